@@ -1,0 +1,271 @@
+//! Devices: what they are, and the state machine that each of them runs.
+//!
+//! A device has executors, each running one action at a time: its lanes for batches and one for
+//! loads (Clockwork, §5.2). An executor takes actions in order of (earliest, id), waits until
+//! `earliest`, and refuses what is past `latest` at the instant when it would start. Both drivers
+//! share this machine; how long an action takes is the driver's business.
+
+use crate::request::{ActionId, DeviceId, ModelId};
+use crate::time::{Span, Time};
+
+/// A change of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Change {
+    /// It is there and takes work.
+    Up,
+    /// It finishes what it has and takes no more.
+    Draining,
+    /// It is gone.
+    Down,
+}
+
+/// What a device is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceSpec {
+    /// Its kind: latency models and prices are by kind.
+    pub kind: u32,
+    /// Batches that it can run at a time: 1 unless a policy's paper says otherwise.
+    pub lanes: u8,
+    /// Whether a running batch can be stopped.
+    pub can_preempt: bool,
+    /// Pages for model weights; `None` when every model is always resident.
+    pub memory_pages: Option<u32>,
+}
+
+impl Default for DeviceSpec {
+    fn default() -> Self {
+        DeviceSpec { kind: 0, lanes: 1, can_preempt: false, memory_pages: None }
+    }
+}
+
+/// What a model needs of a device's memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Footprint {
+    /// Pages for its weights.
+    pub pages: u32,
+    /// Time to copy them to a device.
+    pub load: Span,
+}
+
+/// What a policy may see of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceView {
+    /// Its id.
+    pub id: DeviceId,
+    /// Its kind.
+    pub kind: u32,
+    /// Whether it takes work.
+    pub state: Change,
+    /// Whether a running batch can be stopped.
+    pub can_preempt: bool,
+    /// Lanes for batches.
+    pub lanes: u8,
+    /// Free pages; `None` when every model is always resident.
+    pub free_pages: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Running {
+    pub action: ActionId,
+    pub start: Time,
+}
+
+/// One executor: a queue ordered by (earliest, id) and at most one running action.
+#[derive(Debug, Default)]
+pub(crate) struct Executor {
+    /// Sorted so that the next action is last. Policies keep it short.
+    queue: Vec<(Time, ActionId, Time)>,
+    pub running: Option<Running>,
+    pub waiting_until: Option<Time>,
+}
+
+/// What an executor does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Nothing,
+    WaitUntil(Time),
+    Refuse(ActionId),
+    Start(ActionId),
+}
+
+impl Executor {
+    pub fn push(&mut self, earliest: Time, action: ActionId, latest: Time) {
+        let at = self.queue.partition_point(|q| (q.0, q.1) > (earliest, action));
+        self.queue.insert(at, (earliest, action, latest));
+    }
+
+    pub fn remove(&mut self, action: ActionId) -> bool {
+        let before = self.queue.len();
+        self.queue.retain(|q| q.1 != action);
+        self.queue.len() < before
+    }
+
+    pub fn pop_any(&mut self) -> Option<ActionId> {
+        self.queue.pop().map(|q| q.1)
+    }
+
+    /// The next step at `now`; what it names has left the queue.
+    pub fn step(&mut self, now: Time) -> Next {
+        if self.running.is_some() {
+            return Next::Nothing;
+        }
+        let Some(&(earliest, action, latest)) = self.queue.last() else { return Next::Nothing };
+        if now < earliest {
+            return Next::WaitUntil(earliest);
+        }
+        self.queue.pop();
+        if now > latest { Next::Refuse(action) } else { Next::Start(action) }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.running.is_none() && self.queue.is_empty()
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Device {
+    pub spec: DeviceSpec,
+    pub state: Change,
+    /// One per lane, then the one for loads.
+    pub executors: Vec<Executor>,
+    /// By model; empty when every model is always resident.
+    resident: Vec<bool>,
+    free_pages: u32,
+}
+
+impl Device {
+    fn new(spec: DeviceSpec, models: usize) -> Device {
+        let executors = (0..=spec.lanes).map(|_| Executor::default()).collect();
+        let free_pages = spec.memory_pages.unwrap_or(0);
+        let resident = if spec.memory_pages.is_some() { vec![false; models] } else { Vec::new() };
+        Device { spec, state: Change::Up, executors, resident, free_pages }
+    }
+
+    pub fn load_executor(&self) -> u8 {
+        self.spec.lanes
+    }
+
+    pub fn has_model(&self, model: ModelId) -> bool {
+        self.resident.is_empty() || self.resident[model.index()]
+    }
+
+    /// Takes pages for a model; false when there are too few.
+    pub fn reserve(&mut self, pages: u32) -> bool {
+        if self.spec.memory_pages.is_none() {
+            return true;
+        }
+        let enough = self.free_pages >= pages;
+        if enough {
+            self.free_pages -= pages;
+        }
+        enough
+    }
+
+    /// Gives pages back that were reserved for a load that did not end.
+    pub fn give_back(&mut self, pages: u32) {
+        if self.spec.memory_pages.is_some() {
+            self.free_pages += pages;
+        }
+    }
+
+    pub fn loaded(&mut self, model: ModelId) {
+        if let Some(r) = self.resident.get_mut(model.index()) {
+            *r = true;
+        }
+    }
+
+    pub fn unload(&mut self, model: ModelId, pages: u32) {
+        if let Some(r) = self.resident.get_mut(model.index())
+            && std::mem::take(r)
+        {
+            self.free_pages += pages;
+        }
+    }
+
+    pub fn is_idle(&self) -> bool {
+        self.executors.iter().all(Executor::is_idle)
+    }
+}
+
+/// All devices, by id; those that are gone stay in the list as [`Change::Down`].
+#[derive(Debug, Default)]
+pub struct Devices {
+    list: Vec<Device>,
+}
+
+impl Devices {
+    pub(crate) fn new(specs: &[DeviceSpec], models: usize) -> Devices {
+        Devices { list: specs.iter().map(|s| Device::new(s.clone(), models)).collect() }
+    }
+
+    pub(crate) fn add(&mut self, spec: DeviceSpec, models: usize) -> DeviceId {
+        self.list.push(Device::new(spec, models));
+        DeviceId(self.list.len() as u32 - 1)
+    }
+
+    pub(crate) fn get(&self, id: DeviceId) -> &Device {
+        &self.list[id.index()]
+    }
+
+    pub(crate) fn get_mut(&mut self, id: DeviceId) -> &mut Device {
+        &mut self.list[id.index()]
+    }
+
+    /// How many there are or were.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there never was one.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// What a policy may see of them.
+    pub(crate) fn views(&self) -> impl Iterator<Item = DeviceView> {
+        self.list.iter().enumerate().map(|(i, d)| DeviceView {
+            id: DeviceId(i as u32),
+            kind: d.spec.kind,
+            state: d.state,
+            can_preempt: d.spec.can_preempt,
+            lanes: d.spec.lanes,
+            free_pages: d.spec.memory_pages.map(|_| d.free_pages),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ns: u64) -> Time {
+        Time::from_ns(ns)
+    }
+
+    #[test]
+    fn an_executor_goes_by_earliest_then_id_and_judges_the_window_at_the_start() {
+        let mut e = Executor::default();
+        e.push(at(10), ActionId(2), at(20));
+        e.push(at(5), ActionId(3), at(6));
+        e.push(at(5), ActionId(1), Time::NEVER);
+        assert_eq!(e.step(at(4)), Next::WaitUntil(at(5)));
+        assert_eq!(e.step(at(7)), Next::Start(ActionId(1)));
+        assert_eq!(e.step(at(7)), Next::Refuse(ActionId(3)));
+        assert_eq!(e.step(at(7)), Next::WaitUntil(at(10)));
+        assert_eq!(e.step(at(20)), Next::Start(ActionId(2)), "latest itself is in time");
+        assert_eq!(e.step(at(20)), Next::Nothing);
+    }
+
+    #[test]
+    fn memory_is_counted_in_pages() {
+        let spec = DeviceSpec { memory_pages: Some(10), ..DeviceSpec::default() };
+        let mut d = Device::new(spec, 2);
+        assert!(!d.has_model(ModelId(0)));
+        assert!(d.reserve(7));
+        d.loaded(ModelId(0));
+        assert!(!d.reserve(4), "only three are free");
+        d.unload(ModelId(0), 7);
+        d.unload(ModelId(0), 7);
+        assert!(d.reserve(10), "unloading twice frees once");
+    }
+}

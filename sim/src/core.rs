@@ -1,0 +1,828 @@
+//! The sans-IO core: the books, the policy, the devices' state machines and the message delays.
+//!
+//! It is told what happened through [`Core::handle`] and asks its [`Host`] for what it needs: to
+//! begin a batch, to be woken, to pass a reply on. It has no clock and no queue of events; the
+//! virtual-time driver and the wall-clock driver are two hosts of this one core.
+//!
+//! ```text
+//!              Input                          Action
+//!   driver ───────────▶ Core::handle ──────▶ policy
+//!      ▲                    │   ▲               │
+//!      └──── Host ──────────┘   └───────────────┘
+//!       begin, abort, wake, reply
+//! ```
+//!
+//! One input makes at most one event for the policy. What a policy's action causes at once (a
+//! refusal, a timer that is already due) comes back as a wake-up at `now`, so that it takes its
+//! place after what was already due at that instant.
+
+use crate::cluster::{Change, DeviceSpec, DeviceView, Devices, Footprint, Next, Running};
+use crate::observer::{Batch, Observer};
+use crate::policy::{
+    Action, Actions, Event, Exec, Known, Lookup, Outcome, Policy, Refusal, TimerKey,
+};
+use crate::request::{
+    ActionId, AppId, Arrival, DeviceId, Drop, End, ModelId, Request, RequestId, SourceId,
+};
+use crate::table::Table;
+use crate::time::{Span, Time};
+
+/// How long messages take. All zero unless the scenario says otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delays {
+    /// Policy to device, for an action, a cancellation or a preemption.
+    pub dispatch: Span,
+    /// The device is busy this long for each request of a batch before it computes (fetching inputs,
+    /// work of the host).
+    pub fetch_per_request: Span,
+    /// Device to policy.
+    pub result: Span,
+    /// Device to client: a request is answered this long after its batch ends.
+    pub reply: Span,
+}
+
+/// The profiler that measures finished requests alone, off the critical path (Orloj, §3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Profiler {
+    /// Every n-th request (by id) is measured.
+    pub every: u64,
+    /// How long after its end the policy learns of it.
+    pub delay: Span,
+}
+
+/// What the core is told.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// The run begins.
+    Start,
+    /// A request arrives.
+    Arrive(SourceId, Arrival),
+    /// The device ended the action that it was running; it computed for `device`.
+    Ended {
+        /// The action.
+        action: ActionId,
+        /// Time spent computing, fetching left out.
+        device: Span,
+    },
+    /// A wake-up that the core asked for.
+    Wake(Wake),
+    /// A device was added (the driver's answer to a provision) or changes by itself.
+    Device(DeviceChange),
+}
+
+/// A change of the cluster from outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DeviceChange {
+    /// A new device is up.
+    Added(DeviceSpec),
+    /// A device finishes what it has and goes.
+    Drain(DeviceId),
+    /// A device is gone at once; what ran is lost.
+    Fail(DeviceId),
+}
+
+/// What the core wants to be woken for. A driver treats equal values as one wake-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wake {
+    /// An action reaches its device.
+    Deliver(ActionId),
+    /// A cancellation (or, if `true`, a preemption) reaches the device.
+    Stop(ActionId, bool),
+    /// An action's result reaches the policy.
+    Report(ActionId),
+    /// An action's answers reach the clients.
+    Reply(ActionId),
+    /// An executor's next action may start.
+    Window(DeviceId, u8),
+    /// A draining device is idle.
+    Gone(DeviceId),
+    /// The profiler's measurement reaches the policy.
+    Profiled(RequestId, AppId, ModelId, Span),
+    /// A timer of the policy.
+    Timer(TimerKey),
+}
+
+impl Wake {
+    /// Its place among the events of one instant (rule 1): device results, then device changes,
+    /// arrivals, timers; each by id or key.
+    pub fn rank(self) -> u64 {
+        match self {
+            Wake::Deliver(a) => rank(1, a.0),
+            Wake::Stop(a, _) => rank(2, a.0),
+            Wake::Report(a) => rank(3, a.0),
+            Wake::Reply(a) => rank(4, a.0),
+            Wake::Window(d, lane) => rank(5, u64::from(d.0) << 8 | u64::from(lane)),
+            Wake::Gone(d) => rank(6, u64::from(d.0)),
+            Wake::Profiled(r, ..) => rank(8, r.0),
+            Wake::Timer(key) => rank(10, key.0),
+        }
+    }
+}
+
+/// The rank of a device's result among the events of one instant: before all else.
+pub fn rank_of_result(action: ActionId) -> u64 {
+    rank(0, action.0)
+}
+
+/// The rank of a change of the cluster that the driver planned.
+pub fn rank_of_device_change(number: u64) -> u64 {
+    rank(7, number)
+}
+
+/// The rank of an arrival: after devices, before timers.
+pub fn rank_of_arrival(source: SourceId) -> u64 {
+    rank(9, u64::from(source.0))
+}
+
+fn rank(class: u64, key: u64) -> u64 {
+    debug_assert!(key < 1 << 56, "key {key} does not fit");
+    class << 56 | key
+}
+
+/// An action that a device begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begin {
+    /// The action.
+    pub action: ActionId,
+    /// Where.
+    pub device: DeviceId,
+    /// The device's kind.
+    pub kind: u32,
+    /// On which executor: a lane, or the one for loads.
+    pub executor: u8,
+    /// The device is busy this long before it computes.
+    pub fetch: Span,
+    /// What it does.
+    pub work: BeginWork,
+}
+
+/// The work of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BeginWork {
+    /// A batch.
+    Batch {
+        /// Its model.
+        model: ModelId,
+        /// Items computed, padding included.
+        units: u32,
+        /// The longest of its requests' execution times alone: the truth.
+        longest: Span,
+        /// Its first request: keys the noise.
+        first: RequestId,
+    },
+    /// A copy of a model's weights.
+    Load {
+        /// The model.
+        model: ModelId,
+        /// How long the copy takes on a reference link.
+        time: Span,
+    },
+}
+
+/// What the core asks of its driver.
+pub trait Host {
+    /// A device begins an action now; the driver will say [`Input::Ended`].
+    fn begin(&mut self, now: Time, begin: &Begin);
+    /// A running action is stopped; its `Ended` must not come.
+    fn abort(&mut self, now: Time, action: ActionId, device: DeviceId, executor: u8);
+    /// Wake the core at `at`; an equal wake-up that is still due is moved.
+    fn wake(&mut self, at: Time, wake: Wake);
+    /// Forget a wake-up if it is still due.
+    fn unwake(&mut self, wake: Wake);
+    /// A request ended; closed-loop clients react.
+    fn reply(&mut self, request: &Request, now: Time, end: End);
+    /// The policy asks for devices. A driver that cannot give any ignores it.
+    fn provision(&mut self, now: Time, kind: u32, count: u32) {
+        let _ = (now, kind, count);
+    }
+}
+
+struct Live {
+    request: Request,
+    alone: Span,
+    /// When its last batch began; `NEVER` before.
+    started: Time,
+    /// Actions that name it and have not been reported.
+    held_by: u32,
+    ended: bool,
+}
+
+/// The requests that are alive, with the truth about them.
+#[derive(std::default::Default)]
+pub struct Books {
+    live: Table<Live>,
+}
+
+impl Books {
+    /// A request that has not ended or whose batch is still in flight.
+    pub fn request(&self, id: RequestId) -> Option<&Request> {
+        self.live.get(id.0).map(|l| &l.request)
+    }
+
+    /// The truth about it.
+    pub fn alone(&self, id: RequestId) -> Option<Span> {
+        self.live.get(id.0).map(|l| l.alone)
+    }
+
+    /// Requests that have not ended, by id.
+    pub fn pending(&self) -> impl Iterator<Item = (&Request, Option<Time>)> {
+        self.live.iter().filter(|(_, l)| !l.ended).map(|(_, l)| (&l.request, l.start()))
+    }
+
+    fn release(&mut self, id: RequestId) {
+        let live = self.live.get_mut(id.0).expect("a held request is alive");
+        live.held_by -= 1;
+        if live.ended && live.held_by == 0 {
+            self.live.remove(id.0);
+        }
+    }
+}
+
+impl Live {
+    fn start(&self) -> Option<Time> {
+        (self.started != Time::NEVER).then_some(self.started)
+    }
+}
+
+/// What a policy sees of the books and the devices.
+struct View<'a> {
+    devices: &'a Devices,
+    books: &'a Books,
+    sees_truth: bool,
+}
+
+impl Lookup for View<'_> {
+    fn devices(&self) -> Vec<DeviceView> {
+        self.devices.views().collect()
+    }
+    fn request(&self, id: RequestId) -> Option<&Request> {
+        self.books.request(id)
+    }
+    fn truth(&self, id: RequestId) -> Option<Span> {
+        if self.sees_truth { self.books.alone(id) } else { None }
+    }
+}
+
+enum Work {
+    Batch { model: ModelId, requests: Vec<RequestId>, units: u32 },
+    Load { model: ModelId },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Travelling,
+    Queued,
+    Running,
+    Closed,
+}
+
+struct Job {
+    device: DeviceId,
+    executor: u8,
+    work: Work,
+    issued: Time,
+    earliest: Time,
+    latest: Time,
+    stage: Stage,
+    start: Time,
+    outcome: Outcome,
+    /// Messages that will still name it.
+    messages: u8,
+}
+
+impl Job {
+    fn batch(&self, action: ActionId) -> Option<Batch<'_>> {
+        let Work::Batch { model, requests, units } = &self.work else { return None };
+        Some(Batch {
+            action,
+            device: self.device,
+            lane: self.executor,
+            model: *model,
+            requests,
+            units: *units,
+            issued: self.issued,
+            earliest: self.earliest,
+            latest: self.latest,
+        })
+    }
+}
+
+/// The core. See the module's text.
+pub struct Core<P, O> {
+    policy: P,
+    observer: O,
+    books: Books,
+    jobs: Table<Job>,
+    devices: Devices,
+    footprints: Vec<Footprint>,
+    delays: Delays,
+    profiler: Option<Profiler>,
+    actions: Actions,
+    spare: Vec<Vec<RequestId>>,
+}
+
+/// What the core needs to know of the world; latencies are the driver's.
+#[derive(Clone, Debug, Default)]
+pub struct CoreSpec {
+    /// The devices that are up at the start.
+    pub devices: Vec<DeviceSpec>,
+    /// What each model needs of a device's memory.
+    pub models: Vec<Footprint>,
+    /// Message delays.
+    pub delays: Delays,
+    /// The profiler, if there is one.
+    pub profiler: Option<Profiler>,
+}
+
+impl<P: Policy, O: Observer> Core<P, O> {
+    /// A core before its start.
+    ///
+    /// # Panics
+    /// When a policy sees the truth and does not say so in its name.
+    pub fn new(spec: CoreSpec, policy: P, observer: O) -> Self {
+        let name = policy.name();
+        assert!(
+            !policy.sees_truth() || name.starts_with("oracle"),
+            "{name} sees execution times and is not called an oracle"
+        );
+        Core {
+            policy,
+            observer,
+            books: Books::default(),
+            jobs: Table::default(),
+            devices: Devices::new(&spec.devices, spec.models.len()),
+            footprints: spec.models,
+            delays: spec.delays,
+            profiler: spec.profiler,
+            actions: Actions::default(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// The books.
+    pub fn books(&self) -> &Books {
+        &self.books
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// Ends the run at `now`: what is alive is told as pending. Returns policy and observer.
+    pub fn finish(mut self, now: Time) -> (P, O) {
+        for (request, start) in self.books.pending() {
+            self.observer.ended(now, request, End::Pending, start);
+        }
+        self.observer.finished(now);
+        (self.policy, self.observer)
+    }
+
+    /// Something happened at `now`.
+    #[inline]
+    pub fn handle(&mut self, now: Time, input: Input, host: &mut impl Host) {
+        match input {
+            Input::Arrive(source, arrival) => self.arrive(now, source, arrival, host),
+            Input::Ended { action, device } => self.ended(now, action, device, host),
+            Input::Wake(wake) => self.woken(now, wake, host),
+            Input::Start => {
+                for view in self.devices.views() {
+                    self.observer.device(now, view.id, view.state);
+                }
+                self.tell(now, Event::Start, host);
+            }
+            Input::Device(change) => self.device_change(now, change, host),
+        }
+    }
+
+    fn arrive(&mut self, now: Time, source: SourceId, arrival: Arrival, host: &mut impl Host) {
+        let request = Request {
+            id: RequestId(self.books.live.next_id()),
+            app: arrival.app,
+            model: arrival.model,
+            size: arrival.size,
+            source,
+            arrival: now,
+            deadline: now + arrival.slo,
+        };
+        self.books.live.insert(Live {
+            request,
+            alone: arrival.alone,
+            started: Time::NEVER,
+            held_by: 0,
+            ended: false,
+        });
+        self.observer.arrived(&request);
+        self.tell(now, Event::Arrive(&request), host);
+    }
+
+    fn ended(&mut self, now: Time, action: ActionId, device_time: Span, host: &mut impl Host) {
+        let job = self.jobs.get_mut(action.0).expect("a device ends what it runs");
+        assert!(job.stage == Stage::Running, "{action} ended without running");
+        let outcome = Outcome::Done { start: job.start, end: now, device: device_time };
+        let (device, executor) = (job.device, job.executor);
+        if let Work::Load { model } = job.work {
+            self.devices.get_mut(device).loaded(model);
+        }
+        self.devices.get_mut(device).executors[usize::from(executor)].running = None;
+        self.close(now, action, outcome);
+        self.advance(now, device, executor, host);
+        let delays = self.delays;
+        let job = self.jobs.get_mut(action.0).expect("not yet reported");
+        let is_batch = matches!(job.work, Work::Batch { .. });
+        job.messages = 1 + u8::from(is_batch);
+        if is_batch {
+            if delays.reply == Span::ZERO {
+                self.reply(now, action, host);
+            } else {
+                host.wake(now + delays.reply, Wake::Reply(action));
+            }
+        }
+        if delays.result == Span::ZERO {
+            self.report(now, action, host);
+        } else {
+            host.wake(now + delays.result, Wake::Report(action));
+        }
+    }
+
+    fn woken(&mut self, now: Time, wake: Wake, host: &mut impl Host) {
+        match wake {
+            Wake::Timer(key) => self.tell(now, Event::Timer(key), host),
+            Wake::Window(device, executor) => {
+                self.devices.get_mut(device).executors[usize::from(executor)].waiting_until = None;
+                self.advance(now, device, executor, host);
+            }
+            Wake::Deliver(action) => self.deliver(now, action, host),
+            Wake::Stop(action, preempt) => self.stop(now, action, preempt, host),
+            Wake::Report(action) => self.report(now, action, host),
+            Wake::Reply(action) => self.reply(now, action, host),
+            Wake::Profiled(_, app, model, alone) => {
+                self.tell(now, Event::Profiled { app, model, alone }, host);
+            }
+            Wake::Gone(device) => {
+                self.devices.get_mut(device).state = Change::Down;
+                self.observer.device(now, device, Change::Down);
+                self.tell(now, Event::Device(device, Change::Down), host);
+            }
+        }
+    }
+
+    /// Tells the policy and carries out its answer.
+    fn tell(&mut self, now: Time, event: Event<'_>, host: &mut impl Host) {
+        let view = View {
+            devices: &self.devices,
+            books: &self.books,
+            sees_truth: self.policy.sees_truth(),
+        };
+        self.policy.on(now, event, &Known::new(&view), &mut self.actions);
+        if !self.actions.list().is_empty() {
+            self.carry_out(now, host);
+        }
+    }
+
+    fn carry_out(&mut self, now: Time, host: &mut impl Host) {
+        let mut actions = std::mem::take(&mut self.actions);
+        for action in actions.list() {
+            match *action {
+                Action::Exec { exec, ref requests } => {
+                    self.exec(now, exec, actions.requests(requests.clone()), host);
+                }
+                Action::Load { device, model, earliest, latest } => {
+                    let executor = self.devices.get(device).load_executor();
+                    let work = Work::Load { model };
+                    self.issue(now, device, executor, work, (earliest, latest), host);
+                }
+                Action::Unload { device, model } => {
+                    let pages = self.footprints[model.index()].pages;
+                    self.devices.get_mut(device).unload(model, pages);
+                }
+                Action::Cancel(action) => self.send_stop(now, action, false, host),
+                Action::Preempt(action) => self.send_stop(now, action, true, host),
+                Action::End(request, why) => self.end_dropped(now, request, why, host),
+                Action::SetTimer(key, at) => host.wake(at.max(now), Wake::Timer(key)),
+                Action::ClearTimer(key) => host.unwake(Wake::Timer(key)),
+                Action::Provision { kind, count } => host.provision(now, kind, count),
+                Action::Release(device) => self.drain(now, device, host),
+            }
+        }
+        actions.clear();
+        self.actions = actions;
+    }
+
+    fn exec(&mut self, now: Time, exec: Exec, requests: &[RequestId], host: &mut impl Host) {
+        assert!(!requests.is_empty(), "{}: an empty batch", self.policy.name());
+        let mut size = 0;
+        for &id in requests {
+            let live = self.books.live.get_mut(id.0);
+            let Some(live) = live.filter(|l| !l.ended && l.held_by == 0) else {
+                panic!("{}: {id} is executed but has ended or is in flight", self.policy.name())
+            };
+            live.held_by += 1;
+            size += live.request.size;
+        }
+        let mut ids = self.spare.pop().unwrap_or_default();
+        ids.clear();
+        ids.extend_from_slice(requests);
+        let units = exec.billed.max(size);
+        let work = Work::Batch { model: exec.model, requests: ids, units };
+        let window = (exec.earliest, exec.latest);
+        self.issue(now, exec.device, exec.lane, work, window, host);
+    }
+
+    fn issue(
+        &mut self,
+        now: Time,
+        device: DeviceId,
+        executor: u8,
+        work: Work,
+        (earliest, latest): (Time, Time),
+        host: &mut impl Host,
+    ) {
+        let job = Job {
+            device,
+            executor,
+            work,
+            issued: now,
+            earliest,
+            latest,
+            stage: Stage::Travelling,
+            start: Time::NEVER,
+            outcome: Outcome::Cancelled,
+            messages: 1,
+        };
+        let action = ActionId(self.jobs.next_id());
+        if let Some(batch) = job.batch(action) {
+            self.observer.issued(now, &batch);
+        }
+        self.jobs.insert(job);
+        if self.delays.dispatch == Span::ZERO {
+            self.deliver(now, action, host);
+        } else {
+            host.wake(now + self.delays.dispatch, Wake::Deliver(action));
+        }
+    }
+
+    fn deliver(&mut self, now: Time, action: ActionId, host: &mut impl Host) {
+        let job = self.jobs.get_mut(action.0).expect("an action on its way");
+        job.stage = Stage::Queued;
+        let (id, executor) = (job.device, job.executor);
+        let device = self.devices.get_mut(id);
+        if device.state != Change::Up {
+            return self.refuse(now, action, Refusal::DeviceDown, host);
+        }
+        device.executors[usize::from(executor)].push(job.earliest, action, job.latest);
+        self.advance(now, id, executor, host);
+    }
+
+    /// Lets an executor do what it can at `now`.
+    fn advance(&mut self, now: Time, device: DeviceId, executor: u8, host: &mut impl Host) {
+        loop {
+            let e = &mut self.devices.get_mut(device).executors[usize::from(executor)];
+            match e.step(now) {
+                Next::Nothing => {
+                    if e.waiting_until.take().is_some() {
+                        host.unwake(Wake::Window(device, executor));
+                    }
+                    break;
+                }
+                Next::WaitUntil(at) => {
+                    if e.waiting_until != Some(at) {
+                        e.waiting_until = Some(at);
+                        host.wake(at, Wake::Window(device, executor));
+                    }
+                    return;
+                }
+                Next::Refuse(action) => self.refuse(now, action, Refusal::Late, host),
+                Next::Start(action) => self.begin(now, action, host),
+            }
+        }
+        let d = self.devices.get(device);
+        if d.state == Change::Draining && d.is_idle() {
+            host.wake(now, Wake::Gone(device));
+        }
+    }
+
+    fn begin(&mut self, now: Time, action: ActionId, host: &mut impl Host) {
+        let job = self.jobs.get_mut(action.0).expect("a queued action");
+        let device = self.devices.get_mut(job.device);
+        let (kind, executor) = (device.spec.kind, job.executor);
+        let mut fetch = Span::ZERO;
+        let work = match &job.work {
+            Work::Batch { model, requests, units } => {
+                if !device.has_model(*model) {
+                    return self.refuse(now, action, Refusal::NotLoaded, host);
+                }
+                let mut longest = Span::ZERO;
+                for id in requests {
+                    let live = self.books.live.get_mut(id.0).expect("a held request is alive");
+                    longest = longest.max(live.alone);
+                    live.started = now;
+                }
+                fetch = self.delays.fetch_per_request * requests.len() as u64;
+                BeginWork::Batch { model: *model, units: *units, longest, first: requests[0] }
+            }
+            Work::Load { model } => {
+                let footprint = self.footprints[model.index()];
+                if !device.reserve(footprint.pages) {
+                    return self.refuse(now, action, Refusal::NoMemory, host);
+                }
+                BeginWork::Load { model: *model, time: footprint.load }
+            }
+        };
+        device.executors[usize::from(executor)].running = Some(Running { action, start: now });
+        job.stage = Stage::Running;
+        job.start = now;
+        let begin = Begin { action, device: job.device, kind, executor, fetch, work };
+        if let Some(batch) = job.batch(action) {
+            self.observer.began(now, &batch);
+        }
+        host.begin(now, &begin);
+    }
+
+    fn refuse(&mut self, now: Time, action: ActionId, why: Refusal, host: &mut impl Host) {
+        self.close(now, action, Outcome::Rejected(why));
+        host.wake(now + self.delays.result, Wake::Report(action));
+    }
+
+    fn close(&mut self, now: Time, action: ActionId, outcome: Outcome) {
+        let job = self.jobs.get_mut(action.0).expect("an open action");
+        job.outcome = outcome;
+        job.stage = Stage::Closed;
+        let start = (job.start != Time::NEVER).then_some(job.start);
+        if let Some(batch) = job.batch(action) {
+            self.observer.closed(now, &batch, start, outcome);
+        }
+    }
+
+    /// The clients of a finished batch have their answers.
+    fn reply(&mut self, now: Time, action: ActionId, host: &mut impl Host) {
+        let job = self.jobs.get_mut(action.0).expect("a finished action");
+        job.messages -= 1;
+        let last = job.messages == 0;
+        if let Work::Batch { requests, .. } = &job.work {
+            for id in requests {
+                let live = self.books.live.get_mut(id.0).expect("a held request is alive");
+                if live.ended {
+                    continue;
+                }
+                live.ended = true;
+                let end = if now <= live.request.deadline { End::InTime } else { End::Late };
+                self.observer.ended(now, &live.request, end, live.start());
+                host.reply(&live.request, now, end);
+                if let Some(profiler) = self.profiler
+                    && id.0 % profiler.every == 0
+                    && self.policy.wants_profiles()
+                {
+                    let r = &live.request;
+                    let measured = Wake::Profiled(r.id, r.app, r.model, live.alone);
+                    host.wake(now + profiler.delay, measured);
+                }
+            }
+        }
+        if last {
+            self.forget(action);
+        }
+    }
+
+    /// The policy learns what became of an action.
+    fn report(&mut self, now: Time, action: ActionId, host: &mut impl Host) {
+        let job = self.jobs.get_mut(action.0).expect("a closed action");
+        job.messages -= 1;
+        let last = job.messages == 0;
+        let (device, outcome) = (job.device, job.outcome);
+        // The requests travel outside the table while the policy looks at them.
+        let requests = match &mut job.work {
+            Work::Batch { requests, .. } => std::mem::take(requests),
+            Work::Load { .. } => Vec::new(),
+        };
+        if !matches!(outcome, Outcome::Done { .. }) {
+            // They belong to the policy again, which may run them in its very answer.
+            for &id in &requests {
+                self.books.release(id);
+            }
+        }
+        let event = Event::Result { action, device, outcome, requests: &requests };
+        let view = View {
+            devices: &self.devices,
+            books: &self.books,
+            sees_truth: self.policy.sees_truth(),
+        };
+        self.policy.on(now, event, &Known::new(&view), &mut self.actions);
+        if let Some(job) = self.jobs.get_mut(action.0)
+            && let Work::Batch { requests: home, .. } = &mut job.work
+        {
+            *home = requests;
+        }
+        if last {
+            self.forget(action);
+        }
+        if !self.actions.list().is_empty() {
+            self.carry_out(now, host);
+        }
+    }
+
+    fn forget(&mut self, action: ActionId) {
+        let job = self.jobs.remove(action.0).expect("each action is forgotten once");
+        if let Work::Batch { mut requests, .. } = job.work {
+            if matches!(job.outcome, Outcome::Done { .. }) {
+                for &id in &requests {
+                    self.books.release(id);
+                }
+            }
+            requests.clear();
+            self.spare.push(requests);
+        }
+    }
+
+    fn end_dropped(&mut self, now: Time, id: RequestId, why: Drop, host: &mut impl Host) {
+        let live = self.books.live.get_mut(id.0);
+        let Some(live) = live.filter(|l| !l.ended) else {
+            panic!("{}: {id} is dropped but has already ended", self.policy.name())
+        };
+        live.ended = true;
+        let (request, start) = (live.request, live.start());
+        if live.held_by == 0 {
+            self.books.live.remove(id.0);
+        }
+        self.observer.ended(now, &request, End::Dropped(why), start);
+        host.reply(&request, now, End::Dropped(why));
+    }
+
+    fn send_stop(&mut self, now: Time, action: ActionId, preempt: bool, host: &mut impl Host) {
+        if self.delays.dispatch == Span::ZERO {
+            self.stop(now, action, preempt, host);
+        } else {
+            host.wake(now + self.delays.dispatch, Wake::Stop(action, preempt));
+        }
+    }
+
+    /// Rule 4: stopping what has ended does nothing, and so does cancelling what runs.
+    fn stop(&mut self, now: Time, action: ActionId, preempt: bool, host: &mut impl Host) {
+        let Some(job) = self.jobs.get(action.0) else { return };
+        let (device, executor, start) = (job.device, job.executor, job.start);
+        match job.stage {
+            Stage::Queued => {
+                self.devices.get_mut(device).executors[usize::from(executor)].remove(action);
+                self.close(now, action, Outcome::Cancelled);
+            }
+            Stage::Running if preempt && self.devices.get(device).spec.can_preempt => {
+                host.abort(now, action, device, executor);
+                let stopped = self.devices.get_mut(device);
+                stopped.executors[usize::from(executor)].running = None;
+                if let Work::Load { model } = job.work {
+                    stopped.give_back(self.footprints[model.index()].pages);
+                }
+                self.close(now, action, Outcome::Preempted { ran: now - start });
+            }
+            Stage::Running | Stage::Travelling | Stage::Closed => return,
+        }
+        host.wake(now + self.delays.result, Wake::Report(action));
+        self.advance(now, device, executor, host);
+    }
+
+    fn drain(&mut self, now: Time, id: DeviceId, host: &mut impl Host) {
+        let device = self.devices.get_mut(id);
+        if device.state != Change::Up {
+            return;
+        }
+        device.state = Change::Draining;
+        let idle = device.is_idle();
+        self.observer.device(now, id, Change::Draining);
+        if idle {
+            host.wake(now, Wake::Gone(id));
+        }
+    }
+
+    fn device_change(&mut self, now: Time, change: DeviceChange, host: &mut impl Host) {
+        match change {
+            DeviceChange::Added(spec) => {
+                let id = self.devices.add(spec, self.footprints.len());
+                self.observer.device(now, id, Change::Up);
+                self.tell(now, Event::Device(id, Change::Up), host);
+            }
+            DeviceChange::Drain(id) => {
+                self.drain(now, id, host);
+                self.tell(now, Event::Device(id, Change::Draining), host);
+            }
+            DeviceChange::Fail(id) => self.fail(now, id, host),
+        }
+    }
+
+    fn fail(&mut self, now: Time, id: DeviceId, host: &mut impl Host) {
+        self.devices.get_mut(id).state = Change::Down;
+        self.observer.device(now, id, Change::Down);
+        for executor in 0..self.devices.get(id).executors.len() {
+            let e = &mut self.devices.get_mut(id).executors[executor];
+            if let Some(running) = e.running.take() {
+                host.abort(now, running.action, id, executor as u8);
+                let ran = now - running.start;
+                self.close(now, running.action, Outcome::Preempted { ran });
+                host.wake(now + self.delays.result, Wake::Report(running.action));
+            }
+            while let Some(action) = self.devices.get_mut(id).executors[executor].pop_any() {
+                self.refuse(now, action, Refusal::DeviceDown, host);
+            }
+        }
+        self.tell(now, Event::Device(id, Change::Down), host);
+    }
+}

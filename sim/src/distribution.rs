@@ -1,0 +1,249 @@
+//! Distributions of execution times as histograms, and the largest of several draws.
+//!
+//! A [`Histogram`] is a law with a constant density inside each bin, so its CDF is a broken line.
+//! Orloj keeps one for each application (§4.2). The maximum of k independent draws has the product
+//! of the k CDFs as its CDF; that costs O(k · bins). Orloj's Eq. 8 writes the same law as a sum over
+//! all subsets of the batch, which is exponential in k; a test below proves that they agree.
+
+use crate::time::Span;
+
+/// A law given by bins. `edges` has one more element than there are bins; all in nanoseconds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    edges: Vec<f64>,
+    /// The CDF at each edge: starts at 0, ends at 1, never falls.
+    cdf: Vec<f64>,
+}
+
+/// One bin: `[low_ns, high_ns)` with its probability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bin {
+    /// Lower edge, nanoseconds.
+    pub low_ns: f64,
+    /// Upper edge, nanoseconds.
+    pub high_ns: f64,
+    /// Probability of the bin.
+    pub mass: f64,
+}
+
+impl Histogram {
+    /// A histogram of `samples` with `bins` bins of equal width from the least to the largest.
+    ///
+    /// # Panics
+    /// Without samples or bins.
+    pub fn from_samples(samples: &[Span], bins: usize) -> Histogram {
+        assert!(!samples.is_empty() && bins > 0, "a histogram needs samples and bins");
+        let low = samples.iter().min().expect("not empty").ns();
+        let high = samples.iter().max().expect("not empty").ns() + 1;
+        let width = (high - low) as f64 / bins as f64;
+        let mut counts = vec![0u64; bins];
+        for s in samples {
+            let bin = ((s.ns() - low) as f64 / width) as usize;
+            counts[bin.min(bins - 1)] += 1;
+        }
+        let edges = (0..=bins).map(|i| low as f64 + width * i as f64).collect();
+        Histogram::from_masses(edges, counts.iter().map(|&c| c as f64))
+    }
+
+    /// A histogram from edges (nanoseconds, growing) and weights of the bins between them.
+    ///
+    /// # Panics
+    /// When the lengths do not fit, or no weight is positive.
+    pub fn from_masses(edges: Vec<f64>, weights: impl Iterator<Item = f64>) -> Histogram {
+        let mut cdf = vec![0.0];
+        let mut sum = 0.0;
+        for w in weights {
+            sum += w;
+            cdf.push(sum);
+        }
+        assert!(cdf.len() == edges.len() && sum > 0.0, "edges and weights do not fit");
+        for c in &mut cdf {
+            *c /= sum;
+        }
+        Histogram { edges, cdf }
+    }
+
+    /// All mass at one value.
+    pub fn constant(value: Span) -> Histogram {
+        Histogram::from_samples(&[value], 1)
+    }
+
+    /// The bins, those without mass left out.
+    pub fn bins(&self) -> impl Iterator<Item = Bin> {
+        self.edges
+            .windows(2)
+            .zip(self.cdf.windows(2))
+            .filter(|(_, c)| c[1] > c[0])
+            .map(|(e, c)| Bin { low_ns: e[0], high_ns: e[1], mass: c[1] - c[0] })
+    }
+
+    /// The mean, nanoseconds.
+    pub fn mean_ns(&self) -> f64 {
+        self.bins().map(|b| b.mass * 0.5 * (b.low_ns + b.high_ns)).sum()
+    }
+
+    /// The standard deviation, nanoseconds.
+    pub fn std_ns(&self) -> f64 {
+        let mean = self.mean_ns();
+        let square = |b: Bin| {
+            let (m, w) = (0.5 * (b.low_ns + b.high_ns) - mean, b.high_ns - b.low_ns);
+            b.mass * (m * m + w * w / 12.0)
+        };
+        self.bins().map(square).sum::<f64>().sqrt()
+    }
+
+    /// The probability of at most `x_ns`.
+    pub fn cdf(&self, x_ns: f64) -> f64 {
+        let i = self.edges.partition_point(|&e| e <= x_ns);
+        if i == 0 {
+            return 0.0;
+        }
+        if i == self.edges.len() {
+            return 1.0;
+        }
+        let (e0, e1) = (self.edges[i - 1], self.edges[i]);
+        let (c0, c1) = (self.cdf[i - 1], self.cdf[i]);
+        c0 + (c1 - c0) * (x_ns - e0) / (e1 - e0)
+    }
+
+    /// The least x (nanoseconds) with a CDF of at least `q`.
+    pub fn quantile_ns(&self, q: f64) -> f64 {
+        let i = self.cdf.partition_point(|&c| c < q);
+        if i == 0 {
+            return self.edges[0];
+        }
+        if i == self.cdf.len() {
+            return self.edges[i - 1];
+        }
+        let (c0, c1) = (self.cdf[i - 1], self.cdf[i]);
+        self.edges[i - 1] + (self.edges[i] - self.edges[i - 1]) * (q - c0) / (c1 - c0)
+    }
+
+    /// The law of `a_ns + b · X`, with `b` > 0: Eq. 9 turns the maximum into a batch's latency.
+    pub fn affine(&self, a_ns: f64, b: f64) -> Histogram {
+        assert!(b > 0.0, "a latency law grows with the execution time");
+        Histogram {
+            edges: self.edges.iter().map(|e| a_ns + b * e).collect(),
+            cdf: self.cdf.clone(),
+        }
+    }
+
+    /// The law of a draw from one of the parts, chosen by weight.
+    pub fn mixture(parts: &[(f64, &Histogram)]) -> Histogram {
+        let total: f64 = parts.iter().map(|p| p.0).sum();
+        Histogram::on_common_edges(parts.iter().map(|p| p.1), |x| {
+            parts.iter().map(|(w, h)| w * h.cdf(x)).sum::<f64>() / total
+        })
+    }
+
+    /// The law of the largest of `k` independent draws from this law (Eq. 6): F^k.
+    pub fn max_of(&self, k: u32) -> Histogram {
+        self.max_with(&[(self, k.saturating_sub(1))])
+    }
+
+    /// The law of the largest of one draw from this law and `n` from each other: the product of the
+    /// CDFs (Eq. 7 and 8 in closed form).
+    pub fn max_with(&self, others: &[(&Histogram, u32)]) -> Histogram {
+        let laws = std::iter::once(self).chain(others.iter().map(|o| o.0));
+        Histogram::on_common_edges(laws, |x| {
+            let mut product = self.cdf(x);
+            for (law, n) in others {
+                product *= libm::pow(law.cdf(x), f64::from(*n));
+            }
+            product
+        })
+    }
+
+    /// A law over the union of the edges of `laws`, with the CDF given there.
+    fn on_common_edges<'a>(
+        laws: impl Iterator<Item = &'a Histogram>,
+        cdf: impl Fn(f64) -> f64,
+    ) -> Histogram {
+        let mut edges: Vec<f64> = laws.flat_map(|h| h.edges.iter().copied()).collect();
+        edges.sort_by(f64::total_cmp);
+        edges.dedup();
+        let cdf = edges.iter().map(|&x| cdf(x)).collect();
+        Histogram { edges, cdf }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    fn uniform(low: u64, high: u64) -> Histogram {
+        Histogram::from_masses(vec![low as f64, high as f64], std::iter::once(1.0))
+    }
+
+    #[test]
+    fn mean_quantiles_and_cdf_of_a_uniform_law() {
+        let h = uniform(10, 20);
+        assert_eq!(h.mean_ns(), 15.0);
+        assert_eq!(h.quantile_ns(0.25), 12.5);
+        assert_eq!(h.cdf(12.5), 0.25);
+        assert_eq!((h.cdf(9.0), h.cdf(21.0)), (0.0, 1.0));
+        assert!((h.std_ns() - 10.0 / 12.0f64.sqrt()).abs() < 1e-12);
+    }
+
+    /// Eq. 7 and 8 in the form of CDFs, summed over all subsets as the paper prints them.
+    fn eq_8(laws: &[&Histogram], x: f64) -> f64 {
+        let k = laws.len();
+        let factorial: f64 = (1..=k).map(|i| i as f64).product();
+        let mut sum = 0.0;
+        for subset in 1u32..1 << k {
+            let members: Vec<usize> = (0..k).filter(|i| subset >> i & 1 == 1).collect();
+            let n = members.len();
+            let average: f64 = members.iter().map(|&i| laws[i].cdf(x)).sum::<f64>() / n as f64;
+            let sign = if (k - n) % 2 == 0 { 1.0 } else { -1.0 };
+            sum += sign * libm::pow(n as f64, k as f64) / factorial * libm::pow(average, k as f64);
+        }
+        sum
+    }
+
+    #[test]
+    fn eq_8_is_the_product_of_the_cdfs() {
+        let mut rng = Stream::named(5, "eq8", 0);
+        for k in 1..=6 {
+            let laws: Vec<Histogram> = (0..k)
+                .map(|_| {
+                    let samples: Vec<Span> =
+                        (0..50).map(|_| Span::from_ns(100 + rng.below(1000))).collect();
+                    Histogram::from_samples(&samples, 7)
+                })
+                .collect();
+            let all: Vec<&Histogram> = laws.iter().collect();
+            let others: Vec<(&Histogram, u32)> = laws[1..].iter().map(|h| (h, 1)).collect();
+            let maximum = laws[0].max_with(&others);
+            for (&x, &product) in maximum.edges.iter().zip(&maximum.cdf) {
+                assert!((eq_8(&all, x) - product).abs() < 1e-9, "k = {k}, x = {x}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_of_k_draws_has_the_mean_of_the_law() {
+        // The maximum of k uniform draws on [0, 1) has mean k / (k + 1); bins of 1/1000.
+        let edges: Vec<f64> = (0..=1000).map(f64::from).collect();
+        let h = Histogram::from_masses(edges, std::iter::repeat_n(1.0, 1000));
+        for k in [1, 2, 5, 16] {
+            let mean = h.max_of(k).mean_ns() / 1000.0;
+            assert!((mean - f64::from(k) / f64::from(k + 1)).abs() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn a_mixture_has_the_weighted_mean() {
+        let (a, b) = (uniform(0, 10), uniform(100, 120));
+        let m = Histogram::mixture(&[(3.0, &a), (1.0, &b)]);
+        assert!((m.mean_ns() - (0.75 * 5.0 + 0.25 * 110.0)).abs() < 1e-9);
+        assert!((m.cdf(50.0) - 0.75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_constant_is_a_bin_of_one_nanosecond() {
+        let h = Histogram::constant(Span::from_ms(3));
+        assert!((h.mean_ns() - 3e6).abs() <= 0.5);
+        assert!((h.max_of(16).mean_ns() - 3e6).abs() <= 1.0);
+    }
+}

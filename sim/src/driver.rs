@@ -1,0 +1,291 @@
+//! The virtual-time driver: the core's host with a future-event list instead of a clock.
+//!
+//! Arrivals are never queued: each source shows its next one, and the loop takes whichever comes
+//! first in the total order (time, then [`rank`](crate::core::rank_of_arrival)). So memory does not
+//! depend on the length of the trace.
+
+use crate::cluster::DeviceSpec;
+use crate::core::{self, Begin, BeginWork, Core, CoreSpec, DeviceChange, Host, Input, Wake};
+use crate::event_queue::{EventQueue, Handle};
+use crate::latency::{Latency, Noise};
+use crate::observer::Observer;
+use crate::policy::Policy;
+use crate::request::{ActionId, DeviceId, End, Request, Source, SourceId};
+use crate::time::{Span, Time};
+use std::collections::BTreeMap;
+
+/// Everything about a run but its policy, its workload and its observer.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    /// Devices, models' footprints, delays, profiler.
+    pub core: CoreSpec,
+    /// The truth: latency by kind of device, then by model.
+    pub latency: Vec<Vec<Latency>>,
+    /// Noise on latencies.
+    pub noise: Noise,
+    /// Changes of the cluster, planned from outside, in order of time.
+    pub changes: Vec<(Time, DeviceChange)>,
+    /// What a provisioned device of each kind is, and how long it takes to come up.
+    pub provision: Vec<(DeviceSpec, Span)>,
+    /// Stop at this instant even if work remains; `None` runs until nothing is left to do.
+    pub until: Option<Time>,
+}
+
+impl World {
+    /// One device and one model of that latency, no delays.
+    pub fn single(latency: Latency) -> World {
+        World {
+            core: CoreSpec {
+                devices: vec![DeviceSpec::default()],
+                models: vec![Default::default()],
+                ..CoreSpec::default()
+            },
+            latency: vec![vec![latency]],
+            ..World::default()
+        }
+    }
+}
+
+/// What a run leaves behind.
+pub struct Finished<P, O> {
+    /// The policy in its last state.
+    pub policy: P,
+    /// The observer.
+    pub observer: O,
+    /// When the last event happened, or the instant at which the run was stopped.
+    pub end: Time,
+    /// Inputs that the core handled: arrivals, results, wake-ups.
+    pub events: u64,
+    /// Why a source stopped early, if one did.
+    pub failure: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+enum Due {
+    Ended(ActionId, DeviceId, u8, Span),
+    Wake(Wake),
+    Change(DeviceChange),
+}
+
+struct VirtualHost<'w> {
+    world: &'w World,
+    queue: EventQueue<Due>,
+    /// By device, then executor.
+    running: Vec<Vec<Option<Handle>>>,
+    windows: Vec<Vec<Option<Handle>>>,
+    timers: BTreeMap<u64, Handle>,
+    sources: Vec<SourceSlot<'w>>,
+}
+
+struct SourceSlot<'w> {
+    source: Box<dyn Source + 'w>,
+    next: Option<Time>,
+    reacts: bool,
+}
+
+/// Runs a policy over a workload in virtual time.
+pub fn simulate<'w, P: Policy, O: Observer>(
+    world: &'w World,
+    sources: Vec<Box<dyn Source + 'w>>,
+    policy: P,
+    observer: O,
+) -> Finished<P, O> {
+    let mut core = Core::new(world.core.clone(), policy, observer);
+    let mut host = VirtualHost::new(world, sources);
+    let mut events = 1;
+    core.handle(Time::ZERO, Input::Start, &mut host);
+    let end = loop {
+        let arrival = host.next_arrival();
+        let due = host.queue.peek();
+        let arrives = match (arrival, due) {
+            (None, None) => break host.queue.now(),
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            (Some((at, s)), Some(next)) => (at, core::rank_of_arrival(s)) < next,
+        };
+        let next = if arrives { arrival.map(|a| a.0) } else { due.map(|d| d.0) };
+        if let (Some(until), Some(next)) = (world.until, next)
+            && next > until
+        {
+            break until;
+        }
+        events += 1;
+        if arrives {
+            let (at, source) = arrival.expect("there is one");
+            host.queue.begin(at);
+            let arrival = host.take(source);
+            core.handle(at, Input::Arrive(source, arrival), &mut host);
+        } else {
+            let (now, due) = host.queue.pop().expect("there is one");
+            let input = host.input(due);
+            core.handle(now, input, &mut host);
+        }
+    };
+    let failure = host.sources.iter_mut().find_map(|s| s.source.failure());
+    let (policy, observer) = core.finish(end);
+    Finished { policy, observer, end, events, failure }
+}
+
+impl<'w> VirtualHost<'w> {
+    fn new(world: &'w World, sources: Vec<Box<dyn Source + 'w>>) -> Self {
+        let mut queue = EventQueue::new();
+        for (number, (at, change)) in world.changes.iter().enumerate() {
+            let rank = core::rank_of_device_change(number as u64);
+            queue.schedule(*at, rank, Due::Change(change.clone()));
+        }
+        let slots = sources
+            .into_iter()
+            .map(|mut source| SourceSlot {
+                next: source.peek(),
+                reacts: source.is_closed_loop(),
+                source,
+            })
+            .collect();
+        VirtualHost {
+            world,
+            queue,
+            running: Vec::new(),
+            windows: Vec::new(),
+            timers: BTreeMap::new(),
+            sources: slots,
+        }
+    }
+
+    #[inline]
+    fn next_arrival(&self) -> Option<(Time, SourceId)> {
+        let mut best: Option<(Time, SourceId)> = None;
+        for (i, slot) in self.sources.iter().enumerate() {
+            if let Some(at) = slot.next
+                && best.is_none_or(|b| at < b.0)
+            {
+                best = Some((at, SourceId(i as u32)));
+            }
+        }
+        best
+    }
+
+    fn take(&mut self, source: SourceId) -> crate::request::Arrival {
+        let slot = &mut self.sources[source.index()];
+        let arrival = slot.source.pop().expect("a source gives what it shows");
+        slot.next = slot.source.peek();
+        arrival
+    }
+
+    fn input(&mut self, due: Due) -> Input {
+        match due {
+            Due::Ended(action, device, executor, time) => {
+                self.running[device.index()][usize::from(executor)] = None;
+                Input::Ended { action, device: time }
+            }
+            Due::Wake(wake) => {
+                match wake {
+                    Wake::Timer(key) => {
+                        self.timers.remove(&key.0);
+                    }
+                    Wake::Window(device, executor) => {
+                        self.windows[device.index()][usize::from(executor)] = None;
+                    }
+                    _ => {}
+                }
+                Input::Wake(wake)
+            }
+            Due::Change(change) => Input::Device(change),
+        }
+    }
+}
+
+fn slot(
+    table: &mut Vec<Vec<Option<Handle>>>,
+    device: DeviceId,
+    executor: u8,
+) -> &mut Option<Handle> {
+    if table.len() <= device.index() {
+        table.resize_with(device.index() + 1, Vec::new);
+    }
+    let row = &mut table[device.index()];
+    if row.len() <= usize::from(executor) {
+        row.resize(usize::from(executor) + 1, None);
+    }
+    &mut row[usize::from(executor)]
+}
+
+impl Host for VirtualHost<'_> {
+    fn begin(&mut self, now: Time, begin: &Begin) {
+        let busy = match begin.work {
+            BeginWork::Batch { model, units, longest, first } => {
+                let law = &self.world.latency[begin.kind as usize][model.index()];
+                self.world.noise.apply(law.batch(units, longest), first.0)
+            }
+            BeginWork::Load { time, .. } => time,
+        };
+        let due = Due::Ended(begin.action, begin.device, begin.executor, busy);
+        let at = now + begin.fetch + busy;
+        let handle = self.queue.schedule(at, core::rank_of_result(begin.action), due);
+        *slot(&mut self.running, begin.device, begin.executor) = Some(handle);
+    }
+
+    fn abort(&mut self, _now: Time, _action: ActionId, device: DeviceId, executor: u8) {
+        if let Some(handle) = slot(&mut self.running, device, executor).take() {
+            self.queue.cancel(handle);
+        }
+    }
+
+    fn wake(&mut self, at: Time, wake: Wake) {
+        let rank = wake.rank();
+        match wake {
+            Wake::Timer(key) => {
+                if let Some(handle) = self.timers.get(&key.0)
+                    && self.queue.reschedule(*handle, at, rank)
+                {
+                    return;
+                }
+                let handle = self.queue.schedule(at, rank, Due::Wake(wake));
+                self.timers.insert(key.0, handle);
+            }
+            Wake::Window(device, executor) => {
+                let window = slot(&mut self.windows, device, executor);
+                if let Some(handle) = *window
+                    && self.queue.reschedule(handle, at, rank)
+                {
+                    return;
+                }
+                *window = Some(self.queue.schedule(at, rank, Due::Wake(wake)));
+            }
+            _ => {
+                self.queue.schedule(at, rank, Due::Wake(wake));
+            }
+        }
+    }
+
+    fn unwake(&mut self, wake: Wake) {
+        let handle = match wake {
+            Wake::Timer(key) => self.timers.remove(&key.0),
+            Wake::Window(device, executor) => slot(&mut self.windows, device, executor).take(),
+            _ => None,
+        };
+        if let Some(handle) = handle {
+            self.queue.cancel(handle);
+        }
+    }
+
+    fn reply(&mut self, request: &Request, now: Time, end: End) {
+        let slot = &mut self.sources[request.source.index()];
+        if slot.reacts {
+            slot.source.on_reply(request, now, end);
+            slot.next = slot.source.peek();
+            assert!(
+                slot.next.is_none_or(|at| at >= now),
+                "a client sends before the reply it reacts to"
+            );
+        }
+    }
+
+    fn provision(&mut self, now: Time, kind: u32, count: u32) {
+        if let Some((spec, delay)) = self.world.provision.get(kind as usize) {
+            for _ in 0..count {
+                let change = Due::Change(DeviceChange::Added(spec.clone()));
+                self.queue.schedule(now + *delay, core::rank_of_device_change(1 << 32), change);
+            }
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The future-event list: a 4-ary heap with handles, so that an event can be cancelled or moved.
+//!
+//! It is not a clock and runs nothing; the driver pops from it.
+//!
+//! # The total order
+//!
+//! Events leave the queue by
+//!
+//! 1. time;
+//! 2. at one time: those scheduled *before* that instant began, by `rank` (the caller's class and
+//!    id), then those scheduled *at* that instant, in the order in which they were scheduled;
+//! 3. equal ranks: in the order in which they were scheduled.
+//!
+//! "That instant began" means that an event of that time has been popped. So what is created at
+//! `now` never overtakes what was already due at `now`, and no order depends on memory addresses,
+//! hashes or threads.
+
+use crate::time::Time;
+
+/// Names a scheduled event until it is popped or cancelled; stale handles are recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handle {
+    slot: u32,
+    generation: u32,
+}
+
+/// Ranks at or above this are the queue's own: events created at the instant they are due.
+const AT_ONCE: u64 = 1 << 63;
+const NOWHERE: u32 = u32::MAX;
+const ARITY: usize = 4;
+
+#[derive(Clone, Copy)]
+struct Entry {
+    time: Time,
+    rank: u64,
+    slot: u32,
+}
+
+struct Slot<E> {
+    event: Option<E>,
+    scheduled: u64,
+    position: u32,
+    generation: u32,
+}
+
+/// The future-event list. See the module's text for its order.
+pub struct EventQueue<E> {
+    heap: Vec<Entry>,
+    slots: Vec<Slot<E>>,
+    free: Vec<u32>,
+    now: Time,
+    began: bool,
+    scheduled: u64,
+}
+
+impl<E> Default for EventQueue<E> {
+    fn default() -> Self {
+        EventQueue::new()
+    }
+}
+
+impl<E> EventQueue<E> {
+    /// An empty queue at time zero, whose first instant has not begun.
+    pub fn new() -> Self {
+        EventQueue {
+            heap: Vec::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            now: Time::ZERO,
+            began: false,
+            scheduled: 0,
+        }
+    }
+
+    /// Events waiting.
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
+    /// The instant of the last event popped (or begun by [`EventQueue::begin`]).
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Declares that the instant `now` has begun although no event of this queue was popped: an
+    /// arrival that a source held, say.
+    pub fn begin(&mut self, now: Time) {
+        assert!(now >= self.now, "time runs backwards: {now} after {}", self.now);
+        self.now = now;
+        self.began = true;
+    }
+
+    /// Schedules `event` at `at` (an instant that is past counts as now). `rank` orders events of
+    /// one instant and must be below 2^63.
+    pub fn schedule(&mut self, at: Time, rank: u64, event: E) -> Handle {
+        debug_assert!(rank < AT_ONCE, "rank {rank} is reserved");
+        let at = at.max(self.now);
+        let seq = self.scheduled;
+        self.scheduled += 1;
+        let rank = self.rank_at(at, rank, seq);
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                let s = &mut self.slots[slot as usize];
+                s.event = Some(event);
+                s.scheduled = seq;
+                slot
+            }
+            None => {
+                let slot = u32::try_from(self.slots.len()).expect("at most 2^32 pending events");
+                self.slots.push(Slot {
+                    event: Some(event),
+                    scheduled: seq,
+                    position: NOWHERE,
+                    generation: 0,
+                });
+                slot
+            }
+        };
+        self.heap.push(Entry { time: at, rank, slot });
+        self.sift_up(self.heap.len() - 1);
+        Handle { slot, generation: self.slots[slot as usize].generation }
+    }
+
+    fn rank_at(&self, at: Time, rank: u64, seq: u64) -> u64 {
+        if self.began && at == self.now { AT_ONCE | seq } else { rank }
+    }
+
+    /// Takes the event back. `None` when it was already popped or cancelled.
+    pub fn cancel(&mut self, handle: Handle) -> Option<E> {
+        let position = self.position(handle)?;
+        self.remove_at(position);
+        self.release(handle.slot)
+    }
+
+    /// Moves the event to another instant, with the rank it would have if it were scheduled anew.
+    /// False when it was already popped or cancelled.
+    pub fn reschedule(&mut self, handle: Handle, at: Time, rank: u64) -> bool {
+        let Some(position) = self.position(handle) else { return false };
+        let at = at.max(self.now);
+        let seq = self.scheduled;
+        self.scheduled += 1;
+        self.slots[handle.slot as usize].scheduled = seq;
+        let rank = self.rank_at(at, rank, seq);
+        self.heap[position] = Entry { time: at, rank, slot: handle.slot };
+        self.sift_up(position);
+        self.sift_down(self.slots[handle.slot as usize].position as usize);
+        true
+    }
+
+    /// Time and rank of the next event.
+    pub fn peek(&self) -> Option<(Time, u64)> {
+        self.heap.first().map(|e| (e.time, e.rank))
+    }
+
+    /// Removes the next event and begins its instant.
+    pub fn pop(&mut self) -> Option<(Time, E)> {
+        let first = *self.heap.first()?;
+        self.remove_at(0);
+        self.begin(first.time);
+        let event = self.release(first.slot).expect("a queued slot holds its event");
+        Some((first.time, event))
+    }
+
+    fn position(&self, handle: Handle) -> Option<usize> {
+        let slot = self.slots.get(handle.slot as usize)?;
+        (slot.generation == handle.generation && slot.position != NOWHERE)
+            .then_some(slot.position as usize)
+    }
+
+    fn release(&mut self, slot: u32) -> Option<E> {
+        let s = &mut self.slots[slot as usize];
+        s.position = NOWHERE;
+        s.generation = s.generation.wrapping_add(1);
+        self.free.push(slot);
+        s.event.take()
+    }
+
+    fn remove_at(&mut self, position: usize) {
+        let last = self.heap.pop().expect("the heap is not empty");
+        if position < self.heap.len() {
+            self.heap[position] = last;
+            self.sift_down(position);
+            self.sift_up(self.slots[last.slot as usize].position as usize);
+        }
+    }
+
+    fn before(&self, a: &Entry, b: &Entry) -> bool {
+        if a.time != b.time {
+            return a.time < b.time;
+        }
+        if a.rank != b.rank {
+            return a.rank < b.rank;
+        }
+        self.slots[a.slot as usize].scheduled < self.slots[b.slot as usize].scheduled
+    }
+
+    fn place(&mut self, position: usize, entry: Entry) {
+        self.heap[position] = entry;
+        self.slots[entry.slot as usize].position = position as u32;
+    }
+
+    fn sift_up(&mut self, mut position: usize) {
+        let entry = self.heap[position];
+        while position > 0 {
+            let parent = (position - 1) / ARITY;
+            let above = self.heap[parent];
+            if !self.before(&entry, &above) {
+                break;
+            }
+            self.place(position, above);
+            position = parent;
+        }
+        self.place(position, entry);
+    }
+
+    fn sift_down(&mut self, mut position: usize) {
+        let entry = self.heap[position];
+        loop {
+            let first = position * ARITY + 1;
+            if first >= self.heap.len() {
+                break;
+            }
+            let last = (first + ARITY).min(self.heap.len());
+            let mut least = first;
+            for child in first + 1..last {
+                if self.before(&self.heap[child], &self.heap[least]) {
+                    least = child;
+                }
+            }
+            let below = self.heap[least];
+            if !self.before(&below, &entry) {
+                break;
+            }
+            self.place(position, below);
+            position = least;
+        }
+        self.place(position, entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(ns: u64) -> Time {
+        Time::from_ns(ns)
+    }
+
+    #[test]
+    fn what_is_created_at_now_comes_after_what_was_already_due() {
+        let mut queue = EventQueue::new();
+        queue.schedule(at(5), 9, "due, rank 9");
+        queue.schedule(at(5), 1, "due, rank 1");
+        assert_eq!(queue.pop(), Some((at(5), "due, rank 1")));
+        queue.schedule(at(5), 0, "created at 5, first");
+        queue.schedule(at(5), 0, "created at 5, second");
+        assert_eq!(queue.pop(), Some((at(5), "due, rank 9")));
+        assert_eq!(queue.pop(), Some((at(5), "created at 5, first")));
+        assert_eq!(queue.pop(), Some((at(5), "created at 5, second")));
+        assert_eq!(queue.pop(), None);
+    }
+
+    #[test]
+    fn a_stale_handle_does_nothing() {
+        let mut queue = EventQueue::new();
+        let old = queue.schedule(at(1), 0, 'a');
+        queue.pop();
+        let new = queue.schedule(at(2), 0, 'b');
+        assert_eq!(queue.cancel(old), None);
+        assert!(!queue.reschedule(old, at(9), 0));
+        assert_eq!(queue.cancel(new), Some('b'));
+        assert!(queue.is_empty());
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Schedule(u64, u64),
+        Pop,
+        Cancel(usize),
+        Move(usize, u64, u64),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            4 => (0u64..6, 0u64..4).prop_map(|(t, r)| Step::Schedule(t, r)),
+            3 => Just(Step::Pop),
+            1 => (0usize..40).prop_map(Step::Cancel),
+            1 => (0usize..40, 0u64..6, 0u64..4).prop_map(|(i, t, r)| Step::Move(i, t, r)),
+        ];
+        prop::collection::vec(step, 0..200)
+    }
+
+    proptest! {
+        /// Against a list that is searched from end to end.
+        #[test]
+        fn agrees_with_a_plain_list(steps in steps()) {
+            let mut queue = EventQueue::new();
+            let mut list: Vec<(u64, bool, u64, u64, usize)> = Vec::new();
+            let mut handles = Vec::new();
+            let (mut now, mut began, mut seq) = (0, false, 0u64);
+            for step in steps {
+                match step {
+                    Step::Schedule(dt, rank) => {
+                        let name = handles.len();
+                        handles.push(queue.schedule(at(now + dt), rank, name));
+                        let at_once = began && dt == 0;
+                        list.push((now + dt, at_once, if at_once { 0 } else { rank }, seq, name));
+                        seq += 1;
+                    }
+                    Step::Pop => {
+                        let first = list.iter().min().copied();
+                        list.retain(|e| Some(*e) != first);
+                        let expected = first.map(|e| (at(e.0), e.4));
+                        prop_assert_eq!(queue.pop(), expected);
+                        if let Some(e) = first { now = e.0; began = true; }
+                    }
+                    Step::Cancel(i) => if let Some(handle) = handles.get(i) {
+                        let had = list.iter().any(|e| e.4 == i);
+                        list.retain(|e| e.4 != i);
+                        prop_assert_eq!(queue.cancel(*handle).is_some(), had);
+                    },
+                    Step::Move(i, dt, rank) => if let Some(handle) = handles.get(i) {
+                        let had = list.iter().any(|e| e.4 == i);
+                        list.retain(|e| e.4 != i);
+                        prop_assert_eq!(queue.reschedule(*handle, at(now + dt), rank), had);
+                        if had {
+                            let at_once = began && dt == 0;
+                            list.push((now + dt, at_once, if at_once { 0 } else { rank }, seq, i));
+                            seq += 1;
+                        }
+                    },
+                }
+                prop_assert_eq!(queue.len(), list.len());
+            }
+        }
+    }
+}

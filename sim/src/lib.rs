@@ -1,0 +1,16 @@
+//! x
+#![allow(missing_docs)]
+pub mod cluster;
+pub mod core;
+pub mod det;
+pub mod distribution;
+pub mod driver;
+pub mod event_queue;
+pub mod latency;
+pub mod metrics;
+pub mod observer;
+pub mod policy;
+pub mod request;
+pub mod rng;
+pub mod table;
+pub mod time;

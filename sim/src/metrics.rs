@@ -1,0 +1,369 @@
+//! What a run is judged by, collected while it runs in memory that does not grow with it.
+//!
+//! Latencies go into a sketch whose quantiles are at most 0.1 % too large, unless exact ones are
+//! asked for. It does not compare runs or estimate errors.
+
+use crate::cluster::Change;
+use crate::observer::{Batch, Observer};
+use crate::policy::Outcome;
+use crate::request::{DeviceId, End, Request};
+use crate::time::{Span, Time};
+use hdrhistogram::Histogram as Hdr;
+
+/// Significant decimal digits of a sketch.
+const DIGITS: u8 = 3;
+
+/// A set of spans, summarised. Quantiles are at most 0.1 % too large; exact if it was asked for.
+#[derive(Clone, Debug)]
+pub struct Sketch {
+    hdr: Hdr<u64>,
+    sum_ns: u128,
+    exact: Option<Vec<u64>>,
+}
+
+impl Sketch {
+    fn new(exact: bool) -> Sketch {
+        let hdr = Hdr::new(DIGITS).expect("three digits are allowed");
+        Sketch { hdr, sum_ns: 0, exact: exact.then(Vec::new) }
+    }
+
+    #[inline]
+    fn record(&mut self, span: Span) {
+        self.sum_ns += u128::from(span.ns());
+        self.hdr.record(span.ns()).expect("sketches resize themselves");
+        if let Some(all) = &mut self.exact {
+            all.push(span.ns());
+        }
+    }
+
+    fn add(&mut self, other: &Sketch) {
+        self.sum_ns += other.sum_ns;
+        self.hdr.add(&other.hdr).expect("sketches resize themselves");
+        if let (Some(a), Some(b)) = (&mut self.exact, &other.exact) {
+            a.extend_from_slice(b);
+        }
+    }
+
+    /// How many spans.
+    pub fn count(&self) -> u64 {
+        self.hdr.len()
+    }
+
+    /// The exact sum, nanoseconds.
+    pub fn sum_ns(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// The exact mean; zero of nothing.
+    pub fn mean(&self) -> Span {
+        let n = u128::from(self.count().max(1));
+        Span::from_ns(((self.sum_ns + n / 2) / n) as u64)
+    }
+
+    /// The least span such that a share `q` of all are at most it; zero of nothing.
+    pub fn quantile(&self, q: f64) -> Span {
+        if self.count() == 0 {
+            return Span::ZERO;
+        }
+        let Some(all) = &self.exact else {
+            return Span::from_ns(self.hdr.value_at_quantile(q));
+        };
+        let mut sorted = all.clone();
+        sorted.sort_unstable();
+        let rank = (q * sorted.len() as f64).ceil() as usize;
+        Span::from_ns(sorted[rank.clamp(1, sorted.len()) - 1])
+    }
+
+    /// The largest span (within the sketch's error).
+    pub fn max(&self) -> Span {
+        self.quantile(1.0)
+    }
+}
+
+/// The figures of a model, of an application, or of everything.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// Requests that arrived.
+    pub offered: u64,
+    /// Requests by how they ended, in the order of [`End::ALL`].
+    pub ends: [u64; 8],
+    /// Arrival to answer, of answered requests.
+    pub latency: Sketch,
+    /// Arrival to the start of the batch, of answered requests.
+    pub queueing: Sketch,
+}
+
+impl Figures {
+    fn new(exact: bool) -> Figures {
+        Figures {
+            offered: 0,
+            ends: [0; 8],
+            latency: Sketch::new(exact),
+            queueing: Sketch::new(exact),
+        }
+    }
+
+    fn add(&mut self, other: &Figures) {
+        self.offered += other.offered;
+        for (a, b) in self.ends.iter_mut().zip(other.ends) {
+            *a += b;
+        }
+        self.latency.add(&other.latency);
+        self.queueing.add(&other.queueing);
+    }
+
+    /// Requests that ended so.
+    pub fn ended(&self, end: End) -> u64 {
+        self.ends[end.index()]
+    }
+
+    /// Finished in time over all that arrived (Orloj, §5.2); 1 of nothing.
+    pub fn finish_rate(&self) -> f64 {
+        if self.offered == 0 {
+            return 1.0;
+        }
+        self.ended(End::InTime) as f64 / self.offered as f64
+    }
+
+    /// Dropped, for whatever reason.
+    pub fn dropped(&self) -> u64 {
+        self.ends[2..7].iter().sum()
+    }
+}
+
+/// The figures of a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DeviceFigures {
+    /// Time in which it ran a batch.
+    pub busy: Span,
+    /// Batches that it ran to their end.
+    pub batches: u64,
+    /// Batches that it refused.
+    pub refused: u64,
+    /// Batches that were stopped.
+    pub preempted: u64,
+    /// Time in which it was up (or draining).
+    pub up: Span,
+    up_since: Option<Time>,
+}
+
+impl DeviceFigures {
+    /// Busy time over time up.
+    pub fn utilisation(&self) -> f64 {
+        if self.up == Span::ZERO { 0.0 } else { self.busy.ns() as f64 / self.up.ns() as f64 }
+    }
+}
+
+/// The requests that count: those that arrive in `[from, to)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The end of the warm-up.
+    pub from: Time,
+    /// The end of the measured part.
+    pub to: Time,
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Window { from: Time::ZERO, to: Time::NEVER }
+    }
+}
+
+/// All metrics of a run. An [`Observer`].
+#[derive(Clone, Debug)]
+pub struct Metrics {
+    window: Window,
+    exact: bool,
+    models: Vec<Figures>,
+    apps: Vec<Figures>,
+    devices: Vec<DeviceFigures>,
+    /// Batches by the number of their requests.
+    batch_sizes: Vec<u64>,
+    /// Integral of the number of requests in the system, request-nanoseconds (Little's law).
+    in_system_ns: u128,
+    in_system: u64,
+    changed: Time,
+    end: Time,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Metrics::new(Window::default(), false)
+    }
+}
+
+impl Metrics {
+    /// Metrics of the requests that arrive in `window`; with every latency kept if `exact`.
+    pub fn new(window: Window, exact: bool) -> Metrics {
+        Metrics {
+            window,
+            exact,
+            models: Vec::new(),
+            apps: Vec::new(),
+            devices: Vec::new(),
+            batch_sizes: Vec::new(),
+            in_system_ns: 0,
+            in_system: 0,
+            changed: Time::ZERO,
+            end: Time::ZERO,
+        }
+    }
+
+    /// By model.
+    pub fn models(&self) -> &[Figures] {
+        &self.models
+    }
+
+    /// By application.
+    pub fn apps(&self) -> &[Figures] {
+        &self.apps
+    }
+
+    /// By device.
+    pub fn devices(&self) -> &[DeviceFigures] {
+        &self.devices
+    }
+
+    /// How many batches had each number of requests; the index is the number.
+    pub fn batch_sizes(&self) -> &[u64] {
+        &self.batch_sizes
+    }
+
+    /// The mean number of requests in a batch.
+    pub fn mean_batch_size(&self) -> f64 {
+        let batches: u64 = self.batch_sizes.iter().sum();
+        let requests: u64 = self.batch_sizes.iter().zip(0u64..).map(|(n, size)| n * size).sum();
+        if batches == 0 { 0.0 } else { requests as f64 / batches as f64 }
+    }
+
+    /// Everything together.
+    pub fn total(&self) -> Figures {
+        let mut total = Figures::new(self.exact);
+        for model in &self.models {
+            total.add(model);
+        }
+        total
+    }
+
+    /// When the run ended.
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
+    /// Requests in the system, integrated over time: request-nanoseconds, exact.
+    pub fn in_system_ns(&self) -> u128 {
+        self.in_system_ns
+    }
+
+    /// The length of the measured part, up to the end of the run.
+    pub fn measured(&self) -> Span {
+        self.window.to.min(self.end).since(self.window.from)
+    }
+
+    /// Requests finished in time a second of the measured part.
+    pub fn goodput_per_s(&self) -> f64 {
+        let span = self.measured().as_secs_f64();
+        let good: u64 = self.models.iter().map(|m| m.ended(End::InTime)).sum();
+        if span == 0.0 { 0.0 } else { good as f64 / span }
+    }
+
+    fn counts(&self, request: &Request) -> bool {
+        self.window.from <= request.arrival && request.arrival < self.window.to
+    }
+
+    fn step(&mut self, now: Time) {
+        self.in_system_ns += u128::from((now - self.changed).ns()) * u128::from(self.in_system);
+        self.changed = now;
+    }
+}
+
+fn at(list: &mut Vec<Figures>, index: usize, exact: bool) -> &mut Figures {
+    if list.len() <= index {
+        list.resize_with(index + 1, || Figures::new(exact));
+    }
+    &mut list[index]
+}
+
+fn device_at(list: &mut Vec<DeviceFigures>, id: DeviceId) -> &mut DeviceFigures {
+    if list.len() <= id.index() {
+        list.resize_with(id.index() + 1, DeviceFigures::default);
+    }
+    &mut list[id.index()]
+}
+
+impl Observer for Metrics {
+    #[inline]
+    fn arrived(&mut self, request: &Request) {
+        self.step(request.arrival);
+        self.in_system += 1;
+        if self.counts(request) {
+            at(&mut self.models, request.model.index(), self.exact).offered += 1;
+            at(&mut self.apps, request.app.index(), self.exact).offered += 1;
+        }
+    }
+
+    fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
+        let device = device_at(&mut self.devices, batch.device);
+        if let Some(start) = start {
+            device.busy += now - start;
+        }
+        match outcome {
+            Outcome::Done { .. } => {
+                device.batches += 1;
+                let size = batch.requests.len();
+                if self.batch_sizes.len() <= size {
+                    self.batch_sizes.resize(size + 1, 0);
+                }
+                self.batch_sizes[size] += 1;
+            }
+            Outcome::Rejected(_) => device.refused += 1,
+            Outcome::Preempted { .. } => device.preempted += 1,
+            Outcome::Cancelled => {}
+        }
+    }
+
+    #[inline]
+    fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
+        if end != End::Pending {
+            self.step(now);
+            self.in_system -= 1;
+        }
+        if !self.counts(request) {
+            return;
+        }
+        let model = &mut self.models[request.model.index()];
+        let app = &mut self.apps[request.app.index()];
+        model.ends[end.index()] += 1;
+        app.ends[end.index()] += 1;
+        if let (End::InTime | End::Late, Some(start)) = (end, start) {
+            let (latency, queueing) = (now - request.arrival, start - request.arrival);
+            for figures in [model, app] {
+                figures.latency.record(latency);
+                figures.queueing.record(queueing);
+            }
+        }
+    }
+
+    fn device(&mut self, now: Time, id: DeviceId, change: Change) {
+        let device = device_at(&mut self.devices, id);
+        match change {
+            Change::Up => device.up_since = Some(now),
+            Change::Draining => {}
+            Change::Down => {
+                if let Some(since) = device.up_since.take() {
+                    device.up += now - since;
+                }
+            }
+        }
+    }
+
+    fn finished(&mut self, now: Time) {
+        self.step(now);
+        self.end = now;
+        for device in &mut self.devices {
+            if let Some(since) = device.up_since.take() {
+                device.up += now - since;
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What a run shows to whoever watches it: metrics, a log, a progress bar.
+//!
+//! An observer cannot change a run. Two observers make one: `(Metrics, Log)`.
+
+use crate::cluster::Change;
+use crate::policy::Outcome;
+use crate::request::{ActionId, DeviceId, End, ModelId, Request, RequestId};
+use crate::time::Time;
+
+/// A batch as observers see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// The action that carries it.
+    pub action: ActionId,
+    /// Where it goes.
+    pub device: DeviceId,
+    /// On which lane.
+    pub lane: u8,
+    /// Its model.
+    pub model: ModelId,
+    /// Its requests.
+    pub requests: &'a [RequestId],
+    /// Items that the device computes, padding included.
+    pub units: u32,
+    /// When the policy issued it.
+    pub issued: Time,
+    /// The window in which it may start.
+    pub earliest: Time,
+    /// The window in which it may start.
+    pub latest: Time,
+}
+
+/// Watches a run. Every method does nothing unless it is written.
+#[allow(unused_variables)]
+pub trait Observer {
+    /// A request arrived.
+    fn arrived(&mut self, request: &Request) {}
+    /// The policy issued a batch.
+    fn issued(&mut self, now: Time, batch: &Batch<'_>) {}
+    /// A device began a batch.
+    fn began(&mut self, now: Time, batch: &Batch<'_>) {}
+    /// A batch came to its end; `start` is `None` when it never ran.
+    fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {}
+    /// A request ended; `start` is when its last batch began.
+    fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {}
+    /// A device came or went. Told for each device at the start too.
+    fn device(&mut self, now: Time, device: DeviceId, change: Change) {}
+    /// The run is over at `now`; requests still alive were told as [`End::Pending`] before.
+    fn finished(&mut self, now: Time) {}
+}
+
+impl Observer for () {}
+
+impl<O: Observer + ?Sized> Observer for Box<O> {
+    fn arrived(&mut self, request: &Request) {
+        (**self).arrived(request);
+    }
+    fn issued(&mut self, now: Time, batch: &Batch<'_>) {
+        (**self).issued(now, batch);
+    }
+    fn began(&mut self, now: Time, batch: &Batch<'_>) {
+        (**self).began(now, batch);
+    }
+    fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
+        (**self).closed(now, batch, start, outcome);
+    }
+    fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
+        (**self).ended(now, request, end, start);
+    }
+    fn device(&mut self, now: Time, device: DeviceId, change: Change) {
+        (**self).device(now, device, change);
+    }
+    fn finished(&mut self, now: Time) {
+        (**self).finished(now);
+    }
+}
+
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn arrived(&mut self, request: &Request) {
+        self.0.arrived(request);
+        self.1.arrived(request);
+    }
+    fn issued(&mut self, now: Time, batch: &Batch<'_>) {
+        self.0.issued(now, batch);
+        self.1.issued(now, batch);
+    }
+    fn began(&mut self, now: Time, batch: &Batch<'_>) {
+        self.0.began(now, batch);
+        self.1.began(now, batch);
+    }
+    fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
+        self.0.closed(now, batch, start, outcome);
+        self.1.closed(now, batch, start, outcome);
+    }
+    fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
+        self.0.ended(now, request, end, start);
+        self.1.ended(now, request, end, start);
+    }
+    fn device(&mut self, now: Time, device: DeviceId, change: Change) {
+        self.0.device(now, device, change);
+        self.1.device(now, device, change);
+    }
+    fn finished(&mut self, now: Time) {
+        self.0.finished(now);
+        self.1.finished(now);
+    }
+}

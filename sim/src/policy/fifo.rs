@@ -1,0 +1,114 @@
+//! FIFO: the plain reference that every table carries. First in, first out, greedy batches.
+//!
+//! Whenever a device is free it takes the oldest requests of the oldest request's model, up to the
+//! largest batch. It drops nothing and looks at no deadline, unless `drop_expired` is set.
+//!
+//! ```text
+//! on arrival, on result:
+//!     while a device is free and requests wait:
+//!         model <- model of the oldest request
+//!         execute the oldest requests of that model, at most max_batch
+//! ```
+//!
+//! # Differences from the paper
+//! None: it is no paper's.
+
+use super::{Actions, Event, Exec, Known, Outcome, Policy};
+use crate::cluster::Change;
+use crate::request::{DeviceId, Drop, ModelId, RequestId};
+use crate::time::Time;
+use std::collections::VecDeque;
+
+/// FIFO's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The most requests of a batch.
+    pub max_batch: u32,
+    /// Whether requests whose deadline has passed are dropped when a batch is formed.
+    pub drop_expired: bool,
+}
+
+struct Waiting {
+    id: RequestId,
+    arrived: u64,
+    deadline: Time,
+}
+
+/// The policy. See the module's text.
+pub struct Fifo {
+    config: Config,
+    queues: Vec<VecDeque<Waiting>>,
+    free: Vec<DeviceId>,
+    arrivals: u64,
+    batch: Vec<RequestId>,
+}
+
+impl Fifo {
+    /// FIFO before its start.
+    pub fn new(config: Config) -> Fifo {
+        Fifo { config, queues: Vec::new(), free: Vec::new(), arrivals: 0, batch: Vec::new() }
+    }
+
+    fn dispatch(&mut self, now: Time, out: &mut Actions) {
+        while let Some(&device) = self.free.last() {
+            if self.config.drop_expired {
+                self.drop_expired(now, out);
+            }
+            let heads = self.queues.iter().enumerate();
+            let oldest = heads.filter_map(|(m, q)| q.front().map(|w| (w.arrived, m))).min();
+            let Some((_, model)) = oldest else { return };
+            let queue = &mut self.queues[model];
+            let size = queue.len().min(self.config.max_batch as usize);
+            self.batch.clear();
+            self.batch.extend(queue.drain(..size).map(|w| w.id));
+            out.exec(Exec::now(device, ModelId(model as u32)), &self.batch);
+            self.free.pop();
+        }
+    }
+
+    fn drop_expired(&mut self, now: Time, out: &mut Actions) {
+        for queue in &mut self.queues {
+            while let Some(head) = queue.front()
+                && head.deadline < now
+            {
+                out.end(head.id, Drop::Expired);
+                queue.pop_front();
+            }
+        }
+    }
+}
+
+impl Policy for Fifo {
+    fn name(&self) -> String {
+        let Config { max_batch, drop_expired } = self.config;
+        format!("fifo[max_batch={max_batch},drop_expired={drop_expired}]")
+    }
+
+    fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        match event {
+            Event::Start => self.free = known.devices().iter().map(|d| d.id).collect(),
+            Event::Arrive(request) => {
+                let model = request.model.index();
+                if self.queues.len() <= model {
+                    self.queues.resize_with(model + 1, VecDeque::new);
+                }
+                let (id, deadline) = (request.id, request.deadline);
+                self.queues[model].push_back(Waiting { id, arrived: self.arrivals, deadline });
+                self.arrivals += 1;
+            }
+            Event::Result { device, outcome, requests, .. } => {
+                if matches!(outcome, Outcome::Done { .. }) {
+                    self.free.push(device);
+                } else {
+                    for &id in requests {
+                        out.end(id, Drop::Refused);
+                    }
+                }
+            }
+            Event::Device(device, Change::Up) => self.free.push(device),
+            Event::Device(device, _) => self.free.retain(|&d| d != device),
+            Event::Timer(_) | Event::Profiled { .. } => return,
+        }
+        self.dispatch(now, out);
+    }
+}
