@@ -1,5 +1,6 @@
 //! x
 #![allow(missing_docs)]
+pub mod audit;
 pub mod cluster;
 pub mod core;
 pub mod det;
@@ -7,9 +8,11 @@ pub mod distribution;
 pub mod driver;
 pub mod event_queue;
 pub mod latency;
+pub mod log;
 pub mod metrics;
 pub mod observer;
 pub mod policy;
+pub mod profile;
 pub mod request;
 pub mod rng;
 pub mod table;

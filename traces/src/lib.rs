@@ -1,1 +1,41 @@
-//! x
+//! Workloads: real traces, arrival processes, and laws of execution times.
+//! It schedules nothing: it only makes the arrivals that `orrery-sim` consumes.
+//!
+//! Three ways to a workload, all of which are a [`Source`](orrery_sim::request::Source):
+//!
+//! ```text
+//!  trace file ── azure2019 ──> Minutes ─┐
+//!                                       ├─> ArrivalProcess ─┐
+//!  parameters ── ArrivalLaw ────────────┘                   ├─> OpenWorkload, MergedFunctions
+//!  parameters or samples ── ExecLaw ──> Application ────────┤
+//!                                                           └─> ClosedLoop
+//!  trace file ── azure_llm, azure2021 ──────────────────────> arrivals with their own times
+//!  any of these ── record ──> workload file ── CsvSource ───> the same arrivals again
+//! ```
+//!
+//! Architecture invariant: nothing here preloads arrivals. A source holds at most one arrival for
+//! each stream that it merges. (Azure 2021 is the exception: its file is not in order of arrival.)
+//!
+//! Architecture invariant: bad input is a [`TraceError`] that names file, line and column, never a
+//! panic. A damaged line that is met in mid-stream ends the source, whose `failure` says why.
+
+pub mod arrivals;
+pub mod azure2019;
+pub mod azure2019_durations;
+pub mod azure2021;
+pub mod azure_llm;
+pub mod closed_loop;
+pub mod error;
+pub mod exec_time;
+pub mod open;
+pub mod rate;
+pub mod samples;
+pub mod shipped;
+mod table;
+mod timestamp;
+pub mod two_group;
+pub mod workload;
+pub mod workload_file;
+
+pub use error::TraceError;
+pub use open::Input;

@@ -1,1 +1,352 @@
-//! x
+//! Clipper (Crankshaw et al., NSDI 2017), §4.3 "Adaptive batching", for one container of a model.
+//!
+//! A container asks for a batch as soon as it has answered the last one. The batch's size is
+//! whatever keeps its latency within the SLO, found by trial: the paper raises it step by step and
+//! backs off (AIMD); the released commit explores upwards and then reads it off a regression.
+//!
+//! ```text
+//! when the container is free and requests wait:
+//!     drop what has expired
+//!     adaptive:  budget <- 0.92 (deadline of the head - now)
+//!                if budget > the longest latency seen: explore: stay for 5 samples, then + 1 until
+//!                    10 samples, then x (1 + max(0, N(0.1, 0.05))); pad the batch to that size
+//!                else: size <- regression of size on (mean + 3 std of latency), at the budget
+//!     aimd:      size <- the current limit
+//!     fixed:     size <- the configured one
+//!     take the earliest deadlines, up to size
+//! on result (aimd):  latency <= SLO: limit + step;  else: limit x 0.9
+//! at a deadline:     answer with the default output; the batch runs on
+//! ```
+//!
+//! # Differences from the paper
+//! - Only the batching layer: no caching, no model selection.
+//! - AIMD compares a batch's latency with the SLO of the model, once a batch was full.
+//!
+//! # Differences from the released code (commit 9f25e3f)
+//! - Its regression is dlib's kernel ridge with a linear kernel, whose regularisation is found by
+//!   cross-validation; ours is ordinary least squares with an intercept.
+//! - The frontend's work and the network take no time unless the scenario says so.
+
+use super::edf_queue::{EdfQueue, of_model};
+use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
+use crate::cluster::Change;
+use crate::det::Det;
+use crate::profile::ModelProfile;
+use crate::request::{DeviceId, Drop, ModelId, RequestId};
+use crate::rng::Stream;
+use crate::time::{Span, Time};
+use rand_distr::{Distribution, Normal};
+use std::collections::BTreeMap;
+
+/// How the batch's size is found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sizing {
+    /// As the released commit does.
+    Adaptive,
+    /// As the paper says: additive increase, multiplicative decrease.
+    Aimd {
+        /// Added after a batch within the SLO.
+        step: u32,
+        /// Factor after a batch beyond it. Paper: 0.9.
+        backoff: f64,
+    },
+    /// Up to a fixed size.
+    Fixed(u32),
+}
+
+/// Clipper's parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// How the batch's size is found.
+    pub sizing: Sizing,
+    /// Whether a default reply goes out at the deadline.
+    pub default_reply: bool,
+    /// Hard limit on a batch's size.
+    pub max_batch: u32,
+}
+
+/// A latency objective's share that a batch may use. Released: src/containers.cpp.
+const BUDGET_SHARE: f64 = 0.92;
+/// Standard deviations above the mean in the regression. Released.
+const STD_FACTOR: f64 = 3.0;
+/// Samples after which a size counts, and after which it may grow faster. Released.
+const FEW: u64 = 5;
+const ENOUGH: u64 = 10;
+
+/// What was seen of one batch size.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    samples: u64,
+    sum_ms: f64,
+    squares: f64,
+}
+
+impl Seen {
+    fn mean_ms(&self) -> f64 {
+        self.sum_ms / self.samples as f64
+    }
+    fn scatter(&self) -> f64 {
+        (self.squares - self.sum_ms * self.mean_ms()).max(0.0)
+    }
+}
+
+/// One model's container: what it has learnt.
+#[derive(Debug)]
+struct Container {
+    seen: BTreeMap<u32, Seen>,
+    longest: Span,
+    /// Size as a line over latency: (intercept, slope per ms); `None` with too few points.
+    line: Option<(f64, f64)>,
+    /// AIMD's limit.
+    limit: f64,
+    slo: Span,
+}
+
+struct InFlight {
+    device: DeviceId,
+    size: u32,
+    limited: bool,
+}
+
+/// The policy. See the module's text.
+pub struct Clipper {
+    config: Config,
+    containers: Vec<Container>,
+    queues: Vec<EdfQueue>,
+    /// Requests whose default reply may still be due. Those that ended are skipped.
+    replies: EdfQueue,
+    replies_timer: Option<Time>,
+    free: Vec<DeviceId>,
+    in_flight: Vec<InFlight>,
+    turn: usize,
+    draws: Stream,
+    batch: Vec<RequestId>,
+}
+
+/// The only timer: the next default reply.
+const REPLY: TimerKey = TimerKey(0);
+
+impl Clipper {
+    /// Clipper with empty containers. `draws` is for its exploration.
+    pub fn new(config: Config, profiles: &[ModelProfile], draws: Stream) -> Clipper {
+        let container = |p: &ModelProfile| Container {
+            seen: BTreeMap::new(),
+            longest: Span::ZERO,
+            line: None,
+            limit: 1.0,
+            slo: p.slo,
+        };
+        Clipper {
+            config,
+            containers: profiles.iter().map(container).collect(),
+            queues: Vec::new(),
+            replies: EdfQueue::default(),
+            replies_timer: None,
+            free: Vec::new(),
+            in_flight: Vec::new(),
+            turn: 0,
+            draws,
+            batch: Vec::new(),
+        }
+    }
+
+    fn dispatch(&mut self, now: Time, known: &Known<'_>, out: &mut Actions) {
+        while let Some(&device) = self.free.last() {
+            let n = self.queues.len();
+            let mut models = (0..n).map(|i| (self.turn + i) % n);
+            let Some(model) = models.find(|&m| !self.queues[m].is_empty()) else { return };
+            self.turn = model + 1;
+            if self.form_batch(now, model, device, known, out) {
+                self.free.pop();
+            }
+        }
+    }
+
+    fn form_batch(
+        &mut self,
+        now: Time,
+        model: usize,
+        device: DeviceId,
+        known: &Known<'_>,
+        out: &mut Actions,
+    ) -> bool {
+        self.drop_expired(now, model, known, out);
+        let Some((deadline, _)) = self.queues[model].head() else { return false };
+        let (size, pad) = self.size(now, model, deadline);
+        let queue = &mut self.queues[model];
+        self.batch.clear();
+        while self.batch.len() < size as usize
+            && let Some((_, id)) = queue.pop()
+        {
+            self.batch.push(id);
+        }
+        let taken = self.batch.len() as u32;
+        let billed = if pad { size } else { taken };
+        let exec = Exec { billed, ..Exec::now(device, ModelId(model as u32)) };
+        out.exec(exec, &self.batch);
+        self.in_flight.push(InFlight { device, size: billed, limited: taken == size });
+        true
+    }
+
+    fn drop_expired(&mut self, now: Time, model: usize, known: &Known<'_>, out: &mut Actions) {
+        while let Some((deadline, id)) = self.queues[model].head()
+            && deadline <= now
+        {
+            self.queues[model].pop();
+            // Its default reply may already have gone out.
+            if !self.config.default_reply || known.request(id).is_some() {
+                out.end(id, Drop::Expired);
+            }
+        }
+    }
+
+    /// The size of the next batch, and whether it is padded to it.
+    fn size(&mut self, now: Time, model: usize, deadline: Time) -> (u32, bool) {
+        let container = &self.containers[model];
+        let (size, pad) = match self.config.sizing {
+            Sizing::Fixed(size) => (size, false),
+            Sizing::Aimd { .. } => (container.limit as u32, false),
+            Sizing::Adaptive => {
+                let budget = deadline.since(now).scale(BUDGET_SHARE);
+                if budget > container.longest {
+                    (container.explore(&mut self.draws), true)
+                } else {
+                    (container.estimate(budget), false)
+                }
+            }
+        };
+        (size.clamp(1, self.config.max_batch), pad)
+    }
+
+    fn result(&mut self, device: DeviceId, model: usize, latency: Span) {
+        let at = self.in_flight.iter().position(|f| f.device == device).expect("a batch of ours");
+        let batch = self.in_flight.swap_remove(at);
+        let container = &mut self.containers[model];
+        match self.config.sizing {
+            Sizing::Fixed(_) => {}
+            Sizing::Adaptive => container.learn(batch.size, latency),
+            Sizing::Aimd { step, backoff } => {
+                if latency > container.slo {
+                    container.limit = (container.limit * backoff).max(1.0);
+                } else if batch.limited {
+                    let limit = container.limit + f64::from(step);
+                    container.limit = limit.min(f64::from(self.config.max_batch));
+                }
+            }
+        }
+    }
+
+    /// Sends the default replies that are due and sets the timer for the next.
+    fn default_replies(&mut self, now: Time, known: &Known<'_>, out: &mut Actions) {
+        while let Some((deadline, id)) = self.replies.head() {
+            // A batch in flight keeps its ended requests known; those ended in time are gone.
+            let open = known.request(id).is_some();
+            if deadline > now && open {
+                out.set_timer(REPLY, deadline);
+                self.replies_timer = Some(deadline);
+                return;
+            }
+            self.replies.pop();
+            if open {
+                out.end(id, Drop::DefaultReply);
+            }
+        }
+        self.replies_timer = None;
+    }
+}
+
+impl Container {
+    fn explore(&self, draws: &mut Stream) -> u32 {
+        let Some((&largest, seen)) = self.seen.last_key_value() else { return 1 };
+        if seen.samples < FEW {
+            largest
+        } else if seen.samples < ENOUGH {
+            largest + 1
+        } else {
+            let growth = Normal::new(Det(0.1), Det(0.05)).expect("a proper law").sample(draws).0;
+            (f64::from(largest) * (1.0 + growth.max(0.0))) as u32
+        }
+    }
+
+    fn estimate(&self, budget: Span) -> u32 {
+        let Some((intercept, slope)) = self.line else { return 1 };
+        (intercept + slope * budget.as_ms_f64()).max(1.0) as u32
+    }
+
+    fn learn(&mut self, size: u32, latency: Span) {
+        self.longest = self.longest.max(latency);
+        let ms = latency.as_ms_f64();
+        let seen = self.seen.entry(size).or_default();
+        seen.samples += 1;
+        seen.sum_ms += ms;
+        seen.squares += ms * ms;
+        self.line = self.fit();
+    }
+
+    /// Least squares of size on mean + 3 pooled standard deviations.
+    fn fit(&self) -> Option<(f64, f64)> {
+        let counted = || self.seen.iter().filter(|(_, s)| s.samples >= FEW);
+        let freedom: u64 = counted().map(|(_, s)| s.samples - 1).sum();
+        let scatter: f64 = counted().map(|(_, s)| s.scatter()).sum();
+        let std = (scatter / freedom.max(1) as f64).sqrt();
+        let n = counted().count() as f64;
+        let point =
+            |(&size, seen): (&u32, &Seen)| (seen.mean_ms() + STD_FACTOR * std, f64::from(size));
+        let (mut x, mut y) = (0.0, 0.0);
+        for (px, py) in counted().map(point) {
+            x += px / n;
+            y += py / n;
+        }
+        let (mut xx, mut xy) = (0.0, 0.0);
+        for (px, py) in counted().map(point) {
+            xx += (px - x) * (px - x);
+            xy += (px - x) * (py - y);
+        }
+        (xx > 0.0).then(|| (y - xy / xx * x, xy / xx))
+    }
+}
+
+impl Policy for Clipper {
+    fn name(&self) -> String {
+        let Config { sizing, default_reply, max_batch } = self.config;
+        let sizing = match sizing {
+            Sizing::Adaptive => "sizing=adaptive".to_string(),
+            Sizing::Aimd { step, backoff } => format!("sizing=aimd,step={step},backoff={backoff}"),
+            Sizing::Fixed(size) => format!("sizing=fixed,size={size}"),
+        };
+        format!("clipper[{sizing},default_reply={default_reply},max_batch={max_batch}]")
+    }
+
+    fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        match event {
+            Event::Start => self.free = known.devices().iter().map(|d| d.id).collect(),
+            Event::Arrive(r) => {
+                of_model(&mut self.queues, r.model.index()).push(r);
+                if self.config.default_reply && r.deadline != Time::NEVER {
+                    self.replies.push(r);
+                    if self.replies_timer.is_none_or(|at| r.deadline < at) {
+                        out.set_timer(REPLY, r.deadline);
+                        self.replies_timer = Some(r.deadline);
+                    }
+                }
+            }
+            Event::Result { device, outcome, requests, .. } => {
+                if let Outcome::Done { start, end, .. } = outcome {
+                    let model = known.request(requests[0]).expect("just answered").model;
+                    self.result(device, model.index(), end - start);
+                    self.free.push(device);
+                } else {
+                    self.in_flight.retain(|f| f.device != device);
+                    for &id in requests.iter().filter(|&&id| known.request(id).is_some()) {
+                        out.end(id, Drop::Refused);
+                    }
+                }
+            }
+            Event::Timer(_) => return self.default_replies(now, known, out),
+            Event::Device(device, Change::Up) => self.free.push(device),
+            Event::Device(device, _) => self.free.retain(|&d| d != device),
+            Event::Profiled { .. } => return,
+        }
+        self.dispatch(now, known, out);
+    }
+}

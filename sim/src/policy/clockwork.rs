@@ -1,1 +1,479 @@
-//! x
+//! Clockwork (Gujarati et al., OSDI 2020), §4.5 and §5.3 "Scheduling INFER".
+//!
+//! All choice is made at one place, in advance: the controller predicts when the device will be
+//! free, sends an action shortly before, with a window in which it may start, and lets the worker
+//! refuse it when the prediction was wrong. A batch is as large as the queue allows while its first
+//! request can still be in time.
+//!
+//! ```text
+//! on request:      append to every batch queue of its model
+//! while a device has less than `ahead` of outstanding work:
+//!     take the strategy with the smallest `latest`  (head's deadline - estimate of its size)
+//!     in every batch queue: drop heads that could not finish in time at that size
+//!     grow the size while the next size's queue holds enough requests
+//!     valid if at least the strategy's size was reached: take the first of that queue,
+//!         send with the window [now, expected start + width], make the strategies anew
+//!     else: forget the strategy
+//! on result done:      the device is free at the measured end; learn the duration
+//! on result rejected:  the device is free now; all the action's requests fail
+//! ```
+//!
+//! Every batch queue is in order of arrival and loses only its head, and a dispatch empties all of
+//! them up to the last request taken. So a batch queue is a suffix of the arrivals, and is kept as a
+//! cursor into one queue.
+//!
+//! # Differences from the paper
+//! - Durations are stratified by model and batch size, not by worker (as released).
+//! - The outstanding-work window is 10 ms in `released`, 5 ms in the paper; both are presets.
+//! - LOAD is left out: every model is resident. It comes with the cluster's policies.
+//!
+//! # Differences from the released code (INFER5)
+//! - It polls about every 10 us; ours wakes at the instant at which the condition becomes true.
+//! - A request that no queue holds any more is dropped at once, not at its internal deadline: it
+//!   cannot be served in between.
+//! - Messages take no time unless the scenario says so, and there is no limit of two sends in flight.
+//! - Durations are not normalised by the GPU's clock, which is constant here.
+//! - Ties between strategies are broken by model, then by larger size first.
+
+use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
+use crate::cluster::Change;
+use crate::profile::ModelProfile;
+use crate::request::{ActionId, DeviceId, Drop, ModelId, RequestId};
+use crate::time::{Span, Time};
+use std::collections::{BTreeSet, VecDeque};
+
+/// How the duration of a batch is estimated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Estimator {
+    /// The 0.99 quantile of the last ten, interpolated between the two largest (released).
+    P99Of10,
+    /// The mean of the last ten.
+    WindowMean,
+    /// The profile's mean, never corrected.
+    StaticMean,
+}
+
+/// Clockwork's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// How durations are estimated.
+    pub estimator: Estimator,
+    /// Work is issued while less than this is outstanding. Released: 10 ms; paper, §5.3: 5 ms.
+    pub ahead: Span,
+    /// A batch may start this long after its expected start. Released: 10 ms.
+    pub width: Span,
+    /// Taken off the SLO. Released: 5 ms.
+    pub buffer: Span,
+    /// A new action leads by this. Released: 1 ms.
+    pub lead: Span,
+    /// An action overdue by more than this is believed to end now. Released: 10 ms.
+    pub lag: Span,
+    /// The largest batch size. Released (INFER5): 8.
+    pub max_batch: u32,
+    /// Sizes whose seed profile exceeds this are not served. Released: 250 ms.
+    pub max_exec: Span,
+}
+
+impl Config {
+    /// What the authors' code does with its defaults.
+    pub fn released() -> Config {
+        let ms = Span::from_ms;
+        Config {
+            estimator: Estimator::P99Of10,
+            ahead: ms(10),
+            width: ms(10),
+            buffer: ms(5),
+            lead: ms(1),
+            lag: ms(10),
+            max_batch: 8,
+            max_exec: ms(250),
+        }
+    }
+}
+
+/// The last ten durations of a batch size.
+struct Durations {
+    last: VecDeque<Span>,
+    estimate: Span,
+}
+
+const WINDOW: usize = 10;
+
+struct Waiting {
+    id: RequestId,
+    /// The internal deadline: arrival + max(SLO - buffer, ahead + buffer).
+    deadline: Time,
+}
+
+struct Model {
+    sizes: Vec<u32>,
+    durations: Vec<Durations>,
+    /// Requests not dispatched, in order of arrival; the first one has number `first`.
+    queue: VecDeque<Waiting>,
+    first: u64,
+    /// Where each size's batch queue begins, as a request's number.
+    cursors: Vec<u64>,
+    /// Strategies not yet tried: (latest, index of size), the next one last.
+    strategies: Vec<(Time, usize)>,
+}
+
+struct Outstanding {
+    action: ActionId,
+    model: usize,
+    size: usize,
+    estimate: Span,
+}
+
+struct Gpu {
+    id: DeviceId,
+    up: bool,
+    /// When the oldest outstanding action began, as far as the controller knows.
+    work_begin: Time,
+    outstanding: VecDeque<Outstanding>,
+    /// The sum of their estimates.
+    work: Span,
+    /// What its timer is set to; `NEVER` when it is not set.
+    timer: Time,
+}
+
+/// The policy. See the module's text.
+pub struct Clockwork {
+    config: Config,
+    models: Vec<Model>,
+    gpus: Vec<Gpu>,
+    /// Each model's next strategy.
+    next: BTreeSet<(Time, usize)>,
+    batch: Vec<RequestId>,
+}
+
+impl Clockwork {
+    /// Clockwork with seed estimates from the profiles.
+    pub fn new(config: Config, profiles: &[ModelProfile]) -> Clockwork {
+        let models = profiles.iter().map(|p| Model::new(&config, p)).collect();
+        let (gpus, batch) = (Vec::new(), Vec::new());
+        Clockwork { config, models, gpus, next: BTreeSet::new(), batch }
+    }
+
+    fn schedule(&mut self, now: Time, out: &mut Actions) {
+        for gpu in 0..self.gpus.len() {
+            while self.gpus[gpu].up {
+                let available = self.gpus[gpu].available(now, &self.config);
+                if available >= now + self.config.ahead {
+                    break;
+                }
+                if !self.infer(now, gpu, available, out) {
+                    break;
+                }
+            }
+            self.set_timer(now, gpu, out);
+        }
+    }
+
+    /// Sends one action; false when no strategy is valid.
+    fn infer(&mut self, now: Time, gpu: usize, available: Time, out: &mut Actions) -> bool {
+        while let Some((_, model)) = self.next.pop_first() {
+            let m = &mut self.models[model];
+            let (_, wanted) = m.strategies.pop().expect("a model in the set has a strategy");
+            m.drop_unsuitable(available);
+            let reached = m.largest_fillable().filter(|&s| s >= wanted);
+            if let Some(size) = reached {
+                self.batch.clear();
+                m.take(size, &mut self.batch);
+            }
+            m.drop_lost(out);
+            if let Some(size) = reached {
+                self.send(now, gpu, model, size, available, out);
+                self.make_strategies(model);
+                return true;
+            }
+            self.offer(model);
+        }
+        false
+    }
+
+    fn send(
+        &mut self,
+        now: Time,
+        gpu: usize,
+        model: usize,
+        size: usize,
+        available: Time,
+        out: &mut Actions,
+    ) {
+        let Config { lead, width, .. } = self.config;
+        let latest = (now + lead + width).max(available + width);
+        let estimate = self.models[model].durations[size].estimate;
+        let g = &mut self.gpus[gpu];
+        let exec = Exec { earliest: now, latest, ..Exec::now(g.id, ModelId(model as u32)) };
+        let action = out.exec(exec, &self.batch);
+        if g.outstanding.is_empty() {
+            g.work_begin = now;
+        }
+        g.outstanding.push_back(Outstanding { action, model, size, estimate });
+        g.work += estimate;
+    }
+
+    fn make_strategies(&mut self, model: usize) {
+        let m = &mut self.models[model];
+        m.strategies.clear();
+        for size in 0..m.sizes.len() {
+            m.add_strategy(size);
+        }
+        self.offer(model);
+    }
+
+    /// Puts the model's next strategy among the others'.
+    fn offer(&mut self, model: usize) {
+        if let Some(&(latest, _)) = self.models[model].strategies.last() {
+            self.next.insert((latest, model));
+        }
+    }
+
+    fn arrive(&mut self, model: usize, waiting: Waiting) {
+        let m = &mut self.models[model];
+        if let Some(&(latest, _)) = m.strategies.last() {
+            self.next.remove(&(latest, model));
+        }
+        let inactive = m.strategies.is_empty();
+        let end = m.first + m.queue.len() as u64;
+        m.queue.push_back(waiting);
+        for size in 0..m.sizes.len() {
+            // An empty batch queue has no strategy; an inactive model has none at all.
+            if inactive || m.cursors[size] == end {
+                m.add_strategy(size);
+            }
+        }
+        self.offer(model);
+    }
+
+    fn result(&mut self, now: Time, action: ActionId, device: DeviceId, outcome: Outcome) {
+        let g = self.gpus.iter_mut().find(|g| g.id == device).expect("a known device");
+        let at = g.outstanding.iter().position(|o| o.action == action).expect("an action of ours");
+        let done = g.outstanding.remove(at).expect("just found");
+        g.work = g.work.minus(done.estimate);
+        g.work_begin = match outcome {
+            Outcome::Done { end, .. } => end,
+            _ => now,
+        };
+        if let Outcome::Done { device, .. } = outcome {
+            self.models[done.model].durations[done.size].learn(device, self.config.estimator);
+        }
+    }
+
+    /// Wakes when the device's outstanding work falls below `ahead`, or its action is overdue.
+    fn set_timer(&mut self, now: Time, gpu: usize, out: &mut Actions) {
+        let g = &mut self.gpus[gpu];
+        let mut at = Time::NEVER;
+        if let (Some(oldest), false) = (g.outstanding.front(), self.next.is_empty()) {
+            let after = Span::from_ns(1);
+            let low = (g.work_begin + g.work).minus(self.config.ahead) + after;
+            let overdue = g.work_begin + oldest.estimate + self.config.lag + after;
+            let later = |t: &Time| *t > now;
+            at = [low, overdue].into_iter().filter(later).min().unwrap_or(Time::NEVER);
+        }
+        let key = TimerKey(u64::from(g.id.0));
+        if std::mem::replace(&mut g.timer, at) == at {
+            return;
+        }
+        if at == Time::NEVER {
+            out.clear_timer(key);
+        } else {
+            out.set_timer(key, at);
+        }
+    }
+}
+
+impl Gpu {
+    fn new(id: DeviceId) -> Gpu {
+        let outstanding = VecDeque::new();
+        Gpu {
+            id,
+            up: true,
+            work_begin: Time::ZERO,
+            outstanding,
+            work: Span::ZERO,
+            timer: Time::NEVER,
+        }
+    }
+
+    /// When the device will have done what was sent (worker_tracker.h).
+    fn available(&self, now: Time, config: &Config) -> Time {
+        let soonest = now + config.lead;
+        let Some(oldest) = self.outstanding.front() else { return soonest };
+        let overdue = self.work_begin + oldest.estimate + config.lag < now;
+        let available = if overdue {
+            (now + self.work).minus(oldest.estimate + config.lag)
+        } else {
+            self.work_begin + self.work
+        };
+        available.max(soonest)
+    }
+}
+
+impl Model {
+    fn new(config: &Config, profile: &ModelProfile) -> Model {
+        let sizes = profile.sizes_within(config.max_exec, config.max_batch);
+        let seed = |&s: &u32| Durations {
+            last: VecDeque::with_capacity(WINDOW + 1),
+            estimate: profile.size(s).mean,
+        };
+        Model {
+            durations: sizes.iter().map(seed).collect(),
+            cursors: vec![0; sizes.len()],
+            sizes,
+            queue: VecDeque::new(),
+            first: 0,
+            strategies: Vec::new(),
+        }
+    }
+
+    fn queued(&self, size: usize) -> u64 {
+        self.first + self.queue.len() as u64 - self.cursors[size]
+    }
+
+    /// A strategy for a batch queue that is not empty.
+    fn add_strategy(&mut self, size: usize) {
+        let at = (self.cursors[size] - self.first) as usize;
+        let Some(head) = self.queue.get(at) else { return };
+        let latest = head.deadline.minus(self.durations[size].estimate);
+        let order = |s: &(Time, usize)| (s.0, std::cmp::Reverse(s.1));
+        let strategy = (latest, size);
+        let at = self.strategies.partition_point(|s| order(s) > order(&strategy));
+        self.strategies.insert(at, strategy);
+    }
+
+    /// In every batch queue, heads that could not finish in time at that size leave.
+    fn drop_unsuitable(&mut self, available: Time) {
+        for (cursor, d) in self.cursors.iter_mut().zip(&self.durations) {
+            let finish = available + d.estimate;
+            while let Some(head) = self.queue.get((*cursor - self.first) as usize)
+                && head.deadline < finish
+            {
+                *cursor += 1;
+            }
+        }
+    }
+
+    /// Grows from the smallest size while the next one's own queue can fill it.
+    fn largest_fillable(&self) -> Option<usize> {
+        let fillable =
+            (0..self.sizes.len()).take_while(|&s| self.queued(s) >= u64::from(self.sizes[s]));
+        fillable.last()
+    }
+
+    /// Takes the first of a size's queue; every queue loses all up to the last one taken.
+    fn take(&mut self, size: usize, batch: &mut Vec<RequestId>) {
+        let at = (self.cursors[size] - self.first) as usize;
+        let count = self.sizes[size] as usize;
+        batch.extend(self.queue.range(at..at + count).map(|w| w.id));
+        let past = self.cursors[size] + count as u64;
+        for cursor in &mut self.cursors {
+            *cursor = past.max(*cursor);
+        }
+        // What was taken is not lost: it must not be dropped with those before it.
+        self.queue.drain(at..at + count);
+        for cursor in &mut self.cursors {
+            *cursor -= count as u64;
+        }
+    }
+
+    /// Drops the requests that no batch queue holds any more.
+    fn drop_lost(&mut self, out: &mut Actions) {
+        let kept = self.cursors.iter().min().copied().unwrap_or(self.first);
+        for _ in self.first..kept {
+            let lost = self.queue.pop_front().expect("cursors are within the queue");
+            out.end(lost.id, Drop::Infeasible);
+        }
+        self.first = kept;
+    }
+}
+
+impl Durations {
+    fn learn(&mut self, duration: Span, estimator: Estimator) {
+        if estimator == Estimator::StaticMean {
+            return;
+        }
+        self.last.push_back(duration);
+        if self.last.len() > WINDOW {
+            self.last.pop_front();
+        }
+        let n = self.last.len();
+        self.estimate = if estimator == Estimator::WindowMean {
+            Span::from_ns(self.last.iter().copied().sum::<Span>().ns() / n as u64)
+        } else {
+            p99(self.last.iter().copied())
+        };
+    }
+}
+
+/// The 0.99 quantile with linear interpolation over the sorted window (sliding_window.h). With at
+/// most ten samples it lies between the two largest.
+fn p99(window: impl ExactSizeIterator<Item = Span>) -> Span {
+    let n = window.len();
+    let (mut first, mut second) = (Span::ZERO, Span::ZERO);
+    for s in window {
+        if s > first {
+            (first, second) = (s, first);
+        } else if s > second {
+            second = s;
+        }
+    }
+    if n < 2 {
+        return first;
+    }
+    let share = 0.99 * (n - 1) as f64 - (n - 2) as f64;
+    second + first.minus(second).scale(share)
+}
+
+impl Policy for Clockwork {
+    fn name(&self) -> String {
+        let c = self.config;
+        let estimator = match c.estimator {
+            Estimator::P99Of10 => "p99-of-10",
+            Estimator::WindowMean => "window-mean",
+            Estimator::StaticMean => "static-mean",
+        };
+        format!(
+            "clockwork[estimator={estimator},ahead_ms={},width_ms={},buffer_ms={},lead_ms={},\
+             lag_ms={},max_batch={},max_exec_ms={}]",
+            c.ahead.as_ms_f64(),
+            c.width.as_ms_f64(),
+            c.buffer.as_ms_f64(),
+            c.lead.as_ms_f64(),
+            c.lag.as_ms_f64(),
+            c.max_batch,
+            c.max_exec.as_ms_f64()
+        )
+    }
+
+    fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        match event {
+            Event::Start => self.gpus = known.devices().iter().map(|d| Gpu::new(d.id)).collect(),
+            Event::Arrive(r) => {
+                let Config { buffer, ahead, .. } = self.config;
+                let allowed = r.slo().minus(buffer).max(ahead + buffer);
+                let deadline = r.arrival + allowed;
+                self.arrive(r.model.index(), Waiting { id: r.id, deadline });
+            }
+            Event::Result { action, device, outcome, requests } => {
+                self.result(now, action, device, outcome);
+                if !matches!(outcome, Outcome::Done { .. }) {
+                    requests.iter().for_each(|&id| out.end(id, Drop::Refused));
+                }
+            }
+            Event::Device(device, Change::Up) => self.gpus.push(Gpu::new(device)),
+            Event::Device(device, _) => {
+                if let Some(gpu) = self.gpus.iter_mut().find(|g| g.id == device) {
+                    gpu.up = false;
+                }
+            }
+            Event::Timer(key) => {
+                if let Some(gpu) = self.gpus.iter_mut().find(|g| u64::from(g.id.0) == key.0) {
+                    gpu.timer = Time::NEVER;
+                }
+            }
+            Event::Profiled { .. } => return,
+        }
+        self.schedule(now, out);
+    }
+}

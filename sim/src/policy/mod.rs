@@ -15,10 +15,12 @@
 
 pub mod clipper;
 pub mod clockwork;
+mod edf_queue;
 pub mod fifo;
 pub mod nexus;
 pub mod oracle;
 pub mod orloj;
+mod score;
 
 use crate::cluster::{Change, DeviceView};
 use crate::request::{ActionId, AppId, DeviceId, Drop, ModelId, Request, RequestId};

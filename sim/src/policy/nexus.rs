@@ -1,1 +1,212 @@
-//! x
+//! Nexus (Shen et al., SOSP 2019) on a single backend, as Orloj's tables use it: §6.1 and §6.3.
+//!
+//! Nexus plans a batch size for each model from its profile, so that a request that just misses a
+//! batch still makes the next one: twice the batch's latency must fit into the SLO. The backend then
+//! runs whatever is queued, up to that size, without waiting, and drops early what would make the
+//! batch late ("early drop").
+//!
+//! ```text
+//! plan:        batch <- largest b with latency(b) <= (SLO - 2 ms) / 2, at least 1
+//! when the device is free and requests wait (models in turn):
+//!     n <- min(batch, queued);  finish <- now + latency(n)
+//!     while fewer than n are taken:
+//!         r <- pop the earliest deadline
+//!         if deadline(r) < finish: drop r
+//!         else: take r
+//!         when fewer than n remain: n <- what remains;  finish <- now + latency(n)
+//!     execute what was taken
+//! ```
+//!
+//! # Differences from the paper
+//! - One backend, no epochs, no squishy packing: a saturating load gets a GPU of its own, which is
+//!   what one model on one GPU is. The cluster's planner comes with the cluster's policies.
+//! - The paper's backend executes in duty cycles; one model alone has no other to wait for.
+//!
+//! # Differences from the released code
+//! - Latency is (mean + 1 std) x 1.15 of the profile, as released (model_db.cpp); pre- and
+//!   post-processing take no time here.
+//! - Its run loop polls every 50 us; ours acts at the instant of the event.
+
+use super::edf_queue::{EdfQueue, of_model};
+use super::{Actions, Event, Exec, Known, Outcome, Policy};
+use crate::cluster::Change;
+use crate::profile::ModelProfile;
+use crate::request::{DeviceId, Drop, ModelId, RequestId};
+use crate::time::{Span, Time};
+
+/// What is dropped when a batch is formed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropRule {
+    /// What would miss its deadline in the batch being formed (released default, policy 0).
+    SlidingWindow,
+    /// What could not finish even alone; then the largest batch that fits the head (policy 1).
+    Earliest,
+    /// What has expired.
+    Elapsed,
+    /// Nothing.
+    None,
+}
+
+/// Nexus's parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// What is dropped.
+    pub drop: DropRule,
+    /// Standard deviations added to a profile's mean. Released: 1.
+    pub std_factor: f64,
+    /// Factor on the profile. Released: 1.15 (model_db.cpp, profile_multiplier).
+    pub profile_factor: f64,
+    /// Taken off the SLO for the network. Released: 2 ms.
+    pub margin: Span,
+    /// The batch size; `None` plans it from the profile.
+    pub batch: Option<u32>,
+}
+
+struct Model {
+    /// Estimated latency of a batch of `i + 1`.
+    latency: Vec<Span>,
+    batch: usize,
+}
+
+/// The policy. See the module's text.
+pub struct Nexus {
+    config: Config,
+    models: Vec<Model>,
+    queues: Vec<EdfQueue>,
+    free: Vec<DeviceId>,
+    /// Models are served in turn; this one is next.
+    turn: usize,
+    batch: Vec<RequestId>,
+}
+
+impl Nexus {
+    /// Nexus with a plan for each profile.
+    pub fn new(config: Config, profiles: &[ModelProfile]) -> Nexus {
+        let models = profiles.iter().map(|p| plan(&config, p)).collect();
+        let (queues, free, batch) = (Vec::new(), Vec::new(), Vec::new());
+        Nexus { config, models, queues, free, turn: 0, batch }
+    }
+
+    fn dispatch(&mut self, now: Time, out: &mut Actions) {
+        while let Some(&device) = self.free.last() {
+            let Some(model) = self.next_model() else { return };
+            self.form_batch(now, model, out);
+            if !self.batch.is_empty() {
+                out.exec(Exec::now(device, ModelId(model as u32)), &self.batch);
+                self.free.pop();
+            }
+        }
+    }
+
+    fn next_model(&mut self) -> Option<usize> {
+        let n = self.queues.len();
+        let model = (0..n).map(|i| (self.turn + i) % n).find(|&m| !self.queues[m].is_empty())?;
+        self.turn = model + 1;
+        Some(model)
+    }
+
+    fn form_batch(&mut self, now: Time, model: usize, out: &mut Actions) {
+        self.batch.clear();
+        match self.config.drop {
+            DropRule::SlidingWindow => self.sliding_window(now, model, out),
+            DropRule::Earliest => self.earliest(now, model, out),
+            DropRule::Elapsed => self.plain(model, now, out),
+            DropRule::None => self.plain(model, Time::ZERO, out),
+        }
+    }
+
+    fn sliding_window(&mut self, now: Time, model: usize, out: &mut Actions) {
+        let Model { latency, batch } = &self.models[model];
+        let queue = &mut self.queues[model];
+        let mut n = queue.len().min(*batch);
+        while self.batch.len() < n {
+            let finish = now + latency[n - 1];
+            let Some((deadline, id)) = queue.pop() else { break };
+            if deadline < finish {
+                out.end(id, Drop::Infeasible);
+            } else {
+                self.batch.push(id);
+            }
+            n = n.min(self.batch.len() + queue.len());
+        }
+    }
+
+    fn earliest(&mut self, now: Time, model: usize, out: &mut Actions) {
+        let Model { latency, batch } = &self.models[model];
+        let queue = &mut self.queues[model];
+        let mut head = Time::NEVER;
+        while let Some((deadline, id)) = queue.head() {
+            head = deadline;
+            if deadline >= now + latency[0] {
+                break;
+            }
+            queue.pop();
+            out.end(id, Drop::Infeasible);
+        }
+        let fits = latency[..*batch].iter().take_while(|&&l| now + l <= head).count();
+        for _ in 0..fits.min(queue.len()) {
+            self.batch.extend(queue.pop().map(|p| p.1));
+        }
+    }
+
+    /// Up to a batch, dropping what expired before `now`.
+    fn plain(&mut self, model: usize, now: Time, out: &mut Actions) {
+        let queue = &mut self.queues[model];
+        while self.batch.len() < self.models[model].batch {
+            let Some((deadline, id)) = queue.pop() else { return };
+            if deadline < now {
+                out.end(id, Drop::Expired);
+            } else {
+                self.batch.push(id);
+            }
+        }
+    }
+}
+
+fn plan(config: &Config, profile: &ModelProfile) -> Model {
+    let largest = profile.sizes.last().map_or(1, |s| s.size).max(config.batch.unwrap_or(1));
+    let estimate = |b: u32| {
+        let p = profile.size(b);
+        (p.mean + p.std.scale(config.std_factor)).scale(config.profile_factor)
+    };
+    let latency: Vec<Span> = (1..=largest).map(estimate).collect();
+    let budget = Span::from_ns(profile.slo.minus(config.margin).ns() / 2);
+    let fits = latency.iter().rposition(|&l| l <= budget).map_or(1, |i| i + 1);
+    Model { latency, batch: config.batch.map_or(fits, |b| b as usize) }
+}
+
+impl Policy for Nexus {
+    fn name(&self) -> String {
+        let Config { drop, std_factor, profile_factor, margin, batch } = self.config;
+        let drop = match drop {
+            DropRule::SlidingWindow => "sliding-window",
+            DropRule::Earliest => "earliest",
+            DropRule::Elapsed => "elapsed",
+            DropRule::None => "none",
+        };
+        let batch = batch.map_or("plan".to_string(), |b| b.to_string());
+        format!(
+            "nexus[drop={drop},std_factor={std_factor},profile_factor={profile_factor},\
+             margin_ms={},batch={batch}]",
+            margin.as_ms_f64()
+        )
+    }
+
+    fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        match event {
+            Event::Start => self.free = known.devices().iter().map(|d| d.id).collect(),
+            Event::Arrive(r) => of_model(&mut self.queues, r.model.index()).push(r),
+            Event::Result { device, outcome, requests, .. } => {
+                if matches!(outcome, Outcome::Done { .. }) {
+                    self.free.push(device);
+                } else {
+                    requests.iter().for_each(|&id| out.end(id, Drop::Refused));
+                }
+            }
+            Event::Device(device, Change::Up) => self.free.push(device),
+            Event::Device(device, _) => self.free.retain(|&d| d != device),
+            Event::Timer(_) | Event::Profiled { .. } => return,
+        }
+        self.dispatch(now, out);
+    }
+}

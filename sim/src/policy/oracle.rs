@@ -1,1 +1,152 @@
-//! x
+//! Oracle: the reference that knows every execution time. It is no system; it shows what knowledge
+//! alone would be worth to a greedy scheduler.
+//!
+//! ```text
+//! whenever a device is free:
+//!     drop what could not finish in time even alone, now
+//!     for every pending request as the longest of a batch (its time l):
+//!         members <- requests no longer than l that are in time in a batch of their number
+//!     execute the batch with the most requests a second; its earliest deadlines first
+//! ```
+//!
+//! It is greedy, not optimal: no schedule is searched beyond the next batch.
+//!
+//! # Differences from the paper
+//! None: it is no paper's.
+
+use super::{Actions, Event, Exec, Known, Outcome, Policy};
+use crate::cluster::Change;
+use crate::latency::Latency;
+use crate::profile::ModelProfile;
+use crate::request::{DeviceId, Drop, ModelId, RequestId};
+use crate::time::{Span, Time};
+
+/// The oracle's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The most requests of a batch.
+    pub max_batch: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Pending {
+    alone: Span,
+    deadline: Time,
+    id: RequestId,
+}
+
+/// The policy. See the module's text.
+pub struct Oracle {
+    config: Config,
+    laws: Vec<Latency>,
+    /// By model, each ordered by (execution time, id).
+    pending: Vec<Vec<Pending>>,
+    free: Vec<DeviceId>,
+    batch: Vec<Pending>,
+    ids: Vec<RequestId>,
+}
+
+impl Oracle {
+    /// An oracle that knows the latency laws of the profiles as well.
+    pub fn new(config: Config, profiles: &[ModelProfile]) -> Oracle {
+        Oracle {
+            config,
+            laws: profiles.iter().map(|p| p.law.clone()).collect(),
+            pending: profiles.iter().map(|_| Vec::new()).collect(),
+            free: Vec::new(),
+            batch: Vec::new(),
+            ids: Vec::new(),
+        }
+    }
+
+    fn dispatch(&mut self, now: Time, out: &mut Actions) {
+        self.drop_hopeless(now, out);
+        while let Some(&device) = self.free.last() {
+            let Some(model) = self.best(now) else { return };
+            self.ids.clear();
+            self.ids.extend(self.batch.iter().map(|p| p.id));
+            let taken = &self.batch;
+            self.pending[model].retain(|p| !taken.iter().any(|t| t.id == p.id));
+            out.exec(Exec::now(device, ModelId(model as u32)), &self.ids);
+            self.free.pop();
+        }
+    }
+
+    fn drop_hopeless(&mut self, now: Time, out: &mut Actions) {
+        if self.free.is_empty() {
+            return;
+        }
+        for (pending, law) in self.pending.iter_mut().zip(&self.laws) {
+            pending.retain(|p| {
+                let hopeful = now + law.batch(1, p.alone) <= p.deadline;
+                if !hopeful {
+                    out.end(p.id, Drop::Infeasible);
+                }
+                hopeful
+            });
+        }
+    }
+
+    /// Fills `batch` with the best one; its model.
+    fn best(&mut self, now: Time) -> Option<usize> {
+        let mut best = None;
+        let mut best_rate = 0.0;
+        let mut members: Vec<Pending> = Vec::new();
+        for (model, (pending, law)) in self.pending.iter().zip(&self.laws).enumerate() {
+            members.clear();
+            for longest in pending {
+                let at = members
+                    .partition_point(|m| (m.deadline, m.id) < (longest.deadline, longest.id));
+                members.insert(at, *longest);
+                let k =
+                    (1..=members.len().min(self.config.max_batch as usize)).rev().find_map(|k| {
+                        let finish = now + law.batch(k as u32, longest.alone);
+                        let first = members.partition_point(|m| m.deadline < finish);
+                        (members.len() - first >= k).then_some((k, first))
+                    });
+                let Some((k, first)) = k else { continue };
+                let rate = k as f64 / law.batch(k as u32, longest.alone).ns().max(1) as f64;
+                if rate > best_rate {
+                    best_rate = rate;
+                    best = Some(model);
+                    self.batch.clear();
+                    self.batch.extend_from_slice(&members[first..first + k]);
+                }
+            }
+        }
+        best
+    }
+}
+
+impl Policy for Oracle {
+    fn name(&self) -> String {
+        format!("oracle[max_batch={}]", self.config.max_batch)
+    }
+
+    fn sees_truth(&self) -> bool {
+        true
+    }
+
+    fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        match event {
+            Event::Start => self.free = known.devices().iter().map(|d| d.id).collect(),
+            Event::Arrive(r) => {
+                let alone = known.truth(r.id).expect("an oracle sees the truth");
+                let pending = &mut self.pending[r.model.index()];
+                let at = pending.partition_point(|p| (p.alone, p.id) < (alone, r.id));
+                pending.insert(at, Pending { alone, deadline: r.deadline, id: r.id });
+            }
+            Event::Result { device, outcome, requests, .. } => {
+                if matches!(outcome, Outcome::Done { .. }) {
+                    self.free.push(device);
+                } else {
+                    requests.iter().for_each(|&id| out.end(id, Drop::Refused));
+                }
+            }
+            Event::Device(device, Change::Up) => self.free.push(device),
+            Event::Device(device, _) => self.free.retain(|&d| d != device),
+            Event::Timer(_) | Event::Profiled { .. } => return,
+        }
+        self.dispatch(now, out);
+    }
+}

@@ -1,0 +1,182 @@
+//! What an audit can find, and the report that it makes.
+//!
+//! Nothing here looks for faults; that is [`super::Auditor`].
+
+use crate::log::Closed;
+use crate::request::{ActionId, DeviceId, End, ModelId, RequestId};
+use crate::time::{Span, Time};
+use std::fmt;
+
+/// One rule that the log breaks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum Fault {
+    // The log as a whole.
+    #[error("time runs backwards: it was {before} already")]
+    TimeBackwards { before: Time },
+    #[error("something happens after the run has finished")]
+    AfterFinish,
+    #[error("the run goes on after {request} was told as pending at its end")]
+    AfterPending { request: RequestId },
+    #[error("the log ends without a finish: it was cut off")]
+    NoFinish,
+
+    // Conservation.
+    #[error("{request} arrives twice")]
+    ArrivesTwice { request: RequestId },
+    #[error("{request} arrives out of order: {expected} is next")]
+    ArrivalSkipped { request: RequestId, expected: RequestId },
+    #[error("{request} arrived at {arrival}, and its arrival is told now")]
+    ArrivalAtAnotherTime { request: RequestId, arrival: Time },
+    #[error("{request} ends and never arrived")]
+    EndsWithoutArriving { request: RequestId },
+    #[error("{request} ends twice")]
+    EndsTwice { request: RequestId },
+    #[error("{request} arrived at {arrival} and has no end when the run finishes")]
+    LeftWithoutEnd { request: RequestId, arrival: Time },
+
+    // Ends.
+    #[error("{request} is answered ({}), but no batch with it has closed as done", end.word())]
+    AnsweredBeforeItsBatch { request: RequestId, end: End },
+    #[error("{request} is counted as in time, after its deadline {deadline}")]
+    LateCountedAsGood { request: RequestId, deadline: Time },
+    #[error("{request} is counted as late, not after its deadline {deadline}")]
+    GoodCountedAsLate { request: RequestId, deadline: Time },
+
+    // Batches as issued.
+    #[error("{action} is issued, but ids had reached {expected}")]
+    ActionReused { action: ActionId, expected: ActionId },
+    #[error("{action} has no requests")]
+    EmptyBatch { action: ActionId },
+    #[error("{action} goes to {device}, which was never announced")]
+    UnknownDevice { action: ActionId, device: DeviceId },
+    #[error("{action} contains {request}, which never arrived")]
+    RunsWithoutArriving { action: ActionId, request: RequestId },
+    #[error("{action} contains {request}, which has ended")]
+    RunsAfterEnd { action: ActionId, request: RequestId },
+    #[error("{action} contains {request}, which a batch that closed as done at {done} contained")]
+    RunsTwice { action: ActionId, request: RequestId, done: Time },
+    #[error("{action} contains {request}, which the open {other} contains")]
+    InTwoBatches { action: ActionId, request: RequestId, other: ActionId },
+    #[error("{action} runs {batch} and contains {request}, which asks for {wants}")]
+    WrongModel { action: ActionId, batch: ModelId, request: RequestId, wants: ModelId },
+    #[error("{action} computes {units} units for requests of {size} together")]
+    TooFewUnits { action: ActionId, units: u32, size: u64 },
+
+    // Batches as run.
+    #[error("{action} begins and is not open")]
+    BeginsWithoutIssue { action: ActionId },
+    #[error("{action} begins twice: first at {first}")]
+    BeginsTwice { action: ActionId, first: Time },
+    #[error("{action} begins before its earliest start {earliest}")]
+    BeginsTooEarly { action: ActionId, earliest: Time },
+    #[error("{action} begins after its latest start {latest}")]
+    BeginsTooLate { action: ActionId, latest: Time },
+    #[error("{action} begins on {device}, where lane {lane} still runs {running}")]
+    LaneOverlap { action: ActionId, device: DeviceId, lane: u8, running: ActionId },
+    #[error("{action} begins on {device}, which is down")]
+    BeginsOnDownDevice { action: ActionId, device: DeviceId },
+    #[error("{action} begins on {device}, which was draining when it was issued")]
+    BeginsOnDrainingDevice { action: ActionId, device: DeviceId },
+
+    // Batches as closed.
+    #[error("{action} closes ({}) and is not open", outcome.word())]
+    ClosesWithoutIssue { action: ActionId, outcome: Closed },
+    #[error("{action} closes as {} and never began", outcome.word())]
+    ClosesWithoutBegin { action: ActionId, outcome: Closed },
+    #[error("{action} closes as {}, but began at {began}", outcome.word())]
+    ClosesAfterBegin { action: ActionId, outcome: Closed, began: Time },
+    #[error("{action} is refused as late, inside its window: latest is {latest}")]
+    RefusedInsideWindow { action: ActionId, latest: Time },
+    #[error("{action} is refused because {device} is not up, and it is up")]
+    RefusedByDeviceThatIsUp { action: ActionId, device: DeviceId },
+    #[error("{action} is done on {device}, which is down")]
+    DoneOnDownDevice { action: ActionId, device: DeviceId },
+    #[error("{action} computed for {device_time}, but ran for {ran} only")]
+    ComputedLongerThanItRan { action: ActionId, device_time: Span, ran: Span },
+
+    // Devices.
+    #[error("{device} changes after it was gone")]
+    ChangesAfterGone { device: DeviceId },
+}
+
+impl Fault {
+    /// The variant's name: `LateCountedAsGood`.
+    pub fn name(&self) -> String {
+        let text = format!("{self:?}");
+        text.split([' ', '{']).next().unwrap_or_default().to_owned()
+    }
+}
+
+/// A fault and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The record's number, from 1. In a log file it stands one line further down, below the header.
+    pub record: u64,
+    /// The record's time.
+    pub time: Time,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { record, time, fault } = self;
+        write!(f, "record {record} (line {}), at {time}: {}: {fault}", record + 1, fault.name())
+    }
+}
+
+/// What an audit found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Records read.
+    pub records: u64,
+    /// Requests that arrived.
+    pub requests: u64,
+    /// Requests by how they ended, in the order of [`End::ALL`].
+    pub ends: [u64; End::ALL.len()],
+    /// Batches issued.
+    pub batches: u64,
+    /// Batches that ran to their end.
+    pub batches_done: u64,
+    /// The first faults, at most [`Report::FAULTS_MAX`].
+    pub faults: Vec<Finding>,
+    /// Faults in all.
+    pub fault_count: u64,
+}
+
+impl Report {
+    /// Faults that are kept; the others are only counted.
+    pub const FAULTS_MAX: usize = 100;
+
+    /// Whether no rule is broken.
+    pub fn is_clean(&self) -> bool {
+        self.fault_count == 0
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = match self.fault_count {
+            0 => "clean".to_owned(),
+            1 => "1 fault".to_owned(),
+            n => format!("{n} faults"),
+        };
+        let Report { records, requests, batches, batches_done, .. } = self;
+        writeln!(
+            f,
+            "audit: {verdict}; {records} records, {requests} requests, {batches} batches issued, \
+             {batches_done} done"
+        )?;
+        for (end, count) in End::ALL.iter().zip(self.ends).filter(|e| e.1 > 0) {
+            writeln!(f, "  {:<22} {count}", end.word())?;
+        }
+        for finding in &self.faults {
+            writeln!(f, "  {finding}")?;
+        }
+        match self.fault_count - self.faults.len() as u64 {
+            0 => Ok(()),
+            more => writeln!(f, "  and {more} more"),
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Tests of the auditor: a log of a real run is clean, and every fault that is put into it is found
+//! by its name. The faults themselves are in the table of [`seeded_faults`].
+
+use super::*;
+use crate::cluster::DeviceSpec;
+use crate::core::{Delays, DeviceChange};
+use crate::driver::{World, simulate};
+use crate::latency::Latency;
+use crate::log::{LogWriter, MemoryLog, read_log};
+use crate::policy::fifo::{Config, Fifo};
+use crate::request::{AppId, Arrival, Drop, ModelId, Source, VecSource};
+use crate::time::Span;
+
+/// Three devices of which d2 fails in the middle, two models, answers that travel for 3 ms, and
+/// enough load that some requests are late and some are dropped.
+fn run<O: crate::observer::Observer>(observer: O) -> O {
+    let ms = Span::from_ms;
+    let law = |a, b| Latency::Affine { alpha: ms(a), beta: ms(b) };
+    let mut world = World::single(law(1, 5));
+    world.core.devices = vec![DeviceSpec::default(); 3];
+    world.core.models = vec![Default::default(); 2];
+    world.core.delays = Delays { reply: ms(3), fetch_per_request: ms(1), ..Delays::default() };
+    world.latency = vec![vec![law(1, 5), law(2, 9)]];
+    world.changes = vec![(Time::ZERO + ms(61), DeviceChange::Fail(DeviceId(2)))];
+    let arrival = |i: u64| Arrival {
+        at: Time::ZERO + ms(i),
+        app: AppId(0),
+        model: ModelId((i % 3 % 2) as u32),
+        size: 1 + (i % 2) as u32,
+        slo: if i % 10 == 9 { Span::MAX } else { ms(12 + i % 40) },
+        alone: ms(1),
+    };
+    let source: Box<dyn Source> = Box::new(VecSource::new((0..120).map(arrival).collect()));
+    let policy = Fifo::new(Config { max_batch: 3, drop_expired: true });
+    simulate(&world, vec![source], policy, observer).observer
+}
+
+fn log() -> Vec<Record> {
+    run(MemoryLog::default()).records
+}
+
+fn time(ns: u64) -> Time {
+    Time::from_ns(ns)
+}
+
+/// The position of the first record after `from` that `is`.
+fn find(log: &[Record], from: usize, is: impl Fn(&Record) -> bool) -> usize {
+    from + log[from..].iter().position(is).expect("the log has such a record")
+}
+
+fn is_done(record: &Record) -> bool {
+    matches!(record, Record::Close { outcome: Closed::Done(_), .. })
+}
+
+fn is_end(end: End) -> impl Fn(&Record) -> bool {
+    move |r| matches!(r, Record::End { end: e, .. } if *e == end)
+}
+
+fn is_begin(record: &Record) -> bool {
+    matches!(record, Record::Begin { .. })
+}
+
+fn is_issue(record: &Record) -> bool {
+    matches!(record, Record::Issue { .. })
+}
+
+fn batch(record: &mut Record) -> &mut BatchRecord {
+    let Record::Issue { batch, .. } = record else { panic!("{record} issues nothing") };
+    batch
+}
+
+/// The first batch issued from record 200 on, that runs on a device that stays.
+fn a_batch(log: &mut [Record]) -> &mut BatchRecord {
+    let at = find(log, 200, is_issue);
+    batch(&mut log[at])
+}
+
+/// Where the batch that the failing device runs begins and closes.
+fn the_preempted(log: &[Record]) -> (usize, usize) {
+    let is = |r: &Record| matches!(r, Record::Close { outcome: Closed::Preempted, .. });
+    let close = find(log, 0, is);
+    let Record::Close { action, .. } = log[close] else { unreachable!() };
+    (find(log, 0, |r| matches!(r, Record::Begin { action: a, .. } if *a == action)), close)
+}
+
+fn model_of(log: &[Record], request: RequestId) -> ModelId {
+    let is = |r: &Record| matches!(r, Record::Arrive { request: q, .. } if q.id == request);
+    let Record::Arrive { request, .. } = log[find(log, 0, is)] else { unreachable!() };
+    request.model
+}
+
+/// Adds to some batch a request of its model that `is_wanted` in the light of all before the batch.
+fn add_to_a_batch(log: &mut [Record], is_wanted: impl Fn(&[Record], RequestId) -> bool) {
+    for at in 0..log.len() {
+        if !is_issue(&log[at]) {
+            continue;
+        }
+        let (before, rest) = log.split_at_mut(at);
+        let batch = batch(&mut rest[0]);
+        let arrived = before.iter().filter_map(|r| match r {
+            Record::Arrive { request, .. } if request.model == batch.model => Some(request.id),
+            _ => None,
+        });
+        if let Some(request) = arrived.rev().find(|&r| is_wanted(before, r)) {
+            batch.requests.push(request);
+            batch.units += 2;
+            return;
+        }
+    }
+    panic!("the log has no such batch");
+}
+
+fn has_ended(log: &[Record], request: RequestId) -> bool {
+    log.iter().any(|r| matches!(r, Record::End { request: q, .. } if *q == request))
+}
+
+/// Whether its last batch is open; `None` when it was in none.
+fn is_in_open_batch(log: &[Record], request: RequestId) -> Option<bool> {
+    let action = log.iter().rev().find_map(|r| match r {
+        Record::Issue { batch, .. } if batch.requests.contains(&request) => Some(batch.action),
+        _ => None,
+    })?;
+    Some(!log.iter().any(|r| matches!(r, Record::Close { action: a, .. } if *a == action)))
+}
+
+type Mutation = fn(&mut Vec<Record>);
+
+/// Faults that are put in, and all the names under which they must be found.
+fn seeded_faults() -> Vec<(&'static str, Mutation)> {
+    vec![
+        ("LeftWithoutEnd", |log| drop(log.remove(find(log, 200, is_end(End::InTime))))),
+        ("EndsTwice", |log| {
+            let at = find(log, 200, is_end(End::InTime));
+            log.insert(at, log[at].clone());
+        }),
+        ("EndsWithoutArriving", |log| {
+            let at = find(log, 200, is_end(End::InTime));
+            let (time, end) = (log[at].time(), End::Dropped(Drop::Shed));
+            log.insert(at, Record::End { time, request: RequestId(1_000), end });
+        }),
+        ("ArrivalSkipped EndsWithoutArriving RunsWithoutArriving", |log| {
+            drop(log.remove(find(log, 20, |r| matches!(r, Record::Arrive { .. }))));
+        }),
+        ("ArrivesTwice", |log| {
+            let at = find(log, 200, |r| matches!(r, Record::Arrive { .. }));
+            log.insert(at, log[at].clone());
+        }),
+        ("ArrivalAtAnotherTime", |log| {
+            let at = find(log, 200, |r| matches!(r, Record::Arrive { .. }));
+            let Record::Arrive { request, .. } = &mut log[at] else { unreachable!() };
+            request.arrival = time(7);
+        }),
+        ("AnsweredBeforeItsBatch", |log| {
+            let end = find(log, 200, is_end(End::InTime));
+            let Record::End { request, end, .. } = log.remove(end) else { unreachable!() };
+            let issued = |r: &Record| matches!(r, Record::Issue { batch, .. } if batch.requests.contains(&request));
+            let begin = find(log, find(log, 0, issued), is_begin);
+            log.insert(begin + 1, Record::End { time: log[begin].time(), request, end });
+        }),
+        ("LateCountedAsGood", |log| {
+            let at = find(log, 0, is_end(End::Late));
+            let Record::End { end, .. } = &mut log[at] else { unreachable!() };
+            *end = End::InTime;
+        }),
+        ("GoodCountedAsLate", |log| {
+            let at = find(log, 0, is_end(End::InTime));
+            let Record::End { end, .. } = &mut log[at] else { unreachable!() };
+            *end = End::Late;
+        }),
+        ("GoodCountedAsLate", |log| {
+            let without_deadline = RequestId(9);
+            let at = find(
+                log,
+                0,
+                |r| matches!(r, Record::End { request, .. } if *request == without_deadline),
+            );
+            let Record::End { end, .. } = &mut log[at] else { unreachable!() };
+            *end = End::Late;
+        }),
+        ("ActionReused", |log| {
+            let at = find(log, 200, is_issue);
+            log.insert(at, log[at].clone());
+        }),
+        ("AnsweredBeforeItsBatch EmptyBatch", |log| a_batch(log).requests.clear()),
+        ("UnknownDevice", |log| a_batch(log).device = DeviceId(9)),
+        ("RunsWithoutArriving", |log| {
+            let batch = a_batch(log);
+            batch.requests.push(RequestId(1_000));
+        }),
+        ("RunsAfterEnd", |log| add_to_a_batch(log, has_ended)),
+        ("RunsTwice", |log| {
+            add_to_a_batch(log, |before, request| {
+                !has_ended(before, request) && is_in_open_batch(before, request) == Some(false)
+            });
+        }),
+        ("InTwoBatches", |log| {
+            add_to_a_batch(log, |before, request| is_in_open_batch(before, request) == Some(true));
+        }),
+        ("WrongModel", |log| {
+            let first = a_batch(log).requests[0];
+            let right = model_of(log, first);
+            a_batch(log).model = ModelId(1 - right.0);
+        }),
+        ("TooFewUnits", |log| a_batch(log).units -= 1),
+        ("AnsweredBeforeItsBatch BeginsWithoutIssue ClosesWithoutIssue", |log| {
+            drop(log.remove(find(log, 200, is_issue)))
+        }),
+        ("BeginsTwice", |log| {
+            let at = find(log, 200, is_begin);
+            log.insert(at, log[at].clone());
+        }),
+        ("BeginsTooEarly", |log| {
+            let begins = log[find(log, 200, is_begin)].time();
+            a_batch(log).earliest = begins + Span::from_ns(1);
+        }),
+        ("BeginsTooLate", |log| {
+            let begins = log[find(log, 200, is_begin)].time();
+            a_batch(log).latest = begins.minus(Span::from_ns(1));
+        }),
+        ("LaneOverlap", |log| {
+            let batch = a_batch(log);
+            batch.device = DeviceId(1 - batch.device.0);
+        }),
+        ("BeginsOnDownDevice DoneOnDownDevice", |log| a_batch(log).device = DeviceId(2)),
+        ("BeginsOnDrainingDevice", |log| {
+            let at = find(log, 200, is_issue);
+            let (time, device) = (log[at].time(), batch(&mut log[at]).device);
+            log.insert(at, Record::Device { time, device, change: Change::Draining });
+        }),
+        ("ClosesWithoutBegin", |log| drop(log.remove(find(log, 200, is_begin)))),
+        ("ClosesAfterBegin", |log| {
+            let (_, close) = the_preempted(log);
+            let Record::Close { outcome, .. } = &mut log[close] else { unreachable!() };
+            *outcome = Closed::Cancelled;
+        }),
+        ("RefusedInsideWindow", |log| {
+            let (begin, close) = the_preempted(log);
+            let Record::Close { outcome, .. } = &mut log[close] else { unreachable!() };
+            *outcome = Closed::Rejected(Refusal::Late);
+            log.remove(begin);
+        }),
+        ("AnsweredBeforeItsBatch RefusedByDeviceThatIsUp", |log| {
+            let close = find(log, 200, is_done);
+            let Record::Close { action, outcome, .. } = &mut log[close] else { unreachable!() };
+            *outcome = Closed::Rejected(Refusal::DeviceDown);
+            let action = *action;
+            log.retain(|r| !matches!(r, Record::Begin { action: a, .. } if *a == action));
+        }),
+        ("ComputedLongerThanItRan", |log| {
+            let close = find(log, 200, is_done);
+            let Record::Close { outcome, .. } = &mut log[close] else { unreachable!() };
+            *outcome = Closed::Done(Span::from_secs(1));
+        }),
+        ("ChangesAfterGone", |log| {
+            let (device, change) = (DeviceId(2), Change::Up);
+            let time = log[log.len() - 1].time();
+            log.insert(log.len() - 1, Record::Device { time, device, change });
+        }),
+        ("TimeBackwards", |log| {
+            let at = find(log, 200, is_begin);
+            let Record::Begin { time, .. } = &mut log[at] else { unreachable!() };
+            *time = time.minus(Span::from_ms(1));
+        }),
+        ("NoFinish", |log| drop(log.pop())),
+        ("AfterFinish", |log| log.push(log[log.len() - 1].clone())),
+        ("AfterPending", |log| {
+            let at = find(log, 200, is_end(End::Dropped(Drop::Expired)));
+            let Record::End { end, .. } = &mut log[at] else { unreachable!() };
+            *end = End::Pending;
+        }),
+    ]
+}
+
+fn names(report: &Report) -> Vec<String> {
+    let mut names: Vec<_> = report.faults.iter().map(|f| f.fault.name()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[test]
+fn the_log_of_a_real_run_is_clean_and_has_something_of_everything() {
+    let report = audit(log());
+    assert!(report.is_clean(), "{report}");
+    assert_eq!((report.requests, report.ends.iter().sum()), (120, 120u64));
+    for end in [End::InTime, End::Late, End::Dropped(Drop::Expired), End::Dropped(Drop::Refused)] {
+        assert!(report.ends[end.index()] > 0, "no request is {}", end.word());
+    }
+    assert_eq!(report.batches - report.batches_done, 1, "one is lost with its device");
+}
+
+#[test]
+fn every_seeded_fault_is_found_under_its_name_and_under_no_other() {
+    for (number, (expected, mutate)) in seeded_faults().into_iter().enumerate() {
+        let mut log = log();
+        mutate(&mut log);
+        let report = audit(log);
+        assert_eq!(names(&report).join(" "), expected, "seeded fault {number}: {report}");
+    }
+}
+
+#[test]
+fn no_fault_is_without_a_seeded_one() {
+    let variants = include_str!("fault.rs").matches("#[error(").count();
+    let mut found: Vec<_> = seeded_faults().iter().flat_map(|s| s.0.split(' ')).collect();
+    found.sort_unstable();
+    found.dedup();
+    assert_eq!(found.len(), variants, "{found:?}");
+}
+
+#[test]
+fn a_written_log_has_the_same_audit_and_a_finding_names_its_line() {
+    let written = run(LogWriter::new(Vec::new())).finish().unwrap();
+    let report = audit_log(read_log(&written[..], "a.log")).unwrap();
+    assert_eq!(report, audit(log()));
+    assert_eq!(report, run(Auditor::default()).finish(), "online");
+
+    let text = String::from_utf8(written).unwrap();
+    let late = text.lines().position(|l| l.ends_with(",late")).unwrap() + 1;
+    let text = text.replacen(",late\n", ",in_time\n", 1);
+    let report = audit_log(read_log(text.as_bytes(), "a.log")).unwrap().to_string();
+    assert!(report.starts_with("audit: 1 fault; "), "{report}");
+    assert!(report.contains(&format!("(line {late}), at 0.")), "{report}");
+    assert!(report.contains("LateCountedAsGood: r"), "{report}");
+}
+
+#[test]
+fn the_list_of_faults_is_bounded_and_their_count_is_not() {
+    let request = |id| Record::End { time: Time::ZERO, request: RequestId(id), end: End::Late };
+    let report = audit((0..1_000).map(request));
+    assert_eq!(report.faults.len(), Report::FAULTS_MAX);
+    assert_eq!(report.fault_count, 1_001, "the missing finish included");
+    assert!(report.to_string().ends_with("and 901 more\n"));
+}
+
+#[test]
+fn memory_is_for_what_is_alive() {
+    let mut auditor = Auditor::default();
+    for record in log() {
+        auditor.record(record);
+        assert!(auditor.live.len() < 60 && auditor.open.len() <= 3 && auditor.lanes.len() <= 3);
+    }
+    assert!(auditor.live.is_empty() && auditor.open.is_empty() && auditor.lanes.is_empty());
+}

@@ -1,0 +1,201 @@
+//! Tests of the schedule log: what is written is read back, and damage is named.
+
+use super::*;
+use crate::request::{AppId, SourceId};
+use proptest::prelude::*;
+
+fn time() -> impl Strategy<Value = Time> {
+    prop_oneof![Just(0), Just(u64::MAX - 1), 0..u64::MAX].prop_map(Time::from_ns)
+}
+
+fn time_or_never() -> impl Strategy<Value = Time> {
+    prop_oneof![1 => Just(Time::NEVER), 3 => time()]
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    let ids = (any::<u64>(), any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
+    (ids, time(), time_or_never()).prop_map(
+        |((id, app, model, size, source), arrival, deadline)| {
+            let (id, app, model) = (RequestId(id), AppId(app), ModelId(model));
+            Request { id, app, model, size, source: SourceId(source), arrival, deadline }
+        },
+    )
+}
+
+fn batch() -> impl Strategy<Value = BatchRecord> {
+    let ids = (any::<u64>(), any::<u32>(), any::<u8>(), any::<u32>(), any::<u32>());
+    let requests = prop::collection::vec(any::<u64>().prop_map(RequestId), 0..5);
+    (ids, time(), time_or_never(), requests).prop_map(
+        |((action, device, lane, model, units), earliest, latest, requests)| {
+            let (action, device, model) = (ActionId(action), DeviceId(device), ModelId(model));
+            BatchRecord { action, device, lane, model, units, earliest, latest, requests }
+        },
+    )
+}
+
+fn closed() -> impl Strategy<Value = Closed> {
+    prop_oneof![
+        any::<u64>().prop_map(|ns| Closed::Done(Span::from_ns(ns))),
+        Just(Closed::Rejected(Refusal::Late)),
+        Just(Closed::Rejected(Refusal::NotLoaded)),
+        Just(Closed::Rejected(Refusal::NoMemory)),
+        Just(Closed::Rejected(Refusal::DeviceDown)),
+        Just(Closed::Preempted),
+        Just(Closed::Cancelled),
+    ]
+}
+
+fn record() -> impl Strategy<Value = Record> {
+    let change = prop::sample::select(vec![Change::Up, Change::Draining, Change::Down]);
+    let end = prop::sample::select(End::ALL.to_vec());
+    prop_oneof![
+        (time(), request()).prop_map(|(time, request)| Record::Arrive { time, request }),
+        (time(), batch()).prop_map(|(time, batch)| Record::Issue { time, batch }),
+        (time(), any::<u64>()).prop_map(|(time, a)| Record::Begin { time, action: ActionId(a) }),
+        (time(), any::<u64>(), closed()).prop_map(|(time, a, outcome)| {
+            Record::Close { time, action: ActionId(a), outcome }
+        }),
+        (time(), any::<u64>(), end).prop_map(|(time, r, end)| Record::End {
+            time,
+            request: RequestId(r),
+            end
+        }),
+        (time(), any::<u32>(), change).prop_map(|(time, d, change)| Record::Device {
+            time,
+            device: DeviceId(d),
+            change
+        }),
+        time().prop_map(|time| Record::Finish { time }),
+    ]
+}
+
+fn write(records: &[Record]) -> Vec<u8> {
+    let mut log = LogWriter::new(Vec::new());
+    records.iter().for_each(|r| log.record(r.clone()));
+    log.finish().unwrap()
+}
+
+fn failure(text: &str) -> String {
+    let results: Vec<_> = read_log(text.as_bytes(), "a.log").collect();
+    let count = results.len();
+    let mut errors = results.into_iter().filter_map(Result::err);
+    let error = errors.next().unwrap_or_else(|| panic!("{text:?} was read as {count} records"));
+    assert!(errors.next().is_none(), "reading stops at the first error");
+    error.to_string()
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(records in prop::collection::vec(record(), 0..40)) {
+        let bytes = write(&records);
+        let back: Vec<_> = read_log(&bytes[..], "a.log").map(Result::unwrap).collect();
+        prop_assert_eq!(&back, &records);
+        prop_assert_eq!(write(&back), bytes);
+    }
+
+    #[test]
+    fn a_log_that_is_cut_inside_a_line_is_not_read_as_whole(
+        records in prop::collection::vec(record(), 1..5), share in 0.0f64..1.0,
+    ) {
+        let bytes = write(&records);
+        let cut = &bytes[..(bytes.len() as f64 * share) as usize];
+        let whole_lines = cut.is_empty() || cut.ends_with(b"\n");
+        let failed = read_log(cut, "a.log").any(|r| r.is_err());
+        prop_assert_eq!(failed, !whole_lines || cut.is_empty());
+    }
+}
+
+#[test]
+fn the_lines_are_as_the_module_says() {
+    let request = Request {
+        id: RequestId(3),
+        app: AppId(1),
+        model: ModelId(2),
+        size: 4,
+        source: SourceId(0),
+        arrival: Time::from_ns(70),
+        deadline: Time::NEVER,
+    };
+    let arrive = Record::Arrive { time: request.arrival, request };
+    assert_eq!(arrive.to_string(), "arrive,70,3,1,2,4,0,70,");
+    let batch = BatchRecord {
+        action: ActionId(9),
+        device: DeviceId(1),
+        lane: 0,
+        model: ModelId(2),
+        units: 8,
+        earliest: Time::from_ns(5),
+        latest: Time::from_ns(90),
+        requests: vec![RequestId(3), RequestId(5)],
+    };
+    let issue = Record::Issue { time: Time::from_ns(71), batch };
+    assert_eq!(issue.to_string(), "issue,71,9,1,0,2,8,5,90,3 5");
+}
+
+#[test]
+fn an_error_names_file_line_what_was_found_what_is_allowed_and_the_remedy() {
+    let message = failure("orrery-log,1\nfinish,5\nend,6,7,lost\n");
+    for part in ["a.log, line 3", "\"lost\"", "in_time | late | dropped_expired", "cut the file"] {
+        assert!(message.contains(part), "{part:?} is missing in: {message}");
+    }
+}
+
+#[test]
+fn damage_is_refused() {
+    assert!(failure("").contains("orrery-log,1"));
+    assert!(failure("orrery-log,2\n").contains("orrery-log,2"));
+    let lines = [
+        "",
+        "finish",
+        "finish,",
+        "finish,-1",
+        "finish,+1",
+        "finish,01",
+        "finish,1,",
+        "finish,1 ",
+        "finish,18446744073709551616",
+        "stop,1",
+        "begin,1",
+        "close,1,2,done,",
+        "close,1,2,done",
+        "close,1,2,cancelled,5",
+        "device,1,4294967296,up",
+        "device,1,1,gone",
+        "end,1,2,In_time",
+        "issue,1,2,3,256,1,1,0,,5",
+        "issue,1,2,3,0,1,1,0,,5  6",
+        "issue,1,2,3,0,1,1,,,5",
+    ];
+    for line in lines {
+        let message = failure(&format!("orrery-log,1\nfinish,0\n{line}\n"));
+        assert!(message.contains("a.log, line 3"), "{line:?}: {message}");
+    }
+    assert!(failure("orrery-log,1\nfinish,12").contains("cut off"));
+}
+
+struct Full(usize);
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0 == 0 {
+            return Err(io::Error::other("the disk is full"));
+        }
+        let n = bytes.len().min(self.0);
+        self.0 -= n;
+        Ok(n)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_failed_write_is_kept_until_the_end() {
+    for room in [0, 5, 20] {
+        let mut log = LogWriter::new(Full(room));
+        for i in 0..10 {
+            log.record(Record::Finish { time: Time::from_ns(i) });
+        }
+        assert_eq!(log.finish().err().map(|e| e.to_string()).as_deref(), Some("the disk is full"));
+    }
+}

@@ -1,0 +1,45 @@
+//! A queue of requests by deadline, then by order of arrival: what Nexus and Clipper share.
+//!
+//! It knows nothing of batches or drops.
+
+use crate::request::{Request, RequestId};
+use crate::time::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Earliest deadline first; equal deadlines by id, which is the order of arrival.
+#[derive(Debug, Default)]
+pub(crate) struct EdfQueue {
+    heap: BinaryHeap<Reverse<(Time, RequestId)>>,
+}
+
+impl EdfQueue {
+    pub fn push(&mut self, request: &Request) {
+        self.heap.push(Reverse((request.deadline, request.id)));
+    }
+
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
+    /// Deadline and id of the head.
+    pub fn head(&self) -> Option<(Time, RequestId)> {
+        self.heap.peek().map(|h| h.0)
+    }
+
+    pub fn pop(&mut self) -> Option<(Time, RequestId)> {
+        self.heap.pop().map(|h| h.0)
+    }
+}
+
+/// The queue of a model, made when it is first asked for.
+pub(crate) fn of_model(queues: &mut Vec<EdfQueue>, model: usize) -> &mut EdfQueue {
+    if queues.len() <= model {
+        queues.resize_with(model + 1, EdfQueue::default);
+    }
+    &mut queues[model]
+}

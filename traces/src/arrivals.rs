@@ -1,0 +1,334 @@
+//! Arrival processes: generators of instants, in order, one at a time.
+//!
+//! They know no application and no execution time; [`crate::workload`] adds those. Each process
+//! draws from its own named streams and keeps a constant amount of memory.
+
+use crate::error::{TraceError, within};
+use crate::rate::{
+    LognormalRate, MinuteRate, Minutes, NextState, RATE_MAX, RATE_MIN, Rate, Spacing, Steady,
+    Switching, exponential,
+};
+use orrery_sim::det::Det;
+use orrery_sim::rng::Stream;
+use orrery_sim::time::{NS_PER_S, Span, Time};
+use rand_distr::{Distribution, Gamma};
+
+/// Instants in order of time.
+pub trait ArrivalProcess {
+    /// The next instant, not before the last one; `None` when the process is over.
+    fn next(&mut self) -> Option<Time>;
+}
+
+/// A process that can move to another thread.
+pub type BoxedProcess = Box<dyn ArrivalProcess + Send>;
+
+impl<P: ArrivalProcess + ?Sized> ArrivalProcess for Box<P> {
+    fn next(&mut self) -> Option<Time> {
+        (**self).next()
+    }
+}
+
+/// The arrival processes by name and parameters. Rates are per second, times in seconds.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ArrivalLaw {
+    /// Evenly spaced; the first arrival comes after one gap.
+    Constant {
+        /// Arrivals per second.
+        rate_per_s: f64,
+    },
+    /// A Poisson process.
+    Poisson {
+        /// Arrivals per second.
+        rate_per_s: f64,
+    },
+    /// Independent gamma-distributed gaps, the first included; their CV is 1 / sqrt(shape).
+    Gamma {
+        /// Arrivals per second.
+        rate_per_s: f64,
+        /// Below 1 is burstier than Poisson, above 1 smoother.
+        shape: f64,
+    },
+    /// A Markov-modulated Poisson process.
+    Mmpp {
+        /// Arrivals per second in each state.
+        rates_per_s: Vec<f64>,
+        /// Mean time in each state.
+        mean_sojourns_s: Vec<f64>,
+        /// Which state follows.
+        next: NextState,
+    },
+    /// Poisson arrivals at a slowly varying lognormal rate: see [`LognormalRate`].
+    LognormalRate {
+        /// The mean of the rate.
+        mean_rate_per_s: f64,
+        /// The deviation of the rate's logarithm.
+        sigma: f64,
+        /// After which time the correlation has fallen to 1/e.
+        correlation_s: f64,
+        /// How long each value holds.
+        interval_s: f64,
+    },
+    /// Counts per minute of a trace.
+    Minutes(Minutes),
+}
+
+impl ArrivalLaw {
+    /// The process, drawing from the streams `"arrivals"` and `"arrivals rate"` of this seed and
+    /// index.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn start(&self, seed: u64, index: u64) -> Result<BoxedProcess, TraceError> {
+        let stream = Stream::named(seed, "arrivals", index);
+        let rate_stream = || Stream::named(seed, "arrivals rate", index);
+        let rate_in_range = |rate| within("rate_per_s", rate, RATE_MIN, RATE_MAX);
+        Ok(match self {
+            ArrivalLaw::Constant { rate_per_s } => {
+                Box::new(Renewal::constant(rate_in_range(*rate_per_s)?))
+            }
+            ArrivalLaw::Poisson { rate_per_s } => {
+                Box::new(Modulated::new(Steady(rate_in_range(*rate_per_s)?), stream))
+            }
+            ArrivalLaw::Gamma { rate_per_s, shape } => {
+                Box::new(Renewal::gamma(rate_in_range(*rate_per_s)?, *shape, stream)?)
+            }
+            ArrivalLaw::Mmpp { rates_per_s, mean_sojourns_s, next } => {
+                let (rates, sojourns) = (rates_per_s.clone(), mean_sojourns_s.clone());
+                Box::new(Modulated::new(
+                    Switching::new(rates, sojourns, *next, rate_stream())?,
+                    stream,
+                ))
+            }
+            ArrivalLaw::LognormalRate { mean_rate_per_s, sigma, correlation_s, interval_s } => {
+                let (mean, tau, step) = (*mean_rate_per_s, *correlation_s, *interval_s);
+                let rate = LognormalRate::new(mean, *sigma, tau, step, rate_stream())?;
+                Box::new(Modulated::new(rate, stream))
+            }
+            ArrivalLaw::Minutes(minutes) => {
+                minutes.check()?;
+                match minutes.shape.spacing {
+                    Spacing::Poisson => {
+                        Box::new(Modulated::new(MinuteRate::new(minutes.clone()), stream))
+                    }
+                    Spacing::Even => Box::new(EvenMinutes::new(minutes.clone(), stream)),
+                }
+            }
+        })
+    }
+
+    /// The long-run mean rate, per second; of [`ArrivalLaw::Minutes`], over its minutes.
+    ///
+    /// # Errors
+    /// When a parameter is out of range.
+    pub fn mean_rate_per_s(&self) -> Result<f64, TraceError> {
+        match self {
+            ArrivalLaw::Constant { rate_per_s }
+            | ArrivalLaw::Poisson { rate_per_s }
+            | ArrivalLaw::Gamma { rate_per_s, .. } => {
+                within("rate_per_s", *rate_per_s, RATE_MIN, RATE_MAX)
+            }
+            ArrivalLaw::LognormalRate { mean_rate_per_s, .. } => {
+                within("mean_rate_per_s", *mean_rate_per_s, RATE_MIN, RATE_MAX)
+            }
+            ArrivalLaw::Mmpp { rates_per_s, mean_sojourns_s, next } => {
+                let (rates, sojourns) = (rates_per_s.clone(), mean_sojourns_s.clone());
+                let unused = Stream::named(0, "arrivals rate", 0);
+                Ok(Switching::new(rates, sojourns, *next, unused)?.mean_rate_per_s())
+            }
+            ArrivalLaw::Minutes(minutes) => {
+                minutes.check()?;
+                Ok(minutes.mean_rate_per_s())
+            }
+        }
+    }
+}
+
+/// A point on the axis finer than a nanosecond, so that many small steps do not drift.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    whole_ns: u64,
+    /// From 0 to below 1.
+    part_ns: f64,
+}
+
+impl Clock {
+    /// Moves on by `ns`, which is not negative.
+    fn advance(&mut self, ns: f64) {
+        let sum = self.part_ns + ns;
+        let whole = sum.floor();
+        self.whole_ns = self.whole_ns.saturating_add(whole as u64);
+        self.part_ns = sum - whole;
+    }
+
+    fn set(&mut self, time: Time) {
+        *self = Clock { whole_ns: time.ns(), part_ns: 0.0 };
+    }
+
+    /// Nanoseconds until `end`; not negative.
+    fn until_ns(&self, end: Time) -> f64 {
+        (end.ns().saturating_sub(self.whole_ns) as f64 - self.part_ns).max(0.0)
+    }
+
+    /// The nearest whole nanosecond; `None` at the end of the axis.
+    fn time(&self) -> Option<Time> {
+        let ns = self.whole_ns.saturating_add(u64::from(self.part_ns >= 0.5));
+        (ns < u64::MAX).then(|| Time::from_ns(ns))
+    }
+}
+
+/// Independent, equally distributed gaps.
+#[derive(Clone, Debug)]
+struct Renewal {
+    clock: Clock,
+    gap: Gap,
+}
+
+#[derive(Clone, Debug)]
+enum Gap {
+    ConstantNs(f64),
+    GammaNs(Gamma<Det>, Stream),
+}
+
+impl Renewal {
+    fn constant(rate_per_s: f64) -> Renewal {
+        Renewal { clock: Clock::default(), gap: Gap::ConstantNs(NS_PER_S as f64 / rate_per_s) }
+    }
+
+    fn gamma(rate_per_s: f64, shape: f64, stream: Stream) -> Result<Renewal, TraceError> {
+        within("shape", shape, 1e-3, 1e6)?;
+        let scale_ns = NS_PER_S as f64 / (rate_per_s * shape);
+        let law = Gamma::new(Det(shape), Det(scale_ns)).expect("both parameters are positive");
+        Ok(Renewal { clock: Clock::default(), gap: Gap::GammaNs(law, stream) })
+    }
+}
+
+impl ArrivalProcess for Renewal {
+    fn next(&mut self) -> Option<Time> {
+        let gap_ns = match &mut self.gap {
+            Gap::ConstantNs(ns) => *ns,
+            Gap::GammaNs(law, stream) => law.sample(stream).0,
+        };
+        self.clock.advance(gap_ns);
+        self.clock.time()
+    }
+}
+
+/// A Poisson process through the steps of a rate. The wait for the next arrival is an exponential
+/// amount of work that the rate wears down; what a segment leaves of it, the next one continues.
+#[derive(Clone, Debug)]
+pub struct Modulated<R> {
+    rate: R,
+    stream: Stream,
+    clock: Clock,
+    segment_end: Time,
+    per_ns: f64,
+    work: f64,
+}
+
+impl<R: Rate> Modulated<R> {
+    /// Arrivals at this rate, from time zero.
+    pub fn new(rate: R, mut stream: Stream) -> Modulated<R> {
+        let work = exponential(&mut stream);
+        let (clock, segment_end) = (Clock::default(), Time::ZERO);
+        Modulated { rate, stream, clock, segment_end, per_ns: 0.0, work }
+    }
+}
+
+impl<R: Rate> ArrivalProcess for Modulated<R> {
+    fn next(&mut self) -> Option<Time> {
+        loop {
+            let left_ns = self.clock.until_ns(self.segment_end);
+            let needed_ns = self.work / self.per_ns; // infinite at rate zero
+            if needed_ns < left_ns {
+                self.clock.advance(needed_ns);
+                self.work = exponential(&mut self.stream);
+                return self.clock.time();
+            }
+            if self.segment_end == Time::NEVER {
+                return None;
+            }
+            self.work = (self.work - self.per_ns * left_ns).max(0.0);
+            self.clock.set(self.segment_end);
+            let segment = self.rate.next_segment()?;
+            self.segment_end += segment.len;
+            self.per_ns = segment.per_s / NS_PER_S as f64;
+        }
+    }
+}
+
+/// Exactly each minute's count, evenly spaced.
+#[derive(Clone, Debug)]
+struct EvenMinutes {
+    minutes: Minutes,
+    /// Where in its own gap each arrival lies: from 0 to below 1.
+    phase: f64,
+    minute: usize,
+    /// Calls before this minute, as counted in the trace.
+    before: u64,
+    in_minute: u64,
+    done: u64,
+}
+
+impl EvenMinutes {
+    fn new(minutes: Minutes, mut stream: Stream) -> EvenMinutes {
+        let phase = stream.uniform();
+        let mut even = EvenMinutes { minutes, phase, minute: 0, before: 0, in_minute: 0, done: 0 };
+        even.in_minute = even.scaled_count(0);
+        even
+    }
+
+    /// This minute's count times the factor; rounding is carried from minute to minute.
+    fn scaled_count(&self, count_before: u64) -> u64 {
+        let count = self.minutes.counts.get(self.minute).map_or(0, |&c| u64::from(c));
+        let scaled = |calls: u64| (calls as f64 * self.minutes.shape.rate_factor + 1e-6).floor() as u64;
+        scaled(count_before + count) - scaled(count_before)
+    }
+}
+
+impl ArrivalProcess for EvenMinutes {
+    fn next(&mut self) -> Option<Time> {
+        while self.done == self.in_minute {
+            self.before += u64::from(*self.minutes.counts.get(self.minute)?);
+            self.minute += 1;
+            self.done = 0;
+            self.in_minute = self.scaled_count(self.before);
+        }
+        let (start, end) = (self.minutes.starts(self.minute), self.minutes.starts(self.minute + 1));
+        let share = (self.done as f64 + self.phase) / self.in_minute as f64;
+        self.done += 1;
+        // Downwards, so that no arrival is rounded into the next minute.
+        let offset = Span::from_ns((end.minus(start).ns() as f64 * share) as u64);
+        Some(Time::ZERO + start + offset)
+    }
+}
+
+/// A process that stops before an instant, or after so many arrivals.
+#[derive(Clone, Debug)]
+pub struct Limited<P> {
+    inner: P,
+    horizon: Time,
+    left: u64,
+}
+
+impl<P: ArrivalProcess> Limited<P> {
+    /// Keeps arrivals before `horizon` ([`Time::NEVER`]: all), at most `max` of them.
+    pub fn new(inner: P, horizon: Time, max: u64) -> Limited<P> {
+        Limited { inner, horizon, left: max }
+    }
+}
+
+impl<P: ArrivalProcess> ArrivalProcess for Limited<P> {
+    fn next(&mut self) -> Option<Time> {
+        if self.left == 0 {
+            return None;
+        }
+        let next = self.inner.next().filter(|&at| at < self.horizon);
+        self.left = if next.is_some() { self.left - 1 } else { 0 };
+        next
+    }
+}
+
+#[cfg(test)]
+#[path = "arrivals_tests.rs"]
+mod tests;

@@ -1,0 +1,179 @@
+//! Tests of the arrival processes: their laws, with fixed seeds.
+//! Not here: applications and execution times.
+
+use super::*;
+use crate::rate::Shape;
+
+fn start(law: &ArrivalLaw) -> BoxedProcess {
+    law.start(11, 0).unwrap()
+}
+
+fn times(law: &ArrivalLaw, n: usize) -> Vec<u64> {
+    let mut process = start(law);
+    (0..n).map_while(|_| process.next()).map(Time::ns).collect()
+}
+
+/// Mean gap in seconds and CV of the gaps, the first from time zero.
+fn gaps(times: &[u64]) -> (f64, f64) {
+    let mut last = 0;
+    let gaps: Vec<f64> = times.iter().map(|&t| (t - std::mem::replace(&mut last, t)) as f64).collect();
+    let n = gaps.len() as f64;
+    let mean = gaps.iter().sum::<f64>() / n;
+    let variance = gaps.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / n;
+    (mean / 1e9, variance.sqrt() / mean)
+}
+
+fn per_minute(times: &[u64], minutes: usize, minute_ns: u64) -> Vec<u32> {
+    let mut counts = vec![0; minutes];
+    for &t in times {
+        counts[(t / minute_ns) as usize] += 1;
+    }
+    counts
+}
+
+#[test]
+fn constant_arrivals_do_not_drift() {
+    let t = times(&ArrivalLaw::Constant { rate_per_s: 3.0 }, 3_000_000);
+    assert_eq!((t[0], t[2]), (333_333_333, 1_000_000_000));
+    assert!(t[2_999_999].abs_diff(1_000_000 * NS_PER_S) <= 1, "{}", t[2_999_999]);
+}
+
+#[test]
+fn gaps_have_the_mean_and_cv_of_their_law() {
+    for (law, cv) in [
+        (ArrivalLaw::Poisson { rate_per_s: 250.0 }, 1.0),
+        (ArrivalLaw::Gamma { rate_per_s: 250.0, shape: 0.25 }, 2.0),
+        (ArrivalLaw::Gamma { rate_per_s: 250.0, shape: 4.0 }, 0.5),
+    ] {
+        let (mean, seen) = gaps(&times(&law, 200_000));
+        assert!((mean * 250.0 - 1.0).abs() < 0.02, "{law:?}: {mean}");
+        assert!((seen / cv - 1.0).abs() < 0.02, "{law:?}: {seen}");
+    }
+}
+
+#[test]
+fn poisson_is_the_sum_of_exponential_gaps() {
+    let t = times(&ArrivalLaw::Poisson { rate_per_s: 2.0 }, 1000);
+    let mut stream = Stream::named(11, "arrivals", 0);
+    let mut sum_ns = 0.0;
+    for t in t {
+        sum_ns += exponential(&mut stream) / 2.0 * 1e9;
+        assert!((t as f64 - sum_ns).abs() <= 1.0);
+    }
+}
+
+#[test]
+fn modulated_processes_have_their_mean_rate_and_are_burstier_than_poisson() {
+    let mmpp = |next| ArrivalLaw::Mmpp {
+        rates_per_s: vec![10.0, 100.0, 0.0],
+        mean_sojourns_s: vec![2.0, 0.5, 1.0],
+        next,
+    };
+    let slow = ArrivalLaw::LognormalRate {
+        mean_rate_per_s: 20.0,
+        sigma: 0.5,
+        correlation_s: 5.0,
+        interval_s: 1.0,
+    };
+    for law in [mmpp(NextState::Cyclic), mmpp(NextState::Uniform), slow] {
+        let (mean, cv) = gaps(&times(&law, 400_000));
+        let expected = law.mean_rate_per_s().unwrap();
+        assert!((mean * expected - 1.0).abs() < 0.03, "{law:?}: {mean}");
+        assert!(cv > 1.05, "{law:?}: {cv}");
+    }
+}
+
+#[test]
+fn counts_within_a_minute_are_poisson() {
+    let law = ArrivalLaw::Minutes(Minutes::new([vec![40; 2000], vec![0; 3], vec![10; 2000]].concat()));
+    let counts = per_minute(&times(&law, usize::MAX), 4003, 60 * NS_PER_S);
+    assert_eq!(counts[2000..2003], [0, 0, 0]);
+    for (part, rate) in [(&counts[..2000], 40.0), (&counts[2003..], 10.0)] {
+        let n = part.len() as f64;
+        let mean = part.iter().map(|&c| f64::from(c)).sum::<f64>() / n;
+        let variance = part.iter().map(|&c| (f64::from(c) - mean) * (f64::from(c) - mean)).sum::<f64>() / n;
+        assert!((mean / rate - 1.0).abs() < 0.02, "{mean}");
+        assert!((variance / mean - 1.0).abs() < 0.08, "{}", variance / mean);
+    }
+}
+
+#[test]
+fn equal_minutes_are_a_plain_poisson_process_so_the_residual_is_carried_over() {
+    let minutes = times(&ArrivalLaw::Minutes(Minutes::new(vec![3; 5000])), usize::MAX);
+    let plain = times(&ArrivalLaw::Poisson { rate_per_s: 0.05 }, minutes.len() + 1);
+    assert!(minutes.len() > 14_000);
+    for (a, b) in minutes.iter().zip(&plain) {
+        assert!(a.abs_diff(*b) <= 1, "{a} {b}");
+    }
+    assert!(plain[minutes.len()] >= 5000 * 60 * NS_PER_S);
+}
+
+#[test]
+fn factors_scale_the_rate_and_the_minute() {
+    let mut minutes = Minutes::new(vec![30, 0, 90]);
+    minutes.shape.rate_factor = 200.0;
+    minutes.shape.compress = 60.0;
+    let law = ArrivalLaw::Minutes(minutes);
+    let counts = per_minute(&times(&law, usize::MAX), 3, NS_PER_S);
+    assert!(counts[0].abs_diff(6000) < 310 && counts[1] == 0 && counts[2].abs_diff(18_000) < 540);
+    assert!((law.mean_rate_per_s().unwrap() - 8000.0).abs() < 1e-9);
+}
+
+#[test]
+fn even_spacing_gives_exactly_the_counts() {
+    let wanted = vec![0, 3, 0, 7, 1, 0];
+    let mut minutes = Minutes::new(wanted.clone());
+    minutes.shape.spacing = Spacing::Even;
+    let t = times(&ArrivalLaw::Minutes(minutes.clone()), usize::MAX);
+    assert_eq!(per_minute(&t, 6, 60 * NS_PER_S), wanted);
+    assert!((t[1] - t[0]).abs_diff(20 * NS_PER_S) <= 1);
+    minutes.shape.rate_factor = 0.5; // 1.5 and 3.5 and 0.5: the rounding is carried
+    let t = times(&ArrivalLaw::Minutes(minutes), usize::MAX);
+    assert_eq!(per_minute(&t, 6, 60 * NS_PER_S), [0, 1, 0, 4, 0, 0]);
+}
+
+#[test]
+fn limits_stop_a_process_by_time_and_by_number() {
+    let law = ArrivalLaw::Constant { rate_per_s: 10.0 };
+    let mut by_time = Limited::new(start(&law), Time::from_ns(NS_PER_S), u64::MAX);
+    let mut by_number = Limited::new(start(&law), Time::NEVER, 4);
+    let count = |p: &mut dyn ArrivalProcess| std::iter::from_fn(|| p.next()).count();
+    assert_eq!((count(&mut by_time), count(&mut by_number)), (9, 4));
+    assert_eq!((by_time.next(), by_number.next()), (None, None));
+}
+
+#[test]
+fn a_seed_gives_the_same_times_and_another_seed_or_index_others() {
+    let law = ArrivalLaw::Gamma { rate_per_s: 5.0, shape: 0.5 };
+    let first = |seed, index| law.start(seed, index).unwrap().next();
+    assert_eq!(first(1, 2), first(1, 2));
+    assert_ne!(first(1, 2), first(2, 2));
+    assert_ne!(first(1, 2), first(1, 3));
+}
+
+#[test]
+fn a_rate_too_slow_for_the_axis_ends() {
+    let slow = ArrivalLaw::Poisson { rate_per_s: 1e-9 };
+    let mut process = start(&slow);
+    let count = std::iter::from_fn(|| process.next()).take(1000).count();
+    assert!(count < 1000, "{count}");
+}
+
+#[test]
+fn parameters_out_of_range_are_errors() {
+    let shaped = |shape| ArrivalLaw::Minutes(Minutes { shape, ..Minutes::new(vec![1]) });
+    for law in [
+        ArrivalLaw::Constant { rate_per_s: 0.0 },
+        ArrivalLaw::Poisson { rate_per_s: -1.0 },
+        ArrivalLaw::Poisson { rate_per_s: f64::NAN },
+        ArrivalLaw::Gamma { rate_per_s: 1.0, shape: 0.0 },
+        ArrivalLaw::Gamma { rate_per_s: f64::INFINITY, shape: 1.0 },
+        ArrivalLaw::Minutes(Minutes::new(vec![0, 0])),
+        ArrivalLaw::Minutes(Minutes::new(vec![])),
+        shaped(Shape { rate_factor: 0.0, ..Shape::default() }),
+        shaped(Shape { compress: f64::NAN, ..Shape::default() }),
+    ] {
+        let error = law.start(1, 0).err().unwrap_or_else(|| panic!("{law:?} was accepted"));
+        assert!(error.to_string().starts_with("parameter `"), "{error}");
+    }
+}

@@ -1,0 +1,329 @@
+//! Workload files: arrivals written down once, to be replayed to every policy.
+//!
+//! It is no log of a run: it holds what arrives, not what became of it. One line an arrival, in
+//! order of time: `arrival_ns,app,model,size,slo_ns,alone_ns`; an empty `slo_ns` is no SLO.
+
+use crate::error::{TraceError, parameter};
+use crate::open::Input;
+use crate::table::Table;
+use orrery_sim::request::{AppId, Arrival, ModelId, Source};
+use orrery_sim::time::{Span, Time};
+use std::io::Write;
+
+/// The columns, in the order they are written.
+pub const COLUMNS: [&str; 6] = ["arrival_ns", "app", "model", "size", "slo_ns", "alone_ns"];
+
+/// Writes a workload file.
+#[derive(Debug)]
+pub struct WorkloadWriter<W> {
+    out: W,
+    name: String,
+    rows: u64,
+    last: Time,
+}
+
+impl<W: Write> WorkloadWriter<W> {
+    /// Writes the header. `name` is the file's name in messages.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn new(out: W, name: &str) -> Result<WorkloadWriter<W>, TraceError> {
+        let mut writer = WorkloadWriter { out, name: name.into(), rows: 0, last: Time::ZERO };
+        writer.line(format_args!("{}\n", COLUMNS.join(",")))?;
+        Ok(writer)
+    }
+
+    /// Writes one arrival.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    ///
+    /// # Panics
+    /// When it comes before the last one: a source gives arrivals in order.
+    pub fn write(&mut self, a: &Arrival) -> Result<(), TraceError> {
+        assert!(a.at >= self.last, "arrivals must be in order of time");
+        self.last = a.at;
+        self.rows += 1;
+        let (at, app, model, size) = (a.at.ns(), a.app.0, a.model.0, a.size);
+        let alone = a.alone.ns();
+        match a.slo {
+            Span::MAX => self.line(format_args!("{at},{app},{model},{size},,{alone}\n")),
+            slo => self.line(format_args!("{at},{app},{model},{size},{},{alone}\n", slo.ns())),
+        }
+    }
+
+    /// Flushes; how many arrivals were written.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(mut self) -> Result<u64, TraceError> {
+        self.out.flush().map_err(|e| self.failed(&e))?;
+        Ok(self.rows)
+    }
+
+    fn line(&mut self, text: std::fmt::Arguments<'_>) -> Result<(), TraceError> {
+        self.out.write_fmt(text).map_err(|e| self.failed(&e))
+    }
+
+    fn failed(&self, error: &std::io::Error) -> TraceError {
+        TraceError::Output { file: self.name.clone(), reason: error.to_string() }
+    }
+}
+
+/// Writes all arrivals of an open-loop source; how many there were.
+///
+/// # Errors
+/// When the source is a closed loop, ends with a failure, or the file cannot be written.
+pub fn record(source: &mut dyn Source, out: impl Write, name: &str) -> Result<u64, TraceError> {
+    if source.is_closed_loop() {
+        let allowed = "an open-loop source";
+        let remedy = "run the closed loop itself: its arrivals depend on the replies";
+        return Err(parameter("source", "a closed loop", allowed, remedy));
+    }
+    let mut writer = WorkloadWriter::new(out, name)?;
+    while let Some(arrival) = source.pop() {
+        writer.write(&arrival)?;
+    }
+    match source.failure() {
+        Some(why) => {
+            Err(TraceError::Output { file: name.into(), reason: format!("its source failed: {why}") })
+        }
+        None => writer.finish(),
+    }
+}
+
+/// Which part of a workload file to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Slice {
+    /// All of it.
+    #[default]
+    All,
+    /// Arrivals from `from` to before `to`.
+    Time {
+        /// The first instant read.
+        from: Time,
+        /// The first instant no longer read.
+        to: Time,
+    },
+    /// Arrivals numbered from `from` to before `to`, counted from 0.
+    Rows {
+        /// The first arrival read.
+        from: u64,
+        /// The first arrival no longer read.
+        to: u64,
+    },
+}
+
+/// A workload file as a source, read as it is consumed.
+#[derive(Debug)]
+pub struct CsvSource {
+    table: Table,
+    columns: [usize; 6],
+    slice: Slice,
+    rows: u64,
+    last: Time,
+    shift: Span,
+    next: Option<Arrival>,
+    failure: Option<TraceError>,
+}
+
+impl CsvSource {
+    /// Opens a file and reads up to the first arrival of the slice.
+    ///
+    /// # Errors
+    /// When a column is missing, a line up to there is damaged, or the slice holds no arrival.
+    pub fn open(input: Input, slice: Slice) -> Result<CsvSource, TraceError> {
+        CsvSource::from_table(Table::open(input)?, slice)
+    }
+
+    pub(crate) fn from_table(table: Table, slice: Slice) -> Result<CsvSource, TraceError> {
+        let mut columns = [0; 6];
+        for (column, name) in columns.iter_mut().zip(COLUMNS) {
+            *column = table.column(name)?;
+        }
+        let (rows, last, shift) = (0, Time::ZERO, Span::ZERO);
+        let (next, failure) = (None, None);
+        let mut source =
+            CsvSource { table, columns, slice, rows, last, shift, next, failure };
+        source.fill();
+        match (source.failure.take(), source.next) {
+            (Some(error), _) => Err(error),
+            (None, None) => Err(source.nothing()),
+            (None, Some(_)) => Ok(source),
+        }
+    }
+
+    /// Moves the slice to the start of the run: its first instant, or its first arrival when it was
+    /// chosen by rows, becomes time zero. To be called before the first arrival is taken.
+    pub fn rebased(mut self) -> CsvSource {
+        self.shift = match (self.slice, self.next) {
+            (Slice::Time { from, .. }, _) => from - Time::ZERO,
+            (Slice::Rows { .. }, Some(first)) => first.at - Time::ZERO,
+            _ => Span::ZERO,
+        };
+        self.next = self.next.map(|a| Arrival { at: a.at.minus(self.shift), ..a });
+        self
+    }
+
+    fn nothing(&self) -> TraceError {
+        if self.slice == Slice::All {
+            return self.table.ended("an arrival", "write the workload again");
+        }
+        TraceError::Selection {
+            file: self.table.file().into(),
+            key: "slice",
+            found: format!("{:?}", self.slice),
+            allowed: format!("a part that has arrivals; {} were read, the last at {}", self.rows, self.last),
+            remedy: "choose another part",
+        }
+    }
+
+    fn fill(&mut self) {
+        self.next = match self.read() {
+            Ok(next) => next,
+            Err(error) => {
+                self.failure = Some(error);
+                None
+            }
+        };
+    }
+
+    /// The next arrival of the slice.
+    fn read(&mut self) -> Result<Option<Arrival>, TraceError> {
+        while self.table.advance()? {
+            let arrival = self.parse()?;
+            if arrival.at < self.last {
+                let allowed = format!("{} or later, as on the line before", self.last.ns());
+                return Err(self.table.bad_field(self.columns[0], allowed));
+            }
+            self.last = arrival.at;
+            self.rows += 1;
+            let (before, after) = match self.slice {
+                Slice::All => (false, false),
+                Slice::Time { from, to } => (arrival.at < from, arrival.at >= to),
+                Slice::Rows { from, to } => (self.rows <= from, self.rows > to),
+            };
+            if after {
+                return Ok(None);
+            }
+            if !before {
+                return Ok(Some(Arrival { at: arrival.at.minus(self.shift), ..arrival }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn parse(&self) -> Result<Arrival, TraceError> {
+        let [at, app, model, size, slo, alone] = self.columns;
+        let u32_at = |column| Ok(self.table.whole(column, u64::from(u32::MAX))? as u32);
+        let positive = |column, n: u64| match n {
+            0 => Err(self.table.bad_field(column, "1 or more")),
+            n => Ok(n),
+        };
+        Ok(Arrival {
+            at: Time::from_ns(self.table.whole(at, u64::MAX - 1)?),
+            app: AppId(u32_at(app)?),
+            model: ModelId(u32_at(model)?),
+            size: positive(size, u64::from(u32_at(size)?))? as u32,
+            slo: match self.table.text(slo).trim() {
+                "" => Span::MAX,
+                _ => Span::from_ns(self.table.whole(slo, u64::MAX - 1)?),
+            },
+            alone: Span::from_ns(positive(alone, self.table.whole(alone, u64::MAX - 1)?)?),
+        })
+    }
+}
+
+impl Source for CsvSource {
+    fn peek(&mut self) -> Option<Time> {
+        self.next.map(|a| a.at)
+    }
+
+    fn pop(&mut self) -> Option<Arrival> {
+        let arrival = self.next.take()?;
+        self.fill();
+        Some(arrival)
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        self.failure.as_ref().map(TraceError::to_string)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::closed_loop::{Clients, ClosedLoop, Think};
+    use crate::workload::tests::{all, app, open};
+
+    fn recorded(seed: u64) -> Vec<u8> {
+        let mut apps = vec![app(0, 1.0, 10.0), app(3, 2.0, 50.0)];
+        apps[1].slo = Span::MAX;
+        let mut bytes = vec![];
+        assert_eq!(record(&mut open(seed, apps, 500), &mut bytes, "w.csv").unwrap(), 500);
+        bytes
+    }
+
+    fn source(bytes: &[u8], slice: Slice) -> Result<CsvSource, TraceError> {
+        CsvSource::open(Input::from_bytes("w.csv", bytes.to_vec())?, slice)
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_read_and_a_seed_gives_the_same_bytes() {
+        let bytes = recorded(1);
+        assert_eq!(bytes, recorded(1));
+        assert_ne!(bytes, recorded(2));
+        assert!(bytes.starts_with(b"arrival_ns,app,model,size,slo_ns,alone_ns\n"));
+        let mut back = vec![];
+        record(&mut source(&bytes, Slice::All).unwrap(), &mut back, "w.csv").unwrap();
+        assert_eq!(bytes, back);
+    }
+
+    #[test]
+    fn a_slice_is_the_arrivals_of_its_instants_or_its_rows() {
+        let bytes = recorded(1);
+        let whole = all(&mut source(&bytes, Slice::All).unwrap());
+        let rows = Slice::Rows { from: 10, to: 20 };
+        assert_eq!(all(&mut source(&bytes, rows).unwrap()), whole[10..20]);
+        let (from, to) = (whole[10].at, whole[20].at);
+        let time = Slice::Time { from, to };
+        assert_eq!(all(&mut source(&bytes, time).unwrap()), whole[10..20]);
+        let moved = all(&mut source(&bytes, time).unwrap().rebased());
+        assert_eq!(moved.len(), 10);
+        assert!(moved.iter().zip(&whole[10..]).all(|(m, w)| w.at - from == m.at - Time::ZERO));
+        let far = Slice::Time { from: Time::from_ns(u64::MAX - 1), to: Time::NEVER };
+        assert!(source(&bytes, far).unwrap_err().to_string().contains("500 were read"));
+    }
+
+    #[test]
+    fn a_damaged_line_ends_the_source_and_is_named() {
+        let head = "arrival_ns,app,model,size,slo_ns,alone_ns\n10,0,0,1,,5\n";
+        for (line, place) in [
+            ("9,0,0,1,,5", "line 3: column `arrival_ns`: found `9`; allowed: 10 or later"),
+            ("11,0,0,0,,5", "line 3: column `size`"),
+            ("11,0,0,1,,0", "line 3: column `alone_ns`"),
+            ("11,0,0,1,-1,5", "line 3: column `slo_ns`: found `-1`"),
+            ("11,4294967296,0,1,,5", "line 3: column `app`"),
+            ("11,0,0,1,,", "line 3: column `alone_ns`"),
+            ("11,0,0,1", "line 3: found 4 fields"),
+        ] {
+            let mut source = source(format!("{head}{line}\n").as_bytes(), Slice::All).unwrap();
+            assert_eq!(all(&mut source).len(), 1);
+            let why = source.failure().unwrap();
+            assert!(why.contains("w.csv") && why.contains(place), "{why}");
+        }
+        assert!(source(b"arrival_ns,app,model,size,slo_ns,alone_ns\n", Slice::All).is_err());
+        assert!(source(b"arrival_ns,app,model,size,alone_ns\n1,1,1,1,1\n", Slice::All).is_err());
+    }
+
+    #[test]
+    fn a_closed_loop_or_a_failed_source_is_not_recorded() {
+        let clients = Clients::new(1, Think::Constant(Span::ZERO));
+        let mut closed = ClosedLoop::new(clients, vec![app(0, 1.0, 1.0)], 1).unwrap();
+        assert!(record(&mut closed, vec![], "w.csv").unwrap_err().to_string().contains("closed"));
+        let text = b"arrival_ns,app,model,size,slo_ns,alone_ns\n10,0,0,1,,5\n9,0,0,1,,5\n";
+        let mut failed = source(text, Slice::All).unwrap();
+        let why = record(&mut failed, vec![], "out.csv").unwrap_err().to_string();
+        assert!(why.contains("out.csv") && why.contains("w.csv: line 3"), "{why}");
+    }
+}
