@@ -31,6 +31,9 @@ pub struct SizeProfile {
     pub mean: Span,
     /// Standard deviation of the latency.
     pub std: Span,
+    /// Latency of a batch whose requests all take the mean time alone: what a profiler sees that
+    /// repeats one typical input.
+    pub typical: Span,
 }
 
 /// The execution times of one application's requests, alone.
@@ -75,7 +78,13 @@ impl ModelProfile {
             let mean = sum / n;
             let std = (squares / n - mean * mean).max(0.0).sqrt();
             let (mean, std) = (Span::from_ns_f64(mean), Span::from_ns_f64(std));
-            profiles.push(SizeProfile { size, mean, std });
+            profiles.push(SizeProfile { size, mean, std, typical: Span::ZERO });
+        }
+        let drawn: u64 = samples.iter().map(|s| s.len() as u64).sum();
+        let total: Span = samples.iter().flatten().copied().sum();
+        let typical = Span::from_ns(total.ns() / drawn.max(1));
+        for p in &mut profiles {
+            p.typical = law.batch(p.size, typical);
         }
         let app = |all: &Vec<Span>| {
             (!all.is_empty()).then(|| AppProfile {
@@ -138,6 +147,7 @@ mod tests {
         assert_eq!(p.size(1).mean, Span::from_ms(20));
         assert_eq!(p.size(1).std, Span::from_ms(10));
         assert_eq!(p.size(2).mean, Span::from_ms(33), "one of two is long: 30 ms times 1.1");
+        assert_eq!(p.size(2).typical, Span::from_ms(22), "both take the mean of 20 ms");
         assert_eq!(p.size(3).size, 4);
         assert_eq!(p.shortest_mean(), Span::from_ms(10));
         assert_eq!(p.sizes_within(Span::from_ms(11), 16), [1, 2]);

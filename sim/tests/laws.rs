@@ -34,7 +34,7 @@ fn mm1_wait_sojourn_and_number_in_system() {
         let wait = r.wait_ms.unwrap();
         [wait, r.sojourn_ms, share(wait > 0.0), share(wait > 3.0), share(r.sojourn_ms > 3.0)]
     });
-    let source = Renewal::poisson(rho, Law::Exponential);
+    let source = Renewal::poisson("M/M/1", rho, Law::Exponential);
     let (figures, number) = run(&servers(1), source, fifo(), (figures, InSystem::new(rho)));
     let [wait, sojourn, waits, waits_3, stays_3] = figures.estimates();
     let number = number.estimate();
@@ -61,9 +61,15 @@ fn mm1_wait_sojourn_and_number_in_system() {
 }
 
 /// Pollaczek and Khinchine: the mean wait depends on the first two moments of the service alone.
-fn pollaczek_khinchine(world: &World, alone: Law, rho: f64, second_moment: f64, what: &str) {
+fn pollaczek_khinchine(
+    world: &World,
+    alone: Law,
+    rho: f64,
+    second_moment: f64,
+    what: &'static str,
+) {
     let figures = PerRequest::new(|r| [r.wait_ms.unwrap(), share(r.waited_longer_than(0.0))]);
-    let figures = run(world, Renewal::poisson(rho, alone), fifo(), figures);
+    let figures = run(world, Renewal::poisson(what, rho, alone), fifo(), figures);
     let [wait, waits] = figures.estimates();
     wait.agrees_with(rho * second_moment / (2.0 * (1.0 - rho)), &format!("{what} mean wait"));
     waits.agrees_with(rho, &format!("{what} P(W > 0)"));
@@ -78,7 +84,7 @@ fn md1_mean_wait_is_half_of_mm1s() {
 
 #[test]
 fn mg1_mean_wait_follows_the_second_moment_of_the_service() {
-    let of = |law: Law, rho, what: &str| {
+    let of = |law: Law, rho, what| {
         pollaczek_khinchine(&servers(1), law, rho, law.second_moment(), what);
     };
     of(Law::Hyperexponential, 0.5, "M/H2/1");
@@ -95,9 +101,9 @@ fn mg1_with_a_constant_and_an_exponential_part() {
 
 #[test]
 fn mmc_waits_as_erlang_c_says() {
-    let (c, load) = (4, 3.2);
+    let (c, load) = (4, 3.0);
     let figures = PerRequest::new(|r| [share(r.waited_longer_than(0.0)), r.wait_ms.unwrap()]);
-    let source = Renewal::poisson(load, Law::Exponential);
+    let source = Renewal::poisson("M/M/4", load, Law::Exponential);
     let observer = (figures, InSystem::new(load));
     let (figures, number) = run(&servers(c as usize), source, fifo(), observer);
     let [waits, wait] = figures.estimates();
@@ -111,13 +117,18 @@ fn mmc_waits_as_erlang_c_says() {
 #[test]
 fn erlang_b_does_not_depend_on_the_service_law() {
     let (c, load) = (5, 4.0);
-    for law in [Law::Exponential, Law::Constant, Law::Hyperexponential] {
+    let laws = [
+        ("M/M/5/5", Law::Exponential),
+        ("M/D/5/5", Law::Constant),
+        ("M/H2/5/5", Law::Hyperexponential),
+    ];
+    for (what, law) in laws {
         let figures = PerRequest::new(|r| [share(r.end == End::InTime)]);
         let observer = (figures, Metrics::default());
-        let source = Renewal::poisson(load, law);
+        let source = Renewal::poisson(what, load, law);
         let (figures, metrics) = run(&servers(c as usize), source, Loss::default(), observer);
         let [finish_rate] = figures.estimates();
-        finish_rate.agrees_with(1.0 - erlang_b(c, load), &format!("M/{law:?}/5/5 finish rate"));
+        finish_rate.agrees_with(1.0 - erlang_b(c, load), &format!("{what} finish rate"));
 
         let total = metrics.total();
         assert!((total.finish_rate() - finish_rate.mean).abs() < 1e-12);
@@ -145,8 +156,8 @@ fn mm1_with_exponential_patience_loses_as_the_birth_death_chain() {
         let gave_up = r.end == GAVE_UP;
         [share(gave_up), share(gave_up || r.waited_longer_than(0.0))]
     });
-    let source =
-        Renewal::poisson(load, Law::Exponential).with_patience(Law::Exponential, patience_ms);
+    let source = Renewal::poisson("M/M/1+M", load, Law::Exponential)
+        .with_patience(Law::Exponential, patience_ms);
     let observer = (figures, InSystem::new(load));
     let (figures, number) = run(&servers(1), source, Impatient::default(), observer);
     let [gave_up, finds_it_busy] = figures.estimates();
@@ -174,7 +185,8 @@ fn mm1_with_fixed_patience_finishes_as_the_level_crossings_say() {
     let (load, slo_ms) = (1.2, 3.0);
     let fifo = Fifo::new(Config { max_batch: 1, drop_expired: true });
     let figures = PerRequest::new(|r| [share(r.end == GAVE_UP), share(r.end == End::InTime)]);
-    let source = Renewal::poisson(load, Law::Exponential).with_patience(Law::Constant, slo_ms);
+    let source =
+        Renewal::poisson("M/M/1+D", load, Law::Exponential).with_patience(Law::Constant, slo_ms);
     let (figures, metrics) = run(&servers(1), source, fifo, (figures, Metrics::default()));
     let [gave_up, in_time] = figures.estimates();
     let (law_gave_up, law_in_time) = fixed_patience(load, slo_ms);

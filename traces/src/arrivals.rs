@@ -187,7 +187,7 @@ struct Renewal {
 #[derive(Clone, Debug)]
 enum Gap {
     ConstantNs(f64),
-    GammaNs(Gamma<Det>, Stream),
+    GammaNs(Box<(Gamma<Det>, Stream)>),
 }
 
 impl Renewal {
@@ -199,7 +199,7 @@ impl Renewal {
         within("shape", shape, 1e-3, 1e6)?;
         let scale_ns = NS_PER_S as f64 / (rate_per_s * shape);
         let law = Gamma::new(Det(shape), Det(scale_ns)).expect("both parameters are positive");
-        Ok(Renewal { clock: Clock::default(), gap: Gap::GammaNs(law, stream) })
+        Ok(Renewal { clock: Clock::default(), gap: Gap::GammaNs(Box::new((law, stream))) })
     }
 }
 
@@ -207,7 +207,7 @@ impl ArrivalProcess for Renewal {
     fn next(&mut self) -> Option<Time> {
         let gap_ns = match &mut self.gap {
             Gap::ConstantNs(ns) => *ns,
-            Gap::GammaNs(law, stream) => law.sample(stream).0,
+            Gap::GammaNs(drawn) => drawn.0.sample(&mut drawn.1).0,
         };
         self.clock.advance(gap_ns);
         self.clock.time()
@@ -281,7 +281,8 @@ impl EvenMinutes {
     /// This minute's count times the factor; rounding is carried from minute to minute.
     fn scaled_count(&self, count_before: u64) -> u64 {
         let count = self.minutes.counts.get(self.minute).map_or(0, |&c| u64::from(c));
-        let scaled = |calls: u64| (calls as f64 * self.minutes.shape.rate_factor + 1e-6).floor() as u64;
+        let scaled =
+            |calls: u64| (calls as f64 * self.minutes.shape.rate_factor + 1e-6).floor() as u64;
         scaled(count_before + count) - scaled(count_before)
     }
 }

@@ -16,7 +16,8 @@ fn times(law: &ArrivalLaw, n: usize) -> Vec<u64> {
 /// Mean gap in seconds and CV of the gaps, the first from time zero.
 fn gaps(times: &[u64]) -> (f64, f64) {
     let mut last = 0;
-    let gaps: Vec<f64> = times.iter().map(|&t| (t - std::mem::replace(&mut last, t)) as f64).collect();
+    let gaps: Vec<f64> =
+        times.iter().map(|&t| (t - std::mem::replace(&mut last, t)) as f64).collect();
     let n = gaps.len() as f64;
     let mean = gaps.iter().sum::<f64>() / n;
     let variance = gaps.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / n;
@@ -85,13 +86,15 @@ fn modulated_processes_have_their_mean_rate_and_are_burstier_than_poisson() {
 
 #[test]
 fn counts_within_a_minute_are_poisson() {
-    let law = ArrivalLaw::Minutes(Minutes::new([vec![40; 2000], vec![0; 3], vec![10; 2000]].concat()));
+    let law =
+        ArrivalLaw::Minutes(Minutes::new([vec![40; 2000], vec![0; 3], vec![10; 2000]].concat()));
     let counts = per_minute(&times(&law, usize::MAX), 4003, 60 * NS_PER_S);
     assert_eq!(counts[2000..2003], [0, 0, 0]);
     for (part, rate) in [(&counts[..2000], 40.0), (&counts[2003..], 10.0)] {
         let n = part.len() as f64;
         let mean = part.iter().map(|&c| f64::from(c)).sum::<f64>() / n;
-        let variance = part.iter().map(|&c| (f64::from(c) - mean) * (f64::from(c) - mean)).sum::<f64>() / n;
+        let variance =
+            part.iter().map(|&c| (f64::from(c) - mean) * (f64::from(c) - mean)).sum::<f64>() / n;
         assert!((mean / rate - 1.0).abs() < 0.02, "{mean}");
         assert!((variance / mean - 1.0).abs() < 0.08, "{}", variance / mean);
     }

@@ -1,7 +1,7 @@
 //! Azure Functions 2019, invocations: how often each function was called in each minute of a day
 //! (Shahrad et al., ATC 2020).
 //!
-//! It does not make arrivals; [`crate::arrivals::Minutes`] does. Columns are found by name:
+//! It does not make arrivals; [`crate::rate::Minutes`] does. Columns are found by name:
 //! `HashOwner` and `HashApp` may be absent, every column whose name is a whole number is a minute,
 //! and label k covers the minute [k-1, k) of the day. Counts were logged after execution.
 
@@ -115,7 +115,12 @@ impl KeyColumns {
 pub(crate) struct Seen(BTreeMap<[String; 3], u64>);
 
 impl Seen {
-    pub(crate) fn add(&mut self, key: [String; 3], file: &str, line: u64) -> Result<(), TraceError> {
+    pub(crate) fn add(
+        &mut self,
+        key: [String; 3],
+        file: &str,
+        line: u64,
+    ) -> Result<(), TraceError> {
         let text = key.join("/");
         match self.0.insert(key, line) {
             None => Ok(()),
@@ -145,10 +150,7 @@ impl InvocationsReader {
         Self::from_table(Table::open(input)?, range)
     }
 
-    pub(crate) fn from_table(
-        table: Table,
-        range: Option<MinuteRange>,
-    ) -> Result<Self, TraceError> {
+    pub(crate) fn from_table(table: Table, range: Option<MinuteRange>) -> Result<Self, TraceError> {
         let (key, trigger) = (KeyColumns::of(&table)?, table.column("Trigger")?);
         let (whole, mut columns) = minute_columns(&table)?;
         let minutes = range.unwrap_or(whole);
@@ -213,9 +215,9 @@ fn minute_columns(table: &Table) -> Result<(MinuteRange, Vec<usize>), TraceError
             continue;
         }
         let allowed = "minute labels that rise by 1 from column to column";
-        let bad = |found| table.bad_header(found, allowed, "put the minutes in order, without gaps");
-        let label: u32 =
-            name.parse().map_err(|_| bad(format!("the label `{}`", shorten(name))))?;
+        let bad =
+            |found| table.bad_header(found, allowed, "put the minutes in order, without gaps");
+        let label: u32 = name.parse().map_err(|_| bad(format!("the label `{}`", shorten(name))))?;
         if let Some(&(last, _)) = found.last()
             && last.checked_add(1) != Some(label)
         {
@@ -261,7 +263,9 @@ impl Invocations {
             functions.push(row);
         }
         if functions.is_empty() {
-            return Err(reader.table.ended("a line for a function", "check that the file is whole"));
+            return Err(reader
+                .table
+                .ended("a line for a function", "check that the file is whole"));
         }
         let file = reader.file().to_string();
         Ok(Invocations { functions, first_label: reader.minutes.first_label, file })

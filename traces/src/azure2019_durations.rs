@@ -156,7 +156,8 @@ mod tests {
     #[test]
     fn damage_is_an_error_with_its_place() {
         for bad in ["-1", "NaN", "inf", "", "1e300"] {
-            let text = read(&FILE.replace(",6664.0,", &format!(",{bad},"))).unwrap_err().to_string();
+            let text =
+                read(&FILE.replace(",6664.0,", &format!(",{bad},"))).unwrap_err().to_string();
             assert!(text.starts_with("dur.csv: line 2: column `Maximum`"), "{text}");
         }
         assert!(read(&FILE.replace("Average_99", "Average_x")).is_err());

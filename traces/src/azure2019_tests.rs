@@ -50,7 +50,10 @@ fn a_full_day_as_published_parses_plain_and_gzipped() {
 fn columns_are_found_by_name_and_owner_and_app_may_be_absent() {
     let moved = read("Trigger,7,8,HashFunction,note\nhttp,3,4,f,x\n").unwrap();
     let f = &moved.functions[0];
-    assert_eq!((f.owner.as_str(), f.function.as_str(), f.counts.as_slice()), ("", "f", &[3, 4][..]));
+    assert_eq!(
+        (f.owner.as_str(), f.function.as_str(), f.counts.as_slice()),
+        ("", "f", &[3, 4][..])
+    );
     assert_eq!(moved.first_label, 7);
 }
 

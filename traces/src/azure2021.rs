@@ -127,8 +127,14 @@ mod tests {
             .iter()
             .map(|r| (r.arrival.ns() / 1_000_000, r.duration.ns() / 1_000_000, r.app, r.function))
             .collect();
-        assert_eq!(got, [(250, 1000, 1, 1), (3000, 0, 0, 1), (5000, 500, 0, 0), (5000, 2000, 1, 0)]);
-        assert_eq!((trace.apps, trace.functions), (vec!["a".into(), "b".into()], vec!["f".into(), "g".into()]));
+        assert_eq!(
+            got,
+            [(250, 1000, 1, 1), (3000, 0, 0, 1), (5000, 500, 0, 0), (5000, 2000, 1, 0)]
+        );
+        assert_eq!(
+            (trace.apps, trace.functions),
+            (vec!["a".into(), "b".into()], vec!["f".into(), "g".into()])
+        );
     }
 
     #[test]
@@ -138,14 +144,18 @@ mod tests {
         assert_eq!(trace.records[0].arrival, Time::from_ns(1_490_900));
         assert_eq!(trace.records.iter().filter(|r| r.duration == Span::ZERO).count(), 8);
         let arrivals = trace.arrivals(|r| (ModelId(r.function), Span::from_secs(1)));
-        assert!(arrivals.is_sorted_by_key(|a| a.at) && arrivals.iter().all(|a| a.alone.ns() >= 1000));
+        assert!(
+            arrivals.is_sorted_by_key(|a| a.at) && arrivals.iter().all(|a| a.alone.ns() >= 1000)
+        );
     }
 
     #[test]
     fn damage_and_a_start_before_the_trace_are_errors_with_their_place() {
         let fail = |text: &str| read(text).unwrap_err().to_string();
         let head = "app,func,end_timestamp,duration\n";
-        assert!(fail(&format!("{head}a,f,1,2\n")).starts_with("2021.csv: line 2: column `duration`"));
+        assert!(
+            fail(&format!("{head}a,f,1,2\n")).starts_with("2021.csv: line 2: column `duration`")
+        );
         assert!(fail(&format!("{head}a,f,-1,0\n")).contains("column `end_timestamp`: found `-1`"));
         assert!(fail(&format!("{head}a,f,1e30,0\n")).contains("line 2"));
         assert!(fail(&format!("{head},f,1,0\n")).contains("column `app`"));

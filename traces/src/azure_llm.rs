@@ -186,15 +186,21 @@ mod tests {
 
     #[test]
     fn times_are_relative_to_the_first_record_over_midnight() {
-        let text = format!("{HEAD}2023-12-31 23:59:59.9999999,5,6\r\n2024-01-01 00:00:00.0000001,7,8");
+        let text =
+            format!("{HEAD}2023-12-31 23:59:59.9999999,5,6\r\n2024-01-01 00:00:00.0000001,7,8");
         let records = read(&text).unwrap();
-        assert_eq!(records[0], LlmRecord { at: Time::ZERO, context_tokens: 5, generated_tokens: 6 });
+        assert_eq!(
+            records[0],
+            LlmRecord { at: Time::ZERO, context_tokens: 5, generated_tokens: 6 }
+        );
         assert_eq!(records[1].at, Time::from_ns(200));
     }
 
     #[test]
     fn a_record_earlier_than_the_one_above_is_an_error_naming_its_line() {
-        let text = format!("{HEAD}2023-11-16 00:00:02,1,1\r\n2023-11-16 00:00:03,1,1\r\n2023-11-16 00:00:02.5,1,1");
+        let text = format!(
+            "{HEAD}2023-11-16 00:00:02,1,1\r\n2023-11-16 00:00:03,1,1\r\n2023-11-16 00:00:02.5,1,1"
+        );
         let text = read(&text).unwrap_err().to_string();
         assert!(text.starts_with("llm.csv: line 4: column `TIMESTAMP`"), "{text}");
         assert!(read(&format!("{HEAD}yesterday,1,1\n")).is_err());

@@ -26,7 +26,8 @@ pub enum Think {
 pub struct Clients {
     /// How many: each has one request in the system at most.
     pub count: u32,
-    /// How long they think, before the first request too.
+    /// How long they think, before the first request too. Without thought, a policy that drops a
+    /// request as it comes gets the next at the same instant, for ever: set a limit then.
     pub think: Think,
     /// Client i of n begins i/n of this span after the start of the run.
     pub ramp: Span,

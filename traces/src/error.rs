@@ -80,7 +80,9 @@ pub enum TraceError {
         remedy: &'static str,
     },
     /// One field is not what its column allows.
-    #[error("{file}: line {line}: column `{column}`: found `{found}`; allowed: {allowed}; {remedy}")]
+    #[error(
+        "{file}: line {line}: column `{column}`: found `{found}`; allowed: {allowed}; {remedy}"
+    )]
     Field {
         /// The file.
         file: String,
@@ -207,7 +209,12 @@ pub(crate) fn parameter(
     allowed: impl Into<String>,
     remedy: &'static str,
 ) -> TraceError {
-    TraceError::Parameter { key, found: shorten(&found.to_string()), allowed: allowed.into(), remedy }
+    TraceError::Parameter {
+        key,
+        found: shorten(&found.to_string()),
+        allowed: allowed.into(),
+        remedy,
+    }
 }
 
 /// Checks that a parameter is a number from `min` to `max`.

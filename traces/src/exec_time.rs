@@ -186,10 +186,9 @@ impl ExecLaw {
                 let (mu, sigma) = log_parameters(*mean_ms, *sd_ms);
                 normal_cdf(libm::log(ns / MS), mu, sigma)
             }
-            ExecLaw::Mixture(modes) => modes
-                .iter()
-                .map(|m| m.weight * normal_cdf(ns, m.mean_ms * MS, m.sd_ms * MS))
-                .sum(),
+            ExecLaw::Mixture(modes) => {
+                modes.iter().map(|m| m.weight * normal_cdf(ns, m.mean_ms * MS, m.sd_ms * MS)).sum()
+            }
             ExecLaw::Empirical(samples) => samples.share_of(|x| x as f64 <= ns),
             ExecLaw::Lengths { tokens, base_ms, per_token_ms } => {
                 tokens.share_of(|n| affine_ns(*base_ms, *per_token_ms, n) <= ns)
@@ -214,7 +213,9 @@ impl ExecLaw {
     pub fn name(&self) -> String {
         match self {
             ExecLaw::Constant(span) => format!("constant(ms={})", span.as_ms_f64()),
-            ExecLaw::Normal { mean_ms, sd_ms } => format!("normal(mean_ms={mean_ms},sd_ms={sd_ms})"),
+            ExecLaw::Normal { mean_ms, sd_ms } => {
+                format!("normal(mean_ms={mean_ms},sd_ms={sd_ms})")
+            }
             ExecLaw::LogNormal { mean_ms, sd_ms } => {
                 format!("lognormal(mean_ms={mean_ms},sd_ms={sd_ms})")
             }

@@ -9,9 +9,8 @@ fn mode(weight: f64, mean_ms: f64, sd_ms: f64) -> Mode {
 }
 
 fn laws() -> Vec<ExecLaw> {
-    let lengths = |name, column, count| {
-        Histogram::read(shipped(name).unwrap(), column, count).unwrap()
-    };
+    let lengths =
+        |name, column, count| Histogram::read(shipped(name).unwrap(), column, count).unwrap();
     let src = lengths("len-translation-ende", "src_tokens", None);
     let sst2 = lengths("len-classification-sst2", "tokens", Some("count"));
     vec![
@@ -20,8 +19,12 @@ fn laws() -> Vec<ExecLaw> {
         ExecLaw::normal(0.002, 0.01).unwrap(), // much of it is clamped
         ExecLaw::log_normal(100.0, 150.0).unwrap(),
         ExecLaw::log_normal(0.002, 0.004).unwrap(), // some of it is clamped
-        ExecLaw::mixture(vec![mode(1.0, 50.0, 10.0), mode(2.0, 100.0, 10.0), mode(1.0, 400.0, 40.0)])
-            .unwrap(),
+        ExecLaw::mixture(vec![
+            mode(1.0, 50.0, 10.0),
+            mode(2.0, 100.0, 10.0),
+            mode(1.0, 400.0, 40.0),
+        ])
+        .unwrap(),
         ExecLaw::lengths(src, 5.0, 1.5).unwrap(),
         ExecLaw::lengths(sst2.clone(), 0.0, 0.25).unwrap(),
         ExecLaw::empirical(sst2), // nanoseconds below the floor

@@ -172,7 +172,9 @@ mod tests {
 
     #[test]
     fn files_without_samples_or_with_other_text_are_errors() {
-        assert!(Histogram::read(input("n\n"), "n", None).unwrap_err().to_string().contains("s.csv"));
+        assert!(
+            Histogram::read(input("n\n"), "n", None).unwrap_err().to_string().contains("s.csv")
+        );
         assert!(Histogram::read(input("n,c\n1,0\n"), "n", Some("c")).is_err());
         assert!(Histogram::read(input("n\n-1\n"), "n", None).is_err());
         assert!(Histogram::read(input("n\n1\n"), "m", None).is_err());

@@ -196,9 +196,9 @@ impl Table {
         loop {
             self.raw.clear();
             let mut limited = (&mut self.input.reader).take(LINE_BYTES_MAX as u64 + 1);
-            let read = limited.read_until(b'\n', &mut self.raw).map_err(|e| {
-                read_error(&self.input.name, self.input.gzip, self.line + 1, &e)
-            })?;
+            let read = limited
+                .read_until(b'\n', &mut self.raw)
+                .map_err(|e| read_error(&self.input.name, self.input.gzip, self.line + 1, &e))?;
             if read == 0 {
                 return Ok(false);
             }

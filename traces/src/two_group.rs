@@ -103,7 +103,7 @@ impl Groups {
 mod tests {
     use super::*;
 
-    /// Mean and P99 of ten tasks, in milliseconds (Orloj, Table 5).
+    /// Mean and P99 of ten tasks, in milliseconds (Orloj, Table 1).
     const TASKS: [(f64, f64); 10] = [
         (683.15, 2667.54),
         (3.24, 5.56),

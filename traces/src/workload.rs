@@ -43,7 +43,14 @@ impl Application {
     ) -> Vec<Application> {
         let numbered = law.modes().into_iter().zip(first.0..);
         numbered
-            .map(|((weight, law), app)| Application { app: AppId(app), model, weight, law, slo, size })
+            .map(|((weight, law), app)| Application {
+                app: AppId(app),
+                model,
+                weight,
+                law,
+                slo,
+                size,
+            })
             .collect()
     }
 
@@ -220,8 +227,8 @@ impl Source for MergedFunctions {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::azure2019::Selection;
     use crate::arrivals::Limited;
+    use crate::azure2019::Selection;
     use crate::shipped::shipped;
 
     pub(crate) fn app(number: u32, weight: f64, ms: f64) -> Application {
@@ -295,6 +302,16 @@ pub(crate) mod tests {
         let of_first: Vec<_> = some.into_iter().filter(|a| a.app == AppId(0)).collect();
         assert!(!alone.is_empty());
         assert_eq!(of_first, alone);
+    }
+
+    #[test]
+    fn every_source_can_move_to_another_thread() {
+        fn check<T: Send>() {}
+        check::<OpenWorkload>();
+        check::<MergedFunctions>();
+        check::<crate::closed_loop::ClosedLoop>();
+        check::<crate::workload_file::CsvSource>();
+        check::<crate::azure_llm::LlmSource>();
     }
 
     #[test]

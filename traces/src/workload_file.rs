@@ -85,9 +85,10 @@ pub fn record(source: &mut dyn Source, out: impl Write, name: &str) -> Result<u6
         writer.write(&arrival)?;
     }
     match source.failure() {
-        Some(why) => {
-            Err(TraceError::Output { file: name.into(), reason: format!("its source failed: {why}") })
-        }
+        Some(why) => Err(TraceError::Output {
+            file: name.into(),
+            reason: format!("its source failed: {why}"),
+        }),
         None => writer.finish(),
     }
 }
@@ -143,8 +144,7 @@ impl CsvSource {
         }
         let (rows, last, shift) = (0, Time::ZERO, Span::ZERO);
         let (next, failure) = (None, None);
-        let mut source =
-            CsvSource { table, columns, slice, rows, last, shift, next, failure };
+        let mut source = CsvSource { table, columns, slice, rows, last, shift, next, failure };
         source.fill();
         match (source.failure.take(), source.next) {
             (Some(error), _) => Err(error),
@@ -165,6 +165,11 @@ impl CsvSource {
         self
     }
 
+    /// The error that ended the source, if one did.
+    pub(crate) fn take_error(&mut self) -> Option<TraceError> {
+        self.failure.take()
+    }
+
     fn nothing(&self) -> TraceError {
         if self.slice == Slice::All {
             return self.table.ended("an arrival", "write the workload again");
@@ -173,7 +178,10 @@ impl CsvSource {
             file: self.table.file().into(),
             key: "slice",
             found: format!("{:?}", self.slice),
-            allowed: format!("a part that has arrivals; {} were read, the last at {}", self.rows, self.last),
+            allowed: format!(
+                "a part that has arrivals; {} were read, the last at {}",
+                self.rows, self.last
+            ),
             remedy: "choose another part",
         }
     }

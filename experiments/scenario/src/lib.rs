@@ -1,1 +1,11 @@
-//! x
+//! Scenarios: the registry of policies, and runs made from declarative files.
+//!
+//! This crate is free of tables and plots, so the replay harness may use it.
+
+pub mod error;
+pub mod policy_spec;
+pub mod setup;
+
+pub use error::SpecError;
+pub use policy_spec::PolicySpec;
+pub use setup::Setup;

@@ -315,7 +315,7 @@ impl Model {
         let sizes = profile.sizes_within(config.max_exec, config.max_batch);
         let seed = |&s: &u32| Durations {
             last: VecDeque::with_capacity(WINDOW + 1),
-            estimate: profile.size(s).mean,
+            estimate: profile.size(s).typical,
         };
         Model {
             durations: sizes.iter().map(seed).collect(),

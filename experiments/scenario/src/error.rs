@@ -1,0 +1,88 @@
+//! What can be wrong with a scenario: every message names the place, what was found, what is
+//! allowed, and the remedy.
+
+use orrery_traces::TraceError;
+use thiserror::Error;
+
+/// An error of a scenario file, a table file or a policy's name.
+#[derive(Debug, Error)]
+#[allow(missing_docs)]
+pub enum SpecError {
+    #[error("{file}: cannot be read: {source}\n  remedy: give the path of a readable TOML file")]
+    Read { file: String, source: std::io::Error },
+
+    #[error("{file}: {message}\n  remedy: correct the file; `docs/scenarios.md` lists the keys")]
+    Parse { file: String, message: String },
+
+    #[error("{file}: key `{key}`: found {found}; allowed: {allowed}\n  remedy: {remedy}")]
+    Value { file: String, key: String, found: String, allowed: String, remedy: String },
+
+    #[error("policy `{policy}`: {message}\n  remedy: {remedy}")]
+    Policy { policy: String, message: String, remedy: String },
+
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+impl SpecError {
+    /// A value that is not allowed, with its key.
+    pub fn value(
+        key: impl Into<String>,
+        found: impl ToString,
+        allowed: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> SpecError {
+        SpecError::Value {
+            file: String::new(),
+            key: key.into(),
+            found: found.to_string(),
+            allowed: allowed.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// The same error, with the file that it is about.
+    pub fn in_file(self, name: &str) -> SpecError {
+        match self {
+            SpecError::Value { file, key, found, allowed, remedy } if file.is_empty() => {
+                SpecError::Value { file: name.to_string(), key, found, allowed, remedy }
+            }
+            other => other,
+        }
+    }
+}
+
+/// The candidate that is nearest to what was typed, if one is near at all.
+pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = typed.len().div_ceil(3).max(2);
+    let with_distance = candidates.into_iter().map(|c| (distance(typed, c), c));
+    with_distance.filter(|&(d, _)| d <= limit).min().map(|(_, c)| c)
+}
+
+/// Levenshtein's distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replace = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_offered_when_it_is_near() {
+        let names = ["clockwork", "clipper", "nexus", "orloj"];
+        assert_eq!(nearest("clockwrok", names), Some("clockwork"));
+        assert_eq!(nearest("orlo", names), Some("orloj"));
+        assert_eq!(nearest("kubernetes", names), None);
+    }
+}

@@ -1,0 +1,185 @@
+//! A run that is ready but for its policy and its seed: what scenario files and table files both
+//! come down to.
+//!
+//! The truth (arrivals, applications, execution times) and the policies' profile are drawn from
+//! streams of different names, so neither can leak into the other.
+
+use crate::error::SpecError;
+use crate::policy_spec::PolicySpec;
+use orrery_sim::core::{Delays, Profiler};
+use orrery_sim::driver::{Finished, World, simulate};
+use orrery_sim::latency::Latency;
+use orrery_sim::metrics::{Metrics, Window};
+use orrery_sim::observer::Observer;
+use orrery_sim::policy::Policy;
+use orrery_sim::profile::{ModelProfile, profile_stream};
+use orrery_sim::request::{AppId, ModelId, Source};
+use orrery_sim::time::{Span, Time};
+use orrery_traces::arrivals::{ArrivalLaw, Limited};
+use orrery_traces::workload::{Application, OpenWorkload};
+use std::rc::Rc;
+
+/// How the policies' profile is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileSetup {
+    /// The batch sizes that exist.
+    pub sizes: Vec<u32>,
+    /// Batches measured for each size.
+    pub batches: u32,
+    /// Bins of each application's histogram.
+    pub bins: usize,
+    /// The seed of its stream; `None` takes the run's.
+    pub seed: Option<u64>,
+}
+
+/// Where the requests come from.
+#[derive(Clone)]
+pub enum Workload {
+    /// One arrival process shared by the applications, by weight.
+    Open {
+        /// The process.
+        arrivals: ArrivalLaw,
+        /// Stop after this many requests.
+        requests: u64,
+        /// Stop at this instant.
+        until: Time,
+    },
+    /// Anything else: sources made for a seed.
+    Sources(Rc<dyn Fn(u64) -> Result<Vec<Box<dyn Source>>, SpecError>>),
+}
+
+/// A run but for its policy and its seed.
+#[derive(Clone)]
+pub struct Setup {
+    /// Devices, true latencies, delays.
+    pub world: World,
+    /// What policies believe about each model's latency; the truth's laws unless a table says so.
+    pub believed: Vec<Latency>,
+    /// Who sends what.
+    pub apps: Vec<Application>,
+    /// When.
+    pub workload: Workload,
+    /// The SLO that plans are made for, by model.
+    pub slo: Vec<Span>,
+    /// How the policies' profile is measured.
+    pub profile: ProfileSetup,
+    /// Which requests count.
+    pub window: Window,
+    /// Keep every latency, for exact quantiles.
+    pub exact: bool,
+}
+
+impl Setup {
+    /// The sources of a seed.
+    ///
+    /// # Errors
+    /// When a parameter of the workload is out of range or its file is damaged.
+    pub fn sources(&self, seed: u64) -> Result<Vec<Box<dyn Source>>, SpecError> {
+        match &self.workload {
+            Workload::Open { arrivals, requests, until } => {
+                let process = Limited::new(arrivals.start(seed, 0)?, *until, *requests);
+                let open = OpenWorkload::new(Box::new(process), self.apps.clone(), seed)?;
+                Ok(vec![Box::new(open)])
+            }
+            Workload::Sources(make) => make(seed),
+        }
+    }
+
+    /// What the policies are told, by model.
+    pub fn profiles(&self, seed: u64) -> Vec<ModelProfile> {
+        let seed = self.profile.seed.unwrap_or(seed);
+        let models = self.believed.iter().zip(&self.slo).enumerate();
+        models.map(|(m, (law, slo))| self.profile_of(ModelId(m as u32), law, *slo, seed)).collect()
+    }
+
+    fn profile_of(&self, model: ModelId, law: &Latency, slo: Span, seed: u64) -> ModelProfile {
+        let apps: Vec<&Application> = self.apps.iter().filter(|a| a.model == model).collect();
+        let total: f64 = apps.iter().map(|a| a.weight).sum();
+        let mut stream = profile_stream(seed, u64::from(model.0));
+        let draw = || {
+            let Some((last, others)) = apps.split_last() else { return (0, Span::from_ms(1)) };
+            let mut u = stream.uniform() * total;
+            let chosen = others.iter().find(|a| {
+                u -= a.weight;
+                u < 0.0
+            });
+            let app = chosen.unwrap_or(last);
+            (app.app.index(), app.law.sample(&mut stream))
+        };
+        let ProfileSetup { sizes, batches, bins, .. } = &self.profile;
+        ModelProfile::measure(law, slo, sizes, *batches, draw, *bins)
+    }
+
+    /// Runs a policy and shows the run to one more observer.
+    ///
+    /// # Errors
+    /// When the workload cannot be made, or a source fails in mid-stream.
+    pub fn run_with<O: Observer>(
+        &self,
+        policy: &PolicySpec,
+        seed: u64,
+        observer: O,
+    ) -> Result<Finished<Box<dyn Policy>, (Metrics, O)>, SpecError> {
+        let metrics = Metrics::new(self.window, self.exact);
+        let built = policy.build(&self.profiles(seed), seed);
+        let mut finished = simulate(&self.world, self.sources(seed)?, built, (metrics, observer));
+        if let Some(why) = finished.failure.take() {
+            let remedy = "repair the file, or choose a slice that leaves the damaged part out";
+            return Err(SpecError::value("workload", why, "a stream without errors", remedy));
+        }
+        Ok(finished)
+    }
+
+    /// Runs a policy.
+    ///
+    /// # Errors
+    /// As [`Setup::run_with`].
+    pub fn run(&self, policy: &PolicySpec, seed: u64) -> Result<Metrics, SpecError> {
+        Ok(self.run_with(policy, seed, ())?.observer.0)
+    }
+
+    /// One model on one GPU.
+    pub fn single(law: Latency, apps: Vec<Application>, slo: Span, workload: Workload) -> Setup {
+        Setup {
+            world: World::single(law.clone()),
+            believed: vec![law],
+            apps,
+            workload,
+            slo: vec![slo],
+            profile: ProfileSetup {
+                sizes: vec![1, 2, 4, 8, 16],
+                batches: 500,
+                bins: 64,
+                seed: None,
+            },
+            window: Window::default(),
+            exact: false,
+        }
+    }
+
+    /// Sets the message delays.
+    pub fn set_delays(&mut self, delays: Delays) {
+        self.world.core.delays = delays;
+    }
+
+    /// Sets the profiler.
+    pub fn set_profiler(&mut self, profiler: Option<Profiler>) {
+        self.world.core.profiler = profiler;
+    }
+}
+
+/// The applications of a workload, numbered from 0, from (weight, law) pairs for one model.
+pub fn applications(
+    parts: Vec<(f64, orrery_traces::exec_time::ExecLaw)>,
+    slo: Span,
+) -> Vec<Application> {
+    let number = |(i, (weight, law))| Application {
+        app: AppId(i as u32),
+        model: ModelId(0),
+        weight,
+        law,
+        slo,
+        size: 1,
+    };
+    parts.into_iter().enumerate().map(number).collect()
+}

@@ -1,0 +1,263 @@
+//! Running a table: every case, SLO, system and seed, in parallel; results by place, never by the
+//! order in which threads finish.
+
+use crate::cases::Case;
+use crate::table_file::{Arrivals, Inside, LawName, Normalise, P99, TableFile};
+use orrery_scenario::setup::{Setup, Workload};
+use orrery_scenario::{PolicySpec, SpecError};
+use orrery_sim::core::Delays;
+use orrery_sim::latency::Latency;
+use orrery_sim::metrics::Window;
+use orrery_sim::request::Source;
+use orrery_sim::request::{AppId, ModelId};
+use orrery_sim::time::{Span, Time};
+use orrery_traces::arrivals::{ArrivalLaw, Limited};
+use orrery_traces::azure2019::{Invocations, MinuteRange, Selection};
+use orrery_traces::rate::{Minutes, Shape, Spacing};
+use orrery_traces::shipped::shipped;
+use orrery_traces::workload::{Application, OpenWorkload};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One cell: a case, an SLO and a system, over all seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    /// The row.
+    pub case: String,
+    /// The SLO as a multiple of P99.
+    pub slo_x_p99: f64,
+    /// The system's place in the file.
+    pub system: usize,
+    /// Finish rate by seed.
+    pub finish_rates: Vec<f64>,
+}
+
+/// The arrivals of a case, as every table prints them.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// The row.
+    pub case: String,
+    /// Arrivals a second.
+    pub rate_per_s: f64,
+    /// The law.
+    pub law: ArrivalLaw,
+    /// Functions and minutes, in words.
+    pub origin: String,
+    /// Mean and P99 alone, milliseconds.
+    pub mean_ms: f64,
+    /// P99 alone, milliseconds.
+    pub p99_ms: f64,
+}
+
+/// A table that has been run.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// In the order of cases, SLOs, systems.
+    pub cells: Vec<Cell>,
+    /// In the order of cases.
+    pub loads: Vec<Load>,
+    /// Requests simulated.
+    pub requests: u64,
+}
+
+/// What a run reports as it goes.
+pub trait Progress: Sync {
+    /// One more simulation is done.
+    fn step(&self);
+}
+
+impl Progress for () {
+    fn step(&self) {}
+}
+
+/// The trace's counts, read once.
+struct Trace {
+    invocations: Option<Invocations>,
+}
+
+/// Runs a table.
+///
+/// # Errors
+/// When the file names something that does not exist or a run cannot be made.
+pub fn run(table: &TableFile, progress: &dyn Progress) -> Result<Results, SpecError> {
+    let cases: Vec<Case> =
+        table.cases.names.iter().map(|n| Case::make(&table.cases, n)).collect::<Result<_, _>>()?;
+    let policies: Vec<PolicySpec> =
+        table.system.iter().map(|s| PolicySpec::parse(&s.policy)).collect::<Result<_, _>>()?;
+    let trace = Trace::read(&table.arrivals)?;
+    let loads: Vec<Load> = cases.iter().map(|c| trace.load(table, c)).collect::<Result<_, _>>()?;
+
+    let seeds = table.seeds as usize;
+    let (n_slo, n_sys) = (table.slo_x_p99.len(), policies.len());
+    let requests = AtomicU64::new(0);
+    let one = |job: usize| -> Result<f64, SpecError> {
+        let (cell, seed) = (job / seeds, job % seeds);
+        let (case, slo, system) = (cell / (n_slo * n_sys), cell / n_sys % n_slo, cell % n_sys);
+        let run = OneRun { table, case: &cases[case], load: &loads[case] };
+        let setup = run.setup(table.slo_x_p99[slo], system, seed as u64)?;
+        let metrics = setup.run(&policies[system], seed as u64)?;
+        let total = metrics.total();
+        requests.fetch_add(total.offered, Ordering::Relaxed);
+        progress.step();
+        Ok(total.finish_rate())
+    };
+    let jobs = cases.len() * n_slo * n_sys * seeds;
+    let rates: Vec<f64> = (0..jobs).into_par_iter().map(one).collect::<Result<_, _>>()?;
+
+    let cell = |(i, finish_rates): (usize, &[f64])| Cell {
+        case: cases[i / (n_slo * n_sys)].name.clone(),
+        slo_x_p99: table.slo_x_p99[i / n_sys % n_slo],
+        system: i % n_sys,
+        finish_rates: finish_rates.to_vec(),
+    };
+    let cells = rates.chunks(seeds).enumerate().map(cell).collect();
+    Ok(Results { cells, loads, requests: requests.into_inner() })
+}
+
+struct OneRun<'a> {
+    table: &'a TableFile,
+    case: &'a Case,
+    load: &'a Load,
+}
+
+impl OneRun<'_> {
+    fn setup(&self, slo_x_p99: f64, system: usize, seed: u64) -> Result<Setup, SpecError> {
+        let table = self.table;
+        let p99_ms = match table.load.p99 {
+            P99::Law => self.load.p99_ms,
+            P99::Draw => self.drawn_p99_ms(seed)?,
+        };
+        let slo = Span::from_ms_f64(slo_x_p99 * p99_ms);
+        let system = &table.system[system];
+        let c1 = system.c1_of.get(&self.case.model).copied().unwrap_or(table.latency.c1);
+        let law = match table.latency.law {
+            LawName::Proportional => Latency::Proportional { c1 },
+            LawName::Eq3 => {
+                let c0 = Span::from_ms_f64(table.latency.c0_share_of_mean * self.load.mean_ms);
+                Latency::Eq3 { c0, c1 }
+            }
+        };
+        let workload = Workload::Open {
+            arrivals: self.load.law.clone(),
+            requests: table.load.requests,
+            until: Time::NEVER,
+        };
+        let mut setup = Setup::single(law, self.apps(slo), slo, workload);
+        setup.set_delays(Delays {
+            fetch_per_request: Span::from_ms_f64(system.host_ms_per_request),
+            ..Delays::default()
+        });
+        setup.profile.sizes = table.profile.sizes.clone();
+        setup.profile.batches = table.profile.batches;
+        setup.profile.bins = table.profile.bins;
+        let length_s = table.load.requests as f64 / self.load.rate_per_s;
+        let from = Time::ZERO + Span::from_secs_f64(table.load.warm_up * length_s);
+        setup.window = Window { from, to: Time::NEVER };
+        Ok(setup)
+    }
+
+    fn apps(&self, slo: Span) -> Vec<Application> {
+        Application::per_mode(&self.case.law, AppId(0), ModelId(0), slo, 1)
+    }
+
+    /// The 99th percentile of the execution times that the run will draw.
+    fn drawn_p99_ms(&self, seed: u64) -> Result<f64, SpecError> {
+        let process =
+            Limited::new(self.load.law.start(seed, 0)?, Time::NEVER, self.table.load.requests);
+        let mut source = OpenWorkload::new(Box::new(process), self.apps(Span::MAX), seed)?;
+        let mut all: Vec<Span> = std::iter::from_fn(|| source.pop()).map(|a| a.alone).collect();
+        all.sort_unstable();
+        let rank = (0.99 * all.len() as f64).ceil() as usize;
+        Ok(all[rank.clamp(1, all.len()) - 1].as_ms_f64())
+    }
+}
+
+impl Trace {
+    fn read(arrivals: &Arrivals) -> Result<Trace, SpecError> {
+        if synthetic(&arrivals.trace).is_some() {
+            return Ok(Trace { invocations: None });
+        }
+        let (first, n) = (arrivals.first_minute, arrivals.minutes);
+        let range = MinuteRange { first_label: first, last_label: first + n - 1 };
+        let all = Invocations::read(shipped(&arrivals.trace)?, Some(range))?;
+        let selected = all.select(&selection(&arrivals.functions)?)?;
+        Ok(Trace { invocations: Some(selected) })
+    }
+
+    fn load(&self, table: &TableFile, case: &Case) -> Result<Load, SpecError> {
+        let (mean_ms, p99_ms) = (case.mean_ms(), case.p99_ms());
+        let by = match table.load.of {
+            Normalise::Mean => mean_ms,
+            Normalise::P99 => p99_ms,
+        };
+        let rate_per_s = table.load.offered / by * 1e3;
+        let (law, origin) = match &self.invocations {
+            None => {
+                (synthetic_law(&table.arrivals.trace, rate_per_s)?, table.arrivals.trace.clone())
+            }
+            Some(trace) => minutes_law(table, trace, rate_per_s)?,
+        };
+        Ok(Load { case: case.name.clone(), rate_per_s, law, origin, mean_ms, p99_ms })
+    }
+}
+
+/// As many minutes as the run needs, scaled so that their mean is the wanted rate.
+fn minutes_law(
+    table: &TableFile,
+    trace: &Invocations,
+    rate_per_s: f64,
+) -> Result<(ArrivalLaw, String), SpecError> {
+    let counts = trace.summed()?;
+    // One minute more than the mean needs, so that a slow start does not end the run early.
+    let needed = (table.load.requests as f64 / rate_per_s / 60.0).ceil() as usize + 1;
+    let taken = &counts[..needed.min(counts.len())];
+    let spacing = match table.arrivals.inside {
+        Inside::Poisson => Spacing::Poisson,
+        Inside::Even => Spacing::Even,
+    };
+    let mut minutes =
+        Minutes { counts: taken.into(), shape: Shape { spacing, ..Shape::default() } };
+    minutes.shape.rate_factor = rate_per_s / minutes.mean_rate_per_s();
+    let first = table.arrivals.first_minute;
+    let origin = format!(
+        "{} {} of {} functions, minutes {first}-{}",
+        table.arrivals.trace,
+        table.arrivals.functions,
+        trace.functions.len(),
+        first + taken.len() as u32 - 1
+    );
+    Ok((ArrivalLaw::Minutes(minutes), origin))
+}
+
+fn synthetic(name: &str) -> Option<(&str, f64)> {
+    let (kind, shape) = name.split_once(':').unwrap_or((name, "1"));
+    let shape = shape.parse().ok()?;
+    ["poisson", "constant", "gamma"].contains(&kind).then_some((kind, shape))
+}
+
+fn synthetic_law(name: &str, rate_per_s: f64) -> Result<ArrivalLaw, SpecError> {
+    Ok(match synthetic(name) {
+        Some(("constant", _)) => ArrivalLaw::Constant { rate_per_s },
+        Some(("gamma", shape)) => ArrivalLaw::Gamma { rate_per_s, shape },
+        _ => ArrivalLaw::Poisson { rate_per_s },
+    })
+}
+
+fn selection(text: &str) -> Result<Selection, SpecError> {
+    let wrong = || {
+        let allowed = "all, without-top:N, ranks:A-B or trigger:NAME";
+        SpecError::value("arrivals.functions", text, allowed, "correct the selection")
+    };
+    let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+    Ok(match kind {
+        "all" => Selection::All,
+        "without-top" => Selection::WithoutTop(rest.parse().map_err(|_| wrong())?),
+        "ranks" => {
+            let (first, last) = rest.split_once('-').ok_or_else(wrong)?;
+            let number = |t: &str| t.parse().map_err(|_| wrong());
+            Selection::Ranks { first: number(first)?, last: number(last)? }
+        }
+        "trigger" => Selection::Trigger(rest.to_string()),
+        _ => return Err(wrong()),
+    })
+}

@@ -1,0 +1,230 @@
+//! The engine against the naive one: the same records in the same order, on random small cases.
+//!
+//! It proves nothing about policies: they are whatever they are, and only drive both engines alike.
+//!
+//! A failure prints its seed; `ORRERY_SEED=<seed>` runs that case alone, and `ORRERY_CASES=<n>` runs
+//! more of them than the usual 1,000.
+
+mod cases;
+mod chaotic;
+
+use crate::naive;
+use cases::{Case, Shape, ticks};
+use chaotic::Chaotic;
+use orrery_sim::audit::audit;
+use orrery_sim::driver::simulate;
+use orrery_sim::log::{MemoryLog, Record};
+use orrery_sim::policy::fifo::Fifo;
+use orrery_sim::policy::{Actions, Event, Known, Policy};
+use orrery_sim::policy::{clipper, clockwork, fifo, nexus, oracle, orloj};
+use orrery_sim::request::RequestId;
+use orrery_sim::rng::Stream;
+use orrery_sim::time::{Span, Time};
+use std::fmt::Display;
+use std::ops::Range;
+
+/// A policy under test and the worlds that it can live in.
+struct Entry {
+    name: &'static str,
+    shape: Shape,
+    make: fn(&Case) -> Box<dyn Policy>,
+}
+
+fn entry(name: &'static str, shape: Shape, make: fn(&Case) -> Box<dyn Policy>) -> Entry {
+    Entry { name, shape, make }
+}
+
+/// Every policy that is put to the test: one line each.
+fn policies() -> Vec<Entry> {
+    vec![
+        entry("chaotic", Shape::ANYTHING, |case| Box::new(Chaotic::new(case))),
+        entry("fifo", Shape::ANYTHING, |case| {
+            Box::new(Fifo::new(fifo::Config { max_batch: 4, drop_expired: case.seed % 2 == 0 }))
+        }),
+        entry("clipper", Shape::PLAIN, |case| {
+            let sizing = [
+                clipper::Sizing::Adaptive,
+                clipper::Sizing::Aimd { step: 1, backoff: 0.9 },
+                clipper::Sizing::Fixed(3),
+            ][case.seed as usize % 3];
+            let config = clipper::Config { sizing, default_reply: true, max_batch: 8 };
+            let draws = Stream::named(case.seed, "clipper", 0);
+            Box::new(clipper::Clipper::new(config, &case.profiles(), draws))
+        }),
+        entry("clockwork", Shape::PLAIN, |case| {
+            let config = clockwork::Config { buffer: ticks(1), ..clockwork::Config::released() };
+            Box::new(clockwork::Clockwork::new(config, &case.profiles()))
+        }),
+        entry("nexus", Shape::PLAIN, |case| {
+            let (drop, margin) = (nexus::DropRule::SlidingWindow, ticks(1));
+            let batch = None;
+            let config =
+                nexus::Config { drop, std_factor: 1.0, profile_factor: 1.15, margin, batch };
+            Box::new(nexus::Nexus::new(config, &case.profiles()))
+        }),
+        entry("oracle", Shape::PLAIN, |case| {
+            Box::new(oracle::Oracle::new(oracle::Config { max_batch: 4 }, &case.profiles()))
+        }),
+        entry("orloj", Shape::PLAIN, |case| {
+            let config = orloj::Config {
+                estimate: orloj::Estimate::Mean,
+                order: orloj::SizeOrder::Descending,
+                b_per_ms: 1e-4,
+                max_batch: 8,
+                max_exec: Span::ZERO,
+                relearn_every: (case.seed % 3) as u32 * 4,
+            };
+            Box::new(orloj::Orloj::new(config, &case.profiles()))
+        }),
+    ]
+}
+
+/// Notes everything that a policy is told and can look up: more than a log says.
+struct Spy {
+    policy: Box<dyn Policy>,
+    told: Vec<String>,
+    requests: u64,
+}
+
+impl Spy {
+    fn new(policy: Box<dyn Policy>) -> Spy {
+        Spy { policy, told: Vec::new(), requests: 0 }
+    }
+}
+
+impl Policy for Spy {
+    fn name(&self) -> String {
+        self.policy.name()
+    }
+    fn sees_truth(&self) -> bool {
+        self.policy.sees_truth()
+    }
+    fn wants_profiles(&self) -> bool {
+        self.policy.wants_profiles()
+    }
+    fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        if let Event::Arrive(request) = event {
+            self.requests = request.id.0 + 1;
+        }
+        let ids = (0..=self.requests).map(RequestId);
+        let alive: Vec<_> = ids
+            .filter_map(|id| known.request(id).map(|r| (r.id.0, r.deadline, known.truth(id))))
+            .collect();
+        let devices: Vec<_> = known.devices().iter().map(|d| (d.state, d.free_pages)).collect();
+        self.told.push(format!("{now} {event:?}\n  devices {devices:?}\n  alive {alive:?}"));
+        self.policy.on(now, event, known, out);
+    }
+}
+
+/// What one engine made of a case.
+struct Ran {
+    records: Vec<Record>,
+    told: Vec<String>,
+}
+
+fn run_engine(case: &Case, policy: Box<dyn Policy>) -> Ran {
+    let spy = Spy::new(policy);
+    let finished = simulate(&case.world, case.sources(), spy, MemoryLog::default());
+    let records = finished.observer.records;
+    assert_eq!(records.last(), Some(&Record::Finish { time: finished.end }));
+    Ran { records, told: finished.policy.told }
+}
+
+fn run_naive(case: &Case, policy: Box<dyn Policy>) -> Ran {
+    let mut spy = Spy::new(policy);
+    let records = naive::run(&case.world, case.sources(), &mut spy);
+    Ran { records, told: spy.told }
+}
+
+/// Panics at the first difference, with what came before it.
+fn same<T: PartialEq + Display>(what: &str, engine: &[T], naive: &[T]) {
+    let at = engine.iter().zip(naive).take_while(|(a, b)| a == b).count();
+    if at < engine.len().max(naive.len()) {
+        let text = |one: Option<&T>| one.map_or("nothing".to_owned(), T::to_string);
+        let before: Vec<_> = engine[at.saturating_sub(12)..at].iter().map(T::to_string).collect();
+        let (before, engine, naive) =
+            (before.join("\n"), text(engine.get(at)), text(naive.get(at)));
+        panic!("{what} {at} differs; before:\n{before}\nengine: {engine}\nnaive:  {naive}");
+    }
+}
+
+/// Names the case if it panics.
+struct Names<'a>(&'a str, u64);
+
+impl Drop for Names<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("policy {}; to run this case alone: ORRERY_SEED={}", self.0, self.1);
+        }
+    }
+}
+
+fn check(entry: &Entry, seed: u64) -> Vec<Record> {
+    let _names = Names(entry.name, seed);
+    let case = Case::new(seed, entry.shape);
+    let engine = run_engine(&case, (entry.make)(&case));
+    let naive = run_naive(&case, (entry.make)(&case));
+    same("record", &engine.records, &naive.records);
+    same("event", &engine.told, &naive.told);
+    let report = audit(engine.records.iter().cloned());
+    assert!(report.is_clean(), "{report}");
+    engine.records
+}
+
+fn from_environment(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}, allowed is a whole number")))
+}
+
+fn seeds() -> Range<u64> {
+    match from_environment("ORRERY_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..from_environment("ORRERY_CASES").unwrap_or(1_000),
+    }
+}
+
+#[test]
+fn the_engine_agrees_with_the_naive_one_record_by_record_and_its_logs_are_clean() {
+    for entry in policies() {
+        for seed in seeds() {
+            check(&entry, seed);
+        }
+    }
+}
+
+/// The cases are worth their time only if they reach everything.
+#[test]
+fn the_cases_reach_every_kind_of_record() {
+    let chaotic = &policies()[0];
+    let mut words: Vec<String> = Vec::new();
+    for seed in 0..200 {
+        for record in check(chaotic, seed) {
+            let line = record.to_string();
+            let words_of_line = line.split(',').filter(|w| w.starts_with(char::is_alphabetic));
+            words.push(words_of_line.collect::<Vec<_>>().join(" "));
+        }
+    }
+    words.sort();
+    words.dedup();
+    let expected = [
+        "arrive",
+        "begin",
+        "close cancelled",
+        "close done",
+        "close preempted",
+        "close rejected_device_down",
+        "close rejected_late",
+        "close rejected_not_loaded",
+        "device down",
+        "device draining",
+        "device up",
+        "end dropped_default_reply",
+        "end dropped_shed",
+        "end in_time",
+        "end late",
+        "end pending",
+        "finish",
+        "issue",
+    ];
+    assert_eq!(words, expected);
+}

@@ -1,0 +1,251 @@
+//! Random small worlds and workloads, on a coarse grid of time so that ties are frequent.
+//!
+//! They are not realistic; they are there to meet every corner of the engine.
+
+use orrery_sim::cluster::{DeviceSpec, Footprint};
+use orrery_sim::core::{CoreSpec, Delays, DeviceChange, Profiler};
+use orrery_sim::driver::World;
+use orrery_sim::latency::{Latency, Noise};
+use orrery_sim::profile::ModelProfile;
+use orrery_sim::request::{
+    AppId, Arrival, DeviceId, End, ModelId, Request, Source, SourceId, VecSource,
+};
+use orrery_sim::rng::Stream;
+use orrery_sim::time::{Span, Time};
+
+/// What a world may have, beyond a few devices of one lane with every model resident.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Devices with several lanes.
+    pub lanes: bool,
+    /// Devices with limited memory.
+    pub memory: bool,
+    /// Devices that come, go and fail.
+    pub changes: bool,
+    /// Message delays.
+    pub delays: bool,
+}
+
+impl Shape {
+    /// For a policy that must live with everything.
+    pub const ANYTHING: Shape = Shape { lanes: true, memory: true, changes: true, delays: true };
+    /// For a policy whose paper knows neither lanes nor loads, and no change of the cluster.
+    pub const PLAIN: Shape = Shape { lanes: false, memory: false, changes: false, delays: true };
+}
+
+/// A random case.
+pub struct Case {
+    /// The seed that makes it.
+    pub seed: u64,
+    /// Its world.
+    pub world: World,
+    arrivals: Vec<Vec<Arrival>>,
+    /// Clients that send again after a reply: what they send, how often, and after how long.
+    clients: Option<(Vec<Arrival>, u32, Span)>,
+}
+
+/// The grid.
+pub fn ticks(n: u64) -> Span {
+    Span::from_ms(n)
+}
+
+struct Draw {
+    rng: Stream,
+    models: u64,
+}
+
+impl Case {
+    /// The case of that seed.
+    pub fn new(seed: u64, shape: Shape) -> Case {
+        let mut rng = Stream::named(seed, "differential", 0);
+        let models = 1 + rng.below(3);
+        let mut draw = Draw { rng, models };
+        let world = draw.world(seed, shape);
+        let (arrivals, clients) = draw.workload();
+        Case { seed, world, arrivals, clients }
+    }
+
+    /// What a policy that must have a profile is told; it is about right.
+    pub fn profiles(&self) -> Vec<ModelProfile> {
+        let profile = |(model, law): (usize, &Latency)| {
+            let mut rng = Stream::named(self.seed, "differential profile", model as u64);
+            let draw = || (rng.below(2) as usize, ticks(rng.below(5)));
+            ModelProfile::measure(law, ticks(20), &[1, 2, 4, 8], 20, draw, 8)
+        };
+        self.world.latency[0].iter().enumerate().map(profile).collect()
+    }
+
+    /// Its sources, anew.
+    pub fn sources(&self) -> Vec<Box<dyn Source>> {
+        let open = self.arrivals.iter().map(|a| VecSource::new(a.clone()));
+        let mut sources: Vec<Box<dyn Source>> = Vec::new();
+        sources.extend(open.map(|s| Box::new(s) as Box<dyn Source>));
+        if let Some((first, again, think)) = &self.clients {
+            let (upcoming, again, think) = (first.clone(), *again, *think);
+            let source = SourceId(sources.len() as u32);
+            sources.push(Box::new(Clients { source, upcoming, again, think }));
+        }
+        sources
+    }
+}
+
+impl Draw {
+    fn one_in(&mut self, n: u64) -> bool {
+        self.rng.below(n) == 0
+    }
+
+    fn ticks_below(&mut self, n: u64) -> Span {
+        ticks(self.rng.below(n))
+    }
+
+    fn world(&mut self, seed: u64, shape: Shape) -> World {
+        let kinds = 1 + self.rng.below(2);
+        let memory = shape.memory && self.one_in(3);
+        let devices: Vec<_> =
+            (0..1 + self.rng.below(3)).map(|_| self.device(kinds, shape, memory)).collect();
+        let models = (0..self.models)
+            .map(|_| Footprint { pages: self.rng.below(4) as u32, load: self.ticks_below(4) })
+            .collect();
+        let profiler = self
+            .one_in(2)
+            .then(|| Profiler { every: 1 + self.rng.below(3), delay: self.ticks_below(4) });
+        let changes = if shape.changes && self.one_in(2) {
+            self.changes(devices.len() as u64, kinds, shape, memory)
+        } else {
+            Vec::new()
+        };
+        let delays = if shape.delays { self.delays() } else { Delays::default() };
+        let law = |draw: &mut Draw| (0..draw.models).map(|_| draw.law()).collect();
+        World {
+            core: CoreSpec { devices, models, delays, profiler },
+            latency: (0..kinds).map(|_| law(self)).collect(),
+            noise: self.noise(seed),
+            changes,
+            provision: (0..kinds)
+                .map(|_| (self.device(kinds, shape, memory), self.ticks_below(5)))
+                .collect(),
+            until: self.one_in(6).then(|| Time::ZERO + self.ticks_below(50)),
+        }
+    }
+
+    fn device(&mut self, kinds: u64, shape: Shape, memory: bool) -> DeviceSpec {
+        DeviceSpec {
+            kind: self.rng.below(kinds) as u32,
+            lanes: if shape.lanes { 1 + self.rng.below(3) as u8 } else { 1 },
+            can_preempt: self.one_in(2),
+            memory_pages: memory.then(|| 1 + self.rng.below(6) as u32),
+        }
+    }
+
+    fn changes(
+        &mut self,
+        devices: u64,
+        kinds: u64,
+        shape: Shape,
+        memory: bool,
+    ) -> Vec<(Time, DeviceChange)> {
+        let mut changes = Vec::new();
+        let mut at = Time::ZERO;
+        for _ in 0..1 + self.rng.below(4) {
+            at += self.ticks_below(12);
+            let id = DeviceId(self.rng.below(devices) as u32);
+            changes.push((
+                at,
+                match self.rng.below(3) {
+                    0 => DeviceChange::Added(self.device(kinds, shape, memory)),
+                    1 => DeviceChange::Drain(id),
+                    _ => DeviceChange::Fail(id),
+                },
+            ));
+        }
+        changes
+    }
+
+    fn delays(&mut self) -> Delays {
+        let mut delay = || if self.one_in(2) { Span::ZERO } else { self.ticks_below(4) };
+        Delays { dispatch: delay(), fetch_per_request: delay(), result: delay(), reply: delay() }
+    }
+
+    fn law(&mut self) -> Latency {
+        match self.rng.below(4) {
+            0 => Latency::Affine { alpha: self.ticks_below(3), beta: self.ticks_below(5) },
+            1 => Latency::Eq3 { c0: self.ticks_below(3), c1: 0.5 },
+            2 => Latency::Proportional { c1: 0.25 },
+            _ => Latency::Table(vec![(1, ticks(1)), (2, self.ticks_below(4)), (4, ticks(4))]),
+        }
+    }
+
+    fn noise(&mut self, seed: u64) -> Noise {
+        match self.rng.below(8) {
+            0 => Noise::Uniform { spread: 0.3, seed },
+            1 => Noise::Lognormal { sigma: 0.2, seed },
+            _ => Noise::None,
+        }
+    }
+
+    fn arrival(&mut self, at: Time) -> Arrival {
+        Arrival {
+            at,
+            app: AppId(self.rng.below(2) as u32),
+            model: ModelId(self.rng.below(self.models) as u32),
+            size: 1 + self.rng.below(3) as u32,
+            slo: if self.one_in(6) { Span::MAX } else { self.ticks_below(25) },
+            alone: self.ticks_below(5),
+        }
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn workload(&mut self) -> (Vec<Vec<Arrival>>, Option<(Vec<Arrival>, u32, Span)>) {
+        let requests = 1 + self.rng.below(30);
+        let sources = 1 + self.rng.below(2);
+        let gap = 1 + self.rng.below(4);
+        let open = (0..sources)
+            .map(|_| {
+                let mut at = Time::ZERO;
+                let mut next = |draw: &mut Draw| {
+                    at += draw.ticks_below(gap);
+                    draw.arrival(at)
+                };
+                (0..requests.div_ceil(sources)).map(|_| next(self)).collect()
+            })
+            .collect();
+        let clients = self.one_in(4).then(|| {
+            let first = (0..1 + self.rng.below(2)).map(|_| self.arrival(Time::ZERO)).collect();
+            (first, self.rng.below(8) as u32, self.ticks_below(3))
+        });
+        (open, clients)
+    }
+}
+
+/// A closed loop: each reply makes one more arrival, `again` times.
+struct Clients {
+    source: SourceId,
+    /// In order of time.
+    upcoming: Vec<Arrival>,
+    again: u32,
+    think: Span,
+}
+
+impl Source for Clients {
+    fn peek(&mut self) -> Option<Time> {
+        self.upcoming.first().map(|a| a.at)
+    }
+    fn pop(&mut self) -> Option<Arrival> {
+        (!self.upcoming.is_empty()).then(|| self.upcoming.remove(0))
+    }
+    fn on_reply(&mut self, request: &Request, now: Time, _end: End) {
+        assert_eq!(request.source, self.source, "a reply goes to the source of its request");
+        if self.again == 0 {
+            return;
+        }
+        self.again -= 1;
+        let Request { app, model, size, .. } = *request;
+        let (slo, alone) = (request.slo(), ticks(1 + request.id.0 % 3));
+        let at = now + self.think;
+        let place = self.upcoming.partition_point(|a| a.at <= at);
+        self.upcoming.insert(place, Arrival { at, app, model, size, slo, alone });
+    }
+    fn is_closed_loop(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,265 @@
+//! The naive engine's actions: from the policy to the device and back.
+//!
+//! When an executor takes them is in `devices.rs`.
+
+use super::{Due, Naive};
+use orrery_sim::cluster::Change;
+use orrery_sim::log::{BatchRecord, Record};
+use orrery_sim::policy::{Event, Exec, Known, Outcome, Refusal};
+use orrery_sim::request::{ActionId, DeviceId, End, ModelId, RequestId};
+use orrery_sim::time::{Span, Time};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Travelling,
+    Queued,
+    Running,
+    Closed,
+}
+
+pub struct Job {
+    pub device: DeviceId,
+    pub executor: usize,
+    pub model: ModelId,
+    /// Empty for a load.
+    pub requests: Vec<RequestId>,
+    pub units: u32,
+    pub earliest: Time,
+    pub latest: Time,
+    pub stage: Stage,
+    pub start: Time,
+    pub computes: Span,
+    pub outcome: Option<Outcome>,
+    pub replied: bool,
+    pub reported: bool,
+}
+
+impl Job {
+    pub fn is_batch(&self) -> bool {
+        !self.requests.is_empty()
+    }
+
+    fn is_done(&self) -> bool {
+        matches!(self.outcome, Some(Outcome::Done { .. }))
+    }
+}
+
+impl Naive<'_, '_> {
+    pub fn exec(&mut self, exec: Exec, requests: Vec<RequestId>) {
+        let mut size = 0;
+        for id in &requests {
+            let r = &mut self.facts.requests[id.index()];
+            assert!(!r.ended && !r.held, "{id} is executed but has ended or is in flight");
+            r.held = true;
+            size += r.request.size;
+        }
+        let batch = BatchRecord {
+            action: ActionId(self.jobs.len() as u64),
+            device: exec.device,
+            lane: exec.lane,
+            model: exec.model,
+            units: exec.billed.max(size),
+            earliest: exec.earliest,
+            latest: exec.latest,
+            requests: requests.clone(),
+        };
+        let units = batch.units;
+        self.log.push(Record::Issue { time: self.now, batch });
+        let window = (exec.earliest, exec.latest);
+        self.send(exec.device, usize::from(exec.lane), exec.model, requests, units, window);
+    }
+
+    pub fn load(&mut self, device: DeviceId, model: ModelId, earliest: Time, latest: Time) {
+        let executor = self.facts.devices[device.index()].executors.len() - 1;
+        self.send(device, executor, model, Vec::new(), 0, (earliest, latest));
+    }
+
+    fn send(
+        &mut self,
+        device: DeviceId,
+        executor: usize,
+        model: ModelId,
+        requests: Vec<RequestId>,
+        units: u32,
+        (earliest, latest): (Time, Time),
+    ) {
+        let action = ActionId(self.jobs.len() as u64);
+        self.jobs.push(Job {
+            device,
+            executor,
+            model,
+            requests,
+            units,
+            earliest,
+            latest,
+            stage: Stage::Travelling,
+            start: Time::NEVER,
+            computes: Span::ZERO,
+            outcome: None,
+            replied: false,
+            reported: false,
+        });
+        match self.world.core.delays.dispatch {
+            Span::ZERO => self.deliver(action),
+            delay => self.schedule(self.now + delay, Due::Deliver(action)),
+        }
+    }
+
+    pub fn deliver(&mut self, action: ActionId) {
+        let job = &mut self.jobs[action.index()];
+        let (device, executor) = (job.device, job.executor);
+        if self.facts.devices[device.index()].state != Change::Up {
+            return self.refuse(action, Refusal::DeviceDown);
+        }
+        job.stage = Stage::Queued;
+        self.go_on(device, executor);
+    }
+
+    pub fn refuse(&mut self, action: ActionId, why: Refusal) {
+        self.close(action, Outcome::Rejected(why));
+        self.schedule(self.now + self.world.core.delays.result, Due::Report(action));
+    }
+
+    /// The first action of a free executor begins, if the device's memory permits.
+    pub fn begin(&mut self, action: ActionId) {
+        let job = &self.jobs[action.index()];
+        let (model, executor, is_batch) = (job.model, job.executor, job.is_batch());
+        let device = &mut self.facts.devices[job.device.index()];
+        if is_batch && !device.resident[model.index()] {
+            return self.refuse(action, Refusal::NotLoaded);
+        }
+        if !is_batch && device.spec.memory_pages.is_some() {
+            let pages = self.world.core.models[model.index()].pages;
+            if device.free < pages {
+                return self.refuse(action, Refusal::NoMemory);
+            }
+            device.free -= pages;
+        }
+        device.executors[executor] = Some(action);
+        let (fetches, computes) = self.lasts(action);
+        let job = &mut self.jobs[action.index()];
+        job.stage = Stage::Running;
+        job.start = self.now;
+        job.computes = computes;
+        if is_batch {
+            self.log.push(Record::Begin { time: self.now, action });
+        }
+        self.schedule(self.now + fetches + computes, Due::Ended(action));
+    }
+
+    /// How long an action fetches and computes.
+    fn lasts(&self, action: ActionId) -> (Span, Span) {
+        let job = &self.jobs[action.index()];
+        if !job.is_batch() {
+            return (Span::ZERO, self.world.core.models[job.model.index()].load);
+        }
+        let alone = |id: &RequestId| self.facts.requests[id.index()].alone;
+        let longest = job.requests.iter().map(alone).max().expect("a batch has requests");
+        let kind = self.facts.devices[job.device.index()].spec.kind;
+        let law = &self.world.latency[kind as usize][job.model.index()];
+        let computes = self.world.noise.apply(law.batch(job.units, longest), job.requests[0].0);
+        (self.world.core.delays.fetch_per_request * job.requests.len() as u64, computes)
+    }
+
+    pub fn ended(&mut self, action: ActionId) {
+        let delays = self.world.core.delays;
+        let job = &self.jobs[action.index()];
+        let (device, executor, is_batch) = (job.device, job.executor, job.is_batch());
+        let outcome = Outcome::Done { start: job.start, end: self.now, device: job.computes };
+        if !is_batch {
+            self.facts.devices[device.index()].resident[job.model.index()] = true;
+        }
+        self.facts.devices[device.index()].executors[executor] = None;
+        self.close(action, outcome);
+        self.go_on(device, executor);
+        match delays.reply {
+            _ if !is_batch => self.jobs[action.index()].replied = true,
+            Span::ZERO => self.reply(action),
+            delay => self.schedule(self.now + delay, Due::Reply(action)),
+        }
+        match delays.result {
+            Span::ZERO => self.report(action),
+            delay => self.schedule(self.now + delay, Due::Report(action)),
+        }
+    }
+
+    /// The clients have their answers.
+    pub fn reply(&mut self, action: ActionId) {
+        for id in self.jobs[action.index()].requests.clone() {
+            let r = &self.facts.requests[id.index()];
+            if r.ended {
+                continue;
+            }
+            let (request, alone) = (r.request, r.alone);
+            let in_time = self.now <= request.deadline;
+            self.end_request(id, if in_time { End::InTime } else { End::Late });
+            if let Some(profiler) = self.world.core.profiler
+                && id.0.is_multiple_of(profiler.every)
+                && self.policy.wants_profiles()
+            {
+                let due = Due::Profiled(id, request.app, request.model, alone);
+                self.schedule(self.now + profiler.delay, due);
+            }
+        }
+        self.jobs[action.index()].replied = true;
+        self.let_go(action);
+    }
+
+    /// The policy learns what became of an action.
+    pub fn report(&mut self, action: ActionId) {
+        let job = &mut self.jobs[action.index()];
+        let (device, requests) = (job.device, job.requests.clone());
+        let outcome = job.outcome.expect("only what has closed is reported");
+        if !job.is_done() {
+            job.reported = true;
+            self.let_go(action);
+        }
+        let event = Event::Result { action, device, outcome, requests: &requests };
+        self.policy.on(self.now, event, &Known::new(&self.facts), &mut self.actions);
+        self.jobs[action.index()].reported = true;
+        self.let_go(action);
+        self.do_actions();
+    }
+
+    /// A batch holds its requests until the policy and, if it was done, the clients have heard of it.
+    fn let_go(&mut self, action: ActionId) {
+        let job = &self.jobs[action.index()];
+        if job.reported && (job.replied || !job.is_done()) {
+            for id in &job.requests {
+                self.facts.requests[id.index()].held = false;
+            }
+        }
+    }
+
+    pub fn send_stop(&mut self, action: ActionId, preempt: bool) {
+        match self.world.core.delays.dispatch {
+            Span::ZERO => self.stop(action, preempt),
+            delay => self.schedule(self.now + delay, Due::Stop(action, preempt)),
+        }
+    }
+
+    pub fn stop(&mut self, action: ActionId, preempt: bool) {
+        let Some(job) = self.jobs.get(action.index()) else { return };
+        let (device, executor, model, is_batch) =
+            (job.device, job.executor, job.model, job.is_batch());
+        match job.stage {
+            Stage::Queued => {
+                self.close(action, Outcome::Cancelled);
+                self.schedule(self.now + self.world.core.delays.result, Due::Report(action));
+            }
+            Stage::Running if preempt => {
+                let d = &mut self.facts.devices[device.index()];
+                if !d.spec.can_preempt {
+                    return;
+                }
+                d.executors[executor] = None;
+                if !is_batch && d.spec.memory_pages.is_some() {
+                    d.free += self.world.core.models[model.index()].pages;
+                }
+                self.interrupt(action);
+            }
+            _ => return,
+        }
+        self.go_on(device, executor);
+    }
+}

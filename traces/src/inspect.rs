@@ -1,0 +1,367 @@
+//! What a file is and what is in it: the format by its header, then named facts.
+//!
+//! It checks the whole file as the readers do, but judges nothing.
+
+use crate::azure_llm::LlmReader;
+use crate::azure2019::{InvocationsReader, Seen};
+use crate::azure2019_durations::DurationsReader;
+use crate::azure2021::Trace2021;
+use crate::error::TraceError;
+use crate::open::Input;
+use crate::stats::{BinStats, RateStats};
+use crate::table::Table;
+use crate::workload_file::{CsvSource, Slice};
+use orrery_sim::request::Source;
+use orrery_sim::time::{Span, Time};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::Path;
+
+/// The formats that are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Azure Functions 2019, calls per minute.
+    Azure2019Invocations,
+    /// Azure Functions 2019, durations.
+    Azure2019Durations,
+    /// Azure Functions 2021.
+    Azure2021,
+    /// Azure LLM inference.
+    AzureLlm,
+    /// A workload written by [`crate::workload_file::record`].
+    Workload,
+}
+
+impl Format {
+    /// The format in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Azure2019Invocations => "Azure Functions 2019, invocations",
+            Format::Azure2019Durations => "Azure Functions 2019, durations",
+            Format::Azure2021 => "Azure Functions 2021",
+            Format::AzureLlm => "Azure LLM inference",
+            Format::Workload => "orrery workload",
+        }
+    }
+
+    /// The format whose columns the file has.
+    fn of(table: &Table) -> Result<Format, TraceError> {
+        let has = |names: &[&str]| names.iter().all(|name| table.find(name).is_some());
+        if has(&["HashFunction", "Trigger"]) {
+            Ok(Format::Azure2019Invocations)
+        } else if has(&["HashFunction", "Average"]) {
+            Ok(Format::Azure2019Durations)
+        } else if has(&["func", "end_timestamp"]) {
+            Ok(Format::Azure2021)
+        } else if has(&["TIMESTAMP", "ContextTokens"]) {
+            Ok(Format::AzureLlm)
+        } else if has(&["arrival_ns", "alone_ns"]) {
+            Ok(Format::Workload)
+        } else {
+            Err(table.unknown_format())
+        }
+    }
+}
+
+/// The value of a fact.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A whole number.
+    Whole(u64),
+    /// A number.
+    Real(f64),
+    /// Words.
+    Text(String),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Whole(n) => write!(f, "{n}"),
+            Value::Real(x) => write!(f, "{x:.4}"),
+            Value::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl From<u64> for Value {
+    fn from(n: u64) -> Value {
+        Value::Whole(n)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(n: usize) -> Value {
+        Value::Whole(n as u64)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(x: f64) -> Value {
+        Value::Real(x)
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::Text(text)
+    }
+}
+
+/// What a file holds. Its `Display` is one line a fact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inspection {
+    /// The file.
+    pub file: String,
+    /// Its format.
+    pub format: Format,
+    /// Names and values, in the order they are printed.
+    pub facts: Vec<(&'static str, Value)>,
+}
+
+impl Inspection {
+    /// The fact of that name.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.facts.iter().find(|(n, _)| *n == name).map(|(_, value)| value)
+    }
+
+    /// The fact of that name as a number.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        match self.get(name)? {
+            Value::Whole(n) => Some(*n as f64),
+            Value::Real(x) => Some(*x),
+            Value::Text(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Inspection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(6);
+        writeln!(f, "{:width$}  {}", "file", self.file)?;
+        write!(f, "{:width$}  {}", "format", self.format.name())?;
+        for (name, value) in &self.facts {
+            write!(f, "\n{name:width$}  {value}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Facts as they are gathered.
+#[derive(Default)]
+struct Facts(Vec<(&'static str, Value)>);
+
+impl Facts {
+    fn add(&mut self, name: &'static str, value: impl Into<Value>) {
+        self.0.push((name, value.into()));
+    }
+
+    fn rates(&mut self, stats: &RateStats) {
+        let s = stats.summary(Time::ZERO);
+        self.add("span s", s.span.as_secs_f64());
+        self.add("rate per s, mean", s.mean_per_s);
+        if let Some(bins) = s.second {
+            self.add("rate per s, CoV", bins.cov);
+            self.add("rate per s, peak/mean", bins.peak_to_mean());
+        }
+        if let Some(bins) = s.minute {
+            self.add("rate per min, CoV", bins.cov);
+            self.add("rate per min, peak/mean", bins.peak_to_mean());
+        }
+        if let Some(cv) = s.gap_cv {
+            self.add("gap between arrivals, CV", cv);
+        }
+    }
+}
+
+/// Inspects a file.
+///
+/// # Errors
+/// When it is damaged or of no known format.
+pub fn inspect(path: impl AsRef<Path>) -> Result<Inspection, TraceError> {
+    inspect_with(|| Input::open(path.as_ref()))
+}
+
+/// Inspects what `open` opens; some formats are read twice.
+///
+/// # Errors
+/// When it is damaged or of no known format.
+pub fn inspect_with(
+    open: impl Fn() -> Result<Input, TraceError>,
+) -> Result<Inspection, TraceError> {
+    let table = Table::open(open()?)?;
+    let file = table.file().to_string();
+    let format = Format::of(&table)?;
+    let facts = match format {
+        Format::Azure2019Invocations => invocations(table, open)?,
+        Format::Azure2019Durations => durations(table)?,
+        Format::Azure2021 => azure2021(table)?,
+        Format::AzureLlm => llm(table)?,
+        Format::Workload => workload(table)?,
+    };
+    Ok(Inspection { file, format, facts: facts.0 })
+}
+
+fn invocations(
+    table: Table,
+    again: impl Fn() -> Result<Input, TraceError>,
+) -> Result<Facts, TraceError> {
+    let mut reader = InvocationsReader::from_table(table, None)?;
+    let minutes = reader.minutes();
+    let (mut totals, mut seen) = (Vec::new(), Seen::default());
+    let (mut triggers, mut sums) = (BTreeMap::new(), vec![0u64; minutes.minutes()]);
+    while let Some(row) = reader.next_row()? {
+        *triggers.entry(row.trigger).or_insert(0u64) += 1;
+        add_counts(&mut sums, &row.counts);
+        totals.push((row.total, totals.len()));
+        seen.add([row.owner, row.app, row.function], reader.file(), reader.line())?;
+    }
+    let idle = totals.iter().filter(|(total, _)| *total == 0).count();
+    let all: u64 = totals.iter().map(|(total, _)| total).sum();
+    totals.sort_by_key(|&(total, row)| (std::cmp::Reverse(total), row));
+    let top = |share: usize| &totals[..(totals.len() / share).max(1).min(totals.len())];
+    let share = |rows: &[(u64, usize)]| {
+        rows.iter().map(|(total, _)| total).sum::<u64>() as f64 / (all as f64).max(1.0)
+    };
+
+    let mut facts = Facts::default();
+    facts.add("functions", totals.len());
+    let words: Vec<String> = triggers.iter().map(|(word, n)| format!("{word} {n}")).collect();
+    facts.add("triggers", words.join(", "));
+    facts.add("first minute label", u64::from(minutes.first_label));
+    facts.add("last minute label", u64::from(minutes.last_label));
+    facts.add("minutes", minutes.minutes());
+    facts.add("calls", all);
+    facts.add("functions without a call", idle);
+    facts.add("share of the top 1 % of functions", share(top(100)));
+    facts.add("share of the top 10 % of functions", share(top(10)));
+    per_minute(&mut facts, &sums, PER_MINUTE);
+
+    let hot: BTreeSet<usize> = top(100).iter().map(|(_, row)| *row).collect();
+    let mut second = InvocationsReader::open(again()?, None)?;
+    let (mut rest, mut row_number) = (vec![0u64; minutes.minutes()], 0);
+    while let Some(row) = second.next_row()? {
+        if !hot.contains(&row_number) {
+            add_counts(&mut rest, &row.counts);
+        }
+        row_number += 1;
+    }
+    per_minute(&mut facts, &rest, PER_MINUTE_REST);
+    Ok(facts)
+}
+
+const PER_MINUTE: [&str; 3] =
+    ["calls per min, mean", "calls per min, CoV", "calls per min, peak/mean"];
+const PER_MINUTE_REST: [&str; 3] = [
+    "without the top 1 %: calls per min, mean",
+    "without the top 1 %: calls per min, CoV",
+    "without the top 1 %: calls per min, peak/mean",
+];
+
+fn add_counts(sums: &mut [u64], counts: &[u32]) {
+    for (sum, &count) in sums.iter_mut().zip(counts) {
+        *sum += u64::from(count);
+    }
+}
+
+fn per_minute(facts: &mut Facts, counts: &[u64], [mean, cov, peak]: [&'static str; 3]) {
+    if let Some(bins) = BinStats::of(counts.iter().copied()) {
+        facts.add(mean, bins.mean);
+        facts.add(cov, bins.cov);
+        facts.add(peak, bins.peak_to_mean());
+    }
+}
+
+fn durations(table: Table) -> Result<Facts, TraceError> {
+    let rows = DurationsReader::from_table(table)?.read_all()?;
+    let executions: u128 = rows.iter().map(|r| u128::from(r.count)).sum();
+    let weighted: f64 = rows.iter().map(|r| r.average_ms * r.count as f64).sum();
+    let mut averages: Vec<f64> = rows.iter().map(|r| r.average_ms).collect();
+    averages.sort_by(f64::total_cmp);
+    let mut facts = Facts::default();
+    facts.add("functions", rows.len());
+    facts.add("executions", executions.min(u128::from(u64::MAX)) as u64);
+    if let (Some(&first), Some(&last)) = (averages.first(), averages.last()) {
+        facts.add("average of a function ms, least", first);
+        facts.add("average of a function ms, median", averages[averages.len() / 2]);
+        facts.add("average of a function ms, most", last);
+    }
+    if executions > 0 {
+        facts.add("average of an execution ms", weighted / executions as f64);
+    }
+    Ok(facts)
+}
+
+fn azure2021(table: Table) -> Result<Facts, TraceError> {
+    let trace = Trace2021::from_table(table)?;
+    let (mut stats, mut ran_s) = (RateStats::new(), 0.0);
+    for record in &trace.records {
+        stats.push(record.arrival);
+        ran_s += record.duration.as_secs_f64();
+    }
+    let zero = trace.records.iter().filter(|r| r.duration == Span::ZERO).count();
+    let mut facts = Facts::default();
+    facts.add("invocations", trace.records.len());
+    facts.add("applications", trace.apps.len());
+    facts.add("functions", trace.functions.len());
+    facts.add("duration ms, mean", ran_s * 1e3 / trace.records.len() as f64);
+    facts.add("durations of zero", zero);
+    facts.rates(&stats);
+    Ok(facts)
+}
+
+fn llm(table: Table) -> Result<Facts, TraceError> {
+    let mut reader = LlmReader::from_table(table)?;
+    let (mut stats, mut rows) = (RateStats::new(), 0u64);
+    let (mut context, mut generated) = ((0u64, 0u32), (0u64, 0u32));
+    while let Some(record) = reader.next_record()? {
+        stats.push(record.at);
+        rows += 1;
+        for (sums, n) in
+            [(&mut context, record.context_tokens), (&mut generated, record.generated_tokens)]
+        {
+            *sums = (sums.0 + u64::from(n), sums.1.max(n));
+        }
+    }
+    let mut facts = Facts::default();
+    facts.add("prompts", rows);
+    facts.add("tokens in, mean", context.0 as f64 / rows as f64);
+    facts.add("tokens in, most", u64::from(context.1));
+    facts.add("tokens out, mean", generated.0 as f64 / rows as f64);
+    facts.add("tokens out, most", u64::from(generated.1));
+    facts.rates(&stats);
+    Ok(facts)
+}
+
+fn workload(table: Table) -> Result<Facts, TraceError> {
+    let mut source = CsvSource::from_table(table, Slice::All)?;
+    let (mut stats, mut alone_ns, mut rows, mut free) = (RateStats::new(), 0u128, 0u64, 0u64);
+    let (mut apps, mut models) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(arrival) = source.pop() {
+        stats.push(arrival.at);
+        rows += 1;
+        alone_ns += u128::from(arrival.alone.ns());
+        free += u64::from(arrival.slo == Span::MAX);
+        apps.insert(arrival.app);
+        models.insert(arrival.model);
+    }
+    if let Some(error) = source.take_error() {
+        return Err(error);
+    }
+    let span_s = stats.summary(Time::ZERO).span.as_secs_f64();
+    let mut facts = Facts::default();
+    facts.add("arrivals", rows);
+    facts.add("applications", apps.len());
+    facts.add("models", models.len());
+    facts.add("arrivals without an SLO", free);
+    facts.add("alone ms, mean", alone_ns as f64 / 1e6 / rows as f64);
+    if span_s > 0.0 {
+        facts.add("offered load (rate x mean alone)", alone_ns as f64 / 1e9 / span_s);
+    }
+    facts.rates(&stats);
+    Ok(facts)
+}
+
+#[cfg(test)]
+#[path = "inspect_tests.rs"]
+mod tests;
