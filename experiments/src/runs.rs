@@ -11,10 +11,11 @@ use orrery_sim::metrics::Window;
 use orrery_sim::request::Source;
 use orrery_sim::request::{AppId, ModelId};
 use orrery_sim::time::{Span, Time};
-use orrery_traces::arrivals::{ArrivalLaw, Limited};
+use orrery_traces::arrivals::{ArrivalLaw, ArrivalProcess, Limited};
 use orrery_traces::azure2019::{Invocations, MinuteRange, Selection};
 use orrery_traces::rate::{Minutes, Shape, Spacing};
 use orrery_traces::shipped::shipped;
+use orrery_traces::stats::{RateStats, RateSummary};
 use orrery_traces::workload::{Application, OpenWorkload};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,6 +48,8 @@ pub struct Load {
     pub mean_ms: f64,
     /// P99 alone, milliseconds.
     pub p99_ms: f64,
+    /// The arrivals of the first seed, described.
+    pub stats: RateSummary,
 }
 
 /// A table that has been run.
@@ -197,8 +200,21 @@ impl Trace {
             }
             Some(trace) => minutes_law(table, trace, rate_per_s)?,
         };
-        Ok(Load { case: case.name.clone(), rate_per_s, law, origin, mean_ms, p99_ms })
+        let stats = describe(&law, table.load.requests)?;
+        Ok(Load { case: case.name.clone(), rate_per_s, law, origin, mean_ms, p99_ms, stats })
     }
+}
+
+/// The arrivals of the first seed.
+fn describe(law: &ArrivalLaw, requests: u64) -> Result<RateSummary, SpecError> {
+    let mut process = Limited::new(law.start(0, 0)?, Time::NEVER, requests);
+    let mut stats = RateStats::new();
+    let mut end = Time::ZERO;
+    while let Some(at) = process.next() {
+        stats.push(at);
+        end = at;
+    }
+    Ok(stats.summary(end))
 }
 
 /// As many minutes as the run needs, scaled so that their mean is the wanted rate.

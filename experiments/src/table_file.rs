@@ -24,6 +24,8 @@ pub struct TableFile {
     pub slo_x_p99: Vec<f64>,
     /// Replications.
     pub seeds: u32,
+    /// Seconds that a run takes on 2 cores, for `orrery list`.
+    pub expected_s: u32,
     /// The offered load.
     pub load: Load,
     /// The arrivals.

@@ -205,6 +205,8 @@ struct Live {
     /// Actions that name it and have not been reported.
     held_by: u32,
     ended: bool,
+    /// Whether it ended with a model's answer.
+    answered: bool,
 }
 
 /// The requests that are alive, with the truth about them.
@@ -288,6 +290,8 @@ struct Job {
     outcome: Outcome,
     /// Messages that will still name it.
     messages: u8,
+    /// Pages that its load took.
+    reserved: u32,
 }
 
 impl Job {
@@ -411,6 +415,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
             started: Time::NEVER,
             held_by: 0,
             ended: false,
+            answered: false,
         });
         self.observer.arrived(&request);
         self.tell(now, Event::Arrive(&request), host);
@@ -459,6 +464,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
             Wake::Profiled(_, app, model, alone) => {
                 self.tell(now, Event::Profiled { app, model, alone }, host);
             }
+            Wake::Gone(device) if self.devices.get(device).state != Change::Draining => {}
             Wake::Gone(device) => {
                 self.devices.get_mut(device).state = Change::Down;
                 self.observer.device(now, device, Change::Down);
@@ -499,6 +505,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
                 Action::Cancel(action) => self.send_stop(now, action, false, host),
                 Action::Preempt(action) => self.send_stop(now, action, true, host),
                 Action::End(request, why) => self.end_dropped(now, request, why, host),
+                Action::SetTimer(key, Time::NEVER) => host.unwake(Wake::Timer(key)),
                 Action::SetTimer(key, at) => host.wake(at.max(now), Wake::Timer(key)),
                 Action::ClearTimer(key) => host.unwake(Wake::Timer(key)),
                 Action::Provision { kind, count } => host.provision(now, kind, count),
@@ -511,6 +518,14 @@ impl<P: Policy, O: Observer> Core<P, O> {
 
     fn exec(&mut self, now: Time, exec: Exec, requests: &[RequestId], host: &mut impl Host) {
         assert!(!requests.is_empty(), "{}: an empty batch", self.policy.name());
+        let lanes = self.devices.get(exec.device).spec.lanes;
+        assert!(
+            exec.lane < lanes,
+            "{}: {} has no lane {}",
+            self.policy.name(),
+            exec.device,
+            exec.lane
+        );
         let mut size = 0;
         for &id in requests {
             let live = self.books.live.get_mut(id.0);
@@ -549,6 +564,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
             start: Time::NEVER,
             outcome: Outcome::Cancelled,
             messages: 1,
+            reserved: 0,
         };
         let action = ActionId(self.jobs.next_id());
         if let Some(batch) = job.batch(action) {
@@ -623,7 +639,9 @@ impl<P: Policy, O: Observer> Core<P, O> {
             }
             Work::Load { model } => {
                 let footprint = self.footprints[model.index()];
-                if !device.reserve(footprint.pages) {
+                // Copying a model that is already there takes no pages.
+                job.reserved = if device.has_model(*model) { 0 } else { footprint.pages };
+                if !device.reserve(job.reserved) {
                     return self.refuse(now, action, Refusal::NoMemory, host);
                 }
                 BeginWork::Load { model: *model, time: footprint.load }
@@ -666,6 +684,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
                     continue;
                 }
                 live.ended = true;
+                live.answered = true;
                 let end = if now <= live.request.deadline { End::InTime } else { End::Late };
                 self.observer.ended(now, &live.request, end, live.start());
                 host.reply(&live.request, now, end);
@@ -736,6 +755,10 @@ impl<P: Policy, O: Observer> Core<P, O> {
 
     fn end_dropped(&mut self, now: Time, id: RequestId, why: Drop, host: &mut impl Host) {
         let live = self.books.live.get_mut(id.0);
+        // The policy cannot know yet that the answer has gone out; it stands.
+        if live.as_ref().is_some_and(|l| l.answered) {
+            return;
+        }
         let Some(live) = live.filter(|l| !l.ended) else {
             panic!("{}: {id} is dropped but has already ended", self.policy.name())
         };
@@ -769,9 +792,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
                 host.abort(now, action, device, executor);
                 let stopped = self.devices.get_mut(device);
                 stopped.executors[usize::from(executor)].running = None;
-                if let Work::Load { model } = job.work {
-                    stopped.give_back(self.footprints[model.index()].pages);
-                }
+                stopped.give_back(job.reserved);
                 self.close(now, action, Outcome::Preempted { ran: now - start });
             }
             Stage::Running | Stage::Travelling | Stage::Closed => return,
@@ -800,6 +821,8 @@ impl<P: Policy, O: Observer> Core<P, O> {
                 self.observer.device(now, id, Change::Up);
                 self.tell(now, Event::Device(id, Change::Up), host);
             }
+            DeviceChange::Drain(id) if self.devices.get(id).state != Change::Up => {}
+            DeviceChange::Fail(id) if self.devices.get(id).state == Change::Down => {}
             DeviceChange::Drain(id) => {
                 self.drain(now, id, host);
                 self.tell(now, Event::Device(id, Change::Draining), host);
@@ -813,6 +836,9 @@ impl<P: Policy, O: Observer> Core<P, O> {
         self.observer.device(now, id, Change::Down);
         for executor in 0..self.devices.get(id).executors.len() {
             let e = &mut self.devices.get_mut(id).executors[executor];
+            if e.waiting_until.take().is_some() {
+                host.unwake(Wake::Window(id, executor as u8));
+            }
             if let Some(running) = e.running.take() {
                 host.abort(now, running.action, id, executor as u8);
                 let ran = now - running.start;

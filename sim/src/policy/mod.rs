@@ -226,7 +226,8 @@ impl Actions {
         self.list.push(Action::End(request, why));
     }
 
-    /// Sets or moves a timer. An instant that is past goes off now, after what is already due.
+    /// Sets or moves a timer. An instant that is past goes off now, after what is already due;
+    /// [`Time::NEVER`] clears it.
     pub fn set_timer(&mut self, key: TimerKey, at: Time) {
         self.list.push(Action::SetTimer(key, at));
     }

@@ -9,7 +9,7 @@ mod cases;
 mod chaotic;
 
 use crate::naive;
-use cases::{Case, Shape, ticks};
+use cases::{Case, ticks};
 use chaotic::Chaotic;
 use orrery_sim::audit::audit;
 use orrery_sim::driver::simulate;
@@ -17,31 +17,33 @@ use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::policy::fifo::Fifo;
 use orrery_sim::policy::{Actions, Event, Known, Policy};
 use orrery_sim::policy::{clipper, clockwork, fifo, nexus, oracle, orloj};
-use orrery_sim::request::RequestId;
+use orrery_sim::request::{End, RequestId};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use std::fmt::Display;
 use std::ops::Range;
 
-/// A policy under test and the worlds that it can live in.
+/// A policy under test.
 struct Entry {
     name: &'static str,
-    shape: Shape,
     make: fn(&Case) -> Box<dyn Policy>,
 }
 
-fn entry(name: &'static str, shape: Shape, make: fn(&Case) -> Box<dyn Policy>) -> Entry {
-    Entry { name, shape, make }
+fn entry(name: &'static str, make: fn(&Case) -> Box<dyn Policy>) -> Entry {
+    Entry { name, make }
 }
 
-/// Every policy that is put to the test: one line each.
+/// Every policy that is put to the test. To add one, add an entry.
 fn policies() -> Vec<Entry> {
     vec![
-        entry("chaotic", Shape::ANYTHING, |case| Box::new(Chaotic::new(case))),
-        entry("fifo", Shape::ANYTHING, |case| {
-            Box::new(Fifo::new(fifo::Config { max_batch: 4, drop_expired: case.seed % 2 == 0 }))
+        entry("chaotic", |case| Box::new(Chaotic::new(case))),
+        entry("fifo", |case| {
+            Box::new(Fifo::new(fifo::Config {
+                max_batch: 4,
+                drop_expired: case.seed.is_multiple_of(2),
+            }))
         }),
-        entry("clipper", Shape::PLAIN, |case| {
+        entry("clipper", |case| {
             let sizing = [
                 clipper::Sizing::Adaptive,
                 clipper::Sizing::Aimd { step: 1, backoff: 0.9 },
@@ -51,21 +53,21 @@ fn policies() -> Vec<Entry> {
             let draws = Stream::named(case.seed, "clipper", 0);
             Box::new(clipper::Clipper::new(config, &case.profiles(), draws))
         }),
-        entry("clockwork", Shape::PLAIN, |case| {
+        entry("clockwork", |case| {
             let config = clockwork::Config { buffer: ticks(1), ..clockwork::Config::released() };
             Box::new(clockwork::Clockwork::new(config, &case.profiles()))
         }),
-        entry("nexus", Shape::PLAIN, |case| {
+        entry("nexus", |case| {
             let (drop, margin) = (nexus::DropRule::SlidingWindow, ticks(1));
             let batch = None;
             let config =
                 nexus::Config { drop, std_factor: 1.0, profile_factor: 1.15, margin, batch };
             Box::new(nexus::Nexus::new(config, &case.profiles()))
         }),
-        entry("oracle", Shape::PLAIN, |case| {
+        entry("oracle", |case| {
             Box::new(oracle::Oracle::new(oracle::Config { max_batch: 4 }, &case.profiles()))
         }),
-        entry("orloj", Shape::PLAIN, |case| {
+        entry("orloj", |case| {
             let config = orloj::Config {
                 estimate: orloj::Estimate::Mean,
                 order: orloj::SizeOrder::Descending,
@@ -161,7 +163,7 @@ impl Drop for Names<'_> {
 
 fn check(entry: &Entry, seed: u64) -> Vec<Record> {
     let _names = Names(entry.name, seed);
-    let case = Case::new(seed, entry.shape);
+    let case = Case::new(seed);
     let engine = run_engine(&case, (entry.make)(&case));
     let naive = run_naive(&case, (entry.make)(&case));
     same("record", &engine.records, &naive.records);
@@ -186,9 +188,11 @@ fn seeds() -> Range<u64> {
 #[test]
 fn the_engine_agrees_with_the_naive_one_record_by_record_and_its_logs_are_clean() {
     for entry in policies() {
-        for seed in seeds() {
-            check(&entry, seed);
-        }
+        let good = |r: &Record| matches!(r, Record::End { end: End::InTime, .. });
+        let good_in = |seed| check(&entry, seed).iter().filter(|r| good(r)).count();
+        let in_time: usize = seeds().map(good_in).sum();
+        let cases = seeds().count();
+        assert!(in_time >= cases || cases < 100, "{} answers next to nothing", entry.name);
     }
 }
 

@@ -4,3 +4,4 @@
 
 mod differential;
 mod naive;
+mod regressions;

@@ -91,6 +91,8 @@ struct Req {
     request: Request,
     alone: Span,
     ended: bool,
+    /// Whether it ended with a model's answer.
+    answered: bool,
     /// Whether a batch names it of which the policy may still hear.
     held: bool,
 }
@@ -236,7 +238,13 @@ impl<'w, 'p> Naive<'w, 'p> {
             arrival: self.now,
             deadline: self.now + a.slo,
         };
-        self.facts.requests.push(Req { request, alone: a.alone, ended: false, held: false });
+        self.facts.requests.push(Req {
+            request,
+            alone: a.alone,
+            ended: false,
+            answered: false,
+            held: false,
+        });
         self.log.push(Record::Arrive { time: self.now, request });
         self.tell(Event::Arrive(&request));
     }
@@ -288,17 +296,19 @@ impl<'w, 'p> Naive<'w, 'p> {
     }
 
     fn drop_request(&mut self, id: RequestId, why: Drop) {
-        if self.facts.requests[id.index()].ended {
-            // The policy cannot know yet that its answer has gone out; the answer stands.
-            assert!(self.facts.requests[id.index()].held, "{id} is dropped after its end");
+        let r = &self.facts.requests[id.index()];
+        if r.answered && r.held {
+            // The policy cannot know yet that the answer has gone out; it stands.
             return;
         }
+        assert!(!r.ended, "{id} is dropped after its end");
         self.end_request(id, End::Dropped(why));
     }
 
     fn end_request(&mut self, id: RequestId, end: End) {
         let r = &mut self.facts.requests[id.index()];
         r.ended = true;
+        r.answered = matches!(end, End::InTime | End::Late);
         let request = r.request;
         self.log.push(Record::End { time: self.now, request: id, end });
         self.sources[request.source.index()].on_reply(&request, self.now, end);

@@ -13,26 +13,6 @@ use orrery_sim::request::{
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 
-/// What a world may have, beyond a few devices of one lane with every model resident.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// Devices with several lanes.
-    pub lanes: bool,
-    /// Devices with limited memory.
-    pub memory: bool,
-    /// Devices that come, go and fail.
-    pub changes: bool,
-    /// Message delays.
-    pub delays: bool,
-}
-
-impl Shape {
-    /// For a policy that must live with everything.
-    pub const ANYTHING: Shape = Shape { lanes: true, memory: true, changes: true, delays: true };
-    /// For a policy whose paper knows neither lanes nor loads, and no change of the cluster.
-    pub const PLAIN: Shape = Shape { lanes: false, memory: false, changes: false, delays: true };
-}
-
 /// A random case.
 pub struct Case {
     /// The seed that makes it.
@@ -40,9 +20,12 @@ pub struct Case {
     /// Its world.
     pub world: World,
     arrivals: Vec<Vec<Arrival>>,
-    /// Clients that send again after a reply: what they send, how often, and after how long.
-    clients: Option<(Vec<Arrival>, u32, Span)>,
+    /// Clients that send again after a reply.
+    clients: Option<ClosedLoop>,
 }
+
+/// First arrivals, how many more there are, and how long after a reply each comes.
+type ClosedLoop = (Vec<Arrival>, u32, Span);
 
 /// The grid.
 pub fn ticks(n: u64) -> Span {
@@ -56,11 +39,11 @@ struct Draw {
 
 impl Case {
     /// The case of that seed.
-    pub fn new(seed: u64, shape: Shape) -> Case {
+    pub fn new(seed: u64) -> Case {
         let mut rng = Stream::named(seed, "differential", 0);
         let models = 1 + rng.below(3);
         let mut draw = Draw { rng, models };
-        let world = draw.world(seed, shape);
+        let world = draw.world(seed);
         let (arrivals, clients) = draw.workload();
         Case { seed, world, arrivals, clients }
     }
@@ -98,23 +81,23 @@ impl Draw {
         ticks(self.rng.below(n))
     }
 
-    fn world(&mut self, seed: u64, shape: Shape) -> World {
+    fn world(&mut self, seed: u64) -> World {
         let kinds = 1 + self.rng.below(2);
-        let memory = shape.memory && self.one_in(3);
+        let memory = self.one_in(3);
         let devices: Vec<_> =
-            (0..1 + self.rng.below(3)).map(|_| self.device(kinds, shape, memory)).collect();
+            (0..1 + self.rng.below(3)).map(|_| self.device(kinds, memory)).collect();
         let models = (0..self.models)
             .map(|_| Footprint { pages: self.rng.below(4) as u32, load: self.ticks_below(4) })
             .collect();
         let profiler = self
             .one_in(2)
             .then(|| Profiler { every: 1 + self.rng.below(3), delay: self.ticks_below(4) });
-        let changes = if shape.changes && self.one_in(2) {
-            self.changes(devices.len() as u64, kinds, shape, memory)
+        let changes = if self.one_in(2) {
+            self.changes(devices.len() as u64, kinds, memory)
         } else {
             Vec::new()
         };
-        let delays = if shape.delays { self.delays() } else { Delays::default() };
+        let delays = self.delays();
         let law = |draw: &mut Draw| (0..draw.models).map(|_| draw.law()).collect();
         World {
             core: CoreSpec { devices, models, delays, profiler },
@@ -122,28 +105,22 @@ impl Draw {
             noise: self.noise(seed),
             changes,
             provision: (0..kinds)
-                .map(|_| (self.device(kinds, shape, memory), self.ticks_below(5)))
+                .map(|_| (self.device(kinds, memory), self.ticks_below(5)))
                 .collect(),
             until: self.one_in(6).then(|| Time::ZERO + self.ticks_below(50)),
         }
     }
 
-    fn device(&mut self, kinds: u64, shape: Shape, memory: bool) -> DeviceSpec {
+    fn device(&mut self, kinds: u64, memory: bool) -> DeviceSpec {
         DeviceSpec {
             kind: self.rng.below(kinds) as u32,
-            lanes: if shape.lanes { 1 + self.rng.below(3) as u8 } else { 1 },
+            lanes: 1 + self.rng.below(3) as u8,
             can_preempt: self.one_in(2),
             memory_pages: memory.then(|| 1 + self.rng.below(6) as u32),
         }
     }
 
-    fn changes(
-        &mut self,
-        devices: u64,
-        kinds: u64,
-        shape: Shape,
-        memory: bool,
-    ) -> Vec<(Time, DeviceChange)> {
+    fn changes(&mut self, devices: u64, kinds: u64, memory: bool) -> Vec<(Time, DeviceChange)> {
         let mut changes = Vec::new();
         let mut at = Time::ZERO;
         for _ in 0..1 + self.rng.below(4) {
@@ -152,7 +129,7 @@ impl Draw {
             changes.push((
                 at,
                 match self.rng.below(3) {
-                    0 => DeviceChange::Added(self.device(kinds, shape, memory)),
+                    0 => DeviceChange::Added(self.device(kinds, memory)),
                     1 => DeviceChange::Drain(id),
                     _ => DeviceChange::Fail(id),
                 },
@@ -194,8 +171,7 @@ impl Draw {
         }
     }
 
-    #[allow(clippy::type_complexity)]
-    fn workload(&mut self) -> (Vec<Vec<Arrival>>, Option<(Vec<Arrival>, u32, Span)>) {
+    fn workload(&mut self) -> (Vec<Vec<Arrival>>, Option<ClosedLoop>) {
         let requests = 1 + self.rng.below(30);
         let sources = 1 + self.rng.below(2);
         let gap = 1 + self.rng.below(4);

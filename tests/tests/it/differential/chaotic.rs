@@ -29,7 +29,7 @@ impl Chaotic {
         Chaotic {
             rng: Stream::named(case.seed, "chaotic", 0),
             models: case.world.core.models.len() as u64,
-            sees_truth: case.seed % 3 == 0,
+            sees_truth: case.seed.is_multiple_of(3),
             has_memory: case.world.core.devices[0].memory_pages.is_some(),
             left: 150,
             waiting: Vec::new(),
