@@ -13,9 +13,8 @@ use orrery_sim::policy::fifo::{Config, Fifo};
 use orrery_sim::request::Source;
 
 const REQUESTS: u64 = 500_000;
-/// Requests a millisecond: batches of one at the first, of two or three at the second, nearly full
-/// ones at the third.
-const LOADS: [f64; 3] = [0.7, 1.5, 3.0];
+/// Requests a millisecond: mean batches of 1.2, 1.9 and 5.4.
+const LOADS: [f64; 3] = [0.5, 1.0, 1.6];
 
 fn main() {
     divan::main();

@@ -86,7 +86,9 @@ pub fn reproduce(args: &Reproduce) -> Result<Answer, SpecError> {
         table.cases.names.clone_from(&args.cases);
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.jobs.unwrap_or(0).into()).build();
-    let pool = pool.map_err(|e| SpecError::value("--jobs", e, "threads that can be started", "ask for fewer"))?;
+    let pool = pool.map_err(|e| {
+        SpecError::value("--jobs", e, "threads that can be started", "ask for fewer")
+    })?;
     let paper = paper::orloj_finish_rates()?;
     let forms = pool.install(|| -> Result<Forms, SpecError> {
         if table.vary.is_empty() {
@@ -111,7 +113,8 @@ pub fn list() -> Result<Answer, SpecError> {
     let mut out = format!("{:28} {:>7}  {}\n", "id", "seconds", "what, and from where");
     for id in TableFile::ids() {
         let t = TableFile::load(id)?;
-        let _ = writeln!(out, "{:28} {:>7}  {}\n{:38}{}", t.id, t.expected_s, t.title, "", t.source);
+        let _ =
+            writeln!(out, "{:28} {:>7}  {}\n{:38}{}", t.id, t.expected_s, t.title, "", t.source);
     }
     out.push_str("\nseconds: measured on 2 cores (docs/performance.md)\n");
     Ok(Answer::of(out))
@@ -131,7 +134,12 @@ pub fn run(args: &Run) -> Result<Answer, SpecError> {
     };
     if args.log.is_some() && policies.len() != 1 {
         let remedy = "name the one to log with `--policy`";
-        return Err(SpecError::value("--log", format!("{} policies", policies.len()), "one policy", remedy));
+        return Err(SpecError::value(
+            "--log",
+            format!("{} policies", policies.len()),
+            "one policy",
+            remedy,
+        ));
     }
     let setup = scenario.setup(seed)?;
     let mut results = Vec::new();
@@ -140,7 +148,12 @@ pub fn run(args: &Run) -> Result<Answer, SpecError> {
             None => setup.run(policy, seed)?,
             Some(path) => {
                 let writable = |e: std::io::Error| {
-                    SpecError::value("--log", format!("{}: {e}", path.display()), "a file that can be written", "choose another path")
+                    SpecError::value(
+                        "--log",
+                        format!("{}: {e}", path.display()),
+                        "a file that can be written",
+                        "choose another path",
+                    )
                 };
                 let log = LogWriter::new(BufWriter::new(File::create(path).map_err(writable)?));
                 let (metrics, log) = setup.run_with(policy, seed, log)?.observer;
@@ -149,7 +162,8 @@ pub fn run(args: &Run) -> Result<Answer, SpecError> {
                 metrics
             }
         };
-        results.push(PolicyResult { name: policy.build(&setup.profiles(seed), seed).name(), metrics });
+        results
+            .push(PolicyResult { name: policy.build(&setup.profiles(seed), seed).name(), metrics });
     }
     let report = RunReport::new(&scenario, seed, &results);
     let forms = Forms { table: report.text(), csv: report.csv(), json: report.json() };
@@ -175,19 +189,35 @@ pub fn trace(command: &Trace) -> Result<Answer, SpecError> {
             let scenario = Scenario::load(scenario)?;
             let seed = seed.unwrap_or(scenario.seed);
             let mut sources = scenario.setup(seed)?.sources(seed)?;
-            let (Some(source), true) = (sources.first_mut(), sources.len() == 1) else {
+            let [source] = sources.as_mut_slice() else {
                 let remedy = "record a scenario with one open source";
-                return Err(SpecError::value("scenario", format!("{} sources", sources.len()), "one source", remedy));
+                return Err(SpecError::value(
+                    "scenario",
+                    format!("{} sources", sources.len()),
+                    "one source",
+                    remedy,
+                ));
             };
             if source.is_closed_loop() {
-                let remedy = "closed-loop clients react to replies: they are regenerated, not replayed";
-                return Err(SpecError::value("scenario", "a closed loop", "an open source", remedy));
+                let remedy =
+                    "closed-loop clients react to replies: they are regenerated, not replayed";
+                return Err(SpecError::value(
+                    "scenario",
+                    "a closed loop",
+                    "an open source",
+                    remedy,
+                ));
             }
             let rows = if out.extension().is_some_and(|e| e == "parquet") {
                 record_parquet(source.as_mut(), out)?
             } else {
                 let writable = |e: std::io::Error| {
-                    SpecError::value("--out", format!("{}: {e}", out.display()), "a file that can be written", "choose another path")
+                    SpecError::value(
+                        "--out",
+                        format!("{}: {e}", out.display()),
+                        "a file that can be written",
+                        "choose another path",
+                    )
                 };
                 let file = BufWriter::new(File::create(out).map_err(writable)?);
                 record(source.as_mut(), file, &out.display().to_string())?
@@ -198,7 +228,10 @@ pub fn trace(command: &Trace) -> Result<Answer, SpecError> {
 }
 
 #[cfg(feature = "parquet")]
-fn record_parquet(source: &mut dyn orrery_sim::request::Source, out: &Path) -> Result<u64, SpecError> {
+fn record_parquet(
+    source: &mut dyn orrery_sim::request::Source,
+    out: &Path,
+) -> Result<u64, SpecError> {
     crate::parquet::record(source, out)
 }
 

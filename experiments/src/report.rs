@@ -2,10 +2,10 @@
 //!
 //! It formats; what the figures mean is in `score`.
 
+use crate::paper::FinishRates;
 use crate::runs::Results;
 use crate::score::{Row, Scores, improvement, rows, score};
 use crate::table_file::TableFile;
-use crate::paper::FinishRates;
 use orrery_traces::stats::BinStats;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -39,8 +39,14 @@ impl<'a> Report<'a> {
             systems,
         };
         let groups = vec![
-            group("calibrated for these tables; beside them two references", with(&["calibrated", "reference"])),
-            group("as released (Orloj: as published; its code was not released)", with(&["released", "paper"])),
+            group(
+                "calibrated for these tables; beside them two references",
+                with(&["calibrated", "reference"]),
+            ),
+            group(
+                "as released (Orloj: as published; its code was not released)",
+                with(&["released", "paper"]),
+            ),
         ];
         let groups = groups.into_iter().filter(|g| !g.systems.is_empty()).collect();
         Report { table, results, rows, groups }
@@ -69,7 +75,8 @@ impl<'a> Report<'a> {
     fn group_text(&self, group: &Group, out: &mut String) {
         let _ = writeln!(out, "{}:", capitalised(group.title));
         let width = self.rows.iter().map(|r| r.case.len()).max().unwrap_or(4).max(4);
-        let (mut names, mut heads) = (format!("{:width$}  {:>4}", "", "SLO"), format!("{:width$}  {:>4}", "case", "xP99"));
+        let (mut names, mut heads) =
+            (format!("{:width$}  {:>4}", "", "SLO"), format!("{:width$}  {:>4}", "case", "xP99"));
         for &s in &group.systems {
             let name = &self.table.system[s].name;
             if self.in_paper(s) {
@@ -81,7 +88,8 @@ impl<'a> Report<'a> {
             }
         }
         let _ = writeln!(out, "{}\n{}", names.trim_end(), heads.trim_end());
-        let in_group: Vec<&Row> = self.rows.iter().filter(|r| group.systems.contains(&r.system)).collect();
+        let in_group: Vec<&Row> =
+            self.rows.iter().filter(|r| group.systems.contains(&r.system)).collect();
         let mut last_case = "";
         for line in in_group.chunks(group.systems.len()) {
             let case = if line[0].case == last_case { "" } else { line[0].case.as_str() };
@@ -97,7 +105,10 @@ impl<'a> Report<'a> {
     }
 
     fn in_paper(&self, system: usize) -> bool {
-        matches!(self.table.system[system].name.as_str(), "clipper" | "nexus" | "clockwork" | "orloj")
+        matches!(
+            self.table.system[system].name.as_str(),
+            "clipper" | "nexus" | "clockwork" | "orloj"
+        )
     }
 
     fn cell_text(&self, row: &Row) -> String {
@@ -105,7 +116,9 @@ impl<'a> Report<'a> {
             (Some(paper), Some(error)) => {
                 format!("  | {:>4.2} {paper:>5.2} {error:>+5.2}", row.finish_rate)
             }
-            _ if self.in_paper(row.system) => format!("  | {:>4.2} {:>5} {:>5}", row.finish_rate, "", ""),
+            _ if self.in_paper(row.system) => {
+                format!("  | {:>4.2} {:>5} {:>5}", row.finish_rate, "", "")
+            }
             _ => format!("  | {:>6.2}", row.finish_rate),
         }
     }
@@ -123,7 +136,8 @@ impl<'a> Report<'a> {
         let _ = writeln!(out, "  all {:.3}", self.mae_of_all(scores));
         out.push_str("  of the leave-one-case-out median");
         for s in &scores.systems {
-            let _ = write!(out, "  {} {}", self.table.system[s.system].name, number(s.median_mae, 3));
+            let _ =
+                write!(out, "  {} {}", self.table.system[s.system].name, number(s.median_mae, 3));
         }
         out.push_str("\n  skill (1 - error / that error)");
         for s in &scores.systems {
@@ -160,7 +174,8 @@ impl<'a> Report<'a> {
     /// "51-80 % under tight SLO, over 100 % under relaxed" (Orloj, §5).
     fn claims_text(&self, out: &mut String) {
         let Some(group) = self.groups.first() else { return };
-        let named = |name: &str| group.systems.iter().copied().find(|&s| self.table.system[s].name == name);
+        let named =
+            |name: &str| group.systems.iter().copied().find(|&s| self.table.system[s].name == name);
         let Some(orloj) = named("orloj") else { return };
         let mut lines = String::new();
         for name in ["clipper", "nexus", "clockwork"] {
@@ -170,7 +185,12 @@ impl<'a> Report<'a> {
             for &slo in &self.table.slo_x_p99 {
                 if let Some((ours, paper)) = improvement(&self.rows, orloj, other, slo) {
                     any = true;
-                    let _ = write!(line, "  {slo} x P99: {:+.0} % ({:+.0} %)", 100.0 * ours, 100.0 * paper);
+                    let _ = write!(
+                        line,
+                        "  {slo} x P99: {:+.0} % ({:+.0} %)",
+                        100.0 * ours,
+                        100.0 * paper
+                    );
                 }
             }
             if any {

@@ -35,11 +35,12 @@ impl<'a> RunReport<'a> {
         let mut scopes = vec![("all".to_string(), m.total())];
         let models = self.scenario.model_names();
         let apps = self.scenario.app_names();
-        let named = |prefix: &str, names: &[String], figures: &[Figures]| -> Vec<(String, Figures)> {
-            let name = |i: usize| names.get(i).cloned().unwrap_or_else(|| i.to_string());
-            let all = figures.iter().enumerate().filter(|(_, f)| f.offered > 0);
-            all.map(|(i, f)| (format!("{prefix} {}", name(i)), f.clone())).collect()
-        };
+        let named =
+            |prefix: &str, names: &[String], figures: &[Figures]| -> Vec<(String, Figures)> {
+                let name = |i: usize| names.get(i).cloned().unwrap_or_else(|| i.to_string());
+                let all = figures.iter().enumerate().filter(|(_, f)| f.offered > 0);
+                all.map(|(i, f)| (format!("{prefix} {}", name(i)), f.clone())).collect()
+            };
         scopes.extend(named("model", &models, m.models()));
         if m.apps().len() > 1 {
             scopes.extend(named("app", &apps, m.apps()));
@@ -56,11 +57,24 @@ impl<'a> RunReport<'a> {
             let _ = writeln!(
                 out,
                 "  {:24} {:>9} {:>7} {:>9}  {:>9} {:>9} {:>9} {:>9}  {:>9}",
-                "", "requests", "finish", "good/s", "p50 ms", "p90 ms", "p99 ms", "p99.9 ms", "queue ms"
+                "",
+                "requests",
+                "finish",
+                "good/s",
+                "p50 ms",
+                "p90 ms",
+                "p99 ms",
+                "p99.9 ms",
+                "queue ms"
             );
             for (name, f) in self.scopes(m) {
                 let good = f.ended(End::InTime) as f64 / m.measured().as_secs_f64().max(1e-9);
-                let _ = write!(out, "  {name:24} {:>9} {:>7.4} {good:>9.2} ", f.offered, f.finish_rate());
+                let _ = write!(
+                    out,
+                    "  {name:24} {:>9} {:>7.4} {good:>9.2} ",
+                    f.offered,
+                    f.finish_rate()
+                );
                 for (q, _) in QUANTILES {
                     let _ = write!(out, " {:>9.3}", f.latency.quantile(q).as_ms_f64());
                 }
@@ -92,7 +106,11 @@ impl<'a> RunReport<'a> {
         for result in self.results {
             for (scope, name, value) in self.values(&result.metrics) {
                 let (scenario, policy) = (&self.scenario.name, &result.name);
-                let _ = writeln!(out, "{scenario},{},\"{policy}\",\"{scope}\",{name},{value}", self.seed);
+                let _ = writeln!(
+                    out,
+                    "{scenario},{},\"{policy}\",\"{scope}\",{name},{value}",
+                    self.seed
+                );
             }
         }
         out
@@ -101,7 +119,8 @@ impl<'a> RunReport<'a> {
     fn values(&self, m: &Metrics) -> Vec<(String, String, String)> {
         let mut values = Vec::new();
         for (scope, f) in self.scopes(m) {
-            let mut add = |name: &str, value: String| values.push((scope.clone(), name.to_string(), value));
+            let mut add =
+                |name: &str, value: String| values.push((scope.clone(), name.to_string(), value));
             add("requests", f.offered.to_string());
             add("finish_rate", format!("{:.6}", f.finish_rate()));
             for (q, name) in QUANTILES {
@@ -113,7 +132,8 @@ impl<'a> RunReport<'a> {
                 add(end.word(), f.ended(end).to_string());
             }
         }
-        let mut add = |name: &str, value: String| values.push(("all".into(), name.to_string(), value));
+        let mut add =
+            |name: &str, value: String| values.push(("all".into(), name.to_string(), value));
         add("goodput_per_s", format!("{:.6}", m.goodput_per_s()));
         add("mean_batch_size", format!("{:.6}", m.mean_batch_size()));
         for (i, d) in m.devices().iter().enumerate() {

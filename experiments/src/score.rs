@@ -79,9 +79,8 @@ pub struct Scores {
 /// The rows of a table, in the order of its cells.
 pub fn rows(table: &TableFile, results: &Results, paper: &[FinishRates]) -> Vec<Row> {
     let of_paper = |case: &str, slo: f64, system: &System| {
-        let same = |p: &&FinishRates| {
-            p.table == table.paper_table && p.case == case && p.slo_x_p99 == slo
-        };
+        let same =
+            |p: &&FinishRates| p.table == table.paper_table && p.case == case && p.slo_x_p99 == slo;
         paper.iter().find(same).and_then(|p| p.of(&system.name))
     };
     let row = |c: &crate::runs::Cell| {
@@ -218,7 +217,9 @@ mod tests {
         let (m, ci) = mean_and_ci95(&[1.0, 2.0, 3.0]);
         assert_eq!(m, 2.0);
         let (low, high) = ci.unwrap();
-        assert!((high - 2.0 - 4.303 / 3.0f64.sqrt()).abs() < 1e-9 && (low + high - 4.0).abs() < 1e-9);
+        assert!(
+            (high - 2.0 - 4.303 / 3.0f64.sqrt()).abs() < 1e-9 && (low + high - 4.0).abs() < 1e-9
+        );
         assert_eq!(mean_and_ci95(&[0.5]), (0.5, None));
         assert!((t_975(31) - 2.0395).abs() < 0.002, "{}", t_975(31));
     }
@@ -246,9 +247,12 @@ mod tests {
     fn errors_skill_and_order_by_hand() {
         let (c, o) = (place("clipper", "calibrated"), place("orloj", "calibrated"));
         let rows = [
-            row("a", c, 0.5, 0.4), row("a", o, 0.9, 0.9),
-            row("b", c, 0.7, 0.8), row("b", o, 0.6, 0.7),
-            row("c", c, 0.3, 0.4), row("c", o, 0.2, 0.5),
+            row("a", c, 0.5, 0.4),
+            row("a", o, 0.9, 0.9),
+            row("b", c, 0.7, 0.8),
+            row("b", o, 0.6, 0.7),
+            row("c", c, 0.3, 0.4),
+            row("c", o, 0.2, 0.5),
         ];
         let s = score(&table(), &rows, &[c, o]);
         assert!((s.systems[0].mae - 0.1).abs() < 1e-12);

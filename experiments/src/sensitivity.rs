@@ -33,7 +33,8 @@ impl<'a> Sensitivity<'a> {
         paper: &[FinishRates],
         progress: &dyn Progress,
     ) -> Result<Sensitivity<'a>, SpecError> {
-        let mut lines = vec![line("as in the table's file".into(), String::new(), table, paper, progress)?];
+        let mut lines =
+            vec![line("as in the table's file".into(), String::new(), table, paper, progress)?];
         for vary in &table.vary {
             let changes = vary.set.iter().map(|(k, v)| format!("{k} = {v}"));
             let keys = changes.collect::<Vec<_>>().join("; ");
@@ -80,7 +81,8 @@ impl<'a> Sensitivity<'a> {
 
     /// Orloj's finish rate on the three-modal case as its parameter b changes (Fig. 11).
     fn fig_11(&self, out: &mut String) {
-        let lines: Vec<&Line> = self.lines.iter().filter(|l| l.name.starts_with("orloj b =")).collect();
+        let lines: Vec<&Line> =
+            self.lines.iter().filter(|l| l.name.starts_with("orloj b =")).collect();
         if lines.is_empty() {
             return;
         }
@@ -108,7 +110,9 @@ impl<'a> Sensitivity<'a> {
 
     /// The table as CSV.
     pub fn csv(&self) -> String {
-        let mut out = String::from("table,changed,keys,system,preset,cells,mean_abs_error,mean_finish_rate\n");
+        let mut out = String::from(
+            "table,changed,keys,system,preset,cells,mean_abs_error,mean_finish_rate\n",
+        );
         for line in &self.lines {
             for (system, cells, mae, rate) in &line.systems {
                 let mae = mae.map_or(String::new(), |m| format!("{m:.6}"));
@@ -164,7 +168,8 @@ fn line(
     let scores = score(&table, &rows, &all);
     let system = |&s: &usize| {
         let scored = scores.systems.iter().find(|x| x.system == s);
-        let rates: Vec<f64> = rows.iter().filter(|r| r.system == s).map(|r| r.finish_rate).collect();
+        let rates: Vec<f64> =
+            rows.iter().filter(|r| r.system == s).map(|r| r.finish_rate).collect();
         let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
         let cells = scored.map_or(rates.len(), |x| x.cells);
         (table.system[s].name.clone(), cells, scored.map(|x| x.mae), mean)

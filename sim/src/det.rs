@@ -5,6 +5,7 @@
 //! then depend on what else was compiled. Sampling `rand_distr`'s laws over `Det` instead of `f64`
 //! takes `libm` always. It is not a general numeric type: it exists to be sampled.
 
+use crate::ziggurat;
 use num_traits::{Float, FloatConst, Num, NumCast, One, ToPrimitive, Zero};
 use rand::Rng;
 use rand_distr::{Distribution, Exp1, Open01, OpenClosed01, StandardNormal, StandardUniform};
@@ -206,26 +207,16 @@ impl Distribution<Det> for OpenClosed01 {
 }
 
 impl Distribution<Det> for Exp1 {
-    /// Inversion.
     #[inline]
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Det {
-        let u: Det = OpenClosed01.sample(rng);
-        Det(-libm::log(u.0))
+        Det(ziggurat::EXPONENTIAL.sample(rng))
     }
 }
 
 impl Distribution<Det> for StandardNormal {
-    /// Marsaglia's polar method; the second variate is thrown away so that no state is kept.
     #[inline]
     fn sample<R: Rng + ?Sized>(&self, rng: &mut R) -> Det {
-        loop {
-            let (u, v): (Det, Det) = (Open01.sample(rng), Open01.sample(rng));
-            let (x, y) = (2.0 * u.0 - 1.0, 2.0 * v.0 - 1.0);
-            let s = x * x + y * y;
-            if s > 0.0 && s < 1.0 {
-                return Det(x * (-2.0 * libm::log(s) / s).sqrt());
-            }
-        }
+        Det(ziggurat::NORMAL.sample(rng))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::core::{self, Begin, BeginWork, Core, CoreSpec, DeviceChange, Host, In
 use crate::event_queue::{EventQueue, Handle};
 use crate::latency::{Latency, Noise};
 use crate::observer::Observer;
-use crate::policy::Policy;
+use crate::policy::{Policy, TimerKey};
 use crate::request::{ActionId, DeviceId, End, Request, Source, SourceId};
 use crate::time::{Span, Time};
 use std::collections::BTreeMap;
@@ -73,8 +73,36 @@ struct VirtualHost<'w> {
     /// By device, then executor.
     running: Vec<Vec<Option<Handle>>>,
     windows: Vec<Vec<Option<Handle>>>,
-    timers: BTreeMap<u64, Handle>,
+    timers: Timers,
     sources: Vec<SourceSlot<'w>>,
+}
+
+/// Handles of live timers. Small keys, which most policies use, are an index.
+#[derive(Default)]
+struct Timers {
+    small: Vec<Option<Handle>>,
+    large: BTreeMap<u64, Option<Handle>>,
+}
+
+impl Timers {
+    const SMALL: u64 = 4096;
+
+    fn entry(&mut self, key: TimerKey) -> &mut Option<Handle> {
+        if key.0 >= Timers::SMALL {
+            return self.large.entry(key.0).or_default();
+        }
+        if self.small.len() as u64 <= key.0 {
+            self.small.resize(key.0 as usize + 1, None);
+        }
+        &mut self.small[key.0 as usize]
+    }
+
+    fn take(&mut self, key: TimerKey) -> Option<Handle> {
+        if key.0 >= Timers::SMALL {
+            return self.large.remove(&key.0).flatten();
+        }
+        self.small.get_mut(key.0 as usize)?.take()
+    }
 }
 
 struct SourceSlot<'w> {
@@ -146,7 +174,7 @@ impl<'w> VirtualHost<'w> {
             queue,
             running: Vec::new(),
             windows: Vec::new(),
-            timers: BTreeMap::new(),
+            timers: Timers::default(),
             sources: slots,
         }
     }
@@ -180,7 +208,7 @@ impl<'w> VirtualHost<'w> {
             Due::Wake(wake) => {
                 match wake {
                     Wake::Timer(key) => {
-                        self.timers.remove(&key.0);
+                        self.timers.take(key);
                     }
                     Wake::Window(device, executor) => {
                         self.windows[device.index()][usize::from(executor)] = None;
@@ -234,13 +262,13 @@ impl Host for VirtualHost<'_> {
         let rank = wake.rank();
         match wake {
             Wake::Timer(key) => {
-                if let Some(handle) = self.timers.get(&key.0)
-                    && self.queue.reschedule(*handle, at, rank)
+                let timer = self.timers.entry(key);
+                if let Some(handle) = *timer
+                    && self.queue.reschedule(handle, at, rank)
                 {
                     return;
                 }
-                let handle = self.queue.schedule(at, rank, Due::Wake(wake));
-                self.timers.insert(key.0, handle);
+                *timer = Some(self.queue.schedule(at, rank, Due::Wake(wake)));
             }
             Wake::Window(device, executor) => {
                 let window = slot(&mut self.windows, device, executor);
@@ -259,7 +287,7 @@ impl Host for VirtualHost<'_> {
 
     fn unwake(&mut self, wake: Wake) {
         let handle = match wake {
-            Wake::Timer(key) => self.timers.remove(&key.0),
+            Wake::Timer(key) => self.timers.take(key),
             Wake::Window(device, executor) => slot(&mut self.windows, device, executor).take(),
             _ => None,
         };

@@ -17,3 +17,4 @@ pub mod request;
 pub mod rng;
 pub mod table;
 pub mod time;
+mod ziggurat;

@@ -17,6 +17,7 @@ mod harness;
 mod metamorphic;
 
 use harness::*;
+use libm::{exp, pow};
 use orrery_sim::driver::World;
 use orrery_sim::latency::Latency;
 use orrery_sim::metrics::Metrics;
@@ -42,14 +43,15 @@ fn mm1_wait_sojourn_and_number_in_system() {
     wait.agrees_with(rho / (1.0 - rho), "M/M/1 mean wait");
     sojourn.agrees_with(1.0 / (1.0 - rho), "M/M/1 mean sojourn");
     waits.agrees_with(rho, "M/M/1 P(W > 0)");
-    waits_3.agrees_with(rho * (-3.0 * (1.0 - rho)).exp(), "M/M/1 P(W > 3)");
-    stays_3.agrees_with((-3.0 * (1.0 - rho)).exp(), "M/M/1 P(T > 3)");
+    waits_3.agrees_with(rho * exp(-3.0 * (1.0 - rho)), "M/M/1 P(W > 3)");
+    stays_3.agrees_with(exp(-3.0 * (1.0 - rho)), "M/M/1 P(T > 3)");
     number.agrees_with(rho / (1.0 - rho), "M/M/1 mean number in system");
 
     // The errors themselves have closed forms: Daley (1968) for waits, Whitt (1989) for numbers.
     let n = REQUESTS as f64;
-    let daley = rho * (2.0 + 5.0 * rho - 4.0 * rho.powi(2) + rho.powi(3)) / (1.0 - rho).powi(4);
-    let whitt = 2.0 * rho * (1.0 + rho) / (1.0 - rho).powi(4);
+    let idle_4 = pow(1.0 - rho, 4.0);
+    let daley = rho * (2.0 + 5.0 * rho - 4.0 * rho * rho + rho * rho * rho) / idle_4;
+    let whitt = 2.0 * rho * (1.0 + rho) / idle_4;
     for (estimate, law, what) in [
         (wait, (daley / n).sqrt(), "M/M/1 mean wait, sigma of the law"),
         (number, (whitt * rho / n).sqrt(), "M/M/1 mean number, sigma of the law"),
@@ -173,11 +175,11 @@ fn mm1_with_exponential_patience_loses_as_the_birth_death_chain() {
 /// the patience d; above it, nobody joins, and the density falls as `e^-x`.
 fn fixed_patience(load: f64, d: f64) -> (f64, f64) {
     let slack = 1.0 - load;
-    let below = load * (1.0 - (-slack * d).exp()) / slack;
-    let above = load * (-slack * d).exp();
+    let below = load * (1.0 - exp(-slack * d)) / slack;
+    let above = load * exp(-slack * d);
     let p0 = 1.0 / (1.0 + below + above);
-    let served_late = (-d).exp() * ((load * d).exp() - 1.0);
-    (p0 * above, p0 * (1.0 - (-d).exp() + below - served_late))
+    let served_late = exp(-d) * (exp(load * d) - 1.0);
+    (p0 * above, p0 * (1.0 - exp(-d) + below - served_late))
 }
 
 #[test]

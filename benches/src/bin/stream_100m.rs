@@ -11,8 +11,8 @@ use orrery_sim::policy::fifo::{Config, Fifo};
 use std::time::Instant;
 
 const REQUESTS: u64 = 100_000_000;
-/// Requests a millisecond: batches of two or three.
-const LOAD: f64 = 1.5;
+/// Requests a millisecond: a mean batch of 1.9.
+const LOAD: f64 = 1.0;
 
 fn main() {
     let requests = match std::env::args().nth(1) {

@@ -14,8 +14,11 @@ pub enum SpecError {
     #[error("{file}: {message}\n  remedy: correct the file; `docs/scenarios.md` lists the keys")]
     Parse { file: String, message: String },
 
-    #[error("{file}: key `{key}`: found {found}; allowed: {allowed}\n  remedy: {remedy}")]
+    #[error("{}key `{key}`: found {found}; allowed: {allowed}\n  remedy: {remedy}", place(file))]
     Value { file: String, key: String, found: String, allowed: String, remedy: String },
+
+    #[error("{}key `{key}`: {source}", place(file))]
+    Data { file: String, key: String, source: Box<TraceError> },
 
     #[error("policy `{policy}`: {message}\n  remedy: {remedy}")]
     Policy { policy: String, message: String, remedy: String },
@@ -41,15 +44,31 @@ impl SpecError {
         }
     }
 
+    /// The key that is wrong, where one is.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            SpecError::Value { key, .. } | SpecError::Data { key, .. } => Some(key),
+            _ => None,
+        }
+    }
+
     /// The same error, with the file that it is about.
     pub fn in_file(self, name: &str) -> SpecError {
         match self {
             SpecError::Value { file, key, found, allowed, remedy } if file.is_empty() => {
                 SpecError::Value { file: name.to_string(), key, found, allowed, remedy }
             }
+            SpecError::Data { file, key, source } if file.is_empty() => {
+                SpecError::Data { file: name.to_string(), key, source }
+            }
             other => other,
         }
     }
+}
+
+/// The file that a message begins with; nothing where no file is at fault.
+fn place(file: &str) -> String {
+    if file.is_empty() { String::new() } else { format!("{file}: ") }
 }
 
 /// The candidate that is nearest to what was typed, if one is near at all.

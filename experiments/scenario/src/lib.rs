@@ -4,8 +4,10 @@
 
 pub mod error;
 pub mod policy_spec;
+pub mod scenario;
 pub mod setup;
 
 pub use error::SpecError;
 pub use policy_spec::PolicySpec;
+pub use scenario::Scenario;
 pub use setup::Setup;

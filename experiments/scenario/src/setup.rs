@@ -32,6 +32,15 @@ pub struct ProfileSetup {
     pub seed: Option<u64>,
 }
 
+/// The sources of a run.
+pub type Sources = Vec<Box<dyn Source>>;
+
+/// Makes the sources of a seed.
+pub type MakeSources = dyn Fn(u64) -> Result<Sources, SpecError>;
+
+/// A run that is over: its metrics and its other observer.
+pub type Run<O> = Finished<Box<dyn Policy>, (Metrics, O)>;
+
 /// Where the requests come from.
 #[derive(Clone)]
 pub enum Workload {
@@ -45,7 +54,7 @@ pub enum Workload {
         until: Time,
     },
     /// Anything else: sources made for a seed.
-    Sources(Rc<dyn Fn(u64) -> Result<Vec<Box<dyn Source>>, SpecError>>),
+    Sources(Rc<MakeSources>),
 }
 
 /// A run but for its policy and its seed.
@@ -74,7 +83,7 @@ impl Setup {
     ///
     /// # Errors
     /// When a parameter of the workload is out of range or its file is damaged.
-    pub fn sources(&self, seed: u64) -> Result<Vec<Box<dyn Source>>, SpecError> {
+    pub fn sources(&self, seed: u64) -> Result<Sources, SpecError> {
         match &self.workload {
             Workload::Open { arrivals, requests, until } => {
                 let process = Limited::new(arrivals.start(seed, 0)?, *until, *requests);
@@ -119,7 +128,7 @@ impl Setup {
         policy: &PolicySpec,
         seed: u64,
         observer: O,
-    ) -> Result<Finished<Box<dyn Policy>, (Metrics, O)>, SpecError> {
+    ) -> Result<Run<O>, SpecError> {
         let metrics = Metrics::new(self.window, self.exact);
         let built = policy.build(&self.profiles(seed), seed);
         let mut finished = simulate(&self.world, self.sources(seed)?, built, (metrics, observer));

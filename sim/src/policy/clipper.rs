@@ -36,7 +36,6 @@ use crate::request::{DeviceId, Drop, ModelId, RequestId};
 use crate::rng::Stream;
 use crate::time::{Span, Time};
 use rand_distr::{Distribution, Normal};
-use std::collections::BTreeMap;
 
 /// How the batch's size is found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,18 +84,61 @@ impl Seen {
     fn mean_ms(&self) -> f64 {
         self.sum_ms / self.samples as f64
     }
+    /// Sum of squared deviations from the mean.
     fn scatter(&self) -> f64 {
         (self.squares - self.sum_ms * self.mean_ms()).max(0.0)
+    }
+}
+
+/// Sums over the batch sizes that count (enough samples), for the regression: one point a size, at
+/// its mean latency. Three pooled standard deviations are added to every point alike, which moves
+/// the line and does not turn it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    sizes: f64,
+    x: f64,
+    xx: f64,
+    y: f64,
+    xy: f64,
+    freedom: f64,
+    scatter: f64,
+}
+
+impl Sums {
+    fn add(&mut self, size: usize, seen: &Seen, sign: f64) {
+        if seen.samples < FEW {
+            return;
+        }
+        let (x, y) = (seen.mean_ms(), size as f64);
+        self.sizes += sign;
+        self.x += sign * x;
+        self.xx += sign * x * x;
+        self.y += sign * y;
+        self.xy += sign * x * y;
+        self.freedom += sign * (seen.samples - 1) as f64;
+        self.scatter += sign * seen.scatter();
+    }
+
+    /// The size at a latency, by least squares; `None` with less than two sizes.
+    fn size_at(&self, ms: f64) -> Option<f64> {
+        let (x, y) = (self.x / self.sizes, self.y / self.sizes);
+        let spread = self.xx - self.sizes * x * x;
+        if self.sizes < 2.0 || spread <= 0.0 {
+            return None;
+        }
+        let slope = (self.xy - self.sizes * x * y) / spread;
+        let std = (self.scatter / self.freedom).max(0.0).sqrt();
+        Some(y + slope * (ms - STD_FACTOR * std - x))
     }
 }
 
 /// One model's container: what it has learnt.
 #[derive(Debug)]
 struct Container {
-    seen: BTreeMap<u32, Seen>,
+    /// By batch size; as long as the largest size seen.
+    seen: Vec<Seen>,
+    sums: Sums,
     longest: Span,
-    /// Size as a line over latency: (intercept, slope per ms); `None` with too few points.
-    line: Option<(f64, f64)>,
     /// AIMD's limit.
     limit: f64,
     slo: Span,
@@ -130,9 +172,9 @@ impl Clipper {
     /// Clipper with empty containers. `draws` is for its exploration.
     pub fn new(config: Config, profiles: &[ModelProfile], draws: Stream) -> Clipper {
         let container = |p: &ModelProfile| Container {
-            seen: BTreeMap::new(),
+            seen: Vec::new(),
+            sums: Sums::default(),
             longest: Span::ZERO,
-            line: None,
             limit: 1.0,
             slo: p.slo,
         };
@@ -257,7 +299,8 @@ impl Clipper {
 
 impl Container {
     fn explore(&self, draws: &mut Stream) -> u32 {
-        let Some((&largest, seen)) = self.seen.last_key_value() else { return 1 };
+        let Some(seen) = self.seen.last() else { return 1 };
+        let largest = self.seen.len() as u32 - 1;
         if seen.samples < FEW {
             largest
         } else if seen.samples < ENOUGH {
@@ -269,40 +312,21 @@ impl Container {
     }
 
     fn estimate(&self, budget: Span) -> u32 {
-        let Some((intercept, slope)) = self.line else { return 1 };
-        (intercept + slope * budget.as_ms_f64()).max(1.0) as u32
+        self.sums.size_at(budget.as_ms_f64()).unwrap_or(1.0).max(1.0) as u32
     }
 
     fn learn(&mut self, size: u32, latency: Span) {
         self.longest = self.longest.max(latency);
-        let ms = latency.as_ms_f64();
-        let seen = self.seen.entry(size).or_default();
+        let (ms, size) = (latency.as_ms_f64(), size as usize);
+        if self.seen.len() <= size {
+            self.seen.resize(size + 1, Seen::default());
+        }
+        let seen = &mut self.seen[size];
+        self.sums.add(size, seen, -1.0);
         seen.samples += 1;
         seen.sum_ms += ms;
         seen.squares += ms * ms;
-        self.line = self.fit();
-    }
-
-    /// Least squares of size on mean + 3 pooled standard deviations.
-    fn fit(&self) -> Option<(f64, f64)> {
-        let counted = || self.seen.iter().filter(|(_, s)| s.samples >= FEW);
-        let freedom: u64 = counted().map(|(_, s)| s.samples - 1).sum();
-        let scatter: f64 = counted().map(|(_, s)| s.scatter()).sum();
-        let std = (scatter / freedom.max(1) as f64).sqrt();
-        let n = counted().count() as f64;
-        let point =
-            |(&size, seen): (&u32, &Seen)| (seen.mean_ms() + STD_FACTOR * std, f64::from(size));
-        let (mut x, mut y) = (0.0, 0.0);
-        for (px, py) in counted().map(point) {
-            x += px / n;
-            y += py / n;
-        }
-        let (mut xx, mut xy) = (0.0, 0.0);
-        for (px, py) in counted().map(point) {
-            xx += (px - x) * (px - x);
-            xy += (px - x) * (py - y);
-        }
-        (xx > 0.0).then(|| (y - xy / xx * x, xy / xx))
+        self.sums.add(size, seen, 1.0);
     }
 }
 

@@ -40,7 +40,8 @@ use crate::cluster::Change;
 use crate::profile::ModelProfile;
 use crate::request::{ActionId, DeviceId, Drop, ModelId, RequestId};
 use crate::time::{Span, Time};
-use std::collections::{BTreeSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// How the duration of a batch is estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,13 +92,13 @@ impl Config {
     }
 }
 
+const WINDOW: usize = 10;
+
 /// The last ten durations of a batch size.
 struct Durations {
-    last: VecDeque<Span>,
-    estimate: Span,
+    last: [Span; WINDOW],
+    measured: usize,
 }
-
-const WINDOW: usize = 10;
 
 struct Waiting {
     id: RequestId,
@@ -107,14 +108,19 @@ struct Waiting {
 
 struct Model {
     sizes: Vec<u32>,
+    /// The estimated duration of each size, and the measurements behind it.
+    estimates: Vec<Span>,
     durations: Vec<Durations>,
     /// Requests not dispatched, in order of arrival; the first one has number `first`.
     queue: VecDeque<Waiting>,
     first: u64,
     /// Where each size's batch queue begins, as a request's number.
     cursors: Vec<u64>,
-    /// Strategies not yet tried: (latest, index of size), the next one last.
-    strategies: Vec<(Time, usize)>,
+    /// Strategies not yet tried: bit i for the i-th size, with its `latest`.
+    untried: u32,
+    latest: Vec<Time>,
+    /// Counts the changes of its next strategy: an older offer is stale.
+    version: u64,
 }
 
 struct Outstanding {
@@ -141,8 +147,10 @@ pub struct Clockwork {
     config: Config,
     models: Vec<Model>,
     gpus: Vec<Gpu>,
-    /// Each model's next strategy.
-    next: BTreeSet<(Time, usize)>,
+    /// Each model's next strategy: (latest, model, version). Stale offers are skipped.
+    next: BinaryHeap<Reverse<(Time, usize, u64)>>,
+    /// Offers that are not stale: models with a strategy to try.
+    waiting: usize,
     batch: Vec<RequestId>,
 }
 
@@ -151,12 +159,12 @@ impl Clockwork {
     pub fn new(config: Config, profiles: &[ModelProfile]) -> Clockwork {
         let models = profiles.iter().map(|p| Model::new(&config, p)).collect();
         let (gpus, batch) = (Vec::new(), Vec::new());
-        Clockwork { config, models, gpus, next: BTreeSet::new(), batch }
+        Clockwork { config, models, gpus, next: BinaryHeap::new(), waiting: 0, batch }
     }
 
     fn schedule(&mut self, now: Time, out: &mut Actions) {
         for gpu in 0..self.gpus.len() {
-            while self.gpus[gpu].up {
+            while self.gpus[gpu].up && self.waiting > 0 {
                 let available = self.gpus[gpu].available(now, &self.config);
                 if available >= now + self.config.ahead {
                     break;
@@ -171,9 +179,14 @@ impl Clockwork {
 
     /// Sends one action; false when no strategy is valid.
     fn infer(&mut self, now: Time, gpu: usize, available: Time, out: &mut Actions) -> bool {
-        while let Some((_, model)) = self.next.pop_first() {
+        while let Some(Reverse((_, model, version))) = self.next.pop() {
             let m = &mut self.models[model];
-            let (_, wanted) = m.strategies.pop().expect("a model in the set has a strategy");
+            if version != m.version {
+                continue;
+            }
+            self.waiting -= 1;
+            let (_, wanted) = m.next_strategy().expect("a model with an offer has a strategy");
+            m.untried &= !(1 << wanted);
             m.drop_unsuitable(available);
             let reached = m.largest_fillable().filter(|&s| s >= wanted);
             if let Some(size) = reached {
@@ -202,7 +215,7 @@ impl Clockwork {
     ) {
         let Config { lead, width, .. } = self.config;
         let latest = (now + lead + width).max(available + width);
-        let estimate = self.models[model].durations[size].estimate;
+        let estimate = self.models[model].estimates[size];
         let g = &mut self.gpus[gpu];
         let exec = Exec { earliest: now, latest, ..Exec::now(g.id, ModelId(model as u32)) };
         let action = out.exec(exec, &self.batch);
@@ -215,35 +228,40 @@ impl Clockwork {
 
     fn make_strategies(&mut self, model: usize) {
         let m = &mut self.models[model];
-        m.strategies.clear();
-        for size in 0..m.sizes.len() {
-            m.add_strategy(size);
+        m.untried = 0;
+        if !m.queue.is_empty() {
+            (0..m.sizes.len()).for_each(|size| m.add_strategy(size));
         }
         self.offer(model);
     }
 
     /// Puts the model's next strategy among the others'.
     fn offer(&mut self, model: usize) {
-        if let Some(&(latest, _)) = self.models[model].strategies.last() {
-            self.next.insert((latest, model));
+        let m = &mut self.models[model];
+        m.version += 1;
+        if let Some((latest, _)) = m.next_strategy() {
+            self.waiting += 1;
+            self.next.push(Reverse((latest, model, m.version)));
         }
     }
 
     fn arrive(&mut self, model: usize, waiting: Waiting) {
         let m = &mut self.models[model];
-        if let Some(&(latest, _)) = m.strategies.last() {
-            self.next.remove(&(latest, model));
-        }
-        let inactive = m.strategies.is_empty();
+        let active = m.untried != 0;
         let end = m.first + m.queue.len() as u64;
         m.queue.push_back(waiting);
+        let mut added = false;
         for size in 0..m.sizes.len() {
             // An empty batch queue has no strategy; an inactive model has none at all.
-            if inactive || m.cursors[size] == end {
+            if !active || m.cursors[size] == end {
                 m.add_strategy(size);
+                added = true;
             }
         }
-        self.offer(model);
+        if added {
+            self.waiting -= usize::from(active);
+            self.offer(model);
+        }
     }
 
     fn result(&mut self, now: Time, action: ActionId, device: DeviceId, outcome: Outcome) {
@@ -256,7 +274,7 @@ impl Clockwork {
             _ => now,
         };
         if let Outcome::Done { device, .. } = outcome {
-            self.models[done.model].durations[done.size].learn(device, self.config.estimator);
+            self.models[done.model].learn(done.size, device, self.config.estimator);
         }
     }
 
@@ -264,7 +282,7 @@ impl Clockwork {
     fn set_timer(&mut self, now: Time, gpu: usize, out: &mut Actions) {
         let g = &mut self.gpus[gpu];
         let mut at = Time::NEVER;
-        if let (Some(oldest), false) = (g.outstanding.front(), self.next.is_empty()) {
+        if let (Some(oldest), true) = (g.outstanding.front(), self.waiting > 0) {
             let after = Span::from_ns(1);
             let low = (g.work_begin + g.work).minus(self.config.ahead) + after;
             let overdue = g.work_begin + oldest.estimate + self.config.lag + after;
@@ -313,17 +331,18 @@ impl Gpu {
 impl Model {
     fn new(config: &Config, profile: &ModelProfile) -> Model {
         let sizes = profile.sizes_within(config.max_exec, config.max_batch);
-        let seed = |&s: &u32| Durations {
-            last: VecDeque::with_capacity(WINDOW + 1),
-            estimate: profile.size(s).typical,
-        };
+        assert!(sizes.len() <= 32, "at most 32 batch sizes");
+        let unmeasured = || Durations { last: [Span::ZERO; WINDOW], measured: 0 };
         Model {
-            durations: sizes.iter().map(seed).collect(),
+            estimates: sizes.iter().map(|&s| profile.size(s).typical).collect(),
+            durations: sizes.iter().map(|_| unmeasured()).collect(),
             cursors: vec![0; sizes.len()],
+            latest: vec![Time::ZERO; sizes.len()],
             sizes,
             queue: VecDeque::new(),
             first: 0,
-            strategies: Vec::new(),
+            untried: 0,
+            version: 0,
         }
     }
 
@@ -334,18 +353,30 @@ impl Model {
     /// A strategy for a batch queue that is not empty.
     fn add_strategy(&mut self, size: usize) {
         let at = (self.cursors[size] - self.first) as usize;
-        let Some(head) = self.queue.get(at) else { return };
-        let latest = head.deadline.minus(self.durations[size].estimate);
-        let order = |s: &(Time, usize)| (s.0, std::cmp::Reverse(s.1));
-        let strategy = (latest, size);
-        let at = self.strategies.partition_point(|s| order(s) > order(&strategy));
-        self.strategies.insert(at, strategy);
+        if let Some(head) = self.queue.get(at) {
+            self.latest[size] = head.deadline.minus(self.estimates[size]);
+            self.untried |= 1 << size;
+        }
+    }
+
+    /// The untried strategy with the smallest `latest`; of equal ones the largest size.
+    fn next_strategy(&self) -> Option<(Time, usize)> {
+        let mut next: Option<(Time, usize)> = None;
+        let mut untried = self.untried;
+        while untried != 0 {
+            let size = untried.trailing_zeros() as usize;
+            untried &= untried - 1;
+            if next.is_none_or(|n| self.latest[size] <= n.0) {
+                next = Some((self.latest[size], size));
+            }
+        }
+        next
     }
 
     /// In every batch queue, heads that could not finish in time at that size leave.
     fn drop_unsuitable(&mut self, available: Time) {
-        for (cursor, d) in self.cursors.iter_mut().zip(&self.durations) {
-            let finish = available + d.estimate;
+        for (cursor, &estimate) in self.cursors.iter_mut().zip(&self.estimates) {
+            let finish = available + estimate;
             while let Some(head) = self.queue.get((*cursor - self.first) as usize)
                 && head.deadline < finish
             {
@@ -377,6 +408,21 @@ impl Model {
         }
     }
 
+    fn learn(&mut self, size: usize, duration: Span, estimator: Estimator) {
+        if estimator == Estimator::StaticMean {
+            return;
+        }
+        let d = &mut self.durations[size];
+        d.last[d.measured % WINDOW] = duration;
+        d.measured += 1;
+        let window = &d.last[..d.measured.min(WINDOW)];
+        self.estimates[size] = if estimator == Estimator::WindowMean {
+            Span::from_ns(window.iter().copied().sum::<Span>().ns() / window.len() as u64)
+        } else {
+            p99(window)
+        };
+    }
+
     /// Drops the requests that no batch queue holds any more.
     fn drop_lost(&mut self, out: &mut Actions) {
         let kept = self.cursors.iter().min().copied().unwrap_or(self.first);
@@ -388,30 +434,12 @@ impl Model {
     }
 }
 
-impl Durations {
-    fn learn(&mut self, duration: Span, estimator: Estimator) {
-        if estimator == Estimator::StaticMean {
-            return;
-        }
-        self.last.push_back(duration);
-        if self.last.len() > WINDOW {
-            self.last.pop_front();
-        }
-        let n = self.last.len();
-        self.estimate = if estimator == Estimator::WindowMean {
-            Span::from_ns(self.last.iter().copied().sum::<Span>().ns() / n as u64)
-        } else {
-            p99(self.last.iter().copied())
-        };
-    }
-}
-
 /// The 0.99 quantile with linear interpolation over the sorted window (sliding_window.h). With at
 /// most ten samples it lies between the two largest.
-fn p99(window: impl ExactSizeIterator<Item = Span>) -> Span {
+fn p99(window: &[Span]) -> Span {
     let n = window.len();
     let (mut first, mut second) = (Span::ZERO, Span::ZERO);
-    for s in window {
+    for &s in window {
         if s > first {
             (first, second) = (s, first);
         } else if s > second {

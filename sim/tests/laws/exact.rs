@@ -128,6 +128,24 @@ fn dd1_above_saturation_falls_behind_by_the_same_time_with_each_request() {
 }
 
 #[test]
+fn an_answer_at_the_deadline_is_in_time_and_a_nanosecond_later_is_late() {
+    for (slo_ns, end) in [(10_000_000, End::InTime), (9_999_999, End::Late)] {
+        let mut arrivals = regular(100, ms(20), ms(10));
+        arrivals.iter_mut().for_each(|a| a.slo = Span::from_ns(slo_ns));
+        let (_, metrics) = watch(&servers(1), arrivals, fifo());
+        assert_eq!(metrics.total().ended(end), 100, "{slo_ns}");
+    }
+    // Who is served at its deadline is served; who would be served after it is not.
+    let fifo = || Fifo::new(Config { max_batch: 1, drop_expired: true });
+    for (slo_ns, end) in [(10_000_000, End::Late), (9_999_999, End::Dropped(Drop::Expired))] {
+        let mut arrivals = regular(2, Span::ZERO, ms(10));
+        arrivals[1].slo = Span::from_ns(slo_ns);
+        let (ends, _) = watch(&servers(1), arrivals, fifo());
+        assert_eq!(ends.0[1].1, end, "{slo_ns}");
+    }
+}
+
+#[test]
 fn ddc_takes_turns() {
     // Three devices, 10 ms of service, a gap of 3 ms: each c-th request waits 1 ms more.
     let (ends, metrics) = watch(&servers(3), regular(N, ms(3), ms(10)), fifo());
@@ -156,18 +174,19 @@ fn dd1_with_delays_pays_each_of_them_where_it_belongs() {
 #[test]
 fn bulk_service_by_hand() {
     // k ms + 2 ms for a batch of k, at most 3. A result comes before an arrival of its instant.
-    //   0: r0 alone, until 3.   3: r1 r2, and r3 comes too late for it, until 7.
-    //   7: r3 r4 r5 of four, until 12.   12: r6, until 15.   30: r7, until 33.
+    //   0: r0 alone, until 3.           3: r1 r2, and r3 comes too late for it, until 7.
+    //   7: r3 r4, again without r5, until 11.       11: r5 r6 r7 of four, until 16.
+    //   16: r8, until 19.               30: r9, until 33.
     let affine = Latency::Affine { alpha: ms(1), beta: ms(2) };
-    let at = [0, 1, 2, 3, 4, 5, 6, 30];
+    let at = [0, 1, 2, 3, 4, 7, 8, 9, 10, 30];
     let arrivals = at.map(|t| arrival(at_ms(t), Span::ZERO)).to_vec();
     let fifo = Fifo::new(Config { max_batch: 3, drop_expired: false });
     let (ends, metrics) = watch(&World::single(affine), arrivals, fifo);
     let latencies: Vec<u64> = ends.latencies().map(|l| l.ns() / 1_000_000).collect();
-    assert_eq!(latencies, [3, 6, 5, 9, 8, 7, 9, 3]);
-    assert_eq!(metrics.batch_sizes(), [0, 3, 1, 1]);
-    assert_eq!(metrics.devices()[0].busy, ms(3 + 4 + 5 + 3 + 3));
-    assert_eq!(metrics.in_system_ns(), 50 * 1_000_000);
+    assert_eq!(latencies, [3, 6, 5, 8, 7, 9, 8, 7, 9, 3]);
+    assert_eq!(metrics.batch_sizes(), [0, 3, 2, 1]);
+    assert_eq!(metrics.devices()[0].busy, ms(3 + 4 + 4 + 5 + 3 + 3));
+    assert_eq!(metrics.in_system_ns(), 65 * 1_000_000);
     assert_eq!(metrics.end(), at_ms(33));
 }
 

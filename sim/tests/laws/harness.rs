@@ -1,6 +1,7 @@
 //! What the laws share: laws of times, a renewal source, observers that estimate with an error, two
 //! small policies and the closed forms' arithmetic. No law is stated here.
 
+use libm::exp;
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::det::Det;
 use orrery_sim::driver::{World, simulate};
@@ -49,7 +50,7 @@ impl Law {
             Law::Exponential => 2.0,
             Law::Hyperexponential => 2.0 * (0.2 * 9.0 + 0.8 * 0.25),
             Law::Gamma(shape) => 1.0 + 1.0 / shape,
-            Law::Lognormal(sigma) => (sigma * sigma).exp(),
+            Law::Lognormal(sigma) => exp(sigma * sigma),
         }
     }
 

@@ -1,0 +1,332 @@
+//! Scenario files: one declarative TOML file for a run of any policies.
+//!
+//! It is not a paper's table, which is a file of its own kind. `docs/scenarios.md` lists the keys.
+//!
+//! ```text
+//!  text ── file.rs ──> ScenarioFile ── check.rs ──> Scenario ── setup(seed) ──> Setup ──> run
+//!                      (keys, types)   (values)                 (files are read here)
+//! ```
+//!
+//! Every error is a [`SpecError`] that names the file, the line, the key, what was found, what is
+//! allowed, and the remedy. The line is found from the key, so no check needs to carry it along.
+
+mod check;
+mod check_load;
+pub mod file;
+mod file_load;
+mod laws;
+mod load;
+mod place;
+mod sources;
+mod value;
+
+use crate::error::SpecError;
+use crate::policy_spec::PolicySpec;
+use crate::setup::{ProfileSetup, Setup, Workload};
+use file::{ClosedLoop, Noise, ScenarioFile, Think};
+use laws::{Files, latency_on};
+use load::{OpenLoad, Process};
+use orrery_sim::cluster::{DeviceSpec, Footprint};
+use orrery_sim::core::{CoreSpec, Delays, Profiler};
+use orrery_sim::driver::World;
+use orrery_sim::latency::{self, Latency};
+use orrery_sim::metrics::Window;
+use orrery_sim::request::{AppId, ModelId, Source};
+use orrery_sim::time::{Span, Time};
+use orrery_traces::closed_loop::{self, Clients};
+use orrery_traces::exec_time::ExecLaw;
+use orrery_traces::workload::Application;
+use std::path::Path;
+use std::rc::Rc;
+use value::{at_key, duration_s, requests, span_ms, time_s};
+
+/// A scenario whose file has been read and checked.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name in results.
+    pub name: String,
+    /// The seed of a run that is not told another.
+    pub seed: u64,
+    /// What the file says, defaults filled in.
+    pub file: ScenarioFile,
+    /// The file's name, for messages.
+    path: String,
+    text: String,
+    files: Files,
+}
+
+impl Scenario {
+    /// Reads and checks a file. The files that it names are opened by [`Scenario::setup`].
+    ///
+    /// # Errors
+    /// When the file cannot be read, a key is unknown or missing, or a value is out of range.
+    pub fn load(path: impl AsRef<Path>) -> Result<Scenario, SpecError> {
+        let name = path.as_ref().display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| SpecError::Read { file: name.clone(), source })?;
+        Scenario::from_text(&name, &text)
+    }
+
+    /// Checks a file's text. `name` is its path: messages begin with it, and the files that the
+    /// scenario names are looked for in its folder.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn from_text(name: &str, text: &str) -> Result<Scenario, SpecError> {
+        let file: ScenarioFile =
+            toml::from_str(text).map_err(|e| place::parse_error(name, text, &e))?;
+        let path = Path::new(name);
+        let scenario = Scenario {
+            name: file.name.clone().unwrap_or_else(|| stem(path)),
+            seed: file.seed,
+            file,
+            path: name.to_string(),
+            text: text.to_string(),
+            files: Files { folder: path.parent().unwrap_or(Path::new("")).to_path_buf() },
+        };
+        check::check(&scenario.file).map_err(|e| scenario.placed(e))?;
+        Ok(scenario)
+    }
+
+    /// The policies to run.
+    ///
+    /// # Errors
+    /// When a name or a parameter is wrong.
+    pub fn policies(&self) -> Result<Vec<PolicySpec>, SpecError> {
+        check::policies(&self.file).map_err(|e| self.placed(e))
+    }
+
+    /// The names of the models, by number.
+    pub fn model_names(&self) -> Vec<String> {
+        self.file.model.iter().map(|m| m.name.clone()).collect()
+    }
+
+    /// The names of the applications, by number.
+    pub fn app_names(&self) -> Vec<String> {
+        self.file.app.iter().map(|a| a.name.clone()).collect()
+    }
+
+    /// The name of each device's kind, by number of the device.
+    pub fn device_names(&self) -> Vec<String> {
+        let kinds = self.file.device.iter();
+        kinds.flat_map(|d| (0..d.count).map(|_| d.kind.clone())).collect()
+    }
+
+    /// The run of a seed, but for its policy. Files are opened here.
+    ///
+    /// # Errors
+    /// When a file is missing or damaged, a selection has nothing, or an SLO cannot be met.
+    pub fn setup(&self, seed: u64) -> Result<Setup, SpecError> {
+        self.make(seed).map_err(|e| self.placed(e))
+    }
+
+    /// An error with the file's name, and the line of its key.
+    fn placed(&self, error: SpecError) -> SpecError {
+        let line = error.key().and_then(|key| place::line_of(&self.text, key));
+        match line {
+            Some(line) => error.in_file(&format!("{}:{line}", self.path)),
+            None => error.in_file(&self.path),
+        }
+    }
+
+    fn make(&self, seed: u64) -> Result<Setup, SpecError> {
+        let file = &self.file;
+        let world = self.world(seed)?;
+        let open = match &file.arrivals {
+            Some(arrivals) => Some(OpenLoad::read(file, arrivals, &self.files)?),
+            None => None,
+        };
+        let apps = self.apps(open.as_ref())?;
+        self.check_slo(&world, &apps)?;
+        let believed = |(i, m): (usize, &file::Model)| match &m.believed {
+            Some(law) => law.law(&format!("model[{i}].believed")),
+            None => m.latency.law(&format!("model[{i}].latency")),
+        };
+        let p = &file.profile;
+        let from = time_s("warm_up_s", file.warm_up_s)?;
+        Ok(Setup {
+            world,
+            believed: file.model.iter().enumerate().map(believed).collect::<Result<_, _>>()?,
+            workload: self.workload(open, &apps)?,
+            apps,
+            slo: file.model.iter().map(|m| Span::from_ms_f64(m.slo_ms)).collect(),
+            profile: ProfileSetup {
+                sizes: p.sizes.clone(),
+                batches: p.batches,
+                bins: p.bins,
+                seed: p.seed,
+            },
+            window: Window { from, to: Time::NEVER },
+            exact: file.exact_quantiles,
+        })
+    }
+
+    /// Devices, true latencies, delays.
+    fn world(&self, seed: u64) -> Result<World, SpecError> {
+        let file = &self.file;
+        let (mut devices, mut latency) = (Vec::new(), Vec::new());
+        for (kind, d) in file.device.iter().enumerate() {
+            let spec = DeviceSpec {
+                kind: kind as u32,
+                lanes: d.lanes,
+                can_preempt: d.can_preempt,
+                memory_pages: d.memory_pages,
+            };
+            devices.resize(devices.len() + d.count as usize, spec);
+            let models = file.model.iter().enumerate();
+            let laws = models.map(|(m, model)| latency_on(m, model, d));
+            latency.push(laws.collect::<Result<Vec<Latency>, _>>()?);
+        }
+        let load =
+            |m: &file::Model| Footprint { pages: m.pages, load: Span::from_ms_f64(m.load_ms) };
+        Ok(World {
+            core: CoreSpec {
+                devices,
+                models: file.model.iter().map(load).collect(),
+                delays: self.delays()?,
+                profiler: file
+                    .profiler
+                    .as_ref()
+                    .map(|p| Profiler { every: p.every, delay: Span::from_ms_f64(p.delay_ms) }),
+            },
+            latency,
+            noise: match file.noise {
+                None => latency::Noise::None,
+                Some(Noise::Uniform(spread)) => latency::Noise::Uniform { spread, seed },
+                Some(Noise::Lognormal(sigma)) => latency::Noise::Lognormal { sigma, seed },
+            },
+            until: file.until_s.map(|s| time_s("until_s", s)).transpose()?,
+            ..World::default()
+        })
+    }
+
+    fn delays(&self) -> Result<Delays, SpecError> {
+        let d = &self.file.delays;
+        Ok(Delays {
+            dispatch: span_ms("delays.dispatch_ms", d.dispatch_ms)?,
+            fetch_per_request: span_ms("delays.fetch_per_request_ms", d.fetch_per_request_ms)?,
+            result: span_ms("delays.result_ms", d.result_ms)?,
+            reply: span_ms("delays.reply_ms", d.reply_ms)?,
+        })
+    }
+
+    /// The applications; those whose times come with the arrivals have the law of these.
+    fn apps(&self, open: Option<&OpenLoad>) -> Result<Vec<Application>, SpecError> {
+        let file = &self.file;
+        let mut apps = Vec::with_capacity(file.app.len());
+        for (i, a) in file.app.iter().enumerate() {
+            let model = file.model.iter().position(|m| m.name == a.model).unwrap_or(0);
+            let law = match &a.time {
+                Some(time) => time.law(&format!("app[{i}].time"), &self.files)?,
+                None => ExecLaw::Constant(Span::from_us(1)),
+            };
+            let slo_ms = a.slo_ms.unwrap_or(file.model[model].slo_ms);
+            apps.push(Application {
+                app: AppId(i as u32),
+                model: ModelId(model as u32),
+                weight: a.weight,
+                law,
+                slo: Span::from_ms_f64(slo_ms), // `inf` is `Span::MAX`
+                size: a.size,
+            });
+        }
+        if let (Some(open), Some(arrivals)) = (open, &file.arrivals) {
+            for (i, law) in open.carried_laws(file, arrivals, &apps)? {
+                apps[i].law = law;
+            }
+        }
+        Ok(apps)
+    }
+
+    /// No SLO is below the fastest batch of one, unless the file says that this is meant.
+    fn check_slo(&self, world: &World, apps: &[Application]) -> Result<(), SpecError> {
+        let shortest = match self.file.noise {
+            None => 1.0,
+            Some(Noise::Uniform(spread)) => 1.0 - spread,
+            Some(Noise::Lognormal(_)) => return Ok(()),
+        };
+        let d = &world.core.delays;
+        let around = d.dispatch + d.fetch_per_request + d.reply;
+        for (i, a) in apps.iter().enumerate().filter(|_| !self.file.allow_hopeless_slo) {
+            let alone = Span::from_ns_f64(a.law.quantile_ns(1e-9));
+            let batch = |kind: &Vec<Latency>| kind[a.model.index()].batch(a.size, alone);
+            let Some(fastest) = world.latency.iter().map(batch).min() else { continue };
+            let fastest = fastest.scale(shortest) + around;
+            if a.slo < fastest {
+                let own = self.file.app[i].slo_ms.is_some();
+                let model = format!("model[{}].slo_ms", a.model.index());
+                let key = if own { format!("app[{i}].slo_ms") } else { model };
+                let name = &self.file.app[i].name;
+                let found = format!("{} for `{name}`", a.slo);
+                let allowed = format!(
+                    "at least {fastest}: the fastest batch of one request of `{name}` takes so \
+                     long, delays included, so that none can ever be in time"
+                );
+                let remedy = "raise slo_ms, or set `allow_hopeless_slo = true` at the top";
+                return Err(SpecError::value(key, found, allowed, remedy));
+            }
+        }
+        Ok(())
+    }
+
+    fn workload(
+        &self,
+        open: Option<OpenLoad>,
+        apps: &[Application],
+    ) -> Result<Workload, SpecError> {
+        let closed = match &self.file.closed_loop {
+            Some(c) => Some(self.clients(c, apps)?),
+            None => None,
+        };
+        if let (Some(load), None) = (&open, &closed)
+            && let Process::Law(law) = &load.process
+            && load.senders(apps).len() == apps.len()
+        {
+            let (requests, until) = (load.requests, load.until);
+            return Ok(Workload::Open { arrivals: law.clone(), requests, until });
+        }
+        let (scenario, apps) = (self.clone(), apps.to_vec());
+        let make = move |seed: u64| {
+            let mut sources: Vec<Box<dyn Source>> = Vec::new();
+            if let Some(load) = &open {
+                sources.push(load.source(&apps, seed)?);
+            }
+            if let Some((clients, apps)) = &closed {
+                let source = closed_loop::ClosedLoop::new(*clients, apps.clone(), seed);
+                sources.push(Box::new(source.map_err(|e| at_key("closed_loop", e))?));
+            }
+            Ok(sources)
+        };
+        let placed = move |seed| make(seed).map_err(|e| scenario.placed(e));
+        placed(self.seed)?;
+        Ok(Workload::Sources(Rc::new(placed)))
+    }
+
+    fn clients(
+        &self,
+        c: &ClosedLoop,
+        apps: &[Application],
+    ) -> Result<(Clients, Vec<Application>), SpecError> {
+        let think = match c.think {
+            Think::ConstantMs(ms) => closed_loop::Think::Constant(Span::from_ms_f64(ms)),
+            Think::ExponentialMs(ms) => closed_loop::Think::Exponential(Span::from_ms_f64(ms)),
+        };
+        let clients = Clients {
+            ramp: span_ms("closed_loop.ramp_ms", c.ramp_ms)?,
+            horizon: duration_s("closed_loop.duration_s", c.duration_s)?,
+            max_requests: requests("closed_loop.requests", c.requests)?,
+            ..Clients::new(c.clients, think)
+        };
+        let chosen = check_load::chosen(&self.file, "closed_loop.apps", c.apps.as_deref())?;
+        let apps = chosen.into_iter().filter_map(|i| apps.get(i).cloned()).collect();
+        Ok((clients, apps))
+    }
+}
+
+/// A file's name without its ending, as a word.
+fn stem(path: &Path) -> String {
+    let stem = path.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
+    let usual = |c: char| if c.is_ascii_alphanumeric() || "-_+".contains(c) { c } else { '-' };
+    let word: String = stem.chars().take(80).map(usual).collect();
+    if word.is_empty() { "scenario".to_string() } else { word }
+}

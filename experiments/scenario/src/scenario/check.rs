@@ -1,0 +1,184 @@
+//! What must hold of a scenario before any file that it names is opened.
+//!
+//! It does not look at the load: `check_load.rs` does.
+
+use super::check_load;
+use super::file::{Noise, Profile, ScenarioFile};
+use super::laws::{BATCH_MAX, check_kinds, latency_on};
+use super::value::{MS_MAX, S_MAX, known, names, span_ms, time_s, within};
+use crate::error::SpecError;
+use crate::policy_spec::PolicySpec;
+
+/// The most devices.
+const DEVICES_MAX: u64 = 100_000;
+/// The most batch sizes: policies keep a set of them in one word.
+const SIZES_MAX: usize = 24;
+
+/// Checks a file.
+pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
+    if let Some(name) = &file.name {
+        super::value::word("name", name)?;
+    }
+    policies(file)?;
+    devices(file)?;
+    models(file)?;
+    apps(file)?;
+    times(file)?;
+    delays(file)?;
+    profile(&file.profile)?;
+    check_load::check(file)
+}
+
+/// The policies of a file.
+pub(super) fn policies(file: &ScenarioFile) -> Result<Vec<PolicySpec>, SpecError> {
+    if file.policies.is_empty() {
+        let remedy = "add `policies = [\"orloj\", \"clockwork\"]` at the top";
+        return Err(SpecError::value("policies", "none", "at least one policy", remedy));
+    }
+    let mut specs: Vec<PolicySpec> = Vec::new();
+    for (i, text) in file.policies.iter().enumerate() {
+        let key = format!("policies[{i}]");
+        if file.policies[..i].contains(text) {
+            let found = format!("`{text}` again");
+            return Err(SpecError::value(key, found, "each policy once", "remove one of them"));
+        }
+        specs.push(PolicySpec::parse(text).map_err(|e| at_policy(key, e))?);
+    }
+    Ok(specs)
+}
+
+/// A policy's error, at its key.
+fn at_policy(key: String, error: SpecError) -> SpecError {
+    match error {
+        SpecError::Policy { policy, message, remedy } => {
+            let allowed = "a policy such as `clockwork` or `clockwork[estimator=static-mean]`";
+            SpecError::value(key, format!("`{policy}`: {message}"), allowed, remedy)
+        }
+        other => other,
+    }
+}
+
+fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
+    if file.device.is_empty() {
+        let remedy = "add a `[[device]]`, or leave `device` out: one GPU is the default";
+        return Err(SpecError::value("device", "none", "at least one kind of device", remedy));
+    }
+    let key = |i: usize| format!("device[{i}].kind");
+    names(file.device.iter().map(|d| d.kind.as_str()), key)?;
+    let mut sum = 0u64;
+    for (i, d) in file.device.iter().enumerate() {
+        let key = |part: &str| format!("device[{i}].{part}");
+        within(&key("count"), f64::from(d.count), 1.0, DEVICES_MAX as f64)?;
+        within(&key("lanes"), f64::from(d.lanes), 1.0, 64.0)?;
+        within(&key("speed"), d.speed, 1e-3, 1e3)?;
+        if let Some(pages) = d.memory_pages {
+            within(&key("memory_pages"), f64::from(pages), 1.0, f64::from(u32::MAX))?;
+        }
+        sum += u64::from(d.count);
+    }
+    within("device", sum as f64, 1.0, DEVICES_MAX as f64).map(|_| ())
+}
+
+fn models(file: &ScenarioFile) -> Result<(), SpecError> {
+    if file.model.is_empty() {
+        let remedy = "add `[[model]]` with name, slo_ms and latency";
+        return Err(SpecError::value("model", "none", "at least one model", remedy));
+    }
+    names(file.model.iter().map(|m| m.name.as_str()), |i| format!("model[{i}].name"))?;
+    let kinds: Vec<&str> = file.device.iter().map(|d| d.kind.as_str()).collect();
+    for (i, model) in file.model.iter().enumerate() {
+        let key = |part: &str| format!("model[{i}].{part}");
+        within(&key("slo_ms"), model.slo_ms, 1e-6, MS_MAX)?;
+        span_ms(&key("load_ms"), model.load_ms)?;
+        check_kinds(i, model, &kinds)?;
+        model.latency.law(&key("latency"))?;
+        if let Some(believed) = &model.believed {
+            believed.law(&key("believed"))?;
+        }
+        for device in &file.device {
+            latency_on(i, model, device)?;
+            if let Some(pages) = device.memory_pages.filter(|p| *p < model.pages) {
+                let allowed = format!("at most the {pages} pages of `{}`", device.kind);
+                let remedy = "raise memory_pages of the device or lower pages of the model";
+                return Err(SpecError::value(key("pages"), model.pages, allowed, remedy));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn apps(file: &ScenarioFile) -> Result<(), SpecError> {
+    if file.app.is_empty() {
+        let remedy = "add `[[app]]` with name, model and time";
+        return Err(SpecError::value("app", "none", "at least one application", remedy));
+    }
+    names(file.app.iter().map(|a| a.name.as_str()), |i| format!("app[{i}].name"))?;
+    let models: Vec<&str> = file.model.iter().map(|m| m.name.as_str()).collect();
+    for (i, app) in file.app.iter().enumerate() {
+        let key = |part: &str| format!("app[{i}].{part}");
+        known(&key("model"), &app.model, &models)?;
+        within(&key("weight"), app.weight, 1e-9, 1e9)?;
+        within(&key("size"), f64::from(app.size), 1.0, f64::from(BATCH_MAX))?;
+        if let Some(slo_ms) = app.slo_ms.filter(|s| *s != f64::INFINITY) {
+            within(&key("slo_ms"), slo_ms, 1e-6, MS_MAX)?;
+        }
+        if let Some(time) = &app.time {
+            time.parametric(&key("time"))?;
+        }
+    }
+    Ok(())
+}
+
+fn times(file: &ScenarioFile) -> Result<(), SpecError> {
+    let warm_up = time_s("warm_up_s", file.warm_up_s)?;
+    let Some(until_s) = file.until_s else { return Ok(()) };
+    within("until_s", until_s, 1e-9, S_MAX)?;
+    if time_s("until_s", until_s)? <= warm_up {
+        let allowed = format!("less than until_s, which is {until_s}");
+        let remedy = "lower warm_up_s or raise until_s: no request would count";
+        return Err(SpecError::value("warm_up_s", file.warm_up_s, allowed, remedy));
+    }
+    Ok(())
+}
+
+fn delays(file: &ScenarioFile) -> Result<(), SpecError> {
+    let d = &file.delays;
+    span_ms("delays.dispatch_ms", d.dispatch_ms)?;
+    span_ms("delays.fetch_per_request_ms", d.fetch_per_request_ms)?;
+    span_ms("delays.result_ms", d.result_ms)?;
+    span_ms("delays.reply_ms", d.reply_ms)?;
+    match file.noise {
+        None => {}
+        Some(Noise::Uniform(spread)) => {
+            within("noise.uniform", spread, 0.0, 0.999)?;
+        }
+        Some(Noise::Lognormal(sigma)) => {
+            within("noise.lognormal", sigma, 0.0, 5.0)?;
+        }
+    }
+    if let Some(profiler) = &file.profiler {
+        within("profiler.every", profiler.every as f64, 1.0, 1e15)?;
+        span_ms("profiler.delay_ms", profiler.delay_ms)?;
+    }
+    Ok(())
+}
+
+fn profile(p: &Profile) -> Result<(), SpecError> {
+    let key = "profile.sizes";
+    if p.sizes.is_empty() || p.sizes.len() > SIZES_MAX {
+        let found = format!("{} sizes", p.sizes.len());
+        let allowed = format!("1 to {SIZES_MAX} sizes such as [1, 2, 4, 8, 16]");
+        return Err(SpecError::value(key, found, allowed, "add or remove sizes"));
+    }
+    let mut least = 1;
+    for (i, &size) in p.sizes.iter().enumerate() {
+        if size < least || size > BATCH_MAX {
+            let allowed = format!("sizes that grow; here {least} to {BATCH_MAX}");
+            let key = format!("{key}[{i}]");
+            return Err(SpecError::value(key, size, allowed, "sort the sizes; each once"));
+        }
+        least = size + 1;
+    }
+    within("profile.batches", f64::from(p.batches), 1.0, 1e5)?;
+    within("profile.bins", p.bins as f64, 1.0, 1e5).map(|_| ())
+}

@@ -1,0 +1,237 @@
+//! What must hold of `[arrivals]` and `[closed_loop]` before any file that they name is opened.
+//!
+//! The ranges of an arrival process are the library's own: its errors get their key here.
+
+use super::file::{Arrivals, ClosedLoop, ScenarioFile, Think, TraceArrivals, WorkloadArrivals};
+use super::load::steady_law;
+use super::value::{MS_MAX, S_MAX, at_key, duration_s, known, requests, span_ms, time_s, within};
+use crate::error::SpecError;
+use orrery_sim::time::Time;
+use orrery_traces::azure2019::Selection;
+
+/// The words that choose a process.
+const PROCESSES: &str = "constant, poisson, gamma, mmpp, lognormal_rate, trace, llm or workload";
+
+/// Checks the load of a file.
+pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
+    if file.arrivals.is_none() && file.closed_loop.is_none() {
+        let allowed = "`[arrivals]`, `[closed_loop]` or both";
+        let remedy =
+            "add `[arrivals]` with `poisson = { rate_per_s = 100 }` and `requests = 10000`";
+        return Err(SpecError::value("arrivals", "no load at all", allowed, remedy));
+    }
+    if let Some(arrivals) = &file.arrivals {
+        open(file, arrivals)?;
+    }
+    if let Some(clients) = &file.closed_loop {
+        closed(file, clients)?;
+    }
+    app_times(file)
+}
+
+fn open(file: &ScenarioFile, arrivals: &Arrivals) -> Result<(), SpecError> {
+    process(arrivals)?;
+    requests("arrivals.requests", arrivals.requests)?;
+    let until = duration_s("arrivals.duration_s", arrivals.duration_s)?;
+    warm_up_before(file, "arrivals.duration_s", until)?;
+    chosen(file, "arrivals.apps", arrivals.apps.as_deref())?;
+    if let Some((law, name)) = steady_law(arrivals) {
+        let start = law.start(0, 0);
+        start.map_err(|e| at_key(&format!("arrivals.{name}"), e))?;
+        let unbounded = arrivals.requests.is_none() && arrivals.duration_s.is_none();
+        if unbounded && file.until_s.is_none() {
+            return Err(endless("arrivals"));
+        }
+    }
+    if let Some(trace) = &arrivals.trace {
+        check_trace(trace)?;
+    }
+    if let Some(llm) = &arrivals.llm {
+        span_ms("arrivals.llm.base_ms", llm.base_ms)?;
+        span_ms("arrivals.llm.per_context_ms", llm.per_context_ms)?;
+        span_ms("arrivals.llm.per_generated_ms", llm.per_generated_ms)?;
+    }
+    arrivals.workload.as_ref().map_or(Ok(()), check_workload)
+}
+
+/// Exactly one process.
+fn process(a: &Arrivals) -> Result<(), SpecError> {
+    let given = [
+        ("constant", a.constant.is_some()),
+        ("poisson", a.poisson.is_some()),
+        ("gamma", a.gamma.is_some()),
+        ("mmpp", a.mmpp.is_some()),
+        ("lognormal_rate", a.lognormal_rate.is_some()),
+        ("trace", a.trace.is_some()),
+        ("llm", a.llm.is_some()),
+        ("workload", a.workload.is_some()),
+    ];
+    let given: Vec<&str> = given.iter().filter(|g| g.1).map(|g| g.0).collect();
+    let allowed = || format!("exactly one of {PROCESSES}");
+    match given.as_slice() {
+        [_] => Ok(()),
+        [] => {
+            let remedy = "add one, such as `poisson = { rate_per_s = 100 }`";
+            Err(SpecError::value("arrivals", "no process", allowed(), remedy))
+        }
+        several => {
+            let remedy = "keep one; a closed loop beside it goes into `[closed_loop]`";
+            Err(SpecError::value("arrivals", several.join(", "), allowed(), remedy))
+        }
+    }
+}
+
+fn endless(key: &str) -> SpecError {
+    let allowed = "a limit, since this load never ends by itself";
+    let remedy = format!(
+        "add `requests = 10000` or `duration_s = 60` to `[{key}]`, or `until_s` at the top"
+    );
+    SpecError::value(key, "neither requests nor duration_s", allowed, remedy)
+}
+
+fn warm_up_before(file: &ScenarioFile, key: &str, until: Time) -> Result<(), SpecError> {
+    if time_s("warm_up_s", file.warm_up_s)? < until {
+        return Ok(());
+    }
+    let allowed = format!("less than `{key}`, which is {until}");
+    let remedy = "lower warm_up_s or lengthen the run: no request would count";
+    Err(SpecError::value("warm_up_s", file.warm_up_s, allowed, remedy))
+}
+
+/// The numbers of the applications that a list names; all without a list.
+pub(super) fn chosen(
+    file: &ScenarioFile,
+    key: &str,
+    list: Option<&[String]>,
+) -> Result<Vec<usize>, SpecError> {
+    let Some(list) = list else { return Ok((0..file.app.len()).collect()) };
+    let all: Vec<&str> = file.app.iter().map(|a| a.name.as_str()).collect();
+    let mut numbers = Vec::new();
+    for (i, name) in list.iter().enumerate() {
+        let key = format!("{key}[{i}]");
+        let number = known(&key, name, &all)?;
+        if numbers.contains(&number) {
+            let found = format!("`{name}` again");
+            return Err(SpecError::value(key, found, "each application once", "remove one"));
+        }
+        numbers.push(number);
+    }
+    if numbers.is_empty() {
+        let remedy = "name applications, or leave `apps` out for all";
+        return Err(SpecError::value(key, "none", "at least one application", remedy));
+    }
+    Ok(numbers)
+}
+
+fn check_trace(t: &TraceArrivals) -> Result<(), SpecError> {
+    let key = |part: &str| format!("arrivals.trace.{part}");
+    selection(&key("functions"), &t.functions)?;
+    within(&key("compress"), t.compress, 1e-6, 1e6)?;
+    if let Some(minutes) = t.minutes {
+        within(&key("minutes"), f64::from(minutes), 1.0, 1e6)?;
+    }
+    if let Some(rate) = t.rate_per_s {
+        within(&key("rate_per_s"), rate, 1e-9, 1e9)?;
+    }
+    if let Some(factor) = t.rate_factor {
+        within(&key("rate_factor"), factor, 1e-9, 1e9)?;
+        if t.rate_per_s.is_some() {
+            let allowed = "rate_per_s or rate_factor, not both";
+            return Err(SpecError::value(key("rate_factor"), factor, allowed, "remove one"));
+        }
+    }
+    Ok(())
+}
+
+/// The functions of a trace.
+pub(super) fn selection(key: &str, text: &str) -> Result<Selection, SpecError> {
+    let wrong = || {
+        let allowed = "all, without-top:N, ranks:A-B or trigger:NAME";
+        SpecError::value(key, format!("`{text}`"), allowed, "correct the selection")
+    };
+    let number = |t: &str| t.parse::<usize>().map_err(|_| wrong());
+    let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+    Ok(match kind {
+        "all" if rest.is_empty() => Selection::All,
+        "without-top" => Selection::WithoutTop(number(rest)?),
+        "ranks" => {
+            let (first, last) = rest.split_once('-').ok_or_else(wrong)?;
+            Selection::Ranks { first: number(first)?, last: number(last)? }
+        }
+        "trigger" if !rest.is_empty() => Selection::Trigger(rest.to_string()),
+        _ => return Err(wrong()),
+    })
+}
+
+fn check_workload(w: &WorkloadArrivals) -> Result<(), SpecError> {
+    let key = |part: &str| format!("arrivals.workload.{part}");
+    let rows = w.from_row.is_some() || w.to_row.is_some();
+    if rows && (w.from_s.is_some() || w.to_s.is_some()) {
+        let allowed = "a part by rows or by time, not both";
+        let remedy = "remove from_row and to_row, or from_s and to_s";
+        return Err(SpecError::value(key("from_row"), "rows and times", allowed, remedy));
+    }
+    let from_s = within(&key("from_s"), w.from_s.unwrap_or(0.0), 0.0, S_MAX)?;
+    if let Some(to_s) = w.to_s {
+        within(&key("to_s"), to_s, 0.0, S_MAX)?;
+        if to_s <= from_s {
+            let allowed = format!("more than from_s, which is {from_s}");
+            return Err(SpecError::value(key("to_s"), to_s, allowed, "raise to_s"));
+        }
+    }
+    let from_row = w.from_row.unwrap_or(0);
+    if let Some(to_row) = w.to_row.filter(|to| *to <= from_row) {
+        let allowed = format!("more than from_row, which is {from_row}");
+        return Err(SpecError::value(key("to_row"), to_row, allowed, "raise to_row"));
+    }
+    Ok(())
+}
+
+fn closed(file: &ScenarioFile, c: &ClosedLoop) -> Result<(), SpecError> {
+    within("closed_loop.clients", f64::from(c.clients), 1.0, 1e6)?;
+    requests("closed_loop.requests", c.requests)?;
+    let until = duration_s("closed_loop.duration_s", c.duration_s)?;
+    if file.arrivals.is_none() {
+        warm_up_before(file, "closed_loop.duration_s", until)?;
+    }
+    span_ms("closed_loop.ramp_ms", c.ramp_ms)?;
+    chosen(file, "closed_loop.apps", c.apps.as_deref())?;
+    let (key, ms) = match c.think {
+        Think::ConstantMs(ms) => ("closed_loop.think.constant_ms", ms),
+        Think::ExponentialMs(ms) => ("closed_loop.think.exponential_ms", ms),
+    };
+    within(key, ms, 0.0, MS_MAX)?;
+    if ms < 1e-6 && c.requests.is_none() {
+        let allowed = "at least 0.000001 (a nanosecond), unless `requests` limits the loop";
+        let remedy = "add `requests = 10000` to `[closed_loop]`: a client without thought whose \
+                      requests are dropped as they come sends for ever at one instant";
+        return Err(SpecError::value(key, ms, allowed, remedy));
+    }
+    if c.requests.is_none() && c.duration_s.is_none() && file.until_s.is_none() {
+        return Err(endless("closed_loop"));
+    }
+    Ok(())
+}
+
+/// Execution times may be missing only where the arrivals carry them.
+fn app_times(file: &ScenarioFile) -> Result<(), SpecError> {
+    let carried = file.arrivals.as_ref().map_or(Vec::new(), |a| carried(file, a));
+    for (i, app) in file.app.iter().enumerate() {
+        if app.time.is_none() && !carried.contains(&i) {
+            let allowed = "a law of execution times, such as `{ constant = { ms = 5.0 } }`";
+            let remedy = "add `time`; only arrivals from `llm` or `workload` carry their own";
+            return Err(SpecError::value(format!("app[{i}].time"), "nothing", allowed, remedy));
+        }
+    }
+    Ok(())
+}
+
+/// The applications whose execution times come with the arrivals.
+pub(super) fn carried(file: &ScenarioFile, arrivals: &Arrivals) -> Vec<usize> {
+    let all = || chosen(file, "arrivals.apps", arrivals.apps.as_deref()).unwrap_or_default();
+    match (&arrivals.llm, &arrivals.workload) {
+        (Some(_), _) => all().into_iter().take(1).collect(),
+        (_, Some(_)) => (0..file.app.len()).collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,208 @@
+//! Laws: from a scenario's keys to the simulator's latencies and execution times.
+//!
+//! Every number is checked here; files are opened through [`Files`].
+
+use super::file::{Device, LatencyLaw, Model, TimeLaw, Unit};
+use super::value::{MS_MAX, at_key, known, span_ms, within};
+use crate::error::{SpecError, nearest};
+use orrery_sim::latency::Latency;
+use orrery_sim::time::Span;
+use orrery_traces::exec_time::{ExecLaw, Mode};
+use orrery_traces::samples::{self, Histogram};
+use orrery_traces::shipped::{shipped, shipped_names};
+use orrery_traces::two_group::SdRule;
+use orrery_traces::{Input, TraceError};
+use std::path::PathBuf;
+
+/// The largest batch.
+pub(super) const BATCH_MAX: u32 = 4096;
+
+/// Where a scenario's files are looked for.
+#[derive(Clone, Debug)]
+pub(super) struct Files {
+    /// The folder of the scenario's file.
+    pub folder: PathBuf,
+}
+
+impl Files {
+    /// Opens a shipped file by its name, or a file by its path from the scenario's folder.
+    pub(super) fn open(&self, key: &str, name: &str) -> Result<Input, SpecError> {
+        if shipped_names().any(|n| n == name) {
+            return shipped(name).map_err(|e| at_key(key, e));
+        }
+        let path = self.folder.join(name);
+        match Input::open(&path) {
+            Ok(input) => Ok(input),
+            Err(TraceError::Io { reason, .. }) => {
+                let found = format!("`{name}` ({}: {reason})", path.display());
+                let names: Vec<&str> = shipped_names().collect();
+                let allowed = format!(
+                    "a file that can be read, by its path from the scenario's folder, or one of {}",
+                    names.join(", ")
+                );
+                let hint = nearest(name, names);
+                let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+                Err(SpecError::value(key, found, allowed, format!("{hint}correct the path")))
+            }
+            Err(other) => Err(at_key(key, other)),
+        }
+    }
+}
+
+impl LatencyLaw {
+    /// The law in the simulator's terms.
+    pub(super) fn law(&self, key: &str) -> Result<Latency, SpecError> {
+        let part = |name: &str| format!("{key}.{name}");
+        match self {
+            LatencyLaw::Affine { alpha_ms, beta_ms } => {
+                let alpha = span_ms(&part("affine.alpha_ms"), *alpha_ms)?;
+                let beta = span_ms(&part("affine.beta_ms"), *beta_ms)?;
+                if alpha + beta == Span::ZERO {
+                    let allowed = "alpha_ms or beta_ms of at least a nanosecond";
+                    return Err(SpecError::value(part("affine"), "0 ms", allowed, "raise one"));
+                }
+                Ok(Latency::Affine { alpha, beta })
+            }
+            LatencyLaw::Eq3 { c0_ms, c1 } => {
+                let c0 = span_ms(&part("eq3.c0_ms"), *c0_ms)?;
+                Ok(Latency::Eq3 { c0, c1: within(&part("eq3.c1"), *c1, 1e-9, 1e3)? })
+            }
+            LatencyLaw::Proportional { c1 } => {
+                let c1 = within(&part("proportional.c1"), *c1, 1e-9, 1e3)?;
+                Ok(Latency::Proportional { c1 })
+            }
+            LatencyLaw::Table(rows) => measured(&part("table"), rows),
+        }
+    }
+}
+
+/// A measured table: at least one row, sizes growing.
+fn measured(key: &str, rows: &[(u32, f64)]) -> Result<Latency, SpecError> {
+    let mut law: Vec<(u32, Span)> = Vec::with_capacity(rows.len());
+    for (i, &(size, ms)) in rows.iter().enumerate() {
+        let least = law.last().map_or(1, |last| last.0.saturating_add(1));
+        if size < least || size > BATCH_MAX {
+            let found = format!("batch size {size}");
+            let allowed = format!("sizes that grow from row to row; here {least} to {BATCH_MAX}");
+            let key = format!("{key}[{i}]");
+            return Err(SpecError::value(key, found, allowed, "sort the rows; each size once"));
+        }
+        within(&format!("{key}[{i}]"), ms, 1e-6, MS_MAX)?;
+        law.push((size, Span::from_ms_f64(ms)));
+    }
+    if law.is_empty() {
+        let allowed = "at least one row such as [1, 5.0]";
+        return Err(SpecError::value(key, "no row", allowed, "add a row"));
+    }
+    Ok(Latency::Table(law))
+}
+
+/// The truth about a model on a kind of device. `m` is the model's number, for messages.
+pub(super) fn latency_on(m: usize, model: &Model, device: &Device) -> Result<Latency, SpecError> {
+    let own = model.latency_on.get(&device.kind);
+    let key = match own {
+        Some(_) => format!("model[{m}].latency_on.{}", device.kind),
+        None => format!("model[{m}].latency"),
+    };
+    let law = own.unwrap_or(&model.latency).law(&key)?;
+    if own.is_some() || device.speed == 1.0 {
+        return Ok(law);
+    }
+    let faster = |span: Span| span.scale(1.0 / device.speed);
+    Ok(match law {
+        Latency::Affine { alpha, beta } => {
+            Latency::Affine { alpha: faster(alpha), beta: faster(beta) }
+        }
+        Latency::Eq3 { c0, c1 } => Latency::Eq3 { c0: faster(c0), c1: c1 / device.speed },
+        Latency::Table(rows) => {
+            Latency::Table(rows.into_iter().map(|(size, span)| (size, faster(span))).collect())
+        }
+        Latency::Proportional { .. } => {
+            let found =
+                format!("`proportional` on `{}`, whose speed is {}", device.kind, device.speed);
+            let allowed = "`affine`, `eq3` or `table` with a speed other than 1";
+            let remedy = format!(
+                "give the law on this kind: `latency_on = {{ {} = {{ eq3 = {{ c0_ms = 1.0, c1 = 0.5 }} }} }}`",
+                device.kind
+            );
+            return Err(SpecError::value(key, found, allowed, remedy));
+        }
+    })
+}
+
+/// Checks that every kind named by `latency_on` exists.
+pub(super) fn check_kinds(m: usize, model: &Model, kinds: &[&str]) -> Result<(), SpecError> {
+    for kind in model.latency_on.keys() {
+        known(&format!("model[{m}].latency_on.{kind}"), kind, kinds)?;
+    }
+    Ok(())
+}
+
+impl TimeLaw {
+    /// The law, if no file is needed; its numbers are checked in any case.
+    pub(super) fn parametric(&self, key: &str) -> Result<Option<ExecLaw>, SpecError> {
+        let at = |name: &str| format!("{key}.{name}");
+        let done = |name: &str, law: Result<ExecLaw, TraceError>| {
+            law.map(Some).map_err(|e| at_key(&at(name), e))
+        };
+        match self {
+            TimeLaw::Constant { ms } => done("constant", ExecLaw::constant(*ms)),
+            TimeLaw::Normal { mean_ms, sd_ms } => done("normal", ExecLaw::normal(*mean_ms, *sd_ms)),
+            TimeLaw::Lognormal { mean_ms, sd_ms } => {
+                done("lognormal", ExecLaw::log_normal(*mean_ms, *sd_ms))
+            }
+            TimeLaw::Modes(modes) => {
+                let mode = |&(weight, mean_ms, sd_ms)| Mode { weight, mean_ms, sd_ms };
+                done("modes", ExecLaw::mixture(modes.iter().map(mode).collect()))
+            }
+            TimeLaw::TwoGroup { mean_ms, p99_ms, short_share } => {
+                let law = ExecLaw::two_group(*mean_ms, *p99_ms, *short_share, SdRule::default());
+                done("two_group", law)
+            }
+            TimeLaw::Lengths { base_ms, per_token_ms, .. } => {
+                within(&at("lengths.base_ms"), *base_ms, 0.0, MS_MAX)?;
+                within(&at("lengths.per_token_ms"), *per_token_ms, 0.0, MS_MAX)?;
+                Ok(None)
+            }
+            TimeLaw::Samples { .. } => Ok(None),
+        }
+    }
+
+    /// The law; files are read.
+    pub(super) fn law(&self, key: &str, files: &Files) -> Result<ExecLaw, SpecError> {
+        if let Some(law) = self.parametric(key)? {
+            return Ok(law);
+        }
+        let input = |kind: &str, file: &str| files.open(&format!("{key}.{kind}.file"), file);
+        let wrong = |kind: &str| {
+            let key = format!("{key}.{kind}");
+            move |e| at_key(&key, e)
+        };
+        match self {
+            TimeLaw::Lengths { file, column, count_column, base_ms, per_token_ms } => {
+                let input = input("lengths", file)?;
+                let tokens = Histogram::read(input, column, count_column.as_deref())
+                    .map_err(wrong("lengths"))?;
+                ExecLaw::lengths(tokens, *base_ms, *per_token_ms).map_err(wrong("lengths"))
+            }
+            TimeLaw::Samples { file, column, unit } => {
+                let input = input("samples", file)?;
+                let times = Histogram::read_times(input, column, unit.of_samples())
+                    .map_err(wrong("samples"))?;
+                Ok(ExecLaw::empirical(times))
+            }
+            _ => Err(SpecError::value(key, "no law", "a law of execution times", "give one")),
+        }
+    }
+}
+
+impl Unit {
+    fn of_samples(self) -> samples::Unit {
+        match self {
+            Unit::Ns => samples::Unit::Ns,
+            Unit::Us => samples::Unit::Us,
+            Unit::Ms => samples::Unit::Ms,
+            Unit::S => samples::Unit::S,
+        }
+    }
+}

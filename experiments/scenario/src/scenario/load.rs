@@ -1,0 +1,282 @@
+//! The open load of a scenario: from `[arrivals]` to sources, made anew for each seed.
+//!
+//! It reads the files that the arrivals name; what can be checked without them, `check_load.rs` has
+//! checked.
+
+use super::check_load::{carried, chosen, selection};
+use super::file::{
+    Arrivals, Inside, LlmArrivals, Next, ScenarioFile, TraceArrivals, WorkloadArrivals,
+};
+use super::laws::Files;
+use super::sources::Bounded;
+use super::value::{at_key, duration_s, requests, span_ms, time_s};
+use crate::error::SpecError;
+use orrery_sim::request::{ModelId, Source};
+use orrery_sim::time::Time;
+use orrery_traces::arrivals::{ArrivalLaw, Limited};
+use orrery_traces::azure_llm::{LlmSource, TokenCost};
+use orrery_traces::azure2019::{Invocations, InvocationsReader, MinuteRange};
+use orrery_traces::exec_time::ExecLaw;
+use orrery_traces::rate::{Minutes, NextState, Shape, Spacing};
+use orrery_traces::samples::Histogram;
+use orrery_traces::workload::{Application, MergedFunctions, OpenWorkload};
+use orrery_traces::workload_file::{CsvSource, Slice};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Arrivals that a law of carried execution times is made from, at most.
+const CARRIED_MAX: usize = 200_000;
+
+/// The process of `[arrivals]`, its files read or known to be readable.
+#[derive(Clone)]
+pub(super) enum Process {
+    /// One process, shared by the applications by weight.
+    Law(ArrivalLaw),
+    /// A process for each function of a trace; the functions by rank go round the applications.
+    Functions { invocations: Rc<Invocations>, shape: Shape, ranks: Rc<[usize]> },
+    /// Prompts, all of one application.
+    Llm(LlmArrivals),
+    /// Arrivals as they were written down.
+    Workload(WorkloadArrivals),
+}
+
+/// The open load of a scenario.
+#[derive(Clone)]
+pub(super) struct OpenLoad {
+    pub process: Process,
+    /// The numbers of the applications that send.
+    chosen: Vec<usize>,
+    pub requests: u64,
+    pub until: Time,
+    files: Files,
+}
+
+/// The processes that need no file, with their key.
+pub(super) fn steady_law(a: &Arrivals) -> Option<(ArrivalLaw, &'static str)> {
+    if let Some(p) = &a.constant {
+        return Some((ArrivalLaw::Constant { rate_per_s: p.rate_per_s }, "constant"));
+    }
+    if let Some(p) = &a.poisson {
+        return Some((ArrivalLaw::Poisson { rate_per_s: p.rate_per_s }, "poisson"));
+    }
+    if let Some(p) = &a.gamma {
+        let law = ArrivalLaw::Gamma { rate_per_s: p.rate_per_s, shape: p.shape };
+        return Some((law, "gamma"));
+    }
+    if let Some(p) = &a.mmpp {
+        let next = match p.next {
+            Next::Cyclic => NextState::Cyclic,
+            Next::Uniform => NextState::Uniform,
+        };
+        let (rates_per_s, mean_sojourns_s) = (p.rates_per_s.clone(), p.mean_sojourns_s.clone());
+        return Some((ArrivalLaw::Mmpp { rates_per_s, mean_sojourns_s, next }, "mmpp"));
+    }
+    let p = a.lognormal_rate.as_ref()?;
+    let law = ArrivalLaw::LognormalRate {
+        mean_rate_per_s: p.mean_rate_per_s,
+        sigma: p.sigma,
+        correlation_s: p.correlation_s,
+        interval_s: p.interval_s,
+    };
+    Some((law, "lognormal_rate"))
+}
+
+impl OpenLoad {
+    /// Reads what the arrivals need.
+    pub(super) fn read(
+        file: &ScenarioFile,
+        a: &Arrivals,
+        files: &Files,
+    ) -> Result<OpenLoad, SpecError> {
+        let process = match (steady_law(a), &a.trace, &a.llm, &a.workload) {
+            (Some((law, _)), ..) => Process::Law(law),
+            (_, Some(trace), ..) => read_trace(trace, files)?,
+            (_, _, Some(llm), _) => Process::Llm(llm.clone()),
+            (_, _, _, Some(workload)) => Process::Workload(workload.clone()),
+            _ => {
+                let remedy = "add one, such as `poisson = { rate_per_s = 100 }`";
+                return Err(SpecError::value("arrivals", "no process", "one process", remedy));
+            }
+        };
+        Ok(OpenLoad {
+            process,
+            chosen: chosen(file, "arrivals.apps", a.apps.as_deref())?,
+            requests: requests("arrivals.requests", a.requests)?,
+            until: duration_s("arrivals.duration_s", a.duration_s)?,
+            files: files.clone(),
+        })
+    }
+
+    /// The applications that send, among all of them.
+    pub(super) fn senders(&self, apps: &[Application]) -> Vec<Application> {
+        self.chosen.iter().filter_map(|&i| apps.get(i).cloned()).collect()
+    }
+
+    /// The source of a seed.
+    pub(super) fn source(
+        &self,
+        apps: &[Application],
+        seed: u64,
+    ) -> Result<Box<dyn Source>, SpecError> {
+        let senders = self.senders(apps);
+        let inner: Box<dyn Source> = match &self.process {
+            Process::Law(law) => {
+                let process = law.start(seed, 0).map_err(|e| at_key("arrivals", e))?;
+                let limited = Limited::new(process, self.until, self.requests);
+                let open = OpenWorkload::new(Box::new(limited), senders, seed);
+                return Ok(Box::new(open.map_err(|e| at_key("arrivals", e))?));
+            }
+            Process::Functions { invocations, shape, ranks } => {
+                let of = |i: usize, _: &_| senders[ranks[i] % senders.len()].clone();
+                let merged = MergedFunctions::from_invocations(invocations, *shape, seed, of);
+                Box::new(merged.map_err(|e| at_key("arrivals.trace", e))?)
+            }
+            Process::Llm(llm) => self.prompts(llm, &senders)?,
+            Process::Workload(workload) => self.written(workload)?,
+        };
+        let models: Vec<ModelId> = apps.iter().map(|a| a.model).collect();
+        Ok(Box::new(Bounded::new(inner, self.requests, self.until, models)))
+    }
+
+    fn prompts(
+        &self,
+        llm: &LlmArrivals,
+        senders: &[Application],
+    ) -> Result<Box<dyn Source>, SpecError> {
+        let cost = TokenCost {
+            base: span_ms("arrivals.llm.base_ms", llm.base_ms)?,
+            per_context: span_ms("arrivals.llm.per_context_ms", llm.per_context_ms)?,
+            per_generated: span_ms("arrivals.llm.per_generated_ms", llm.per_generated_ms)?,
+        };
+        let Some(a) = senders.first() else {
+            return Err(SpecError::value("arrivals.apps", "none", "one application", "name it"));
+        };
+        let input = self.files.open("arrivals.llm.file", &llm.file)?;
+        let source = LlmSource::open(input, cost, a.app, a.model, a.slo);
+        Ok(Box::new(source.map_err(|e| at_key("arrivals.llm.file", e))?))
+    }
+
+    fn written(&self, w: &WorkloadArrivals) -> Result<Box<dyn Source>, SpecError> {
+        let input = self.files.open("arrivals.workload.file", &w.file)?;
+        let slice = if w.from_row.is_some() || w.to_row.is_some() {
+            Slice::Rows { from: w.from_row.unwrap_or(0), to: w.to_row.unwrap_or(u64::MAX) }
+        } else if w.from_s.is_some() || w.to_s.is_some() {
+            let from = time_s("arrivals.workload.from_s", w.from_s.unwrap_or(0.0))?;
+            Slice::Time { from, to: duration_s("arrivals.workload.to_s", w.to_s)? }
+        } else {
+            Slice::All
+        };
+        let source = CsvSource::open(input, slice).map_err(|e| at_key("arrivals.workload", e))?;
+        Ok(Box::new(source.rebased()))
+    }
+
+    /// The laws of the execution times that the arrivals carry, by application: every time with
+    /// the frequency that it has among the first arrivals.
+    pub(super) fn carried_laws(
+        &self,
+        file: &ScenarioFile,
+        arrivals: &Arrivals,
+        apps: &[Application],
+    ) -> Result<BTreeMap<usize, ExecLaw>, SpecError> {
+        let missing: Vec<usize> = carried(file, arrivals)
+            .into_iter()
+            .filter(|&i| file.app.get(i).is_some_and(|a| a.time.is_none()))
+            .collect();
+        let mut counts: BTreeMap<usize, BTreeMap<u64, u64>> = BTreeMap::new();
+        if missing.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let mut source = self.source(apps, 0)?;
+        for _ in 0..CARRIED_MAX {
+            let Some(a) = source.pop() else { break };
+            *counts.entry(a.app.index()).or_default().entry(a.alone.ns()).or_insert(0) += 1;
+        }
+        if let Some(why) = source.failure() {
+            let remedy = "repair the file, or choose a part that leaves the damage out";
+            return Err(SpecError::value(
+                "arrivals",
+                why,
+                "arrivals that fit the scenario",
+                remedy,
+            ));
+        }
+        let law = |i: usize| match counts.get(&i).and_then(Histogram::new) {
+            Some(times) => Ok((i, ExecLaw::empirical(times))),
+            None => {
+                let remedy = "give it a `time`, for what policies are told, or remove it";
+                let found = "nothing, and the arrivals have no request of it";
+                let key = format!("app[{i}].time");
+                Err(SpecError::value(key, found, "a law of execution times", remedy))
+            }
+        };
+        missing.into_iter().map(law).collect()
+    }
+}
+
+/// Reads the counts of a trace.
+fn read_trace(t: &TraceArrivals, files: &Files) -> Result<Process, SpecError> {
+    let file_key = "arrivals.trace.file";
+    let input = || files.open(file_key, &t.file);
+    let wrong = |e| at_key("arrivals.trace", e);
+    let range = minutes(t, || {
+        let reader = InvocationsReader::open(input()?, None).map_err(wrong)?;
+        Ok(reader.minutes())
+    })?;
+    let all = Invocations::read(input()?, range).map_err(wrong)?;
+    let selected = selection("arrivals.trace.functions", &t.functions)?;
+    let invocations = all.select(&selected).map_err(wrong)?;
+    let spacing = match t.inside {
+        Inside::Poisson => Spacing::Poisson,
+        Inside::Even => Spacing::Even,
+    };
+    let shape = Shape { spacing, rate_factor: t.rate_factor.unwrap_or(1.0), compress: t.compress };
+    let mut sum = Minutes { counts: invocations.summed().map_err(wrong)?.into(), shape };
+    sum.check().map_err(wrong)?;
+    if let Some(rate) = t.rate_per_s {
+        sum.shape.rate_factor = rate / sum.mean_rate_per_s();
+        sum.check().map_err(wrong)?;
+    }
+    if !t.per_function {
+        return Ok(Process::Law(ArrivalLaw::Minutes(sum)));
+    }
+    let ranks = ranks(&invocations).into();
+    Ok(Process::Functions { invocations: Rc::new(invocations), shape: sum.shape, ranks })
+}
+
+/// The minutes that a trace is read for; `None` for all.
+fn minutes(
+    t: &TraceArrivals,
+    whole: impl Fn() -> Result<MinuteRange, SpecError>,
+) -> Result<Option<MinuteRange>, SpecError> {
+    if t.first_minute.is_none() && t.minutes.is_none() {
+        return Ok(None);
+    }
+    let whole = whole()?;
+    let first_label = t.first_minute.unwrap_or(whole.first_label);
+    let (first, last) = (whole.first_label, whole.last_label);
+    if first_label < first || first_label > last {
+        let allowed = format!("{first} to {last}, the minutes of `{}`", t.file);
+        let key = "arrivals.trace.first_minute";
+        return Err(SpecError::value(key, first_label, allowed, "choose a minute of the file"));
+    }
+    let most = last - first_label + 1;
+    let minutes = t.minutes.unwrap_or(most);
+    if minutes > most {
+        let allowed = format!("1 to {most}: `{}` ends with minute {last}", t.file);
+        let remedy = "lower minutes, or begin with an earlier first_minute";
+        return Err(SpecError::value("arrivals.trace.minutes", minutes, allowed, remedy));
+    }
+    Ok(Some(MinuteRange { first_label, last_label: first_label + minutes - 1 }))
+}
+
+/// The rank of each function by falling total, counted from 0; equal totals go by name.
+fn ranks(invocations: &Invocations) -> Vec<usize> {
+    let rows = &invocations.functions;
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|&i| (std::cmp::Reverse(rows[i].total), rows[i].key()));
+    let mut ranks = vec![0; rows.len()];
+    for (rank, function) in order.into_iter().enumerate() {
+        ranks[function] = rank;
+    }
+    ranks
+}

@@ -1,0 +1,100 @@
+//! Where in a scenario's text a key stands, so that every message names a line.
+//!
+//! It reads no values; a text that is no TOML has no places.
+
+use crate::error::{SpecError, nearest};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// The line, counted from 1, of a key such as `app[1].time.normal.sd_ms`, or of the longest part of
+/// it that is in the text.
+pub fn line_of(text: &str, key: &str) -> Option<usize> {
+    let table = DeTable::parse(text).ok()?;
+    let mut place = Place { table: table.get_ref(), value: None, at: None };
+    for part in key.split('.') {
+        if place.go(part).is_none() {
+            break;
+        }
+    }
+    place.at.map(|at| line_at(text, at))
+}
+
+/// The line of a byte.
+fn line_at(text: &str, byte: usize) -> usize {
+    let before = text.as_bytes().iter().take(byte);
+    1 + before.filter(|&&b| b == b'\n').count()
+}
+
+struct Place<'a> {
+    table: &'a DeTable<'a>,
+    value: Option<&'a DeValue<'a>>,
+    at: Option<usize>,
+}
+
+impl<'a> Place<'a> {
+    /// Goes to a part of a key, such as `app[1]`.
+    fn go(&mut self, part: &str) -> Option<()> {
+        let (name, indices) = part.split_once('[').unwrap_or((part, ""));
+        match self.value {
+            None => {}
+            Some(DeValue::Table(table)) => self.table = table,
+            Some(_) => return None,
+        }
+        let (key, value) = self.table.iter().find(|(key, _)| key.get_ref() == name)?;
+        self.at = Some(key.span().start);
+        self.value = Some(value.get_ref());
+        for index in indices.split(['[', ']']).filter(|i| !i.is_empty()) {
+            let item = self.item(index.parse().ok()?)?;
+            self.at = Some(item.span().start);
+            self.value = Some(item.get_ref());
+        }
+        Some(())
+    }
+
+    fn item(&self, index: usize) -> Option<&'a Spanned<DeValue<'a>>> {
+        let Some(DeValue::Array(items)) = self.value else { return None };
+        items.get(index)
+    }
+}
+
+/// What `toml` says of a text, with the nearest of the words that it expected.
+pub fn parse_error(name: &str, text: &str, error: &toml::de::Error) -> SpecError {
+    let file = match error.span() {
+        Some(span) => format!("{name}:{}", line_at(text, span.start)),
+        None => name.to_string(),
+    };
+    let mut message = error.to_string().trim_end().to_string();
+    let mut words = error.message().split('`').skip(1).step_by(2);
+    if error.message().starts_with("unknown")
+        && let Some(typed) = words.next()
+        && let Some(near) = nearest(typed, words)
+    {
+        message.push_str(&format!("; did you mean `{near}`?"));
+    }
+    SpecError::Parse { file, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_found_in_tables_arrays_and_inline_tables() {
+        let text = "a = 1\n\n[[app]]\nx = 1\n[[app]]\nx = 2\ntime = { normal = { sd_ms = 1 } }\n\
+                    list = [\n 1,\n [2, 3],\n]\n";
+        assert_eq!(line_of(text, "a"), Some(1));
+        assert_eq!(line_of(text, "app[1].x"), Some(6));
+        assert_eq!(line_of(text, "app[1].time.normal.sd_ms"), Some(7));
+        assert_eq!(line_of(text, "app[1].list[1]"), Some(10));
+        assert_eq!(line_of(text, "app[1].list[1][1]"), Some(10));
+    }
+
+    #[test]
+    fn a_key_that_is_not_there_has_the_place_of_its_longest_part() {
+        let text = "a = 1\n\n[[app]]\nx = 1\n";
+        assert_eq!(line_of(text, "app[0].weight"), Some(3));
+        assert_eq!(line_of(text, "a.b"), Some(1));
+        assert_eq!(line_of(text, "none"), None);
+        assert_eq!(line_of("= no toml", "a"), None);
+    }
+}

@@ -1,0 +1,111 @@
+//! Parquet: workloads and tables for whoever reads them with polars, pandas or DuckDB.
+//!
+//! The only user of polars; behind the feature `parquet`, because polars takes minutes to build.
+
+use orrery_scenario::SpecError;
+use orrery_sim::request::{Arrival, Source};
+use orrery_sim::time::Span;
+use polars::prelude::*;
+use std::fs::File;
+use std::path::Path;
+
+/// Rows held in memory at a time.
+const CHUNK: usize = 1 << 17;
+
+fn error(path: &Path, e: impl ToString) -> SpecError {
+    SpecError::value(
+        "parquet",
+        format!("{}: {}", path.display(), e.to_string()),
+        "a file that can be written",
+        "choose another path",
+    )
+}
+
+fn chunk(rows: &[Arrival]) -> PolarsResult<DataFrame> {
+    let u64s = |name: &str, f: &dyn Fn(&Arrival) -> u64| {
+        Column::new(name.into(), rows.iter().map(f).collect::<Vec<u64>>())
+    };
+    let u32s = |name: &str, f: &dyn Fn(&Arrival) -> u32| {
+        Column::new(name.into(), rows.iter().map(f).collect::<Vec<u32>>())
+    };
+    let slo: Vec<Option<u64>> =
+        rows.iter().map(|a| (a.slo != Span::MAX).then_some(a.slo.ns())).collect();
+    let columns = vec![
+        u64s("arrival_ns", &|a| a.at.ns()),
+        u32s("app", &|a| a.app.0),
+        u32s("model", &|a| a.model.0),
+        u32s("size", &|a| a.size),
+        Column::new("slo_ns".into(), slo),
+        u64s("alone_ns", &|a| a.alone.ns()),
+    ];
+    DataFrame::new(rows.len(), columns)
+}
+
+/// Writes a source down, in the columns of the workload CSV. Returns the number of rows.
+///
+/// # Errors
+/// When the file cannot be written or the source fails.
+pub fn record(source: &mut dyn Source, path: &Path) -> Result<u64, SpecError> {
+    let file = File::create(path).map_err(|e| error(path, e))?;
+    let schema = chunk(&[]).map_err(|e| error(path, e))?.schema().clone();
+    let mut writer = ParquetWriter::new(file)
+        .with_compression(ParquetCompression::Zstd(None))
+        .batched(&schema)
+        .map_err(|e| error(path, e))?;
+    let mut rows = Vec::with_capacity(CHUNK);
+    let mut count = 0;
+    loop {
+        let arrival = source.pop();
+        count += u64::from(arrival.is_some());
+        rows.extend(arrival);
+        if rows.len() == CHUNK || arrival.is_none() {
+            let chunk = chunk(&rows).map_err(|e| error(path, e))?;
+            writer.write_batch(&chunk).map_err(|e| error(path, e))?;
+            rows.clear();
+        }
+        if arrival.is_none() {
+            break;
+        }
+    }
+    writer.finish().map_err(|e| error(path, e))?;
+    match source.failure() {
+        None => Ok(count),
+        Some(why) => Err(error(path, why)),
+    }
+}
+
+/// Writes a result's CSV as Parquet: columns of numbers as 64-bit floats, empty cells as nulls.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn table_from_csv(text: &str, path: &Path) -> Result<(), SpecError> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let names: Vec<String> =
+        reader.headers().map_err(|e| error(path, e))?.iter().map(String::from).collect();
+    let mut cells: Vec<Vec<String>> = vec![Vec::new(); names.len()];
+    for record in reader.records() {
+        let record = record.map_err(|e| error(path, e))?;
+        for (column, cell) in cells.iter_mut().zip(&record) {
+            column.push(cell.to_string());
+        }
+    }
+    let rows = cells.first().map_or(0, Vec::len);
+    let column = |(name, cells): (&String, Vec<String>)| {
+        let numbers = || cells.iter().all(|c| c.is_empty() || c.parse::<f64>().is_ok());
+        if cells.iter().any(|c| !c.is_empty()) && numbers() {
+            let values: Vec<Option<f64>> = cells.iter().map(|c| c.parse().ok()).collect();
+            Column::new(name.as_str().into(), values)
+        } else {
+            Column::new(name.as_str().into(), cells)
+        }
+    };
+    let columns = names.iter().zip(cells).map(column).collect();
+    let mut frame = DataFrame::new(rows, columns).map_err(|e| error(path, e))?;
+    let temporary = path.with_extension("parquet.tmp");
+    let file = File::create(&temporary).map_err(|e| error(path, e))?;
+    ParquetWriter::new(file)
+        .with_compression(ParquetCompression::Zstd(None))
+        .finish(&mut frame)
+        .map_err(|e| error(path, e))?;
+    std::fs::rename(&temporary, path).map_err(|e| error(path, e))
+}
