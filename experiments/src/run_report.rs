@@ -41,9 +41,9 @@ impl<'a> RunReport<'a> {
                 let all = figures.iter().enumerate().filter(|(_, f)| f.offered > 0);
                 all.map(|(i, f)| (format!("{prefix} {}", name(i)), f.clone())).collect()
             };
-        scopes.extend(named("model", &models, m.models()));
+        scopes.extend(named("model", &models, &m.models()));
         if m.apps().len() > 1 {
-            scopes.extend(named("app", &apps, m.apps()));
+            scopes.extend(named("app", &apps, &m.apps()));
         }
         scopes
     }

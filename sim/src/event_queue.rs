@@ -36,6 +36,14 @@ struct Entry {
     slot: u32,
 }
 
+impl Entry {
+    /// Time and rank as one number, which compares without a branch.
+    #[inline]
+    fn key(&self) -> u128 {
+        u128::from(self.time.ns()) << 64 | u128::from(self.rank)
+    }
+}
+
 struct Slot<E> {
     event: Option<E>,
     scheduled: u64,
@@ -180,25 +188,33 @@ impl<E> EventQueue<E> {
         s.event.take()
     }
 
+    /// Fills the hole at `position` with the heap's last entry. The hole goes down to a leaf first
+    /// and the last entry, which nearly always belongs near the leaves, up from there: that saves a
+    /// comparison at each level.
     fn remove_at(&mut self, position: usize) {
         let last = self.heap.pop().expect("the heap is not empty");
         if position < self.heap.len() {
-            self.heap[position] = last;
-            self.sift_down(position);
-            self.sift_up(self.slots[last.slot as usize].position as usize);
+            let hole = self.hole_down(position);
+            self.heap[hole] = last;
+            self.sift_up(hole);
         }
     }
 
+    #[inline]
     fn before(&self, a: &Entry, b: &Entry) -> bool {
-        if a.time != b.time {
-            return a.time < b.time;
+        let (a_key, b_key) = (a.key(), b.key());
+        if a_key == b_key {
+            return self.was_scheduled_before(a, b);
         }
-        if a.rank != b.rank {
-            return a.rank < b.rank;
-        }
+        a_key < b_key
+    }
+
+    #[cold]
+    fn was_scheduled_before(&self, a: &Entry, b: &Entry) -> bool {
         self.slots[a.slot as usize].scheduled < self.slots[b.slot as usize].scheduled
     }
 
+    #[inline]
     fn place(&mut self, position: usize, entry: Entry) {
         self.heap[position] = entry;
         self.slots[entry.slot as usize].position = position as u32;
@@ -218,6 +234,37 @@ impl<E> EventQueue<E> {
         self.place(position, entry);
     }
 
+    /// Moves the hole at `position` down to a leaf, the least child taking its place at each level.
+    fn hole_down(&mut self, mut position: usize) -> usize {
+        loop {
+            let first = position * ARITY + 1;
+            if first >= self.heap.len() {
+                return position;
+            }
+            let least = self.least_child(first);
+            self.place(position, self.heap[least]);
+            position = least;
+        }
+    }
+
+    /// A tournament whose comparisons are values, not branches: no processor predicts who wins.
+    #[inline]
+    fn least_child(&self, first: usize) -> usize {
+        let rest = &self.heap[first..];
+        if let Some(all) = rest.first_chunk::<ARITY>() {
+            let a = usize::from(self.before(&all[1], &all[0]));
+            let b = 2 + usize::from(self.before(&all[3], &all[2]));
+            return first + if self.before(&all[b], &all[a]) { b } else { a };
+        }
+        let mut least = 0;
+        for child in 1..rest.len() {
+            if self.before(&rest[child], &rest[least]) {
+                least = child;
+            }
+        }
+        first + least
+    }
+
     fn sift_down(&mut self, mut position: usize) {
         let entry = self.heap[position];
         loop {
@@ -225,13 +272,7 @@ impl<E> EventQueue<E> {
             if first >= self.heap.len() {
                 break;
             }
-            let last = (first + ARITY).min(self.heap.len());
-            let mut least = first;
-            for child in first + 1..last {
-                if self.before(&self.heap[child], &self.heap[least]) {
-                    least = child;
-                }
-            }
+            let least = self.least_child(first);
             let below = self.heap[least];
             if !self.before(&below, &entry) {
                 break;

@@ -8,37 +8,70 @@ use crate::observer::{Batch, Observer};
 use crate::policy::Outcome;
 use crate::request::{DeviceId, End, Request};
 use crate::time::{Span, Time};
-use hdrhistogram::Histogram as Hdr;
 
-/// Significant decimal digits of a sketch.
-const DIGITS: u8 = 3;
+/// Bits of a span's leading digits that a sketch keeps: the error is at most 2^-10 of the value.
+const BITS: u32 = 11;
 
-/// A set of spans, summarised. Quantiles are at most 0.1 % too large; exact if it was asked for.
-#[derive(Clone, Debug)]
+/// A set of spans, summarised: counts by the leading bits of the value. A quantile is the largest
+/// value of its bucket, at most 0.1 % too large; exact if that was asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sketch {
-    hdr: Hdr<u64>,
+    buckets: Vec<u64>,
+    count: u64,
     sum_ns: u128,
+    max_ns: u64,
     exact: Option<Vec<u64>>,
 }
 
 impl Sketch {
     fn new(exact: bool) -> Sketch {
-        let hdr = Hdr::new(DIGITS).expect("three digits are allowed");
-        Sketch { hdr, sum_ns: 0, exact: exact.then(Vec::new) }
+        Sketch { exact: exact.then(Vec::new), ..Sketch::default() }
+    }
+
+    /// Values below 2^BITS have a bucket each; above, each power of two has 2^(BITS - 1).
+    #[inline]
+    fn bucket(ns: u64) -> usize {
+        let shift = (64 - ns.leading_zeros()).saturating_sub(BITS);
+        ((ns >> shift) + (u64::from(shift) << (BITS - 1))) as usize
+    }
+
+    /// The largest value of a bucket.
+    fn top_ns(bucket: usize) -> u64 {
+        let half = 1usize << (BITS - 1);
+        let shift = (bucket / half).saturating_sub(1);
+        let leading = (bucket - shift * half) as u128;
+        (((leading + 1) << shift) - 1) as u64
     }
 
     #[inline]
     fn record(&mut self, span: Span) {
-        self.sum_ns += u128::from(span.ns());
-        self.hdr.record(span.ns()).expect("sketches resize themselves");
+        let ns = span.ns();
+        self.count += 1;
+        self.sum_ns += u128::from(ns);
+        self.max_ns = self.max_ns.max(ns);
+        let bucket = Sketch::bucket(ns);
+        match self.buckets.get_mut(bucket) {
+            Some(count) => *count += 1,
+            None => {
+                self.buckets.resize(bucket + 1, 0);
+                self.buckets[bucket] = 1;
+            }
+        }
         if let Some(all) = &mut self.exact {
-            all.push(span.ns());
+            all.push(ns);
         }
     }
 
     fn add(&mut self, other: &Sketch) {
+        if self.buckets.len() < other.buckets.len() {
+            self.buckets.resize(other.buckets.len(), 0);
+        }
+        for (a, b) in self.buckets.iter_mut().zip(&other.buckets) {
+            *a += b;
+        }
+        self.count += other.count;
         self.sum_ns += other.sum_ns;
-        self.hdr.add(&other.hdr).expect("sketches resize themselves");
+        self.max_ns = self.max_ns.max(other.max_ns);
         if let (Some(a), Some(b)) = (&mut self.exact, &other.exact) {
             a.extend_from_slice(b);
         }
@@ -46,7 +79,7 @@ impl Sketch {
 
     /// How many spans.
     pub fn count(&self) -> u64 {
-        self.hdr.len()
+        self.count
     }
 
     /// The exact sum, nanoseconds.
@@ -56,32 +89,39 @@ impl Sketch {
 
     /// The exact mean; zero of nothing.
     pub fn mean(&self) -> Span {
-        let n = u128::from(self.count().max(1));
+        let n = u128::from(self.count.max(1));
         Span::from_ns(((self.sum_ns + n / 2) / n) as u64)
     }
 
     /// The least span such that a share `q` of all are at most it; zero of nothing.
     pub fn quantile(&self, q: f64) -> Span {
-        if self.count() == 0 {
+        if self.count == 0 {
             return Span::ZERO;
         }
-        let Some(all) = &self.exact else {
-            return Span::from_ns(self.hdr.value_at_quantile(q));
-        };
-        let mut sorted = all.clone();
-        sorted.sort_unstable();
-        let rank = (q * sorted.len() as f64).ceil() as usize;
-        Span::from_ns(sorted[rank.clamp(1, sorted.len()) - 1])
+        let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count);
+        if let Some(all) = &self.exact {
+            let mut sorted = all.clone();
+            sorted.sort_unstable();
+            return Span::from_ns(sorted[rank as usize - 1]);
+        }
+        let mut seen = 0;
+        for (bucket, count) in self.buckets.iter().enumerate() {
+            seen += count;
+            if seen >= rank {
+                return Span::from_ns(Sketch::top_ns(bucket).min(self.max_ns));
+            }
+        }
+        Span::from_ns(self.max_ns)
     }
 
-    /// The largest span (within the sketch's error).
+    /// The exact largest span; zero of nothing.
     pub fn max(&self) -> Span {
-        self.quantile(1.0)
+        Span::from_ns(self.max_ns)
     }
 }
 
 /// The figures of a model, of an application, or of everything.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     /// Requests that arrived.
     pub offered: u64,
@@ -174,9 +214,11 @@ impl Default for Window {
 pub struct Metrics {
     window: Window,
     exact: bool,
-    models: Vec<Figures>,
-    apps: Vec<Figures>,
+    /// By model, then by application: both views are sums over these.
+    pairs: Vec<Vec<Figures>>,
     devices: Vec<DeviceFigures>,
+    /// Batches that run: (device, lane) and since when.
+    running: Vec<(DeviceId, u8, Time)>,
     /// Batches by the number of their requests.
     batch_sizes: Vec<u64>,
     /// Integral of the number of requests in the system, request-nanoseconds (Little's law).
@@ -198,9 +240,9 @@ impl Metrics {
         Metrics {
             window,
             exact,
-            models: Vec::new(),
-            apps: Vec::new(),
+            pairs: Vec::new(),
             devices: Vec::new(),
+            running: Vec::new(),
             batch_sizes: Vec::new(),
             in_system_ns: 0,
             in_system: 0,
@@ -210,13 +252,15 @@ impl Metrics {
     }
 
     /// By model.
-    pub fn models(&self) -> &[Figures] {
-        &self.models
+    pub fn models(&self) -> Vec<Figures> {
+        self.pairs.iter().map(|apps| sum(apps, self.exact)).collect()
     }
 
     /// By application.
-    pub fn apps(&self) -> &[Figures] {
-        &self.apps
+    pub fn apps(&self) -> Vec<Figures> {
+        let count = self.pairs.iter().map(Vec::len).max().unwrap_or(0);
+        let of_app = |app| sum(self.pairs.iter().filter_map(move |apps| apps.get(app)), self.exact);
+        (0..count).map(of_app).collect()
     }
 
     /// By device.
@@ -238,11 +282,7 @@ impl Metrics {
 
     /// Everything together.
     pub fn total(&self) -> Figures {
-        let mut total = Figures::new(self.exact);
-        for model in &self.models {
-            total.add(model);
-        }
-        total
+        sum(self.pairs.iter().flatten(), self.exact)
     }
 
     /// When the run ended.
@@ -263,7 +303,7 @@ impl Metrics {
     /// Requests finished in time a second of the measured part.
     pub fn goodput_per_s(&self) -> f64 {
         let span = self.measured().as_secs_f64();
-        let good: u64 = self.models.iter().map(|m| m.ended(End::InTime)).sum();
+        let good: u64 = self.pairs.iter().flatten().map(|f| f.ended(End::InTime)).sum();
         if span == 0.0 { 0.0 } else { good as f64 / span }
     }
 
@@ -271,17 +311,35 @@ impl Metrics {
         self.window.from <= request.arrival && request.arrival < self.window.to
     }
 
+    #[inline]
+    fn figures(&mut self, request: &Request) -> &mut Figures {
+        let (model, app) = (request.model.index(), request.app.index());
+        if self.pairs.get(model).is_none_or(|apps| apps.len() <= app) {
+            self.add_pair(model, app);
+        }
+        &mut self.pairs[model][app]
+    }
+
+    #[cold]
+    fn add_pair(&mut self, model: usize, app: usize) {
+        if self.pairs.len() <= model {
+            self.pairs.resize_with(model + 1, Vec::new);
+        }
+        let exact = self.exact;
+        self.pairs[model].resize_with(app + 1, || Figures::new(exact));
+    }
+
+    #[inline]
     fn step(&mut self, now: Time) {
         self.in_system_ns += u128::from((now - self.changed).ns()) * u128::from(self.in_system);
         self.changed = now;
     }
 }
 
-fn at(list: &mut Vec<Figures>, index: usize, exact: bool) -> &mut Figures {
-    if list.len() <= index {
-        list.resize_with(index + 1, || Figures::new(exact));
-    }
-    &mut list[index]
+fn sum<'a>(parts: impl IntoIterator<Item = &'a Figures>, exact: bool) -> Figures {
+    let mut total = Figures::new(exact);
+    parts.into_iter().for_each(|part| total.add(part));
+    total
 }
 
 fn device_at(list: &mut Vec<DeviceFigures>, id: DeviceId) -> &mut DeviceFigures {
@@ -297,15 +355,22 @@ impl Observer for Metrics {
         self.step(request.arrival);
         self.in_system += 1;
         if self.counts(request) {
-            at(&mut self.models, request.model.index(), self.exact).offered += 1;
-            at(&mut self.apps, request.app.index(), self.exact).offered += 1;
+            self.figures(request).offered += 1;
         }
+    }
+
+    fn began(&mut self, now: Time, batch: &Batch<'_>) {
+        self.running.push((batch.device, batch.lane, now));
     }
 
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
         let device = device_at(&mut self.devices, batch.device);
         if let Some(start) = start {
             device.busy += now - start;
+            let place = (batch.device, batch.lane);
+            if let Some(at) = self.running.iter().position(|r| (r.0, r.1) == place) {
+                self.running.swap_remove(at);
+            }
         }
         match outcome {
             Outcome::Done { .. } => {
@@ -331,16 +396,11 @@ impl Observer for Metrics {
         if !self.counts(request) {
             return;
         }
-        let model = &mut self.models[request.model.index()];
-        let app = &mut self.apps[request.app.index()];
-        model.ends[end.index()] += 1;
-        app.ends[end.index()] += 1;
+        let figures = self.figures(request);
+        figures.ends[end.index()] += 1;
         if let (End::InTime | End::Late, Some(start)) = (end, start) {
-            let (latency, queueing) = (now - request.arrival, start - request.arrival);
-            for figures in [model, app] {
-                figures.latency.record(latency);
-                figures.queueing.record(queueing);
-            }
+            figures.latency.record(now - request.arrival);
+            figures.queueing.record(start - request.arrival);
         }
     }
 
@@ -360,10 +420,52 @@ impl Observer for Metrics {
     fn finished(&mut self, now: Time) {
         self.step(now);
         self.end = now;
+        for (device, _, since) in self.running.drain(..) {
+            device_at(&mut self.devices, device).busy += now - since;
+        }
         for device in &mut self.devices {
             if let Some(since) = device.up_since.take() {
                 device.up += now - since;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_s_top_is_at_most_a_thousandth_above_its_values() {
+        let values = (0..5_000u64).chain((10..64).flat_map(|e| {
+            let p = 1u64 << e;
+            [p - 1, p, p + 1, p + p / 3, p.saturating_mul(2) - 1]
+        }));
+        for ns in values {
+            let top = Sketch::top_ns(Sketch::bucket(ns));
+            assert!(top >= ns && (top - ns) as f64 <= ns as f64 / 1024.0, "{ns}: {top}");
+            assert_eq!(Sketch::bucket(top), Sketch::bucket(ns));
+            assert!(Sketch::bucket(top) < Sketch::bucket(top.saturating_add(1)) || top == u64::MAX);
+        }
+    }
+
+    #[test]
+    fn quantiles_of_the_sketch_bound_the_exact_ones() {
+        let (mut sketch, mut exact) = (Sketch::new(false), Sketch::new(true));
+        let mut rng = crate::rng::Stream::named(1, "sketch", 0);
+        for _ in 0..10_000 {
+            let span = Span::from_ns(1 << rng.below(40) | rng.below(1 << 20));
+            sketch.record(span);
+            exact.record(span);
+        }
+        for q in [0.0, 0.01, 0.5, 0.9, 0.99, 0.999, 1.0] {
+            let (s, e) = (sketch.quantile(q).ns(), exact.quantile(q).ns());
+            assert!(s >= e && (s - e) as f64 <= e as f64 / 1024.0, "{q}: {s}, exact {e}");
+        }
+        assert_eq!((sketch.mean(), sketch.max()), (exact.mean(), exact.max()));
+        let mut both = sketch.clone();
+        both.add(&sketch);
+        assert_eq!(both.quantile(0.9), sketch.quantile(0.9));
+        assert_eq!(both.count(), 20_000);
     }
 }

@@ -17,14 +17,23 @@ pub enum SpecError {
     #[error("{}key `{key}`: found {found}; allowed: {allowed}\n  remedy: {remedy}", place(file))]
     Value { file: String, key: String, found: String, allowed: String, remedy: String },
 
-    #[error("{}key `{key}`: {source}", place(file))]
+    #[error(
+        "{}key `{key}`: {source}\n  remedy: change `{key}`, or the file that it names",
+        place(file)
+    )]
     Data { file: String, key: String, source: Box<TraceError> },
 
     #[error("policy `{policy}`: {message}\n  remedy: {remedy}")]
     Policy { policy: String, message: String, remedy: String },
 
     #[error(transparent)]
-    Trace(#[from] TraceError),
+    Trace(Box<TraceError>),
+}
+
+impl From<TraceError> for SpecError {
+    fn from(error: TraceError) -> SpecError {
+        SpecError::Trace(Box::new(error))
+    }
 }
 
 impl SpecError {

@@ -28,7 +28,7 @@
 //! - The frontend's work and the network take no time unless the scenario says so.
 
 use super::edf_queue::{EdfQueue, of_model};
-use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
+use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey, device_is_gone};
 use crate::cluster::Change;
 use crate::det::Det;
 use crate::profile::ModelProfile;
@@ -358,12 +358,14 @@ impl Policy for Clipper {
                 if let Outcome::Done { start, end, .. } = outcome {
                     let model = known.request(requests[0]).expect("just answered").model;
                     self.result(device, model.index(), end - start);
-                    self.free.push(device);
                 } else {
                     self.in_flight.retain(|f| f.device != device);
                     for &id in requests.iter().filter(|&&id| known.request(id).is_some()) {
                         out.end(id, Drop::Refused);
                     }
+                }
+                if !device_is_gone(outcome) {
+                    self.free.push(device);
                 }
             }
             Event::Timer(_) => return self.default_replies(now, known, out),

@@ -188,16 +188,25 @@ impl Clockwork {
             let (_, wanted) = m.next_strategy().expect("a model with an offer has a strategy");
             m.untried &= !(1 << wanted);
             m.drop_unsuitable(available);
-            let reached = m.largest_fillable().filter(|&s| s >= wanted);
-            if let Some(size) = reached {
+            let reached = m.largest_fillable();
+            let valid = reached.filter(|&size| size >= wanted);
+            if let Some(size) = valid {
                 self.batch.clear();
                 m.take(size, &mut self.batch);
             }
             m.drop_lost(out);
-            if let Some(size) = reached {
+            if let Some(size) = valid {
                 self.send(now, gpu, model, size, available, out);
                 self.make_strategies(model);
                 return true;
+            }
+            // Larger sizes would fail alike; those that are next in line are forgotten at once.
+            let line = self.next.peek().map(|Reverse((latest, model, _))| (*latest, *model));
+            while let Some((latest, size)) = m.next_strategy()
+                && Some(size) > reached
+                && line.is_none_or(|other| (latest, model) < other)
+            {
+                m.untried &= !(1 << size);
             }
             self.offer(model);
         }
@@ -375,6 +384,11 @@ impl Model {
 
     /// In every batch queue, heads that could not finish in time at that size leave.
     fn drop_unsuitable(&mut self, available: Time) {
+        let largest = self.estimates.iter().max().copied().unwrap_or_default();
+        let same_head = self.cursors.iter().all(|&c| c == self.first);
+        if same_head && self.queue.front().is_none_or(|h| h.deadline >= available + largest) {
+            return;
+        }
         for (cursor, &estimate) in self.cursors.iter_mut().zip(&self.estimates) {
             let finish = available + estimate;
             while let Some(head) = self.queue.get((*cursor - self.first) as usize)
@@ -394,17 +408,17 @@ impl Model {
 
     /// Takes the first of a size's queue; every queue loses all up to the last one taken.
     fn take(&mut self, size: usize, batch: &mut Vec<RequestId>) {
-        let at = (self.cursors[size] - self.first) as usize;
+        let from = self.cursors[size];
+        let at = (from - self.first) as usize;
         let count = self.sizes[size] as usize;
-        batch.extend(self.queue.range(at..at + count).map(|w| w.id));
-        let past = self.cursors[size] + count as u64;
-        for cursor in &mut self.cursors {
-            *cursor = past.max(*cursor);
+        if at == 0 {
+            (0..count).for_each(|_| batch.extend(self.queue.pop_front().map(|w| w.id)));
+        } else {
+            batch.extend(self.queue.drain(at..at + count).map(|w| w.id));
         }
-        // What was taken is not lost: it must not be dropped with those before it.
-        self.queue.drain(at..at + count);
+        // What was taken has left the numbering, so that only what lies before it is lost.
         for cursor in &mut self.cursors {
-            *cursor -= count as u64;
+            *cursor = cursor.saturating_sub(count as u64).max(from);
         }
     }
 

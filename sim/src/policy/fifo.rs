@@ -13,7 +13,7 @@
 //! # Differences from the paper
 //! None: it is no paper's.
 
-use super::{Actions, Event, Exec, Known, Outcome, Policy};
+use super::{Actions, Event, Exec, Known, Outcome, Policy, device_is_gone};
 use crate::cluster::Change;
 use crate::request::{DeviceId, Drop, ModelId, RequestId};
 use crate::time::Time;
@@ -97,12 +97,11 @@ impl Policy for Fifo {
                 self.arrivals += 1;
             }
             Event::Result { device, outcome, requests, .. } => {
-                if matches!(outcome, Outcome::Done { .. }) {
+                if !matches!(outcome, Outcome::Done { .. }) {
+                    requests.iter().for_each(|&id| out.end(id, Drop::Refused));
+                }
+                if !device_is_gone(outcome) {
                     self.free.push(device);
-                } else {
-                    for &id in requests {
-                        out.end(id, Drop::Refused);
-                    }
                 }
             }
             Event::Device(device, Change::Up) => self.free.push(device),

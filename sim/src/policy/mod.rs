@@ -101,6 +101,11 @@ pub enum Refusal {
     DeviceDown,
 }
 
+/// Whether an outcome means that the device takes no more work: it failed, or is not up.
+pub(crate) fn device_is_gone(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Rejected(Refusal::DeviceDown) | Outcome::Preempted { .. })
+}
+
 /// A batch to execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exec {

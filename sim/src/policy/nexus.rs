@@ -28,7 +28,7 @@
 //! - Its run loop polls every 50 us; ours acts at the instant of the event.
 
 use super::edf_queue::{EdfQueue, of_model};
-use super::{Actions, Event, Exec, Known, Outcome, Policy};
+use super::{Actions, Event, Exec, Known, Outcome, Policy, device_is_gone};
 use crate::cluster::Change;
 use crate::profile::ModelProfile;
 use crate::request::{DeviceId, Drop, ModelId, RequestId};
@@ -197,10 +197,11 @@ impl Policy for Nexus {
             Event::Start => self.free = known.devices().iter().map(|d| d.id).collect(),
             Event::Arrive(r) => of_model(&mut self.queues, r.model.index()).push(r),
             Event::Result { device, outcome, requests, .. } => {
-                if matches!(outcome, Outcome::Done { .. }) {
-                    self.free.push(device);
-                } else {
+                if !matches!(outcome, Outcome::Done { .. }) {
                     requests.iter().for_each(|&id| out.end(id, Drop::Refused));
+                }
+                if !device_is_gone(outcome) {
+                    self.free.push(device);
                 }
             }
             Event::Device(device, Change::Up) => self.free.push(device),

@@ -14,7 +14,7 @@
 //! # Differences from the paper
 //! None: it is no paper's.
 
-use super::{Actions, Event, Exec, Known, Outcome, Policy};
+use super::{Actions, Event, Exec, Known, Outcome, Policy, device_is_gone};
 use crate::cluster::Change;
 use crate::latency::Latency;
 use crate::profile::ModelProfile;
@@ -137,10 +137,11 @@ impl Policy for Oracle {
                 pending.insert(at, Pending { alone, deadline: r.deadline, id: r.id });
             }
             Event::Result { device, outcome, requests, .. } => {
-                if matches!(outcome, Outcome::Done { .. }) {
-                    self.free.push(device);
-                } else {
+                if !matches!(outcome, Outcome::Done { .. }) {
                     requests.iter().for_each(|&id| out.end(id, Drop::Refused));
+                }
+                if !device_is_gone(outcome) {
+                    self.free.push(device);
                 }
             }
             Event::Device(device, Change::Up) => self.free.push(device),

@@ -34,7 +34,7 @@
 //! None was released.
 
 use super::score::ScoreTable;
-use super::{Actions, Event, Exec, Known, Outcome, Policy};
+use super::{Actions, Event, Exec, Known, Outcome, Policy, device_is_gone};
 use crate::cluster::Change;
 use crate::distribution::Histogram;
 use crate::profile::{AppProfile, ModelProfile};
@@ -392,10 +392,11 @@ impl<Q: Pending + Default> Policy for Orloj<Q> {
             Event::Start => self.free = known.devices().iter().map(|d| d.id).collect(),
             Event::Arrive(r) => self.arrive(r),
             Event::Result { device, outcome, requests, .. } => {
-                if matches!(outcome, Outcome::Done { .. }) {
-                    self.free.push(device);
-                } else {
+                if !matches!(outcome, Outcome::Done { .. }) {
                     requests.iter().for_each(|&id| out.end(id, Drop::Refused));
+                }
+                if !device_is_gone(outcome) {
+                    self.free.push(device);
                 }
             }
             Event::Profiled { app, model, alone } => {

@@ -264,7 +264,7 @@ fn offered_is_the_sum_of_the_ends_whatever_happens() {
             let mut seen: Vec<u64> = ends.0.iter().map(|e| e.0.id.0).collect();
             seen.sort_unstable();
             assert!(seen.iter().copied().eq(0..seen.len() as u64), "each request ends once");
-            metrics.models().iter().chain(metrics.apps()).for_each(balances);
+            metrics.models().iter().chain(&metrics.apps()).for_each(balances);
             let total = metrics.total();
             balances(&total);
             assert_eq!(total.offered, seen.len() as u64);

@@ -226,10 +226,10 @@ fn other_names_for_apps_and_models_change_no_total() {
         assert!(story.sorted() == other_story.sorted());
         assert_eq!(sums(&metrics.total()), sums(&other.total()));
         for (m, figures) in (0..MODELS).zip(metrics.models()) {
-            assert_eq!(sums(figures), sums(&other.models()[model(m) as usize]));
+            assert_eq!(sums(&figures), sums(&other.models()[model(m) as usize]));
         }
         for (a, figures) in (0..APPS).zip(metrics.apps()) {
-            assert_eq!(sums(figures), sums(&other.apps()[app(a) as usize]));
+            assert_eq!(sums(&figures), sums(&other.apps()[app(a) as usize]));
         }
     });
 }

@@ -1,0 +1,9 @@
+//! Scenario files from outside: their errors, their defaults, and the shipped examples.
+
+mod base;
+mod errors;
+mod errors_load;
+mod examples;
+mod loads;
+mod properties;
+mod reference;

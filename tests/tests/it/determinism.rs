@@ -1,0 +1,114 @@
+//! The same run gives the same bytes: on any number of threads, in debug and in release builds, now
+//! and after any change that means to change no result.
+//!
+//! The expected SHA-256 are in `tests/tests/golden/*-sha256.txt`. They are not a specification: a
+//! change that is meant rewrites them with
+//!
+//! ```text
+//! ORRERY_UPDATE=1 cargo test -p orrery-tests -- golden determinism
+//! ```
+
+use crate::golden::{check, small, with_report};
+use orrery::table_file::TableFile;
+use orrery_scenario::PolicySpec;
+use orrery_scenario::setup::{Setup, Workload, applications};
+use orrery_sim::core::{Delays, Profiler};
+use orrery_sim::latency::{Latency, Noise};
+use orrery_sim::log::LogWriter;
+use orrery_sim::time::{Span, Time};
+use orrery_traces::arrivals::ArrivalLaw;
+use orrery_traces::exec_time::ExecLaw;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+
+/// Every policy, and every parameter that chooses another branch of one.
+pub const POLICIES: [&str; 18] = [
+    "clipper",
+    "clipper[preset=paper]",
+    "clipper[sizing=fixed,size=16,default_reply=false]",
+    "clockwork",
+    "clockwork[preset=paper]",
+    "clockwork[estimator=static-mean,max_batch=16]",
+    "clockwork[estimator=window-mean]",
+    "fifo",
+    "fifo[drop_expired=true]",
+    "nexus",
+    "nexus[drop=earliest]",
+    "nexus[drop=elapsed,batch=16]",
+    "nexus[drop=none]",
+    "oracle",
+    "orloj",
+    "orloj[order=ascending]",
+    "orloj[relearn_every=50]",
+    "orloj[estimate=quantile,quantile=0.999,max_exec_ms=250]",
+];
+
+/// A policy of the list.
+pub fn policy(text: &str) -> PolicySpec {
+    PolicySpec::parse(text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Two applications on one GPU at some 1.6 times what batches of one can carry, with delays, noise
+/// and a profiler.
+pub fn crowded(requests: u64) -> Setup {
+    let slo = Span::from_ms(60);
+    let short = ExecLaw::normal(5.0, 0.5).expect("a law");
+    let long = ExecLaw::normal(15.0, 2.0).expect("a law");
+    let arrivals = ArrivalLaw::Poisson { rate_per_s: 200.0 };
+    let workload = Workload::Open { arrivals, requests, until: Time::NEVER };
+    let apps = applications(vec![(7.0, short), (3.0, long)], slo);
+    let mut setup = Setup::single(Latency::Proportional { c1: 0.2 }, apps, slo, workload);
+    setup.set_delays(Delays {
+        dispatch: Span::from_us(100),
+        fetch_per_request: Span::from_us(50),
+        result: Span::from_us(200),
+        reply: Span::from_us(100),
+    });
+    setup.set_profiler(Some(Profiler { every: 3, delay: Span::from_ms(40) }));
+    setup.world.noise = Noise::Lognormal { sigma: 0.05, seed: 3 };
+    setup
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn log_of(setup: &Setup, text: &str, seed: u64) -> Vec<u8> {
+    let run = setup.run_with(&policy(text), seed, LogWriter::new(Vec::new()));
+    let (_, log) = run.unwrap_or_else(|e| panic!("{e}")).observer;
+    log.finish().expect("memory can be written")
+}
+
+fn table() -> TableFile {
+    small("orloj-table-3", &["one-modal", "five-modal"], 2)
+}
+
+fn csv_on(threads: usize) -> String {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    pool.install(|| with_report(&table(), |r| r.csv()))
+}
+
+#[test]
+fn a_table_is_the_same_bytes_on_one_thread_and_on_two_and_as_it_was() {
+    let one = csv_on(1);
+    assert_eq!(one, csv_on(2));
+    check("orloj-table-3-sha256.txt", &format!("{}\n", sha256(one.as_bytes())));
+}
+
+#[test]
+fn the_log_of_every_policy_is_the_same_bytes_twice_and_as_it_was() {
+    let setup = crowded(2_000);
+    let mut lines = String::new();
+    for text in POLICIES {
+        let log = log_of(&setup, text, 1);
+        assert!(log == log_of(&setup, text, 1), "{text}: two runs differ");
+        let _ = writeln!(lines, "{} {text}", sha256(&log));
+    }
+    check("logs-sha256.txt", &lines);
+}
+
+#[test]
+fn another_seed_gives_another_log() {
+    let setup = crowded(200);
+    assert!(log_of(&setup, "fifo", 1) != log_of(&setup, "fifo", 2));
+}
