@@ -49,6 +49,8 @@ pub struct Reproduce {
     /// Run only this case; may be repeated, and may name cases that the paper has no figure for.
     #[arg(long = "case", value_name = "NAME")]
     pub cases: Vec<String>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
     /// Replications; the table's file says how many by default.
@@ -64,6 +66,8 @@ pub struct Reproduce {
 pub struct Run {
     /// The scenario file.
     pub scenario: PathBuf,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
     /// The seed, instead of the file's.

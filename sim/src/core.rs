@@ -689,7 +689,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
                 self.observer.ended(now, &live.request, end, live.start());
                 host.reply(&live.request, now, end);
                 if let Some(profiler) = self.profiler
-                    && id.0 % profiler.every == 0
+                    && id.0.is_multiple_of(profiler.every)
                     && self.policy.wants_profiles()
                 {
                     let r = &live.request;

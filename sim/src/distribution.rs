@@ -195,7 +195,7 @@ mod tests {
             let members: Vec<usize> = (0..k).filter(|i| subset >> i & 1 == 1).collect();
             let n = members.len();
             let average: f64 = members.iter().map(|&i| laws[i].cdf(x)).sum::<f64>() / n as f64;
-            let sign = if (k - n) % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if (k - n).is_multiple_of(2) { 1.0 } else { -1.0 };
             sum += sign * libm::pow(n as f64, k as f64) / factorial * libm::pow(average, k as f64);
         }
         sum

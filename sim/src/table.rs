@@ -48,7 +48,7 @@ impl<T> Table<T> {
         let id = self.next;
         self.next += 1;
         self.live += 1;
-        if id % PAGE == 0 {
+        if id.is_multiple_of(PAGE) {
             self.start_page(id / PAGE);
         }
         let page = self.pages.back_mut().and_then(Option::as_mut).expect("the last page is kept");

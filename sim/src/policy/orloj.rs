@@ -168,7 +168,7 @@ impl Pending for ScanPending {
             self.scored.select_nth_unstable_by(k - 1, higher_score);
             self.scored.truncate(k);
         }
-        self.scored.sort_unstable_by(|a, b| a.2.cmp(&b.2));
+        self.scored.sort_unstable_by_key(|s| s.2);
         let ids = self.scored.iter().map(|s| s.2);
         // Ids grow along the list, so one pass over both removes the batch.
         let mut taken = ids.clone().peekable();

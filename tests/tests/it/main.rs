@@ -2,6 +2,10 @@
 //!
 //! Unit tests are not here; they stand beside the code that they test.
 
+mod determinism;
 mod differential;
+mod golden;
+mod information;
 mod naive;
+mod papers;
 mod regressions;

@@ -122,7 +122,8 @@ pub(super) fn latency_on(m: usize, model: &Model, device: &Device) -> Result<Lat
                 format!("`proportional` on `{}`, whose speed is {}", device.kind, device.speed);
             let allowed = "`affine`, `eq3` or `table` with a speed other than 1";
             let remedy = format!(
-                "give the law on this kind: `latency_on = {{ {} = {{ eq3 = {{ c0_ms = 1.0, c1 = 0.5 }} }} }}`",
+                "give the law on this kind: \
+                 `latency_on = {{ {} = {{ eq3 = {{ c0_ms = 1.0, c1 = 0.5 }} }} }}`",
                 device.kind
             );
             return Err(SpecError::value(key, found, allowed, remedy));

@@ -64,14 +64,20 @@ pub fn parse_error(name: &str, text: &str, error: &toml::de::Error) -> SpecError
         None => name.to_string(),
     };
     let mut message = error.to_string().trim_end().to_string();
-    let mut words = error.message().split('`').skip(1).step_by(2);
-    if error.message().starts_with("unknown")
-        && let Some(typed) = words.next()
-        && let Some(near) = nearest(typed, words)
-    {
+    if let Some(near) = nearest_expected(error.message()) {
         message.push_str(&format!("; did you mean `{near}`?"));
     }
     SpecError::Parse { file, message }
+}
+
+/// The nearest to an unknown word among those that `toml` lists: it has two ways to say so.
+fn nearest_expected(message: &str) -> Option<&str> {
+    if let Some(lists) = message.strip_prefix("unexpected keys in table: ") {
+        let (typed, known) = lists.split_once(", available keys: ")?;
+        return nearest(typed.split(", ").next()?, known.split(", "));
+    }
+    let mut words = message.strip_prefix("unknown ")?.split('`').skip(1).step_by(2);
+    nearest(words.next()?, words)
 }
 
 #[cfg(test)]

@@ -29,9 +29,21 @@ fn an_unknown_key_is_named_with_the_allowed_ones_and_the_nearest() {
     let words = ["unknown field `wieght`", "`weight`", "line 30", "did you mean `weight`?"];
     refused_change("weight = 2.0", "wieght = 2.0", &words);
     refused_change("[delays]", "[delys]", &["did you mean `delays`?"]);
-    refused_change("c0_ms = 1.0, c1", "c0 = 1.0, c1", &["unknown field `c0`", "`c0_ms`"]);
+    refused_change(
+        "c0_ms = 1.0, c1",
+        "c0_s = 1.0, c1",
+        &["available keys: c0_ms, c1", "mean `c0_ms`?"],
+    );
     refused_change("uniform = 0.05", "unifrom = 0.05", &["did you mean `uniform`?"]);
     refused_change("{ normal = {", "{ norml = {", &["unknown variant `norml`", "`two_group`"]);
+}
+
+#[test]
+fn a_law_has_one_form() {
+    let one = "{ affine = { alpha_ms = 1.0, beta_ms = 4.0 } }";
+    let two = "{ affine = { alpha_ms = 1.0, beta_ms = 4.0 }, proportional = { c1 = 1.0 } }";
+    refused_change(one, two, &["line 8"]);
+    refused_change(one, "{}", &["line 8"]);
 }
 
 #[test]

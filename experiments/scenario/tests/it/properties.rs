@@ -8,10 +8,14 @@ use proptest::prelude::*;
 /// Valid texts to be spoiled.
 pub fn texts() -> Vec<String> {
     let arrivals = [
-        "mmpp = { rates_per_s = [300, 900], mean_sojourns_s = [2, 0.5], next = \"uniform\" }\nrequests = 99",
+        "mmpp = { rates_per_s = [300, 900], mean_sojourns_s = [2, 0.5], \
+         next = \"uniform\" }\nrequests = 99",
         "gamma = { rate_per_s = 40, shape = 0.5 }\nduration_s = 5",
         "lognormal_rate = { mean_rate_per_s = 9, sigma = 1, correlation_s = 8 }\nrequests = 99",
-        "llm = { file = \"azure-llm2023-code\", base_ms = 1, per_context_ms = 0.1, per_generated_ms = 1 }\nrequests = 50",
+        "llm = { file = \"azure-llm2023-code\", base_ms = 1, per_context_ms = 0.1, \
+         per_generated_ms = 1 }\nrequests = 50",
+        "trace = { file = \"azure2019-f500\", first_minute = 500, minutes = 2, rate_factor = 0.5, \
+         functions = \"ranks:1-3\", compress = 60, per_function = true }",
         "workload = { file = \"w.csv\", from_row = 3, to_row = 8 }",
     ];
     let mut texts: Vec<String> = arrivals.iter().map(|a| with_arrivals(a)).collect();
@@ -122,7 +126,9 @@ fn apply(text: String, change: &Change) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 600, failure_persistence: None, ..ProptestConfig::default()
+    })]
 
     #[test]
     fn a_spoilt_file_is_read_or_refused_by_name(

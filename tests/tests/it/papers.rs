@@ -1,0 +1,91 @@
+//! The papers' figures: how near the calibrated systems come to Orloj's Tables 3 to 5, with the
+//! seeds of the shipped files.
+//!
+//! The bounds are this project's acceptance criteria, not what was seen. A debug build would take
+//! minutes, so that only release builds run them:
+//!
+//! ```text
+//! cargo test --release -p orrery-tests -- papers
+//! ```
+
+use orrery::paper;
+use orrery::runs;
+use orrery::score::{Scores, rows, score};
+use orrery::table_file::TableFile;
+use std::sync::OnceLock;
+
+/// A table's calibrated systems, scored.
+struct Scored {
+    table: TableFile,
+    scores: Scores,
+}
+
+impl Scored {
+    fn run(id: &str) -> Scored {
+        let mut table = TableFile::load(id).expect("a shipped table");
+        table.system.retain(|s| s.preset == "calibrated");
+        let results = runs::run(&table, &()).expect("a table that runs");
+        let paper = paper::orloj_finish_rates().expect("the paper's figures");
+        let rows = rows(&table, &results, &paper);
+        let systems: Vec<usize> = (0..table.system.len()).collect();
+        let scores = score(&table, &rows, &systems);
+        Scored { table, scores }
+    }
+
+    fn mae_of(&self, name: &str) -> f64 {
+        let is = |s: &&orrery::score::SystemScore| self.table.system[s.system].name == name;
+        self.scores.systems.iter().find(is).expect("a calibrated system of that name").mae
+    }
+
+    /// Over all cells that the paper has.
+    fn mae(&self) -> f64 {
+        let cells: usize = self.scores.systems.iter().map(|s| s.cells).sum();
+        let sum: f64 = self.scores.systems.iter().map(|s| s.mae * s.cells as f64).sum();
+        sum / cells as f64
+    }
+}
+
+/// Each table is run once for all tests.
+fn scored(table: usize) -> &'static Scored {
+    static TABLES: [OnceLock<Scored>; 3] = [const { OnceLock::new() }; 3];
+    TABLES[table - 3].get_or_init(|| Scored::run(&format!("orloj-table-{table}")))
+}
+
+fn at_most(what: &str, found: f64, bound: f64) {
+    assert!(found <= bound, "{what}: mean absolute error {found:.4}, allowed {bound}");
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build")]
+fn table_3_of_orloj_comes_out_for_every_system() {
+    let table = scored(3);
+    for (system, bound) in
+        [("clipper", 0.045), ("nexus", 0.05), ("clockwork", 0.055), ("orloj", 0.025)]
+    {
+        at_most(system, table.mae_of(system), bound);
+    }
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build")]
+fn table_3_of_orloj_puts_pairs_of_systems_in_the_paper_s_order() {
+    let order = scored(3).scores.order;
+    assert!(order.of > 100, "{} pairs are too few", order.of);
+    assert!(100 * order.hits >= 95 * order.of, "right in {} of {}", order.hits, order.of);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build")]
+fn table_5_of_orloj_which_nothing_was_fitted_to_comes_out() {
+    at_most("all cells", scored(5).mae(), 0.08);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build")]
+fn orloj_loses_to_another_system_where_the_paper_says_so() {
+    let places = [3, 4, 5].map(|t| scored(t).scores.beats_orloj);
+    let (hits, of): (usize, usize) =
+        (places.iter().map(|p| p.hits).sum(), places.iter().map(|p| p.of).sum());
+    assert_eq!(of, 17, "places where the paper has another system above Orloj");
+    assert!(hits >= 12, "{hits} of 17 places come out so: {places:?}");
+}
