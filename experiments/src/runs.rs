@@ -3,6 +3,7 @@
 
 use crate::cases::Case;
 use crate::table_file::{Arrivals, Inside, LawName, Normalise, P99, TableFile};
+use orrery_scenario::scenario::selection;
 use orrery_scenario::setup::{Setup, Workload};
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::core::Delays;
@@ -12,7 +13,7 @@ use orrery_sim::request::Source;
 use orrery_sim::request::{AppId, ModelId};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, ArrivalProcess, Limited};
-use orrery_traces::azure2019::{Invocations, MinuteRange, Selection};
+use orrery_traces::azure2019::{Invocations, MinuteRange};
 use orrery_traces::rate::{Minutes, Shape, Spacing};
 use orrery_traces::shipped::shipped;
 use orrery_traces::stats::{RateStats, RateSummary};
@@ -183,7 +184,7 @@ impl Trace {
         let (first, n) = (arrivals.first_minute, arrivals.minutes);
         let range = MinuteRange { first_label: first, last_label: first + n - 1 };
         let all = Invocations::read(shipped(&arrivals.trace)?, Some(range))?;
-        let selected = all.select(&selection(&arrivals.functions)?)?;
+        let selected = all.select(&selection("arrivals.functions", &arrivals.functions)?)?;
         Ok(Trace { invocations: Some(selected) })
     }
 
@@ -256,24 +257,5 @@ fn synthetic_law(name: &str, rate_per_s: f64) -> Result<ArrivalLaw, SpecError> {
         Some(("constant", _)) => ArrivalLaw::Constant { rate_per_s },
         Some(("gamma", shape)) => ArrivalLaw::Gamma { rate_per_s, shape },
         _ => ArrivalLaw::Poisson { rate_per_s },
-    })
-}
-
-fn selection(text: &str) -> Result<Selection, SpecError> {
-    let wrong = || {
-        let allowed = "all, without-top:N, ranks:A-B or trigger:NAME";
-        SpecError::value("arrivals.functions", text, allowed, "correct the selection")
-    };
-    let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
-    Ok(match kind {
-        "all" => Selection::All,
-        "without-top" => Selection::WithoutTop(rest.parse().map_err(|_| wrong())?),
-        "ranks" => {
-            let (first, last) = rest.split_once('-').ok_or_else(wrong)?;
-            let number = |t: &str| t.parse().map_err(|_| wrong());
-            Selection::Ranks { first: number(first)?, last: number(last)? }
-        }
-        "trigger" => Selection::Trigger(rest.to_string()),
-        _ => return Err(wrong()),
     })
 }

@@ -22,6 +22,8 @@ mod value;
 
 use crate::error::SpecError;
 use crate::policy_spec::PolicySpec;
+pub use check_load::selection;
+
 use crate::setup::{ProfileSetup, Setup, Workload};
 use file::{ClosedLoop, Noise, ScenarioFile, Think};
 use laws::{Files, latency_on};

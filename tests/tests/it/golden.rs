@@ -87,7 +87,8 @@ pub fn with_report<T>(table: &TableFile, use_it: impl FnOnce(&Report<'_>) -> T) 
 fn a_difference_shows_the_lines_that_differ_by_number() {
     assert_eq!(difference("a\nb\nc\n", "a\nB\nc\nd\n"), "   2 - b\n   2 + B\n   4 + d\n");
     assert_eq!(difference("a\n", "a\n"), "");
-    let (old, new): (String, String) = (0..50).map(|i| (format!("{i}\n"), format!("-{i}\n"))).unzip();
+    let (old, new): (String, String) =
+        (0..50).map(|i| (format!("{i}\n"), format!("-{i}\n"))).unzip();
     assert!(difference(&old, &new).ends_with("     and 10 more lines\n"));
 }
 

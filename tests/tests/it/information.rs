@@ -239,10 +239,8 @@ fn took_alone(setup: &Setup, text: &str) -> BTreeMap<RequestId, Span> {
 fn a_request_meets_the_same_noise_under_every_policy() {
     let mut setup = setup();
     let truths = arrivals(&setup, 1);
-    for noise in [
-        Noise::Uniform { spread: 0.2, seed: 7 },
-        Noise::Lognormal { sigma: 0.2, seed: 7 },
-    ] {
+    for noise in [Noise::Uniform { spread: 0.2, seed: 7 }, Noise::Lognormal { sigma: 0.2, seed: 7 }]
+    {
         setup.world.noise = noise;
         let first = took_alone(&setup, "fifo[max_batch=1]");
         let noisy = first.iter().filter(|(r, took)| truths[r.index()].alone != **took).count();

@@ -143,8 +143,11 @@ fn check_trace(t: &TraceArrivals) -> Result<(), SpecError> {
     Ok(())
 }
 
-/// The functions of a trace.
-pub(super) fn selection(key: &str, text: &str) -> Result<Selection, SpecError> {
+/// The functions of a trace, from `all`, `without-top:N`, `ranks:A-B` or `trigger:NAME`.
+///
+/// # Errors
+/// When the text is none of these.
+pub fn selection(key: &str, text: &str) -> Result<Selection, SpecError> {
     let wrong = || {
         let allowed = "all, without-top:N, ranks:A-B or trigger:NAME";
         SpecError::value(key, format!("`{text}`"), allowed, "correct the selection")

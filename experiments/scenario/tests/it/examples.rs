@@ -54,6 +54,6 @@ fn the_example_of_a_queue_meets_its_closed_form() {
         .map(|seed| setup.run(&policies[0], seed).unwrap().total().queueing.mean().as_ms_f64())
         .collect();
     let mean = waits.iter().sum::<f64>() / 4.0;
-    // The deviation of one run's mean is some 0.6 ms; of four, 0.3 ms.
-    assert!((mean - 20.0).abs() < 1.2, "{waits:?}");
+    // One run's mean deviates by 0.5 ms (seen over 40 seeds), the mean of four by 0.25 ms.
+    assert!((mean - 20.0).abs() < 1.0, "{waits:?}");
 }

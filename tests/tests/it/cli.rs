@@ -1,0 +1,51 @@
+//! The program `orrery` as its users meet it: a process with arguments, files, two streams and an
+//! exit code.
+//!
+//! What the results are is tested elsewhere; here is how they leave, and what bad input gets.
+
+mod bad_tables;
+mod bad_usage;
+mod process;
+mod reproduce;
+mod scenarios;
+mod traces;
+
+/// A table of one case that runs at once; `more` is TOML that goes over it.
+fn small_table(more: &str) -> String {
+    format!(
+        "extends = \"orloj-table-3\"\nid = \"small\"\nslo_x_p99 = [2.0]\nseeds = 2\n\
+         load.requests = 300\ncases.names = [\"one-modal\"]\n{more}"
+    )
+}
+
+/// A scenario that runs at once; `name` is that of its results, and `arrivals` all of its load.
+fn small_scenario(arrivals: &str) -> String {
+    format!(
+        r#"name = "small"
+policies = ["orloj", "clockwork", "fifo"]
+
+[[model]]
+name = "bert"
+slo_ms = 100.0
+latency = {{ proportional = {{ c1 = 0.4 }} }}
+
+[[app]]
+name = "chat"
+model = "bert"
+time = {{ lognormal = {{ mean_ms = 8.0, sd_ms = 5.0 }} }}
+
+[[app]]
+name = "search"
+model = "bert"
+weight = 2.0
+slo_ms = 60.0
+time = {{ normal = {{ mean_ms = 5.0, sd_ms = 1.0 }} }}
+
+[arrivals]
+{arrivals}
+"#
+    )
+}
+
+/// Some load for it.
+const POISSON: &str = "poisson = { rate_per_s = 200.0 }\nrequests = 400";

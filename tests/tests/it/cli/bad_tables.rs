@@ -1,0 +1,176 @@
+//! Table files that are wrong: exit code 2, no result, and a message that names key or file.
+
+use super::process::Place;
+use super::small_table;
+
+/// Runs a table file and wants it refused with all of these.
+#[track_caller]
+fn refused(text: &str, says: &[&str]) {
+    let place = Place::with("mine.toml", text);
+    place.run(&["reproduce", "mine.toml", "--jobs", "1"]).refused(says);
+    assert_eq!(place.files(), ["mine.toml"]);
+}
+
+#[test]
+fn a_text_that_is_no_toml_is_told_the_line() {
+    refused(&small_table("this is no toml\n"), &["mine.toml", "line 7", "remedy: correct the file"]);
+    refused("", &["mine.toml", "missing field `id`", "remedy"]);
+    let place = Place::with("mine.toml", [0xff, 0xfe, 0x00, 0x80]);
+    place.run(&["reproduce", "mine.toml"]).refused(&["mine.toml", "UTF-8", "remedy"]);
+}
+
+#[test]
+fn a_base_that_is_unknown_is_told_what_bases_there_are() {
+    let text = small_table("").replace("orloj-table-3", "orloj-table-33");
+    refused(&text, &["mine.toml", "`extends`", "orloj-table-33", "name a shipped file"]);
+}
+
+#[test]
+fn a_key_that_is_unknown_is_told_the_keys_there_are() {
+    for (more, key, known) in [
+        ("sedes = 3\n", "`sedes`", "`seeds`"),
+        ("[load]\nrequests = 300\nwarmup = 0.1\n", "`warmup`", "`warm_up`"),
+        ("[cases]\nunits_ms = 3.0\n", "`units_ms`", "`unit_ms`"),
+        ("[[system]]\nname = \"a\"\npreset = \"a\"\npolicy = \"fifo\"\nc1 = 1\n", "`c1`", "`c1_of`"),
+    ] {
+        // `load` and `cases` begin as dotted keys, which a header may not follow.
+        let text = small_table(more);
+        let text = match more.split(']').next() {
+            Some("[load") => text.replace("load.requests = 300\n", ""),
+            Some("[cases") => text.replace("cases.names = [\"one-modal\"]\n", ""),
+            _ => text,
+        };
+        refused(&text, &["mine.toml", "unknown field", key, known, "remedy"]);
+    }
+}
+
+#[test]
+fn a_value_of_a_wrong_type_is_told_the_right_one() {
+    for (key, value, says) in [
+        ("load.offered", "\"much\"", "expected f64"),
+        ("load.of", "\"median\"", "`mean` or `p99`"),
+        ("load.p99", "0.99", "load.p99"),
+        ("arrivals.inside", "\"evenly\"", "`poisson` or `even`"),
+        ("latency.law", "\"linear\"", "`proportional` or `eq3`"),
+        ("profile.sizes", "4", "expected a sequence"),
+        ("profile.batches", "-5", "expected u32"),
+        ("cases.family", "\"modal\"", "`modes`"),
+        ("title", "3", "expected a string"),
+    ] {
+        let last = key.split('.').next_back().expect("a key");
+        refused(&small_table(&format!("{key} = {value}\n")), &["mine.toml", last, says, "remedy"]);
+    }
+    let text = small_table("").replace("[2.0]", "[\"2\"]");
+    refused(&text, &["mine.toml", "slo_x_p99", "remedy"]);
+}
+
+#[test]
+fn a_value_out_of_range_is_told_the_range() {
+    for (key, value, says) in [
+        ("load.offered", "-1.0", "found -1; allowed: a number from 0.000001"),
+        ("load.offered", "0.0", "found 0;"),
+        ("load.offered", "nan", "found NaN;"),
+        ("load.offered", "inf", "found inf;"),
+        ("load.warm_up", "1.0", "from 0 to 0.9"),
+        ("latency.c1", "0.0", "allowed: a number from"),
+        ("latency.c0_share_of_mean", "-0.1", "allowed: a number from 0"),
+        ("profile.batches", "0", "from 1"),
+        ("profile.bins", "0", "from 1"),
+        ("profile.sizes", "[]", "at least one"),
+        ("profile.sizes", "[2, 1]", "growing sizes"),
+        ("profile.sizes", "[1, 1]", "growing sizes"),
+        ("profile.sizes", "[0, 1]", "growing sizes"),
+        ("arrivals.minutes", "0", "from 1"),
+    ] {
+        let says = ["mine.toml", &format!("key `{key}`"), says, "remedy:"];
+        refused(&small_table(&format!("{key} = {value}\n")), &says);
+    }
+    for (from, to, key) in [
+        ("[2.0]", "[]", "slo_x_p99"),
+        ("[2.0]", "[-2.0]", "slo_x_p99"),
+        ("[\"one-modal\"]", "[]", "cases.names"),
+        ("seeds = 2", "seeds = 0", "seeds"),
+        ("= 300", "= 0", "load.requests"),
+    ] {
+        let key = format!("key `{key}`");
+        refused(&small_table("").replace(from, to), &["mine.toml", &key, "allowed:", "remedy:"]);
+    }
+}
+
+#[test]
+fn a_policy_that_is_unknown_is_told_the_nearest_one() {
+    let system = |policy: &str| {
+        small_table(&format!("[[system]]\nname = \"a\"\npreset = \"calibrated\"\npolicy = {policy}\n"))
+    };
+    refused(&system("\"clokwork\""), &["`clokwork`", "did you mean `clockwork`?", "remedy:"]);
+    refused(&system("\"fifo[max_bach=3]\""), &["max_bach", "remedy:"]);
+    refused(&system("\"fifo[max_batch=0]\""), &["max_batch", "1 to 4096", "remedy:"]);
+    refused(&system("\"fifo[max_batch=3\""), &["bracket", "remedy:"]);
+    refused(&system("\"\""), &["there is no policy", "known: clipper", "remedy:"]);
+}
+
+#[test]
+fn a_trace_that_is_unknown_is_told_what_traces_there_are() {
+    for trace in ["azure2019", "poisson:x", ""] {
+        let more = format!("arrivals.trace = \"{trace}\"\n");
+        refused(&small_table(&more), &[&format!("`{trace}`"), "azure2019-f500", "choose one"]);
+    }
+    let more = "arrivals.trace = \"azure-llm2023-conv\"\n";
+    refused(&small_table(more), &["azure_llm2023_conv", "HashFunction", "the right file"]);
+    let more = "arrivals.trace = \"gamma:0\"\n";
+    refused(&small_table(more), &["`shape`", "found `0`", "change the parameter"]);
+}
+
+#[test]
+fn functions_that_the_trace_does_not_have_are_told_what_it_has() {
+    for (functions, says) in [
+        ("some", "all, without-top:N, ranks:A-B or trigger:NAME"),
+        ("without-top:x", "without-top:N"),
+        ("without-top:500", "azure2019_f500"),
+        ("ranks:3", "ranks:A-B"),
+        ("ranks:9-2", "azure2019_f500"),
+        ("ranks:0-5", "azure2019_f500"),
+        ("ranks:400-900", "ranks from 1 to 500"),
+        ("trigger:none", "http"),
+    ] {
+        refused(&small_table(&format!("arrivals.functions = \"{functions}\"\n")), &[says]);
+    }
+}
+
+#[test]
+fn minutes_that_the_trace_does_not_have_are_told_which_it_has() {
+    for (first, minutes) in [(0, 480), (479, 1), (900, 480), (960, 1), (2000, 480)] {
+        let more = format!("arrivals.first_minute = {first}\narrivals.minutes = {minutes}\n");
+        refused(&small_table(&more), &["azure2019_f500", "480 to 959", "choose minutes"]);
+    }
+}
+
+#[test]
+fn a_change_of_a_key_that_is_not_there_is_refused() {
+    for (set, says) in [
+        ("{ \"load.offerd\" = 1.0 }", "load.offerd"),
+        ("{ \"load.offered\" = -1.0 }", "key `load.offered`"),
+        ("{ \"system.vllm.policy\" = \"fifo\" }", "system.vllm.policy"),
+        ("{ \"system.orloj.nokey\" = 1 }", "nokey"),
+        ("{ \"system.orloj.policy\" = \"orlo\" }", "did you mean `orloj`?"),
+    ] {
+        refused(&small_table(&format!("[[vary]]\nname = \"a\"\nset = {set}\n")), &[says, "remedy"]);
+    }
+}
+
+/// Values that mean nothing and are not refused yet, or end in a panic.
+#[test]
+#[ignore = "not so yet: see the report that came with this test"]
+fn a_value_that_means_nothing_is_refused() {
+    refused(&small_table("arrivals.first_minute = 4294967295\n"), &["first_minute"]);
+    refused(&small_table("cases.unit_ms = 0.0\n"), &["unit_ms"]);
+    let system = |more: &str| {
+        let system = "[[system]]\nname = \"clipper\"\npreset = \"calibrated\"\npolicy = \"clipper\"\n";
+        small_table(&format!("{system}{more}\n"))
+    };
+    refused(&system("host_ms_per_request = -1.0"), &["host_ms_per_request"]);
+    refused(&system("host_ms_per_request = nan"), &["host_ms_per_request"]);
+    refused(&system("c1_of = { bart = -3.0 }"), &["c1_of"]);
+    refused(&system("").replace("calibrated", "calibratd"), &["preset", "calibrated"]);
+    refused(&small_table("").replace("\"small\"", "\"../evil\""), &["id"]);
+}

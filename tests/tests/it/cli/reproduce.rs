@@ -1,0 +1,179 @@
+//! `orrery list` and `orrery reproduce`: forms, streams, files, cases, jobs.
+
+use super::process::{Place, Ran, run};
+use super::small_table;
+use orrery::table_file::TableFile;
+use serde_json::Value;
+
+const HEADER: &str =
+    "table,case,slo_x_p99,system,preset,finish_rate,ci95_low,ci95_high,paper,abs_error";
+
+/// The values of a column.
+fn column<'a>(csv: &'a str, name: &str) -> Vec<&'a str> {
+    let mut lines = csv.lines();
+    let head = lines.next().expect("a header");
+    let at = head.split(',').position(|n| n == name).expect("a column of that name");
+    lines.map(|l| l.split(',').nth(at).expect("a full row")).collect()
+}
+
+/// The finish rates, which must be rates.
+fn finish_rates(csv: &str) -> Vec<f64> {
+    let rates: Vec<f64> =
+        column(csv, "finish_rate").iter().map(|r| r.parse().expect("a number")).collect();
+    assert!(rates.iter().all(|r| (0.0..=1.0).contains(r)), "{rates:?}");
+    assert!(rates.iter().any(|r| *r > 0.5), "{rates:?}");
+    rates
+}
+
+#[test]
+fn list_names_every_table_with_its_source() {
+    let listed = run(&["list"]).ok();
+    for id in TableFile::ids() {
+        assert!(listed.lines().any(|l| l.starts_with(&format!("{id} "))), "{id} in:\n{listed}");
+    }
+    assert!(TableFile::ids().count() >= 5);
+    assert!(listed.contains("Appendix A, Table 3"), "{listed}");
+}
+
+#[test]
+fn a_shipped_table_runs_by_its_id_and_prints_nothing_but_itself() {
+    let out = run(&["reproduce", "orloj-table-3", "--seeds", "1", "--case", "one-modal"]).ok();
+    let first = "orloj-table-3: Finish rate as the modality of execution times grows\nsource: Orloj";
+    assert!(out.starts_with(first), "{out}");
+    let heads = "case       xP99  | ours paper   err  | ours paper   err";
+    for part in [heads, "one-modal  ", "mean absolute error", "mean of 1 seed", "Arrivals ("] {
+        assert!(out.contains(part), "no `{part}` in:\n{out}");
+    }
+}
+
+#[test]
+fn csv_has_its_header_and_a_row_for_each_slo_and_system() {
+    let place = Place::with("small.toml", small_table(""));
+    let csv = place.run(&["reproduce", "small.toml", "--format", "csv"]).ok();
+    assert_eq!(csv.lines().next(), Some(HEADER));
+    assert_eq!(csv.lines().count(), 1 + 10, "{csv}");
+    assert!(csv.lines().all(|l| l.split(',').count() == 10), "{csv}");
+    finish_rates(&csv);
+    let systems = column(&csv, "system");
+    for (name, rows) in [("clipper", 2), ("orloj", 2), ("fifo", 1), ("oracle", 1)] {
+        assert_eq!(systems.iter().filter(|s| **s == name).count(), rows, "{csv}");
+    }
+    for (system, paper) in systems.iter().zip(column(&csv, "paper")) {
+        assert_eq!(paper.is_empty(), ["fifo", "oracle"].contains(system), "{csv}");
+    }
+    assert!(column(&csv, "ci95_low").iter().all(|c| !c.is_empty()), "two seeds:\n{csv}");
+    let one = place.run(&["reproduce", "small.toml", "--format", "csv", "--seeds", "1"]).ok();
+    assert!(column(&one, "ci95_low").iter().all(|c| c.is_empty()), "one seed:\n{one}");
+}
+
+#[test]
+fn json_says_the_same_as_csv_and_what_was_assumed() {
+    let place = Place::with("small.toml", small_table(""));
+    let json = place.run(&["reproduce", "small.toml", "--format", "json"]).ok();
+    let csv = place.run(&["reproduce", "small.toml", "--format", "csv"]).ok();
+    let value: Value = serde_json::from_str(&json).expect("JSON");
+    let rows = value["rows"].as_array().expect("rows");
+    let rates: Vec<String> = rows
+        .iter()
+        .map(|r| format!("{:.6}", r["finish_rate"].as_f64().expect("a rate")))
+        .collect();
+    assert_eq!(rates, column(&csv, "finish_rate"));
+    assert_eq!(value["table"], "small");
+    assert_eq!(value["assumptions"]["load"]["requests"], 300);
+    assert_eq!(value["assumptions"]["system"].as_array().map(Vec::len), Some(10));
+    assert_eq!(value["scores"].as_array().map(Vec::len), Some(8));
+    assert_eq!(value["loads"][0]["case"], "one-modal");
+}
+
+#[test]
+fn out_holds_every_form_and_the_same_bytes_as_stdout() {
+    let place = Place::with("small.toml", small_table(""));
+    for (format, ending) in [("table", "txt"), ("csv", "csv"), ("json", "json")] {
+        let args = ["reproduce", "small.toml", "--format", format, "--out", "new/folder"];
+        let out = place.run(&args).ok();
+        assert!(place.read(&format!("new/folder/small.{ending}")) == out, "{format}");
+    }
+    let left = std::fs::read_dir(place.path("new/folder")).expect("a folder");
+    assert!(left.map(|e| e.expect("an entry").path()).all(|p| p.extension() != Some("tmp".as_ref())));
+    assert_eq!(place.files(), ["new", "small.toml"]);
+}
+
+#[test]
+fn cases_without_a_figure_of_the_paper_run_and_leave_its_column_empty() {
+    for (table, case) in [
+        ("orloj-table-2", "std-0.7/1.3"),
+        ("orloj-table-3", "six-modal"),
+        ("orloj-table-5", "gpt-convAI"),
+    ] {
+        let text = small_table("").replace("orloj-table-3", table).replace("one-modal", case);
+        let place = Place::with("small.toml", text);
+        let csv = place.run(&["reproduce", "small.toml", "--format", "csv"]).ok();
+        assert!(column(&csv, "case").iter().all(|c| *c == case), "{csv}");
+        assert!(column(&csv, "paper").iter().all(|p| p.is_empty()), "{csv}");
+        assert!(column(&csv, "abs_error").iter().all(|e| e.is_empty()), "{csv}");
+        finish_rates(&csv);
+        let text = place.run(&["reproduce", "small.toml"]).ok();
+        assert!(text.contains("no figure of the paper to compare with"), "{text}");
+        assert!(text.contains(case), "{text}");
+    }
+}
+
+#[test]
+fn cases_that_are_asked_for_run_in_the_order_asked() {
+    let place = Place::with("small.toml", small_table(""));
+    let args = ["reproduce", "small.toml", "--format", "csv"];
+    let cases = ["--case", "six-modal", "--case", "two-modal"];
+    let csv = place.run(&[&args[..], &cases[..]].concat()).ok();
+    let mut found = column(&csv, "case");
+    found.dedup();
+    assert_eq!(found, ["six-modal", "two-modal"]);
+}
+
+#[test]
+fn our_figures_are_the_same_without_the_paper_s() {
+    let place = Place::with("small.toml", small_table(""));
+    let args = ["reproduce", "small.toml", "--format", "csv"];
+    let with = place.run(&args).ok();
+    let mut command = place.command(&args);
+    let output = command.env("ORRERY_WITHOUT_PAPER", "1").output().expect("a process");
+    let without = Ran::of(&args, output).ok();
+    assert!(column(&without, "paper").iter().all(|p| p.is_empty()), "{without}");
+    assert_eq!(finish_rates(&with), finish_rates(&without));
+    let mut command = place.command(&["reproduce", "small.toml"]);
+    let output = command.env("ORRERY_WITHOUT_PAPER", "1").output().expect("a process");
+    let text = Ran::of(&args, output).ok();
+    assert!(text.contains("one-modal"), "{text}");
+}
+
+#[test]
+fn the_number_of_jobs_changes_no_byte() {
+    let place = Place::with("small.toml", small_table("").replace("[2.0]", "[1.5, 3.0]"));
+    let one = place.run(&["reproduce", "small.toml", "--format", "json", "--jobs", "1"]).ok();
+    let two = place.run(&["reproduce", "small.toml", "--format", "json", "--jobs", "2"]).ok();
+    assert!(one == two);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let place = Place::with("small.toml", small_table(""));
+    for args in [&["list"][..], &["reproduce", "small.toml", "--format", "json"]] {
+        let mut command = place.command(args);
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let mut child = command.spawn().expect("a process");
+        drop(child.stdout.take());
+        Ran::of(args, child.wait_with_output().expect("a process")).ok();
+    }
+}
+
+#[test]
+fn a_sensitivity_table_prints_one_row_for_each_change() {
+    let vary = "[[vary]]\nname = \"less load\"\nset = { \"load.offered\" = 1.0 }\n\
+                [[vary]]\nname = \"no host\"\nset = { \"system.clipper.host_ms_per_request\" = 0.0 }\n";
+    let place = Place::with("small.toml", small_table(vary));
+    let text = place.run(&["reproduce", "small.toml"]).ok();
+    assert!(text.contains("less load") && text.contains("no host"), "{text}");
+    let json = place.run(&["reproduce", "small.toml", "--format", "json"]).ok();
+    serde_json::from_str::<Value>(&json).expect("JSON");
+    let csv = place.run(&["reproduce", "small.toml", "--format", "csv"]).ok();
+    assert!(csv.contains("less load"), "{csv}");
+}
