@@ -182,7 +182,8 @@ fn print(text: &str) -> std::io::Result<()> {
 /// When the folder cannot be written.
 pub fn write_atomically(path: &std::path::Path, bytes: &[u8]) -> Result<(), SpecError> {
     let error = |e: std::io::Error| {
-        SpecError::value("--out", path.display(), "a folder that can be written", e.to_string())
+        let found = format!("{}: {e}", path.display());
+        SpecError::value("--out", found, "a folder that can be written", "choose another folder")
     };
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(error)?;

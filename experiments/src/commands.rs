@@ -177,7 +177,8 @@ pub fn run(args: &Run) -> Result<Answer, SpecError> {
 pub fn trace(command: &Trace) -> Result<Answer, SpecError> {
     match command {
         Trace::List => {
-            let names: String = shipped_names().map(|n| format!("{n}\n")).collect();
+            let note = |n: &str| if n.starts_with("len-") { "  (sequence lengths)" } else { "" };
+            let names: String = shipped_names().map(|n| format!("{n}{}\n", note(n))).collect();
             Ok(Answer::of(names))
         }
         Trace::Inspect { file } => {
@@ -248,7 +249,6 @@ fn record_parquet(_: &mut dyn orrery_sim::request::Source, out: &Path) -> Result
 pub fn audit(log: &Path) -> Result<Answer, SpecError> {
     let name = log.display().to_string();
     let file = File::open(log).map_err(|source| SpecError::Read { file: name.clone(), source })?;
-    let report = audit_log(read_log(BufReader::new(file), &name))
-        .map_err(|e| SpecError::Parse { file: name.clone(), message: e.to_string() })?;
+    let report = audit_log(read_log(BufReader::new(file), &name))?;
     Ok(Answer { stdout: format!("{report}\n"), failed: !report.is_clean() })
 }

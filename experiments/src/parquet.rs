@@ -109,3 +109,54 @@ pub fn table_from_csv(text: &str, path: &Path) -> Result<(), SpecError> {
         .map_err(|e| error(path, e))?;
     std::fs::rename(&temporary, path).map_err(|e| error(path, e))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orrery_sim::request::{AppId, ModelId, VecSource};
+    use orrery_sim::time::Time;
+
+    fn read(path: &Path) -> DataFrame {
+        ParquetReader::new(File::open(path).unwrap()).finish().unwrap()
+    }
+
+    #[test]
+    fn a_workload_comes_back_as_it_was_written() {
+        let arrivals: Vec<Arrival> = (0..(CHUNK as u64 + 10))
+            .map(|i| Arrival {
+                at: Time::from_ns(i * 7),
+                app: AppId(i as u32 % 3),
+                model: ModelId(i as u32 % 2),
+                size: 1 + i as u32 % 4,
+                slo: if i % 5 == 0 { Span::MAX } else { Span::from_ns(i) },
+                alone: Span::from_ns(i * i),
+            })
+            .collect();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("w.parquet");
+        let rows = record(&mut VecSource::new(arrivals.clone()), &path).unwrap();
+        assert_eq!(rows, arrivals.len() as u64);
+        assert!(read(&path).equals_missing(&chunk(&arrivals).unwrap()));
+        let again = folder.path().join("again.parquet");
+        record(&mut VecSource::new(arrivals), &again).unwrap();
+        assert_eq!(std::fs::read(path).unwrap(), std::fs::read(again).unwrap(), "the same bytes");
+    }
+
+    #[test]
+    fn a_table_keeps_numbers_words_and_gaps() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.parquet");
+        table_from_csv("case,rate,paper\na,0.5,\nb,0.25,0.3\n", &path).unwrap();
+        let frame = read(&path);
+        assert_eq!(frame.height(), 2);
+        assert_eq!(frame.column("case").unwrap().str().unwrap().get(1), Some("b"));
+        assert_eq!(frame.column("rate").unwrap().f64().unwrap().get(0), Some(0.5));
+        assert_eq!(frame.column("paper").unwrap().f64().unwrap().get(0), None);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_named() {
+        let error = record(&mut VecSource::default(), Path::new("/nowhere/w.parquet")).unwrap_err();
+        assert!(error.to_string().contains("/nowhere/w.parquet"), "{error}");
+    }
+}

@@ -5,7 +5,7 @@
 use crate::paper::FinishRates;
 use crate::runs::Results;
 use crate::score::{Row, Scores, improvement, rows, score};
-use crate::table_file::TableFile;
+use crate::table_file::{Preset, TableFile};
 use orrery_traces::stats::BinStats;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -29,8 +29,8 @@ impl<'a> Report<'a> {
     /// Scores the results against the paper's figures (which may be none).
     pub fn new(table: &'a TableFile, results: &'a Results, paper: &[FinishRates]) -> Report<'a> {
         let rows = rows(table, results, paper);
-        let with = |presets: &[&str]| -> Vec<usize> {
-            let kept = |i: &usize| presets.contains(&table.system[*i].preset.as_str());
+        let with = |presets: &[Preset]| -> Vec<usize> {
+            let kept = |i: &usize| presets.contains(&table.system[*i].preset);
             (0..table.system.len()).filter(kept).collect()
         };
         let group = |title, systems: Vec<usize>| Group {
@@ -40,12 +40,12 @@ impl<'a> Report<'a> {
         };
         let groups = vec![
             group(
-                "calibrated for these tables; beside them two references",
-                with(&["calibrated", "reference"]),
+                "calibrated for these tables, and references",
+                with(&[Preset::Calibrated, Preset::Reference]),
             ),
             group(
                 "as released (Orloj: as published; its code was not released)",
-                with(&["released", "paper"]),
+                with(&[Preset::Released, Preset::Paper]),
             ),
         ];
         let groups = groups.into_iter().filter(|g| !g.systems.is_empty()).collect();
@@ -58,7 +58,7 @@ impl<'a> Report<'a> {
         let mut out = format!("{}: {}\nsource: {}\n", t.id, t.title, t.source);
         let _ = writeln!(
             out,
-            "finish rate = answered in time / all requests; mean of {} seeds; {} requests a run, \
+            "finish rate = answered in time / all requests; mean over {} seed(s); {} requests a run, \
              the first {:.0} % of the run not counted\n",
             t.seeds,
             t.load.requests,
@@ -254,7 +254,7 @@ impl<'a> Report<'a> {
                 r.case,
                 r.slo_x_p99,
                 s.name,
-                s.preset,
+                s.preset.word(),
                 r.finish_rate,
                 cell(r.ci95.map(|c| c.0)),
                 cell(r.ci95.map(|c| c.1)),
@@ -270,7 +270,7 @@ impl<'a> Report<'a> {
         let row = |r: &Row| {
             let s = &self.table.system[r.system];
             json!({
-                "case": r.case, "slo_x_p99": r.slo_x_p99, "system": s.name, "preset": s.preset,
+                "case": r.case, "slo_x_p99": r.slo_x_p99, "system": s.name, "preset": s.preset.word(),
                 "policy": s.policy, "finish_rate": r.finish_rate,
                 "ci95_low": r.ci95.map(|c| c.0), "ci95_high": r.ci95.map(|c| c.1),
                 "paper": r.paper, "abs_error": r.error().map(f64::abs),
@@ -280,7 +280,7 @@ impl<'a> Report<'a> {
             g.scores.systems.iter().map(|s| {
                 let system = &self.table.system[s.system];
                 json!({
-                    "system": system.name, "preset": system.preset, "cells": s.cells,
+                    "system": system.name, "preset": system.preset.word(), "cells": s.cells,
                     "mean_abs_error": s.mae, "median_mean_abs_error": s.median_mae, "skill": s.skill(),
                 })
             }).collect::<Vec<Value>>()

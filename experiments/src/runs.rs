@@ -14,8 +14,9 @@ use orrery_sim::request::{AppId, ModelId};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, ArrivalProcess, Limited};
 use orrery_traces::azure2019::{Invocations, MinuteRange};
+use orrery_traces::open::Input;
 use orrery_traces::rate::{Minutes, Shape, Spacing};
-use orrery_traces::shipped::shipped;
+use orrery_traces::shipped::{shipped, shipped_names};
 use orrery_traces::stats::{RateStats, RateSummary};
 use orrery_traces::workload::{Application, OpenWorkload};
 use rayon::prelude::*;
@@ -84,6 +85,10 @@ struct Trace {
 /// # Errors
 /// When the file names something that does not exist or a run cannot be made.
 pub fn run(table: &TableFile, progress: &dyn Progress) -> Result<Results, SpecError> {
+    run_all(table, progress).map_err(|e| e.in_file(&table.id))
+}
+
+fn run_all(table: &TableFile, progress: &dyn Progress) -> Result<Results, SpecError> {
     let cases: Vec<Case> =
         table.cases.names.iter().map(|n| Case::make(&table.cases, n)).collect::<Result<_, _>>()?;
     let policies: Vec<PolicySpec> =
@@ -183,7 +188,7 @@ impl Trace {
         }
         let (first, n) = (arrivals.first_minute, arrivals.minutes);
         let range = MinuteRange { first_label: first, last_label: first + n - 1 };
-        let all = Invocations::read(shipped(&arrivals.trace)?, Some(range))?;
+        let all = Invocations::read(trace_input(&arrivals.trace)?, Some(range))?;
         let selected = all.select(&selection("arrivals.functions", &arrivals.functions)?)?;
         Ok(Trace { invocations: Some(selected) })
     }
@@ -244,6 +249,15 @@ fn minutes_law(
         first + taken.len() as u32 - 1
     );
     Ok((ArrivalLaw::Minutes(minutes), origin))
+}
+
+fn trace_input(name: &str) -> Result<Input, SpecError> {
+    let unknown = |_| {
+        let known: Vec<&str> = shipped_names().filter(|n| n.starts_with("azure2019")).collect();
+        let allowed = format!("{}, poisson, constant or gamma:SHAPE", known.join(", "));
+        SpecError::value("arrivals.trace", format!("`{name}`"), allowed, "choose one of these")
+    };
+    shipped(name).map_err(unknown)
 }
 
 fn synthetic(name: &str) -> Option<(&str, f64)> {

@@ -240,7 +240,7 @@ mod tests {
     }
 
     fn place(name: &str, preset: &str) -> usize {
-        table().system.iter().position(|s| s.name == name && s.preset == preset).unwrap()
+        table().system.iter().position(|s| s.name == name && s.preset.word() == preset).unwrap()
     }
 
     #[test]

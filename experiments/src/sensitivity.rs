@@ -3,7 +3,7 @@
 use crate::paper::FinishRates;
 use crate::runs::{Progress, run};
 use crate::score::{Row, rows, score};
-use crate::table_file::TableFile;
+use crate::table_file::{Preset, TableFile};
 use orrery_scenario::SpecError;
 use serde_json::json;
 use std::fmt::Write;
@@ -45,7 +45,7 @@ impl<'a> Sensitivity<'a> {
 
     /// How many simulations that takes.
     pub fn simulations(table: &TableFile) -> u64 {
-        let systems = table.system.iter().filter(|s| s.preset == "calibrated").count();
+        let systems = table.system.iter().filter(|s| s.preset == Preset::Calibrated).count();
         let one = table.cases.names.len() * table.slo_x_p99.len() * systems * table.seeds as usize;
         (one * (table.vary.len() + 1)) as u64
     }
@@ -56,7 +56,7 @@ impl<'a> Sensitivity<'a> {
         let mut out = format!("{}: {}\nsource: {}\n", t.id, t.title, t.source);
         let _ = writeln!(
             out,
-            "mean absolute error against the paper, calibrated systems, {} seeds, {} requests a run; \
+            "mean absolute error against the paper, calibrated systems, {} seed(s), {} requests a run; \
              in brackets the mean finish rate\n",
             t.seeds, t.load.requests
         );
@@ -161,7 +161,7 @@ fn line(
     progress: &dyn Progress,
 ) -> Result<Line, SpecError> {
     let mut table = table.clone();
-    table.system.retain(|s| s.preset == "calibrated");
+    table.system.retain(|s| s.preset == Preset::Calibrated);
     let results = run(&table, progress)?;
     let rows = rows(&table, &results, paper);
     let all: Vec<usize> = (0..table.system.len()).collect();

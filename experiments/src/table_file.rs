@@ -3,6 +3,7 @@
 //! A file may extend another one; tables are merged key by key, arrays replaced. Unknown keys are
 //! errors. It knows what a table assumes, not how it is run.
 
+use orrery_scenario::PolicySpec;
 use orrery_scenario::error::{SpecError, nearest};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -184,14 +185,40 @@ pub enum Family {
     Static,
 }
 
+/// Whose settings a system has.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Preset {
+    /// The authors' code with its defaults.
+    Released,
+    /// What the paper's text says, where no code was released.
+    Paper,
+    /// Fitted, once for all tables.
+    Calibrated,
+    /// No system of a paper.
+    Reference,
+}
+
+impl Preset {
+    /// Its word in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Preset::Released => "released",
+            Preset::Paper => "paper",
+            Preset::Calibrated => "calibrated",
+            Preset::Reference => "reference",
+        }
+    }
+}
+
 /// A column of the table.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct System {
     /// The system's name; the paper's column of that name stands beside it.
     pub name: String,
-    /// `released`, `paper`, `calibrated` or `reference`.
-    pub preset: String,
+    /// Whose settings these are.
+    pub preset: Preset,
     /// The policy with its parameters.
     pub policy: String,
     /// The device waits for the host this long for each request of a batch.
@@ -308,7 +335,26 @@ impl TableFile {
         within("latency.c1", self.latency.c1, 1e-9, 10.0)?;
         within("latency.c0_share_of_mean", self.latency.c0_share_of_mean, 0.0, 10.0)?;
         within("seeds", f64::from(self.seeds), 1.0, 1e6)?;
+        within("arrivals.first_minute", f64::from(self.arrivals.first_minute), 0.0, 1e6)?;
         within("arrivals.minutes", f64::from(self.arrivals.minutes), 1.0, 1e6)?;
+        let c = &self.cases;
+        within("cases.unit_ms", c.unit_ms, 1e-6, 1e6)?;
+        within("cases.spacing_units", c.spacing_units, 0.0, 1e6)?;
+        within("cases.sd_units", c.sd_units, 0.0, 1e6)?;
+        within("cases.single_at_units", c.single_at_units, 1e-6, 1e6)?;
+        within("cases.narrow_share", c.narrow_share, 1e-6, 1.0 - 1e-6)?;
+        within("cases.short_share", c.short_share, 1e-6, 1.0 - 1e-6)?;
+        for (i, s) in self.system.iter().enumerate() {
+            within(&format!("system[{i}].host_ms_per_request"), s.host_ms_per_request, 0.0, 1e6)?;
+            for (model, c1) in &s.c1_of {
+                within(&format!("system[{i}].c1_of.{model}"), *c1, 1e-9, 10.0)?;
+            }
+            let named = |message: String| {
+                let key = format!("system[{i}].policy");
+                SpecError::value(key, &s.policy, "a policy that exists", message)
+            };
+            PolicySpec::parse(&s.policy).map_err(|e| named(e.to_string()))?;
+        }
         within("profile.batches", f64::from(self.profile.batches), 1.0, 1e6)?;
         within("profile.bins", self.profile.bins as f64, 1.0, 1e5)?;
         for x in &self.slo_x_p99 {
@@ -324,14 +370,15 @@ impl TableFile {
                 return Err(SpecError::value(key, "nothing", "at least one", "add one"));
             }
         }
-        if !self.profile.sizes.is_sorted_by(|a, b| a < b) || self.profile.sizes[0] == 0 {
-            let found = format!("{:?}", self.profile.sizes);
-            return Err(SpecError::value(
-                "profile.sizes",
-                found,
-                "growing sizes from 1",
-                "sort them",
-            ));
+        let sizes = &self.profile.sizes;
+        if !sizes.is_sorted_by(|a, b| a < b) || sizes[0] != 1 || sizes.len() > 24 {
+            let (found, allowed) = (format!("{sizes:?}"), "growing sizes, the first 1, at most 24");
+            return Err(SpecError::value("profile.sizes", found, allowed, "correct the list"));
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_+.".contains(c);
+        if !self.id.chars().all(plain) || self.id.starts_with('.') || self.id.is_empty() {
+            let allowed = "letters, digits, `-`, `_`, `+` and `.`: it names files";
+            return Err(SpecError::value("id", &self.id, allowed, "choose another id"));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What can be wrong with a scenario: every message names the place, what was found, what is
 //! allowed, and the remedy.
 
+use orrery_sim::log::LogError;
 use orrery_traces::TraceError;
 use thiserror::Error;
 
@@ -8,10 +9,12 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[allow(missing_docs)]
 pub enum SpecError {
-    #[error("{file}: cannot be read: {source}\n  remedy: give the path of a readable TOML file")]
+    #[error("{file}: cannot be read: {source}\n  remedy: give the path of a file that can be read")]
     Read { file: String, source: std::io::Error },
 
-    #[error("{file}: {message}\n  remedy: correct the file; `docs/scenarios.md` lists the keys")]
+    #[error(
+        "{file}: {message}\n  remedy: correct the file; see `docs/scenarios.md` for scenarios, `experiments/tables/` for tables"
+    )]
     Parse { file: String, message: String },
 
     #[error("{}key `{key}`: found {found}; allowed: {allowed}\n  remedy: {remedy}", place(file))]
@@ -28,6 +31,13 @@ pub enum SpecError {
 
     #[error(transparent)]
     Trace(Box<TraceError>),
+
+    #[error(transparent)]
+    Log(#[from] LogError),
+
+    /// An error that does not name the file that led to it.
+    #[error("{file}: {source}")]
+    Within { file: String, source: Box<SpecError> },
 }
 
 impl From<TraceError> for SpecError {
@@ -69,6 +79,9 @@ impl SpecError {
             }
             SpecError::Data { file, key, source } if file.is_empty() => {
                 SpecError::Data { file: name.to_string(), key, source }
+            }
+            error @ (SpecError::Policy { .. } | SpecError::Trace(_)) => {
+                SpecError::Within { file: name.to_string(), source: Box::new(error) }
             }
             other => other,
         }

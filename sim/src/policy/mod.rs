@@ -21,6 +21,8 @@ pub mod nexus;
 pub mod oracle;
 pub mod orloj;
 mod score;
+#[cfg(test)]
+mod tests;
 
 use crate::cluster::{Change, DeviceView};
 use crate::request::{ActionId, AppId, DeviceId, Drop, ModelId, Request, RequestId};

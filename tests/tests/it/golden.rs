@@ -10,7 +10,7 @@
 use orrery::paper;
 use orrery::report::Report;
 use orrery::runs;
-use orrery::table_file::TableFile;
+use orrery::table_file::{Preset, TableFile};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -72,7 +72,7 @@ pub fn small(id: &str, cases: &[&str], seeds: u32) -> TableFile {
     table.cases.names = cases.iter().map(|c| c.to_string()).collect();
     table.seeds = seeds;
     table.load.requests = 2_000;
-    table.system.retain(|s| s.preset != "reference");
+    table.system.retain(|s| s.preset != Preset::Reference);
     table
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Unit tests are not here; they stand beside the code that they test.
 
+mod cli;
 mod determinism;
 mod differential;
 mod golden;

@@ -11,7 +11,7 @@
 use orrery::paper;
 use orrery::runs;
 use orrery::score::{Scores, rows, score};
-use orrery::table_file::TableFile;
+use orrery::table_file::{Preset, TableFile};
 use std::sync::OnceLock;
 
 /// A table's calibrated systems, scored.
@@ -23,7 +23,7 @@ struct Scored {
 impl Scored {
     fn run(id: &str) -> Scored {
         let mut table = TableFile::load(id).expect("a shipped table");
-        table.system.retain(|s| s.preset == "calibrated");
+        table.system.retain(|s| s.preset == Preset::Calibrated);
         let results = runs::run(&table, &()).expect("a table that runs");
         let paper = paper::orloj_finish_rates().expect("the paper's figures");
         let rows = rows(&table, &results, &paper);

@@ -5,8 +5,11 @@ use super::small_table;
 
 #[test]
 fn an_id_that_is_unknown_is_told_the_nearest_one() {
-    run(&["reproduce", "orloj-tabel-3"])
-        .refused(&["orloj-tabel-3", "did you mean `orloj-table-3`?", "orrery list"]);
+    run(&["reproduce", "orloj-tabel-3"]).refused(&[
+        "orloj-tabel-3",
+        "did you mean `orloj-table-3`?",
+        "orrery list",
+    ]);
     run(&["reproduce", "nothing-like-it"]).refused(&["nothing-like-it", "orloj-table-2", "list"]);
 }
 
@@ -48,8 +51,11 @@ fn numbers_out_of_range_are_told_the_range() {
 
 #[test]
 fn a_format_that_is_unknown_is_told_the_formats_there_are() {
-    run(&["reproduce", "orloj-table-3", "--format", "xml"])
-        .refused(&["'xml'", "--format", "table, csv, json"]);
+    run(&["reproduce", "orloj-table-3", "--format", "xml"]).refused(&[
+        "'xml'",
+        "--format",
+        "table, csv, json",
+    ]);
 }
 
 #[test]
@@ -62,7 +68,11 @@ fn a_command_that_is_unknown_is_told_the_nearest_one() {
 #[test]
 fn a_file_that_is_missing_is_named() {
     let missing = "No such file";
-    run(&["reproduce", "nowhere.toml"]).refused(&["nowhere.toml", missing, "remedy: give the path"]);
+    run(&["reproduce", "nowhere.toml"]).refused(&[
+        "nowhere.toml",
+        missing,
+        "remedy: give the path",
+    ]);
     run(&["run", "nowhere.toml"]).refused(&["nowhere.toml", missing, "remedy: give the path"]);
     run(&["audit", "nowhere.log"]).refused(&["nowhere.log", missing, "remedy: give the path"]);
     run(&["trace", "record", "nowhere.toml", "--out", "x.csv"]).refused(&["nowhere.toml", missing]);

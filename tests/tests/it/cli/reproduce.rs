@@ -38,10 +38,11 @@ fn list_names_every_table_with_its_source() {
 #[test]
 fn a_shipped_table_runs_by_its_id_and_prints_nothing_but_itself() {
     let out = run(&["reproduce", "orloj-table-3", "--seeds", "1", "--case", "one-modal"]).ok();
-    let first = "orloj-table-3: Finish rate as the modality of execution times grows\nsource: Orloj";
+    let first =
+        "orloj-table-3: Finish rate as the modality of execution times grows\nsource: Orloj";
     assert!(out.starts_with(first), "{out}");
     let heads = "case       xP99  | ours paper   err  | ours paper   err";
-    for part in [heads, "one-modal  ", "mean absolute error", "mean of 1 seed", "Arrivals ("] {
+    for part in [heads, "one-modal  ", "mean absolute error", "mean over 1 seed", "Arrivals ("] {
         assert!(out.contains(part), "no `{part}` in:\n{out}");
     }
 }
@@ -73,10 +74,8 @@ fn json_says_the_same_as_csv_and_what_was_assumed() {
     let csv = place.run(&["reproduce", "small.toml", "--format", "csv"]).ok();
     let value: Value = serde_json::from_str(&json).expect("JSON");
     let rows = value["rows"].as_array().expect("rows");
-    let rates: Vec<String> = rows
-        .iter()
-        .map(|r| format!("{:.6}", r["finish_rate"].as_f64().expect("a rate")))
-        .collect();
+    let rates: Vec<String> =
+        rows.iter().map(|r| format!("{:.6}", r["finish_rate"].as_f64().expect("a rate"))).collect();
     assert_eq!(rates, column(&csv, "finish_rate"));
     assert_eq!(value["table"], "small");
     assert_eq!(value["assumptions"]["load"]["requests"], 300);
@@ -94,7 +93,9 @@ fn out_holds_every_form_and_the_same_bytes_as_stdout() {
         assert!(place.read(&format!("new/folder/small.{ending}")) == out, "{format}");
     }
     let left = std::fs::read_dir(place.path("new/folder")).expect("a folder");
-    assert!(left.map(|e| e.expect("an entry").path()).all(|p| p.extension() != Some("tmp".as_ref())));
+    assert!(
+        left.map(|e| e.expect("an entry").path()).all(|p| p.extension() != Some("tmp".as_ref()))
+    );
     assert_eq!(place.files(), ["new", "small.toml"]);
 }
 

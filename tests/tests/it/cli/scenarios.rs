@@ -1,0 +1,201 @@
+//! `orrery run`, `orrery audit` and `orrery trace record`: from a scenario to metrics, to a log and
+//! back, to a workload and back.
+
+use super::process::{Place, run};
+use super::{POISSON, small_scenario};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn examples() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
+    let files = std::fs::read_dir(folder).expect("scenarios").map(|e| e.expect("an entry").path());
+    let mut files: Vec<PathBuf> =
+        files.filter(|p| p.extension().is_some_and(|e| e == "toml")).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_example_runs_from_another_folder_and_its_log_is_clean() {
+    assert!(!examples().is_empty());
+    for path in examples() {
+        let place = Place::new();
+        let scenario = path.to_str().expect("a path in UTF-8");
+        let args = ["run", scenario, "--policy", "fifo", "--format", "csv", "--log", "a.log"];
+        let csv = place.run(&args).ok();
+        assert!(csv.starts_with("scenario,seed,policy,scope,metric,value\n"), "{csv}");
+        let audit = place.run(&["audit", "a.log"]).ok();
+        assert!(audit.starts_with("audit: clean; "), "{scenario}: {audit}");
+        assert_eq!(place.files(), ["a.log"]);
+    }
+}
+
+#[test]
+fn a_scenario_runs_its_policies_and_prints_each() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let text = place.run(&["run", "a.toml"]).ok();
+    assert!(text.starts_with("scenario small, seed 1\n"), "{text}");
+    for part in ["\norloj", "\nclockwork", "\nfifo", "model bert", "app chat", "app search"] {
+        assert!(text.contains(part), "no `{part}` in:\n{text}");
+    }
+    let json = place.run(&["run", "a.toml", "--format", "json", "--seed", "7"]).ok();
+    let value: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(value["seed"], 7);
+    assert_eq!(value["results"].as_array().map(Vec::len), Some(3));
+}
+
+#[test]
+fn the_results_in_out_are_those_on_stdout() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    for (format, ending) in [("table", "txt"), ("csv", "csv"), ("json", "json")] {
+        let out = place.run(&["run", "a.toml", "--format", format, "--out", "results"]).ok();
+        assert!(place.read(&format!("results/small.{ending}")) == out, "{format}");
+    }
+}
+
+#[test]
+fn the_seed_and_the_policy_can_be_chosen_and_the_log_changes_nothing() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let csv = |more: &[&str]| {
+        let args = ["run", "a.toml", "--format", "csv", "--policy", "nexus[drop=elapsed]"];
+        place.run(&[&args[..], more].concat()).ok()
+    };
+    let one = csv(&[]);
+    assert!(one.lines().skip(1).all(|l| l.starts_with("small,1,\"nexus")), "{one}");
+    assert!(one == csv(&["--seed", "1"]));
+    assert!(one == csv(&["--log", "a.log"]));
+    let values = |csv: &str| -> Vec<String> {
+        csv.lines().map(|l| l.rsplit(',').next().unwrap_or(l).to_string()).collect()
+    };
+    assert_ne!(values(&one), values(&csv(&["--seed", "2"])));
+    let log = place.read("a.log");
+    csv(&["--log", "a.log"]);
+    assert!(log == place.read("a.log"), "the same run writes the same log");
+}
+
+#[test]
+fn a_log_that_lost_a_line_fails_its_audit() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    for policy in ["orloj", "clockwork", "fifo"] {
+        place.run(&["run", "a.toml", "--policy", policy, "--log", "a.log"]).ok();
+        assert!(place.run(&["audit", "a.log"]).ok().starts_with("audit: clean; "));
+        let log = place.read("a.log");
+        for word in ["arrive", "begin", "close", "issue", "end", "finish"] {
+            let is = |l: &&str| l.starts_with(word) && l.as_bytes()[word.len()] == b',';
+            let lines: Vec<&str> = log.lines().collect();
+            let lost = lines.iter().skip(lines.len() / 2).find(|l| is(l)).expect("such a line");
+            let kept: String =
+                lines.iter().filter(|l| *l != lost).map(|l| format!("{l}\n")).collect();
+            place.write("b.log", kept);
+            let found = place.run(&["audit", "b.log"]).failed_a_check();
+            assert!(found.starts_with("audit: ") && !found.contains("clean"), "{word}: {found}");
+            assert!(found.contains("record "), "{word}: {found}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_log_is_refused_and_not_audited() {
+    let place = Place::with("a.log", "");
+    for (log, says) in [
+        (&b""[..], "orrery-log,1"),
+        (b"garbage\n", "orrery-log,1"),
+        (b"orrery-log,2\n", "orrery-log,1"),
+        (b"orrery-log,1\ngarbage\n", "line 2"),
+        (b"orrery-log,1\nfinish,1\nfinish,x\n", "line 3"),
+        (b"orrery-log,1\narrive,1,0\n", "line 2"),
+        (b"\xff\xfe\x00", "line 1"),
+    ] {
+        place.write("a.log", log);
+        place.run(&["audit", "a.log"]).refused(&["a.log", says]);
+    }
+}
+
+#[test]
+fn a_workload_that_was_recorded_gives_the_metrics_of_its_scenario() {
+    for arrivals in [POISSON, "gamma = { rate_per_s = 150.0, shape = 0.3 }\nduration_s = 2.0"] {
+        let place = Place::with("original.toml", small_scenario(arrivals));
+        let said = place.run(&["trace", "record", "original.toml", "--out", "w.csv"]).ok();
+        let rows = place.read("w.csv").lines().count() - 1;
+        assert_eq!(said, format!("{rows} requests in w.csv\n"));
+        place.write("replayed.toml", small_scenario("workload = { file = \"w.csv\" }"));
+        let csv = |name: &str| place.run(&["run", name, "--format", "csv"]).ok();
+        assert_eq!(csv("original.toml"), csv("replayed.toml"));
+    }
+}
+
+#[test]
+fn a_workload_of_another_seed_is_another_workload() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    place.run(&["trace", "record", "a.toml", "--out", "default.csv"]).ok();
+    place.run(&["trace", "record", "a.toml", "--out", "one.csv", "--seed", "1"]).ok();
+    place.run(&["trace", "record", "a.toml", "--out", "two.csv", "--seed", "2"]).ok();
+    assert_eq!(place.read("default.csv"), place.read("one.csv"));
+    assert_ne!(place.read("one.csv"), place.read("two.csv"));
+}
+
+#[test]
+fn a_closed_loop_cannot_be_recorded() {
+    let path = examples().into_iter().find(|p| p.ends_with("closed-loop.toml"));
+    let path = path.expect("the example of a closed loop");
+    let path = path.to_str().expect("a path in UTF-8");
+    run(&["trace", "record", path, "--out", "w.csv"]).refused(&["closed loop", "not replayed"]);
+}
+
+#[test]
+fn a_scenario_that_is_wrong_is_told_line_key_and_remedy() {
+    let good = small_scenario(POISSON);
+    for (from, to, says) in [
+        (
+            "slo_ms = 100.0",
+            "slo_mss = 100.0",
+            &["a.toml:6", "`slo_mss`", "did you mean `slo_ms`?"][..],
+        ),
+        ("slo_ms = 100.0", "slo_ms = -1.0", &["a.toml:6", "key `model[0].slo_ms`", "found -1"]),
+        ("slo_ms = 60.0", "slo_ms = \"60\"", &["a.toml:", "expected f64"]),
+        ("c1 = 0.4", "c1 = -0.4", &["a.toml:7", "c1"]),
+        ("\"orloj\",", "\"orlo\",", &["a.toml:2", "policies[0]", "did you mean `orloj`?"]),
+        ("model = \"bert\"\nweight", "model = \"brt\"\nweight", &["app[1].model", "bert"]),
+        ("rate_per_s = 200.0", "rate_per_s = -2.0", &["arrivals.poisson", "rate_per_s", "-2"]),
+        ("requests = 400", "requests = 0", &["key `arrivals.requests`"]),
+        ("requests = 400", "", &["neither requests nor duration_s"]),
+    ] {
+        assert!(good.contains(from), "{from}");
+        let place = Place::with("a.toml", good.replacen(from, to, 1));
+        for args in [&["run", "a.toml"][..], &["trace", "record", "a.toml", "--out", "w.csv"]] {
+            place.run(args).refused(&[says, &["a.toml", "remedy:"]].concat());
+        }
+        assert_eq!(place.files(), ["a.toml"]);
+    }
+}
+
+#[test]
+fn a_log_or_a_policy_that_cannot_be_is_refused() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let log = ["run", "a.toml", "--log"];
+    place.run(&[&log[..], &["a.log"]].concat()).refused(&["--log", "3 policies", "--policy"]);
+    let one = ["a.toml/a.log", "--policy", "fifo"];
+    place.run(&[&log[..], &one].concat()).refused(&["--log", "a.toml/a.log", "remedy:"]);
+    let unknown = ["run", "a.toml", "--policy", "fifi"];
+    place.run(&unknown).refused(&["`fifi`", "did you mean `fifo`?", "remedy:"]);
+    let out = ["trace", "record", "a.toml", "--out", "a.toml/w.csv"];
+    place.run(&out).refused(&["--out", "a.toml/w.csv", "remedy:"]);
+    place.run(&["run", "a.toml", "--seed=-1"]).refused(&["--seed", "'-1'"]);
+    assert_eq!(place.files(), ["a.toml"]);
+}
+
+#[test]
+fn a_workload_that_is_damaged_is_refused_with_its_line() {
+    let place = Place::with("a.toml", small_scenario("workload = { file = \"w.csv\" }"));
+    place.run(&["run", "a.toml"]).refused(&["w.csv", "arrivals.workload.file", "remedy:"]);
+    let head = "arrival_ns,app,model,size,slo_ns,alone_ns\n";
+    for (row, says) in [
+        ("10,0,0,1,100000000,x\n", &["line 3", "alone_ns", "`x`"][..]),
+        ("1,0,0,1,100000000,5000000\n", &["line 3", "arrival_ns", "5 or later"]),
+        ("10,0,0,1,100000000,5000000\n10,0\n", &["line 4"]),
+        ("10,9,0,1,100000000,5000000\n", &["application 9"]),
+    ] {
+        place.write("w.csv", format!("{head}5,0,0,1,100000000,5000000\n{row}"));
+        place.run(&["run", "a.toml"]).refused(says);
+    }
+}
