@@ -28,8 +28,8 @@
 //! - The frontend's work and the network take no time unless the scenario says so.
 
 use super::edf_queue::{EdfQueue, of_model};
-use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey, device_is_gone};
-use crate::cluster::Change;
+use super::free_devices::FreeDevices;
+use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::det::Det;
 use crate::profile::ModelProfile;
 use crate::request::{DeviceId, Drop, ModelId, RequestId};
@@ -158,7 +158,7 @@ pub struct Clipper {
     /// Requests whose default reply may still be due. Those that ended are skipped.
     replies: EdfQueue,
     replies_timer: Option<Time>,
-    free: Vec<DeviceId>,
+    free: FreeDevices,
     in_flight: Vec<InFlight>,
     turn: usize,
     draws: Stream,
@@ -184,7 +184,7 @@ impl Clipper {
             queues: Vec::new(),
             replies: EdfQueue::default(),
             replies_timer: None,
-            free: Vec::new(),
+            free: FreeDevices::default(),
             in_flight: Vec::new(),
             turn: 0,
             draws,
@@ -193,13 +193,13 @@ impl Clipper {
     }
 
     fn dispatch(&mut self, now: Time, known: &Known<'_>, out: &mut Actions) {
-        while let Some(&device) = self.free.last() {
+        while let Some(device) = self.free.next() {
             let n = self.queues.len();
             let mut models = (0..n).map(|i| (self.turn + i) % n);
             let Some(model) = models.find(|&m| !self.queues[m].is_empty()) else { return };
             self.turn = model + 1;
             if self.form_batch(now, model, device, known, out) {
-                self.free.pop();
+                self.free.take_next();
             }
         }
     }
@@ -260,10 +260,13 @@ impl Clipper {
         (size.clamp(1, self.config.max_batch), pad)
     }
 
-    fn result(&mut self, device: DeviceId, model: usize, latency: Span) {
+    /// Learns from a batch that ran.
+    fn result(&mut self, device: DeviceId, model: Option<ModelId>, outcome: Outcome) {
         let at = self.in_flight.iter().position(|f| f.device == device).expect("a batch of ours");
         let batch = self.in_flight.swap_remove(at);
-        let container = &mut self.containers[model];
+        let (Outcome::Done { start, end, .. }, Some(model)) = (outcome, model) else { return };
+        let latency = end - start;
+        let container = &mut self.containers[model.index()];
         match self.config.sizing {
             Sizing::Fixed(_) => {}
             Sizing::Adaptive => container.learn(batch.size, latency),
@@ -343,7 +346,6 @@ impl Policy for Clipper {
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
         match event {
-            Event::Start => self.free = known.devices().iter().map(|d| d.id).collect(),
             Event::Arrive(r) => {
                 of_model(&mut self.queues, r.model.index()).push(r);
                 if self.config.default_reply && r.deadline != Time::NEVER {
@@ -355,22 +357,12 @@ impl Policy for Clipper {
                 }
             }
             Event::Result { device, outcome, requests, .. } => {
-                if let Outcome::Done { start, end, .. } = outcome {
-                    let model = known.request(requests[0]).expect("just answered").model;
-                    self.result(device, model.index(), end - start);
-                } else {
-                    self.in_flight.retain(|f| f.device != device);
-                    for &id in requests.iter().filter(|&&id| known.request(id).is_some()) {
-                        out.end(id, Drop::Refused);
-                    }
-                }
-                if !device_is_gone(outcome) {
-                    self.free.push(device);
-                }
+                let model = requests.first().and_then(|&id| known.request(id)).map(|r| r.model);
+                self.result(device, model, outcome);
+                self.free.follow(&event, known, out);
             }
+            Event::Start | Event::Device(..) => self.free.follow(&event, known, out),
             Event::Timer(_) => return self.default_replies(now, known, out),
-            Event::Device(device, Change::Up) => self.free.push(device),
-            Event::Device(device, _) => self.free.retain(|&d| d != device),
             Event::Profiled { .. } => return,
         }
         self.dispatch(now, known, out);

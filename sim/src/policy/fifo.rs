@@ -13,9 +13,9 @@
 //! # Differences from the paper
 //! None: it is no paper's.
 
-use super::{Actions, Event, Exec, Known, Outcome, Policy, device_is_gone};
-use crate::cluster::Change;
-use crate::request::{DeviceId, Drop, ModelId, RequestId};
+use super::free_devices::FreeDevices;
+use super::{Actions, Event, Exec, Known, Policy};
+use crate::request::{Drop, ModelId, RequestId};
 use crate::time::Time;
 use std::collections::VecDeque;
 
@@ -38,7 +38,7 @@ struct Waiting {
 pub struct Fifo {
     config: Config,
     queues: Vec<VecDeque<Waiting>>,
-    free: Vec<DeviceId>,
+    free: FreeDevices,
     arrivals: u64,
     batch: Vec<RequestId>,
 }
@@ -46,11 +46,17 @@ pub struct Fifo {
 impl Fifo {
     /// FIFO before its start.
     pub fn new(config: Config) -> Fifo {
-        Fifo { config, queues: Vec::new(), free: Vec::new(), arrivals: 0, batch: Vec::new() }
+        Fifo {
+            config,
+            queues: Vec::new(),
+            free: FreeDevices::default(),
+            arrivals: 0,
+            batch: Vec::new(),
+        }
     }
 
     fn dispatch(&mut self, now: Time, out: &mut Actions) {
-        while let Some(&device) = self.free.last() {
+        while let Some(device) = self.free.next() {
             if self.config.drop_expired {
                 self.drop_expired(now, out);
             }
@@ -62,7 +68,7 @@ impl Fifo {
             self.batch.clear();
             self.batch.extend(queue.drain(..size).map(|w| w.id));
             out.exec(Exec::now(device, ModelId(model as u32)), &self.batch);
-            self.free.pop();
+            self.free.take_next();
         }
     }
 
@@ -86,7 +92,6 @@ impl Policy for Fifo {
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
         match event {
-            Event::Start => self.free = known.devices().iter().map(|d| d.id).collect(),
             Event::Arrive(request) => {
                 let model = request.model.index();
                 if self.queues.len() <= model {
@@ -96,17 +101,10 @@ impl Policy for Fifo {
                 self.queues[model].push_back(Waiting { id, arrived: self.arrivals, deadline });
                 self.arrivals += 1;
             }
-            Event::Result { device, outcome, requests, .. } => {
-                if !matches!(outcome, Outcome::Done { .. }) {
-                    requests.iter().for_each(|&id| out.end(id, Drop::Refused));
-                }
-                if !device_is_gone(outcome) {
-                    self.free.push(device);
-                }
-            }
-            Event::Device(device, Change::Up) => self.free.push(device),
-            Event::Device(device, _) => self.free.retain(|&d| d != device),
             Event::Timer(_) | Event::Profiled { .. } => return,
+            Event::Start | Event::Result { .. } | Event::Device(..) => {
+                self.free.follow(&event, known, out);
+            }
         }
         self.dispatch(now, out);
     }

@@ -17,6 +17,7 @@ pub mod clipper;
 pub mod clockwork;
 mod edf_queue;
 pub mod fifo;
+mod free_devices;
 pub mod nexus;
 pub mod oracle;
 pub mod orloj;
@@ -101,11 +102,6 @@ pub enum Refusal {
     NoMemory,
     /// The device is not up.
     DeviceDown,
-}
-
-/// Whether an outcome means that the device takes no more work: it failed, or is not up.
-pub(crate) fn device_is_gone(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Rejected(Refusal::DeviceDown) | Outcome::Preempted { .. })
 }
 
 /// A batch to execute.

@@ -28,10 +28,10 @@
 //! - Its run loop polls every 50 us; ours acts at the instant of the event.
 
 use super::edf_queue::{EdfQueue, of_model};
-use super::{Actions, Event, Exec, Known, Outcome, Policy, device_is_gone};
-use crate::cluster::Change;
+use super::free_devices::FreeDevices;
+use super::{Actions, Event, Exec, Known, Policy};
 use crate::profile::ModelProfile;
-use crate::request::{DeviceId, Drop, ModelId, RequestId};
+use crate::request::{Drop, ModelId, RequestId};
 use crate::time::{Span, Time};
 
 /// What is dropped when a batch is formed.
@@ -73,7 +73,7 @@ pub struct Nexus {
     config: Config,
     models: Vec<Model>,
     queues: Vec<EdfQueue>,
-    free: Vec<DeviceId>,
+    free: FreeDevices,
     /// Models are served in turn; this one is next.
     turn: usize,
     batch: Vec<RequestId>,
@@ -83,17 +83,17 @@ impl Nexus {
     /// Nexus with a plan for each profile.
     pub fn new(config: Config, profiles: &[ModelProfile]) -> Nexus {
         let models = profiles.iter().map(|p| plan(&config, p)).collect();
-        let (queues, free, batch) = (Vec::new(), Vec::new(), Vec::new());
+        let (queues, batch, free) = (Vec::new(), Vec::new(), FreeDevices::default());
         Nexus { config, models, queues, free, turn: 0, batch }
     }
 
     fn dispatch(&mut self, now: Time, out: &mut Actions) {
-        while let Some(&device) = self.free.last() {
+        while let Some(device) = self.free.next() {
             let Some(model) = self.next_model() else { return };
             self.form_batch(now, model, out);
             if !self.batch.is_empty() {
                 out.exec(Exec::now(device, ModelId(model as u32)), &self.batch);
-                self.free.pop();
+                self.free.take_next();
             }
         }
     }
@@ -194,19 +194,11 @@ impl Policy for Nexus {
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
         match event {
-            Event::Start => self.free = known.devices().iter().map(|d| d.id).collect(),
             Event::Arrive(r) => of_model(&mut self.queues, r.model.index()).push(r),
-            Event::Result { device, outcome, requests, .. } => {
-                if !matches!(outcome, Outcome::Done { .. }) {
-                    requests.iter().for_each(|&id| out.end(id, Drop::Refused));
-                }
-                if !device_is_gone(outcome) {
-                    self.free.push(device);
-                }
-            }
-            Event::Device(device, Change::Up) => self.free.push(device),
-            Event::Device(device, _) => self.free.retain(|&d| d != device),
             Event::Timer(_) | Event::Profiled { .. } => return,
+            Event::Start | Event::Result { .. } | Event::Device(..) => {
+                self.free.follow(&event, known, out);
+            }
         }
         self.dispatch(now, out);
     }

@@ -14,11 +14,11 @@
 //! # Differences from the paper
 //! None: it is no paper's.
 
-use super::{Actions, Event, Exec, Known, Outcome, Policy, device_is_gone};
-use crate::cluster::Change;
+use super::free_devices::FreeDevices;
+use super::{Actions, Event, Exec, Known, Policy};
 use crate::latency::Latency;
 use crate::profile::ModelProfile;
-use crate::request::{DeviceId, Drop, ModelId, RequestId};
+use crate::request::{Drop, ModelId, RequestId};
 use crate::time::{Span, Time};
 
 /// The oracle's parameters.
@@ -41,7 +41,7 @@ pub struct Oracle {
     laws: Vec<Latency>,
     /// By model, each ordered by (execution time, id).
     pending: Vec<Vec<Pending>>,
-    free: Vec<DeviceId>,
+    free: FreeDevices,
     batch: Vec<Pending>,
     ids: Vec<RequestId>,
 }
@@ -53,7 +53,7 @@ impl Oracle {
             config,
             laws: profiles.iter().map(|p| p.law.clone()).collect(),
             pending: profiles.iter().map(|_| Vec::new()).collect(),
-            free: Vec::new(),
+            free: FreeDevices::default(),
             batch: Vec::new(),
             ids: Vec::new(),
         }
@@ -61,14 +61,14 @@ impl Oracle {
 
     fn dispatch(&mut self, now: Time, out: &mut Actions) {
         self.drop_hopeless(now, out);
-        while let Some(&device) = self.free.last() {
+        while let Some(device) = self.free.next() {
             let Some(model) = self.best(now) else { return };
             self.ids.clear();
             self.ids.extend(self.batch.iter().map(|p| p.id));
             let taken = &self.batch;
             self.pending[model].retain(|p| !taken.iter().any(|t| t.id == p.id));
             out.exec(Exec::now(device, ModelId(model as u32)), &self.ids);
-            self.free.pop();
+            self.free.take_next();
         }
     }
 
@@ -129,24 +129,16 @@ impl Policy for Oracle {
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
         match event {
-            Event::Start => self.free = known.devices().iter().map(|d| d.id).collect(),
             Event::Arrive(r) => {
                 let alone = known.truth(r.id).expect("an oracle sees the truth");
                 let pending = &mut self.pending[r.model.index()];
                 let at = pending.partition_point(|p| (p.alone, p.id) < (alone, r.id));
                 pending.insert(at, Pending { alone, deadline: r.deadline, id: r.id });
             }
-            Event::Result { device, outcome, requests, .. } => {
-                if !matches!(outcome, Outcome::Done { .. }) {
-                    requests.iter().for_each(|&id| out.end(id, Drop::Refused));
-                }
-                if !device_is_gone(outcome) {
-                    self.free.push(device);
-                }
-            }
-            Event::Device(device, Change::Up) => self.free.push(device),
-            Event::Device(device, _) => self.free.retain(|&d| d != device),
             Event::Timer(_) | Event::Profiled { .. } => return,
+            Event::Start | Event::Result { .. } | Event::Device(..) => {
+                self.free.follow(&event, known, out);
+            }
         }
         self.dispatch(now, out);
     }

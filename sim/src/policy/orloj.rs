@@ -33,12 +33,12 @@
 //! # Differences from the released code
 //! None was released.
 
+use super::free_devices::FreeDevices;
 use super::score::ScoreTable;
-use super::{Actions, Event, Exec, Known, Outcome, Policy, device_is_gone};
-use crate::cluster::Change;
+use super::{Actions, Event, Exec, Known, Policy};
 use crate::distribution::Histogram;
 use crate::profile::{AppProfile, ModelProfile};
-use crate::request::{DeviceId, Drop, ModelId, Request, RequestId};
+use crate::request::{Drop, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
 use std::cmp::Ordering;
 
@@ -196,7 +196,7 @@ struct Model<Q> {
 pub struct Orloj<Q = ScanPending> {
     config: Config,
     models: Vec<Model<Q>>,
-    free: Vec<DeviceId>,
+    free: FreeDevices,
     turn: usize,
     census: Vec<(u32, Time)>,
     batch: Vec<RequestId>,
@@ -233,7 +233,7 @@ impl<Q: Pending + Default> Orloj<Q> {
         Orloj {
             config,
             models: profiles.iter().map(model).collect(),
-            free: Vec::new(),
+            free: FreeDevices::default(),
             turn: 0,
             census: Vec::new(),
             batch: Vec::new(),
@@ -244,7 +244,7 @@ impl<Q: Pending + Default> Orloj<Q> {
     fn dispatch(&mut self, now: Time, out: &mut Actions) {
         let n = self.models.len();
         let mut tried = 0;
-        while let Some(&device) = self.free.last()
+        while let Some(device) = self.free.next()
             && tried < n
         {
             let model = self.turn % n;
@@ -252,7 +252,7 @@ impl<Q: Pending + Default> Orloj<Q> {
             tried += 1;
             if self.iterate(now, model, out) {
                 out.exec(Exec::now(device, ModelId(model as u32)), &self.batch);
-                self.free.pop();
+                self.free.take_next();
                 tried = 0;
             }
         }
@@ -389,22 +389,14 @@ impl<Q: Pending + Default> Policy for Orloj<Q> {
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
         match event {
-            Event::Start => self.free = known.devices().iter().map(|d| d.id).collect(),
             Event::Arrive(r) => self.arrive(r),
-            Event::Result { device, outcome, requests, .. } => {
-                if !matches!(outcome, Outcome::Done { .. }) {
-                    requests.iter().for_each(|&id| out.end(id, Drop::Refused));
-                }
-                if !device_is_gone(outcome) {
-                    self.free.push(device);
-                }
-            }
             Event::Profiled { app, model, alone } => {
                 return self.learn(model.index(), app.index(), alone);
             }
-            Event::Device(device, Change::Up) => self.free.push(device),
-            Event::Device(device, _) => self.free.retain(|&d| d != device),
             Event::Timer(_) => return,
+            Event::Start | Event::Result { .. } | Event::Device(..) => {
+                self.free.follow(&event, known, out);
+            }
         }
         self.dispatch(now, out);
     }
