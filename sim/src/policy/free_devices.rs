@@ -1,0 +1,53 @@
+//! The devices that wait for a batch: what the work-conserving policies share.
+//!
+//! It chooses no device and forms no batch; the one that became free last is used first.
+
+use super::{Actions, Event, Known, Outcome, Refusal};
+use crate::cluster::Change;
+use crate::request::{DeviceId, Drop};
+
+/// Free devices, the last one next.
+#[derive(Debug, Default)]
+pub(crate) struct FreeDevices(Vec<DeviceId>);
+
+impl FreeDevices {
+    /// The device for the next batch.
+    pub fn next(&self) -> Option<DeviceId> {
+        self.0.last().copied()
+    }
+
+    /// The device for the next batch has got it.
+    pub fn take_next(&mut self) {
+        self.0.pop();
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Follows the start, results and changes of devices. Requests of a batch that did not run are
+    /// dropped as refused, unless they have ended already.
+    pub fn follow(&mut self, event: &Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        match *event {
+            Event::Start => self.0 = known.devices().iter().map(|d| d.id).collect(),
+            Event::Result { device, outcome, requests, .. } => {
+                if !matches!(outcome, Outcome::Done { .. }) {
+                    for &id in requests.iter().filter(|&&id| known.request(id).is_some()) {
+                        out.end(id, Drop::Refused);
+                    }
+                }
+                if !device_is_gone(outcome) {
+                    self.0.push(device);
+                }
+            }
+            Event::Device(device, Change::Up) => self.0.push(device),
+            Event::Device(device, _) => self.0.retain(|&d| d != device),
+            Event::Arrive(_) | Event::Timer(_) | Event::Profiled { .. } => {}
+        }
+    }
+}
+
+/// Whether an outcome means that the device takes no more work: it failed, or is not up.
+fn device_is_gone(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Rejected(Refusal::DeviceDown) | Outcome::Preempted { .. })
+}
