@@ -185,29 +185,19 @@ impl Clockwork {
                 continue;
             }
             self.waiting -= 1;
-            let (_, wanted) = m.next_strategy().expect("a model with an offer has a strategy");
-            m.untried &= !(1 << wanted);
             m.drop_unsuitable(available);
             let reached = m.largest_fillable();
-            let valid = reached.filter(|&size| size >= wanted);
-            if let Some(size) = valid {
+            let others = self.next.peek().map(|Reverse((latest, model, _))| (*latest, *model));
+            let valid = m.try_strategies(model, reached, others);
+            if valid && let Some(size) = reached {
                 self.batch.clear();
                 m.take(size, &mut self.batch);
-            }
-            m.drop_lost(out);
-            if let Some(size) = valid {
+                m.drop_lost(out);
                 self.send(now, gpu, model, size, available, out);
                 self.make_strategies(model);
                 return true;
             }
-            // Larger sizes would fail alike; those that are next in line are forgotten at once.
-            let line = self.next.peek().map(|Reverse((latest, model, _))| (*latest, *model));
-            while let Some((latest, size)) = m.next_strategy()
-                && Some(size) > reached
-                && line.is_none_or(|other| (latest, model) < other)
-            {
-                m.untried &= !(1 << size);
-            }
+            m.drop_lost(out);
             self.offer(model);
         }
         false
@@ -380,6 +370,32 @@ impl Model {
             }
         }
         next
+    }
+
+    /// Tries this model's strategies in turn, from its next one on, for as long as they come before
+    /// the `others`; whether one is valid, that is asks for at most the size that was reached. What
+    /// was tried is forgotten. (Nothing changes between the tries, so they need not be made.)
+    fn try_strategies(
+        &mut self,
+        model: usize,
+        reached: Option<usize>,
+        others: Option<(Time, usize)>,
+    ) -> bool {
+        let mut first = true;
+        while let Some((latest, wanted)) = self.next_strategy()
+            && (first || others.is_none_or(|other| (latest, model) < other))
+        {
+            first = false;
+            self.untried &= !(1 << wanted);
+            if reached.is_some_and(|size| size >= wanted) {
+                return true;
+            }
+            if others.is_none() {
+                // Nobody is waiting in between: all that ask for more fail at once.
+                self.untried &= reached.map_or(0, |size| (2 << size) - 1);
+            }
+        }
+        false
     }
 
     /// In every batch queue, heads that could not finish in time at that size leave.
