@@ -586,7 +586,13 @@ impl<P: Policy, O: Observer> Core<P, O> {
         if device.state != Change::Up {
             return self.refuse(now, action, Refusal::DeviceDown, host);
         }
-        device.executors[usize::from(executor)].push(job.earliest, action, job.latest);
+        let (earliest, latest) = (job.earliest, job.latest);
+        let e = &mut device.executors[usize::from(executor)];
+        if e.is_idle() && earliest <= now && now <= latest {
+            // What it would do anyway, without the detour through the queue.
+            return self.begin(now, action, host);
+        }
+        e.push(earliest, action, latest);
         self.advance(now, id, executor, host);
     }
 
