@@ -3,122 +3,15 @@
 //! Latencies go into a sketch whose quantiles are at most 0.1 % too large, unless exact ones are
 //! asked for. It does not compare runs or estimate errors.
 
+mod sketch;
+
+pub use sketch::Sketch;
+
 use crate::cluster::Change;
 use crate::observer::{Batch, Observer};
 use crate::policy::Outcome;
 use crate::request::{DeviceId, End, Request};
 use crate::time::{Span, Time};
-
-/// Bits of a span's leading digits that a sketch keeps: the error is at most 2^-10 of the value.
-const BITS: u32 = 11;
-
-/// A set of spans, summarised: counts by the leading bits of the value. A quantile is the largest
-/// value of its bucket, at most 0.1 % too large; exact if that was asked for.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sketch {
-    buckets: Vec<u64>,
-    count: u64,
-    sum_ns: u128,
-    max_ns: u64,
-    exact: Option<Vec<u64>>,
-}
-
-impl Sketch {
-    fn new(exact: bool) -> Sketch {
-        Sketch { exact: exact.then(Vec::new), ..Sketch::default() }
-    }
-
-    /// Values below 2^BITS have a bucket each; above, each power of two has 2^(BITS - 1).
-    #[inline]
-    fn bucket(ns: u64) -> usize {
-        let shift = (64 - ns.leading_zeros()).saturating_sub(BITS);
-        ((ns >> shift) + (u64::from(shift) << (BITS - 1))) as usize
-    }
-
-    /// The largest value of a bucket.
-    fn top_ns(bucket: usize) -> u64 {
-        let half = 1usize << (BITS - 1);
-        let shift = (bucket / half).saturating_sub(1);
-        let leading = (bucket - shift * half) as u128;
-        (((leading + 1) << shift) - 1) as u64
-    }
-
-    #[inline]
-    fn record(&mut self, span: Span) {
-        let ns = span.ns();
-        self.count += 1;
-        self.sum_ns += u128::from(ns);
-        self.max_ns = self.max_ns.max(ns);
-        let bucket = Sketch::bucket(ns);
-        match self.buckets.get_mut(bucket) {
-            Some(count) => *count += 1,
-            None => {
-                self.buckets.resize(bucket + 1, 0);
-                self.buckets[bucket] = 1;
-            }
-        }
-        if let Some(all) = &mut self.exact {
-            all.push(ns);
-        }
-    }
-
-    fn add(&mut self, other: &Sketch) {
-        if self.buckets.len() < other.buckets.len() {
-            self.buckets.resize(other.buckets.len(), 0);
-        }
-        for (a, b) in self.buckets.iter_mut().zip(&other.buckets) {
-            *a += b;
-        }
-        self.count += other.count;
-        self.sum_ns += other.sum_ns;
-        self.max_ns = self.max_ns.max(other.max_ns);
-        if let (Some(a), Some(b)) = (&mut self.exact, &other.exact) {
-            a.extend_from_slice(b);
-        }
-    }
-
-    /// How many spans.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// The exact sum, nanoseconds.
-    pub fn sum_ns(&self) -> u128 {
-        self.sum_ns
-    }
-
-    /// The exact mean; zero of nothing.
-    pub fn mean(&self) -> Span {
-        let n = u128::from(self.count.max(1));
-        Span::from_ns(((self.sum_ns + n / 2) / n) as u64)
-    }
-
-    /// The least span such that a share `q` of all are at most it; zero of nothing.
-    pub fn quantile(&self, q: f64) -> Span {
-        if self.count == 0 {
-            return Span::ZERO;
-        }
-        let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count);
-        if let Some(all) = &self.exact {
-            let mut sorted = all.clone();
-            sorted.sort_unstable();
-            return Span::from_ns(sorted[rank as usize - 1]);
-        }
-        let mut seen = 0;
-        for (bucket, count) in self.buckets.iter().enumerate() {
-            seen += count;
-            if seen >= rank {
-                return Span::from_ns(Sketch::top_ns(bucket).min(self.max_ns));
-            }
-        }
-        Span::from_ns(self.max_ns)
-    }
-
-    /// The exact largest span; zero of nothing.
-    pub fn max(&self) -> Span {
-        Span::from_ns(self.max_ns)
-    }
-}
 
 /// The figures of a model, of an application, or of everything.
 #[derive(Clone, Debug, PartialEq)]
@@ -428,44 +321,5 @@ impl Observer for Metrics {
                 device.up += now - since;
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bucket_s_top_is_at_most_a_thousandth_above_its_values() {
-        let values = (0..5_000u64).chain((10..64).flat_map(|e| {
-            let p = 1u64 << e;
-            [p - 1, p, p + 1, p + p / 3, p.saturating_mul(2) - 1]
-        }));
-        for ns in values {
-            let top = Sketch::top_ns(Sketch::bucket(ns));
-            assert!(top >= ns && (top - ns) as f64 <= ns as f64 / 1024.0, "{ns}: {top}");
-            assert_eq!(Sketch::bucket(top), Sketch::bucket(ns));
-            assert!(Sketch::bucket(top) < Sketch::bucket(top.saturating_add(1)) || top == u64::MAX);
-        }
-    }
-
-    #[test]
-    fn quantiles_of_the_sketch_bound_the_exact_ones() {
-        let (mut sketch, mut exact) = (Sketch::new(false), Sketch::new(true));
-        let mut rng = crate::rng::Stream::named(1, "sketch", 0);
-        for _ in 0..10_000 {
-            let span = Span::from_ns(1 << rng.below(40) | rng.below(1 << 20));
-            sketch.record(span);
-            exact.record(span);
-        }
-        for q in [0.0, 0.01, 0.5, 0.9, 0.99, 0.999, 1.0] {
-            let (s, e) = (sketch.quantile(q).ns(), exact.quantile(q).ns());
-            assert!(s >= e && (s - e) as f64 <= e as f64 / 1024.0, "{q}: {s}, exact {e}");
-        }
-        assert_eq!((sketch.mean(), sketch.max()), (exact.mean(), exact.max()));
-        let mut both = sketch.clone();
-        both.add(&sketch);
-        assert_eq!(both.quantile(0.9), sketch.quantile(0.9));
-        assert_eq!(both.count(), 20_000);
     }
 }

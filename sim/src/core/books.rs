@@ -1,0 +1,56 @@
+//! The books: the requests that are alive, with the truth about them.
+//!
+//! They decide nothing; the core writes in them.
+
+use crate::request::{Request, RequestId};
+use crate::table::Table;
+use crate::time::{Span, Time};
+
+pub(super) struct Live {
+    pub(super) request: Request,
+    pub(super) alone: Span,
+    /// When its last batch began; `NEVER` before.
+    pub(super) started: Time,
+    /// Actions that name it and have not been reported.
+    pub(super) held_by: u32,
+    pub(super) ended: bool,
+    /// Whether it ended with a model's answer.
+    pub(super) answered: bool,
+}
+
+/// The requests that are alive, with the truth about them.
+#[derive(std::default::Default)]
+pub struct Books {
+    pub(super) live: Table<Live>,
+}
+
+impl Books {
+    /// A request that has not ended or whose batch is still in flight.
+    pub fn request(&self, id: RequestId) -> Option<&Request> {
+        self.live.get(id.0).map(|l| &l.request)
+    }
+
+    /// The truth about it.
+    pub fn alone(&self, id: RequestId) -> Option<Span> {
+        self.live.get(id.0).map(|l| l.alone)
+    }
+
+    /// Requests that have not ended, by id.
+    pub fn pending(&self) -> impl Iterator<Item = (&Request, Option<Time>)> {
+        self.live.iter().filter(|(_, l)| !l.ended).map(|(_, l)| (&l.request, l.start()))
+    }
+
+    pub(super) fn release(&mut self, id: RequestId) {
+        let live = self.live.get_mut(id.0).expect("a held request is alive");
+        live.held_by -= 1;
+        if live.ended && live.held_by == 0 {
+            self.live.remove(id.0);
+        }
+    }
+}
+
+impl Live {
+    pub(super) fn start(&self) -> Option<Time> {
+        (self.started != Time::NEVER).then_some(self.started)
+    }
+}
