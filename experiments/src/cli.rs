@@ -16,7 +16,7 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:
   orrery reproduce orloj-table-3
   orrery reproduce orloj-table-3 --case six-modal --format csv
-  orrery run scenarios/one-gpu-bert.toml --log bert.log && orrery audit bert.log
+  orrery run scenarios/one-gpu-bert.toml --policy orloj --log bert.log && orrery audit bert.log
   orrery trace inspect azure2019-f500")]
 pub struct Cli {
     #[command(subcommand)]
