@@ -2,7 +2,9 @@
 //!
 //! Arrivals are never queued: each source shows its next one, and the loop takes whichever comes
 //! first in the total order (time, then [`rank`](crate::core::rank_of_arrival)). So memory does not
-//! depend on the length of the trace.
+//! depend on the length of the trace. An arrival that a closed-loop client makes at `now` is an
+//! arrival of that instant like any other: it comes before timers that are due, never before what
+//! has been handled already.
 
 use crate::cluster::DeviceSpec;
 use crate::core::{self, Begin, BeginWork, Core, CoreSpec, DeviceChange, Host, Input, Wake};
