@@ -39,6 +39,14 @@ enum Command {
         /// A log written by `orrery run --log`.
         log: PathBuf,
     },
+    /// Turn a schedule log into a timeline that ui.perfetto.dev opens.
+    Timeline(crate::timeline::Timeline),
+    /// Tell what happened to one request, step by step.
+    Explain(crate::explain::Explain),
+    /// Turn result tables into figures.
+    Plot(crate::plot::Plot),
+    /// Rerun what baselines name and compare.
+    Regress(crate::regress::Regress),
 }
 
 /// `orrery reproduce`.
@@ -135,6 +143,10 @@ pub fn main() -> ExitCode {
         Command::Run(args) => commands::run(&args),
         Command::Trace(command) => commands::trace(&command),
         Command::Audit { log } => commands::audit(&log),
+        Command::Timeline(args) => crate::timeline::command(&args),
+        Command::Explain(args) => crate::explain::command(&args),
+        Command::Plot(args) => crate::plot::command(&args),
+        Command::Regress(args) => crate::regress::command(&args),
     };
     match result {
         Ok(answer) => match print(&answer.stdout) {

@@ -13,12 +13,16 @@
 pub mod cases;
 pub mod cli;
 pub mod commands;
+pub mod explain;
 pub mod paper;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod plot;
+pub mod regress;
 pub mod report;
 pub mod run_report;
 pub mod runs;
 pub mod score;
 pub mod sensitivity;
 pub mod table_file;
+pub mod timeline;

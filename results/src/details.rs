@@ -1,0 +1,68 @@
+//! The tables behind figures: distributions, time series and batches.
+
+use serde::{Deserialize, Serialize};
+
+/// A point of a cumulative distribution.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
+pub struct DistributionRow {
+    /// The table's id, or the name of the scenario or of the sweep.
+    pub experiment: String,
+    /// The table's row; empty outside tables.
+    pub case: String,
+    /// As in [`crate::Row::axes`].
+    pub axes: String,
+    /// The policy with its parameters; empty where no policy takes part (execution times).
+    pub policy: String,
+    /// `all`, `model NAME` or `app NAME`.
+    pub scope: String,
+    /// `latency_ns`, `queueing_ns`, `alone_ns` (execution time alone) or `batch_size`.
+    pub quantity: String,
+    /// A value of the quantity, in its unit.
+    pub x: f64,
+    /// The share of all samples that are at most `x`.
+    pub share: f64,
+    /// Samples behind the whole distribution.
+    pub samples: u64,
+}
+
+/// A bin of a time series.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
+pub struct SeriesRow {
+    /// The table's id, or the name of the scenario or of the sweep.
+    pub experiment: String,
+    /// The policy with its parameters.
+    pub policy: String,
+    /// The bin's beginning.
+    pub from_ns: u64,
+    /// Its end.
+    pub to_ns: u64,
+    /// `offered_per_s`, `goodput_per_s`, `utilisation` or `in_system` (mean number of requests).
+    pub quantity: String,
+    /// The mean over the bin.
+    pub value: f64,
+}
+
+/// A batch that a device ran.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
+pub struct BatchRow {
+    /// The policy with its parameters; empty when the log does not say.
+    pub policy: String,
+    /// The device's number.
+    pub device: u32,
+    /// The kind or name of the device.
+    pub device_name: String,
+    /// The device's lane.
+    pub lane: u32,
+    /// The model's name, or its number.
+    pub model: String,
+    /// The action's number.
+    pub action: u64,
+    /// Requests in it.
+    pub size: u32,
+    /// When it began.
+    pub start_ns: u64,
+    /// When it ended.
+    pub end_ns: u64,
+    /// `done`, `preempted` or `running` (at the end of the log).
+    pub outcome: String,
+}

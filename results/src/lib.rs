@@ -1,0 +1,26 @@
+//! Result tables: what every command writes, and what figures and the regression gate read.
+//!
+//! It knows no simulator: rows in, rows out. The columns are described in `docs/formats.md`.
+//!
+//! | table | one row for each |
+//! |---|---|
+//! | [`Row`] | cell and metric, with its interval and its provenance |
+//! | [`DistributionRow`] | point of a cumulative distribution |
+//! | [`SeriesRow`] | bin of a time series |
+//! | [`BatchRow`] | batch that a device ran |
+
+mod details;
+mod metric;
+mod row;
+mod table;
+mod wide;
+
+pub use details::{BatchRow, DistributionRow, SeriesRow};
+pub use metric::{Better, better, unit};
+pub use row::{Flags, PaperFigure, Row, seed_list};
+pub use table::{TableError, read_csv, read_csv_file, to_csv};
+pub use wide::wide;
+
+/// Raised by hand whenever the same specification may give other numbers, with a line in the
+/// changelog's "Results changed". Results of different versions are never mixed or compared.
+pub const RESULT_VERSION: u32 = 1;

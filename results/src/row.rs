@@ -1,0 +1,172 @@
+//! The one schema of results: a row for each cell and metric.
+
+use serde::{Deserialize, Serialize};
+
+/// A metric of a cell.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
+pub struct Row {
+    /// The table's id, or the name of the scenario or of the sweep.
+    pub experiment: String,
+    /// The table's row; empty outside tables.
+    pub case: String,
+    /// What distinguishes the cell, as `name=value` with `;` between; empty where nothing does.
+    pub axes: String,
+    /// The system's name.
+    pub system: String,
+    /// Whose settings these are: `released`, `paper`, `calibrated`, `reference`, or empty.
+    pub preset: String,
+    /// The policy with its parameters, as it can be given to `--policy`.
+    pub policy: String,
+    /// `all`, `model NAME`, `app NAME` or `device N`.
+    pub scope: String,
+    /// What was measured, for example `finish_rate`.
+    pub metric: String,
+    /// `1`, `ns`, `1/s`, `requests`, `batches`.
+    pub unit: String,
+    /// For a difference: the policy whose value was subtracted.
+    pub versus: String,
+    /// The mean over seeds, or the value of the one run.
+    pub value: f64,
+    /// 95 % confidence interval; empty where there is none.
+    pub ci95_low: Option<f64>,
+    /// 95 % confidence interval; empty where there is none.
+    pub ci95_high: Option<f64>,
+    /// How the interval was found: `replications`, `batch-means`, `paired-replications`,
+    /// `paired-batch-means`; empty without one.
+    pub ci_method: String,
+    /// Samples behind the value, over all seeds.
+    pub samples: u64,
+    /// What must be known before the value is believed, as words with spaces between.
+    pub flags: String,
+    /// The seeds, as `1-5 7`.
+    pub seeds: String,
+    /// The rule by which the warm-up was cut.
+    pub warm_up: String,
+    /// The paper's figure.
+    pub paper: Option<f64>,
+    /// Where the paper says so: table, figure or sentence.
+    pub paper_source: String,
+    /// |ours - paper|.
+    pub abs_error: Option<f64>,
+    /// SHA-256 of the cell's complete specification.
+    pub spec_sha256: String,
+    /// The version of the results (see [`crate::RESULT_VERSION`]).
+    pub result_version: u32,
+    /// SHA-256 of each trace or data file that was read, as `name=sha256` with `;` between.
+    pub inputs_sha256: String,
+}
+
+/// The paper's figure for a row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PaperFigure {
+    /// Its value.
+    pub value: f64,
+    /// Table, figure or sentence.
+    pub source: String,
+}
+
+/// The flags of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flags;
+
+impl Flags {
+    /// A quantile with too few samples behind it.
+    pub const FEW_SAMPLES: &'static str = "few-samples";
+    /// The run was still diverging at its end.
+    pub const DIVERGING: &'static str = "diverging";
+    /// Batch means still correlated: the interval may be too narrow.
+    pub const CORRELATED: &'static str = "correlated";
+    /// `--until-ci` hit its limit before the interval was narrow enough.
+    pub const WIDE: &'static str = "wide";
+    /// Requests were still in the system at the end.
+    pub const PENDING: &'static str = "pending";
+}
+
+impl Row {
+    /// The value at an axis, if the cell has it.
+    pub fn axis(&self, name: &str) -> Option<&str> {
+        self.axes.split(';').find_map(|a| a.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    /// All axes, in order.
+    pub fn axis_list(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.axes.split(';').filter_map(|a| a.split_once('='))
+    }
+
+    /// Whether the row has a flag.
+    pub fn has_flag(&self, flag: &str) -> bool {
+        self.flags.split(' ').any(|f| f == flag)
+    }
+
+    /// Adds a flag, once.
+    pub fn flag(&mut self, flag: &str) {
+        if self.has_flag(flag) {
+            return;
+        }
+        if !self.flags.is_empty() {
+            self.flags.push(' ');
+        }
+        self.flags.push_str(flag);
+    }
+
+    /// What a row is about, without its value: equal in two results of the same cell and metric.
+    pub fn key(&self) -> [&str; 9] {
+        [
+            &self.experiment,
+            &self.case,
+            &self.axes,
+            &self.system,
+            &self.preset,
+            &self.policy,
+            &self.scope,
+            &self.metric,
+            &self.versus,
+        ]
+    }
+
+    /// The interval, where there is one.
+    pub fn ci95(&self) -> Option<(f64, f64)> {
+        self.ci95_low.zip(self.ci95_high)
+    }
+}
+
+/// Seeds as `1-5 7`.
+pub fn seed_list(seeds: &[u64]) -> String {
+    let mut parts: Vec<(u64, u64)> = Vec::new();
+    for &seed in seeds {
+        match parts.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(seed) => *last = seed,
+            _ => parts.push((seed, seed)),
+        }
+    }
+    let word = |&(a, b): &(u64, u64)| if a == b { a.to_string() } else { format!("{a}-{b}") };
+    parts.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_in_a_row_are_a_range() {
+        assert_eq!(seed_list(&[0, 1, 2, 5, 7, 8]), "0-2 5 7-8");
+        assert_eq!(seed_list(&[u64::MAX]), u64::MAX.to_string());
+        assert_eq!(seed_list(&[]), "");
+    }
+
+    #[test]
+    fn an_axis_is_found_by_its_whole_name() {
+        let row = Row { axes: "slo_x_p99=1.5;load=0.9".into(), ..Row::default() };
+        assert_eq!((row.axis("load"), row.axis("slo"), row.axis("oad")), (Some("0.9"), None, None));
+        assert_eq!(row.axis_list().count(), 2);
+    }
+
+    #[test]
+    fn a_flag_is_added_once() {
+        let mut row = Row::default();
+        row.flag(Flags::FEW_SAMPLES);
+        row.flag(Flags::DIVERGING);
+        row.flag(Flags::FEW_SAMPLES);
+        assert_eq!(row.flags, "few-samples diverging");
+    }
+}

@@ -1,0 +1,143 @@
+//! A view for reading and for spreadsheets: one row for each cell and scope, one column for each
+//! axis and metric.
+
+use crate::Row;
+use std::fmt::Write;
+
+/// The rows with an axis or a metric in each column: `experiment,case,AXES...,system,preset,policy,
+/// scope,METRICS...`; a metric with an interval, or with a figure of the paper, brings
+/// `METRIC_ci95_low`, `METRIC_ci95_high`, `METRIC_paper`. Rows of differences are left out.
+pub fn wide(rows: &[Row]) -> String {
+    let rows: Vec<&Row> = rows.iter().filter(|r| r.versus.is_empty()).collect();
+    let mut axes: Vec<&str> = Vec::new();
+    let mut metrics: Vec<Column<'_>> = Vec::new();
+    for row in &rows {
+        for (name, _) in row.axis_list() {
+            if !axes.contains(&name) {
+                axes.push(name);
+            }
+        }
+        let at = match metrics.iter().position(|c| c.metric == row.metric) {
+            Some(at) => at,
+            None => {
+                metrics.push(Column { metric: &row.metric, ci95: false, paper: false });
+                metrics.len() - 1
+            }
+        };
+        metrics[at].ci95 |= row.ci95_low.is_some();
+        metrics[at].paper |= row.paper.is_some();
+    }
+    let mut out = String::from("experiment,case");
+    axes.iter().for_each(|a| write_cell(&mut out, a));
+    ["system", "preset", "policy", "scope"].iter().for_each(|c| write_cell(&mut out, c));
+    for column in &metrics {
+        column.names().iter().for_each(|n| write_cell(&mut out, n));
+    }
+    out.push('\n');
+    for cell in cells(&rows) {
+        let first = cell[0];
+        out.push_str(&quoted(&first.experiment));
+        write_cell(&mut out, &first.case);
+        axes.iter().for_each(|a| write_cell(&mut out, first.axis(a).unwrap_or_default()));
+        for word in [&first.system, &first.preset, &first.policy, &first.scope] {
+            write_cell(&mut out, word);
+        }
+        for column in &metrics {
+            let row = cell.iter().find(|r| r.metric == column.metric);
+            column.write(row.copied(), &mut out);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+struct Column<'a> {
+    metric: &'a str,
+    ci95: bool,
+    paper: bool,
+}
+
+impl Column<'_> {
+    fn names(&self) -> Vec<String> {
+        let m = self.metric;
+        let mut names = vec![m.to_string()];
+        if self.ci95 {
+            names.extend([format!("{m}_ci95_low"), format!("{m}_ci95_high")]);
+        }
+        if self.paper {
+            names.push(format!("{m}_paper"));
+        }
+        names
+    }
+
+    fn write(&self, row: Option<&Row>, out: &mut String) {
+        let mut number = |x: Option<f64>| {
+            out.push(',');
+            if let Some(x) = x {
+                let _ = write!(out, "{x}");
+            }
+        };
+        number(row.map(|r| r.value));
+        if self.ci95 {
+            number(row.and_then(|r| r.ci95_low));
+            number(row.and_then(|r| r.ci95_high));
+        }
+        if self.paper {
+            number(row.and_then(|r| r.paper));
+        }
+    }
+}
+
+/// Neighbouring rows of one cell and scope.
+fn cells<'a>(rows: &'a [&'a Row]) -> impl Iterator<Item = &'a [&'a Row]> {
+    let place = |r: &Row| {
+        let parts = [&r.experiment, &r.case, &r.axes, &r.system, &r.preset, &r.policy, &r.scope];
+        parts.map(Clone::clone)
+    };
+    rows.chunk_by(move |a, b| place(a) == place(b))
+}
+
+fn write_cell(out: &mut String, text: &str) {
+    out.push(',');
+    out.push_str(&quoted(text));
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_and_metrics_become_columns() {
+        let row = |slo: &str, metric: &str, value: f64| Row {
+            experiment: "e".into(),
+            axes: format!("slo_ms={slo}"),
+            policy: "nexus[drop=none,batch=2]".into(),
+            scope: "all".into(),
+            metric: metric.into(),
+            value,
+            ci95_low: (metric == "finish_rate").then_some(0.5),
+            ci95_high: (metric == "finish_rate").then_some(0.75),
+            ..Row::default()
+        };
+        let rows = [
+            row("50", "requests", 10.0),
+            row("50", "finish_rate", 0.6),
+            row("60", "requests", 11.0),
+        ];
+        assert_eq!(
+            wide(&rows),
+            "experiment,case,slo_ms,system,preset,policy,scope,requests,finish_rate,\
+             finish_rate_ci95_low,finish_rate_ci95_high\n\
+             e,,50,,,\"nexus[drop=none,batch=2]\",all,10,0.6,0.5,0.75\n\
+             e,,60,,,\"nexus[drop=none,batch=2]\",all,11,,,\n"
+        );
+    }
+}
