@@ -1,76 +1,39 @@
 //! What the subcommands do.
 
-use crate::cli::{Answer, Format, Output, Reproduce, Run, Trace, write_atomically};
+use crate::cell::{Seeds, difference, rows};
+use crate::cli::{Answer, Reproduce, Run, Trace};
+use crate::log_file;
+use crate::output::{Forms, Progress};
 use crate::paper;
 use crate::report::Report;
-use crate::run_report::{PolicyResult, RunReport};
-use crate::runs::{self, Progress};
+use crate::run_report;
+use crate::runs;
+use crate::scenario_cell::{ScenarioCell, inputs_sha256};
 use crate::sensitivity::Sensitivity;
 use crate::table_file::TableFile;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use orrery_results::{Row, to_json};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::audit::audit_log;
-use orrery_sim::log::{LogWriter, read_log};
+use orrery_sim::log::read_log;
 use orrery_traces::inspect::{inspect, inspect_with};
 use orrery_traces::shipped::{shipped, shipped_names};
 use orrery_traces::workload_file::record;
+use rayon::prelude::*;
 use std::fmt::Write;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, IsTerminal};
+use std::io::{BufReader, BufWriter};
 use std::path::Path;
 
-/// Progress as a bar on stderr, if that is a terminal.
-struct Bar(ProgressBar);
-
-impl Bar {
-    fn new(simulations: u64) -> Bar {
-        let target = if std::io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(Some(simulations), target);
-        let style = ProgressStyle::with_template("{bar:40} {pos}/{len} simulations, {eta} left");
-        Bar(style.map_or(bar.clone(), |s| bar.with_style(s)))
-    }
-}
-
-impl Progress for Bar {
-    fn step(&self) {
-        self.0.inc(1);
-    }
-}
-
-impl std::ops::Drop for Bar {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
-}
-
-/// A result in its three forms.
-struct Forms {
-    table: String,
-    csv: String,
-    json: String,
-}
-
-impl Forms {
-    /// Writes all forms into `--out` and picks the one for stdout.
-    fn answer(self, id: &str, output: &Output) -> Result<Answer, SpecError> {
-        if let Some(folder) = &output.out {
-            for (ending, text) in [("txt", &self.table), ("csv", &self.csv), ("json", &self.json)] {
-                write_atomically(&folder.join(format!("{id}.{ending}")), text.as_bytes())?;
-            }
-            #[cfg(feature = "parquet")]
-            crate::parquet::table_from_csv(&self.csv, &folder.join(format!("{id}.parquet")))?;
-        }
-        Ok(Answer::of(match output.format {
-            Format::Table => self.table,
-            Format::Csv => self.csv,
-            Format::Json => self.json,
-        }))
-    }
+/// A pool of so many threads; one for each core when 0.
+///
+/// # Errors
+/// When the threads cannot be started.
+pub fn pool(jobs: usize) -> Result<rayon::ThreadPool, SpecError> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(jobs)
+        .build()
+        .map_err(|e| SpecError::value("--jobs", e, "threads that can be started", "ask for fewer"))
 }
 
 /// `orrery reproduce`.
@@ -85,24 +48,32 @@ pub fn reproduce(args: &Reproduce) -> Result<Answer, SpecError> {
     if !args.cases.is_empty() {
         table.cases.names.clone_from(&args.cases);
     }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.jobs.unwrap_or(0).into()).build();
-    let pool = pool.map_err(|e| {
-        SpecError::value("--jobs", e, "threads that can be started", "ask for fewer")
-    })?;
-    let paper = paper::orloj_finish_rates()?;
-    let forms = pool.install(|| -> Result<Forms, SpecError> {
-        if table.vary.is_empty() {
-            let n = table.cases.names.len() * table.slo_x_p99.len() * table.system.len();
-            let results = runs::run(&table, &Bar::new(n as u64 * u64::from(table.seeds)))?;
-            let report = Report::new(&table, &results, &paper);
-            Ok(Forms { table: report.text(), csv: report.csv(), json: report.json() })
-        } else {
-            let bar = Bar::new(Sensitivity::simulations(&table));
-            let s = Sensitivity::run(&table, &paper, &bar)?;
-            Ok(Forms { table: s.text(), csv: s.csv(), json: s.json() })
-        }
-    })?;
+    let pool = pool(args.jobs.unwrap_or(0).into())?;
+    let forms = pool.install(|| forms_of_table(&table, args.until.pair()))?;
+    if let Some(path) = &args.plot {
+        crate::table_figure::draw(&forms.rows, path)?;
+    }
     forms.answer(&table.id, &args.output)
+}
+
+/// Runs a table and formats it.
+///
+/// # Errors
+/// As [`reproduce`].
+pub fn forms_of_table(table: &TableFile, until_ci: Option<(f64, u32)>) -> Result<Forms, SpecError> {
+    let paper = paper::orloj_finish_rates()?;
+    if table.vary.is_empty() {
+        let n = table.cases.names.len() * table.slo_x_p99.len() * table.system.len();
+        let progress = Progress::new(n as u64, "cells");
+        let results = runs::run_until(table, until_ci, &progress)?;
+        let report = Report::new(table, &results, &paper);
+        let (text, wide, json) = (report.text(), report.csv(), report.json());
+        Ok(Forms { table: text, wide, json, rows: report.rows() })
+    } else {
+        let progress = Progress::new(Sensitivity::cells(table), "cells");
+        let s = Sensitivity::run(table, &paper, &progress)?;
+        Ok(Forms { table: s.text(), wide: s.csv(), json: s.json(), rows: s.rows() })
+    }
 }
 
 /// `orrery list`.
@@ -126,48 +97,83 @@ pub fn list() -> Result<Answer, SpecError> {
 /// When the scenario is wrong, a file cannot be read or the log cannot be written.
 pub fn run(args: &Run) -> Result<Answer, SpecError> {
     let scenario = Scenario::load(&args.scenario)?;
-    let seed = args.seed.unwrap_or(scenario.seed);
+    let first = args.seed.unwrap_or(scenario.seed);
     let policies = if args.policies.is_empty() {
         scenario.policies()?
     } else {
         args.policies.iter().map(|p| PolicySpec::parse(p)).collect::<Result<_, _>>()?
     };
     if args.log.is_some() && policies.len() != 1 {
-        let remedy = "name the one to log with `--policy`";
-        return Err(SpecError::value(
-            "--log",
-            format!("{} policies", policies.len()),
-            "one policy",
-            remedy,
-        ));
+        let (found, remedy) =
+            (format!("{} policies", policies.len()), "name the one to log with `--policy`");
+        return Err(SpecError::value("--log", found, "one policy", remedy));
     }
-    let setup = scenario.setup(seed)?;
-    let mut results = Vec::new();
-    for policy in &policies {
-        let metrics = match &args.log {
-            None => setup.run(policy, seed)?,
-            Some(path) => {
-                let writable = |e: std::io::Error| {
-                    SpecError::value(
-                        "--log",
-                        format!("{}: {e}", path.display()),
-                        "a file that can be written",
-                        "choose another path",
-                    )
-                };
-                let log = LogWriter::new(BufWriter::new(File::create(path).map_err(writable)?));
-                let (metrics, log) = setup.run_with(policy, seed, log)?.observer;
-                let mut file = log.finish().map_err(writable)?;
-                std::io::Write::flush(&mut file).map_err(writable)?;
-                metrics
-            }
-        };
-        results
-            .push(PolicyResult { name: policy.build(&setup.profiles(seed), seed).name(), metrics });
+    let seeds = Seeds { first, count: args.seeds, until_ci: args.until.pair() };
+    if let Some(path) = &args.log {
+        log_first_seed(&scenario, &policies[0], first, path, args.why)?;
     }
-    let report = RunReport::new(&scenario, seed, &results);
-    let forms = Forms { table: report.text(), csv: report.csv(), json: report.json() };
+    let pool = pool(args.jobs.unwrap_or(0).into())?;
+    let rows = pool.install(|| rows_of_scenario(&scenario, &policies, seeds))?;
+    if let (true, Some(folder)) = (args.details, &args.output.out) {
+        crate::details::write(&scenario, &policies, first, folder)?;
+    }
+    let title = format!("scenario {}, seed {first}", scenario.name);
+    let forms = Forms {
+        table: run_report::text(&title, &rows),
+        wide: orrery_results::wide(&rows),
+        json: to_json(&rows, &[("scenario", scenario.name.clone().into())]),
+        rows,
+    };
     forms.answer(&scenario.name, &args.output)
+}
+
+/// The rows of a scenario's policies; each after the first is compared with the first.
+///
+/// # Errors
+/// When a run cannot be made.
+pub fn rows_of_scenario(
+    scenario: &Scenario,
+    policies: &[PolicySpec],
+    seeds: Seeds,
+) -> Result<Vec<Row>, SpecError> {
+    scenario.setup(seeds.first)?;
+    let inputs = inputs_sha256(scenario)?;
+    let cell = |policy: &PolicySpec| ScenarioCell {
+        scenario: scenario.clone(),
+        axes: String::new(),
+        policy: policy.clone(),
+        seeds,
+        inputs_sha256: inputs.clone(),
+    };
+    let cells: Vec<ScenarioCell> = policies.iter().map(cell).collect();
+    let progress = Progress::new(cells.len() as u64, "policies");
+    let run = |c: &ScenarioCell| {
+        let runs = c.run();
+        progress.step();
+        runs
+    };
+    let runs: Vec<_> = cells.par_iter().map(run).collect::<Result<_, _>>()?;
+    let mut out = Vec::new();
+    for (i, (cell, own)) in cells.iter().zip(&runs).enumerate() {
+        let place = cell.place(&scenario.name);
+        out.extend(rows(&place, &seeds, own));
+        if i > 0 {
+            out.extend(difference(&place, policies[0].text(), own, &runs[0]));
+        }
+    }
+    Ok(out)
+}
+
+fn log_first_seed(
+    scenario: &Scenario,
+    policy: &PolicySpec,
+    seed: u64,
+    path: &Path,
+    why: bool,
+) -> Result<(), SpecError> {
+    let names = log_file::names(scenario, policy.text().to_string());
+    log_file::run_logged(&scenario.setup(seed)?, policy, seed, &names, path, why, ())?;
+    Ok(())
 }
 
 /// `orrery trace`.
@@ -250,5 +256,6 @@ pub fn audit(log: &Path) -> Result<Answer, SpecError> {
     let name = log.display().to_string();
     let file = File::open(log).map_err(|source| SpecError::Read { file: name.clone(), source })?;
     let report = audit_log(read_log(BufReader::new(file), &name))?;
-    Ok(Answer { stdout: format!("{report}\n"), failed: !report.is_clean() })
+    let failed = !report.is_clean();
+    Ok(Answer { stdout: format!("{report}\n"), failed, ..Answer::default() })
 }

@@ -1,16 +1,103 @@
-//! What happened to one request, step by step.
+//! `orrery explain`: what happened to one request, step by step, in words; or which requests fared
+//! worst.
+//!
+//! The log is read once, to the end of the request's story.
+
+mod story;
+mod words;
+mod worst;
 
 use crate::cli::Answer;
+use crate::log_file;
 use orrery_scenario::SpecError;
+use orrery_sim::log::{LogError, Names, Record};
+use orrery_sim::request::RequestId;
+use std::path::PathBuf;
 
 /// `orrery explain`.
 #[derive(Debug, clap::Args)]
-pub struct Explain {}
+#[command(after_help = "Examples:
+  orrery run scenarios/one-gpu-bert.toml --policy orloj --log bert.log --why
+  orrery explain bert.log --worst 5
+  orrery explain bert.log --request 117")]
+#[group(skip)]
+pub struct Explain {
+    /// A log written by `orrery run --log`; `--why` puts the policy's reasons into it.
+    log: PathBuf,
+    /// The request, by its number.
+    #[arg(long, value_name = "ID", required_unless_present = "worst")]
+    request: Option<u64>,
+    /// List the N requests that fared worst instead, one line each.
+    #[arg(long, value_name = "N", conflicts_with = "request")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    worst: Option<u32>,
+}
+
+/// Why there is no explanation.
+#[derive(Debug)]
+pub enum Failure {
+    /// The log cannot be read.
+    Log(LogError),
+    /// There is no such request in the log; its requests are numbered from 0, so many of them.
+    Unknown {
+        /// How many requests the log has.
+        requests: u64,
+    },
+}
+
+impl From<LogError> for Failure {
+    fn from(error: LogError) -> Failure {
+        Failure::Log(error)
+    }
+}
+
+/// What happened to a request, as text.
+///
+/// # Errors
+/// When a record cannot be read, or the log does not have the request.
+pub fn explain(
+    names: &Names,
+    records: impl IntoIterator<Item = Result<Record, LogError>>,
+    request: RequestId,
+) -> Result<String, Failure> {
+    story::tell(names, records, request)
+}
+
+/// The requests that fared worst, a line each, the worst first: those without a model's answer, the
+/// longest wait first; then those that were answered, from the latest on.
+///
+/// # Errors
+/// When a record cannot be read.
+pub fn worst(
+    names: &Names,
+    records: impl IntoIterator<Item = Result<Record, LogError>>,
+    count: usize,
+) -> Result<String, LogError> {
+    worst::list(names, records, count)
+}
 
 /// Runs `orrery explain`.
 ///
 /// # Errors
-/// None yet.
-pub fn command(_: &Explain) -> Result<Answer, SpecError> {
-    Ok(Answer::default())
+/// When the log cannot be read or does not have the request.
+pub fn command(args: &Explain) -> Result<Answer, SpecError> {
+    let mut log = log_file::open(&args.log)?;
+    let names = log.names()?.clone();
+    let Some(id) = args.request else {
+        let count = args.worst.unwrap_or(1) as usize;
+        return Ok(Answer::of(worst(&names, log, count)?));
+    };
+    match explain(&names, log, RequestId(id)) {
+        Ok(text) => Ok(Answer::of(text)),
+        Err(Failure::Log(error)) => Err(error.into()),
+        Err(Failure::Unknown { requests }) => {
+            let allowed = match requests.checked_sub(1) {
+                None => "none: the log has no requests".to_string(),
+                Some(last) => format!("a request of the log, from 0 to {last}"),
+            };
+            let remedy = "see `orrery explain LOG --worst 10` for requests worth a look";
+            let error = SpecError::value("--request", id, allowed, remedy);
+            Err(error.in_file(&args.log.display().to_string()))
+        }
+    }
 }

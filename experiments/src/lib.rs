@@ -7,13 +7,23 @@
 //! | [`cases`] | from a row's name to its applications |
 //! | [`runs`] | a table's simulations, in parallel |
 //! | [`score`] | how far off the paper's figures ours are |
-//! | [`report`], [`sensitivity`], [`run_report`] | text, CSV and JSON |
+//! | [`cell`], [`scenario_cell`] | one specification and policy with its seeds, and its rows |
+//! | [`sweep`] | a scenario over axes: plan, stored cells, shards |
+//! | [`regress`] | baselines that guard results |
+//! | [`report`], [`sensitivity`], [`run_report`] | text, wide CSV and JSON |
+//! | [`output`], [`details`] | how results leave; the tables behind figures |
+//! | [`plot`], [`table_figure`] | figures |
+//! | [`log_file`], [`timeline`], [`explain`] | schedule logs, and what is read from them |
 //! | [`paper`] | the papers' figures |
 
 pub mod cases;
+pub mod cell;
 pub mod cli;
 pub mod commands;
+pub mod details;
 pub mod explain;
+pub mod log_file;
+pub mod output;
 pub mod paper;
 #[cfg(feature = "parquet")]
 pub mod parquet;
@@ -22,7 +32,10 @@ pub mod regress;
 pub mod report;
 pub mod run_report;
 pub mod runs;
+pub mod scenario_cell;
 pub mod score;
 pub mod sensitivity;
+pub mod sweep;
+pub mod table_figure;
 pub mod table_file;
 pub mod timeline;

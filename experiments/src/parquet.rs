@@ -1,7 +1,13 @@
-//! Parquet: workloads and tables for whoever reads them with polars, pandas or DuckDB.
+//! Parquet: workloads, tables and schedule logs for whoever reads them with polars, pandas or DuckDB.
 //!
 //! The only user of polars; behind the feature `parquet`, because polars takes minutes to build.
 
+mod log;
+
+pub use log::log_to_parquet;
+
+use crate::log_file::Unfinished;
+use orrery_results::Row;
 use orrery_scenario::SpecError;
 use orrery_sim::request::{Arrival, Source};
 use orrery_sim::time::Span;
@@ -110,6 +116,69 @@ pub fn table_from_csv(text: &str, path: &Path) -> Result<(), SpecError> {
     std::fs::rename(&temporary, path).map_err(|e| error(path, e))
 }
 
+/// Writes result rows as Parquet: one typed column for each column of the schema, in its order;
+/// empty words and missing numbers are nulls. The same rows give the same bytes.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn table_from_rows(rows: &[Row], path: &Path) -> Result<(), SpecError> {
+    let mut frame = rows_frame(rows).map_err(|e| error(path, e))?;
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|e| error(path, e))?;
+    }
+    let unfinished = Unfinished::beside(path);
+    let file = File::create(unfinished.path()).map_err(|e| error(path, e))?;
+    ParquetWriter::new(file)
+        .with_compression(ParquetCompression::Zstd(None))
+        .finish(&mut frame)
+        .map_err(|e| error(path, e))?;
+    unfinished.rename(path).map_err(|e| error(path, e))
+}
+
+fn rows_frame(rows: &[Row]) -> PolarsResult<DataFrame> {
+    fn filled(word: &str) -> Option<&str> {
+        (!word.is_empty()).then_some(word)
+    }
+    macro_rules! column {
+        (word $name:ident) => {
+            Column::new(
+                stringify!($name).into(),
+                rows.iter().map(|r| filled(&r.$name)).collect::<Vec<Option<&str>>>(),
+            )
+        };
+        (number $name:ident) => {
+            Column::new(stringify!($name).into(), rows.iter().map(|r| r.$name).collect::<Vec<_>>())
+        };
+    }
+    let columns = vec![
+        column!(word experiment),
+        column!(word case),
+        column!(word axes),
+        column!(word system),
+        column!(word preset),
+        column!(word policy),
+        column!(word scope),
+        column!(word metric),
+        column!(word unit),
+        column!(word versus),
+        column!(number value),
+        column!(number ci95_low),
+        column!(number ci95_high),
+        column!(word ci_method),
+        column!(number samples),
+        column!(word flags),
+        column!(word seeds),
+        column!(word warm_up),
+        column!(number paper),
+        column!(word paper_source),
+        column!(number abs_error),
+        column!(word spec_sha256),
+        column!(number result_version),
+        column!(word inputs_sha256),
+    ];
+    DataFrame::new(rows.len(), columns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +221,32 @@ mod tests {
         assert_eq!(frame.column("case").unwrap().str().unwrap().get(1), Some("b"));
         assert_eq!(frame.column("rate").unwrap().f64().unwrap().get(0), Some(0.5));
         assert_eq!(frame.column("paper").unwrap().f64().unwrap().get(0), None);
+    }
+
+    #[test]
+    fn rows_have_the_columns_of_the_csv_with_their_types_and_the_same_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = vec![
+            Row { case: "a".into(), value: 0.1, samples: 7, paper: Some(0.3), ..Row::default() },
+            Row {
+                policy: "nexus[drop=none,batch=2]".into(),
+                ci95_low: Some(1.0),
+                ..Row::default()
+            },
+        ];
+        let path = folder.path().join("new/t.parquet");
+        table_from_rows(&rows, &path).unwrap();
+        let frame = read(&path);
+        let csv = orrery_results::to_csv(&rows);
+        assert_eq!(frame.get_column_names_str().join(","), csv.lines().next().unwrap());
+        assert_eq!(frame.column("value").unwrap().f64().unwrap().get(0), Some(0.1));
+        assert_eq!(frame.column("samples").unwrap().u64().unwrap().get(0), Some(7));
+        assert_eq!(frame.column("paper").unwrap().f64().unwrap().get(1), None);
+        assert_eq!(frame.column("case").unwrap().str().unwrap().get(1), None);
+        let again = folder.path().join("again.parquet");
+        table_from_rows(&rows, &again).unwrap();
+        assert_eq!(std::fs::read(path).unwrap(), std::fs::read(again).unwrap(), "the same bytes");
+        table_from_rows(&[], &folder.path().join("empty.parquet")).unwrap();
     }
 
     #[test]

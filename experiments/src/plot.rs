@@ -1,16 +1,240 @@
 //! `orrery plot`: figures from result tables.
+//!
+//! It reads tables and writes a picture; what a picture looks like is the business of
+//! `orrery_plots`.
 
-use crate::cli::Answer;
+use crate::cli::{Answer, write_atomically};
+use clap::ValueEnum;
+use orrery_plots::{Choice, Figure, PlotError, Window};
+use orrery_results::{DistributionRow, Row};
 use orrery_scenario::SpecError;
+use std::path::{Path, PathBuf};
+use tables::Tables;
+
+mod tables;
 
 /// `orrery plot`.
 #[derive(Debug, clap::Args)]
-pub struct Plot {}
+#[command(after_help = "Examples:
+  orrery reproduce orloj-table-3 --out results/
+  orrery plot results/orloj-table-3.csv --preset calibrated --out table-3.svg
+  orrery plot results/sweep.csv --x load --metric latency_p99_ns --out sweep.png
+  orrery plot results/my.distributions.csv --kind batch-size-cdf --out batches.svg
+  orrery plot results/my.series.csv --out over-time.svg
+  orrery plot batches.csv --from-ms 100 --to-ms 300 --out timeline.svg
+
+The kind is guessed from the columns, and from what stands in them, when it is not given:
+  experiment,case,axes,...,metric,value    finish-rate, metric or sensitivity
+  ...,quantity,x,share,samples             histogram, latency-cdf or batch-size-cdf
+  ...,from_ns,to_ns,quantity,value         time-series
+  ...,device,...,start_ns,end_ns,outcome   timeline")]
+pub struct Plot {
+    /// Result tables as CSV; several of one kind are put together.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// The picture: `.svg`, or `.png` at twice the size.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// The figure.
+    #[arg(long, value_enum)]
+    pub kind: Option<Kind>,
+    /// The axis along x; by default `slo_x_p99`, or the only axis with several numbers.
+    #[arg(long, value_name = "AXIS")]
+    pub x: Option<String>,
+    /// The metric along y, or the time of `latency-cdf` (`latency_ns`, `queueing_ns`).
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Option<String>,
+    /// Draw only this case; may be repeated.
+    #[arg(long = "case", value_name = "NAME")]
+    pub cases: Vec<String>,
+    /// Draw only this preset of ours; may be repeated.
+    #[arg(long = "preset", value_name = "NAME")]
+    pub presets: Vec<String>,
+    /// Draw only this system or policy; may be repeated.
+    #[arg(long = "system", value_name = "NAME")]
+    pub systems: Vec<String>,
+    /// Draw only this scope; may be repeated. By default `all`, where the table has it.
+    #[arg(long = "scope", value_name = "NAME")]
+    pub scopes: Vec<String>,
+    /// Leave the paper's figures out.
+    #[arg(long)]
+    pub without_paper: bool,
+    /// Where a timeline begins.
+    #[arg(long, value_name = "MS", value_parser = milliseconds)]
+    pub from_ms: Option<u64>,
+    /// Where a timeline ends.
+    #[arg(long, value_name = "MS", value_parser = milliseconds)]
+    pub to_ms: Option<u64>,
+}
+
+/// The figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Finish rate by an axis, the SLO by default; a panel for each case.
+    FinishRate,
+    /// Any metric by any numeric axis.
+    Metric,
+    /// Execution times alone.
+    Histogram,
+    /// Latencies with the tail stretched.
+    LatencyCdf,
+    /// Batch sizes as steps.
+    BatchSizeCdf,
+    /// Offered load, goodput, utilisation and requests in the system.
+    TimeSeries,
+    /// Batches on devices.
+    Timeline,
+    /// One assumption changed at a time.
+    Sensitivity,
+}
+
+/// Milliseconds as nanoseconds.
+fn milliseconds(text: &str) -> Result<u64, String> {
+    match text.parse::<f64>() {
+        Ok(ms) if (0.0..=1e12).contains(&ms) => Ok((ms * 1e6).round() as u64),
+        _ => Err("milliseconds from 0 to 1e12, such as 12.5".to_string()),
+    }
+}
 
 /// Runs `orrery plot`.
 ///
 /// # Errors
-/// None yet.
-pub fn command(_: &Plot) -> Result<Answer, SpecError> {
-    Ok(Answer::default())
+/// When a table cannot be read or has nothing for the figure, or the picture cannot be written.
+pub fn command(args: &Plot) -> Result<Answer, SpecError> {
+    let form = Form::of(&args.out)?;
+    let tables = Tables::read(&args.files)?;
+    let figure = figure(&tables, args)?;
+    write_figure(&figure, form, &args.out)?;
+    Ok(Answer::of(format!("{}\n", args.out.display())))
+}
+
+/// Writes a figure as SVG or PNG, as the file's name ends.
+///
+/// # Errors
+/// When it ends otherwise, or the folder cannot be written.
+pub fn save(figure: &Figure, path: &Path) -> Result<(), SpecError> {
+    write_figure(figure, Form::of(path)?, path)
+}
+
+fn write_figure(figure: &Figure, form: Form, path: &Path) -> Result<(), SpecError> {
+    match form {
+        Form::Svg => write_atomically(path, figure.to_svg().as_bytes()),
+        Form::Png => write_atomically(path, &figure.to_png()),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Svg,
+    Png,
+}
+
+impl Form {
+    fn of(path: &Path) -> Result<Form, SpecError> {
+        let ending = path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase);
+        match ending.as_deref() {
+            Some("svg") => Ok(Form::Svg),
+            Some("png") => Ok(Form::Png),
+            _ => Err(SpecError::value(
+                "picture",
+                path.display(),
+                "a name that ends in .svg or .png",
+                "change the file's ending",
+            )),
+        }
+    }
+}
+
+/// An unsuitable table, as an error of the command.
+pub fn unsuitable(file: &str, error: &PlotError) -> SpecError {
+    let parts = error.parts();
+    SpecError::value(format!("--kind {}", error.figure()), parts.found, parts.allowed, parts.remedy)
+        .in_file(file)
+}
+
+fn figure(tables: &Tables, args: &Plot) -> Result<Figure, SpecError> {
+    let choice = Choice {
+        cases: args.cases.clone(),
+        presets: args.presets.clone(),
+        systems: args.systems.clone(),
+        scopes: args.scopes.clone(),
+        without_paper: args.without_paper,
+    };
+    let other = |kind: Kind, allowed: &str| {
+        let remedy = format!("leave `--kind` out, or choose among {allowed}");
+        let kind = kind.to_possible_value().map_or(String::new(), |v| v.get_name().to_string());
+        let found = format!("`{kind}` for {}", tables.what());
+        Err(SpecError::value("--kind", found, allowed, remedy).in_file(tables.file()))
+    };
+    let drawn = match (tables, args.kind) {
+        (
+            Tables::Results(_, rows),
+            None | Some(Kind::FinishRate | Kind::Metric | Kind::Sensitivity),
+        ) => of_results(rows, args, &choice),
+        (
+            Tables::Distributions(_, rows),
+            None | Some(Kind::Histogram | Kind::LatencyCdf | Kind::BatchSizeCdf),
+        ) => of_distributions(rows, args, &choice),
+        (Tables::Series(_, rows), None | Some(Kind::TimeSeries)) => {
+            orrery_plots::time_series(rows, &choice)
+        }
+        (Tables::Batches(_, rows), None | Some(Kind::Timeline)) => {
+            let window = Window { from_ns: args.from_ms.unwrap_or(0), to_ns: args.to_ms };
+            orrery_plots::device_timeline(rows, window)
+        }
+        (Tables::Results(..), Some(kind)) => {
+            return other(kind, "`finish-rate`, `metric` and `sensitivity`");
+        }
+        (Tables::Distributions(..), Some(kind)) => {
+            return other(kind, "`histogram`, `latency-cdf` and `batch-size-cdf`");
+        }
+        (Tables::Series(..), Some(kind)) => return other(kind, "`time-series`"),
+        (Tables::Batches(..), Some(kind)) => return other(kind, "`timeline`"),
+    };
+    drawn.map_err(|e| unsuitable(tables.file(), &e))
+}
+
+fn of_results(rows: &[Row], args: &Plot, choice: &Choice) -> Result<Figure, PlotError> {
+    let asked = args.kind.is_some() || args.x.is_some() || args.metric.is_some();
+    if !asked {
+        return orrery_plots::figure_of(rows, choice);
+    }
+    let metric = args.metric.as_deref();
+    if args.kind == Some(Kind::Sensitivity) {
+        return orrery_plots::sensitivity(rows, metric.unwrap_or("mean_abs_error"), choice);
+    }
+    let x = match &args.x {
+        Some(x) => x.clone(),
+        None => orrery_plots::axis_of(rows)?,
+    };
+    match (args.kind, metric) {
+        (Some(Kind::FinishRate), _) => orrery_plots::finish_rate_by(rows, &x, choice),
+        (_, metric) => {
+            orrery_plots::metric_by_axis(rows, &x, metric.unwrap_or("finish_rate"), choice)
+        }
+    }
+}
+
+/// Without a kind: what stands in the table, latencies before batch sizes before execution times.
+fn of_distributions(
+    rows: &[DistributionRow],
+    args: &Plot,
+    choice: &Choice,
+) -> Result<Figure, PlotError> {
+    let has = |quantity: &str| rows.iter().any(|r| r.quantity == quantity);
+    let guessed = match args.metric.as_deref() {
+        None if has("latency_ns") => Kind::LatencyCdf,
+        None if has("batch_size") => Kind::BatchSizeCdf,
+        None | Some("alone_ns") => Kind::Histogram,
+        Some("batch_size") => Kind::BatchSizeCdf,
+        Some(_) => Kind::LatencyCdf,
+    };
+    match args.kind.unwrap_or(guessed) {
+        Kind::Histogram => orrery_plots::execution_time_histogram(rows, choice),
+        Kind::BatchSizeCdf => orrery_plots::batch_size_cdf(rows, choice),
+        _ => {
+            let quantity = args.metric.as_deref().unwrap_or("latency_ns");
+            orrery_plots::latency_cdf(rows, quantity, choice)
+        }
+    }
 }

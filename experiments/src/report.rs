@@ -2,10 +2,13 @@
 //!
 //! It formats; what the figures mean is in `score`.
 
+use crate::cell;
 use crate::paper::FinishRates;
-use crate::runs::Results;
+use crate::runs::{Cell, Results};
 use crate::score::{Row, Scores, improvement, rows, score};
 use crate::table_file::{Preset, TableFile};
+use orrery_results::{RESULT_VERSION, Row as ResultRow, to_json};
+use orrery_sim::stats;
 use orrery_traces::stats::BinStats;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -164,6 +167,7 @@ impl<'a> Report<'a> {
                 worst.paper.unwrap_or(f64::NAN)
             );
         }
+        self.paired_text(group, out);
     }
 
     fn mae_of_all(&self, scores: &Scores) -> f64 {
@@ -240,7 +244,93 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The rows as CSV.
+    /// The one schema: every metric of every cell, the paper's figures beside finish rates, and each
+    /// group's systems compared with its Orloj.
+    pub fn rows(&self) -> Vec<ResultRow> {
+        let mut out = Vec::new();
+        for (cell, scored) in self.results.cells.iter().zip(&self.rows) {
+            let place = self.place(cell);
+            for mut row in cell::rows(&place, &self.results.seeds, &cell.runs) {
+                if row.scope == "all" && row.metric == "finish_rate" {
+                    row.paper = scored.paper;
+                    row.abs_error = scored.error().map(f64::abs);
+                    if scored.paper.is_some() {
+                        row.paper_source = self.table.source.clone();
+                    }
+                }
+                out.push(row);
+            }
+            let base = self.orloj_beside(cell.system).filter(|o| *o != cell.system);
+            let base = base.and_then(|o| {
+                let same = |c: &&Cell| {
+                    c.system == o && c.case == cell.case && c.slo_x_p99 == cell.slo_x_p99
+                };
+                self.results.cells.iter().find(same)
+            });
+            out.extend(base.and_then(|b| {
+                cell::difference(&place, &self.table.system[b.system].policy, &cell.runs, &b.runs)
+            }));
+        }
+        out
+    }
+
+    /// The Orloj of a system's group.
+    fn orloj_beside(&self, system: usize) -> Option<usize> {
+        let group = self.groups.iter().find(|g| g.systems.contains(&system))?;
+        group.systems.iter().copied().find(|&s| self.table.system[s].name == "orloj")
+    }
+
+    fn place(&self, cell: &Cell) -> ResultRow {
+        let system = &self.table.system[cell.system];
+        ResultRow {
+            experiment: self.table.id.clone(),
+            case: cell.case.clone(),
+            axes: format!("slo_x_p99={}", cell.slo_x_p99),
+            system: system.name.clone(),
+            preset: system.preset.word().to_string(),
+            policy: system.policy.clone(),
+            warm_up: format!("the first {} % of the run", 100.0 * self.table.load.warm_up),
+            spec_sha256: cell.spec_sha256.clone(),
+            result_version: RESULT_VERSION,
+            inputs_sha256: self.results.inputs_sha256.clone(),
+            ..ResultRow::default()
+        }
+    }
+
+    /// Each system against Orloj, seed by seed, over all cells of its group.
+    fn paired_text(&self, group: &Group, out: &mut String) {
+        let Some(&orloj) = group.systems.iter().find(|&&s| self.table.system[s].name == "orloj")
+        else {
+            return;
+        };
+        let by_seed = |system: usize| -> Vec<f64> {
+            let cells: Vec<Vec<f64>> = self
+                .results
+                .cells
+                .iter()
+                .filter(|c| c.system == system)
+                .map(Cell::finish_rates)
+                .collect();
+            let seeds = cells.iter().map(Vec::len).min().unwrap_or(0);
+            let of = |i: usize| cell::mean(&cells.iter().map(|c| c[i]).collect::<Vec<f64>>());
+            (0..seeds).map(of).collect()
+        };
+        let base = by_seed(orloj);
+        let mut line = String::new();
+        for &s in group.systems.iter().filter(|&&s| s != orloj) {
+            let Some(i) = stats::paired(&by_seed(s), &base) else { continue };
+            let (name, half) = (&self.table.system[s].name, 0.5 * i.width());
+            let _ = write!(line, "  {name} {:+.3} ± {half:.3}", i.mean);
+        }
+        if !line.is_empty() {
+            let _ = writeln!(
+                out,
+                "finish rate less Orloj's, mean over cells (95 %, paired by seed)\n{line}"
+            );
+        }
+    }
+
+    /// The finish rates as CSV: a view of the rows.
     pub fn csv(&self) -> String {
         let mut out = String::from(
             "table,case,slo_x_p99,system,preset,finish_rate,ci95_low,ci95_high,paper,abs_error\n",
@@ -267,15 +357,6 @@ impl<'a> Report<'a> {
 
     /// Rows, scores, loads and the table's file as JSON.
     pub fn json(&self) -> String {
-        let row = |r: &Row| {
-            let s = &self.table.system[r.system];
-            json!({
-                "case": r.case, "slo_x_p99": r.slo_x_p99, "system": s.name, "preset": s.preset.word(),
-                "policy": s.policy, "finish_rate": r.finish_rate,
-                "ci95_low": r.ci95.map(|c| c.0), "ci95_high": r.ci95.map(|c| c.1),
-                "paper": r.paper, "abs_error": r.error().map(f64::abs),
-            })
-        };
         let scores = |g: &Group| {
             g.scores.systems.iter().map(|s| {
                 let system = &self.table.system[s.system];
@@ -293,15 +374,16 @@ impl<'a> Report<'a> {
                 "cov_60s": l.stats.minute.map(|b| b.cov), "peak_to_mean_60s": l.stats.minute.map(|b| b.peak_to_mean()),
             })
         };
-        let value = json!({
-            "table": self.table.id, "source": self.table.source, "assumptions": self.table,
-            "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
-            "scores": self.groups.iter().flat_map(scores).collect::<Vec<_>>(),
-            "loads": self.results.loads.iter().map(load).collect::<Vec<_>>(),
-        });
-        let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
-        text.push('\n');
-        text
+        to_json(
+            &self.rows(),
+            &[
+                ("table", self.table.id.clone().into()),
+                ("source", self.table.source.clone().into()),
+                ("assumptions", json!(self.table)),
+                ("scores", self.groups.iter().flat_map(scores).collect()),
+                ("loads", self.results.loads.iter().map(load).collect()),
+            ],
+        )
     }
 }
 

@@ -1,164 +1,174 @@
-//! The metrics of a scenario's policies as text, CSV and JSON.
+//! The rows of a scenario's policies, for reading.
+//!
+//! It formats; `cell` computes.
 
-use orrery_scenario::scenario::Scenario;
-use orrery_sim::metrics::{Figures, Metrics};
+use orrery_results::{Flags, Row};
 use orrery_sim::request::End;
-use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// A policy and its metrics.
-pub struct PolicyResult {
-    /// The policy's name with its parameters.
-    pub name: String,
-    /// Its metrics.
-    pub metrics: Metrics,
+/// The columns: metric, heading, what a unit of it is divided by.
+const COLUMNS: [(&str, &str, f64, usize); 8] = [
+    ("requests", "requests", 1.0, 0),
+    ("finish_rate", "finish", 1.0, 4),
+    ("goodput_per_s", "good/s", 1.0, 2),
+    ("latency_p50_ns", "p50 ms", 1e6, 3),
+    ("latency_p90_ns", "p90 ms", 1e6, 3),
+    ("latency_p99_ns", "p99 ms", 1e6, 3),
+    ("latency_p99.9_ns", "p99.9 ms", 1e6, 3),
+    ("queueing_mean_ns", "queue ms", 1e6, 3),
+];
+
+/// The rows of one experiment as text: a block for each cell, with intervals.
+pub fn text(title: &str, rows: &[Row]) -> String {
+    let mut out = format!("{title}\n");
+    for cell in cells(rows) {
+        let first = &cell[0];
+        let axes = if first.axes.is_empty() { String::new() } else { format!("{}  ", first.axes) };
+        let _ = writeln!(out, "\n{axes}{}", first.policy);
+        head(&mut out);
+        let own: Vec<&Row> = cell.iter().filter(|r| r.versus.is_empty()).collect();
+        for scope in own.chunk_by(|a, b| a.scope == b.scope) {
+            if scope.iter().any(|r| r.metric == "requests") {
+                scope_text(scope, &mut out);
+            }
+        }
+        run_text(&own, &mut out);
+        for row in cell.iter().filter(|r| !r.versus.is_empty()) {
+            difference_text(row, &mut out);
+        }
+    }
+    notes(rows, &mut out);
+    out
 }
 
-/// All of a scenario's policies.
-pub struct RunReport<'a> {
-    scenario: &'a Scenario,
-    seed: u64,
-    results: &'a [PolicyResult],
+fn cells(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
+    rows.chunk_by(|a, b| a.axes == b.axes && a.policy == b.policy)
 }
 
-/// The quantiles of latency that are printed.
-const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
-
-impl<'a> RunReport<'a> {
-    /// A report of these results.
-    pub fn new(scenario: &'a Scenario, seed: u64, results: &'a [PolicyResult]) -> RunReport<'a> {
-        RunReport { scenario, seed, results }
+fn head(out: &mut String) {
+    let _ = write!(out, "  {:24}", "");
+    for (_, heading, ..) in COLUMNS {
+        let _ = write!(out, " {heading:>10}");
     }
+    out.push('\n');
+}
 
-    /// Scope by scope: everything, then each model, then each application.
-    fn scopes(&self, m: &Metrics) -> Vec<(String, Figures)> {
-        let mut scopes = vec![("all".to_string(), m.total())];
-        let models = self.scenario.model_names();
-        let apps = self.scenario.app_names();
-        let named =
-            |prefix: &str, names: &[String], figures: &[Figures]| -> Vec<(String, Figures)> {
-                let name = |i: usize| names.get(i).cloned().unwrap_or_else(|| i.to_string());
-                let all = figures.iter().enumerate().filter(|(_, f)| f.offered > 0);
-                all.map(|(i, f)| (format!("{prefix} {}", name(i)), f.clone())).collect()
-            };
-        scopes.extend(named("model", &models, &m.models()));
-        if m.apps().len() > 1 {
-            scopes.extend(named("app", &apps, &m.apps()));
-        }
-        scopes
-    }
-
-    /// For reading.
-    pub fn text(&self) -> String {
-        let mut out = format!("scenario {}, seed {}\n", self.scenario.name, self.seed);
-        for result in self.results {
-            let m = &result.metrics;
-            let _ = writeln!(out, "\n{}", result.name);
-            let _ = writeln!(
-                out,
-                "  {:24} {:>9} {:>7} {:>9}  {:>9} {:>9} {:>9} {:>9}  {:>9}",
-                "",
-                "requests",
-                "finish",
-                "good/s",
-                "p50 ms",
-                "p90 ms",
-                "p99 ms",
-                "p99.9 ms",
-                "queue ms"
-            );
-            for (name, f) in self.scopes(m) {
-                let good = f.ended(End::InTime) as f64 / m.measured().as_secs_f64().max(1e-9);
-                let _ = write!(
-                    out,
-                    "  {name:24} {:>9} {:>7.4} {good:>9.2} ",
-                    f.offered,
-                    f.finish_rate()
-                );
-                for (q, _) in QUANTILES {
-                    let _ = write!(out, " {:>9.3}", f.latency.quantile(q).as_ms_f64());
-                }
-                let _ = writeln!(out, "  {:>9.3}", f.queueing.mean().as_ms_f64());
+fn scope_text(scope: &[&Row], out: &mut String) {
+    let find = |metric: &str| scope.iter().find(|r| r.metric == metric);
+    let _ = write!(out, "  {:24}", scope[0].scope);
+    for (metric, _, unit, digits) in COLUMNS {
+        let cell = match find(metric) {
+            None => "-".to_string(),
+            Some(r) => {
+                let flag = if r.has_flag(Flags::FEW_SAMPLES) { "?" } else { "" };
+                format!("{flag}{:.digits$}", r.value / unit)
             }
-            let total = m.total();
-            let ends: Vec<String> = End::ALL
-                .iter()
-                .filter(|e| total.ended(**e) > 0)
-                .map(|e| format!("{} {}", e.word(), total.ended(*e)))
-                .collect();
-            let _ = writeln!(out, "  ends: {}", ends.join(", "));
-            let devices: Vec<String> =
-                m.devices().iter().map(|d| format!("{:.3}", d.utilisation())).collect();
-            let _ = writeln!(
-                out,
-                "  mean batch {:.2}; device utilisation {}; run of {:.3} s",
-                m.mean_batch_size(),
-                devices.join(" "),
-                m.end().as_secs_f64()
-            );
-        }
-        out
-    }
-
-    /// One row for each policy, scope and metric.
-    pub fn csv(&self) -> String {
-        let mut out = String::from("scenario,seed,policy,scope,metric,value\n");
-        for result in self.results {
-            for (scope, name, value) in self.values(&result.metrics) {
-                let (scenario, policy) = (&self.scenario.name, &result.name);
-                let _ = writeln!(
-                    out,
-                    "{scenario},{},\"{policy}\",\"{scope}\",{name},{value}",
-                    self.seed
-                );
-            }
-        }
-        out
-    }
-
-    fn values(&self, m: &Metrics) -> Vec<(String, String, String)> {
-        let mut values = Vec::new();
-        for (scope, f) in self.scopes(m) {
-            let mut add =
-                |name: &str, value: String| values.push((scope.clone(), name.to_string(), value));
-            add("requests", f.offered.to_string());
-            add("finish_rate", format!("{:.6}", f.finish_rate()));
-            for (q, name) in QUANTILES {
-                add(&format!("latency_{name}_ns"), f.latency.quantile(q).ns().to_string());
-            }
-            add("latency_mean_ns", f.latency.mean().ns().to_string());
-            add("queueing_mean_ns", f.queueing.mean().ns().to_string());
-            for end in End::ALL {
-                add(end.word(), f.ended(end).to_string());
-            }
-        }
-        let mut add =
-            |name: &str, value: String| values.push(("all".into(), name.to_string(), value));
-        add("goodput_per_s", format!("{:.6}", m.goodput_per_s()));
-        add("mean_batch_size", format!("{:.6}", m.mean_batch_size()));
-        for (i, d) in m.devices().iter().enumerate() {
-            add(&format!("device_{i}_utilisation"), format!("{:.6}", d.utilisation()));
-        }
-        values
-    }
-
-    /// The same values, nested.
-    pub fn json(&self) -> String {
-        let result = |r: &PolicyResult| {
-            let rows: Vec<Value> = self
-                .values(&r.metrics)
-                .into_iter()
-                .map(|(scope, metric, value)| {
-                    let value: Value = serde_json::from_str(&value).unwrap_or(Value::String(value));
-                    json!({"scope": scope, "metric": metric, "value": value})
-                })
-                .collect();
-            json!({"policy": r.name, "metrics": rows, "batch_sizes": r.metrics.batch_sizes()})
         };
-        let results: Vec<Value> = self.results.iter().map(result).collect();
-        let value = json!({"scenario": self.scenario.name, "seed": self.seed, "results": results});
-        let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
-        text.push('\n');
-        text
+        let _ = write!(out, " {cell:>10}");
+    }
+    out.push('\n');
+    for (name, side) in [("95 % from", 0), ("to", 1)] {
+        let bound = |metric: &str| {
+            let (low, high) = find(metric)?.ci95()?;
+            Some(if side == 0 { low } else { high })
+        };
+        if COLUMNS.iter().all(|c| bound(c.0).is_none()) {
+            continue;
+        }
+        let _ = write!(out, "  {name:>24}");
+        for (metric, _, unit, digits) in COLUMNS {
+            let cell = bound(metric).map_or(String::new(), |x| format!("{:.digits$}", x / unit));
+            let _ = write!(out, " {cell:>10}");
+        }
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+    }
+}
+
+/// What only the whole run has.
+fn run_text(rows: &[&Row], out: &mut String) {
+    let all = |metric: &str| rows.iter().find(|r| r.scope == "all" && r.metric == metric);
+    let count = |m: &&str| all(m).filter(|r| r.value > 0.0).map(|r| format!("{m} {}", r.value));
+    let ends: Vec<String> = rows
+        .iter()
+        .filter(|r| r.scope == "all" && is_end(&r.metric))
+        .filter_map(|r| count(&r.metric.as_str()))
+        .collect();
+    let _ = writeln!(out, "  ends: {}", ends.join(", "));
+    let with_interval = |metric: &str| {
+        all(metric).map_or("-".to_string(), |r| match r.ci95() {
+            Some((low, high)) => format!("{:.3} ({low:.3} to {high:.3})", r.value),
+            None => format!("{:.3}", r.value),
+        })
+    };
+    let devices: Vec<String> = rows
+        .iter()
+        .filter(|r| r.scope.starts_with("device ") && r.metric == "utilisation")
+        .map(|r| format!("{:.3}", r.value))
+        .collect();
+    let each = if devices.is_empty() { String::new() } else { format!("; {}", devices.join(" ")) };
+    let _ = writeln!(
+        out,
+        "  mean batch {}; device utilisation {}{each}",
+        with_interval("mean_batch_size"),
+        with_interval("utilisation")
+    );
+}
+
+fn is_end(metric: &str) -> bool {
+    End::ALL.iter().any(|e| e.word() == metric)
+}
+
+fn difference_text(row: &Row, out: &mut String) {
+    let interval = match row.ci95() {
+        Some((low, high)) => format!(" ({low:+.4} to {high:+.4}, {})", row.ci_method),
+        None => String::new(),
+    };
+    let _ = writeln!(out, "  finish rate less {}'s: {:+.4}{interval}", row.versus, row.value);
+}
+
+/// What must be known before the figures are believed.
+fn notes(rows: &[Row], out: &mut String) {
+    let mut methods: Vec<&str> = Vec::new();
+    for row in rows.iter().filter(|r| !r.ci_method.is_empty() && r.versus.is_empty()) {
+        if !methods.contains(&row.ci_method.as_str()) {
+            methods.push(&row.ci_method);
+        }
+    }
+    out.push('\n');
+    if !methods.is_empty() {
+        let _ = writeln!(out, "95 % confidence intervals by {}.", methods.join(" and "));
+    }
+    if let Some(row) = rows.first() {
+        let _ = writeln!(out, "Seeds: {}. Warm-up: {}.", row.seeds, row.warm_up);
+    }
+    for (flag, says) in [
+        (
+            Flags::FEW_SAMPLES,
+            "?: too few samples for this quantile (p99 needs 662, MLPerf's early-stopping bound); do not rely on it.",
+        ),
+        (
+            Flags::CORRELATED,
+            "correlated: neighbouring batches still depend on each other; intervals may be too narrow. Run longer.",
+        ),
+        (
+            Flags::DIVERGING,
+            "diverging: the number in the system was still growing when arrivals ended; figures depend on the run's length.",
+        ),
+        (Flags::PENDING, "pending: requests were still in the system when the run was stopped."),
+        (
+            Flags::WIDE,
+            "wide: the limit of seeds was reached before the interval was as narrow as asked for.",
+        ),
+    ] {
+        let mut cells: Vec<&str> = Vec::new();
+        for row in rows.iter().filter(|r| r.has_flag(flag)) {
+            if !cells.contains(&row.policy.as_str()) {
+                cells.push(&row.policy);
+            }
+        }
+        if !cells.is_empty() {
+            let _ = writeln!(out, "{says} ({})", cells.join(", "));
+        }
     }
 }

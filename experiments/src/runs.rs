@@ -2,7 +2,9 @@
 //! order in which threads finish.
 
 use crate::cases::Case;
-use crate::table_file::{Arrivals, Inside, LawName, Normalise, P99, TableFile};
+use crate::cell::{Replication, ScopeNames, Seeds, spec_sha256};
+use crate::scenario_cell::run_one;
+use crate::table_file::{Arrivals, Inside, LawName, Normalise, P99, Preset, TableFile};
 use orrery_scenario::scenario::selection;
 use orrery_scenario::setup::{Setup, Workload};
 use orrery_scenario::{PolicySpec, SpecError};
@@ -16,11 +18,10 @@ use orrery_traces::arrivals::{ArrivalLaw, ArrivalProcess, Limited};
 use orrery_traces::azure2019::{Invocations, MinuteRange};
 use orrery_traces::open::Input;
 use orrery_traces::rate::{Minutes, Shape, Spacing};
-use orrery_traces::shipped::{shipped, shipped_names};
+use orrery_traces::shipped::{SHIPPED, shipped, shipped_names};
 use orrery_traces::stats::{RateStats, RateSummary};
 use orrery_traces::workload::{Application, OpenWorkload};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One cell: a case, an SLO and a system, over all seeds.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +32,17 @@ pub struct Cell {
     pub slo_x_p99: f64,
     /// The system's place in the file.
     pub system: usize,
+    /// Its runs, by seed.
+    pub runs: Vec<Replication>,
+    /// The hash of its specification.
+    pub spec_sha256: String,
+}
+
+impl Cell {
     /// Finish rate by seed.
-    pub finish_rates: Vec<f64>,
+    pub fn finish_rates(&self) -> Vec<f64> {
+        self.runs.iter().map(Replication::finish_rate).collect()
+    }
 }
 
 /// The arrivals of a case, as every table prints them.
@@ -61,13 +71,15 @@ pub struct Results {
     pub cells: Vec<Cell>,
     /// In the order of cases.
     pub loads: Vec<Load>,
-    /// Requests simulated.
-    pub requests: u64,
+    /// The seeds.
+    pub seeds: Seeds,
+    /// As in [`orrery_results::Row::inputs_sha256`].
+    pub inputs_sha256: String,
 }
 
 /// What a run reports as it goes.
 pub trait Progress: Sync {
-    /// One more simulation is done.
+    /// One more cell is done.
     fn step(&self);
 }
 
@@ -80,47 +92,81 @@ struct Trace {
     invocations: Option<Invocations>,
 }
 
-/// Runs a table.
+/// Runs a table with its own number of seeds.
 ///
 /// # Errors
 /// When the file names something that does not exist or a run cannot be made.
 pub fn run(table: &TableFile, progress: &dyn Progress) -> Result<Results, SpecError> {
-    run_all(table, progress).map_err(|e| e.in_file(&table.id))
+    run_until(table, None, progress)
 }
 
-fn run_all(table: &TableFile, progress: &dyn Progress) -> Result<Results, SpecError> {
+/// Runs a table; with `until_ci`, adds seeds until each cell's interval is so narrow, or so many
+/// seeds were run.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_until(
+    table: &TableFile,
+    until_ci: Option<(f64, u32)>,
+    progress: &dyn Progress,
+) -> Result<Results, SpecError> {
+    run_all(table, until_ci, progress).map_err(|e| e.in_file(&table.id))
+}
+
+fn run_all(
+    table: &TableFile,
+    until_ci: Option<(f64, u32)>,
+    progress: &dyn Progress,
+) -> Result<Results, SpecError> {
     let cases: Vec<Case> =
         table.cases.names.iter().map(|n| Case::make(&table.cases, n)).collect::<Result<_, _>>()?;
     let policies: Vec<PolicySpec> =
         table.system.iter().map(|s| PolicySpec::parse(&s.policy)).collect::<Result<_, _>>()?;
     let trace = Trace::read(&table.arrivals)?;
     let loads: Vec<Load> = cases.iter().map(|c| trace.load(table, c)).collect::<Result<_, _>>()?;
+    let seeds = Seeds { first: 0, count: table.seeds, until_ci };
+    let inputs_sha256 = inputs_sha256(&table.arrivals);
 
-    let seeds = table.seeds as usize;
     let (n_slo, n_sys) = (table.slo_x_p99.len(), policies.len());
-    let requests = AtomicU64::new(0);
-    let one = |job: usize| -> Result<f64, SpecError> {
-        let (cell, seed) = (job / seeds, job % seeds);
+    let one = |cell: usize| -> Result<Cell, SpecError> {
         let (case, slo, system) = (cell / (n_slo * n_sys), cell / n_sys % n_slo, cell % n_sys);
+        let slo_x_p99 = table.slo_x_p99[slo];
         let run = OneRun { table, case: &cases[case], load: &loads[case] };
-        let setup = run.setup(table.slo_x_p99[slo], system, seed as u64)?;
-        let metrics = setup.run(&policies[system], seed as u64)?;
-        let total = metrics.total();
-        requests.fetch_add(total.offered, Ordering::Relaxed);
+        let runs = seeds.run(|seed| {
+            let setup = run.setup(slo_x_p99, system, seed)?;
+            let (metrics, watch) = run_one(&setup, &policies[system], seed)?;
+            Ok(Replication::of(seed, &metrics, &watch, &ScopeNames::default()))
+        })?;
         progress.step();
-        Ok(total.finish_rate())
+        let spec = spec_of(table, &cases[case].name, slo_x_p99, system);
+        let spec_sha256 = spec_sha256(&["table", &spec, &seeds.words(), &inputs_sha256]);
+        Ok(Cell { case: cases[case].name.clone(), slo_x_p99, system, runs, spec_sha256 })
     };
-    let jobs = cases.len() * n_slo * n_sys * seeds;
-    let rates: Vec<f64> = (0..jobs).into_par_iter().map(one).collect::<Result<_, _>>()?;
+    let cells = (0..cases.len() * n_slo * n_sys)
+        .into_par_iter()
+        .with_max_len(1)
+        .map(one)
+        .collect::<Result<_, _>>()?;
+    Ok(Results { cells, loads, seeds, inputs_sha256 })
+}
 
-    let cell = |(i, finish_rates): (usize, &[f64])| Cell {
-        case: cases[i / (n_slo * n_sys)].name.clone(),
-        slo_x_p99: table.slo_x_p99[i / n_sys % n_slo],
-        system: i % n_sys,
-        finish_rates: finish_rates.to_vec(),
-    };
-    let cells = rates.chunks(seeds).enumerate().map(cell).collect();
-    Ok(Results { cells, loads, requests: requests.into_inner() })
+/// Everything that one cell depends on, but for seeds and the contents of files.
+fn spec_of(table: &TableFile, case: &str, slo_x_p99: f64, system: usize) -> String {
+    let mut one = table.clone();
+    (one.id, one.title, one.source) = (String::new(), String::new(), String::new());
+    (one.paper_table, one.expected_s, one.seeds) = (0, 0, 0);
+    one.cases.names = vec![case.to_string()];
+    one.slo_x_p99 = vec![slo_x_p99];
+    one.system = vec![table.system[system].clone()];
+    (one.system[0].name, one.system[0].preset) = (String::new(), Preset::Reference);
+    one.vary.clear();
+    toml::to_string(&one).unwrap_or_default()
+}
+
+/// The trace, by name and checksum.
+fn inputs_sha256(arrivals: &Arrivals) -> String {
+    let file = SHIPPED.iter().find(|s| s.name == arrivals.trace);
+    file.map_or(String::new(), |s| format!("{}={}", s.name, s.sha256))
 }
 
 struct OneRun<'a> {

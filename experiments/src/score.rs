@@ -5,6 +5,7 @@
 use crate::paper::FinishRates;
 use crate::runs::Results;
 use crate::table_file::{System, TableFile};
+use orrery_sim::stats;
 
 /// A row of the output: a case, an SLO and a system.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +85,7 @@ pub fn rows(table: &TableFile, results: &Results, paper: &[FinishRates]) -> Vec<
         paper.iter().find(same).and_then(|p| p.of(&system.name))
     };
     let row = |c: &crate::runs::Cell| {
-        let (finish_rate, ci95) = mean_and_ci95(&c.finish_rates);
+        let (finish_rate, ci95) = mean_and_ci95(&c.finish_rates());
         let paper = of_paper(&c.case, c.slo_x_p99, &table.system[c.system]);
         let (case, slo_x_p99, system) = (c.case.clone(), c.slo_x_p99, c.system);
         Row { case, slo_x_p99, system, finish_rate, ci95, paper }
@@ -186,29 +187,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 /// Mean and 95 % confidence interval (Student's t) of independent replications.
 pub fn mean_and_ci95(values: &[f64]) -> (f64, Option<(f64, f64)>) {
     let m = mean(values.iter().copied());
-    if values.len() < 2 {
-        return (m, None);
-    }
-    let n = values.len() as f64;
-    let variance = values.iter().map(|v| (v - m) * (v - m)).sum::<f64>() / (n - 1.0);
-    let half = t_975(values.len() - 1) * (variance / n).sqrt();
-    (m, Some((m - half, m + half)))
-}
-
-/// The 0.975 quantile of Student's t.
-fn t_975(freedom: usize) -> f64 {
-    const TABLE: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
-        2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
-        2.052, 2.048, 2.045, 2.042,
-    ];
-    // Beyond the table, the first two terms of the expansion in 1 / freedom.
-    const Z: f64 = 1.959_964;
-    const Z3: f64 = Z * Z * Z;
-    let n = freedom as f64;
-    let second = (5.0 * Z3 * Z * Z + 16.0 * Z3 + 3.0 * Z) / (96.0 * n * n);
-    let tail = || Z + (Z3 + Z) / (4.0 * n) + second;
-    TABLE.get(freedom.wrapping_sub(1)).copied().unwrap_or_else(tail)
+    (m, stats::replications(values).map(|i| (i.low, i.high)))
 }
 
 #[cfg(test)]
@@ -224,7 +203,6 @@ mod tests {
             (high - 2.0 - 4.303 / 3.0f64.sqrt()).abs() < 1e-9 && (low + high - 4.0).abs() < 1e-9
         );
         assert_eq!(mean_and_ci95(&[0.5]), (0.5, None));
-        assert!((t_975(31) - 2.0395).abs() < 0.0005, "{}", t_975(31));
     }
 
     fn row(case: &str, system: usize, ours: f64, paper: f64) -> Row {

@@ -1,10 +1,13 @@
 //! A sensitivity table: one assumption changed at a time, and what that does to the errors.
 
+use crate::cell;
 use crate::paper::FinishRates;
-use crate::runs::{Progress, run};
+use crate::runs::{Cell, Progress, run};
 use crate::score::{Row, rows, score};
 use crate::table_file::{Preset, TableFile};
+use orrery_results::{RESULT_VERSION, Row as ResultRow, seed_list, to_json};
 use orrery_scenario::SpecError;
+use orrery_sim::stats;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -12,9 +15,25 @@ use std::fmt::Write;
 pub struct Line {
     name: String,
     keys: String,
-    /// (system, cells, mean absolute error, mean finish rate), calibrated systems in file order.
-    systems: Vec<(String, usize, Option<f64>, f64)>,
+    /// Calibrated systems in file order.
+    systems: Vec<SystemLine>,
     rows: Vec<Row>,
+    seeds: Vec<u64>,
+    warm_up: f64,
+    spec_sha256: String,
+    inputs_sha256: String,
+}
+
+/// A system under one change.
+struct SystemLine {
+    name: String,
+    policy: String,
+    cells: usize,
+    mae: Option<f64>,
+    /// Mean finish rate over its cells.
+    rate: f64,
+    /// The same by seed.
+    by_seed: Vec<f64>,
 }
 
 /// A sensitivity table that has been run.
@@ -43,11 +62,51 @@ impl<'a> Sensitivity<'a> {
         Ok(Sensitivity { table, lines })
     }
 
-    /// How many simulations that takes.
-    pub fn simulations(table: &TableFile) -> u64 {
+    /// How many cells that takes.
+    pub fn cells(table: &TableFile) -> u64 {
         let systems = table.system.iter().filter(|s| s.preset == Preset::Calibrated).count();
-        let one = table.cases.names.len() * table.slo_x_p99.len() * systems * table.seeds as usize;
+        let one = table.cases.names.len() * table.slo_x_p99.len() * systems;
         (one * (table.vary.len() + 1)) as u64
+    }
+
+    /// The one schema: errors and mean finish rates under the axis `changed`.
+    pub fn rows(&self) -> Vec<ResultRow> {
+        let mut out = Vec::new();
+        for line in &self.lines {
+            for s in &line.systems {
+                let place = ResultRow {
+                    experiment: self.table.id.clone(),
+                    axes: format!("changed={}", line.name.replace(';', ",")),
+                    system: s.name.clone(),
+                    preset: Preset::Calibrated.word().to_string(),
+                    policy: s.policy.clone(),
+                    scope: "all".to_string(),
+                    unit: "1".to_string(),
+                    samples: s.cells as u64,
+                    seeds: seed_list(&line.seeds),
+                    warm_up: format!("the first {} % of the run", 100.0 * line.warm_up),
+                    spec_sha256: line.spec_sha256.clone(),
+                    result_version: RESULT_VERSION,
+                    inputs_sha256: line.inputs_sha256.clone(),
+                    ..ResultRow::default()
+                };
+                if let Some(mae) = s.mae {
+                    let metric = "mean_abs_error".to_string();
+                    let paper_source = self.table.source.clone();
+                    out.push(ResultRow { metric, value: mae, paper_source, ..place.clone() });
+                }
+                let interval = stats::replications(&s.by_seed);
+                out.push(ResultRow {
+                    metric: "mean_finish_rate".to_string(),
+                    value: s.rate,
+                    ci95_low: interval.map(|i| i.low),
+                    ci95_high: interval.map(|i| i.high),
+                    ci_method: interval.map_or(String::new(), |_| "replications".to_string()),
+                    ..place
+                });
+            }
+        }
+        out
     }
 
     /// The table as text.
@@ -63,12 +122,12 @@ impl<'a> Sensitivity<'a> {
         let width = self.lines.iter().map(|l| l.name.chars().count()).max().unwrap_or(0);
         let mut head = format!("{:width$}", "changed");
         for s in &self.lines[0].systems {
-            let _ = write!(head, "  {:>13}", s.0);
+            let _ = write!(head, "  {:>13}", s.name);
         }
         let _ = writeln!(out, "{head}  {:>6}", "all");
         for line in &self.lines {
             let _ = write!(out, "{:width$}", line.name);
-            for (_, _, mae, rate) in &line.systems {
+            for SystemLine { mae, rate, .. } in &line.systems {
                 let mae = mae.map_or("-".to_string(), |m| format!("{m:.3}"));
                 let _ = write!(out, "  {:>13}", format!("{mae} ({rate:.2})"));
             }
@@ -104,7 +163,7 @@ impl<'a> Sensitivity<'a> {
     }
 
     fn table_system(&self, row: &Row) -> &str {
-        let calibrated: Vec<&str> = self.lines[0].systems.iter().map(|s| s.0.as_str()).collect();
+        let calibrated: Vec<&str> = self.lines[0].systems.iter().map(|s| s.name.as_str()).collect();
         calibrated[row.system]
     }
 
@@ -114,7 +173,7 @@ impl<'a> Sensitivity<'a> {
             "table,changed,keys,system,preset,cells,mean_abs_error,mean_finish_rate\n",
         );
         for line in &self.lines {
-            for (system, cells, mae, rate) in &line.systems {
+            for SystemLine { name: system, cells, mae, rate, .. } in &line.systems {
                 let mae = mae.map_or(String::new(), |m| format!("{m:.6}"));
                 let keys = line.keys.replace('"', "'");
                 let _ = writeln!(
@@ -130,25 +189,26 @@ impl<'a> Sensitivity<'a> {
     /// The table as JSON.
     pub fn json(&self) -> String {
         let line = |l: &Line| {
-            let systems: Vec<_> = l.systems.iter().map(|(s, cells, mae, rate)| {
-                json!({"system": s, "cells": cells, "mean_abs_error": mae, "mean_finish_rate": rate})
+            let systems: Vec<_> = l.systems.iter().map(|s| {
+                json!({"system": s.name, "cells": s.cells, "mean_abs_error": s.mae, "mean_finish_rate": s.rate})
             }).collect();
             json!({"changed": l.name, "keys": l.keys, "systems": systems})
         };
-        let value = json!({
-            "table": self.table.id, "assumptions": self.table,
-            "lines": self.lines.iter().map(line).collect::<Vec<_>>(),
-        });
-        let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
-        text.push('\n');
-        text
+        to_json(
+            &self.rows(),
+            &[
+                ("table", self.table.id.clone().into()),
+                ("assumptions", json!(self.table)),
+                ("lines", self.lines.iter().map(line).collect()),
+            ],
+        )
     }
 }
 
 impl Line {
     fn all(&self) -> Option<f64> {
-        let cells: usize = self.systems.iter().filter(|s| s.2.is_some()).map(|s| s.1).sum();
-        let sum: f64 = self.systems.iter().filter_map(|s| s.2.map(|m| m * s.1 as f64)).sum();
+        let cells: usize = self.systems.iter().filter(|s| s.mae.is_some()).map(|s| s.cells).sum();
+        let sum: f64 = self.systems.iter().filter_map(|s| s.mae.map(|m| m * s.cells as f64)).sum();
         (cells > 0).then(|| sum / cells as f64)
     }
 }
@@ -172,7 +232,18 @@ fn line(
             rows.iter().filter(|r| r.system == s).map(|r| r.finish_rate).collect();
         let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
         let cells = scored.map_or(rates.len(), |x| x.cells);
-        (table.system[s].name.clone(), cells, scored.map(|x| x.mae), mean)
+        let of_system = results.cells.iter().filter(|c| c.system == s);
+        let by_cell: Vec<Vec<f64>> = of_system.map(Cell::finish_rates).collect();
+        let at = |i: usize| cell::mean(&by_cell.iter().map(|c| c[i]).collect::<Vec<f64>>());
+        let name = table.system[s].name.clone();
+        let policy = table.system[s].policy.clone();
+        let by_seed = (0..table.seeds as usize).map(at).collect();
+        SystemLine { name, policy, cells, mae: scored.map(|x| x.mae), rate: mean, by_seed }
     };
-    Ok(Line { name, keys, systems: all.iter().map(system).collect(), rows })
+    let systems = all.iter().map(system).collect();
+    let hashes: Vec<&str> = results.cells.iter().map(|c| c.spec_sha256.as_str()).collect();
+    let spec_sha256 = cell::spec_sha256(&hashes);
+    let seeds = (0..u64::from(table.seeds)).collect();
+    let (warm_up, inputs_sha256) = (table.load.warm_up, results.inputs_sha256.clone());
+    Ok(Line { name, keys, systems, rows, seeds, warm_up, spec_sha256, inputs_sha256 })
 }

@@ -1,7 +1,9 @@
 //! Tables as CSV, in either direction.
 
+use crate::Row;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use std::path::Path;
 use thiserror::Error;
 
@@ -29,6 +31,18 @@ pub fn to_csv<R: Serialize>(rows: &[R]) -> String {
     String::from_utf8(bytes).expect("the words are UTF-8")
 }
 
+/// Rows as JSON: `{"schema": "orrery-results", "schema_version": 1, "rows": [...]}`, and what else
+/// the command has to say under keys of its own.
+pub fn to_json(rows: &[Row], more: &[(&str, Value)]) -> String {
+    let mut value = json!({ "schema": "orrery-results", "schema_version": 1, "rows": rows });
+    for (key, part) in more {
+        value[*key] = part.clone();
+    }
+    let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
 /// Rows from CSV.
 ///
 /// # Errors
@@ -53,7 +67,6 @@ pub fn read_csv_file<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>, TableEr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Row;
 
     #[test]
     fn rows_come_back_as_they_were_written() {

@@ -138,6 +138,8 @@ impl<P: Policy, O: Observer> Core<P, O> {
             !policy.sees_truth() || name.starts_with("oracle"),
             "{name} sees execution times and is not called an oracle"
         );
+        let mut actions = Actions::default();
+        actions.ask_why(observer.wants_reasons());
         Core {
             policy,
             observer,
@@ -147,7 +149,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
             footprints: spec.models,
             delays: spec.delays,
             profiler: spec.profiler,
-            actions: Actions::default(),
+            actions,
             spare: Vec::new(),
         }
     }
@@ -270,6 +272,16 @@ impl<P: Policy, O: Observer> Core<P, O> {
             sees_truth: self.policy.sees_truth(),
         };
         self.policy.on(now, event, &Known::new(&view), &mut self.actions);
+        self.answered(now, host);
+    }
+
+    /// Carries the policy's answer out, after telling its reasons.
+    fn answered(&mut self, now: Time, host: &mut impl Host) {
+        if self.actions.asked_why() {
+            for (request, text) in self.actions.take_reasons() {
+                self.observer.why(now, request, &text);
+            }
+        }
         if !self.actions.list().is_empty() {
             self.carry_out(now, host);
         }
@@ -530,9 +542,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
         if last {
             self.forget(action);
         }
-        if !self.actions.list().is_empty() {
-            self.carry_out(now, host);
-        }
+        self.answered(now, host);
     }
 
     fn forget(&mut self, action: ActionId) {

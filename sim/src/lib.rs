@@ -44,6 +44,7 @@ pub mod policy;
 pub mod profile;
 pub mod request;
 pub mod rng;
+pub mod stats;
 pub mod table;
 pub mod time;
 mod ziggurat;

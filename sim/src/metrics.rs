@@ -3,9 +3,13 @@
 //! Latencies go into a sketch whose quantiles are at most 0.1 % too large, unless exact ones are
 //! asked for. It does not compare runs or estimate errors.
 
+mod batch_means;
 mod sketch;
+mod time_series;
 
+pub use batch_means::{BatchMeans, Batches};
 pub use sketch::Sketch;
+pub use time_series::{TimeBin, TimeSeries};
 
 use crate::cluster::Change;
 use crate::observer::{Batch, Observer};

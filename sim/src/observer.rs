@@ -45,6 +45,14 @@ pub trait Observer {
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {}
     /// A device came or went. Told for each device at the start too.
     fn device(&mut self, now: Time, device: DeviceId, change: Change) {}
+    /// Whether to ask the policy for its reasons. Asked once, before the run; nothing but
+    /// [`Observer::why`] depends on it.
+    fn wants_reasons(&self) -> bool {
+        false
+    }
+    /// Why the policy does at `now` what is told next of a request, in its words. Told only when
+    /// some observer wants reasons.
+    fn why(&mut self, now: Time, request: RequestId, text: &str) {}
     /// The run is over at `now`; requests still alive were told as [`End::Pending`] before.
     fn finished(&mut self, now: Time) {}
 }
@@ -69,6 +77,12 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
     }
     fn device(&mut self, now: Time, device: DeviceId, change: Change) {
         (**self).device(now, device, change);
+    }
+    fn wants_reasons(&self) -> bool {
+        (**self).wants_reasons()
+    }
+    fn why(&mut self, now: Time, request: RequestId, text: &str) {
+        (**self).why(now, request, text);
     }
     fn finished(&mut self, now: Time) {
         (**self).finished(now);
@@ -99,6 +113,13 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn device(&mut self, now: Time, device: DeviceId, change: Change) {
         self.0.device(now, device, change);
         self.1.device(now, device, change);
+    }
+    fn wants_reasons(&self) -> bool {
+        self.0.wants_reasons() || self.1.wants_reasons()
+    }
+    fn why(&mut self, now: Time, request: RequestId, text: &str) {
+        self.0.why(now, request, text);
+        self.1.why(now, request, text);
     }
     fn finished(&mut self, now: Time) {
         self.0.finished(now);

@@ -19,10 +19,12 @@ mod load;
 mod place;
 mod sources;
 mod value;
+mod vary;
 
 use crate::error::SpecError;
 use crate::policy_spec::PolicySpec;
 pub use check_load::selection;
+pub use vary::InputFile;
 
 use crate::setup::{ProfileSetup, Setup, Workload};
 use file::{ClosedLoop, Noise, ScenarioFile, Think};

@@ -2,15 +2,20 @@
 //!
 //! It checks the form of every line, not whether the run makes sense: that is the auditor's work.
 
-use super::{BatchRecord, Closed, HEADER, Record};
+use super::{BatchRecord, Closed, HEADER, HEADER_1, Names, Record};
 use crate::cluster::Change;
 use crate::policy::Refusal;
 use crate::request::{ActionId, AppId, DeviceId, End, ModelId, Request, RequestId, SourceId};
 use crate::time::{Span, Time};
-use std::io::{self, BufRead, Read};
+use std::borrow::Cow;
+use std::io::{self, Read};
+use std::ops::Range;
 
 /// A longer line is not read: no batch has that many requests.
-const LINE_BYTES_MAX: u64 = 16 << 20;
+const LINE_BYTES_MAX: usize = 16 << 20;
+
+/// Bytes that are read at a time.
+const BLOCK: usize = 1 << 17;
 
 const OUTCOMES: [Closed; 7] = [
     Closed::Done(Span::ZERO),
@@ -29,8 +34,8 @@ pub enum LogError {
     #[error("{file}, line {line}: cannot read: {error}; check the disk and the file's permissions")]
     Io { file: String, line: u64, error: io::Error },
     #[error(
-        "{file}, line 1: found {found:?}, allowed is {HEADER:?}; is it a schedule log, and of this \
-         version? Write it again with this version"
+        "{file}, line 1: found {found:?}, allowed is {HEADER:?} or {HEADER_1:?}; is it a schedule \
+         log, and of this version? Write it again with this version"
     )]
     Version { file: String, found: String },
     #[error(
@@ -52,48 +57,130 @@ pub struct LogReader<R> {
     input: R,
     file: String,
     line: u64,
-    text: String,
+    /// Bytes that were read; those before `next` are done with.
+    block: Vec<u8>,
+    next: usize,
+    names: Names,
+    /// A line that is still to be read as a record.
+    waiting: Option<Range<usize>>,
     over: bool,
 }
 
-/// Reads a log; `name` is what errors call it.
-pub fn read_log<R: BufRead>(input: R, name: &str) -> LogReader<R> {
-    LogReader { input, file: name.to_owned(), line: 0, text: String::new(), over: false }
+/// Reads a log; `name` is what errors call it. It reads in large blocks, so the input needs no
+/// buffer of its own.
+pub fn read_log<R: Read>(input: R, name: &str) -> LogReader<R> {
+    LogReader {
+        input,
+        file: name.to_owned(),
+        line: 0,
+        block: Vec::new(),
+        next: 0,
+        names: Names::default(),
+        waiting: None,
+        over: false,
+    }
 }
 
-impl<R: BufRead> LogReader<R> {
-    /// The next line into `text`, without its newline; false at the end of the file.
-    fn read_line(&mut self) -> Result<bool, LogError> {
+impl<R: Read> LogReader<R> {
+    /// Where the next line is in `block`, without its newline; `None` at the end of the file.
+    #[inline]
+    fn read_line(&mut self) -> Result<Option<Range<usize>>, LogError> {
         self.line += 1;
-        self.text.clear();
-        let mut limited = self.input.by_ref().take(LINE_BYTES_MAX);
-        let bytes = limited.read_line(&mut self.text).map_err(|error| LogError::Io {
-            file: self.file.clone(),
-            line: self.line,
+        // So much of the line has been searched.
+        let mut searched = 0;
+        loop {
+            let rest = &self.block[self.next + searched..];
+            if let Some(at) = rest.iter().position(|&b| b == b'\n') {
+                let line = self.next..self.next + searched + at;
+                self.next = line.end + 1;
+                return Ok(Some(line));
+            }
+            searched += rest.len();
+            let more = searched < LINE_BYTES_MAX && self.fill()?;
+            if !more && searched > 0 {
+                let (file, line) = (self.file.clone(), self.line);
+                return Err(LogError::Cut { file, line, bytes: searched });
+            }
+            if !more {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Reads another block behind what is not done with; false at the end of the file.
+    #[cold]
+    fn fill(&mut self) -> Result<bool, LogError> {
+        self.block.drain(..self.next);
+        self.next = 0;
+        let before = self.block.len();
+        let mut limited = self.input.by_ref().take(BLOCK as u64);
+        let (file, line) = (&self.file, self.line);
+        limited.read_to_end(&mut self.block).map_err(|error| LogError::Io {
+            file: file.clone(),
+            line,
             error,
         })?;
-        if bytes > 0 && self.text.pop() != Some('\n') {
-            return Err(LogError::Cut { file: self.file.clone(), line: self.line, bytes });
+        Ok(self.block.len() > before)
+    }
+
+    fn fields(&self, line: Range<usize>) -> Fields<'_> {
+        Fields { file: &self.file, line: self.line, rest: Some(&self.block[line]) }
+    }
+
+    /// The names of what is in the log: none in a log that has none.
+    ///
+    /// # Errors
+    /// When the file is no log, or a name cannot be read.
+    pub fn names(&mut self) -> Result<&Names, LogError> {
+        if self.line == 0
+            && let Err(error) = self.read_head()
+        {
+            self.over = true;
+            return Err(error);
         }
-        Ok(bytes > 0)
+        Ok(&self.names)
+    }
+
+    /// The number of the line that was read last, from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The header and the names; the first line after them waits.
+    fn read_head(&mut self) -> Result<(), LogError> {
+        let header = self.read_line()?.map_or(&b""[..], |line| &self.block[line]);
+        let named = header == HEADER.as_bytes();
+        if !named && header != HEADER_1.as_bytes() {
+            let found = String::from_utf8_lossy(header).into_owned();
+            return Err(LogError::Version { file: self.file.clone(), found });
+        }
+        while let Some(line) = self.read_line()? {
+            if !named || !self.block[line.clone()].starts_with(b"name,") {
+                self.waiting = Some(line);
+                return Ok(());
+            }
+            let mut names = std::mem::take(&mut self.names);
+            self.fields(line).name(&mut names)?;
+            self.names = names;
+        }
+        self.over = true;
+        Ok(())
     }
 
     fn read_record(&mut self) -> Result<Option<Record>, LogError> {
         if self.line == 0 {
-            let found = self.read_line()?;
-            if !found || self.text != HEADER {
-                let (file, found) = (self.file.clone(), self.text.clone());
-                return Err(LogError::Version { file, found });
-            }
+            self.read_head()?;
         }
-        if !self.read_line()? {
-            return Ok(None);
-        }
-        Fields { file: &self.file, line: self.line, rest: Some(&self.text) }.record().map(Some)
+        let line = match self.waiting.take() {
+            Some(line) => Some(line),
+            None if self.over => None,
+            None => self.read_line()?,
+        };
+        line.map(|line| self.fields(line).record()).transpose()
     }
 }
 
-impl<R: BufRead> Iterator for LogReader<R> {
+impl<R: Read> Iterator for LogReader<R> {
     type Item = Result<Record, LogError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -110,33 +197,61 @@ impl<R: BufRead> Iterator for LogReader<R> {
 struct Fields<'a> {
     file: &'a str,
     line: u64,
-    rest: Option<&'a str>,
+    rest: Option<&'a [u8]>,
 }
 
 impl<'a> Fields<'a> {
-    fn error(&self, field: &'static str, found: &str, allowed: &str) -> LogError {
+    #[cold]
+    fn error(&self, field: &'static str, found: &[u8], allowed: &str) -> LogError {
         let (file, line) = (self.file.to_owned(), self.line);
-        LogError::Field { file, line, field, found: found.to_owned(), allowed: allowed.to_owned() }
+        let found = String::from_utf8_lossy(found).into_owned();
+        LogError::Field { file, line, field, found, allowed: allowed.to_owned() }
     }
 
-    fn text(&mut self, field: &'static str) -> Result<&'a str, LogError> {
-        let Some(rest) = self.rest else {
-            return Err(self.error(field, "", "a field: the line ends before it"));
+    #[cold]
+    fn ends_early(&self, field: &'static str) -> LogError {
+        self.error(field, b"", "a field: the line ends before it")
+    }
+
+    #[inline]
+    fn text(&mut self, field: &'static str) -> Result<&'a [u8], LogError> {
+        let rest = self.rest.ok_or_else(|| self.ends_early(field))?;
+        let Some(comma) = rest.iter().position(|&b| b == b',') else {
+            self.rest = None;
+            return Ok(rest);
         };
-        let (first, rest) = rest.split_once(',').map_or((rest, None), |(a, b)| (a, Some(b)));
-        self.rest = rest;
-        Ok(first)
+        self.rest = Some(&rest[comma + 1..]);
+        Ok(&rest[..comma])
     }
 
-    fn parse(&self, field: &'static str, text: &str, max: u64) -> Result<u64, LogError> {
-        let plain =
-            text.bytes().all(|b| b.is_ascii_digit()) && (text.len() == 1 || !text.starts_with('0'));
-        let number = if plain { text.parse().ok() } else { None };
-        number
+    /// The rest of the line, commas included. What is not UTF-8 is marked as such.
+    fn rest(&mut self, field: &'static str) -> Result<Cow<'a, str>, LogError> {
+        let rest = self.rest.take().ok_or_else(|| self.ends_early(field))?;
+        Ok(String::from_utf8_lossy(rest))
+    }
+
+    fn name(mut self, names: &mut Names) -> Result<(), LogError> {
+        self.text("name")?;
+        let kind = self.word("what is named", &super::names::KINDS, |kind| kind)?;
+        let number = self.text("number of what is named")?;
+        let next = names.count(kind);
+        if number != next.to_string().as_bytes() || (kind == "policy" && next > 0) {
+            let allowed = format!("{next}: names are in order, and there is one policy");
+            return Err(self.error("number of what is named", number, &allowed));
+        }
+        let name = self.rest("name")?.into_owned();
+        names.add(kind, name);
+        Ok(())
+    }
+
+    #[inline]
+    fn parse(&self, field: &'static str, text: &[u8], max: u64) -> Result<u64, LogError> {
+        whole_number(text)
             .filter(|&n| n <= max)
             .ok_or_else(|| self.error(field, text, &format!("a whole number from 0 to {max}")))
     }
 
+    #[inline]
     fn number(&mut self, field: &'static str, max: u64) -> Result<u64, LogError> {
         let text = self.text(field)?;
         self.parse(field, text, max)
@@ -170,26 +285,30 @@ impl<'a> Fields<'a> {
         word: impl Fn(T) -> &'static str,
     ) -> Result<T, LogError> {
         let text = self.text(field)?;
-        all.iter().copied().find(|&t| word(t) == text).ok_or_else(|| {
+        all.iter().copied().find(|&t| word(t).as_bytes() == text).ok_or_else(|| {
             let words: Vec<_> = all.iter().map(|&t| word(t)).collect();
             self.error(field, text, &words.join(" | "))
         })
     }
 
     fn record(mut self) -> Result<Record, LogError> {
-        const KINDS: [&str; 7] = ["arrive", "issue", "begin", "close", "end", "device", "finish"];
-        let kind = self.word("kind of record", &KINDS, |k| k)?;
+        const KINDS: [&str; 8] =
+            ["arrive", "issue", "begin", "close", "end", "device", "why", "finish"];
+        let kind = self.text("kind of record")?;
+        if !KINDS.iter().any(|k| k.as_bytes() == kind) {
+            return Err(self.error("kind of record", kind, &KINDS.join(" | ")));
+        }
         let time = self.time("time")?;
         let record = match kind {
-            "arrive" => Record::Arrive { time, request: self.request()? },
-            "issue" => Record::Issue { time, batch: self.batch()? },
-            "begin" => Record::Begin { time, action: self.action()? },
-            "close" => Record::Close { time, action: self.action()?, outcome: self.outcome()? },
-            "end" => {
+            b"arrive" => Record::Arrive { time, request: self.request()? },
+            b"issue" => Record::Issue { time, batch: self.batch()? },
+            b"begin" => Record::Begin { time, action: self.action()? },
+            b"close" => Record::Close { time, action: self.action()?, outcome: self.outcome()? },
+            b"end" => {
                 let request = RequestId(self.number("request", u64::MAX)?);
                 Record::End { time, request, end: self.word("end", &End::ALL, End::word)? }
             }
-            "device" => {
+            b"device" => {
                 let device = DeviceId(self.u32("device")?);
                 let all = [Change::Up, Change::Draining, Change::Down];
                 Record::Device {
@@ -197,6 +316,10 @@ impl<'a> Fields<'a> {
                     device,
                     change: self.word("change", &all, super::change_word)?,
                 }
+            }
+            b"why" => {
+                let request = RequestId(self.number("request", u64::MAX)?);
+                Record::Why { time, request, text: self.rest("text")?.into_owned() }
             }
             _ => Record::Finish { time },
         };
@@ -233,8 +356,15 @@ impl<'a> Fields<'a> {
 
     fn requests(&mut self) -> Result<Vec<RequestId>, LogError> {
         let text = self.text("requests")?;
-        let ids = text.split(' ').filter(|_| !text.is_empty());
-        ids.map(|id| self.parse("request", id, u64::MAX).map(RequestId)).collect()
+        if text.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids = text.split(|&b| b == b' ');
+        let mut requests = Vec::with_capacity(1 + text.iter().filter(|&&b| b == b' ').count());
+        for id in ids {
+            requests.push(RequestId(self.parse("request", id, u64::MAX)?));
+        }
+        Ok(requests)
     }
 
     fn outcome(&mut self) -> Result<Closed, LogError> {
@@ -243,8 +373,32 @@ impl<'a> Fields<'a> {
             return Ok(Closed::Done(Span::from_ns(self.number("device_ns", u64::MAX)?)));
         }
         match self.text("device_ns")? {
-            "" => Ok(outcome),
+            b"" => Ok(outcome),
             found => Err(self.error("device_ns", found, "nothing unless the outcome is done")),
         }
     }
+}
+
+/// A number as it is written: digits, without a needless zero in front.
+#[inline]
+fn whole_number(text: &[u8]) -> Option<u64> {
+    let (&first, rest) = text.split_first()?;
+    if !first.is_ascii_digit() || (first == b'0' && !rest.is_empty()) {
+        return None;
+    }
+    let mut n = u64::from(first - b'0');
+    // Nineteen digits always fit.
+    let fits = text.len() <= 19;
+    for &b in rest {
+        let digit = b.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        n = if fits {
+            n * 10 + u64::from(digit)
+        } else {
+            n.checked_mul(10)?.checked_add(u64::from(digit))?
+        };
+    }
+    Some(n)
 }

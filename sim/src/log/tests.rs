@@ -3,6 +3,7 @@
 use super::*;
 use crate::request::{AppId, SourceId};
 use proptest::prelude::*;
+use std::io::{self, Write};
 
 fn time() -> impl Strategy<Value = Time> {
     prop_oneof![Just(0), Just(u64::MAX - 1), 0..u64::MAX].prop_map(Time::from_ns)
@@ -65,6 +66,8 @@ fn record() -> impl Strategy<Value = Record> {
             device: DeviceId(d),
             change
         }),
+        (time(), any::<u64>(), "[ -~é]{0,20}")
+            .prop_map(|(time, r, text)| { Record::Why { time, request: RequestId(r), text } }),
         time().prop_map(|time| Record::Finish { time }),
     ]
 }
@@ -134,7 +137,7 @@ fn the_lines_are_as_the_module_says() {
 
 #[test]
 fn an_error_names_file_line_what_was_found_what_is_allowed_and_the_remedy() {
-    let message = failure("orrery-log,1\nfinish,5\nend,6,7,lost\n");
+    let message = failure("orrery-log,2\nfinish,5\nend,6,7,lost\n");
     for part in ["a.log, line 3", "\"lost\"", "in_time | late | dropped_expired", "cut the file"] {
         assert!(message.contains(part), "{part:?} is missing in: {message}");
     }
@@ -142,8 +145,8 @@ fn an_error_names_file_line_what_was_found_what_is_allowed_and_the_remedy() {
 
 #[test]
 fn damage_is_refused() {
-    assert!(failure("").contains("orrery-log,1"));
-    assert!(failure("orrery-log,2\n").contains("orrery-log,2"));
+    assert!(failure("").contains("orrery-log,2"));
+    assert!(failure("orrery-log,3\n").contains("orrery-log,3"));
     let lines = [
         "",
         "finish",
@@ -167,10 +170,10 @@ fn damage_is_refused() {
         "issue,1,2,3,0,1,1,,,5",
     ];
     for line in lines {
-        let message = failure(&format!("orrery-log,1\nfinish,0\n{line}\n"));
+        let message = failure(&format!("orrery-log,2\nfinish,0\n{line}\n"));
         assert!(message.contains("a.log, line 3"), "{line:?}: {message}");
     }
-    assert!(failure("orrery-log,1\nfinish,12").contains("cut off"));
+    assert!(failure("orrery-log,2\nfinish,12").contains("cut off"));
 }
 
 struct Full(usize);
@@ -198,4 +201,64 @@ fn a_failed_write_is_kept_until_the_end() {
         }
         assert_eq!(log.finish().err().map(|e| e.to_string()).as_deref(), Some("the disk is full"));
     }
+}
+
+fn names() -> Names {
+    Names {
+        models: vec!["bert, large".into(), String::new()],
+        apps: vec!["chat".into()],
+        devices: vec!["v100".into()],
+        policy: "nexus[drop=none,batch=2]".into(),
+    }
+}
+
+#[test]
+fn names_come_back_and_are_no_records() {
+    let log = LogWriter::with_names(Vec::new(), &names());
+    let bytes = log.finish().unwrap();
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    assert_eq!(
+        text,
+        "orrery-log,2\nname,policy,0,nexus[drop=none,batch=2]\nname,model,0,bert, large\n\
+         name,model,1,\nname,app,0,chat\nname,device,0,v100\n"
+    );
+    let mut log = read_log(&bytes[..], "a.log");
+    assert_eq!(log.names().unwrap(), &names());
+    assert!(log.next().is_none());
+    let with_record = format!("{text}finish,7\n");
+    let mut log = read_log(with_record.as_bytes(), "a.log");
+    assert_eq!(log.next().unwrap().unwrap(), Record::Finish { time: Time::from_ns(7) });
+    assert_eq!(log.names().unwrap(), &names());
+    assert!(log.next().is_none());
+}
+
+#[test]
+fn a_line_break_in_a_name_or_a_reason_does_not_end_its_line() {
+    let odd = Names { policy: "a\nb\nc".into(), ..Names::default() };
+    let mut log = LogWriter::with_names(Vec::new(), &odd);
+    let (time, request) = (Time::ZERO, RequestId(1));
+    log.record(Record::Why { time, request, text: "x,\ny".into() });
+    let text = String::from_utf8(log.finish().unwrap()).unwrap();
+    assert_eq!(text, "orrery-log,2\nname,policy,0,a b c\nwhy,0,1,x, y\n");
+}
+
+#[test]
+fn a_name_out_of_order_or_of_nothing_is_refused() {
+    for line in
+        ["name,model,1,x", "name,model,00,x", "name,queue,0,x", "name,model,0", "name,policy,1,x"]
+    {
+        let message = failure(&format!("orrery-log,2\n{line}\nfinish,1\n"));
+        assert!(message.contains("a.log, line 2"), "{line:?}: {message}");
+    }
+    let twice = failure("orrery-log,2\nname,policy,0,x\nname,policy,1,y\n");
+    assert!(twice.contains("line 3"), "{twice}");
+    let late = failure("orrery-log,2\nfinish,1\nname,model,0,x\n");
+    assert!(late.contains("kind of record"), "{late}");
+}
+
+#[test]
+fn version_1_is_read_and_has_no_names() {
+    let records: Vec<_> = read_log(&b"orrery-log,1\nfinish,5\n"[..], "a.log").collect();
+    assert_eq!(records.len(), 1);
+    assert!(failure("orrery-log,1\nname,model,0,x\n").contains("line 2"));
 }

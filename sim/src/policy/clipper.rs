@@ -224,6 +224,11 @@ impl Clipper {
         }
         let taken = self.batch.len() as u32;
         let billed = if pad { size } else { taken };
+        let left = queue.len();
+        out.why_all(&self.batch, || {
+            let limit = self.containers[model].limit_in_words(self.config.sizing, size, pad);
+            format!("batch of {taken}: {limit}; {left} are left")
+        });
         let exec = Exec { billed, ..Exec::now(device, ModelId(model as u32)) };
         out.exec(exec, &self.batch);
         self.in_flight.push(InFlight { device, size: billed, limited: taken == size });
@@ -237,6 +242,7 @@ impl Clipper {
             self.queues[model].pop();
             // Its default reply may already have gone out.
             if !self.config.default_reply || known.request(id).is_some() {
+                out.why(id, || format!("its deadline passed {} ago", now - deadline));
                 out.end(id, Drop::Expired);
             }
         }
@@ -293,6 +299,7 @@ impl Clipper {
             }
             self.replies.pop();
             if open {
+                out.why(id, || "its deadline is now: the default output answers it".to_string());
                 out.end(id, Drop::DefaultReply);
             }
         }
@@ -311,6 +318,24 @@ impl Container {
         } else {
             let growth = Normal::new(Det(0.1), Det(0.05)).expect("a proper law").sample(draws).0;
             (f64::from(largest) * (1.0 + growth.max(0.0))) as u32
+        }
+    }
+
+    /// Where a batch's size comes from, for its reason.
+    fn limit_in_words(&self, sizing: Sizing, size: u32, explores: bool) -> String {
+        match sizing {
+            Sizing::Fixed(_) => format!("at most {size}, as configured"),
+            Sizing::Aimd { .. } => format!("at most {size}, the limit found so far (AIMD)"),
+            Sizing::Adaptive if explores => {
+                let longest = self.longest;
+                format!(
+                    "padded to {size} to explore: 0.92 of the time left is beyond {longest}, the \
+                     longest latency seen"
+                )
+            }
+            Sizing::Adaptive => {
+                format!("at most {size}, which the regression says fits 0.92 of the time left")
+            }
         }
     }
 

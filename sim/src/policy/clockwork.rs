@@ -38,6 +38,7 @@
 mod queues;
 
 use self::queues::{Model, Waiting};
+use super::free_devices::did_not_run;
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::cluster::Change;
 use crate::profile::ModelProfile;
@@ -162,14 +163,16 @@ impl Clockwork {
             let others = self.next.peek().map(|Reverse((latest, model, _))| (*latest, *model));
             let valid = m.try_strategies(model, reached, others);
             if valid && let Some(size) = reached {
+                let next = m.sizes.get(size + 1).map(|&k| (k, m.queued(size + 1)));
                 self.batch.clear();
                 m.take(size, &mut self.batch);
-                m.drop_lost(out);
+                m.drop_lost(available, out);
+                out.why_all(&self.batch, || m.choice(size, next, available.since(now)));
                 self.send(now, gpu, model, size, available, out);
                 self.make_strategies(model);
                 return true;
             }
-            m.drop_lost(out);
+            m.drop_lost(available, out);
             self.offer(model);
         }
         false
@@ -332,6 +335,7 @@ impl Policy for Clockwork {
             Event::Result { action, device, outcome, requests } => {
                 self.result(now, action, device, outcome);
                 if !matches!(outcome, Outcome::Done { .. }) {
+                    out.why_all(requests, || did_not_run(outcome));
                     requests.iter().for_each(|&id| out.end(id, Drop::Refused));
                 }
             }

@@ -64,9 +64,17 @@ impl Fifo {
             let oldest = heads.filter_map(|(m, q)| q.front().map(|w| (w.arrived, m))).min();
             let Some((_, model)) = oldest else { return };
             let queue = &mut self.queues[model];
-            let size = queue.len().min(self.config.max_batch as usize);
+            let waiting = queue.len();
+            let size = waiting.min(self.config.max_batch as usize);
             self.batch.clear();
             self.batch.extend(queue.drain(..size).map(|w| w.id));
+            out.why_all(&self.batch, || {
+                let most = self.config.max_batch;
+                format!(
+                    "its model has the oldest request; batch of {size}: the oldest of {waiting} \
+                     waiting, at most {most}"
+                )
+            });
             out.exec(Exec::now(device, ModelId(model as u32)), &self.batch);
             self.free.take_next();
         }
@@ -77,6 +85,7 @@ impl Fifo {
             while let Some(head) = queue.front()
                 && head.deadline < now
             {
+                out.why(head.id, || format!("its deadline passed {} ago", now - head.deadline));
                 out.end(head.id, Drop::Expired);
                 queue.pop_front();
             }

@@ -33,6 +33,7 @@ impl FreeDevices {
             Event::Result { device, outcome, requests, .. } => {
                 if !matches!(outcome, Outcome::Done { .. }) {
                     for &id in requests.iter().filter(|&&id| known.request(id).is_some()) {
+                        out.why(id, || did_not_run(outcome));
                         out.end(id, Drop::Refused);
                     }
                 }
@@ -45,6 +46,20 @@ impl FreeDevices {
             Event::Arrive(_) | Event::Timer(_) | Event::Profiled { .. } => {}
         }
     }
+}
+
+/// Why the requests of a batch that did not run to its end are given up.
+pub(crate) fn did_not_run(outcome: Outcome) -> String {
+    let what = match outcome {
+        Outcome::Done { .. } => "ran",
+        Outcome::Rejected(Refusal::Late) => "was refused: it could not start within its window",
+        Outcome::Rejected(Refusal::NotLoaded) => "was refused: its model was not in memory",
+        Outcome::Rejected(Refusal::NoMemory) => "was refused: the device's memory was full",
+        Outcome::Rejected(Refusal::DeviceDown) => "was refused: the device was not up",
+        Outcome::Preempted { ran } => return format!("its batch was stopped after {ran}"),
+        Outcome::Cancelled => "was taken back before it began",
+    };
+    format!("its batch {what}")
 }
 
 /// Whether an outcome means that the device takes no more work: it failed, or is not up.

@@ -166,6 +166,8 @@ pub struct Actions {
     list: Vec<Action>,
     requests: Vec<RequestId>,
     next: u64,
+    asked_why: bool,
+    reasons: Vec<(RequestId, String)>,
 }
 
 impl Actions {
@@ -177,6 +179,40 @@ impl Actions {
     /// The requests of a batch in [`Actions::list`].
     pub fn requests(&self, range: Range<usize>) -> &[RequestId] {
         &self.requests[range]
+    }
+
+    /// Asks the policy for its reasons from now on, or stops asking. For whoever carries it out.
+    pub fn ask_why(&mut self, asked: bool) {
+        self.asked_why = asked;
+    }
+
+    /// Whether reasons are asked for; a policy need not look, but may spare itself the loop over
+    /// requests whose reasons nobody reads.
+    pub fn asked_why(&self) -> bool {
+        self.asked_why
+    }
+
+    /// The reasons so far, taken out. For whoever carries it out.
+    pub fn take_reasons(&mut self) -> Vec<(RequestId, String)> {
+        std::mem::take(&mut self.reasons)
+    }
+
+    /// Says why a request is treated as it is by this answer, in plain words with numbers. `text` is
+    /// called only when reasons are asked for; it must change nothing.
+    #[inline]
+    pub fn why(&mut self, request: RequestId, text: impl FnOnce() -> String) {
+        if self.asked_why {
+            self.reasons.push((request, text()));
+        }
+    }
+
+    /// The same reason for several requests: a batch, say.
+    #[inline]
+    pub fn why_all(&mut self, requests: &[RequestId], text: impl FnOnce() -> String) {
+        if self.asked_why {
+            let text = text();
+            self.reasons.extend(requests.iter().map(|&id| (id, text.clone())));
+        }
     }
 
     /// Forgets what was carried out; ids go on counting.

@@ -92,6 +92,10 @@ impl Nexus {
             let Some(model) = self.next_model() else { return };
             self.form_batch(now, model, out);
             if !self.batch.is_empty() {
+                out.why_all(&self.batch, || {
+                    let (k, planned) = (self.batch.len(), self.models[model].batch);
+                    format!("batch of {k}: the earliest deadlines; the plan allows {planned}")
+                });
                 out.exec(Exec::now(device, ModelId(model as u32)), &self.batch);
                 self.free.take_next();
             }
@@ -123,6 +127,12 @@ impl Nexus {
             let finish = now + latency[n - 1];
             let Some((deadline, id)) = queue.pop() else { break };
             if deadline < finish {
+                out.why(id, || {
+                    let late = finish - deadline;
+                    format!(
+                        "early drop: a batch of {n} from now would end {late} after its deadline"
+                    )
+                });
                 out.end(id, Drop::Infeasible);
             } else {
                 self.batch.push(id);
@@ -141,6 +151,10 @@ impl Nexus {
                 break;
             }
             queue.pop();
+            out.why(id, || {
+                let late = (now + latency[0]) - deadline;
+                format!("even alone, from now, it would end {late} after its deadline")
+            });
             out.end(id, Drop::Infeasible);
         }
         let fits = latency[..*batch].iter().take_while(|&&l| now + l <= head).count();
@@ -155,6 +169,7 @@ impl Nexus {
         while self.batch.len() < self.models[model].batch {
             let Some((deadline, id)) = queue.pop() else { return };
             if deadline < now {
+                out.why(id, || format!("its deadline passed {} ago", now - deadline));
                 out.end(id, Drop::Expired);
             } else {
                 self.batch.push(id);

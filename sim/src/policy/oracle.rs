@@ -67,6 +67,12 @@ impl Oracle {
             self.ids.extend(self.batch.iter().map(|p| p.id));
             let taken = &self.batch;
             self.pending[model].retain(|p| !taken.iter().any(|t| t.id == p.id));
+            out.why_all(&self.ids, || {
+                let k = self.ids.len();
+                format!(
+                    "batch of {k}: of all batches in time the one with the most requests a second"
+                )
+            });
             out.exec(Exec::now(device, ModelId(model as u32)), &self.ids);
             self.free.take_next();
         }
@@ -78,8 +84,12 @@ impl Oracle {
         }
         for (pending, law) in self.pending.iter_mut().zip(&self.laws) {
             pending.retain(|p| {
-                let hopeful = now + law.batch(1, p.alone) <= p.deadline;
+                let alone = now + law.batch(1, p.alone);
+                let hopeful = alone <= p.deadline;
                 if !hopeful {
+                    out.why(p.id, || {
+                        format!("even alone, now, it would end {} late", alone - p.deadline)
+                    });
                     out.end(p.id, Drop::Infeasible);
                 }
                 hopeful

@@ -103,6 +103,8 @@ pub trait Pending {
     fn expire(&mut self, now: Time, tables: &[AppTables], out: &mut Vec<RequestId>);
     /// For each size, how many requests its queue holds and the earliest of their deadlines.
     fn census(&self, out: &mut Vec<(u32, Time)>);
+    /// All that are pending, and whether they are in the queue of a size: for reasons.
+    fn left_out(&self, size: usize, out: &mut dyn FnMut(RequestId, bool));
     /// Line 22: takes the `k` requests with the highest scores out of the queue of a size.
     fn pop_batch(
         &mut self,
@@ -149,6 +151,10 @@ impl Pending for ScanPending {
                 }
             }
         }
+    }
+
+    fn left_out(&self, size: usize, out: &mut dyn FnMut(RequestId, bool)) {
+        self.entries.iter().for_each(|e| out(e.id, e.viable >> size & 1 == 1));
     }
 
     fn pop_batch(
@@ -241,7 +247,7 @@ impl<Q: Pending + Default> Orloj<Q> {
         }
     }
 
-    fn dispatch(&mut self, now: Time, out: &mut Actions) {
+    fn dispatch(&mut self, now: Time, known: &Known<'_>, out: &mut Actions) {
         let n = self.models.len();
         let mut tried = 0;
         while let Some(device) = self.free.next()
@@ -250,7 +256,7 @@ impl<Q: Pending + Default> Orloj<Q> {
             let model = self.turn % n;
             self.turn += 1;
             tried += 1;
-            if self.iterate(now, model, out) {
+            if self.iterate(now, model, known, out) {
                 out.exec(Exec::now(device, ModelId(model as u32)), &self.batch);
                 self.free.take_next();
                 tried = 0;
@@ -259,7 +265,7 @@ impl<Q: Pending + Default> Orloj<Q> {
     }
 
     /// Algorithm 1 for one model; whether it made a batch.
-    fn iterate(&mut self, now: Time, model: usize, out: &mut Actions) -> bool {
+    fn iterate(&mut self, now: Time, model: usize, known: &Known<'_>, out: &mut Actions) -> bool {
         let m = &mut self.models[model];
         if m.waiting == 0 {
             return false;
@@ -267,7 +273,10 @@ impl<Q: Pending + Default> Orloj<Q> {
         self.late.clear();
         m.pending.expire(now, &m.tables, &mut self.late);
         m.waiting -= self.late.len();
-        self.late.iter().for_each(|&id| out.end(id, Drop::Infeasible));
+        for &id in &self.late {
+            out.why(id, || m.loss(now, known.request(id)));
+            out.end(id, Drop::Infeasible);
+        }
 
         self.census.clear();
         self.census.resize(m.sizes.len(), (0, Time::NEVER));
@@ -286,15 +295,16 @@ impl<Q: Pending + Default> Orloj<Q> {
         self.batch.clear();
         m.pending.pop_batch(now, candidate, k, &m.tables, &mut self.batch);
         m.waiting -= k;
+        if out.asked_why() {
+            m.say_choice(candidate, &self.batch, &self.census, out);
+        }
         true
     }
 
     fn arrive(&mut self, r: &Request) {
         let m = &mut self.models[r.model.index()];
         let viable = (1u32 << m.sizes.len()) - 1;
-        // An application without a profile is taken for the mixture: the last table.
-        let known = r.app.index() < m.profile.apps.len() && m.profile.apps[r.app.index()].is_some();
-        let app = if known { r.app.index() } else { m.tables.len() - 1 };
+        let app = m.table_of(r);
         m.pending.insert(Entry { id: r.id, app, deadline: r.deadline, viable });
         m.waiting += 1;
     }
@@ -333,6 +343,13 @@ fn sizes(config: &Config, profile: &ModelProfile) -> Vec<u32> {
 }
 
 impl<Q> Model<Q> {
+    /// An application without a profile is taken for the mixture: the last table.
+    fn table_of(&self, r: &Request) -> usize {
+        let app = r.app.index();
+        let known = app < self.profile.apps.len() && self.profile.apps[app].is_some();
+        if known { app } else { self.tables.len() - 1 }
+    }
+
     /// Tables by application, and the mixture's as the last.
     fn build_tables(&self, config: &Config) -> Vec<AppTables> {
         let mixture = self.profile.mixture();
@@ -363,6 +380,44 @@ fn estimate(law: &Histogram, by: Estimate) -> Span {
         Estimate::Mean => law.mean_ns(),
         Estimate::Quantile(q) => law.quantile_ns(q),
     })
+}
+
+/// Reasons.
+impl<Q: Pending> Model<Q> {
+    /// Why a request is in no queue any more.
+    fn loss(&self, now: Time, request: Option<&Request>) -> String {
+        let Some(r) = request else { return "it can be in time in no batch any more".to_string() };
+        let estimates = &self.tables[self.table_of(r)].estimates;
+        let shortest = estimates.iter().min().copied().unwrap_or_default();
+        let late = (now + shortest).since(r.deadline);
+        format!("even its shortest batch, {shortest}, would end {late} after its deadline")
+    }
+
+    /// Why the batch, and why the others not.
+    fn say_choice(
+        &self,
+        chosen: usize,
+        batch: &[RequestId],
+        census: &[(u32, Time)],
+        out: &mut Actions,
+    ) {
+        let k = self.sizes[chosen];
+        let short = self.sizes.iter().zip(census).filter(|(size, queue)| queue.0 < **size);
+        let short: Vec<String> = short.map(|(size, q)| format!("{size} (has {})", q.0)).collect();
+        let (held, unfilled) = (census[chosen].0, short.join(", "));
+        let mut text =
+            format!("batch of {k}: the highest scores of {held} that can be in time in it");
+        if !unfilled.is_empty() {
+            text += &format!("; too few for {unfilled}");
+        }
+        out.why_all(batch, || text);
+        self.pending.left_out(chosen, &mut |id, in_queue| {
+            out.why(id, || match in_queue {
+                true => format!("left out of a batch of {k}: others have higher scores"),
+                false => format!("left out of a batch of {k}: it would be late in it"),
+            });
+        });
+    }
 }
 
 impl<Q: Pending + Default> Policy for Orloj<Q> {
@@ -398,6 +453,6 @@ impl<Q: Pending + Default> Policy for Orloj<Q> {
                 self.free.follow(&event, known, out);
             }
         }
-        self.dispatch(now, out);
+        self.dispatch(now, known, out);
     }
 }

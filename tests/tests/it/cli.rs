@@ -8,6 +8,7 @@ mod bad_usage;
 mod process;
 mod reproduce;
 mod scenarios;
+mod sweep;
 mod traces;
 
 /// A table of one case that runs at once; `more` is TOML that goes over it.

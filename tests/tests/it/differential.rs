@@ -5,7 +5,7 @@
 //! A failure prints its seed; `ORRERY_SEED=<seed>` runs that case alone, and `ORRERY_CASES=<n>` runs
 //! more of them than the usual 1,000.
 
-mod cases;
+pub mod cases;
 mod chaotic;
 
 use crate::naive;
@@ -24,9 +24,11 @@ use std::fmt::Display;
 use std::ops::Range;
 
 /// A policy under test.
-struct Entry {
-    name: &'static str,
-    make: fn(&Case) -> Box<dyn Policy>,
+pub struct Entry {
+    /// What failures call it.
+    pub name: &'static str,
+    /// Makes it for a case.
+    pub make: fn(&Case) -> Box<dyn Policy>,
 }
 
 fn entry(name: &'static str, make: fn(&Case) -> Box<dyn Policy>) -> Entry {
@@ -34,7 +36,7 @@ fn entry(name: &'static str, make: fn(&Case) -> Box<dyn Policy>) -> Entry {
 }
 
 /// Every policy that is put to the test. To add one, add an entry.
-fn policies() -> Vec<Entry> {
+pub fn policies() -> Vec<Entry> {
     vec![
         entry("chaotic", |case| Box::new(Chaotic::new(case))),
         entry("fifo", |case| {

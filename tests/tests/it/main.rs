@@ -5,8 +5,11 @@
 mod cli;
 mod determinism;
 mod differential;
+mod explain;
 mod golden;
 mod information;
+mod intervals;
 mod naive;
 mod papers;
 mod regressions;
+mod timeline;

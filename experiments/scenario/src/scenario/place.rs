@@ -71,7 +71,7 @@ pub fn parse_error(name: &str, text: &str, error: &toml::de::Error) -> SpecError
 }
 
 /// The nearest to an unknown word among those that `toml` lists: it has two ways to say so.
-fn nearest_expected(message: &str) -> Option<&str> {
+pub(super) fn nearest_expected(message: &str) -> Option<&str> {
     if let Some(lists) = message.strip_prefix("unexpected keys in table: ") {
         let (typed, known) = lists.split_once(", available keys: ")?;
         return nearest(typed.split(", ").next()?, known.split(", "));

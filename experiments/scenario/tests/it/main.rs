@@ -7,3 +7,4 @@ mod examples;
 mod loads;
 mod properties;
 mod reference;
+mod vary;

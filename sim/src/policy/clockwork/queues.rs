@@ -167,13 +167,42 @@ impl Model {
     }
 
     /// Drops the requests that no batch queue holds any more.
-    pub fn drop_lost(&mut self, out: &mut Actions) {
+    pub fn drop_lost(&mut self, available: Time, out: &mut Actions) {
         let kept = self.cursors.iter().min().copied().unwrap_or(self.first);
         for _ in self.first..kept {
             let lost = self.queue.pop_front().expect("cursors are within the queue");
+            out.why(lost.id, || self.loss(lost.deadline, available));
             out.end(lost.id, Drop::Infeasible);
         }
         self.first = kept;
+    }
+
+    /// Why a batch of that size was chosen; `next` is the size after it, and what its queue held.
+    pub fn choice(&self, size: usize, next: Option<(u32, u64)>, free_in: Span) -> String {
+        let (k, estimate) = (self.sizes[size], self.estimates[size]);
+        let next = next.map_or("the largest size".to_string(), |(next, held)| {
+            format!("{next} is impossible: only {held} waiting requests would be in time in it")
+        });
+        format!(
+            "batch of {k}, estimated {estimate}, on a device that is expected to be free in \
+             {free_in}; {next}"
+        )
+    }
+
+    /// Why a request is in no batch queue any more.
+    fn loss(&self, deadline: Time, available: Time) -> String {
+        let shortest = self.estimates.iter().min().copied().unwrap_or_default();
+        let end = available + shortest;
+        if end > deadline {
+            let late = end - deadline;
+            format!(
+                "even in its shortest batch, {shortest}, it would end {late} after its internal \
+                 deadline"
+            )
+        } else {
+            "a batch of requests that came after it has emptied the only queues it was in"
+                .to_string()
+        }
     }
 }
 

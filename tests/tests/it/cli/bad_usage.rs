@@ -54,7 +54,7 @@ fn a_format_that_is_unknown_is_told_the_formats_there_are() {
     run(&["reproduce", "orloj-table-3", "--format", "xml"]).refused(&[
         "'xml'",
         "--format",
-        "table, csv, json",
+        "table, csv, wide, json",
     ]);
 }
 

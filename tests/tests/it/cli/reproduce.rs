@@ -3,6 +3,7 @@
 use super::process::{Place, Ran, run};
 use super::small_table;
 use orrery::table_file::TableFile;
+use orrery_results::{Row, read_csv};
 use serde_json::Value;
 
 const HEADER: &str =
@@ -48,9 +49,9 @@ fn a_shipped_table_runs_by_its_id_and_prints_nothing_but_itself() {
 }
 
 #[test]
-fn csv_has_its_header_and_a_row_for_each_slo_and_system() {
+fn the_wide_form_has_its_header_and_a_row_for_each_slo_and_system() {
     let place = Place::with("small.toml", small_table(""));
-    let csv = place.run(&["reproduce", "small.toml", "--format", "csv"]).ok();
+    let csv = place.run(&["reproduce", "small.toml", "--format", "wide"]).ok();
     assert_eq!(csv.lines().next(), Some(HEADER));
     assert_eq!(csv.lines().count(), 1 + 10, "{csv}");
     assert!(csv.lines().all(|l| l.split(',').count() == 10), "{csv}");
@@ -63,7 +64,7 @@ fn csv_has_its_header_and_a_row_for_each_slo_and_system() {
         assert_eq!(paper.is_empty(), ["fifo", "oracle"].contains(system), "{csv}");
     }
     assert!(column(&csv, "ci95_low").iter().all(|c| !c.is_empty()), "two seeds:\n{csv}");
-    let one = place.run(&["reproduce", "small.toml", "--format", "csv", "--seeds", "1"]).ok();
+    let one = place.run(&["reproduce", "small.toml", "--format", "wide", "--seeds", "1"]).ok();
     assert!(column(&one, "ci95_low").iter().all(|c| c.is_empty()), "one seed:\n{one}");
 }
 
@@ -71,11 +72,12 @@ fn csv_has_its_header_and_a_row_for_each_slo_and_system() {
 fn json_says_the_same_as_csv_and_what_was_assumed() {
     let place = Place::with("small.toml", small_table(""));
     let json = place.run(&["reproduce", "small.toml", "--format", "json"]).ok();
-    let csv = place.run(&["reproduce", "small.toml", "--format", "csv"]).ok();
+    let csv = place.run(&["reproduce", "small.toml", "--format", "wide"]).ok();
     let value: Value = serde_json::from_str(&json).expect("JSON");
     let rows = value["rows"].as_array().expect("rows");
-    let rates: Vec<String> =
-        rows.iter().map(|r| format!("{:.6}", r["finish_rate"].as_f64().expect("a rate"))).collect();
+    let is_rate = |r: &&Value| r["metric"] == "finish_rate" && r["versus"] == "";
+    let rate = |r: &Value| format!("{:.6}", r["value"].as_f64().expect("a rate"));
+    let rates: Vec<String> = rows.iter().filter(is_rate).map(rate).collect();
     assert_eq!(rates, column(&csv, "finish_rate"));
     assert_eq!(value["table"], "small");
     assert_eq!(value["assumptions"]["load"]["requests"], 300);
@@ -85,9 +87,33 @@ fn json_says_the_same_as_csv_and_what_was_assumed() {
 }
 
 #[test]
+fn csv_has_a_row_for_each_cell_and_metric_with_its_provenance() {
+    let place = Place::with("small.toml", small_table(""));
+    let csv = place.run(&["reproduce", "small.toml", "--format", "csv"]).ok();
+    let rows: Vec<Row> = read_csv("small.csv", &csv).expect("the schema");
+    let rates: Vec<&Row> =
+        rows.iter().filter(|r| r.metric == "finish_rate" && r.versus.is_empty()).collect();
+    assert_eq!(rates.len(), 10);
+    for row in &rows {
+        assert_eq!((row.spec_sha256.len(), row.seeds.as_str()), (64, "0-1"));
+        assert!(row.inputs_sha256.starts_with("azure2019-f500="), "{row:?}");
+        assert_eq!(row.axis("slo_x_p99"), Some("2"));
+    }
+    for row in rates {
+        assert!(row.ci95().is_some() && row.ci_method == "replications", "{row:?}");
+        assert_eq!(row.paper.is_some(), row.paper_source.contains("Table 3"), "{row:?}");
+    }
+    assert!(rows.iter().any(|r| r.ci_method == "paired-replications"));
+    let p99 = rows.iter().find(|r| r.metric == "latency_p99_ns").expect("a quantile");
+    assert!(p99.has_flag("few-samples"), "300 requests are below 662: {p99:?}");
+}
+
+#[test]
 fn out_holds_every_form_and_the_same_bytes_as_stdout() {
     let place = Place::with("small.toml", small_table(""));
-    for (format, ending) in [("table", "txt"), ("csv", "csv"), ("json", "json")] {
+    for (format, ending) in
+        [("table", "txt"), ("csv", "csv"), ("wide", "wide.csv"), ("json", "json")]
+    {
         let args = ["reproduce", "small.toml", "--format", format, "--out", "new/folder"];
         let out = place.run(&args).ok();
         assert!(place.read(&format!("new/folder/small.{ending}")) == out, "{format}");
@@ -108,7 +134,7 @@ fn cases_without_a_figure_of_the_paper_run_and_leave_its_column_empty() {
     ] {
         let text = small_table("").replace("orloj-table-3", table).replace("one-modal", case);
         let place = Place::with("small.toml", text);
-        let csv = place.run(&["reproduce", "small.toml", "--format", "csv"]).ok();
+        let csv = place.run(&["reproduce", "small.toml", "--format", "wide"]).ok();
         assert!(column(&csv, "case").iter().all(|c| *c == case), "{csv}");
         assert!(column(&csv, "paper").iter().all(|p| p.is_empty()), "{csv}");
         assert!(column(&csv, "abs_error").iter().all(|e| e.is_empty()), "{csv}");
@@ -122,7 +148,7 @@ fn cases_without_a_figure_of_the_paper_run_and_leave_its_column_empty() {
 #[test]
 fn cases_that_are_asked_for_run_in_the_order_asked() {
     let place = Place::with("small.toml", small_table(""));
-    let args = ["reproduce", "small.toml", "--format", "csv"];
+    let args = ["reproduce", "small.toml", "--format", "wide"];
     let cases = ["--case", "six-modal", "--case", "two-modal"];
     let csv = place.run(&[&args[..], &cases[..]].concat()).ok();
     let mut found = column(&csv, "case");
@@ -133,7 +159,7 @@ fn cases_that_are_asked_for_run_in_the_order_asked() {
 #[test]
 fn our_figures_are_the_same_without_the_paper_s() {
     let place = Place::with("small.toml", small_table(""));
-    let args = ["reproduce", "small.toml", "--format", "csv"];
+    let args = ["reproduce", "small.toml", "--format", "wide"];
     let with = place.run(&args).ok();
     let mut command = place.command(&args);
     let output = command.env("ORRERY_WITHOUT_PAPER", "1").output().expect("a process");
@@ -175,6 +201,6 @@ fn a_sensitivity_table_prints_one_row_for_each_change() {
     assert!(text.contains("less load") && text.contains("no host"), "{text}");
     let json = place.run(&["reproduce", "small.toml", "--format", "json"]).ok();
     serde_json::from_str::<Value>(&json).expect("JSON");
-    let csv = place.run(&["reproduce", "small.toml", "--format", "csv"]).ok();
+    let csv = place.run(&["reproduce", "small.toml", "--format", "wide"]).ok();
     assert!(csv.contains("less load"), "{csv}");
 }

@@ -1,0 +1,203 @@
+//! A scenario with some of its keys changed, the text that identifies it, and the files it reads.
+//!
+//! It checks nothing itself: a changed scenario goes through the same checks as a file.
+
+use super::{Scenario, check, place};
+use crate::error::{SpecError, nearest};
+use orrery_traces::shipped::SHIPPED;
+use std::path::PathBuf;
+use toml::Value;
+
+/// A file that a scenario reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputFile {
+    /// One that travels in the program: its name and its SHA-256.
+    Shipped(&'static str, &'static str),
+    /// One on disk: its name in the scenario, and its path.
+    Path(String, PathBuf),
+}
+
+impl Scenario {
+    /// This scenario with dotted keys set to other values, such as `model.bert.slo_ms` (a model,
+    /// application or device by its name), `arrivals.poisson.rate_per_s` or
+    /// `policy.clockwork.max_batch` (a parameter of every policy of that name).
+    ///
+    /// # Errors
+    /// When a key is none of a scenario's, or a value is wrong; the message names the key.
+    pub fn with(&self, changes: &[(String, Value)]) -> Result<Scenario, SpecError> {
+        if changes.is_empty() {
+            return Ok(self.clone());
+        }
+        let mut value: Value = self
+            .text
+            .parse::<toml::Table>()
+            .map(Value::Table)
+            .map_err(|e| SpecError::Parse { file: self.path.clone(), message: e.to_string() })?;
+        for (key, new) in changes {
+            match key.strip_prefix("policy.") {
+                Some(rest) => set_policy(&mut value, key, rest, new)?,
+                None => set(&mut value, key, new.clone())?,
+            }
+        }
+        let text = toml::to_string(&value)
+            .map_err(|e| SpecError::Parse { file: self.path.clone(), message: e.to_string() })?;
+        let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
+        let keys = keys.join("`, `");
+        let file = toml::from_str(&text).map_err(|e| {
+            let near = place::nearest_expected(e.message());
+            let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+            let allowed = "a key and a value of a scenario (docs/scenarios.md)";
+            SpecError::value(
+                keys,
+                e.message(),
+                allowed,
+                format!("{hint}correct the key or the value"),
+            )
+        })?;
+        check::check(&file)?;
+        Ok(Scenario { file, text, ..self.clone() })
+    }
+
+    /// Everything that the results depend on, but for seeds, policies and the contents of files:
+    /// the file's values with defaults filled in, in one fixed order.
+    pub fn canonical(&self) -> String {
+        let mut file = self.file.clone();
+        file.name = None;
+        file.policies.clear();
+        file.seed = 0;
+        toml::to_string(&file).unwrap_or_else(|_| self.text.clone())
+    }
+
+    /// The files that a run reads, each once, in the order of the keys.
+    pub fn inputs(&self) -> Vec<InputFile> {
+        let arrivals = self.file.arrivals.iter().flat_map(|a| {
+            let trace = a.trace.iter().map(|t| &t.file);
+            let llm = a.llm.iter().map(|l| &l.file);
+            trace.chain(llm).chain(a.workload.iter().map(|w| &w.file))
+        });
+        let times = self.file.app.iter().filter_map(|a| match &a.time {
+            Some(
+                super::file::TimeLaw::Samples { file, .. }
+                | super::file::TimeLaw::Lengths { file, .. },
+            ) => Some(file),
+            _ => None,
+        });
+        let mut names: Vec<&String> = Vec::new();
+        for name in arrivals.chain(times) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let input = |name: &String| match SHIPPED.iter().find(|s| s.name == name) {
+            Some(s) => InputFile::Shipped(s.name, s.sha256),
+            None => InputFile::Path(name.clone(), self.files.folder.join(name)),
+        };
+        names.into_iter().map(input).collect()
+    }
+}
+
+/// Sets a dotted key; tables on the way are made, items of lists are found by name or number.
+fn set(root: &mut Value, key: &str, new: Value) -> Result<(), SpecError> {
+    let parts: Vec<&str> = key.split('.').collect();
+    let mut place = root;
+    for (i, part) in parts.iter().enumerate() {
+        let (part, index) = match part.split_once('[') {
+            Some((part, rest)) => (part, Some(rest.trim_end_matches(']'))),
+            None => (*part, None),
+        };
+        let last = i + 1 == parts.len();
+        if let Value::Array(items) = place {
+            place = item(items, key, part)?;
+            if last {
+                *place = new;
+                return Ok(());
+            }
+            continue;
+        }
+        let Value::Table(table) = place else {
+            let allowed = "a table on the way to the key";
+            return Err(SpecError::value(
+                key,
+                format!("a value before `{part}`"),
+                allowed,
+                "correct the key",
+            ));
+        };
+        if last && index.is_none() {
+            table.insert(part.to_string(), new);
+            return Ok(());
+        }
+        place = table.entry(part).or_insert_with(|| Value::Table(toml::Table::new()));
+        if let Some(index) = index {
+            let Value::Array(items) = place else {
+                let found = format!("`{part}` is no list");
+                return Err(SpecError::value(
+                    key,
+                    found,
+                    "an index into a list",
+                    "leave the index out",
+                ));
+            };
+            place = item(items, key, index)?;
+            if last {
+                *place = new;
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An item of a list, by its `name` or `kind`, or by its number from 0.
+fn item<'a>(items: &'a mut [Value], key: &str, wanted: &str) -> Result<&'a mut Value, SpecError> {
+    let name = |v: &Value| {
+        v.get("name").or_else(|| v.get("kind")).and_then(Value::as_str).map(str::to_string)
+    };
+    let names: Vec<String> = items.iter().filter_map(name).collect();
+    let at = items.iter().position(|v| name(v).as_deref() == Some(wanted));
+    let at = at.or_else(|| wanted.parse().ok().filter(|i| *i < items.len()));
+    match at {
+        Some(at) => Ok(&mut items[at]),
+        None => {
+            let near = nearest(wanted, names.iter().map(String::as_str));
+            let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+            let allowed = format!("one of {}, or a number below {}", names.join(", "), items.len());
+            Err(SpecError::value(
+                key,
+                format!("`{wanted}`"),
+                allowed,
+                format!("{hint}correct the key"),
+            ))
+        }
+    }
+}
+
+/// Sets a parameter of every policy of a name: `NAME.PARAMETER`.
+fn set_policy(root: &mut Value, key: &str, rest: &str, new: &Value) -> Result<(), SpecError> {
+    let wrong =
+        |found: String, allowed: &str| SpecError::value(key, found, allowed, "correct the key");
+    let Some((name, parameter)) = rest.split_once('.') else {
+        return Err(wrong(format!("`{rest}`"), "`policy.NAME.PARAMETER`"));
+    };
+    let policies = root.get_mut("policies").and_then(Value::as_array_mut);
+    let text = match new {
+        Value::String(s) => s.clone(),
+        other => other.to_string(),
+    };
+    let mut any = false;
+    for policy in policies.into_iter().flatten() {
+        let Some(old) = policy.as_str() else { continue };
+        let (system, list) = old.split_once('[').unwrap_or((old, ""));
+        if system != name {
+            continue;
+        }
+        any = true;
+        let list = list.trim_end_matches(']');
+        let is_it = |p: &&str| p.split('=').next() == Some(parameter);
+        let mut kept: Vec<String> =
+            list.split(',').filter(|p| !p.is_empty() && !is_it(p)).map(str::to_string).collect();
+        kept.push(format!("{parameter}={text}"));
+        *policy = Value::String(format!("{system}[{}]", kept.join(",")));
+    }
+    if any { Ok(()) } else { Err(wrong(format!("`{name}`"), "a policy of the base scenario")) }
+}

@@ -1,0 +1,59 @@
+//! A scenario with keys changed.
+
+use orrery_scenario::scenario::{InputFile, Scenario};
+use toml::Value;
+
+const BASE: &str = "policies = [\"clockwork[max_batch=4]\", \"fifo\"]\n[[model]]\nname = \"bert\"\nslo_ms = 100.0\n\
+    latency = { affine = { alpha_ms = 1.0, beta_ms = 4.0 } }\n[[app]]\nname = \"chat\"\nmodel = \"bert\"\n\
+    time = { constant = { ms = 5.0 } }\n[arrivals]\npoisson = { rate_per_s = 50.0 }\nrequests = 100\n";
+
+fn base() -> Scenario {
+    Scenario::from_text("base.toml", BASE).expect("a scenario")
+}
+
+fn with(key: &str, value: impl Into<Value>) -> Result<Scenario, orrery_scenario::SpecError> {
+    base().with(&[(key.to_string(), value.into())])
+}
+
+#[test]
+fn a_key_is_set_by_name_by_number_and_where_it_was_left_out() {
+    assert_eq!(with("model.bert.slo_ms", 50.0).unwrap().file.model[0].slo_ms, 50.0);
+    assert_eq!(with("model[0].slo_ms", 51.0).unwrap().file.model[0].slo_ms, 51.0);
+    assert_eq!(with("delays.reply_ms", 0.5).unwrap().file.delays.reply_ms, 0.5);
+    assert_eq!(with("warm_up_s", 0.25).unwrap().file.warm_up_s, 0.25);
+    let changed = with("policy.clockwork.max_batch", 8).unwrap();
+    assert_eq!(changed.file.policies, ["clockwork[max_batch=8]", "fifo"]);
+}
+
+#[test]
+fn a_wrong_key_or_value_is_named_with_the_nearest() {
+    for (key, value, says) in [
+        ("model.brt.slo_ms", Value::Float(1.0), "did you mean `bert`"),
+        ("warm_up", Value::Float(1.0), "did you mean `warm_up_s`"),
+        ("model.bert.slo_m", Value::Float(1.0), "did you mean `slo_ms`"),
+        ("model.bert.slo_ms", Value::String("x".into()), "slo_ms"),
+        ("policy.clockwerk.max_batch", Value::Integer(1), "a policy of the base"),
+        ("policy.clockwork.max_bath", Value::Integer(1), "max_batch"),
+    ] {
+        let error = with(key, value).unwrap_err().to_string();
+        assert!(error.contains(says), "{key}: {error}");
+    }
+}
+
+#[test]
+fn the_canonical_text_depends_on_values_alone() {
+    let comment = Scenario::from_text("other.toml", &format!("# a comment\nseed = 9\n{BASE}"));
+    assert_eq!(base().canonical(), comment.unwrap().canonical());
+    assert_ne!(base().canonical(), with("warm_up_s", 0.25).unwrap().canonical());
+}
+
+#[test]
+fn the_files_of_a_run_are_found_once_each() {
+    let text = BASE.replace(
+        "poisson = { rate_per_s = 50.0 }",
+        "trace = { file = \"azure2019-f500\", rate_per_s = 50.0 }",
+    );
+    let scenario = Scenario::from_text("base.toml", &text).expect("a scenario");
+    assert!(matches!(scenario.inputs()[..], [InputFile::Shipped("azure2019-f500", _)]));
+    assert!(base().inputs().is_empty());
+}

@@ -1,0 +1,124 @@
+//! The tables behind figures: distributions and time series of a scenario's policies.
+//!
+//! They are of one run, that of the first seed: for looking at, not for comparing.
+
+use crate::cli::write_atomically;
+use crate::scenario_cell::run_one;
+use orrery_results::{DistributionRow, SeriesRow, to_csv};
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{PolicySpec, SpecError};
+use orrery_sim::metrics::{Metrics, Sketch, TimeSeries};
+use std::path::Path;
+
+/// The shares at which a distribution is written down; the tail more finely.
+fn shares(samples: u64) -> Vec<f64> {
+    let mut all: Vec<f64> = (1..200u32).map(|i| f64::from(i) / 200.0).collect();
+    let mut step = 1e-3;
+    while step * samples as f64 >= 1.0 && step > 1e-9 {
+        all.extend((1..10u32).rev().map(|i| 1.0 - f64::from(i) * step));
+        step /= 10.0;
+    }
+    all.push(1.0);
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
+}
+
+/// Runs every policy once more and writes `NAME.distributions.csv` and `NAME.series.csv`.
+///
+/// # Errors
+/// When a run cannot be made or the folder cannot be written.
+pub fn write(
+    scenario: &Scenario,
+    policies: &[PolicySpec],
+    seed: u64,
+    folder: &Path,
+) -> Result<(), SpecError> {
+    let mut distributions = alone(scenario, seed)?;
+    let mut series = Vec::new();
+    for policy in policies {
+        let (metrics, (_, times)) = run_one(&scenario.setup(seed)?, policy, seed)?;
+        distributions.extend(of_run(scenario, policy, &metrics));
+        series.extend(over_time(scenario, policy, &times));
+    }
+    let name = &scenario.name;
+    let path = folder.join(format!("{name}.distributions.csv"));
+    write_atomically(&path, to_csv(&distributions).as_bytes())?;
+    write_atomically(&folder.join(format!("{name}.series.csv")), to_csv(&series).as_bytes())
+}
+
+/// Execution times alone, by application.
+fn alone(scenario: &Scenario, seed: u64) -> Result<Vec<DistributionRow>, SpecError> {
+    let setup = scenario.setup(seed)?;
+    let mut out = Vec::new();
+    for (app, name) in setup.apps.iter().zip(scenario.app_names()) {
+        for i in 1..=1000u32 {
+            let share = (f64::from(i) - 0.5) / 1000.0;
+            out.push(DistributionRow {
+                experiment: scenario.name.clone(),
+                scope: format!("app {name}"),
+                quantity: "alone_ns".to_string(),
+                x: app.law.quantile_ns(share),
+                share,
+                samples: 0,
+                ..DistributionRow::default()
+            });
+        }
+    }
+    Ok(out)
+}
+
+fn of_run(scenario: &Scenario, policy: &PolicySpec, metrics: &Metrics) -> Vec<DistributionRow> {
+    let place = |quantity: &str, samples: u64| DistributionRow {
+        experiment: scenario.name.clone(),
+        policy: policy.text().to_string(),
+        scope: "all".to_string(),
+        quantity: quantity.to_string(),
+        samples,
+        ..DistributionRow::default()
+    };
+    let total = metrics.total();
+    let spans = |quantity: &str, sketch: &Sketch| {
+        let n = sketch.count();
+        let points = shares(n).into_iter().filter(move |_| n > 0);
+        let row = place(quantity, n);
+        points
+            .map(|share| {
+                let x = sketch.quantile(share).ns() as f64;
+                DistributionRow { x, share, ..row.clone() }
+            })
+            .collect::<Vec<_>>()
+    };
+    let mut out = spans("latency_ns", &total.latency);
+    out.extend(spans("queueing_ns", &total.queueing));
+    let batches: u64 = metrics.batch_sizes().iter().sum();
+    let mut seen = 0;
+    for (size, count) in metrics.batch_sizes().iter().enumerate().filter(|(_, n)| **n > 0) {
+        seen += count;
+        let (x, share) = (size as f64, seen as f64 / batches as f64);
+        out.push(DistributionRow { x, share, ..place("batch_size", batches) });
+    }
+    out
+}
+
+fn over_time(scenario: &Scenario, policy: &PolicySpec, times: &TimeSeries) -> Vec<SeriesRow> {
+    let mut out = Vec::new();
+    for bin in times.bins() {
+        for (quantity, value) in [
+            ("offered_per_s", bin.per_s(bin.offered)),
+            ("goodput_per_s", bin.per_s(bin.in_time)),
+            ("utilisation", bin.utilisation()),
+            ("in_system", bin.mean_in_system()),
+        ] {
+            out.push(SeriesRow {
+                experiment: scenario.name.clone(),
+                policy: policy.text().to_string(),
+                from_ns: bin.from.ns(),
+                to_ns: bin.to.ns(),
+                quantity: quantity.to_string(),
+                value,
+            });
+        }
+    }
+    out
+}

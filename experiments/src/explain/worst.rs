@@ -1,0 +1,108 @@
+//! The requests that fared worst.
+
+use super::words::{self, ms};
+use orrery_sim::log::{LogError, Names, Record};
+use orrery_sim::request::{ActionId, End, Request, RequestId};
+use orrery_sim::time::Time;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::fmt::Write;
+
+/// The larger, the worse: unanswered requests by their time in the system, then answered ones by
+/// their lateness (how early they were counts backwards from the middle). Ties: the first one.
+type Badness = (bool, u64, Reverse<RequestId>);
+
+struct Fate {
+    request: Request,
+    ended: Time,
+    end: End,
+    began: Option<Time>,
+}
+
+fn badness(fate: &Fate) -> Badness {
+    let id = Reverse(fate.request.id);
+    match fate.end {
+        End::InTime | End::Late => {
+            let (late, early) =
+                (fate.ended.since(fate.request.deadline), fate.request.deadline.since(fate.ended));
+            let middle = u64::MAX / 2;
+            (false, middle.saturating_add(late.ns()).saturating_sub(early.ns()), id)
+        }
+        End::Dropped(_) | End::Pending => (true, fate.ended.since(fate.request.arrival).ns(), id),
+    }
+}
+
+pub fn list(
+    names: &Names,
+    records: impl IntoIterator<Item = Result<Record, LogError>>,
+    count: usize,
+) -> Result<String, LogError> {
+    let mut live: BTreeMap<RequestId, (Request, Option<Time>)> = BTreeMap::new();
+    let mut batches: BTreeMap<ActionId, Vec<RequestId>> = BTreeMap::new();
+    // The worst so far, the least bad of them on top.
+    let mut worst: BinaryHeap<Reverse<(Badness, u64)>> = BinaryHeap::new();
+    let mut fates: BTreeMap<u64, Fate> = BTreeMap::new();
+    let mut ends = 0;
+    for record in records {
+        match record? {
+            Record::Arrive { request, .. } => {
+                live.insert(request.id, (request, None));
+            }
+            Record::Issue { batch, .. } => {
+                batches.insert(batch.action, batch.requests);
+            }
+            Record::Begin { time, action } => {
+                for id in batches.get(&action).into_iter().flatten() {
+                    live.entry(*id).and_modify(|l| l.1 = Some(time));
+                }
+            }
+            Record::Close { action, .. } => {
+                batches.remove(&action);
+            }
+            Record::End { time, request, end } => {
+                let Some((request, began)) = live.remove(&request) else { continue };
+                let fate = Fate { request, ended: time, end, began };
+                ends += 1;
+                worst.push(Reverse((badness(&fate), ends)));
+                fates.insert(ends, fate);
+                if worst.len() > count
+                    && let Some(Reverse((_, least))) = worst.pop()
+                {
+                    fates.remove(&least);
+                }
+            }
+            Record::Device { .. } | Record::Why { .. } | Record::Finish { .. } => {}
+        }
+    }
+    let mut out = String::new();
+    for Reverse((_, number)) in worst.into_sorted_vec() {
+        if let Some(fate) = fates.get(&number) {
+            let _ = writeln!(out, "{}", line(names, fate));
+        }
+    }
+    if out.is_empty() {
+        out.push_str("the log has no request that ended\n");
+    }
+    Ok(out)
+}
+
+fn line(names: &Names, fate: &Fate) -> String {
+    let Fate { request: r, ended, end, began } = fate;
+    let app = names.app(r.app).map_or_else(|| r.app.to_string(), str::to_string);
+    let waited = match began {
+        Some(began) => format!("began after {}", ms(began.since(r.arrival))),
+        None => "never began".to_string(),
+    };
+    let deadline = match r.deadline {
+        Time::NEVER => "no deadline".to_string(),
+        d if *ended > d => format!("{} after its deadline", ms(ended.since(d))),
+        d => format!("{} before its deadline", ms(d.since(*ended))),
+    };
+    format!(
+        "r{:<8} {:20} {} ({app}): {waited}, ended after {}, {deadline}",
+        r.id.0,
+        words::end(*end),
+        words::model(names, r.model),
+        ms(ended.since(r.arrival)),
+    )
+}

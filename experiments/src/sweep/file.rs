@@ -1,0 +1,223 @@
+//! Sweep files: a base scenario and what is varied.
+//!
+//! It checks the file; the scenario's own keys are checked when they are set.
+
+use crate::cli::Sweep;
+use orrery_scenario::SpecError;
+use orrery_scenario::error::nearest;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toml::Value;
+
+/// The most cells of a sweep.
+const CELLS_MAX: usize = 1_000_000;
+
+/// A sweep file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepFile {
+    /// Its name in results; the file's own, without its ending, when it is left out.
+    #[serde(default)]
+    pub name: String,
+    /// The base scenario, by its path from the sweep's folder.
+    pub scenario: PathBuf,
+    /// Replications of each cell.
+    #[serde(default = "five")]
+    pub seeds: u32,
+    /// The first seed; the scenario's when it is left out.
+    pub first_seed: Option<u64>,
+    /// Add seeds until the interval of the finish rate is at most so wide.
+    pub until_ci: Option<f64>,
+    /// The most seeds that `until_ci` may take.
+    #[serde(default = "hundred")]
+    pub max_seeds: u32,
+    /// The policies, in place of the scenario's.
+    #[serde(default)]
+    pub policies: Vec<String>,
+    /// The policy that the others are compared with; the first when it is left out.
+    pub compare_to: Option<String>,
+    /// Keys set in every cell.
+    #[serde(default)]
+    pub set: BTreeMap<String, Value>,
+    /// What is varied: every combination is run.
+    #[serde(default)]
+    pub axis: Vec<Axis>,
+    /// Points listed one by one; each is combined with all axes.
+    #[serde(default)]
+    pub point: Vec<Point>,
+    /// The file's path, for messages and for the scenario's path.
+    #[serde(skip)]
+    pub path: PathBuf,
+}
+
+/// `[[axis]]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// Its name in results; the last part of its key when it is left out.
+    #[serde(default)]
+    pub name: String,
+    /// The scenario's key.
+    #[serde(default)]
+    pub key: String,
+    /// Or several, all set to the same value.
+    #[serde(default)]
+    pub keys: Vec<String>,
+    /// Its values.
+    pub values: Vec<Value>,
+}
+
+/// `[[point]]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Its name in results, under the axis `point`.
+    pub name: String,
+    /// The keys that it sets.
+    pub set: BTreeMap<String, Value>,
+}
+
+fn five() -> u32 {
+    5
+}
+fn hundred() -> u32 {
+    100
+}
+
+impl SweepFile {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, a key is unknown or missing, or nothing would be run.
+    pub fn load(path: &Path) -> Result<SweepFile, SpecError> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| SpecError::Read { file: name.clone(), source })?;
+        let mut file: SweepFile = toml::from_str(&text).map_err(|e| {
+            let message = e.to_string().trim_end().to_string();
+            SpecError::Parse { file: name.clone(), message: with_hint(message, e.message()) }
+        })?;
+        file.path = path.to_path_buf();
+        if file.name.is_empty() {
+            file.name = path.file_stem().map_or("sweep".into(), |s| s.to_string_lossy().into());
+        }
+        for axis in &mut file.axis {
+            if axis.keys.is_empty() && !axis.key.is_empty() {
+                axis.keys = vec![axis.key.clone()];
+            }
+            if axis.name.is_empty() {
+                let last = axis.keys.first().and_then(|k| k.rsplit('.').next());
+                axis.name = last.unwrap_or_default().to_string();
+            }
+        }
+        file.check().map_err(|e| e.in_file(&name))?;
+        Ok(file)
+    }
+
+    /// What the command line changes.
+    ///
+    /// # Errors
+    /// When the result is no sweep.
+    pub fn with(mut self, args: &Sweep) -> Result<SweepFile, SpecError> {
+        if let Some(seeds) = args.seeds {
+            self.seeds = seeds;
+        }
+        if let Some(width) = args.until.until_ci {
+            self.until_ci = Some(width);
+        }
+        if let Some(max) = args.until.max_seeds {
+            self.max_seeds = max;
+        }
+        let name = self.path.display().to_string();
+        self.check().map_err(|e| e.in_file(&name))?;
+        Ok(self)
+    }
+
+    /// The number of combinations, policies aside.
+    pub fn combinations(&self) -> usize {
+        let axes = self.axis.iter().map(|a| a.values.len());
+        axes.fold(self.point.len().max(1), usize::saturating_mul)
+    }
+
+    fn check(&self) -> Result<(), SpecError> {
+        let wrong = |key: String, found: String, allowed: &str, remedy: &str| {
+            Err(SpecError::value(key, found, allowed, remedy))
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_+.".contains(c);
+        if !self.name.chars().all(plain) || self.name.starts_with('.') || self.name.is_empty() {
+            let allowed = "letters, digits, `-`, `_`, `+` and `.`: it names files";
+            return wrong("name".into(), self.name.clone(), allowed, "choose another name");
+        }
+        if self.seeds == 0 || self.seeds > 1_000_000 {
+            return wrong(
+                "seeds".into(),
+                self.seeds.to_string(),
+                "1 to 1000000",
+                "correct `seeds`",
+            );
+        }
+        if let Some(width) = self.until_ci.filter(|w| !(*w > 0.0 && *w <= 1.0)) {
+            return wrong("until_ci".into(), width.to_string(), "above 0, at most 1", "correct it");
+        }
+        if self.axis.is_empty() && self.point.is_empty() {
+            let remedy =
+                "add `[[axis]]` with `key` and `values`, or `[[point]]` with `name` and `set`";
+            return wrong(
+                "axis".into(),
+                "an empty sweep".into(),
+                "at least one axis or point",
+                remedy,
+            );
+        }
+        let mut names: Vec<&str> = Vec::new();
+        for (i, axis) in self.axis.iter().enumerate() {
+            if axis.keys.is_empty() {
+                let key = format!("axis[{i}].key");
+                return wrong(key, "nothing".into(), "a key of a scenario", "add `key`");
+            }
+            if axis.values.is_empty() {
+                let remedy = "an empty axis makes an empty sweep: add values";
+                let key = format!("axis[{i}].values");
+                return wrong(key, "nothing".into(), "at least one value", remedy);
+            }
+            if axis.name.contains([';', '=', '\n']) || names.contains(&axis.name.as_str()) {
+                let allowed = "a name of its own, without `;` and `=`";
+                let key = format!("axis[{i}].name");
+                return wrong(key, axis.name.clone(), allowed, "choose another name");
+            }
+            names.push(&axis.name);
+        }
+        for (i, point) in self.point.iter().enumerate() {
+            let again = self.point[..i].iter().any(|p| p.name == point.name);
+            if again || point.name.contains([';', '\n']) {
+                let key = format!("point[{i}].name");
+                let allowed = "a name of its own, without `;`";
+                return wrong(key, point.name.clone(), allowed, "choose another name");
+            }
+        }
+        if self.combinations() > CELLS_MAX {
+            let found = format!("{} cells", self.combinations());
+            return wrong("axis".into(), found, "at most 1000000 cells", "take fewer values");
+        }
+        Ok(())
+    }
+}
+
+/// The message with the nearest of the keys that were expected.
+fn with_hint(message: String, said: &str) -> String {
+    let near = said.strip_prefix("unknown ").and_then(|rest| {
+        let mut words = rest.split('`').skip(1).step_by(2);
+        nearest(words.next()?, words)
+    });
+    near.map_or(message.clone(), |n| format!("{message}; did you mean `{n}`?"))
+}
+
+/// A value as it stands in results.
+pub fn word(value: &Value) -> String {
+    match value {
+        Value::String(s) => s.replace(';', ","),
+        Value::Float(x) => x.to_string(),
+        other => other.to_string().replace(';', ","),
+    }
+}

@@ -1,0 +1,128 @@
+//! From a sweep file to its cells, in one fixed order: points, then axes (the first changes
+//! slowest), then policies.
+
+use super::file::{SweepFile, word};
+use crate::cell::Seeds;
+use crate::scenario_cell::{ScenarioCell, inputs_sha256};
+use orrery_results::{RESULT_VERSION, Row};
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{PolicySpec, SpecError};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use toml::Value;
+
+/// All that is needed to make results from stored cells.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+pub struct Plan {
+    /// The sweep's name.
+    pub name: String,
+    /// The version of the results.
+    pub result_version: u32,
+    /// The policy that the others are compared with.
+    pub compare_to: String,
+    /// In the order of results.
+    pub cells: Vec<PlannedCell>,
+}
+
+/// A cell of a plan.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+pub struct PlannedCell {
+    /// The hash of its specification: the name of its entry.
+    pub spec_sha256: String,
+    /// Its seeds.
+    pub seeds: Seeds,
+    /// What its rows have in common.
+    pub place: Row,
+}
+
+/// A combination: its axes as in results, and the keys that it sets.
+struct Combination {
+    axes: Vec<String>,
+    changes: Vec<(String, Value)>,
+}
+
+/// The plan, and the cells to run.
+///
+/// # Errors
+/// When the scenario, a key or a policy is wrong, or a file of the scenario cannot be read.
+pub fn plan(file: &SweepFile) -> Result<(Plan, Vec<ScenarioCell>), SpecError> {
+    let in_file = |e: SpecError| e.in_file(&file.path.display().to_string());
+    let folder = file.path.parent().unwrap_or(Path::new(""));
+    let mut base = Scenario::load(folder.join(&file.scenario))?;
+    if !file.policies.is_empty() {
+        let list = Value::Array(file.policies.iter().cloned().map(Value::String).collect());
+        base = base.with(&[("policies".to_string(), list)]).map_err(in_file)?;
+    }
+    let seeds = Seeds {
+        first: file.first_seed.unwrap_or(base.seed),
+        count: file.seeds,
+        until_ci: file.until_ci.map(|w| (w, file.max_seeds)),
+    };
+    let compare_to = compared(file, &base)?;
+    let mut cells = Vec::new();
+    for combination in combinations(file) {
+        let fixed = file.set.iter().map(|(k, v)| (k.clone(), v.clone()));
+        let changes: Vec<(String, Value)> = fixed.chain(combination.changes).collect();
+        let scenario = base.with(&changes).map_err(in_file)?;
+        // The scenario is set up once here, so that a wrong value is found before hours of runs.
+        scenario.setup(seeds.first)?;
+        let inputs = inputs_sha256(&scenario)?;
+        for policy in scenario.policies()? {
+            cells.push(ScenarioCell {
+                scenario: scenario.clone(),
+                axes: combination.axes.join(";"),
+                policy,
+                seeds,
+                inputs_sha256: inputs.clone(),
+            });
+        }
+    }
+    let planned = |c: &ScenarioCell| {
+        let place = c.place(&file.name);
+        PlannedCell { spec_sha256: place.spec_sha256.clone(), seeds, place }
+    };
+    let (name, cells_planned) = (file.name.clone(), cells.iter().map(planned).collect());
+    let plan = Plan { name, result_version: RESULT_VERSION, compare_to, cells: cells_planned };
+    Ok((plan, cells))
+}
+
+/// The policy that the others are compared with.
+fn compared(file: &SweepFile, base: &Scenario) -> Result<String, SpecError> {
+    let policies: Vec<String> =
+        base.policies()?.iter().map(|p: &PolicySpec| p.text().to_string()).collect();
+    match &file.compare_to {
+        None => Ok(policies.first().cloned().unwrap_or_default()),
+        Some(name) if policies.contains(name) => Ok(name.clone()),
+        Some(name) => {
+            let allowed = format!("one of {}", policies.join(", "));
+            let error = SpecError::value("compare_to", format!("`{name}`"), allowed, "correct it");
+            Err(error.in_file(&file.path.display().to_string()))
+        }
+    }
+}
+
+fn combinations(file: &SweepFile) -> Vec<Combination> {
+    let mut all: Vec<Combination> = if file.point.is_empty() {
+        vec![Combination { axes: Vec::new(), changes: Vec::new() }]
+    } else {
+        let point = |p: &super::file::Point| Combination {
+            axes: vec![format!("point={}", p.name)],
+            changes: p.set.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+        };
+        file.point.iter().map(point).collect()
+    };
+    for axis in &file.axis {
+        let mut next = Vec::with_capacity(all.len() * axis.values.len());
+        for old in &all {
+            for value in &axis.values {
+                let mut axes = old.axes.clone();
+                axes.push(format!("{}={}", axis.name, word(value)));
+                let mut changes = old.changes.clone();
+                changes.extend(axis.keys.iter().map(|k| (k.clone(), value.clone())));
+                next.push(Combination { axes, changes });
+            }
+        }
+        all = next;
+    }
+    all
+}

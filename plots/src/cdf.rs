@@ -1,0 +1,156 @@
+//! Cumulative distributions: latencies with the tail stretched, batch sizes as steps.
+
+use crate::Figure;
+use crate::choice::Choice;
+use crate::error::PlotError;
+use crate::groups::{Distribution, Groups};
+use crate::legend::{Key, Legend};
+use crate::names;
+use crate::panel::{Axis, Mark, Panel};
+use crate::scale::{Scale, Tick, ticks_at};
+use crate::sheet::{Sheet, grid_for};
+use crate::style::Style;
+use orrery_results::DistributionRow;
+
+/// The distribution of a time with its tail stretched: 0, 90, 99, 99.9 and 99.99 % at equal
+/// distances (Clockwork Fig. 5). `quantity` is `latency_ns` or `queueing_ns`.
+///
+/// # Errors
+/// When the table has no such distribution, or too many for one figure.
+pub fn latency_cdf(
+    rows: &[DistributionRow],
+    quantity: &str,
+    choice: &Choice,
+) -> Result<Figure, PlotError> {
+    let figure = "latency-cdf";
+    let groups = Groups::of(figure, &choice.distributions(figure, rows, quantity)?)?;
+    let (unit, divisor) = names::time_unit(groups.largest());
+    let words = names::words(quantity.trim_end_matches("_ns"));
+    let xs = groups.all().flat_map(|d| d.points.iter().map(move |p| p.0 / divisor));
+    let x = Scale::around(xs.filter(|x| *x > 0.0));
+    let nines = nines(&groups);
+    let y = Scale::Tail { nines };
+    let panel = |(title, own): &(String, Vec<Distribution>)| Panel {
+        title: title.clone(),
+        x: axis(&format!("{words} ({unit})"), x, x.ticks(6)),
+        y: axis("share of requests (%)", y, y.ticks(9)),
+        marks: own
+            .iter()
+            .flat_map(|d| tail_marks(d, groups.place(&d.name), divisor, nines))
+            .collect(),
+    };
+    let panels = groups.panels.iter().map(panel).collect();
+    let notes = too_short_for_the_tail(&groups, nines);
+    Ok(sheet(&groups, format!("distribution of {words}"), panels, notes).figure())
+}
+
+/// The distribution of batch sizes, as steps (Symphony Fig. 1).
+///
+/// # Errors
+/// When the table has no such distribution, or too many for one figure.
+pub fn batch_size_cdf(rows: &[DistributionRow], choice: &Choice) -> Result<Figure, PlotError> {
+    let figure = "batch-size-cdf";
+    let groups = Groups::of(figure, &choice.distributions(figure, rows, "batch_size")?)?;
+    let high = groups.largest().max(1.0);
+    let x = Scale::Linear { low: 0.0, high: high + (0.04 * high).max(0.5) };
+    let whole: Vec<f64> = x.ticks(8).iter().map(|t| t.at).filter(|at| at.fract() == 0.0).collect();
+    let ticks = ticks_at(&whole);
+    let y = Scale::Linear { low: 0.0, high: 102.0 };
+    let y_ticks = Scale::Linear { low: 0.0, high: 100.0 }.ticks(5);
+    let panel = |(title, own): &(String, Vec<Distribution>)| Panel {
+        title: title.clone(),
+        x: axis("batch size (requests)", x, ticks.clone()),
+        y: axis("share of batches (%)", y, y_ticks.clone()),
+        marks: own.iter().flat_map(|d| step_marks(d, groups.place(&d.name), high * 2.0)).collect(),
+    };
+    let panels = groups.panels.iter().map(panel).collect();
+    Ok(sheet(&groups, "distribution of batch sizes".into(), panels, Vec::new()).figure())
+}
+
+fn axis(label: &str, scale: Scale, ticks: Vec<Tick>) -> Axis {
+    Axis { label: label.into(), scale, ticks }
+}
+
+fn sheet(groups: &Groups, what: String, panels: Vec<Panel>, notes: Vec<String>) -> Sheet {
+    let (columns, plot) = grid_for(panels.len());
+    let key = |(i, n): (usize, &String)| {
+        let name = if n.is_empty() { "all" } else { n };
+        (name.to_string(), Key::Series(Style::of(i)))
+    };
+    Sheet {
+        title: format!("{}: {what}", groups.experiments.join(", ")),
+        subtitle: groups.common.join(" · "),
+        panels,
+        columns,
+        plot,
+        share_x: true,
+        share_y: true,
+        legend: Legend::Flow(groups.names.iter().enumerate().map(key).collect()),
+        notes,
+    }
+}
+
+/// As many nines as the largest number of samples can show, from two to five.
+fn nines(groups: &Groups) -> f64 {
+    let samples = groups.all().map(|d| d.samples).max().unwrap_or(0);
+    let shown = groups.all().flat_map(|d| d.points.iter().map(|p| 1.0 - p.1));
+    let smallest = shown.filter(|rest| *rest > 1e-9).fold(1.0, f64::min);
+    let by_samples = libm::floor(libm::log10(samples.max(1) as f64));
+    let by_points = libm::ceil(-libm::log10(smallest) - 1e-9);
+    by_samples.min(by_points).clamp(2.0, 5.0)
+}
+
+/// A curve whose samples do not reach the top of the axis says nothing there.
+fn too_short_for_the_tail(groups: &Groups, nines: f64) -> Vec<String> {
+    let needed = libm::pow(10.0, nines);
+    let short: Vec<u64> =
+        groups.all().map(|d| d.samples).filter(|s| (*s as f64) < needed).collect();
+    match short.iter().min() {
+        Some(least) => vec![format!(
+            "{} of {} curves have fewer samples than the top of the axis needs (the least: \
+             {least}); each ends at its largest sample.",
+            short.len(),
+            groups.all().count(),
+        )],
+        None => Vec::new(),
+    }
+}
+
+fn tail_marks(d: &Distribution, place: usize, divisor: f64, nines: f64) -> Vec<Mark> {
+    let style = Style::of(place);
+    let mut points: Vec<(f64, f64)> = d.points.iter().map(|p| (p.0 / divisor, p.1)).collect();
+    if let Some(&(first, share)) = points.first() {
+        if share > 0.0 {
+            points.insert(0, (first, 0.0));
+        }
+    }
+    // Above the top of the axis there is nothing to see.
+    let top = 1.0 - libm::pow(10.0, -nines) - 1e-12;
+    let end = points.iter().position(|p| p.1 >= top).map_or(points.len(), |i| i + 1);
+    points.truncate(end);
+    // A marker where the curve first reaches each of these shares: dashes alone are hard to follow.
+    let reached = |level: &f64| points.iter().find(|p| p.1 >= *level).copied();
+    let markers = [0.5, 0.9, 0.99, 0.999, 0.9999].iter().filter_map(reached);
+    let mut markers: Vec<((f64, f64), bool)> = markers.map(|p| (p, false)).collect();
+    markers.dedup();
+    vec![
+        Mark::Line { points, stroke: style.stroke },
+        Mark::Markers { points: markers, style, radius: 3.4 },
+    ]
+}
+
+fn step_marks(d: &Distribution, place: usize, end: f64) -> Vec<Mark> {
+    let style = Style::of(place);
+    let (mut points, mut share) = (Vec::new(), 0.0);
+    for &(x, s) in &d.points {
+        points.extend([(x, 100.0 * share), (x, 100.0 * s)]);
+        share = s;
+    }
+    points.push((end, 100.0 * share));
+    let every = d.points.len().div_ceil(16).max(1);
+    let tops = d.points.iter().step_by(every).map(|&(x, s)| ((x, 100.0 * s), false));
+    vec![
+        Mark::Line { points, stroke: style.stroke },
+        Mark::Markers { points: tops.collect(), style, radius: 3.2 },
+    ]
+}

@@ -1,0 +1,232 @@
+//! Curves: a metric against an axis, a panel for each case.
+
+use crate::choice::Choice;
+use crate::error::{PlotError, distinct};
+use crate::style::{SERIES_MAX, Style, VARIANTS_MAX};
+use crate::{Figure, names};
+use orrery_results::Row;
+
+mod draw;
+
+/// Panels that one figure can show.
+pub(crate) const PANELS_MAX: usize = 16;
+/// How to get fewer panels or series.
+pub(crate) const CHOOSE_FEWER: &str =
+    "choose among the rows (`--case`, `--preset`, `--system`, `--scope`)";
+
+/// Finish rate against the SLO as a multiple of P99, a panel for each case (Orloj Fig. 7 and 8).
+///
+/// # Errors
+/// When the table has no such rows, or too many for one figure.
+pub fn finish_rate_by_slo(rows: &[Row], choice: &Choice) -> Result<Figure, PlotError> {
+    finish_rate_by(rows, "slo_x_p99", choice)
+}
+
+/// Finish rate against any numeric axis, a panel for each case.
+///
+/// # Errors
+/// When the table has no such rows, or too many for one figure.
+pub fn finish_rate_by(rows: &[Row], axis: &str, choice: &Choice) -> Result<Figure, PlotError> {
+    curves("finish-rate", rows, axis, "finish_rate", choice)
+}
+
+/// Any metric against any numeric axis: a curve for each system and preset (or policy), a panel for
+/// each case, scope and combination of the other axes.
+///
+/// # Errors
+/// When the table has no such rows, or too many for one figure.
+pub fn metric_by_axis(
+    rows: &[Row],
+    axis: &str,
+    metric: &str,
+    choice: &Choice,
+) -> Result<Figure, PlotError> {
+    curves("metric", rows, axis, metric, choice)
+}
+
+fn curves(
+    figure: &'static str,
+    rows: &[Row],
+    axis: &str,
+    metric: &str,
+    choice: &Choice,
+) -> Result<Figure, PlotError> {
+    let rows = choice.rows(figure, rows)?;
+    let points = points(figure, rows, axis, metric)?;
+    let table = Curves::of(figure, points, axis, choice)?;
+    Ok(table.sheet(axis, metric).figure())
+}
+
+/// A row with its place on the x axis.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    row: &'a Row,
+    x: f64,
+}
+
+fn points<'a>(
+    figure: &'static str,
+    rows: Vec<&'a Row>,
+    axis: &str,
+    metric: &str,
+) -> Result<Vec<At<'a>>, PlotError> {
+    let metrics: Vec<&str> = rows.iter().map(|r| r.metric.as_str()).collect();
+    let mut kept: Vec<&Row> = rows.iter().filter(|r| r.metric == metric).copied().collect();
+    if kept.is_empty() {
+        let remedy = "choose a metric that the table has (`--metric`)";
+        return Err(PlotError::missing(figure, format!("metric `{metric}`"), &metrics, remedy));
+    }
+    let axes: Vec<&str> = kept.iter().flat_map(|r| r.axis_list().map(|a| a.0)).collect();
+    kept.retain(|r| r.axis(axis).is_some() && r.value.is_finite());
+    if kept.is_empty() {
+        let remedy = "choose an axis that the table has (`--x`)";
+        return Err(PlotError::missing(figure, format!("axis `{axis}`"), &axes, remedy));
+    }
+    let at = |row: &'a Row| {
+        let value = row.axis(axis).unwrap_or_default();
+        let x = value.parse().ok().filter(|x: &f64| x.is_finite());
+        let not_numeric = || PlotError::NotNumeric {
+            figure,
+            axis: axis.into(),
+            value: value.into(),
+            axes: crate::error::listed(&axes),
+        };
+        Ok(At { row, x: x.ok_or_else(not_numeric)? })
+    };
+    kept.into_iter().map(at).collect()
+}
+
+/// The rows, sorted into panels and series.
+struct Curves<'a> {
+    points: Vec<At<'a>>,
+    /// The words that tell a panel from the others.
+    panels: Vec<Vec<String>>,
+    names: Vec<String>,
+    presets: Vec<String>,
+    /// Whether series are named by their policies: systems do not tell the rows apart.
+    by_policy: bool,
+    paper: bool,
+    /// What all rows share.
+    common: Vec<String>,
+    differing: Vec<String>,
+}
+
+impl<'a> Curves<'a> {
+    fn of(
+        figure: &'static str,
+        points: Vec<At<'a>>,
+        axis: &str,
+        choice: &Choice,
+    ) -> Result<Curves<'a>, PlotError> {
+        let (differing, common) = parts(&points, axis);
+        let paper = !choice.without_paper && points.iter().any(|p| p.row.paper.is_some());
+        let mut curves = Curves {
+            panels: distinct(points.iter().map(|p| panel_key(p.row, &differing))),
+            names: Vec::new(),
+            presets: distinct(points.iter().map(|p| p.row.preset.clone())),
+            by_policy: false,
+            paper,
+            common,
+            differing,
+            points,
+        };
+        // Sorted by meaning, so that what is calibrated has the strongest look in every table.
+        curves.presets.sort_by_key(|p| preset_rank(p));
+        if curves.twice().is_some() {
+            curves.by_policy = true;
+            if let Some(point) = curves.twice() {
+                return Err(PlotError::Twice { figure, point });
+            }
+        }
+        curves.names = distinct(curves.points.iter().map(|p| curves.name(p.row).to_string()));
+        let series = distinct(curves.points.iter().map(|p| curves.series(p.row)));
+        PlotError::limit(figure, "panels", curves.panels.len(), PANELS_MAX, CHOOSE_FEWER)?;
+        PlotError::limit(
+            figure,
+            "systems or policies",
+            curves.names.len(),
+            SERIES_MAX,
+            CHOOSE_FEWER,
+        )?;
+        let variants = |n: &String| series.iter().filter(|s| s.0 == n).count();
+        let most = curves.names.iter().map(variants).max().unwrap_or(0);
+        PlotError::limit(figure, "presets of one system", most, VARIANTS_MAX, CHOOSE_FEWER)?;
+        Ok(curves)
+    }
+
+    fn name(&self, row: &'a Row) -> &'a str {
+        match (self.by_policy, row.system.is_empty(), row.policy.is_empty()) {
+            (true, _, false) | (false, true, false) => &row.policy,
+            (_, true, true) => "value",
+            _ => &row.system,
+        }
+    }
+
+    fn series(&self, row: &'a Row) -> (&'a str, &'a str) {
+        (self.name(row), &row.preset)
+    }
+
+    /// Two rows for one point, described.
+    fn twice(&self) -> Option<String> {
+        let mut seen: Vec<_> = self
+            .points
+            .iter()
+            .map(|p| (panel_key(p.row, &self.differing), self.series(p.row), p.x.to_bits()))
+            .collect();
+        seen.sort_unstable();
+        let pair = seen.windows(2).find(|w| w[0] == w[1])?;
+        let (panel, (name, preset), x) = &pair[0];
+        let x = names::plain(f64::from_bits(*x));
+        let mut words = panel.clone();
+        words.extend([name.to_string(), preset.to_string(), x]);
+        words.retain(|w| !w.is_empty());
+        Some(words.join(", "))
+    }
+
+    /// The style of a system's preset: the first that it has is drawn strongest.
+    fn style(&self, name: &str, preset: &str) -> Style {
+        let index = self.names.iter().position(|n| n == name).unwrap_or(0);
+        let has =
+            |p: &&String| self.points.iter().any(|x| self.series(x.row) == (name, p.as_str()));
+        let variant = self.presets.iter().filter(has).position(|p| p == preset).unwrap_or(0);
+        Style::of(index).variant(variant)
+    }
+}
+
+fn preset_rank(preset: &str) -> usize {
+    ["calibrated", "", "reference", "paper", "released"]
+        .iter()
+        .position(|p| *p == preset)
+        .unwrap_or(5)
+}
+
+/// The names of what differs between panels, and the words of what all rows share.
+fn parts(points: &[At<'_>], axis: &str) -> (Vec<String>, Vec<String>) {
+    let mut parts: Vec<String> = ["experiment", "case", "scope"].map(String::from).to_vec();
+    let axes = points.iter().flat_map(|p| p.row.axis_list().map(|a| a.0));
+    parts.extend(distinct(axes.filter(|a| *a != axis)).into_iter().map(String::from));
+    let (mut differing, mut common) = (Vec::new(), Vec::new());
+    for part in parts {
+        let values = distinct(points.iter().map(|p| part_of(p.row, &part)));
+        match values.as_slice() {
+            [one] if part != "experiment" && one != "all" => common.push(one.clone()),
+            [_] => {}
+            _ => differing.push(part),
+        }
+    }
+    common.retain(|w| !w.is_empty());
+    (differing, common)
+}
+
+fn part_of(row: &Row, part: &str) -> String {
+    match part {
+        "experiment" => row.experiment.clone(),
+        "case" => row.case.clone(),
+        "scope" => row.scope.clone(),
+        axis => row.axis(axis).map_or(String::new(), |v| format!("{} {v}", names::words(axis))),
+    }
+}
+
+fn panel_key(row: &Row, differing: &[String]) -> Vec<String> {
+    differing.iter().map(|part| part_of(row, part)).collect()
+}

@@ -1,0 +1,45 @@
+//! What must be known before a value is believed: crosses in the figure, notes below it.
+
+use crate::error::distinct;
+use orrery_results::{Flags, Row};
+
+/// Whether a row's marker is crossed.
+pub(crate) fn crossed(row: &Row) -> bool {
+    row.has_flag(Flags::FEW_SAMPLES) || row.has_flag(Flags::DIVERGING)
+}
+
+/// A note for each flag that any of the rows has.
+pub(crate) fn notes(rows: &[&Row]) -> Vec<String> {
+    let known = [
+        (Flags::FEW_SAMPLES, "× too few samples behind the value (few-samples)"),
+        (Flags::DIVERGING, "× the run was still diverging at its end (diverging)"),
+        (Flags::CORRELATED, "Interval may be too narrow (correlated)"),
+        (Flags::WIDE, "Interval wider than asked for (wide)"),
+        (Flags::PENDING, "Requests still in the system at the end (pending)"),
+    ];
+    let note = |&(flag, words): &(&str, &str)| {
+        let count = rows.iter().filter(|r| r.has_flag(flag)).count();
+        (count > 0).then(|| format!("{words}: {count} of {} points.", rows.len()))
+    };
+    known.iter().filter_map(note).collect()
+}
+
+/// What all rows share, and what the bars are.
+pub(crate) fn subtitle(common: &[String], rows: &[&Row]) -> String {
+    let mut words: Vec<String> = common.to_vec();
+    let methods =
+        distinct(rows.iter().filter(|r| r.ci95_low.is_some()).map(|r| r.ci_method.as_str()));
+    if !methods.is_empty() {
+        let methods: Vec<&str> = methods.into_iter().filter(|m| !m.is_empty()).collect();
+        let by =
+            if methods.is_empty() { String::new() } else { format!(" ({})", methods.join(", ")) };
+        words.push(format!("bars: 95 % confidence interval{by}"));
+    }
+    let seeds = distinct(rows.iter().map(|r| r.seeds.as_str()));
+    if let [one] = seeds.as_slice() {
+        if !one.is_empty() {
+            words.push(format!("seeds {one}"));
+        }
+    }
+    words.join(" · ")
+}

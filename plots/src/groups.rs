@@ -1,0 +1,100 @@
+//! Distributions, sorted into panels and series.
+
+use crate::curves::{CHOOSE_FEWER, PANELS_MAX};
+use crate::error::{PlotError, distinct};
+use crate::names;
+use crate::style::SERIES_MAX;
+use orrery_results::DistributionRow;
+
+/// One cumulative distribution: values with the share of samples that are at most as large, in
+/// order of the values.
+#[derive(Clone, Debug)]
+pub(crate) struct Distribution {
+    pub name: String,
+    pub points: Vec<(f64, f64)>,
+    pub samples: u64,
+}
+
+/// The distributions of a figure.
+#[derive(Clone, Debug)]
+pub(crate) struct Groups {
+    /// Titles with their distributions.
+    pub panels: Vec<(String, Vec<Distribution>)>,
+    /// The names of all series, in the order of their first appearance.
+    pub names: Vec<String>,
+    pub experiments: Vec<String>,
+    /// What all panels share.
+    pub common: Vec<String>,
+}
+
+impl Groups {
+    /// Sorts rows by experiment, case, axes and scope; a series is a policy.
+    pub(crate) fn of(figure: &'static str, rows: &[&DistributionRow]) -> Result<Groups, PlotError> {
+        let parts = |r: &DistributionRow| {
+            let axes = r.axes.split(';').filter_map(|a| a.split_once('='));
+            let axes: Vec<String> = axes.map(|(n, v)| format!("{} {v}", names::words(n))).collect();
+            [r.experiment.clone(), r.case.clone(), axes.join(", "), r.scope.clone()]
+        };
+        let keys = distinct(rows.iter().map(|r| parts(r)));
+        PlotError::limit(figure, "panels", keys.len(), PANELS_MAX, CHOOSE_FEWER)?;
+        let names = distinct(rows.iter().map(|r| r.policy.clone()));
+        PlotError::limit(figure, "policies", names.len(), SERIES_MAX, CHOOSE_FEWER)?;
+        let differs = |i: usize| keys.iter().any(|k| k[i] != keys[0][i]);
+        let shown: Vec<usize> = (0..4).filter(|&i| differs(i)).collect();
+        let common = [1, 2, 3].into_iter().filter(|&i| !differs(i)).map(|i| keys[0][i].clone());
+        let common = common.filter(|w| !w.is_empty() && w != "all").collect();
+        let mut panels = Vec::new();
+        for key in &keys {
+            let words: Vec<&str> = shown.iter().map(|&i| key[i].as_str()).collect();
+            let words: Vec<&str> = words.into_iter().filter(|w| !w.is_empty()).collect();
+            let here: Vec<&DistributionRow> =
+                rows.iter().filter(|r| parts(r) == *key).copied().collect();
+            let own = distinct(here.iter().map(|r| r.policy.as_str()));
+            let own = own.into_iter().map(|name| distribution(figure, name, &here));
+            panels.push((words.join(" · "), own.collect::<Result<Vec<_>, _>>()?));
+        }
+        let experiments = distinct(rows.iter().map(|r| r.experiment.clone()));
+        Ok(Groups { panels, names, experiments, common })
+    }
+
+    /// The place of a series among all.
+    pub(crate) fn place(&self, name: &str) -> usize {
+        self.names.iter().position(|n| n == name).unwrap_or(0)
+    }
+
+    /// All distributions.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Distribution> + Clone {
+        self.panels.iter().flat_map(|p| &p.1)
+    }
+
+    /// The largest value of all.
+    pub(crate) fn largest(&self) -> f64 {
+        self.all().flat_map(|d| d.points.iter().map(|p| p.0)).fold(0.0, f64::max)
+    }
+}
+
+fn distribution(
+    figure: &'static str,
+    name: &str,
+    rows: &[&DistributionRow],
+) -> Result<Distribution, PlotError> {
+    let own: Vec<&&DistributionRow> = rows.iter().filter(|r| r.policy == name).collect();
+    let mut points: Vec<(f64, f64)> = own.iter().map(|r| (r.x, r.share.clamp(0.0, 1.0))).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    // A distribution that is given twice has shares that fall or stand still at the same value.
+    if let Some(pair) = points.windows(2).find(|w| w[0] == w[1]) {
+        let name = if name.is_empty() { "the distribution" } else { name };
+        let point = format!("{name} at {}", names::plain(pair[0].0));
+        return Err(PlotError::Twice { figure, point });
+    }
+    // Where several shares stand at one value, the last is what the distribution says.
+    let mut kept: Vec<(f64, f64)> = Vec::with_capacity(points.len());
+    for p in points {
+        match kept.last_mut() {
+            Some(last) if last.0 == p.0 => *last = p,
+            _ => kept.push(p),
+        }
+    }
+    let samples = own.iter().map(|r| r.samples).max().unwrap_or(0);
+    Ok(Distribution { name: name.to_string(), points: kept, samples })
+}

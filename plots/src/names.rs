@@ -1,0 +1,110 @@
+//! What axes and metrics are called in a figure, and in which unit their numbers are shown.
+
+/// A name with its unit, and what values are divided by to be in it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Named {
+    pub label: String,
+    pub divisor: f64,
+}
+
+/// Nanoseconds in the unit in which `largest` reads best: (unit, divisor).
+pub(crate) fn time_unit(largest_ns: f64) -> (&'static str, f64) {
+    match largest_ns.abs() {
+        x if x >= 1e10 => ("s", 1e9),
+        x if x >= 1e5 => ("ms", 1e6),
+        x if x >= 1e3 => ("µs", 1e3),
+        _ => ("ns", 1.0),
+    }
+}
+
+/// A metric or a quantity with its unit, as in the tables' `unit`.
+pub(crate) fn metric(name: &str, unit: &str, largest: f64) -> Named {
+    let words = words(name.trim_end_matches("_ns").trim_end_matches("_per_s"));
+    let words = match words.strip_suffix(" mean") {
+        Some(stem) => format!("mean {stem}"),
+        None => words,
+    };
+    let with = |unit: &str, divisor: f64| Named { label: format!("{words} ({unit})"), divisor };
+    match unit {
+        "ns" => {
+            let (unit, divisor) = time_unit(largest);
+            with(unit, divisor)
+        }
+        "" | "1" => Named { label: words, divisor: 1.0 },
+        unit => with(unit, 1.0),
+    }
+}
+
+/// An axis of a sweep, by the unit at the end of its name.
+pub(crate) fn axis(name: &str, largest: f64) -> Named {
+    let with = |words: String, unit: &str| format!("{words} ({unit})");
+    let ends: [(&str, &str); 5] =
+        [("_ms", "ms"), ("_us", "µs"), ("_s", "s"), ("_x_p99", "× P99"), ("_percent", "%")];
+    if let Some(stem) = name.strip_suffix("_per_s") {
+        return Named { label: with(words(stem), "1/s"), divisor: 1.0 };
+    }
+    if let Some(stem) = name.strip_suffix("_ns") {
+        let (unit, divisor) = time_unit(largest);
+        return Named { label: with(words(stem), unit), divisor };
+    }
+    let found = ends.iter().find_map(|(end, unit)| Some((name.strip_suffix(end)?, unit)));
+    let label = found.map_or_else(|| words(name), |(stem, unit)| with(words(stem), unit));
+    Named { label, divisor: 1.0 }
+}
+
+/// An identifier as words: `latency_p99` is `latency P99`.
+pub(crate) fn words(name: &str) -> String {
+    let word = |w: &str| match w {
+        "slo" | "gpu" | "cpu" => w.to_uppercase(),
+        "abs" => "absolute".into(),
+        w if w.len() > 1 && w.starts_with('p') && w[1..].chars().all(|c| c.is_ascii_digit()) => {
+            percentile(&w[1..])
+        }
+        w => w.to_string(),
+    };
+    name.split(['_', '.']).map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// `p99` is P99, `p999` is P99.9.
+fn percentile(digits: &str) -> String {
+    match digits.split_at_checked(2) {
+        Some((whole, part)) if !part.is_empty() && digits != "100" => format!("P{whole}.{part}"),
+        _ => format!("P{digits}"),
+    }
+}
+
+/// A number as short as it can be, with a minus sign that is as wide as a plus.
+pub(crate) fn plain(x: f64) -> String {
+    // Nine significant digits: 0.1 + 0.2 is 0.3 to a reader.
+    let short: f64 = format!("{x:.8e}").parse().unwrap_or(x);
+    let size = short.abs();
+    let text = if size != 0.0 && !(1e-6..1e9).contains(&size) {
+        format!("{short:e}")
+    } else {
+        format!("{short}")
+    };
+    text.replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_words_with_units() {
+        assert_eq!(axis("slo_x_p99", 5.0).label, "SLO (× P99)");
+        assert_eq!(axis("slo_ms", 5.0).label, "SLO (ms)");
+        assert_eq!(axis("rate_per_s", 5.0).label, "rate (1/s)");
+        assert_eq!(axis("load.offered", 5.0).label, "load offered");
+        assert_eq!(axis("slo_ns", 5e7), Named { label: "SLO (ms)".into(), divisor: 1e6 });
+        assert_eq!(metric("finish_rate", "1", 1.0).label, "finish rate");
+        assert_eq!(metric("latency_p999_ns", "ns", 3e10).label, "latency P99.9 (s)");
+        assert_eq!(metric("goodput_per_s", "1/s", 10.0).label, "goodput (1/s)");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let cases = [(0.1 + 0.2, "0.3"), (5.0, "5"), (-1.5, "−1.5"), (2e12, "2e12"), (0.0, "0")];
+        cases.iter().for_each(|(x, text)| assert_eq!(plain(*x), *text));
+    }
+}

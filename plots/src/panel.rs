@@ -1,0 +1,285 @@
+//! One panel: two axes and the marks between them.
+
+use crate::font;
+use crate::scale::{Scale, Tick};
+use crate::scene::{Anchor, Color, Point, Scene, Stroke};
+use crate::style::{self, Style};
+
+/// Size of tick labels.
+pub(crate) const TICK: f64 = 10.5;
+/// Size of axis labels.
+pub(crate) const LABEL: f64 = 11.5;
+/// Size of a panel's title.
+pub(crate) const TITLE: f64 = 12.0;
+
+/// An axis.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    pub label: String,
+    pub scale: Scale,
+    pub ticks: Vec<Tick>,
+}
+
+/// What is drawn between the axes, in the axes' units.
+#[derive(Clone, Debug)]
+pub(crate) enum Mark {
+    Line {
+        points: Vec<Point>,
+        stroke: Stroke,
+    },
+    /// Markers; those with `true` are crossed.
+    Markers {
+        points: Vec<(Point, bool)>,
+        style: Style,
+        radius: f64,
+    },
+    /// Intervals: (x, low, high).
+    Intervals {
+        at: Vec<(f64, f64, f64)>,
+        color: Color,
+    },
+    /// A rectangle between two corners, with the first of the labels that fits.
+    Area {
+        from: Point,
+        to: Point,
+        look: Look,
+        labels: Vec<String>,
+    },
+    /// A line over the whole height.
+    Vertical {
+        x: f64,
+        stroke: Stroke,
+    },
+    /// A word at the top of the panel, beside a vertical line, `line` lines down.
+    Word {
+        x: f64,
+        line: usize,
+        text: String,
+    },
+}
+
+/// How a rectangle is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Look {
+    pub fill: Color,
+    pub outline: Option<Stroke>,
+    pub hatched: bool,
+}
+
+/// A panel.
+#[derive(Clone, Debug)]
+pub(crate) struct Panel {
+    pub title: String,
+    pub x: Axis,
+    pub y: Axis,
+    pub marks: Vec<Mark>,
+}
+
+/// Where a panel's axes lie on the canvas, and which labels it shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+    pub x_labels: bool,
+    pub y_labels: bool,
+}
+
+impl Place {
+    fn at(&self, panel: &Panel, (x, y): Point) -> Point {
+        let (x, y) = (panel.x.scale.share(x), panel.y.scale.share(y));
+        (self.left + x * self.width, self.top + (1.0 - y) * self.height)
+    }
+
+    fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    fn right(&self) -> f64 {
+        self.left + self.width
+    }
+}
+
+impl Panel {
+    /// Draws the panel at a place.
+    pub(crate) fn draw(&self, place: Place, scene: &mut Scene) {
+        self.draw_grid(place, scene);
+        self.marks.iter().for_each(|mark| self.draw_mark(mark, place, scene));
+        self.draw_axes(place, scene);
+        let title = font::fitted(&self.title, TITLE, place.width);
+        scene.text((place.left, place.top - 6.0), &title, TITLE, Anchor::Start, Color::BLACK);
+    }
+
+    /// The ticks of the x axis whose labels do not touch.
+    fn x_ticks(&self, width: f64) -> Vec<&Tick> {
+        let reach = |t: &Tick| {
+            let (at, half) = (self.x.scale.share(t.at) * width, font::width(&t.label, TICK) / 2.0);
+            (at - half, at + half)
+        };
+        apart(&self.x.ticks, reach, 7.0)
+    }
+
+    fn y_ticks(&self, height: f64) -> Vec<&Tick> {
+        let reach = |t: &Tick| {
+            let at = (1.0 - self.y.scale.share(t.at)) * height;
+            (at - 0.5 * TICK, at + 0.5 * TICK)
+        };
+        apart(&self.y.ticks, reach, 0.0)
+    }
+
+    fn draw_grid(&self, place: Place, scene: &mut Scene) {
+        let line = Stroke::solid(Color::LIGHT, 0.8);
+        for tick in self.x_ticks(place.width) {
+            let x = place.left + self.x.scale.share(tick.at) * place.width;
+            scene.line(vec![(x, place.top), (x, place.bottom())], line);
+        }
+        for tick in self.y_ticks(place.height) {
+            let y = place.bottom() - self.y.scale.share(tick.at) * place.height;
+            scene.line(vec![(place.left, y), (place.right(), y)], line);
+        }
+    }
+
+    fn draw_axes(&self, place: Place, scene: &mut Scene) {
+        let line = Stroke::solid(Color::MIDDLE, 1.0);
+        let corner = (place.left, place.bottom());
+        scene.line(vec![(place.left, place.top), corner, (place.right(), place.bottom())], line);
+        for tick in self.x_ticks(place.width) {
+            let x = place.left + self.x.scale.share(tick.at) * place.width;
+            scene.line(vec![(x, corner.1), (x, corner.1 + 4.0)], line);
+            if place.x_labels {
+                let at = (x, corner.1 + 6.0 + TICK);
+                scene.text(at, &tick.label, TICK, Anchor::Middle, Color::DARK);
+            }
+        }
+        for tick in self.y_ticks(place.height) {
+            let y = corner.1 - self.y.scale.share(tick.at) * place.height;
+            scene.line(vec![(place.left - 4.0, y), (place.left, y)], line);
+            if place.y_labels {
+                let at = (place.left - 7.0, y + 0.5 * font::CAPITALS * TICK);
+                scene.text(at, &tick.label, TICK, Anchor::End, Color::DARK);
+            }
+        }
+    }
+
+    fn draw_mark(&self, mark: &Mark, place: Place, scene: &mut Scene) {
+        let at = |p: Point| place.at(self, p);
+        match mark {
+            Mark::Line { points, stroke } => {
+                scene.line(thinned(points.iter().map(|p| at(*p))), *stroke);
+            }
+            Mark::Markers { points, style, radius } => {
+                for &(point, crossed) in points {
+                    style::marker(at(point), *style, *radius, scene);
+                    if crossed {
+                        style::cross(at(point), *radius, scene);
+                    }
+                }
+            }
+            Mark::Intervals { at: bars, color } => {
+                for &(x, low, high) in bars {
+                    // An end that lies outside the axis has no cap.
+                    let inside = |y: f64| (0.0..1.0).contains(&(self.y.scale.share(y) - 1e-9));
+                    let ends = [(at((x, low)), inside(low)), (at((x, high)), inside(high))];
+                    interval(ends, *color, scene);
+                }
+            }
+            Mark::Area { from, to, look, labels } => {
+                area(at(*from), at(*to), *look, labels, scene);
+            }
+            Mark::Vertical { x, stroke } => {
+                let x = at((*x, 0.0)).0;
+                scene.line(vec![(x, place.top), (x, place.bottom())], *stroke);
+            }
+            Mark::Word { x, line, text } => {
+                let x = at((*x, 0.0)).0;
+                let y = place.top + 10.0 + 13.0 * *line as f64;
+                let fits = x + 4.0 + font::width(text, TICK) <= place.right();
+                let (x, anchor) =
+                    if fits { (x + 4.0, Anchor::Start) } else { (x - 4.0, Anchor::End) };
+                scene.text((x, y), text, TICK, anchor, Color::BLACK);
+            }
+        }
+    }
+}
+
+/// Every k-th tick, with the smallest k for which their labels stay `gap` apart.
+fn apart(ticks: &[Tick], reach: impl Fn(&Tick) -> (f64, f64), gap: f64) -> Vec<&Tick> {
+    for every in 1..=ticks.len().max(1) {
+        let kept: Vec<&Tick> = ticks.iter().step_by(every).collect();
+        let touch = |pair: &[&Tick]| {
+            let (a, b) = (reach(pair[0]), reach(pair[1]));
+            if a.0 < b.0 { b.0 - a.1 < gap } else { a.0 - b.1 < gap }
+        };
+        if !kept.windows(2).any(touch) {
+            return kept;
+        }
+    }
+    Vec::new()
+}
+
+/// Points without those that lie within a twentieth of a pixel of the one before: nobody sees them,
+/// and a distribution may have thousands.
+fn thinned(points: impl Iterator<Item = Point>) -> Vec<Point> {
+    let mut out: Vec<Point> = Vec::new();
+    let mut skipped = None;
+    for p in points {
+        match out.last() {
+            Some(q) if (p.0 - q.0).abs() < 0.05 && (p.1 - q.1).abs() < 0.05 => skipped = Some(p),
+            _ => {
+                out.push(p);
+                skipped = None;
+            }
+        }
+    }
+    out.extend(skipped.filter(|_| out.len() == 1));
+    out
+}
+
+/// A vertical bar with caps; nothing where it would be shorter than a line is thick.
+fn interval(ends: [(Point, bool); 2], color: Color, scene: &mut Scene) {
+    let stroke = Stroke::solid(color, 1.0);
+    let [low, high] = [ends[0].0, ends[1].0];
+    if low.1 - high.1 < 1.0 {
+        return;
+    }
+    scene.line(vec![low, high], stroke);
+    for (end, _) in ends.iter().filter(|e| e.1) {
+        scene.line(vec![(end.0 - 3.0, end.1), (end.0 + 3.0, end.1)], stroke);
+    }
+}
+
+fn area(a: Point, b: Point, look: Look, labels: &[String], scene: &mut Scene) {
+    let (x0, x1) = (a.0.min(b.0), a.0.max(b.0));
+    let (y0, y1) = (a.1.min(b.1), a.1.max(b.1));
+    scene.rectangle((x0, y0), (x1, y1), Some(look.fill), look.outline);
+    if look.hatched {
+        hatch((x0, y0), (x1, y1), scene);
+    }
+    let size = (0.62 * (y1 - y0)).clamp(7.0, TICK);
+    let fits = |label: &&String| font::width(label, size) + 4.0 <= x1 - x0 && size <= y1 - y0;
+    let Some(label) = labels.iter().find(fits) else { return };
+    let (middle, half) = ((x0 + x1) / 2.0, 0.5 * font::width(label, size) + 1.5);
+    let baseline = (y0 + y1) / 2.0 + 0.5 * font::CAPITALS * size;
+    if look.hatched {
+        let (above, below) = (baseline - font::CAPITALS * size - 2.0, baseline + 2.0);
+        scene.rectangle((middle - half, above), (middle + half, below), Some(look.fill), None);
+    }
+    let color = if look.fill.brightness() > 0.45 { Color::BLACK } else { Color::WHITE };
+    scene.text((middle, baseline), label, size, Anchor::Middle, color);
+}
+
+/// Lines at 45 degrees inside a rectangle.
+pub(crate) fn hatch((x0, y0): Point, (x1, y1): Point, scene: &mut Scene) {
+    const STEP: f64 = 4.0;
+    let stroke = Stroke::solid(Color::DARK, 0.7);
+    let (w, h) = (x1 - x0, y1 - y0);
+    let mut c = STEP / 2.0;
+    while c < w + h {
+        // x - x0 + y - y0 = c
+        let start = if c <= h { (x0, y0 + c) } else { (x0 + c - h, y1) };
+        let end = if c <= w { (x0 + c, y0) } else { (x1, y0 + c - w) };
+        scene.line(vec![start, end], stroke);
+        c += STEP;
+    }
+}

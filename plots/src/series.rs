@@ -1,0 +1,231 @@
+//! Time series: stacked panels over one time axis.
+
+use crate::Figure;
+use crate::choice::{Choice, base_name};
+use crate::curves::CHOOSE_FEWER;
+use crate::error::{PlotError, distinct};
+use crate::legend::{Key, Legend};
+use crate::names;
+use crate::panel::{Axis, Mark, Panel};
+use crate::scale::{Scale, range};
+use crate::scene::{Color, Stroke};
+use crate::sheet::Sheet;
+use crate::style::{SERIES_MAX, Style};
+use orrery_results::SeriesRow;
+
+const FIGURE: &str = "time-series";
+
+/// What was offered: the same for every policy, so it is drawn once, in grey.
+const OFFERED: Stroke = Stroke::solid(Color::MIDDLE, 2.4);
+
+/// Offered load and goodput, utilisation, and requests in the system over time, a line for each
+/// policy; other quantities get a panel each.
+///
+/// # Errors
+/// When the table is empty or has too many policies or quantities for one figure.
+pub fn time_series(rows: &[SeriesRow], choice: &Choice) -> Result<Figure, PlotError> {
+    let rows = chosen(rows, choice)?;
+    let several = rows.iter().any(|r| r.experiment != rows[0].experiment);
+    let name = |r: &SeriesRow| match (several, r.policy.is_empty()) {
+        (false, false) => r.policy.clone(),
+        (false, true) => "all".into(),
+        (true, _) => format!("{}: {}", r.experiment, r.policy),
+    };
+    let names = distinct(rows.iter().map(|r| name(r)));
+    PlotError::limit(FIGURE, "policies", names.len(), SERIES_MAX, CHOOSE_FEWER)?;
+    let quantities = distinct(rows.iter().map(|r| r.quantity.as_str()));
+    PlotError::limit(FIGURE, "quantities", quantities.len(), 8, "give a table with fewer")?;
+    let mut lines = Vec::new();
+    for quantity in &quantities {
+        for (place, wanted) in names.iter().enumerate() {
+            let own = rows.iter().filter(|r| r.quantity == *quantity && name(r) == *wanted);
+            lines.push(Line::of(quantity, place, wanted, own.copied().collect())?);
+        }
+    }
+    lines.retain(|l| !l.bins.is_empty());
+    let offered_once = offered_is_common(&lines);
+    let longest = rows.iter().map(|r| r.to_ns).max().unwrap_or(0) as f64;
+    let (unit, divisor) = names::time_unit(longest);
+    let (low, high) = range(rows.iter().flat_map(|r| [r.from_ns as f64, r.to_ns as f64]));
+    let x = Scale::Linear { low: low / divisor, high: high / divisor };
+    let mut panels = Vec::new();
+    for group in panel_groups(&quantities) {
+        let own: Vec<&Line> = lines.iter().filter(|l| group.contains(&l.quantity)).collect();
+        panels.push(panel(
+            &own,
+            &group,
+            offered_once,
+            divisor,
+            Axis { label: format!("time ({unit})"), scale: x, ticks: x.ticks(8) },
+        ));
+    }
+    let mut legend: Vec<(String, Key)> =
+        names.iter().enumerate().map(|(i, n)| (n.clone(), Key::Series(Style::of(i)))).collect();
+    if offered_once {
+        legend.push(("offered load".into(), Key::Line(OFFERED)));
+    } else if quantities.contains(&"offered_per_s") {
+        let thin = Stroke { width: 0.8, dash: OFFERED_EACH, color: Color::BLACK };
+        legend.push(("offered load, in its policy's colour".into(), Key::Line(thin)));
+    }
+    let sheet = Sheet {
+        title: format!(
+            "{}: over time",
+            distinct(rows.iter().map(|r| r.experiment.as_str())).join(", ")
+        ),
+        subtitle: String::new(),
+        panels,
+        columns: 1,
+        plot: (640.0, 150.0),
+        share_x: true,
+        share_y: false,
+        legend: Legend::Flow(legend),
+        notes: Vec::new(),
+    };
+    Ok(sheet.figure())
+}
+
+/// The dashes of what was offered, where it differs between policies.
+const OFFERED_EACH: &[f64] = &[1.2, 2.0];
+
+fn chosen<'a>(rows: &'a [SeriesRow], choice: &Choice) -> Result<Vec<&'a SeriesRow>, PlotError> {
+    let found: Vec<&str> = rows.iter().map(|r| r.policy.as_str()).collect();
+    for wanted in &choice.systems {
+        if !found.iter().any(|p| p == wanted || base_name(p) == wanted) {
+            let remedy = "choose a policy that the table has (`--system`)";
+            return Err(PlotError::missing(FIGURE, format!("policy `{wanted}`"), &found, remedy));
+        }
+    }
+    let wanted = |r: &&SeriesRow| {
+        let named = |w: &String| *w == r.policy || w == base_name(&r.policy);
+        choice.systems.is_empty() || choice.systems.iter().any(named)
+    };
+    let is_bin = |r: &&SeriesRow| r.value.is_finite() && r.to_ns > r.from_ns;
+    let kept: Vec<&SeriesRow> = rows.iter().filter(wanted).filter(is_bin).collect();
+    if kept.is_empty() {
+        let found = if rows.is_empty() { "an empty table" } else { "bins without length or value" };
+        return Err(PlotError::missing(
+            FIGURE,
+            "a bin",
+            &[found],
+            "give a table with a time series",
+        ));
+    }
+    Ok(kept)
+}
+
+/// One policy's values of one quantity.
+struct Line<'a> {
+    quantity: &'a str,
+    place: usize,
+    bins: Vec<&'a SeriesRow>,
+}
+
+impl<'a> Line<'a> {
+    fn of(
+        quantity: &'a str,
+        place: usize,
+        name: &str,
+        mut bins: Vec<&'a SeriesRow>,
+    ) -> Result<Line<'a>, PlotError> {
+        bins.sort_by_key(|r| (r.from_ns, r.to_ns));
+        if let Some(pair) = bins.windows(2).find(|w| w[1].from_ns < w[0].to_ns) {
+            let point = format!("{name}, {quantity}, from {} ns", pair[1].from_ns);
+            return Err(PlotError::Twice { figure: FIGURE, point });
+        }
+        Ok(Line { quantity, place, bins })
+    }
+
+    /// Steps, in one piece for bins that follow each other.
+    fn steps(&self, divisor: f64) -> Vec<Vec<(f64, f64)>> {
+        let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
+        let mut end = None;
+        for bin in &self.bins {
+            if end != Some(bin.from_ns) {
+                pieces.push(Vec::new());
+            }
+            end = Some(bin.to_ns);
+            if let Some(piece) = pieces.last_mut() {
+                let (from, to) = (bin.from_ns as f64 / divisor, bin.to_ns as f64 / divisor);
+                piece.extend([(from, bin.value), (to, bin.value)]);
+            }
+        }
+        pieces
+    }
+
+    /// Eight markers at most, at different bins for each series.
+    fn markers(&self, divisor: f64) -> Vec<((f64, f64), bool)> {
+        let every = self.bins.len().div_ceil(8).max(1);
+        let middle = |b: &&SeriesRow| (b.from_ns as f64 + b.to_ns as f64) / 2.0 / divisor;
+        let from = (self.place * every.div_ceil(4)) % every;
+        self.bins.iter().skip(from).step_by(every).map(|b| ((middle(b), b.value), false)).collect()
+    }
+}
+
+/// Whether every policy was offered the same, up to what a printed number leaves open.
+fn offered_is_common(lines: &[Line<'_>]) -> bool {
+    let mut offered = lines.iter().filter(|l| l.quantity == "offered_per_s");
+    let Some(first) = offered.next() else { return false };
+    let same = |a: &&SeriesRow, b: &&SeriesRow| {
+        (a.from_ns, a.to_ns) == (b.from_ns, b.to_ns)
+            && (a.value - b.value).abs() <= 1e-9 * a.value.abs()
+    };
+    let alike = |l: &Line<'_>| {
+        l.bins.len() == first.bins.len() && l.bins.iter().zip(&first.bins).all(|(a, b)| same(a, b))
+    };
+    offered.all(alike)
+}
+
+/// Which quantities share a panel, in reading order.
+fn panel_groups<'a>(quantities: &[&'a str]) -> Vec<Vec<&'a str>> {
+    let known: [&[&str]; 3] =
+        [&["offered_per_s", "goodput_per_s"], &["utilisation"], &["in_system"]];
+    let here = |group: &&[&str]| -> Vec<&'a str> {
+        quantities.iter().filter(|q| group.contains(q)).copied().collect()
+    };
+    let mut groups: Vec<Vec<&str>> = known.iter().map(here).filter(|g| !g.is_empty()).collect();
+    let others = quantities.iter().filter(|q| !known.iter().any(|g| g.contains(q)));
+    groups.extend(others.map(|q| vec![*q]));
+    groups
+}
+
+fn panel(lines: &[&Line<'_>], group: &[&str], offered_once: bool, divisor: f64, x: Axis) -> Panel {
+    let values = lines.iter().flat_map(|l| l.bins.iter().map(|b| b.value));
+    let (low, high) = range(values);
+    let utilisation = group.contains(&"utilisation");
+    let y = match (utilisation, low >= 0.0) {
+        (true, true) => Scale::Linear { low: 0.0, high: high.max(1.0) * 1.04 },
+        (false, true) => {
+            Scale::Linear { low: 0.0, high: if high > 0.0 { high * 1.08 } else { 1.0 } }
+        }
+        _ => Scale::linear([low, high].into_iter()),
+    };
+    let mut marks = Vec::new();
+    let (offered, others): (Vec<&&Line<'_>>, Vec<&&Line<'_>>) =
+        lines.iter().partition(|l| l.quantity == "offered_per_s");
+    for line in offered.iter().take(if offered_once { 1 } else { usize::MAX }) {
+        let each = Stroke { width: 0.8, dash: OFFERED_EACH, color: Style::of(line.place).color };
+        let stroke = if offered_once { OFFERED } else { each };
+        marks.extend(line.steps(divisor).into_iter().map(|points| Mark::Line { points, stroke }));
+    }
+    for line in &others {
+        let style = Style::of(line.place);
+        let stroke = Stroke { width: 1.3, ..style.stroke };
+        marks.extend(line.steps(divisor).into_iter().map(|points| Mark::Line { points, stroke }));
+    }
+    for line in others {
+        let (points, style) = (line.markers(divisor), Style::of(line.place));
+        marks.push(Mark::Markers { points, style, radius: 3.2 });
+    }
+    let label =
+        if group.len() > 1 { "requests (1/s)".to_string() } else { quantity_label(group[0]) };
+    let title = if group.len() > 1 { "offered load and goodput".into() } else { String::new() };
+    Panel { title, x, y: Axis { label, scale: y, ticks: y.ticks(4) }, marks }
+}
+
+fn quantity_label(quantity: &str) -> String {
+    match quantity {
+        "in_system" => "requests in system".into(),
+        "utilisation" => "utilisation".into(),
+        other => names::metric(other, orrery_results::unit(other), 0.0).label,
+    }
+}

@@ -1,0 +1,264 @@
+//! How series are told apart: by colour, by the marker's shape and by the dashes, so that a figure
+//! reads without colour too.
+//!
+//! Colours are those of Okabe and Ito (2008), which the colour-blind can tell apart, without their
+//! yellow (it vanishes on white). A variant of a series (another preset, the paper's figures) keeps
+//! its colour and shape and changes how the marker is filled and how thick the line is.
+
+use crate::scene::{Color, Point, Scene, Stroke};
+
+/// Series that one figure can tell apart.
+pub(crate) const SERIES_MAX: usize = 24;
+/// Presets of one system that one figure can tell apart, the paper's figures aside.
+pub(crate) const VARIANTS_MAX: usize = 3;
+
+const COLORS: [Color; 8] = [
+    Color(0x00, 0x72, 0xb2), // blue
+    Color(0xd5, 0x5e, 0x00), // vermillion
+    Color(0x00, 0x9e, 0x73), // bluish green
+    Color(0xe6, 0x9f, 0x00), // orange
+    Color(0xcc, 0x79, 0xa7), // reddish purple
+    Color(0x56, 0xb4, 0xe9), // sky blue
+    Color(0x00, 0x00, 0x00), // black
+    Color(0x80, 0x80, 0x80), // grey
+];
+
+const DASHES: [&[f64]; 7] = [
+    &[],
+    &[7.0, 2.5],
+    &[2.5, 2.0],
+    &[8.0, 2.0, 2.0, 2.0],
+    &[13.0, 3.0],
+    &[5.0, 2.0, 1.5, 2.0, 1.5, 2.0],
+    &[4.0, 4.0],
+];
+
+const SHAPES: [Shape; 8] = [
+    Shape::Circle,
+    Shape::Square,
+    Shape::Up,
+    Shape::Diamond,
+    Shape::Down,
+    Shape::Plus,
+    Shape::Star,
+    Shape::Left,
+];
+
+/// The shape of a marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Circle,
+    Square,
+    Up,
+    Diamond,
+    Down,
+    Plus,
+    Star,
+    Left,
+}
+
+/// How a marker is filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fill {
+    /// The first preset.
+    Full,
+    /// The second.
+    Half,
+    /// The third.
+    Core,
+    /// The paper's figures.
+    Hollow,
+}
+
+/// How a series looks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Style {
+    pub color: Color,
+    pub shape: Shape,
+    pub fill: Fill,
+    pub stroke: Stroke,
+}
+
+impl Style {
+    /// The style of the `i`-th series. The three lists have lengths whose least common multiple is
+    /// 56: no two of [`SERIES_MAX`] agree in both shape and dashes.
+    pub(crate) fn of(i: usize) -> Style {
+        let color = COLORS[i % COLORS.len()];
+        let stroke = Stroke { color, width: 1.6, dash: DASHES[i % DASHES.len()] };
+        Style { color, shape: SHAPES[i % SHAPES.len()], fill: Fill::Full, stroke }
+    }
+
+    /// The style of another preset of the same system.
+    pub(crate) fn variant(self, variant: usize) -> Style {
+        let (fill, width) = match variant {
+            0 => (Fill::Full, 1.6),
+            1 => (Fill::Half, 1.0),
+            _ => (Fill::Core, 0.7),
+        };
+        Style { fill, stroke: Stroke { width, ..self.stroke }, ..self }
+    }
+
+    /// The style of the paper's figures for the same system.
+    pub(crate) fn paper(self) -> Style {
+        let stroke = Stroke { color: self.color, width: 0.9, dash: &[1.2, 2.0] };
+        Style { fill: Fill::Hollow, stroke, ..self }
+    }
+}
+
+/// The colour of the `i`-th kind of thing, and whether it is hatched to be told from an earlier one.
+pub(crate) fn fill_color(i: usize) -> Color {
+    COLORS[i % COLORS.len()]
+}
+
+/// Draws a marker; `radius` is that of the circle, the other shapes look as large.
+pub(crate) fn marker(at: Point, style: Style, radius: f64, scene: &mut Scene) {
+    let outline = Stroke::solid(style.color, 1.1);
+    let corners = corners(at, style.shape, radius);
+    match style.fill {
+        Fill::Full => {
+            // A thin white rim keeps markers that lie on each other apart.
+            let rim = Stroke::solid(Color::WHITE, 0.5);
+            scene.polygon(corners, Some(style.color), Some(rim));
+        }
+        Fill::Hollow => scene.polygon(corners, Some(Color::WHITE), Some(outline)),
+        Fill::Half => {
+            let lower = below(&corners, at.1);
+            scene.polygon(corners, Some(Color::WHITE), Some(outline));
+            scene.polygon(lower, Some(style.color), None);
+        }
+        Fill::Core => {
+            scene.polygon(corners, Some(Color::WHITE), Some(outline));
+            let inner = self::corners(at, style.shape, 0.5 * radius);
+            scene.polygon(inner, Some(style.color), None);
+        }
+    }
+}
+
+/// A cross over a marker: its value must not be believed without the note.
+pub(crate) fn cross(at: Point, radius: f64, scene: &mut Scene) {
+    let r = 1.2 * radius;
+    for (stroke, r) in
+        [(Stroke::solid(Color::WHITE, 2.2), r + 0.5), (Stroke::solid(Color::BLACK, 1.0), r)]
+    {
+        scene.line(vec![(at.0 - r, at.1 - r), (at.0 + r, at.1 + r)], stroke);
+        scene.line(vec![(at.0 - r, at.1 + r), (at.0 + r, at.1 - r)], stroke);
+    }
+}
+
+/// Unit circle at multiples of 15 degrees, so that no sine is taken.
+const CIRCLE: [Point; 24] = [
+    (1.0, 0.0),
+    (0.965926, 0.258819),
+    (0.866025, 0.5),
+    (0.707107, 0.707107),
+    (0.5, 0.866025),
+    (0.258819, 0.965926),
+    (0.0, 1.0),
+    (-0.258819, 0.965926),
+    (-0.5, 0.866025),
+    (-0.707107, 0.707107),
+    (-0.866025, 0.5),
+    (-0.965926, 0.258819),
+    (-1.0, 0.0),
+    (-0.965926, -0.258819),
+    (-0.866025, -0.5),
+    (-0.707107, -0.707107),
+    (-0.5, -0.866025),
+    (-0.258819, -0.965926),
+    (0.0, -1.0),
+    (0.258819, -0.965926),
+    (0.5, -0.866025),
+    (0.707107, -0.707107),
+    (0.866025, -0.5),
+    (0.965926, -0.258819),
+];
+
+/// A star's outer and inner corners, from its top.
+const STAR: [Point; 10] = [
+    (0.0, -1.35),
+    (0.35, -0.48),
+    (1.284, -0.417),
+    (0.566, 0.184),
+    (0.794, 1.092),
+    (0.0, 0.595),
+    (-0.794, 1.092),
+    (-0.566, 0.184),
+    (-1.284, -0.417),
+    (-0.35, -0.48),
+];
+
+fn corners(at: Point, shape: Shape, radius: f64) -> Vec<Point> {
+    const P: f64 = 0.42;
+    const Q: f64 = 1.15;
+    let unit: &[Point] = match shape {
+        Shape::Circle => &CIRCLE,
+        Shape::Square => &[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)],
+        Shape::Up => &[(0.0, -1.2), (1.15, 0.85), (-1.15, 0.85)],
+        Shape::Down => &[(0.0, 1.2), (1.15, -0.85), (-1.15, -0.85)],
+        Shape::Left => &[(-1.2, 0.0), (0.85, -1.15), (0.85, 1.15)],
+        Shape::Diamond => &[(0.0, -1.28), (1.28, 0.0), (0.0, 1.28), (-1.28, 0.0)],
+        Shape::Plus => &[
+            (-P, -Q),
+            (P, -Q),
+            (P, -P),
+            (Q, -P),
+            (Q, P),
+            (P, P),
+            (P, Q),
+            (-P, Q),
+            (-P, P),
+            (-Q, P),
+            (-Q, -P),
+            (-P, -P),
+        ],
+        Shape::Star => &STAR,
+    };
+    unit.iter().map(|(x, y)| (at.0 + radius * x, at.1 + radius * y)).collect()
+}
+
+/// The part of a polygon below a height.
+fn below(points: &[Point], y: f64) -> Vec<Point> {
+    let mut out = Vec::new();
+    for (i, &a) in points.iter().enumerate() {
+        let b = points[(i + 1) % points.len()];
+        if a.1 >= y {
+            out.push(a);
+        }
+        if (a.1 >= y) != (b.1 >= y) {
+            out.push((a.0 + (b.0 - a.0) * (y - a.1) / (b.1 - a.1), y));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_series_agree_in_shape_and_dashes() {
+        for i in 0..SERIES_MAX {
+            for j in 0..i {
+                let (a, b) = (Style::of(i), Style::of(j));
+                assert!(a.shape != b.shape || a.stroke.dash != b.stroke.dash, "{i} and {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn variants_of_a_series_differ_without_colour() {
+        let base = Style::of(3);
+        let all = [base.variant(0), base.variant(1), base.variant(2), base.paper()];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all[..i].iter().all(|b| a.fill != b.fill && a.stroke.width != b.stroke.width));
+            assert_eq!((a.color, a.shape), (base.color, base.shape));
+        }
+        assert_eq!(VARIANTS_MAX, 3);
+    }
+
+    #[test]
+    fn half_of_a_marker_lies_below_its_middle() {
+        let half = below(&corners((0.0, 0.0), Shape::Square, 1.0), 0.0);
+        assert_eq!(half, [(0.88, 0.0), (0.88, 0.88), (-0.88, 0.88), (-0.88, 0.0)]);
+    }
+}

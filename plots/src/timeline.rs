@@ -1,0 +1,182 @@
+//! Which device ran which batch when: a lane for each device, a box for each batch.
+
+use crate::Figure;
+use crate::error::{PlotError, distinct};
+use crate::legend::{Key, Legend};
+use crate::names;
+use crate::panel::{Axis, Look, Mark, Panel};
+use crate::scale::{Scale, Tick};
+use crate::scene::{Color, Stroke};
+use crate::sheet::Sheet;
+use crate::style::fill_color;
+use orrery_results::BatchRow;
+
+const FIGURE: &str = "timeline";
+/// Batches that one figure can show: more would be thinner than a line.
+const BATCHES_MAX: usize = 5_000;
+/// Lanes that one figure can show, and policies with their own panels.
+const LANES_MAX: usize = 64;
+const POLICIES_MAX: usize = 8;
+/// Models with a look of their own; the others share one.
+const MODELS_MAX: usize = 16;
+/// Height of a lane.
+const LANE: f64 = 30.0;
+
+/// The part of a schedule that is shown; without an end, up to the last batch's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// Its beginning.
+    pub from_ns: u64,
+    /// Its end.
+    pub to_ns: Option<u64>,
+}
+
+/// A box for each batch in the colour of its model, with its size where it fits; a lane for each
+/// device, a panel for each policy.
+///
+/// # Errors
+/// When there is no batch in the window, or too many for one figure.
+pub fn device_timeline(batches: &[BatchRow], window: Window) -> Result<Figure, PlotError> {
+    let (from, to, inside) = cut(batches, window)?;
+    let models = models(batches);
+    let policies = distinct(inside.iter().map(|b| b.policy.as_str()));
+    let fewer = "give a table with fewer policies";
+    PlotError::limit(FIGURE, "policies", policies.len(), POLICIES_MAX, fewer)?;
+    // A device that does nothing in the window is still there.
+    let mut lanes = distinct(batches.iter().map(|b| (b.device, b.lane, b.device_name.as_str())));
+    lanes.sort_unstable();
+    PlotError::limit(FIGURE, "lanes", lanes.len(), LANES_MAX, "give a table with fewer devices")?;
+    let (unit, divisor) = names::time_unit(to as f64);
+    let x = Scale::Linear { low: from as f64 / divisor, high: to as f64 / divisor };
+    let y = Scale::Linear { low: lanes.len() as f64, high: 0.0 };
+    let labels = lane_labels(&lanes);
+    let tick = |(i, label): (usize, String)| Tick { at: i as f64 + 0.5, label };
+    let ticks: Vec<Tick> = labels.into_iter().enumerate().map(tick).collect();
+    let panel = |policy: &&str| {
+        let own = inside.iter().filter(|b| b.policy == *policy);
+        let mark = |b: &&BatchRow| {
+            let place = |l: &(u32, u32, &str)| *l == (b.device, b.lane, b.device_name.as_str());
+            let lane = lanes.iter().position(place).unwrap_or(0);
+            batch_mark(b, lane, (from, to), divisor, &models)
+        };
+        Panel {
+            title: policy.to_string(),
+            x: Axis { label: format!("time ({unit})"), scale: x, ticks: x.ticks(9) },
+            y: Axis { label: String::new(), scale: y, ticks: ticks.clone() },
+            marks: own.map(mark).collect(),
+        }
+    };
+    let sheet = Sheet {
+        title: "batches on devices".into(),
+        subtitle: "in each box: the model where it fits, and the batch's size".into(),
+        panels: policies.iter().map(panel).collect(),
+        columns: 1,
+        plot: (820.0, LANE * lanes.len() as f64),
+        share_x: true,
+        share_y: false,
+        legend: legend(&models, &inside),
+        notes: Vec::new(),
+    };
+    Ok(sheet.figure())
+}
+
+/// The window's ends and the batches that meet it.
+fn cut(batches: &[BatchRow], window: Window) -> Result<(u64, u64, Vec<&BatchRow>), PlotError> {
+    let first_ns = batches.iter().map(|b| b.start_ns).min();
+    let last_ns = batches.iter().map(|b| b.end_ns).max();
+    let (Some(first_ns), Some(last_ns)) = (first_ns, last_ns) else {
+        let remedy = "give a table with batches";
+        return Err(PlotError::missing(FIGURE, "a batch", &["an empty table"], remedy));
+    };
+    let (from_ns, to_ns) = (window.from_ns, window.to_ns.unwrap_or(last_ns.max(1)));
+    let meets = |b: &&BatchRow| b.end_ns > from_ns && b.start_ns < to_ns && b.end_ns >= b.start_ns;
+    let inside: Vec<&BatchRow> = batches.iter().filter(meets).collect();
+    if from_ns >= to_ns || inside.is_empty() {
+        return Err(PlotError::Window { figure: FIGURE, from_ns, to_ns, first_ns, last_ns });
+    }
+    let length = (to_ns - from_ns) as f64 * 200.0 / inside.len() as f64 / 1e6;
+    let end = from_ns as f64 / 1e6 + length;
+    let remedy = format!(
+        "choose a shorter window, for example `--from-ms {} --to-ms {}`",
+        names::plain(from_ns as f64 / 1e6),
+        names::plain((end * 100.0).round() / 100.0)
+    );
+    PlotError::limit(FIGURE, "batches in the window", inside.len(), BATCHES_MAX, &remedy)?;
+    Ok((from_ns, to_ns, inside))
+}
+
+/// All models of the table, so that a model has the same colour in every window; numbers in order.
+fn models(batches: &[BatchRow]) -> Vec<&str> {
+    let mut models: Vec<&str> = batches.iter().map(|b| b.model.as_str()).collect();
+    models.sort_unstable_by_key(|m| (m.parse::<u64>().unwrap_or(u64::MAX), *m));
+    models.dedup();
+    models
+}
+
+fn lane_labels(lanes: &[(u32, u32, &str)]) -> Vec<String> {
+    let label = |&(device, lane, name): &(u32, u32, &str)| {
+        let several = lanes.iter().filter(|l| l.0 == device).count() > 1;
+        let name = if name.is_empty() { "device" } else { name };
+        let words = format!("{name} {device}");
+        if several { format!("{words}, lane {lane}") } else { words }
+    };
+    lanes.iter().map(label).collect()
+}
+
+/// The first eight models have the palette's colours, the next eight light forms of them.
+fn look(place: usize) -> Look {
+    let fill = match place {
+        p if p < 8 => fill_color(p).tint(0.85),
+        p if p < MODELS_MAX => fill_color(p).tint(0.35),
+        _ => Color::LIGHT,
+    };
+    Look { fill, outline: Some(Stroke::solid(Color::BLACK, 0.5)), hatched: false }
+}
+
+fn outcome_look(look: Look, outcome: &str) -> Look {
+    match outcome {
+        "preempted" => Look { fill: look.fill.tint(0.4), hatched: true, ..look },
+        "running" => Look {
+            outline: Some(Stroke { color: Color::BLACK, width: 1.2, dash: &[3.0, 2.0] }),
+            ..look
+        },
+        _ => look,
+    }
+}
+
+fn batch_mark(
+    b: &BatchRow,
+    lane: usize,
+    (from, to): (u64, u64),
+    divisor: f64,
+    models: &[&str],
+) -> Mark {
+    let place = models.iter().position(|m| *m == b.model).unwrap_or(usize::MAX);
+    let (start, end) = (b.start_ns.max(from) as f64 / divisor, b.end_ns.min(to) as f64 / divisor);
+    Mark::Area {
+        from: (start, lane as f64 + 0.14),
+        to: (end, lane as f64 + 0.86),
+        look: outcome_look(look(place), &b.outcome),
+        labels: vec![format!("{} × {}", b.model, b.size), b.size.to_string()],
+    }
+}
+
+fn legend(models: &[&str], inside: &[&BatchRow]) -> Legend {
+    let shown = |m: &str| inside.iter().any(|b| b.model == m);
+    let mut entries = Vec::new();
+    for (i, model) in models.iter().enumerate().take(MODELS_MAX).filter(|m| shown(m.1)) {
+        let name =
+            if model.parse::<u64>().is_ok() { format!("model {model}") } else { model.to_string() };
+        entries.push((name, Key::Swatch(look(i))));
+    }
+    if models.iter().skip(MODELS_MAX).any(|m| shown(m)) {
+        entries.push(("other models".into(), Key::Swatch(look(usize::MAX))));
+    }
+    let plain = Look { fill: Color::MIDDLE, outline: look(0).outline, hatched: false };
+    for (outcome, words) in [("preempted", "preempted"), ("running", "running at the log's end")] {
+        if inside.iter().any(|b| b.outcome == outcome) {
+            entries.push((words.into(), Key::Swatch(outcome_look(plain, outcome))));
+        }
+    }
+    Legend::Flow(entries)
+}

@@ -1,0 +1,326 @@
+//! What happened when: a run cut into at most 256 bins of time, in memory that does not grow with
+//! it.
+//!
+//! Bins begin at the start of the run and have the same power of two of nanoseconds; when time runs
+//! out of the last one, neighbours are merged and the width doubles, so that a long run has 128 to
+//! 256. What takes time (busy devices, requests in the system) is split over bins to the nanosecond;
+//! what happens at an instant is counted where it happens: an arrival at its arrival, an answer and a
+//! drop when they are made. So goodput here is what clients see come back, and lags behind the load
+//! by a latency. Sums over bins are those of `Metrics` over the whole run: there is no window here.
+//!
+//! Figures that belong to no request, utilisation and mean batch size, get their intervals from
+//! these bins (batches by time instead of by arrival).
+
+mod backlog;
+mod time_bin;
+
+pub use time_bin::TimeBin;
+
+use crate::cluster::Change;
+use crate::observer::{Batch, Observer};
+use crate::policy::Outcome;
+use crate::request::{DeviceId, End, Request};
+use crate::stats::{Batched, ratio_of_batches};
+use crate::time::{Span, Time};
+use backlog::Backlog;
+
+/// The most bins of a run: enough for a plot a page wide.
+const MOST: usize = 256;
+
+/// What a bin counts; the core of [`TimeBin`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Bin {
+    offered: u64,
+    /// In time, late, dropped.
+    ends: [u64; 3],
+    batches: u64,
+    batched: u64,
+    in_system_ns: u128,
+}
+
+/// A number that changes at instants, integrated over each bin.
+#[derive(Clone, Debug, PartialEq)]
+struct Level {
+    now: u64,
+    changed_ns: u64,
+    integral_ns: Vec<u64>,
+}
+
+impl Level {
+    fn new() -> Level {
+        Level { now: 0, changed_ns: 0, integral_ns: vec![0; MOST] }
+    }
+
+    /// The level since the last step goes into bins of `1 << shift` nanoseconds.
+    #[inline]
+    fn step(&mut self, to_ns: u64, shift: u32) {
+        let from = std::mem::replace(&mut self.changed_ns, to_ns);
+        if self.now > 0 {
+            split(from, to_ns, shift, |bin, ns| self.integral_ns[bin] += self.now * ns);
+        }
+    }
+}
+
+/// Cuts `[from, to)` at the boundaries of bins; gives each bin its part, nanoseconds.
+#[inline]
+fn split(mut from: u64, to: u64, shift: u32, mut give: impl FnMut(usize, u64)) {
+    while from >> shift != to >> shift {
+        let boundary = ((from >> shift) + 1) << shift;
+        give((from >> shift) as usize, boundary - from);
+        from = boundary;
+    }
+    // A span that ends on a boundary leaves nothing for the bin that begins there.
+    if from < to {
+        give((from >> shift) as usize, to - from);
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Device {
+    running: Level,
+    up: Level,
+}
+
+/// A run over time. An [`Observer`]; see the module's text.
+#[derive(Clone, Debug)]
+pub struct TimeSeries {
+    bins: Vec<Bin>,
+    /// A bin has `1 << shift` nanoseconds.
+    shift: u32,
+    /// The bin of the last change, and where it ends: most events stay in it.
+    bin: usize,
+    bin_ends_ns: u64,
+    in_system: u64,
+    changed_ns: u64,
+    devices: Vec<Device>,
+    backlog: Backlog,
+    end: Time,
+}
+
+impl Default for TimeSeries {
+    fn default() -> Self {
+        TimeSeries {
+            bins: vec![Bin::default(); MOST],
+            shift: 0,
+            bin: 0,
+            bin_ends_ns: 1,
+            in_system: 0,
+            changed_ns: 0,
+            devices: Vec::new(),
+            backlog: Backlog::default(),
+            end: Time::ZERO,
+        }
+    }
+}
+
+impl TimeSeries {
+    /// The width of a bin; a power of two of nanoseconds.
+    pub fn width(&self) -> Span {
+        Span::from_ns(1 << self.shift)
+    }
+
+    /// The bins of the run, in order of time; none before its end.
+    pub fn bins(&self) -> impl ExactSizeIterator<Item = TimeBin> {
+        let width = self.width().ns();
+        let bin = move |i: usize| {
+            let devices = |of: fn(&Device) -> &Level| {
+                self.devices.iter().map(|d| Span::from_ns(of(d).integral_ns[i])).sum()
+            };
+            let from = Time::from_ns(i as u64 * width);
+            let Bin { offered, ends: [in_time, late, dropped], batches, batched, in_system_ns } =
+                self.bins[i];
+            let to = (from + Span::from_ns(width)).min(self.end);
+            let (busy, up) = (devices(|d| &d.running), devices(|d| &d.up));
+            #[rustfmt::skip]
+            let bin = TimeBin {
+                from, to, offered, in_time, late, dropped, batches, batched, busy, up, in_system_ns,
+            };
+            bin
+        };
+        (0..self.used()).map(bin)
+    }
+
+    /// Busy time over time up of all devices together.
+    pub fn utilisation(&self) -> Option<Batched> {
+        let (busy, up): (Vec<f64>, Vec<f64>) =
+            self.bins().map(|b| (b.busy.ns() as f64, b.up.ns() as f64)).unzip();
+        ratio_of_batches(&busy, &up)
+    }
+
+    /// Busy time over time up of one device.
+    pub fn device_utilisation(&self, device: DeviceId) -> Option<Batched> {
+        let device = self.devices.get(device.index())?;
+        let list = |level: &Level| -> Vec<f64> {
+            level.integral_ns[..self.used()].iter().map(|ns| *ns as f64).collect()
+        };
+        ratio_of_batches(&list(&device.running), &list(&device.up))
+    }
+
+    /// The mean number of requests in a batch.
+    pub fn mean_batch_size(&self) -> Option<Batched> {
+        let bins = &self.bins[..self.used()];
+        let (batched, batches): (Vec<f64>, Vec<f64>) =
+            bins.iter().map(|b| (b.batched as f64, b.batches as f64)).unzip();
+        ratio_of_batches(&batched, &batches)
+    }
+
+    /// Whether the backlog was still growing when the arrivals ended, so that the run's figures say
+    /// as much about its length as about the system. Each arrival notes how many requests it finds;
+    /// the arrivals are cut into twelve blocks of equal number, and the run diverges if
+    ///
+    /// - the mean of the last third is above 1.5 times that of the first third, and above 1.05 times
+    ///   that of the middle third: a system that has filled up and is full does not grow,
+    /// - the difference is above 0.5 % of the arrivals in between (from the middle of the one third
+    ///   to that of the other): so much came that did not go, and
+    /// - the blocks rise: Kendall's S of their means is at least 34, which twelve values without a
+    ///   trend reach in less than one case in a hundred. A block has at least 166 arrivals, so
+    ///   that blocks are not alike merely because they are neighbours.
+    ///
+    /// `false` below two thousand arrivals, which are too few to say. Of 200 runs of M/M/1 with 20
+    /// thousand arrivals, none diverges by this rule at a load of up to 0.95, 199 do at 1.05, and all
+    /// from 1.1.
+    pub fn diverging(&self) -> bool {
+        self.backlog.grows()
+    }
+
+    /// Bins that the run reached. Its last instant belongs to the bin that it ends, if it ends one,
+    /// but for what happened exactly then.
+    fn used(&self) -> usize {
+        if self.end == Time::ZERO { 0 } else { (self.end.ns() >> self.shift) as usize + 1 }
+    }
+
+    /// Brings the books to `now`.
+    #[inline]
+    fn step(&mut self, now: Time) {
+        let ns = now.ns();
+        if ns >= self.bin_ends_ns {
+            self.leave_bin(ns);
+        }
+        let requests_ns = u128::from(ns - self.changed_ns) * u128::from(self.in_system);
+        self.bins[self.bin].in_system_ns += requests_ns;
+        self.changed_ns = ns;
+    }
+
+    /// Goes on to the bin of instant `ns`, and closes those before it.
+    #[cold]
+    fn leave_bin(&mut self, ns: u64) {
+        while ns >> self.shift >= MOST as u64 {
+            self.merge();
+        }
+        let (bins, in_system) = (&mut self.bins, u128::from(self.in_system));
+        split(self.changed_ns, ns, self.shift, |bin, ns| {
+            bins[bin].in_system_ns += in_system * u128::from(ns);
+        });
+        self.changed_ns = ns;
+        self.bin = (ns >> self.shift) as usize;
+        self.bin_ends_ns = (self.bin as u64 + 1) << self.shift;
+    }
+
+    /// Bins twice as wide: the first half become sums of pairs, the second half empty.
+    fn merge(&mut self) {
+        self.shift += 1;
+        for i in 0..MOST {
+            let pair = self.bins.get(2 * i..2 * i + 2).unwrap_or(&[]);
+            let sum = pair.iter().fold(Bin::default(), |sum, bin| sum.plus(bin));
+            self.bins[i] = sum;
+        }
+        for device in &mut self.devices {
+            for list in [&mut device.running.integral_ns, &mut device.up.integral_ns] {
+                for i in 0..MOST {
+                    list[i] = list.get(2 * i..2 * i + 2).unwrap_or(&[]).iter().sum();
+                }
+            }
+        }
+    }
+
+    fn device_at(&mut self, id: DeviceId) -> &mut Device {
+        if self.devices.len() <= id.index() {
+            self.devices
+                .resize_with(id.index() + 1, || Device { running: Level::new(), up: Level::new() });
+        }
+        &mut self.devices[id.index()]
+    }
+}
+
+impl Bin {
+    fn plus(mut self, other: &Bin) -> Bin {
+        self.offered += other.offered;
+        self.ends.iter_mut().zip(other.ends).for_each(|(a, b)| *a += b);
+        self.batches += other.batches;
+        self.batched += other.batched;
+        self.in_system_ns += other.in_system_ns;
+        self
+    }
+}
+
+impl Observer for TimeSeries {
+    #[inline]
+    fn arrived(&mut self, request: &Request) {
+        self.step(request.arrival);
+        self.backlog.arrived(self.in_system);
+        self.in_system += 1;
+        self.bins[self.bin].offered += 1;
+    }
+
+    #[inline]
+    fn began(&mut self, now: Time, batch: &Batch<'_>) {
+        self.step(now);
+        let shift = self.shift;
+        let running = &mut self.device_at(batch.device).running;
+        running.step(now.ns(), shift);
+        running.now += 1;
+    }
+
+    #[inline]
+    fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
+        self.step(now);
+        if start.is_some() {
+            let shift = self.shift;
+            let running = &mut self.device_at(batch.device).running;
+            running.step(now.ns(), shift);
+            running.now -= 1;
+        }
+        if let Outcome::Done { .. } = outcome {
+            let bin = &mut self.bins[self.bin];
+            bin.batches += 1;
+            bin.batched += batch.requests.len() as u64;
+        }
+    }
+
+    #[inline]
+    fn ended(&mut self, now: Time, _: &Request, end: End, _: Option<Time>) {
+        let kind = match end {
+            End::Pending => return,
+            End::InTime => 0,
+            End::Late => 1,
+            End::Dropped(_) => 2,
+        };
+        self.step(now);
+        self.in_system -= 1;
+        self.bins[self.bin].ends[kind] += 1;
+    }
+
+    fn device(&mut self, now: Time, id: DeviceId, change: Change) {
+        self.step(now);
+        let shift = self.shift;
+        let up = &mut self.device_at(id).up;
+        up.step(now.ns(), shift);
+        match change {
+            Change::Up => up.now = 1,
+            Change::Draining => {}
+            Change::Down => up.now = 0,
+        }
+    }
+
+    fn finished(&mut self, now: Time) {
+        self.step(now);
+        for device in &mut self.devices {
+            device.running.step(now.ns(), self.shift);
+            device.up.step(now.ns(), self.shift);
+        }
+        self.end = now;
+    }
+}
+
+#[cfg(test)]
+mod tests;
