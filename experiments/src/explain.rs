@@ -4,6 +4,7 @@
 //! The log is read once, to the end of the request's story.
 
 mod story;
+mod target;
 mod words;
 mod worst;
 

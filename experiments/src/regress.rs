@@ -1,16 +1,108 @@
-//! The regression gate: rerun what a baseline names, compare.
+//! The regression gate: rerun what a baseline names, compare, and say what moved.
+//!
+//! The simulator is deterministic, so "the same" means equal to the last digit unless a tolerance is
+//! asked for. A baseline is one TOML file: what to rerun, and the rows that came out, as CSV.
 
-use crate::cli::Answer;
+mod baseline;
+mod compare;
+mod report;
+
+pub use baseline::{Baseline, BaselineRow};
+pub use compare::{Change, Comparison, compare};
+
+use crate::cli::{Answer, write_atomically};
+use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
+use std::path::PathBuf;
 
 /// `orrery regress`.
 #[derive(Debug, clap::Args)]
-pub struct Regress {}
+#[command(after_help = "Examples:
+  orrery regress baselines/*.toml
+  orrery regress baselines/*.toml --junit junit.xml --markdown summary.md
+  orrery regress mine.toml --bless          # accept what it finds now
+
+A baseline names what to rerun; its rows are written by `--bless`:
+
+  result_version = 1
+  [rerun]
+  scenario = \"my-scenario.toml\"             # or: reproduce = \"orloj-table-3\", cases = [...]
+  policies = [\"clockwork\"]
+  seeds = 2
+  metrics = [\"finish_rate\", \"latency_p99_ns\"]
+
+Exit codes: 0 the same, 1 something moved, 2 it could not be run.")]
+pub struct Regress {
+    /// The baselines.
+    #[arg(required = true)]
+    pub baselines: Vec<PathBuf>,
+    /// Differences up to this share of the baseline's value are the same.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = tolerance)]
+    pub tolerance: f64,
+    /// Rewrite the baselines with what is found, and print what that changes.
+    #[arg(long)]
+    pub bless: bool,
+    /// Write the outcome as JUnit XML: a test case for each baseline.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Write the outcome as Markdown.
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if (0.0..=1.0).contains(&x) => Ok(x),
+        _ => Err("a number from 0 to 1, such as 0.01".to_string()),
+    }
+}
 
 /// Runs `orrery regress`.
 ///
 /// # Errors
-/// None yet.
-pub fn command(_: &Regress) -> Result<Answer, SpecError> {
-    Ok(Answer::default())
+/// When a baseline cannot be read or rerun, or is of another version of the results; all others are
+/// compared first, and the reports written.
+pub fn command(args: &Regress) -> Result<Answer, SpecError> {
+    let mut outcomes = Vec::new();
+    let mut broken = None;
+    for path in &args.baselines {
+        let outcome = one(path, args);
+        let name = path.display().to_string();
+        if let Err(e) = &outcome {
+            broken.get_or_insert_with(|| name.clone());
+            eprintln!("error: {e}");
+        }
+        outcomes.push((name, outcome.map_err(|e| e.to_string())));
+    }
+    if let Some(path) = &args.junit {
+        write_atomically(path, report::junit(&outcomes)?.as_bytes())?;
+    }
+    if let Some(path) = &args.markdown {
+        write_atomically(path, report::markdown(&outcomes).as_bytes())?;
+    }
+    if let Some(name) = broken {
+        let failed = outcomes.iter().filter(|o| o.1.is_err()).count();
+        let found = format!("{failed} of {} baselines, the first {name}", outcomes.len());
+        let remedy = "see the messages above; the others were compared";
+        return Err(SpecError::value("BASELINE", found, "baselines that can be run", remedy));
+    }
+    let failed = !args.bless && outcomes.iter().flat_map(|o| &o.1).any(|c| !c.is_same());
+    Ok(Answer { stdout: report::text(&outcomes, args.bless), failed, ..Answer::default() })
+}
+
+fn one(path: &std::path::Path, args: &Regress) -> Result<Comparison, SpecError> {
+    let baseline = Baseline::load(path)?;
+    if baseline.result_version != RESULT_VERSION && !args.bless {
+        let found = format!("version {}", baseline.result_version);
+        let allowed = format!("version {RESULT_VERSION}, that of this program's results");
+        let remedy = "look at the changelog's \"Results changed\", then accept with `--bless`";
+        let error = SpecError::value("result_version", found, allowed, remedy);
+        return Err(error.in_file(&path.display().to_string()));
+    }
+    let found = baseline.run()?;
+    let comparison = compare(&baseline.rows, &found, args.tolerance);
+    if args.bless && (!comparison.is_same() || baseline.result_version != RESULT_VERSION) {
+        write_atomically(path, baseline.with(&found).as_bytes())?;
+    }
+    Ok(comparison)
 }

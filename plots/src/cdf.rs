@@ -119,10 +119,10 @@ fn too_short_for_the_tail(groups: &Groups, nines: f64) -> Vec<String> {
 fn tail_marks(d: &Distribution, place: usize, divisor: f64, nines: f64) -> Vec<Mark> {
     let style = Style::of(place);
     let mut points: Vec<(f64, f64)> = d.points.iter().map(|p| (p.0 / divisor, p.1)).collect();
-    if let Some(&(first, share)) = points.first() {
-        if share > 0.0 {
-            points.insert(0, (first, 0.0));
-        }
+    if let Some(&(first, share)) = points.first()
+        && share > 0.0
+    {
+        points.insert(0, (first, 0.0));
     }
     // Above the top of the axis there is nothing to see.
     let top = 1.0 - libm::pow(10.0, -nines) - 1e-12;

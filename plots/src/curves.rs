@@ -223,7 +223,7 @@ fn part_of(row: &Row, part: &str) -> String {
         "experiment" => row.experiment.clone(),
         "case" => row.case.clone(),
         "scope" => row.scope.clone(),
-        axis => row.axis(axis).map_or(String::new(), |v| format!("{} {v}", names::words(axis))),
+        axis => row.axis(axis).map_or(String::new(), |v| names::setting(axis, v)),
     }
 }
 

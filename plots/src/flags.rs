@@ -36,10 +36,10 @@ pub(crate) fn subtitle(common: &[String], rows: &[&Row]) -> String {
         words.push(format!("bars: 95 % confidence interval{by}"));
     }
     let seeds = distinct(rows.iter().map(|r| r.seeds.as_str()));
-    if let [one] = seeds.as_slice() {
-        if !one.is_empty() {
-            words.push(format!("seeds {one}"));
-        }
+    if let [one] = seeds.as_slice()
+        && !one.is_empty()
+    {
+        words.push(format!("seeds {one}"));
     }
     words.join(" · ")
 }

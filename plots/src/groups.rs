@@ -32,7 +32,7 @@ impl Groups {
     pub(crate) fn of(figure: &'static str, rows: &[&DistributionRow]) -> Result<Groups, PlotError> {
         let parts = |r: &DistributionRow| {
             let axes = r.axes.split(';').filter_map(|a| a.split_once('='));
-            let axes: Vec<String> = axes.map(|(n, v)| format!("{} {v}", names::words(n))).collect();
+            let axes: Vec<String> = axes.map(|(n, v)| names::setting(n, v)).collect();
             [r.experiment.clone(), r.case.clone(), axes.join(", "), r.scope.clone()]
         };
         let keys = distinct(rows.iter().map(|r| parts(r)));

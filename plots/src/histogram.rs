@@ -11,7 +11,7 @@ use crate::panel::{Axis, Look, Mark, Panel};
 use crate::scale::Scale;
 use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
-use crate::style::fill_color;
+use crate::style;
 use orrery_results::DistributionRow;
 
 /// Bins of a histogram.
@@ -95,11 +95,11 @@ impl Histogram {
         let (low, high) =
             (masses.first().map_or(0.0, |m| m.0), if cut { quantile(0.999) } else { last });
         // A constant is a bar of its own, a tenth of its value wide.
-        let (low, width) = match (high - low) / BINS as f64 {
-            w if w > 0.0 => (low, w),
-            _ => (low * 0.95, (0.1 * low).max(1e-9)),
+        let (low, width, bins) = match (high - low) / BINS as f64 {
+            w if w > 0.0 => (low, w, BINS),
+            _ => (low * 0.95, (0.1 * low).max(1e-9), 1),
         };
-        let mut densities = vec![0.0; if high > low { BINS } else { 1 }];
+        let mut densities = vec![0.0; bins];
         let inside = |x: f64| !cut || x <= high;
         for (x, m) in masses.iter().filter(|m| inside(m.0)) {
             let bin = (((x - low) / width) as usize).min(densities.len() - 1);
@@ -125,8 +125,9 @@ impl Histogram {
         let x = Scale::Linear { low, high: high + room };
         let top = self.densities.iter().copied().fold(0.0, f64::max);
         let y = Scale::Linear { low: 0.0, high: if top > 0.0 { 1.22 * top } else { 1.0 } };
-        let fill = fill_color(0).tint(0.45);
-        let look = Look { fill, outline: Some(Stroke::solid(fill_color(0), 0.6)), hatched: false };
+        let blue = style::area(0).0;
+        let fill = blue.tint(0.45);
+        let look = Look { fill, outline: Some(Stroke::solid(blue, 0.6)), hatched: false };
         let bar = |(i, d): (usize, &f64)| {
             let from = self.low + i as f64 * self.width;
             let (from, to) = ((from, 0.0), (from + self.width, *d));

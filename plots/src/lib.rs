@@ -38,6 +38,8 @@ mod series;
 mod sheet;
 mod style;
 mod svg;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 pub use cdf::{batch_size_cdf, latency_cdf};

@@ -37,19 +37,36 @@ pub(crate) fn metric(name: &str, unit: &str, largest: f64) -> Named {
 
 /// An axis of a sweep, by the unit at the end of its name.
 pub(crate) fn axis(name: &str, largest: f64) -> Named {
-    let with = |words: String, unit: &str| format!("{words} ({unit})");
-    let ends: [(&str, &str); 5] =
-        [("_ms", "ms"), ("_us", "µs"), ("_s", "s"), ("_x_p99", "× P99"), ("_percent", "%")];
-    if let Some(stem) = name.strip_suffix("_per_s") {
-        return Named { label: with(words(stem), "1/s"), divisor: 1.0 };
-    }
+    let (words, unit, divisor) = axis_parts(name, largest);
+    let label = if unit.is_empty() { words } else { format!("{words} ({unit})") };
+    Named { label, divisor }
+}
+
+/// An axis with one of its values: `slo_ms=50` is `SLO 50 ms`.
+pub(crate) fn setting(name: &str, value: &str) -> String {
+    let number = value.parse::<f64>().ok().filter(|v| v.is_finite());
+    let (words, unit, divisor) = axis_parts(name, number.unwrap_or(0.0));
+    let value = number.map_or_else(|| value.to_string(), |v| plain(v / divisor));
+    let space = if unit.is_empty() { "" } else { " " };
+    format!("{words} {value}{space}{unit}")
+}
+
+/// (words, unit, divisor)
+fn axis_parts(name: &str, largest: f64) -> (String, &'static str, f64) {
+    let ends: [(&str, &str); 6] = [
+        ("_per_s", "1/s"),
+        ("_ms", "ms"),
+        ("_us", "µs"),
+        ("_s", "s"),
+        ("_x_p99", "× P99"),
+        ("_percent", "%"),
+    ];
     if let Some(stem) = name.strip_suffix("_ns") {
         let (unit, divisor) = time_unit(largest);
-        return Named { label: with(words(stem), unit), divisor };
+        return (words(stem), unit, divisor);
     }
-    let found = ends.iter().find_map(|(end, unit)| Some((name.strip_suffix(end)?, unit)));
-    let label = found.map_or_else(|| words(name), |(stem, unit)| with(words(stem), unit));
-    Named { label, divisor: 1.0 }
+    let found = ends.iter().find_map(|(end, unit)| Some((name.strip_suffix(end)?, *unit)));
+    found.map_or_else(|| (words(name), "", 1.0), |(stem, unit)| (words(stem), unit, 1.0))
 }
 
 /// An identifier as words: `latency_p99` is `latency P99`.
@@ -100,6 +117,15 @@ mod tests {
         assert_eq!(metric("finish_rate", "1", 1.0).label, "finish rate");
         assert_eq!(metric("latency_p999_ns", "ns", 3e10).label, "latency P99.9 (s)");
         assert_eq!(metric("goodput_per_s", "1/s", 10.0).label, "goodput (1/s)");
+    }
+
+    #[test]
+    fn a_setting_is_a_name_with_its_value_and_unit() {
+        assert_eq!(setting("slo_ms", "50"), "SLO 50 ms");
+        assert_eq!(setting("slo_x_p99", "1.5"), "SLO 1.5 × P99");
+        assert_eq!(setting("slo_ns", "50000000"), "SLO 50 ms");
+        assert_eq!(setting("estimator", "static-mean"), "estimator static-mean");
+        assert_eq!(setting("load", "0.90"), "load 0.9");
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Style {
     /// The style of the `i`-th series. The three lists have lengths whose least common multiple is
     /// 56: no two of [`SERIES_MAX`] agree in both shape and dashes.
     pub(crate) fn of(i: usize) -> Style {
-        let color = COLORS[i % COLORS.len()];
+        let color = COLORS[(i + i / COLORS.len()) % COLORS.len()];
         let stroke = Stroke { color, width: 1.6, dash: DASHES[i % DASHES.len()] };
         Style { color, shape: SHAPES[i % SHAPES.len()], fill: Fill::Full, stroke }
     }
@@ -105,9 +105,29 @@ impl Style {
     }
 }
 
-/// The colour of the `i`-th kind of thing, and whether it is hatched to be told from an earlier one.
-pub(crate) fn fill_color(i: usize) -> Color {
-    COLORS[i % COLORS.len()]
+/// Things that can be told apart by how an area is filled.
+pub(crate) const AREAS_MAX: usize = 2 * AREAS.len();
+
+/// Colours with their tints: as different in grey as eight can be.
+const AREAS: [(Color, f64); 8] = [
+    (Color(0x00, 0x72, 0xb2), 1.0),  // blue
+    (Color(0xe6, 0x9f, 0x00), 0.45), // orange
+    (Color(0x00, 0x9e, 0x73), 0.95), // bluish green
+    (Color(0xcc, 0x79, 0xa7), 0.62), // reddish purple
+    (Color(0x56, 0xb4, 0xe9), 0.2),  // sky blue
+    (Color(0xd5, 0x5e, 0x00), 0.66), // vermillion
+    (Color(0x00, 0x00, 0x00), 0.8),  // black
+    (Color(0x80, 0x80, 0x80), 1.0),  // grey
+];
+
+/// How the area of the `i`-th thing is filled and outlined: the first eight are filled, the next
+/// eight are white with a thick outline in the same colours.
+pub(crate) fn area(i: usize) -> (Color, Stroke) {
+    let (color, tint) = AREAS[i % AREAS.len()];
+    if i < AREAS.len() {
+        return (color.tint(tint), Stroke::solid(Color::BLACK, 0.5));
+    }
+    (Color::WHITE, Stroke::solid(color.tint(tint.max(0.6)), 2.0))
 }
 
 /// Draws a marker; `radius` is that of the circle, the other shapes look as large.
@@ -145,30 +165,33 @@ pub(crate) fn cross(at: Point, radius: f64, scene: &mut Scene) {
     }
 }
 
+/// Sine and cosine of 45 degrees.
+const DIAGONAL: f64 = std::f64::consts::FRAC_1_SQRT_2;
+
 /// Unit circle at multiples of 15 degrees, so that no sine is taken.
 const CIRCLE: [Point; 24] = [
     (1.0, 0.0),
     (0.965926, 0.258819),
     (0.866025, 0.5),
-    (0.707107, 0.707107),
+    (DIAGONAL, DIAGONAL),
     (0.5, 0.866025),
     (0.258819, 0.965926),
     (0.0, 1.0),
     (-0.258819, 0.965926),
     (-0.5, 0.866025),
-    (-0.707107, 0.707107),
+    (-DIAGONAL, DIAGONAL),
     (-0.866025, 0.5),
     (-0.965926, 0.258819),
     (-1.0, 0.0),
     (-0.965926, -0.258819),
     (-0.866025, -0.5),
-    (-0.707107, -0.707107),
+    (-DIAGONAL, -DIAGONAL),
     (-0.5, -0.866025),
     (-0.258819, -0.965926),
     (0.0, -1.0),
     (0.258819, -0.965926),
     (0.5, -0.866025),
-    (0.707107, -0.707107),
+    (DIAGONAL, -DIAGONAL),
     (0.866025, -0.5),
     (0.965926, -0.258819),
 ];
@@ -254,6 +277,13 @@ mod tests {
             assert_eq!((a.color, a.shape), (base.color, base.shape));
         }
         assert_eq!(VARIANTS_MAX, 3);
+    }
+
+    #[test]
+    fn areas_differ_in_grey() {
+        let mut grey: Vec<f64> = (0..AREAS.len()).map(|i| area(i).0.brightness()).collect();
+        grey.sort_by(f64::total_cmp);
+        assert!(grey.windows(2).all(|w| w[1] - w[0] > 0.05), "{grey:?}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::panel::{Axis, Look, Mark, Panel};
 use crate::scale::{Scale, Tick};
 use crate::scene::{Color, Stroke};
 use crate::sheet::Sheet;
-use crate::style::fill_color;
+use crate::style::{self, AREAS_MAX};
 use orrery_results::BatchRow;
 
 const FIGURE: &str = "timeline";
@@ -17,8 +17,6 @@ const BATCHES_MAX: usize = 5_000;
 /// Lanes that one figure can show, and policies with their own panels.
 const LANES_MAX: usize = 64;
 const POLICIES_MAX: usize = 8;
-/// Models with a look of their own; the others share one.
-const MODELS_MAX: usize = 16;
 /// Height of a lane.
 const LANE: f64 = 30.0;
 
@@ -123,14 +121,14 @@ fn lane_labels(lanes: &[(u32, u32, &str)]) -> Vec<String> {
     lanes.iter().map(label).collect()
 }
 
-/// The first eight models have the palette's colours, the next eight light forms of them.
+/// So many models have a look of their own; the others share one.
 fn look(place: usize) -> Look {
-    let fill = match place {
-        p if p < 8 => fill_color(p).tint(0.85),
-        p if p < MODELS_MAX => fill_color(p).tint(0.35),
-        _ => Color::LIGHT,
+    let (fill, outline) = if place < AREAS_MAX {
+        style::area(place)
+    } else {
+        (Color::LIGHT, Stroke::solid(Color::MIDDLE, 0.8))
     };
-    Look { fill, outline: Some(Stroke::solid(Color::BLACK, 0.5)), hatched: false }
+    Look { fill, outline: Some(outline), hatched: false }
 }
 
 fn outcome_look(look: Look, outcome: &str) -> Look {
@@ -164,12 +162,12 @@ fn batch_mark(
 fn legend(models: &[&str], inside: &[&BatchRow]) -> Legend {
     let shown = |m: &str| inside.iter().any(|b| b.model == m);
     let mut entries = Vec::new();
-    for (i, model) in models.iter().enumerate().take(MODELS_MAX).filter(|m| shown(m.1)) {
+    for (i, model) in models.iter().enumerate().take(AREAS_MAX).filter(|m| shown(m.1)) {
         let name =
             if model.parse::<u64>().is_ok() { format!("model {model}") } else { model.to_string() };
         entries.push((name, Key::Swatch(look(i))));
     }
-    if models.iter().skip(MODELS_MAX).any(|m| shown(m)) {
+    if models.iter().skip(AREAS_MAX).any(|m| shown(m)) {
         entries.push(("other models".into(), Key::Swatch(look(usize::MAX))));
     }
     let plain = Look { fill: Color::MIDDLE, outline: look(0).outline, hatched: false };

@@ -22,6 +22,7 @@
 //! The same run gives the same bytes. [`LogWriter`] writes them, [`read_log`] reads them one record
 //! at a time, [`MemoryLog`] keeps the records. A log of version 1 is one without names and reasons.
 
+mod fields;
 mod memory;
 mod names;
 mod read;

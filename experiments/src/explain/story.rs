@@ -1,7 +1,8 @@
 //! The story of one request, from the records of its log.
 
 use super::Failure;
-use super::words::{self, count, ms, requests};
+use super::target::{Phase, Target};
+use super::words::{self, ms, requests};
 use orrery_sim::cluster::Change;
 use orrery_sim::log::{BatchRecord, Closed, LogError, Names, Record};
 use orrery_sim::request::{ActionId, DeviceId, Drop, End, ModelId, Request, RequestId};
@@ -30,53 +31,10 @@ pub fn tell(
     story.text().ok_or(Failure::Unknown { requests: story.arrived })
 }
 
-/// What the request's time went into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    NoDevice,
-    Busy,
-    HeldBack,
-    Sent,
-    Running,
-    Lost,
-    Answer,
-}
-
-impl Phase {
-    fn words(self) -> &'static str {
-        match self {
-            Phase::NoDevice => "it waited while no device was up",
-            Phase::Busy => "it waited while every device had other batches",
-            Phase::HeldBack => {
-                "it waited although a device had nothing to do: the policy held it back"
-            }
-            Phase::Sent => "its batch waited for the device to begin it",
-            Phase::Running => "its batch ran",
-            Phase::Lost => "it was in a batch that was stopped, and that work was lost",
-            Phase::Answer => "its answer was on its way",
-        }
-    }
-}
-
 struct Open {
     batch: BatchRecord,
     issued: Time,
     began: Option<Time>,
-}
-
-/// The request, once it has come.
-struct Target {
-    request: Request,
-    /// The batch that it is in.
-    batch: Option<ActionId>,
-    /// Its last batch has closed as done.
-    done: bool,
-    end: Option<(Time, End)>,
-    steps: Vec<(Time, String)>,
-    /// By phase, how long; in the order of their first time.
-    spent: Vec<(Phase, Span)>,
-    /// Batches of its model that went without it.
-    passed: u64,
 }
 
 struct Story<'a> {
@@ -170,10 +128,13 @@ impl<'a> Story<'a> {
         };
         let waiting = self.live.values().filter(|&&(m, w)| m == r.model && w).count() as u64;
         let mut text = format!(
-            "arrives at {} of the run for {model}, from {app}, {slo}; {} of {model} {} before it",
+            "arrives at {} of the run for {model}, from {app}, {slo}; {} for {model} before it",
             words::at(r.arrival),
-            count(waiting, "request"),
-            if waiting == 1 { "waits" } else { "wait" },
+            match waiting {
+                0 => "nobody waits".to_string(),
+                1 => "1 request waits".to_string(),
+                n => format!("{n} requests wait"),
+            },
         );
         for (&device, &change) in &self.devices {
             let _ = write!(text, "; {}", self.device(device, change));
@@ -358,49 +319,5 @@ impl<'a> Story<'a> {
         }
         let _ = writeln!(out, "verdict: {}", target.verdict());
         Some(out)
-    }
-}
-
-impl Target {
-    fn add(&mut self, phase: Phase, span: Span) {
-        if span == Span::ZERO {
-            return;
-        }
-        match self.spent.iter_mut().find(|s| s.0 == phase) {
-            Some(spent) => spent.1 += span,
-            None => self.spent.push((phase, span)),
-        }
-    }
-
-    /// A run was for nothing.
-    fn lose(&mut self, ran: Span) {
-        if let Some(spent) = self.spent.iter_mut().find(|s| s.0 == Phase::Running) {
-            spent.1 = spent.1.minus(ran);
-        }
-        self.add(Phase::Lost, ran);
-    }
-
-    /// How it ended, and what took longest; of equal parts the first.
-    fn verdict(&self) -> String {
-        let (how, total) = match self.end {
-            None => ("the log ends before it did", Span::MAX),
-            Some((time, end)) => (words::end(end), time.since(self.request.arrival)),
-        };
-        let mut longest: Option<(Phase, Span)> = None;
-        for &(phase, span) in &self.spent {
-            if longest.is_none_or(|l| span > l.1) {
-                longest = Some((phase, span));
-            }
-        }
-        match longest {
-            None => format!("{how}, at once"),
-            Some((phase, span)) if total == Span::MAX => {
-                format!("{how}; the longest part, {}: {}", ms(span), phase.words())
-            }
-            Some((phase, span)) => {
-                let (total, part) = (ms(total), ms(span));
-                format!("{how} after {total}; the longest part, {part}: {}", phase.words())
-            }
-        }
     }
 }

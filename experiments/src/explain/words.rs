@@ -21,11 +21,6 @@ pub fn at(time: Time) -> String {
     ms(time.since(Time::ZERO))
 }
 
-/// `1 request`, `2 requests`.
-pub fn count(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
 pub fn model(names: &Names, id: ModelId) -> String {
     names.model(id).map_or_else(|| id.to_string(), str::to_string)
 }

@@ -6,6 +6,7 @@
 mod bad_tables;
 mod bad_usage;
 mod process;
+mod regress;
 mod reproduce;
 mod scenarios;
 mod sweep;

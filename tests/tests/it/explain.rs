@@ -20,14 +20,48 @@ fn by_hand(text: &str, request: u64) -> String {
 
 #[test]
 fn the_log_by_hand_is_told_step_by_step() {
+    // It comes 1.5 us after r0 began, waits 8.5 us for r0's batch, runs for 10.5 us.
     assert_eq!(
         by_hand(BY_HAND, 1),
-        "r1 under nexus[drop=none,batch=2]
-         0  arrives
+        "\
+r1 under nexus[drop=none,batch=2]
+      0.000 ms  arrives at 0.003 ms of the run for bert, from chat, with an SLO of 0.019 ms: until \
+0.021 ms; nobody waits for bert before it; on d0 a0 (bert x1) runs for 0.002 ms
+      0.009 ms  the policy: the earliest deadline
+      0.009 ms  a1 is sent to d0 (v100) with it: bert x1 (r1)
+      0.009 ms  a1 begins on d0 (v100), at once
+      0.019 ms  a1 ends on d0 (v100) after 0.011 ms
+      0.019 ms  it is answered 500 ns late
+verdict: late after 0.019 ms; the longest part, 0.011 ms: its batch ran
 "
     );
-    assert_eq!(by_hand(BY_HAND, 2), "");
-    assert_eq!(by_hand(BY_HAND, 3), "");
+    assert_eq!(
+        by_hand(BY_HAND, 2),
+        "\
+r2 under nexus[drop=none,batch=2]
+      0.000 ms  arrives at 0.003 ms of the run for bert, from chat, with an SLO of 0.009 ms: until \
+0.012 ms; 1 request waits for bert before it; on d0 a0 (bert x1) runs for 0.002 ms
+      0.008 ms  the policy: it would end 9500 ns after its deadline
+      0.008 ms  it is dropped, 0.001 ms before its deadline: the policy estimated that it could not \
+be in time any more
+verdict: dropped (infeasible) after 0.008 ms; the longest part, 0.008 ms: it waited while every \
+device had other batches
+"
+    );
+    assert_eq!(
+        by_hand(BY_HAND, 3),
+        "\
+r3 under nexus[drop=none,batch=2]
+      0.000 ms  arrives at 0.022 ms of the run for bert, from chat, without an SLO; nobody waits \
+for bert before it; d0 is idle
+      0.000 ms  a2 is sent to d0 (v100) with it: bert x1 (r3); it must begin within 0.000 ms
+      0.000 ms  d0 (v100) refuses a2: it could not start within its window any more
+      0.001 ms  a3 is sent to d0 (v100) with it: bert x1 (r3)
+      0.001 ms  a3 begins on d0 (v100), at once
+      0.008 ms  the run ends before the request does
+verdict: pending after 0.008 ms; the longest part, 0.007 ms: its batch ran
+"
+    );
 }
 
 #[test]

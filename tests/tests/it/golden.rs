@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Lines of a difference that are shown.
 const SHOWN_MAX: usize = 40;
 
-fn folder() -> PathBuf {
+pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 

@@ -12,4 +12,5 @@ mod intervals;
 mod naive;
 mod papers;
 mod regressions;
+mod result_version;
 mod timeline;

@@ -113,8 +113,8 @@ impl Batches {
     }
 
     /// The `q` quantile of latency with its interval, milliseconds; `sketch` is the `latency` of
-    /// these requests in [`Metrics`](crate::metrics::Metrics). The interval is not symmetric. Whether there
-    /// are samples enough is another question: see `stats::enough_for_quantile`.
+    /// these requests in [`Metrics`](crate::metrics::Metrics). The interval is not symmetric.
+    /// Whether there are samples enough is another question: see `stats::enough_for_quantile`.
     pub fn latency_quantile_ms(&self, q: f64, sketch: &Sketch) -> Option<Batched> {
         let spread = self.spread_of_share_below(q)?;
         let h = spread.half_width();

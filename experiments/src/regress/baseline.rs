@@ -1,0 +1,185 @@
+//! Baseline files: what is rerun, and what came out.
+
+use crate::cell::Seeds;
+use crate::commands::{forms_of_table, rows_of_scenario};
+use crate::table_file::TableFile;
+use orrery_results::{RESULT_VERSION, Row, read_csv, to_csv};
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{PolicySpec, SpecError};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A baseline.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    /// The version of the results that its rows are of.
+    pub result_version: u32,
+    /// Its rows.
+    pub rows: Vec<BaselineRow>,
+    rerun: Rerun,
+    path: PathBuf,
+    /// The file's text before the rows, comments included.
+    head: String,
+}
+
+/// A value that is guarded.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+pub struct BaselineRow {
+    /// As in [`Row::case`].
+    pub case: String,
+    /// As in [`Row::axes`].
+    pub axes: String,
+    /// As in [`Row::preset`].
+    pub preset: String,
+    /// As in [`Row::policy`].
+    pub policy: String,
+    /// As in [`Row::scope`].
+    pub scope: String,
+    /// As in [`Row::metric`].
+    pub metric: String,
+    /// As in [`Row::value`].
+    pub value: f64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    result_version: u32,
+    rerun: Rerun,
+    #[serde(default)]
+    rows: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rerun {
+    /// A table's id or file, or
+    reproduce: Option<String>,
+    /// a scenario, by its path from the baseline's folder.
+    scenario: Option<PathBuf>,
+    /// The table's cases; all when it is empty.
+    #[serde(default)]
+    cases: Vec<String>,
+    /// Requests of a run of the table.
+    requests: Option<u64>,
+    /// The scenario's policies; its own when it is empty.
+    #[serde(default)]
+    policies: Vec<String>,
+    seeds: Option<u32>,
+    /// The metrics that are guarded.
+    #[serde(default = "metrics")]
+    metrics: Vec<String>,
+}
+
+fn metrics() -> Vec<String> {
+    ["requests", "finish_rate", "latency_p99_ns", "mean_batch_size"].map(String::from).to_vec()
+}
+
+impl Baseline {
+    /// Reads a baseline.
+    ///
+    /// # Errors
+    /// When it cannot be read, or names nothing to rerun.
+    pub fn load(path: &Path) -> Result<Baseline, SpecError> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| SpecError::Read { file: name.clone(), source })?;
+        let parse = |message: String| SpecError::Parse { file: name.clone(), message };
+        let file: File =
+            toml::from_str(&text).map_err(|e| parse(e.to_string().trim_end().to_string()))?;
+        if file.rerun.reproduce.is_some() == file.rerun.scenario.is_some() {
+            let remedy = "add `reproduce = \"ID\"` or `scenario = \"FILE\"` under `[rerun]`";
+            let error = SpecError::value("rerun", "neither or both", "one thing to rerun", remedy);
+            return Err(error.in_file(&name));
+        }
+        let rows = if file.rows.trim().is_empty() {
+            Vec::new()
+        } else {
+            read_csv(&format!("{name}: rows"), &file.rows).map_err(|e| parse(e.to_string()))?
+        };
+        let head = without_rows(&text);
+        let (result_version, rerun) = (file.result_version, file.rerun);
+        Ok(Baseline { result_version, rows, rerun, path: path.to_path_buf(), head })
+    }
+
+    /// Reruns what it names.
+    ///
+    /// # Errors
+    /// When that does not exist or cannot be run.
+    pub fn run(&self) -> Result<Vec<BaselineRow>, SpecError> {
+        let rows = match (&self.rerun.reproduce, &self.rerun.scenario) {
+            (Some(id), _) => self.run_table(id)?,
+            (_, Some(scenario)) => self.run_scenario(scenario)?,
+            _ => Vec::new(),
+        };
+        let guarded = |r: &Row| r.versus.is_empty() && self.rerun.metrics.contains(&r.metric);
+        let rows: Vec<BaselineRow> = rows.into_iter().filter(guarded).map(row).collect();
+        if rows.is_empty() {
+            let (found, allowed) = (self.rerun.metrics.join(", "), "metrics of docs/formats.md");
+            let error = SpecError::value("rerun.metrics", found, allowed, "correct the list");
+            return Err(error.in_file(&self.path.display().to_string()));
+        }
+        Ok(rows)
+    }
+
+    fn run_table(&self, id: &str) -> Result<Vec<Row>, SpecError> {
+        let mut table = TableFile::load(id)?;
+        if !self.rerun.cases.is_empty() {
+            table.cases.names.clone_from(&self.rerun.cases);
+        }
+        table.seeds = self.rerun.seeds.unwrap_or(table.seeds);
+        table.load.requests = self.rerun.requests.unwrap_or(table.load.requests);
+        Ok(forms_of_table(&table, None)?.rows)
+    }
+
+    fn run_scenario(&self, scenario: &Path) -> Result<Vec<Row>, SpecError> {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let scenario = Scenario::load(folder.join(scenario))?;
+        let policies = if self.rerun.policies.is_empty() {
+            scenario.policies()?
+        } else {
+            let parse = |p: &String| PolicySpec::parse(p);
+            self.rerun.policies.iter().map(parse).collect::<Result<_, _>>()?
+        };
+        let count = self.rerun.seeds.unwrap_or(1).max(1);
+        rows_of_scenario(
+            &scenario,
+            &policies,
+            Seeds { first: scenario.seed, count, until_ci: None },
+        )
+    }
+
+    /// The file's text with other rows, and this version of the results.
+    pub fn with(&self, rows: &[BaselineRow]) -> String {
+        let is_version =
+            |l: &str| l.split('=').next().is_some_and(|k| k.trim() == "result_version");
+        let line = |l: &str| {
+            if is_version(l) {
+                format!("result_version = {RESULT_VERSION}\n")
+            } else {
+                format!("{l}\n")
+            }
+        };
+        let head: String = self.head.trim_end().lines().map(line).collect();
+        // In TOML a key after `[rerun]` would belong to it: the rows come before.
+        let (top, rest) = head.split_once("[rerun]").unwrap_or((&head, ""));
+        let rows = to_csv(rows);
+        format!("{}\nrows = '''\n{rows}'''\n\n[rerun]{rest}", top.trim_end())
+    }
+}
+
+/// The text without `rows = '''...'''`.
+fn without_rows(text: &str) -> String {
+    const OPEN: &str = "rows = '''";
+    let Some(at) = text.find(OPEN).filter(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n') else {
+        return text.to_string();
+    };
+    let body = &text[at + OPEN.len()..];
+    let rest = body.find("'''").map_or("", |end| &body[end + 3..]);
+    format!("{}{}", &text[..at], rest.trim_start_matches('\n'))
+}
+
+fn row(r: Row) -> BaselineRow {
+    let Row { case, axes, preset, policy, scope, metric, value, .. } = r;
+    BaselineRow { case, axes, preset, policy, scope, metric, value }
+}

@@ -1,0 +1,103 @@
+//! A baseline's rows against those found.
+
+use super::BaselineRow;
+use orrery_results::{Better, better};
+
+/// How one value changed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// It moved: from the baseline's row to this value.
+    Moved(BaselineRow, f64),
+    /// It is not found any more.
+    Gone(BaselineRow),
+    /// The baseline does not have it.
+    New(BaselineRow),
+}
+
+/// What came of a comparison.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparison {
+    /// In the order of the baseline, new ones last.
+    pub changes: Vec<Change>,
+    /// Values that were compared.
+    pub values: usize,
+}
+
+impl Comparison {
+    /// Whether nothing moved.
+    pub fn is_same(&self) -> bool {
+        self.changes.is_empty()
+    }
+}
+
+impl Change {
+    /// `better`, `worse`, or empty where neither can be said.
+    pub fn verdict(&self) -> &'static str {
+        let Change::Moved(old, new) = self else { return "" };
+        match (better(&old.metric), *new > old.value) {
+            (Better::Higher, true) | (Better::Lower, false) => "better",
+            (Better::Higher, false) | (Better::Lower, true) => "worse",
+            (Better::Neither, _) => "",
+        }
+    }
+}
+
+fn place(r: &BaselineRow) -> [&String; 6] {
+    [&r.case, &r.axes, &r.preset, &r.policy, &r.scope, &r.metric]
+}
+
+/// Compares. `tolerance` is a share of the larger of the two values; 0 asks for equality.
+pub fn compare(old: &[BaselineRow], new: &[BaselineRow], tolerance: f64) -> Comparison {
+    let mut changes = Vec::new();
+    for row in old {
+        match new.iter().find(|n| place(n) == place(row)) {
+            None => changes.push(Change::Gone(row.clone())),
+            Some(n) => {
+                let allowed = tolerance * row.value.abs().max(n.value.abs());
+                let same = row.value == n.value || (row.value - n.value).abs() <= allowed;
+                if !same {
+                    changes.push(Change::Moved(row.clone(), n.value));
+                }
+            }
+        }
+    }
+    let known = |n: &&BaselineRow| old.iter().any(|o| place(o) == place(n));
+    changes.extend(new.iter().filter(|n| !known(n)).cloned().map(Change::New));
+    Comparison { changes, values: old.len() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(metric: &str, value: f64) -> BaselineRow {
+        BaselineRow {
+            case: String::new(),
+            axes: String::new(),
+            preset: String::new(),
+            policy: "fifo".into(),
+            scope: "all".into(),
+            metric: metric.into(),
+            value,
+        }
+    }
+
+    #[test]
+    fn the_last_digit_counts_unless_a_tolerance_is_asked_for() {
+        let (old, new) = ([row("finish_rate", 0.5)], [row("finish_rate", 0.5 + 1e-16)]);
+        assert!(compare(&old, &new, 0.0).is_same(), "the same number");
+        let new = [row("finish_rate", 0.5 + 1e-15)];
+        assert_eq!(compare(&old, &new, 0.0).changes.len(), 1);
+        assert!(compare(&old, &new, 1e-12).is_same());
+    }
+
+    #[test]
+    fn gone_new_better_and_worse_are_told_apart() {
+        let old = [row("finish_rate", 0.5), row("latency_p99_ns", 10.0), row("requests", 5.0)];
+        let new = [row("finish_rate", 0.6), row("latency_p99_ns", 12.0), row("late", 1.0)];
+        let found = compare(&old, &new, 0.0).changes;
+        let verdicts: Vec<&str> = found.iter().map(Change::verdict).collect();
+        assert_eq!(verdicts, ["better", "worse", "", ""]);
+        assert!(matches!(found[2..], [Change::Gone(_), Change::New(_)]));
+    }
+}

@@ -1,0 +1,111 @@
+//! What a comparison found, as text, Markdown and JUnit XML.
+
+use super::{BaselineRow, Change, Comparison};
+use orrery_scenario::SpecError;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use std::fmt::Write;
+
+/// Changes that are shown for each baseline.
+const SHOWN_MAX: usize = 40;
+
+/// A baseline's name, and what came of it.
+pub type Outcome = (String, Result<Comparison, String>);
+
+/// The outcome for reading.
+pub fn text(outcomes: &[Outcome], blessed: bool) -> String {
+    let mut out = String::new();
+    for (name, outcome) in outcomes {
+        match outcome {
+            Err(_) => {
+                let _ = writeln!(out, "could not run  {name}");
+            }
+            Ok(c) if c.is_same() => {
+                let _ = writeln!(out, "same           {name}: {} values", c.values);
+            }
+            Ok(c) => {
+                let word = if blessed { "rewritten" } else { "moved" };
+                let (n, of) = (c.changes.len(), c.values);
+                let _ = writeln!(out, "{word:14} {name}: {n} of {of} values");
+                for change in c.changes.iter().take(SHOWN_MAX) {
+                    let _ = writeln!(out, "  {}", line(change));
+                }
+                if n > SHOWN_MAX {
+                    let _ = writeln!(out, "  and {} more", n - SHOWN_MAX);
+                }
+            }
+        }
+    }
+    out
+}
+
+fn place(r: &BaselineRow) -> String {
+    let parts = [&r.case, &r.axes, &r.policy, &r.preset, &r.scope, &r.metric];
+    let parts: Vec<&str> = parts.iter().map(|p| p.as_str()).filter(|p| !p.is_empty()).collect();
+    parts.join(" ")
+}
+
+fn line(change: &Change) -> String {
+    match change {
+        Change::Moved(old, new) => {
+            let by = new - old.value;
+            let verdict = change.verdict();
+            let verdict = if verdict.is_empty() { String::new() } else { format!(", {verdict}") };
+            format!("{}: {} -> {new} ({by:+}{verdict})", place(old), old.value)
+        }
+        Change::Gone(old) => format!("{}: {} -> gone", place(old), old.value),
+        Change::New(new) => format!("{}: new, {}", place(new), new.value),
+    }
+}
+
+/// The outcome as Markdown.
+pub fn markdown(outcomes: &[Outcome]) -> String {
+    let mut out = String::from("| baseline | outcome |\n|---|---|\n");
+    for (name, outcome) in outcomes {
+        let word = match outcome {
+            Err(_) => "could not run".to_string(),
+            Ok(c) if c.is_same() => format!("same, {} values", c.values),
+            Ok(c) => format!("**{} of {} values moved**", c.changes.len(), c.values),
+        };
+        let _ = writeln!(out, "| `{name}` | {word} |");
+    }
+    for (name, outcome) in outcomes {
+        let changes = match outcome {
+            Ok(c) if !c.is_same() => c.changes.iter().take(SHOWN_MAX).map(line).collect(),
+            Ok(_) => continue,
+            Err(e) => vec![e.clone()],
+        };
+        let _ = write!(out, "\n`{name}`\n\n```\n{}\n```\n", changes.join("\n"));
+    }
+    out
+}
+
+/// The outcome as JUnit XML.
+///
+/// # Errors
+/// When a name cannot stand in XML.
+pub fn junit(outcomes: &[Outcome]) -> Result<String, SpecError> {
+    let mut suite = TestSuite::new("orrery regress");
+    for (name, outcome) in outcomes {
+        let status = match outcome {
+            Ok(c) if c.is_same() => TestCaseStatus::success(),
+            Ok(c) => {
+                let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+                status.set_message(format!("{} of {} values moved", c.changes.len(), c.values));
+                let lines: Vec<String> = c.changes.iter().take(SHOWN_MAX).map(line).collect();
+                status.set_description(lines.join("\n"));
+                status
+            }
+            Err(e) => {
+                let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+                status.set_message(e.clone());
+                status
+            }
+        };
+        suite.add_test_case(TestCase::new(name.as_str(), status));
+    }
+    let mut report = Report::new("orrery");
+    report.add_test_suite(suite);
+    report.to_string().map_err(|e| {
+        SpecError::value("--junit", e, "text that can stand in XML", "rename the baseline")
+    })
+}

@@ -1,0 +1,199 @@
+//! What every figure promises: the same bytes, no label cut off or covered, no file read.
+
+mod errors;
+mod samples;
+
+use crate::*;
+use sha2::{Digest, Sha256};
+
+/// Every kind of figure.
+fn figures() -> Vec<(&'static str, Figure)> {
+    let all = Choice::default();
+    let distributions = samples::distributions();
+    let window = Window { from_ns: 10_000_000, to_ns: Some(90_000_000) };
+    let drawn = [
+        ("finish rate, one panel", finish_rate_by_slo(&samples::finish_rates(1), &all)),
+        ("finish rate, seven panels", finish_rate_by_slo(&samples::finish_rates(7), &all)),
+        ("sweep", metric_by_axis(&samples::sweep(), "rate_per_s", "latency_p99_ns", &all)),
+        ("histogram", execution_time_histogram(&distributions, &all)),
+        ("latency", latency_cdf(&distributions, "latency_ns", &all)),
+        ("batch size", batch_size_cdf(&distributions, &all)),
+        ("time series", time_series(&samples::series(), &all)),
+        ("timeline", device_timeline(&samples::batches(), window)),
+        ("sensitivity", sensitivity(&samples::variations(), "mean_abs_error", &all)),
+    ];
+    drawn.into_iter().map(|(name, f)| (name, f.unwrap_or_else(|e| panic!("{name}: {e}")))).collect()
+}
+
+/// Changed on purpose only, after a look at the figures.
+const GOLDEN: [(&str, &str); 9] = [
+    ("finish rate, one panel", ""),
+    ("finish rate, seven panels", ""),
+    ("sweep", ""),
+    ("histogram", ""),
+    ("latency", ""),
+    ("batch size", ""),
+    ("time series", ""),
+    ("timeline", ""),
+    ("sensitivity", ""),
+];
+
+#[test]
+fn the_same_rows_give_the_same_bytes() {
+    for ((name, a), (_, b)) in figures().iter().zip(&figures()) {
+        assert!(a.to_svg() == b.to_svg(), "{name}");
+    }
+}
+
+#[test]
+fn the_bytes_are_those_that_were_looked_at() {
+    let found: Vec<(&str, String)> = figures()
+        .iter()
+        .map(|(name, f)| {
+            let digest = Sha256::digest(f.to_svg().as_bytes());
+            (*name, digest.iter().take(8).map(|b| format!("{b:02x}")).collect())
+        })
+        .collect();
+    let golden: Vec<(&str, String)> = GOLDEN.map(|(name, hex)| (name, hex.to_string())).to_vec();
+    assert_eq!(found, golden);
+}
+
+/// A label as the SVG places it.
+#[derive(Debug)]
+struct Label {
+    text: String,
+    /// left, top, right, bottom
+    bounds: [f64; 4],
+}
+
+/// The labels of an SVG, read from its text.
+fn labels(svg: &str) -> Vec<Label> {
+    let attribute = |line: &str, name: &str| -> Option<String> {
+        let from = line.find(&format!(" {name}=\""))? + name.len() + 3;
+        Some(line[from..].split('"').next()?.to_string())
+    };
+    let number = |line: &str, name: &str| -> f64 {
+        attribute(line, name).and_then(|v| v.parse().ok()).expect(name)
+    };
+    let label = |line: &str| {
+        let inner = line.split_once('>').and_then(|p| p.1.split_once("</text>")).expect("text").0;
+        let text = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")]
+            .iter()
+            .fold(inner.to_string(), |t, (from, to)| t.replace(from, to));
+        let (x, y, size) = (number(line, "x"), number(line, "y"), number(line, "font-size"));
+        let width = font::width(&text, size);
+        let before = match attribute(line, "text-anchor").as_deref() {
+            Some("middle") => width / 2.0,
+            Some("end") => width,
+            _ => 0.0,
+        };
+        let (up, down) = (0.76 * size, 0.24 * size);
+        let bounds = match attribute(line, "transform") {
+            Some(_) => [x - up, y - width + before, x + down, y + before],
+            None => [x - before, y - up, x - before + width, y + down],
+        };
+        Label { text, bounds }
+    };
+    svg.lines().filter(|l| l.starts_with("<text ")).map(label).collect()
+}
+
+#[test]
+fn no_label_is_cut_off() {
+    // What a reader's own font may be wider than ours.
+    const SLACK: f64 = 4.0;
+    for (name, figure) in figures() {
+        let (width, height) = figure.size();
+        let labels = labels(&figure.to_svg());
+        assert!(labels.len() > 10, "{name}");
+        for label in labels {
+            let [left, top, right, bottom] = label.bounds;
+            let inside = left >= SLACK && right <= width - SLACK && top >= 0.0 && bottom <= height;
+            assert!(inside, "{name}: {label:?} on {width} x {height}");
+        }
+    }
+}
+
+#[test]
+fn no_label_covers_another() {
+    for (name, figure) in figures() {
+        let labels = labels(&figure.to_svg());
+        for (i, a) in labels.iter().enumerate() {
+            for b in &labels[..i] {
+                let apart = a.bounds[0] >= b.bounds[2]
+                    || b.bounds[0] >= a.bounds[2]
+                    || a.bounds[1] >= b.bounds[3] - 1.0
+                    || b.bounds[1] >= a.bounds[3] - 1.0;
+                assert!(apart, "{name}: {a:?} and {b:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn text_stays_text_and_names_its_font_with_others_to_fall_back_on() {
+    let svg = figures()[0].1.to_svg();
+    assert!(svg.contains("font-family=\"DejaVu Sans, Verdana, Arial, sans-serif\""));
+    for word in ["finish rate", "SLO (× P99)", "clockwork", "calibrated", ">paper<"] {
+        assert!(svg.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn the_paper_can_be_left_out() {
+    let choice = Choice { without_paper: true, ..Choice::default() };
+    let svg = finish_rate_by_slo(&samples::finish_rates(1), &choice).unwrap().to_svg();
+    assert!(!svg.contains(">paper<"));
+}
+
+#[test]
+fn flagged_rows_are_crossed_and_explained() {
+    let svg = figures()[0].1.to_svg();
+    assert!(svg.contains("too few samples behind the value (few-samples): 1 of 70 points"));
+    assert!(svg.contains("still diverging at its end (diverging): 1 of 70 points"));
+    let mut plain = samples::finish_rates(1);
+    plain.iter_mut().for_each(|r| r.flags.clear());
+    let plain = finish_rate_by_slo(&plain, &Choice::default()).unwrap().to_svg();
+    // A cross is two lines with a white rim each.
+    let lines = |svg: &str| svg.matches("<polyline").count();
+    assert_eq!(lines(&svg), lines(&plain) + 8);
+}
+
+#[test]
+fn a_scope_of_its_own_gets_a_panel() {
+    let choice = Choice { scopes: vec!["app gpt2".into()], ..Choice::default() };
+    let svg = execution_time_histogram(&samples::distributions(), &choice).unwrap().to_svg();
+    assert_eq!(svg.matches(">density (1/ms)<").count(), 1);
+    assert!(svg.contains("app gpt2") && !svg.contains("app bert"));
+}
+
+#[test]
+fn a_model_keeps_its_colour_in_every_window() {
+    let of = |from_ns, to_ns| {
+        let window = Window { from_ns, to_ns: Some(to_ns) };
+        let svg = device_timeline(&samples::batches(), window).unwrap().to_svg();
+        let lines: Vec<&str> = svg.lines().collect();
+        let at = lines.iter().rposition(|l| l.contains(">yolo<")).expect("the legend names it");
+        at.checked_sub(1).map(|_| svg.matches(crate::tests::YOLO).count()).unwrap_or(0)
+    };
+    assert!(of(0, 50_000_000) > 0 && of(50_000_000, 100_000_000) > 0);
+}
+
+/// The fourth model's fill.
+const YOLO: &str = "fill=\"#dfacc9\"";
+
+#[test]
+fn a_png_has_twice_the_size_and_letters_without_any_system_font() {
+    let figure = figures().swap_remove(5).1;
+    let bytes = figure.to_png();
+    let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    let (width, height) = figure.size();
+    assert_eq!(f64::from(info.width), (2.0 * width).ceil());
+    assert_eq!(f64::from(info.height), (2.0 * height).ceil());
+    // The title's line: some of it is dark, most of it white.
+    let line = &pixels[..(40 * info.width * 3) as usize];
+    let dark = line.iter().filter(|p| **p < 100).count();
+    assert!(dark > 1_000 && dark < line.len() / 10, "{dark} of {}", line.len());
+    assert_eq!(bytes, figure.to_png());
+}

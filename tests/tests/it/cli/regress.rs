@@ -1,0 +1,67 @@
+//! `orrery regress`: same, moved, could not run.
+
+use super::process::Place;
+use super::{POISSON, small_scenario};
+
+const BASELINE: &str = "# a comment that stays\nresult_version = 1\n\n[rerun]\nscenario = \"a.toml\"\n\
+    policies = [\"fifo\", \"nexus\"]\nmetrics = [\"finish_rate\", \"latency_p99_ns\"]\n";
+
+fn blessed() -> Place {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    place.write("b.toml", BASELINE);
+    place.run(&["regress", "b.toml", "--bless"]).ok();
+    place
+}
+
+#[test]
+fn what_did_not_change_is_the_same_and_blessing_it_changes_nothing() {
+    let place = blessed();
+    let text = place.read("b.toml");
+    assert!(
+        text.starts_with("# a comment that stays\n") && text.contains(",fifo,all,finish_rate,")
+    );
+    assert_eq!(place.run(&["regress", "b.toml"]).ok(), "same           b.toml: 12 values\n");
+    place.run(&["regress", "b.toml", "--bless"]).ok();
+    assert_eq!(place.read("b.toml"), text);
+}
+
+#[test]
+fn a_result_that_moved_is_told_by_how_much_in_every_report() {
+    let place = blessed();
+    let text = place.read("b.toml");
+    place.write("a.toml", small_scenario(POISSON).replace("c1 = 0.4", "c1 = 0.41"));
+    let args = ["regress", "b.toml", "--junit", "j.xml", "--markdown", "m.md"];
+    let said = place.run(&args).failed_a_check();
+    assert!(said.starts_with("moved          b.toml: "), "{said}");
+    assert!(said.contains("fifo all latency_p99_ns: ") && said.contains(", worse)"), "{said}");
+    assert!(place.read("m.md").contains("values moved**"));
+    let xml = place.read("j.xml");
+    assert!(xml.contains("failures=\"1\"") && xml.contains("b.toml"), "{xml}");
+    place.run(&["regress", "b.toml", "--tolerance", "1"]).ok();
+    let said = place.run(&["regress", "b.toml", "--bless"]).ok();
+    assert!(said.starts_with("rewritten") && place.read("b.toml") != text, "{said}");
+    place.run(&["regress", "b.toml"]).ok();
+}
+
+#[test]
+fn what_cannot_be_run_is_an_error_and_the_others_are_compared() {
+    let place = blessed();
+    place.write("c.toml", BASELINE.replace("a.toml", "nowhere.toml"));
+    let output = place.command(&["regress", "c.toml", "b.toml", "--markdown", "m.md"]).output();
+    assert_eq!(output.expect("a process").status.code(), Some(2));
+    assert!(place.read("m.md").contains("| `b.toml` | same, 12 values |"));
+    for (from, to, says) in [
+        ("result_version = 1", "result_version = 99", "--bless"),
+        ("scenario =", "scenari =", "scenari"),
+        ("scenario = \"a.toml\"\n", "", "one thing to rerun"),
+        ("\"fifo\"", "\"fifi\"", "did you mean `fifo`"),
+        ("[\"finish_rate\", \"latency_p99_ns\"]", "[\"finish\"]", "rerun.metrics"),
+    ] {
+        place.write("c.toml", BASELINE.replace(from, to));
+        let output = place.command(&["regress", "c.toml"]).output().expect("a process");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(says), "no `{says}` in {said}");
+    }
+    place.run(&["regress", "nowhere.toml"]).refused(&["nowhere.toml"]);
+}
