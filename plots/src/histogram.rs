@@ -119,9 +119,11 @@ impl Histogram {
 
     fn panel(&self, title: &str, unit: &str) -> Panel {
         let high = self.low + self.width * self.densities.len() as f64;
-        let room = 0.04 * (high - self.low);
-        // From zero where zero is near: the spread is then seen beside the size.
-        let low = if self.low < 0.5 * high { 0.0 } else { self.low - room };
+        // From zero where zero is near: the spread is then seen beside the size. A constant has none,
+        // and stays a thin bar.
+        let constant = self.densities.len() == 1;
+        let room = if constant { 0.5 * high } else { 0.04 * (high - self.low) };
+        let low = if constant || self.low < 0.5 * high { 0.0 } else { self.low - room };
         let x = Scale::Linear { low, high: high + room };
         let top = self.densities.iter().copied().fold(0.0, f64::max);
         let y = Scale::Linear { low: 0.0, high: if top > 0.0 { 1.22 * top } else { 1.0 } };

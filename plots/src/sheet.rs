@@ -6,6 +6,7 @@ use crate::Figure;
 use crate::font;
 use crate::legend::{Laid, Legend};
 use crate::panel::{LABEL, Panel, Place, TICK, TITLE};
+use crate::scale::Tick;
 use crate::scene::{Anchor, Color, Scene};
 
 /// Around everything.
@@ -106,10 +107,17 @@ impl Sheet {
 
     /// Room that a column needs left of its axes.
     fn left_of(&self, column: usize, columns: usize) -> f64 {
-        if self.share_y && column > 0 {
-            return 8.0;
-        }
         let panels = self.panels.iter().skip(column).step_by(columns);
+        if self.share_y && column > 0 {
+            // The first tick's label may stand out to the left.
+            let before = |p: &Panel| {
+                let ticks = p.x.ticks.iter().map(|t| {
+                    font::width(&t.label, TICK) / 2.0 - p.x.scale.share(t.at) * self.plot.0
+                });
+                ticks.fold(0.0, f64::max)
+            };
+            return 8.0 + panels.map(before).fold(0.0, f64::max);
+        }
         let ticks = panels.clone().flat_map(|p| &p.y.ticks);
         let widest = ticks.map(|t| font::width(&t.label, TICK)).fold(0.0, f64::max);
         let labelled = panels.clone().any(|p| !p.y.label.is_empty());

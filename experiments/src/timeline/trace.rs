@@ -12,7 +12,7 @@ use super::follow::{InFlight, Open, outcome_word};
 use super::json::{Json, escaped};
 use super::{Failure, Selection};
 use orrery_sim::log::{BatchRecord, Closed, LogError, Names, Record};
-use orrery_sim::request::{ActionId, DeviceId, End, ModelId, Request, RequestId};
+use orrery_sim::request::{ActionId, DeviceId, ModelId, Request, RequestId};
 use orrery_sim::time::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::Write;

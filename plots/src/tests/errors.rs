@@ -82,7 +82,10 @@ fn limits_are_stated() {
 #[test]
 fn a_table_that_is_given_twice_is_found_out() {
     let rows = [samples::finish_rates(1), samples::finish_rates(1)].concat();
-    says(finish_rate_by_slo(&rows, &all()), &["two rows for the same point", "clipper, released"]);
+    says(
+        finish_rate_by_slo(&rows, &all()),
+        &["two rows for the same point", "clipper, calibrated, 1.5"],
+    );
     let rows = [samples::distributions(), samples::distributions()].concat();
     says(batch_size_cdf(&rows, &all()), &["two rows for the same point", "clockwork"]);
     let rows = [samples::series(), samples::series()].concat();

@@ -154,7 +154,7 @@ pub(super) fn batches() -> Vec<BatchRow> {
                 policy: "clockwork".into(),
                 device,
                 device_name: "v100".into(),
-                model: models[(i * 5 + i / 3) % models.len()].into(),
+                model: models[(wobble(3 * i) * models.len() as f64) as usize].into(),
                 action: i as u64,
                 size: 1 << (i % 5),
                 start_ns: now,
