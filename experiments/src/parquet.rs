@@ -238,7 +238,10 @@ mod tests {
         table_from_rows(&rows, &path).unwrap();
         let frame = read(&path);
         let csv = orrery_results::to_csv(&rows);
-        assert_eq!(frame.get_column_names_str().join(","), csv.lines().next().unwrap());
+        assert_eq!(
+            frame.get_column_names().iter().map(|n| n.as_str()).collect::<Vec<_>>().join(","),
+            csv.lines().next().unwrap()
+        );
         assert_eq!(frame.column("value").unwrap().f64().unwrap().get(0), Some(0.1));
         assert_eq!(frame.column("samples").unwrap().u64().unwrap().get(0), Some(7));
         assert_eq!(frame.column("paper").unwrap().f64().unwrap().get(1), None);

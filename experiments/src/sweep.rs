@@ -62,9 +62,8 @@ pub fn sweep(args: &Sweep) -> Result<Answer, SpecError> {
         store.write(&plan.cells[i].spec_sha256, &runs)
     };
     let jobs = args.jobs.unwrap_or(0).into();
-    let all_done = run_cells(&pending, jobs, run).map_err(|e| {
+    let all_done = run_cells(&pending, jobs, run).inspect_err(|_| {
         say(&format!("finished cells are kept in {}", folder.display()));
-        e
     })?;
     if !all_done {
         let message = format!(

@@ -6,7 +6,6 @@ use crate::Figure;
 use crate::font;
 use crate::legend::{Laid, Legend};
 use crate::panel::{LABEL, Panel, Place, TICK, TITLE};
-use crate::scale::Tick;
 use crate::scene::{Anchor, Color, Scene};
 
 /// Around everything.
