@@ -238,3 +238,84 @@ fn of_distributions(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orrery_results::{BatchRow, to_csv};
+
+    fn plot(folder: &Path, tables: &[(&str, String)], out: &str) -> Result<Answer, SpecError> {
+        let write = |(name, text): &(&str, String)| {
+            let path = folder.join(name);
+            std::fs::write(&path, text).expect("a folder that can be written");
+            path
+        };
+        command(&Plot {
+            files: tables.iter().map(write).collect(),
+            out: folder.join(out),
+            kind: None,
+            x: None,
+            metric: None,
+            cases: Vec::new(),
+            presets: Vec::new(),
+            systems: Vec::new(),
+            scopes: Vec::new(),
+            without_paper: false,
+            from_ms: None,
+            to_ms: None,
+        })
+    }
+
+    fn finish_rates() -> String {
+        let row = |slo: &str| Row {
+            axes: format!("slo_x_p99={slo}"),
+            system: "orloj".into(),
+            scope: "all".into(),
+            metric: "finish_rate".into(),
+            value: 0.5,
+            ..Row::default()
+        };
+        to_csv(&[row("2"), row("3")])
+    }
+
+    fn batches() -> String {
+        to_csv(&[BatchRow {
+            model: "bert".into(),
+            size: 4,
+            end_ns: 1_000_000,
+            ..BatchRow::default()
+        }])
+    }
+
+    #[test]
+    fn the_kind_is_guessed_from_the_header_and_the_form_from_the_name() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path();
+        let answer = plot(path, &[("a.csv", finish_rates())], "a.svg").expect("a figure");
+        assert_eq!(answer.stdout, format!("{}\n", path.join("a.svg").display()));
+        let svg = std::fs::read_to_string(path.join("a.svg")).expect("an SVG");
+        assert!(svg.starts_with("<?xml") && svg.contains("finish rate"));
+        plot(path, &[("b.csv", batches())], "deep/b.png").expect("a figure");
+        let png = std::fs::read(path.join("deep/b.png")).expect("a PNG");
+        assert!(png.starts_with(b"\x89PNG"));
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_is_said_with_the_file_and_the_remedy() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let says = |tables: &[(&str, String)], out: &str, words: &[&str]| {
+            let error = plot(folder.path(), tables, out).expect_err("no figure").to_string();
+            for word in words.iter().chain(&["remedy"]) {
+                assert!(error.contains(word), "{word}: {error}");
+            }
+        };
+        says(&[("a.csv", finish_rates())], "a.pdf", &["a.pdf", ".svg or .png"]);
+        says(&[("a.csv", "x,y\n1,2\n".into())], "a.svg", &["a.csv", "x,y", "`metric`"]);
+        says(&[("a.csv", String::new())], "a.svg", &["a.csv", "an empty file"]);
+        let mixed = [("a.csv", finish_rates()), ("b.csv", batches())];
+        says(&mixed, "a.svg", &["b.csv", "batches after result rows"]);
+        let other = finish_rates().replace("slo_x_p99", "load");
+        let one = other.replace("load=3", "load=2");
+        says(&[("c.csv", one)], "a.svg", &["c.csv", "exactly one axis with several numbers"]);
+    }
+}

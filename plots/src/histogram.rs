@@ -140,7 +140,8 @@ impl Histogram {
         let lines = [("mean", self.mean, MEAN, 0), ("P99", self.p99, P99, 1)];
         for (word, x, stroke, line) in lines {
             marks.push(Mark::Vertical { x, stroke });
-            marks.push(Mark::Word { x, line, text: format!("{word} {} {unit}", three_digits(x)) });
+            let text = format!("{word} {} {unit}", three_digits(x));
+            marks.push(Mark::Word { x, line, left: word == "mean", text });
         }
         let axis =
             |label: String, scale: Scale, count| Axis { label, scale, ticks: scale.ticks(count) };

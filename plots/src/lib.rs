@@ -17,6 +17,9 @@
 //! ```text
 //! rows -> choice -> panels (axes, marks) -> sheet (grid, legend, notes) -> scene -> SVG, PNG
 //! ```
+//!
+//! Of plotters only the bitmap backend is used: it fills the PNG's shapes. The SVG, the layout and
+//! the letters are drawn here.
 
 mod cdf;
 mod choice;

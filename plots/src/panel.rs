@@ -50,10 +50,11 @@ pub(crate) enum Mark {
         x: f64,
         stroke: Stroke,
     },
-    /// A word at the top of the panel, beside a vertical line, `line` lines down.
+    /// A word at the top of the panel, `line` lines down, left or right of a vertical line.
     Word {
         x: f64,
         line: usize,
+        left: bool,
         text: String,
     },
 }
@@ -191,16 +192,24 @@ impl Panel {
                 let x = at((*x, 0.0)).0;
                 scene.line(vec![(x, place.top), (x, place.bottom())], *stroke);
             }
-            Mark::Word { x, line, text } => {
+            Mark::Word { x, line, left, text } => {
                 let x = at((*x, 0.0)).0;
                 let y = place.top + 10.0 + 13.0 * *line as f64;
-                let fits = x + 4.0 + font::width(text, TICK) <= place.right();
-                let (x, anchor) =
-                    if fits { (x + 4.0, Anchor::Start) } else { (x - 4.0, Anchor::End) };
-                scene.text((x, y), text, TICK, anchor, Color::BLACK);
+                word((x, y), text, *left, (place.left, place.right()), scene);
             }
         }
     }
+}
+
+/// A word beside a line, on the other side where there is no room; white lies behind it, because
+/// other lines may run there.
+fn word((x, y): Point, text: &str, left: bool, (from, to): Point, scene: &mut Scene) {
+    let width = font::width(text, TICK) + 4.0;
+    let left = if left { x - width > from } else { x + width > to };
+    let (start, end) = if left { (x - width, x - 2.0) } else { (x + 2.0, x + width) };
+    scene.rectangle((start, y - TICK), (end, y + 3.0), Some(Color::WHITE), None);
+    let middle = (start + end) / 2.0;
+    scene.text((middle, y), text, TICK, Anchor::Middle, Color::BLACK);
 }
 
 /// Every k-th tick, with the smallest k for which their labels stay `gap` apart.
