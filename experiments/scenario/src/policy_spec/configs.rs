@@ -1,0 +1,91 @@
+//! Each policy's parameters: their names, defaults and bounds.
+
+use super::params::Params;
+use crate::error::SpecError;
+use orrery_sim::policy::{clipper, clockwork, fifo, nexus, orloj};
+use orrery_sim::time::Span;
+
+pub(super) fn fifo_config(p: &mut Params) -> Result<fifo::Config, SpecError> {
+    Ok(fifo::Config {
+        max_batch: p.count("max_batch", 16)?,
+        drop_expired: p.flag("drop_expired", false)?,
+    })
+}
+
+pub(super) fn clipper_config(p: &mut Params) -> Result<clipper::Config, SpecError> {
+    let default = p.preset("adaptive", "aimd")?;
+    let sizing = match p.word("sizing", default, &["adaptive", "aimd", "fixed"])? {
+        "adaptive" => clipper::Sizing::Adaptive,
+        "aimd" => clipper::Sizing::Aimd {
+            step: p.count("step", 1)?,
+            backoff: p.number("backoff", 0.9, 0.01..=0.99)?,
+        },
+        _ => clipper::Sizing::Fixed(p.count("size", 16)?),
+    };
+    let default_reply = p.flag("default_reply", true)?;
+    Ok(clipper::Config { sizing, default_reply, max_batch: p.count("max_batch", 64)? })
+}
+
+pub(super) fn nexus_config(p: &mut Params) -> Result<nexus::Config, SpecError> {
+    let rules = ["sliding-window", "earliest", "elapsed", "none"];
+    let drop = match p.word("drop", "sliding-window", &rules)? {
+        "sliding-window" => nexus::DropRule::SlidingWindow,
+        "earliest" => nexus::DropRule::Earliest,
+        "elapsed" => nexus::DropRule::Elapsed,
+        _ => nexus::DropRule::None,
+    };
+    let batch = match p.take("batch") {
+        None | Some("plan") => None,
+        Some(text) => Some(p.parse_count("batch", text)?),
+    };
+    Ok(nexus::Config {
+        drop,
+        std_factor: p.number("std_factor", 1.0, 0.0..=10.0)?,
+        profile_factor: p.number("profile_factor", 1.15, 0.01..=100.0)?,
+        margin: p.span_ms("margin_ms", Span::from_ms(2))?,
+        batch,
+    })
+}
+
+pub(super) fn clockwork_config(p: &mut Params) -> Result<clockwork::Config, SpecError> {
+    let mut config = clockwork::Config::released();
+    if p.preset("released", "paper")? == "paper" {
+        config.ahead = Span::from_ms(5);
+        config.max_batch = 16;
+    }
+    config.estimator =
+        match p.word("estimator", "p99-of-10", &["p99-of-10", "window-mean", "static-mean"])? {
+            "p99-of-10" => clockwork::Estimator::P99Of10,
+            "window-mean" => clockwork::Estimator::WindowMean,
+            _ => clockwork::Estimator::StaticMean,
+        };
+    Ok(clockwork::Config {
+        estimator: config.estimator,
+        ahead: p.span_ms("ahead_ms", config.ahead)?,
+        width: p.span_ms("width_ms", config.width)?,
+        buffer: p.span_ms("buffer_ms", config.buffer)?,
+        lead: p.span_ms("lead_ms", config.lead)?,
+        lag: p.span_ms("lag_ms", config.lag)?,
+        max_batch: p.count("max_batch", config.max_batch)?,
+        max_exec: p.span_ms("max_exec_ms", config.max_exec)?,
+    })
+}
+
+pub(super) fn orloj_config(p: &mut Params) -> Result<orloj::Config, SpecError> {
+    let estimate = match p.word("estimate", "mean", &["mean", "quantile"])? {
+        "mean" => orloj::Estimate::Mean,
+        _ => orloj::Estimate::Quantile(p.number("quantile", 0.999, 0.0..=1.0)?),
+    };
+    let order = match p.word("order", "descending", &["descending", "ascending"])? {
+        "descending" => orloj::SizeOrder::Descending,
+        _ => orloj::SizeOrder::Ascending,
+    };
+    Ok(orloj::Config {
+        estimate,
+        order,
+        b_per_ms: p.number("b_per_ms", 1e-4, 1e-12..=1e3)?,
+        max_batch: p.count("max_batch", 16)?,
+        max_exec: p.span_ms("max_exec_ms", Span::ZERO)?,
+        relearn_every: p.parse_or("relearn_every", 0)?,
+    })
+}
