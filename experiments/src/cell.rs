@@ -2,6 +2,7 @@
 //!
 //! `reproduce`, `run` and `sweep` all come down to cells; their results are the same rows.
 
+use crate::goodput::{DEVICES, PEAK};
 use orrery_results::{Flags, RESULT_VERSION, Row, seed_list, unit};
 use orrery_scenario::SpecError;
 use orrery_sim::metrics::{BatchMeans, Batches, Figures, Metrics, TimeSeries};
@@ -39,7 +40,7 @@ pub struct Measure {
 }
 
 /// One run of a cell.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
 pub struct Replication {
     /// The seed.
     pub seed: u64,
@@ -53,6 +54,9 @@ pub struct Replication {
     pub offered: Vec<u64>,
     /// Of these, those finished in time.
     pub in_time: Vec<u64>,
+    /// More flags of its rows: what a search noticed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// Names of models and applications, by number.
@@ -87,7 +91,8 @@ impl Replication {
         }
         let (offered, in_time) = means.total().offered_and_in_time();
         let pending = total.ended(End::Pending);
-        Replication { seed, measures, diverging: series.diverging(), pending, offered, in_time }
+        let (diverging, notes) = (series.diverging(), Vec::new());
+        Replication { seed, measures, diverging, pending, offered, in_time, notes }
     }
 
     /// A value, if the run has it.
@@ -263,7 +268,7 @@ pub fn rows(place: &Row, seeds: &Seeds, runs: &[Replication]) -> Vec<Row> {
 }
 
 fn is_count(metric: &str) -> bool {
-    unit(metric) == "requests" && metric != "mean_batch_size"
+    unit(metric) == "requests" && !metric.contains("batch_size")
 }
 
 fn interval_of(row: &mut Row, all: &[Measure], values: &[f64]) {
@@ -295,6 +300,9 @@ fn flags_of(row: &mut Row, all: &[Measure], runs: &[Replication], wide: bool) {
     }
     if runs.iter().any(|r| r.diverging) {
         row.flag(Flags::DIVERGING);
+    }
+    if row.metric == PEAK || row.metric == DEVICES {
+        runs.iter().flat_map(|r| &r.notes).for_each(|note| row.flag(note));
     }
     if runs.iter().any(|r| r.pending > 0) {
         row.flag(Flags::PENDING);

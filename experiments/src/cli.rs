@@ -48,6 +48,8 @@ enum Command {
     List,
     /// Run a scenario file and print the metrics of its policies.
     Run(Run),
+    /// Find the highest rate that a scenario's devices carry, or the fewest devices for its rate.
+    Goodput(crate::goodput::Goodput),
     /// Run a scenario over axes, in parallel; continues where it was stopped.
     Sweep(Sweep),
     /// Join the shards of a sweep.
@@ -308,6 +310,7 @@ pub fn main() -> ExitCode {
         Command::Reproduce(args) => commands::reproduce(&args),
         Command::List => commands::list(),
         Command::Run(args) => commands::run(&args),
+        Command::Goodput(args) => crate::goodput::command(&args),
         Command::Sweep(args) => crate::sweep::sweep(&args),
         Command::Merge(args) => crate::sweep::merge(&args),
         Command::Trace(command) => commands::trace(&command),

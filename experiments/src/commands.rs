@@ -10,6 +10,7 @@ use crate::run_report;
 use crate::runs;
 use crate::scenario_cell::{ScenarioCell, inputs_sha256};
 use crate::sensitivity::Sensitivity;
+use crate::study::Study;
 use crate::table_file::TableFile;
 use orrery_results::{Row, to_json};
 use orrery_scenario::scenario::Scenario;
@@ -41,6 +42,14 @@ pub fn pool(jobs: usize) -> Result<rayon::ThreadPool, SpecError> {
 /// # Errors
 /// When the table or one of its parts does not exist, or `--out` cannot be written.
 pub fn reproduce(args: &Reproduce) -> Result<Answer, SpecError> {
+    if let Some(study) = Study::find(&args.id)? {
+        let pool = pool(args.jobs.unwrap_or(0).into())?;
+        let forms = pool.install(|| crate::study::reproduce(&study, args))?;
+        if let Some(path) = &args.plot {
+            crate::table_figure::draw(&forms.rows, path)?;
+        }
+        return forms.answer(&study.id, &args.output);
+    }
     let mut table = TableFile::load(&args.id)?;
     if let Some(seeds) = args.seeds {
         table.seeds = seeds;
@@ -86,6 +95,10 @@ pub fn list() -> Result<Answer, SpecError> {
         let t = TableFile::load(id)?;
         let _ =
             writeln!(out, "{:28} {:>7}  {}\n{:38}{}", t.id, t.expected_s, t.title, "", t.source);
+    }
+    for s in Study::shipped()? {
+        let _ =
+            writeln!(out, "{:28} {:>7}  {}\n{:38}{}", s.id, s.expected_s, s.title, "", s.source);
     }
     out.push_str("\nseconds: measured on 2 cores (docs/performance.md)\n");
     Ok(Answer::of(out))
@@ -144,6 +157,7 @@ pub fn rows_of_scenario(
         policy: policy.clone(),
         seeds,
         inputs_sha256: inputs.clone(),
+        search: None,
     };
     let cells: Vec<ScenarioCell> = policies.iter().map(cell).collect();
     let progress = Progress::new(cells.len() as u64, "policies");

@@ -9,6 +9,8 @@
 //! | [`score`] | how far off the paper's figures ours are |
 //! | [`cell`], [`scenario_cell`] | one specification and policy with its seeds, and its rows |
 //! | [`sweep`] | a scenario over axes: plan, stored cells, shards |
+//! | [`goodput`] | peak goodput: a search in place of a run |
+//! | [`study`] | figures and tables over clusters: sweeps with the paper's numbers and sentences |
 //! | [`regress`] | baselines that guard results |
 //! | [`report`], [`sensitivity`], [`run_report`] | text, wide CSV and JSON |
 //! | [`output`], [`details`] | how results leave; the tables behind figures |
@@ -22,6 +24,7 @@ pub mod cli;
 pub mod commands;
 pub mod details;
 pub mod explain;
+pub mod goodput;
 pub mod log_file;
 pub mod output;
 pub mod paper;
@@ -35,6 +38,7 @@ pub mod runs;
 pub mod scenario_cell;
 pub mod score;
 pub mod sensitivity;
+pub mod study;
 pub mod sweep;
 pub mod table_figure;
 pub mod table_file;

@@ -1,6 +1,7 @@
 //! A cell of a scenario: what it is run with, what identifies it, and its runs.
 
 use crate::cell::{self, Replication, ScopeNames, Seeds, Watch};
+use crate::goodput::Search;
 use orrery_results::{RESULT_VERSION, Row};
 use orrery_scenario::scenario::{InputFile, Scenario};
 use orrery_scenario::setup::Setup;
@@ -20,13 +21,19 @@ pub struct ScenarioCell {
     pub seeds: Seeds,
     /// As in [`Row::inputs_sha256`].
     pub inputs_sha256: String,
+    /// Search for the peak goodput instead of running once.
+    pub search: Option<Search>,
 }
 
 impl ScenarioCell {
     /// The hash of all that the results depend on.
     pub fn spec_sha256(&self) -> String {
         let (scenario, seeds) = (self.scenario.canonical(), self.seeds.words());
-        cell::spec_sha256(&["scenario", &scenario, self.policy.text(), &seeds, &self.inputs_sha256])
+        let parts = ["scenario", &scenario, self.policy.text(), &seeds, &self.inputs_sha256];
+        match self.search.as_ref().map(Search::words) {
+            None => cell::spec_sha256(&parts),
+            Some(search) => cell::spec_sha256(&[&parts[..], &["goodput", &search]].concat()),
+        }
     }
 
     /// What all its rows have in common.
@@ -37,7 +44,9 @@ impl ScenarioCell {
             axes: self.axes.clone(),
             system: self.policy.system().to_string(),
             policy: self.policy.text().to_string(),
-            warm_up: if warm_up_s > 0.0 {
+            warm_up: if let Some(search) = &self.search {
+                search.warm_up()
+            } else if warm_up_s > 0.0 {
                 format!("arrivals before {warm_up_s} s are not counted")
             } else {
                 "none".to_string()
@@ -56,6 +65,9 @@ impl ScenarioCell {
     pub fn run(&self) -> Result<Vec<Replication>, SpecError> {
         let names = scope_names(&self.scenario);
         self.seeds.run(|seed| {
+            if let Some(search) = &self.search {
+                return search.run(&self.scenario, &self.policy, seed);
+            }
             let (metrics, watch) = run_one(&self.scenario.setup(seed)?, &self.policy, seed)?;
             Ok(Replication::of(seed, &metrics, &watch, &names))
         })

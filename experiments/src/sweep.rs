@@ -13,8 +13,8 @@ mod file;
 mod plan;
 mod store;
 
-pub use file::SweepFile;
-pub use plan::{Plan, PlannedCell};
+pub use file::{Axis, Point, SweepFile};
+pub use plan::{Plan, PlannedCell, plan};
 pub use store::{Entry, Store};
 
 use crate::cell::{Replication, difference, rows};
@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// When the file is wrong, a run cannot be made or the folder cannot be written.
 pub fn sweep(args: &Sweep) -> Result<Answer, SpecError> {
     let file = SweepFile::load(&args.file)?.with(args)?;
-    let (plan, cells) = plan::plan(&file)?;
+    let (plan, cells) = plan::plan(&file, file.base()?)?;
     let folder = match &args.output.out {
         Some(folder) => folder.clone(),
         None => PathBuf::from(format!("{}.sweep", file.name)),

@@ -3,6 +3,7 @@
 //! A file may extend another one; tables are merged key by key, arrays replaced. Unknown keys are
 //! errors. It knows what a table assumes, not how it is run.
 
+use crate::study::Study;
 use orrery_scenario::PolicySpec;
 use orrery_scenario::error::{SpecError, nearest};
 use serde::{Deserialize, Serialize};
@@ -272,7 +273,7 @@ impl TableFile {
             return TableFile::from_text(id, &text);
         }
         let Some((_, text)) = FILES.iter().find(|f| f.0 == id && f.0.contains("-table-")) else {
-            let known: Vec<&str> = TableFile::ids().collect();
+            let known: Vec<&str> = TableFile::ids().chain(Study::ids()).collect();
             let hint = nearest(id, known.iter().copied());
             let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
             return Err(SpecError::value(
@@ -404,7 +405,8 @@ fn merged(name: &str, text: &str, depth: u32) -> Result<Value, SpecError> {
     Ok(value)
 }
 
-fn overlay(base: &mut Value, over: Value) {
+/// Lays one file's keys over another's; tables are merged, all else replaced.
+pub fn overlay(base: &mut Value, over: Value) {
     match (base, over) {
         (Value::Table(base), Value::Table(over)) => {
             for (key, value) in over {

@@ -18,7 +18,8 @@ pub fn unit(metric: &str) -> &'static str {
         m if m.ends_with("_per_s") => "1/s",
         "requests" | "in_time" | "late" | "pending" => "requests",
         m if m.starts_with("drop") => "requests",
-        "mean_batch_size" => "requests",
+        m if m.contains("batch_size") => "requests",
+        "devices_needed" => "devices",
         "batches" => "batches",
         _ => "1",
     }
@@ -27,7 +28,8 @@ pub fn unit(metric: &str) -> &'static str {
 /// Which way a metric is better.
 pub fn better(metric: &str) -> Better {
     match metric {
-        "finish_rate" | "goodput_per_s" | "in_time" => Better::Higher,
+        "finish_rate" | "goodput_per_s" | "peak_goodput_per_s" | "in_time" => Better::Higher,
+        "devices_needed" | "worst_bad_rate" => Better::Lower,
         m if m.starts_with("latency_") || m.starts_with("queueing_") => Better::Lower,
         "late" | "pending" => Better::Lower,
         m if m.starts_with("drop") => Better::Lower,

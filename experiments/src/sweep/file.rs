@@ -3,8 +3,10 @@
 //! It checks the file; the scenario's own keys are checked when they are set.
 
 use crate::cli::Sweep;
+use crate::goodput::Search;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
+use orrery_scenario::scenario::Scenario;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,6 +39,8 @@ pub struct SweepFile {
     pub policies: Vec<String>,
     /// The policy that the others are compared with; the first when it is left out.
     pub compare_to: Option<String>,
+    /// Search each cell's peak goodput, in place of one run.
+    pub goodput: Option<Search>,
     /// Keys set in every cell.
     #[serde(default)]
     pub set: BTreeMap<String, Value>,
@@ -74,6 +78,9 @@ pub struct Axis {
 pub struct Point {
     /// Its name in results, under the axis `point`.
     pub name: String,
+    /// Its axes in results, as `name=value;name=value`, in place of `point=NAME`.
+    #[serde(default)]
+    pub axes: String,
     /// The keys that it sets.
     pub set: BTreeMap<String, Value>,
 }
@@ -102,7 +109,24 @@ impl SweepFile {
         if file.name.is_empty() {
             file.name = path.file_stem().map_or("sweep".into(), |s| s.to_string_lossy().into());
         }
-        for axis in &mut file.axis {
+        file.checked()
+    }
+
+    /// The base scenario, read from its file.
+    ///
+    /// # Errors
+    /// When it cannot be read or is wrong.
+    pub fn base(&self) -> Result<Scenario, SpecError> {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        Scenario::load(folder.join(&self.scenario))
+    }
+
+    /// Names filled in where they are left out, everything checked.
+    ///
+    /// # Errors
+    /// When the file is no sweep.
+    pub fn checked(mut self) -> Result<SweepFile, SpecError> {
+        for axis in &mut self.axis {
             if axis.keys.is_empty() && !axis.key.is_empty() {
                 axis.keys = vec![axis.key.clone()];
             }
@@ -111,8 +135,9 @@ impl SweepFile {
                 axis.name = last.unwrap_or_default().to_string();
             }
         }
-        file.check().map_err(|e| e.in_file(&name))?;
-        Ok(file)
+        let name = self.path.display().to_string();
+        self.check().map_err(|e| e.in_file(&name))?;
+        Ok(self)
     }
 
     /// What the command line changes.
@@ -160,6 +185,9 @@ impl SweepFile {
         if let Some(width) = self.until_ci.filter(|w| !(*w > 0.0 && *w <= 1.0)) {
             return wrong("until_ci".into(), width.to_string(), "above 0, at most 1", "correct it");
         }
+        if let Some(search) = &self.goodput {
+            search.check()?;
+        }
         if self.axis.is_empty() && self.point.is_empty() {
             let remedy =
                 "add `[[axis]]` with `key` and `values`, or `[[point]]` with `name` and `set`";
@@ -190,7 +218,7 @@ impl SweepFile {
         }
         for (i, point) in self.point.iter().enumerate() {
             let again = self.point[..i].iter().any(|p| p.name == point.name);
-            if again || point.name.contains([';', '\n']) {
+            if again || point.name.contains([';', '\n']) || point.axes.contains('\n') {
                 let key = format!("point[{i}].name");
                 let allowed = "a name of its own, without `;`";
                 return wrong(key, point.name.clone(), allowed, "choose another name");

@@ -8,7 +8,6 @@ use orrery_results::{RESULT_VERSION, Row};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use toml::Value;
 
 /// All that is needed to make results from stored cells.
@@ -45,10 +44,8 @@ struct Combination {
 ///
 /// # Errors
 /// When the scenario, a key or a policy is wrong, or a file of the scenario cannot be read.
-pub fn plan(file: &SweepFile) -> Result<(Plan, Vec<ScenarioCell>), SpecError> {
+pub fn plan(file: &SweepFile, mut base: Scenario) -> Result<(Plan, Vec<ScenarioCell>), SpecError> {
     let in_file = |e: SpecError| e.in_file(&file.path.display().to_string());
-    let folder = file.path.parent().unwrap_or(Path::new(""));
-    let mut base = Scenario::load(folder.join(&file.scenario))?;
     if !file.policies.is_empty() {
         let list = Value::Array(file.policies.iter().cloned().map(Value::String).collect());
         base = base.with(&[("policies".to_string(), list)]).map_err(in_file)?;
@@ -74,6 +71,7 @@ pub fn plan(file: &SweepFile) -> Result<(Plan, Vec<ScenarioCell>), SpecError> {
                 policy,
                 seeds,
                 inputs_sha256: inputs.clone(),
+                search: file.goodput.clone(),
             });
         }
     }
@@ -106,7 +104,11 @@ fn combinations(file: &SweepFile) -> Vec<Combination> {
         vec![Combination { axes: Vec::new(), changes: Vec::new() }]
     } else {
         let point = |p: &super::file::Point| Combination {
-            axes: vec![format!("point={}", p.name)],
+            axes: vec![if p.axes.is_empty() {
+                format!("point={}", p.name)
+            } else {
+                p.axes.clone()
+            }],
             changes: p.set.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
         };
         file.point.iter().map(point).collect()

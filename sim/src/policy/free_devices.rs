@@ -8,28 +8,32 @@ use crate::request::{DeviceId, Drop};
 
 /// Free devices, the last one next.
 #[derive(Debug, Default)]
-pub(crate) struct FreeDevices(Vec<DeviceId>);
+pub(crate) struct FreeDevices {
+    free: Vec<DeviceId>,
+    /// They finish what they have and take no more.
+    draining: Vec<DeviceId>,
+}
 
 impl FreeDevices {
     /// The device for the next batch.
     pub fn next(&self) -> Option<DeviceId> {
-        self.0.last().copied()
+        self.free.last().copied()
     }
 
     /// The device for the next batch has got it.
     pub fn take_next(&mut self) {
-        self.0.pop();
+        self.free.pop();
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.free.is_empty()
     }
 
     /// Follows the start, results and changes of devices. Requests of a batch that did not run are
     /// dropped as refused, unless they have ended already.
     pub fn follow(&mut self, event: &Event<'_>, known: &Known<'_>, out: &mut Actions) {
         match *event {
-            Event::Start => self.0 = known.devices().iter().map(|d| d.id).collect(),
+            Event::Start => self.free = known.devices().iter().map(|d| d.id).collect(),
             Event::Result { device, outcome, requests, .. } => {
                 if !matches!(outcome, Outcome::Done { .. }) {
                     for &id in requests.iter().filter(|&&id| known.request(id).is_some()) {
@@ -37,12 +41,18 @@ impl FreeDevices {
                         out.end(id, Drop::Refused);
                     }
                 }
-                if !device_is_gone(outcome) {
-                    self.0.push(device);
+                if !device_is_gone(outcome) && !self.draining.contains(&device) {
+                    self.free.push(device);
                 }
             }
-            Event::Device(device, Change::Up) => self.0.push(device),
-            Event::Device(device, _) => self.0.retain(|&d| d != device),
+            Event::Device(device, Change::Up) => self.free.push(device),
+            Event::Device(device, change) => {
+                self.free.retain(|&d| d != device);
+                self.draining.retain(|&d| d != device);
+                if change == Change::Draining {
+                    self.draining.push(device);
+                }
+            }
             Event::Arrive(_) | Event::Timer(_) | Event::Profiled { .. } => {}
         }
     }

@@ -10,9 +10,11 @@
 //! | [`clockwork`] | Clockwork (OSDI 2020): strategies and action windows |
 //! | [`nexus`] | Nexus (SOSP 2019): batch from profile and SLO, early drop |
 //! | [`clipper`] | Clipper (NSDI 2017): adaptive batching |
+//! | [`autoscale`] | Symphony's autoscaling advice, followed, around any other policy |
 //! | [`fifo`] | the plain reference: first in, first out, greedy batches |
 //! | [`oracle`] | the reference that knows every execution time |
 
+pub mod autoscale;
 pub mod clipper;
 pub mod clockwork;
 mod edf_queue;

@@ -1,0 +1,237 @@
+//! `orrery goodput`: searches for each policy of a scenario, and says what was found.
+
+use super::{Criterion, DEVICES, Find, Search};
+use crate::cell::{Seeds, rows};
+use crate::cli::{Answer, Output};
+use crate::output::{Forms, Progress};
+use crate::scenario_cell::{ScenarioCell, inputs_sha256};
+use clap::Args;
+use orrery_results::{Row, to_json, wide};
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{PolicySpec, SpecError};
+use rayon::prelude::*;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// `orrery goodput`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  orrery goodput scenarios/resnet50-8gpu.toml
+  orrery goodput scenarios/resnet50-8gpu.toml --policy symphony --requests-per-model 200000 --seeds 5
+  orrery goodput scenarios/resnet50-8gpu.toml --criterion p99
+  orrery goodput scenarios/cluster-1080ti.toml --find devices --rate 5000")]
+pub struct Goodput {
+    /// The scenario file. Its rate, or number of devices, is where the search begins.
+    pub scenario: PathBuf,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub output: Output,
+    /// Search with this policy instead of the file's; may be repeated.
+    #[arg(long = "policy", value_name = "POLICY")]
+    pub policies: Vec<String>,
+    /// What is looked for.
+    #[arg(long, value_enum, default_value_t = Find::Rate)]
+    pub find: Find,
+    /// What must hold for every model.
+    #[arg(long, value_enum, default_value_t = Criterion::BadRate)]
+    pub criterion: Criterion,
+    /// The largest share of bad requests of the worst model [default: 0.01].
+    #[arg(long, value_name = "SHARE")]
+    pub target: Option<f64>,
+    /// The offered rate, requests a second, instead of the file's.
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<f64>,
+    /// A probe that is not clear after so many requests a model goes by its estimate
+    /// [default: 20000].
+    #[arg(long, value_name = "N")]
+    pub requests_per_model: Option<u64>,
+    /// The relative width of the final bracket [default: 0.005].
+    #[arg(long, value_name = "SHARE")]
+    pub tolerance: Option<f64>,
+    /// The first seed, instead of the file's.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Searches, each with a seed of its own: their spread is printed.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub seeds: u32,
+    /// Searches at a time; one for each core by default. Results do not depend on it.
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub jobs: Option<u16>,
+}
+
+impl Goodput {
+    fn search(&self) -> Result<Search, SpecError> {
+        let default = Search::default();
+        let search = Search {
+            find: self.find,
+            criterion: self.criterion,
+            target: self.target.unwrap_or(default.target),
+            requests_per_model: self.requests_per_model.unwrap_or(default.requests_per_model),
+            tolerance: self.tolerance.unwrap_or(default.tolerance),
+            ..default
+        };
+        search.check()?;
+        Ok(search)
+    }
+}
+
+/// `orrery goodput`.
+///
+/// # Errors
+/// When the scenario is wrong, has no rate that can be changed, or a run cannot be made.
+pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
+    let search = args.search()?;
+    let mut scenario = Scenario::load(&args.scenario)?;
+    if let Some(rate) = args.rate {
+        scenario = scenario.with_rate(rate)?;
+    }
+    let policies: Vec<PolicySpec> = if args.policies.is_empty() {
+        scenario.policies()?
+    } else {
+        args.policies.iter().map(|p| PolicySpec::parse(p)).collect::<Result<_, _>>()?
+    };
+    let first = args.seed.unwrap_or(scenario.seed);
+    scenario.setup(first)?;
+    let inputs_sha256 = inputs_sha256(&scenario)?;
+    // One cell for each policy and seed, so that all of them run side by side.
+    let cell = |policy: &PolicySpec, seed: u64| ScenarioCell {
+        scenario: scenario.clone(),
+        axes: String::new(),
+        policy: policy.clone(),
+        seeds: Seeds { first: seed, count: 1, until_ci: None },
+        inputs_sha256: inputs_sha256.clone(),
+        search: Some(search.clone()),
+    };
+    let seeds: Vec<u64> = (0..u64::from(args.seeds)).map(|i| first.wrapping_add(i)).collect();
+    let cells: Vec<ScenarioCell> =
+        policies.iter().flat_map(|p| seeds.iter().map(move |s| cell(p, *s))).collect();
+    let progress = Progress::new(cells.len() as u64, "searches");
+    let pool = crate::commands::pool(args.jobs.unwrap_or(0).into())?;
+    let runs: Vec<_> = pool.install(|| {
+        let run = |c: &ScenarioCell| {
+            let runs = c.run();
+            progress.step();
+            runs
+        };
+        cells.par_iter().with_max_len(1).map(run).collect::<Result<_, _>>()
+    })?;
+    drop(progress);
+    let all = Seeds { first, count: args.seeds, until_ci: None };
+    let mut out = Vec::new();
+    for (policy, own) in policies.iter().zip(runs.chunks(seeds.len())) {
+        let whole = ScenarioCell { seeds: all, ..cell(policy, first) };
+        out.extend(rows(&whole.place(&scenario.name), &all, &own.concat()));
+    }
+    let spread = |policy: usize| -> Vec<f64> {
+        let own = &runs[policy * seeds.len()..(policy + 1) * seeds.len()];
+        own.iter().flatten().filter_map(|r| r.value("all", search.metric())).collect()
+    };
+    let forms = Forms {
+        table: text(&scenario, &search, &out, &policies, spread)?,
+        wide: wide(&out),
+        json: to_json(&out, &[("scenario", scenario.name.clone().into())]),
+        rows: out,
+    };
+    forms.answer(&scenario.name, &args.output)
+}
+
+fn text(
+    scenario: &Scenario,
+    search: &Search,
+    rows: &[Row],
+    policies: &[PolicySpec],
+    spread: impl Fn(usize) -> Vec<f64>,
+) -> Result<String, SpecError> {
+    let mut out = format!("goodput of {}\n", scenario.name);
+    let kind = match search.criterion {
+        Criterion::BadRate => "dropped or late",
+        Criterion::P99 => "late among the answered",
+    };
+    let devices: u32 = scenario.file.device.iter().map(|d| d.count).sum();
+    let models = scenario.model_names();
+    let what = match search.find {
+        Find::Rate => format!("the highest offered rate on {devices} device(s)"),
+        Find::Devices => format!("the fewest devices for {:.1} requests/s", scenario.rate()?),
+    };
+    let _ = writeln!(
+        out,
+        "{what}: {} model(s), each with at most {} % {kind}\n",
+        models.len(),
+        search.target * 100.0
+    );
+    let heading = if search.find == Find::Devices { "devices" } else { "rate/s" };
+    let _ = writeln!(
+        out,
+        "{:40} {heading:>9}  {:>19}  {:>19}  {:>9} {:>5} {:>6}",
+        "policy", "95 % interval", "least to most", "batch p50", "util", "bad %"
+    );
+    let digits = if search.find == Find::Devices { 1 } else { 0 };
+    for (i, policy) in policies.iter().enumerate() {
+        let find = |metric: &str| {
+            rows.iter()
+                .find(|r| r.policy == policy.text() && r.scope == "all" && r.metric == metric)
+        };
+        let Some(answer) = find(search.metric()) else { continue };
+        let values = spread(i);
+        let interval =
+            answer.ci95().map_or("-".into(), |(a, b)| format!("{a:.digits$} to {b:.digits$}"));
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = values.iter().copied().fold(0.0, f64::max);
+        let range = format!("{least:.digits$} to {most:.digits$}");
+        let number = |metric: &str, unit: f64, digits: usize| {
+            find(metric).map_or("-".to_string(), |r| format!("{:.digits$}", r.value * unit))
+        };
+        let _ = writeln!(
+            out,
+            "{:40} {:>9.digits$}  {interval:>19}  {range:>19}  {:>9} {:>5} {:>6}",
+            policy.text(),
+            answer.value,
+            number("batch_size_p50", 1.0, 1),
+            number("utilisation", 1.0, 2),
+            number("worst_bad_rate", 100.0, 2),
+        );
+    }
+    notes(rows, search, &mut out);
+    Ok(out)
+}
+
+fn notes(rows: &[Row], search: &Search, out: &mut String) {
+    out.push('\n');
+    let _ = writeln!(
+        out,
+        "A probe ends when its interval is clear of the target or after {} requests a model; the \
+         bracket is {} % wide; {}.",
+        search.requests_per_model,
+        search.tolerance * 100.0,
+        search.warm_up()
+    );
+    if let Some(row) = rows.first() {
+        let _ =
+            writeln!(out, "Intervals by replications of the whole search. Seeds: {}.", row.seeds);
+    }
+    let answers = || rows.iter().filter(|r| r.metric == search.metric());
+    for (flag, says) in [
+        (
+            "never-good",
+            "never good: no load was within the target; the goodput is 0. Is the SLO below one request's latency?",
+        ),
+        (
+            "not-monotone",
+            "not monotone: a lower rate was worse than a higher one, so a search by halves may miss the peak; see `bad_below_per_s`.",
+        ),
+        ("metastable", "metastable: 5 % above the peak it collapses; see `bad_rate_above`."),
+    ] {
+        let who: Vec<&str> =
+            answers().filter(|r| r.has_flag(flag)).map(|r| r.policy.as_str()).collect();
+        if !who.is_empty() {
+            let says = if flag == "never-good" && search.metric() == DEVICES {
+                "never good: no number of devices was enough."
+            } else {
+                says
+            };
+            let _ = writeln!(out, "{says} ({})", who.join(", "));
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Symphony's autoscaling advice (§3.5), followed: a policy around any other.
+//!
+//! It schedules nothing itself. It watches what the inner policy does, and every so often asks for
+//! devices or gives some back.
+//!
+//! ```text
+//! every `every`:
+//!     r <- bad requests / ended requests        since the last look
+//!     f <- idle device time / device time       since the last look
+//!     N <- devices that are up
+//!     if r > threshold:   provision N r / (1 - r), less those on their way
+//!     else:               release  N (f - spare)
+//! ```
+//!
+//! # Differences from the paper
+//! - The paper gives advice to a cluster's autoscaler and leaves following it to that. What is left
+//!   open there is a parameter here: the interval, the threshold, the bounds, and `spare`, the idle
+//!   share that is kept because load comes in bursts.
+//! - Released are the devices of the highest numbers (§3.2: the ones that stay idle when the smallest
+//!   free number is taken first). A busy one finishes its batch first.
+//! - Nothing is released while devices are on their way, nor in the first look after they came.
+
+use super::{Action, Actions, Event, Known, Outcome, Policy, TimerKey};
+use crate::cluster::Change;
+use crate::request::{DeviceId, RequestId};
+use crate::time::{Span, Time};
+use std::collections::BTreeSet;
+
+/// The timer of the next look: the largest key, so that it comes after the inner policy's.
+const LOOK: TimerKey = TimerKey((1 << 56) - 1);
+
+/// How the advice is followed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// The kind of device that is asked for.
+    pub kind: u32,
+    /// Between two looks.
+    pub every: Span,
+    /// Devices are asked for above this share of bad requests.
+    pub threshold: f64,
+    /// The idle share that is kept.
+    pub spare: f64,
+    /// Never fewer devices than this.
+    pub least: u32,
+    /// Never more.
+    pub most: u32,
+}
+
+/// The advice of §3.5 for `devices`, with the share of bad requests and of idle device time: how many
+/// to add (positive) or to give back (negative).
+pub fn advice(devices: u32, bad_rate: f64, idle: f64, threshold: f64, spare: f64) -> i64 {
+    let n = f64::from(devices);
+    if bad_rate > threshold {
+        // Everything bad says nothing about how much more is needed: twice as many, at most.
+        let share = (bad_rate / (1.0 - bad_rate)).min(1.0);
+        (n * share).ceil() as i64
+    } else {
+        -((n * (idle - spare)).max(0.0).floor() as i64)
+    }
+}
+
+/// The policy around another. See the module's text.
+pub struct Autoscale<P> {
+    inner: P,
+    config: Config,
+    up: BTreeSet<DeviceId>,
+    /// Asked for and not there yet.
+    coming: u32,
+    came: bool,
+    bad: u64,
+    ended: u64,
+    busy: Span,
+    device_time: Span,
+    /// Up to when `device_time` is counted.
+    counted: Time,
+}
+
+impl<P: Policy> Autoscale<P> {
+    /// Around a policy.
+    pub fn new(config: Config, inner: P) -> Autoscale<P> {
+        Autoscale {
+            inner,
+            config,
+            up: BTreeSet::new(),
+            coming: 0,
+            came: false,
+            bad: 0,
+            ended: 0,
+            busy: Span::ZERO,
+            device_time: Span::ZERO,
+            counted: Time::ZERO,
+        }
+    }
+
+    /// Counts the devices' time until now.
+    fn count(&mut self, now: Time) {
+        self.device_time += now.since(self.counted) * self.up.len() as u64;
+        self.counted = now;
+    }
+
+    fn answered(&mut self, outcome: Outcome, requests: &[RequestId], known: &Known<'_>) {
+        let Outcome::Done { end, device, .. } = outcome else { return };
+        self.busy += device;
+        for request in requests.iter().filter_map(|&id| known.request(id)) {
+            self.ended += 1;
+            self.bad += u64::from(end > request.deadline);
+        }
+    }
+
+    /// Follows the advice.
+    fn look(&mut self, now: Time, known: &Known<'_>, out: &mut Actions) {
+        self.count(now);
+        let Config { threshold, spare, kind, least, most, .. } = self.config;
+        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let bad_rate = share(self.bad as f64, self.ended as f64);
+        let time = self.device_time.ns() as f64;
+        let idle = 1.0 - share(self.busy.ns() as f64, time).min(1.0);
+        let devices = self.up.len() as u32;
+        let advice = advice(devices, bad_rate, idle, threshold, spare);
+        if advice > 0 {
+            let room = most.saturating_sub(devices + self.coming);
+            let more = (advice as u32).saturating_sub(self.coming).min(room);
+            if more > 0 {
+                out.provision(kind, more);
+                self.coming += more;
+            }
+        } else if self.coming == 0 && !self.came {
+            let fewer = (advice.unsigned_abs() as u32).min(devices.saturating_sub(least));
+            for _ in 0..fewer {
+                let Some(device) = self.up.pop_last() else { break };
+                out.release(device);
+                self.inner.on(now, Event::Device(device, Change::Draining), known, out);
+            }
+        }
+        (self.bad, self.ended, self.came) = (0, 0, false);
+        (self.busy, self.device_time) = (Span::ZERO, Span::ZERO);
+        out.set_timer(LOOK, now + self.config.every);
+    }
+}
+
+impl<P: Policy> Policy for Autoscale<P> {
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    fn sees_truth(&self) -> bool {
+        self.inner.sees_truth()
+    }
+
+    fn wants_profiles(&self) -> bool {
+        self.inner.wants_profiles()
+    }
+
+    fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        match event {
+            Event::Timer(LOOK) => return self.look(now, known, out),
+            Event::Start => {
+                self.up = known.devices().iter().map(|d| d.id).collect();
+                out.set_timer(LOOK, now + self.config.every);
+            }
+            Event::Device(device, Change::Up) => {
+                self.count(now);
+                self.up.insert(device);
+                self.coming = self.coming.saturating_sub(1);
+                self.came = true;
+            }
+            Event::Device(device, _) => {
+                self.count(now);
+                self.up.remove(&device);
+            }
+            Event::Result { outcome, requests, .. } => self.answered(outcome, requests, known),
+            _ => {}
+        }
+        let before = out.list().len();
+        self.inner.on(now, event, known, out);
+        let dropped = |a: &&Action| matches!(a, Action::End(..));
+        let dropped = out.list()[before..].iter().filter(dropped).count() as u64;
+        self.ended += dropped;
+        self.bad += dropped;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::{World, simulate};
+    use crate::latency::Latency;
+    use crate::log::MemoryLog;
+    use crate::policy::fifo;
+    use crate::request::{AppId, Arrival, ModelId, Source, VecSource};
+
+    #[test]
+    fn the_paper_s_formulas() {
+        // 10 devices, a fifth of the requests bad: 10 * 0.2 / 0.8 more.
+        assert_eq!(advice(10, 0.2, 0.0, 0.01, 0.0), 3);
+        assert_eq!(advice(100, 0.2, 0.0, 0.01, 0.0), 25);
+        assert_eq!(advice(10, 0.0, 0.35, 0.01, 0.0), -3);
+        assert_eq!(advice(10, 0.005, 0.35, 0.01, 0.15), -2);
+        assert_eq!(advice(10, 0.0, 0.05, 0.01, 0.15), 0);
+        assert_eq!(advice(10, 1.0, 0.0, 0.01, 0.0), 10);
+    }
+
+    /// Requests of 10 ms each: `dense` apart for the first two seconds, 100 ms apart for the next.
+    fn arrivals(dense_ms: u64) -> Vec<Arrival> {
+        let (ms, slo) = (Span::from_ms(1), Span::from_ms(30));
+        let at = |t: u64| Arrival {
+            at: Time::ZERO + ms * t,
+            app: AppId(0),
+            model: ModelId(0),
+            size: 1,
+            slo,
+            alone: ms,
+        };
+        let dense = (0..2000 / dense_ms).map(|i| at(i * dense_ms));
+        dense.chain((0..20).map(|i| at(2000 + 100 * i))).collect()
+    }
+
+    #[test]
+    fn devices_come_when_requests_are_late_and_go_when_they_idle() {
+        let mut world =
+            World::single(Latency::Affine { alpha: Span::ZERO, beta: Span::from_ms(10) });
+        world.provision = vec![(Default::default(), Span::from_ms(200))];
+        world.until = Some(Time::ZERO + Span::from_ms(3900));
+        let config = Config {
+            kind: 0,
+            every: Span::from_ms(250),
+            threshold: 0.01,
+            spare: 0.1,
+            least: 1,
+            most: 8,
+        };
+        let inner = fifo::Fifo::new(fifo::Config { max_batch: 1, drop_expired: true });
+        // A request each 4 ms needs 2.5 devices.
+        let source: Box<dyn Source> = Box::new(VecSource::new(arrivals(4)));
+        let policy = Autoscale::new(config, inner);
+        let finished = simulate(&world, vec![source], policy, MemoryLog::default());
+        let lines: Vec<String> =
+            finished.observer.records.iter().map(ToString::to_string).collect();
+        let came = lines.iter().filter(|l| l.starts_with("device") && l.ends_with("up")).count();
+        assert!((3..=8).contains(&came), "{came}");
+        assert!(lines.iter().any(|l| l.starts_with("device") && l.ends_with("down")));
+        assert_eq!(finished.policy.up.len(), 1, "one is enough at the end");
+        let report = crate::audit::audit(finished.observer.records.iter().cloned());
+        assert!(report.is_clean(), "{report}");
+    }
+}
