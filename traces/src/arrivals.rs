@@ -195,6 +195,13 @@ impl Renewal {
         Renewal { clock: Clock::default(), gap: Gap::ConstantNs(NS_PER_S as f64 / rate_per_s) }
     }
 
+    /// As [`Renewal::constant`], but for the first gap: a part of one, drawn once.
+    fn phased(rate_per_s: f64, mut stream: Stream) -> Renewal {
+        let mut evenly = Renewal::constant(rate_per_s);
+        evenly.clock.part_ns = (stream.uniform() - 1.0) * NS_PER_S as f64 / rate_per_s;
+        evenly
+    }
+
     fn gamma(rate_per_s: f64, shape: f64, stream: Stream) -> Result<Renewal, TraceError> {
         within("shape", shape, 1e-3, 1e6)?;
         let scale_ns = NS_PER_S as f64 / (rate_per_s * shape);
@@ -328,6 +335,13 @@ impl<P: ArrivalProcess> ArrivalProcess for Limited<P> {
         self.left = if next.is_some() { self.left - 1 } else { 0 };
         next
     }
+}
+
+/// Evenly spaced arrivals from a phase of the stream `"arrivals"`, for processes that run side by
+/// side: from time zero they would all arrive at once.
+pub(crate) fn evenly(rate_per_s: f64, seed: u64, index: u64) -> Result<BoxedProcess, TraceError> {
+    within("rate_per_s", rate_per_s, RATE_MIN, RATE_MAX)?;
+    Ok(Box::new(Renewal::phased(rate_per_s, Stream::named(seed, "arrivals", index))))
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub mod error;
 pub mod exec_time;
 pub mod inspect;
 pub mod open;
+pub mod per_app;
 pub mod rate;
 pub mod samples;
 pub mod shipped;

@@ -12,6 +12,7 @@ use orrery_sim::request::{AppId, Arrival, ModelId, Source};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeSet, BinaryHeap};
 
 /// Who sends requests, for which model, and what they cost.
@@ -217,9 +218,14 @@ impl Source for MergedFunctions {
     }
 
     fn pop(&mut self) -> Option<Arrival> {
-        let Reverse((at, i)) = self.next.pop()?;
+        let mut first = self.next.peek_mut()?;
+        let Reverse((at, i)) = *first;
         let (process, application, exec) = &mut self.parts[i];
-        self.next.extend(process.next().map(|at| Reverse((at, i))));
+        match process.next() {
+            // In its place: one way down the heap, not down and up.
+            Some(next) => *first = Reverse((next, i)),
+            None => drop(PeekMut::pop(first)),
+        }
         Some(application.arrival(at, exec))
     }
 }

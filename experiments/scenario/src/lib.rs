@@ -6,6 +6,7 @@ pub mod error;
 pub mod policy_spec;
 pub mod scenario;
 pub mod setup;
+pub mod zoo;
 
 pub use error::SpecError;
 pub use policy_spec::PolicySpec;

@@ -3,8 +3,8 @@
 //! It is not a paper's table, which is a file of its own kind. `docs/scenarios.md` lists the keys.
 //!
 //! ```text
-//!  text ── file.rs ──> ScenarioFile ── check.rs ──> Scenario ── setup(seed) ──> Setup ──> run
-//!                      (keys, types)   (values)                 (files are read here)
+//!  text ── file.rs ──> ScenarioFile ── expand.rs, check.rs ──> Scenario ── setup(seed) ──> Setup
+//!                      (keys, types)   (zoos; values)          (files are read here)
 //! ```
 //!
 //! Every error is a [`SpecError`] that names the file, the line, the key, what was found, what is
@@ -12,11 +12,14 @@
 
 mod check;
 mod check_load;
+mod expand;
 pub mod file;
 mod file_load;
+mod file_zoo;
 mod laws;
 mod load;
 mod place;
+mod rate;
 mod sources;
 mod value;
 mod vary;
@@ -27,6 +30,7 @@ pub use check_load::selection;
 pub use vary::InputFile;
 
 use crate::setup::{ProfileSetup, Setup, Workload};
+use expand::Origins;
 use file::{ClosedLoop, Noise, ScenarioFile, Think};
 use laws::{Files, latency_on};
 use load::{OpenLoad, Process};
@@ -40,6 +44,7 @@ use orrery_sim::time::{Span, Time};
 use orrery_traces::closed_loop::{self, Clients};
 use orrery_traces::exec_time::ExecLaw;
 use orrery_traces::workload::Application;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 use value::{at_key, duration_s, requests, span_ms, time_s};
@@ -51,12 +56,14 @@ pub struct Scenario {
     pub name: String,
     /// The seed of a run that is not told another.
     pub seed: u64,
-    /// What the file says, defaults filled in.
+    /// What the file says, defaults filled in, zoos and copies written out.
     pub file: ScenarioFile,
     /// The file's name, for messages.
     path: String,
     text: String,
     files: Files,
+    /// Where in the file each model and application came from.
+    origins: Origins,
 }
 
 impl Scenario {
@@ -83,13 +90,18 @@ impl Scenario {
         let scenario = Scenario {
             name: file.name.clone().unwrap_or_else(|| stem(path)),
             seed: file.seed,
-            file,
+            file: file.clone(),
             path: name.to_string(),
             text: text.to_string(),
             files: Files { folder: path.parent().unwrap_or(Path::new("")).to_path_buf() },
+            origins: Origins::default(),
         };
-        check::check(&scenario.file).map_err(|e| scenario.placed(e))?;
-        Ok(scenario)
+        let expanded = expand::expand(&file).and_then(|(file, origins)| {
+            check::check(&file).map_err(|e| origins.translate(&file, e))?;
+            Ok((file, origins))
+        });
+        let (file, origins) = expanded.map_err(|e| scenario.placed(e))?;
+        Ok(Scenario { file, origins, ..scenario })
     }
 
     /// The policies to run.
@@ -126,6 +138,7 @@ impl Scenario {
 
     /// An error with the file's name, and the line of its key.
     fn placed(&self, error: SpecError) -> SpecError {
+        let error = self.origins.translate(&self.file, error);
         let line = error.key().and_then(|key| place::line_of(&self.text, key));
         match line {
             Some(line) => error.in_file(&format!("{}:{line}", self.path)),
@@ -218,8 +231,10 @@ impl Scenario {
     fn apps(&self, open: Option<&OpenLoad>) -> Result<Vec<Application>, SpecError> {
         let file = &self.file;
         let mut apps = Vec::with_capacity(file.app.len());
+        let numbers: BTreeMap<&str, usize> =
+            file.model.iter().enumerate().map(|(m, model)| (model.name.as_str(), m)).collect();
         for (i, a) in file.app.iter().enumerate() {
-            let model = file.model.iter().position(|m| m.name == a.model).unwrap_or(0);
+            let model = numbers.get(a.model.as_str()).copied().unwrap_or(0);
             let law = match &a.time {
                 Some(time) => time.law(&format!("app[{i}].time"), &self.files)?,
                 None => ExecLaw::Constant(Span::from_us(1)),

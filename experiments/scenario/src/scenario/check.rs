@@ -81,7 +81,7 @@ fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
 
 fn models(file: &ScenarioFile) -> Result<(), SpecError> {
     if file.model.is_empty() {
-        let remedy = "add `[[model]]` with name, slo_ms and latency";
+        let remedy = "add `[[model]]` with name, slo_ms and latency, or a `[[zoo]]`";
         return Err(SpecError::value("model", "none", "at least one model", remedy));
     }
     names(file.model.iter().map(|m| m.name.as_str()), |i| format!("model[{i}].name"))?;
@@ -109,7 +109,7 @@ fn models(file: &ScenarioFile) -> Result<(), SpecError> {
 
 fn apps(file: &ScenarioFile) -> Result<(), SpecError> {
     if file.app.is_empty() {
-        let remedy = "add `[[app]]` with name, model and time";
+        let remedy = "add `[[app]]` with name, model and time, or a `[[zoo]]`";
         return Err(SpecError::value("app", "none", "at least one application", remedy));
     }
     names(file.app.iter().map(|a| a.name.as_str()), |i| format!("app[{i}].name"))?;

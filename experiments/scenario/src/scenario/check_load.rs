@@ -42,6 +42,10 @@ fn open(file: &ScenarioFile, arrivals: &Arrivals) -> Result<(), SpecError> {
         if unbounded && file.until_s.is_none() {
             return Err(endless("arrivals"));
         }
+    } else if arrivals.per_app {
+        let allowed = "`per_app` with constant, poisson, gamma, mmpp or lognormal_rate";
+        let remedy = "remove it; a trace has `per_function`, and other files say who sends what";
+        return Err(SpecError::value("arrivals.per_app", "true", allowed, remedy));
     }
     if let Some(trace) = &arrivals.trace {
         check_trace(trace)?;

@@ -33,6 +33,15 @@ pub struct ScenarioFile {
     /// The models, numbered in this order.
     #[serde(default)]
     pub model: Vec<Model>,
+    /// Published models, each with an application; numbered after `model` and `app`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub zoo: Vec<Zoo>,
+    /// How the applications share the arrivals, in their order: multiplies their weights.
+    #[serde(default, skip_serializing_if = "Popularity::is_equal")]
+    pub popularity: Popularity,
+    /// Shuffles who is the most popular, in place of the applications' order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub popularity_seed: Option<u64>,
     /// The kinds of devices, numbered in this order.
     #[serde(default = "one_gpu")]
     pub device: Vec<Device>,
@@ -65,6 +74,10 @@ pub struct ScenarioFile {
 pub struct Model {
     /// Its name.
     pub name: String,
+    /// How many of it: more than one are `NAME#1`, `NAME#2` and so on, and an application that
+    /// names `NAME` is as many.
+    #[serde(default = "one_u32", skip_serializing_if = "is_one")]
+    pub copies: u32,
     /// Time from arrival to answer that its requests are allowed, and that plans are made for.
     pub slo_ms: f64,
     /// Pages of device memory for its weights.
@@ -245,6 +258,8 @@ pub use super::file_load::{
     Next, SteadyArrivals, Think, TraceArrivals, WorkloadArrivals,
 };
 
+pub use super::file_zoo::{Popularity, Select, Zoo};
+
 /// `[delays]`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
@@ -304,8 +319,11 @@ pub struct Profiler {
 fn one_u8() -> u8 {
     1
 }
-fn one_u32() -> u32 {
+pub(super) fn one_u32() -> u32 {
     1
+}
+pub(super) fn is_one(n: &u32) -> bool {
+    *n == 1
 }
 fn one_u64() -> u64 {
     1

@@ -18,6 +18,9 @@ pub struct Arrivals {
     /// Who sends; all applications when it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apps: Option<Vec<String>>,
+    /// A process for each application at its share of the rate, in place of one for all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub per_app: bool,
     /// Evenly spaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant: Option<SteadyArrivals>,

@@ -17,6 +17,7 @@ use orrery_traces::arrivals::{ArrivalLaw, Limited};
 use orrery_traces::azure_llm::{LlmSource, TokenCost};
 use orrery_traces::azure2019::{Invocations, InvocationsReader, MinuteRange};
 use orrery_traces::exec_time::ExecLaw;
+use orrery_traces::per_app::per_app;
 use orrery_traces::rate::{Minutes, NextState, Shape, Spacing};
 use orrery_traces::samples::Histogram;
 use orrery_traces::workload::{Application, MergedFunctions, OpenWorkload};
@@ -32,6 +33,8 @@ const CARRIED_MAX: usize = 200_000;
 pub(super) enum Process {
     /// One process, shared by the applications by weight.
     Law(ArrivalLaw),
+    /// A process for each application, at its share of the rate by weight.
+    PerApp(ArrivalLaw),
     /// A process for each function of a trace; the functions by rank go round the applications.
     Functions { invocations: Rc<Invocations>, shape: Shape, ranks: Rc<[usize]> },
     /// Prompts, all of one application.
@@ -89,6 +92,7 @@ impl OpenLoad {
         files: &Files,
     ) -> Result<OpenLoad, SpecError> {
         let process = match (steady_law(a), &a.trace, &a.llm, &a.workload) {
+            (Some((law, _)), ..) if a.per_app => Process::PerApp(law),
             (Some((law, _)), ..) => Process::Law(law),
             (_, Some(trace), ..) => read_trace(trace, files)?,
             (_, _, Some(llm), _) => Process::Llm(llm.clone()),
@@ -125,6 +129,9 @@ impl OpenLoad {
                 let limited = Limited::new(process, self.until, self.requests);
                 let open = OpenWorkload::new(Box::new(limited), senders, seed);
                 return Ok(Box::new(open.map_err(|e| at_key("arrivals", e))?));
+            }
+            Process::PerApp(law) => {
+                Box::new(per_app(law, senders, seed).map_err(|e| at_key("arrivals", e))?)
             }
             Process::Functions { invocations, shape, ranks } => {
                 let of = |i: usize, _: &_| senders[ranks[i] % senders.len()].clone();

@@ -2,6 +2,7 @@
 //!
 //! They know no key: the caller names it.
 
+use super::expand::without_copy;
 use crate::error::{SpecError, nearest};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::TraceError;
@@ -67,14 +68,14 @@ pub(super) fn word(key: &str, name: &str) -> Result<(), SpecError> {
     Err(SpecError::value(key, format!("{name:?}"), allowed, "choose another name"))
 }
 
-/// Names that are words, each once. `key` makes the key of the i-th.
+/// Names that are words, or the copies of one, each once. `key` makes the key of the i-th.
 pub(super) fn names<'a>(
     all: impl Iterator<Item = &'a str>,
     key: impl Fn(usize) -> String,
 ) -> Result<Vec<&'a str>, SpecError> {
     let mut seen: Vec<&str> = Vec::new();
     for (i, name) in all.enumerate() {
-        word(&key(i), name)?;
+        word(&key(i), without_copy(name))?;
         if let Some(first) = seen.iter().position(|s| *s == name) {
             let found = format!("`{name}`, which is also `{}`", key(first));
             return Err(SpecError::value(key(i), found, "each name once", "rename one of them"));

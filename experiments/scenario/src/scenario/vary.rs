@@ -2,7 +2,8 @@
 //!
 //! It checks nothing itself: a changed scenario goes through the same checks as a file.
 
-use super::{Scenario, check, place};
+use super::file::ScenarioFile;
+use super::{Scenario, check, expand, place};
 use crate::error::{SpecError, nearest};
 use orrery_traces::shipped::SHIPPED;
 use std::path::PathBuf;
@@ -43,7 +44,7 @@ impl Scenario {
             .map_err(|e| SpecError::Parse { file: self.path.clone(), message: e.to_string() })?;
         let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
         let keys = keys.join("`, `");
-        let file = toml::from_str(&text).map_err(|e| {
+        let file: ScenarioFile = toml::from_str(&text).map_err(|e| {
             let near = place::nearest_expected(e.message());
             let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
             let allowed = "a key and a value of a scenario (docs/scenarios.md)";
@@ -54,8 +55,9 @@ impl Scenario {
                 format!("{hint}correct the key or the value"),
             )
         })?;
-        check::check(&file)?;
-        Ok(Scenario { file, text, ..self.clone() })
+        let (file, origins) = expand::expand(&file)?;
+        check::check(&file).map_err(|e| origins.translate(&file, e))?;
+        Ok(Scenario { file, text, origins, ..self.clone() })
     }
 
     /// TEMP rate key.

@@ -6,5 +6,7 @@ mod errors_load;
 mod examples;
 mod loads;
 mod properties;
+mod rates;
 mod reference;
 mod vary;
+mod zoo;

@@ -20,7 +20,30 @@ pub fn texts() -> Vec<String> {
     ];
     let mut texts: Vec<String> = arrivals.iter().map(|a| with_arrivals(a)).collect();
     texts.push(VALID.to_string());
+    texts.push(zoos());
     texts
+}
+
+/// The base with zoos, copies and popularity.
+fn zoos() -> String {
+    let zoos = "[[zoo]]\nname = \"symphony-1080ti\"\nselect = \"strong\"\ncopies = 2\n\
+                [[zoo]]\nname = \"nvidia\"\ngpu = \"T4\"\nmodels = [\"SSD-fp16\"]\nslo_ms = 400\n";
+    let popularity = "popularity = { zipf = 0.9 }\npopularity_seed = 4\n";
+    let text =
+        with_arrivals("gamma = { rate_per_s = 900, shape = 0.1 }\nper_app = true\nrequests = 9");
+    let text = text.replace("slo_ms = 100.0", "slo_ms = 100.0\ncopies = 3");
+    format!(
+        "{popularity}{}",
+        text.replace("[[device]]\nkind = \"v100\"", &format!("{zoos}[[device]]\nkind = \"v100\""))
+    )
+}
+
+#[test]
+fn the_texts_are_valid() {
+    for text in texts().iter().filter(|t| !t.contains("w.csv")) {
+        let scenario = Scenario::from_text(NAME, text).unwrap_or_else(|e| panic!("{e}"));
+        scenario.setup(1).unwrap_or_else(|e| panic!("{e}"));
+    }
 }
 
 /// What a number is replaced by.

@@ -1,0 +1,226 @@
+//! From what a file says to a model and an application for each: zoos, copies, popularity.
+//!
+//! The rest of the crate sees models and applications only. Where each came from is kept, so that
+//! an error still names a key of the file.
+
+use super::file::{App, Model, Popularity, ScenarioFile, Select, TimeLaw, Zoo};
+use super::value::{MS_MAX, known, within};
+use crate::error::SpecError;
+use crate::zoo::{self, ZOOS};
+use orrery_sim::rng::Stream;
+
+/// The most models or applications.
+pub(super) const MODELS_MAX: usize = 4096;
+/// Beta over alpha, above which a batching effect is strong (Symphony, §5.1).
+const STRONG: f64 = 2.0;
+
+/// The key of the file that each model and each application came from.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Origins {
+    models: Vec<String>,
+    apps: Vec<String>,
+}
+
+/// Writes zoos, copies and popularity out. A file without any comes back as it is.
+pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), SpecError> {
+    let mut origins = Origins::default();
+    let (mut models, mut apps) = (Vec::new(), Vec::new());
+    for (i, model) in file.model.iter().enumerate() {
+        within(&format!("model[{i}].copies"), f64::from(model.copies), 1.0, MODELS_MAX as f64)?;
+        for name in copies(&model.name, model.copies) {
+            models.push(Model { name, copies: 1, ..model.clone() });
+            origins.models.push(format!("model[{i}]"));
+        }
+        fits(&format!("model[{i}].copies"), models.len())?;
+    }
+    for (i, app) in file.app.iter().enumerate() {
+        let of = file.model.iter().find(|m| m.name == app.model && m.copies > 1);
+        let n = of.map_or(1, |m| m.copies);
+        for (name, model) in copies(&app.name, n).into_iter().zip(copies(&app.model, n)) {
+            apps.push(App { name, model, ..app.clone() });
+            origins.apps.push(format!("app[{i}]"));
+        }
+        fits(&format!("app[{i}]"), apps.len())?;
+    }
+    for (i, zoo) in file.zoo.iter().enumerate() {
+        for model in of_zoo(i, zoo)? {
+            if let Some(at) = models.iter().position(|m| m.name == model.name) {
+                let found = format!("`{}`, which `{}` has as well", model.name, origins.models[at]);
+                let remedy = "choose with `models`, or ask once, with `copies`";
+                return Err(SpecError::value(format!("zoo[{i}]"), found, "each name once", remedy));
+            }
+            apps.push(app_of(&model));
+            models.push(model);
+            origins.models.push(format!("zoo[{i}]"));
+            origins.apps.push(format!("zoo[{i}]"));
+        }
+        fits(&format!("zoo[{i}]"), apps.len().max(models.len()))?;
+    }
+    popular(file, &mut apps)?;
+    let (zoo, popularity, popularity_seed) = (Vec::new(), Popularity::Equal, None);
+    let file =
+        ScenarioFile { model: models, app: apps, zoo, popularity, popularity_seed, ..file.clone() };
+    Ok((file, origins))
+}
+
+/// The names of `n` copies.
+fn copies(name: &str, n: u32) -> Vec<String> {
+    if n == 1 {
+        return vec![name.to_string()];
+    }
+    (1..=n).map(|i| format!("{name}#{i}")).collect()
+}
+
+/// A name without the number of its copy.
+pub(super) fn without_copy(name: &str) -> &str {
+    match name.rsplit_once('#') {
+        Some((base, n)) if !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => base,
+        _ => name,
+    }
+}
+
+fn fits(key: &str, n: usize) -> Result<(), SpecError> {
+    if n <= MODELS_MAX {
+        return Ok(());
+    }
+    let allowed = format!("at most {MODELS_MAX} models and as many applications in all");
+    Err(SpecError::value(key, format!("{n} up to here"), allowed, "ask for fewer copies"))
+}
+
+/// The models of a `[[zoo]]`, copies made.
+fn of_zoo(i: usize, wanted: &Zoo) -> Result<Vec<Model>, SpecError> {
+    let key = |part: &str| format!("zoo[{i}].{part}");
+    let names: Vec<&str> = ZOOS.iter().map(|z| z.name).collect();
+    let zoo = &ZOOS[known(&key("name"), &wanted.name, &names)?];
+    within(&key("copies"), f64::from(wanted.copies), 1.0, MODELS_MAX as f64)?;
+    if let Some(slo_ms) = wanted.slo_ms {
+        within(&key("slo_ms"), slo_ms, 1e-6, MS_MAX)?;
+    }
+    let mut models = zoo.models(gpu(i, wanted, zoo)?);
+    if let Some(list) = &wanted.models {
+        let all: Vec<&str> = models.iter().map(|m| m.name.as_str()).collect();
+        let mut chosen: Vec<usize> = Vec::new();
+        for (j, name) in list.iter().enumerate() {
+            let key = format!("zoo[{i}].models[{j}]");
+            let at = known(&key, name, &all)?;
+            if chosen.contains(&at) {
+                let remedy = "remove one, or ask for `copies`";
+                return Err(SpecError::value(key, format!("`{name}` again"), "each once", remedy));
+            }
+            chosen.push(at);
+        }
+        models = chosen.into_iter().map(|at| models[at].clone()).collect();
+    }
+    if let Some(select) = wanted.select {
+        if models.iter().any(|m| m.latency.batching_effect().is_none()) {
+            let (found, allowed) = (format!("`select` of `{}`", zoo.name), "zoos of affine laws");
+            let remedy = "name the models in `models`: measured tables have no alpha and beta";
+            return Err(SpecError::value(key("select"), found, allowed, remedy));
+        }
+        models.retain(|m| match (select, m.latency.batching_effect()) {
+            (Select::Strong, effect) => effect > Some(STRONG),
+            (Select::Weak, effect) => effect < Some(STRONG),
+        });
+    }
+    if models.is_empty() {
+        let key = if wanted.models.is_some() { key("models") } else { key("select") };
+        let remedy = "name other models, or leave `models` and `select` out for all";
+        return Err(SpecError::value(key, "no model at all", "at least one model", remedy));
+    }
+    let slo_ms = |m: &Model| wanted.slo_ms.unwrap_or(m.slo_ms);
+    let all = models.iter().flat_map(|m| {
+        let names = copies(&m.name, wanted.copies).into_iter();
+        names.map(move |name| Model { name, slo_ms: slo_ms(m), ..m.clone() })
+    });
+    Ok(all.take(MODELS_MAX + 1).collect())
+}
+
+/// The GPU whose latencies are meant.
+fn gpu<'a>(i: usize, wanted: &'a Zoo, zoo: &zoo::Zoo) -> Result<Option<&'a str>, SpecError> {
+    let (key, gpus) = (format!("zoo[{i}].gpu"), zoo.gpus());
+    match &wanted.gpu {
+        None if gpus.is_empty() => Ok(None),
+        Some(gpu) if gpus.is_empty() => {
+            let found = format!("`{gpu}`, where `{}` is of one GPU", zoo.name);
+            Err(SpecError::value(key, found, "no `gpu`", "remove it"))
+        }
+        None => {
+            let remedy = format!("add `gpu = \"{}\"`", gpus[0]);
+            Err(SpecError::value(key, "nothing", gpus.join(", "), remedy))
+        }
+        Some(gpu) => {
+            known(&key, gpu, &gpus)?;
+            Ok(Some(gpu))
+        }
+    }
+}
+
+/// The application of a zoo's model. Zoos' laws do not look at its time; it is a batch of one's.
+fn app_of(model: &Model) -> App {
+    App {
+        name: model.name.clone(),
+        model: model.name.clone(),
+        weight: 1.0,
+        size: 1,
+        slo_ms: None,
+        time: Some(TimeLaw::Constant { ms: model.latency.ms(1) }),
+    }
+}
+
+/// Multiplies the weights by the popularity.
+fn popular(file: &ScenarioFile, apps: &mut [App]) -> Result<(), SpecError> {
+    let Popularity::Zipf(s) = file.popularity else { return Ok(()) };
+    within("popularity.zipf", s, 0.0, 2.0)?;
+    let mut ranks: Vec<usize> = (1..=apps.len()).collect();
+    if let Some(seed) = file.popularity_seed {
+        let mut stream = Stream::named(seed, "popularity", 0);
+        for i in (1..ranks.len()).rev() {
+            ranks.swap(i, stream.below(i as u64 + 1) as usize);
+        }
+    }
+    for (app, rank) in apps.iter_mut().zip(ranks) {
+        app.weight /= libm::pow(rank as f64, s);
+    }
+    Ok(())
+}
+
+impl Origins {
+    /// An error about a model or an application, at the key of the file that it came from.
+    pub(super) fn translate(&self, names: &ScenarioFile, error: SpecError) -> SpecError {
+        let Some((from, to, name, rest)) = error.key().and_then(|key| self.origin(names, key))
+        else {
+            return error;
+        };
+        if from == to {
+            return error;
+        }
+        let is_zoo = to.starts_with("zoo");
+        let new_key = if is_zoo { to.to_string() } else { format!("{to}{rest}") };
+        let about = format!(" ({} of `{name}`)", rest.trim_start_matches('.'));
+        match error {
+            SpecError::Value { file, found, allowed, remedy, .. } => {
+                let found = found + if is_zoo { &about } else { "" };
+                SpecError::Value { file, key: new_key, found, allowed, remedy }
+            }
+            SpecError::Data { file, source, .. } => SpecError::Data { file, key: new_key, source },
+            other => other,
+        }
+    }
+
+    /// The item that a key is of, where it came from, its name, and the rest of the key.
+    fn origin<'a>(
+        &'a self,
+        names: &'a ScenarioFile,
+        key: &str,
+    ) -> Option<(String, &'a str, &'a str, String)> {
+        let (item, rest) = key.split_once(']')?;
+        let (list, number) = item.split_once('[')?;
+        let number: usize = number.parse().ok()?;
+        let (origin, name) = match list {
+            "model" => (self.models.get(number)?, &names.model.get(number)?.name),
+            "app" => (self.apps.get(number)?, &names.app.get(number)?.name),
+            _ => return None,
+        };
+        Some((format!("{item}]"), origin, name, rest.to_string()))
+    }
+}

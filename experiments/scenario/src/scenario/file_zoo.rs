@@ -1,0 +1,57 @@
+//! The keys of `[[zoo]]` and of popularity, as `serde` reads and writes them.
+//!
+//! It checks no value and holds no model: `expand.rs` does the one, `zoo.rs` the other.
+
+use super::file::{is_one, one_u32};
+use serde::{Deserialize, Serialize};
+
+/// `[[zoo]]`: published models, and an application for each.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Zoo {
+    /// Its name; `orrery list` lists them.
+    pub name: String,
+    /// Whose latencies, where the zoo has several GPUs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<String>,
+    /// Only these models, in this order; all when it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub models: Option<Vec<String>>,
+    /// Only models whose batching effect is strong or weak.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub select: Option<Select>,
+    /// How many of each model: more than one are `NAME#1`, `NAME#2` and so on.
+    #[serde(default = "one_u32", skip_serializing_if = "is_one")]
+    pub copies: u32,
+    /// The SLO of all; the published ones when it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slo_ms: Option<f64>,
+}
+
+/// Which models of a zoo (Symphony, §5.1).
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Select {
+    /// `beta` is more than twice `alpha`.
+    Strong,
+    /// It is less.
+    Weak,
+}
+
+/// How the applications share the arrivals.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub enum Popularity {
+    /// By their weights alone.
+    #[default]
+    Equal,
+    /// The r-th application's weight is divided by `r` to this power.
+    Zipf(f64),
+}
+
+impl Popularity {
+    /// Whether it changes nothing.
+    pub fn is_equal(&self) -> bool {
+        *self == Popularity::Equal
+    }
+}

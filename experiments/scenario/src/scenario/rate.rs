@@ -1,0 +1,84 @@
+//! The offered rate of a scenario as one number, whatever its process is.
+//!
+//! It is for open loads: how fast closed-loop clients send depends on the replies.
+
+use super::load::{OpenLoad, Process, steady_law};
+use super::value::{at_key, within};
+use super::{Scenario, file::Arrivals};
+use crate::error::SpecError;
+use toml::Value;
+
+impl Scenario {
+    /// The mean rate of `[arrivals]`, all applications together, in requests per second. Clients of
+    /// a closed loop beside them are not counted.
+    ///
+    /// # Errors
+    /// When there is no such rate (a closed loop alone, prompts or arrivals as they were written
+    /// down), or a trace cannot be read.
+    pub fn rate(&self) -> Result<f64, SpecError> {
+        self.rate_of_arrivals().map_err(|e| self.placed(e))
+    }
+
+    /// This scenario at another rate. The arrivals' random numbers stay the same: gaps of constant,
+    /// Poisson and gamma arrivals are scaled; a rate that varies is scaled at every instant.
+    ///
+    /// # Errors
+    /// As [`Scenario::rate`], and when the rate is out of range.
+    pub fn with_rate(&self, rate_per_s: f64) -> Result<Scenario, SpecError> {
+        within("arrivals", rate_per_s, 1e-9, 1e9)?;
+        let a = self.arrivals().map_err(|e| self.placed(e))?;
+        let one = |key: &str, x: f64| vec![(format!("arrivals.{key}"), Value::Float(x))];
+        let changes = if let Some(trace) = &a.trace {
+            match trace.rate_factor {
+                Some(factor) => one("trace.rate_factor", factor * (rate_per_s / self.rate()?)),
+                None => one("trace.rate_per_s", rate_per_s),
+            }
+        } else if let Some(mmpp) = &a.mmpp {
+            let factor = rate_per_s / self.rate()?;
+            let rates = mmpp.rates_per_s.iter().map(|r| Value::Float(r * factor)).collect();
+            vec![("arrivals.mmpp.rates_per_s".to_string(), Value::Array(rates))]
+        } else {
+            match steady_law(a) {
+                Some((_, "lognormal_rate")) => one("lognormal_rate.mean_rate_per_s", rate_per_s),
+                Some((_, name)) => one(&format!("{name}.rate_per_s"), rate_per_s),
+                None => return Err(self.placed(no_rate("arrivals", "arrivals without a rate"))),
+            }
+        };
+        self.with(&changes)
+    }
+
+    fn arrivals(&self) -> Result<&Arrivals, SpecError> {
+        let none = || no_rate("closed_loop", "a closed loop, which sends when it is answered");
+        self.file.arrivals.as_ref().ok_or_else(none)
+    }
+
+    fn rate_of_arrivals(&self) -> Result<f64, SpecError> {
+        let a = self.arrivals()?;
+        if let Some((law, name)) = steady_law(a) {
+            return law.mean_rate_per_s().map_err(|e| at_key(&format!("arrivals.{name}"), e));
+        }
+        let Some(trace) = &a.trace else {
+            let name = if a.llm.is_some() { "llm" } else { "workload" };
+            let found = format!("`{name}`, whose arrivals come as they were written down");
+            return Err(no_rate(&format!("arrivals.{name}"), found));
+        };
+        if let Some(rate) = trace.rate_per_s {
+            return Ok(rate);
+        }
+        match OpenLoad::read(&self.file, a, &self.files)?.process {
+            Process::Law(law) => law.mean_rate_per_s().map_err(|e| at_key("arrivals.trace", e)),
+            Process::Functions { invocations, shape, .. } => {
+                let counts = invocations.summed().map_err(|e| at_key("arrivals.trace", e))?;
+                Ok(orrery_traces::rate::Minutes { counts: counts.into(), shape }.mean_rate_per_s())
+            }
+            _ => Err(no_rate("arrivals.trace", "arrivals without a rate")),
+        }
+    }
+}
+
+fn no_rate(key: &str, found: impl ToString) -> SpecError {
+    let allowed = "arrivals whose rate can be set: constant, poisson, gamma, mmpp, \
+                   lognormal_rate or trace";
+    let remedy = "use one of these processes, or vary something else";
+    SpecError::value(key, found, allowed, remedy)
+}

@@ -1,0 +1,221 @@
+//! Model zoos: published models with their latencies by batch size, by name.
+//!
+//! They travel in the program: every byte is in `data/`, whose `ATTRIBUTION.md` says whose it is. A
+//! zoo is a list of models; applications and arrivals are the scenario's.
+
+use crate::scenario::file::{LatencyLaw, Model};
+
+/// A zoo.
+#[derive(Clone, Copy, Debug)]
+pub struct Zoo {
+    /// The name it is asked for by.
+    pub name: &'static str,
+    /// What it holds, and from where.
+    pub what: &'static str,
+    form: Form,
+    csv: &'static str,
+}
+
+/// How a zoo's file says what a model is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// alpha, beta, SLO.
+    Affine,
+    /// Weights, transfer time, latencies of sizes 1 to 16.
+    Clockwork,
+    /// GPU, latencies by size.
+    Curves,
+}
+
+/// Every zoo.
+pub const ZOOS: &[Zoo] = &[
+    Zoo {
+        name: "symphony-1080ti",
+        what: "Symphony, Table 3: affine laws and SLOs on a GeForce 1080 Ti",
+        form: Form::Affine,
+        csv: include_str!("../data/symphony_models_1080ti.csv"),
+    },
+    Zoo {
+        name: "symphony-a100",
+        what: "Symphony, Table 4: affine laws and SLOs on an A100",
+        form: Form::Affine,
+        csv: include_str!("../data/symphony_models_a100.csv"),
+    },
+    Zoo {
+        name: "clockwork-v100",
+        what: "Clockwork, Table 1: measured latencies, weights and loading times on a V100",
+        form: Form::Clockwork,
+        csv: include_str!("../data/clockwork_models_v100.csv"),
+    },
+    Zoo {
+        name: "nvidia",
+        what: "NVIDIA's published latencies by batch size; choose a GPU with `gpu`",
+        form: Form::Curves,
+        csv: include_str!("../data/nvidia_profiles.csv"),
+    },
+];
+
+/// The batch sizes of Clockwork's table.
+const CLOCKWORK_SIZES: [u32; 5] = [1, 2, 4, 8, 16];
+/// Clockwork, "PageCache": a page of device memory.
+const CLOCKWORK_PAGE_MB: f64 = 16.0;
+
+impl Zoo {
+    /// The zoo of that name.
+    pub fn find(name: &str) -> Option<&'static Zoo> {
+        ZOOS.iter().find(|z| z.name == name)
+    }
+
+    /// The GPUs that a model must be chosen for, in order; none where the zoo is of one GPU.
+    pub fn gpus(&self) -> Vec<&'static str> {
+        let mut gpus = Vec::new();
+        if self.form == Form::Curves {
+            gpus.extend(self.rows().map(|fields| fields[0]));
+            gpus.dedup();
+        }
+        gpus
+    }
+
+    /// The models, in the order of the publication; those of a GPU where there are several.
+    pub fn models(&self, gpu: Option<&str>) -> Vec<Model> {
+        let of_gpu = |f: &Vec<&str>| self.form != Form::Curves || Some(f[0]) == gpu;
+        self.rows().filter(of_gpu).map(|fields| self.model(&fields)).collect()
+    }
+
+    fn rows(&self) -> impl Iterator<Item = Vec<&'static str>> {
+        self.csv.lines().skip(1).map(|line| line.split(',').collect())
+    }
+
+    /// The model of a row. What is embedded is known to be whole; a test reads all of it.
+    fn model(&self, fields: &[&str]) -> Model {
+        let number = |i: usize| fields[i].parse::<f64>().expect("an embedded number");
+        match self.form {
+            Form::Affine => {
+                let law = LatencyLaw::Affine { alpha_ms: number(1), beta_ms: number(2) };
+                Model { slo_ms: number(3), ..Model::new(fields[0], law) }
+            }
+            Form::Clockwork => {
+                let row = |(i, size): (usize, u32)| (size, number(6 + i));
+                let rows = CLOCKWORK_SIZES.into_iter().enumerate().map(row).collect();
+                let pages = (number(4) / CLOCKWORK_PAGE_MB).ceil() as u32;
+                let model = Model::new(fields[0], LatencyLaw::Table(rows));
+                Model { pages, load_ms: number(5), ..model }
+            }
+            Form::Curves => {
+                let row = |text: &str| {
+                    let (size, ms) = text.split_once(':')?;
+                    Some((size.parse().ok()?, ms.parse().ok()?))
+                };
+                let rows: Option<Vec<(u32, f64)>> = fields[2].split(' ').map(row).collect();
+                Model::new(fields[1], LatencyLaw::Table(rows.expect("embedded rows")))
+            }
+        }
+    }
+}
+
+impl Model {
+    /// A model of that law whose SLO is Symphony's rule (Appendix C): twice the latency of a batch
+    /// of 4, in whole milliseconds, and at least 20.
+    pub fn new(name: &str, latency: LatencyLaw) -> Model {
+        let slo_ms = (2.0 * latency.ms(4)).floor().max(20.0);
+        Model {
+            name: name.to_string(),
+            copies: 1,
+            slo_ms,
+            pages: 0,
+            load_ms: 0.0,
+            latency,
+            believed: None,
+            latency_on: Default::default(),
+        }
+    }
+}
+
+impl LatencyLaw {
+    /// Milliseconds of a batch of `k`; of a law that looks at its requests, the part that does not.
+    pub fn ms(&self, k: u32) -> f64 {
+        match self {
+            LatencyLaw::Affine { alpha_ms, beta_ms } => alpha_ms * f64::from(k) + beta_ms,
+            LatencyLaw::Eq3 { c0_ms, .. } => *c0_ms,
+            LatencyLaw::Proportional { .. } => 0.0,
+            LatencyLaw::Table(rows) => match (rows.iter().find(|r| r.0 >= k), rows.last()) {
+                (Some(row), _) => row.1,
+                (None, Some(last)) => last.1 * f64::from(k) / f64::from(last.0),
+                (None, None) => 0.0,
+            },
+        }
+    }
+
+    /// How strong the batching effect is: beta over alpha; `None` where the law has neither.
+    pub fn batching_effect(&self) -> Option<f64> {
+        match self {
+            LatencyLaw::Affine { alpha_ms, beta_ms } => Some(beta_ms / alpha_ms),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn zoo(name: &str) -> Vec<Model> {
+        Zoo::find(name).unwrap().models(None)
+    }
+
+    #[test]
+    fn the_papers_zoos_are_whole() {
+        assert_eq!((zoo("symphony-1080ti").len(), zoo("symphony-a100").len()), (35, 37));
+        let resnet = zoo("symphony-1080ti").into_iter().find(|m| m.name == "ResNet50").unwrap();
+        assert_eq!((resnet.slo_ms, resnet.latency.ms(4)), (27.0, 2.050 * 4.0 + 5.378));
+        let resnet = zoo("clockwork-v100").into_iter().find(|m| m.name == "resnet50").unwrap();
+        assert_eq!((resnet.pages, resnet.load_ms, resnet.latency.ms(8)), (7, 8.33, 9.13));
+    }
+
+    /// The rule explains every published SLO, so it may stand where none is published.
+    #[test]
+    fn the_slo_rule_is_the_papers_own() {
+        for model in zoo("symphony-1080ti").into_iter().chain(zoo("symphony-a100")) {
+            let ruled = Model::new(&model.name, model.latency.clone());
+            assert_eq!(model.slo_ms, ruled.slo_ms, "{}", model.name);
+        }
+    }
+
+    /// Symphony, §5.1: strong is a beta of more than 2 alpha.
+    #[test]
+    fn the_batching_effects_are_those_of_the_paper() {
+        let effects: Vec<f64> =
+            zoo("symphony-1080ti").iter().filter_map(|m| m.latency.batching_effect()).collect();
+        assert_eq!(effects.iter().filter(|e| **e > 2.0).count(), 23);
+        assert!(effects.iter().all(|e| (0.02..26.0).contains(e)), "{effects:?}");
+    }
+
+    #[test]
+    fn nvidias_models_have_names_of_their_own_and_curves_that_grow() {
+        let nvidia = Zoo::find("nvidia").unwrap();
+        assert!(nvidia.gpus().contains(&"T4") && nvidia.models(None).is_empty());
+        let mut sum = 0;
+        for gpu in nvidia.gpus() {
+            let models = nvidia.models(Some(gpu));
+            sum += models.len();
+            for (i, m) in models.iter().enumerate() {
+                assert!(models[..i].iter().all(|o| o.name != m.name), "{gpu} {}", m.name);
+                let LatencyLaw::Table(rows) = &m.latency else { panic!("{m:?}") };
+                assert!(rows.len() >= 3 && rows[0].0 == 1);
+                assert!(rows.windows(2).all(|r| r[0].0 < r[1].0 && r[0].1 <= r[1].1), "{m:?}");
+            }
+        }
+        assert_eq!(sum, 271);
+    }
+
+    #[test]
+    fn every_file_is_the_one_attributed() {
+        use sha2::{Digest, Sha256};
+        let attribution = include_str!("../data/ATTRIBUTION.md");
+        for zoo in ZOOS {
+            let sum = Sha256::digest(zoo.csv);
+            let sum: String = sum.iter().map(|b| format!("{b:02x}")).collect();
+            assert!(attribution.contains(&sum), "{}: {sum}", zoo.name);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! A process for each application, and the offered rate as one number.
+
+use crate::base::{NAME, refused};
+use orrery_scenario::Scenario;
+use orrery_sim::request::Arrival;
+
+fn text(arrivals: &str) -> String {
+    format!(
+        "policies = [\"fifo\"]\npopularity = {{ zipf = 0.9 }}\n[[device]]\ncount = 4\n\
+         [[zoo]]\nname = \"symphony-1080ti\"\nmodels = [\"ResNet50\"]\ncopies = 5\n\
+         [arrivals]\n{arrivals}\n"
+    )
+}
+
+fn scenario(arrivals: &str) -> Scenario {
+    Scenario::from_text(NAME, &text(arrivals)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn arrivals(scenario: &Scenario) -> Vec<Arrival> {
+    let mut sources = scenario.setup(1).unwrap().sources(1).unwrap();
+    assert_eq!(sources.len(), 1, "they are merged");
+    std::iter::from_fn(|| sources[0].pop()).collect()
+}
+
+const PROCESSES: [&str; 6] = [
+    "constant = { rate_per_s = 500 }",
+    "poisson = { rate_per_s = 500 }",
+    "gamma = { rate_per_s = 500, shape = 0.3 }",
+    "lognormal_rate = { mean_rate_per_s = 500, sigma = 0.2, correlation_s = 1, interval_s = 0.5 }",
+    "mmpp = { rates_per_s = [250, 1000], mean_sojourns_s = [0.2, 0.1] }",
+    "trace = { file = \"azure2019-f500\", minutes = 2, rate_per_s = 500, compress = 6 }",
+];
+
+#[test]
+fn every_process_can_run_for_each_application_at_its_share() {
+    for process in &PROCESSES[..5] {
+        let all = arrivals(&scenario(&format!("{process}\nper_app = true\nduration_s = 20")));
+        assert!((9_000..11_000).contains(&all.len()), "{process}: {}", all.len());
+        let shares: Vec<f64> = (1..=5).map(|r| f64::from(r).powf(-0.9)).collect();
+        let sum: f64 = shares.iter().sum();
+        for (app, share) in shares.iter().enumerate() {
+            let count = all.iter().filter(|a| a.app.index() == app).count() as f64;
+            let expected = all.len() as f64 * share / sum;
+            assert!((count / expected - 1.0).abs() < 0.15, "{process} {app}: {count} {expected}");
+        }
+    }
+}
+
+#[test]
+fn requests_and_chosen_applications_limit_processes_for_each() {
+    let text = "poisson = { rate_per_s = 500 }\nper_app = true\nrequests = 77\n\
+                apps = [\"ResNet50#2\", \"ResNet50#4\"]";
+    let all = arrivals(&scenario(text));
+    assert_eq!(all.len(), 77);
+    assert!(all.iter().all(|a| [1, 3].contains(&a.app.index()) && a.app.0 == a.model.0));
+}
+
+#[test]
+fn the_rate_is_read_and_set_whatever_the_process() {
+    for process in PROCESSES {
+        for per_app in ["", "per_app = true\n"] {
+            if process.starts_with("trace") && !per_app.is_empty() {
+                continue;
+            }
+            let base = scenario(&format!("{process}\n{per_app}requests = 100_000"));
+            let rate = base.rate().unwrap();
+            assert!((rate - 500.0).abs() < 1e-9, "{process}: {rate}");
+            let other = base.with_rate(1234.5).unwrap();
+            assert!((other.rate().unwrap() - 1234.5).abs() < 1e-9, "{process}");
+            assert_ne!(base.canonical(), other.canonical());
+        }
+    }
+    let factor = "trace = { file = \"azure2019-f500\", minutes = 2, rate_factor = 0.5 }";
+    let base = scenario(factor);
+    let other = base.with_rate(base.rate().unwrap() * 3.0).unwrap();
+    let trace = other.file.arrivals.as_ref().unwrap().trace.as_ref().unwrap();
+    assert!((trace.rate_factor.unwrap() - 1.5).abs() < 1e-9);
+}
+
+#[test]
+fn at_twice_the_rate_the_same_arrivals_come_in_half_the_time() {
+    for process in &PROCESSES[..3] {
+        for per_app in ["", "per_app = true\n"] {
+            let base = scenario(&format!("{process}\n{per_app}requests = 2_000"));
+            let twice = arrivals(&base.with_rate(1_000.0).unwrap());
+            for (slow, fast) in arrivals(&base).iter().zip(&twice) {
+                assert!(slow.at.ns().abs_diff(2 * fast.at.ns()) <= 2, "{process}");
+                assert_eq!(slow.app, fast.app, "{process}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_load_without_a_rate_says_so() {
+    let closed = text("").replace(
+        "[arrivals]",
+        "[closed_loop]\nclients = 3\nrequests = 9\nthink = { constant_ms = 1 }",
+    );
+    let closed = Scenario::from_text(NAME, &closed).unwrap();
+    let error = closed.with_rate(5.0).unwrap_err().to_string();
+    for word in [NAME, "closed_loop", "poisson", "remedy"] {
+        assert!(error.contains(word), "{error}");
+    }
+    assert!(closed.rate().is_err());
+    let written = scenario("workload = { file = \"w.csv\" }");
+    assert!(written.rate().unwrap_err().to_string().contains("`workload`"));
+    assert!(written.with_rate(5.0).is_err());
+    assert!(scenario(PROCESSES[5]).with_rate(f64::NAN).is_err());
+}
+
+#[test]
+fn a_process_for_each_application_needs_a_process() {
+    let text = text("trace = { file = \"azure2019-f500\", minutes = 2 }\nper_app = true");
+    let line = crate::base::line(&text, "per_app");
+    refused(&text, line, &["arrivals.per_app", "per_function", "poisson"]);
+}

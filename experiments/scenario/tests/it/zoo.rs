@@ -1,0 +1,148 @@
+//! Zoos, copies and popularity: what they write out, and what can be wrong with them.
+
+use crate::base::{NAME, refused};
+use orrery_scenario::Scenario;
+
+/// A scenario of that text and no more, under load.
+fn text(models: &str) -> String {
+    format!(
+        "policies = [\"fifo\"]\n{models}\n[arrivals]\npoisson = {{ rate_per_s = 100 }}\nrequests = 300\n"
+    )
+}
+
+fn scenario(models: &str) -> Scenario {
+    Scenario::from_text(NAME, &text(models)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn wrong(models: &str, piece: &str, words: &[&str]) {
+    let text = text(models);
+    refused(&text, crate::base::line(&text, piece), words);
+}
+
+#[test]
+fn a_zoo_is_a_model_and_an_application_each() {
+    let scenario = scenario("[[zoo]]\nname = \"symphony-1080ti\"");
+    assert_eq!(scenario.model_names().len(), 35);
+    assert_eq!(scenario.model_names(), scenario.app_names());
+    let setup = scenario.setup(1).unwrap();
+    let at = scenario.model_names().iter().position(|n| n == "ResNet50").unwrap();
+    assert_eq!(setup.slo[at].as_ms_f64(), 27.0);
+    assert_eq!(setup.apps[at].model.index(), at);
+    let total = setup.run(&scenario.policies().unwrap()[0], 1).unwrap().total();
+    assert_eq!((total.offered, total.ends.iter().sum::<u64>()), (300, 300));
+}
+
+#[test]
+fn models_of_a_zoo_are_chosen_copied_and_come_after_the_files_own() {
+    let scenario = scenario(
+        "[[model]]\nname = \"mine\"\nslo_ms = 50\nlatency = { affine = { alpha_ms = 1, beta_ms = 5 } }\n\
+         [[zoo]]\nname = \"symphony-a100\"\nmodels = [\"VGG16\", \"BERT\"]\ncopies = 2\nslo_ms = 100\n\
+         [[app]]\nname = \"a\"\nmodel = \"mine\"\ntime = { constant = { ms = 6 } }",
+    );
+    assert_eq!(scenario.model_names(), ["mine", "VGG16#1", "VGG16#2", "BERT#1", "BERT#2"]);
+    assert_eq!(scenario.app_names()[..2], ["a", "VGG16#1"]);
+    let slos: Vec<f64> = scenario.file.model.iter().map(|m| m.slo_ms).collect();
+    assert_eq!(slos, [50.0, 100.0, 100.0, 100.0, 100.0]);
+}
+
+#[test]
+fn strong_and_weak_models_are_told_apart_by_beta_over_alpha() {
+    let count = |zoo: &str, select: &str| {
+        let models = format!("[[zoo]]\nname = \"{zoo}\"\nselect = \"{select}\"");
+        scenario(&models).model_names().len()
+    };
+    assert_eq!((count("symphony-1080ti", "strong"), count("symphony-1080ti", "weak")), (23, 12));
+    assert_eq!(count("symphony-a100", "strong") + count("symphony-a100", "weak"), 37);
+}
+
+#[test]
+fn a_model_with_copies_gives_its_application_as_many() {
+    let scenario = scenario(
+        "[[model]]\nname = \"m\"\ncopies = 3\nslo_ms = 26\n\
+         latency = { affine = { alpha_ms = 1, beta_ms = 5 } }\n\
+         [[app]]\nname = \"a\"\nmodel = \"m\"\nweight = 2.0\ntime = { constant = { ms = 6 } }\n\
+         [[app]]\nname = \"b\"\nmodel = \"m#2\"\ntime = { constant = { ms = 6 } }",
+    );
+    assert_eq!(scenario.model_names(), ["m#1", "m#2", "m#3"]);
+    assert_eq!(scenario.app_names(), ["a#1", "a#2", "a#3", "b"]);
+    let setup = scenario.setup(1).unwrap();
+    let apps: Vec<(usize, f64)> = setup.apps.iter().map(|a| (a.model.index(), a.weight)).collect();
+    assert_eq!(apps, [(0, 2.0), (1, 2.0), (2, 2.0), (1, 1.0)]);
+}
+
+#[test]
+fn zipf_divides_the_weights_by_the_rank_and_a_seed_shuffles_the_ranks() {
+    let weights = |popularity: &str| -> Vec<f64> {
+        let models = format!("{popularity}\n[[zoo]]\nname = \"clockwork-v100\"");
+        scenario(&models).file.app.iter().map(|a| a.weight).collect()
+    };
+    assert_eq!(weights("popularity = \"equal\""), [1.0; 6]);
+    let zipf = weights("popularity = { zipf = 0.9 }");
+    for (i, w) in zipf.iter().enumerate() {
+        assert!((w - ((i + 1) as f64).powf(-0.9)).abs() < 1e-12);
+    }
+    let shuffled = weights("popularity = { zipf = 0.9 }\npopularity_seed = 7");
+    assert_ne!(shuffled, zipf);
+    assert_eq!(shuffled, weights("popularity = { zipf = 0.9 }\npopularity_seed = 7"));
+    let mut sorted = shuffled;
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    assert_eq!(sorted, zipf);
+}
+
+#[test]
+fn an_unknown_zoo_model_or_gpu_offers_the_nearest() {
+    let zoo = "[[zoo]]\nname = \"symphony-1080it\"";
+    wrong(zoo, "name = \"symphony", &["zoo[0].name", "did you mean `symphony-1080ti`"]);
+    let zoo = "[[zoo]]\nname = \"symphony-a100\"\nmodels = [\"BERT\", \"ResNet5\"]";
+    wrong(zoo, "models", &["zoo[0].models[1]", "did you mean `ResNet50`"]);
+    wrong("[[zoo]]\nname = \"nvidia\"", "[[zoo]]", &["zoo[0].gpu", "T4", "add `gpu = "]);
+    let zoo = "[[zoo]]\nname = \"nvidia\"\ngpu = \"T5\"";
+    wrong(zoo, "gpu", &["zoo[0].gpu", "did you mean `T4`"]);
+    let zoo = "[[zoo]]\nname = \"symphony-a100\"\ngpu = \"A100\"";
+    wrong(zoo, "gpu", &["zoo[0].gpu", "remove it"]);
+}
+
+#[test]
+fn an_empty_selection_is_an_error() {
+    let zoo = "[[zoo]]\nname = \"symphony-a100\"\nmodels = []";
+    wrong(zoo, "models", &["zoo[0].models", "no model at all"]);
+    let zoo = "[[zoo]]\nname = \"symphony-a100\"\nmodels = [\"BERT\"]\nselect = \"strong\"";
+    wrong(zoo, "models", &["at least one model"]);
+    let zoo = "[[zoo]]\nname = \"clockwork-v100\"\nselect = \"strong\"";
+    wrong(zoo, "select", &["zoo[0].select", "zoos of affine laws"]);
+}
+
+#[test]
+fn copies_and_collisions_are_bounded() {
+    let zoo = "[[zoo]]\nname = \"symphony-a100\"\ncopies = 0";
+    wrong(zoo, "copies", &["zoo[0].copies", "from 1 to 4096"]);
+    let zoo = "[[zoo]]\nname = \"symphony-a100\"\ncopies = 4096";
+    wrong(zoo, "[[zoo]]", &["zoo[0]", "at most 4096 models", "fewer copies"]);
+    let zoo = "[[zoo]]\nname = \"symphony-a100\"\n[[zoo]] # again\nname = \"symphony-1080ti\"";
+    wrong(zoo, "[[zoo]] # again", &["zoo[1]", "`zoo[0]` has as well", "each name once"]);
+    wrong(
+        "popularity = { zipf = -1.0 }\n[[zoo]]\nname = \"symphony-a100\"",
+        "popularity",
+        &["zipf"],
+    );
+}
+
+/// What is written out has numbers that the file does not know; messages use the file's.
+#[test]
+fn an_error_of_a_written_out_model_names_the_key_of_the_file() {
+    let zoo = "[[zoo]]\nname = \"symphony-1080ti\"\nslo_ms = 15.0";
+    wrong(zoo, "[[zoo]]", &["key `zoo[0]`", "slo_ms of `", "raise slo_ms"]);
+    let models = "[[model]]\nname = \"a\"\ncopies = 5\nslo_ms = 9\n\
+                  latency = { affine = { alpha_ms = 1, beta_ms = 5 } }\n\
+                  [[model]] # second\nname = \"b\"\nslo_ms = 5.5\n\
+                  latency = { affine = { alpha_ms = 1, beta_ms = 5 } }\n\
+                  [[app]]\nname = \"x\"\nmodel = \"a\"\ntime = { constant = { ms = 6 } }\n\
+                  [[app]]\nname = \"y\"\nmodel = \"b\"\ntime = { constant = { ms = 6 } }";
+    wrong(models, "slo_ms = 5.5", &["key `model[1].slo_ms`", "`y`"]);
+}
+
+#[test]
+fn a_model_that_no_gpu_can_hold_is_an_error() {
+    let zoo = "[[device]]\nmemory_pages = 10\n[[zoo]]\nname = \"clockwork-v100\"";
+    wrong(zoo, "[[zoo]]", &["key `zoo[0]`", "`resnet152`", "at most the 10 pages", "memory_pages"]);
+}
