@@ -119,6 +119,26 @@ impl ModelProfile {
         self.sizes.iter().enumerate().filter_map(keep).collect()
     }
 
+    /// Every size from 1 to `max_batch` of which the same holds, measured or not.
+    pub fn every_size_within(&self, max_exec: Span, max_batch: u32) -> Vec<u32> {
+        let seed = self.shortest_mean();
+        let fits = |size: u32| size == 1 || self.law.batch(size, seed) <= max_exec;
+        (1..=max_batch.max(1)).filter(|&size| fits(size)).collect()
+    }
+
+    /// The typical latency of a size: as measured, or else by the law that is believed in.
+    pub fn typical(&self, size: u32) -> Span {
+        let measured = self.sizes.iter().find(|s| s.size == size);
+        measured.map_or_else(|| self.law.batch(size, self.mean_alone()), |s| s.typical)
+    }
+
+    /// The mean execution time alone of all requests.
+    fn mean_alone(&self) -> Span {
+        let apps = || self.apps.iter().flatten();
+        let weight: f64 = apps().map(|a| a.weight).sum();
+        Span::from_ns_f64(apps().map(|a| a.weight * a.law.mean_ns()).sum::<f64>() / weight)
+    }
+
     /// The profile of a size: the smallest measured one that holds it, or the largest.
     pub fn size(&self, size: u32) -> SizeProfile {
         let at = self.sizes.partition_point(|s| s.size < size);

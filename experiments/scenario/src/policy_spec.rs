@@ -128,6 +128,7 @@ mod tests {
             "clockwork",
             "clockwork[preset=paper]",
             "clockwork[estimator=static-mean,max_batch=16]",
+            "clockwork[sizes=all,max_batch=64]",
             "orloj",
             "orloj[estimate=quantile,quantile=0.99,order=ascending,relearn_every=100]",
         ];

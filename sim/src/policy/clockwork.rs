@@ -35,297 +35,205 @@
 //! - Durations are not normalised by the GPU's clock, which is constant here.
 //! - Ties between strategies are broken by model, then by larger size first.
 
+mod config;
+mod gpus;
 mod queues;
+mod strategies;
 
+pub use self::config::{Config, Estimator, Sizes};
+
+use self::gpus::{Gpus, Outstanding};
 use self::queues::{Model, Waiting};
+use self::strategies::{LAST, Order, Rank};
 use super::free_devices::did_not_run;
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::cluster::Change;
 use crate::profile::ModelProfile;
 use crate::request::{ActionId, DeviceId, Drop, ModelId, RequestId};
-use crate::time::{Span, Time};
+use crate::time::Time;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
-/// How the duration of a batch is estimated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Estimator {
-    /// The 0.99 quantile of the last ten, interpolated between the two largest (released).
-    P99Of10,
-    /// The mean of the last ten.
-    WindowMean,
-    /// The profile's mean, never corrected.
-    StaticMean,
-}
-
-/// Clockwork's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// How durations are estimated.
-    pub estimator: Estimator,
-    /// Work is issued while less than this is outstanding. Released: 10 ms; paper, §5.3: 5 ms.
-    pub ahead: Span,
-    /// A batch may start this long after its expected start. Released: 10 ms.
-    pub width: Span,
-    /// Taken off the SLO. Released: 5 ms.
-    pub buffer: Span,
-    /// A new action leads by this. Released: 1 ms.
-    pub lead: Span,
-    /// An action overdue by more than this is believed to end now. Released: 10 ms.
-    pub lag: Span,
-    /// The largest batch size. Released (INFER5): 8.
-    pub max_batch: u32,
-    /// Sizes whose seed profile exceeds this are not served. Released: 250 ms.
-    pub max_exec: Span,
-}
-
-impl Config {
-    /// What the authors' code does with its defaults.
-    pub fn released() -> Config {
-        let ms = Span::from_ms;
-        Config {
-            estimator: Estimator::P99Of10,
-            ahead: ms(10),
-            width: ms(10),
-            buffer: ms(5),
-            lead: ms(1),
-            lag: ms(10),
-            max_batch: 8,
-            max_exec: ms(250),
-        }
-    }
-}
-
-struct Outstanding {
-    action: ActionId,
-    model: usize,
-    size: usize,
-    estimate: Span,
-}
-
-struct Gpu {
-    id: DeviceId,
-    up: bool,
-    /// When the oldest outstanding action began, as far as the controller knows.
-    work_begin: Time,
-    outstanding: VecDeque<Outstanding>,
-    /// The sum of their estimates.
-    work: Span,
-    /// What its timer is set to; `NEVER` when it is not set.
-    timer: Time,
-}
+/// The policy's one timer.
+const ASKS: TimerKey = TimerKey(0);
 
 /// The policy. See the module's text.
 pub struct Clockwork {
     config: Config,
     models: Vec<Model>,
-    gpus: Vec<Gpu>,
-    /// Each model's next strategy: (latest, model, version). Stale offers are skipped.
-    next: BinaryHeap<Reverse<(Time, usize, u64)>>,
-    /// Offers that are not stale: models with a strategy to try.
-    waiting: usize,
+    gpus: Gpus,
+    order: Order,
+    /// The models that a search has met: the rank of their next strategy, and once a model was looked
+    /// at, the size that it can fill.
+    met: BinaryHeap<Reverse<(Rank, Option<usize>)>>,
     batch: Vec<RequestId>,
+    /// What the timer is set to; `NEVER` when it is not set.
+    timer: Time,
 }
 
 impl Clockwork {
     /// Clockwork with seed estimates from the profiles.
     pub fn new(config: Config, profiles: &[ModelProfile]) -> Clockwork {
-        let models = profiles.iter().map(|p| Model::new(&config, p)).collect();
-        let (gpus, batch) = (Vec::new(), Vec::new());
-        Clockwork { config, models, gpus, next: BinaryHeap::new(), waiting: 0, batch }
-    }
-
-    fn schedule(&mut self, now: Time, out: &mut Actions) {
-        for gpu in 0..self.gpus.len() {
-            while self.gpus[gpu].up && self.waiting > 0 {
-                let available = self.gpus[gpu].available(now, &self.config);
-                if available >= now + self.config.ahead {
-                    break;
-                }
-                if !self.infer(now, gpu, available, out) {
-                    break;
-                }
-            }
-            self.set_timer(now, gpu, out);
-        }
-    }
-
-    /// Sends one action; false when no strategy is valid.
-    fn infer(&mut self, now: Time, gpu: usize, available: Time, out: &mut Actions) -> bool {
-        while let Some(Reverse((_, model, version))) = self.next.pop() {
-            let m = &mut self.models[model];
-            if version != m.version {
-                continue;
-            }
-            self.waiting -= 1;
-            m.drop_unsuitable(available);
-            let reached = m.largest_fillable();
-            let others = self.next.peek().map(|Reverse((latest, model, _))| (*latest, *model));
-            let valid = m.try_strategies(model, reached, others);
-            if valid && let Some(size) = reached {
-                let next = m.sizes.get(size + 1).map(|&k| (k, m.queued(size + 1)));
-                self.batch.clear();
-                m.take(size, &mut self.batch);
-                m.drop_lost(available, out);
-                out.why_all(&self.batch, || m.choice(size, next, available.since(now)));
-                self.send(now, gpu, model, size, available, out);
-                self.make_strategies(model);
-                return true;
-            }
-            m.drop_lost(available, out);
-            self.offer(model);
-        }
-        false
-    }
-
-    fn send(
-        &mut self,
-        now: Time,
-        gpu: usize,
-        model: usize,
-        size: usize,
-        available: Time,
-        out: &mut Actions,
-    ) {
-        let Config { lead, width, .. } = self.config;
-        let latest = (now + lead + width).max(available + width);
-        let estimate = self.models[model].estimates[size];
-        let g = &mut self.gpus[gpu];
-        let exec = Exec { earliest: now, latest, ..Exec::now(g.id, ModelId(model as u32)) };
-        let action = out.exec(exec, &self.batch);
-        if g.outstanding.is_empty() {
-            g.work_begin = now;
-        }
-        g.outstanding.push_back(Outstanding { action, model, size, estimate });
-        g.work += estimate;
-    }
-
-    fn make_strategies(&mut self, model: usize) {
-        let m = &mut self.models[model];
-        m.untried = 0;
-        if !m.queue.is_empty() {
-            (0..m.sizes.len()).for_each(|size| m.add_strategy(size));
-        }
-        self.offer(model);
-    }
-
-    /// Puts the model's next strategy among the others'.
-    fn offer(&mut self, model: usize) {
-        let m = &mut self.models[model];
-        m.version += 1;
-        if let Some((latest, _)) = m.next_strategy() {
-            self.waiting += 1;
-            self.next.push(Reverse((latest, model, m.version)));
-        }
-    }
-
-    fn arrive(&mut self, model: usize, waiting: Waiting) {
-        let m = &mut self.models[model];
-        let active = m.untried != 0;
-        let end = m.first + m.queue.len() as u64;
-        m.queue.push_back(waiting);
-        let mut added = false;
-        for size in 0..m.sizes.len() {
-            // An empty batch queue has no strategy; an inactive model has none at all.
-            if !active || m.cursors[size] == end {
-                m.add_strategy(size);
-                added = true;
-            }
-        }
-        if added {
-            self.waiting -= usize::from(active);
-            self.offer(model);
-        }
-    }
-
-    fn result(&mut self, now: Time, action: ActionId, device: DeviceId, outcome: Outcome) {
-        let g = self.gpus.iter_mut().find(|g| g.id == device).expect("a known device");
-        let at = g.outstanding.iter().position(|o| o.action == action).expect("an action of ours");
-        let done = g.outstanding.remove(at).expect("just found");
-        g.work = g.work.minus(done.estimate);
-        g.work_begin = match outcome {
-            Outcome::Done { end, .. } => end,
-            _ => now,
-        };
-        if let Outcome::Done { device, .. } = outcome {
-            self.models[done.model].learn(done.size, device, self.config.estimator);
-        }
-    }
-
-    /// Wakes when the device's outstanding work falls below `ahead`, or its action is overdue.
-    fn set_timer(&mut self, now: Time, gpu: usize, out: &mut Actions) {
-        let g = &mut self.gpus[gpu];
-        let mut at = Time::NEVER;
-        if let (Some(oldest), true) = (g.outstanding.front(), self.waiting > 0) {
-            let after = Span::from_ns(1);
-            let low = (g.work_begin + g.work).minus(self.config.ahead) + after;
-            let overdue = g.work_begin + oldest.estimate + self.config.lag + after;
-            let later = |t: &Time| *t > now;
-            at = [low, overdue].into_iter().filter(later).min().unwrap_or(Time::NEVER);
-        }
-        let key = TimerKey(u64::from(g.id.0));
-        if std::mem::replace(&mut g.timer, at) == at {
-            return;
-        }
-        if at == Time::NEVER {
-            out.clear_timer(key);
-        } else {
-            out.set_timer(key, at);
-        }
-    }
-}
-
-impl Gpu {
-    fn new(id: DeviceId) -> Gpu {
-        let outstanding = VecDeque::new();
-        Gpu {
-            id,
-            up: true,
-            work_begin: Time::ZERO,
-            outstanding,
-            work: Span::ZERO,
+        Clockwork {
+            config,
+            models: profiles.iter().map(|p| Model::new(&config, p)).collect(),
+            gpus: Gpus::default(),
+            order: Order::default(),
+            met: BinaryHeap::new(),
+            batch: Vec::new(),
             timer: Time::NEVER,
         }
     }
 
-    /// When the device will have done what was sent (worker_tracker.h).
-    fn available(&self, now: Time, config: &Config) -> Time {
-        let soonest = now + config.lead;
-        let Some(oldest) = self.outstanding.front() else { return soonest };
-        let overdue = self.work_begin + oldest.estimate + config.lag < now;
-        let available = if overdue {
-            (now + self.work).minus(oldest.estimate + config.lag)
+    /// Gives work to the devices that ask for it, one action at a time.
+    fn schedule(&mut self, now: Time, out: &mut Actions) {
+        self.gpus.advance(now);
+        while !self.order.is_empty()
+            && let Some(gpu) = self.gpus.hungry(self.order.makings)
+        {
+            let available = self.gpus.list[gpu].exec.available(now, &self.config);
+            if let Some((model, size)) = self.search(gpu, available, out) {
+                self.dispatch(now, gpu, available, (model, size), out);
+                self.gpus.place(gpu, &self.config);
+                self.gpus.advance(now);
+            } else {
+                self.gpus.list[gpu].sated = Some(self.order.makings);
+            }
+        }
+        let at = if self.order.is_empty() { Time::NEVER } else { self.gpus.next_asks() };
+        if std::mem::replace(&mut self.timer, at) == at {
+            return;
+        }
+        if at == Time::NEVER {
+            out.clear_timer(ASKS);
         } else {
-            self.work_begin + self.work
-        };
-        available.max(soonest)
+            out.set_timer(ASKS, at);
+        }
+    }
+
+    /// Tries a device's strategies in order of rank until one is valid: the model and the size of its
+    /// batch. Nothing changes between two tries of one model, so all that ask for more than it can
+    /// fill fail at its first one, and it is met again only where a valid one stands.
+    fn search(&mut self, gpu: usize, available: Time, out: &mut Actions) -> Option<(usize, usize)> {
+        self.met.clear();
+        let mut next = self.order.after(None);
+        loop {
+            while let Some(rank) = next
+                && self.met.peek().is_none_or(|Reverse(first)| rank < first.0)
+            {
+                let (model, tried) = (rank.1, &self.gpus.list[gpu].tried);
+                let m = &self.models[model];
+                if let Some(latest) = m.strategies.untried(m.sizes.len(), model, tried, 0) {
+                    self.met.push(Reverse(((latest, model), None)));
+                }
+                next = self.order.after(next);
+            }
+            let Some(Reverse((rank, looked_at))) = self.met.pop() else {
+                self.gpus.list[gpu].tried.note(self.order.makings, LAST);
+                return None;
+            };
+            if let Some(size) = looked_at {
+                self.gpus.list[gpu].tried.note(self.order.makings, rank);
+                return Some((rank.1, size));
+            }
+            self.look(gpu, rank.1, available, out);
+        }
+    }
+
+    /// Drops what cannot be in time in a batch of that model on that device, and finds the place of
+    /// its first valid strategy.
+    fn look(&mut self, gpu: usize, model: usize, available: Time, out: &mut Actions) {
+        let m = &mut self.models[model];
+        m.drop_unsuitable(available);
+        m.drop_lost(available, out);
+        if m.queue.is_empty() {
+            self.forget(model);
+        } else if let Some(size) = m.largest_fillable() {
+            let tried = &self.gpus.list[gpu].tried;
+            if let Some(latest) = m.strategies.untried(size + 1, model, tried, 0) {
+                self.met.push(Reverse(((latest, model), Some(size))));
+            }
+        }
+    }
+
+    /// A strategy of a model without requests can only fail, on every device.
+    fn forget(&mut self, model: usize) {
+        let m = &mut self.models[model];
+        self.order.moved(model, m.strategies.first(), None);
+        m.strategies.clear();
+    }
+
+    fn dispatch(
+        &mut self,
+        now: Time,
+        gpu: usize,
+        available: Time,
+        (model, size): (usize, usize),
+        out: &mut Actions,
+    ) {
+        let m = &mut self.models[model];
+        let next = m.sizes.get(size + 1).map(|&k| (k, m.queued(size + 1)));
+        self.batch.clear();
+        m.take(size, &mut self.batch);
+        m.drop_lost(available, out);
+        out.why_all(&self.batch, || m.choice(size, next, available.since(now)));
+        let estimate = m.estimates[size];
+        let Config { lead, width, .. } = self.config;
+        let latest = (now + lead + width).max(available + width);
+        let device = DeviceId(gpu as u32);
+        let exec = Exec { earliest: now, latest, ..Exec::now(device, ModelId(model as u32)) };
+        let action = out.exec(exec, &self.batch);
+        self.gpus.list[gpu].exec.send(now, Outstanding { action, model, size, estimate });
+        self.make_all(model);
+    }
+
+    /// Makes a model's strategies anew, for every device.
+    fn make_all(&mut self, model: usize) {
+        let m = &mut self.models[model];
+        let before = m.strategies.first();
+        self.order.makings += 1;
+        m.make_all(self.order.makings);
+        self.order.moved(model, before, m.strategies.first());
+    }
+
+    fn arrive(&mut self, model: usize, waiting: Waiting) {
+        let m = &mut self.models[model];
+        let idle =
+            !m.queue.is_empty()
+                && m.is_stuck()
+                && self.gpus.list.iter().any(|g| {
+                    g.up && m.strategies.untried(m.sizes.len(), model, &g.tried, 0).is_none()
+                });
+        let before = m.strategies.first();
+        if m.append(waiting, self.order.makings + 1) {
+            self.order.makings += 1;
+            self.order.moved(model, before, m.strategies.first());
+        }
+        if idle {
+            self.make_all(model);
+        }
+    }
+
+    fn result(&mut self, now: Time, action: ActionId, device: DeviceId, outcome: Outcome) {
+        let free = if let Outcome::Done { end, .. } = outcome { end } else { now };
+        let done = self.gpus.list[device.index()].exec.ended(action, free);
+        self.gpus.place(device.index(), &self.config);
+        if let Outcome::Done { device, .. } = outcome {
+            self.models[done.model].learn(done.size, device, self.config.estimator);
+        }
     }
 }
 
 impl Policy for Clockwork {
     fn name(&self) -> String {
-        let c = self.config;
-        let estimator = match c.estimator {
-            Estimator::P99Of10 => "p99-of-10",
-            Estimator::WindowMean => "window-mean",
-            Estimator::StaticMean => "static-mean",
-        };
-        format!(
-            "clockwork[estimator={estimator},ahead_ms={},width_ms={},buffer_ms={},lead_ms={},\
-             lag_ms={},max_batch={},max_exec_ms={}]",
-            c.ahead.as_ms_f64(),
-            c.width.as_ms_f64(),
-            c.buffer.as_ms_f64(),
-            c.lead.as_ms_f64(),
-            c.lag.as_ms_f64(),
-            c.max_batch,
-            c.max_exec.as_ms_f64()
-        )
+        self.config.name()
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
         match event {
-            Event::Start => self.gpus = known.devices().iter().map(|d| Gpu::new(d.id)).collect(),
+            Event::Start => {
+                known.devices().iter().for_each(|d| self.gpus.came(d.id, &self.config));
+            }
             Event::Arrive(r) => {
                 let Config { buffer, ahead, .. } = self.config;
                 let allowed = r.slo().minus(buffer).max(ahead + buffer);
@@ -339,17 +247,9 @@ impl Policy for Clockwork {
                     requests.iter().for_each(|&id| out.end(id, Drop::Refused));
                 }
             }
-            Event::Device(device, Change::Up) => self.gpus.push(Gpu::new(device)),
-            Event::Device(device, _) => {
-                if let Some(gpu) = self.gpus.iter_mut().find(|g| g.id == device) {
-                    gpu.up = false;
-                }
-            }
-            Event::Timer(key) => {
-                if let Some(gpu) = self.gpus.iter_mut().find(|g| u64::from(g.id.0) == key.0) {
-                    gpu.timer = Time::NEVER;
-                }
-            }
+            Event::Device(device, Change::Up) => self.gpus.came(device, &self.config),
+            Event::Device(device, _) => self.gpus.left(device, &self.config),
+            Event::Timer(_) => self.timer = Time::NEVER,
             Event::Profiled { .. } => return,
         }
         self.schedule(now, out);

@@ -3,6 +3,7 @@
 //! Unit tests are not here; they stand beside the code that they test.
 
 mod cli;
+mod clockwork_cluster;
 mod determinism;
 mod differential;
 mod explain;

@@ -59,8 +59,13 @@ pub(super) fn clockwork_config(p: &mut Params) -> Result<clockwork::Config, Spec
             "window-mean" => clockwork::Estimator::WindowMean,
             _ => clockwork::Estimator::StaticMean,
         };
+    config.sizes = match p.word("sizes", "profile", &["profile", "all"])? {
+        "profile" => clockwork::Sizes::Profile,
+        _ => clockwork::Sizes::All,
+    };
     Ok(clockwork::Config {
         estimator: config.estimator,
+        sizes: config.sizes,
         ahead: p.span_ms("ahead_ms", config.ahead)?,
         width: p.span_ms("width_ms", config.width)?,
         buffer: p.span_ms("buffer_ms", config.buffer)?,

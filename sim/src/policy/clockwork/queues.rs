@@ -1,8 +1,13 @@
-//! Clockwork's batch queues, strategies and duration estimates of one model.
+//! Clockwork's batch queues and duration estimates of one model, and the strategies made of them.
+//!
+//! Every batch queue is in order of arrival and loses only its head, and a dispatch empties all of
+//! them up to the last request taken. So a batch queue is a suffix of the arrivals, and is kept as a
+//! cursor into one queue.
 //!
 //! It knows no device and sends nothing.
 
 use super::super::Actions;
+use super::strategies::Strategies;
 use super::{Config, Estimator};
 use crate::profile::ModelProfile;
 use crate::request::{Drop, RequestId};
@@ -28,33 +33,33 @@ pub(super) struct Model {
     /// The estimated duration of each size, and the measurements behind it.
     pub estimates: Vec<Span>,
     durations: Vec<Durations>,
+    /// The longest estimate.
+    longest: Span,
     /// Requests not dispatched, in order of arrival; the first one has number `first`.
     pub queue: VecDeque<Waiting>,
     pub first: u64,
     /// Where each size's batch queue begins, as a request's number.
     pub cursors: Vec<u64>,
-    /// Strategies not yet tried: bit i for the i-th size, with its `latest`.
-    pub untried: u32,
-    latest: Vec<Time>,
-    /// Counts the changes of its next strategy: an older offer is stale.
-    pub version: u64,
+    /// Whether some cursor is not at `first`.
+    spread: bool,
+    pub strategies: Strategies,
 }
 
 impl Model {
     pub fn new(config: &Config, profile: &ModelProfile) -> Model {
-        let sizes = profile.sizes_within(config.max_exec, config.max_batch);
-        assert!(sizes.len() <= 32, "at most 32 batch sizes");
+        let sizes = config.sizes_of(profile);
         let unmeasured = || Durations { last: [Span::ZERO; WINDOW], measured: 0 };
+        let estimates: Vec<Span> = sizes.iter().map(|&s| profile.typical(s)).collect();
         Model {
-            estimates: sizes.iter().map(|&s| profile.size(s).typical).collect(),
+            longest: estimates.iter().copied().max().unwrap_or_default(),
+            estimates,
             durations: sizes.iter().map(|_| unmeasured()).collect(),
             cursors: vec![0; sizes.len()],
-            latest: vec![Time::ZERO; sizes.len()],
+            spread: false,
+            strategies: Strategies::new(sizes.len()),
             sizes,
             queue: VecDeque::new(),
             first: 0,
-            untried: 0,
-            version: 0,
         }
     }
 
@@ -62,62 +67,55 @@ impl Model {
         self.first + self.queue.len() as u64 - self.cursors[size]
     }
 
-    /// A strategy for a batch queue that is not empty.
-    pub fn add_strategy(&mut self, size: usize) {
+    /// Whether some request is still in no batch of one: it can only wait for others.
+    pub fn is_stuck(&self) -> bool {
+        self.sizes[0] > 1 || self.queued(0) == 0
+    }
+
+    /// Makes every strategy anew: one for each batch queue that is not empty.
+    pub fn make_all(&mut self, made: u64) {
+        self.strategies.clear();
+        if !self.queue.is_empty() {
+            (0..self.sizes.len()).for_each(|size| self.make(size, made));
+            self.strategies.settle();
+        }
+    }
+
+    fn make(&mut self, size: usize, made: u64) {
         let at = (self.cursors[size] - self.first) as usize;
         if let Some(head) = self.queue.get(at) {
-            self.latest[size] = head.deadline.minus(self.estimates[size]);
-            self.untried |= 1 << size;
+            self.strategies.make(size, head.deadline.minus(self.estimates[size]), made);
         }
     }
 
-    /// The untried strategy with the smallest `latest`; of equal ones the largest size.
-    pub fn next_strategy(&self) -> Option<(Time, usize)> {
-        let mut next: Option<(Time, usize)> = None;
-        let mut untried = self.untried;
-        while untried != 0 {
-            let size = untried.trailing_zeros() as usize;
-            untried &= untried - 1;
-            if next.is_none_or(|n| self.latest[size] <= n.0) {
-                next = Some((self.latest[size], size));
+    /// Appends a request to every batch queue; those that were empty get a strategy. Whether there
+    /// were any.
+    pub fn append(&mut self, waiting: Waiting, made: u64) -> bool {
+        let end = self.first + self.queue.len() as u64;
+        self.queue.push_back(waiting);
+        if !self.spread && self.first < end {
+            return false;
+        }
+        let mut any = false;
+        for size in 0..self.sizes.len() {
+            if self.cursors[size] == end {
+                self.make(size, made);
+                any = true;
             }
         }
-        next
-    }
-
-    /// Tries this model's strategies in turn, from its next one on, for as long as they come before
-    /// the `others`; whether one is valid, that is asks for at most the size that was reached. What
-    /// was tried is forgotten. (Nothing changes between the tries, so they need not be made.)
-    pub fn try_strategies(
-        &mut self,
-        model: usize,
-        reached: Option<usize>,
-        others: Option<(Time, usize)>,
-    ) -> bool {
-        let mut first = true;
-        while let Some((latest, wanted)) = self.next_strategy()
-            && (first || others.is_none_or(|other| (latest, model) < other))
-        {
-            first = false;
-            self.untried &= !(1 << wanted);
-            if reached.is_some_and(|size| size >= wanted) {
-                return true;
-            }
-            if others.is_none() {
-                // Nobody is waiting in between: all that ask for more fail at once.
-                self.untried &= reached.map_or(0, |size| (2 << size) - 1);
-            }
+        if any {
+            self.strategies.settle();
         }
-        false
+        any
     }
 
     /// In every batch queue, heads that could not finish in time at that size leave.
     pub fn drop_unsuitable(&mut self, available: Time) {
-        let largest = self.estimates.iter().max().copied().unwrap_or_default();
-        let same_head = self.cursors.iter().all(|&c| c == self.first);
-        if same_head && self.queue.front().is_none_or(|h| h.deadline >= available + largest) {
+        let in_time = |head: &Waiting| head.deadline >= available + self.longest;
+        if !self.spread && self.queue.front().is_none_or(in_time) {
             return;
         }
+        self.spread = true;
         for (cursor, &estimate) in self.cursors.iter_mut().zip(&self.estimates) {
             let finish = available + estimate;
             while let Some(head) = self.queue.get((*cursor - self.first) as usize)
@@ -130,6 +128,10 @@ impl Model {
 
     /// Grows from the smallest size while the next one's own queue can fill it.
     pub fn largest_fillable(&self) -> Option<usize> {
+        if !self.spread {
+            let held = self.queue.len();
+            return self.sizes.partition_point(|&s| s as usize <= held).checked_sub(1);
+        }
         let fillable =
             (0..self.sizes.len()).take_while(|&s| self.queued(s) >= u64::from(self.sizes[s]));
         fillable.last()
@@ -159,15 +161,22 @@ impl Model {
         d.last[d.measured % WINDOW] = duration;
         d.measured += 1;
         let window = &d.last[..d.measured.min(WINDOW)];
-        self.estimates[size] = if estimator == Estimator::WindowMean {
+        let estimate = if estimator == Estimator::WindowMean {
             Span::from_ns(window.iter().copied().sum::<Span>().ns() / window.len() as u64)
         } else {
             p99(window)
         };
+        let before = std::mem::replace(&mut self.estimates[size], estimate);
+        if before == self.longest || estimate > self.longest {
+            self.longest = self.estimates.iter().copied().max().unwrap_or_default();
+        }
     }
 
     /// Drops the requests that no batch queue holds any more.
     pub fn drop_lost(&mut self, available: Time, out: &mut Actions) {
+        if !self.spread {
+            return;
+        }
         let kept = self.cursors.iter().min().copied().unwrap_or(self.first);
         for _ in self.first..kept {
             let lost = self.queue.pop_front().expect("cursors are within the queue");
@@ -175,6 +184,7 @@ impl Model {
             out.end(lost.id, Drop::Infeasible);
         }
         self.first = kept;
+        self.spread = self.cursors.iter().any(|&c| c != kept);
     }
 
     /// Why a batch of that size was chosen; `next` is the size after it, and what its queue held.

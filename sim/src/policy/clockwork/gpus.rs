@@ -1,0 +1,169 @@
+//! What Clockwork knows of its devices: outstanding work, and who asks for more when.
+//!
+//! A device asks for work when less than `ahead` of it is outstanding. When that will be changes only
+//! with what is outstanding, so the devices stand in two orders and an event touches those alone that
+//! it concerns. It knows neither models nor requests.
+
+use super::Config;
+use super::strategies::Tried;
+use crate::request::{ActionId, DeviceId};
+use crate::time::{Span, Time};
+use std::collections::{BTreeSet, VecDeque};
+
+pub(super) struct Outstanding {
+    pub action: ActionId,
+    pub model: usize,
+    pub size: usize,
+    pub estimate: Span,
+}
+
+/// One executor: when it will have done what was sent (worker_tracker.h).
+#[derive(Default)]
+pub(super) struct Tracker {
+    /// When the oldest outstanding action began, as far as the controller knows.
+    begin: Time,
+    outstanding: VecDeque<Outstanding>,
+    /// The sum of their estimates.
+    work: Span,
+}
+
+/// A device's place in the two orders.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Nowhere,
+    /// Asks for work; the end of what it has, as expected when that was sent.
+    Ready(Time),
+    /// Will ask then.
+    Later(Time),
+}
+
+#[derive(Default)]
+pub(super) struct Gpu {
+    pub up: bool,
+    pub exec: Tracker,
+    pub tried: Tried,
+    /// The count of makings at its last search that found nothing.
+    pub sated: Option<u64>,
+    place: Place,
+}
+
+/// All devices, by id.
+#[derive(Default)]
+pub(super) struct Gpus {
+    pub list: Vec<Gpu>,
+    ready: BTreeSet<(Time, usize)>,
+    later: BTreeSet<(Time, usize)>,
+}
+
+impl Tracker {
+    /// The action is sent.
+    pub fn send(&mut self, now: Time, sent: Outstanding) {
+        if self.outstanding.is_empty() {
+            self.begin = now;
+        }
+        self.work += sent.estimate;
+        self.outstanding.push_back(sent);
+    }
+
+    /// The action has ended and the next one begins at `free`.
+    pub fn ended(&mut self, action: ActionId, free: Time) -> Outstanding {
+        let at = self.outstanding.iter().position(|o| o.action == action);
+        let at = at.expect("an action of ours");
+        let done = self.outstanding.remove(at).expect("just found");
+        self.work = self.work.minus(done.estimate);
+        self.begin = free;
+        done
+    }
+
+    /// When the executor will have done what was sent.
+    pub fn available(&self, now: Time, config: &Config) -> Time {
+        let soonest = now + config.lead;
+        let Some(oldest) = self.outstanding.front() else { return soonest };
+        let overdue = self.begin + oldest.estimate + config.lag < now;
+        let available = if overdue {
+            (now + self.work).minus(oldest.estimate + config.lag)
+        } else {
+            self.begin + self.work
+        };
+        available.max(soonest)
+    }
+
+    /// From when on less than `ahead` is outstanding, if nothing is sent and nothing ends.
+    fn asks_at(&self, config: &Config) -> Time {
+        if config.lead >= config.ahead {
+            return Time::NEVER;
+        }
+        let Some(oldest) = self.outstanding.front() else { return Time::ZERO };
+        let end = self.begin + self.work;
+        if end < Time::ZERO + config.ahead {
+            return Time::ZERO;
+        }
+        let asks = end.minus(config.ahead) + Span::from_ns(1);
+        // Once the oldest action is overdue, the expected end moves on with the clock.
+        let overdue = self.begin + oldest.estimate + config.lag;
+        if asks <= overdue { asks } else { Time::NEVER }
+    }
+
+    /// When it will end as expected now, whatever the clock says; zero when it is idle.
+    fn expected_end(&self) -> Time {
+        if self.outstanding.is_empty() { Time::ZERO } else { self.begin + self.work }
+    }
+}
+
+impl Gpus {
+    /// A device is there and takes work.
+    pub fn came(&mut self, id: DeviceId, config: &Config) {
+        if self.list.len() <= id.index() {
+            self.list.resize_with(id.index() + 1, Gpu::default);
+        }
+        self.list[id.index()].up = true;
+        self.place(id.index(), config);
+    }
+
+    /// A device takes no more work.
+    pub fn left(&mut self, id: DeviceId, config: &Config) {
+        self.list[id.index()].up = false;
+        self.place(id.index(), config);
+    }
+
+    /// Puts a device where it belongs after what is outstanding has changed.
+    pub fn place(&mut self, gpu: usize, config: &Config) {
+        let g = &mut self.list[gpu];
+        let asks = g.exec.asks_at(config);
+        let place = if g.up && asks < Time::NEVER { Place::Later(asks) } else { Place::Nowhere };
+        match std::mem::replace(&mut g.place, place) {
+            Place::Nowhere => false,
+            Place::Ready(end) => self.ready.remove(&(end, gpu)),
+            Place::Later(at) => self.later.remove(&(at, gpu)),
+        };
+        if let Place::Later(at) = place {
+            self.later.insert((at, gpu));
+        }
+    }
+
+    /// The devices whose time has come ask for work.
+    pub fn advance(&mut self, now: Time) {
+        while let Some(&(at, gpu)) = self.later.first()
+            && at <= now
+        {
+            self.later.pop_first();
+            let g = &mut self.list[gpu];
+            let end = g.exec.expected_end();
+            g.place = Place::Ready(end);
+            self.ready.insert((end, gpu));
+        }
+    }
+
+    /// When the next device will ask for work.
+    pub fn next_asks(&self) -> Time {
+        self.later.first().map_or(Time::NEVER, |l| l.0)
+    }
+
+    /// The device that gets work first: an idle one, else the one whose work is expected to end
+    /// first; of equal ones the lowest id. One that found nothing waits until strategies are made.
+    pub fn hungry(&self, makings: u64) -> Option<usize> {
+        let hungry = |gpu: &usize| self.list[*gpu].sated != Some(makings);
+        self.ready.iter().map(|r| r.1).find(hungry)
+    }
+}

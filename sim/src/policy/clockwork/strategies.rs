@@ -1,0 +1,141 @@
+//! Clockwork's strategy queues, one for each device, kept as one.
+//!
+//! A device's queue holds the strategies of all models but those that it has tried in vain. It need
+//! not be kept: a device tries strategies in order of rank until one is valid, so what it has tried is
+//! all that existed at that moment and ranks before that one. A device therefore remembers, of each
+//! search, when it was and how far it got; a later search that got further makes an earlier one
+//! superfluous, which leaves one or two. The strategies themselves are kept once, and to make a
+//! model's anew is to make them anew for every device.
+//!
+//! It knows neither requests nor durations.
+
+use crate::time::Time;
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+/// Where a strategy stands among those of all models: by `latest`, then by model. Those of one model
+/// with equal `latest` need no order, because a model tries all its valid ones at once.
+pub(super) type Rank = (Time, usize);
+
+/// After every strategy: a search that found none.
+pub(super) const LAST: Rank = (Time::NEVER, usize::MAX);
+
+/// To run a batch of one size of a model.
+#[derive(Clone, Copy)]
+struct Strategy {
+    /// The head's deadline less the size's estimate, as they were when the strategy was made.
+    latest: Time,
+    /// When it was made, as a count of makings.
+    made: u64,
+}
+
+/// The strategies of one model, by batch size.
+pub(super) struct Strategies {
+    by_size: Vec<Option<Strategy>>,
+    /// The smallest `latest`, and when the oldest was made.
+    first: Option<Time>,
+    oldest: u64,
+}
+
+/// What a device has tried: the searches that got further than all later ones, oldest first.
+#[derive(Default)]
+pub(super) struct Tried {
+    /// The count of makings at the search, and the rank that it reached.
+    searches: Vec<(u64, Rank)>,
+}
+
+impl Strategies {
+    /// None yet.
+    pub fn new(sizes: usize) -> Strategies {
+        Strategies { by_size: vec![None; sizes], first: None, oldest: u64::MAX }
+    }
+
+    /// The smallest `latest` of all.
+    pub fn first(&self) -> Option<Time> {
+        self.first
+    }
+
+    /// Forgets them.
+    pub fn clear(&mut self) {
+        if self.first.is_some() {
+            self.by_size.fill(None);
+            (self.first, self.oldest) = (None, u64::MAX);
+        }
+    }
+
+    /// Makes one; [`Strategies::settle`] follows.
+    pub fn make(&mut self, size: usize, latest: Time, made: u64) {
+        self.by_size[size] = Some(Strategy { latest, made });
+    }
+
+    /// After strategies were made.
+    pub fn settle(&mut self) {
+        let all = || self.by_size.iter().flatten();
+        (self.first, self.oldest) =
+            (all().map(|s| s.latest).min(), all().map(|s| s.made).min().unwrap_or(u64::MAX));
+    }
+
+    /// The smallest `latest` among the first `sizes` sizes of what a device has not tried. It tried
+    /// nothing before `since`, when it got the model.
+    pub fn untried(&self, sizes: usize, model: usize, tried: &Tried, since: u64) -> Option<Time> {
+        let reached = tried.reached(self.oldest.max(since));
+        if self.first.is_none_or(|first| reached > (first, model)) {
+            let left = |s: &&Strategy| tried.reached(s.made.max(since)) <= (s.latest, model);
+            return self.by_size[..sizes].iter().flatten().filter(left).map(|s| s.latest).min();
+        }
+        if sizes == self.by_size.len() {
+            return self.first;
+        }
+        self.by_size[..sizes].iter().flatten().map(|s| s.latest).min()
+    }
+}
+
+impl Tried {
+    /// A search got as far as `reached`.
+    pub fn note(&mut self, makings: u64, reached: Rank) {
+        while self.searches.last().is_some_and(|s| s.1 <= reached) {
+            self.searches.pop();
+        }
+        self.searches.push((makings, reached));
+    }
+
+    /// Up to which rank strategies made then have been tried.
+    fn reached(&self, made: u64) -> Rank {
+        // Mostly there are one or two, and they fall in rank as they become younger.
+        let first = self.searches.iter().find(|s| s.0 >= made);
+        first.map_or((Time::ZERO, 0), |s| s.1)
+    }
+}
+
+/// All models' first strategies in order of rank.
+#[derive(Default)]
+pub(super) struct Order {
+    first: BTreeSet<Rank>,
+    /// How often strategies were made.
+    pub makings: u64,
+}
+
+impl Order {
+    /// Whether no model has a strategy.
+    pub fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+
+    /// The first after `rank`, or of all.
+    pub fn after(&self, rank: Option<Rank>) -> Option<Rank> {
+        let from = rank.map_or(Bound::Unbounded, Bound::Excluded);
+        self.first.range((from, Bound::Unbounded)).next().copied()
+    }
+
+    /// A model's first strategy was `before` and is `after`.
+    pub fn moved(&mut self, model: usize, before: Option<Time>, after: Option<Time>) {
+        if before != after {
+            if let Some(latest) = before {
+                self.first.remove(&(latest, model));
+            }
+            if let Some(latest) = after {
+                self.first.insert((latest, model));
+            }
+        }
+    }
+}
