@@ -7,10 +7,12 @@
 mod configs;
 mod params;
 
-use self::configs::{clipper_config, clockwork_config, fifo_config, nexus_config, orloj_config};
+use self::configs::{
+    clipper_config, clockwork_config, fifo_config, nexus_config, orloj_config, symphony_config,
+};
 use self::params::Params;
 use crate::error::{SpecError, nearest};
-use orrery_sim::policy::{Policy, clipper, clockwork, fifo, nexus, oracle, orloj};
+use orrery_sim::policy::{Policy, clipper, clockwork, fifo, nexus, oracle, orloj, symphony};
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::rng::Stream;
 use std::fmt;
@@ -31,10 +33,12 @@ enum Config {
     Nexus(nexus::Config),
     Clockwork(clockwork::Config),
     Orloj(orloj::Config),
+    Symphony(symphony::Config),
 }
 
 /// The names of all policies.
-pub const NAMES: [&str; 6] = ["clipper", "clockwork", "fifo", "nexus", "oracle", "orloj"];
+pub const NAMES: [&str; 7] =
+    ["clipper", "clockwork", "fifo", "nexus", "oracle", "orloj", "symphony"];
 
 impl PolicySpec {
     /// Reads a policy's name and parameters.
@@ -52,6 +56,7 @@ impl PolicySpec {
             "nexus" => Config::Nexus(nexus_config(&mut params)?),
             "clockwork" => Config::Clockwork(clockwork_config(&mut params)?),
             "orloj" => Config::Orloj(orloj_config(&mut params)?),
+            "symphony" => Config::Symphony(symphony_config(&mut params)?),
             other => {
                 let hint = nearest(other, NAMES)
                     .map_or(String::new(), |n| format!("did you mean `{n}`? "));
@@ -85,6 +90,7 @@ impl PolicySpec {
             Config::Nexus(c) => Box::new(nexus::Nexus::new(*c, profiles)),
             Config::Clockwork(c) => Box::new(clockwork::Clockwork::new(*c, profiles)),
             Config::Orloj(c) => Box::new(orloj::Orloj::new(*c, profiles)),
+            Config::Symphony(c) => Box::new(symphony::Symphony::new(*c, profiles)),
         }
     }
 }
@@ -131,6 +137,11 @@ mod tests {
             "clockwork[sizes=all,max_batch=64]",
             "orloj",
             "orloj[estimate=quantile,quantile=0.99,order=ascending,relearn_every=100]",
+            "symphony",
+            "symphony[preset=paper]",
+            "symphony[dispatch=timeout,timeout_pct=12.5,gpu=smallest-id]",
+            "symphony[gather=fcfs,dispatch=eager,ctrl_ms=0.025,sample_ms=10,max_batch=32]",
+            "symphony[preset=paper,dispatch=latest,data_ms=0.075,window=7,margin_ms=0]",
         ];
         for text in texts {
             let spec = PolicySpec::parse(text).unwrap();
@@ -155,6 +166,8 @@ mod tests {
         assert!(error("nexus[batch=4").contains("not closed"));
         assert!(error("nexus[batch=4,batch=5]").contains("twice"));
         assert!(error("orloj[b_per_ms=-1]").contains("a number from"));
+        assert!(error("symphony[gpu=first]").contains("allowed: earliest-free, smallest-id"));
+        assert!(error("symphony[timeout_pct=20]").contains("no parameter `timeout_pct`"));
         assert!(error("").contains("there is no policy"));
     }
 }

@@ -73,6 +73,6 @@ pub(crate) fn did_not_run(outcome: Outcome) -> String {
 }
 
 /// Whether an outcome means that the device takes no more work: it failed, or is not up.
-fn device_is_gone(outcome: Outcome) -> bool {
+pub(crate) fn device_is_gone(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Rejected(Refusal::DeviceDown) | Outcome::Preempted { .. })
 }

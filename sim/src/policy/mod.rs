@@ -9,6 +9,7 @@
 //! | [`orloj`] | Orloj (Yu et al.): distribution-based batching |
 //! | [`clockwork`] | Clockwork (OSDI 2020): strategies and action windows |
 //! | [`nexus`] | Nexus (SOSP 2019): batch from profile and SLO, early drop |
+//! | [`symphony`] | Symphony (2024): deferred batches, models and GPUs find each other |
 //! | [`clipper`] | Clipper (NSDI 2017): adaptive batching |
 //! | [`autoscale`] | Symphony's autoscaling advice, followed, around any other policy |
 //! | [`fifo`] | the plain reference: first in, first out, greedy batches |
@@ -24,6 +25,7 @@ pub mod nexus;
 pub mod oracle;
 pub mod orloj;
 mod score;
+pub mod symphony;
 #[cfg(test)]
 mod tests;
 

@@ -12,6 +12,7 @@ mod information;
 mod intervals;
 mod naive;
 mod papers;
+mod recorded_symphony;
 mod regressions;
 mod result_version;
 mod timeline;

@@ -2,7 +2,7 @@
 
 use super::params::Params;
 use crate::error::SpecError;
-use orrery_sim::policy::{clipper, clockwork, fifo, nexus, orloj};
+use orrery_sim::policy::{clipper, clockwork, fifo, nexus, orloj, symphony};
 use orrery_sim::time::Span;
 
 pub(super) fn fifo_config(p: &mut Params) -> Result<fifo::Config, SpecError> {
@@ -92,5 +92,43 @@ pub(super) fn orloj_config(p: &mut Params) -> Result<orloj::Config, SpecError> {
         max_batch: p.count("max_batch", 16)?,
         max_exec: p.span_ms("max_exec_ms", Span::ZERO)?,
         relearn_every: p.parse_or("relearn_every", 0)?,
+    })
+}
+
+pub(super) fn symphony_config(p: &mut Params) -> Result<symphony::Config, SpecError> {
+    use symphony::{Choice, Dispatch, Gather};
+    let paper = p.preset("released", "paper")? == "paper";
+    let config = if paper { symphony::Config::paper() } else { symphony::Config::released() };
+    let default = if paper { "head" } else { "window-drop" };
+    let gather = match p.word("gather", default, &["window-drop", "head", "fcfs"])? {
+        "window-drop" => Gather::WindowDrop,
+        "head" => Gather::Head,
+        _ => Gather::Fcfs,
+    };
+    let dispatches = ["frontrun", "eager", "latest", "timeout"];
+    let dispatch = match p.word("dispatch", "frontrun", &dispatches)? {
+        "frontrun" => Dispatch::Frontrun,
+        "eager" => Dispatch::Eager,
+        "latest" => Dispatch::Latest,
+        _ => Dispatch::Timeout(p.number("timeout_pct", 0.0, 0.0..=100.0)?),
+    };
+    let default = if paper { "smallest-id" } else { "earliest-free" };
+    let gpu = match p.word("gpu", default, &["earliest-free", "smallest-id"])? {
+        "earliest-free" => Choice::EarliestFree,
+        _ => Choice::SmallestId,
+    };
+    let sample_ms = p.number("sample_ms", config.sample.as_ms_f64(), 1e-3..=86_400e3)?;
+    Ok(symphony::Config {
+        gather,
+        dispatch,
+        gpu,
+        ctrl: p.span_ms("ctrl_ms", config.ctrl)?,
+        data: p.span_ms("data_ms", config.data)?,
+        resp: p.span_ms("resp_ms", config.resp)?,
+        jitter: p.span_ms("jitter_ms", config.jitter)?,
+        margin: p.span_ms("margin_ms", config.margin)?,
+        sample: Span::from_ms_f64(sample_ms),
+        window: p.count("window", config.window)?,
+        max_batch: p.count("max_batch", config.max_batch)?,
     })
 }
