@@ -8,17 +8,20 @@
 //! |---|---|
 //! | [`orloj`] | Orloj (Yu et al.): distribution-based batching |
 //! | [`clockwork`] | Clockwork (OSDI 2020): strategies and action windows |
-//! | [`nexus`] | Nexus (SOSP 2019): batch from profile and SLO, early drop |
+//! | [`nexus`] | Nexus (SOSP 2019) on one GPU: batch from profile and SLO, early drop |
+//! | [`nexus_cluster`] | Nexus on a cluster: squishy bin packing, frontends, epochs |
 //! | [`clipper`] | Clipper (NSDI 2017): adaptive batching |
 //! | [`fifo`] | the plain reference: first in, first out, greedy batches |
 //! | [`oracle`] | the reference that knows every execution time |
 
 pub mod clipper;
 pub mod clockwork;
+mod early_drop;
 mod edf_queue;
 pub mod fifo;
 mod free_devices;
 pub mod nexus;
+pub mod nexus_cluster;
 pub mod oracle;
 pub mod orloj;
 mod score;
