@@ -8,11 +8,14 @@ mod configs;
 mod params;
 
 use self::configs::{
-    clipper_config, clockwork_config, fifo_config, nexus_config, orloj_config, symphony_config,
+    clipper_config, clockwork_config, fifo_config, nexus_cluster_config, nexus_config,
+    orloj_config, symphony_config,
 };
 use self::params::Params;
 use crate::error::{SpecError, nearest};
-use orrery_sim::policy::{Policy, clipper, clockwork, fifo, nexus, oracle, orloj, symphony};
+use orrery_sim::policy::{
+    Policy, clipper, clockwork, fifo, nexus, nexus_cluster, oracle, orloj, symphony,
+};
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::rng::Stream;
 use std::fmt;
@@ -31,14 +34,15 @@ enum Config {
     Oracle(oracle::Config),
     Clipper(clipper::Config),
     Nexus(nexus::Config),
+    NexusCluster(nexus_cluster::Config),
     Clockwork(clockwork::Config),
     Orloj(orloj::Config),
     Symphony(symphony::Config),
 }
 
 /// The names of all policies.
-pub const NAMES: [&str; 7] =
-    ["clipper", "clockwork", "fifo", "nexus", "oracle", "orloj", "symphony"];
+pub const NAMES: [&str; 8] =
+    ["clipper", "clockwork", "fifo", "nexus", "nexus-cluster", "oracle", "orloj", "symphony"];
 
 impl PolicySpec {
     /// Reads a policy's name and parameters.
@@ -54,6 +58,7 @@ impl PolicySpec {
             }
             "clipper" => Config::Clipper(clipper_config(&mut params)?),
             "nexus" => Config::Nexus(nexus_config(&mut params)?),
+            "nexus-cluster" => Config::NexusCluster(nexus_cluster_config(&mut params)?),
             "clockwork" => Config::Clockwork(clockwork_config(&mut params)?),
             "orloj" => Config::Orloj(orloj_config(&mut params)?),
             "symphony" => Config::Symphony(symphony_config(&mut params)?),
@@ -88,6 +93,7 @@ impl PolicySpec {
                 Box::new(clipper::Clipper::new(*c, profiles, draws))
             }
             Config::Nexus(c) => Box::new(nexus::Nexus::new(*c, profiles)),
+            Config::NexusCluster(c) => Box::new(nexus_cluster::NexusCluster::new(*c, profiles)),
             Config::Clockwork(c) => Box::new(clockwork::Clockwork::new(*c, profiles)),
             Config::Orloj(c) => Box::new(orloj::Orloj::new(*c, profiles)),
             Config::Symphony(c) => Box::new(symphony::Symphony::new(*c, profiles)),
@@ -131,6 +137,10 @@ mod tests {
             "clipper[sizing=fixed,size=3,default_reply=false]",
             "nexus",
             "nexus[drop=elapsed,batch=16]",
+            "nexus-cluster",
+            "nexus-cluster[preset=paper,drop=earliest]",
+            "nexus-cluster[plan=static,skew=0.9,frontends=8,deal=random]",
+            "nexus-cluster[plan=full,batch=6,poll_us=50.6,epoch_ms=2000,history=5]",
             "clockwork",
             "clockwork[preset=paper]",
             "clockwork[estimator=static-mean,max_batch=16]",
@@ -164,6 +174,8 @@ mod tests {
         );
         assert!(error("nexus[batch=0]").contains("a whole number from 1 to 4096"));
         assert!(error("nexus[batch=4").contains("not closed"));
+        assert!(error("nexus-cluster[plan=never]").contains("allowed: dynamic, static, full"));
+        assert!(error("nexus-cluster[beacon_ms=0]").contains("a number from"));
         assert!(error("nexus[batch=4,batch=5]").contains("twice"));
         assert!(error("orloj[b_per_ms=-1]").contains("a number from"));
         assert!(error("symphony[gpu=first]").contains("allowed: earliest-free, smallest-id"));

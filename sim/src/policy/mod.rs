@@ -8,7 +8,8 @@
 //! |---|---|
 //! | [`orloj`] | Orloj (Yu et al.): distribution-based batching |
 //! | [`clockwork`] | Clockwork (OSDI 2020): strategies and action windows |
-//! | [`nexus`] | Nexus (SOSP 2019): batch from profile and SLO, early drop |
+//! | [`nexus`] | Nexus (SOSP 2019) on one GPU: batch from profile and SLO, early drop |
+//! | [`nexus_cluster`] | Nexus on a cluster: squishy bin packing, frontends, epochs |
 //! | [`symphony`] | Symphony (2024): deferred batches, models and GPUs find each other |
 //! | [`clipper`] | Clipper (NSDI 2017): adaptive batching |
 //! | [`autoscale`] | Symphony's autoscaling advice, followed, around any other policy |
@@ -18,10 +19,12 @@
 pub mod autoscale;
 pub mod clipper;
 pub mod clockwork;
+mod early_drop;
 mod edf_queue;
 pub mod fifo;
 mod free_devices;
 pub mod nexus;
+pub mod nexus_cluster;
 pub mod oracle;
 pub mod orloj;
 mod score;

@@ -19,7 +19,7 @@
 //!
 //! # Differences from the paper
 //! - One backend, no epochs, no squishy packing: a saturating load gets a GPU of its own, which is
-//!   what one model on one GPU is. The cluster's planner comes with the cluster's policies.
+//!   what one model on one GPU is. The planner is in [`super::nexus_cluster`].
 //! - The paper's backend executes in duty cycles; one model alone has no other to wait for.
 //!
 //! # Differences from the released code
@@ -27,25 +27,14 @@
 //!   post-processing take no time here.
 //! - Its run loop polls every 50 us; ours acts at the instant of the event.
 
+pub use super::early_drop::DropRule;
+
 use super::edf_queue::{EdfQueue, of_model};
 use super::free_devices::FreeDevices;
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::profile::ModelProfile;
-use crate::request::{Drop, ModelId, RequestId};
+use crate::request::{ModelId, RequestId};
 use crate::time::{Span, Time};
-
-/// What is dropped when a batch is formed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropRule {
-    /// What would miss its deadline in the batch being formed (released default, policy 0).
-    SlidingWindow,
-    /// What could not finish even alone; then the largest batch that fits the head (policy 1).
-    Earliest,
-    /// What has expired.
-    Elapsed,
-    /// Nothing.
-    None,
-}
 
 /// Nexus's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,71 +99,9 @@ impl Nexus {
     }
 
     fn form_batch(&mut self, now: Time, model: usize, out: &mut Actions) {
-        self.batch.clear();
-        match self.config.drop {
-            DropRule::SlidingWindow => self.sliding_window(now, model, out),
-            DropRule::Earliest => self.earliest(now, model, out),
-            DropRule::Elapsed => self.plain(model, now, out),
-            DropRule::None => self.plain(model, Time::ZERO, out),
-        }
-    }
-
-    fn sliding_window(&mut self, now: Time, model: usize, out: &mut Actions) {
         let Model { latency, batch } = &self.models[model];
         let queue = &mut self.queues[model];
-        let mut n = queue.len().min(*batch);
-        while self.batch.len() < n {
-            let finish = now + latency[n - 1];
-            let Some((deadline, id)) = queue.pop() else { break };
-            if deadline < finish {
-                out.why(id, || {
-                    let late = finish - deadline;
-                    format!(
-                        "early drop: a batch of {n} from now would end {late} after its deadline"
-                    )
-                });
-                out.end(id, Drop::Infeasible);
-            } else {
-                self.batch.push(id);
-            }
-            n = n.min(self.batch.len() + queue.len());
-        }
-    }
-
-    fn earliest(&mut self, now: Time, model: usize, out: &mut Actions) {
-        let Model { latency, batch } = &self.models[model];
-        let queue = &mut self.queues[model];
-        let mut head = Time::NEVER;
-        while let Some((deadline, id)) = queue.head() {
-            head = deadline;
-            if deadline >= now + latency[0] {
-                break;
-            }
-            queue.pop();
-            out.why(id, || {
-                let late = (now + latency[0]) - deadline;
-                format!("even alone, from now, it would end {late} after its deadline")
-            });
-            out.end(id, Drop::Infeasible);
-        }
-        let fits = latency[..*batch].iter().take_while(|&&l| now + l <= head).count();
-        for _ in 0..fits.min(queue.len()) {
-            self.batch.extend(queue.pop().map(|p| p.1));
-        }
-    }
-
-    /// Up to a batch, dropping what expired before `now`.
-    fn plain(&mut self, model: usize, now: Time, out: &mut Actions) {
-        let queue = &mut self.queues[model];
-        while self.batch.len() < self.models[model].batch {
-            let Some((deadline, id)) = queue.pop() else { return };
-            if deadline < now {
-                out.why(id, || format!("its deadline passed {} ago", now - deadline));
-                out.end(id, Drop::Expired);
-            } else {
-                self.batch.push(id);
-            }
-        }
+        self.config.drop.form_batch(now, &latency[..*batch], queue, &mut self.batch, out);
     }
 }
 
@@ -193,12 +120,7 @@ fn plan(config: &Config, profile: &ModelProfile) -> Model {
 impl Policy for Nexus {
     fn name(&self) -> String {
         let Config { drop, std_factor, profile_factor, margin, batch } = self.config;
-        let drop = match drop {
-            DropRule::SlidingWindow => "sliding-window",
-            DropRule::Earliest => "earliest",
-            DropRule::Elapsed => "elapsed",
-            DropRule::None => "none",
-        };
+        let drop = drop.word();
         let batch = batch.map_or("plan".to_string(), |b| b.to_string());
         format!(
             "nexus[drop={drop},std_factor={std_factor},profile_factor={profile_factor},\

@@ -2,7 +2,7 @@
 
 use super::params::Params;
 use crate::error::SpecError;
-use orrery_sim::policy::{clipper, clockwork, fifo, nexus, orloj, symphony};
+use orrery_sim::policy::{clipper, clockwork, fifo, nexus, nexus_cluster, orloj, symphony};
 use orrery_sim::time::Span;
 
 pub(super) fn fifo_config(p: &mut Params) -> Result<fifo::Config, SpecError> {
@@ -26,18 +26,25 @@ pub(super) fn clipper_config(p: &mut Params) -> Result<clipper::Config, SpecErro
     Ok(clipper::Config { sizing, default_reply, max_batch: p.count("max_batch", 64)? })
 }
 
-pub(super) fn nexus_config(p: &mut Params) -> Result<nexus::Config, SpecError> {
+fn drop_rule(p: &mut Params) -> Result<nexus::DropRule, SpecError> {
     let rules = ["sliding-window", "earliest", "elapsed", "none"];
-    let drop = match p.word("drop", "sliding-window", &rules)? {
+    Ok(match p.word("drop", "sliding-window", &rules)? {
         "sliding-window" => nexus::DropRule::SlidingWindow,
         "earliest" => nexus::DropRule::Earliest,
         "elapsed" => nexus::DropRule::Elapsed,
         _ => nexus::DropRule::None,
-    };
-    let batch = match p.take("batch") {
-        None | Some("plan") => None,
-        Some(text) => Some(p.parse_count("batch", text)?),
-    };
+    })
+}
+
+fn planned_batch(p: &mut Params) -> Result<Option<u32>, SpecError> {
+    match p.take("batch") {
+        None | Some("plan") => Ok(None),
+        Some(text) => p.parse_count("batch", text).map(Some),
+    }
+}
+
+pub(super) fn nexus_config(p: &mut Params) -> Result<nexus::Config, SpecError> {
+    let (drop, batch) = (drop_rule(p)?, planned_batch(p)?);
     Ok(nexus::Config {
         drop,
         std_factor: p.number("std_factor", 1.0, 0.0..=10.0)?,
@@ -45,6 +52,49 @@ pub(super) fn nexus_config(p: &mut Params) -> Result<nexus::Config, SpecError> {
         margin: p.span_ms("margin_ms", Span::from_ms(2))?,
         batch,
     })
+}
+
+pub(super) fn nexus_cluster_config(p: &mut Params) -> Result<nexus_cluster::Config, SpecError> {
+    use nexus_cluster::{Config, Deal, Packing, Planning};
+    let (base, packing) = match p.preset("adjust", "squishy")? {
+        "adjust" => (Config::released(), "adjust"),
+        _ => (Config::paper(), "squishy"),
+    };
+    let planning = match p.word("plan", "dynamic", &["dynamic", "static", "full"])? {
+        "dynamic" => Planning::Dynamic,
+        "static" => Planning::Static,
+        _ => Planning::Full,
+    };
+    let packing = match p.word("packing", packing, &["adjust", "squishy"])? {
+        "adjust" => Packing::Adjust,
+        _ => Packing::Squishy,
+    };
+    let deal = match p.word("deal", "round-robin", &["round-robin", "random"])? {
+        "round-robin" => Deal::RoundRobin,
+        _ => Deal::Random,
+    };
+    Ok(Config {
+        planning,
+        packing,
+        skew: p.number("skew", base.skew, 0.0..=10.0)?,
+        beacon: positive_span_ms(p, "beacon_ms", base.beacon)?,
+        epoch: positive_span_ms(p, "epoch_ms", base.epoch)?,
+        early: positive_span_ms(p, "early_ms", base.early)?,
+        history: p.count("history", base.history)?,
+        margin: p.span_ms("margin_ms", base.margin)?,
+        std_factor: p.number("std_factor", base.std_factor, 0.0..=10.0)?,
+        profile_factor: p.number("profile_factor", base.profile_factor, 0.01..=100.0)?,
+        batch: planned_batch(p)?,
+        drop: drop_rule(p)?,
+        frontends: p.count("frontends", base.frontends)?,
+        deal,
+        poll: Span::from_ns_f64(1e3 * p.number("poll_us", 0.0, 0.0..=1e6)?),
+    })
+}
+
+/// A time of at least a microsecond.
+fn positive_span_ms(p: &mut Params, key: &'static str, span: Span) -> Result<Span, SpecError> {
+    Ok(Span::from_ms_f64(p.number(key, span.as_ms_f64(), 1e-3..=86_400e3)?))
 }
 
 pub(super) fn clockwork_config(p: &mut Params) -> Result<clockwork::Config, SpecError> {

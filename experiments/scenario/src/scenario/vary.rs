@@ -60,32 +60,6 @@ impl Scenario {
         Ok(Scenario { file, text, origins, ..self.clone() })
     }
 
-    /// TEMP rate key.
-    fn rate_key(&self) -> Option<(&'static str, f64)> {
-        let a = self.file.arrivals.as_ref()?;
-        if let Some(p) = &a.poisson {
-            return Some(("arrivals.poisson.rate_per_s", p.rate_per_s));
-        }
-        if let Some(p) = &a.constant {
-            return Some(("arrivals.constant.rate_per_s", p.rate_per_s));
-        }
-        if let Some(p) = &a.gamma {
-            return Some(("arrivals.gamma.rate_per_s", p.rate_per_s));
-        }
-        None
-    }
-    /// TEMP
-    pub fn rate(&self) -> Result<f64, SpecError> {
-        self.rate_key()
-            .map(|k| k.1)
-            .ok_or_else(|| SpecError::value("arrivals", "no rate", "a rate", "x"))
-    }
-    /// TEMP
-    pub fn with_rate(&self, rate: f64) -> Result<Scenario, SpecError> {
-        let k = self.rate_key().map(|k| k.0).unwrap_or("");
-        self.with(&[(k.to_string(), Value::Float(rate))])
-    }
-
     /// Everything that the results depend on, but for seeds, policies and the contents of files:
     /// the file's values with defaults filled in, in one fixed order.
     pub fn canonical(&self) -> String {

@@ -1,0 +1,335 @@
+//! Which models run on which GPU: squishy bin packing (Nexus, §6.1), in two forms.
+//!
+//! ```text
+//! adjust (released), from the plan that is there, for each model with a new rate:
+//!     lower:   keep the GPUs with most of it, shrink one, take it off the rest
+//!     higher:  let its shares grow up to a full GPU; the rest is unassigned
+//!     GPUs that are then overloaded give models away; their rates are unassigned
+//!     unassigned rates, largest first: full GPUs while they are needed, then best fit
+//!
+//! pack (paper), anew:
+//!     saturate as many GPUs with each model as its rate fills
+//!     residual loads, by falling occupancy: merge into the GPU that is then fullest, or a new one
+//! ```
+//!
+//! It decides nothing about single requests.
+
+use super::Packing;
+use super::node::{Model, Node, Share};
+
+/// A model that asks for next to nothing is planned with this rate. Released code.
+pub(super) const RATE_MIN: f64 = 0.1;
+/// What is left of a rate below this is rounding.
+const RATE_EPSILON: f64 = 1e-6;
+/// A share shrinks only if it becomes smaller than this part of itself. Released code.
+const SHRINK_BELOW: f64 = 0.97;
+/// A GPU gives models away when it is fuller than this. Released code.
+const OVERLOADED: f64 = 1.05;
+/// Halvings of the range of total rates that a static plan tries.
+const HALVINGS: u32 = 40;
+
+/// The plan of the cluster.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    /// By GPU.
+    pub nodes: Vec<Node>,
+    /// Which GPUs are up.
+    usable: Vec<bool>,
+    /// The rate that each model was planned with last; infinite before the first plan, which is a
+    /// full GPU.
+    wanted: Vec<f64>,
+}
+
+impl Plan {
+    pub fn new(models: usize) -> Plan {
+        Plan { wanted: vec![f64::INFINITY; models], ..Plan::default() }
+    }
+
+    /// A GPU came up.
+    pub fn add(&mut self, gpu: usize) {
+        if self.nodes.len() <= gpu {
+            self.nodes.resize_with(gpu + 1, Node::default);
+            self.usable.resize(gpu + 1, false);
+        }
+        self.usable[gpu] = true;
+    }
+
+    /// A GPU is gone; what it carried finds another place if there is one.
+    pub fn remove(&mut self, models: &[Model], gpu: usize) {
+        let Some(usable) = self.usable.get_mut(gpu) else { return };
+        *usable = false;
+        let lost = std::mem::take(&mut self.nodes[gpu]).shares;
+        self.place_all(models, lost.iter().map(|s| (s.rate, s.model)).collect());
+    }
+
+    /// What the plan carries of a model.
+    pub fn assigned(&self, model: usize) -> f64 {
+        self.shares_of(model).map(|(_, s)| s.rate).sum()
+    }
+
+    /// A model's GPUs and shares, by GPU.
+    pub fn shares_of(&self, model: usize) -> impl Iterator<Item = (usize, &Share)> {
+        self.nodes.iter().enumerate().filter_map(move |(g, n)| Some((g, n.share_of(model)?)))
+    }
+
+    fn up(&self) -> impl Iterator<Item = usize> {
+        (0..self.nodes.len()).filter(|&g| self.usable[g])
+    }
+
+    fn clear(&mut self) {
+        self.nodes.iter_mut().for_each(|n| *n = Node::default());
+    }
+
+    /// Before anything is known: an idle GPU for each model, with its full batch.
+    pub fn first(&mut self, models: &[Model]) {
+        self.clear();
+        for (m, model) in models.iter().enumerate() {
+            let idle = self.up().find(|&g| self.nodes[g].shares.is_empty());
+            if let Some(gpu) = idle {
+                self.nodes[gpu] = Node::new(models, vec![model.share(m, f64::INFINITY)]);
+            }
+        }
+        self.house(models);
+    }
+
+    /// Every GPU for one model, in turn, and every model on some GPU; always with full batches.
+    pub fn full(&mut self, models: &[Model]) {
+        self.clear();
+        let gpus: Vec<usize> = self.up().collect();
+        if models.is_empty() || gpus.is_empty() {
+            return;
+        }
+        for i in 0..models.len().max(gpus.len()) {
+            let (gpu, m) = (gpus[i % gpus.len()], i % models.len());
+            let mut shares = std::mem::take(&mut self.nodes[gpu]).shares;
+            shares.push(models[m].share(m, f64::INFINITY));
+            let mut node = Node::new(models, shares);
+            node.shares.iter_mut().for_each(|s| s.batch = models[s.model].full);
+            self.nodes[gpu] = node;
+        }
+    }
+
+    /// The largest rates in these proportions that fit.
+    pub fn scaled(&mut self, models: &[Model], weights: &[f64], packing: Packing) {
+        let gpus = self.up().count();
+        let gpus_per_rate: f64 = models.iter().zip(weights).map(|(m, w)| w / m.full_rate()).sum();
+        let fits = |scale: f64| {
+            let rates: Vec<f64> = weights.iter().map(|w| w * scale).collect();
+            pack(models, &rates, gpus, packing).map(|nodes| (nodes, rates))
+        };
+        // No plan carries more than full GPUs do.
+        let (mut low, mut high) = (0.0, gpus as f64 / gpus_per_rate);
+        let mut best = fits(high);
+        if best.is_none() {
+            for _ in 0..HALVINGS {
+                let middle = 0.5 * (low + high);
+                match fits(middle) {
+                    Some(found) => (low, best) = (middle, Some(found)),
+                    None => high = middle,
+                }
+            }
+        }
+        match best {
+            Some((nodes, rates)) => {
+                self.wanted = rates;
+                self.settle(nodes);
+            }
+            None => self.first(models),
+        }
+    }
+
+    /// Plans anew for these rates, all of them lowered alike if they are more than fits.
+    pub fn repack(&mut self, models: &[Model], rates: &[f64], packing: Packing) {
+        let rates: Vec<f64> = rates.iter().map(|r| r.max(RATE_MIN)).collect();
+        match pack(models, &rates, self.up().count(), packing) {
+            Some(nodes) => self.settle(nodes),
+            None => self.scaled(models, &rates, packing),
+        }
+        self.wanted = rates;
+    }
+
+    /// Gives each node the GPU that already runs most of its models, so that few move.
+    fn settle(&mut self, nodes: Vec<Node>) {
+        let before = self.nodes.clone();
+        self.clear();
+        let mut free: Vec<usize> = self.up().collect();
+        for node in nodes {
+            let stays = |&gpu: &usize| {
+                node.shares.iter().filter(|s| before[gpu].share_of(s.model).is_some()).count()
+            };
+            let best = (0..free.len()).max_by_key(|&i| (stays(&free[i]), std::cmp::Reverse(i)));
+            let at = best.expect("a packing uses no more GPUs than there are");
+            self.nodes[free.remove(at)] = node;
+        }
+    }
+
+    /// Moves the plan to new rates. Released code.
+    pub fn adjust(&mut self, models: &[Model], rates: &[f64]) {
+        let mut unassigned = vec![0.0; models.len()];
+        for (model, rate) in rates.iter().enumerate() {
+            let rate = rate.max(RATE_MIN);
+            self.wanted[model] = rate;
+            let assigned = self.assigned(model);
+            if rate < assigned {
+                self.shrink(models, model, rate);
+            } else {
+                unassigned[model] = self.grow(models, model, rate - assigned);
+            }
+        }
+        for gpu in 0..self.nodes.len() {
+            for share in self.spill(models, gpu) {
+                unassigned[share.model] += share.rate;
+            }
+        }
+        self.place_all(models, unassigned.into_iter().enumerate().map(|(m, r)| (r, m)).collect());
+    }
+
+    /// A model's GPUs, those with most of it first.
+    fn largest_first(&self, model: usize) -> Vec<(usize, f64)> {
+        let mut all: Vec<_> = self.shares_of(model).map(|(g, s)| (g, s.rate)).collect();
+        all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        all
+    }
+
+    fn shrink(&mut self, models: &[Model], model: usize, mut left: f64) {
+        for (gpu, rate) in self.largest_first(model) {
+            if left <= RATE_EPSILON {
+                self.nodes[gpu] = self.nodes[gpu].without(models, model);
+            } else if left < SHRINK_BELOW * rate {
+                self.set_share(models, gpu, models[model].share(model, left));
+            }
+            left -= rate;
+        }
+    }
+
+    /// Returns what no share of the model can take.
+    fn grow(&mut self, models: &[Model], model: usize, mut more: f64) -> f64 {
+        for (gpu, rate) in self.largest_first(model) {
+            if more > RATE_EPSILON {
+                let share = models[model].share(model, rate + more);
+                more -= share.rate - rate;
+                self.set_share(models, gpu, share);
+            }
+        }
+        more
+    }
+
+    fn set_share(&mut self, models: &[Model], gpu: usize, share: Share) {
+        let mut shares = std::mem::take(&mut self.nodes[gpu]).shares;
+        shares.retain(|s| s.model != share.model);
+        shares.push(share);
+        self.nodes[gpu] = Node::new(models, shares);
+    }
+
+    /// What an overloaded GPU gives away: it keeps the longest batches that fit together.
+    fn spill(&mut self, models: &[Model], gpu: usize) -> Vec<Share> {
+        if self.nodes[gpu].occupancy <= OVERLOADED {
+            return Vec::new();
+        }
+        let mut shares = std::mem::take(&mut self.nodes[gpu]).shares;
+        let latency = |s: &Share| models[s.model].latency_ns(s.batch);
+        shares.sort_by(|a, b| latency(b).total_cmp(&latency(a)).then(a.model.cmp(&b.model)));
+        shares.retain(|share| match self.nodes[gpu].with(models, share) {
+            Some(node) => {
+                self.nodes[gpu] = node;
+                false
+            }
+            None => true,
+        });
+        shares
+    }
+
+    /// Places rates, the largest first. What fits nowhere is left to the GPUs that the model has.
+    fn place_all(&mut self, models: &[Model], mut unassigned: Vec<(f64, usize)>) {
+        unassigned.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        for (rate, model) in unassigned {
+            self.place(models, model, rate);
+        }
+        self.house(models);
+    }
+
+    /// Returns what fits nowhere.
+    fn place(&mut self, models: &[Model], model: usize, mut rate: f64) -> f64 {
+        while rate > RATE_EPSILON {
+            let share = models[model].share(model, rate);
+            let Some((gpu, node)) = self.best_fit(models, &share) else { break };
+            self.nodes[gpu] = node;
+            rate -= share.rate;
+        }
+        rate
+    }
+
+    /// The GPU that is fullest with the share. A full share fits idle GPUs alone.
+    fn best_fit(&self, models: &[Model], share: &Share) -> Option<(usize, Node)> {
+        let mut best: Option<(usize, Node)> = None;
+        let mut seen_idle = false;
+        for gpu in self.up() {
+            let node = &self.nodes[gpu];
+            let idle = node.shares.is_empty();
+            if node.occupancy >= 1.0 || (idle && std::mem::replace(&mut seen_idle, true)) {
+                continue;
+            }
+            if let Some(node) = node.with(models, share)
+                && best.as_ref().is_none_or(|(_, b)| node.occupancy > b.occupancy)
+            {
+                best = Some((gpu, node));
+            }
+        }
+        best
+    }
+
+    /// A model without a GPU shares the least occupied one, however overloaded that becomes.
+    pub fn house(&mut self, models: &[Model]) {
+        for (m, model) in models.iter().enumerate() {
+            if self.shares_of(m).next().is_some() {
+                continue;
+            }
+            let load = |&g: &usize| (self.nodes[g].occupancy, self.nodes[g].shares.len(), g);
+            let least = self
+                .up()
+                .map(|g| load(&g))
+                .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+            if let Some((_, _, gpu)) = least {
+                self.set_share(models, gpu, model.share(m, self.wanted[m]));
+            }
+        }
+    }
+}
+
+/// Packs the rates onto so many GPUs, if they fit.
+fn pack(models: &[Model], rates: &[f64], gpus: usize, packing: Packing) -> Option<Vec<Node>> {
+    let mut plan = Plan::new(models.len());
+    (0..gpus).for_each(|g| plan.add(g));
+    let mut order: Vec<(f64, usize)> = rates.iter().enumerate().map(|(m, r)| (*r, m)).collect();
+    if packing == Packing::Adjust {
+        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    } else {
+        saturate(models, &mut plan, &mut order)?;
+    }
+    order.iter().all(|&(rate, m)| plan.place(models, m, rate) <= RATE_EPSILON).then(|| {
+        plan.nodes.retain(|n| !n.shares.is_empty());
+        plan.nodes
+    })
+}
+
+/// Gives each model the GPUs that it fills; leaves the residual loads by falling occupancy.
+fn saturate(models: &[Model], plan: &mut Plan, order: &mut [(f64, usize)]) -> Option<()> {
+    let mut idle = 0;
+    for (rate, m) in order.iter_mut() {
+        let full = models[*m].full_rate();
+        while *rate >= full {
+            *plan.nodes.get_mut(idle)? = Node::new(models, vec![models[*m].share(*m, full)]);
+            idle += 1;
+            *rate -= full;
+        }
+    }
+    let occupancy = |rate: f64, m: usize| {
+        if rate <= RATE_EPSILON {
+            0.0
+        } else {
+            Node::new(models, vec![models[m].share(m, rate)]).occupancy
+        }
+    };
+    order.sort_by(|a, b| occupancy(b.0, b.1).total_cmp(&occupancy(a.0, a.1)).then(a.1.cmp(&b.1)));
+    Some(())
+}
