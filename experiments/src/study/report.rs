@@ -17,7 +17,9 @@ pub fn text(study: &Study, rows: &[Row]) -> String {
     claims(study, rows, &mut out);
     if !study.assumption.is_empty() {
         out.push_str("\nassumed, where the paper is silent:\n");
-        study.assumption.iter().for_each(|a| drop(writeln!(out, "- {a}")));
+        for assumption in &study.assumption {
+            let _ = writeln!(out, "- {assumption}");
+        }
     }
     flags(rows, &mut out);
     out
