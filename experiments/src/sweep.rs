@@ -13,7 +13,7 @@ mod file;
 mod plan;
 mod store;
 
-pub use file::{Axis, Point, SweepFile};
+pub use file::{Axis, Point, Sample, SweepFile};
 pub use plan::{Plan, PlannedCell, plan};
 pub use store::{Entry, Store};
 

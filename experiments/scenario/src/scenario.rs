@@ -14,6 +14,7 @@ mod check;
 mod check_load;
 mod expand;
 pub mod file;
+mod file_autoscale;
 mod file_load;
 mod file_zoo;
 mod laws;
@@ -175,6 +176,7 @@ impl Scenario {
             },
             window: Window { from, to: Time::NEVER },
             exact: file.exact_quantiles,
+            autoscale: file.autoscale.as_ref().map(|a| a.config(file)).transpose()?,
         })
     }
 
@@ -182,6 +184,8 @@ impl Scenario {
     fn world(&self, seed: u64) -> Result<World, SpecError> {
         let file = &self.file;
         let (mut devices, mut latency) = (Vec::new(), Vec::new());
+        let mut provision = Vec::new();
+        let startup_s = file.autoscale.as_ref().map_or(0.0, |a| a.startup_s);
         for (kind, d) in file.device.iter().enumerate() {
             let spec = DeviceSpec {
                 kind: kind as u32,
@@ -189,6 +193,7 @@ impl Scenario {
                 can_preempt: d.can_preempt,
                 memory_pages: d.memory_pages,
             };
+            provision.push((spec.clone(), Span::from_secs_f64(startup_s)));
             devices.resize(devices.len() + d.count as usize, spec);
             let models = file.model.iter().enumerate();
             let laws = models.map(|(m, model)| latency_on(m, model, d));
@@ -212,6 +217,7 @@ impl Scenario {
                 Some(Noise::Uniform(spread)) => latency::Noise::Uniform { spread, seed },
                 Some(Noise::Lognormal(sigma)) => latency::Noise::Lognormal { sigma, seed },
             },
+            provision,
             until: file.until_s.map(|s| time_s("until_s", s)).transpose()?,
             ..World::default()
         })

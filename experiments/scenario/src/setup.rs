@@ -12,6 +12,7 @@ use orrery_sim::latency::Latency;
 use orrery_sim::metrics::{Metrics, Window};
 use orrery_sim::observer::Observer;
 use orrery_sim::policy::Policy;
+use orrery_sim::policy::autoscale::{self, Autoscale};
 use orrery_sim::profile::{ModelProfile, profile_stream};
 use orrery_sim::request::{AppId, ModelId, Source};
 use orrery_sim::time::{Span, Time};
@@ -76,6 +77,8 @@ pub struct Setup {
     pub window: Window,
     /// Keep every latency, for exact quantiles.
     pub exact: bool,
+    /// Devices come and go with the load.
+    pub autoscale: Option<autoscale::Config>,
 }
 
 impl Setup {
@@ -119,6 +122,15 @@ impl Setup {
         ModelProfile::measure(law, slo, sizes, *batches, draw, *bins)
     }
 
+    /// A policy before its start.
+    pub fn policy(&self, policy: &PolicySpec, seed: u64) -> Box<dyn Policy> {
+        let built = policy.build(&self.profiles(seed), seed);
+        match self.autoscale {
+            None => built,
+            Some(config) => Box::new(Autoscale::new(config, built)),
+        }
+    }
+
     /// Runs a policy and shows the run to one more observer.
     ///
     /// # Errors
@@ -130,7 +142,7 @@ impl Setup {
         observer: O,
     ) -> Result<Run<O>, SpecError> {
         let metrics = Metrics::new(self.window, self.exact);
-        let built = policy.build(&self.profiles(seed), seed);
+        let built = self.policy(policy, seed);
         let mut finished = simulate(&self.world, self.sources(seed)?, built, (metrics, observer));
         if let Some(why) = finished.failure.take() {
             let remedy = "repair the file, or choose a slice that leaves the damaged part out";
@@ -163,6 +175,7 @@ impl Setup {
             },
             window: Window::default(),
             exact: false,
+            autoscale: None,
         }
     }
 

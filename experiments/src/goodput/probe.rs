@@ -64,7 +64,7 @@ pub fn probe(
         .map(|inner| Box::new(Stoppable { inner, stop: stop.clone() }) as Box<dyn Source>)
         .collect();
     let judge = Judge::new(search, setup.slo.len(), stop);
-    let built = policy.build(&setup.profiles(seed), seed);
+    let built = setup.policy(policy, seed);
     let finished = simulate(&setup.world, sources, built, judge);
     if let Some(why) = finished.failure {
         let remedy = "repair the file, or choose a slice that leaves the damaged part out";

@@ -4,7 +4,7 @@
 //! It checks what it reads; what is swept is checked by the sweep.
 
 use crate::goodput::Search;
-use crate::sweep::{Axis, Point, SweepFile};
+use crate::sweep::{Axis, Point, Sample, SweepFile};
 use crate::table_file::overlay;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -44,6 +44,8 @@ pub struct Study {
     /// Points listed one by one.
     #[serde(default)]
     pub point: Vec<Point>,
+    /// Only so many of the combinations, drawn at random.
+    pub sample: Option<Sample>,
     /// The paper's numbers.
     #[serde(default)]
     pub paper: Vec<Paper>,
@@ -118,6 +120,9 @@ const STUDIES: &[&str] = &[
     include_str!("../../studies/symphony-fig-2.toml"),
     include_str!("../../studies/symphony-fig-6a.toml"),
     include_str!("../../studies/symphony-fig-6b.toml"),
+    include_str!("../../studies/symphony-fig-7.toml"),
+    include_str!("../../studies/symphony-fig-7-sample.toml"),
+    include_str!("../../studies/symphony-fig-7-mixed.toml"),
     include_str!("../../studies/symphony-fig-9.toml"),
     include_str!("../../studies/symphony-fig-10.toml"),
     include_str!("../../studies/symphony-fig-11.toml"),
@@ -221,6 +226,7 @@ impl Study {
             set: self.set.clone(),
             axis: self.axis.clone(),
             point: self.point.clone(),
+            sample: self.sample,
             path: PathBuf::from(format!("{}.toml", self.id)),
         };
         Ok((file.checked()?, Scenario::from_text(&self.id, &self.scenario)?))

@@ -50,9 +50,21 @@ pub struct SweepFile {
     /// Points listed one by one; each is combined with all axes.
     #[serde(default)]
     pub point: Vec<Point>,
+    /// Only so many of the combinations, drawn at random.
+    pub sample: Option<Sample>,
     /// The file's path, for messages and for the scenario's path.
     #[serde(skip)]
     pub path: PathBuf,
+}
+
+/// `sample`: which combinations are run.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Sample {
+    /// How many.
+    pub count: usize,
+    /// The seed of the draw.
+    pub seed: u64,
 }
 
 /// `[[axis]]`.

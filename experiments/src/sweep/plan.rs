@@ -1,12 +1,13 @@
 //! From a sweep file to its cells, in one fixed order: points, then axes (the first changes
 //! slowest), then policies.
 
-use super::file::{SweepFile, word};
+use super::file::{Sample, SweepFile, word};
 use crate::cell::Seeds;
 use crate::scenario_cell::{ScenarioCell, inputs_sha256};
 use orrery_results::{RESULT_VERSION, Row};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
+use orrery_sim::rng::Stream;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
@@ -57,7 +58,7 @@ pub fn plan(file: &SweepFile, mut base: Scenario) -> Result<(Plan, Vec<ScenarioC
     };
     let compare_to = compared(file, &base)?;
     let mut cells = Vec::new();
-    for combination in combinations(file) {
+    for combination in sampled(combinations(file), file.sample) {
         let fixed = file.set.iter().map(|(k, v)| (k.clone(), v.clone()));
         let changes: Vec<(String, Value)> = fixed.chain(combination.changes).collect();
         let scenario = base.with(&changes).map_err(in_file)?;
@@ -97,6 +98,22 @@ fn compared(file: &SweepFile, base: &Scenario) -> Result<String, SpecError> {
             Err(error.in_file(&file.path.display().to_string()))
         }
     }
+}
+
+/// So many of them, in their order.
+fn sampled(all: Vec<Combination>, sample: Option<Sample>) -> Vec<Combination> {
+    let Some(Sample { count, seed }) = sample else { return all };
+    let mut stream = Stream::named(seed, "sample of a sweep", 0);
+    let mut left = all.len();
+    let mut wanted = count.min(left);
+    // Selection sampling: each of those left is taken with the probability wanted / left.
+    let mut take = |_: &Combination| {
+        let taken = stream.uniform() * (left as f64) < wanted as f64;
+        left -= 1;
+        wanted -= usize::from(taken);
+        taken
+    };
+    all.into_iter().filter(|c| take(c)).collect()
 }
 
 fn combinations(file: &SweepFile) -> Vec<Combination> {

@@ -59,6 +59,9 @@ fn at_policy(key: String, error: SpecError) -> SpecError {
 }
 
 fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
+    if let Some(autoscale) = &file.autoscale {
+        autoscale.config(file)?;
+    }
     if file.device.is_empty() {
         let remedy = "add a `[[device]]`, or leave `device` out: one GPU is the default";
         return Err(SpecError::value("device", "none", "at least one kind of device", remedy));

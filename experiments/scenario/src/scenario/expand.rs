@@ -3,7 +3,7 @@
 //! The rest of the crate sees models and applications only. Where each came from is kept, so that
 //! an error still names a key of the file.
 
-use super::file::{App, Model, Popularity, ScenarioFile, Select, TimeLaw, Zoo};
+use super::file::{App, Device, Model, Popularity, ScenarioFile, Select, TimeLaw, Zoo};
 use super::value::{MS_MAX, known, within};
 use crate::error::SpecError;
 use crate::zoo::{self, ZOOS};
@@ -57,10 +57,29 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
         fits(&format!("zoo[{i}]"), apps.len().max(models.len()))?;
     }
     popular(file, &mut apps)?;
+    let device = devices(file, models.len())?;
     let (zoo, popularity, popularity_seed) = (Vec::new(), Popularity::Equal, None);
-    let file =
-        ScenarioFile { model: models, app: apps, zoo, popularity, popularity_seed, ..file.clone() };
+    let file = ScenarioFile {
+        model: models,
+        app: apps,
+        device,
+        zoo,
+        popularity,
+        popularity_seed,
+        ..file.clone()
+    };
     Ok((file, origins))
+}
+
+/// The devices, those for each model counted.
+fn devices(file: &ScenarioFile, models: usize) -> Result<Vec<Device>, SpecError> {
+    let count = |(i, d): (usize, &Device)| {
+        let Some(per_model) = d.per_model else { return Ok(d.clone()) };
+        within(&format!("device[{i}].per_model"), per_model, 1e-3, 1e4)?;
+        let count = (per_model * models as f64).round().max(1.0) as u32;
+        Ok(Device { count, per_model: None, ..d.clone() })
+    };
+    file.device.iter().enumerate().map(count).collect()
 }
 
 /// The names of `n` copies.

@@ -48,6 +48,9 @@ pub struct ScenarioFile {
     /// The applications, numbered in this order.
     #[serde(default)]
     pub app: Vec<App>,
+    /// Devices come and go with the load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub autoscale: Option<Autoscale>,
     /// The open-loop arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
@@ -133,6 +136,9 @@ pub struct Device {
     /// How many there are.
     #[serde(default = "one_u32")]
     pub count: u32,
+    /// How many for each model, in place of `count`; rounded, at least one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_model: Option<f64>,
     /// Batches that one runs at a time.
     #[serde(default = "one_u8")]
     pub lanes: u8,
@@ -151,7 +157,15 @@ impl Default for Device {
     /// One GPU that runs one batch at a time.
     fn default() -> Device {
         let (kind, speed) = (gpu(), one_f64());
-        Device { kind, count: 1, lanes: 1, can_preempt: false, memory_pages: None, speed }
+        Device {
+            kind,
+            count: 1,
+            per_model: None,
+            lanes: 1,
+            can_preempt: false,
+            memory_pages: None,
+            speed,
+        }
     }
 }
 
@@ -258,6 +272,7 @@ pub use super::file_load::{
     Next, SteadyArrivals, Think, TraceArrivals, WorkloadArrivals,
 };
 
+pub use super::file_autoscale::Autoscale;
 pub use super::file_zoo::{Popularity, Select, Zoo};
 
 /// `[delays]`.

@@ -1,0 +1,71 @@
+//! The keys of `[autoscale]`, as `serde` reads and writes them, and their bounds.
+
+use super::file::ScenarioFile;
+use super::value::{S_MAX, known, within};
+use crate::error::SpecError;
+use orrery_sim::policy::autoscale;
+use orrery_sim::time::Span;
+use serde::{Deserialize, Serialize};
+
+/// `[autoscale]`: Symphony's advice (§3.5), followed.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub struct Autoscale {
+    /// The kind of device that comes and goes; the first when it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Between two looks at the bad rate and the idle share.
+    pub every_s: f64,
+    /// Devices are asked for above this share of bad requests.
+    pub threshold: f64,
+    /// The idle share that is kept.
+    pub spare: f64,
+    /// Never fewer devices.
+    pub least: u32,
+    /// Never more.
+    pub most: u32,
+    /// From asking for a device until it takes work.
+    pub startup_s: f64,
+}
+
+impl Default for Autoscale {
+    fn default() -> Autoscale {
+        Autoscale {
+            kind: None,
+            every_s: 10.0,
+            threshold: 0.01,
+            spare: 0.1,
+            least: 1,
+            most: 1024,
+            startup_s: 10.0,
+        }
+    }
+}
+
+impl Autoscale {
+    /// The policy's configuration.
+    ///
+    /// # Errors
+    /// When a value is out of range, or the kind is none of the file's.
+    pub(super) fn config(&self, file: &ScenarioFile) -> Result<autoscale::Config, SpecError> {
+        let kinds: Vec<&str> = file.device.iter().map(|d| d.kind.as_str()).collect();
+        let kind = match &self.kind {
+            None => 0,
+            Some(kind) => known("autoscale.kind", kind, &kinds)? as u32,
+        };
+        within("autoscale.every_s", self.every_s, 1e-3, S_MAX)?;
+        within("autoscale.threshold", self.threshold, 0.0, 1.0)?;
+        within("autoscale.spare", self.spare, 0.0, 1.0)?;
+        within("autoscale.least", f64::from(self.least), 1.0, f64::from(self.most))?;
+        within("autoscale.most", f64::from(self.most), 1.0, 65_536.0)?;
+        within("autoscale.startup_s", self.startup_s, 0.0, S_MAX)?;
+        Ok(autoscale::Config {
+            kind,
+            every: Span::from_secs_f64(self.every_s),
+            threshold: self.threshold,
+            spare: self.spare,
+            least: self.least,
+            most: self.most,
+        })
+    }
+}
