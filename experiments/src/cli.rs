@@ -44,8 +44,11 @@ pub struct Cli {
 enum Command {
     /// Run a paper's table and print it beside the paper's figures.
     Reproduce(Reproduce),
-    /// List what can be reproduced.
-    List,
+    /// List what can be reproduced, and the model zoos; or the models of a zoo.
+    List {
+        /// A zoo.
+        zoo: Option<String>,
+    },
     /// Run a scenario file and print the metrics of its policies.
     Run(Run),
     /// Run a scenario over axes, in parallel; continues where it was stopped.
@@ -306,7 +309,8 @@ pub fn main() -> ExitCode {
     output::set_verbosity(if cli.quiet { 0 } else { 1 + u8::from(cli.verbose) });
     let result = match cli.command {
         Command::Reproduce(args) => commands::reproduce(&args),
-        Command::List => commands::list(),
+        Command::List { zoo: None } => commands::list(),
+        Command::List { zoo: Some(zoo) } => crate::zoos::models(&zoo),
         Command::Run(args) => commands::run(&args),
         Command::Sweep(args) => crate::sweep::sweep(&args),
         Command::Merge(args) => crate::sweep::merge(&args),
