@@ -44,8 +44,11 @@ pub struct Cli {
 enum Command {
     /// Run a paper's table and print it beside the paper's figures.
     Reproduce(Reproduce),
-    /// List what can be reproduced.
-    List,
+    /// List what can be reproduced, and the model zoos; or the models of a zoo.
+    List {
+        /// A zoo.
+        zoo: Option<String>,
+    },
     /// Run a scenario file and print the metrics of its policies.
     Run(Run),
     /// Find the highest rate that a scenario's devices carry, or the fewest devices for its rate.
@@ -308,7 +311,8 @@ pub fn main() -> ExitCode {
     output::set_verbosity(if cli.quiet { 0 } else { 1 + u8::from(cli.verbose) });
     let result = match cli.command {
         Command::Reproduce(args) => commands::reproduce(&args),
-        Command::List => commands::list(),
+        Command::List { zoo: None } => commands::list(),
+        Command::List { zoo: Some(zoo) } => crate::zoos::models(&zoo),
         Command::Run(args) => commands::run(&args),
         Command::Goodput(args) => crate::goodput::command(&args),
         Command::Sweep(args) => crate::sweep::sweep(&args),

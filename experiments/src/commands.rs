@@ -100,7 +100,8 @@ pub fn list() -> Result<Answer, SpecError> {
         let _ =
             writeln!(out, "{:28} {:>7}  {}\n{:38}{}", s.id, s.expected_s, s.title, "", s.source);
     }
-    out.push_str("\nseconds: measured on 2 cores (docs/performance.md)\n");
+    out.push_str("\nseconds: measured on 2 cores (docs/performance.md)\n\n");
+    out.push_str(&crate::zoos::all());
     Ok(Answer::of(out))
 }
 

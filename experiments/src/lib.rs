@@ -16,6 +16,7 @@
 //! | [`output`], [`details`] | how results leave; the tables behind figures |
 //! | [`plot`], [`table_figure`] | figures |
 //! | [`log_file`], [`timeline`], [`explain`] | schedule logs, and what is read from them |
+//! | [`zoos`] | lists of the model zoos |
 //! | [`paper`] | the papers' figures |
 
 pub mod cases;
@@ -43,3 +44,4 @@ pub mod sweep;
 pub mod table_figure;
 pub mod table_file;
 pub mod timeline;
+pub mod zoos;

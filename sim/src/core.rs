@@ -223,21 +223,21 @@ impl<P: Policy, O: Observer> Core<P, O> {
         self.devices.get_mut(device).executors[usize::from(executor)].running = None;
         self.close(now, action, outcome);
         self.advance(now, device, executor, host);
-        let delays = self.delays;
+        let (reply, result) = (self.delays.of_reply(action), self.delays.of_result(action));
         let job = self.jobs.get_mut(action.0).expect("not yet reported");
         let is_batch = matches!(job.work, Work::Batch { .. });
         job.messages = 1 + u8::from(is_batch);
         if is_batch {
-            if delays.reply == Span::ZERO {
+            if reply == Span::ZERO {
                 self.reply(now, action, host);
             } else {
-                host.wake(now + delays.reply, Wake::Reply(action));
+                host.wake(now + reply, Wake::Reply(action));
             }
         }
-        if delays.result == Span::ZERO {
+        if result == Span::ZERO {
             self.report(now, action, host);
         } else {
-            host.wake(now + delays.result, Wake::Report(action));
+            host.wake(now + result, Wake::Report(action));
         }
     }
 
@@ -372,10 +372,11 @@ impl<P: Policy, O: Observer> Core<P, O> {
             self.observer.issued(now, &batch);
         }
         self.jobs.insert(job);
-        if self.delays.dispatch == Span::ZERO {
+        let delay = self.delays.of_dispatch(action);
+        if delay == Span::ZERO {
             self.deliver(now, action, host);
         } else {
-            host.wake(now + self.delays.dispatch, Wake::Deliver(action));
+            host.wake(now + delay, Wake::Deliver(action));
         }
     }
 
@@ -466,7 +467,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
 
     fn refuse(&mut self, now: Time, action: ActionId, why: Refusal, host: &mut impl Host) {
         self.close(now, action, Outcome::Rejected(why));
-        host.wake(now + self.delays.result, Wake::Report(action));
+        host.wake(now + self.delays.of_result(action), Wake::Report(action));
     }
 
     fn close(&mut self, now: Time, action: ActionId, outcome: Outcome) {
@@ -577,14 +578,16 @@ impl<P: Policy, O: Observer> Core<P, O> {
     }
 
     fn send_stop(&mut self, now: Time, action: ActionId, preempt: bool, host: &mut impl Host) {
-        if self.delays.dispatch == Span::ZERO {
+        let delay = self.delays.of_stop(action, preempt);
+        if delay == Span::ZERO {
             self.stop(now, action, preempt, host);
         } else {
-            host.wake(now + self.delays.dispatch, Wake::Stop(action, preempt));
+            host.wake(now + delay, Wake::Stop(action, preempt));
         }
     }
 
-    /// Rule 4: stopping what has ended does nothing, and so does cancelling what runs.
+    /// Rule 4: stopping what has ended, or has not come, does nothing, and so does cancelling what
+    /// runs.
     fn stop(&mut self, now: Time, action: ActionId, preempt: bool, host: &mut impl Host) {
         let Some(job) = self.jobs.get(action.0) else { return };
         let (device, executor, start) = (job.device, job.executor, job.start);
@@ -602,7 +605,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
             }
             Stage::Running | Stage::Travelling | Stage::Closed => return,
         }
-        host.wake(now + self.delays.result, Wake::Report(action));
+        host.wake(now + self.delays.of_result(action), Wake::Report(action));
         self.advance(now, device, executor, host);
     }
 
@@ -648,7 +651,10 @@ impl<P: Policy, O: Observer> Core<P, O> {
                 host.abort(now, running.action, id, executor as u8);
                 let ran = now - running.start;
                 self.close(now, running.action, Outcome::Preempted { ran });
-                host.wake(now + self.delays.result, Wake::Report(running.action));
+                host.wake(
+                    now + self.delays.of_result(running.action),
+                    Wake::Report(running.action),
+                );
             }
             while let Some(action) = self.devices.get_mut(id).executors[executor].pop_any() {
                 self.refuse(now, action, Refusal::DeviceDown, host);

@@ -32,6 +32,7 @@
 pub mod audit;
 pub mod cluster;
 pub mod core;
+pub mod delay;
 pub mod det;
 pub mod distribution;
 pub mod driver;

@@ -59,8 +59,7 @@ impl ModelProfile {
         let mut samples: Vec<Vec<Span>> = Vec::new();
         let mut profiles = Vec::new();
         for &size in sizes {
-            let (mut sum, mut squares) = (0.0, 0.0);
-            for _ in 0..batches {
+            let batch = |_| {
                 let mut longest = Span::ZERO;
                 for _ in 0..size {
                     let (app, alone) = draw();
@@ -70,15 +69,9 @@ impl ModelProfile {
                     samples[app].push(alone);
                     longest = longest.max(alone);
                 }
-                let latency = law.batch(size, longest).ns() as f64;
-                sum += latency;
-                squares += latency * latency;
-            }
-            let n = f64::from(batches.max(1));
-            let mean = sum / n;
-            let std = (squares / n - mean * mean).max(0.0).sqrt();
-            let (mean, std) = (Span::from_ns_f64(mean), Span::from_ns_f64(std));
-            profiles.push(SizeProfile { size, mean, std, typical: Span::ZERO });
+                law.batch(size, longest)
+            };
+            profiles.push(SizeProfile::of(size, (0..batches).map(batch)));
         }
         let drawn: u64 = samples.iter().map(|s| s.len() as u64).sum();
         let total: Span = samples.iter().flatten().copied().sum();
@@ -94,6 +87,28 @@ impl ModelProfile {
         };
         let apps = samples.iter().map(app).collect();
         ModelProfile { sizes: profiles, apps, law: law.clone(), slo }
+    }
+
+    /// As [`ModelProfile::measure`] where all requests are of application `app` and take `alone`: the
+    /// same to the last bit, without a draw. A cluster has hundreds of such models.
+    pub fn of_constant(
+        law: &Latency,
+        slo: Span,
+        sizes: &[u32],
+        batches: u32,
+        (app, alone): (usize, Span),
+        bins: usize,
+    ) -> ModelProfile {
+        let profile = |&size: &u32| {
+            let latency = law.batch(size, alone);
+            let latencies = (0..batches).map(|_| latency);
+            SizeProfile { typical: latency, ..SizeProfile::of(size, latencies) }
+        };
+        let drawn: u64 = sizes.iter().map(|&size| u64::from(size) * u64::from(batches)).sum();
+        let one = AppProfile { weight: drawn as f64, law: Histogram::from_samples(&[alone], bins) };
+        let mut apps = vec![None; app];
+        apps.push(Some(one));
+        ModelProfile { sizes: sizes.iter().map(profile).collect(), apps, law: law.clone(), slo }
     }
 
     /// The law of a request of any application, weighted by their shares.
@@ -146,6 +161,23 @@ impl ModelProfile {
     }
 }
 
+impl SizeProfile {
+    /// Mean and deviation of these latencies; what is typical is not known yet.
+    fn of(size: u32, latencies: impl ExactSizeIterator<Item = Span>) -> SizeProfile {
+        let n = latencies.len().max(1) as f64;
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for latency in latencies {
+            let latency = latency.ns() as f64;
+            sum += latency;
+            squares += latency * latency;
+        }
+        let mean = sum / n;
+        let std = (squares / n - mean * mean).max(0.0).sqrt();
+        let (mean, std) = (Span::from_ns_f64(mean), Span::from_ns_f64(std));
+        SizeProfile { size, mean, std, typical: Span::ZERO }
+    }
+}
+
 /// The stream that profiles are drawn from: independent of the run's truths.
 pub fn profile_stream(seed: u64, model: u64) -> Stream {
     Stream::named(seed, "profile", model)
@@ -173,5 +205,22 @@ mod tests {
         assert_eq!(p.sizes_within(Span::from_ms(11), 16), [1, 2]);
         assert_eq!(p.sizes_within(Span::from_ms(1), 16), [1]);
         assert!((p.mixture().mean_ns() - 20e6).abs() < 1e4);
+    }
+
+    #[test]
+    fn a_profile_of_constant_times_is_the_measured_one_to_the_last_bit() {
+        let ns = Span::from_ns;
+        let affine = Latency::Affine { alpha: ns(1_234_567), beta: ns(7_654_321) };
+        let table = Latency::Table(vec![(1, ns(3_333_333)), (8, ns(9_999_999))]);
+        let sizes = [1, 2, 3, 8, 16, 64];
+        for law in [affine, table, Latency::Proportional { c1: 0.37 }] {
+            for (batches, bins, alone) in [(1, 1, ns(1_000)), (500, 64, ns(7_777_777))] {
+                let slo = Span::from_ms(100);
+                let draw = || (3, alone);
+                let measured = ModelProfile::measure(&law, slo, &sizes, batches, draw, bins);
+                let made = ModelProfile::of_constant(&law, slo, &sizes, batches, (3, alone), bins);
+                assert_eq!(made, measured);
+            }
+        }
     }
 }

@@ -12,9 +12,11 @@
 
 mod check;
 mod check_load;
+mod delays;
 mod expand;
 pub mod file;
 mod file_autoscale;
+mod file_delays;
 mod file_load;
 mod file_zoo;
 mod laws;
@@ -36,7 +38,7 @@ use file::{ClosedLoop, Noise, ScenarioFile, Think};
 use laws::{Files, latency_on};
 use load::{OpenLoad, Process};
 use orrery_sim::cluster::{DeviceSpec, Footprint};
-use orrery_sim::core::{CoreSpec, Delays, Profiler};
+use orrery_sim::core::{CoreSpec, Profiler};
 use orrery_sim::driver::World;
 use orrery_sim::latency::{self, Latency};
 use orrery_sim::metrics::Window;
@@ -205,7 +207,7 @@ impl Scenario {
             core: CoreSpec {
                 devices,
                 models: file.model.iter().map(load).collect(),
-                delays: self.delays()?,
+                delays: delays::delays(&file.delays, seed)?,
                 profiler: file
                     .profiler
                     .as_ref()
@@ -220,16 +222,6 @@ impl Scenario {
             provision,
             until: file.until_s.map(|s| time_s("until_s", s)).transpose()?,
             ..World::default()
-        })
-    }
-
-    fn delays(&self) -> Result<Delays, SpecError> {
-        let d = &self.file.delays;
-        Ok(Delays {
-            dispatch: span_ms("delays.dispatch_ms", d.dispatch_ms)?,
-            fetch_per_request: span_ms("delays.fetch_per_request_ms", d.fetch_per_request_ms)?,
-            result: span_ms("delays.result_ms", d.result_ms)?,
-            reply: span_ms("delays.reply_ms", d.reply_ms)?,
         })
     }
 
@@ -271,7 +263,7 @@ impl Scenario {
             Some(Noise::Lognormal(_)) => return Ok(()),
         };
         let d = &world.core.delays;
-        let around = d.dispatch + d.fetch_per_request + d.reply;
+        let around = d.dispatch.quantile(0.0) + d.fetch_per_request + d.reply.quantile(0.0);
         for (i, a) in apps.iter().enumerate().filter(|_| !self.file.allow_hopeless_slo) {
             let alone = Span::from_ns_f64(a.law.quantile_ns(1e-9));
             let batch = |kind: &Vec<Latency>| kind[a.model.index()].batch(a.size, alone);

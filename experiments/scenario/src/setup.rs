@@ -17,6 +17,7 @@ use orrery_sim::profile::{ModelProfile, profile_stream};
 use orrery_sim::request::{AppId, ModelId, Source};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
+use orrery_traces::exec_time::ExecLaw;
 use orrery_traces::workload::{Application, OpenWorkload};
 use std::rc::Rc;
 
@@ -106,6 +107,11 @@ impl Setup {
 
     fn profile_of(&self, model: ModelId, law: &Latency, slo: Span, seed: u64) -> ModelProfile {
         let apps: Vec<&Application> = self.apps.iter().filter(|a| a.model == model).collect();
+        let ProfileSetup { sizes, batches, bins, .. } = &self.profile;
+        if let [Application { app, law: ExecLaw::Constant(alone), .. }] = apps.as_slice() {
+            let app = (app.index(), *alone);
+            return ModelProfile::of_constant(law, slo, sizes, *batches, app, *bins);
+        }
         let total: f64 = apps.iter().map(|a| a.weight).sum();
         let mut stream = profile_stream(seed, u64::from(model.0));
         let draw = || {
@@ -118,7 +124,6 @@ impl Setup {
             let app = chosen.unwrap_or(last);
             (app.app.index(), app.law.sample(&mut stream))
         };
-        let ProfileSetup { sizes, batches, bins, .. } = &self.profile;
         ModelProfile::measure(law, slo, sizes, *batches, draw, *bins)
     }
 

@@ -19,7 +19,8 @@ fn run<O: crate::observer::Observer>(observer: O) -> O {
     let mut world = World::single(law(1, 5));
     world.core.devices = vec![DeviceSpec::default(); 3];
     world.core.models = vec![Default::default(); 2];
-    world.core.delays = Delays { reply: ms(3), fetch_per_request: ms(1), ..Delays::default() };
+    world.core.delays =
+        Delays { reply: ms(3).into(), fetch_per_request: ms(1), ..Delays::default() };
     world.latency = vec![vec![law(1, 5), law(2, 9)]];
     world.changes = vec![(Time::ZERO + ms(61), DeviceChange::Fail(DeviceId(2)))];
     let arrival = |i: u64| Arrival {

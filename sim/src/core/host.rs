@@ -3,24 +3,61 @@
 //! The order of the events of one instant is written here too, as ranks.
 
 use crate::cluster::DeviceSpec;
+use crate::delay::DelayLaw;
 use crate::policy::TimerKey;
 use crate::request::{
     ActionId, AppId, Arrival, DeviceId, End, ModelId, Request, RequestId, SourceId,
 };
+use crate::rng::fnv1a;
 use crate::time::{Span, Time};
 
 /// How long messages take. All zero unless the scenario says otherwise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+///
+/// A message that takes longer may be overtaken: a cancellation that reaches the device before its
+/// action does nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Delays {
     /// Policy to device, for an action, a cancellation or a preemption.
-    pub dispatch: Span,
+    pub dispatch: DelayLaw,
     /// The device is busy this long for each request of a batch before it computes (fetching inputs,
     /// work of the host).
     pub fetch_per_request: Span,
     /// Device to policy.
-    pub result: Span,
+    pub result: DelayLaw,
     /// Device to client: a request is answered this long after its batch ends.
-    pub reply: Span,
+    pub reply: DelayLaw,
+    /// Keys the draws, together with the kind of the message and its action.
+    pub seed: u64,
+}
+
+impl Delays {
+    /// How long an action takes to its device.
+    #[inline]
+    pub fn of_dispatch(&self, action: ActionId) -> Span {
+        self.dispatch.draw(self.seed, const { fnv1a("delay of dispatch") }, action.0)
+    }
+
+    /// How long a cancellation (or, if `true`, a preemption) takes to the device.
+    #[inline]
+    pub fn of_stop(&self, action: ActionId, preempt: bool) -> Span {
+        let purpose = if preempt { "delay of preemption" } else { "delay of cancellation" };
+        match self.dispatch {
+            DelayLaw::Constant(span) => span,
+            law => law.draw(self.seed, fnv1a(purpose), action.0),
+        }
+    }
+
+    /// How long an action's result takes to the policy.
+    #[inline]
+    pub fn of_result(&self, action: ActionId) -> Span {
+        self.result.draw(self.seed, const { fnv1a("delay of result") }, action.0)
+    }
+
+    /// How long a batch's answers take to the clients.
+    #[inline]
+    pub fn of_reply(&self, action: ActionId) -> Span {
+        self.reply.draw(self.seed, const { fnv1a("delay of reply") }, action.0)
+    }
 }
 
 /// The profiler that measures finished requests alone, off the critical path (Orloj, §3.2).

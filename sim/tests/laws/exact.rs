@@ -81,10 +81,11 @@ fn eventful() -> World {
     let mut world = servers(2);
     world.core.models = vec![Default::default(); 2];
     world.core.delays = Delays {
-        dispatch: Span::from_ns(1_001),
+        dispatch: Span::from_ns(1_001).into(),
         fetch_per_request: Span::from_ns(503),
-        result: Span::from_ns(2_003),
-        reply: Span::from_ns(40_009),
+        result: Span::from_ns(2_003).into(),
+        reply: Span::from_ns(40_009).into(),
+        seed: 0,
     };
     let affine = Latency::Affine { alpha: Span::from_us(300), beta: Span::from_us(500) };
     world.latency = vec![vec![Latency::Proportional { c1: 0.5 }, affine]];
@@ -158,8 +159,13 @@ fn ddc_takes_turns() {
 fn dd1_with_delays_pays_each_of_them_where_it_belongs() {
     let mut world = servers(1);
     let us = Span::from_us;
-    world.core.delays =
-        Delays { dispatch: us(10), fetch_per_request: us(200), result: us(3_000), reply: us(4) };
+    world.core.delays = Delays {
+        dispatch: us(10).into(),
+        fetch_per_request: us(200),
+        result: us(3_000).into(),
+        reply: us(4).into(),
+        seed: 0,
+    };
     // Alone: there, fetched, computed, and back to the client.
     let (ends, metrics) = watch(&world, regular(N, ms(100), ms(10)), fifo());
     assert!(ends.latencies().all(|l| l == us(10 + 200 + 10_000 + 4)));

@@ -3,6 +3,7 @@
 use super::harness::{Impatient, Loss};
 use orrery_sim::cluster::{Change, DeviceSpec};
 use orrery_sim::core::{Delays, DeviceChange};
+use orrery_sim::delay::DelayLaw;
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::latency::Latency;
 use orrery_sim::metrics::{Figures, Metrics, Window};
@@ -116,8 +117,13 @@ fn worlds() -> Vec<World> {
     };
     let mut worlds: Vec<World> = laws.iter().map(world).collect();
     let mut eventful = world(&laws[0]);
-    eventful.core.delays =
-        Delays { dispatch: us(11), fetch_per_request: us(7), result: us(13), reply: us(170) };
+    eventful.core.delays = Delays {
+        dispatch: us(11).into(),
+        fetch_per_request: us(7),
+        result: us(13).into(),
+        reply: us(170).into(),
+        seed: 0,
+    };
     eventful.changes = vec![
         (Time::ZERO + us(40_000), DeviceChange::Fail(DeviceId(0))),
         (Time::ZERO + us(90_000), DeviceChange::Added(DeviceSpec::default())),
@@ -173,11 +179,16 @@ fn stretched_world(world: &World, k: u64) -> World {
         }
     }
     let d = world.core.delays;
+    let longer = |law: DelayLaw| match law {
+        DelayLaw::Constant(span) => DelayLaw::Constant(span * k),
+        drawn => panic!("{drawn:?} rounds, so nothing of it is longer by exactly {k}"),
+    };
     world.core.delays = Delays {
-        dispatch: d.dispatch * k,
+        dispatch: longer(d.dispatch),
         fetch_per_request: d.fetch_per_request * k,
-        result: d.result * k,
-        reply: d.reply * k,
+        result: longer(d.result),
+        reply: longer(d.reply),
+        seed: d.seed,
     };
     world.changes.iter_mut().for_each(|c| c.0 = stretched_time(c.0, k));
     world

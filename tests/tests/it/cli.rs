@@ -5,6 +5,7 @@
 
 mod bad_tables;
 mod bad_usage;
+mod cluster;
 mod process;
 mod regress;
 mod reproduce;

@@ -59,10 +59,11 @@ pub fn crowded(requests: u64) -> Setup {
     let apps = applications(vec![(7.0, short), (3.0, long)], slo);
     let mut setup = Setup::single(Latency::Proportional { c1: 0.2 }, apps, slo, workload);
     setup.set_delays(Delays {
-        dispatch: Span::from_us(100),
+        dispatch: Span::from_us(100).into(),
         fetch_per_request: Span::from_us(50),
-        result: Span::from_us(200),
-        reply: Span::from_us(100),
+        result: Span::from_us(200).into(),
+        reply: Span::from_us(100).into(),
+        seed: 0,
     });
     setup.set_profiler(Some(Profiler { every: 3, delay: Span::from_ms(40) }));
     setup.world.noise = Noise::Lognormal { sigma: 0.05, seed: 3 };

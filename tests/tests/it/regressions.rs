@@ -113,7 +113,7 @@ fn r0003_the_window_of_a_batch_that_was_lost_with_its_device_does_not_prolong_th
 #[test]
 fn r0004_a_drop_that_crosses_the_answer_changes_nothing() {
     let mut world = world();
-    world.core.delays.result = Span::from_ms(5);
+    world.core.delays.result = Span::from_ms(5).into();
     let log = run(&world, |event, out| match event {
         Event::Arrive(request) => {
             assert_eq!((request.id, request.source), (R0, SourceId(0)));

@@ -145,11 +145,7 @@ fn times(file: &ScenarioFile) -> Result<(), SpecError> {
 }
 
 fn delays(file: &ScenarioFile) -> Result<(), SpecError> {
-    let d = &file.delays;
-    span_ms("delays.dispatch_ms", d.dispatch_ms)?;
-    span_ms("delays.fetch_per_request_ms", d.fetch_per_request_ms)?;
-    span_ms("delays.result_ms", d.result_ms)?;
-    span_ms("delays.reply_ms", d.reply_ms)?;
+    super::delays::delays(&file.delays, 0)?;
     match file.noise {
         None => {}
         Some(Noise::Uniform(spread)) => {

@@ -77,9 +77,8 @@ pub struct ScenarioFile {
 pub struct Model {
     /// Its name.
     pub name: String,
-    /// How many of it: more than one are `NAME#1`, `NAME#2` and so on, and an application that
-    /// names `NAME` is as many.
-    #[serde(default = "one_u32", skip_serializing_if = "is_one")]
+    /// How many of it: more than one are `NAME#1`, `NAME#2` and so on.
+    #[serde(default = "one_u32", skip_serializing_if = "super::file_zoo::is_one")]
     pub copies: u32,
     /// Time from arrival to answer that its requests are allowed, and that plans are made for.
     pub slo_ms: f64,
@@ -273,6 +272,7 @@ pub use super::file_load::{
 };
 
 pub use super::file_autoscale::Autoscale;
+pub use super::file_delays::DelayLaw;
 pub use super::file_zoo::{Popularity, Select, Zoo};
 
 /// `[delays]`.
@@ -287,6 +287,15 @@ pub struct Delays {
     pub result_ms: f64,
     /// Device to client.
     pub reply_ms: f64,
+    /// A law in place of `dispatch_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dispatch: Option<DelayLaw>,
+    /// A law in place of `result_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<DelayLaw>,
+    /// A law in place of `reply_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply: Option<DelayLaw>,
 }
 
 /// `[noise]`.
@@ -336,9 +345,6 @@ fn one_u8() -> u8 {
 }
 pub(super) fn one_u32() -> u32 {
     1
-}
-pub(super) fn is_one(n: &u32) -> bool {
-    *n == 1
 }
 fn one_u64() -> u64 {
     1

@@ -2,7 +2,7 @@
 //!
 //! It checks no value and holds no model: `expand.rs` does the one, `zoo.rs` the other.
 
-use super::file::{is_one, one_u32};
+use super::file::one_u32;
 use serde::{Deserialize, Serialize};
 
 /// `[[zoo]]`: published models, and an application for each.
@@ -54,4 +54,8 @@ impl Popularity {
     pub fn is_equal(&self) -> bool {
         *self == Popularity::Equal
     }
+}
+
+pub(super) fn is_one(n: &u32) -> bool {
+    *n == 1
 }

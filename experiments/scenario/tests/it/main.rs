@@ -1,6 +1,7 @@
 //! Scenario files from outside: their errors, their defaults, and the shipped examples.
 
 mod base;
+mod delays;
 mod errors;
 mod errors_load;
 mod examples;

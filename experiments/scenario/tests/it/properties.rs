@@ -20,18 +20,22 @@ pub fn texts() -> Vec<String> {
     ];
     let mut texts: Vec<String> = arrivals.iter().map(|a| with_arrivals(a)).collect();
     texts.push(VALID.to_string());
-    texts.push(zoos());
+    texts.push(cluster());
     texts
 }
 
-/// The base with zoos, copies and popularity.
-fn zoos() -> String {
+/// The base with zoos, copies, popularity and laws of delays.
+fn cluster() -> String {
     let zoos = "[[zoo]]\nname = \"symphony-1080ti\"\nselect = \"strong\"\ncopies = 2\n\
                 [[zoo]]\nname = \"nvidia\"\ngpu = \"T4\"\nmodels = [\"SSD-fp16\"]\nslo_ms = 400\n";
     let popularity = "popularity = { zipf = 0.9 }\npopularity_seed = 4\n";
     let text =
         with_arrivals("gamma = { rate_per_s = 900, shape = 0.1 }\nper_app = true\nrequests = 9");
     let text = text.replace("slo_ms = 100.0", "slo_ms = 100.0\ncopies = 3");
+    let laws = "dispatch = { lognormal = { median_ms = 0.5, p9999_ms = 6.0 } }\n\
+                result = { constant = { ms = 0.1 } }\n\
+                reply = { uniform = { low_ms = 0.1, high_ms = 0.3 } }";
+    let text = text.replace("dispatch_ms = 0.1", laws);
     format!(
         "{popularity}{}",
         text.replace("[[device]]\nkind = \"v100\"", &format!("{zoos}[[device]]\nkind = \"v100\""))

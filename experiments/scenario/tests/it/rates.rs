@@ -36,7 +36,7 @@ fn every_process_can_run_for_each_application_at_its_share() {
     for process in &PROCESSES[..5] {
         let all = arrivals(&scenario(&format!("{process}\nper_app = true\nduration_s = 20")));
         assert!((9_000..11_000).contains(&all.len()), "{process}: {}", all.len());
-        let shares: Vec<f64> = (1..=5).map(|r| f64::from(r).powf(-0.9)).collect();
+        let shares: Vec<f64> = (1..=5).map(|r| libm::pow(f64::from(r), -0.9)).collect();
         let sum: f64 = shares.iter().sum();
         for (app, share) in shares.iter().enumerate() {
             let count = all.iter().filter(|a| a.app.index() == app).count() as f64;

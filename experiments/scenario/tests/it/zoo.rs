@@ -79,7 +79,7 @@ fn zipf_divides_the_weights_by_the_rank_and_a_seed_shuffles_the_ranks() {
     assert_eq!(weights("popularity = \"equal\""), [1.0; 6]);
     let zipf = weights("popularity = { zipf = 0.9 }");
     for (i, w) in zipf.iter().enumerate() {
-        assert!((w - ((i + 1) as f64).powf(-0.9)).abs() < 1e-12);
+        assert!((w - libm::pow((i + 1) as f64, -0.9)).abs() < 1e-12);
     }
     let shuffled = weights("popularity = { zipf = 0.9 }\npopularity_seed = 7");
     assert_ne!(shuffled, zipf);
@@ -145,4 +145,17 @@ fn an_error_of_a_written_out_model_names_the_key_of_the_file() {
 fn a_model_that_no_gpu_can_hold_is_an_error() {
     let zoo = "[[device]]\nmemory_pages = 10\n[[zoo]]\nname = \"clockwork-v100\"";
     wrong(zoo, "[[zoo]]", &["key `zoo[0]`", "`resnet152`", "at most the 10 pages", "memory_pages"]);
+}
+
+/// Nothing is drawn for models whose requests all cost the same: 512 profiles are made at once.
+#[test]
+fn profiles_of_a_zoo_are_made_without_draws() {
+    let scenario =
+        scenario("[[zoo]]\nname = \"symphony-a100\"\nmodels = [\"VGG16\"]\ncopies = 512");
+    let setup = scenario.setup(1).unwrap();
+    let profiles = setup.profiles(1);
+    assert_eq!(profiles.len(), 512);
+    assert_eq!(profiles, setup.profiles(2), "no seed matters");
+    assert_eq!(profiles[511].size(4).mean, orrery_sim::time::Span::from_us(4_892));
+    assert_eq!(profiles[511].apps.iter().flatten().count(), 1);
 }

@@ -4,6 +4,7 @@
 
 use orrery_sim::cluster::{DeviceSpec, Footprint};
 use orrery_sim::core::{CoreSpec, Delays, DeviceChange, Profiler};
+use orrery_sim::delay::DelayLaw;
 use orrery_sim::driver::World;
 use orrery_sim::latency::{Latency, Noise};
 use orrery_sim::profile::ModelProfile;
@@ -97,7 +98,7 @@ impl Draw {
         } else {
             Vec::new()
         };
-        let delays = self.delays();
+        let delays = self.delays(seed);
         let law = |draw: &mut Draw| (0..draw.models).map(|_| draw.law()).collect();
         World {
             core: CoreSpec { devices, models, delays, profiler },
@@ -138,9 +139,30 @@ impl Draw {
         changes
     }
 
-    fn delays(&mut self) -> Delays {
+    fn delays(&mut self, seed: u64) -> Delays {
         let mut delay = || if self.one_in(2) { Span::ZERO } else { self.ticks_below(4) };
-        Delays { dispatch: delay(), fetch_per_request: delay(), result: delay(), reply: delay() }
+        let (dispatch, fetch_per_request) = (delay().into(), delay());
+        let delays = Delays {
+            dispatch,
+            fetch_per_request,
+            result: delay().into(),
+            reply: delay().into(),
+            seed,
+        };
+        // Of a stream of its own, so that the cases without laws are what they were.
+        let mut rng = Stream::named(seed, "differential delays", 0);
+        if rng.below(3) > 0 {
+            return delays;
+        }
+        let mut law = |constant: DelayLaw| match rng.below(4) {
+            0 => constant,
+            // A few nanoseconds: zero is among the draws, and ties are frequent.
+            1 => DelayLaw::Uniform { low: Span::ZERO, high: Span::from_ns(3) },
+            2 => DelayLaw::Uniform { low: ticks(1), high: ticks(1 + rng.below(4)) },
+            _ => DelayLaw::lognormal(ticks(1), ticks(1 + rng.below(12))),
+        };
+        let (dispatch, result) = (law(delays.dispatch), law(delays.result));
+        Delays { dispatch, result, reply: law(delays.reply), ..delays }
     }
 
     fn law(&mut self) -> Latency {

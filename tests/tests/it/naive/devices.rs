@@ -165,7 +165,7 @@ impl Naive<'_, '_> {
         self.unschedule(|due| matches!(due, Due::Ended(a) if *a == action));
         let ran = self.now - self.jobs[action.index()].start;
         self.close(action, Outcome::Preempted { ran });
-        self.schedule(self.now + self.world.core.delays.result, Due::Report(action));
+        self.schedule(self.now + self.world.core.delays.of_result(action), Due::Report(action));
     }
 
     pub fn provision(&mut self, kind: u32, count: u32) {

@@ -99,7 +99,7 @@ impl Naive<'_, '_> {
             replied: false,
             reported: false,
         });
-        match self.world.core.delays.dispatch {
+        match self.world.core.delays.of_dispatch(action) {
             Span::ZERO => self.deliver(action),
             delay => self.schedule(self.now + delay, Due::Deliver(action)),
         }
@@ -117,7 +117,7 @@ impl Naive<'_, '_> {
 
     pub fn refuse(&mut self, action: ActionId, why: Refusal) {
         self.close(action, Outcome::Rejected(why));
-        self.schedule(self.now + self.world.core.delays.result, Due::Report(action));
+        self.schedule(self.now + self.world.core.delays.of_result(action), Due::Report(action));
     }
 
     /// The first action of a free executor begins, if the device's memory permits.
@@ -172,12 +172,12 @@ impl Naive<'_, '_> {
         self.facts.devices[device.index()].executors[executor] = None;
         self.close(action, outcome);
         self.go_on(device, executor);
-        match delays.reply {
+        match delays.of_reply(action) {
             _ if !is_batch => self.jobs[action.index()].replied = true,
             Span::ZERO => self.reply(action),
             delay => self.schedule(self.now + delay, Due::Reply(action)),
         }
-        match delays.result {
+        match delays.of_result(action) {
             Span::ZERO => self.report(action),
             delay => self.schedule(self.now + delay, Due::Report(action)),
         }
@@ -232,7 +232,7 @@ impl Naive<'_, '_> {
     }
 
     pub fn send_stop(&mut self, action: ActionId, preempt: bool) {
-        match self.world.core.delays.dispatch {
+        match self.world.core.delays.of_stop(action, preempt) {
             Span::ZERO => self.stop(action, preempt),
             delay => self.schedule(self.now + delay, Due::Stop(action, preempt)),
         }
@@ -245,7 +245,10 @@ impl Naive<'_, '_> {
         match job.stage {
             Stage::Queued => {
                 self.close(action, Outcome::Cancelled);
-                self.schedule(self.now + self.world.core.delays.result, Due::Report(action));
+                self.schedule(
+                    self.now + self.world.core.delays.of_result(action),
+                    Due::Report(action),
+                );
             }
             Stage::Running if preempt => {
                 let d = &mut self.facts.devices[device.index()];
