@@ -38,6 +38,7 @@ use books::Live;
 /// What a policy sees of the books and the devices.
 struct View<'a> {
     devices: &'a Devices,
+    footprints: &'a [Footprint],
     books: &'a Books,
     sees_truth: bool,
 }
@@ -48,6 +49,9 @@ impl Lookup for View<'_> {
     }
     fn request(&self, id: RequestId) -> Option<&Request> {
         self.books.request(id)
+    }
+    fn footprint(&self, model: ModelId) -> Footprint {
+        self.footprints[model.index()]
     }
     fn truth(&self, id: RequestId) -> Option<Span> {
         if self.sees_truth { self.books.alone(id) } else { None }
@@ -268,6 +272,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
     fn tell(&mut self, now: Time, event: Event<'_>, host: &mut impl Host) {
         let view = View {
             devices: &self.devices,
+            footprints: &self.footprints,
             books: &self.books,
             sees_truth: self.policy.sees_truth(),
         };
@@ -531,6 +536,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
         let event = Event::Result { action, device, outcome, requests: &requests };
         let view = View {
             devices: &self.devices,
+            footprints: &self.footprints,
             books: &self.books,
             sees_truth: self.policy.sees_truth(),
         };

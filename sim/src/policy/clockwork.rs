@@ -18,44 +18,70 @@
 //! on result rejected:  the device is free now; all the action's requests fail
 //! ```
 //!
-//! Every batch queue is in order of arrival and loses only its head, and a dispatch empties all of
-//! them up to the last request taken. So a batch queue is a suffix of the arrivals, and is kept as a
-//! cursor into one queue.
+//! Each device has a strategy queue of its own, of the models that it has in memory. A request gets
+//! its device lazily: the device that asks for work first tries its strategies. A dispatch makes the
+//! model's strategies anew on every device; one that was tried in vain stays on the other devices.
+//! How all these queues are kept as one is told in `strategies`. Of several devices that ask, an idle
+//! one comes first, then the one whose work is expected to end first; of equal ones the lowest id.
+//!
+//! Devices with `memory_pages` begin empty; `load` fills them, by the demand that `demand` keeps.
 //!
 //! # Differences from the paper
 //! - Durations are stratified by model and batch size, not by worker (as released).
 //! - The outstanding-work window is 10 ms in `released`, 5 ms in the paper; both are presets.
-//! - LOAD is left out: every model is resident. It comes with the cluster's policies.
+//! - Every batch size up to `max_batch` with `sizes=all`, as Symphony's authors gave it (its §5.1).
+//! - Of several load executors that ask, the least occupied one comes first, then the device with the
+//!   smallest load, then that with the most free pages; the paper names no order.
+//! - A model with batches under way on a device is not evicted there.
 //!
 //! # Differences from the released code (INFER5)
-//! - It polls about every 10 us; ours wakes at the instant at which the condition becomes true.
+//! - It polls about every 10 us; ours wakes at the instant at which the condition becomes true. Which
+//!   of several devices comes first depends on its threads.
+//! - There a dispatch makes a model's strategies anew on its own device alone; other devices keep
+//!   theirs, which rank by a head that has gone, until they try one. Ours follows the paper.
+//! - There a batch queue that was empty gets no strategy before the model's others are used up; here
+//!   it gets one with the first request. If some device has none of a model's strategies left while
+//!   requests wait, the next request makes them anew on every device, there on that device.
 //! - A request that no queue holds any more is dropped at once, not at its internal deadline: it
 //!   cannot be served in between.
 //! - Messages take no time unless the scenario says so, and there is no limit of two sends in flight.
 //! - Durations are not normalised by the GPU's clock, which is constant here.
 //! - Ties between strategies are broken by model, then by larger size first.
+//! - Models of negative priority are not loaded: there a slip compares a pointer, so that they are.
+//! - A load is believed to take what the model's profile says; there, the last ten are remembered.
 
 mod config;
+mod demand;
 mod gpus;
+mod load;
 mod queues;
+mod search;
 mod strategies;
+#[cfg(test)]
+mod tests;
 
 pub use self::config::{Config, Estimator, Sizes};
 
-use self::gpus::{Gpus, Outstanding};
+use self::gpus::{Gpu, Gpus, Outstanding};
+use self::load::Loads;
 use self::queues::{Model, Waiting};
-use self::strategies::{LAST, Order, Rank};
+use self::search::Met;
+use self::strategies::Order;
 use super::free_devices::did_not_run;
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::cluster::Change;
 use crate::profile::ModelProfile;
-use crate::request::{ActionId, DeviceId, Drop, ModelId, RequestId};
-use crate::time::Time;
+use crate::request::{ActionId, DeviceId, Drop, ModelId, Request, RequestId};
+use crate::time::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The policy's one timer.
+/// A device asks for work.
 const ASKS: TimerKey = TimerKey(0);
+/// A device's load executor asks for work.
+const ASKS_LOAD: TimerKey = TimerKey(1);
+/// A request's internal deadline has passed while no device had its model.
+const EXPIRES: TimerKey = TimerKey(2);
 
 /// The policy. See the module's text.
 pub struct Clockwork {
@@ -63,12 +89,15 @@ pub struct Clockwork {
     models: Vec<Model>,
     gpus: Gpus,
     order: Order,
-    /// The models that a search has met: the rank of their next strategy, and once a model was looked
-    /// at, the size that it can fill.
-    met: BinaryHeap<Reverse<(Rank, Option<usize>)>>,
+    /// What devices have in memory; `None` when every model is always resident.
+    loads: Option<Loads>,
+    met: Met,
     batch: Vec<RequestId>,
-    /// What the timer is set to; `NEVER` when it is not set.
-    timer: Time,
+    dropped: Vec<RequestId>,
+    /// Internal deadlines of requests that may wait in vain for a load, with their model.
+    expiring: BinaryHeap<Reverse<(Time, usize)>>,
+    /// What the timers are set to, by key; `NEVER` when they are not set.
+    timers: [Time; 3],
 }
 
 impl Clockwork {
@@ -79,9 +108,12 @@ impl Clockwork {
             models: profiles.iter().map(|p| Model::new(&config, p)).collect(),
             gpus: Gpus::default(),
             order: Order::default(),
-            met: BinaryHeap::new(),
+            loads: None,
+            met: Met::default(),
             batch: Vec::new(),
-            timer: Time::NEVER,
+            dropped: Vec::new(),
+            expiring: BinaryHeap::new(),
+            timers: [Time::NEVER; 3],
         }
     }
 
@@ -101,66 +133,22 @@ impl Clockwork {
             }
         }
         let at = if self.order.is_empty() { Time::NEVER } else { self.gpus.next_asks() };
-        if std::mem::replace(&mut self.timer, at) == at {
+        self.set_timer(ASKS, at, out);
+        if let Some(loads) = &mut self.loads {
+            let at = loads.schedule(now, &self.config, out);
+            self.set_timer(ASKS_LOAD, at, out);
+        }
+    }
+
+    fn set_timer(&mut self, key: TimerKey, at: Time, out: &mut Actions) {
+        if std::mem::replace(&mut self.timers[key.0 as usize], at) == at {
             return;
         }
         if at == Time::NEVER {
-            out.clear_timer(ASKS);
+            out.clear_timer(key);
         } else {
-            out.set_timer(ASKS, at);
+            out.set_timer(key, at);
         }
-    }
-
-    /// Tries a device's strategies in order of rank until one is valid: the model and the size of its
-    /// batch. Nothing changes between two tries of one model, so all that ask for more than it can
-    /// fill fail at its first one, and it is met again only where a valid one stands.
-    fn search(&mut self, gpu: usize, available: Time, out: &mut Actions) -> Option<(usize, usize)> {
-        self.met.clear();
-        let mut next = self.order.after(None);
-        loop {
-            while let Some(rank) = next
-                && self.met.peek().is_none_or(|Reverse(first)| rank < first.0)
-            {
-                let (model, tried) = (rank.1, &self.gpus.list[gpu].tried);
-                let m = &self.models[model];
-                if let Some(latest) = m.strategies.untried(m.sizes.len(), model, tried, 0) {
-                    self.met.push(Reverse(((latest, model), None)));
-                }
-                next = self.order.after(next);
-            }
-            let Some(Reverse((rank, looked_at))) = self.met.pop() else {
-                self.gpus.list[gpu].tried.note(self.order.makings, LAST);
-                return None;
-            };
-            if let Some(size) = looked_at {
-                self.gpus.list[gpu].tried.note(self.order.makings, rank);
-                return Some((rank.1, size));
-            }
-            self.look(gpu, rank.1, available, out);
-        }
-    }
-
-    /// Drops what cannot be in time in a batch of that model on that device, and finds the place of
-    /// its first valid strategy.
-    fn look(&mut self, gpu: usize, model: usize, available: Time, out: &mut Actions) {
-        let m = &mut self.models[model];
-        m.drop_unsuitable(available);
-        m.drop_lost(available, out);
-        if m.queue.is_empty() {
-            self.forget(model);
-        } else if let Some(size) = m.largest_fillable() {
-            let tried = &self.gpus.list[gpu].tried;
-            if let Some(latest) = m.strategies.untried(size + 1, model, tried, 0) {
-                self.met.push(Reverse(((latest, model), Some(size))));
-            }
-        }
-    }
-
-    /// A strategy of a model without requests can only fail, on every device.
-    fn forget(&mut self, model: usize) {
-        let m = &mut self.models[model];
-        self.order.moved(model, m.strategies.first(), None);
-        m.strategies.clear();
     }
 
     fn dispatch(
@@ -175,7 +163,8 @@ impl Clockwork {
         let next = m.sizes.get(size + 1).map(|&k| (k, m.queued(size + 1)));
         self.batch.clear();
         m.take(size, &mut self.batch);
-        m.drop_lost(available, out);
+        self.drop_lost(model, available, out);
+        let m = &self.models[model];
         out.why_all(&self.batch, || m.choice(size, next, available.since(now)));
         let estimate = m.estimates[size];
         let Config { lead, width, .. } = self.config;
@@ -184,6 +173,9 @@ impl Clockwork {
         let exec = Exec { earliest: now, latest, ..Exec::now(device, ModelId(model as u32)) };
         let action = out.exec(exec, &self.batch);
         self.gpus.list[gpu].exec.send(now, Outstanding { action, model, size, estimate });
+        if let Some(loads) = &mut self.loads {
+            loads.sent(gpu, model, &self.batch);
+        }
         self.make_all(model);
     }
 
@@ -196,16 +188,21 @@ impl Clockwork {
         self.order.moved(model, before, m.strategies.first());
     }
 
-    fn arrive(&mut self, model: usize, waiting: Waiting) {
+    fn arrive(&mut self, now: Time, r: &Request, out: &mut Actions) {
+        let Config { buffer, ahead, .. } = self.config;
+        let model = r.model.index();
+        let allowed = r.slo().minus(buffer).max(ahead + buffer);
+        let deadline = r.arrival + allowed;
+        let one = self.models[model].estimates[0];
+        if let Some(loads) = &mut self.loads {
+            loads.arrived(now, r.id, model, (one, r.slo(), allowed), &self.config);
+            self.expiring.push(Reverse((deadline, model)));
+            self.expire(now, out);
+        }
+        let idle = self.leaves_a_device_idle(model);
         let m = &mut self.models[model];
-        let idle =
-            !m.queue.is_empty()
-                && m.is_stuck()
-                && self.gpus.list.iter().any(|g| {
-                    g.up && m.strategies.untried(m.sizes.len(), model, &g.tried, 0).is_none()
-                });
         let before = m.strategies.first();
-        if m.append(waiting, self.order.makings + 1) {
+        if m.append(Waiting { id: r.id, deadline }, self.order.makings + 1) {
             self.order.makings += 1;
             self.order.moved(model, before, m.strategies.first());
         }
@@ -214,12 +211,78 @@ impl Clockwork {
         }
     }
 
-    fn result(&mut self, now: Time, action: ActionId, device: DeviceId, outcome: Outcome) {
-        let free = if let Outcome::Done { end, .. } = outcome { end } else { now };
-        let done = self.gpus.list[device.index()].exec.ended(action, free);
-        self.gpus.place(device.index(), &self.config);
+    /// Whether a model has requests, but some device has tried all its strategies. It can only be
+    /// when no request is left that may run alone.
+    fn leaves_a_device_idle(&self, model: usize) -> bool {
+        let m = &self.models[model];
+        let has = |gpu| self.loads.as_ref().is_none_or(|l| l.since(gpu, model).is_some());
+        let idle = |(gpu, g): (usize, &Gpu)| {
+            g.up && has(gpu) && self.untried(gpu, model, m.sizes.len()).is_none()
+        };
+        !m.queue.is_empty() && m.is_stuck() && self.gpus.list.iter().enumerate().any(idle)
+    }
+
+    /// Drops requests of models that no device has: nobody else would look at them.
+    fn expire(&mut self, now: Time, out: &mut Actions) {
+        while let Some(&Reverse((deadline, model))) = self.expiring.peek()
+            && deadline < now
+        {
+            self.expiring.pop();
+            self.models[model].drop_unsuitable(now);
+            self.drop_lost(model, now, out);
+        }
+        let at = self.expiring.peek().map_or(Time::NEVER, |Reverse(first)| first.0);
+        self.set_timer(EXPIRES, at + Span::from_ns(1), out);
+    }
+
+    fn came(&mut self, device: DeviceId, known: &Known<'_>) {
+        self.gpus.came(device, &self.config);
+        let pages = known.devices()[device.index()].free_pages;
+        if self.loads.is_none() && pages.is_some() {
+            let mut loads = Loads::new(self.models.len(), known);
+            (0..device.0).for_each(|d| loads.came(DeviceId(d), None));
+            self.loads = Some(loads);
+        }
+        if let Some(loads) = &mut self.loads {
+            loads.came(device, pages);
+        }
+    }
+
+    fn left(&mut self, device: DeviceId) {
+        self.gpus.left(device, &self.config);
+        if let Some(loads) = &mut self.loads {
+            loads.left(device);
+        }
+    }
+
+    fn result(
+        &mut self,
+        now: Time,
+        action: ActionId,
+        device: DeviceId,
+        outcome: Outcome,
+        requests: &[RequestId],
+    ) {
+        let (free, done) = match outcome {
+            Outcome::Done { end, .. } => (end, true),
+            _ => (now, false),
+        };
+        if let Some(loads) = &mut self.loads {
+            // Strategies that were there before the model count as made now, for this device.
+            let since = done.then_some(self.order.makings + 1);
+            if loads.ended(action, device, free, since) {
+                self.order.makings += 1;
+                return;
+            }
+        }
+        let gpu = device.index();
+        let ended = self.gpus.list[gpu].exec.ended(action, free);
+        self.gpus.place(gpu, &self.config);
         if let Outcome::Done { device, .. } = outcome {
-            self.models[done.model].learn(done.size, device, self.config.estimator);
+            self.models[ended.model].learn(ended.size, device, self.config.estimator);
+        }
+        if let Some(loads) = &mut self.loads {
+            loads.reported(gpu, ended.model, requests);
         }
     }
 }
@@ -232,24 +295,24 @@ impl Policy for Clockwork {
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
         match event {
             Event::Start => {
-                known.devices().iter().for_each(|d| self.gpus.came(d.id, &self.config));
+                known.devices().iter().for_each(|d| self.came(d.id, known));
             }
-            Event::Arrive(r) => {
-                let Config { buffer, ahead, .. } = self.config;
-                let allowed = r.slo().minus(buffer).max(ahead + buffer);
-                let deadline = r.arrival + allowed;
-                self.arrive(r.model.index(), Waiting { id: r.id, deadline });
-            }
+            Event::Arrive(r) => self.arrive(now, r, out),
             Event::Result { action, device, outcome, requests } => {
-                self.result(now, action, device, outcome);
+                self.result(now, action, device, outcome, requests);
                 if !matches!(outcome, Outcome::Done { .. }) {
                     out.why_all(requests, || did_not_run(outcome));
                     requests.iter().for_each(|&id| out.end(id, Drop::Refused));
                 }
             }
-            Event::Device(device, Change::Up) => self.gpus.came(device, &self.config),
-            Event::Device(device, _) => self.gpus.left(device, &self.config),
-            Event::Timer(_) => self.timer = Time::NEVER,
+            Event::Device(device, Change::Up) => self.came(device, known),
+            Event::Device(device, _) => self.left(device),
+            Event::Timer(key) => {
+                self.timers[key.0 as usize] = Time::NEVER;
+                if key == EXPIRES {
+                    self.expire(now, out);
+                }
+            }
             Event::Profiled { .. } => return,
         }
         self.schedule(now, out);

@@ -32,7 +32,7 @@ pub mod symphony;
 #[cfg(test)]
 mod tests;
 
-use crate::cluster::{Change, DeviceView};
+use crate::cluster::{Change, DeviceView, Footprint};
 use crate::request::{ActionId, AppId, DeviceId, Drop, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
 use std::ops::Range;
@@ -300,6 +300,8 @@ pub trait Lookup {
     fn devices(&self) -> Vec<DeviceView>;
     /// A request that has not ended, or whose batch is still in flight.
     fn request(&self, id: RequestId) -> Option<&Request>;
+    /// What a model needs of a device's memory.
+    fn footprint(&self, model: ModelId) -> Footprint;
     /// Its true execution time alone: always `None` unless the policy is an oracle.
     fn truth(&self, id: RequestId) -> Option<Span>;
 }
@@ -322,6 +324,11 @@ impl<'a> Known<'a> {
     /// A request that has not ended, or whose batch is still in flight.
     pub fn request(&self, id: RequestId) -> Option<&'a Request> {
         self.0.request(id)
+    }
+
+    /// What a model needs of a device's memory.
+    pub fn footprint(&self, model: ModelId) -> Footprint {
+        self.0.footprint(model)
     }
 
     /// The true execution time alone: `None` unless the policy is an oracle.

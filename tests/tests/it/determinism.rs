@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// Every policy, and every parameter that chooses another branch of one.
-pub const POLICIES: [&str; 18] = [
+pub const POLICIES: [&str; 19] = [
     "clipper",
     "clipper[preset=paper]",
     "clipper[sizing=fixed,size=16,default_reply=false]",
@@ -30,6 +30,7 @@ pub const POLICIES: [&str; 18] = [
     "clockwork[preset=paper]",
     "clockwork[estimator=static-mean,max_batch=16]",
     "clockwork[estimator=window-mean]",
+    "clockwork[sizes=all,max_batch=12]",
     "fifo",
     "fifo[drop_expired=true]",
     "nexus",

@@ -17,7 +17,7 @@ mod devices;
 mod work;
 
 use devices::Dev;
-use orrery_sim::cluster::{Change, DeviceView};
+use orrery_sim::cluster::{Change, DeviceView, Footprint};
 use orrery_sim::core::DeviceChange;
 use orrery_sim::driver::World;
 use orrery_sim::log::Record;
@@ -101,6 +101,7 @@ struct Req {
 struct Facts {
     devices: Vec<Dev>,
     requests: Vec<Req>,
+    footprints: Vec<Footprint>,
     shows_truth: bool,
 }
 
@@ -110,6 +111,9 @@ impl Lookup for Facts {
     }
     fn request(&self, id: RequestId) -> Option<&Request> {
         self.requests.get(id.index()).filter(|r| !r.ended || r.held).map(|r| &r.request)
+    }
+    fn footprint(&self, model: ModelId) -> Footprint {
+        self.footprints[model.index()]
     }
     fn truth(&self, id: RequestId) -> Option<Span> {
         self.request(id).filter(|_| self.shows_truth)?;
@@ -140,7 +144,9 @@ impl<'w, 'p> Naive<'w, 'p> {
     ) -> Self {
         let models = world.core.models.len();
         let devices = world.core.devices.iter().map(|spec| Dev::new(spec, models)).collect();
-        let facts = Facts { devices, requests: Vec::new(), shows_truth: policy.sees_truth() };
+        let footprints = world.core.models.clone();
+        let shows_truth = policy.sees_truth();
+        let facts = Facts { devices, requests: Vec::new(), footprints, shows_truth };
         Naive {
             world,
             sources,

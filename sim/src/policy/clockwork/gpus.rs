@@ -66,6 +66,11 @@ impl Tracker {
         self.outstanding.push_back(sent);
     }
 
+    /// Whether the action is outstanding.
+    pub fn has(&self, action: ActionId) -> bool {
+        self.outstanding.iter().any(|o| o.action == action)
+    }
+
     /// The action has ended and the next one begins at `free`.
     pub fn ended(&mut self, action: ActionId, free: Time) -> Outstanding {
         let at = self.outstanding.iter().position(|o| o.action == action);
@@ -90,7 +95,7 @@ impl Tracker {
     }
 
     /// From when on less than `ahead` is outstanding, if nothing is sent and nothing ends.
-    fn asks_at(&self, config: &Config) -> Time {
+    pub fn asks_at(&self, config: &Config) -> Time {
         if config.lead >= config.ahead {
             return Time::NEVER;
         }

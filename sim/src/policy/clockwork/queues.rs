@@ -172,8 +172,8 @@ impl Model {
         }
     }
 
-    /// Drops the requests that no batch queue holds any more.
-    pub fn drop_lost(&mut self, available: Time, out: &mut Actions) {
+    /// Drops the requests that no batch queue holds any more, and tells which.
+    pub fn drop_lost(&mut self, available: Time, dropped: &mut Vec<RequestId>, out: &mut Actions) {
         if !self.spread {
             return;
         }
@@ -182,6 +182,7 @@ impl Model {
             let lost = self.queue.pop_front().expect("cursors are within the queue");
             out.why(lost.id, || self.loss(lost.deadline, available));
             out.end(lost.id, Drop::Infeasible);
+            dropped.push(lost.id);
         }
         self.first = kept;
         self.spread = self.cursors.iter().any(|&c| c != kept);

@@ -1,0 +1,81 @@
+//! Clockwork's search for the next batch of a device.
+
+use super::super::Actions;
+use super::Clockwork;
+use super::strategies::{LAST, Rank};
+use crate::time::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The models that a search has met: the rank of their next strategy, and once a model was looked at,
+/// the size that it can fill.
+pub(super) type Met = BinaryHeap<Reverse<(Rank, Option<usize>)>>;
+
+impl Clockwork {
+    /// Tries a device's strategies in order of rank until one is valid: the model and the size of its
+    /// batch. Nothing changes between two tries of one model, so all that ask for more than it can
+    /// fill fail at its first one, and it is met again only where a valid one stands.
+    pub(super) fn search(
+        &mut self,
+        gpu: usize,
+        available: Time,
+        out: &mut Actions,
+    ) -> Option<(usize, usize)> {
+        self.met.clear();
+        let mut next = self.order.after(None);
+        loop {
+            while let Some(rank) = next
+                && self.met.peek().is_none_or(|Reverse(first)| rank < first.0)
+            {
+                let model = rank.1;
+                let sizes = self.models[model].sizes.len();
+                if let Some(latest) = self.untried(gpu, model, sizes) {
+                    self.met.push(Reverse(((latest, model), None)));
+                }
+                next = self.order.after(next);
+            }
+            let Some(Reverse((rank, looked_at))) = self.met.pop() else {
+                self.gpus.list[gpu].tried.note(self.order.makings, LAST);
+                return None;
+            };
+            if let Some(size) = looked_at {
+                self.gpus.list[gpu].tried.note(self.order.makings, rank);
+                return Some((rank.1, size));
+            }
+            self.look(gpu, rank.1, available, out);
+        }
+    }
+
+    /// Drops what cannot be in time in a batch of that model on that device, and finds the place of
+    /// its first valid strategy.
+    fn look(&mut self, gpu: usize, model: usize, available: Time, out: &mut Actions) {
+        self.models[model].drop_unsuitable(available);
+        self.drop_lost(model, available, out);
+        if let Some(size) = self.models[model].largest_fillable()
+            && let Some(latest) = self.untried(gpu, model, size + 1)
+        {
+            self.met.push(Reverse(((latest, model), Some(size))));
+        }
+    }
+
+    /// The smallest `latest` of a model's strategies that a device has not tried, among those of the
+    /// first `sizes` sizes.
+    pub(super) fn untried(&self, gpu: usize, model: usize, sizes: usize) -> Option<Time> {
+        let since = self.loads.as_ref().map_or(Some(0), |l| l.since(gpu, model))?;
+        self.models[model].strategies.untried(sizes, model, &self.gpus.list[gpu].tried, since)
+    }
+
+    pub(super) fn drop_lost(&mut self, model: usize, available: Time, out: &mut Actions) {
+        let m = &mut self.models[model];
+        self.dropped.clear();
+        m.drop_lost(available, &mut self.dropped, out);
+        if m.queue.is_empty() {
+            // A strategy of a model without requests can only fail, on every device.
+            self.order.moved(model, m.strategies.first(), None);
+            m.strategies.clear();
+        }
+        if let Some(loads) = &mut self.loads {
+            self.dropped.iter().for_each(|&id| loads.dropped(id));
+        }
+    }
+}
