@@ -6,7 +6,7 @@
 mod differential;
 mod plain;
 
-use super::{Config, Dispatch, Symphony};
+use super::{Config, Dispatch, Gather, Symphony};
 use crate::cluster::DeviceSpec;
 use crate::driver::{World, simulate};
 use crate::latency::Latency;
@@ -41,7 +41,7 @@ struct Story {
     batches: Vec<(f64, u32, Vec<usize>)>,
     /// Sent, as the batches.
     sent: Vec<f64>,
-    /// Requests without an answer in time, and when they were dropped.
+    /// Requests that were dropped, and when.
     dropped: Vec<(usize, f64)>,
 }
 
@@ -72,8 +72,8 @@ fn play(config: Config, gpus: usize, mut arrivals: Vec<(usize, Arrival)>) -> Sto
                     story.batches.push((in_units(time), gpu, requests));
                 }
             }
-            Record::End { time, request, end, .. } if end != End::InTime => {
-                assert_eq!(end, End::Dropped(Drop::Infeasible));
+            Record::End { time, request, end: End::Dropped(why), .. } => {
+                assert_eq!(why, Drop::Infeasible);
                 story.dropped.push((numbers[request.index()], in_units(time)));
             }
             _ => {}
@@ -169,16 +169,28 @@ fn the_released_reserves_are_led_by_and_taken_off() {
     assert_eq!(story.sent, [10.78], "0.1 and 0.05 before");
 }
 
+/// The GPU is busy until 19 = l(14). R15 has until 26, R16 to R19 until 34.
 #[test]
-fn the_window_passes_over_a_head_that_would_make_the_batch_small() {
-    // Nine at once, due at 12, and nine more, due at 13.5; one GPU. The first target is l(b) <= 10.
-    let burst = |at: f64, n: usize| (0..n).map(move |i| (i + 1, arrival(unit(at), 0, 24)));
-    let released = Config { ..Config::released().without_reserves() };
-    let story = play(released, 1, burst(0.0, 30).collect());
-    // 24 - 20e-3 - l(b+1): all fit up to 19 at 0. The other eleven are passed over.
-    assert_eq!(story.batches[0].2.len(), 19);
-    assert_eq!(story.batches[0].0, 0.0);
-    assert_eq!(story.dropped.len(), 11);
+fn the_window_drops_a_head_that_makes_the_batch_small() {
+    let mut arrivals = vec![(0, arrival(unit(0.0), 0, 24)); 14];
+    arrivals.push((15, arrival(unit(2.0), 0, 24)));
+    arrivals.extend((16..20).map(|i| (i, arrival(unit(10.0), 0, 24))));
+    let story = |gather| {
+        let config = Config { gather, dispatch: Dispatch::Eager, ..Config::released() };
+        play(config.without_reserves(), 1, arrivals.clone())
+    };
+    // From the head, no more than l(2) = 7 fits before 26; then l(3) = 8 before 34.
+    let head = story(Gather::Head);
+    assert_eq!(head.batches, [(19.0, 1, vec![15, 16]), (26.0, 1, vec![17, 18, 19])]);
+    assert!(head.dropped.is_empty());
+    // The target is 5, of 24 / 2 - 2 = 10. From 16 on five do not fit with R15; from 17 on the four
+    // others do not, and it is dropped for them.
+    let window = story(Gather::WindowDrop);
+    assert_eq!(window.batches, [(19.0, 1, vec![16, 17, 18, 19])]);
+    assert_eq!(window.dropped, [(15, 17.000001)]);
+    // Late requests are served all the same, and first.
+    let fcfs = story(Gather::Fcfs);
+    assert_eq!(fcfs.batches[0], (19.0, 1, vec![15, 16, 17, 18, 19]));
 }
 
 #[test]
