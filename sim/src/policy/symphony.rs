@@ -235,14 +235,19 @@ impl Symphony {
         }
     }
 
-    /// Sets the timer unless it goes off early enough already.
+    /// Sets the timer unless it goes off early enough already. With nothing to come it is cleared,
+    /// so that it does not make the run longer.
     #[inline]
     fn set_timer(&mut self, out: &mut Actions) {
         let next = self.due.min().min(self.gpu_due());
         if next < self.timer {
-            self.timer = next;
             out.set_timer(TIMER, next);
+        } else if next == Time::NEVER && self.timer != Time::NEVER {
+            out.clear_timer(TIMER);
+        } else {
+            return;
         }
+        self.timer = next;
     }
 }
 

@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// Every policy, and every parameter that chooses another branch of one.
-pub const POLICIES: [&str; 19] = [
+pub const POLICIES: [&str; 23] = [
     "clipper",
     "clipper[preset=paper]",
     "clipper[sizing=fixed,size=16,default_reply=false]",
@@ -42,6 +42,10 @@ pub const POLICIES: [&str; 19] = [
     "orloj[order=ascending]",
     "orloj[relearn_every=50]",
     "orloj[estimate=quantile,quantile=0.999,max_exec_ms=250]",
+    "symphony",
+    "symphony[preset=paper]",
+    "symphony[dispatch=eager,resp_ms=0]",
+    "symphony[gather=fcfs,dispatch=timeout,timeout_pct=20,gpu=smallest-id]",
 ];
 
 /// A policy of the list.

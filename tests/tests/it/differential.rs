@@ -16,7 +16,7 @@ use orrery_sim::driver::simulate;
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::policy::fifo::Fifo;
 use orrery_sim::policy::{Actions, Event, Known, Policy};
-use orrery_sim::policy::{clipper, clockwork, fifo, nexus, oracle, orloj};
+use orrery_sim::policy::{clipper, clockwork, fifo, nexus, oracle, orloj, symphony};
 use orrery_sim::request::{End, RequestId};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
@@ -79,6 +79,18 @@ pub fn policies() -> Vec<Entry> {
                 relearn_every: (case.seed % 3) as u32 * 4,
             };
             Box::new(orloj::Orloj::new(config, &case.profiles()))
+        }),
+        entry("symphony", |case| {
+            use symphony::{Choice, Config, Dispatch, Gather};
+            let seed = case.seed as usize;
+            let gather = [Gather::WindowDrop, Gather::Head, Gather::Fcfs][seed % 3];
+            let gpu = [Choice::EarliestFree, Choice::SmallestId][seed / 3 % 2];
+            let dispatch =
+                [Dispatch::Frontrun, Dispatch::Eager, Dispatch::Latest, Dispatch::Timeout(30.0)]
+                    [seed / 6 % 4];
+            let config = Config { gather, dispatch, gpu, ..Config::released() };
+            let config = Config { sample: ticks(5), max_batch: 8, resp: ticks(1), ..config };
+            Box::new(symphony::Symphony::new(config, &case.profiles()))
         }),
     ]
 }

@@ -7,9 +7,9 @@ use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::latency::Latency;
 use orrery_sim::log::{MemoryLog, Record};
-use orrery_sim::policy::symphony::{Config, Symphony};
+use orrery_sim::policy::symphony::{Choice, Config, Gather, Symphony};
 use orrery_sim::profile::ModelProfile;
-use orrery_sim::request::{AppId, Arrival, ModelId, VecSource};
+use orrery_sim::request::{AppId, Arrival, End, ModelId, VecSource};
 use orrery_sim::time::{Span, Time};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -62,8 +62,8 @@ fn arrivals() -> Vec<Arrival> {
     rows("arrivals").into_iter().map(arrival).collect()
 }
 
-/// Ours, by start.
-fn ours(config: Config) -> Vec<Batch> {
+/// Ours, by start, and when each dropped request had come.
+fn ours(config: Config) -> (Vec<Batch>, Vec<Time>) {
     let draw = || (0, LAW.batch(1, Span::ZERO));
     let profile = ModelProfile::measure(&LAW, SLO, &[1], 1, draw, 1);
     let mut world = World::single(LAW);
@@ -74,7 +74,8 @@ fn ours(config: Config) -> Vec<Batch> {
     let report = audit(records.iter().cloned());
     assert!(report.is_clean(), "{report}");
     let mut issued = BTreeMap::new();
-    let mut batches = Vec::new();
+    let (mut batches, mut dropped) = (Vec::new(), Vec::new());
+    let came: Vec<Time> = arrivals().iter().map(|a| a.at).collect();
     for record in records {
         match record {
             Record::Issue { batch, .. } => {
@@ -84,10 +85,13 @@ fn ours(config: Config) -> Vec<Batch> {
                 let (gpu, size) = issued[&action];
                 batches.push(Batch { start, gpu, size });
             }
+            Record::End { request, end: End::Dropped(_), .. } => {
+                dropped.push(came[request.index()]);
+            }
             _ => {}
         }
     }
-    batches
+    (batches, dropped)
 }
 
 /// How many recorded batches are ours as well: the same GPU and size, starts within 20 us.
@@ -101,7 +105,7 @@ fn same(recorded: &[Batch], ours: &[Batch]) -> usize {
 fn the_authors_program_made_the_same_batches() {
     let recorded = recorded();
     assert_eq!(recorded.len(), 950);
-    let ours = ours(Config::released().without_reserves());
+    let (ours, dropped) = ours(Config::released().without_reserves());
     let same = same(&recorded, &ours);
     eprintln!("{same} of {} batches", recorded.len());
     assert!(same * 1000 >= recorded.len() * 995, "{same} of {} batches", recorded.len());
@@ -109,6 +113,9 @@ fn the_authors_program_made_the_same_batches() {
     let (first, last) = (recorded[0].start, recorded.last().expect("the last").start);
     let within = ours.iter().filter(|b| (first..=last).contains(&b.start)).count();
     assert!(within.abs_diff(recorded.len()) <= 1, "{within} of ours in the window");
+    let window = Time::ZERO + Span::from_secs(6)..Time::ZERO + Span::from_secs(9);
+    let dropped = dropped.iter().filter(|t| window.contains(t)).count();
+    assert_eq!(dropped, 18, "as many as the authors' program dropped of 14,838");
 }
 
 /// The comparison is worth something only if it tells variants of the policy apart.
@@ -117,11 +124,11 @@ fn other_parameters_make_other_batches() {
     let released = Config::released().without_reserves();
     for config in [
         Config { jitter: Span::from_us(100), ..released },
-        Config { gather: orrery_sim::policy::symphony::Gather::Head, ..released },
-        Config { gpu: orrery_sim::policy::symphony::Choice::SmallestId, ..released },
+        Config { gather: Gather::Head, ..released },
+        Config { gpu: Choice::SmallestId, ..released },
         Config::released(),
     ] {
-        let same = same(&recorded(), &ours(config));
+        let same = same(&recorded(), &ours(config).0);
         eprintln!("{same} with {config:?}");
         assert!(same < 475, "{same} with {config:?}");
     }
