@@ -46,7 +46,7 @@
 //!   requests are shed.
 //! - Which frontend a request comes to is no part of it: they take turns by arrival, or (`deal=random`)
 //!   are chosen at random. All frontends start with the first GPU; which one is first is not known.
-//! - While nothing arrives there are no beacons; they are made up for at the next arrival.
+//! - Of a silence, only the last 300 beacons are made up for.
 //! - A GPU's queue is lost with it. Its models find other GPUs at once.
 //! - One profile for all kinds of GPUs; every model is resident everywhere.
 
@@ -73,8 +73,7 @@ use crate::profile::ModelProfile;
 use crate::request::{DeviceId, Drop, Request, RequestId};
 use crate::time::{Span, Time};
 
-const BEACON: TimerKey = TimerKey(0);
-/// Beacons that are made up for after a silence; by then every rate is next to nothing.
+/// Beacons that are made up for after a silence: in so many every rate falls to next to nothing.
 const SILENCE_MAX: u64 = 300;
 /// Outside of this range of what the plan carries, a rate asks for a new plan. Released code.
 const STEADY: std::ops::RangeInclusive<f64> = 0.8..=1.1;
@@ -90,7 +89,6 @@ pub struct NexusCluster {
     gpus: Vec<Backend>,
     planned_at: Time,
     next_beacon: Time,
-    beacon_is_set: bool,
     batch: Vec<RequestId>,
 }
 
@@ -106,7 +104,6 @@ impl NexusCluster {
             gpus: Vec::new(),
             planned_at: Time::ZERO,
             next_beacon: Time::NEVER,
-            beacon_is_set: false,
             batch: Vec::new(),
             config,
             models,
@@ -173,9 +170,10 @@ impl NexusCluster {
         self.rates.estimates.iter().enumerate().all(steady)
     }
 
-    /// Makes up for the beacons before `now`, and sets the next.
-    fn wake_beacons(&mut self, now: Time, out: &mut Actions) {
-        if self.beacon_is_set || self.config.planning != Planning::Dynamic {
+    /// Makes up for the beacons before `now`. Nothing but requests and results asks what the plan is,
+    /// so they need no timer, which would keep a run alive that is over.
+    fn catch_up(&mut self, now: Time) {
+        if self.config.planning != Planning::Dynamic {
             return;
         }
         let step = self.config.beacon;
@@ -185,21 +183,9 @@ impl NexusCluster {
             self.beacon(self.next_beacon);
             self.next_beacon += step;
         }
-        out.set_timer(BEACON, self.next_beacon);
-        self.beacon_is_set = true;
-    }
-
-    fn on_beacon(&mut self, now: Time, out: &mut Actions) {
-        self.beacon_is_set = !self.rates.quiet();
-        self.beacon(now);
-        self.next_beacon = now + self.config.beacon;
-        if self.beacon_is_set {
-            out.set_timer(BEACON, self.next_beacon);
-        }
     }
 
     fn arrive(&mut self, now: Time, request: &Request, out: &mut Actions) {
-        self.wake_beacons(now, out);
         let model = request.model.index();
         self.rates.arrived(model);
         let (frontend, gpu) = self.frontends.route(request.id.0, model);
@@ -216,7 +202,7 @@ impl NexusCluster {
             return self.look(now, gpu, out);
         }
         if let Some(at) = self.gpus[gpu].next_look(now, self.config.poll) {
-            out.set_timer(TimerKey(gpu as u64 + 1), at);
+            out.set_timer(TimerKey(gpu as u64), at);
         }
     }
 
@@ -260,6 +246,9 @@ impl Policy for NexusCluster {
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        if now > self.next_beacon {
+            self.catch_up(now);
+        }
         match event {
             Event::Start => self.start(now, known),
             Event::Arrive(request) => self.arrive(now, request, out),
@@ -273,8 +262,7 @@ impl Policy for NexusCluster {
                 self.gpus[device.index()].ended(now);
                 self.look(now, device.index(), out);
             }
-            Event::Timer(BEACON) => self.on_beacon(now, out),
-            Event::Timer(TimerKey(key)) => self.look(now, key as usize - 1, out),
+            Event::Timer(TimerKey(gpu)) => self.look(now, gpu as usize, out),
             Event::Device(device, Change::Up) => self.came_up(now, device),
             Event::Device(device, _) => self.gone(device, out),
             Event::Profiled { .. } => {}

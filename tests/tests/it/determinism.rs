@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// Every policy, and every parameter that chooses another branch of one.
-pub const POLICIES: [&str; 23] = [
+pub const POLICIES: [&str; 28] = [
     "clipper",
     "clipper[preset=paper]",
     "clipper[sizing=fixed,size=16,default_reply=false]",
@@ -37,6 +37,11 @@ pub const POLICIES: [&str; 23] = [
     "nexus[drop=earliest]",
     "nexus[drop=elapsed,batch=16]",
     "nexus[drop=none]",
+    "nexus-cluster",
+    "nexus-cluster[beacon_ms=50,epoch_ms=400,early_ms=100,history=4,frontends=3,poll_us=50]",
+    "nexus-cluster[preset=paper,beacon_ms=50,epoch_ms=100,history=2,frontends=2,deal=random]",
+    "nexus-cluster[plan=full,drop=earliest]",
+    "nexus-cluster[plan=static,batch=4,drop=elapsed]",
     "oracle",
     "orloj",
     "orloj[order=ascending]",

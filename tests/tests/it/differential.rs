@@ -16,7 +16,7 @@ use orrery_sim::driver::simulate;
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::policy::fifo::Fifo;
 use orrery_sim::policy::{Actions, Event, Known, Policy};
-use orrery_sim::policy::{clipper, clockwork, fifo, nexus, oracle, orloj, symphony};
+use orrery_sim::policy::{clipper, clockwork, fifo, nexus, nexus_cluster, oracle, orloj, symphony};
 use orrery_sim::request::{End, RequestId};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
@@ -65,6 +65,24 @@ pub fn policies() -> Vec<Entry> {
             let config =
                 nexus::Config { drop, std_factor: 1.0, profile_factor: 1.15, margin, batch };
             Box::new(nexus::Nexus::new(config, &case.profiles()))
+        }),
+        entry("nexus-cluster", |case| {
+            use nexus_cluster::{Config, Deal, NexusCluster, Planning};
+            let base = [Config::released(), Config::paper()][case.seed as usize % 2];
+            let planning = [Planning::Dynamic, Planning::Dynamic, Planning::Static, Planning::Full];
+            let config = Config {
+                planning: planning[case.seed as usize / 2 % 4],
+                beacon: ticks(2),
+                epoch: ticks(8),
+                early: ticks(4),
+                history: 2,
+                margin: ticks(1),
+                frontends: 1 + case.seed as u32 % 3,
+                deal: [Deal::RoundRobin, Deal::Random][case.seed as usize / 8 % 2],
+                poll: [Span::ZERO, ticks(1), Span::from_us(700)][case.seed as usize / 3 % 3],
+                ..base
+            };
+            Box::new(NexusCluster::new(config, &case.profiles()))
         }),
         entry("oracle", |case| {
             Box::new(oracle::Oracle::new(oracle::Config { max_batch: 4 }, &case.profiles()))

@@ -202,7 +202,7 @@ fn another_profile_changes_decisions_and_no_truth() {
     let arrive = |records: &[Record]| -> Vec<Record> {
         records.iter().filter(|r| matches!(r, Record::Arrive { .. })).cloned().collect()
     };
-    for text in ["orloj", "clockwork[estimator=static-mean]", "nexus", "symphony"] {
+    for text in ["orloj", "clockwork[estimator=static-mean]", "nexus", "symphony", "nexus-cluster"] {
         let first = log(&with_profile(0), text, 1);
         let mut changed = 0;
         for seed in 1..10 {
@@ -249,6 +249,7 @@ fn a_request_meets_the_same_noise_under_every_policy() {
             "clipper[sizing=fixed,size=1]",
             "clockwork[max_batch=1]",
             "nexus[batch=1]",
+            "nexus-cluster[batch=1]",
             "oracle[max_batch=1]",
             "orloj[max_batch=1]",
             "symphony[max_batch=1]",

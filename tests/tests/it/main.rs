@@ -13,6 +13,7 @@ mod intervals;
 mod naive;
 mod papers;
 mod recorded_symphony;
+mod recorded_nexus;
 mod regressions;
 mod result_version;
 mod timeline;

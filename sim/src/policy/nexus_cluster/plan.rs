@@ -306,10 +306,12 @@ fn pack(models: &[Model], rates: &[f64], gpus: usize, packing: Packing) -> Optio
     } else {
         saturate(models, &mut plan, &mut order)?;
     }
-    order.iter().all(|&(rate, m)| plan.place(models, m, rate) <= RATE_EPSILON).then(|| {
-        plan.nodes.retain(|n| !n.shares.is_empty());
-        plan.nodes
-    })
+    let mut placed = order.iter().map(|&(rate, m)| plan.place(models, m, rate));
+    let all = placed.all(|left| left <= RATE_EPSILON);
+    // A rate that is next to nothing fits anywhere; its model may not.
+    let housed = (0..models.len()).all(|m| plan.shares_of(m).next().is_some());
+    plan.nodes.retain(|n| !n.shares.is_empty());
+    (all && housed).then_some(plan.nodes)
 }
 
 /// Gives each model the GPUs that it fills; leaves the residual loads by falling occupancy.

@@ -37,11 +37,6 @@ impl Rates {
         self.counts[model] += 1;
     }
 
-    /// Whether nothing has arrived since the last beacon.
-    pub fn quiet(&self) -> bool {
-        self.counts.iter().all(|&n| n == 0)
-    }
-
     /// The frontends report what they have counted.
     pub fn beacon(&mut self) {
         for (count, estimate) in self.counts.iter_mut().zip(&mut self.estimates) {
