@@ -119,6 +119,20 @@ impl ModelProfile {
         self.sizes.iter().enumerate().filter_map(keep).collect()
     }
 
+    /// The latency of batches of 1, 2, ..., up to `max_batch` or the largest size measured, as
+    /// Symphony's, Nexus's and Shepherd's released code estimates it: mean plus one standard
+    /// deviation. It never falls from one size to the next.
+    pub fn estimates(&self, max_batch: u32) -> Vec<Span> {
+        let largest = self.sizes.last().map_or(1, |s| s.size).min(max_batch);
+        let mut longest = Span::ZERO;
+        let mut estimate = |size| {
+            let measured = self.size(size);
+            longest = longest.max(measured.mean + measured.std);
+            longest
+        };
+        (1..=largest).map(&mut estimate).collect()
+    }
+
     /// The profile of a size: the smallest measured one that holds it, or the largest.
     pub fn size(&self, size: u32) -> SizeProfile {
         let at = self.sizes.partition_point(|s| s.size < size);
@@ -149,6 +163,8 @@ mod tests {
         assert_eq!(p.size(2).mean, Span::from_ms(33), "one of two is long: 30 ms times 1.1");
         assert_eq!(p.size(2).typical, Span::from_ms(22), "both take the mean of 20 ms");
         assert_eq!(p.size(3).size, 4);
+        assert_eq!(p.estimates(2), [Span::from_ms(30), p.size(2).mean + p.size(2).std]);
+        assert_eq!(p.estimates(9).len(), 4);
         assert_eq!(p.shortest_mean(), Span::from_ms(10));
         assert_eq!(p.sizes_within(Span::from_ms(11), 16), [1, 2]);
         assert_eq!(p.sizes_within(Span::from_ms(1), 16), [1]);

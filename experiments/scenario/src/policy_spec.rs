@@ -7,10 +7,15 @@
 mod configs;
 mod params;
 
-use self::configs::{clipper_config, clockwork_config, fifo_config, nexus_config, orloj_config};
+use self::configs::{
+    clipper_config, clockwork_config, eager_config, fifo_config, nexus_config, orloj_config,
+    shepherd_config, timeout_config,
+};
 use self::params::Params;
 use crate::error::{SpecError, nearest};
-use orrery_sim::policy::{Policy, clipper, clockwork, fifo, nexus, oracle, orloj};
+use orrery_sim::policy::{
+    Policy, clipper, clockwork, eager, fifo, nexus, oracle, orloj, shepherd, timeout,
+};
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::rng::Stream;
 use std::fmt;
@@ -31,10 +36,14 @@ enum Config {
     Nexus(nexus::Config),
     Clockwork(clockwork::Config),
     Orloj(orloj::Config),
+    Shepherd(shepherd::Config),
+    Timeout(timeout::Config),
+    Eager(eager::Config),
 }
 
 /// The names of all policies.
-pub const NAMES: [&str; 6] = ["clipper", "clockwork", "fifo", "nexus", "oracle", "orloj"];
+pub const NAMES: [&str; 9] =
+    ["clipper", "clockwork", "eager", "fifo", "nexus", "oracle", "orloj", "shepherd", "timeout"];
 
 impl PolicySpec {
     /// Reads a policy's name and parameters.
@@ -52,6 +61,9 @@ impl PolicySpec {
             "nexus" => Config::Nexus(nexus_config(&mut params)?),
             "clockwork" => Config::Clockwork(clockwork_config(&mut params)?),
             "orloj" => Config::Orloj(orloj_config(&mut params)?),
+            "shepherd" => Config::Shepherd(shepherd_config(&mut params)?),
+            "timeout" => Config::Timeout(timeout_config(&mut params)?),
+            "eager" => Config::Eager(eager_config(&mut params)?),
             other => {
                 let hint = nearest(other, NAMES)
                     .map_or(String::new(), |n| format!("did you mean `{n}`? "));
@@ -85,6 +97,9 @@ impl PolicySpec {
             Config::Nexus(c) => Box::new(nexus::Nexus::new(*c, profiles)),
             Config::Clockwork(c) => Box::new(clockwork::Clockwork::new(*c, profiles)),
             Config::Orloj(c) => Box::new(orloj::Orloj::new(*c, profiles)),
+            Config::Shepherd(c) => Box::new(shepherd::Shepherd::new(*c, profiles)),
+            Config::Timeout(c) => Box::new(timeout::Timeout::new(*c)),
+            Config::Eager(c) => Box::new(eager::Eager::new(*c, profiles)),
         }
     }
 }
@@ -130,6 +145,13 @@ mod tests {
             "clockwork[estimator=static-mean,max_batch=16]",
             "orloj",
             "orloj[estimate=quantile,quantile=0.99,order=ascending,relearn_every=100]",
+            "shepherd",
+            "shepherd[preset=paper]",
+            "shepherd[expired_head_bug=true,factor=2.5,data_ms=0.05,max_batch=32]",
+            "timeout",
+            "timeout[max_batch=8,max_wait_ms=2.5,drop_expired=true]",
+            "eager",
+            "eager[max_batch=8,gather=window]",
         ];
         for text in texts {
             let spec = PolicySpec::parse(text).unwrap();

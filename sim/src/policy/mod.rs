@@ -10,11 +10,15 @@
 //! | [`clockwork`] | Clockwork (OSDI 2020): strategies and action windows |
 //! | [`nexus`] | Nexus (SOSP 2019): batch from profile and SLO, early drop |
 //! | [`clipper`] | Clipper (NSDI 2017): adaptive batching |
+//! | [`shepherd`] | Shepherd (NSDI 2023): largest batch first, with preemption |
+//! | [`timeout`] | TensorFlow Serving (2017): a batch when it is full or has waited |
+//! | [`eager`] | the work-conserving reference of a cluster: earliest deadline, largest batch |
 //! | [`fifo`] | the plain reference: first in, first out, greedy batches |
 //! | [`oracle`] | the reference that knows every execution time |
 
 pub mod clipper;
 pub mod clockwork;
+pub mod eager;
 mod edf_queue;
 pub mod fifo;
 mod free_devices;
@@ -22,8 +26,10 @@ pub mod nexus;
 pub mod oracle;
 pub mod orloj;
 mod score;
+pub mod shepherd;
 #[cfg(test)]
 mod tests;
+pub mod timeout;
 
 use crate::cluster::{Change, DeviceView};
 use crate::request::{ActionId, AppId, DeviceId, Drop, ModelId, Request, RequestId};

@@ -11,6 +11,7 @@ mod information;
 mod intervals;
 mod naive;
 mod papers;
+mod recorded_shepherd;
 mod regressions;
 mod result_version;
 mod timeline;
