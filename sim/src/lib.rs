@@ -30,6 +30,7 @@
 //! ```
 
 pub mod audit;
+pub mod bounds;
 pub mod cluster;
 pub mod core;
 pub mod delay;

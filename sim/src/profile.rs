@@ -154,6 +154,25 @@ impl ModelProfile {
         Span::from_ns_f64(apps().map(|a| a.weight * a.law.mean_ns()).sum::<f64>() / weight)
     }
 
+    /// The latency of batches of 1, 2, ..., `max_batch`, as Symphony's, Nexus's and Shepherd's
+    /// released code estimates it: mean plus one standard deviation. A size that was not measured
+    /// costs what the law says, plus the deviation of the next one that was. It never falls from one
+    /// size to the next.
+    pub fn estimates(&self, max_batch: u32) -> Vec<Span> {
+        let mut longest = Span::ZERO;
+        let mut estimate = |size| {
+            let measured = self.size(size);
+            let mean = if measured.size == size {
+                measured.mean
+            } else {
+                self.law.batch(size, self.mean_alone())
+            };
+            longest = longest.max(mean + measured.std);
+            longest
+        };
+        (1..=max_batch).map(&mut estimate).collect()
+    }
+
     /// The profile of a size: the smallest measured one that holds it, or the largest.
     pub fn size(&self, size: u32) -> SizeProfile {
         let at = self.sizes.partition_point(|s| s.size < size);
@@ -201,6 +220,8 @@ mod tests {
         assert_eq!(p.size(2).mean, Span::from_ms(33), "one of two is long: 30 ms times 1.1");
         assert_eq!(p.size(2).typical, Span::from_ms(22), "both take the mean of 20 ms");
         assert_eq!(p.size(3).size, 4);
+        assert_eq!(p.estimates(2), [Span::from_ms(30), p.size(2).mean + p.size(2).std]);
+        assert_eq!(p.estimates(9).len(), 4);
         assert_eq!(p.shortest_mean(), Span::from_ms(10));
         assert_eq!(p.sizes_within(Span::from_ms(11), 16), [1, 2]);
         assert_eq!(p.sizes_within(Span::from_ms(1), 16), [1]);

@@ -8,13 +8,14 @@ mod configs;
 mod params;
 
 use self::configs::{
-    clipper_config, clockwork_config, fifo_config, nexus_cluster_config, nexus_config,
-    orloj_config, symphony_config,
+    clipper_config, clockwork_config, eager_config, fifo_config, nexus_cluster_config,
+    nexus_config, orloj_config, shepherd_config, symphony_config, timeout_config,
 };
 use self::params::Params;
 use crate::error::{SpecError, nearest};
 use orrery_sim::policy::{
-    Policy, clipper, clockwork, fifo, nexus, nexus_cluster, oracle, orloj, symphony,
+    Policy, clipper, clockwork, eager, fifo, nexus, nexus_cluster, oracle, orloj, shepherd,
+    symphony, timeout,
 };
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::rng::Stream;
@@ -38,11 +39,25 @@ enum Config {
     Clockwork(clockwork::Config),
     Orloj(orloj::Config),
     Symphony(symphony::Config),
+    Shepherd(shepherd::Config),
+    Timeout(timeout::Config),
+    Eager(eager::Config),
 }
 
 /// The names of all policies.
-pub const NAMES: [&str; 8] =
-    ["clipper", "clockwork", "fifo", "nexus", "nexus-cluster", "oracle", "orloj", "symphony"];
+pub const NAMES: [&str; 11] = [
+    "clipper",
+    "clockwork",
+    "eager",
+    "fifo",
+    "nexus",
+    "nexus-cluster",
+    "oracle",
+    "orloj",
+    "shepherd",
+    "symphony",
+    "timeout",
+];
 
 impl PolicySpec {
     /// Reads a policy's name and parameters.
@@ -62,6 +77,9 @@ impl PolicySpec {
             "clockwork" => Config::Clockwork(clockwork_config(&mut params)?),
             "orloj" => Config::Orloj(orloj_config(&mut params)?),
             "symphony" => Config::Symphony(symphony_config(&mut params)?),
+            "shepherd" => Config::Shepherd(shepherd_config(&mut params)?),
+            "timeout" => Config::Timeout(timeout_config(&mut params)?),
+            "eager" => Config::Eager(eager_config(&mut params)?),
             other => {
                 let hint = nearest(other, NAMES)
                     .map_or(String::new(), |n| format!("did you mean `{n}`? "));
@@ -97,6 +115,9 @@ impl PolicySpec {
             Config::Clockwork(c) => Box::new(clockwork::Clockwork::new(*c, profiles)),
             Config::Orloj(c) => Box::new(orloj::Orloj::new(*c, profiles)),
             Config::Symphony(c) => Box::new(symphony::Symphony::new(*c, profiles)),
+            Config::Shepherd(c) => Box::new(shepherd::Shepherd::new(*c, profiles)),
+            Config::Timeout(c) => Box::new(timeout::Timeout::new(*c)),
+            Config::Eager(c) => Box::new(eager::Eager::new(*c, profiles)),
         }
     }
 }
@@ -152,6 +173,13 @@ mod tests {
             "symphony[dispatch=timeout,timeout_pct=12.5,gpu=smallest-id]",
             "symphony[gather=fcfs,dispatch=eager,ctrl_ms=0.025,sample_ms=10,max_batch=32]",
             "symphony[preset=paper,dispatch=latest,data_ms=0.075,window=7,margin_ms=0]",
+            "shepherd",
+            "shepherd[preset=paper]",
+            "shepherd[expired_head_bug=true,factor=2.5,data_ms=0.05,max_batch=32]",
+            "timeout",
+            "timeout[max_batch=8,max_wait_ms=2.5,drop_expired=true]",
+            "eager",
+            "eager[max_batch=8,gather=window]",
         ];
         for text in texts {
             let spec = PolicySpec::parse(text).unwrap();

@@ -13,12 +13,16 @@
 //! | [`symphony`] | Symphony (2024): deferred batches, models and GPUs find each other |
 //! | [`clipper`] | Clipper (NSDI 2017): adaptive batching |
 //! | [`autoscale`] | Symphony's autoscaling advice, followed, around any other policy |
+//! | [`shepherd`] | Shepherd (NSDI 2023): largest batch first, with preemption |
+//! | [`timeout`] | TensorFlow Serving (2017): a batch when it is full or has waited |
+//! | [`eager`] | the work-conserving reference of a cluster: earliest deadline, largest batch |
 //! | [`fifo`] | the plain reference: first in, first out, greedy batches |
 //! | [`oracle`] | the reference that knows every execution time |
 
 pub mod autoscale;
 pub mod clipper;
 pub mod clockwork;
+pub mod eager;
 mod early_drop;
 mod edf_queue;
 pub mod fifo;
@@ -28,9 +32,11 @@ pub mod nexus_cluster;
 pub mod oracle;
 pub mod orloj;
 mod score;
+pub mod shepherd;
 pub mod symphony;
 #[cfg(test)]
 mod tests;
+pub mod timeout;
 
 use crate::cluster::{Change, DeviceView, Footprint};
 use crate::request::{ActionId, AppId, DeviceId, Drop, ModelId, Request, RequestId};

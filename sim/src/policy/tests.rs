@@ -1,5 +1,11 @@
 //! The policies on cases small enough to be worked by hand.
 
+mod cluster;
+mod eager;
+mod naive_flex;
+mod shepherd;
+mod timeout;
+
 use super::{clipper, clockwork, nexus, orloj};
 use crate::driver::{World, simulate};
 use crate::latency::Latency;

@@ -202,7 +202,8 @@ fn another_profile_changes_decisions_and_no_truth() {
     let arrive = |records: &[Record]| -> Vec<Record> {
         records.iter().filter(|r| matches!(r, Record::Arrive { .. })).cloned().collect()
     };
-    for text in ["orloj", "clockwork[estimator=static-mean]", "nexus", "symphony", "nexus-cluster"] {
+    for text in ["orloj", "clockwork[estimator=static-mean]", "nexus", "symphony", "nexus-cluster"]
+    {
         let first = log(&with_profile(0), text, 1);
         let mut changed = 0;
         for seed in 1..10 {

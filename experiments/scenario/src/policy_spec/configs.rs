@@ -2,7 +2,9 @@
 
 use super::params::Params;
 use crate::error::SpecError;
-use orrery_sim::policy::{clipper, clockwork, fifo, nexus, nexus_cluster, orloj, symphony};
+use orrery_sim::policy::{
+    clipper, clockwork, eager, fifo, nexus, nexus_cluster, orloj, shepherd, symphony, timeout,
+};
 use orrery_sim::time::Span;
 
 pub(super) fn fifo_config(p: &mut Params) -> Result<fifo::Config, SpecError> {
@@ -181,4 +183,44 @@ pub(super) fn symphony_config(p: &mut Params) -> Result<symphony::Config, SpecEr
         window: p.count("window", config.window)?,
         max_batch: p.count("max_batch", config.max_batch)?,
     })
+}
+
+pub(super) fn shepherd_config(p: &mut Params) -> Result<shepherd::Config, SpecError> {
+    let config = match p.preset("released", "paper")? {
+        "paper" => shepherd::Config::paper(),
+        _ => shepherd::Config::released(),
+    };
+    let default = match config.follow_up {
+        shepherd::FollowUp::New => "new",
+        shepherd::FollowUp::Preempted => "preempted",
+    };
+    let follow_up = match p.word("follow_up", default, &["new", "preempted"])? {
+        "new" => shepherd::FollowUp::New,
+        _ => shepherd::FollowUp::Preempted,
+    };
+    Ok(shepherd::Config {
+        // A batch that is stopped for one of its own size could be stopped for ever.
+        factor: p.number("factor", config.factor, 1.01..=1e6)?,
+        ctrl: p.span_ms("ctrl_ms", config.ctrl)?,
+        data: p.span_ms("data_ms", config.data)?,
+        follow_up,
+        expired_head_bug: p.flag("expired_head_bug", config.expired_head_bug)?,
+        max_batch: p.count("max_batch", config.max_batch)?,
+    })
+}
+
+pub(super) fn timeout_config(p: &mut Params) -> Result<timeout::Config, SpecError> {
+    Ok(timeout::Config {
+        max_batch: p.count("max_batch", 16)?,
+        max_wait: p.span_ms("max_wait_ms", Span::from_ms(2))?,
+        drop_expired: p.flag("drop_expired", false)?,
+    })
+}
+
+pub(super) fn eager_config(p: &mut Params) -> Result<eager::Config, SpecError> {
+    let gather = match p.word("gather", "head", &["head", "window"])? {
+        "head" => eager::Gather::Head,
+        _ => eager::Gather::Window,
+    };
+    Ok(eager::Config { max_batch: p.count("max_batch", 499)?, gather })
 }

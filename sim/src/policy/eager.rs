@@ -1,0 +1,130 @@
+//! Eager batching: the work-conserving baseline that Symphony (§2.2, §3.4) compares itself with.
+//!
+//! No GPU waits while a request does. A free one takes the model whose head has the earliest
+//! deadline, and the largest batch that the head allows. Symphony's timeout of k = 0 is this.
+//!
+//! ```text
+//! while a GPU is free and requests wait:
+//!     model <- the one whose head has the earliest deadline
+//!     b     <- the most requests, by deadline, whose batch from now ends by the head's deadline
+//!     if b = 0: drop the head
+//!     else:     execute the b earliest
+//! ```
+//!
+//! `gather=window` never lets a head make its batch smaller: it drops the head unless everything
+//! that waits, up to `max_batch`, fits.
+//!
+//! # Differences from the paper
+//! - The paper runs a model's batch as soon as any GPU is idle; of several models it names no order.
+//!   Ours goes by the head's deadline, then by the smallest model.
+//!
+//! # Differences from the released code
+//! - It is a flag of Symphony's scheduler there (`kImmediately`), whose default drops by a target
+//!   batch size that it estimates from the rate; ours estimates no rate.
+
+use super::edf_queue::{EdfQueue, of_model};
+use super::free_devices::FreeDevices;
+use super::{Actions, Event, Exec, Known, Policy};
+use crate::profile::ModelProfile;
+use crate::request::{Drop, ModelId, RequestId};
+use crate::time::{Span, Time};
+
+/// Which batch a head allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gather {
+    /// The largest that is in time for it; it is dropped when that is none (Symphony, `GetBatch`).
+    Head,
+    /// All that wait, up to the largest batch; it is dropped when that would be late for it.
+    Window,
+}
+
+/// Eager's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The most requests of a batch; no more than the profile has measured.
+    pub max_batch: u32,
+    /// Which batch a head allows.
+    pub gather: Gather,
+}
+
+/// The policy. See the module's text.
+pub struct Eager {
+    config: Config,
+    /// By model: the estimated latency of a batch of `i + 1`.
+    latency: Vec<Vec<Span>>,
+    queues: Vec<EdfQueue>,
+    free: FreeDevices,
+    batch: Vec<RequestId>,
+}
+
+impl Eager {
+    /// Eager batching by the profiles' latencies.
+    pub fn new(config: Config, profiles: &[ModelProfile]) -> Eager {
+        let latency = profiles.iter().map(|p| p.estimates(config.max_batch)).collect();
+        let (queues, batch) = (Vec::new(), Vec::new());
+        Eager { config, latency, queues, free: FreeDevices::default(), batch }
+    }
+
+    fn dispatch(&mut self, now: Time, out: &mut Actions) {
+        while let Some(device) = self.free.next() {
+            let heads = self.queues.iter().enumerate();
+            let earliest = heads.filter_map(|(m, q)| Some((q.head()?.0, m))).min();
+            let Some((deadline, model)) = earliest else { return };
+            let size = self.largest(now, model, deadline);
+            let queue = &mut self.queues[model];
+            if size == 0 {
+                let (_, head) = queue.pop().expect("it has a head");
+                out.why(head, || {
+                    "early drop: the batch that it allows, from now, would not be in time".into()
+                });
+                out.end(head, Drop::Infeasible);
+                continue;
+            }
+            let waiting = queue.len();
+            self.batch.clear();
+            self.batch.extend((0..size).filter_map(|_| queue.pop()).map(|(_, id)| id));
+            out.why_all(&self.batch, || {
+                format!(
+                    "a GPU is free and its model's head has the earliest deadline; batch of \
+                     {size} of {waiting} waiting: the most in time"
+                )
+            });
+            out.exec(Exec::now(device, ModelId(model as u32)), &self.batch);
+            self.free.take_next();
+        }
+    }
+
+    /// The batch that a head of that deadline allows.
+    fn largest(&self, now: Time, model: usize, deadline: Time) -> usize {
+        let latency = &self.latency[model];
+        let most = self.queues[model].len().min(latency.len());
+        let in_time = latency.partition_point(|&l| now + l <= deadline).min(most);
+        match self.config.gather {
+            Gather::Head => in_time,
+            Gather::Window if in_time == most => most,
+            Gather::Window => 0,
+        }
+    }
+}
+
+impl Policy for Eager {
+    fn name(&self) -> String {
+        let Config { max_batch, gather } = self.config;
+        let gather = match gather {
+            Gather::Head => "head",
+            Gather::Window => "window",
+        };
+        format!("eager[max_batch={max_batch},gather={gather}]")
+    }
+
+    fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        match event {
+            Event::Arrive(r) => of_model(&mut self.queues, r.model.index()).push(r),
+            Event::Timer(_) | Event::Profiled { .. } => return,
+            Event::Start | Event::Result { .. } | Event::Device(..) => {
+                self.free.follow(&event, known, out);
+            }
+        }
+        self.dispatch(now, out);
+    }
+}
