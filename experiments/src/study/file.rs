@@ -229,7 +229,8 @@ impl Study {
             sample: self.sample,
             path: PathBuf::from(format!("{}.toml", self.id)),
         };
-        Ok((file.checked()?, Scenario::from_text(&self.id, &self.scenario)?))
+        let text = format!("policies = {:?}\n{}", file.policies, self.scenario);
+        Ok((file.checked()?, Scenario::from_text(&self.id, &text)?))
     }
 
     /// The system of a cell, by the cell's number: systems change fastest.
