@@ -43,16 +43,17 @@
 //! - `follow_up=new` is released: after a preemption the arrival's loop is repeated for the *new*
 //!   batch's model. `follow_up=preempted` is the pseudo-code's.
 
+mod gpus;
 mod queue;
 mod running;
 
-use self::queue::{Queue, Waiting, first_deadline};
-use self::running::Running;
+use self::gpus::{Batch, Gpus};
+use self::queue::{Queue, Queues, Waiting};
 use super::free_devices::did_not_run;
 use super::{Actions, Event, Exec, Known, Outcome, Policy};
 use crate::cluster::Change;
 use crate::profile::ModelProfile;
-use crate::request::{ActionId, DeviceId, Drop, ModelId, RequestId};
+use crate::request::{DeviceId, Drop, ModelId, RequestId};
 use crate::time::{Span, Time};
 use std::collections::BTreeSet;
 
@@ -102,36 +103,11 @@ impl Config {
     }
 }
 
-struct Batch {
-    action: ActionId,
-    model: usize,
-    requests: Vec<Waiting>,
-    first: Time,
-    /// What it is being stopped for.
-    then: Option<(usize, Vec<Waiting>)>,
-}
-
-struct Gpu {
-    up: bool,
-    can_preempt: bool,
-    batch: Option<Batch>,
-    /// Whether its batch is in `running`.
-    listed: bool,
-}
-
 /// The policy. See the module's text.
 pub struct Shepherd {
     config: Config,
-    queues: Vec<Queue>,
-    /// By id.
-    gpus: Vec<Gpu>,
-    idle: BTreeSet<usize>,
-    running: Running,
-    /// When each queue next has something to drop.
-    hopeless: BTreeSet<(Time, usize)>,
-    /// Models whose own batches might be stopped for larger ones since something else than an
-    /// arrival has changed their queue.
-    changed: BTreeSet<usize>,
+    queues: Queues,
+    gpus: Gpus,
     /// Models for which the arrival's loop is to be repeated.
     again: BTreeSet<usize>,
     ids: Vec<RequestId>,
@@ -142,16 +118,18 @@ impl Shepherd {
     pub fn new(config: Config, profiles: &[ModelProfile]) -> Shepherd {
         let queue =
             |p: &ModelProfile| Queue::new(config.ctrl, config.data, &p.estimates(config.max_batch));
-        Shepherd {
-            config,
-            queues: profiles.iter().map(queue).collect(),
-            gpus: Vec::new(),
-            idle: BTreeSet::new(),
-            running: Running::default(),
-            hopeless: BTreeSet::new(),
-            changed: BTreeSet::new(),
-            again: BTreeSet::new(),
-            ids: Vec::new(),
+        let queues = Queues::new(profiles.iter().map(queue).collect(), config.expired_head_bug);
+        let (gpus, again, ids) = (Gpus::default(), BTreeSet::new(), Vec::new());
+        Shepherd { config, queues, gpus, again, ids }
+    }
+
+    /// What a GPU that has become free does: the largest batch of all models.
+    fn completed(&mut self, now: Time, gpu: usize, out: &mut Actions) {
+        let candidates = self.queues.waiting().map(|m| (self.queues[m].candidate(now), m));
+        let largest = candidates.max_by_key(|&(size, m)| (size, usize::MAX - m));
+        if let Some((size, model)) = largest.filter(|l| l.0 > 0) {
+            let batch = self.take(model, size);
+            self.execute(now, gpu, model, batch, out);
         }
     }
 
@@ -161,8 +139,8 @@ impl Shepherd {
         loop {
             self.use_idle(now, model, out);
             if self.may_preempt(now, model) {
-                self.changed.clear();
-                (0..self.gpus.len()).for_each(|gpu| self.try_preempt(now, gpu, model, out));
+                self.queues.changed.clear();
+                self.gpus.ids().for_each(|gpu| self.try_preempt(now, gpu, model, out));
             }
             match self.again.pop_first() {
                 Some(next) => model = next,
@@ -172,7 +150,7 @@ impl Shepherd {
     }
 
     fn use_idle(&mut self, now: Time, model: usize, out: &mut Actions) {
-        while let Some(&gpu) = self.idle.first() {
+        while let Some(&gpu) = self.gpus.idle.first() {
             let size = self.queues[model].candidate(now);
             if size == 0 {
                 return;
@@ -182,43 +160,13 @@ impl Shepherd {
         }
     }
 
-    /// Whether any GPU at all would be preempted; exact, but for the factor's rounding.
-    fn may_preempt(&mut self, now: Time, model: usize) -> bool {
-        let size = self.queues[model].candidate(now);
-        let smallest = self.running.smallest_of_others(model);
-        if smallest.is_some_and(|s| self.is_worth(size, s)) || self.own_may_grow(now, model) {
-            return true;
-        }
-        while let Some(&other) = self.changed.first() {
-            if self.own_may_grow(now, other) {
-                return true;
-            }
-            // With nothing but time passing, its candidates only shrink.
-            self.changed.pop_first();
-        }
-        false
-    }
-
-    fn is_worth(&self, new: usize, running: usize) -> bool {
-        new as f64 >= self.config.factor * running as f64
-    }
-
-    /// Whether a batch of the model would be stopped for a larger one of the model.
-    fn own_may_grow(&self, now: Time, model: usize) -> bool {
-        let queue = &self.queues[model];
-        let sizes = self.running.sizes(model);
-        let mut small = sizes.take_while(|&(size, _)| self.is_worth(size + queue.len(), size));
-        small.any(|(size, first)| self.is_worth(queue.candidate_with(now, size, first), size))
-    }
-
     fn try_preempt(&mut self, now: Time, gpu: usize, model: usize, out: &mut Actions) {
-        let Some(batch) = self.gpus[gpu].batch.as_ref().filter(|_| self.gpus[gpu].listed) else {
-            return;
-        };
+        let Some(batch) = self.gpus.preemptible(gpu) else { return };
         let (own, running) = (batch.model, batch.requests.len());
         let mut best = (self.queues[own].candidate_with(now, running, batch.first), own);
         if own != model {
             let new = self.queues[model].candidate(now);
+            // Of equal ones, the smaller model's.
             if (new, own) > (best.0, model) {
                 best = (new, model);
             }
@@ -231,34 +179,55 @@ impl Shepherd {
         }
     }
 
+    fn is_worth(&self, new: usize, running: usize) -> bool {
+        new as f64 >= self.config.factor * running as f64
+    }
+
+    /// Whether [`Shepherd::try_preempt`] would stop any batch at all.
+    fn may_preempt(&mut self, now: Time, model: usize) -> bool {
+        let size = self.queues[model].candidate(now);
+        let smallest = self.gpus.running.smallest_of_others(model);
+        if smallest.is_some_and(|s| self.is_worth(size, s)) || self.own_may_grow(now, model) {
+            return true;
+        }
+        while let Some(&other) = self.queues.changed.first() {
+            if self.own_may_grow(now, other) {
+                return true;
+            }
+            // With nothing but time passing, its candidates only shrink.
+            self.queues.changed.pop_first();
+        }
+        false
+    }
+
+    /// Whether a batch of the model would be stopped for a larger one of the model.
+    fn own_may_grow(&self, now: Time, model: usize) -> bool {
+        let queue = &self.queues[model];
+        let sizes = self.gpus.running.sizes(model);
+        let mut small = sizes.take_while(|&(size, _)| self.is_worth(size + queue.len(), size));
+        small.any(|(size, first)| self.is_worth(queue.candidate_with(now, size, first), size))
+    }
+
     /// Stops a batch for a larger one, which is set aside until the device has stopped.
     fn preempt(&mut self, gpu: usize, model: usize, size: usize, out: &mut Actions) {
-        self.unlist(gpu);
-        let stopped = self.gpus[gpu].batch.as_ref().expect("it is busy");
+        let stopped = self.gpus.preemptible(gpu).expect("it is running");
         let (action, running) = (stopped.action, stopped.requests.len());
-        let mut then = Vec::new();
+        let mut then = Vec::with_capacity(size);
         if stopped.model == model {
             then.extend_from_slice(&stopped.requests);
         }
         for w in &stopped.requests {
             out.why(w.id, || format!("its batch of {running} is stopped for one of {size}"));
         }
-        then.extend(self.take(model, size - then.len()));
-        self.gpus[gpu].batch.as_mut().expect("it is busy").then = Some((model, then));
+        self.queues.take(model, size - then.len(), &mut then);
+        self.gpus.stop_for(gpu, model, then);
         out.preempt(action);
     }
 
-    /// What a GPU that has become free does: the largest batch of all models.
-    fn completed(&mut self, now: Time, gpu: usize, out: &mut Actions) {
-        let candidates = self.queues.iter().enumerate().map(|(m, q)| (q.candidate(now), m));
-        let largest = candidates.max_by_key(|&(size, m)| (size, usize::MAX - m));
-        self.idle.insert(gpu);
-        if let Some((size, model)) = largest
-            && size > 0
-        {
-            let batch = self.take(model, size);
-            self.execute(now, gpu, model, batch, out);
-        }
+    fn take(&mut self, model: usize, size: usize) -> Vec<Waiting> {
+        let mut batch = Vec::with_capacity(size);
+        self.queues.take(model, size, &mut batch);
+        batch
     }
 
     fn execute(
@@ -280,97 +249,53 @@ impl Shepherd {
         let (device, earliest) = (DeviceId(gpu as u32), now + ctrl + data * size as u64);
         let exec = Exec { earliest, ..Exec::now(device, ModelId(model as u32)) };
         let action = out.exec(exec, &self.ids);
-        let first = first_deadline(&requests);
-        self.idle.remove(&gpu);
-        self.changed.insert(model);
-        let g = &mut self.gpus[gpu];
-        g.batch = Some(Batch { action, model, requests, first, then: None });
-        if g.can_preempt {
-            g.listed = true;
-            self.running.insert(model, (size, first, gpu));
-        }
-    }
-
-    /// A batch that is being stopped, has ended or is on a device that goes cannot be preempted.
-    fn unlist(&mut self, gpu: usize) {
-        let g = &mut self.gpus[gpu];
-        if let Some(batch) = g.batch.as_ref().filter(|_| g.listed) {
-            self.running.remove(batch.model, (batch.requests.len(), batch.first, gpu));
-            g.listed = false;
-        }
-    }
-
-    fn take(&mut self, model: usize, size: usize) -> Vec<Waiting> {
-        let batch = self.queues[model].take(size).collect();
-        self.watch(model);
-        batch
-    }
-
-    fn give_back(&mut self, model: usize, request: Waiting) {
-        self.queues[model].push(request);
-        self.watch(model);
-        self.changed.insert(model);
-    }
-
-    /// Notes when the model's queue next has something to drop.
-    fn watch(&mut self, model: usize) {
-        let queue = &mut self.queues[model];
-        let at = queue.hopeless_from(self.config.expired_head_bug);
-        if at != queue.watched {
-            let before = std::mem::replace(&mut queue.watched, at);
-            before.map(|t| self.hopeless.remove(&(t, model)));
-            at.map(|t| self.hopeless.insert((t, model)));
-        }
+        self.gpus.give(gpu, Batch::new(action, model, requests));
+        // While it was being stopped, its GPU was not looked at.
+        self.queues.note_change(model);
     }
 
     fn drop_hopeless(&mut self, now: Time, out: &mut Actions) {
-        while let Some(&(at, model)) = self.hopeless.first()
-            && at <= now
-        {
-            while let Some(lost) = self.queues[model].pop_hopeless(now) {
-                out.why(lost.id, || {
-                    let late = self.queues[model].lateness_alone(now, lost.deadline);
-                    format!("even alone, from now, it would end {late} after its deadline")
-                });
-                out.end(lost.id, Drop::Infeasible);
-            }
-            self.watch(model);
-            self.changed.insert(model);
+        while let Some((model, lost)) = self.queues.pop_hopeless(now) {
+            out.why(lost.id, || {
+                let late = self.queues[model].lateness_alone(now, lost.deadline);
+                format!("even alone, from now, it would end {late} after its deadline")
+            });
+            out.end(lost.id, Drop::Infeasible);
         }
     }
 
     fn result(&mut self, now: Time, gpu: usize, outcome: Outcome, out: &mut Actions) {
-        self.unlist(gpu);
-        let g = &mut self.gpus[gpu];
-        let up = g.up;
-        let batch = g.batch.take().expect("a GPU ends what it was given");
-        let (next, mut then) = batch.then.unwrap_or_default();
+        let Batch { model, requests, then, .. } = self.gpus.take(gpu);
+        let (next, mut then) = then.unwrap_or_default();
         let mut returned = BTreeSet::new();
         match outcome {
-            Outcome::Done { .. } => then.retain(|w| !batch.requests.contains(w)),
+            // It ended before it could be stopped.
+            Outcome::Done { .. } => then.retain(|w| !requests.contains(w)),
             Outcome::Rejected(_) => {
-                then.retain(|w| !batch.requests.contains(w));
-                for w in &batch.requests {
+                then.retain(|w| !requests.contains(w));
+                for w in &requests {
                     out.why(w.id, || did_not_run(outcome));
                     out.end(w.id, Drop::Refused);
                 }
             }
             Outcome::Preempted { .. } | Outcome::Cancelled => {
-                for &w in batch.requests.iter().filter(|w| !then.contains(w)) {
+                for &w in requests.iter().filter(|w| !then.contains(w)) {
                     out.why(w.id, || format!("{}; it waits again", did_not_run(outcome)));
-                    self.give_back(batch.model, w);
-                    returned.insert(batch.model);
+                    self.queues.give_back(model, w);
+                    returned.insert(model);
                 }
             }
         }
-        if !up && !then.is_empty() {
-            then.drain(..).for_each(|w| self.give_back(next, w));
-            returned.insert(next);
+        if !self.gpus.is_up(gpu) {
+            for w in then.drain(..) {
+                self.queues.give_back(next, w);
+                returned.insert(next);
+            }
         }
         self.drop_hopeless(now, out);
         if !then.is_empty() {
             self.execute(now, gpu, next, then, out);
-        } else if up {
+        } else if self.gpus.is_up(gpu) {
             self.completed(now, gpu, out);
         }
         for model in returned {
@@ -379,11 +304,6 @@ impl Shepherd {
                 FollowUp::New => self.use_idle(now, model, out),
             }
         }
-    }
-
-    fn device_up(&mut self, now: Time, can_preempt: bool, out: &mut Actions) {
-        self.gpus.push(Gpu { up: true, can_preempt, batch: None, listed: false });
-        self.completed(now, self.gpus.len() - 1, out);
     }
 }
 
@@ -404,26 +324,23 @@ impl Policy for Shepherd {
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
         match event {
             Event::Start => {
-                known.devices().iter().for_each(|d| self.device_up(now, d.can_preempt, out));
+                for device in known.devices() {
+                    self.gpus.add(device.can_preempt);
+                }
             }
             Event::Arrive(r) => {
                 let model = r.model.index();
-                self.queues[model].push(Waiting { deadline: r.deadline, id: r.id });
-                self.watch(model);
+                self.queues.push(model, Waiting { deadline: r.deadline, id: r.id });
                 self.drop_hopeless(now, out);
                 self.arrived(now, model, out);
             }
             Event::Result { device, outcome, .. } => self.result(now, device.index(), outcome, out),
             Event::Device(device, Change::Up) => {
-                let can_preempt = known.devices()[device.index()].can_preempt;
+                let gpu = self.gpus.add(known.devices()[device.index()].can_preempt);
                 self.drop_hopeless(now, out);
-                self.device_up(now, can_preempt, out);
+                self.completed(now, gpu, out);
             }
-            Event::Device(device, _) => {
-                self.unlist(device.index());
-                self.idle.remove(&device.index());
-                self.gpus[device.index()].up = false;
-            }
+            Event::Device(device, _) => self.gpus.remove(device.index()),
             Event::Timer(_) | Event::Profiled { .. } => {}
         }
     }

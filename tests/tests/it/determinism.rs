@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// Every policy, and every parameter that chooses another branch of one.
-pub const POLICIES: [&str; 28] = [
+pub const POLICIES: [&str; 35] = [
     "clipper",
     "clipper[preset=paper]",
     "clipper[sizing=fixed,size=16,default_reply=false]",
@@ -31,6 +31,8 @@ pub const POLICIES: [&str; 28] = [
     "clockwork[estimator=static-mean,max_batch=16]",
     "clockwork[estimator=window-mean]",
     "clockwork[sizes=all,max_batch=12]",
+    "eager",
+    "eager[gather=window]",
     "fifo",
     "fifo[drop_expired=true]",
     "nexus",
@@ -51,6 +53,11 @@ pub const POLICIES: [&str; 28] = [
     "symphony[preset=paper]",
     "symphony[dispatch=eager,resp_ms=0]",
     "symphony[gather=fcfs,dispatch=timeout,timeout_pct=20,gpu=smallest-id]",
+    "shepherd",
+    "shepherd[preset=paper]",
+    "shepherd[expired_head_bug=true,factor=2]",
+    "timeout",
+    "timeout[max_batch=4,max_wait_ms=20,drop_expired=true]",
 ];
 
 /// A policy of the list.
@@ -58,8 +65,8 @@ pub fn policy(text: &str) -> PolicySpec {
     PolicySpec::parse(text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Two applications on one GPU at some 1.6 times what batches of one can carry, with delays, noise
-/// and a profiler.
+/// Two applications on one GPU, which can preempt, at some 1.6 times what batches of one can carry,
+/// with delays, noise and a profiler.
 pub fn crowded(requests: u64) -> Setup {
     let slo = Span::from_ms(60);
     let short = ExecLaw::normal(5.0, 0.5).expect("a law");
@@ -68,6 +75,7 @@ pub fn crowded(requests: u64) -> Setup {
     let workload = Workload::Open { arrivals, requests, until: Time::NEVER };
     let apps = applications(vec![(7.0, short), (3.0, long)], slo);
     let mut setup = Setup::single(Latency::Proportional { c1: 0.2 }, apps, slo, workload);
+    setup.world.core.devices[0].can_preempt = true;
     setup.set_delays(Delays {
         dispatch: Span::from_us(100).into(),
         fetch_per_request: Span::from_us(50),

@@ -16,7 +16,10 @@ use orrery_sim::driver::simulate;
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::policy::fifo::Fifo;
 use orrery_sim::policy::{Actions, Event, Known, Policy};
-use orrery_sim::policy::{clipper, clockwork, fifo, nexus, nexus_cluster, oracle, orloj, symphony};
+use orrery_sim::policy::{
+    clipper, clockwork, eager, fifo, nexus, nexus_cluster, oracle, orloj, shepherd, symphony,
+    timeout,
+};
 use orrery_sim::request::{End, RequestId};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
@@ -109,6 +112,26 @@ pub fn policies() -> Vec<Entry> {
             let config = Config { gather, dispatch, gpu, ..Config::released() };
             let config = Config { sample: ticks(5), max_batch: 8, resp: ticks(1), ..config };
             Box::new(symphony::Symphony::new(config, &case.profiles()))
+        }),
+        entry("shepherd", |case| {
+            let config = shepherd::Config {
+                factor: 1.5,
+                ctrl: ticks(case.seed % 2),
+                data: ticks(case.seed % 3 / 2),
+                expired_head_bug: case.seed.is_multiple_of(5),
+                ..[shepherd::Config::released(), shepherd::Config::paper()][case.seed as usize % 2]
+            };
+            Box::new(shepherd::Shepherd::new(config, &case.profiles()))
+        }),
+        entry("timeout", |case| {
+            let (max_wait, drop_expired) = (ticks(case.seed % 4), case.seed.is_multiple_of(3));
+            let config = timeout::Config { max_batch: 3, max_wait, drop_expired };
+            Box::new(timeout::Timeout::new(config))
+        }),
+        entry("eager", |case| {
+            let gather = [eager::Gather::Head, eager::Gather::Window][case.seed as usize % 2];
+            let config = eager::Config { max_batch: 8, gather };
+            Box::new(eager::Eager::new(config, &case.profiles()))
         }),
     ]
 }

@@ -151,7 +151,9 @@ fn effect(text: &str, seed: u64, change: Change) -> Effect {
 }
 
 fn no_decision_depends_on_the_future(change: Change) {
-    for text in POLICIES.iter().filter(|p| **p != "oracle") {
+    // With its bug Shepherd soon runs nothing more here, so that no change can matter.
+    let stalls = |p: &&&str| p.contains("expired_head_bug");
+    for text in POLICIES.iter().filter(|p| **p != "oracle" && !stalls(p)) {
         let (mut decisions, mut after) = (0, 0);
         for seed in 0..SEEDS {
             let effect = effect(text, seed, change);
@@ -202,8 +204,15 @@ fn another_profile_changes_decisions_and_no_truth() {
     let arrive = |records: &[Record]| -> Vec<Record> {
         records.iter().filter(|r| matches!(r, Record::Arrive { .. })).cloned().collect()
     };
-    for text in ["orloj", "clockwork[estimator=static-mean]", "nexus", "symphony", "nexus-cluster"]
-    {
+    for text in [
+        "orloj",
+        "clockwork[estimator=static-mean]",
+        "nexus",
+        "symphony",
+        "nexus-cluster",
+        "shepherd",
+        "eager",
+    ] {
         let first = log(&with_profile(0), text, 1);
         let mut changed = 0;
         for seed in 1..10 {
@@ -219,7 +228,9 @@ fn another_profile_changes_decisions_and_no_truth() {
 
 #[test]
 fn what_does_not_plan_does_not_depend_on_the_profile() {
-    for text in ["fifo", "fifo[drop_expired=true]", "clipper[sizing=fixed,size=16]", "oracle"] {
+    let texts =
+        ["fifo", "fifo[drop_expired=true]", "clipper[sizing=fixed,size=16]", "oracle", "timeout"];
+    for text in texts {
         for seed in 1..4 {
             assert!(log(&with_profile(seed), text, 1) == log(&with_profile(0), text, 1), "{text}");
         }
@@ -249,11 +260,14 @@ fn a_request_meets_the_same_noise_under_every_policy() {
         for text in [
             "clipper[sizing=fixed,size=1]",
             "clockwork[max_batch=1]",
+            "eager[max_batch=1]",
             "nexus[batch=1]",
             "nexus-cluster[batch=1]",
             "oracle[max_batch=1]",
             "orloj[max_batch=1]",
             "symphony[max_batch=1]",
+            "shepherd[max_batch=1]",
+            "timeout[max_batch=1]",
         ] {
             let other = took_alone(&setup, text);
             for (request, took) in &other {

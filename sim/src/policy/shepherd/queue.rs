@@ -1,10 +1,11 @@
-//! A model's queue and the batch that could be made of it: Shepherd's `BatchGen`.
+//! The models' queues, and the batch that could be made of one: Shepherd's `BatchGen`.
 //!
 //! It knows no GPU but for the batch that it is shown.
 
 use crate::request::RequestId;
 use crate::time::{Span, Time};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Index;
 
 /// A request in a queue or a batch, ordered by deadline, then by arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,39 +14,23 @@ pub struct Waiting {
     pub id: RequestId,
 }
 
-/// The earliest deadline of a batch.
-pub fn first_deadline(batch: &[Waiting]) -> Time {
-    batch.iter().map(|w| w.deadline).min().unwrap_or(Time::NEVER)
-}
-
 /// A model's waiting requests, by deadline.
 pub struct Queue {
     /// From the decision to the end of a batch of `i + 1`: d_ctrl + d_data · b + l(b).
     cost: Vec<Span>,
     waiting: VecDeque<Waiting>,
-    /// Where [`Queue::hopeless_from`] stood when the policy last looked.
-    pub watched: Option<Time>,
+    /// Its entry in [`Queues::hopeless`].
+    hopeless: Option<Time>,
 }
 
 impl Queue {
     pub fn new(ctrl: Span, data: Span, latency: &[Span]) -> Queue {
         let cost = (1..).zip(latency).map(|(b, &l)| ctrl + data * b + l).collect();
-        Queue { cost, waiting: VecDeque::new(), watched: None }
+        Queue { cost, waiting: VecDeque::new(), hopeless: None }
     }
 
     pub fn len(&self) -> usize {
         self.waiting.len()
-    }
-
-    pub fn push(&mut self, request: Waiting) {
-        // Nearly always the last: one SLO for each model is the rule.
-        let at = self.waiting.partition_point(|w| *w < request);
-        self.waiting.insert(at, request);
-    }
-
-    /// Takes the `size` earliest out.
-    pub fn take(&mut self, size: usize) -> impl Iterator<Item = Waiting> {
-        self.waiting.drain(..size)
     }
 
     /// How much a batch decided on now would be late for this deadline, were it alone.
@@ -76,25 +61,97 @@ impl Queue {
         if self.in_time(now, first) >= running { running } else { 0 }
     }
 
-    /// From when on requests are dropped: those from the front that could not be in time even
-    /// alone. With the bug, nothing until that is so of the latest deadline.
-    pub fn hopeless_from(&self, expired_head_bug: bool) -> Option<Time> {
-        let end = if expired_head_bug { self.waiting.back() } else { self.waiting.front() };
-        end.map(|w| self.last_chance(w.deadline))
-    }
-
-    /// The next request to drop at `now`, taken out.
-    pub fn pop_hopeless(&mut self, now: Time) -> Option<Waiting> {
-        let head = self.waiting.front()?;
-        if now < self.last_chance(head.deadline) { None } else { self.waiting.pop_front() }
-    }
-
-    /// The first instant from which a batch of one would be late.
-    fn last_chance(&self, deadline: Time) -> Time {
+    /// The first instant from which a batch of one would be late for this deadline.
+    fn late_from(&self, deadline: Time) -> Time {
         if deadline.ns() < self.cost[0].ns() {
             Time::ZERO
         } else {
             deadline.minus(self.cost[0]) + Span::from_ns(1)
         }
+    }
+
+    fn pop_hopeless(&mut self, now: Time) -> Option<Waiting> {
+        let head = self.waiting.front()?;
+        if now < self.late_from(head.deadline) { None } else { self.waiting.pop_front() }
+    }
+}
+
+/// All models' queues.
+pub struct Queues {
+    list: Vec<Queue>,
+    expired_head_bug: bool,
+    /// The queues that are not empty, and when each next has something to drop.
+    hopeless: BTreeSet<(Time, usize)>,
+    /// Models whose running batches might be stopped for larger ones of their own, because of what
+    /// [`Queues::note_change`] was told.
+    pub changed: BTreeSet<usize>,
+}
+
+impl Queues {
+    pub fn new(list: Vec<Queue>, expired_head_bug: bool) -> Queues {
+        Queues { list, expired_head_bug, hopeless: BTreeSet::new(), changed: BTreeSet::new() }
+    }
+
+    /// The models that have requests.
+    pub fn waiting(&self) -> impl Iterator<Item = usize> {
+        self.hopeless.iter().map(|&(_, model)| model)
+    }
+
+    /// A request arrives.
+    pub fn push(&mut self, model: usize, request: Waiting) {
+        let waiting = &mut self.list[model].waiting;
+        // Nearly always the last: one SLO for each model is the rule.
+        let at = waiting.partition_point(|w| *w < request);
+        waiting.insert(at, request);
+        self.watch(model);
+    }
+
+    /// A request comes back from a batch.
+    pub fn give_back(&mut self, model: usize, request: Waiting) {
+        self.push(model, request);
+        self.note_change(model);
+    }
+
+    /// Takes the `size` earliest out, behind those in `batch`.
+    pub fn take(&mut self, model: usize, size: usize, batch: &mut Vec<Waiting>) {
+        batch.extend(self.list[model].waiting.drain(..size));
+        self.watch(model);
+        self.note_change(model);
+    }
+
+    /// Takes out one of the requests that could not be in time even alone; with the bug, only once
+    /// that is so of the latest deadline of its queue.
+    pub fn pop_hopeless(&mut self, now: Time) -> Option<(usize, Waiting)> {
+        let &(_, model) = self.hopeless.first().filter(|h| h.0 <= now)?;
+        let lost = self.list[model].pop_hopeless(now)?;
+        self.watch(model);
+        self.note_change(model);
+        Some((model, lost))
+    }
+
+    /// Something else than an arrival has changed the model's queue or its running batches.
+    pub fn note_change(&mut self, model: usize) {
+        if self.list[model].len() > 0 {
+            self.changed.insert(model);
+        }
+    }
+
+    fn watch(&mut self, model: usize) {
+        let queue = &mut self.list[model];
+        let (front, back) = (queue.waiting.front(), queue.waiting.back());
+        let end = if self.expired_head_bug { back } else { front };
+        let at = end.map(|w| queue.late_from(w.deadline));
+        if at != queue.hopeless {
+            let before = std::mem::replace(&mut queue.hopeless, at);
+            before.map(|t| self.hopeless.remove(&(t, model)));
+            at.map(|t| self.hopeless.insert((t, model)));
+        }
+    }
+}
+
+impl Index<usize> for Queues {
+    type Output = Queue;
+    fn index(&self, model: usize) -> &Queue {
+        &self.list[model]
     }
 }

@@ -197,5 +197,5 @@ fn it_does_what_the_loop_over_all_gpus_does() {
             of_another += u32::from(next(stopped).is_some_and(|m| m != stopped.model));
         }
     }
-    assert!(stops > 5_000 && of_another > 1_000, "{stops} stops, {of_another} for another model");
+    assert!(stops > 3_000 && of_another > 700, "{stops} stops, {of_another} for another model");
 }
