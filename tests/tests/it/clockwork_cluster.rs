@@ -15,6 +15,7 @@ use orrery_sim::profile::ModelProfile;
 use orrery_sim::request::{AppId, Arrival, DeviceId, End, ModelId, VecSource};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
+use orrery_traces::arrivals::{ArrivalLaw, ArrivalProcess};
 use plain::Plain;
 
 fn ms(ms: u64) -> Span {
@@ -142,11 +143,11 @@ fn bad(law: &Latency, slo: Span, rate_per_s: f64, config: Config, core: CoreSpec
     let sizes = [1, 2, 4, 8, 16];
     let profile = ModelProfile::measure(law, slo, &sizes, 1, || (0, Span::ZERO), 1);
     let mut rng = Stream::named(1, "clockwork cluster", 0);
-    let mut at = 0.0;
+    let mut process = ArrivalLaw::Poisson { rate_per_s }.start(1, 0).expect("a law");
     let arrival = |_| {
-        at -= (1.0 - rng.uniform()).ln() / rate_per_s;
+        let at = process.next().expect("it never ends");
         let (app, model, alone) = (AppId(0), ModelId(rng.below(models as u64) as u32), Span::ZERO);
-        Arrival { at: Time::ZERO + Span::from_secs_f64(at), app, model, size: 1, slo, alone }
+        Arrival { at, app, model, size: 1, slo, alone }
     };
     let source = Box::new(VecSource::new((0..REQUESTS).map(arrival).collect()));
     let policy = Clockwork::new(config, &vec![profile; models]);
