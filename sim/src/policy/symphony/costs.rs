@@ -10,6 +10,8 @@ use crate::time::{Span, Time};
 pub(super) struct Costs {
     /// By size, from 0; the last one, which is beyond the largest batch, is endless.
     latency: Vec<Span>,
+    /// The most that a request can cost: the largest l(b)/b, in seconds.
+    dearest_s: f64,
     ctrl: Span,
     data: Span,
 }
@@ -24,8 +26,10 @@ impl Costs {
             longest = longest.max(law.batch(size, alone));
             latency.push(longest);
         }
+        let each = |(b, l): (usize, &Span)| l.as_secs_f64() / b as f64;
+        let dearest_s = latency.iter().enumerate().skip(1).map(each).fold(0.0, f64::max);
         latency.push(Span::MAX);
-        Costs { latency, ctrl, data }
+        Costs { latency, dearest_s, ctrl, data }
     }
 
     pub fn max_batch(&self) -> usize {
@@ -36,6 +40,10 @@ impl Costs {
     #[inline]
     pub fn latency(&self, size: usize) -> Span {
         self.latency[size.min(self.latency.len() - 1)]
+    }
+
+    pub fn dearest_s(&self) -> f64 {
+        self.dearest_s
     }
 
     /// The network's time for one request's data.

@@ -83,19 +83,34 @@ pub(super) fn target(costs: &Costs, budget: Span, rate_per_s: f64) -> usize {
     let data = costs.data().as_secs_f64();
     let latency = |b: usize| costs.latency(b).as_secs_f64();
     let mut b = 1;
-    let gpus = loop {
-        let l = latency(b);
-        let gpus = rate_per_s * l / b as f64;
-        if b > costs.max_batch() || l * (1.0 + 1.0 / gpus.max(1.0)) > budget - data * b as f64 {
-            break gpus;
+    // Most models of a large zoo never need a GPU, whatever the batch: nothing to look for. But when
+    // even the largest batch is short enough, it is the target (as released).
+    let most = costs.max_batch();
+    let all_fit = latency(most) * 2.0 <= budget - data * most as f64;
+    if all_fit || rate_per_s * costs.dearest_s() > 1.0 {
+        let gpus = loop {
+            let l = latency(b);
+            let gpus = rate_per_s * l / b as f64;
+            if b > most || l * (1.0 + 1.0 / gpus.max(1.0)) > budget - data * b as f64 {
+                break gpus;
+            }
+            b += 1;
+        };
+        if gpus > 1.0 {
+            return (b - 1).max(1);
         }
-        b += 1;
-    };
-    if gpus <= 1.0 {
-        let fills = |b: usize| latency(b) + b as f64 / rate_per_s + data * b as f64 <= budget;
-        b = (2..=costs.max_batch()).find(|&b| !fills(b)).unwrap_or(costs.max_batch() + 1);
     }
-    (b - 1).max(1)
+    let fills = |b: usize| latency(b) + b as f64 / rate_per_s + data * b as f64 <= budget;
+    let (mut low, mut high) = (1, most + 1);
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        if fills(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 #[cfg(test)]
