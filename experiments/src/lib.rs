@@ -10,8 +10,9 @@
 //! | [`cell`], [`scenario_cell`] | one specification and policy with its seeds, and its rows |
 //! | [`sweep`] | a scenario over axes: plan, stored cells, shards |
 //! | [`regress`] | baselines that guard results |
+//! | [`schema`] | JSON Schemas of scenario and sweep files |
 //! | [`report`], [`sensitivity`], [`run_report`] | text, wide CSV and JSON |
-//! | [`output`], [`details`] | how results leave; the tables behind figures |
+//! | [`output`], [`whole_file`], [`details`] | how results leave; the tables behind figures |
 //! | [`plot`], [`table_figure`] | figures |
 //! | [`log_file`], [`timeline`], [`explain`] | schedule logs, and what is read from them |
 //! | [`paper`] | the papers' figures |
@@ -33,9 +34,11 @@ pub mod report;
 pub mod run_report;
 pub mod runs;
 pub mod scenario_cell;
+pub mod schema;
 pub mod score;
 pub mod sensitivity;
 pub mod sweep;
 pub mod table_figure;
 pub mod table_file;
 pub mod timeline;
+pub mod whole_file;

@@ -8,7 +8,7 @@ use crate::request::{DeviceId, Drop};
 
 /// Free devices, the last one next.
 #[derive(Debug, Default)]
-pub(crate) struct FreeDevices(Vec<DeviceId>);
+pub struct FreeDevices(Vec<DeviceId>);
 
 impl FreeDevices {
     /// The device for the next batch.
@@ -21,6 +21,7 @@ impl FreeDevices {
         self.0.pop();
     }
 
+    /// Whether every device has work, or there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

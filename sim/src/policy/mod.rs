@@ -17,7 +17,7 @@ pub mod clipper;
 pub mod clockwork;
 mod edf_queue;
 pub mod fifo;
-mod free_devices;
+pub mod free_devices;
 pub mod nexus;
 pub mod oracle;
 pub mod orloj;

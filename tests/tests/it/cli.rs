@@ -5,10 +5,14 @@
 
 mod bad_tables;
 mod bad_usage;
+mod disk;
+mod figures;
+mod logs;
 mod process;
 mod regress;
 mod reproduce;
 mod scenarios;
+mod streams;
 mod sweep;
 mod traces;
 

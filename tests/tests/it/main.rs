@@ -5,12 +5,14 @@
 mod cli;
 mod determinism;
 mod differential;
+mod example_policy;
 mod explain;
 mod golden;
 mod information;
 mod intervals;
 mod naive;
 mod papers;
+mod reference;
 mod regressions;
 mod result_version;
 mod timeline;
