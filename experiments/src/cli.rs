@@ -73,6 +73,8 @@ enum Command {
     Plot(crate::plot::Plot),
     /// Rerun what baselines name and compare.
     Regress(crate::regress::Regress),
+    /// Print the JSON Schema of a kind of file, for editors.
+    Schema(crate::schema::Schema),
     /// Print a shell's completions.
     #[command(after_help = "Example:
   orrery completions bash > ~/.local/share/bash-completion/completions/orrery")]
@@ -126,8 +128,17 @@ pub struct Until {
 
 impl Until {
     /// Width and most seeds, where asked for.
-    pub fn pair(&self) -> Option<(f64, u32)> {
-        self.until_ci.map(|w| (w, self.max_seeds.unwrap_or(100)))
+    ///
+    /// # Errors
+    /// When there is a limit and nothing that it limits.
+    pub fn pair(&self) -> Result<Option<(f64, u32)>, SpecError> {
+        match (self.until_ci, self.max_seeds) {
+            (None, Some(max)) => {
+                let remedy = "add `--until-ci WIDTH`, or say `--seeds` for a fixed number";
+                Err(SpecError::value("--max-seeds", max, "only with `--until-ci`", remedy))
+            }
+            (width, max) => Ok(width.map(|w| (w, max.unwrap_or(100)))),
+        }
     }
 }
 
@@ -323,6 +334,7 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => crate::explain::command(&args),
         Command::Plot(args) => crate::plot::command(&args),
         Command::Regress(args) => crate::regress::command(&args),
+        Command::Schema(args) => Ok(crate::schema::command(&args)),
         Command::Completions { shell } => Ok(completions(shell)),
     };
     match result {
@@ -330,12 +342,12 @@ pub fn main() -> ExitCode {
             Ok(()) if answer.interrupted => ExitCode::from(130),
             Ok(()) => ExitCode::from(u8::from(answer.failed)),
             Err(e) => {
-                eprintln!("error: stdout: {e}");
+                output::tell(&format!("error: stdout: {e}"));
                 ExitCode::from(2)
             }
         },
         Err(e) => {
-            eprintln!("error: {e}");
+            output::tell(&format!("error: {e}"));
             ExitCode::from(2)
         }
     }
@@ -372,27 +384,4 @@ fn print(text: &str) -> std::io::Result<()> {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
-}
-
-/// Writes a file whole or not at all: under another name first, then renamed.
-///
-/// # Errors
-/// When the folder cannot be written.
-pub fn write_atomically(path: &std::path::Path, bytes: &[u8]) -> Result<(), SpecError> {
-    let error = |e: std::io::Error| {
-        let found = format!("{}: {e}", path.display());
-        SpecError::value("--out", found, "a folder that can be written", "choose another folder")
-    };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(error)?;
-    }
-    // Another process may write a file of the same name: the temporary one is this process's own.
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let written =
-        std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
-    written.map_err(|e| {
-        let _ = std::fs::remove_file(&temporary);
-        error(e)
-    })
 }

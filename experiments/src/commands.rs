@@ -12,6 +12,7 @@ use crate::scenario_cell::{ScenarioCell, inputs_sha256};
 use crate::sensitivity::Sensitivity;
 use crate::study::Study;
 use crate::table_file::TableFile;
+use crate::whole_file::{Unfinished, unwritable};
 use orrery_results::{Row, to_json};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -42,6 +43,8 @@ pub fn pool(jobs: usize) -> Result<rayon::ThreadPool, SpecError> {
 /// # Errors
 /// When the table or one of its parts does not exist, or `--out` cannot be written.
 pub fn reproduce(args: &Reproduce) -> Result<Answer, SpecError> {
+    // Before hours of runs.
+    args.plot.as_deref().map_or(Ok(()), crate::plot::check_name)?;
     if let Some(study) = Study::find(&args.id)? {
         let pool = pool(args.jobs.unwrap_or(0).into())?;
         let forms = pool.install(|| crate::study::reproduce(&study, args))?;
@@ -57,8 +60,9 @@ pub fn reproduce(args: &Reproduce) -> Result<Answer, SpecError> {
     if !args.cases.is_empty() {
         table.cases.names.clone_from(&args.cases);
     }
+    let until_ci = args.until.pair()?;
     let pool = pool(args.jobs.unwrap_or(0).into())?;
-    let forms = pool.install(|| forms_of_table(&table, args.until.pair()))?;
+    let forms = pool.install(|| forms_of_table(&table, until_ci))?;
     if let Some(path) = &args.plot {
         crate::table_figure::draw(&forms.rows, path)?;
     }
@@ -122,7 +126,7 @@ pub fn run(args: &Run) -> Result<Answer, SpecError> {
             (format!("{} policies", policies.len()), "name the one to log with `--policy`");
         return Err(SpecError::value("--log", found, "one policy", remedy));
     }
-    let seeds = Seeds { first, count: args.seeds, until_ci: args.until.pair() };
+    let seeds = Seeds { first, count: args.seeds, until_ci: args.until.pair()? };
     if let Some(path) = &args.log {
         log_first_seed(&scenario, &policies[0], first, path, args.why)?;
     }
@@ -233,16 +237,12 @@ pub fn trace(command: &Trace) -> Result<Answer, SpecError> {
             let rows = if out.extension().is_some_and(|e| e == "parquet") {
                 record_parquet(source.as_mut(), out)?
             } else {
-                let writable = |e: std::io::Error| {
-                    SpecError::value(
-                        "--out",
-                        format!("{}: {e}", out.display()),
-                        "a file that can be written",
-                        "choose another path",
-                    )
-                };
-                let file = BufWriter::new(File::create(out).map_err(writable)?);
-                record(source.as_mut(), file, &out.display().to_string())?
+                let unwritable = |e: std::io::Error| unwritable("--out", out, &e);
+                let unfinished = Unfinished::beside(out);
+                let file = BufWriter::new(File::create(unfinished.path()).map_err(unwritable)?);
+                let rows = record(source.as_mut(), file, &out.display().to_string())?;
+                unfinished.rename(out).map_err(unwritable)?;
+                rows
             };
             Ok(Answer::of(format!("{rows} requests in {}\n", out.display())))
         }

@@ -2,8 +2,8 @@
 //!
 //! They are of one run, that of the first seed: for looking at, not for comparing.
 
-use crate::cli::write_atomically;
 use crate::scenario_cell::run_one;
+use crate::whole_file::write_atomically;
 use orrery_results::{DistributionRow, SeriesRow, to_csv};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};

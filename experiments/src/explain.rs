@@ -92,13 +92,7 @@ pub fn command(args: &Explain) -> Result<Answer, SpecError> {
         Ok(text) => Ok(Answer::of(text)),
         Err(Failure::Log(error)) => Err(error.into()),
         Err(Failure::Unknown { requests }) => {
-            let allowed = match requests.checked_sub(1) {
-                None => "none: the log has no requests".to_string(),
-                Some(last) => format!("a request of the log, from 0 to {last}"),
-            };
-            let remedy = "see `orrery explain LOG --worst 10` for requests worth a look";
-            let error = SpecError::value("--request", id, allowed, remedy);
-            Err(error.in_file(&args.log.display().to_string()))
+            Err(log_file::unknown_request(&args.log, id, requests))
         }
     }
 }

@@ -24,6 +24,7 @@ use crate::scenario_cell::{scope_names, watch};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::metrics::Metrics;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
@@ -42,7 +43,9 @@ const MOST_REQUESTS: u64 = 1_000_000_000_000;
 const RUN_REQUESTS: u64 = 2_000_000;
 
 /// What is looked for.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq, clap::ValueEnum,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Find {
     /// The highest offered rate that is good.
@@ -53,7 +56,9 @@ pub enum Find {
 }
 
 /// What must hold for every model.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq, clap::ValueEnum,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Criterion {
     /// Dropped and late requests are at most the target's share of all.
@@ -65,7 +70,7 @@ pub enum Criterion {
 }
 
 /// `[goodput]`: how a search is made.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Search {
     /// What is looked for.

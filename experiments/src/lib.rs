@@ -12,8 +12,9 @@
 //! | [`goodput`] | peak goodput: a search in place of a run |
 //! | [`study`] | figures and tables over clusters: sweeps with the paper's numbers and sentences |
 //! | [`regress`] | baselines that guard results |
+//! | [`schema`] | JSON Schemas of scenario and sweep files |
 //! | [`report`], [`sensitivity`], [`run_report`] | text, wide CSV and JSON |
-//! | [`output`], [`details`] | how results leave; the tables behind figures |
+//! | [`output`], [`whole_file`], [`details`] | how results leave; the tables behind figures |
 //! | [`plot`], [`table_figure`] | figures |
 //! | [`log_file`], [`timeline`], [`explain`] | schedule logs, and what is read from them |
 //! | [`zoos`] | lists of the model zoos |
@@ -37,6 +38,7 @@ pub mod report;
 pub mod run_report;
 pub mod runs;
 pub mod scenario_cell;
+pub mod schema;
 pub mod score;
 pub mod sensitivity;
 pub mod study;
@@ -44,4 +46,5 @@ pub mod sweep;
 pub mod table_figure;
 pub mod table_file;
 pub mod timeline;
+pub mod whole_file;
 pub mod zoos;

@@ -1,5 +1,6 @@
 //! A run with its schedule log in a file: whole, or not there at all.
 
+use crate::whole_file::{Unfinished, unwritable};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::setup::Run;
 use orrery_scenario::{PolicySpec, Setup, SpecError};
@@ -7,8 +8,7 @@ use orrery_sim::driver::Finished;
 use orrery_sim::log::{LogReader, LogWriter, Names, read_log};
 use orrery_sim::observer::Observer;
 use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Opens a text log.
 ///
@@ -18,6 +18,16 @@ pub fn open(path: &Path) -> Result<LogReader<File>, SpecError> {
     let name = path.display().to_string();
     let file = File::open(path).map_err(|source| SpecError::Read { file: name.clone(), source })?;
     Ok(read_log(file, &name))
+}
+
+/// A request that a log of so many requests does not have.
+pub fn unknown_request(log: &Path, id: u64, requests: u64) -> SpecError {
+    let allowed = match requests.checked_sub(1) {
+        None => "none: the log has no requests".to_string(),
+        Some(last) => format!("a request of the log, from 0 to {last}"),
+    };
+    let remedy = "see `orrery explain LOG --worst 10` for requests worth a look";
+    SpecError::value("--request", id, allowed, remedy).in_file(&log.display().to_string())
 }
 
 /// What a scenario calls its models, applications and devices; `policy` is the policy's name with
@@ -51,16 +61,18 @@ pub fn run_logged<O: Observer>(
         let remedy = "write a text log, or build with `--features parquet`";
         return Err(SpecError::value("--log", path.display(), "a text log in this build", remedy));
     }
-    let text = Unfinished::beside(path);
-    let file = File::create(&text.0).map_err(|e| unwritable(path, &e))?;
+    // Parquet is made from the text, which is read again: it has to be a file.
+    let text = if is_parquet { Unfinished::temporary(path) } else { Unfinished::beside(path) };
+    let unwritable = |e: std::io::Error| unwritable("--log", path, &e);
+    let file = File::create(text.path()).map_err(unwritable)?;
     let log = LogWriter::with_names(file, names).ask_for_reasons(why);
     let Finished { policy, observer: (metrics, (log, extra)), end, events, failure } =
         setup.run_with(policy, seed, (log, extra))?;
-    log.finish().map_err(|e| unwritable(path, &e))?;
+    log.finish().map_err(unwritable)?;
     if is_parquet {
-        convert(&text.0, path)?;
+        convert(text.path(), path)?;
     } else {
-        text.rename(path).map_err(|e| unwritable(path, &e))?;
+        text.rename(path).map_err(unwritable)?;
     }
     Ok(Finished { policy, observer: (metrics, extra), end, events, failure })
 }
@@ -73,49 +85,4 @@ fn convert(text: &Path, path: &Path) -> Result<(), SpecError> {
 #[cfg(not(feature = "parquet"))]
 fn convert(_: &Path, _: &Path) -> Result<(), SpecError> {
     Ok(())
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> SpecError {
-    SpecError::value(
-        "--log",
-        format!("{}: {error}", path.display()),
-        "a file that can be written",
-        "choose another path",
-    )
-}
-
-/// A file that is being written under another name; removed unless it is renamed.
-pub struct Unfinished(PathBuf);
-
-impl Unfinished {
-    /// A name in the same folder, so that renaming is one step; this process's own, because another
-    /// one may write a file of the same name.
-    pub fn beside(path: &Path) -> Unfinished {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        Unfinished(path.with_file_name(format!(".{name}.{}.tmp", std::process::id())))
-    }
-
-    /// Where it is written.
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-
-    /// Gives it its name.
-    ///
-    /// # Errors
-    /// When the folder cannot be written.
-    pub fn rename(mut self, path: &Path) -> io::Result<()> {
-        std::fs::rename(&self.0, path)?;
-        self.0 = PathBuf::new();
-        Ok(())
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        if !self.0.as_os_str().is_empty() {
-            // It may never have been made; there is nobody left to tell.
-            let _ = std::fs::remove_file(&self.0);
-        }
-    }
 }

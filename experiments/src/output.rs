@@ -1,10 +1,11 @@
 //! How results leave: the forms of a result, files written whole or not at all, progress.
 
-use crate::cli::{Answer, Format, Output, write_atomically};
+use crate::cli::{Answer, Format, Output};
+use crate::whole_file::write_atomically;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
@@ -62,10 +63,22 @@ pub fn verbosity() -> u8 {
     VERBOSITY.load(Ordering::Relaxed)
 }
 
+/// Says a line on stderr, come what may. A reader that went away is no reason to stop.
+pub fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 /// Says a line on stderr, unless `--quiet`.
 pub fn say(line: &str) {
     if verbosity() > 0 {
-        eprintln!("{line}");
+        tell(line);
+    }
+}
+
+/// Says a line on stderr, with `--verbose` only.
+pub fn say_more(line: &str) {
+    if verbosity() > 1 {
+        tell(line);
     }
 }
 

@@ -3,11 +3,13 @@
 //! It reads tables and writes a picture; what a picture looks like is the business of
 //! `orrery_plots`.
 
-use crate::cli::{Answer, write_atomically};
+use crate::cli::Answer;
+use crate::whole_file::write_atomically;
 use clap::ValueEnum;
 use orrery_plots::{Choice, Figure, PlotError, Window};
 use orrery_results::{DistributionRow, Row};
 use orrery_scenario::SpecError;
+use orrery_scenario::error::nearest;
 use std::path::{Path, PathBuf};
 use tables::Tables;
 
@@ -108,6 +110,14 @@ pub fn command(args: &Plot) -> Result<Answer, SpecError> {
     Ok(Answer::of(format!("{}\n", args.out.display())))
 }
 
+/// Passes when a picture's name ends in `.svg` or `.png`.
+///
+/// # Errors
+/// When it ends otherwise.
+pub fn check_name(path: &Path) -> Result<(), SpecError> {
+    Form::of(path).map(drop)
+}
+
 /// Writes a figure as SVG or PNG, as the file's name ends.
 ///
 /// # Errors
@@ -147,9 +157,19 @@ impl Form {
 
 /// An unsuitable table, as an error of the command.
 pub fn unsuitable(file: &str, error: &PlotError) -> SpecError {
-    let parts = error.parts();
+    let mut parts = error.parts();
+    if let PlotError::Missing { needed, found, .. } = error
+        && let Some(near) = quoted(needed).next().and_then(|word| nearest(word, quoted(found)))
+    {
+        parts.remedy = format!("did you mean `{near}`? Otherwise {}", parts.remedy);
+    }
     SpecError::value(format!("--kind {}", error.figure()), parts.found, parts.allowed, parts.remedy)
         .in_file(file)
+}
+
+/// The words between backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
 }
 
 fn figure(tables: &Tables, args: &Plot) -> Result<Figure, SpecError> {
@@ -194,14 +214,31 @@ fn figure(tables: &Tables, args: &Plot) -> Result<Figure, SpecError> {
     drawn.map_err(|e| unsuitable(tables.file(), &e))
 }
 
+/// The figure that a table of results most likely wants, with or without the paper's figures.
+///
+/// # Errors
+/// When the table has no rows for it, or too many for one figure.
+pub fn figure_of(rows: &[Row], choice: &Choice) -> Result<Figure, PlotError> {
+    if rows.iter().any(|r| r.axis("changed").is_some()) {
+        return orrery_plots::sensitivity(rows, changing(rows), choice);
+    }
+    orrery_plots::figure_of(rows, choice)
+}
+
+/// What a sensitivity shows: the error, or where there is no paper to err from, our rate.
+fn changing(rows: &[Row]) -> &'static str {
+    let has_error = rows.iter().any(|r| r.metric == "mean_abs_error");
+    if has_error { "mean_abs_error" } else { "mean_finish_rate" }
+}
+
 fn of_results(rows: &[Row], args: &Plot, choice: &Choice) -> Result<Figure, PlotError> {
     let asked = args.kind.is_some() || args.x.is_some() || args.metric.is_some();
     if !asked {
-        return orrery_plots::figure_of(rows, choice);
+        return figure_of(rows, choice);
     }
     let metric = args.metric.as_deref();
     if args.kind == Some(Kind::Sensitivity) {
-        return orrery_plots::sensitivity(rows, metric.unwrap_or("mean_abs_error"), choice);
+        return orrery_plots::sensitivity(rows, metric.unwrap_or(changing(rows)), choice);
     }
     let x = match &args.x {
         Some(x) => x.clone(),

@@ -10,7 +10,9 @@ mod report;
 pub use baseline::{Baseline, BaselineRow};
 pub use compare::{Change, Comparison, compare};
 
-use crate::cli::{Answer, write_atomically};
+use crate::cli::Answer;
+use crate::output::tell;
+use crate::whole_file::write_atomically;
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
 use std::path::PathBuf;
@@ -70,7 +72,7 @@ pub fn command(args: &Regress) -> Result<Answer, SpecError> {
         let name = path.display().to_string();
         if let Err(e) = &outcome {
             broken.get_or_insert_with(|| name.clone());
-            eprintln!("error: {e}");
+            tell(&format!("error: {e}"));
         }
         outcomes.push((name, outcome.map_err(|e| e.to_string())));
     }

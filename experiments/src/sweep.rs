@@ -13,13 +13,13 @@ mod file;
 mod plan;
 mod store;
 
-pub use file::{Axis, Point, Sample, SweepFile};
+pub use file::{Axis, Point, Sample, SweepFile, reference};
 pub use plan::{Plan, PlannedCell, plan};
 pub use store::{Entry, Store};
 
 use crate::cell::{Replication, difference, rows};
 use crate::cli::{Answer, Merge, Sweep};
-use crate::output::{Forms, Progress, say};
+use crate::output::{Forms, Progress, say, say_more};
 use crate::run_report;
 use orrery_results::{Row, to_json, wide};
 use orrery_scenario::SpecError;
@@ -52,12 +52,14 @@ pub fn sweep(args: &Sweep) -> Result<Answer, SpecError> {
             Entry::Good(_) => kept += 1,
             Entry::Absent => pending.push(i),
             Entry::Damaged(why) => {
-                eprintln!("damaged: {why}; that cell is run again");
+                say(&format!("damaged: {why}; that cell is run again"));
                 pending.push(i);
             }
         }
     }
     let run = |i: usize| -> Result<(), SpecError> {
+        let place = &plan.cells[i].place;
+        say_more(&format!("cell {} begins: {} {}", i + 1, place.axes, place.policy));
         let runs = cells[i].run()?;
         store.write(&plan.cells[i].spec_sha256, &runs)
     };
@@ -66,11 +68,10 @@ pub fn sweep(args: &Sweep) -> Result<Answer, SpecError> {
         say(&format!("finished cells are kept in {}", folder.display()));
     })?;
     if !all_done {
-        let message = format!(
-            "stopped; finished cells are kept in {}: the same command continues\n",
+        say(&format!(
+            "stopped; finished cells are kept in {}: the same command continues",
             folder.display()
-        );
-        eprint!("{message}");
+        ));
         return Ok(Answer { interrupted: true, ..Answer::default() });
     }
     if let Some(shard) = args.shard {
@@ -157,7 +158,7 @@ fn run_cells(
         if STOP.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
-        eprintln!("stopping after the cells that have begun; Ctrl-C again stops at once");
+        say("stopping after the cells that have begun; Ctrl-C again stops at once");
     };
     // Only the first sweep of a process can install it, and one is enough.
     let _ = ctrlc::set_handler(handler);

@@ -1,7 +1,7 @@
 //! `orrery reproduce --plot`: a table's figure.
 
-use crate::plot::{save, unsuitable};
-use orrery_plots::{Choice, figure_of};
+use crate::plot::{figure_of, save, unsuitable};
+use orrery_plots::Choice;
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use std::path::Path;

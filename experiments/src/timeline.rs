@@ -10,10 +10,11 @@ mod json;
 mod trace;
 
 use crate::cli::Answer;
-use crate::log_file::{self, Unfinished};
+use crate::log_file;
+use crate::whole_file::{Unfinished, unwritable};
 use clap::ValueEnum;
 use orrery_scenario::SpecError;
-use orrery_sim::log::{LogError, Names, Record};
+use orrery_sim::log::{LogError, LogReader, Names, Record};
 use orrery_sim::request::RequestId;
 use orrery_sim::time::{Span, Time};
 use std::collections::BTreeSet;
@@ -87,6 +88,13 @@ pub enum Failure {
     Log(LogError),
     /// The timeline cannot be written.
     Write(io::Error),
+    /// A selected request is not in the log.
+    Unknown {
+        /// The request.
+        request: RequestId,
+        /// How many requests the log has, numbered from 0.
+        requests: u64,
+    },
 }
 
 impl From<LogError> for Failure {
@@ -104,7 +112,7 @@ impl From<io::Error> for Failure {
 /// Writes a log's records as Chrome trace JSON. The bytes depend on the log and the selection only.
 ///
 /// # Errors
-/// When a record cannot be read or `out` cannot be written.
+/// When a record cannot be read, a selected request is not there, or `out` cannot be written.
 pub fn write_trace(
     names: &Names,
     records: impl IntoIterator<Item = Result<Record, LogError>>,
@@ -118,7 +126,7 @@ pub fn write_trace(
 /// which they ended.
 ///
 /// # Errors
-/// As [`write_trace`].
+/// When a record cannot be read or `out` cannot be written.
 pub fn write_batches(
     names: &Names,
     records: impl IntoIterator<Item = Result<Record, LogError>>,
@@ -131,53 +139,61 @@ pub fn write_batches(
 /// Runs `orrery timeline`.
 ///
 /// # Errors
-/// When the log cannot be read or the output cannot be written.
+/// When the log cannot be read, does not have a request that is asked for, or the output cannot be
+/// written.
 pub fn command(args: &Timeline) -> Result<Answer, SpecError> {
     let to = args.to_ms.unwrap_or(Time::NEVER);
     if to < args.from_ms {
         let found = format!("{}, before --from-ms", to.since(Time::ZERO));
         return Err(SpecError::value("--to-ms", found, "--from-ms or later", "give a later end"));
     }
+    if args.format == Format::Batches && !args.requests.is_empty() {
+        let remedy = "leave `--request` out: the table has all batches, and no requests";
+        let found = "`--format batches`";
+        return Err(SpecError::value("--request", found, "`--format trace`", remedy));
+    }
     let requests = args.requests.iter().map(|&id| RequestId(id)).collect();
     let selection = Selection { from: args.from_ms, to, requests };
+    let log = log_file::open(&args.log)?;
+    let error = |failure: Failure| match failure {
+        Failure::Log(error) => error.into(),
+        Failure::Unknown { request, requests } => {
+            log_file::unknown_request(&args.log, request.0, requests)
+        }
+        Failure::Write(error) => match &args.out {
+            Some(path) => unwritable("--out", path, &error),
+            None => unwritable("stdout", Path::new("stdout"), &error),
+        },
+    };
     let Some(path) = &args.out else {
-        return match write(args, &selection, BufWriter::new(io::stdout().lock())) {
+        return match write(log, args.format, &selection, BufWriter::new(io::stdout().lock())) {
             // A reader that went away is no error.
             Err(Failure::Write(e)) if e.kind() == io::ErrorKind::BrokenPipe => {
                 Ok(Answer::default())
             }
-            other => other.map_err(|e| error(e, Path::new("stdout"))).map(|()| Answer::default()),
+            other => other.map_err(error).map(|()| Answer::default()),
         };
     };
     let unfinished = Unfinished::beside(path);
-    let done = File::create(unfinished.path()).map_err(Failure::Write);
-    done.and_then(|file| write(args, &selection, BufWriter::with_capacity(1 << 18, file)))
-        .and_then(|()| unfinished.rename(path).map_err(Failure::Write))
-        .map_err(|e| error(e, path))?;
+    let file = File::create(unfinished.path()).map_err(Failure::Write);
+    file.and_then(|file| {
+        write(log, args.format, &selection, BufWriter::with_capacity(1 << 18, file))
+    })
+    .and_then(|()| unfinished.rename(path).map_err(Failure::Write))
+    .map_err(error)?;
     Ok(Answer::default())
 }
 
-fn write(args: &Timeline, selection: &Selection, mut out: impl Write) -> Result<(), Failure> {
-    let mut log = log_file::open(&args.log).map_err(|e| match e {
-        SpecError::Read { file, source } => {
-            Failure::Log(LogError::Io { file, line: 1, error: source })
-        }
-        other => Failure::Write(io::Error::other(other.to_string())),
-    })?;
+fn write(
+    mut log: LogReader<File>,
+    format: Format,
+    selection: &Selection,
+    mut out: impl Write,
+) -> Result<(), Failure> {
     let names = log.names()?.clone();
-    match args.format {
+    match format {
         Format::Trace => write_trace(&names, log, selection, &mut out)?,
         Format::Batches => write_batches(&names, log, selection, &mut out)?,
     }
     Ok(out.flush()?)
-}
-
-fn error(failure: Failure, path: &Path) -> SpecError {
-    match failure {
-        Failure::Log(error) => error.into(),
-        Failure::Write(error) => {
-            let found = format!("{}: {error}", path.display());
-            SpecError::value("--out", found, "a file that can be written", "choose another path")
-        }
-    }
 }

@@ -47,8 +47,11 @@ pub(crate) fn setting(name: &str, value: &str) -> String {
     let number = value.parse::<f64>().ok().filter(|v| v.is_finite());
     let (words, unit, divisor) = axis_parts(name, number.unwrap_or(0.0));
     let value = number.map_or_else(|| value.to_string(), |v| plain(v / divisor));
-    let space = if unit.is_empty() { "" } else { " " };
-    format!("{words} {value}{space}{unit}")
+    match unit {
+        "" => format!("{words} {value}"),
+        "1/s" => format!("{words} {value}/s"),
+        unit => format!("{words} {value} {unit}"),
+    }
 }
 
 /// (words, unit, divisor)
@@ -123,6 +126,7 @@ mod tests {
     fn a_setting_is_a_name_with_its_value_and_unit() {
         assert_eq!(setting("slo_ms", "50"), "SLO 50 ms");
         assert_eq!(setting("slo_x_p99", "1.5"), "SLO 1.5 × P99");
+        assert_eq!(setting("rate_per_s", "80.0"), "rate 80/s");
         assert_eq!(setting("slo_ns", "50000000"), "SLO 50 ms");
         assert_eq!(setting("estimator", "static-mean"), "estimator static-mean");
         assert_eq!(setting("load", "0.90"), "load 0.9");

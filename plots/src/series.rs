@@ -161,16 +161,22 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Whether every policy was offered the same, up to what a printed number leaves open.
+/// Whether every policy was offered the same, up to what a printed number leaves open. The last bin
+/// of each line is not compared: it ends with the run, and that with the policy's last answer.
 fn offered_is_common(lines: &[Line<'_>]) -> bool {
     let mut offered = lines.iter().filter(|l| l.quantity == "offered_per_s");
     let Some(first) = offered.next() else { return false };
-    let same = |a: &&SeriesRow, b: &&SeriesRow| {
+    let whole = |l: &Line<'_>| l.bins.len().saturating_sub(1);
+    let same = |a: &SeriesRow, b: &SeriesRow| {
         (a.from_ns, a.to_ns) == (b.from_ns, b.to_ns)
             && (a.value - b.value).abs() <= 1e-9 * a.value.abs()
     };
     let alike = |l: &Line<'_>| {
-        l.bins.len() == first.bins.len() && l.bins.iter().zip(&first.bins).all(|(a, b)| same(a, b))
+        let both = whole(l).min(whole(first));
+        // What goes on after the other has ended is a run that only answers.
+        let rest = |l: &Line<'_>| l.bins[both..].iter().skip(1).all(|b| b.value == 0.0);
+        let mut begin = l.bins.iter().zip(&first.bins).take(both);
+        begin.all(|(a, b)| same(a, b)) && rest(l) && rest(first)
     };
     offered.all(alike)
 }
@@ -202,7 +208,9 @@ fn panel(lines: &[&Line<'_>], group: &[&str], offered_once: bool, divisor: f64, 
     let mut marks = Vec::new();
     let (offered, others): (Vec<&&Line<'_>>, Vec<&&Line<'_>>) =
         lines.iter().partition(|l| l.quantity == "offered_per_s");
-    for line in offered.iter().take(if offered_once { 1 } else { usize::MAX }) {
+    let longest = offered.iter().map(|l| l.bins.len()).max();
+    let drawn = offered.iter().filter(|l| !offered_once || Some(l.bins.len()) == longest);
+    for line in drawn.take(if offered_once { 1 } else { usize::MAX }) {
         let each = Stroke { width: 0.8, dash: OFFERED_EACH, color: Style::of(line.place).color };
         let stroke = if offered_once { OFFERED } else { each };
         marks.extend(line.steps(divisor).into_iter().map(|points| Mark::Line { points, stroke }));

@@ -39,6 +39,18 @@ const GOLDEN: [(&str, &str); 9] = [
 ];
 
 #[test]
+fn what_all_policies_were_offered_is_drawn_once_though_their_runs_end_apart() {
+    let mut rows = samples::series();
+    for row in rows.iter_mut().filter(|r| r.policy == "orloj" && r.from_ns == 39_000_000_000) {
+        (row.to_ns, row.value) = (row.to_ns + 5, row.value * 0.9);
+    }
+    let svg = |rows: &[_]| time_series(rows, &Choice::default()).expect("a figure").to_svg();
+    assert!(!svg(&rows).contains("in its policy"));
+    rows[0].value += 1.0;
+    assert!(svg(&rows).contains("in its policy"), "another load");
+}
+
+#[test]
 fn the_same_rows_give_the_same_bytes() {
     for ((name, a), (_, b)) in figures().iter().zip(&figures()) {
         assert!(a.to_svg() == b.to_svg(), "{name}");

@@ -4,6 +4,7 @@
 
 pub mod error;
 pub mod policy_spec;
+pub mod reference;
 pub mod scenario;
 pub mod setup;
 pub mod zoo;

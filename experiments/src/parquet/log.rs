@@ -1,7 +1,8 @@
 //! A schedule log as Parquet: a row for each record, and for each name before them.
 
 use super::{CHUNK, error};
-use crate::log_file::{self, Unfinished};
+use crate::log_file;
+use crate::whole_file::Unfinished;
 use orrery_scenario::SpecError;
 use orrery_sim::log::{Closed, Names, Record, change_word};
 use orrery_sim::request::RequestId;

@@ -1,12 +1,15 @@
 //! Sweep files: a base scenario and what is varied.
 //!
-//! It checks the file; the scenario's own keys are checked when they are set.
+//! It checks the file; the scenario's own keys are checked when they are set. The comments on the
+//! fields are what readers see, in `docs/sweeps.md` and in the JSON Schema.
 
 use crate::cli::Sweep;
 use crate::goodput::Search;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
+use orrery_scenario::reference::{Reference, Table};
 use orrery_scenario::scenario::Scenario;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,33 +19,41 @@ use toml::Value;
 const CELLS_MAX: usize = 1_000_000;
 
 /// A sweep file.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "orrery sweep")]
 pub struct SweepFile {
-    /// Its name in results; the file's own, without its ending, when it is left out.
+    /// Name in results and of result files: letters, digits, `-`, `_`, `+`, `.`.
     #[serde(default)]
+    #[schemars(extend("x-default" = "the file's name"))]
     pub name: String,
     /// The base scenario, by its path from the sweep's folder.
+    #[schemars(with = "String")]
     pub scenario: PathBuf,
-    /// Replications of each cell.
+    /// Replications of each cell; `--seeds` replaces it.
     #[serde(default = "five")]
     pub seeds: u32,
-    /// The first seed; the scenario's when it is left out.
+    /// The first seed; the others follow it.
+    #[schemars(extend("x-default" = "the scenario's"))]
     pub first_seed: Option<u64>,
     /// Add seeds until the interval of the finish rate is at most so wide.
     pub until_ci: Option<f64>,
     /// The most seeds that `until_ci` may take.
     #[serde(default = "hundred")]
     pub max_seeds: u32,
-    /// The policies, in place of the scenario's.
+    /// The policies.
     #[serde(default)]
+    #[schemars(extend("x-default" = "the scenario's"))]
     pub policies: Vec<String>,
-    /// The policy that the others are compared with; the first when it is left out.
+    /// The policy that the others are compared with, by paired differences.
+    #[schemars(extend("x-default" = "the first"))]
     pub compare_to: Option<String>,
     /// Search each cell's peak goodput, in place of one run.
     pub goodput: Option<Search>,
-    /// Keys set in every cell.
+    /// Keys of the scenario that are set in every cell: `{ "DOTTED.KEY" = VALUE }`.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    #[schemars(extend("x-default" = "none"))]
     pub set: BTreeMap<String, Value>,
     /// What is varied: every combination is run.
     #[serde(default)]
@@ -58,7 +69,7 @@ pub struct SweepFile {
 }
 
 /// `sample`: which combinations are run.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
     /// How many.
@@ -68,24 +79,28 @@ pub struct Sample {
 }
 
 /// `[[axis]]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
-    /// Its name in results; the last part of its key when it is left out.
+    /// Its name in results.
     #[serde(default)]
+    #[schemars(extend("x-default" = "the last part of its key"))]
     pub name: String,
-    /// The scenario's key.
+    /// The dotted key of the scenario that it sets.
     #[serde(default)]
+    #[schemars(extend("x-default" = "required, or `keys`"))]
     pub key: String,
     /// Or several, all set to the same value.
     #[serde(default)]
+    #[schemars(extend("x-default" = "none"))]
     pub keys: Vec<String>,
-    /// Its values.
+    /// Its values; what each may be is what the key allows.
+    #[schemars(with = "Vec<serde_json::Value>")]
     pub values: Vec<Value>,
 }
 
 /// `[[point]]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
     /// Its name in results, under the axis `point`.
@@ -93,8 +108,22 @@ pub struct Point {
     /// Its axes in results, as `name=value;name=value`, in place of `point=NAME`.
     #[serde(default)]
     pub axes: String,
-    /// The keys that it sets.
+    /// The keys of the scenario that it sets.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub set: BTreeMap<String, Value>,
+}
+
+/// The tables of `docs/sweeps.md`.
+pub fn reference() -> Vec<Table> {
+    let keys = Reference::of::<SweepFile>();
+    let table = |path: &[&str]| keys.keys(path, &[]);
+    vec![
+        ("file", table(&[])),
+        ("axis", table(&["axis"])),
+        ("point", table(&["point"])),
+        ("goodput", table(&["goodput"])),
+        ("sample", table(&["sample"])),
+    ]
 }
 
 fn five() -> u32 {

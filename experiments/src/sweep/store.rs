@@ -5,7 +5,7 @@
 
 use super::plan::Plan;
 use crate::cell::{Replication, sha256};
-use crate::cli::write_atomically;
+use crate::whole_file::write_atomically;
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
 use std::path::{Path, PathBuf};
@@ -34,8 +34,14 @@ impl Store {
     /// When it cannot be made or written.
     pub fn open(folder: &Path) -> Result<Store, SpecError> {
         let store = Store { folder: folder.to_path_buf() };
-        let probe = store.folder.join("cells").join(format!(".{}.probe", std::process::id()));
-        write_atomically(&probe, b"")?;
+        let cells = store.folder.join("cells");
+        let probe = cells.join(format!(".{}.probe", std::process::id()));
+        let written = std::fs::create_dir_all(&cells).and_then(|()| std::fs::write(&probe, b""));
+        written.map_err(|e| {
+            let found = format!("{}: {e}", folder.display());
+            let remedy = "choose another folder";
+            SpecError::value("--out", found, "a folder that can be written", remedy)
+        })?;
         let _ = std::fs::remove_file(probe);
         Ok(store)
     }

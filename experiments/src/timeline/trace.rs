@@ -79,6 +79,8 @@ struct Trace<'a, W> {
     tracks: BTreeSet<(DeviceId, u8)>,
     /// The selected requests that are alive.
     selected: BTreeMap<RequestId, Selected>,
+    /// Asked for, and not come yet.
+    missing: BTreeSet<RequestId>,
     came: u64,
     flows: u64,
 }
@@ -105,6 +107,7 @@ impl<'a, W: Write> Trace<'a, W> {
             changed: Vec::new(),
             tracks: BTreeSet::new(),
             selected: BTreeMap::new(),
+            missing: selection.requests.clone(),
             came: 0,
             flows: 0,
         };
@@ -124,6 +127,7 @@ impl<'a, W: Write> Trace<'a, W> {
             self.now = time;
             if time > self.selection.to
                 && self.selected.is_empty()
+                && self.missing.is_empty()
                 && !self.in_flight.began_by(self.selection.to)
             {
                 return Ok(false);
@@ -149,6 +153,10 @@ impl<'a, W: Write> Trace<'a, W> {
     }
 
     fn finish(mut self) -> Result<(), Failure> {
+        if let Some(&request) = self.missing.first() {
+            let requests = self.first_live + self.live.len() as u64;
+            return Err(Failure::Unknown { request, requests });
+        }
         self.flush_counters(Time::NEVER);
         let left: Vec<Open> = self.in_flight.drain().collect();
         for open in left.iter().filter(|o| o.began.is_some()) {

@@ -8,7 +8,7 @@ use crate::request::{DeviceId, Drop};
 
 /// Free devices, the last one next.
 #[derive(Debug, Default)]
-pub(crate) struct FreeDevices {
+pub struct FreeDevices {
     free: Vec<DeviceId>,
     /// They finish what they have and take no more.
     draining: Vec<DeviceId>,
@@ -25,6 +25,7 @@ impl FreeDevices {
         self.free.pop();
     }
 
+    /// Whether every device has work, or there is none.
     pub fn is_empty(&self) -> bool {
         self.free.is_empty()
     }

@@ -26,7 +26,7 @@ pub mod eager;
 mod early_drop;
 mod edf_queue;
 pub mod fifo;
-mod free_devices;
+pub mod free_devices;
 pub mod nexus;
 pub mod nexus_cluster;
 pub mod oracle;

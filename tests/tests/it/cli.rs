@@ -6,10 +6,14 @@
 mod bad_tables;
 mod bad_usage;
 mod cluster;
+mod disk;
+mod figures;
+mod logs;
 mod process;
 mod regress;
 mod reproduce;
 mod scenarios;
+mod streams;
 mod sweep;
 mod traces;
 

@@ -8,6 +8,7 @@
 pub mod cases;
 mod chaotic;
 
+use crate::example_policy::{self, FullOrTimeout};
 use crate::naive;
 use cases::{Case, ticks};
 use chaotic::Chaotic;
@@ -47,6 +48,10 @@ pub fn policies() -> Vec<Entry> {
                 max_batch: 4,
                 drop_expired: case.seed.is_multiple_of(2),
             }))
+        }),
+        entry("full-or-timeout", |case| {
+            let config = example_policy::Config { max_batch: 3, patience: ticks(case.seed % 4) };
+            Box::new(FullOrTimeout::new(config))
         }),
         entry("clipper", |case| {
             let sizing = [

@@ -291,7 +291,10 @@ impl<'w, 'p> Naive<'w, 'p> {
             Action::End(request, why) => self.drop_request(request, why),
             Action::SetTimer(key, at) => {
                 self.unschedule(|due| matches!(due, Due::Timer(k) if *k == key));
-                self.schedule(at, Due::Timer(key));
+                // A timer that never goes off is none.
+                if at != Time::NEVER {
+                    self.schedule(at, Due::Timer(key));
+                }
             }
             Action::ClearTimer(key) => {
                 self.unschedule(|due| matches!(due, Due::Timer(k) if *k == key));

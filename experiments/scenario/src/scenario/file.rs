@@ -1,37 +1,43 @@
 //! The keys of a scenario file, as `serde` reads and writes them.
 //!
-//! It checks no value: `check.rs` does. `docs/scenarios.md` is its reference for readers.
+//! It checks no value: `check.rs` does. The comments on its fields are what readers see: the tables
+//! of `docs/scenarios.md` and the JSON Schema of `orrery schema scenario` are made from them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A scenario file.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "orrery scenario")]
 pub struct ScenarioFile {
-    /// Its name in results; the file's own, without its ending, when it is left out.
+    /// Name in results and of result files: letters, digits, `-`, `_`, `+`, `.`.
+    #[schemars(extend("x-default" = "the file's name"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The seed of a run that is not told another.
+    /// Seed of every random stream; `--seed` replaces it.
     #[serde(default = "one_u64")]
     pub seed: u64,
-    /// The policies to run, with their parameters.
+    /// The policies to compare, each `NAME` or `NAME[key=value,...]`; `--policy` replaces them.
     #[serde(default)]
+    #[schemars(!default)]
     pub policies: Vec<String>,
-    /// Keep every latency, so that quantiles are exact.
+    /// Keep every latency; otherwise quantiles are at most 0.1 % too large.
     #[serde(default)]
     pub exact_quantiles: bool,
-    /// Requests that arrive before this instant are simulated and not counted.
+    /// Requests that arrive earlier are simulated and not counted.
     #[serde(default)]
     pub warm_up_s: f64,
-    /// Stop here; what is in the system then is pending.
+    /// Stop here; what is in the system then is *pending*.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_s: Option<f64>,
-    /// Accept an SLO that no request can meet.
+    /// Accept an SLO below the fastest batch of one.
     #[serde(default)]
     pub allow_hopeless_slo: bool,
     /// The models, numbered in this order.
     #[serde(default)]
+    #[schemars(!default)]
     pub model: Vec<Model>,
     /// Published models, each with an application; numbered after `model` and `app`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -47,6 +53,7 @@ pub struct ScenarioFile {
     pub device: Vec<Device>,
     /// The applications, numbered in this order.
     #[serde(default)]
+    #[schemars(!default)]
     pub app: Vec<App>,
     /// Devices come and go with the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,67 +79,71 @@ pub struct ScenarioFile {
 }
 
 /// `[[model]]`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// Its name.
+    /// Its name, once in the file.
     pub name: String,
     /// How many of it: more than one are `NAME#1`, `NAME#2` and so on.
     #[serde(default = "one_u32", skip_serializing_if = "super::file_zoo::is_one")]
     pub copies: u32,
-    /// Time from arrival to answer that its requests are allowed, and that plans are made for.
+    /// Time from arrival to answer that its requests are allowed; plans are made for it.
     pub slo_ms: f64,
-    /// Pages of device memory for its weights.
+    /// Device memory for its weights.
     #[serde(default)]
+    #[schemars(extend("x-unit" = "pages"))]
     pub pages: u32,
     /// Time to load its weights.
     #[serde(default)]
     pub load_ms: f64,
-    /// The truth about its batches.
+    /// The truth about its batches (below).
     pub latency: LatencyLaw,
-    /// What policies believe of them; the truth when it is left out.
+    /// What policies are told instead.
+    #[schemars(extend("x-default" = "`latency`"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub believed: Option<LatencyLaw>,
-    /// The truth on a kind of device, in place of `latency` divided by the kind's speed.
+    /// `{ KIND = LAW }`: the truth on one kind of device, in place of `latency` over its `speed`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub latency_on: BTreeMap<String, LatencyLaw>,
 }
 
-/// The latency of a batch of `k` items.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+/// The latency of a batch of `k` items, the longest of which takes `l` alone.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum LatencyLaw {
-    /// `alpha k + beta`.
+    /// `alpha k + beta`, whatever the requests are (Symphony, §2).
     Affine {
         /// For each item.
         alpha_ms: f64,
         /// For each batch.
         beta_ms: f64,
     },
-    /// `c0 + c1 k l`, with the longest time alone `l`.
+    /// `c0 + c1 k l` (Orloj, Eq. 3 and 4).
     Eq3 {
         /// For each batch.
         c0_ms: f64,
         /// For each item, as a share of `l`.
         c1: f64,
     },
-    /// `(1 - c1 + c1 k) l`.
+    /// `(1 - c1 + c1 k) l`: a batch of one takes `l`.
     Proportional {
         /// For each further item, as a share of `l`.
         c1: f64,
     },
-    /// Rows of batch size and milliseconds.
+    /// Rows of size and ms, sizes growing; a size between two rows costs what the larger one does,
+    /// beyond the last it grows in proportion.
+    #[schemars(extend("x-form" = "[[1, 5.0], [2, 6.1]]"))]
     Table(Vec<(u32, f64)>),
 }
 
 /// `[[device]]`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
-    /// The name of the kind.
+    /// Name of the kind, once in the file.
     #[serde(default = "gpu")]
     pub kind: String,
-    /// How many there are.
+    /// Devices of this kind.
     #[serde(default = "one_u32")]
     pub count: u32,
     /// How many for each model, in place of `count`; rounded, at least one.
@@ -144,10 +155,11 @@ pub struct Device {
     /// Whether a running batch can be stopped.
     #[serde(default)]
     pub can_preempt: bool,
-    /// Pages for weights; every model is always resident when it is left out.
+    /// Memory for weights; without it every model is always resident.
+    #[schemars(extend("x-unit" = "pages"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_pages: Option<u32>,
-    /// Divides every latency.
+    /// Divides every latency; `proportional` needs `latency_on` on a kind whose speed is not 1.
     #[serde(default = "one_f64")]
     pub speed: f64,
 }
@@ -169,29 +181,32 @@ impl Default for Device {
 }
 
 /// `[[app]]`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct App {
-    /// Its name.
+    /// Its name, once in the file.
     pub name: String,
-    /// The model that it asks for.
+    /// The model it asks for.
     pub model: String,
-    /// Its share of the arrivals, relative to the other applications'.
+    /// Its share of the arrivals, relative to the others'.
     #[serde(default = "one_f64")]
     pub weight: f64,
     /// Items in a request.
+    #[schemars(extend("x-unit" = "items"))]
     #[serde(default = "one_u32")]
     pub size: u32,
-    /// Its SLO: the model's when it is left out, none when it is `inf`.
+    /// Its own SLO; `inf` for none.
+    #[schemars(extend("x-default" = "the model's"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo_ms: Option<f64>,
-    /// Execution times alone. May be left out when the arrivals carry their own.
+    /// Execution times alone (below); may be left out where the arrivals carry them.
+    #[schemars(extend("x-default" = "required"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<TimeLaw>,
 }
 
 /// The law of execution times alone.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum TimeLaw {
     /// Always the same.
@@ -199,23 +214,24 @@ pub enum TimeLaw {
         /// That time.
         ms: f64,
     },
-    /// Normal, at least a microsecond.
+    /// Normal.
     Normal {
         /// Mean.
         mean_ms: f64,
         /// Standard deviation.
         sd_ms: f64,
     },
-    /// Lognormal.
+    /// Lognormal, by the mean and deviation of the time itself.
     Lognormal {
         /// Mean of the time, not of its logarithm.
         mean_ms: f64,
         /// Standard deviation of the time.
         sd_ms: f64,
     },
-    /// Normal modes: weight, mean and standard deviation in milliseconds.
+    /// A mixture of normal modes.
+    #[schemars(extend("x-form" = "[[weight, mean_ms, sd_ms], ...]"))]
     Modes(Vec<(f64, f64, f64)>),
-    /// Measured times.
+    /// Drawn from a CSV column of measured times; `unit` is `ns`, `us`, `ms` or `s`.
     Samples {
         /// A CSV file.
         file: String,
@@ -225,7 +241,8 @@ pub enum TimeLaw {
         #[serde(default)]
         unit: Unit,
     },
-    /// Affine in a length that is drawn from a file.
+    /// `base + per_token * length`, lengths drawn from a shipped name or CSV column;
+    /// `count_column` for a histogram.
     Lengths {
         /// A shipped name or a CSV file.
         file: String,
@@ -239,7 +256,7 @@ pub enum TimeLaw {
         /// For each unit of length.
         per_token_ms: f64,
     },
-    /// Two normal groups with this mean and 99th percentile.
+    /// Two normal groups with this mean and P99; `short_share` is that of the shorter group.
     TwoGroup {
         /// Mean.
         mean_ms: f64,
@@ -252,7 +269,7 @@ pub enum TimeLaw {
 }
 
 /// A unit of time in a file of samples.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Nanoseconds.
@@ -276,12 +293,12 @@ pub use super::file_delays::DelayLaw;
 pub use super::file_zoo::{Popularity, Select, Zoo};
 
 /// `[delays]`.
-#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Delays {
     /// Policy to device.
     pub dispatch_ms: f64,
-    /// A device is busy this long for each request of a batch before it computes.
+    /// The device is busy so long for each request of a batch before it computes.
     pub fetch_per_request_ms: f64,
     /// Device to policy.
     pub result_ms: f64,
@@ -299,26 +316,29 @@ pub struct Delays {
 }
 
 /// `[noise]`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum Noise {
-    /// A factor uniform on `1 ± spread`.
+    /// Half the width of a factor uniform on 1 ± it, below 1.
+    #[schemars(extend("x-default" = "none"))]
     Uniform(f64),
-    /// A factor `exp(sigma Z)`, Z standard normal.
+    /// Or the sigma of a lognormal factor with median 1.
+    #[schemars(extend("x-default" = "none"))]
     Lognormal(f64),
 }
 
 /// `[profile]`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Profile {
-    /// Batch sizes that exist.
+    /// Batch sizes that exist, growing, at most 24.
     pub sizes: Vec<u32>,
     /// Batches measured for each size.
     pub batches: u32,
     /// Bins of an application's histogram.
     pub bins: usize,
-    /// Its own seed; the run's when it is left out.
+    /// Seed of the profile's own stream.
+    #[schemars(extend("x-default" = "the run's"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
@@ -330,12 +350,12 @@ impl Default for Profile {
 }
 
 /// `[profiler]`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Profiler {
-    /// Every n-th request is measured alone.
+    /// Every n-th request is measured alone and told to the policy.
     pub every: u64,
-    /// How long after its end the policy is told.
+    /// How long after its end.
     #[serde(default)]
     pub delay_ms: f64,
 }

@@ -5,10 +5,11 @@ use super::value::{S_MAX, known, within};
 use crate::error::SpecError;
 use orrery_sim::policy::autoscale;
 use orrery_sim::time::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `[autoscale]`: Symphony's advice (§3.5), followed.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Autoscale {
     /// The kind of device that comes and goes; the first when it is left out.

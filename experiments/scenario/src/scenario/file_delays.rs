@@ -1,9 +1,10 @@
 //! The keys of a message's delay, as `serde` reads and writes them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How long a message takes.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum DelayLaw {
     /// Always so long.

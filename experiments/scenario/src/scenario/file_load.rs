@@ -1,21 +1,23 @@
 //! The keys of `[arrivals]` and `[closed_loop]`, as `serde` reads and writes them.
 //!
-//! It checks no value: `check_load.rs` does.
+//! It checks no value: `check_load.rs` does. As in `file.rs`, readers see the comments on fields.
 
 use super::file::one_f64;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `[arrivals]`: exactly one of the processes, and limits.
-#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {
-    /// At most so many requests.
+    /// At most so many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// No request at or after this instant.
+    /// None at or after this instant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
-    /// Who sends; all applications when it is left out.
+    /// The applications that send.
+    #[schemars(extend("x-default" = "all"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apps: Option<Vec<String>>,
     /// A process for each application at its share of the rate, in place of one for all.
@@ -27,28 +29,30 @@ pub struct Arrivals {
     /// A Poisson process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poisson: Option<SteadyArrivals>,
-    /// Gamma-distributed gaps.
+    /// Gamma-distributed gaps; CV 1/√shape, so below 1 is burstier than Poisson.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gamma: Option<GammaArrivals>,
-    /// A Markov-modulated Poisson process.
+    /// Poisson, at a rate that jumps between states; `next` is `"cyclic"` or `"uniform"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mmpp: Option<MmppArrivals>,
-    /// A Poisson process whose rate varies slowly.
+    /// Poisson, at a slowly varying rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lognormal_rate: Option<LognormalRateArrivals>,
     /// Counts per minute of an Azure 2019 file.
+    #[schemars(extend("x-form" = "{ file, ... }"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceArrivals>,
-    /// An Azure LLM trace.
+    /// An Azure LLM trace; times come from its tokens; all of the first application of `apps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<LlmArrivals>,
-    /// A workload file.
+    /// Arrivals as `orrery trace record` wrote them.
+    #[schemars(extend("x-form" = "{ file, ... }"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadArrivals>,
 }
 
 /// `constant` and `poisson`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct SteadyArrivals {
     /// Arrivals a second.
@@ -56,7 +60,7 @@ pub struct SteadyArrivals {
 }
 
 /// `gamma`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct GammaArrivals {
     /// Arrivals a second.
@@ -66,7 +70,7 @@ pub struct GammaArrivals {
 }
 
 /// `mmpp`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct MmppArrivals {
     /// Arrivals a second in each state.
@@ -79,7 +83,7 @@ pub struct MmppArrivals {
 }
 
 /// Which state follows.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Next {
     /// The next in the list.
@@ -90,7 +94,7 @@ pub enum Next {
 }
 
 /// `lognormal_rate`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct LognormalRateArrivals {
     /// The mean of the rate.
@@ -105,39 +109,43 @@ pub struct LognormalRateArrivals {
 }
 
 /// `trace`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct TraceArrivals {
-    /// A shipped name or a file of Azure 2019 invocations.
+    /// A shipped name such as `azure2019-f500`, or a path.
     pub file: String,
-    /// The label of the first minute; the file's first when it is left out.
+    /// The label of the first minute's column.
+    #[schemars(extend("x-unit" = "label", "x-default" = "the file's first"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_minute: Option<u32>,
-    /// How many minutes; all that follow when it is left out.
+    /// How many minutes.
+    #[schemars(extend("x-unit" = "minutes", "x-default" = "all that follow"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minutes: Option<u32>,
-    /// `all`, `without-top:N`, `ranks:A-B` or `trigger:NAME`.
+    /// `all`, `without-top:N`, `ranks:A-B` (1 is the busiest) or `trigger:NAME`.
     #[serde(default = "all")]
     pub functions: String,
-    /// How arrivals lie within a minute.
+    /// Arrivals within a minute: `poisson`, or `even` for exactly the count.
     #[serde(default)]
     pub inside: Inside,
-    /// Scale the counts to this mean rate.
+    /// Scale the counts to this mean, over all minutes read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<f64>,
-    /// Multiply the counts.
+    /// Or multiply them; not both.
+    #[schemars(extend("x-default" = "1"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_factor: Option<f64>,
-    /// Divide the length of a minute.
+    /// Divides the length of a minute: 60 makes it a second.
     #[serde(default = "one_f64")]
     pub compress: f64,
-    /// A process for each function, in place of one for their sum.
+    /// A process for each function; the functions, by falling total, go round the applications in
+    /// turn, and weights are not used.
     #[serde(default)]
     pub per_function: bool,
 }
 
 /// How arrivals lie within a minute.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Inside {
     /// A Poisson process.
@@ -148,7 +156,7 @@ pub enum Inside {
 }
 
 /// `llm`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct LlmArrivals {
     /// A shipped name or a file.
@@ -162,49 +170,55 @@ pub struct LlmArrivals {
 }
 
 /// `workload`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadArrivals {
-    /// The file.
+    /// A file that `orrery trace record` wrote.
     pub file: String,
     /// The first arrival read, counted from 0.
+    #[schemars(extend("x-unit" = "arrivals", "x-default" = "the first"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_row: Option<u64>,
     /// The first arrival no longer read.
+    #[schemars(extend("x-unit" = "arrivals", "x-default" = "all"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_row: Option<u64>,
-    /// The first instant read.
+    /// Or the first instant read.
+    #[schemars(extend("x-default" = "0"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_s: Option<f64>,
     /// The first instant no longer read.
+    #[schemars(extend("x-default" = "all"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_s: Option<f64>,
 }
 
 /// `[closed_loop]`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct ClosedLoop {
-    /// How many there are.
+    /// How many.
     pub clients: u32,
-    /// At most so many requests, of all clients together.
+    /// At most so many, of all together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// No request at or after this instant.
+    /// None at or after this instant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
-    /// The clients begin one after another over this time.
+    /// Client i of n begins after i/n of this.
     #[serde(default)]
     pub ramp_ms: f64,
-    /// What they ask for; all applications when it is left out.
+    /// What they ask for, by weight.
+    #[schemars(extend("x-default" = "all"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apps: Option<Vec<String>>,
-    /// From a reply to the next request.
+    /// From a reply to the next request, and before the first: `{ constant_ms = X }` or
+    /// `{ exponential_ms = MEAN }`.
     pub think: Think,
 }
 
 /// How long a client thinks.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub enum Think {
     /// Always so long.

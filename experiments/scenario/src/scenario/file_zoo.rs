@@ -3,10 +3,11 @@
 //! It checks no value and holds no model: `expand.rs` does the one, `zoo.rs` the other.
 
 use super::file::one_u32;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `[[zoo]]`: published models, and an application for each.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Zoo {
     /// Its name; `orrery list` lists them.
@@ -29,7 +30,7 @@ pub struct Zoo {
 }
 
 /// Which models of a zoo (Symphony, §5.1).
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Select {
     /// `beta` is more than twice `alpha`.
@@ -39,7 +40,7 @@ pub enum Select {
 }
 
 /// How the applications share the arrivals.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum Popularity {
     /// By their weights alone.

@@ -24,7 +24,7 @@ impl<W: Write> Trace<'_, W> {
         }
         self.live.push_back(Some(Live { request, waiting: true, ended: false, held: 0 }));
         self.wait(request.model, true);
-        if self.selection.requests.contains(&request.id) && request.arrival <= self.selection.to {
+        if self.missing.remove(&request.id) && request.arrival <= self.selection.to {
             self.came += 1;
             let selected = Selected { track: self.came, request, written: false };
             self.selected.insert(request.id, selected);

@@ -125,6 +125,11 @@ impl Ran {
         assert_eq!(self.code, Some(code), "orrery {args}:\n{stderr}");
     }
 
+    /// Whether it went well.
+    pub fn is_ok(&self) -> bool {
+        self.code == Some(0)
+    }
+
     /// It went well: exit code 0, and nothing on stderr, whose progress is for terminals. The
     /// result.
     #[track_caller]
@@ -146,6 +151,23 @@ impl Ran {
         self.ended_with(1);
         assert_eq!(self.stderr, "", "orrery {}", self.args);
         self.stdout
+    }
+
+    /// It was refused after it had said this line.
+    #[track_caller]
+    pub fn refused_after(mut self, line: &str, says: &[&str]) {
+        let (first, rest) = self.stderr.split_once('\n').expect("two lines");
+        assert_eq!(first, line, "orrery {}", self.args);
+        self.stderr = rest.to_string();
+        self.refused(says);
+    }
+
+    /// Ctrl-C stopped it: exit code 130, and no result. What it said.
+    #[track_caller]
+    pub fn interrupted(self) -> String {
+        self.ended_with(130);
+        assert_eq!(self.stdout, "", "orrery {}", self.args);
+        self.stderr
     }
 
     /// It was refused: exit code 2, no result, no panic, and a message that says all of these.

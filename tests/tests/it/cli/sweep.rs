@@ -1,7 +1,7 @@
 //! `orrery sweep` and `orrery merge`: killed, damaged, split, on any number of threads: the same
 //! bytes.
 
-use super::process::Place;
+use super::process::{Place, Ran};
 use super::{POISSON, small_scenario};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -57,10 +57,11 @@ fn a_sweep_that_is_killed_again_and_again_loses_nothing_and_ends_with_the_same_b
     // writes.
     for i in 0..20u64 {
         let before = cells(&place);
+        let said = std::fs::File::create(place.path("said.txt")).expect("a file");
         let mut child = place
-            .command(&["-q", "sweep", "s.toml", "--out", "killed", "--jobs", "2"])
+            .command(&["-v", "sweep", "s.toml", "--out", "killed", "--jobs", "2"])
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(said)
             .spawn()
             .expect("a process");
         std::thread::sleep(Duration::from_millis(5 + 7 * i % 60));
@@ -68,17 +69,76 @@ fn a_sweep_that_is_killed_again_and_again_loses_nothing_and_ends_with_the_same_b
         child.wait().expect("its end");
         let after = cells(&place);
         assert!(before.iter().all(|c| after.contains(c)), "a finished cell was lost");
+        // A cell that began and is not there is run again: at most one for each worker.
+        let begun = place.read("said.txt").matches(" begins: ").count();
+        let kept = after.len() - before.len();
+        assert!(kept <= begun && begun <= kept + 2, "{begun} begun, {kept} kept");
     }
     place.run(&["-q", "sweep", "s.toml", "--out", "killed"]).ok();
     assert!(tree(&place.path("calm")) == tree(&place.path("killed")));
 }
 
+/// Runs the sweep into `stopped` and presses Ctrl-C once it has finished a cell.
+#[cfg(unix)]
+fn stopped(place: &Place) -> Ran {
+    let args = ["sweep", "s.toml", "--out", "stopped", "--jobs", "1"];
+    let mut command = place.command(&args);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
+    // It has installed its handler before it writes a cell.
+    while cells_of(place, "stopped").is_empty() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let pid = child.id().to_string();
+    let kill = std::process::Command::new("kill").args(["-INT", &pid]).output();
+    // It fails when the sweep has come to its end.
+    kill.expect("the program `kill`");
+    Ran::of(&args, child.wait_with_output().expect("its end"))
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_keeps_what_is_finished_and_the_same_command_ends_with_the_same_bytes() {
+    let place = place();
+    // A fast machine may finish before it is interrupted: then there is more to do.
+    let mut seeds = 2;
+    let said = loop {
+        place.write("s.toml", SWEEP.replace("seeds = 2", &format!("seeds = {seeds}")));
+        let ran = stopped(&place);
+        if !ran.is_ok() {
+            break ran.interrupted();
+        }
+        assert!(seeds < 1000, "the sweep was never interrupted");
+        seeds *= 4;
+        std::fs::remove_dir_all(place.path("stopped")).expect("a folder");
+    };
+    let expected = "stopping after the cells that have begun; Ctrl-C again stops at once\n\
+                    stopped; finished cells are kept in stopped: the same command continues\n";
+    assert_eq!(said, expected);
+    let kept = cells_of(&place, "stopped");
+    assert!(!place.path("stopped/s.csv").exists(), "no results of half a sweep");
+    let names = tree(&place.path("stopped"));
+    assert_eq!(names.len(), kept.len() + 1, "the plan and the cells: {:?}", names.keys());
+    place.run(&["merge", "stopped"]).refused(&["cells missing", "remedy:"]);
+
+    let output = place.command(&["sweep", "s.toml", "--out", "stopped"]).output();
+    let said = String::from_utf8(output.expect("a process").stderr).expect("text");
+    let (run, there) = (12 - kept.len(), kept.len());
+    assert!(said.contains(&format!("{run} cells run, {there} were there")), "{said}");
+    place.run(&["-q", "sweep", "s.toml", "--out", "calm"]).ok();
+    assert!(tree(&place.path("calm")) == tree(&place.path("stopped")));
+}
+
 /// The finished cells of the folder `killed`, with their bytes.
 fn cells(place: &Place) -> Vec<(String, Vec<u8>)> {
-    if !place.path("killed").exists() {
+    cells_of(place, "killed")
+}
+
+/// The finished cells of a folder.
+fn cells_of(place: &Place, folder: &str) -> Vec<(String, Vec<u8>)> {
+    if !place.path(folder).exists() {
         return Vec::new();
     }
-    tree(&place.path("killed")).into_iter().filter(|(k, _)| k.ends_with(".cell")).collect()
+    tree(&place.path(folder)).into_iter().filter(|(k, _)| k.ends_with(".cell")).collect()
 }
 
 #[test]
@@ -112,6 +172,8 @@ fn what_is_wrong_with_a_sweep_is_said_before_anything_runs() {
         ("model.bert.slo_ms", "model.brt.slo_ms", "did you mean `bert`"),
         ("poisson.rate_per_s", "poisson.rate_per", "rate_per_s"),
         ("[60.0, 100.0, 200.0]", "[]", "empty"),
+        ("model.bert.slo_ms", "model.bert.slo_m", "did you mean `slo_ms`"),
+        ("\"nexus\"", "\"nexus[drp=none]\"", "did you mean `drop`"),
         ("\"nexus\"", "\"nexsu\"", "did you mean `nexus`"),
         ("seeds = 2", "seeds = 0", "seeds"),
         ("a.toml", "b.toml", "b.toml"),
@@ -130,6 +192,20 @@ fn what_is_wrong_with_a_sweep_is_said_before_anything_runs() {
 }
 
 #[test]
+fn a_plan_of_another_result_version_is_refused_with_what_to_do() {
+    let place = place();
+    place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/4"]).ok();
+    let plan = place.read("r/plan.json");
+    let other = plan.replacen("\"result_version\": 1", "\"result_version\": 99", 1);
+    assert_ne!(other, plan);
+    place.write("r/plan.json", other);
+    let says = ["r/plan.json", "`result_version`", "found 99", "run the sweep again"];
+    place.run(&["merge", "r"]).refused(&says);
+    place.write("r/plan.json", &plan[..plan.len() / 2]);
+    place.run(&["merge", "r"]).refused(&["r/plan.json", "remedy:"]);
+}
+
+#[test]
 fn seeds_are_added_until_the_interval_is_narrow_or_the_limit_is_hit() {
     let place = place();
     let run = |more: &[&str]| {
@@ -140,4 +216,8 @@ fn seeds_are_added_until_the_interval_is_narrow_or_the_limit_is_hit() {
     assert!(narrow.contains(",1-3,") && !narrow.contains("wide"), "{narrow}");
     let wide = run(&["--until-ci", "0.000001", "--max-seeds", "4"]);
     assert!(wide.contains(",1-4,") && wide.contains("wide"), "{wide}");
+    let alone = ["run", "a.toml", "--max-seeds", "4"];
+    place.run(&alone).refused(&["--max-seeds", "only with `--until-ci`", "remedy:"]);
+    let table = ["reproduce", "orloj-table-3", "--max-seeds", "4"];
+    place.run(&table).refused(&["--max-seeds", "only with `--until-ci`"]);
 }

@@ -1,0 +1,188 @@
+//! `orrery plot`, `orrery reproduce --plot` and the tables behind figures.
+
+use super::process::{Place, Ran};
+use super::{POISSON, small_scenario, small_table};
+
+/// A sweep's and a run's tables, in `r/`.
+fn place() -> Place {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let sweep = "scenario = \"a.toml\"\nseeds = 2\npolicies = [\"fifo\", \"nexus\"]\n\
+                 [[axis]]\nkey = \"model.bert.slo_ms\"\nvalues = [60.0, 200.0]\n";
+    place.write("s.toml", sweep);
+    place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
+    place.run(&["run", "a.toml", "--policy", "fifo", "--details", "--out", "r"]).ok();
+    place
+}
+
+fn bytes(place: &Place, name: &str) -> Vec<u8> {
+    std::fs::read(place.path(name)).expect("a picture")
+}
+
+#[track_caller]
+fn is_a_picture(bytes: &[u8], name: &str) {
+    let head: &[u8] = if name.ends_with("png") { b"\x89PNG" } else { b"<?xml" };
+    assert!(bytes.starts_with(head) && bytes.len() > 1000, "{name}: {} bytes", bytes.len());
+}
+
+#[test]
+fn every_table_becomes_a_figure_of_the_same_bytes_each_time() {
+    let place = place();
+    let log = ["run", "a.toml", "--policy", "fifo", "--log", "a.log"];
+    place.run(&log).ok();
+    place.run(&["timeline", "a.log", "--format", "batches", "--out", "r/batches.csv"]).ok();
+    for table in ["s.csv", "small.distributions.csv", "small.series.csv", "batches.csv"] {
+        let table = format!("r/{table}");
+        let window: &[&str] =
+            if table.contains("batches") { &["--from-ms", "0", "--to-ms", "100"] } else { &[] };
+        // Painting takes a debug build a while.
+        let outs: &[&str] = if table == "r/s.csv" { &["1.svg", "1.png"] } else { &["1.svg"] };
+        for &out in outs {
+            let again = out.replace('1', "2");
+            for name in [out, &again] {
+                let said = place.run(&[&["plot", &table, "--out", name], window].concat()).ok();
+                assert_eq!(said, format!("{name}\n"));
+            }
+            is_a_picture(&bytes(&place, out), out);
+            assert!(bytes(&place, out) == bytes(&place, &again), "{table} {out}");
+        }
+        let svg = place.read("1.svg");
+        assert!(svg.trim_end().ends_with("</svg>"), "{svg}");
+    }
+}
+
+#[test]
+fn what_is_drawn_can_be_chosen() {
+    let place = place();
+    let svg = |more: &[&str]| {
+        place.run(&[&["plot", "r/s.csv", "--out", "a.svg"], more].concat()).ok();
+        place.read("a.svg")
+    };
+    let both = svg(&[]);
+    assert!(both.contains("nexus") && both.contains("fifo") && both.contains("finish rate"));
+    assert!(!svg(&["--system", "fifo"]).contains("nexus"));
+    assert!(svg(&["--metric", "latency_p99_ns", "--x", "slo_ms"]) != both);
+    let folder = ["plot", "r/s.csv", "--out", "new/folder/a.svg"];
+    place.run(&folder).ok();
+    is_a_picture(&bytes(&place, "new/folder/a.svg"), "a.svg");
+}
+
+#[test]
+fn a_word_that_the_table_does_not_have_is_told_the_nearest_one() {
+    let place = place();
+    for (option, word, near) in [
+        ("--metric", "finsh_rate", "finish_rate"),
+        ("--metric", "latency_p98_ns", "latency_p9"),
+        ("--x", "slo_m", "slo_ms"),
+        ("--system", "nexsu", "nexus"),
+        ("--scope", "app chit", "app chat"),
+    ] {
+        let asked = ["plot", "r/s.csv", "--out", "a.svg", option, word];
+        let near = format!("did you mean `{near}");
+        place.run(&asked).refused(&["r/s.csv", &format!("`{word}`"), &near, "remedy:"]);
+    }
+    let asked = ["plot", "r/s.csv", "--out", "a.svg", "--metric", "colour"];
+    place.run(&asked).refused(&["`colour`", "`finish_rate`", "choose a metric that the table has"]);
+    let asked = ["plot", "r/small.distributions.csv", "--out", "a.svg", "--metric", "latncy_ns"];
+    place.run(&asked).refused(&["`latncy_ns`", "did you mean `latency_ns`?"]);
+    assert!(!place.path("a.svg").exists());
+}
+
+#[test]
+fn what_is_no_table_or_no_picture_is_refused() {
+    let place = place();
+    let plot = |args: &[&str]| place.run(&[&["plot"], args].concat());
+    plot(&["r/nowhere.csv", "--out", "a.svg"]).refused(&["r/nowhere.csv", "remedy: give the path"]);
+    plot(&["a.toml", "--out", "a.svg"]).refused(&["a.toml", "`metric`", "docs/formats.md"]);
+    plot(&["r/s.csv"]).refused(&["--out <FILE>"]);
+    plot(&["r/s.csv", "--out", "a.pdf"]).refused(&["a.pdf", ".svg or .png"]);
+    plot(&["r/s.csv", "--out", "a.toml/a.svg"]).refused(&["--out", "a.toml/a.svg", "remedy:"]);
+    plot(&["r/s.csv", "--out", "a.svg", "--kind", "histogram"])
+        .refused(&["`histogram`", "`finish-rate`"]);
+    plot(&["r/s.csv", "r/small.series.csv", "--out", "a.svg"])
+        .refused(&["r/small.series.csv", "one kind"]);
+    let text = place.read("r/s.csv");
+    place.write("damaged.csv", text.replacen(",all,finish_rate,1,,", ",all,finish_rate,1,,x", 1));
+    assert_ne!(place.read("damaged.csv"), text);
+    plot(&["damaged.csv", "--out", "a.svg"]).refused(&["damaged.csv", "remedy:"]);
+}
+
+#[test]
+fn reproduce_draws_its_table_and_prints_it() {
+    let place = Place::with("small.toml", small_table("").replace("= 300", "= 100"));
+    let printed = place.run(&["reproduce", "small.toml"]).ok();
+    for name in ["new/a.svg", "new/a.png"] {
+        assert_eq!(place.run(&["reproduce", "small.toml", "--plot", name]).ok(), printed);
+        is_a_picture(&bytes(&place, name), name);
+    }
+    // The same figure as from the table.
+    place.run(&["reproduce", "small.toml", "--out", "r"]).ok();
+    place.run(&["plot", "r/small.csv", "--out", "b.svg"]).ok();
+    assert!(place.read("b.svg") == place.read("new/a.svg"));
+}
+
+#[test]
+fn a_picture_s_name_that_is_wrong_is_found_before_anything_runs() {
+    let place = Place::new();
+    // A table that would run for minutes: a message at once is one from before.
+    let args = ["reproduce", "orloj-table-3", "--seeds", "1000000", "--plot", "a.pdf"];
+    place.run(&args).refused(&["a.pdf", ".svg or .png", "remedy:"]);
+    assert!(place.files().is_empty());
+}
+
+#[test]
+fn details_are_tables_of_one_run_and_change_nothing_else() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let args = ["run", "a.toml", "--policy", "fifo", "--format", "csv"];
+    let plain = place.run(&args).ok();
+    place.run(&[&args[..], &["--details"]].concat()).refused(&["--out <DIR>"]);
+    let details = place.run(&[&args[..], &["--details", "--out", "r"]].concat()).ok();
+    assert_eq!(details, plain);
+    let distributions = place.read("r/small.distributions.csv");
+    let head = "experiment,case,axes,policy,scope,quantity,x,share,samples\n";
+    assert!(distributions.starts_with(head), "{distributions}");
+    for quantity in ["latency_ns", "queueing_ns", "batch_size", "alone_ns"] {
+        assert!(distributions.contains(&format!(",{quantity},")), "{quantity}");
+    }
+    let series = place.read("r/small.series.csv");
+    assert!(series.starts_with("experiment,policy,from_ns,to_ns,quantity,value\n"), "{series}");
+    let before = (distributions, series);
+    place.run(&[&args[..], &["--details", "--out", "r"]].concat()).ok();
+    let after = (place.read("r/small.distributions.csv"), place.read("r/small.series.csv"));
+    assert!(before == after, "the same bytes");
+}
+
+#[test]
+fn without_the_paper_s_figures_every_command_has_ours() {
+    let vary = "[[vary]]\nname = \"less load\"\nset = { \"load.offered\" = 1.0 }\n";
+    let place = Place::with("small.toml", small_table("").replace("= 300", "= 100"));
+    place.write("vary.toml", small_table(vary).replace("= 300", "= 100"));
+    place.write("b.toml", "result_version = 1\n[rerun]\nreproduce = \"small.toml\"\n");
+    place.run(&["regress", "b.toml", "--bless"]).ok();
+    let without = |args: &[&str]| {
+        let output = place.command(args).env("ORRERY_WITHOUT_PAPER", "1").output();
+        Ran::of(args, output.expect("a process")).ok()
+    };
+    // A baseline that was written with the paper's figures holds without them.
+    assert!(without(&["regress", "b.toml"]).starts_with("same "));
+    for table in ["small.toml", "vary.toml"] {
+        let text = without(&["reproduce", table, "--out", "r", "--plot", "a.svg"]);
+        assert!(text.contains("orloj"), "{text}");
+        for ending in ["csv", "wide.csv", "json"] {
+            let out = place.read(&format!("r/small.{ending}"));
+            assert!(out.contains("orloj") && out.contains("finish_rate"), "{ending}:\n{out}");
+        }
+        is_a_picture(&bytes(&place, "a.svg"), "a.svg");
+    }
+    assert!(without(&["list"]).contains("orloj-table-3"));
+    // A table without them is drawn like one whose figures are left out.
+    let csv = without(&["reproduce", "small.toml", "--format", "csv"]);
+    assert!(!csv.contains("Table 3"), "{csv}");
+    place.write("without.csv", csv);
+    place.run(&["reproduce", "small.toml", "--out", "r"]).ok();
+    assert!(place.read("r/small.csv").contains("Table 3"));
+    place.run(&["plot", "without.csv", "--out", "a.svg"]).ok();
+    place.run(&["plot", "r/small.csv", "--out", "b.svg"]).ok();
+    place.run(&["plot", "r/small.csv", "--without-paper", "--out", "c.svg"]).ok();
+    assert!(place.read("a.svg") != place.read("b.svg"), "the paper's figures are in one of them");
+    assert!(place.read("a.svg") == place.read("c.svg"));
+}
