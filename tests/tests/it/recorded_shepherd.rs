@@ -90,7 +90,7 @@ fn run_on(policy: &str, arrivals: Vec<Arrival>, result: Span) -> Ran {
     let mut world = World::single(law.clone());
     let gpu = DeviceSpec { can_preempt: true, ..DeviceSpec::default() };
     world.core.devices = vec![gpu; GPUS];
-    world.core.delays.result = result;
+    world.core.delays.result = result.into();
     let sizes: Vec<u32> = (1..=64).collect();
     let profile = ModelProfile::measure(&law, SLO, &sizes, 1, || (0, ALPHA + BETA), 1);
     let policy = PolicySpec::parse(policy).expect("a policy").build(&[profile], 1);
