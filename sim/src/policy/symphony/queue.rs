@@ -89,7 +89,7 @@ impl Queue {
         out: &mut Actions,
     ) -> Option<Batch> {
         if rule == Gather::Head {
-            return self.from_head(now, free, costs, out);
+            return self.gather_head(now, free, costs, out);
         }
         let late = self.late;
         self.skip(late, now, free, costs);
@@ -113,7 +113,7 @@ impl Queue {
 
     /// Drops what would be late even alone; then the largest batch from the head (the paper's
     /// GetBatch, released as `kDropTimeout`).
-    fn from_head(
+    fn gather_head(
         &mut self,
         now: Time,
         free: Time,
@@ -153,17 +153,14 @@ impl Queue {
     }
 
     fn drop_first(&mut self, finish: Time, (now, size): (Time, usize), out: &mut Actions) {
-        let first = self.waiting.pop_front().expect("one to drop");
-        out.why(first.id, || match size {
-            0 => format!("it fitted into no batch, and its deadline passed {} ago", {
-                now - first.deadline
-            }),
-            _ => format!(
-                "early drop: a batch of {size} from now would end {} after its deadline",
-                finish - first.deadline
+        let Waiting { deadline, id, .. } = self.waiting.pop_front().expect("one to drop");
+        out.why(id, || match (size, finish - deadline) {
+            (0, late) => format!("no batch had room for it, and its deadline passed {late} ago"),
+            (_, late) => format!(
+                "early drop: a batch of {size} sent at {now} would end {late} after its deadline"
             ),
         });
-        out.end(first.id, Drop::Infeasible);
+        out.end(id, Drop::Infeasible);
     }
 
     /// Takes the first `size` requests out.
