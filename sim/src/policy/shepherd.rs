@@ -24,7 +24,7 @@
 //! asked to; it then runs plain largest-batch-first.
 //!
 //! Looking at every GPU at every arrival is not needed to see that none will be preempted, which is
-//! the rule: [`running::Running`] keeps running batches by size, and only when one of them is small
+//! the rule: running batches are kept by size, and only when one of them is small
 //! enough are the GPUs looked at one by one. A test compares this with the loop above.
 //!
 //! # Differences from the paper
