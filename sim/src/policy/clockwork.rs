@@ -56,6 +56,7 @@ mod gpus;
 mod load;
 mod queues;
 mod search;
+mod sorted;
 mod strategies;
 #[cfg(test)]
 mod tests;
@@ -119,15 +120,16 @@ impl Clockwork {
 
     /// Gives work to the devices that ask for it, one action at a time.
     fn schedule(&mut self, now: Time, out: &mut Actions) {
-        self.gpus.advance(now);
+        if !self.order.is_empty() {
+            self.gpus.advance(now);
+        }
         while !self.order.is_empty()
             && let Some(gpu) = self.gpus.hungry(self.order.makings)
         {
             let available = self.gpus.list[gpu].exec.available(now, &self.config);
             if let Some((model, size)) = self.search(gpu, available, out) {
                 self.dispatch(now, gpu, available, (model, size), out);
-                self.gpus.place(gpu, &self.config);
-                self.gpus.advance(now);
+                self.gpus.place(now, gpu, &self.config);
             } else {
                 self.gpus.list[gpu].sated = Some(self.order.makings);
             }
@@ -235,8 +237,8 @@ impl Clockwork {
         self.set_timer(EXPIRES, at + Span::from_ns(1), out);
     }
 
-    fn came(&mut self, device: DeviceId, known: &Known<'_>) {
-        self.gpus.came(device, &self.config);
+    fn came(&mut self, now: Time, device: DeviceId, known: &Known<'_>) {
+        self.gpus.came(now, device, &self.config);
         let pages = known.devices()[device.index()].free_pages;
         if self.loads.is_none() && pages.is_some() {
             let mut loads = Loads::new(self.models.len(), known);
@@ -248,8 +250,8 @@ impl Clockwork {
         }
     }
 
-    fn left(&mut self, device: DeviceId) {
-        self.gpus.left(device, &self.config);
+    fn left(&mut self, now: Time, device: DeviceId) {
+        self.gpus.left(now, device, &self.config);
         if let Some(loads) = &mut self.loads {
             loads.left(device);
         }
@@ -277,7 +279,7 @@ impl Clockwork {
         }
         let gpu = device.index();
         let ended = self.gpus.list[gpu].exec.ended(action, free);
-        self.gpus.place(gpu, &self.config);
+        self.gpus.place(now, gpu, &self.config);
         if let Outcome::Done { device, .. } = outcome {
             self.models[ended.model].learn(ended.size, device, self.config.estimator);
         }
@@ -295,7 +297,7 @@ impl Policy for Clockwork {
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
         match event {
             Event::Start => {
-                known.devices().iter().for_each(|d| self.came(d.id, known));
+                known.devices().iter().for_each(|d| self.came(now, d.id, known));
             }
             Event::Arrive(r) => self.arrive(now, r, out),
             Event::Result { action, device, outcome, requests } => {
@@ -305,8 +307,8 @@ impl Policy for Clockwork {
                     requests.iter().for_each(|&id| out.end(id, Drop::Refused));
                 }
             }
-            Event::Device(device, Change::Up) => self.came(device, known),
-            Event::Device(device, _) => self.left(device),
+            Event::Device(device, Change::Up) => self.came(now, device, known),
+            Event::Device(device, _) => self.left(now, device),
             Event::Timer(key) => {
                 self.timers[key.0 as usize] = Time::NEVER;
                 if key == EXPIRES {

@@ -5,10 +5,11 @@
 //! it concerns. It knows neither models nor requests.
 
 use super::Config;
+use super::sorted::Sorted;
 use super::strategies::Tried;
 use crate::request::{ActionId, DeviceId};
 use crate::time::{Span, Time};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 pub(super) struct Outstanding {
     pub action: ActionId,
@@ -52,8 +53,8 @@ pub(super) struct Gpu {
 #[derive(Default)]
 pub(super) struct Gpus {
     pub list: Vec<Gpu>,
-    ready: BTreeSet<(Time, usize)>,
-    later: BTreeSet<(Time, usize)>,
+    ready: Sorted,
+    later: Sorted,
 }
 
 impl Tracker {
@@ -118,38 +119,44 @@ impl Tracker {
 
 impl Gpus {
     /// A device is there and takes work.
-    pub fn came(&mut self, id: DeviceId, config: &Config) {
+    pub fn came(&mut self, now: Time, id: DeviceId, config: &Config) {
         if self.list.len() <= id.index() {
             self.list.resize_with(id.index() + 1, Gpu::default);
         }
         self.list[id.index()].up = true;
-        self.place(id.index(), config);
+        self.place(now, id.index(), config);
     }
 
     /// A device takes no more work.
-    pub fn left(&mut self, id: DeviceId, config: &Config) {
+    pub fn left(&mut self, now: Time, id: DeviceId, config: &Config) {
         self.list[id.index()].up = false;
-        self.place(id.index(), config);
+        self.place(now, id.index(), config);
     }
 
     /// Puts a device where it belongs after what is outstanding has changed.
-    pub fn place(&mut self, gpu: usize, config: &Config) {
+    pub fn place(&mut self, now: Time, gpu: usize, config: &Config) {
         let g = &mut self.list[gpu];
-        let asks = g.exec.asks_at(config);
-        let place = if g.up && asks < Time::NEVER { Place::Later(asks) } else { Place::Nowhere };
-        match std::mem::replace(&mut g.place, place) {
-            Place::Nowhere => false,
-            Place::Ready(end) => self.ready.remove(&(end, gpu)),
-            Place::Later(at) => self.later.remove(&(at, gpu)),
+        let asks = if g.up { g.exec.asks_at(config) } else { Time::NEVER };
+        let place = match asks {
+            Time::NEVER => Place::Nowhere,
+            asks if asks <= now => Place::Ready(g.exec.expected_end()),
+            asks => Place::Later(asks),
         };
-        if let Place::Later(at) = place {
-            self.later.insert((at, gpu));
+        match std::mem::replace(&mut g.place, place) {
+            Place::Nowhere => {}
+            Place::Ready(end) => self.ready.remove((end, gpu)),
+            Place::Later(at) => self.later.remove((at, gpu)),
+        }
+        match place {
+            Place::Nowhere => {}
+            Place::Ready(end) => self.ready.insert((end, gpu)),
+            Place::Later(at) => self.later.insert((at, gpu)),
         }
     }
 
     /// The devices whose time has come ask for work.
     pub fn advance(&mut self, now: Time) {
-        while let Some(&(at, gpu)) = self.later.first()
+        while let Some((at, gpu)) = self.later.first()
             && at <= now
         {
             self.later.pop_first();

@@ -74,17 +74,18 @@ impl Model {
 
     /// Makes every strategy anew: one for each batch queue that is not empty.
     pub fn make_all(&mut self, made: u64) {
-        self.strategies.clear();
-        if !self.queue.is_empty() {
-            (0..self.sizes.len()).for_each(|size| self.make(size, made));
-            self.strategies.settle();
-        }
-    }
-
-    fn make(&mut self, size: usize, made: u64) {
-        let at = (self.cursors[size] - self.first) as usize;
-        if let Some(head) = self.queue.get(at) {
-            self.strategies.make(size, head.deadline.minus(self.estimates[size]), made);
+        let Model { queue, first, cursors, estimates, strategies, .. } = self;
+        if queue.is_empty() {
+            strategies.clear();
+        } else if !self.spread {
+            let deadline = queue[0].deadline;
+            strategies.make_all(estimates.iter().map(|&e| Some(deadline.minus(e))), made);
+        } else {
+            let head = |cursor: &u64| queue.get((cursor - *first) as usize);
+            let latest = |(cursor, &estimate): (&u64, &Span)| {
+                head(cursor).map(|head| head.deadline.minus(estimate))
+            };
+            strategies.make_all(cursors.iter().zip(estimates.iter()).map(latest), made);
         }
     }
 
@@ -93,13 +94,18 @@ impl Model {
     pub fn append(&mut self, waiting: Waiting, made: u64) -> bool {
         let end = self.first + self.queue.len() as u64;
         self.queue.push_back(waiting);
-        if !self.spread && self.first < end {
-            return false;
+        if !self.spread {
+            let was_empty = self.first == end;
+            if was_empty {
+                self.make_all(made);
+            }
+            return was_empty;
         }
+        let deadline = self.queue[self.queue.len() - 1].deadline;
         let mut any = false;
         for size in 0..self.sizes.len() {
             if self.cursors[size] == end {
-                self.make(size, made);
+                self.strategies.make(size, deadline.minus(self.estimates[size]), made);
                 any = true;
             }
         }
@@ -172,10 +178,16 @@ impl Model {
         }
     }
 
-    /// Drops the requests that no batch queue holds any more, and tells which.
-    pub fn drop_lost(&mut self, available: Time, dropped: &mut Vec<RequestId>, out: &mut Actions) {
+    /// Drops the requests that no batch queue holds any more, and tells which. False when all queues
+    /// hold the same, so that there can be none.
+    pub fn drop_lost(
+        &mut self,
+        available: Time,
+        dropped: &mut Vec<RequestId>,
+        out: &mut Actions,
+    ) -> bool {
         if !self.spread {
-            return;
+            return false;
         }
         let kept = self.cursors.iter().min().copied().unwrap_or(self.first);
         for _ in self.first..kept {
@@ -186,6 +198,7 @@ impl Model {
         }
         self.first = kept;
         self.spread = self.cursors.iter().any(|&c| c != kept);
+        true
     }
 
     /// Why a batch of that size was chosen; `next` is the size after it, and what its queue held.

@@ -24,38 +24,55 @@ impl Clockwork {
         self.met.clear();
         let mut next = self.order.after(None);
         loop {
-            while let Some(rank) = next
-                && self.met.peek().is_none_or(|Reverse(first)| rank < first.0)
-            {
-                let model = rank.1;
-                let sizes = self.models[model].sizes.len();
-                if let Some(latest) = self.untried(gpu, model, sizes) {
-                    self.met.push(Reverse(((latest, model), None)));
-                }
+            let met = self.met.peek().map(|Reverse(first)| first.0);
+            let model = if let Some(rank) = next.filter(|&rank| met.is_none_or(|met| rank < met)) {
                 next = self.order.after(next);
-            }
-            let Some(Reverse((rank, looked_at))) = self.met.pop() else {
+                let sizes = self.models[rank.1].sizes.len();
+                match self.untried(gpu, rank.1, sizes) {
+                    None => continue,
+                    Some(latest) if latest == rank.0 => rank.1,
+                    Some(latest) => {
+                        self.met.push(Reverse(((latest, rank.1), None)));
+                        continue;
+                    }
+                }
+            } else if let Some(Reverse((rank, looked_at))) = self.met.pop() {
+                if let Some(size) = looked_at {
+                    return Some(self.found(gpu, rank, size));
+                }
+                rank.1
+            } else {
                 self.gpus.list[gpu].tried.note(self.order.makings, LAST);
                 return None;
             };
-            if let Some(size) = looked_at {
-                self.gpus.list[gpu].tried.note(self.order.makings, rank);
-                return Some((rank.1, size));
+            let Some((rank, size)) = self.look(gpu, model, available, out) else { continue };
+            let met = self.met.peek().map(|Reverse(first)| first.0);
+            if [met, next].into_iter().flatten().all(|other| rank < other) {
+                return Some(self.found(gpu, rank, size));
             }
-            self.look(gpu, rank.1, available, out);
+            self.met.push(Reverse((rank, Some(size))));
         }
     }
 
-    /// Drops what cannot be in time in a batch of that model on that device, and finds the place of
-    /// its first valid strategy.
-    fn look(&mut self, gpu: usize, model: usize, available: Time, out: &mut Actions) {
+    fn found(&mut self, gpu: usize, rank: Rank, size: usize) -> (usize, usize) {
+        self.gpus.list[gpu].tried.note(self.order.makings, rank);
+        (rank.1, size)
+    }
+
+    /// Drops what cannot be in time in a batch of that model on that device; its first valid strategy,
+    /// with the size that it can fill.
+    fn look(
+        &mut self,
+        gpu: usize,
+        model: usize,
+        available: Time,
+        out: &mut Actions,
+    ) -> Option<(Rank, usize)> {
         self.models[model].drop_unsuitable(available);
         self.drop_lost(model, available, out);
-        if let Some(size) = self.models[model].largest_fillable()
-            && let Some(latest) = self.untried(gpu, model, size + 1)
-        {
-            self.met.push(Reverse(((latest, model), Some(size))));
-        }
+        let size = self.models[model].largest_fillable()?;
+        let latest = self.untried(gpu, model, size + 1)?;
+        Some(((latest, model), size))
     }
 
     /// The smallest `latest` of a model's strategies that a device has not tried, among those of the
@@ -68,7 +85,9 @@ impl Clockwork {
     pub(super) fn drop_lost(&mut self, model: usize, available: Time, out: &mut Actions) {
         let m = &mut self.models[model];
         self.dropped.clear();
-        m.drop_lost(available, &mut self.dropped, out);
+        if !m.drop_lost(available, &mut self.dropped, out) {
+            return;
+        }
         if m.queue.is_empty() {
             // A strategy of a model without requests can only fail, on every device.
             self.order.moved(model, m.strategies.first(), None);

@@ -9,9 +9,8 @@
 //!
 //! It knows neither requests nor durations.
 
+use super::sorted::Sorted;
 use crate::time::Time;
-use std::collections::BTreeSet;
-use std::ops::Bound;
 
 /// Where a strategy stands among those of all models: by `latest`, then by model. Those of one model
 /// with equal `latest` need no order, because a model tries all its valid ones at once.
@@ -63,16 +62,27 @@ impl Strategies {
         }
     }
 
+    /// Makes all anew, by size; a size without a `latest` gets none.
+    pub fn make_all(&mut self, latest: impl Iterator<Item = Option<Time>>, made: u64) {
+        (self.first, self.oldest) = (None, made);
+        for (strategy, latest) in self.by_size.iter_mut().zip(latest) {
+            *strategy = latest.map(|latest| Strategy { latest, made });
+            if let Some(latest) = latest {
+                self.first = Some(self.first.map_or(latest, |first| first.min(latest)));
+            }
+        }
+    }
+
     /// Makes one; [`Strategies::settle`] follows.
     pub fn make(&mut self, size: usize, latest: Time, made: u64) {
         self.by_size[size] = Some(Strategy { latest, made });
     }
 
-    /// After strategies were made.
+    /// After single strategies were made.
     pub fn settle(&mut self) {
         let all = || self.by_size.iter().flatten();
-        (self.first, self.oldest) =
-            (all().map(|s| s.latest).min(), all().map(|s| s.made).min().unwrap_or(u64::MAX));
+        self.first = all().map(|s| s.latest).min();
+        self.oldest = all().map(|s| s.made).min().unwrap_or(u64::MAX);
     }
 
     /// The smallest `latest` among the first `sizes` sizes of what a device has not tried. It tried
@@ -110,7 +120,7 @@ impl Tried {
 /// All models' first strategies in order of rank.
 #[derive(Default)]
 pub(super) struct Order {
-    first: BTreeSet<Rank>,
+    first: Sorted,
     /// How often strategies were made.
     pub makings: u64,
 }
@@ -118,20 +128,19 @@ pub(super) struct Order {
 impl Order {
     /// Whether no model has a strategy.
     pub fn is_empty(&self) -> bool {
-        self.first.is_empty()
+        self.first.first().is_none()
     }
 
     /// The first after `rank`, or of all.
     pub fn after(&self, rank: Option<Rank>) -> Option<Rank> {
-        let from = rank.map_or(Bound::Unbounded, Bound::Excluded);
-        self.first.range((from, Bound::Unbounded)).next().copied()
+        rank.map_or(self.first.first(), |rank| self.first.after(rank))
     }
 
     /// A model's first strategy was `before` and is `after`.
     pub fn moved(&mut self, model: usize, before: Option<Time>, after: Option<Time>) {
         if before != after {
             if let Some(latest) = before {
-                self.first.remove(&(latest, model));
+                self.first.remove((latest, model));
             }
             if let Some(latest) = after {
                 self.first.insert((latest, model));
