@@ -75,7 +75,8 @@ impl Case {
             changes.push((at, all[rng.below(3) as usize].clone()));
         }
         let noise = Noise::Uniform { spread: 0.3, seed };
-        let (late, delays) = (rng.below(2) == 0, Delays { result: ms(1).into(), ..Delays::default() });
+        let (late, delays) =
+            (rng.below(2) == 0, Delays { result: ms(1).into(), ..Delays::default() });
         let world = World {
             core: CoreSpec {
                 devices: vec![DeviceSpec::default(); devices as usize],

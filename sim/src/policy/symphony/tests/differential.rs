@@ -4,6 +4,7 @@ use super::plain::Plain;
 use crate::audit::audit;
 use crate::cluster::DeviceSpec;
 use crate::core::{Delays, DeviceChange};
+use crate::delay::DelayLaw;
 use crate::driver::{World, simulate};
 use crate::latency::{Latency, Noise};
 use crate::log::{MemoryLog, Record};
@@ -48,7 +49,7 @@ impl Case {
             case.world.noise = Noise::Uniform { spread: 0.3, seed };
         }
         if rng.below(4) == 0 {
-            let span = |rng: &mut Stream| ms(rng.below(3));
+            let span = |rng: &mut Stream| DelayLaw::Constant(ms(rng.below(3)));
             let (dispatch, result) = (span(&mut rng), span(&mut rng));
             case.world.core.delays = Delays { dispatch, result, ..Delays::default() };
         }
@@ -188,8 +189,11 @@ impl Case {
         stretch(&mut c.margin);
         stretch(&mut c.sample);
         let d = &mut self.world.core.delays;
-        stretch(&mut d.dispatch);
-        stretch(&mut d.result);
+        for law in [&mut d.dispatch, &mut d.result] {
+            if let DelayLaw::Constant(span) = law {
+                stretch(span);
+            }
+        }
         self.world.changes.iter_mut().for_each(|c| c.0 = Time::from_ns(c.0.ns() * k));
         self
     }
