@@ -44,6 +44,7 @@ pub struct ScenarioFile {
     pub zoo: Vec<Zoo>,
     /// How the applications share the arrivals, in their order: multiplies their weights.
     #[serde(default, skip_serializing_if = "Popularity::is_equal")]
+    #[schemars(extend("x-default" = "`\"equal\"`"))]
     pub popularity: Popularity,
     /// Shuffles who is the most popular, in place of the applications' order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,6 +87,7 @@ pub struct Model {
     pub name: String,
     /// How many of it: more than one are `NAME#1`, `NAME#2` and so on.
     #[serde(default = "one_u32", skip_serializing_if = "super::file_zoo::is_one")]
+    #[schemars(extend("x-default" = "1"))]
     pub copies: u32,
     /// Time from arrival to answer that its requests are allowed; plans are made for it.
     pub slo_ms: f64,

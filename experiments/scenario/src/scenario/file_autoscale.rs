@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Autoscale {
-    /// The kind of device that comes and goes; the first when it is left out.
+    /// The kind of device that comes and goes.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "the first"))]
     pub kind: Option<String>,
     /// Between two looks at the bad rate and the idle share.
     pub every_s: f64,

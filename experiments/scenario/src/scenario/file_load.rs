@@ -22,6 +22,7 @@ pub struct Arrivals {
     pub apps: Option<Vec<String>>,
     /// A process for each application at its share of the rate, in place of one for all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("x-default" = "false"))]
     pub per_app: bool,
     /// Evenly spaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]

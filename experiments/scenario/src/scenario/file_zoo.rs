@@ -15,17 +15,21 @@ pub struct Zoo {
     /// Whose latencies, where the zoo has several GPUs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu: Option<String>,
-    /// Only these models, in this order; all when it is left out.
+    /// Only these models, in this order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "all"))]
     pub models: Option<Vec<String>>,
-    /// Only models whose batching effect is strong or weak.
+    /// Only models whose batching effect is strong or weak: `"strong"`, `"weak"` (Symphony, §5.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "all"))]
     pub select: Option<Select>,
     /// How many of each model: more than one are `NAME#1`, `NAME#2` and so on.
     #[serde(default = "one_u32", skip_serializing_if = "is_one")]
+    #[schemars(extend("x-default" = "1"))]
     pub copies: u32,
-    /// The SLO of all; the published ones when it is left out.
+    /// The SLO of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "the published ones"))]
     pub slo_ms: Option<f64>,
 }
 
