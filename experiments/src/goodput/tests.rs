@@ -34,8 +34,7 @@ fn answer(search: &Search, scenario: &Scenario) -> Replication {
 fn waits_at_most(rho: f64, t: f64) -> f64 {
     let term = |k: u32| {
         let x = rho * (f64::from(k) - t);
-        let factorial: f64 = (1..=k).map(f64::from).product();
-        x.powi(k as i32) * (-x).exp() / factorial
+        (1..=k).map(|i| x / f64::from(i)).product::<f64>() * libm::exp(-x)
     };
     (1.0 - rho) * (0..=t.floor() as u32).map(term).sum::<f64>()
 }

@@ -150,11 +150,17 @@ impl Study {
         STUDIES.iter().map(|text| Study::from_text("a shipped study", text)).collect()
     }
 
-    /// The shipped study of an id, if there is one.
+    /// The shipped study of an id, or the one in a file (`.toml`, with the key `show`), if there is
+    /// one.
     ///
     /// # Errors
-    /// When it is damaged.
+    /// When it is wrong.
     pub fn find(id: &str) -> Result<Option<Study>, SpecError> {
+        if id.ends_with(".toml") {
+            let text = std::fs::read_to_string(id).unwrap_or_default();
+            let is_study = text.parse::<toml::Table>().is_ok_and(|t| t.contains_key("show"));
+            return is_study.then(|| Study::from_text(id, &text)).transpose();
+        }
         let at = Study::ids().position(|known| known == id);
         at.map(|at| Study::from_text(id, STUDIES[at])).transpose()
     }

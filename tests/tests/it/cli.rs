@@ -8,6 +8,7 @@ mod bad_usage;
 mod cluster;
 mod disk;
 mod figures;
+mod goodput;
 mod logs;
 mod process;
 mod regress;

@@ -1,0 +1,157 @@
+//! `orrery goodput`, sweeps of searches, and studies.
+
+use super::process::Place;
+
+/// One request at a time in 10 ms on two devices: 200 requests a second.
+const TWO: &str = r#"
+name = "two"
+policies = ["fifo[max_batch=1]"]
+[[model]]
+name = "m"
+slo_ms = 25.0
+latency = { affine = { alpha_ms = 0.0, beta_ms = 10.0 } }
+[[app]]
+name = "a"
+model = "m"
+time = { constant = { ms = 10.0 } }
+[[device]]
+count = 2
+[arrivals]
+constant = { rate_per_s = 40.0 }
+requests = 100
+"#;
+
+const QUICK: [&str; 6] = ["--requests-per-model", "1000", "--seeds", "2", "--tolerance", "0.05"];
+
+fn goodput<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["-q", "goodput", "two.toml"], &QUICK[..], more].concat()
+}
+
+/// The values of a metric in CSV rows.
+fn values(csv: &str, metric: &str) -> Vec<f64> {
+    let mut lines = csv.lines();
+    let heads: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let at = |name: &str| heads.iter().position(|h| *h == name).expect("a column");
+    let (metric_at, value_at) = (at("metric"), at("value"));
+    // No cell before these has a comma in it here.
+    let cells = lines.map(|l| l.split(',').collect::<Vec<_>>());
+    cells.filter(|c| c[metric_at] == metric).filter_map(|c| c[value_at].parse().ok()).collect()
+}
+
+#[test]
+fn the_peak_is_the_capacity_and_is_the_same_bytes_on_any_number_of_jobs() {
+    let place = Place::with("two.toml", TWO);
+    let csv = place.run(&goodput(&["--format", "csv", "--jobs", "1"])).ok();
+    let peak = values(&csv, "peak_goodput_per_s");
+    assert!(peak.len() == 1 && (190.0..=200.0).contains(&peak[0]), "{peak:?}");
+    assert!(values(&csv, "finish_rate").iter().all(|r| *r > 0.99), "{csv}");
+    assert_eq!(place.run(&goodput(&["--format", "csv", "--jobs", "2"])).ok(), csv);
+    let text = place.run(&goodput(&[])).ok();
+    assert!(text.contains("on 2 device(s)") && text.contains("Seeds: 1-2"), "{text}");
+}
+
+#[test]
+fn the_fewest_devices_for_a_rate() {
+    let place = Place::with("two.toml", TWO);
+    let more = ["--find", "devices", "--rate", "520", "--format", "csv"];
+    let csv = place.run(&goodput(&more)).ok();
+    assert_eq!(values(&csv, "devices_needed"), [6.0]);
+}
+
+#[test]
+fn an_slo_that_can_never_be_met_gives_zero_and_says_so() {
+    let place = Place::new();
+    let hopeless = TWO.replace("slo_ms = 25.0", "slo_ms = 9.0");
+    place.write("two.toml", &hopeless);
+    place.run(&goodput(&[])).refused(&["allow_hopeless_slo"]);
+    place.write("two.toml", format!("allow_hopeless_slo = true\n{hopeless}"));
+    let text = place.run(&goodput(&[])).ok();
+    assert!(text.contains("never good") && text.contains("goodput is 0"), "{text}");
+}
+
+#[test]
+fn what_has_no_rate_or_no_sense_is_refused() {
+    let place = Place::with("two.toml", TWO);
+    place.run(&goodput(&["--target", "0"])).refused(&["goodput.target", "0.000001", "remedy:"]);
+    place.run(&goodput(&["--tolerance", "7"])).refused(&["tolerance"]);
+    place.run(&goodput(&["--policy", "symfony"])).refused(&["did you mean `symphony`"]);
+    let closed = TWO.split("[arrivals]").next().expect("a part").to_string()
+        + "[closed_loop]\nclients = 3\nthink = { constant_ms = 5.0 }\nrequests = 100\n";
+    place.write("two.toml", closed);
+    place.run(&goodput(&[])).refused(&["two.toml", "remedy:"]);
+}
+
+#[test]
+fn a_sweep_of_searches_keeps_its_cells() {
+    let place = Place::with("two.toml", TWO);
+    place.write(
+        "s.toml",
+        "scenario = \"two.toml\"\nseeds = 1\n[goodput]\nrequests_per_model = 1000\n\
+         tolerance = 0.05\n[[axis]]\nname = \"gpus\"\nkey = \"device[0].count\"\nvalues = [1, 3]\n",
+    );
+    let csv = place.run(&["-q", "sweep", "s.toml", "--out", "r", "--format", "csv"]).ok();
+    let peaks = values(&csv, "peak_goodput_per_s");
+    assert!(peaks.len() == 2 && (2.8..3.2).contains(&(peaks[1] / peaks[0])), "{peaks:?}");
+    let again = place.run(&["-q", "sweep", "s.toml", "--out", "r", "--format", "csv"]).ok();
+    assert_eq!(again, csv);
+    let cells = std::fs::read_dir(place.path("r/cells")).expect("a folder");
+    assert_eq!(cells.count(), 2);
+}
+
+#[test]
+fn a_study_stands_beside_the_paper_s_numbers_and_sentences() {
+    let place = Place::new();
+    let scenario = TWO.replace("name = \"two\"\npolicies = [\"fifo[max_batch=1]\"]\n", "");
+    place.write(
+        "study.toml",
+        format!(
+            r#"
+id = "small"
+title = "two systems"
+source = "nobody, Table 0"
+expected_s = 1
+seeds = 1
+show = ["peak_goodput_per_s"]
+scenario = '''{scenario}'''
+[goodput]
+requests_per_model = 1000
+tolerance = 0.05
+[[system]]
+name = "one"
+preset = "reference"
+policy = "fifo[max_batch=1]"
+[[system]]
+name = "many"
+preset = "reference"
+policy = "fifo[max_batch=2]"
+[[point]]
+name = "two"
+axes = "gpus=2"
+set = {{}}
+[[paper]]
+system = "one"
+value = 160.0
+source = "Table 0"
+[[claim]]
+text = "many carry half as much again"
+of = "many"
+over = "one"
+at_least = 1.5
+[[claim]]
+text = "many carry less"
+of = "many"
+over = "one"
+at_most = 0.9
+"#
+        ),
+    );
+    let text = place.run(&["-q", "reproduce", "study.toml"]).ok();
+    assert!(text.contains("160") && text.contains("+2"), "{text}");
+    assert!(text.contains("half as much again -> holds"), "{text}");
+    assert!(text.contains("carry less -> DOES NOT HOLD"), "{text}");
+    let wide = place.run(&["-q", "reproduce", "study.toml", "--format", "wide"]).ok();
+    let head = "gpus,policy,preset,goodput_rps,ci95_low,ci95_high,batch_p50,paper_goodput_rps\n";
+    assert!(wide.starts_with(head), "{wide}");
+    let unknown = ["-q", "reproduce", "study.toml", "--case", "nine"];
+    place.run(&unknown).refused(&["--case", "one of two"]);
+}
