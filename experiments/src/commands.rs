@@ -4,6 +4,7 @@ use crate::cell::{Seeds, difference, rows};
 use crate::cli::{Answer, Reproduce, Run, Trace};
 use crate::log_file;
 use crate::output::{Forms, Progress};
+use crate::over_time::OverTime;
 use crate::paper;
 use crate::report::Report;
 use crate::run_report;
@@ -52,6 +53,11 @@ pub fn reproduce(args: &Reproduce) -> Result<Answer, SpecError> {
             crate::table_figure::draw(&forms.rows, path)?;
         }
         return forms.answer(&study.id, &args.output);
+    }
+    let figure = OverTime::shipped()?;
+    if args.id == figure.id {
+        let pool = pool(args.jobs.unwrap_or(0).into())?;
+        return pool.install(|| figure.reproduce(args))?.answer(&figure.id, &args.output);
     }
     let mut table = TableFile::load(&args.id)?;
     if let Some(seeds) = args.seeds {
@@ -104,6 +110,8 @@ pub fn list() -> Result<Answer, SpecError> {
         let _ =
             writeln!(out, "{:28} {:>7}  {}\n{:38}{}", s.id, s.expected_s, s.title, "", s.source);
     }
+    let f = OverTime::shipped()?;
+    let _ = writeln!(out, "{:28} {:>7}  {}\n{:38}{}", f.id, f.expected_s, f.title, "", f.source);
     out.push_str("\nseconds: measured on 2 cores (docs/performance.md)\n\n");
     out.push_str(&crate::zoos::all());
     Ok(Answer::of(out))
@@ -137,7 +145,7 @@ pub fn run(args: &Run) -> Result<Answer, SpecError> {
     }
     let title = format!("scenario {}, seed {first}", scenario.name);
     let forms = Forms {
-        table: run_report::text(&title, &rows),
+        table: run_report::text(&title, &rows, scenario.file.autoscale.is_none()),
         wide: orrery_results::wide(&rows),
         json: to_json(&rows, &[("scenario", scenario.name.clone().into())]),
         rows,

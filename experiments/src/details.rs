@@ -2,6 +2,7 @@
 //!
 //! They are of one run, that of the first seed: for looking at, not for comparing.
 
+use crate::advice;
 use crate::scenario_cell::run_one;
 use crate::whole_file::write_atomically;
 use orrery_results::{DistributionRow, SeriesRow, to_csv};
@@ -39,7 +40,7 @@ pub fn write(
     for policy in policies {
         let (metrics, (_, times)) = run_one(&scenario.setup(seed)?, policy, seed)?;
         distributions.extend(of_run(scenario, policy, &metrics));
-        series.extend(over_time(scenario, policy, &times));
+        series.extend(over_time(&scenario.name, policy.text(), &times));
     }
     let name = &scenario.name;
     let path = folder.join(format!("{name}.distributions.csv"));
@@ -101,18 +102,34 @@ fn of_run(scenario: &Scenario, policy: &PolicySpec, metrics: &Metrics) -> Vec<Di
     out
 }
 
-fn over_time(scenario: &Scenario, policy: &PolicySpec, times: &TimeSeries) -> Vec<SeriesRow> {
+/// A run over time, under these names.
+pub fn over_time(experiment: &str, policy: &str, times: &TimeSeries) -> Vec<SeriesRow> {
     let mut out = Vec::new();
+    let is_cluster = times.bins().any(|b| b.up > b.span());
+    let changes = times.bins().any(|b| b.asked + b.released > 0);
     for bin in times.bins() {
-        for (quantity, value) in [
+        let mut all = vec![
             ("offered_per_s", bin.per_s(bin.offered)),
             ("goodput_per_s", bin.per_s(bin.in_time)),
             ("utilisation", bin.utilisation()),
             ("in_system", bin.mean_in_system()),
-        ] {
+        ];
+        if is_cluster {
+            all.extend([
+                ("devices_up", bin.devices_up()),
+                ("devices_busy", bin.devices_busy()),
+                ("bad_rate", bin.bad_rate()),
+            ]);
+            all.extend(advice::of_bin(&bin).map(|n| ("advice_devices", n)));
+        }
+        if changes {
+            all.push(("asked_devices", bin.asked as f64));
+            all.push(("released_devices", bin.released as f64));
+        }
+        for (quantity, value) in all {
             out.push(SeriesRow {
-                experiment: scenario.name.clone(),
-                policy: policy.text().to_string(),
+                experiment: experiment.to_string(),
+                policy: policy.to_string(),
                 from_ns: bin.from.ns(),
                 to_ns: bin.to.ns(),
                 quantity: quantity.to_string(),

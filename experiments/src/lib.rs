@@ -9,8 +9,10 @@
 //! | [`score`] | how far off the paper's figures ours are |
 //! | [`cell`], [`scenario_cell`] | one specification and policy with its seeds, and its rows |
 //! | [`sweep`] | a scenario over axes: plan, stored cells, shards |
+//! | [`advice`] | what a run says about the number of devices (Symphony, §3.5) |
 //! | [`goodput`] | peak goodput: a search in place of a run |
 //! | [`study`] | figures and tables over clusters: sweeps with the paper's numbers and sentences |
+//! | [`over_time`] | Symphony's Fig. 15: a workload over time, with the autoscaler and without |
 //! | [`regress`] | baselines that guard results |
 //! | [`schema`] | JSON Schemas of scenario and sweep files |
 //! | [`report`], [`sensitivity`], [`run_report`] | text, wide CSV and JSON |
@@ -20,6 +22,7 @@
 //! | [`zoos`] | lists of the model zoos |
 //! | [`paper`] | the papers' figures |
 
+pub mod advice;
 pub mod cases;
 pub mod cell;
 pub mod cli;
@@ -29,6 +32,7 @@ pub mod explain;
 pub mod goodput;
 pub mod log_file;
 pub mod output;
+pub mod over_time;
 pub mod paper;
 #[cfg(feature = "parquet")]
 pub mod parquet;

@@ -2,6 +2,7 @@
 //!
 //! It formats; `cell` computes.
 
+use crate::advice::Advice;
 use orrery_results::{Flags, Row};
 use orrery_sim::request::End;
 use std::fmt::Write;
@@ -18,8 +19,9 @@ const COLUMNS: [(&str, &str, f64, usize); 8] = [
     ("queueing_mean_ns", "queue ms", 1e6, 3),
 ];
 
-/// The rows of one experiment as text: a block for each cell, with intervals.
-pub fn text(title: &str, rows: &[Row]) -> String {
+/// The rows of one experiment as text: a block for each cell, with intervals; with `advise`, what each
+/// says about the number of its devices, which must not have changed.
+pub fn text(title: &str, rows: &[Row], advise: bool) -> String {
     let mut out = format!("{title}\n");
     for cell in cells(rows) {
         let first = &cell[0];
@@ -32,7 +34,7 @@ pub fn text(title: &str, rows: &[Row]) -> String {
                 scope_text(scope, &mut out);
             }
         }
-        run_text(&own, &mut out);
+        run_text(&own, advise, &mut out);
         for row in cell.iter().filter(|r| !r.versus.is_empty()) {
             difference_text(row, &mut out);
         }
@@ -86,7 +88,7 @@ fn scope_text(scope: &[&Row], out: &mut String) {
 }
 
 /// What only the whole run has.
-fn run_text(rows: &[&Row], out: &mut String) {
+fn run_text(rows: &[&Row], advise: bool, out: &mut String) {
     let all = |metric: &str| rows.iter().find(|r| r.scope == "all" && r.metric == metric);
     let count = |m: &&str| all(m).filter(|r| r.value > 0.0).map(|r| format!("{m} {}", r.value));
     let ends: Vec<String> = rows
@@ -113,6 +115,9 @@ fn run_text(rows: &[&Row], out: &mut String) {
         with_interval("mean_batch_size"),
         with_interval("utilisation")
     );
+    if let Some(advice) = Advice::of(rows).filter(|a| advise && a.devices > 1) {
+        let _ = writeln!(out, "  advice (Symphony §3.5): {advice}");
+    }
 }
 
 fn is_end(metric: &str) -> bool {

@@ -1,6 +1,7 @@
 //! `orrery reproduce` for figures and tables over clusters: a sweep, the paper's numbers beside ours,
 //! and the paper's sentences as checks that are printed whatever comes out.
 
+mod derived;
 mod file;
 mod report;
 
@@ -57,6 +58,7 @@ pub fn reproduce(study: &Study, args: &Reproduce) -> Result<Forms, SpecError> {
         (place.system, place.preset) = (system.name.clone(), system.preset.clone());
         all.extend(rows(&place, &cell.seeds, own));
     }
+    derived::add(&study, &mut all);
     all.iter_mut().for_each(|row| beside(&study, row));
     Ok(Forms {
         table: report::text(&study, &all),

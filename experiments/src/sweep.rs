@@ -121,7 +121,7 @@ fn join(folder: &Path, output: &crate::cli::Output) -> Result<Answer, SpecError>
     let rows = all_rows(&plan, &runs);
     let title = format!("sweep {}, {} cells", plan.name, plan.cells.len());
     let forms = Forms {
-        table: run_report::text(&title, &rows),
+        table: run_report::text(&title, &rows, false),
         wide: wide(&rows),
         json: to_json(&rows, &[("sweep", plan.name.clone().into())]),
         rows,

@@ -18,8 +18,8 @@ const FIGURE: &str = "time-series";
 /// What was offered: the same for every policy, so it is drawn once, in grey.
 const OFFERED: Stroke = Stroke::solid(Color::MIDDLE, 2.4);
 
-/// Offered load and goodput, utilisation, and requests in the system over time, a line for each
-/// policy; other quantities get a panel each.
+/// Offered load and goodput, devices busy and up, utilisation, and requests in the system over time, a
+/// line for each policy; other quantities get a panel each.
 ///
 /// # Errors
 /// When the table is empty or has too many policies or quantities for one figure.
@@ -34,7 +34,7 @@ pub fn time_series(rows: &[SeriesRow], choice: &Choice) -> Result<Figure, PlotEr
     let names = distinct(rows.iter().map(|r| name(r)));
     PlotError::limit(FIGURE, "policies", names.len(), SERIES_MAX, CHOOSE_FEWER)?;
     let quantities = distinct(rows.iter().map(|r| r.quantity.as_str()));
-    PlotError::limit(FIGURE, "quantities", quantities.len(), 8, "give a table with fewer")?;
+    PlotError::limit(FIGURE, "quantities", quantities.len(), 12, "give a table with fewer")?;
     let mut lines = Vec::new();
     for quantity in &quantities {
         for (place, wanted) in names.iter().enumerate() {
@@ -183,8 +183,14 @@ fn offered_is_common(lines: &[Line<'_>]) -> bool {
 
 /// Which quantities share a panel, in reading order.
 fn panel_groups<'a>(quantities: &[&'a str]) -> Vec<Vec<&'a str>> {
-    let known: [&[&str]; 3] =
-        [&["offered_per_s", "goodput_per_s"], &["utilisation"], &["in_system"]];
+    let known: [&[&str]; 6] = [
+        &["offered_per_s", "goodput_per_s"],
+        &["devices_busy", "devices_up"],
+        &["advice_devices"],
+        &["bad_rate"],
+        &["utilisation"],
+        &["in_system"],
+    ];
     let here = |group: &&[&str]| -> Vec<&'a str> {
         quantities.iter().filter(|q| group.contains(q)).copied().collect()
     };
@@ -206,8 +212,14 @@ fn panel(lines: &[&Line<'_>], group: &[&str], offered_once: bool, divisor: f64, 
         _ => Scale::linear([low, high].into_iter()),
     };
     let mut marks = Vec::new();
-    let (offered, others): (Vec<&&Line<'_>>, Vec<&&Line<'_>>) =
-        lines.iter().partition(|l| l.quantity == "offered_per_s");
+    let is_frame = |l: &&&Line<'_>| ["offered_per_s", "devices_up"].contains(&l.quantity);
+    let (frames, others): (Vec<&&Line<'_>>, Vec<&&Line<'_>>) = lines.iter().partition(is_frame);
+    let (offered, up): (Vec<&&Line<'_>>, Vec<&&Line<'_>>) =
+        frames.into_iter().partition(|l| l.quantity == "offered_per_s");
+    for line in up {
+        let stroke = Stroke { width: 0.8, dash: OFFERED_EACH, color: Style::of(line.place).color };
+        marks.extend(line.steps(divisor).into_iter().map(|points| Mark::Line { points, stroke }));
+    }
     let longest = offered.iter().map(|l| l.bins.len()).max();
     let drawn = offered.iter().filter(|l| !offered_once || Some(l.bins.len()) == longest);
     for line in drawn.take(if offered_once { 1 } else { usize::MAX }) {
@@ -224,9 +236,11 @@ fn panel(lines: &[&Line<'_>], group: &[&str], offered_once: bool, divisor: f64, 
         let (points, style) = (line.markers(divisor), Style::of(line.place));
         marks.push(Mark::Markers { points, style, radius: 3.2 });
     }
-    let label =
-        if group.len() > 1 { "requests (1/s)".to_string() } else { quantity_label(group[0]) };
-    let title = if group.len() > 1 { "offered load and goodput".into() } else { String::new() };
+    let (label, title) = match group {
+        [one] => (quantity_label(one), String::new()),
+        _ if group.contains(&"devices_up") => ("devices".into(), "busy, and up (dotted)".into()),
+        _ => ("requests (1/s)".into(), "offered load and goodput".into()),
+    };
     Panel { title, x, y: Axis { label, scale: y, ticks: y.ticks(4) }, marks }
 }
 
@@ -234,6 +248,9 @@ fn quantity_label(quantity: &str) -> String {
     match quantity {
         "in_system" => "requests in system".into(),
         "utilisation" => "utilisation".into(),
+        "advice_devices" => "advice (devices)".into(),
+        "asked_devices" => "asked for (devices)".into(),
+        "released_devices" => "released (devices)".into(),
         other => names::metric(other, orrery_results::unit(other), 0.0).label,
     }
 }

@@ -36,7 +36,10 @@ pub struct SeriesRow {
     pub from_ns: u64,
     /// Its end.
     pub to_ns: u64,
-    /// `offered_per_s`, `goodput_per_s`, `utilisation` or `in_system` (mean number of requests).
+    /// `offered_per_s`, `goodput_per_s`, `utilisation` or `in_system` (mean number of requests). With
+    /// more than one device also `bad_rate`, `devices_up`, `devices_busy` (mean numbers),
+    /// `advice_devices` (Symphony, section 3.5), and where devices come and go `asked_devices` and
+    /// `released_devices` (counts).
     pub quantity: String,
     /// The mean over the bin.
     pub value: f64,

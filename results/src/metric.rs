@@ -19,7 +19,7 @@ pub fn unit(metric: &str) -> &'static str {
         "requests" | "in_time" | "late" | "pending" => "requests",
         m if m.starts_with("drop") => "requests",
         m if m.contains("batch_size") => "requests",
-        "devices_needed" => "devices",
+        m if m.contains("devices_") || m.ends_with("_devices") => "devices",
         "batches" => "batches",
         _ => "1",
     }
@@ -29,7 +29,7 @@ pub fn unit(metric: &str) -> &'static str {
 pub fn better(metric: &str) -> Better {
     match metric {
         "finish_rate" | "goodput_per_s" | "peak_goodput_per_s" | "in_time" => Better::Higher,
-        "devices_needed" | "worst_bad_rate" => Better::Lower,
+        "devices_needed" | "worst_bad_rate" | "bad_rate" => Better::Lower,
         m if m.starts_with("latency_") || m.starts_with("queueing_") => Better::Lower,
         "late" | "pending" => Better::Lower,
         m if m.starts_with("drop") => Better::Lower,

@@ -314,7 +314,10 @@ impl<P: Policy, O: Observer> Core<P, O> {
                 Action::SetTimer(key, Time::NEVER) => host.unwake(Wake::Timer(key)),
                 Action::SetTimer(key, at) => host.wake(at.max(now), Wake::Timer(key)),
                 Action::ClearTimer(key) => host.unwake(Wake::Timer(key)),
-                Action::Provision { kind, count } => host.provision(now, kind, count),
+                Action::Provision { kind, count } => {
+                    self.observer.provisioned(now, kind, count);
+                    host.provision(now, kind, count);
+                }
                 Action::Release(device) => self.drain(now, device, host),
             }
         }

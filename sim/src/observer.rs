@@ -45,6 +45,8 @@ pub trait Observer {
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {}
     /// A device came or went. Told for each device at the start too.
     fn device(&mut self, now: Time, device: DeviceId, change: Change) {}
+    /// The policy asked for devices.
+    fn provisioned(&mut self, now: Time, kind: u32, count: u32) {}
     /// Whether to ask the policy for its reasons. Asked once, before the run; nothing but
     /// [`Observer::why`] depends on it.
     fn wants_reasons(&self) -> bool {
@@ -77,6 +79,9 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
     }
     fn device(&mut self, now: Time, device: DeviceId, change: Change) {
         (**self).device(now, device, change);
+    }
+    fn provisioned(&mut self, now: Time, kind: u32, count: u32) {
+        (**self).provisioned(now, kind, count);
     }
     fn wants_reasons(&self) -> bool {
         (**self).wants_reasons()
@@ -113,6 +118,10 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn device(&mut self, now: Time, device: DeviceId, change: Change) {
         self.0.device(now, device, change);
         self.1.device(now, device, change);
+    }
+    fn provisioned(&mut self, now: Time, kind: u32, count: u32) {
+        self.0.provisioned(now, kind, count);
+        self.1.provisioned(now, kind, count);
     }
     fn wants_reasons(&self) -> bool {
         self.0.wants_reasons() || self.1.wants_reasons()

@@ -36,6 +36,8 @@ struct Bin {
     batches: u64,
     batched: u64,
     in_system_ns: u128,
+    asked: u64,
+    released: u64,
 }
 
 /// A number that changes at instants, integrated over each bin.
@@ -127,13 +129,15 @@ impl TimeSeries {
                 self.devices.iter().map(|d| Span::from_ns(of(d).integral_ns[i])).sum()
             };
             let from = Time::from_ns(i as u64 * width);
-            let Bin { offered, ends: [in_time, late, dropped], batches, batched, in_system_ns } =
+            let Bin { offered, ends: [in_time, late, dropped], batches, batched, .. } =
                 self.bins[i];
+            let Bin { in_system_ns, asked, released, .. } = self.bins[i];
             let to = (from + Span::from_ns(width)).min(self.end);
             let (busy, up) = (devices(|d| &d.running), devices(|d| &d.up));
             #[rustfmt::skip]
             let bin = TimeBin {
                 from, to, offered, in_time, late, dropped, batches, batched, busy, up, in_system_ns,
+                asked, released,
             };
             bin
         };
@@ -249,6 +253,8 @@ impl Bin {
         self.batches += other.batches;
         self.batched += other.batched;
         self.in_system_ns += other.in_system_ns;
+        self.asked += other.asked;
+        self.released += other.released;
         self
     }
 }
@@ -307,9 +313,14 @@ impl Observer for TimeSeries {
         up.step(now.ns(), shift);
         match change {
             Change::Up => up.now = 1,
-            Change::Draining => {}
+            Change::Draining => self.bins[self.bin].released += 1,
             Change::Down => up.now = 0,
         }
+    }
+
+    fn provisioned(&mut self, now: Time, _: u32, count: u32) {
+        self.step(now);
+        self.bins[self.bin].asked += u64::from(count);
     }
 
     fn finished(&mut self, now: Time) {

@@ -17,14 +17,17 @@
 //!   open there is a parameter here: the interval, the threshold, the bounds, and `spare`, the idle
 //!   share that is kept because load comes in bursts.
 //! - Released are the devices of the highest numbers (§3.2: the ones that stay idle when the smallest
-//!   free number is taken first). A busy one finishes its batch first.
+//!   free number is taken first). The inner policy is told at once; the device itself goes when it has
+//!   answered for all that was sent to it, so that no request is lost, however long messages take.
 //! - Nothing is released while devices are on their way, nor in the first look after they came.
+//! - It looks away after an interval in which nothing happened and nothing was to do, so that a run
+//!   ends when its work does.
 
-use super::{Action, Actions, Event, Known, Outcome, Policy, TimerKey};
+use super::{Action, Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::cluster::Change;
 use crate::request::{DeviceId, RequestId};
 use crate::time::{Span, Time};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The timer of the next look: the largest key, so that it comes after the inner policy's.
 const LOOK: TimerKey = TimerKey((1 << 56) - 1);
@@ -50,12 +53,17 @@ pub struct Config {
 /// to add (positive) or to give back (negative).
 pub fn advice(devices: u32, bad_rate: f64, idle: f64, threshold: f64, spare: f64) -> i64 {
     let n = f64::from(devices);
+    // Everything bad says nothing about how much more is needed: twice as many, at most.
+    let exact = advised(n, bad_rate, idle - spare, threshold).min(n);
+    if bad_rate > threshold { exact.ceil() as i64 } else { exact.ceil().min(0.0) as i64 }
+}
+
+/// The same as the paper has it: neither rounded nor bounded, and without anything to spare.
+pub fn advised(devices: f64, bad_rate: f64, idle: f64, threshold: f64) -> f64 {
     if bad_rate > threshold {
-        // Everything bad says nothing about how much more is needed: twice as many, at most.
-        let share = (bad_rate / (1.0 - bad_rate)).min(1.0);
-        (n * share).ceil() as i64
+        devices * (bad_rate / (1.0 - bad_rate))
     } else {
-        -((n * (idle - spare)).max(0.0).floor() as i64)
+        0.0 - devices * idle
     }
 }
 
@@ -64,9 +72,17 @@ pub struct Autoscale<P> {
     inner: P,
     config: Config,
     up: BTreeSet<DeviceId>,
+    /// What was sent to each device and has not come back; none for a device that has nothing.
+    sent: BTreeMap<DeviceId, u32>,
+    /// The inner policy was told that they go. They are released when they have nothing left.
+    leaving: BTreeSet<DeviceId>,
     /// Asked for and not there yet.
     coming: u32,
     came: bool,
+    /// The next look is set.
+    looks: bool,
+    /// Something happened since the last look.
+    eventful: bool,
     bad: u64,
     ended: u64,
     busy: Span,
@@ -82,8 +98,12 @@ impl<P: Policy> Autoscale<P> {
             inner,
             config,
             up: BTreeSet::new(),
+            sent: BTreeMap::new(),
+            leaving: BTreeSet::new(),
             coming: 0,
             came: false,
+            looks: false,
+            eventful: false,
             bad: 0,
             ended: 0,
             busy: Span::ZERO,
@@ -107,6 +127,47 @@ impl<P: Policy> Autoscale<P> {
         }
     }
 
+    /// Passes an event on, and counts what the inner policy does.
+    fn tell(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        let before = out.list().len();
+        self.inner.on(now, event, known, out);
+        for action in &out.list()[before..] {
+            match *action {
+                Action::End(..) => {
+                    self.ended += 1;
+                    self.bad += 1;
+                }
+                Action::Exec { exec: Exec { device, .. }, .. } | Action::Load { device, .. } => {
+                    assert!(
+                        !self.leaving.contains(&device),
+                        "{}: sends work to {device}, which goes",
+                        self.inner.name()
+                    );
+                    *self.sent.entry(device).or_insert(0) += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Everything that was sent to the device is answered for.
+    fn release_if_done(&mut self, device: DeviceId, out: &mut Actions) {
+        if self.leaving.contains(&device) && !self.sent.contains_key(&device) {
+            self.leaving.remove(&device);
+            out.release(device);
+        }
+    }
+
+    /// An action of the device has come back.
+    fn came_back(&mut self, device: DeviceId) {
+        if let Some(n) = self.sent.get_mut(&device) {
+            *n -= 1;
+            if *n == 0 {
+                self.sent.remove(&device);
+            }
+        }
+    }
+
     /// Follows the advice.
     fn look(&mut self, now: Time, known: &Known<'_>, out: &mut Actions) {
         self.count(now);
@@ -123,18 +184,34 @@ impl<P: Policy> Autoscale<P> {
             if more > 0 {
                 out.provision(kind, more);
                 self.coming += more;
+                self.eventful = true;
             }
         } else if self.coming == 0 && !self.came {
             let fewer = (advice.unsigned_abs() as u32).min(devices.saturating_sub(least));
             for _ in 0..fewer {
                 let Some(device) = self.up.pop_last() else { break };
-                out.release(device);
-                self.inner.on(now, Event::Device(device, Change::Draining), known, out);
+                self.eventful = true;
+                self.leaving.insert(device);
+                self.tell(now, Event::Device(device, Change::Draining), known, out);
+                self.release_if_done(device, out);
             }
         }
         (self.bad, self.ended, self.came) = (0, 0, false);
         (self.busy, self.device_time) = (Span::ZERO, Span::ZERO);
-        out.set_timer(LOOK, now + self.config.every);
+        self.looks = std::mem::take(&mut self.eventful);
+        if self.looks {
+            out.set_timer(LOOK, now + self.config.every);
+        }
+    }
+
+    /// Something happened: there will be a look at it.
+    fn wake(&mut self, now: Time, out: &mut Actions) {
+        self.eventful = true;
+        if !self.looks {
+            self.looks = true;
+            self.counted = now;
+            out.set_timer(LOOK, now + self.config.every);
+        }
     }
 }
 
@@ -156,27 +233,30 @@ impl<P: Policy> Policy for Autoscale<P> {
             Event::Timer(LOOK) => return self.look(now, known, out),
             Event::Start => {
                 self.up = known.devices().iter().map(|d| d.id).collect();
-                out.set_timer(LOOK, now + self.config.every);
+                self.wake(now, out);
             }
+            Event::Arrive(_) => self.wake(now, out),
             Event::Device(device, Change::Up) => {
                 self.count(now);
                 self.up.insert(device);
                 self.coming = self.coming.saturating_sub(1);
                 self.came = true;
+                self.wake(now, out);
             }
             Event::Device(device, _) => {
                 self.count(now);
                 self.up.remove(&device);
             }
-            Event::Result { outcome, requests, .. } => self.answered(outcome, requests, known),
+            Event::Result { device, outcome, requests, .. } => {
+                self.answered(outcome, requests, known);
+                self.came_back(device);
+                self.wake(now, out);
+                self.tell(now, event, known, out);
+                return self.release_if_done(device, out);
+            }
             _ => {}
         }
-        let before = out.list().len();
-        self.inner.on(now, event, known, out);
-        let dropped = |a: &&Action| matches!(a, Action::End(..));
-        let dropped = out.list()[before..].iter().filter(dropped).count() as u64;
-        self.ended += dropped;
-        self.bad += dropped;
+        self.tell(now, event, known, out);
     }
 }
 
@@ -220,7 +300,6 @@ mod tests {
         let mut world =
             World::single(Latency::Affine { alpha: Span::ZERO, beta: Span::from_ms(10) });
         world.provision = vec![(Default::default(), Span::from_ms(200))];
-        world.until = Some(Time::ZERO + Span::from_ms(3900));
         let config = Config {
             kind: 0,
             every: Span::from_ms(250),
@@ -240,6 +319,7 @@ mod tests {
         assert!((3..=8).contains(&came), "{came}");
         assert!(lines.iter().any(|l| l.starts_with("device") && l.ends_with("down")));
         assert_eq!(finished.policy.up.len(), 1, "one is enough at the end");
+        assert!(finished.end < Time::ZERO + Span::from_ms(5000), "the run ends: {}", finished.end);
         let report = crate::audit::audit(finished.observer.records.iter().cloned());
         assert!(report.is_clean(), "{report}");
     }

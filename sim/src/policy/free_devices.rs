@@ -5,13 +5,14 @@
 use super::{Actions, Event, Known, Outcome, Refusal};
 use crate::cluster::Change;
 use crate::request::{DeviceId, Drop};
+use std::collections::BTreeSet;
 
 /// Free devices, the last one next.
 #[derive(Debug, Default)]
 pub struct FreeDevices {
     free: Vec<DeviceId>,
-    /// They finish what they have and take no more.
-    draining: Vec<DeviceId>,
+    /// They take no more work. A result may still come from one that is gone already.
+    leaving: BTreeSet<DeviceId>,
 }
 
 impl FreeDevices {
@@ -42,17 +43,14 @@ impl FreeDevices {
                         out.end(id, Drop::Refused);
                     }
                 }
-                if !device_is_gone(outcome) && !self.draining.contains(&device) {
+                if !device_is_gone(outcome) && !self.leaving.contains(&device) {
                     self.free.push(device);
                 }
             }
             Event::Device(device, Change::Up) => self.free.push(device),
-            Event::Device(device, change) => {
+            Event::Device(device, _) => {
                 self.free.retain(|&d| d != device);
-                self.draining.retain(|&d| d != device);
-                if change == Change::Draining {
-                    self.draining.push(device);
-                }
+                self.leaving.insert(device);
             }
             Event::Arrive(_) | Event::Timer(_) | Event::Profiled { .. } => {}
         }

@@ -188,6 +188,12 @@ impl NexusCluster {
     fn arrive(&mut self, now: Time, request: &Request, out: &mut Actions) {
         let model = request.model.index();
         self.rates.arrived(model);
+        self.route(now, request, out);
+    }
+
+    /// A frontend sends a request to a GPU.
+    fn route(&mut self, now: Time, request: &Request, out: &mut Actions) {
+        let model = request.model.index();
         let (frontend, gpu) = self.frontends.route(request.id.0, model);
         let Some(gpu) = gpu else {
             out.why(request.id, || "there is no GPU for its model".to_string());
@@ -223,20 +229,36 @@ impl NexusCluster {
         self.apply();
     }
 
-    fn gone(&mut self, device: DeviceId, out: &mut Actions) {
+    /// A GPU takes no more work. What waited at one that drains goes to others; one that failed
+    /// takes it along.
+    fn gone(
+        &mut self,
+        now: Time,
+        device: DeviceId,
+        change: Change,
+        known: &Known<'_>,
+        out: &mut Actions,
+    ) {
         let gpu = &mut self.gpus[device.index()];
         if !gpu.up {
             return;
         }
-        gpu.fail(|id| {
-            out.why(id, || "the GPU that it waited for is gone".to_string());
-            out.end(id, Drop::Refused);
-        });
+        let mut waited = Vec::new();
+        gpu.fail(|id| waited.push(id));
         self.plan.remove(&self.models, device.index());
         if self.config.planning != Planning::Dynamic {
             self.plan_once();
         }
         self.apply();
+        for id in waited {
+            match known.request(id) {
+                Some(request) if change == Change::Draining => self.route(now, request, out),
+                _ => {
+                    out.why(id, || "the GPU that it waited for is gone".to_string());
+                    out.end(id, Drop::Refused);
+                }
+            }
+        }
     }
 }
 
@@ -264,7 +286,7 @@ impl Policy for NexusCluster {
             }
             Event::Timer(TimerKey(gpu)) => self.look(now, gpu as usize, out),
             Event::Device(device, Change::Up) => self.came_up(now, device),
-            Event::Device(device, _) => self.gone(device, out),
+            Event::Device(device, change) => self.gone(now, device, change, known, out),
             Event::Profiled { .. } => {}
         }
     }

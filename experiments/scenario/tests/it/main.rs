@@ -1,5 +1,6 @@
 //! Scenario files from outside: their errors, their defaults, and the shipped examples.
 
+mod autoscale;
 mod base;
 mod delays;
 mod errors;

@@ -27,6 +27,10 @@ pub struct TimeBin {
     pub up: Span,
     /// Integral of the number of requests in the system, request-nanoseconds.
     pub in_system_ns: u128,
+    /// Devices that the policy asked for.
+    pub asked: u64,
+    /// Devices that began to drain.
+    pub released: u64,
 }
 
 impl TimeBin {
@@ -43,6 +47,23 @@ impl TimeBin {
     /// Busy time over time up; zero of no time.
     pub fn utilisation(&self) -> f64 {
         ratio(self.busy.ns() as f64, self.up)
+    }
+
+    /// The mean number of devices that were up; zero of no time.
+    pub fn devices_up(&self) -> f64 {
+        ratio(self.up.ns() as f64, self.span())
+    }
+
+    /// The mean number of devices (or lanes) that were busy; zero of no time.
+    pub fn devices_busy(&self) -> f64 {
+        ratio(self.busy.ns() as f64, self.span())
+    }
+
+    /// Requests that were late or dropped, of those that ended here; zero of none.
+    pub fn bad_rate(&self) -> f64 {
+        let bad = self.late + self.dropped;
+        let ended = self.in_time + bad;
+        if ended == 0 { 0.0 } else { bad as f64 / ended as f64 }
     }
 
     /// A count of this bin, a second; zero of no time.
