@@ -42,6 +42,10 @@ pub fn pool(jobs: usize) -> Result<rayon::ThreadPool, SpecError> {
 /// # Errors
 /// When the table or one of its parts does not exist, or `--out` cannot be written.
 pub fn reproduce(args: &Reproduce) -> Result<Answer, SpecError> {
+    if let Some(figure) = crate::partition::Figure::find(&args.id)? {
+        let pool = pool(args.jobs.unwrap_or(0).into())?;
+        return pool.install(|| figure.reproduce(args))?.answer(&figure.id, &args.output);
+    }
     if let Some(study) = Study::find(&args.id)? {
         let pool = pool(args.jobs.unwrap_or(0).into())?;
         let forms = pool.install(|| crate::study::reproduce(&study, args))?;
@@ -99,6 +103,10 @@ pub fn list() -> Result<Answer, SpecError> {
     for s in Study::shipped()? {
         let _ =
             writeln!(out, "{:28} {:>7}  {}\n{:38}{}", s.id, s.expected_s, s.title, "", s.source);
+    }
+    for f in crate::partition::Figure::shipped()? {
+        let _ =
+            writeln!(out, "{:28} {:>7}  {}\n{:38}{}", f.id, f.expected_s, f.title, "", f.source);
     }
     out.push_str("\nseconds: measured on 2 cores (docs/performance.md)\n\n");
     out.push_str(&crate::zoos::all());

@@ -11,6 +11,7 @@
 //! | [`sweep`] | a scenario over axes: plan, stored cells, shards |
 //! | [`goodput`] | peak goodput: a search in place of a run |
 //! | [`study`] | figures and tables over clusters: sweeps with the paper's numbers and sentences |
+//! | [`partition`] | models to sub-clusters, and Symphony's Fig. 16 |
 //! | [`regress`] | baselines that guard results |
 //! | [`report`], [`sensitivity`], [`run_report`] | text, wide CSV and JSON |
 //! | [`output`], [`details`] | how results leave; the tables behind figures |
@@ -31,6 +32,7 @@ pub mod output;
 pub mod paper;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod partition;
 pub mod plot;
 pub mod regress;
 pub mod report;

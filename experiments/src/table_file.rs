@@ -273,7 +273,8 @@ impl TableFile {
             return TableFile::from_text(id, &text);
         }
         let Some((_, text)) = FILES.iter().find(|f| f.0 == id && f.0.contains("-table-")) else {
-            let known: Vec<&str> = TableFile::ids().chain(Study::ids()).collect();
+            let figures = crate::partition::Figure::IDS.iter().copied();
+            let known: Vec<&str> = TableFile::ids().chain(Study::ids()).chain(figures).collect();
             let hint = nearest(id, known.iter().copied());
             let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
             return Err(SpecError::value(

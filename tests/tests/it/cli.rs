@@ -6,6 +6,7 @@
 mod bad_tables;
 mod bad_usage;
 mod cluster;
+mod partition;
 mod process;
 mod regress;
 mod reproduce;
