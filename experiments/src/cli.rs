@@ -71,6 +71,8 @@ enum Command {
     Explain(crate::explain::Explain),
     /// Turn result tables into figures.
     Plot(crate::plot::Plot),
+    /// Divide models among sub-clusters, evenly and with few moves.
+    Partition(crate::partition::Partition),
     /// Rerun what baselines name and compare.
     Regress(crate::regress::Regress),
     /// Print the JSON Schema of a kind of file, for editors.
@@ -333,6 +335,7 @@ pub fn main() -> ExitCode {
         Command::Timeline(args) => crate::timeline::command(&args),
         Command::Explain(args) => crate::explain::command(&args),
         Command::Plot(args) => crate::plot::command(&args),
+        Command::Partition(args) => crate::partition::command(&args),
         Command::Regress(args) => crate::regress::command(&args),
         Command::Schema(args) => Ok(crate::schema::command(&args)),
         Command::Completions { shell } => Ok(completions(shell)),

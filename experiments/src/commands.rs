@@ -46,6 +46,10 @@ pub fn pool(jobs: usize) -> Result<rayon::ThreadPool, SpecError> {
 pub fn reproduce(args: &Reproduce) -> Result<Answer, SpecError> {
     // Before hours of runs.
     args.plot.as_deref().map_or(Ok(()), crate::plot::check_name)?;
+    if let Some(figure) = crate::partition::Figure::find(&args.id)? {
+        let pool = pool(args.jobs.unwrap_or(0).into())?;
+        return pool.install(|| figure.reproduce(args))?.answer(&figure.id, &args.output);
+    }
     if let Some(study) = Study::find(&args.id)? {
         let pool = pool(args.jobs.unwrap_or(0).into())?;
         let forms = pool.install(|| crate::study::reproduce(&study, args))?;
@@ -112,6 +116,10 @@ pub fn list() -> Result<Answer, SpecError> {
     }
     let f = OverTime::shipped()?;
     let _ = writeln!(out, "{:28} {:>7}  {}\n{:38}{}", f.id, f.expected_s, f.title, "", f.source);
+    for f in crate::partition::Figure::shipped()? {
+        let _ =
+            writeln!(out, "{:28} {:>7}  {}\n{:38}{}", f.id, f.expected_s, f.title, "", f.source);
+    }
     out.push_str("\nseconds: measured on 2 cores (docs/performance.md)\n\n");
     out.push_str(&crate::zoos::all());
     Ok(Answer::of(out))

@@ -13,6 +13,7 @@
 //! | [`goodput`] | peak goodput: a search in place of a run |
 //! | [`study`] | figures and tables over clusters: sweeps with the paper's numbers and sentences |
 //! | [`over_time`] | Symphony's Fig. 15: a workload over time, with the autoscaler and without |
+//! | [`partition`] | models to sub-clusters, and Symphony's Fig. 16 |
 //! | [`regress`] | baselines that guard results |
 //! | [`schema`] | JSON Schemas of scenario and sweep files |
 //! | [`report`], [`sensitivity`], [`run_report`] | text, wide CSV and JSON |
@@ -36,6 +37,7 @@ pub mod over_time;
 pub mod paper;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod partition;
 pub mod plot;
 pub mod regress;
 pub mod report;

@@ -273,8 +273,9 @@ impl TableFile {
             return TableFile::from_text(id, &text);
         }
         let Some((_, text)) = FILES.iter().find(|f| f.0 == id && f.0.contains("-table-")) else {
-            let known: Vec<&str> =
-                TableFile::ids().chain(Study::ids()).chain(["symphony-fig-15"]).collect();
+            let figures = crate::partition::Figure::IDS.iter().copied();
+            let figures = figures.chain(["symphony-fig-15"]);
+            let known: Vec<&str> = TableFile::ids().chain(Study::ids()).chain(figures).collect();
             let hint = nearest(id, known.iter().copied());
             let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
             return Err(SpecError::value(

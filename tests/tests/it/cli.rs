@@ -10,6 +10,7 @@ mod disk;
 mod figures;
 mod goodput;
 mod logs;
+mod partition;
 mod process;
 mod regress;
 mod reproduce;
