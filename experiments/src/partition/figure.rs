@@ -162,8 +162,9 @@ impl Figure {
     }
 }
 
-/// The factors, as metrics name them.
-const FACTORS: [(&str, fn(&Imbalance) -> f64); 2] =
+/// A factor, and how metrics name it.
+type Factor = (&'static str, fn(&Imbalance) -> f64);
+const FACTORS: [Factor; 2] =
     [("rate", |i: &Imbalance| i.rate), ("memory", |i: &Imbalance| i.memory)];
 
 fn read() -> Result<Figure, SpecError> {
