@@ -14,10 +14,10 @@ pub(super) fn in_words(error: PartitionError, named: &Named, method: Method) -> 
     match error {
         PartitionError::NoClusters => value("clusters".into(), "1 or more", "ask for sub-clusters"),
         PartitionError::Number { what, allowed, .. } => {
-            value(what.into(), allowed, "correct the number")
+            value(key_of(what).into(), allowed, "correct the number")
         }
         PartitionError::ModelNumber { model, what, .. } => {
-            value(key(model, what), "a finite number from 0 on", "correct the number")
+            value(key(model, key_of(what)), "a finite number from 0 on", "correct the number")
         }
         PartitionError::NoSuchCluster { model, clusters, .. } => {
             let allowed = format!("from 0 to {}", clusters - 1);
@@ -53,5 +53,18 @@ pub(super) fn in_words(error: PartitionError, named: &Named, method: Method) -> 
             let remedy = "loosen `rate_max_per_s`, `memory_max_mb`, `cost_max` or `clusters`";
             value("clusters".into(), "limits that some assignment keeps", remedy)
         }
+    }
+}
+
+/// A number of the problem, as files call it.
+fn key_of(what: &'static str) -> &'static str {
+    match what {
+        "rate" => "rate_per_s",
+        "static_mem" => "static_mb",
+        "dynamic_mem" => "dynamic_mb",
+        "rate_max" => "rate_max_per_s",
+        "memory_max" => "memory_max_mb",
+        "memory_weight" => "weight",
+        other => other,
     }
 }

@@ -162,8 +162,9 @@ impl Figure {
     }
 }
 
-/// The factors, as metrics name them.
-const FACTORS: [(&str, fn(&Imbalance) -> f64); 2] =
+/// A factor, and how metrics name it.
+type Factor = (&'static str, fn(&Imbalance) -> f64);
+const FACTORS: [Factor; 2] =
     [("rate", |i: &Imbalance| i.rate), ("memory", |i: &Imbalance| i.memory)];
 
 fn read() -> Result<Figure, SpecError> {
@@ -225,6 +226,8 @@ mod tests {
         let named = figures[0].problem.problem(1).unwrap();
         assert_eq!((named.names.len(), named.problem.clusters), (800, 20));
         assert!(named.problem.check().is_ok());
+        // What its rows are hashed by.
+        assert!(toml::to_string(&figures[0].problem).is_ok());
     }
 
     /// Clockwork's Table 1, "weights": what the sizes of the figure are drawn from.
