@@ -54,8 +54,9 @@ pub struct Config {
 pub fn advice(devices: u32, bad_rate: f64, idle: f64, threshold: f64, spare: f64) -> i64 {
     let n = f64::from(devices);
     // Everything bad says nothing about how much more is needed: twice as many, at most.
-    let exact = advised(n, bad_rate, idle - spare, threshold).min(n);
-    if bad_rate > threshold { exact.ceil() as i64 } else { exact.ceil().min(0.0) as i64 }
+    let exact = advised(n, bad_rate, idle, threshold).min(n);
+    let kept = if bad_rate > threshold { exact } else { (exact + n * spare).min(0.0) };
+    kept.ceil() as i64
 }
 
 /// The same as the paper has it: neither rounded nor bounded, and without anything to spare.
