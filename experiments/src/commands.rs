@@ -120,7 +120,7 @@ pub fn list() -> Result<Answer, SpecError> {
         let _ =
             writeln!(out, "{:28} {:>7}  {}\n{:38}{}", f.id, f.expected_s, f.title, "", f.source);
     }
-    out.push_str("\nseconds: measured on 2 cores (docs/performance.md)\n\n");
+    out.push_str("\nseconds: about, on 2 cores (docs/performance.md)\n\n");
     out.push_str(&crate::zoos::all());
     Ok(Answer::of(out))
 }
