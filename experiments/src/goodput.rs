@@ -65,7 +65,7 @@ pub enum Criterion {
     #[default]
     BadRate,
     /// Late answers are at most the target's share of all answers: p99 within the SLO at 0.01.
-    /// Dropped requests do not count.
+    /// Dropped requests do not count, but a load of which more than half is dropped is not carried.
     P99,
 }
 
@@ -226,6 +226,9 @@ impl Search {
             }
         } else {
             replication.notes.push("never-good".to_string());
+        }
+        if found.no_peak {
+            replication.notes.push("no-peak".to_string());
         }
         if let Some(rate) = found.worse_below {
             replication.push("all", "bad_below_per_s", rate, found.requests);

@@ -24,6 +24,9 @@ const COLLAPSE: f64 = 0.25;
 /// Halvings before the answer is zero.
 const HALVINGS: u32 = 24;
 
+/// Doublings before the search is given up: probes at such rates take ever longer.
+const DOUBLINGS: u32 = 14;
+
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
@@ -35,6 +38,8 @@ pub struct Found {
     pub worse_below: Option<f64>,
     /// The share of bad requests with 5 % more, where that is a collapse.
     pub collapse: Option<f64>,
+    /// Every rate was good, up to this one.
+    pub no_peak: bool,
     /// Probes made.
     pub probes: u32,
     /// Requests simulated by all probes.
@@ -66,6 +71,7 @@ impl<E, F: FnMut(f64) -> Result<Probe, E>> Asked<F> {
             at,
             worse_below: self.all.iter().filter(below).map(|(v, _)| *v).reduce(f64::max),
             collapse: self.all.iter().filter(collapse).map(|(_, p)| p.bad_rate).reduce(f64::max),
+            no_peak: false,
             probes: self.all.len() as u32,
             requests: self.all.iter().map(|(_, p)| p.requests).sum(),
         }
@@ -84,7 +90,12 @@ pub fn highest<E>(
     let mut asked = Asked { probe, all: Vec::new() };
     let (mut good, mut bad) = if asked.ask(start)? {
         let mut high = start * 2.0;
+        let mut left = DOUBLINGS;
         while asked.ask(high)? {
+            left -= 1;
+            if left == 0 {
+                return Ok(Found { no_peak: true, ..asked.found(high) });
+            }
             high *= 2.0;
         }
         (high / 2.0, high)
@@ -167,6 +178,13 @@ mod tests {
     fn what_is_never_good_gives_zero_and_ends() {
         let Ok(found) = highest(100.0, 0.005, |_| probe(false, 1.0));
         assert_eq!((found.value, found.at), (0.0, None));
+    }
+
+    #[test]
+    fn what_is_always_good_has_no_peak_and_ends() {
+        let Ok(found) = highest(100.0, 0.005, |_| probe(true, 0.0));
+        assert!(found.no_peak && found.value > 1e6, "{found:?}");
+        assert!(highest(90.0, 0.005, step(100.0)).is_ok_and(|f| !f.no_peak));
     }
 
     #[test]

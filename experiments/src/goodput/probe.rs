@@ -96,6 +96,8 @@ impl Source for Stoppable {
 struct Tally {
     arrived: u64,
     ended: u64,
+    /// Those that were dropped and do not count as bad.
+    shed: u64,
     slo: Span,
     /// Requests and bad ones, in the order of their ends.
     batches: Vec<(u64, u64)>,
@@ -129,6 +131,9 @@ impl Tally {
 
     /// The share of bad requests and half the width of its interval.
     fn bad_rate(&self, measured: Span) -> (f64, f64) {
+        if self.shed > self.ended / 2 {
+            return (1.0, 0.0);
+        }
         let overdue = self.overdue(measured) as f64;
         let (n, bad): (u64, u64) =
             self.batches.iter().fold((0, 0), |sum, b| (sum.0 + b.0, sum.1 + b.1));
@@ -247,7 +252,7 @@ impl Observer for Judge {
         let tally = &mut self.models[request.model.index()];
         tally.ended += 1;
         match (self.criterion, end) {
-            (Criterion::P99, End::Dropped(_)) => {}
+            (Criterion::P99, End::Dropped(_)) => tally.shed += 1,
             (_, End::Pending) => {}
             (_, end) => tally.add(end != End::InTime),
         }
