@@ -34,7 +34,7 @@ pub const PEAK: &str = "peak_goodput_per_s";
 pub const DEVICES: &str = "devices_needed";
 
 /// The most devices that a search tries.
-const MOST_DEVICES: u32 = 65_536;
+const MOST_DEVICES: u32 = 4_096;
 
 /// Requests of a source that a probe stops.
 const MOST_REQUESTS: u64 = 1_000_000_000_000;

@@ -227,7 +227,7 @@ fn notes(rows: &[Row], search: &Search, out: &mut String) {
             answers().filter(|r| r.has_flag(flag)).map(|r| r.policy.as_str()).collect();
         if !who.is_empty() {
             let says = if flag == "never-good" && search.metric() == DEVICES {
-                "never good: no number of devices was enough."
+                "never good: not even 4096 devices were enough."
             } else {
                 says
             };
