@@ -115,7 +115,9 @@ pub(super) fn ratios(claim: &Claim, rows: &[Row]) -> Vec<(String, f64)> {
         };
         rows.iter().filter(is_it).collect()
     };
-    let of = cells(&claim.of, &claim.at);
+    let mut of = cells(&claim.of, &claim.at);
+    // No number of devices was enough: there is no ratio.
+    of.retain(|r| claim.metric != DEVICES || r.value > 0.0);
     if claim.over.is_empty() {
         return of.iter().map(|r| (r.axes.clone(), r.value)).collect();
     }
