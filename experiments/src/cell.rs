@@ -312,16 +312,23 @@ fn flags_of(row: &mut Row, all: &[Measure], runs: &[Replication], wide: bool) {
     }
 }
 
-/// The difference of two policies' finish rates on the same arrivals: `runs` less `base`.
+/// The difference of two policies on the same arrivals, `runs` less `base`: of their finish rates, or
+/// of what they were searched for. Finish rates at two policies' own peaks are not compared.
 pub fn difference(
     place: &Row,
     versus: &str,
     runs: &[Replication],
     base: &[Replication],
 ) -> Option<Row> {
-    let rates = |r: &[Replication]| r.iter().map(Replication::finish_rate).collect::<Vec<f64>>();
+    let searched = |m: &&str| runs.iter().any(|r| r.value("all", m).is_some());
+    let metric = [PEAK, DEVICES].into_iter().find(searched);
+    let value = |r: &Replication| match metric {
+        Some(metric) => r.value("all", metric).unwrap_or(0.0),
+        None => r.finish_rate(),
+    };
+    let rates = |r: &[Replication]| r.iter().map(value).collect::<Vec<f64>>();
     let (interval, method) = match (runs, base) {
-        ([a], [b]) => (within_one_run(a, b), "paired-batch-means"),
+        ([a], [b]) if metric.is_none() => (within_one_run(a, b), "paired-batch-means"),
         _ => (stats::paired(&rates(runs), &rates(base)), "paired-replications"),
     };
     let pairs = runs.len().min(base.len());
@@ -332,8 +339,8 @@ pub fn difference(
     let seeds: Vec<u64> = runs[..pairs].iter().map(|r| r.seed).collect();
     let mut row = Row {
         scope: "all".into(),
-        metric: "finish_rate".into(),
-        unit: "1".into(),
+        metric: metric.unwrap_or("finish_rate").into(),
+        unit: unit(metric.unwrap_or("finish_rate")).into(),
         versus: versus.to_string(),
         value: mean(&a) - mean(&b),
         samples: runs[..pairs].iter().map(|r| r.offered.iter().sum::<u64>()).sum(),

@@ -129,7 +129,8 @@ fn difference_text(row: &Row, out: &mut String) {
         Some((low, high)) => format!(" ({low:+.4} to {high:+.4}, {})", row.ci_method),
         None => String::new(),
     };
-    let _ = writeln!(out, "  finish rate less {}'s: {:+.4}{interval}", row.versus, row.value);
+    let what = row.metric.replace('_', " ");
+    let _ = writeln!(out, "  {what} less {}'s: {:+.4}{interval}", row.versus, row.value);
 }
 
 /// What must be known before the figures are believed.

@@ -9,7 +9,7 @@ pub use file::{Claim, Paper, Study, System};
 
 use crate::cell::{Replication, rows};
 use crate::cli::Reproduce;
-use crate::output::{Forms, Progress};
+use crate::output::{Forms, Progress, say};
 use crate::sweep::{Entry, Store, plan};
 use orrery_results::{Row, to_json};
 use orrery_scenario::SpecError;
@@ -31,10 +31,12 @@ pub fn reproduce(study: &Study, args: &Reproduce) -> Result<Forms, SpecError> {
     let (plan, cells) = plan(&file, base)?;
     let store = args.output.out.as_ref().map(|folder| Store::open(folder)).transpose()?;
     let progress = Progress::new(cells.len() as u64, "cells");
-    // The longest first would be better; the order of results is the plan's in any case.
     let run = |i: usize| -> Result<Vec<Replication>, SpecError> {
         let hash = &plan.cells[i].spec_sha256;
         let kept = store.as_ref().map(|s| s.read(hash));
+        if let Some(Entry::Damaged(why)) = &kept {
+            say(&format!("damaged: {why}; that cell is run again"));
+        }
         let runs = match kept {
             Some(Entry::Good(runs)) => runs,
             _ => {

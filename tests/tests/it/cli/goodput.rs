@@ -86,16 +86,21 @@ fn a_sweep_of_searches_keeps_its_cells() {
     let place = Place::with("two.toml", TWO);
     place.write(
         "s.toml",
-        "scenario = \"two.toml\"\nseeds = 1\n[goodput]\nrequests_per_model = 1000\n\
+        "scenario = \"two.toml\"\nseeds = 1\n\
+         policies = [\"fifo[max_batch=1]\", \"fifo[max_batch=2]\"]\n[goodput]\nrequests_per_model = 1000\n\
          tolerance = 0.05\n[[axis]]\nname = \"gpus\"\nkey = \"device[0].count\"\nvalues = [1, 3]\n",
     );
     let csv = place.run(&["-q", "sweep", "s.toml", "--out", "r", "--format", "csv"]).ok();
     let peaks = values(&csv, "peak_goodput_per_s");
-    assert!(peaks.len() == 2 && (2.8..3.2).contains(&(peaks[1] / peaks[0])), "{peaks:?}");
+    // Of each point both policies' peaks, then the second's less the first's.
+    let [one, two, more, three, ..] = peaks[..] else { panic!("{peaks:?}") };
+    assert!((2.8..3.2).contains(&(three / one)), "{peaks:?}");
+    assert!(peaks.len() == 6 && two - one == more && more > 50.0, "{peaks:?}");
+    assert!(!csv.lines().any(|l| l.contains("finish_rate,1,fifo")), "not at their own peaks");
     let again = place.run(&["-q", "sweep", "s.toml", "--out", "r", "--format", "csv"]).ok();
     assert_eq!(again, csv);
     let cells = std::fs::read_dir(place.path("r/cells")).expect("a folder");
-    assert_eq!(cells.count(), 2);
+    assert_eq!(cells.count(), 4);
 }
 
 #[test]
