@@ -6,3 +6,6 @@
 
 pub mod clock;
 pub mod device;
+pub mod error;
+
+pub use error::Error;

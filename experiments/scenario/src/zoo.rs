@@ -137,7 +137,7 @@ impl LatencyLaw {
         match self {
             LatencyLaw::Affine { alpha_ms, beta_ms } => alpha_ms * f64::from(k) + beta_ms,
             LatencyLaw::Eq3 { c0_ms, .. } => *c0_ms,
-            LatencyLaw::Proportional { .. } => 0.0,
+            LatencyLaw::Proportional { .. } | LatencyLaw::Profile { .. } => 0.0,
             LatencyLaw::Table(rows) => match (rows.iter().find(|r| r.0 >= k), rows.last()) {
                 (Some(row), _) => row.1,
                 (None, Some(last)) => last.1 * f64::from(k) / f64::from(last.0),

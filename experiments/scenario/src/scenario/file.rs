@@ -136,6 +136,14 @@ pub enum LatencyLaw {
     /// beyond the last it grows in proportion.
     #[schemars(extend("x-form" = "[[1, 5.0], [2, 6.1]]"))]
     Table(Vec<(u32, f64)>),
+    /// The law of a model (default: this one) in a file that `orrery-replay profile` wrote.
+    Profile {
+        /// Its path from the scenario's folder.
+        file: String,
+        /// The model's name there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+    },
 }
 
 /// `[[device]]`.

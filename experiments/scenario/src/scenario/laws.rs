@@ -72,6 +72,12 @@ impl LatencyLaw {
                 Ok(Latency::Proportional { c1 })
             }
             LatencyLaw::Table(rows) => measured(&part("table"), rows),
+            // `measured.rs` has put the profile's law in its place, but for one in a zoo.
+            LatencyLaw::Profile { file, .. } => {
+                let found = format!("a profile, `{file}`");
+                let remedy = "write the law itself, or name the profile in `[[model]]`";
+                Err(SpecError::value(key, found, "a law with its numbers", remedy))
+            }
         }
     }
 }
