@@ -72,7 +72,7 @@ impl Config {
     pub fn like(models: &[(String, LatencyLaw)], noise: Noise) -> Config {
         let model = |(name, law): &(String, LatencyLaw)| ModelConfig {
             name: name.clone(),
-            curve: Some(curve_of(law)),
+            curve: Some(Curve::of(law)),
             samples: None,
             noise,
         };
@@ -105,20 +105,6 @@ impl Config {
         });
         let models = models.collect::<Result<Vec<_>, _>>()?;
         Ok(Emulated::new(Arc::new(Law { seed: self.seed, models }), self.can_preempt))
-    }
-}
-
-/// The same numbers, in the device's own terms.
-fn curve_of(law: &LatencyLaw) -> Curve {
-    match law {
-        LatencyLaw::Affine { alpha_ms, beta_ms } => {
-            Curve::Affine { alpha_us: alpha_ms * 1e3, beta_us: beta_ms * 1e3 }
-        }
-        LatencyLaw::Eq3 { c0_ms, c1 } => Curve::Eq3 { c0_us: c0_ms * 1e3, c1: *c1 },
-        LatencyLaw::Proportional { c1 } => Curve::Proportional { c1: *c1 },
-        LatencyLaw::Table(rows) => Curve::Table(rows.iter().map(|r| (r.0, r.1 * 1e3)).collect()),
-        // A checked scenario has numbers in the place of every profile.
-        LatencyLaw::Profile { .. } => Curve::Table(Vec::new()),
     }
 }
 

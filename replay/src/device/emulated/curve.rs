@@ -4,6 +4,7 @@
 //! fault in one of them shows as a difference between prediction and device.
 
 use crate::device::{Job, Work};
+use orrery_scenario::scenario::file::LatencyLaw;
 use orrery_sim::rng::Stream;
 use orrery_sim::time::Span;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,20 @@ pub enum Curve {
 }
 
 impl Curve {
+    /// The same numbers, in the device's own terms.
+    pub fn of(law: &LatencyLaw) -> Curve {
+        match law {
+            LatencyLaw::Affine { alpha_ms, beta_ms } => {
+                Curve::Affine { alpha_us: alpha_ms * 1e3, beta_us: beta_ms * 1e3 }
+            }
+            LatencyLaw::Eq3 { c0_ms, c1 } => Curve::Eq3 { c0_us: c0_ms * 1e3, c1: *c1 },
+            LatencyLaw::Proportional { c1 } => Curve::Proportional { c1: *c1 },
+            LatencyLaw::Table(rows) => Curve::Table(rows.iter().map(|r| (r.0, r.1 * 1e3)).collect()),
+            // A checked scenario has numbers in the place of every profile.
+            LatencyLaw::Profile { .. } => Curve::Table(Vec::new()),
+        }
+    }
+
     /// Nanoseconds, before noise.
     pub fn ns(&self, units: u32, longest: Span) -> f64 {
         let (k, l) = (f64::from(units), longest.ns() as f64);
