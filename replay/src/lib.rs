@@ -6,6 +6,9 @@
 
 pub mod clock;
 pub mod device;
+pub mod driver;
 pub mod error;
+pub mod profile;
+pub mod threads;
 
 pub use error::Error;

@@ -50,8 +50,11 @@ impl Files {
 }
 
 impl LatencyLaw {
-    /// The law in the simulator's terms.
-    pub(super) fn law(&self, key: &str) -> Result<Latency, SpecError> {
+    /// The law in the simulator's terms. `key` is where it stands, for messages.
+    ///
+    /// # Errors
+    /// When a number is out of range.
+    pub fn law(&self, key: &str) -> Result<Latency, SpecError> {
         let part = |name: &str| format!("{key}.{name}");
         match self {
             LatencyLaw::Affine { alpha_ms, beta_ms } => {
