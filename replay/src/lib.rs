@@ -8,7 +8,9 @@ pub mod clock;
 pub mod device;
 pub mod driver;
 pub mod error;
+pub mod host;
 pub mod profile;
+pub mod target;
 pub mod threads;
 
 pub use error::Error;

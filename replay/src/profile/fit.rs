@@ -21,8 +21,17 @@ pub struct Point {
 }
 
 /// Which law to fit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
-#[derive(clap::ValueEnum)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Deserialize,
+    serde::Serialize,
+    clap::ValueEnum,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     /// Whichever is nearest to the points that were held out; the simpler where two are.
@@ -149,9 +158,10 @@ fn least_squares(data: &[(f64, f64)], weights: &[f64]) -> (f64, f64) {
 
 /// The c1 of `(1 - c1 + c1 k) l`: the median of what each point says.
 fn slope(points: &[Point]) -> Option<f64> {
-    let says = points.iter().filter(|p| p.units > 1 && p.longest > Span::ZERO).map(|p| {
-        (p.median_ns / p.longest.ns() as f64 - 1.0) / f64::from(p.units - 1)
-    });
+    let says = points
+        .iter()
+        .filter(|p| p.units > 1 && p.longest > Span::ZERO)
+        .map(|p| (p.median_ns / p.longest.ns() as f64 - 1.0) / f64::from(p.units - 1));
     let mut says: Vec<f64> = says.collect();
     says.sort_by(f64::total_cmp);
     middle(&says).filter(|c1| *c1 >= 1e-9)

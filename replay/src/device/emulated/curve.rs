@@ -46,7 +46,9 @@ impl Curve {
             }
             LatencyLaw::Eq3 { c0_ms, c1 } => Curve::Eq3 { c0_us: c0_ms * 1e3, c1: *c1 },
             LatencyLaw::Proportional { c1 } => Curve::Proportional { c1: *c1 },
-            LatencyLaw::Table(rows) => Curve::Table(rows.iter().map(|r| (r.0, r.1 * 1e3)).collect()),
+            LatencyLaw::Table(rows) => {
+                Curve::Table(rows.iter().map(|r| (r.0, r.1 * 1e3)).collect())
+            }
             // A checked scenario has numbers in the place of every profile.
             LatencyLaw::Profile { .. } => Curve::Table(Vec::new()),
         }
