@@ -5,10 +5,13 @@
 //! emulated or CUDA.
 
 pub mod clock;
+pub mod compare;
 pub mod device;
 pub mod driver;
 pub mod error;
+pub mod folder;
 pub mod host;
+pub mod prediction;
 pub mod profile;
 pub mod target;
 pub mod threads;
