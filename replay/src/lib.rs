@@ -13,6 +13,8 @@ pub mod folder;
 pub mod host;
 pub mod prediction;
 pub mod profile;
+pub mod record;
+pub mod runner;
 pub mod target;
 pub mod threads;
 

@@ -46,6 +46,12 @@ impl Signed {
             std::cmp::Ordering::Equal => self.exact += 1,
         }
     }
+
+    fn append(&mut self, other: Signed) {
+        self.over.extend(other.over);
+        self.under.extend(other.under);
+        self.exact += other.exact;
+    }
 }
 
 /// The errors of a run's batches.
@@ -82,6 +88,17 @@ impl Errors {
             Some(rows) => Errors::of_actions(rows),
             None => Errors::of_logs(predicted, measured),
         }
+    }
+
+    /// Adds another run's.
+    pub fn append(&mut self, other: Errors) {
+        self.batches += other.batches;
+        self.unmatched += other.unmatched;
+        self.of_the_very_batch = other.of_the_very_batch;
+        self.duration.append(other.duration);
+        self.duration_ppm.append(other.duration_ppm);
+        self.start_lateness.extend(other.start_lateness);
+        self.completion.append(other.completion);
     }
 
     fn of_actions(rows: &[ActionRow]) -> Errors {
