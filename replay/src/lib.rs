@@ -4,6 +4,7 @@
 //! The wall-clock driver ([`driver`]) is a second loop around the simulator's core; a [`device`] is
 //! emulated or CUDA.
 
+pub mod cli;
 pub mod clock;
 pub mod compare;
 pub mod device;
@@ -17,5 +18,6 @@ pub mod record;
 pub mod runner;
 pub mod target;
 pub mod threads;
+pub mod validate;
 
 pub use error::Error;

@@ -14,7 +14,7 @@ pub mod fit;
 mod measure;
 mod overhead;
 
-pub use file::{Delay, ModelRow, Overhead, PointRow, PrimitiveRow, ProfileFile};
+pub use file::{Delay, Errors, ModelRow, Overhead, PointRow, PrimitiveRow, ProfileFile};
 pub use measure::{Planned, Timed, measure};
 pub use overhead::measure_overhead;
 
