@@ -2,84 +2,18 @@
 
 mod common;
 
+use common::search::{Counted, NO_PRUNING, Outcome, below_bound, ranking, searches};
 use common::{authors_space, catalogue, pool, usd};
 use orrery_planner::search::annealing::Annealing;
 use orrery_planner::search::bayesian::Bayesian;
 use orrery_planner::search::genetic::Genetic;
 use orrery_planner::search::{
-    Ending, Evaluate, Found, Known, Rules, SearchError, annealing, bayesian, exhaustive, genetic,
-    kairos_plus, random,
+    Ending, Known, Rules, SearchError, annealing, bayesian, exhaustive, genetic, kairos_plus,
+    random,
 };
-use orrery_planner::{PlannerError, Pool, Ranking, Space, released, upper_bound_per_s};
-use orrery_sim::rng::{fnv1a, keyed_uniform};
-use proptest::prelude::*;
+use orrery_planner::{PlannerError, Pool, Ranking, Space, released};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-
-const NO_PRUNING: Rules = Rules { evaluations_max: usize::MAX, drop_sub_configurations: false };
-
-/// What a pool is said to carry: its upper bound, less up to a seventh that depends on the pool.
-fn below_bound(model: &str, seed: u64) -> impl Fn(&Pool) -> f64 {
-    let ingredients = released::ingredients(model).unwrap();
-    move |pool: &Pool| {
-        let name = pool.0.iter().fold(0, |name, n| name * 100 + u64::from(*n));
-        let share = 1.0 - keyed_uniform(seed, fnv1a("test-below"), name) / 7.0;
-        upper_bound_per_s(&ingredients, pool).unwrap() * share
-    }
-}
-
-type Search = Box<dyn Fn(&Space, &Ranking, Rules, u64, &mut Counted) -> Outcome>;
-type Outcome = Result<Found, SearchError<Infallible>>;
-
-/// An evaluator that keeps its own books.
-struct Counted {
-    value: Box<dyn Fn(&Pool) -> f64>,
-    asked: Vec<Pool>,
-}
-
-impl Counted {
-    fn new(value: impl Fn(&Pool) -> f64 + 'static) -> Counted {
-        Counted { value: Box::new(value), asked: Vec::new() }
-    }
-}
-
-impl Evaluate for Counted {
-    type Error = Infallible;
-    fn allowable_per_s(&mut self, pool: &Pool) -> Result<f64, Infallible> {
-        self.asked.push(pool.clone());
-        Ok((self.value)(pool))
-    }
-}
-
-/// Every search that takes rules.
-fn searches() -> Vec<(&'static str, Search)> {
-    vec![
-        ("kairos+", Box::new(|space, ranking, rules, _, e| kairos_plus(space, ranking, rules, e))),
-        ("random", Box::new(|space, _, rules, seed, e| random(space, seed, rules, e))),
-        (
-            "genetic",
-            Box::new(|space, _, rules, seed, e| {
-                genetic(space, &Genetic::default(), seed, rules, e)
-            }),
-        ),
-        (
-            "annealing",
-            Box::new(|space, _, rules, seed, e| {
-                annealing(space, &Annealing::default(), seed, rules, e)
-            }),
-        ),
-        (
-            "bayesian",
-            Box::new(|space, _, rules, seed, e| {
-                bayesian(space, &Bayesian::default(), seed, rules, e)
-            }),
-        ),
-    ]
-}
-
-fn ranking(space: &Space, model: &str) -> Ranking {
-    Ranking::new(space, &released::ingredients(model).unwrap()).unwrap()
-}
 
 #[test]
 fn every_evaluation_is_counted_and_none_is_made_twice() {
@@ -351,98 +285,5 @@ fn kairos_plus_needs_the_fewest_evaluations() {
         println!("{model}: {until:?}");
         assert!(until[1..].iter().all(|(_, n)| until[0].1 <= *n), "{model}: {until:?}");
         assert!(until[0].1 <= 9, "{model}: {until:?}");
-    }
-}
-
-/// A small space of up to four types, what each instance is worth, and how diminishing returns are.
-fn worlds() -> impl Strategy<Value = (Space, Vec<f64>, f64, u64)> {
-    let types = prop::collection::vec((100u32..1_000, 1u32..5, 0.1..5.0f64), 1..5);
-    (types, 1_000u32..3_000, 0.3..1.0f64, any::<u64>()).prop_map(|(types, budget, power, seed)| {
-        let money = |thousandths: u32| f64::from(thousandths) / 1e3;
-        let catalogue = catalogue(&types.iter().map(|t| (money(t.0), t.1)).collect::<Vec<_>>());
-        let space = Space::within(&catalogue, usd(money(budget))).unwrap();
-        (space, types.iter().map(|t| t.2).collect(), power, seed)
-    })
-}
-
-/// More instances carry more, never less.
-fn monotone(worth: &[f64], power: f64) -> impl Fn(&Pool) -> f64 + use<> {
-    let worth = worth.to_vec();
-    move |p: &Pool| {
-        let all: f64 = p.0.iter().zip(&worth).map(|(n, w)| f64::from(*n) * w).sum();
-        10.0 * libm::pow(all, power)
-    }
-}
-
-/// Any bounds that hold: up to twice what the pool carries, now and then exactly that.
-fn bounds(space: &Space, value: impl Fn(&Pool) -> f64, seed: u64) -> Ranking {
-    let bound = |(i, p): (usize, &Pool)| {
-        let loose = keyed_uniform(seed, fnv1a("test-bounds"), i as u64);
-        value(p) * if loose < 0.1 { 1.0 } else { 1.0 + loose }
-    };
-    Ranking::of_bounds(space, space.pools().iter().enumerate().map(bound).collect()).unwrap()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
-
-    #[test]
-    fn kairos_plus_never_misses_the_optimum_when_bounds_hold(
-        (space, worth, power, seed) in worlds()
-    ) {
-        let value = monotone(&worth, power);
-        let mut evaluate = |p: &Pool| Ok::<_, Infallible>(value(p));
-        let ranking = bounds(&space, &value, seed);
-        let best = exhaustive(&space, &mut evaluate).unwrap().best.allowable_per_s;
-        let found = kairos_plus(&space, &ranking, Rules::default(), &mut evaluate).unwrap();
-        prop_assert_eq!(found.best.allowable_per_s, best);
-        prop_assert_eq!(found.ending, Ending::Complete);
-    }
-
-    #[test]
-    fn without_pruning_it_needs_no_monotone_evaluator((space, _, _, seed) in worlds()) {
-        let value = |p: &Pool| {
-            let name = p.0.iter().fold(0, |name, n| name * 100 + u64::from(*n));
-            100.0 * keyed_uniform(seed, fnv1a("test-any"), name)
-        };
-        let mut evaluate = |p: &Pool| Ok::<_, Infallible>(value(p));
-        let ranking = bounds(&space, value, seed);
-        let best = exhaustive(&space, &mut evaluate).unwrap().best.allowable_per_s;
-        let found = kairos_plus(&space, &ranking, NO_PRUNING, &mut evaluate).unwrap();
-        prop_assert_eq!(found.best.allowable_per_s, best);
-    }
-
-    #[test]
-    fn whatever_says_complete_has_found_the_optimum((space, worth, power, seed) in worlds()) {
-        let value = monotone(&worth, power);
-        let best = space.pools().iter().map(&value).fold(0.0, f64::max);
-        let ranking = bounds(&space, &value, seed);
-        for (name, search) in searches() {
-            let mut counted = Counted::new(monotone(&worth, power));
-            let found = search(&space, &ranking, Rules::default(), seed, &mut counted).unwrap();
-            prop_assert!(found.ending != Ending::OutOfEvaluations, "{}", name);
-            prop_assert!(found.ending != Ending::Complete || found.best.allowable_per_s == best);
-            // These two only stop when nothing is open.
-            if ["random", "bayesian"].contains(&name) {
-                prop_assert_eq!(found.ending, Ending::Complete);
-            }
-        }
-    }
-
-    #[test]
-    fn a_larger_budget_never_lowers_the_optimum(
-        (space, _, _, seed) in worlds(), more in 0.0..2.0f64
-    ) {
-        let mut any = |p: &Pool| {
-            let name = p.0.iter().fold(0, |name, n| name * 100 + u64::from(*n));
-            Ok::<_, Infallible>(100.0 * keyed_uniform(seed, fnv1a("test-any"), name))
-        };
-        let budget = space.budget() + usd(more);
-        let larger = Space::within(space.catalogue(), budget).unwrap();
-        prop_assert!(space.pools().iter().all(|p| larger.position(p).is_some()));
-        let best = |space: &Space, any: &mut dyn FnMut(&Pool) -> Result<f64, Infallible>| {
-            exhaustive(space, &mut |p: &Pool| any(p)).unwrap().best.allowable_per_s
-        };
-        prop_assert!(best(&larger, &mut any) >= best(&space, &mut any));
     }
 }

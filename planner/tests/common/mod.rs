@@ -1,6 +1,8 @@
 //! What the tests share: the measured latencies of Kairos's data, and pools by their counts.
 #![allow(dead_code)]
 
+pub mod search;
+
 use orrery_planner::{
     Catalogue, InstanceType, Latency, Pool, Price, Profile, Role, Sizes, Space, released,
 };
