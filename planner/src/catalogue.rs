@@ -167,6 +167,8 @@ mod tests {
         assert_eq!(cost.to_string(), "2.463");
         assert_eq!(price(0.1664).to_string(), "0.1664");
         assert_eq!(price(2.0).to_string(), "2");
+        // 0.0157 * 1e6 is a hair below 15,700 in floats.
+        assert_eq!(price(0.0157).as_micro_usd_per_hour(), 15_700);
         assert_eq!(Price::ZERO.to_string(), "0");
         assert_eq!(format!("{:>6}", price(0.5)), "   0.5");
     }

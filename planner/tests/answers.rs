@@ -145,6 +145,23 @@ fn the_cheapest_pool_for_a_load_by_hand() {
 }
 
 #[test]
+fn of_pools_of_the_same_cost_the_one_of_the_highest_bound_is_first() {
+    // (1,0,1) and (1,1,0) cost the same; both carry the load.
+    let space = Space::within(&catalogue(&[(1.0, 1), (0.5, 1), (0.5, 1)]), usd(1.5)).unwrap();
+    assert_eq!(space.pools(), [pool([1, 0, 0]), pool([1, 0, 1]), pool([1, 1, 0])]);
+    let mut value = |_: &Pool| Ok::<_, Infallible>(5.0);
+    let first = |bounds: [f64; 3], value: &mut dyn FnMut(&Pool) -> Result<f64, Infallible>| {
+        let ranking = Ranking::of_bounds(&space, bounds.to_vec()).unwrap();
+        let mut value = |p: &Pool| value(p);
+        let answer = cheapest_for(&space, Some(&ranking), &goal(5.0), &mut value).unwrap();
+        answer.cheapest().unwrap().pool.clone()
+    };
+    assert_eq!(first([4.0, 6.0, 7.0], &mut value), pool([1, 1, 0]));
+    assert_eq!(first([4.0, 7.0, 6.0], &mut value), pool([1, 0, 1]));
+    assert_eq!(first([4.0, 6.0, 6.0], &mut value), pool([1, 0, 1]), "the order of the space");
+}
+
+#[test]
 fn a_load_that_no_pool_carries_is_said_to_be_one() {
     let space = authors_space();
     let ingredients = released::ingredients("rm2").unwrap();

@@ -1,11 +1,11 @@
-//! The pools under a budget, Eq. 9 to 15, the ranking and the pick, from the released ingredients.
+//! Eq. 9 to 15, the ranking and the pick, from the released ingredients.
 
 mod common;
 
 use common::{authors_space, catalogue, pool, usd};
 use orrery_planner::{
-    Auxiliary, Ingredients, PickedBy, PlannerError, Pool, Price, Ranking, Space,
-    auxiliary_bound_per_s, base_bound_per_s, released, upper_bound_per_s, write_table,
+    Auxiliary, Ingredients, PickedBy, PlannerError, Pool, Ranking, Space, auxiliary_bound_per_s,
+    base_bound_per_s, released, upper_bound_per_s, write_table,
 };
 use std::collections::BTreeMap;
 
@@ -15,30 +15,6 @@ fn close(ours: f64, by_hand: f64) {
 
 fn bound(model: &str, counts: [u32; 4]) -> f64 {
     upper_bound_per_s(&released::ingredients(model).unwrap(), &pool(counts)).unwrap()
-}
-
-#[test]
-fn the_authors_enumeration_has_331_pools() {
-    let space = authors_space();
-    assert_eq!(space.pools().len(), 331);
-    // Every combination of counts, the slow way, in thousandths of a cent.
-    let mut naive = Vec::new();
-    for g in 0..=5 {
-        for c in 0..=6 {
-            for r in 0..=17 {
-                for t in 0..=15 {
-                    if g >= 1 && g * 52_600 + c * 43_200 + r * 14_900 + t * 16_640 <= 250_000 {
-                        naive.push(pool([g, c, r, t]));
-                    }
-                }
-            }
-        }
-    }
-    assert_eq!(space.pools(), naive);
-    assert!((0..331).all(|i| space.position(&space.pools()[i]) == Some(i)));
-    assert_eq!(space.position(&pool([5, 0, 0, 0])), None);
-    assert_eq!(space.pools()[space.homogeneous().unwrap()], pool([4, 0, 0, 0]));
-    close(space.scaled_to_budget(100.0, usd(2.104)), 100.0 * 2.5 / 2.104);
 }
 
 #[test]
@@ -211,6 +187,27 @@ fn the_pool_picked_for_each_model() {
 }
 
 #[test]
+fn three_pools_must_agree_and_ten_are_the_cluster() {
+    // (1,0) (1,1) (1,2) (2,0) (2,1): three with one base instance first, then another number.
+    let space = Space::within(&catalogue(&[(1.0, 2), (0.4, 2)]), usd(2.5)).unwrap();
+    assert_eq!(space.pools().len(), 5);
+    let agreeing = Ranking::of_bounds(&space, vec![3.0, 4.0, 5.0, 2.0, 1.0]).unwrap();
+    assert_eq!(agreeing.pick(&space), (2, PickedBy::Agreement));
+    let third_differs = Ranking::of_bounds(&space, vec![2.0, 4.0, 5.0, 3.0, 1.0]).unwrap();
+    assert_eq!(third_differs.pick(&space), (1, PickedBy::Centre));
+
+    // On a line the centre is the count nearest to the mean. By rank 1 to 9, 29, 60, others: of nine
+    // the mean is 5, of ten 7.4, of eleven 12.2.
+    let space = Space::within(&catalogue(&[(1.0, 60)]), usd(60.0)).unwrap();
+    let by_rank = [1, 2, 3, 4, 5, 6, 7, 8, 9, 29, 60];
+    let bound =
+        |p: &Pool| by_rank.iter().position(|n| *n == p.0[0]).map_or(1.0, |i| 90.0 - i as f64);
+    let bounds = space.pools().iter().map(bound).collect();
+    let (picked, by) = Ranking::of_bounds(&space, bounds).unwrap().pick(&space);
+    assert_eq!((&space.pools()[picked], by), (&pool([7]), PickedBy::Centre));
+}
+
+#[test]
 fn with_fewer_than_ten_pools_all_are_the_cluster() {
     let types = catalogue(&[(1.0, 3), (0.5, 2)]);
     let space = Space::within(&types, usd(2.0)).unwrap();
@@ -273,20 +270,6 @@ fn wrong_ingredients_are_errors() {
     let two_bases = Ingredients::new(&types, 1.0, vec![None; 3]);
     assert!(matches!(two_bases, Err(PlannerError::Length { what: "base ingredients", .. })));
     assert!(matches!(upper_bound_per_s(&right, &pool([1])), Err(PlannerError::Length { .. })));
-}
-
-#[test]
-fn wrong_budgets_are_errors() {
-    let types = released::catalogue();
-    assert_eq!(Space::within(&types, Price::ZERO), Err(PlannerError::ZeroBudget));
-    let low = Space::within(&types, usd(0.5)).unwrap_err().to_string();
-    assert!(
-        low.contains("the budget of 0.5 $/h") && low.contains("`g4dn.xlarge` costs 0.526"),
-        "{low}"
-    );
-    let many = catalogue(&[(0.0, 2_000), (0.0, 2_000)]);
-    assert!(matches!(Space::within(&many, usd(1.0)), Err(PlannerError::TooManyPools { .. })));
-    assert_eq!(authors_space().filtered(|_| false), Err(PlannerError::NoPools));
 }
 
 #[test]

@@ -8,8 +8,8 @@ use orrery_planner::search::annealing::Annealing;
 use orrery_planner::search::bayesian::Bayesian;
 use orrery_planner::search::genetic::Genetic;
 use orrery_planner::search::{
-    Ending, Known, Rules, SearchError, annealing, bayesian, exhaustive, genetic, kairos_plus,
-    random,
+    Ending, Found, Known, Rules, SearchError, annealing, bayesian, exhaustive, genetic,
+    kairos_plus, random,
 };
 use orrery_planner::{PlannerError, Pool, Ranking, Space, released};
 use std::collections::BTreeSet;
@@ -259,6 +259,51 @@ fn a_smooth_hill_is_found_in_few_evaluations() {
         let until = found.unwrap().evaluations_until(100.0);
         assert!(until.is_some_and(|n| n <= 25), "seed {seed}: {until:?}");
     }
+}
+
+#[test]
+fn annealing_leaves_a_peak_when_hot_and_climbs_it_when_cold() {
+    let space = authors_space();
+    let peak = pool([2, 1, 4, 2]);
+    let value = |p: &Pool| (100.0 - p.squared_distance(&peak) as f64 / 3.0).max(0.0);
+    let run = |start: Option<Pool>, temperature, cooling, seed| {
+        let schedule = Annealing { start, temperature, cooling, ..Annealing::default() };
+        let mut evaluate = |p: &Pool| Ok::<_, Infallible>(value(p));
+        annealing(&space, &schedule, seed, NO_PRUNING, &mut evaluate).unwrap()
+    };
+    let farthest = |found: &Found| -> u64 {
+        found.trials.iter().map(|t| t.pool.squared_distance(&peak)).max().unwrap()
+    };
+    for seed in 0..15 {
+        let cold = run(Some(peak.clone()), 1e-9, 1.0, seed);
+        assert!(farthest(&cold) <= 2, "only neighbours are looked at");
+        assert_eq!(run(None, 1e-9, 1.0, seed).best.pool, peak, "there is no other top");
+        assert!(farthest(&run(Some(peak.clone()), 1e3, 1.0, seed)) > 20);
+        // Hot for one step: a neighbour of the peak, and from there at most its neighbours.
+        assert!(farthest(&run(Some(peak.clone()), 1e3, 1e-12, seed)) <= 8);
+    }
+}
+
+#[test]
+fn annealing_and_the_genetic_algorithm_climb() {
+    let space = authors_space();
+    let peak = pool([2, 1, 4, 2]);
+    let value = move |p: &Pool| (100.0 - p.squared_distance(&peak) as f64 / 3.0).max(0.0);
+    let ranking = Ranking::of_bounds(&space, vec![f64::INFINITY; 331]).unwrap();
+    let median = |wanted: &str| {
+        let (_, search) = searches().into_iter().find(|(name, _)| *name == wanted).unwrap();
+        let run = |seed| {
+            let mut counted = Counted::new(value.clone());
+            let found = search(&space, &ranking, NO_PRUNING, seed, &mut counted).unwrap();
+            found.evaluations_until(100.0).unwrap_or(331)
+        };
+        let mut until: Vec<usize> = (0..15).map(run).collect();
+        until.sort_unstable();
+        until[7]
+    };
+    let (random, genetic, annealing) = (median("random"), median("genetic"), median("annealing"));
+    println!("random {random}, genetic {genetic}, annealing {annealing}");
+    assert!(genetic < random && annealing < random);
 }
 
 /// Fig. 11 on a made-up truth, whose optimum is not the pool of the highest bound.
