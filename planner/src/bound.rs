@@ -1,7 +1,7 @@
 //! Kairos's throughput upper bound (Li et al., HPDC 2023), §5.2, Eq. 9 to 15.
 //!
-//! All queries are at hand from the start, the small ones go to auxiliary instances and the large ones
-//! to base instances, and either kind is the bottleneck:
+//! All queries are at hand from the start, the small ones go to auxiliary instances and the large
+//! ones to base instances, and either kind is the bottleneck:
 //!
 //! ```text
 //! f' = max f_i over the auxiliary types of the pool, s = max s_i
@@ -12,12 +12,13 @@
 //! ```
 //!
 //! # Differences from the paper
-//! - Where an auxiliary type serves every size, f' is 1, no query is larger than s and Qb(s+) is 0/0.
-//!   The base is then all slack: QPS_max = A + u Qb.
+//! - Where an auxiliary type serves every size, f' is 1, no query is larger than s and Qb(s+) is
+//!   0/0. The base is then all slack: QPS_max = A + u Qb.
 //! - A pool of base instances alone has no f'; its bound is u Qb.
-//! - The paper leaves Qb(s+) to be measured. Here it is Qb (1 - f') / (1 - t'), where t' is the share
-//!   of the base's time that queries up to s take: as in the released code, and the same thing when
-//!   both are of one type. f' and t' are the largest of the types in the pool, each for itself.
+//! - The paper leaves Qb(s+) to be measured. Here it is Qb (1 - f') / (1 - t'), where t' is the
+//!   share of the base's time that queries up to s take: as in the released code, and the same
+//!   thing when both are of one type. f' and t' are the largest of the types in the pool, each for
+//!   itself.
 //! - It is called an upper bound but is none in the strict sense: base instances with slack are
 //!   credited with the average mix, and types of a smaller s with queries that they cannot serve in
 //!   time.

@@ -114,8 +114,8 @@ impl Catalogue {
     /// The catalogue of these types; pools count them in this order.
     ///
     /// # Errors
-    /// When it is empty, a name comes twice, there is not exactly one base type, or no base instance
-    /// is allowed.
+    /// When it is empty, a name comes twice, there is not exactly one base type, or no base
+    /// instance is allowed.
     pub fn new(types: Vec<InstanceType>) -> Result<Catalogue, PlannerError> {
         if types.is_empty() {
             return Err(PlannerError::EmptyCatalogue);

@@ -19,7 +19,8 @@ pub enum PlannerError {
     NoBase { names: String },
 
     #[error(
-        "`{first}` and `{second}` are both base types; exactly one must be, the others are auxiliary"
+        "`{first}` and `{second}` are both base types; exactly one must be, the others are \
+         auxiliary"
     )]
     TwoBases { first: String, second: String },
 
@@ -30,8 +31,8 @@ pub enum PlannerError {
     ZeroBudget,
 
     #[error(
-        "the budget of {budget} $/h pays for no base instance: `{name}` costs {price} $/h; raise the \
-         budget or choose a cheaper base type"
+        "the budget of {budget} $/h pays for no base instance: `{name}` costs {price} $/h; raise \
+         the budget or choose a cheaper base type"
     )]
     BudgetBelowBase { budget: String, name: String, price: String },
 
@@ -68,8 +69,8 @@ pub enum PlannerError {
     EmptyProfile { name: String },
 
     #[error(
-        "the profile of `{name}` has size {size} {times}; measure each size once, with at least one \
-         sample above 0 ns"
+        "the profile of `{name}` has size {size} {times}; measure each size once, with at least \
+         one sample above 0 ns"
     )]
     ProfileSize { name: String, size: u32, times: &'static str },
 
@@ -80,8 +81,8 @@ pub enum PlannerError {
     ProfileHole { name: String, size: u32, other: String },
 
     #[error(
-        "queries of size {size} are beyond the profile, which ends at {largest}; measure larger sizes \
-         or cut the queries, for nothing is extrapolated"
+        "queries of size {size} are beyond the profile, which ends at {largest}; measure larger \
+         sizes or cut the queries, for nothing is extrapolated"
     )]
     BeyondProfile { size: u32, largest: u32 },
 

@@ -13,9 +13,9 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// The frontier of pools given as cost and throughput. A pool is beaten by one that costs no more
-    /// and carries no less, and is not the same in both; of several that are the same in both, the
-    /// first is on the frontier and the others may be runners-up.
+    /// The frontier of pools given as cost and throughput. A pool is beaten by one that costs no
+    /// more and carries no less, and is not the same in both; of several that are the same in both,
+    /// the first is on the frontier and the others may be runners-up.
     pub fn of(pools: &[(Price, f64)]) -> Frontier {
         let all: Vec<usize> = (0..pools.len()).collect();
         let points = layer(pools, &all);

@@ -1,9 +1,9 @@
 //! A small Gaussian process: what the pools evaluated say of the others.
 //!
-//! Kernel: Matérn with nu = 5/2 over the counts as they are, one length scale for all types, variance
-//! 1, and `1e-6` on the diagonal. Values are standardised first. The length scale is the one of
-//! [`LENGTH_SCALES`] with the highest marginal likelihood; of several, the shortest. Kernel and
-//! diagonal are those of the library that Ribbon uses; that searches length scales by gradients
+//! Kernel: Matérn with nu = 5/2 over the counts as they are, one length scale for all types,
+//! variance 1, and `1e-6` on the diagonal. Values are standardised first. The length scale is the
+//! one of [`LENGTH_SCALES`] with the highest marginal likelihood; of several, the shortest. Kernel
+//! and diagonal are those of the library that Ribbon uses; that searches length scales by gradients
 //! instead of from a list.
 
 /// Length scales, in instances.

@@ -37,8 +37,8 @@ pub struct GoalAnswer {
     pub pools: usize,
     /// How many pools were skipped because of their bound.
     pub skipped_by_bound: usize,
-    /// [`Ending::Complete`]: all pools were evaluated or skipped. [`Ending::Settled`]: all that were
-    /// wanted are found, and each pool that is left costs no less.
+    /// [`Ending::Complete`]: all pools were evaluated or skipped. [`Ending::Settled`]: all that
+    /// were wanted are found, and each pool that is left costs no less.
     pub ending: Ending,
 }
 
@@ -56,12 +56,12 @@ impl GoalAnswer {
         let Goal { load_per_s, evaluations_max, .. } = *goal;
         Some(match self.ending {
             Ending::OutOfEvaluations => format!(
-                "none of the {evaluations_max} pools evaluated carries {load_per_s} queries/s, and the \
-                 search did not converge: allow more evaluations"
+                "none of the {evaluations_max} pools evaluated carries {load_per_s} queries/s, and \
+                 the search did not converge: allow more evaluations"
             ),
             Ending::Complete | Ending::Settled => format!(
-                "no pool of {} carries {load_per_s} queries/s: {} were evaluated, {} are below it by \
-                 their upper bound; raise the budget or lower the goal",
+                "no pool of {} carries {load_per_s} queries/s: {} were evaluated, {} are below it \
+                 by their upper bound; raise the budget or lower the goal",
                 self.pools,
                 self.trials.len(),
                 self.skipped_by_bound

@@ -26,8 +26,8 @@ pub struct Auxiliary {
     pub fraction: f64,
     /// The fraction of the base's time that these queries take; above 0, and 1 where `f` is 1.
     pub time_fraction: f64,
-    /// `Q_a` by size limit: queries/s when it serves all sizes up to there and is never idle. It has
-    /// its own limit, and the larger ones of the other types.
+    /// `Q_a` by size limit: queries/s when it serves all sizes up to there and is never idle. It
+    /// has its own limit, and the larger ones of the other types.
     pub rate_per_s: BTreeMap<u32, f64>,
 }
 
@@ -92,8 +92,8 @@ impl Ingredients {
         Ok(Ingredients { base_per_s, auxiliaries })
     }
 
-    /// Measures them. `profiles` are in the order of the catalogue. A type is taken to be busy all the
-    /// time, with its mean latency; what a size does to the target is judged by its median.
+    /// Measures them. `profiles` are in the order of the catalogue. A type is taken to be busy all
+    /// the time, with its mean latency; what a size does to the target is judged by its median.
     ///
     /// # Errors
     /// When a profile is missing, has a hole or ends too early; when the base misses the target at

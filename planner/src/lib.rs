@@ -16,13 +16,13 @@
 //! | instance types and prices; every pool under a budget | [`Catalogue`], [`Space`] |
 //! | what the bound is made of, measured or as released | [`Ingredients`], [`released`] |
 //! | the upper bound, Eq. 9 to 15 | [`upper_bound_per_s`] |
-//! | the order by it, the pool that Kairos picks, the table of all bounds | [`Ranking`], [`write_table`] |
+//! | the order by it, the pool Kairos picks, the table of all bounds | [`Ranking`], [`write_table`] |
 //! | Kairos+ and the other searches | [`search`] |
 //! | the cheapest pool for a load; cost against throughput | [`cheapest_for`], [`Frontier`] |
 //!
 //! One order breaks every tie: that of the pools in their [`Space`]. Money is whole millionths of a
-//! dollar, latencies are whole nanoseconds, throughputs are floats in queries/s that only `+ - * /`,
-//! square roots and `libm` have touched.
+//! dollar, latencies are whole nanoseconds, throughputs are floats in queries/s that only
+//! arithmetic, square roots and `libm` have touched.
 //!
 //! What is assumed of an evaluator, where a search says that it is complete: that it gives the same
 //! answer whenever it is asked; that bounds hold, where bounds are used; that more instances never

@@ -54,7 +54,8 @@ impl Space {
     /// no more than the budget.
     ///
     /// # Errors
-    /// When the budget is 0 or pays for no base instance, or there are more than [`POOLS_MAX`] pools.
+    /// When the budget is 0 or pays for no base instance, or there are more than [`POOLS_MAX`]
+    /// pools.
     pub fn within(catalogue: &Catalogue, budget: Price) -> Result<Space, PlannerError> {
         if budget == Price::ZERO {
             return Err(PlannerError::ZeroBudget);
@@ -113,8 +114,8 @@ impl Space {
         self.index.get(pool).copied()
     }
 
-    /// The largest pool of base instances alone: the paper's best homogeneous pool (§8.1). None when
-    /// a filter took them all out.
+    /// The largest pool of base instances alone: the paper's best homogeneous pool (§8.1). None
+    /// when a filter took them all out.
     pub fn homogeneous(&self) -> Option<usize> {
         let base = self.catalogue.base();
         let alone = |p: &Pool| p.0.iter().enumerate().all(|(i, n)| i == base || *n == 0);

@@ -12,8 +12,8 @@ const CLUSTER: usize = 10;
 
 /// The upper bound of every pool of a space, and the order by it.
 ///
-/// The order is by bound, descending; pools of the same bound stay in the order of the space. Bounds
-/// are the same only when all their bits are.
+/// The order is by bound, descending; pools of the same bound stay in the order of the space.
+/// Bounds are the same only when all their bits are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
     bounds_per_s: Vec<f64>,
@@ -43,8 +43,8 @@ impl Ranking {
     /// Ranks the pools by bounds of any origin, in the order of the space.
     ///
     /// # Errors
-    /// When there are not as many as pools, or one is negative or not a number. Infinity is allowed:
-    /// nothing is known of that pool.
+    /// When there are not as many as pools, or one is negative or not a number. Infinity is
+    /// allowed: nothing is known of that pool.
     pub fn of_bounds(space: &Space, bounds_per_s: Vec<f64>) -> Result<Ranking, PlannerError> {
         let (found, expected) = (bounds_per_s.len(), space.pools().len());
         if found != expected {
@@ -96,10 +96,10 @@ struct Line<'a> {
     picked: bool,
 }
 
-/// Writes upper bounds as a table: a line for each pool and model, the models in the order given, the
-/// pools by rank. Columns: `model`, `n_` and each type's name up to its first dot (the whole name where
-/// that is not unique), `cost_usd_per_hour` (exact), `upper_bound_qps` (the shortest digits that read back as the same number), `rank` (from
-/// 1), `picked` (1 or 0).
+/// Writes upper bounds as a table: a line for each pool and model, the models in the order given,
+/// the pools by rank. Columns: `model`, `n_` and each type's name up to its first dot (the whole
+/// name where that is not unique), `cost_usd_per_hour` (exact), `upper_bound_qps` (the shortest
+/// digits that read back as the same number), `rank` (from 1), `picked` (1 or 0).
 ///
 /// # Errors
 /// When the output cannot be written.

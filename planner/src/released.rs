@@ -31,8 +31,8 @@ pub fn ingredients(model: &str) -> Option<Ingredients> {
     Some(read.expect("the table of this crate is right"))
 }
 
-/// Reads a catalogue from a table with the columns `instance`, `price_usd_per_hour`, `is_base` (0 or
-/// 1) and `max_num_in_authors_search`. `file` names the table in errors.
+/// Reads a catalogue from a table with the columns `instance`, `price_usd_per_hour`, `is_base` (0
+/// or 1) and `max_num_in_authors_search`. `file` names the table in errors.
 ///
 /// # Errors
 /// When the table or the catalogue is wrong.

@@ -158,7 +158,8 @@ impl fmt::Display for Ending {
 /// What a search found, and the way there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The best trial: the highest throughput; at a tie the lowest cost, then the order of the space.
+    /// The best trial: the highest throughput; at a tie the lowest cost, then the order of the
+    /// space.
     pub best: Trial,
     /// Each pool evaluated, in the order of evaluation.
     pub trials: Vec<Trial>,

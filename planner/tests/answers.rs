@@ -214,7 +214,9 @@ fn the_frontier_of_a_search_begins_with_one_base_instance() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig {
+        cases: 300, failure_persistence: None, ..ProptestConfig::default()
+    })]
 
     #[test]
     fn the_frontier_is_what_nothing_beats(
@@ -271,7 +273,8 @@ proptest! {
     #[test]
     fn ribbon_finds_what_a_plain_search_finds(needed in 0.5..20.0f64, seed in 0u64..1_000) {
         let space = Space::within(&released::catalogue(), usd(1.5)).unwrap();
-        let found = ribbon(&space, &Ribbon::default(), seed, |p| Ok::<_, Infallible>(met(p, needed)));
+        let fraction = |p: &Pool| Ok::<_, Infallible>(met(p, needed));
+        let found = ribbon(&space, &Ribbon::default(), seed, fraction);
         let found = found.unwrap();
         prop_assert_eq!(found.ending, Ending::Complete);
         prop_assert_eq!(found.best.map(|t| t.cost), naive_cheapest(&space, needed));

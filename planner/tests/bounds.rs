@@ -196,8 +196,8 @@ fn three_pools_must_agree_and_ten_are_the_cluster() {
     let third_differs = Ranking::of_bounds(&space, vec![2.0, 4.0, 5.0, 3.0, 1.0]).unwrap();
     assert_eq!(third_differs.pick(&space), (1, PickedBy::Centre));
 
-    // On a line the centre is the count nearest to the mean. By rank 1 to 9, 29, 60, others: of nine
-    // the mean is 5, of ten 7.4, of eleven 12.2.
+    // On a line the centre is the count nearest to the mean. By rank 1 to 9, 29, 60, others: of
+    // nine the mean is 5, of ten 7.4, of eleven 12.2.
     let space = Space::within(&catalogue(&[(1.0, 60)]), usd(60.0)).unwrap();
     let by_rank = [1, 2, 3, 4, 5, 6, 7, 8, 9, 29, 60];
     let bound =
@@ -213,7 +213,8 @@ fn with_fewer_than_ten_pools_all_are_the_cluster() {
     let space = Space::within(&types, usd(2.0)).unwrap();
     assert_eq!(space.pools(), [pool([1, 0]), pool([1, 1]), pool([1, 2]), pool([2, 0])]);
     let ranking = Ranking::of_bounds(&space, vec![1.0, 3.0, 2.0, 4.0]).unwrap();
-    // (2,0), (1,1), (1,2): other numbers of base instances. Sums: (1,0) 6, (1,1) 4, (1,2) 10, (2,0) 8.
+    // (2,0), (1,1), (1,2): other numbers of base instances. Sums: (1,0) 6, (1,1) 4, (1,2) 10, (2,0)
+    // 8.
     assert_eq!(ranking.pick(&space), (1, PickedBy::Centre));
 }
 
@@ -287,7 +288,8 @@ fn wrong_tables_are_errors_that_name_the_place() {
     let column = released::read_catalogue("instance\n", "types.csv").unwrap_err().to_string();
     assert!(column.contains("no column `price_usd_per_hour`"), "{column}");
     let no_row = released::read_ingredients(
-        "model,instance,qps_all_or_own_region,vio_batch,small_ratio,time_ratio,qps_at_batch_limit_json\n",
+        "model,instance,qps_all_or_own_region,vio_batch,small_ratio,time_ratio,\
+         qps_at_batch_limit_json\n",
         "profile.csv",
         "rm2",
         &released::catalogue(),

@@ -40,7 +40,9 @@ fn bounds(space: &Space, value: impl Fn(&Pool) -> f64, seed: u64) -> Ranking {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig {
+        cases: 300, failure_persistence: None, ..ProptestConfig::default()
+    })]
 
     #[test]
     fn kairos_plus_never_misses_the_optimum_when_bounds_hold(

@@ -3,14 +3,14 @@
 //! ```text
 //! x: a random pool, or the one given
 //! for each step, at a temperature that falls by the same factor each time:
-//!     y: a neighbour of x at random: one instance more, one less, or one of a type for one of another
+//!     y: a neighbour of x at random: one instance more, one less, or of another type
 //!     when y is better than x, or with probability exp(-(x - y) / (temperature * best so far)):
 //!         x := y
 //! ```
 //!
 //! # Differences from the paper
-//! - The paper tells no schedule, neighbourhood or start; all are ours. Temperatures are relative to
-//!   the best throughput so far, so that the units do not matter.
+//! - The paper tells no schedule, neighbourhood or start; all are ours. Temperatures are relative
+//!   to the best throughput so far, so that the units do not matter.
 //! - A pool that was evaluated before is known and costs no evaluation.
 
 use super::{Evaluate, Explorer, Found, Look, Rules, SearchError};

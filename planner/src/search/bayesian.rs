@@ -9,8 +9,9 @@
 //! ```
 //!
 //! # Differences from the paper
-//! - Kairos's paper does not tell what the process is fitted to. Ribbon's own score is about cost at a
-//!   given load (see [`ribbon()`](super::ribbon())); here it is throughput over the best so far.
+//! - Kairos's paper does not tell what the process is fitted to. Ribbon's own score is about cost
+//!   at a given load (see [`ribbon()`](super::ribbon())); here it is throughput over the best so
+//!   far.
 //! - Ribbon rounds a real point to a pool inside the kernel; here only pools are asked for.
 //! - Of pools of the same expected improvement the least certain is taken, then the first.
 

@@ -12,8 +12,8 @@
 //! Where the bounds hold and more instances never carry less, what it returns is an optimum.
 //!
 //! # Differences from the paper
-//! - None in what is evaluated. Among pools of the same throughput the cheapest evaluated is returned,
-//!   not the first.
+//! - None in what is evaluated. Among pools of the same throughput the cheapest evaluated is
+//!   returned, not the first.
 //! - Pruning of sub-configurations can be turned off, for evaluators that are not monotone.
 
 use super::{Evaluate, Explorer, Found, Look, Rules, SearchError};

@@ -1,6 +1,6 @@
 //! Ribbon (Li et al., "RIBBON: Cost-Effective and QoS-Aware Deep Learning Model Inference using a
-//! Diverse Pool of Cloud Computing Instances", SC 2021): the cheapest pool that meets a QoS target at
-//! a given load.
+//! Diverse Pool of Cloud Computing Instances", SC 2021): the cheapest pool that meets a QoS target
+//! at a given load.
 //!
 //! ```text
 //! score of a pool: below the target: 1/2 * met / target
@@ -13,8 +13,8 @@
 //! Facts are from Ribbon's released code: the score, the pruning, two random pools, xi of 0.1.
 //!
 //! # Differences from the released code
-//! - The highest cost is that of the dearest pool in the space, which a budget may bound; Ribbon's is
-//!   that of the largest count of every type.
+//! - The highest cost is that of the dearest pool in the space, which a budget may bound; Ribbon's
+//!   is that of the largest count of every type.
 //! - A pool that fails rules out the pools with no larger count of any type; the released code asks
 //!   for a count of the first type that is smaller, and so keeps some that cannot succeed.
 //! - It ends when nothing is open; the released code ends when a known optimum is met.
