@@ -195,14 +195,16 @@ impl<P: Policy, O: Observer> Core<P, O> {
     }
 
     fn arrive(&mut self, now: Time, source: SourceId, arrival: Arrival, host: &mut impl Host) {
+        // On a wall clock `now` is a little later than the arrival, which is what counts.
+        let at = arrival.at;
         let request = Request {
             id: RequestId(self.books.live.next_id()),
             app: arrival.app,
             model: arrival.model,
             size: arrival.size,
             source,
-            arrival: now,
-            deadline: now + arrival.slo,
+            arrival: at,
+            deadline: at + arrival.slo,
         };
         self.books.live.insert(Live {
             request,
@@ -212,7 +214,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
             ended: false,
             answered: false,
         });
-        self.observer.arrived(&request);
+        self.observer.arrived(now, &request);
         self.tell(now, Event::Arrive(&request), host);
     }
 

@@ -33,8 +33,8 @@ pub struct Batch<'a> {
 /// Watches a run. Every method does nothing unless it is written.
 #[allow(unused_variables)]
 pub trait Observer {
-    /// A request arrived.
-    fn arrived(&mut self, request: &Request) {}
+    /// A request arrived. On a wall clock `now` is a little later than its arrival.
+    fn arrived(&mut self, now: Time, request: &Request) {}
     /// The policy issued a batch.
     fn issued(&mut self, now: Time, batch: &Batch<'_>) {}
     /// A device began a batch.
@@ -62,8 +62,8 @@ pub trait Observer {
 impl Observer for () {}
 
 impl<O: Observer + ?Sized> Observer for Box<O> {
-    fn arrived(&mut self, request: &Request) {
-        (**self).arrived(request);
+    fn arrived(&mut self, now: Time, request: &Request) {
+        (**self).arrived(now, request);
     }
     fn issued(&mut self, now: Time, batch: &Batch<'_>) {
         (**self).issued(now, batch);
@@ -95,9 +95,9 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    fn arrived(&mut self, request: &Request) {
-        self.0.arrived(request);
-        self.1.arrived(request);
+    fn arrived(&mut self, now: Time, request: &Request) {
+        self.0.arrived(now, request);
+        self.1.arrived(now, request);
     }
     fn issued(&mut self, now: Time, batch: &Batch<'_>) {
         self.0.issued(now, batch);

@@ -50,7 +50,7 @@ impl Story {
 }
 
 impl Observer for Story {
-    fn arrived(&mut self, r: &Request) {
+    fn arrived(&mut self, _now: Time, r: &Request) {
         self.tell(r.arrival, "arrived", [r.id.0, 0], None);
         self.tell(r.arrival, "is due", [r.id.0, 0], Some(r.deadline));
     }

@@ -1,0 +1,131 @@
+//! Real time: sleep until shortly before the instant, then spin.
+
+use super::{Clock, Participant};
+use orrery_sim::time::{Span, Time};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+/// A sleeping thread is woken late by about this much; what is left is spent spinning.
+pub const DEFAULT_SPIN: Span = Span::from_us(100);
+
+#[derive(Debug, Default)]
+struct Seat {
+    thread: OnceLock<Thread>,
+    notified: AtomicBool,
+}
+
+/// Real time since its creation, divided by a scale: with a scale of 10 every second of the scenario
+/// takes ten, and the host's lateness weighs a tenth.
+#[derive(Debug)]
+pub struct WallClock {
+    started: Instant,
+    scale: u32,
+    spin: Duration,
+    seats: RwLock<Vec<Arc<Seat>>>,
+}
+
+impl WallClock {
+    /// A clock whose time zero is now.
+    pub fn start(scale: u32, spin: Span) -> WallClock {
+        WallClock {
+            started: Instant::now(),
+            scale: scale.max(1),
+            spin: Duration::from_nanos(spin.ns()),
+            seats: RwLock::new(vec![Arc::default()]),
+        }
+    }
+
+    fn seat(&self, who: Participant) -> Arc<Seat> {
+        let seats = self.seats.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&seats[who.0 as usize])
+    }
+
+    fn at(&self, time: Time) -> Option<Instant> {
+        let real = time.ns().checked_mul(u64::from(self.scale))?;
+        self.started.checked_add(Duration::from_nanos(real))
+    }
+}
+
+impl Clock for WallClock {
+    fn now(&self) -> Time {
+        let elapsed = self.started.elapsed().as_nanos() as u64;
+        Time::from_ns(elapsed / u64::from(self.scale))
+    }
+
+    fn add(&self) -> Participant {
+        let mut seats = self.seats.write().unwrap_or_else(PoisonError::into_inner);
+        seats.push(Arc::default());
+        Participant(seats.len() as u32 - 1)
+    }
+
+    fn enter(&self, me: Participant) {
+        // Entering twice would be a fault of the driver; the first thread stays.
+        let _ = self.seat(me).thread.set(thread::current());
+    }
+
+    fn wait(&self, me: Participant, until: Time) {
+        let seat = self.seat(me);
+        let at = if until == Time::NEVER { None } else { self.at(until) };
+        loop {
+            if seat.notified.swap(false, Ordering::AcqRel) {
+                return;
+            }
+            let Some(at) = at else {
+                thread::park();
+                continue;
+            };
+            let left = at.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            if left > self.spin {
+                thread::park_timeout(left - self.spin);
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    fn notify(&self, whom: Participant) {
+        let seat = self.seat(whom);
+        seat.notified.store(true, Ordering::Release);
+        if let Some(thread) = seat.thread.get() {
+            thread.unpark();
+        }
+    }
+
+    fn leave(&self, _me: Participant) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::CONTROLLER;
+
+    #[test]
+    fn waiting_never_ends_early_unless_notified() {
+        let clock = WallClock::start(1, DEFAULT_SPIN);
+        clock.enter(CONTROLLER);
+        for us in [0, 50, 300, 2_000] {
+            let until = clock.now() + Span::from_us(us);
+            clock.wait(CONTROLLER, until);
+            assert!(clock.now() >= until);
+        }
+        clock.notify(CONTROLLER);
+        clock.wait(CONTROLLER, Time::NEVER);
+    }
+
+    #[test]
+    fn a_notice_wakes_a_thread_that_waits_for_ever() {
+        let clock = Arc::new(WallClock::start(3, DEFAULT_SPIN));
+        let other = Arc::clone(&clock);
+        let waiter = std::thread::spawn(move || {
+            other.enter(CONTROLLER);
+            other.wait(CONTROLLER, Time::NEVER);
+        });
+        clock.notify(CONTROLLER);
+        waiter.join().expect("it was woken");
+    }
+}

@@ -1,0 +1,161 @@
+//! Devices that really take time: what the wall-clock driver asks of them.
+//!
+//! A device is opened once and gives a [`Worker`] for each of its executors: one for every lane of
+//! batches and one for loads, as Clockwork's worker has (§5.2). Each worker lives on a thread of its
+//! own and runs one job at a time. Queues and windows are not its business: the core's state machine
+//! of the device decides what starts when, and is the simulator's.
+
+use crate::clock::{Clock, Participant};
+use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
+use orrery_sim::time::{Span, Time};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub mod emulated;
+
+/// What a worker is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// The action.
+    pub action: ActionId,
+    /// The device.
+    pub device: DeviceId,
+    /// The device's kind.
+    pub kind: u32,
+    /// The executor: a lane, or the one for loads.
+    pub executor: u8,
+    /// When the controller began it; the worker's own start is later by what the launch took.
+    pub began: Time,
+    /// The device is busy this long before it computes (the scenario's `fetch_per_request`).
+    pub fetch: Span,
+    /// The work.
+    pub work: Work,
+}
+
+/// The work of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A batch.
+    Batch {
+        /// Its model.
+        model: ModelId,
+        /// Items computed, padding included.
+        units: u32,
+        /// The longest of its requests' execution times alone, as the workload says. A device whose
+        /// work depends on its input (a sequence's length, say) takes the input from it.
+        longest: Span,
+        /// Its first request: keys what a device may draw.
+        first: RequestId,
+    },
+    /// A copy of a model's weights.
+    Load {
+        /// The model.
+        model: ModelId,
+        /// How long the copy takes on a reference link, as the scenario says.
+        time: Span,
+    },
+}
+
+/// What a worker measured of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// When it began, on the driver's clock.
+    pub start: Time,
+    /// When it ended, on the driver's clock.
+    pub end: Time,
+    /// Time spent computing on the device, by the device's own clock.
+    pub device: Span,
+    /// It was stopped before its end.
+    pub stopped: bool,
+}
+
+/// Set by the controller to stop a running job; the worker is notified as well.
+#[derive(Debug, Default)]
+pub struct Stop(AtomicBool);
+
+impl Stop {
+    /// Asks for a stop.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether a stop was asked for.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// Where a worker runs: its clock, and who it is there.
+pub struct Place<'a> {
+    /// The driver's clock.
+    pub clock: &'a dyn Clock,
+    /// The worker, as the clock knows it.
+    pub me: Participant,
+}
+
+/// One executor of a device. Runs on a thread of its own.
+pub trait Worker: Send {
+    /// Called once on the worker's thread before its first job: bind a context, touch memory.
+    ///
+    /// # Errors
+    /// When the device does not answer.
+    fn start(&mut self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    /// Runs a job to its end and says what was measured. Returns early, with
+    /// [`Ran::stopped`], when `stop` is set and the device can preempt.
+    ///
+    /// # Errors
+    /// When the device fails. The run ends then, and what was measured is kept.
+    fn run(&mut self, job: &Job, place: &Place<'_>, stop: &Stop) -> Result<Ran, DeviceError>;
+}
+
+/// What a device is, for the record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Description {
+    /// As in `--device`: `emulated`, `cuda:0`.
+    pub device: String,
+    /// What the device calls itself.
+    pub name: String,
+    /// The driver and its version; empty when there is none.
+    #[serde(default)]
+    pub driver: String,
+    /// Facts worth keeping, in order: clocks, compute capability, memory, libraries found.
+    #[serde(default)]
+    pub facts: Vec<(String, String)>,
+    /// A running batch can be stopped.
+    #[serde(default)]
+    pub can_preempt: bool,
+}
+
+/// An opened device.
+pub trait Device: Send {
+    /// What it is.
+    fn describe(&self) -> Description;
+
+    /// A worker for each lane, and then the one for loads. `lanes` is at least 1.
+    ///
+    /// # Errors
+    /// When the device cannot give so many.
+    fn workers(&mut self, lanes: u8) -> Result<Vec<Box<dyn Worker>>, DeviceError>;
+}
+
+/// A device that failed, or is not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct DeviceError {
+    /// As in `--device`.
+    pub device: String,
+    /// What was being done.
+    pub doing: String,
+    /// What the device or its driver said.
+    pub said: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl fmt::Display for DeviceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}; {}", self.device, self.doing, self.said, self.remedy)
+    }
+}
