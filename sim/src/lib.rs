@@ -40,6 +40,7 @@ pub mod driver;
 pub mod event_queue;
 pub mod latency;
 pub mod log;
+pub mod matching;
 pub mod metrics;
 pub mod observer;
 pub mod policy;
