@@ -244,7 +244,7 @@ impl Host for VirtualHost<'_> {
         let busy = match begin.work {
             BeginWork::Batch { model, units, longest, first } => {
                 let law = &self.world.latency[begin.kind as usize][model.index()];
-                self.world.noise.apply(law.batch(units, longest), first.0)
+                self.world.noise.apply(law.of_batch(units, longest, first), first.0)
             }
             BeginWork::Load { time, .. } => time,
         };
