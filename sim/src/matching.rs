@@ -22,11 +22,11 @@ mod ties;
 use ties::Ties;
 
 /// The largest cost.
-pub const COST_MAX: i64 = 1 << 54;
+pub const COST_MAX: i64 = 1 << 49;
 /// What stands for no column.
 pub const NONE: u32 = u32::MAX;
-/// The most rows or columns.
-const SIDE_MAX: usize = 1 << 16;
+/// The most rows, or columns: prices are sums of at most so many costs.
+pub const SIDE_MAX: usize = 1 << 12;
 
 /// A solver with its memory, which it keeps: a second problem of the same size allocates nothing.
 #[derive(Debug, Default)]
@@ -225,7 +225,8 @@ impl Matcher {
             let agent = self.agent_of[object];
             let row = &costs[agent as usize * objects..][..objects];
             let base = row[object] - self.price[object] - least;
-            for at in up..objects {
+            let others = up..objects;
+            for at in others {
                 let object = self.order[at] as usize;
                 let distance = row[object] - self.price[object] - base;
                 if distance < self.distance[object] {
