@@ -163,7 +163,7 @@ mod tests {
                 let time = takes(left[at], kind);
                 if is_base || time <= qos {
                     left.remove(at);
-                    state[i].1 = state[i].1 + time;
+                    state[i].1 += time;
                     end = end.max(state[i].1);
                 } else {
                     state[i].0 = false;

@@ -147,9 +147,9 @@ impl<'a> Plain<'a> {
                 let chosen = candidates.into_iter().find(|&i| finish(s, i) == earliest).unwrap();
                 queues[chosen].push(query);
             }
-            for i in 0..queues.len() {
-                if s.running[i].is_none() && !queues[i].is_empty() {
-                    let query = queues[i].remove(0);
+            for (i, queue) in queues.iter_mut().enumerate() {
+                if s.running[i].is_none() && !queue.is_empty() {
+                    let query = queue.remove(0);
                     s.dispatch(query, i, estimate(s, query, i));
                 }
             }
