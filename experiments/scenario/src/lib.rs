@@ -3,6 +3,7 @@
 //! This crate is free of tables and plots, so the replay harness may use it.
 
 pub mod error;
+pub mod kairos;
 pub mod policy_spec;
 pub mod reference;
 pub mod scenario;
