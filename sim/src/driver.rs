@@ -125,6 +125,9 @@ pub fn simulate<'w, P: Policy, O: Observer>(
     let mut events = 1;
     core.handle(Time::ZERO, Input::Start, &mut host);
     let end = loop {
+        if core.seen_enough() {
+            break host.queue.now();
+        }
         let arrival = host.next_arrival();
         let due = host.queue.peek();
         let arrives = match (arrival, due) {

@@ -5,6 +5,7 @@
 pub mod error;
 pub mod kairos;
 pub mod policy_spec;
+pub mod pool;
 pub mod reference;
 pub mod scenario;
 pub mod setup;
