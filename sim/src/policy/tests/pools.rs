@@ -39,7 +39,7 @@ pub(super) type Served = Option<(usize, Time, Time)>;
 struct Watch(Vec<Served>);
 
 impl Observer for Watch {
-    fn arrived(&mut self, _: &Request) {
+    fn arrived(&mut self, _: Time, _: &Request) {
         self.0.push(None);
     }
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
