@@ -168,6 +168,11 @@ impl<P: Policy, O: Observer> Core<P, O> {
         &self.policy
     }
 
+    /// Whether the observer has seen enough.
+    pub fn seen_enough(&self) -> bool {
+        self.observer.stop()
+    }
+
     /// Ends the run at `now`: what is alive is told as pending. Returns policy and observer.
     pub fn finish(mut self, now: Time) -> (P, O) {
         for (request, start) in self.books.pending() {

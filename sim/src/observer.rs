@@ -1,6 +1,6 @@
 //! What a run shows to whoever watches it: metrics, a log, a progress bar.
 //!
-//! An observer cannot change a run. Two observers make one: `(Metrics, Log)`.
+//! An observer cannot change a run; it may end it. Two observers make one: `(Metrics, Log)`.
 
 use crate::cluster::Change;
 use crate::policy::Outcome;
@@ -55,6 +55,11 @@ pub trait Observer {
     /// Why the policy does at `now` what is told next of a request, in its words. Told only when
     /// some observer wants reasons.
     fn why(&mut self, now: Time, request: RequestId, text: &str) {}
+    /// Whether it has seen enough: the run then ends where it is, as if it had been told to stop at that
+    /// instant. What happened before is the same.
+    fn stop(&self) -> bool {
+        false
+    }
     /// The run is over at `now`; requests still alive were told as [`End::Pending`] before.
     fn finished(&mut self, now: Time) {}
 }
@@ -85,6 +90,9 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
     }
     fn wants_reasons(&self) -> bool {
         (**self).wants_reasons()
+    }
+    fn stop(&self) -> bool {
+        (**self).stop()
     }
     fn why(&mut self, now: Time, request: RequestId, text: &str) {
         (**self).why(now, request, text);
@@ -125,6 +133,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
     fn wants_reasons(&self) -> bool {
         self.0.wants_reasons() || self.1.wants_reasons()
+    }
+    fn stop(&self) -> bool {
+        self.0.stop() || self.1.stop()
     }
     fn why(&mut self, now: Time, request: RequestId, text: &str) {
         self.0.why(now, request, text);

@@ -17,7 +17,7 @@ use orrery_sim::driver::{World, simulate};
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::policy::Policy;
 use orrery_sim::request::DeviceId;
-use orrery_sim::time::{Span, Time};
+use orrery_sim::time::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
