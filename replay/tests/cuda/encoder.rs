@@ -61,7 +61,7 @@ impl Words {
     fn launch(&mut self, launch: &Launch<Place>) {
         self.text(launch.kernel.name());
         let (x, y, z) = launch.grid;
-        [x, y, z, launch.block, launch.args.len() as u32].map(|v| self.word(v));
+        [x, y, z, launch.block, launch.args.len() as u32].into_iter().for_each(|v| self.word(v));
         for arg in &launch.args {
             match *arg {
                 Arg::At((buffer, floats)) => {

@@ -1,1 +1,207 @@
+//! What is played in a process of its own, with the stand-in as its driver. See `stand_in.rs`.
 
+use orrery_replay::clock::{Clock, DEFAULT_SPIN, Participant, WallClock};
+use orrery_replay::device::cuda::{
+    self, CudaConfig, CudaDevice, Curve, EncoderConfig, ModelConfig, Workload,
+};
+use orrery_replay::device::{Device, DeviceError, Job, Place, Ran, Stop, Work, Worker};
+use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
+use orrery_sim::time::{Span, Time};
+use std::sync::Arc;
+
+const TIMED: ModelId = ModelId(0);
+const COMPUTE: ModelId = ModelId(1);
+const ENCODER: ModelId = ModelId(2);
+
+fn config() -> CudaConfig {
+    let curve = Curve::Eq3 { c0_us: 500.0, c1: 0.5 };
+    let encoder = EncoderConfig {
+        layers: 3,
+        heads: 2,
+        hidden: 32,
+        max_len: 64,
+        max_batch: 4,
+        pad_to: 16,
+        lengths: EncoderConfig::one_us_a_token(64),
+    };
+    let model = |pages, workload| ModelConfig { pages, workload };
+    CudaConfig::of(vec![
+        model(2, Workload::Timed(curve)),
+        model(3, Workload::Compute(curve)),
+        model(1, Workload::Encoder(encoder)),
+    ])
+}
+
+fn batch(model: ModelId, units: u32, longest: Span) -> Work {
+    Work::Batch { model, units, longest, first: RequestId(7) }
+}
+
+struct Stage {
+    device: CudaDevice,
+    workers: Vec<Box<dyn Worker>>,
+    clock: Arc<WallClock>,
+}
+
+const ME: Participant = Participant(0);
+
+impl Stage {
+    fn open(config: CudaConfig) -> Result<Stage, DeviceError> {
+        let mut device = cuda::open(0, config)?;
+        let mut workers = device.workers(1)?;
+        workers.iter_mut().try_for_each(|w| w.start())?;
+        let clock = Arc::new(WallClock::start(1, 1, DEFAULT_SPIN));
+        clock.enter(ME);
+        Ok(Stage { device, workers, clock })
+    }
+
+    fn run(&mut self, work: Work, fetch: Span, stop: &Stop) -> Result<Ran, DeviceError> {
+        let executor = usize::from(matches!(work, Work::Load { .. }));
+        let began = self.clock.now();
+        let (action, device) = (ActionId(5), DeviceId(0));
+        let job = Job { action, device, kind: 0, executor: executor as u8, began, fetch, work };
+        let place = Place { clock: &*self.clock, me: ME };
+        let ran = self.workers[executor].run(&job, &place, stop)?;
+        assert!(began <= ran.start && ran.end <= self.clock.now());
+        // The device's time is a float of milliseconds.
+        let slack = Span::from_us(1);
+        let fetched = if ran.stopped { Span::ZERO } else { fetch };
+        assert!(ran.start + fetched + ran.device <= ran.end + slack, "{ran:?}");
+        Ok(ran)
+    }
+}
+
+#[test]
+#[ignore = "played by stand_in.rs in processes of its own"]
+fn scene() {
+    let Ok(name) = std::env::var("ORRERY_CUDA_SCENE") else { return };
+    let played = match name.as_str() {
+        "look" => {
+            println!("{}", cuda::look());
+            Ok(())
+        }
+        "second" => cuda::open(1, config()).map(drop),
+        "work" => work(),
+        "stop" => stop(),
+        "measure" => measure(),
+        "many" => many(),
+        other => panic!("no scene {other}"),
+    };
+    match played {
+        Ok(()) => println!("ended well"),
+        Err(error) => println!("error: {error}"),
+    }
+    println!("held: {}", held());
+}
+
+/// What the stand-in gave and did not get back, if it is the driver.
+fn held() -> String {
+    if cuda::look().driver.is_empty() {
+        return "no driver".to_string();
+    }
+    // SAFETY: the library is loaded, and the function has this type if it is there.
+    #[allow(unsafe_code)]
+    let held = unsafe {
+        cudarc::driver::sys::culib()
+            .get::<extern "C" fn() -> usize>(b"orrery_stand_in_held")
+            .map(|count| count().to_string())
+    };
+    held.unwrap_or_else(|_| "another driver".to_string())
+}
+
+/// Every workload, and a load; twice, since the second time more is known.
+fn work() -> Result<(), DeviceError> {
+    let mut stage = Stage::open(config())?;
+    let never = Stop::default();
+    let empty = Span::from_ns(stage.device.calibration().empty_ns);
+    let description = stage.device.describe();
+    assert_eq!((description.device.as_str(), description.can_preempt), ("cuda:0", false));
+    println!("{description:?}");
+    for _ in 0..2 {
+        // 500 us + 0.5 * 2 * 2 ms.
+        let ran = stage.run(batch(TIMED, 2, Span::from_ms(2)), Span::ZERO, &never)?;
+        assert!(ran.device + empty >= Span::from_us(2_500) && !ran.stopped, "{ran:?}");
+        let ran = stage.run(batch(TIMED, 1, Span::ZERO), Span::from_ms(1), &never)?;
+        assert!(ran.device + empty >= Span::from_us(500), "{ran:?}");
+        let ran = stage.run(batch(COMPUTE, 1, Span::from_ms(1)), Span::ZERO, &never)?;
+        assert!(ran.device > Span::ZERO, "{ran:?}");
+        let ran = stage.run(batch(ENCODER, 4, Span::from_us(33)), Span::ZERO, &never)?;
+        // 3 layers of 12 launches, which the stand-in gives 2 us each.
+        assert!(ran.device >= Span::from_us(72), "{ran:?}");
+        let load = Work::Load { model: COMPUTE, time: Span::ZERO };
+        let ran = stage.run(load, Span::ZERO, &never)?;
+        // 48 MiB at 10 bytes a nanosecond.
+        assert!(ran.device >= Span::from_ns((48 << 20) / 10), "{ran:?}");
+    }
+    let refused = |stage: &mut Stage, work| {
+        let error = stage.run(work, Span::ZERO, &never).expect_err("it cannot be");
+        println!("refused: {error}");
+    };
+    refused(&mut stage, batch(ModelId(3), 1, Span::ZERO));
+    refused(&mut stage, batch(ENCODER, 5, Span::from_us(16)));
+    refused(&mut stage, Work::Load { model: ModelId(9), time: Span::ZERO });
+    println!("encoder off by {}", stage.device.encoder_error(ENCODER, &[20, 64])?);
+    Ok(())
+}
+
+/// A batch of ten seconds that is stopped, one that is stopped before it begins, one that is not.
+fn stop() -> Result<(), DeviceError> {
+    let mut stage = Stage::open(CudaConfig { chunk_us: Some(2_000.0), ..config() })?;
+    assert!(stage.device.describe().can_preempt);
+    let ten_seconds = Span::from_secs(20);
+    for (model, least) in [(TIMED, Span::from_ms(2)), (COMPUTE, Span::ZERO)] {
+        let stop = Arc::new(Stop::default());
+        let (other, clock) = (Arc::clone(&stop), Arc::clone(&stage.clock));
+        let until = stage.clock.now() + Span::from_ms(30);
+        let stopper = std::thread::spawn(move || {
+            while clock.now() < until {
+                std::thread::yield_now();
+            }
+            other.set();
+            clock.notify(ME);
+        });
+        let ran = stage.run(batch(model, 1, ten_seconds), Span::ZERO, &stop)?;
+        stopper.join().expect("it only waits");
+        assert!(ran.stopped && ran.device < Span::from_secs(9) && ran.device >= least, "{ran:?}");
+        assert!(ran.end >= until, "{ran:?}");
+        let ran = stage.run(batch(model, 1, ten_seconds), Span::ZERO, &stop)?;
+        assert!(ran.stopped && ran.device == Span::ZERO, "{ran:?}");
+        let ran = stage.run(batch(model, 1, ten_seconds), Span::from_secs(1_000), &stop);
+        assert!(ran.is_ok_and(|ran| ran.stopped && ran.end < Time::ZERO + Span::from_secs(900)));
+    }
+    let empty = Span::from_ns(stage.device.calibration().empty_ns);
+    let never = Stop::default();
+    let ran = stage.run(batch(TIMED, 1, Span::from_ms(40)), Span::ZERO, &never)?;
+    assert!(!ran.stopped && ran.device + empty >= Span::from_us(20_500), "{ran:?}");
+    let ran = stage.run(batch(ENCODER, 1, Span::from_us(64)), Span::ZERO, &never)?;
+    assert!(!ran.stopped, "{ran:?}");
+    Ok(())
+}
+
+fn measure() -> Result<(), DeviceError> {
+    let stage = Stage::open(config())?;
+    let calibration = stage.device.calibration();
+    assert_eq!(calibration.timer_step_ns, 32);
+    assert_eq!(calibration.cycles_per_us, 1_000.0);
+    let copies = stage.device.host_to_device(4 << 20, 3)?;
+    assert_eq!(copies.len(), 3);
+    for copy in copies {
+        assert!(copy.device.ns() + 1 >= copy.bytes / 10 && copy.host >= copy.device, "{copy:?}");
+    }
+    let launches = stage.device.launch_overhead(5)?;
+    assert!(launches.iter().all(|l| l.device >= Span::from_us(2) && l.host >= l.call));
+    assert_eq!(stage.device.timer_steps(4)?, [Span::from_ns(32); 4]);
+    Ok(())
+}
+
+/// Batches until one fails.
+fn many() -> Result<(), DeviceError> {
+    let mut stage = Stage::open(CudaConfig { patience_s: 1, ..config() })?;
+    for ran in 0..100 {
+        let run = stage.run(batch(TIMED, 1, Span::ZERO), Span::ZERO, &Stop::default());
+        if run.is_err() {
+            println!("batches that ended: {ran}");
+        }
+        run?;
+    }
+    Ok(())
+}
