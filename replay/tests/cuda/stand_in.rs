@@ -47,6 +47,22 @@ fn contains(text: &str, wanted: &[&str]) {
     }
 }
 
+/// A function that were called and not looked for would be a panic with an old driver.
+#[test]
+fn the_stand_in_has_exactly_the_functions_that_are_looked_for() {
+    let source = include_str!("../stand-in-driver/src/lib.rs");
+    let mut exported: Vec<&str> = source
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("fn cu"))
+        .map(|rest| rest.split('(').next().unwrap())
+        .collect();
+    exported.sort_unstable();
+    let looked_for = orrery_replay::device::cuda::FUNCTIONS;
+    let mut looked_for = looked_for.map(|name| name.strip_prefix("cu").expect("CUDA's"));
+    looked_for.sort_unstable();
+    assert_eq!(exported, looked_for);
+}
+
 #[test]
 fn batches_of_every_workload_and_loads_run_and_nothing_is_held_afterwards() {
     let text = played("work", Some(&stand_in()), &[]);
@@ -152,7 +168,7 @@ fn whatever_fails_is_said_with_what_was_being_done_and_a_remedy() {
         ),
         (
             "LAUNCH_FAILS",
-            "60",
+            "63",
             "many",
             &[
                 "launching orr_timed_ns: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
@@ -161,7 +177,7 @@ fn whatever_fails_is_said_with_what_was_being_done_and_a_remedy() {
         ),
         (
             "LOST",
-            "60",
+            "63",
             "many",
             &[
                 "running a batch: CUDA_ERROR_LAUNCH_FAILED (719)",
@@ -172,7 +188,7 @@ fn whatever_fails_is_said_with_what_was_being_done_and_a_remedy() {
         ("LOST", "5", "work", &["CUDA_ERROR_LAUNCH_FAILED (719)", "the device is lost"]),
         (
             "HANGS",
-            "60",
+            "63",
             "many",
             &["running a batch: no end after 1", "`patience_s`", "batches that ended: 2"],
         ),

@@ -68,8 +68,6 @@ impl Blas {
 
     /// Starts a matrix product.
     ///
-    /// cuBLAS counts by columns: our row-major C = A B is its Cᵀ = Bᵀ Aᵀ on the same bytes.
-    ///
     /// # Safety
     /// `at` gives pointers to device memory of the sizes that the product touches, and nothing else
     /// uses C until the stream got there.
@@ -79,32 +77,32 @@ impl Blas {
         at: impl Fn(Place) -> CUdeviceptr,
     ) -> Result<(), String> {
         let [m, n, k, batch] = [gemm.m, gemm.n, gemm.k, gemm.batch].map(|x| x as i32);
-        let [stride_a, stride_b, stride_c] = gemm.strides().map(|x| x as i64);
-        let (op, ldb) = match gemm.b_transposed {
-            false => (sys::cublasOperation_t::CUBLAS_OP_N, n),
-            true => (sys::cublasOperation_t::CUBLAS_OP_T, k),
+        let [first, second, out] = by_columns(gemm);
+        let op = |operand: &Operand| match operand.transposed {
+            false => sys::cublasOperation_t::CUBLAS_OP_N,
+            true => sys::cublasOperation_t::CUBLAS_OP_T,
         };
         // SAFETY: the caller's promise; alpha and beta are read before the call returns, as the
         // handle's pointer mode is the host's.
         let started = unsafe {
             result::sgemm_strided_batched(
                 self.handle,
-                op,
-                sys::cublasOperation_t::CUBLAS_OP_N,
+                op(&first),
+                op(&second),
                 n,
                 m,
                 k,
                 &gemm.alpha,
-                at(gemm.b) as *const f32,
-                ldb,
-                stride_b,
-                at(gemm.a) as *const f32,
-                k,
-                stride_a,
+                at(first.place) as *const f32,
+                first.leading as i32,
+                first.stride as i64,
+                at(second.place) as *const f32,
+                second.leading as i32,
+                second.stride as i64,
                 &0.0,
-                at(gemm.c) as *mut f32,
-                n,
-                stride_c,
+                at(out.place) as *mut f32,
+                out.leading as i32,
+                out.stride as i64,
                 batch,
             )
         };
@@ -117,5 +115,110 @@ impl Drop for Blas {
         // A device that was lost cannot let go of it; there is nobody left to tell.
         // SAFETY: the handle is alive until here.
         let _ = unsafe { result::destroy_handle(self.handle) };
+    }
+}
+
+/// A matrix as cuBLAS takes it.
+struct Operand {
+    place: Place,
+    transposed: bool,
+    leading: u32,
+    stride: u64,
+}
+
+/// cuBLAS counts by columns: our row-major C = A B is its Cᵀ = Bᵀ Aᵀ on the same bytes, of n rows and m
+/// columns. Its first operand, its second, and the result.
+fn by_columns(gemm: &Gemm) -> [Operand; 3] {
+    let [stride_a, stride_b, stride_c] = gemm.strides();
+    let transposed = gemm.b_transposed;
+    let leading = if transposed { gemm.k } else { gemm.n };
+    [
+        Operand { place: gemm.b, transposed, leading, stride: stride_b },
+        Operand { place: gemm.a, transposed: false, leading: gemm.k, stride: stride_a },
+        Operand { place: gemm.c, transposed: false, leading: gemm.n, stride: stride_c },
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::cuda::plan::Buffer;
+    use orrery_sim::rng::Stream;
+
+    /// BLAS's definition, by columns: element (row, column) is at `row + column * leading`.
+    fn by_definition(
+        operands: &[Operand; 3],
+        rows: u32,
+        columns: u32,
+        depth: u32,
+        of: &Memory,
+    ) -> Vec<i64> {
+        let at = |o: &Operand, batch: u32, row: u32, column: u32| {
+            let (row, column) = if o.transposed { (column, row) } else { (row, column) };
+            assert!(row < o.leading);
+            o.place.1
+                + u64::from(batch) * o.stride
+                + u64::from(row)
+                + u64::from(column) * u64::from(o.leading)
+        };
+        let [a, b, c] = operands;
+        let mut out = vec![0; of.c];
+        for batch in 0..of.batch {
+            for row in 0..rows {
+                for column in 0..columns {
+                    let value = |d| {
+                        of.a[at(a, batch, row, d) as usize] * of.b[at(b, batch, d, column) as usize]
+                    };
+                    out[at(c, batch, row, column) as usize] = (0..depth).map(value).sum();
+                }
+            }
+        }
+        out
+    }
+
+    struct Memory {
+        a: Vec<i64>,
+        b: Vec<i64>,
+        c: usize,
+        batch: u32,
+    }
+
+    #[test]
+    fn counted_by_columns_it_is_the_same_product() {
+        let mut stream = Stream::named(1, "blas", 0);
+        for case in 0..50 {
+            let [m, n, k, batch] = [0; 4].map(|_| 1 + stream.below(6) as u32);
+            let at = |buffer| (buffer, 0);
+            let gemm = Gemm {
+                c: at(Buffer::Y),
+                a: at(Buffer::X),
+                b: at(Buffer::Weights),
+                b_transposed: case % 2 == 0,
+                m,
+                n,
+                k,
+                alpha: 1.0,
+                batch,
+            };
+            let mut numbers =
+                |count: u32| (0..count).map(|_| stream.below(100) as i64).collect::<Vec<_>>();
+            let (a, b) = (numbers(m * k * batch), numbers(k * n * batch));
+            // BLAS's first operand is our B.
+            let of = Memory { a: b.clone(), b: a.clone(), c: (m * n * batch) as usize, batch };
+            let got = by_definition(&by_columns(&gemm), n, m, k, &of);
+            let mut wanted = Vec::new();
+            for which in 0..batch {
+                for (row, column) in (0..m).flat_map(|row| (0..n).map(move |column| (row, column)))
+                {
+                    let in_b = |d| if gemm.b_transposed { column * k + d } else { d * n + column };
+                    let term = |d| {
+                        a[(which * m * k + row * k + d) as usize]
+                            * b[(which * k * n + in_b(d)) as usize]
+                    };
+                    wanted.push((0..k).map(term).sum::<i64>());
+                }
+            }
+            assert_eq!(got, wanted, "{gemm:?}");
+        }
     }
 }

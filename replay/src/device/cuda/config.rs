@@ -186,6 +186,13 @@ impl EncoderConfig {
         if batches > 65_535 {
             return Err(format!("`max_batch` times `heads` is {batches}; it can be 65535 at most"));
         }
+        // The grid of our matrix product: 65,535 tiles of 64 rows.
+        let tokens = u64::from(self.max_batch) * u64::from(self.padded(self.max_len));
+        if tokens > 65_535 * 64 {
+            return Err(format!(
+                "`max_batch` times the padded `max_len` is {tokens}; it can be 4194240 at most"
+            ));
+        }
         if self.lengths.is_empty() {
             return Err("`lengths` is empty; it is a list of [length, alone_us], as \
                         `orrery-replay profile` prints it"

@@ -59,8 +59,8 @@ enum Ready {
 
 struct Plan {
     layers: Vec<Vec<Ready>>,
-    /// What it took the last time.
-    took: Option<Span>,
+    /// The least it ever took.
+    least: Option<Span>,
 }
 
 type Key = (ModelId, u32, u32);
@@ -144,6 +144,8 @@ impl Forward {
                 1 + (share * f64::from(real)) as u32
             }
         };
+        // One more than can be is enough to be refused.
+        let units = units.min(shared.encoders.get(&model).map_or(0, |e| e.max_batch) + 1);
         let lengths: Vec<u32> = (0..units).map(|i| draw(i).min(real)).collect();
         self.prepare_lengths(shared, stream, model, &lengths, length)
     }
@@ -185,7 +187,7 @@ impl Forward {
             };
             let layers =
                 steps.into_iter().map(|layer| layer.into_iter().map(ready).collect()).collect();
-            self.plans.insert(key, Plan { layers, took: None });
+            self.plans.insert(key, Plan { layers, least: None });
         }
         self.current = Some(key);
         Ok(())
@@ -261,16 +263,16 @@ impl Forward {
         outcome
     }
 
-    /// What the prepared batch will surely take: three quarters of the last time.
+    /// What the prepared batch will surely take: three quarters of the least it ever took.
     pub fn expected(&self) -> Span {
         let plan = self.current.and_then(|key| self.plans.get(&key));
-        plan.and_then(|plan| plan.took).map_or(Span::ZERO, |took| took.scale(0.75))
+        plan.and_then(|plan| plan.least).map_or(Span::ZERO, |least| least.scale(0.75))
     }
 
     /// The batch took so long.
     pub fn took(&mut self, model: ModelId, units: u32, length: u32, time: Span) {
         if let Some(plan) = self.plans.get_mut(&(model, units, length)) {
-            plan.took = Some(time);
+            plan.least = Some(plan.least.map_or(time, |least| least.min(time)));
         }
     }
 

@@ -101,6 +101,11 @@ impl Lane {
         }
     }
 
+    fn chunks(&self, ns: u64) -> u32 {
+        let chunks = self.shared.chunk.map_or(1, |chunk| ns.div_ceil(chunk.ns()));
+        chunks.clamp(1, u64::from(u32::MAX)) as u32
+    }
+
     /// The job's time is what lies between its events: what these and the launch take is left out of
     /// the spin.
     fn timed(&self, time: Span) -> Batch {
@@ -110,7 +115,7 @@ impl Lane {
             let cycles = (spin_ns as f64 * calibration.cycles_per_us / 1e3) as u64;
             return Batch { chunks: 1, work: Chunks::Cycles(cycles), expected: Span::ZERO };
         }
-        let chunks = self.shared.chunk.map_or(1, |chunk| spin_ns.div_ceil(chunk.ns())) as u32;
+        let chunks = self.chunks(spin_ns);
         let chunk_ns = spin_ns.div_ceil(u64::from(chunks));
         Batch {
             chunks,
@@ -122,7 +127,7 @@ impl Lane {
     fn compute(&self, time: Span) -> Batch {
         let calibration = &self.shared.calibration;
         let spin_ns = time.ns().saturating_sub(calibration.empty_ns);
-        let chunks = self.shared.chunk.map_or(1, |c| spin_ns.div_ceil(c.ns()).max(1)) as u32;
+        let chunks = self.chunks(spin_ns);
         let iterations = spin_ns as f64 / 1e3 * calibration.iterations_per_us;
         let each = (iterations / f64::from(chunks) + 0.5) as u32;
         // Clocks may have gone up since.
@@ -178,6 +183,13 @@ impl Lane {
         unsafe { self.shared.gpu.launch(&self.stream, &launch) }
     }
 
+    fn finish(&self) -> Result<(), DeviceError> {
+        let doing = "warming up";
+        let end = &self.ends[0];
+        self.shared.gpu.check(doing, end.record(&self.stream))?;
+        wait(&self.shared.gpu, end, doing, Span::ZERO, None)
+    }
+
     /// Launches and waits. Says what the device measured, and whether chunks were left out.
     fn drive(
         &mut self,
@@ -213,8 +225,35 @@ impl Lane {
 }
 
 impl Worker for Lane {
+    /// Runs every kernel once, and the encoders at all batch sizes and lengths, though not at all pairs
+    /// of them: a driver loads a kernel when it is first launched.
     fn start(&mut self) -> Result<(), DeviceError> {
-        self.shared.gpu.bind()
+        self.shared.gpu.bind()?;
+        let shared = Arc::clone(&self.shared);
+        let scratch = self.scratch.pointer();
+        for launch in [
+            one_thread(Kernel::TimedNs, vec![Arg::At(scratch), Arg::U32(1), Arg::U64(1)]),
+            one_thread(Kernel::TimedCycles, vec![Arg::U64(1)]),
+            arithmetic(scratch, shared.multiprocessors, 1),
+        ] {
+            // SAFETY: as in `start_chunk`; `finish` waits.
+            unsafe { shared.gpu.launch(&self.stream, &launch)? };
+            self.finish()?;
+        }
+        for (model, config) in (0..).map(ModelId).zip(&shared.models) {
+            let Workload::Encoder(e) = &config.workload else { continue };
+            let lengths = (1..=e.padded(e.max_len) / e.pad_to).map(|n| n * e.pad_to);
+            let by_length = lengths.flat_map(|length| [(1, length), (e.max_batch, length)]);
+            let by_units = (1..=e.max_batch).map(|units| (units, e.padded(e.max_len)));
+            for (units, length) in by_length.chain(by_units) {
+                let Some(forward) = &mut self.forward else { continue };
+                let real = vec![length; units as usize];
+                forward.prepare_lengths(&shared, &self.stream, model, &real, length)?;
+                forward.start(&shared, &self.stream, None)?;
+                self.finish()?;
+            }
+        }
+        Ok(())
     }
 
     fn run(&mut self, job: &Job, place: &Place<'_>, stop: &Stop) -> Result<Ran, DeviceError> {

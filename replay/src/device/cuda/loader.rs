@@ -29,8 +29,8 @@ pub struct Loader {
     cache: Memory,
     ring: Vec<Pinned>,
     next: usize,
-    /// What a page took the last time.
-    page_time: Span,
+    /// The least that a page ever took.
+    page: Option<Span>,
 }
 
 impl Loader {
@@ -48,7 +48,7 @@ impl Loader {
             cache,
             ring,
             next: 0,
-            page_time: Span::ZERO,
+            page: None,
             shared,
         })
     }
@@ -87,11 +87,12 @@ impl Worker for Loader {
             };
         }
         gpu.check(&doing, self.last.record(&self.stream))?;
-        let expected = (self.page_time * pages.len() as u64).scale(0.75);
+        let count = pages.len() as u64;
+        let expected = self.page.map_or(Span::ZERO, |page| (page * count).scale(0.75));
         wait(gpu, &self.last, &doing, expected, Some(place))?;
         let device = gpu.between(&self.first, &self.last)?;
-        if !pages.is_empty() {
-            self.page_time = Span::from_ns(device.ns() / pages.len() as u64);
+        if let Some(page) = device.ns().checked_div(count).map(Span::from_ns) {
+            self.page = Some(self.page.map_or(page, |least| least.min(page)));
         }
         Ok(Ran { start, end: place.clock.now(), device, stopped: false })
     }

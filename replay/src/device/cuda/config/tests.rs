@@ -65,6 +65,10 @@ fn what_cannot_run_is_refused_with_its_key() {
         (changed(&|e| e.heads = 3), "`heads` is 3"),
         (changed(&|e| e.layers = 0), "`layers` is 0"),
         (changed(&|e| e.max_batch = 4_097), "`max_batch` is 4097"),
+        (
+            changed(&|e| (e.max_batch, e.max_len, e.heads) = (4_096, 1_040, 1)),
+            "`max_batch` times the padded `max_len` is 4259840",
+        ),
         (changed(&|e| e.lengths.clear()), "`lengths` is empty"),
         (changed(&|e| e.lengths[1].1 = 100.0), "both must grow"),
         (changed(&|e| e.lengths[2].0 = 129), "`max_len` (128)"),
