@@ -10,6 +10,21 @@
 //! read from the driver's clock when the host sees them, the time on the device is what lies between the
 //! events. The same binary runs where there is no CUDA; [`look`] says what was looked for.
 //!
+//! # Differences from Clockwork's worker (§5.2)
+//!
+//! - No inputs or outputs are copied but the lengths of an encoder's sequences: an input lies on the
+//!   device, and an output stays there. A scenario's `fetch_per_request` is waited for instead.
+//! - The device is not told of unloads, so kernels do not read weights from the page cache; an encoder's
+//!   lie beside it, one copy for all models of a size. A load copies as many bytes as it would.
+//! - Clockwork gives 512 MB to work space and as much to inputs; here each lane takes what the largest
+//!   batch of its encoders needs, and what is left of the device stays free.
+//!
+//! # Differences from Orloj's test bed (§5.2)
+//!
+//! - `timed` occupies one thread of the device, not all of it: what is controlled is time.
+//! - Clocks are not fixed, which takes an administrator (`nvidia-smi -lgc`). They are measured, and
+//!   written down.
+//!
 //! This has run against a stand-in for the driver, and its kernels on the CPU. **It has not run on a
 //! GPU.**
 
@@ -29,7 +44,7 @@ mod wait;
 
 pub use bench::{Calibration, CopySample, LaunchSample};
 pub use config::{CudaConfig, Curve, EncoderConfig, ModelConfig, Workload};
-pub use driver::FUNCTIONS;
+pub use driver::{FUNCTIONS, OPTIONAL};
 pub use pages::PAGE_BYTES;
 pub use probe::{Report, Seen, look};
 

@@ -1,7 +1,7 @@
 //! The encoder's kernels and its list of launches, compiled for the CPU and run there: the same as plain
 //! loops within 1e-3.
 
-use orrery_replay::device::cuda::plan::{self, Arg, Buffer, Launch, Place, Shape, Step};
+use orrery_replay::device::cuda::plan::{self, Arg, Buffer, Launch, Shape, Spot, Step};
 use orrery_replay::device::cuda::reference;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -58,7 +58,7 @@ impl Words {
         content.iter().for_each(|v| self.word(*v));
     }
 
-    fn launch(&mut self, launch: &Launch<Place>) {
+    fn launch(&mut self, launch: &Launch<Spot>) {
         self.text(launch.kernel.name());
         let (x, y, z) = launch.grid;
         [x, y, z, launch.block, launch.args.len() as u32].into_iter().for_each(|v| self.word(v));

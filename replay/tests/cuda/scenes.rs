@@ -82,6 +82,7 @@ fn scene() {
         "second" => cuda::open(1, config()).map(drop),
         "work" => work(),
         "stop" => stop(),
+        "lanes" => lanes(),
         "measure" => measure(),
         "many" => many(),
         other => panic!("no scene {other}"),
@@ -175,6 +176,39 @@ fn stop() -> Result<(), DeviceError> {
     let ran = stage.run(batch(ENCODER, 1, Span::from_us(64)), Span::ZERO, &never)?;
     assert!(!ran.stopped, "{ran:?}");
     Ok(())
+}
+
+/// Two lanes and the loader, each on its own thread.
+fn lanes() -> Result<(), DeviceError> {
+    let mut device = cuda::open(0, config())?;
+    let clock = WallClock::start(3, 1, DEFAULT_SPIN);
+    let work = |me: u32, model: ModelId| match me {
+        2 => Work::Load { model, time: Span::ZERO },
+        _ => batch(model, 2, Span::from_us(20)),
+    };
+    let run = |me: u32, worker: &mut Box<dyn Worker>| {
+        let place = Place { clock: &clock, me: Participant(me) };
+        clock.enter(place.me);
+        worker.start()?;
+        for action in 0..30 {
+            let model = [TIMED, COMPUTE, ENCODER][action as usize % 3];
+            let (device, began) = (DeviceId(0), clock.now());
+            let (action, work) = (ActionId(action), work(me, model));
+            let fetch = Span::ZERO;
+            let job = Job { action, device, kind: 0, executor: me as u8, began, fetch, work };
+            worker.run(&job, &place, &Stop::default())?;
+        }
+        Ok(())
+    };
+    let mut workers = device.workers(2)?;
+    assert_eq!(workers.len(), 3);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..)
+            .zip(&mut workers)
+            .map(|(me, worker)| scope.spawn(move || run(me, worker)))
+            .collect();
+        threads.into_iter().try_for_each(|t| t.join().expect("no thread panics"))
+    })
 }
 
 fn measure() -> Result<(), DeviceError> {

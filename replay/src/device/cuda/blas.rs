@@ -1,7 +1,7 @@
 //! cuBLAS's matrix product, when the library is there.
 #![allow(unsafe_code)]
 
-use super::plan::{Gemm, Place};
+use super::plan::{Gemm, Spot};
 use cudarc::cublas::{result, sys};
 use cudarc::driver::CudaStream;
 use cudarc::driver::sys::CUdeviceptr;
@@ -74,7 +74,7 @@ impl Blas {
     pub unsafe fn gemm(
         &mut self,
         gemm: &Gemm,
-        at: impl Fn(Place) -> CUdeviceptr,
+        at: impl Fn(Spot) -> CUdeviceptr,
     ) -> Result<(), String> {
         let [m, n, k, batch] = [gemm.m, gemm.n, gemm.k, gemm.batch].map(|x| x as i32);
         let [first, second, out] = by_columns(gemm);
@@ -120,7 +120,7 @@ impl Drop for Blas {
 
 /// A matrix as cuBLAS takes it.
 struct Operand {
-    place: Place,
+    place: Spot,
     transposed: bool,
     leading: u32,
     stride: u64,

@@ -7,8 +7,11 @@
 
 use super::error::device_error;
 use super::plan::{Arg, Kernel, Launch};
+use super::probe;
 use crate::device::DeviceError;
-use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUdeviceptr, CUevent_flags};
+use cudarc::driver::sys::{
+    self, CUdevice_attribute as Attribute, CUdeviceptr, CUevent_flags, CUresult, CUuuid,
+};
 use cudarc::driver::{
     CudaContext, CudaEvent, CudaFunction, CudaModule, CudaStream, DriverError, result,
 };
@@ -20,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The driver's functions that are called, by cudarc or from here.
-pub const FUNCTIONS: [&str; 36] = [
+pub const FUNCTIONS: [&str; 35] = [
     "cuCtxGetCurrent",
     "cuCtxGetStreamPriorityRange",
     "cuCtxSetCurrent",
@@ -28,7 +31,6 @@ pub const FUNCTIONS: [&str; 36] = [
     "cuDeviceGetAttribute",
     "cuDeviceGetCount",
     "cuDeviceGetName",
-    "cuDeviceGetUuid",
     "cuDevicePrimaryCtxRelease_v2",
     "cuDevicePrimaryCtxRetain",
     "cuDeviceTotalMem_v2",
@@ -58,6 +60,9 @@ pub const FUNCTIONS: [&str; 36] = [
     "cuStreamDestroy_v2",
     "cuStreamSynchronize",
 ];
+
+/// Newer drivers may have only the second; without both, the device's uuid is unknown.
+pub const OPTIONAL: [&str; 2] = ["cuDeviceGetUuid", "cuDeviceGetUuid_v2"];
 
 /// An opened device with its kernels.
 #[derive(Debug)]
@@ -125,7 +130,15 @@ impl Gpu {
 
     /// The device's unique number, as `nvidia-smi -L` prints it.
     pub fn uuid(&self) -> Result<String, DeviceError> {
-        let uuid = self.check("asking for the device's uuid", self.context.uuid())?;
+        let [old, new] = OPTIONAL.map(probe::has);
+        let mut uuid = CUuuid { bytes: [0; 16] };
+        // SAFETY: `uuid` is a place for one, and the function is there.
+        let got = match (old, new) {
+            (true, _) => unsafe { sys::cuDeviceGetUuid(&mut uuid, self.context.cu_device()) },
+            (_, true) => unsafe { sys::cuDeviceGetUuid_v2(&mut uuid, self.context.cu_device()) },
+            _ => return Ok("unknown".to_string()),
+        };
+        self.check("asking for the device's uuid", got.result())?;
         Ok(uuid_text(uuid.bytes.map(|b| b as u8)))
     }
 
@@ -269,10 +282,8 @@ impl Gpu {
     }
 }
 
-const NOT_FOUND: cudarc::driver::sys::CUresult =
-    cudarc::driver::sys::CUresult::CUDA_ERROR_NOT_FOUND;
-const INVALID: cudarc::driver::sys::CUresult =
-    cudarc::driver::sys::CUresult::CUDA_ERROR_INVALID_VALUE;
+const NOT_FOUND: CUresult = CUresult::CUDA_ERROR_NOT_FOUND;
+const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
 
 fn uuid_text(bytes: [u8; 16]) -> String {
     let hex: String = bytes.iter().map(|b| format!("{b:02x}")).collect();

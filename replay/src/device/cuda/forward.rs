@@ -6,7 +6,7 @@ use super::blas::Blas;
 use super::config::Workload;
 use super::driver::{Gpu, Memory, Pinned};
 use super::error::own_error;
-use super::plan::{self, Arg, Buffer, Gemm, Launch, Place, Shape, Step};
+use super::plan::{self, Arg, Buffer, Gemm, Launch, Shape, Spot, Step};
 use super::reference;
 use crate::device::DeviceError;
 use cudarc::driver::CudaStream;
@@ -193,7 +193,7 @@ impl Forward {
         Ok(())
     }
 
-    fn at(&self, resident: &Resident, (buffer, floats): Place) -> CUdeviceptr {
+    fn at(&self, resident: &Resident, (buffer, floats): Spot) -> CUdeviceptr {
         let memory = match buffer {
             Buffer::Weights => &resident.weights,
             Buffer::Input => &resident.input,
@@ -203,7 +203,7 @@ impl Forward {
         memory.pointer() + floats * 4
     }
 
-    fn resolved(&self, resident: &Resident, launch: Launch<Place>) -> Launch<CUdeviceptr> {
+    fn resolved(&self, resident: &Resident, launch: Launch<Spot>) -> Launch<CUdeviceptr> {
         let Launch { kernel, grid, block, args } = launch;
         let arg = |arg| match arg {
             Arg::At(place) => Arg::At(self.at(resident, place)),

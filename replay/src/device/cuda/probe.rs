@@ -117,13 +117,7 @@ pub fn ready(device: &str) -> Result<String, DeviceError> {
              or use `--device emulated`",
         ));
     }
-    // SAFETY: as above; it was found, so this does not panic.
-    let library = unsafe { sys::culib() };
-    let missing: Vec<&str> = FUNCTIONS
-        .into_iter()
-        // SAFETY: the symbol's address is not used, whatever it is.
-        .filter(|name| unsafe { library.get::<*const ()>(name.as_bytes()) }.is_err())
-        .collect();
+    let missing: Vec<&str> = FUNCTIONS.into_iter().filter(|name| !has(name)).collect();
     if !missing.is_empty() {
         let at = loaded("libcuda.").unwrap_or_else(|| "the library".to_string());
         return Err(own_error(
@@ -155,6 +149,13 @@ pub fn ready(device: &str) -> Result<String, DeviceError> {
     }
     result::init().map_err(fault("starting the CUDA driver"))?;
     Ok(name)
+}
+
+/// Whether the driver's library, which was found, has a function.
+pub fn has(name: &str) -> bool {
+    // SAFETY: loading a library runs its initialisers, and this is NVIDIA's; the symbol's address is
+    // not used, whatever it is.
+    unsafe { sys::culib().get::<*const ()>(name.as_bytes()) }.is_ok()
 }
 
 fn devices() -> Result<Vec<Seen>, DeviceError> {

@@ -17,7 +17,11 @@
 //! | `ORRERY_STAND_IN_HANGS` | the number of the launch, from 1, that never ends |
 
 #![allow(non_snake_case)]
-#![expect(clippy::missing_safety_doc, reason = "the contracts are the CUDA driver's")]
+#![expect(
+    clippy::missing_safety_doc,
+    clippy::too_many_arguments,
+    reason = "the contracts are the CUDA driver's"
+)]
 
 mod state;
 mod work;
@@ -43,10 +47,14 @@ macro_rules! exported {
         $(#[$doc])*
         #[doc = "See the CUDA driver's documentation."]
         #[unsafe(no_mangle)]
-        #[allow(unused_unsafe, reason = "some bodies have nothing unsafe")]
         pub unsafe extern "C" fn $name($($arg: $type),*) -> Status {
-            // SAFETY: pointers are used as the CUDA driver's documentation says.
-            status(unsafe { (|| -> Result<(), Code> { $body })() })
+            #[allow(unused_unsafe, reason = "some bodies have nothing unsafe")]
+            unsafe fn answer($($arg: $type),*) -> Result<(), Code> {
+                // SAFETY: pointers are used as the CUDA driver's documentation says.
+                unsafe { $body }
+            }
+            // SAFETY: as above.
+            status(unsafe { answer($($arg),*) })
         }
     )*};
 }
