@@ -7,6 +7,7 @@ use orrery_replay::device::cuda::{
 use orrery_replay::device::{Device, DeviceError, Job, Place, Ran, Stop, Work, Worker};
 use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
 use orrery_sim::time::{Span, Time};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 const TIMED: ModelId = ModelId(0);
@@ -83,6 +84,10 @@ fn scene() {
         "work" => work(),
         "stop" => stop(),
         "lanes" => lanes(),
+        "source" => {
+            let kernel_src = std::env::var_os("ORRERY_CUDA_SOURCE").map(PathBuf::from);
+            cuda::open(0, CudaConfig { kernel_src, ..config() }).map(drop)
+        }
         "measure" => measure(),
         "many" => many(),
         other => panic!("no scene {other}"),

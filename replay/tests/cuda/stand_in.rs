@@ -142,6 +142,19 @@ fn a_library_that_is_no_driver_is_named_with_what_it_lacks() {
 }
 
 #[test]
+fn kernels_of_one_s_own_that_cannot_be_are_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let (absent, wrong) = (folder.path().join("absent.cu"), folder.path().join("wrong.cu"));
+    std::fs::write(&wrong, "no CUDA C").unwrap();
+    // Without NVRTC the reason is that; with it, what NVRTC says.
+    for (path, wanted) in [(absent, "leave it out"), (wrong, "leave `kernel_src` out")] {
+        let with = [("ORRERY_CUDA_SOURCE", path.to_str().unwrap())];
+        let text = played("source", Some(&stand_in()), &with);
+        contains(&text, &["error: cuda:0: compiling ", wanted, "held: 0"]);
+    }
+}
+
+#[test]
 fn whatever_fails_is_said_with_what_was_being_done_and_a_remedy() {
     let cases: [(&str, &str, &str, &[&str]); 9] = [
         ("VERSION", "11020", "work", &["it is CUDA 11.2", "11.4 is the least", "470 or newer"]),

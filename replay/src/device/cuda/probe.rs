@@ -195,7 +195,13 @@ fn seen(ordinal: i32, device: &str) -> Result<Seen, DriverError> {
 
 /// The names under which a library is looked for.
 pub fn names(library: &str) -> Vec<String> {
-    cudarc::get_lib_name_candidates(library)
+    let mut names: Vec<String> = Vec::new();
+    for name in cudarc::get_lib_name_candidates(library) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// The file of a library that this process has loaded.
