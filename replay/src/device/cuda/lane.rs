@@ -16,7 +16,7 @@ use crate::device::{DeviceError, Job, Place, Ran, Stop, Work, Worker};
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaEvent, CudaStream};
 use orrery_sim::request::{ModelId, RequestId};
-use orrery_sim::time::Span;
+use orrery_sim::time::{Span, Time};
 use std::sync::Arc;
 
 /// Chunks launched and not ended.
@@ -190,13 +190,14 @@ impl Lane {
         wait(&self.shared.gpu, end, doing, Span::ZERO, None)
     }
 
-    /// Launches and waits. Says what the device measured, and whether chunks were left out.
+    /// Launches and waits; the job began at `start`.
     fn drive(
         &mut self,
         batch: &Batch,
+        start: Time,
         place: &Place<'_>,
         stop: &Stop,
-    ) -> Result<(Span, bool), DeviceError> {
+    ) -> Result<Ran, DeviceError> {
         let shared = Arc::clone(&self.shared);
         let gpu = &shared.gpu;
         let doing = "running a batch";
@@ -216,11 +217,12 @@ impl Lane {
             wait(gpu, &self.ends[end(ended)], doing, expected, Some(place))?;
             ended += 1;
         }
+        let end_seen = place.clock.now();
         let device = match sent.checked_sub(1) {
             Some(last) => gpu.between(&self.first, &self.ends[end(last)])?,
             None => Span::ZERO,
         };
-        Ok((device, sent < batch.chunks))
+        Ok(Ran { start, end: end_seen, device, stopped: sent < batch.chunks })
     }
 }
 
@@ -271,13 +273,13 @@ impl Worker for Lane {
         let stop = if self.shared.chunk.is_some() { stop } else { &stoppable };
         fetch(job.fetch, place, stop);
         let batch = self.prepare(model, units, longest, first)?;
-        let (device, stopped) = self.drive(&batch, place, stop)?;
+        let ran = self.drive(&batch, start, place, stop)?;
         if let (Chunks::Encoder { items, length }, false, Some(forward)) =
-            (&batch.work, stopped, &mut self.forward)
+            (&batch.work, ran.stopped, &mut self.forward)
         {
-            forward.took(model, *items, *length, device);
+            forward.took(model, *items, *length, ran.device);
         }
-        Ok(Ran { start, end: place.clock.now(), device, stopped })
+        Ok(ran)
     }
 }
 

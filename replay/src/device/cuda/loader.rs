@@ -90,10 +90,11 @@ impl Worker for Loader {
         let count = pages.len() as u64;
         let expected = self.page.map_or(Span::ZERO, |page| (page * count).scale(0.75));
         wait(gpu, &self.last, &doing, expected, Some(place))?;
+        let end = place.clock.now();
         let device = gpu.between(&self.first, &self.last)?;
         if let Some(page) = device.ns().checked_div(count).map(Span::from_ns) {
             self.page = Some(self.page.map_or(page, |least| least.min(page)));
         }
-        Ok(Ran { start, end: place.clock.now(), device, stopped: false })
+        Ok(Ran { start, end, device, stopped: false })
     }
 }
