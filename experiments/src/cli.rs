@@ -282,6 +282,16 @@ pub struct Output {
     pub out: Option<PathBuf>,
 }
 
+impl Output {
+    /// Whether the result will find its place: asked before the runs.
+    ///
+    /// # Errors
+    /// When `--out` cannot be written.
+    pub fn check(&self) -> Result<(), SpecError> {
+        self.out.as_deref().map_or(Ok(()), crate::whole_file::check_folder)
+    }
+}
+
 /// The forms of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {

@@ -45,6 +45,7 @@ pub fn pool(jobs: usize) -> Result<rayon::ThreadPool, SpecError> {
 /// When the table or one of its parts does not exist, or `--out` cannot be written.
 pub fn reproduce(args: &Reproduce) -> Result<Answer, SpecError> {
     // Before hours of runs.
+    args.output.check()?;
     args.plot.as_deref().map_or(Ok(()), crate::plot::check_name)?;
     if let Some(figure) = crate::partition::Figure::find(&args.id)? {
         let pool = pool(args.jobs.unwrap_or(0).into())?;
@@ -131,6 +132,7 @@ pub fn list() -> Result<Answer, SpecError> {
 /// When the scenario is wrong, a file cannot be read or the log cannot be written.
 pub fn run(args: &Run) -> Result<Answer, SpecError> {
     let scenario = Scenario::load(&args.scenario)?;
+    args.output.check()?;
     let first = args.seed.unwrap_or(scenario.seed);
     let policies = if args.policies.is_empty() {
         scenario.policies()?

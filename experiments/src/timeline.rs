@@ -152,6 +152,11 @@ pub fn command(args: &Timeline) -> Result<Answer, SpecError> {
         let found = "`--format batches`";
         return Err(SpecError::value("--request", found, "`--format trace`", remedy));
     }
+    if let Some(out) = args.out.as_ref().filter(|out| is_same_file(out, &args.log)) {
+        let found = format!("{}, the log itself", out.display());
+        let remedy = "choose another name: the log would be lost";
+        return Err(SpecError::value("--out", found, "another file", remedy));
+    }
     let requests = args.requests.iter().map(|&id| RequestId(id)).collect();
     let selection = Selection { from: args.from_ms, to, requests };
     let log = log_file::open(&args.log)?;
@@ -196,4 +201,8 @@ fn write(
         Format::Batches => write_batches(&names, log, selection, &mut out)?,
     }
     Ok(out.flush()?)
+}
+
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }

@@ -72,6 +72,20 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), SpecError> {
     })
 }
 
+/// Whether files can be written into a folder, which is made: asked before hours of runs.
+///
+/// # Errors
+/// When the folder cannot be made or written.
+pub fn check_folder(folder: &Path) -> Result<(), SpecError> {
+    let probe = Unfinished::temporary(&folder.join("probe"));
+    let made = std::fs::create_dir_all(folder);
+    made.and_then(|()| std::fs::write(probe.path(), b"")).map_err(|e| {
+        let found = format!("{}: {e}", folder.display());
+        let remedy = "choose another folder, or make room";
+        SpecError::value("--out", found, "a folder that can be written", remedy)
+    })
+}
+
 /// A file of an option that cannot be written.
 pub fn unwritable(option: &str, path: &Path, error: &io::Error) -> SpecError {
     let found = format!("{}: {error}", path.display());

@@ -13,14 +13,20 @@ pub use wall::{DEFAULT_SPIN, WallClock};
 
 use orrery_sim::time::Time;
 
-/// A thread that waits on a clock: workers from 0, then the controller, which is last.
+/// A thread that waits on a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Participant(pub u32);
+
+/// The controller, which takes part from the start. Workers are added.
+pub const CONTROLLER: Participant = Participant(0);
 
 /// A clock with which threads wait. Time zero is the start of the run.
 pub trait Clock: Send + Sync {
     /// The time.
     fn now(&self) -> Time;
+
+    /// A worker will take part; time may not pass until it has entered.
+    fn add(&self) -> Participant;
 
     /// The calling thread takes part as `me` from now on. Called once by each participant, on its
     /// own thread, before anything else.

@@ -6,3 +6,5 @@
 
 pub mod clock;
 pub mod device;
+pub mod driver;
+pub mod threads;

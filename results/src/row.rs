@@ -43,10 +43,13 @@ pub struct Row {
     /// The rule by which the warm-up was cut.
     pub warm_up: String,
     /// The paper's figure.
+    #[serde(default)]
     pub paper: Option<f64>,
     /// Where the paper says so: table, figure or sentence.
+    #[serde(default)]
     pub paper_source: String,
     /// |ours - paper|.
+    #[serde(default)]
     pub abs_error: Option<f64>,
     /// SHA-256 of the cell's complete specification.
     pub spec_sha256: String,

@@ -168,6 +168,11 @@ impl<P: Policy, O: Observer> Core<P, O> {
         &self.policy
     }
 
+    /// Whether the observer has seen enough.
+    pub fn seen_enough(&self) -> bool {
+        self.observer.stop()
+    }
+
     /// Ends the run at `now`: what is alive is told as pending. Returns policy and observer.
     pub fn finish(mut self, now: Time) -> (P, O) {
         for (request, start) in self.books.pending() {
@@ -195,14 +200,16 @@ impl<P: Policy, O: Observer> Core<P, O> {
     }
 
     fn arrive(&mut self, now: Time, source: SourceId, arrival: Arrival, host: &mut impl Host) {
+        // On a wall clock `now` is a little later than the arrival, which is what counts.
+        let at = arrival.at;
         let request = Request {
             id: RequestId(self.books.live.next_id()),
             app: arrival.app,
             model: arrival.model,
             size: arrival.size,
             source,
-            arrival: now,
-            deadline: now + arrival.slo,
+            arrival: at,
+            deadline: at + arrival.slo,
         };
         self.books.live.insert(Live {
             request,
@@ -212,7 +219,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
             ended: false,
             answered: false,
         });
-        self.observer.arrived(&request);
+        self.observer.arrived(now, &request);
         self.tell(now, Event::Arrive(&request), host);
     }
 

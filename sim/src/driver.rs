@@ -125,6 +125,9 @@ pub fn simulate<'w, P: Policy, O: Observer>(
     let mut events = 1;
     core.handle(Time::ZERO, Input::Start, &mut host);
     let end = loop {
+        if core.seen_enough() {
+            break host.queue.now();
+        }
         let arrival = host.next_arrival();
         let due = host.queue.peek();
         let arrives = match (arrival, due) {
@@ -244,7 +247,7 @@ impl Host for VirtualHost<'_> {
         let busy = match begin.work {
             BeginWork::Batch { model, units, longest, first } => {
                 let law = &self.world.latency[begin.kind as usize][model.index()];
-                self.world.noise.apply(law.batch(units, longest), first.0)
+                self.world.noise.apply(law.of_batch(units, longest, first), first.0)
             }
             BeginWork::Load { time, .. } => time,
         };

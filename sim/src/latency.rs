@@ -3,6 +3,11 @@
 //! This is the truth that devices obey, not what a policy believes (see `profile`). A batch of `k`
 //! items pays for the longest of its requests, because inputs are padded to it (Orloj, Eq. 4).
 
+mod replay;
+
+pub use replay::{Replay, SampleTable};
+
+use crate::request::RequestId;
 use crate::rng::{fnv1a, keyed_uniform};
 use crate::time::Span;
 
@@ -32,6 +37,8 @@ pub enum Latency {
     /// Measured: latency by batch size; a size that was not measured costs what the next larger one
     /// does (a padded kernel), and beyond the last it grows in proportion.
     Table(Vec<(u32, Span)>),
+    /// Measured samples, one of which is replayed for each batch.
+    Samples(Replay),
 }
 
 impl Latency {
@@ -44,6 +51,17 @@ impl Latency {
             Latency::Eq3 { c0, c1 } => *c0 + longest.scale(c1 * f64::from(k)),
             Latency::Proportional { c1 } => longest.scale(1.0 - c1 + c1 * f64::from(k)),
             Latency::Table(rows) => table(rows, k),
+            Latency::Samples(replay) => replay.mean(k),
+        }
+    }
+
+    /// The latency of this very batch, known by its first request: of samples the one that is
+    /// replayed, of any other law what [`Latency::batch`] says. `batch` of samples is their mean.
+    #[inline]
+    pub fn of_batch(&self, k: u32, longest: Span, first: RequestId) -> Span {
+        match self {
+            Latency::Samples(replay) => replay.sample(k, first),
+            law => law.batch(k, longest),
         }
     }
 
@@ -53,7 +71,7 @@ impl Latency {
         match self {
             Latency::Eq3 { c0, c1 } => Some((c0.ns() as f64, c1 * f64::from(k))),
             Latency::Proportional { c1 } => Some((0.0, 1.0 - c1 + c1 * f64::from(k))),
-            Latency::Affine { .. } | Latency::Table(_) => None,
+            Latency::Affine { .. } | Latency::Table(_) | Latency::Samples(_) => None,
         }
     }
 }

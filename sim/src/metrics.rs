@@ -248,8 +248,8 @@ fn device_at(list: &mut Vec<DeviceFigures>, id: DeviceId) -> &mut DeviceFigures 
 
 impl Observer for Metrics {
     #[inline]
-    fn arrived(&mut self, request: &Request) {
-        self.step(request.arrival);
+    fn arrived(&mut self, now: Time, request: &Request) {
+        self.step(now);
         self.in_system += 1;
         if self.counts(request) {
             self.figures(request).offered += 1;

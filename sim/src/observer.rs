@@ -1,6 +1,6 @@
 //! What a run shows to whoever watches it: metrics, a log, a progress bar.
 //!
-//! An observer cannot change a run. Two observers make one: `(Metrics, Log)`.
+//! An observer cannot change a run; it may end it. Two observers make one: `(Metrics, Log)`.
 
 use crate::cluster::Change;
 use crate::policy::Outcome;
@@ -33,8 +33,8 @@ pub struct Batch<'a> {
 /// Watches a run. Every method does nothing unless it is written.
 #[allow(unused_variables)]
 pub trait Observer {
-    /// A request arrived.
-    fn arrived(&mut self, request: &Request) {}
+    /// A request arrived. On a wall clock `now` is a little later than its arrival.
+    fn arrived(&mut self, now: Time, request: &Request) {}
     /// The policy issued a batch.
     fn issued(&mut self, now: Time, batch: &Batch<'_>) {}
     /// A device began a batch.
@@ -55,6 +55,11 @@ pub trait Observer {
     /// Why the policy does at `now` what is told next of a request, in its words. Told only when
     /// some observer wants reasons.
     fn why(&mut self, now: Time, request: RequestId, text: &str) {}
+    /// Whether it has seen enough: the run then ends where it is, as if it had been told to stop at that
+    /// instant. What happened before is the same.
+    fn stop(&self) -> bool {
+        false
+    }
     /// The run is over at `now`; requests still alive were told as [`End::Pending`] before.
     fn finished(&mut self, now: Time) {}
 }
@@ -62,8 +67,8 @@ pub trait Observer {
 impl Observer for () {}
 
 impl<O: Observer + ?Sized> Observer for Box<O> {
-    fn arrived(&mut self, request: &Request) {
-        (**self).arrived(request);
+    fn arrived(&mut self, now: Time, request: &Request) {
+        (**self).arrived(now, request);
     }
     fn issued(&mut self, now: Time, batch: &Batch<'_>) {
         (**self).issued(now, batch);
@@ -86,6 +91,9 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
     fn wants_reasons(&self) -> bool {
         (**self).wants_reasons()
     }
+    fn stop(&self) -> bool {
+        (**self).stop()
+    }
     fn why(&mut self, now: Time, request: RequestId, text: &str) {
         (**self).why(now, request, text);
     }
@@ -95,9 +103,9 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    fn arrived(&mut self, request: &Request) {
-        self.0.arrived(request);
-        self.1.arrived(request);
+    fn arrived(&mut self, now: Time, request: &Request) {
+        self.0.arrived(now, request);
+        self.1.arrived(now, request);
     }
     fn issued(&mut self, now: Time, batch: &Batch<'_>) {
         self.0.issued(now, batch);
@@ -125,6 +133,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
     fn wants_reasons(&self) -> bool {
         self.0.wants_reasons() || self.1.wants_reasons()
+    }
+    fn stop(&self) -> bool {
+        self.0.stop() || self.1.stop()
     }
     fn why(&mut self, now: Time, request: RequestId, text: &str) {
         self.0.why(now, request, text);

@@ -20,6 +20,19 @@ pub struct ModelProfile {
     pub law: Latency,
     /// The SLO that plans are made for.
     pub slo: Span,
+    /// What is known of each kind of device, where kinds differ and the policy looks at them.
+    pub kinds: Option<KindsProfile>,
+}
+
+/// What is known of a model on each kind of device of a pool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KindsProfile {
+    /// The latency law that is believed in, by kind; of samples their means.
+    pub laws: Vec<Latency>,
+    /// The base kind: the most cost-effective one that meets the SLO at every size (Kairos, §4).
+    pub base: u32,
+    /// The largest request, in items.
+    pub largest: u32,
 }
 
 /// The measured latency of one batch size.
@@ -86,7 +99,7 @@ impl ModelProfile {
             })
         };
         let apps = samples.iter().map(app).collect();
-        ModelProfile { sizes: profiles, apps, law: law.clone(), slo }
+        ModelProfile { sizes: profiles, apps, law: law.clone(), slo, kinds: None }
     }
 
     /// As [`ModelProfile::measure`] where all requests are of application `app` and take `alone`: the
@@ -108,7 +121,18 @@ impl ModelProfile {
         let one = AppProfile { weight: drawn as f64, law: Histogram::from_samples(&[alone], bins) };
         let mut apps = vec![None; app];
         apps.push(Some(one));
-        ModelProfile { sizes: sizes.iter().map(profile).collect(), apps, law: law.clone(), slo }
+        let sizes = sizes.iter().map(profile).collect();
+        ModelProfile { sizes, apps, law: law.clone(), slo, kinds: None }
+    }
+
+    /// A model of a pool of several kinds, as only its latencies by kind and size are known. `law` is
+    /// that of the base kind, and a batch of one takes what it says.
+    pub fn of_kinds(kinds: KindsProfile, slo: Span) -> ModelProfile {
+        let law = kinds.laws[kinds.base as usize].clone();
+        let alone = law.batch(1, Span::ZERO);
+        let profile =
+            ModelProfile::of_constant(&law, slo, &[1, kinds.largest.max(2)], 1, (0, alone), 1);
+        ModelProfile { kinds: Some(kinds), ..profile }
     }
 
     /// The law of a request of any application, weighted by their shares.

@@ -49,6 +49,14 @@ pub enum ArrivalLaw {
         /// Below 1 is burstier than Poisson, above 1 smoother.
         shape: f64,
     },
+    /// Gaps of a whole number of `unit`, Poisson-distributed: no Poisson process. What DeepRecSys's,
+    /// Ribbon's and Kairos's released code draw, in ms; the squared CV of a gap is one over its mean.
+    IntegerPoisson {
+        /// Arrivals per second.
+        rate_per_s: f64,
+        /// What gaps are counted in.
+        unit: Span,
+    },
     /// A Markov-modulated Poisson process.
     Mmpp {
         /// Arrivals per second in each state.
@@ -93,6 +101,9 @@ impl ArrivalLaw {
             ArrivalLaw::Gamma { rate_per_s, shape } => {
                 Box::new(Renewal::gamma(rate_in_range(*rate_per_s)?, *shape, stream)?)
             }
+            ArrivalLaw::IntegerPoisson { rate_per_s, unit } => {
+                Box::new(IntegerPoisson::new(rate_in_range(*rate_per_s)?, *unit, stream)?)
+            }
             ArrivalLaw::Mmpp { rates_per_s, mean_sojourns_s, next } => {
                 let (rates, sojourns) = (rates_per_s.clone(), mean_sojourns_s.clone());
                 Box::new(Modulated::new(
@@ -125,6 +136,7 @@ impl ArrivalLaw {
         match self {
             ArrivalLaw::Constant { rate_per_s }
             | ArrivalLaw::Poisson { rate_per_s }
+            | ArrivalLaw::IntegerPoisson { rate_per_s, .. }
             | ArrivalLaw::Gamma { rate_per_s, .. } => {
                 within("rate_per_s", *rate_per_s, RATE_MIN, RATE_MAX)
             }
@@ -218,6 +230,58 @@ impl ArrivalProcess for Renewal {
         };
         self.clock.advance(gap_ns);
         self.clock.time()
+    }
+}
+
+/// Gaps that are Poisson-distributed whole numbers.
+#[derive(Clone, Debug)]
+struct IntegerPoisson {
+    stream: Stream,
+    unit: Span,
+    at: Time,
+    /// The mean as parts of at most [`IntegerPoisson::PART`], which add up to it: so many of the
+    /// largest, and one rest, each with the probability of zero.
+    parts: u64,
+    rest: (f64, f64),
+}
+
+impl IntegerPoisson {
+    /// exp(-500) is still a float with all its bits.
+    const PART: f64 = 500.0;
+    /// So many units between arrivals cost too many steps to draw.
+    const MEAN_MAX: f64 = 1e6;
+
+    fn new(rate_per_s: f64, unit: Span, stream: Stream) -> Result<IntegerPoisson, TraceError> {
+        within("unit_ns", unit.ns() as f64, 1.0, NS_PER_S as f64)?;
+        let mean = NS_PER_S as f64 / (rate_per_s * unit.ns() as f64);
+        within("mean gap in units", mean, 1e-6, IntegerPoisson::MEAN_MAX)?;
+        let parts = (mean / IntegerPoisson::PART).floor();
+        let rest = mean - parts * IntegerPoisson::PART;
+        let rest = (rest, libm::exp(-rest));
+        Ok(IntegerPoisson { stream, unit, at: Time::ZERO, parts: parts as u64, rest })
+    }
+
+    /// A Poisson variate by inversion.
+    fn draw(stream: &mut Stream, (mean, of_zero): (f64, f64)) -> u64 {
+        let (mut left, mut share, mut n) = (stream.uniform(), of_zero, 0u64);
+        while left >= share && share > 0.0 {
+            left -= share;
+            n += 1;
+            share *= mean / n as f64;
+        }
+        n
+    }
+}
+
+impl ArrivalProcess for IntegerPoisson {
+    fn next(&mut self) -> Option<Time> {
+        let part = (IntegerPoisson::PART, libm::exp(-IntegerPoisson::PART));
+        let mut gap = IntegerPoisson::draw(&mut self.stream, self.rest);
+        for _ in 0..self.parts {
+            gap += IntegerPoisson::draw(&mut self.stream, part);
+        }
+        self.at += self.unit * gap;
+        (self.at < Time::NEVER).then_some(self.at)
     }
 }
 

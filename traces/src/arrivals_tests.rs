@@ -180,3 +180,28 @@ fn parameters_out_of_range_are_errors() {
         assert!(error.to_string().starts_with("parameter `"), "{error}");
     }
 }
+
+#[test]
+fn integer_poisson_gaps_are_whole_and_have_the_mean_and_variance_of_their_law() {
+    // 0.15 ms, 8 ms and 1300 ms between arrivals: NCF's, RM2's, and one beyond what one draw holds.
+    for (rate_per_s, n) in [(1e3 / 0.15, 200_000), (125.0, 100_000), (1.0 / 1.3, 5_000)] {
+        let unit = Span::from_ms(1);
+        let mut process = ArrivalLaw::IntegerPoisson { rate_per_s, unit }.start(1, 0).unwrap();
+        let (mut last, mut gaps) = (Time::ZERO, Vec::new());
+        for _ in 0..n {
+            let at = process.next().unwrap();
+            assert_eq!((at - Time::ZERO).ns() % 1_000_000, 0);
+            gaps.push((at - last).as_ms_f64());
+            last = at;
+        }
+        let (n, lambda) = (n as f64, 1e3 / rate_per_s);
+        let mean = gaps.iter().sum::<f64>() / n;
+        let variance = gaps.iter().map(|g| (g - mean) * (g - mean)).sum::<f64>() / n;
+        assert!((mean - lambda).abs() < 4.0 * (lambda / n).sqrt(), "{mean} {lambda}");
+        // The variance of a sample variance: (mu4 - sigma^4) / n, where mu4 is 3 lambda^2 + lambda.
+        let sd = ((2.0 * lambda * lambda + lambda) / n).sqrt();
+        assert!((variance - lambda).abs() < 4.0 * sd, "{variance} {lambda}");
+    }
+    let wrong = |unit| ArrivalLaw::IntegerPoisson { rate_per_s: 1.0, unit }.start(1, 0).is_err();
+    assert!(wrong(Span::ZERO) && wrong(Span::from_ns(1)));
+}

@@ -30,6 +30,8 @@ pub mod exec_time;
 pub mod inspect;
 pub mod open;
 pub mod per_app;
+pub mod query_list;
+pub mod query_sizes;
 pub mod rate;
 pub mod samples;
 pub mod shipped;

@@ -52,6 +52,11 @@ impl Input {
         Input::from_reader(name, Cursor::new(bytes))
     }
 
+    /// Its bytes, gunzipped.
+    pub fn into_reader(self) -> Box<dyn BufRead + Send> {
+        self.reader
+    }
+
     /// Any stream of bytes, plain or gzip, that goes by `name` in messages.
     ///
     /// # Errors

@@ -20,6 +20,7 @@ impl ArrivalLaw {
         match &mut law {
             ArrivalLaw::Constant { rate_per_s }
             | ArrivalLaw::Poisson { rate_per_s }
+            | ArrivalLaw::IntegerPoisson { rate_per_s, .. }
             | ArrivalLaw::Gamma { rate_per_s, .. } => *rate_per_s *= factor,
             ArrivalLaw::Mmpp { rates_per_s, .. } => {
                 rates_per_s.iter_mut().for_each(|rate| *rate *= factor);

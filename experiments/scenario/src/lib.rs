@@ -3,7 +3,9 @@
 //! This crate is free of tables and plots, so the replay harness may use it.
 
 pub mod error;
+pub mod kairos;
 pub mod policy_spec;
+pub mod pool;
 pub mod reference;
 pub mod scenario;
 pub mod setup;

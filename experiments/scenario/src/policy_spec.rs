@@ -8,14 +8,15 @@ mod configs;
 mod params;
 
 use self::configs::{
-    clipper_config, clockwork_config, eager_config, fifo_config, nexus_cluster_config,
-    nexus_config, orloj_config, shepherd_config, symphony_config, timeout_config,
+    clipper_config, clkwrk_config, clockwork_config, drs_config, eager_config, fifo_config,
+    kairos_config, nexus_cluster_config, nexus_config, orloj_config, shepherd_config,
+    symphony_config, timeout_config,
 };
 use self::params::Params;
 use crate::error::{SpecError, nearest};
 use orrery_sim::policy::{
-    Policy, clipper, clockwork, eager, fifo, nexus, nexus_cluster, oracle, orloj, shepherd,
-    symphony, timeout,
+    Policy, clipper, clkwrk, clockwork, drs, eager, fifo, kairos, nexus, nexus_cluster, oracle,
+    orloj, ribbon, shepherd, symphony, timeout,
 };
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::rng::Stream;
@@ -42,18 +43,26 @@ enum Config {
     Shepherd(shepherd::Config),
     Timeout(timeout::Config),
     Eager(eager::Config),
+    Kairos(kairos::Config),
+    Ribbon,
+    Drs(drs::Config),
+    Clkwrk(clkwrk::Config),
 }
 
 /// The names of all policies.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 15] = [
     "clipper",
+    "clkwrk",
     "clockwork",
+    "drs",
     "eager",
     "fifo",
+    "kairos",
     "nexus",
     "nexus-cluster",
     "oracle",
     "orloj",
+    "ribbon",
     "shepherd",
     "symphony",
     "timeout",
@@ -80,6 +89,10 @@ impl PolicySpec {
             "shepherd" => Config::Shepherd(shepherd_config(&mut params)?),
             "timeout" => Config::Timeout(timeout_config(&mut params)?),
             "eager" => Config::Eager(eager_config(&mut params)?),
+            "kairos" => Config::Kairos(kairos_config(&mut params)?),
+            "ribbon" => Config::Ribbon,
+            "drs" => Config::Drs(drs_config(&mut params)?),
+            "clkwrk" => Config::Clkwrk(clkwrk_config(&mut params)?),
             other => {
                 let hint = nearest(other, NAMES)
                     .map_or(String::new(), |n| format!("did you mean `{n}`? "));
@@ -118,6 +131,10 @@ impl PolicySpec {
             Config::Shepherd(c) => Box::new(shepherd::Shepherd::new(*c, profiles)),
             Config::Timeout(c) => Box::new(timeout::Timeout::new(*c)),
             Config::Eager(c) => Box::new(eager::Eager::new(*c, profiles)),
+            Config::Kairos(c) => Box::new(kairos::Kairos::new(*c, profiles)),
+            Config::Ribbon => Box::new(ribbon::Ribbon::new(profiles)),
+            Config::Drs(c) => Box::new(drs::Drs::new(*c, profiles)),
+            Config::Clkwrk(c) => Box::new(clkwrk::Clkwrk::new(*c, profiles)),
         }
     }
 }
@@ -180,6 +197,15 @@ mod tests {
             "timeout[max_batch=8,max_wait_ms=2.5,drop_expired=true]",
             "eager",
             "eager[max_batch=8,gather=window]",
+            "kairos",
+            "kairos[preset=paper]",
+            "kairos[preset=paper,learn=offline,margin=0.05]",
+            "kairos[learn=online,rows=all,penalty=ten-qos,hundredths=false,whole_ms=false]",
+            "ribbon",
+            "drs",
+            "drs[threshold=300]",
+            "clkwrk",
+            "clkwrk[choice=slowest-feasible]",
         ];
         for text in texts {
             let spec = PolicySpec::parse(text).unwrap();

@@ -22,6 +22,7 @@ mod file_zoo;
 mod laws;
 mod load;
 mod place;
+mod pools;
 mod rate;
 mod sources;
 mod value;
@@ -46,6 +47,7 @@ use orrery_sim::request::{AppId, ModelId, Source};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::closed_loop::{self, Clients};
 use orrery_traces::exec_time::ExecLaw;
+use orrery_traces::query_sizes::{SizeLaw, WithSizes};
 use orrery_traces::workload::Application;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -164,10 +166,12 @@ impl Scenario {
         };
         let p = &file.profile;
         let from = time_s("warm_up_s", file.warm_up_s)?;
+        let sizes = self.sizes()?;
         Ok(Setup {
-            world,
             believed: file.model.iter().enumerate().map(believed).collect::<Result<_, _>>()?,
-            workload: self.workload(open, &apps)?,
+            kinds: pools::kinds(file, &world, &apps, &sizes)?,
+            workload: self.workload(open, &apps, sizes)?,
+            world,
             apps,
             slo: file.model.iter().map(|m| Span::from_ms_f64(m.slo_ms)).collect(),
             profile: ProfileSetup {
@@ -199,7 +203,13 @@ impl Scenario {
             devices.resize(devices.len() + d.count as usize, spec);
             let models = file.model.iter().enumerate();
             let laws = models.map(|(m, model)| latency_on(m, model, d));
-            latency.push(laws.collect::<Result<Vec<Latency>, _>>()?);
+            let mut laws = laws.collect::<Result<Vec<Latency>, _>>()?;
+            for law in &mut laws {
+                if let Latency::Samples(replay) = law {
+                    replay.seed = seed;
+                }
+            }
+            latency.push(laws);
         }
         let load =
             |m: &file::Model| Footprint { pages: m.pages, load: Span::from_ms_f64(m.load_ms) };
@@ -286,11 +296,21 @@ impl Scenario {
         Ok(())
     }
 
+    /// The laws of the applications' sizes; `None` for those whose size is always the same.
+    fn sizes(&self) -> Result<Vec<Option<SizeLaw>>, SpecError> {
+        let law = |(i, a): (usize, &file::App)| {
+            a.sizes.as_ref().map(|s| s.law(&format!("app[{i}].sizes"), &self.files)).transpose()
+        };
+        self.file.app.iter().enumerate().map(law).collect()
+    }
+
     fn workload(
         &self,
         open: Option<OpenLoad>,
         apps: &[Application],
+        sizes: Vec<Option<SizeLaw>>,
     ) -> Result<Workload, SpecError> {
+        let sized = sizes.iter().any(Option::is_some);
         let closed = match &self.file.closed_loop {
             Some(c) => Some(self.clients(c, apps)?),
             None => None,
@@ -298,6 +318,7 @@ impl Scenario {
         if let (Some(load), None) = (&open, &closed)
             && let Process::Law(law) = &load.process
             && load.senders(apps).len() == apps.len()
+            && !sized
         {
             let (requests, until) = (load.requests, load.until);
             return Ok(Workload::Open { arrivals: law.clone(), requests, until });
@@ -306,11 +327,18 @@ impl Scenario {
         let make = move |seed: u64| {
             let mut sources: Vec<Box<dyn Source>> = Vec::new();
             if let Some(load) = &open {
-                sources.push(load.source(&apps, seed)?);
+                let source = load.source(&apps, seed)?;
+                // A recorded list has sizes of its own.
+                sources.push(if sized && !matches!(load.process, Process::Queries(_)) {
+                    Box::new(WithSizes::new(source, sizes.clone(), seed))
+                } else {
+                    source
+                });
             }
             if let Some((clients, apps)) = &closed {
                 let source = closed_loop::ClosedLoop::new(*clients, apps.clone(), seed);
-                sources.push(Box::new(source.map_err(|e| at_key("closed_loop", e))?));
+                let source = source.map_err(|e| at_key("closed_loop", e))?;
+                sources.push(Box::new(WithSizes::new(source, sizes.clone(), seed)));
             }
             Ok(sources)
         };

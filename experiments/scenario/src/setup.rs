@@ -13,7 +13,7 @@ use orrery_sim::metrics::{Metrics, Window};
 use orrery_sim::observer::Observer;
 use orrery_sim::policy::Policy;
 use orrery_sim::policy::autoscale::{self, Autoscale};
-use orrery_sim::profile::{ModelProfile, profile_stream};
+use orrery_sim::profile::{KindsProfile, ModelProfile, profile_stream};
 use orrery_sim::request::{AppId, ModelId, Source};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
@@ -72,6 +72,8 @@ pub struct Setup {
     pub workload: Workload,
     /// The SLO that plans are made for, by model.
     pub slo: Vec<Span>,
+    /// What policies believe of each kind of device, by model; empty where they are told of one kind.
+    pub kinds: Vec<KindsProfile>,
     /// How the policies' profile is measured.
     pub profile: ProfileSetup,
     /// Which requests count.
@@ -102,7 +104,11 @@ impl Setup {
     pub fn profiles(&self, seed: u64) -> Vec<ModelProfile> {
         let seed = self.profile.seed.unwrap_or(seed);
         let models = self.believed.iter().zip(&self.slo).enumerate();
-        models.map(|(m, (law, slo))| self.profile_of(ModelId(m as u32), law, *slo, seed)).collect()
+        let of = |(m, (law, slo)): (usize, (&Latency, &Span))| ModelProfile {
+            kinds: self.kinds.get(m).cloned(),
+            ..self.profile_of(ModelId(m as u32), law, *slo, seed)
+        };
+        models.map(of).collect()
     }
 
     fn profile_of(&self, model: ModelId, law: &Latency, slo: Span, seed: u64) -> ModelProfile {
@@ -172,6 +178,7 @@ impl Setup {
             apps,
             workload,
             slo: vec![slo],
+            kinds: Vec::new(),
             profile: ProfileSetup {
                 sizes: vec![1, 2, 4, 8, 16],
                 batches: 500,

@@ -3,6 +3,7 @@
 //! They travel in the program: every byte is in `data/`, whose `ATTRIBUTION.md` says whose it is. A
 //! zoo is a list of models; applications and arrivals are the scenario's.
 
+use crate::kairos;
 use crate::scenario::file::{LatencyLaw, Model};
 
 /// A zoo.
@@ -25,6 +26,8 @@ enum Form {
     Clockwork,
     /// GPU, latencies by size.
     Curves,
+    /// QoS; measured samples by size on several types of instances.
+    Samples,
 }
 
 /// Every zoo.
@@ -52,6 +55,12 @@ pub const ZOOS: &[Zoo] = &[
         what: "NVIDIA's published latencies by batch size; choose a GPU with `gpu`",
         form: Form::Curves,
         csv: include_str!("../data/nvidia_profiles.csv"),
+    },
+    Zoo {
+        name: "kairos",
+        what: "Kairos, Tables 3 and 4: QoS and replayed samples on g4dn.xlarge, c5n.2xlarge, r5n.large, t3.xlarge",
+        form: Form::Samples,
+        csv: kairos::MODELS_CSV,
     },
 ];
 
@@ -109,6 +118,16 @@ impl Zoo {
                 let rows: Option<Vec<(u32, f64)>> = fields[2].split(' ').map(row).collect();
                 Model::new(fields[1], LatencyLaw::Table(rows.expect("embedded rows")))
             }
+            Form::Samples => {
+                let on = |t: &kairos::InstanceType| {
+                    (t.name.to_string(), LatencyLaw::Samples(format!("{}@{}", fields[0], t.name)))
+                };
+                let types = kairos::instance_types();
+                let base = types.iter().find(|t| t.is_base).expect("an embedded base type");
+                let model = Model::new(fields[0], on(base).1);
+                let latency_on = types.iter().map(on).collect();
+                Model { slo_ms: number(1), latency_on, ..model }
+            }
         }
     }
 }
@@ -138,6 +157,9 @@ impl LatencyLaw {
             LatencyLaw::Affine { alpha_ms, beta_ms } => alpha_ms * f64::from(k) + beta_ms,
             LatencyLaw::Eq3 { c0_ms, .. } => *c0_ms,
             LatencyLaw::Proportional { .. } => 0.0,
+            LatencyLaw::Samples(name) => {
+                kairos::samples(name).map_or(0.0, |table| table.mean(k).as_ms_f64())
+            }
             LatencyLaw::Table(rows) => match (rows.iter().find(|r| r.0 >= k), rows.last()) {
                 (Some(row), _) => row.1,
                 (None, Some(last)) => last.1 * f64::from(k) / f64::from(last.0),
@@ -170,6 +192,15 @@ mod tests {
         assert_eq!((resnet.slo_ms, resnet.latency.ms(4)), (27.0, 2.050 * 4.0 + 5.378));
         let resnet = zoo("clockwork-v100").into_iter().find(|m| m.name == "resnet50").unwrap();
         assert_eq!((resnet.pages, resnet.load_ms, resnet.latency.ms(8)), (7, 8.33, 9.13));
+    }
+
+    #[test]
+    fn kairos_s_models_are_measured_on_four_types() {
+        let rm2 = zoo("kairos").into_iter().find(|m| m.name == "rm2").unwrap();
+        assert_eq!((rm2.slo_ms, rm2.latency_on.len()), (350.0, 4));
+        assert_eq!(rm2.latency, rm2.latency_on["g4dn.xlarge"]);
+        let samples = kairos::samples("rm2@g4dn.xlarge").unwrap();
+        assert_eq!(rm2.latency.ms(995), samples.mean(1_000).as_ms_f64());
     }
 
     /// The rule explains every published SLO, so it may stand where none is published.
@@ -216,6 +247,11 @@ mod tests {
             let sum = Sha256::digest(zoo.csv);
             let sum: String = sum.iter().map(|b| format!("{b:02x}")).collect();
             assert!(attribution.contains(&sum), "{}: {sum}", zoo.name);
+        }
+        for (name, bytes) in kairos::SAMPLES {
+            let sum = Sha256::digest(bytes);
+            let sum: String = sum.iter().map(|b| format!("{b:02x}")).collect();
+            assert!(attribution.contains(&sum), "{name}: {sum}");
         }
     }
 }

@@ -229,7 +229,7 @@ impl Judge {
 
 impl Observer for Judge {
     #[inline]
-    fn arrived(&mut self, request: &Request) {
+    fn arrived(&mut self, _now: Time, request: &Request) {
         self.all += 1;
         self.now = request.arrival;
         if request.arrival < self.from || self.said.is_some() {

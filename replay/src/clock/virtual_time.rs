@@ -1,11 +1,11 @@
 //! Virtual time for the driver's real threads: one runs at a time, and time moves when all wait.
 //!
-//! Of those that may run, the one with the smallest number does, so workers come before the
-//! controller: whatever ends at an instant has been reported before the controller looks.
+//! Of those that may run, the worker with the smallest number does, and the controller when no worker
+//! may: whatever ends at an instant has been reported before the controller looks.
 
 use super::{Clock, Participant};
 use orrery_sim::time::Time;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -21,26 +21,28 @@ struct Seats {
     now: Time,
     states: Vec<State>,
     notified: Vec<bool>,
+    turns: Vec<Arc<Condvar>>,
 }
 
 /// See the module's text.
 #[derive(Debug)]
 pub struct VirtualClock {
     seats: Mutex<Seats>,
-    turns: Vec<Condvar>,
+}
+
+impl Default for VirtualClock {
+    fn default() -> Self {
+        VirtualClock::new()
+    }
 }
 
 impl VirtualClock {
-    /// A clock at time zero for so many participants.
-    pub fn new(participants: usize) -> VirtualClock {
-        VirtualClock {
-            seats: Mutex::new(Seats {
-                now: Time::ZERO,
-                states: vec![State::Absent; participants],
-                notified: vec![false; participants],
-            }),
-            turns: (0..participants).map(|_| Condvar::new()).collect(),
-        }
+    /// A clock at time zero.
+    pub fn new() -> VirtualClock {
+        let mut seats =
+            Seats { now: Time::ZERO, states: vec![], notified: vec![], turns: Vec::new() };
+        seats.add();
+        VirtualClock { seats: Mutex::new(seats) }
     }
 
     fn seats(&self) -> MutexGuard<'_, Seats> {
@@ -51,19 +53,26 @@ impl VirtualClock {
         let mut seats = self.seats();
         seats.states[me.0 as usize] = state;
         if let Some(next) = seats.pass_on() {
-            self.turns[next].notify_one();
+            seats.turns[next].notify_one();
         }
         if state == State::Gone {
             return;
         }
+        let turn = Arc::clone(&seats.turns[me.0 as usize]);
         while seats.states[me.0 as usize] != State::Running {
-            let turn = &self.turns[me.0 as usize];
             seats = turn.wait(seats).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
 impl Seats {
+    fn add(&mut self) -> Participant {
+        self.states.push(State::Absent);
+        self.notified.push(false);
+        self.turns.push(Arc::default());
+        Participant(self.states.len() as u32 - 1)
+    }
+
     /// Lets the next participant run, if nobody does.
     fn pass_on(&mut self) -> Option<usize> {
         if self.states.iter().any(|s| matches!(s, State::Absent | State::Running)) {
@@ -83,7 +92,8 @@ impl Seats {
     }
 
     fn ready(&self) -> Option<usize> {
-        (0..self.states.len()).find(|&i| match self.states[i] {
+        let workers_first = (1..self.states.len()).chain([0]);
+        workers_first.into_iter().find(|&i| match self.states[i] {
             State::Waiting(until) => self.notified[i] || until <= self.now,
             _ => false,
         })
@@ -93,6 +103,10 @@ impl Seats {
 impl Clock for VirtualClock {
     fn now(&self) -> Time {
         self.seats().now
+    }
+
+    fn add(&self) -> Participant {
+        self.seats().add()
     }
 
     fn enter(&self, me: Participant) {
@@ -116,11 +130,11 @@ impl Clock for VirtualClock {
 mod tests {
     use super::*;
     use orrery_sim::time::Span;
-    use std::sync::Arc;
 
     #[test]
     fn time_goes_from_instant_to_instant_and_workers_come_first() {
-        let clock = Arc::new(VirtualClock::new(3));
+        let clock = Arc::new(VirtualClock::new());
+        assert_eq!([clock.add(), clock.add()], [Participant(1), Participant(2)]);
         let seen = Arc::new(Mutex::new(Vec::new()));
         let ms = |n| Time::ZERO + Span::from_ms(n);
         let threads: Vec<_> = (0..3)
@@ -140,7 +154,7 @@ mod tests {
         threads.into_iter().for_each(|t| t.join().unwrap());
         let at = |n, i| (ms(n), i);
         let alone = [at(1, 2), at(2, 1), at(3, 0)];
-        let together = [6, 12].map(|n| [at(n, 0), at(n, 1), at(n, 2)]);
+        let together = [6, 12].map(|n| [at(n, 1), at(n, 2), at(n, 0)]);
         assert_eq!(*seen.lock().unwrap(), [alone, together[0], together[1]].concat());
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{Clock, Participant};
 use orrery_sim::time::{Span, Time};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
@@ -23,22 +23,23 @@ pub struct WallClock {
     started: Instant,
     scale: u32,
     spin: Duration,
-    seats: Vec<Seat>,
+    seats: RwLock<Vec<Arc<Seat>>>,
 }
 
 impl WallClock {
-    /// A clock for so many participants whose time zero is now.
-    pub fn start(participants: usize, scale: u32, spin: Span) -> WallClock {
+    /// A clock whose time zero is now.
+    pub fn start(scale: u32, spin: Span) -> WallClock {
         WallClock {
             started: Instant::now(),
             scale: scale.max(1),
             spin: Duration::from_nanos(spin.ns()),
-            seats: (0..participants).map(|_| Seat::default()).collect(),
+            seats: RwLock::new(vec![Arc::default()]),
         }
     }
 
-    fn seat(&self, who: Participant) -> &Seat {
-        &self.seats[who.0 as usize]
+    fn seat(&self, who: Participant) -> Arc<Seat> {
+        let seats = self.seats.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&seats[who.0 as usize])
     }
 
     fn at(&self, time: Time) -> Option<Instant> {
@@ -51,6 +52,12 @@ impl Clock for WallClock {
     fn now(&self) -> Time {
         let elapsed = self.started.elapsed().as_nanos() as u64;
         Time::from_ns(elapsed / u64::from(self.scale))
+    }
+
+    fn add(&self) -> Participant {
+        let mut seats = self.seats.write().unwrap_or_else(PoisonError::into_inner);
+        seats.push(Arc::default());
+        Participant(seats.len() as u32 - 1)
     }
 
     fn enter(&self, me: Participant) {
@@ -95,30 +102,30 @@ impl Clock for WallClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
+    use crate::clock::CONTROLLER;
 
     #[test]
     fn waiting_never_ends_early_unless_notified() {
-        let clock = WallClock::start(1, 1, DEFAULT_SPIN);
-        clock.enter(Participant(0));
+        let clock = WallClock::start(1, DEFAULT_SPIN);
+        clock.enter(CONTROLLER);
         for us in [0, 50, 300, 2_000] {
             let until = clock.now() + Span::from_us(us);
-            clock.wait(Participant(0), until);
+            clock.wait(CONTROLLER, until);
             assert!(clock.now() >= until);
         }
-        clock.notify(Participant(0));
-        clock.wait(Participant(0), Time::NEVER);
+        clock.notify(CONTROLLER);
+        clock.wait(CONTROLLER, Time::NEVER);
     }
 
     #[test]
     fn a_notice_wakes_a_thread_that_waits_for_ever() {
-        let clock = Arc::new(WallClock::start(1, 3, DEFAULT_SPIN));
+        let clock = Arc::new(WallClock::start(3, DEFAULT_SPIN));
         let other = Arc::clone(&clock);
         let waiter = std::thread::spawn(move || {
-            other.enter(Participant(0));
-            other.wait(Participant(0), Time::NEVER);
+            other.enter(CONTROLLER);
+            other.wait(CONTROLLER, Time::NEVER);
         });
-        clock.notify(Participant(0));
+        clock.notify(CONTROLLER);
         waiter.join().expect("it was woken");
     }
 }

@@ -7,8 +7,7 @@ use super::Record;
 macro_rules! observe_as_records {
     ($type:ty, $reasons:expr) => {
         impl $crate::observer::Observer for $type {
-            fn arrived(&mut self, request: &$crate::request::Request) {
-                let time = request.arrival;
+            fn arrived(&mut self, time: $crate::time::Time, request: &$crate::request::Request) {
                 self.record($crate::log::Record::Arrive { time, request: *request });
             }
             fn issued(&mut self, now: $crate::time::Time, batch: &$crate::observer::Batch<'_>) {

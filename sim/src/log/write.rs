@@ -288,8 +288,8 @@ impl<W: Write> LogWriter<W> {
 }
 
 impl<W: Write> Observer for LogWriter<W> {
-    fn arrived(&mut self, request: &Request) {
-        self.line(|lines| lines.arrive(request.arrival, request));
+    fn arrived(&mut self, now: Time, request: &Request) {
+        self.line(|lines| lines.arrive(now, request));
     }
     fn issued(&mut self, now: Time, batch: &Batch<'_>) {
         self.line(|lines| lines.issue(now, batch));

@@ -123,7 +123,7 @@ impl BatchMeans {
 
 impl Observer for BatchMeans {
     #[inline]
-    fn arrived(&mut self, request: &Request) {
+    fn arrived(&mut self, _now: Time, request: &Request) {
         if !self.counts(request) {
             return;
         }

@@ -39,7 +39,8 @@ impl Sketch {
     }
 
     #[inline]
-    pub(super) fn record(&mut self, span: Span) {
+    /// One more span.
+    pub fn record(&mut self, span: Span) {
         let ns = span.ns();
         self.count += 1;
         self.sum_ns += u128::from(ns);

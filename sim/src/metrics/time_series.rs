@@ -261,8 +261,8 @@ impl Bin {
 
 impl Observer for TimeSeries {
     #[inline]
-    fn arrived(&mut self, request: &Request) {
-        self.step(request.arrival);
+    fn arrived(&mut self, now: Time, _request: &Request) {
+        self.step(now);
         self.backlog.arrived(self.in_system);
         self.in_system += 1;
         self.bins[self.bin].offered += 1;

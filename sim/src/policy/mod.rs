@@ -17,20 +17,29 @@
 //! | [`timeout`] | TensorFlow Serving (2017): a batch when it is full or has waited |
 //! | [`eager`] | the work-conserving reference of a cluster: earliest deadline, largest batch |
 //! | [`fifo`] | the plain reference: first in, first out, greedy batches |
+//! | [`kairos`] | Kairos (HPDC 2023): min-cost matching of queries to instances of several kinds |
+//! | [`ribbon`] | Ribbon (SC 2021) as Kairos has it: first come, first served, base kind first |
+//! | [`drs`] | DeepRecSys (ISCA 2020) as Kairos has it: a threshold of the size |
+//! | [`clkwrk`] | Clockwork's controller as Kairos has it: commit on arrival |
 //! | [`oracle`] | the reference that knows every execution time |
 
 pub mod autoscale;
 pub mod clipper;
+pub mod clkwrk;
 pub mod clockwork;
+pub mod drs;
 pub mod eager;
 mod early_drop;
 mod edf_queue;
 pub mod fifo;
 pub mod free_devices;
+pub mod kairos;
 pub mod nexus;
 pub mod nexus_cluster;
 pub mod oracle;
 pub mod orloj;
+pub mod pool;
+pub mod ribbon;
 mod score;
 pub mod shepherd;
 pub mod symphony;

@@ -3,6 +3,7 @@
 mod cluster;
 mod eager;
 mod naive_flex;
+mod pools;
 mod shepherd;
 mod timeout;
 

@@ -275,8 +275,8 @@ impl InSystem {
 
 impl Observer for InSystem {
     #[inline]
-    fn arrived(&mut self, request: &Request) {
-        self.step(request.arrival);
+    fn arrived(&mut self, now: Time, _request: &Request) {
+        self.step(now);
         self.number += 1;
     }
 

@@ -50,7 +50,7 @@ impl Story {
 }
 
 impl Observer for Story {
-    fn arrived(&mut self, r: &Request) {
+    fn arrived(&mut self, _now: Time, r: &Request) {
         self.tell(r.arrival, "arrived", [r.id.0, 0], None);
         self.tell(r.arrival, "is due", [r.id.0, 0], Some(r.deadline));
     }
@@ -176,6 +176,7 @@ fn stretched_world(world: &World, k: u64) -> World {
             Latency::Eq3 { c0, .. } => *c0 = *c0 * k,
             Latency::Proportional { .. } => {}
             Latency::Table(rows) => rows.iter_mut().for_each(|r| r.1 = r.1 * k),
+            Latency::Samples(_) => unreachable!("no such law here"),
         }
     }
     let d = world.core.delays;

@@ -18,5 +18,6 @@ mod recorded_shepherd;
 mod recorded_symphony;
 mod reference;
 mod regressions;
+mod replay;
 mod result_version;
 mod timeline;

@@ -2,8 +2,10 @@
 
 use super::params::Params;
 use crate::error::SpecError;
+use orrery_sim::policy::pool::Learn;
 use orrery_sim::policy::{
-    clipper, clockwork, eager, fifo, nexus, nexus_cluster, orloj, shepherd, symphony, timeout,
+    clipper, clkwrk, clockwork, drs, eager, fifo, kairos, nexus, nexus_cluster, orloj, shepherd,
+    symphony, timeout,
 };
 use orrery_sim::time::Span;
 
@@ -223,4 +225,44 @@ pub(super) fn eager_config(p: &mut Params) -> Result<eager::Config, SpecError> {
         _ => eager::Gather::Window,
     };
     Ok(eager::Config { max_batch: p.count("max_batch", 499)?, gather })
+}
+
+pub(super) fn kairos_config(p: &mut Params) -> Result<kairos::Config, SpecError> {
+    let default = match p.preset("released", "paper")? {
+        "paper" => kairos::Config::paper(),
+        _ => kairos::Config::released(),
+    };
+    let learn = if default.learn == Learn::Online { "online" } else { "offline" };
+    let rows = if default.rows == kairos::Rows::All { "all" } else { "twice" };
+    let penalty = if default.penalty == kairos::Penalty::TenQos { "ten-qos" } else { "constants" };
+    Ok(kairos::Config {
+        learn: match p.word("learn", learn, &["offline", "online"])? {
+            "offline" => Learn::Offline,
+            _ => Learn::Online,
+        },
+        rows: match p.word("rows", rows, &["all", "twice"])? {
+            "all" => kairos::Rows::All,
+            _ => kairos::Rows::TwiceInstances,
+        },
+        penalty: match p.word("penalty", penalty, &["ten-qos", "constants"])? {
+            "ten-qos" => kairos::Penalty::TenQos,
+            _ => kairos::Penalty::Constants,
+        },
+        hundredths: p.flag("hundredths", default.hundredths)?,
+        whole_ms: p.flag("whole_ms", default.whole_ms)?,
+        margin: p.number("margin", default.margin, 0.0..=0.9)?,
+    })
+}
+
+pub(super) fn drs_config(p: &mut Params) -> Result<drs::Config, SpecError> {
+    Ok(drs::Config { threshold: p.count("threshold", 256)? })
+}
+
+pub(super) fn clkwrk_config(p: &mut Params) -> Result<clkwrk::Config, SpecError> {
+    let choices = ["earliest-finish", "slowest-feasible"];
+    let choice = match p.word("choice", "earliest-finish", &choices)? {
+        "earliest-finish" => clkwrk::Choice::EarliestFinish,
+        _ => clkwrk::Choice::SlowestFeasible,
+    };
+    Ok(clkwrk::Config { choice })
 }

@@ -74,10 +74,19 @@ fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
         within(&key("count"), f64::from(d.count), 1.0, DEVICES_MAX as f64)?;
         within(&key("lanes"), f64::from(d.lanes), 1.0, 64.0)?;
         within(&key("speed"), d.speed, 1e-3, 1e3)?;
+        if let Some(price) = d.price_usd_per_hour {
+            within(&key("price_usd_per_hour"), price, 0.0, 1e6)?;
+        }
         if let Some(pages) = d.memory_pages {
             within(&key("memory_pages"), f64::from(pages), 1.0, f64::from(u32::MAX))?;
         }
         sum += u64::from(d.count);
+    }
+    let bases: Vec<usize> = (0..file.device.len()).filter(|&i| file.device[i].base).collect();
+    if let [first, second, ..] = bases[..] {
+        let found = format!("true, as for `device[{first}]`");
+        let key = format!("device[{second}].base");
+        return Err(SpecError::value(key, found, "one base kind at most", "remove one"));
     }
     within("device", sum as f64, 1.0, DEVICES_MAX as f64).map(|_| ())
 }
@@ -122,6 +131,9 @@ fn apps(file: &ScenarioFile) -> Result<(), SpecError> {
         known(&key("model"), &app.model, &models)?;
         within(&key("weight"), app.weight, 1e-9, 1e9)?;
         within(&key("size"), f64::from(app.size), 1.0, f64::from(BATCH_MAX))?;
+        if let Some(sizes) = &app.sizes {
+            sizes.parametric(&key("sizes"))?;
+        }
         if let Some(slo_ms) = app.slo_ms.filter(|s| *s != f64::INFINITY) {
             within(&key("slo_ms"), slo_ms, 1e-6, MS_MAX)?;
         }

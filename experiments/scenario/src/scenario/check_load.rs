@@ -10,7 +10,8 @@ use orrery_sim::time::Time;
 use orrery_traces::azure2019::Selection;
 
 /// The words that choose a process.
-const PROCESSES: &str = "constant, poisson, gamma, mmpp, lognormal_rate, trace, llm or workload";
+const PROCESSES: &str = "constant, poisson, integer_poisson, gamma, mmpp, lognormal_rate, trace, llm, \
+                         workload or queries";
 
 /// Checks the load of a file.
 pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
@@ -63,12 +64,14 @@ fn process(a: &Arrivals) -> Result<(), SpecError> {
     let given = [
         ("constant", a.constant.is_some()),
         ("poisson", a.poisson.is_some()),
+        ("integer_poisson", a.integer_poisson.is_some()),
         ("gamma", a.gamma.is_some()),
         ("mmpp", a.mmpp.is_some()),
         ("lognormal_rate", a.lognormal_rate.is_some()),
         ("trace", a.trace.is_some()),
         ("llm", a.llm.is_some()),
         ("workload", a.workload.is_some()),
+        ("queries", a.queries.is_some()),
     ];
     let given: Vec<&str> = given.iter().filter(|g| g.1).map(|g| g.0).collect();
     let allowed = || format!("exactly one of {PROCESSES}");
@@ -226,7 +229,8 @@ fn app_times(file: &ScenarioFile) -> Result<(), SpecError> {
     for (i, app) in file.app.iter().enumerate() {
         if app.time.is_none() && !carried.contains(&i) {
             let allowed = "a law of execution times, such as `{ constant = { ms = 5.0 } }`";
-            let remedy = "add `time`; only arrivals from `llm` or `workload` carry their own";
+            let remedy =
+                "add `time`; only arrivals from `llm`, `workload` or `queries` carry their own";
             return Err(SpecError::value(format!("app[{i}].time"), "nothing", allowed, remedy));
         }
     }
@@ -237,6 +241,7 @@ fn app_times(file: &ScenarioFile) -> Result<(), SpecError> {
 pub(super) fn carried(file: &ScenarioFile, arrivals: &Arrivals) -> Vec<usize> {
     let all = || chosen(file, "arrivals.apps", arrivals.apps.as_deref()).unwrap_or_default();
     match (&arrivals.llm, &arrivals.workload) {
+        _ if arrivals.queries.is_some() => all().into_iter().take(1).collect(),
         (Some(_), _) => all().into_iter().take(1).collect(),
         (_, Some(_)) => (0..file.app.len()).collect(),
         _ => Vec::new(),

@@ -3,7 +3,9 @@
 //! The rest of the crate sees models and applications only. Where each came from is kept, so that
 //! an error still names a key of the file.
 
-use super::file::{App, Device, Model, Popularity, ScenarioFile, Select, TimeLaw, Zoo};
+use super::file::{
+    App, Device, LatencyLaw, Model, Popularity, ScenarioFile, Select, SizesLaw, TimeLaw, Zoo,
+};
 use super::value::{MS_MAX, known, within};
 use crate::error::SpecError;
 use crate::zoo::{self, ZOOS};
@@ -43,13 +45,15 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
         fits(&format!("app[{i}]"), apps.len())?;
     }
     for (i, zoo) in file.zoo.iter().enumerate() {
-        for model in of_zoo(i, zoo)? {
+        for mut model in of_zoo(i, zoo)? {
+            // A zoo may know more kinds than the scenario has.
+            model.latency_on.retain(|kind, _| file.device.iter().any(|d| d.kind == *kind));
             if let Some(at) = models.iter().position(|m| m.name == model.name) {
                 let found = format!("`{}`, which `{}` has as well", model.name, origins.models[at]);
                 let remedy = "choose with `models`, or ask once, with `copies`";
                 return Err(SpecError::value(format!("zoo[{i}]"), found, "each name once", remedy));
             }
-            apps.push(app_of(&model));
+            apps.push(App { sizes: sizes_of(zoo, &model), ..app_of(&model) });
             models.push(model);
             origins.models.push(format!("zoo[{i}]"));
             origins.apps.push(format!("zoo[{i}]"));
@@ -181,9 +185,16 @@ fn app_of(model: &Model) -> App {
         model: model.name.clone(),
         weight: 1.0,
         size: 1,
+        sizes: None,
         slo_ms: None,
         time: Some(TimeLaw::Constant { ms: model.latency.ms(1) }),
     }
+}
+
+/// The sizes of a zoo's requests: as asked for, or those that its samples were measured for.
+fn sizes_of(zoo: &Zoo, model: &Model) -> Option<SizesLaw> {
+    let measured = matches!(model.latency, LatencyLaw::Samples(_));
+    zoo.sizes.clone().or(measured.then_some(SizesLaw::Kairos))
 }
 
 /// Multiplies the weights by the popularity.

@@ -136,6 +136,9 @@ pub enum LatencyLaw {
     /// beyond the last it grows in proportion.
     #[schemars(extend("x-form" = "[[1, 5.0], [2, 6.1]]"))]
     Table(Vec<(u32, f64)>),
+    /// Measured samples, one replayed for each batch: `MODEL@TYPE` of the zoo `kairos`.
+    #[schemars(extend("x-form" = "\"rm2@g4dn.xlarge\""))]
+    Samples(String),
 }
 
 /// `[[device]]`.
@@ -164,6 +167,15 @@ pub struct Device {
     /// Divides every latency; `proportional` needs `latency_on` on a kind whose speed is not 1.
     #[serde(default = "one_f64")]
     pub speed: f64,
+    /// Price of one; with prices the kinds are a pool, which must have a base kind.
+    #[schemars(extend("x-unit" = "USD/h"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_usd_per_hour: Option<f64>,
+    /// Whether this is the base kind; otherwise the most cost-effective one is that meets the SLO at
+    /// every size.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("x-default" = "false"))]
+    pub base: bool,
 }
 
 impl Default for Device {
@@ -178,6 +190,8 @@ impl Default for Device {
             can_preempt: false,
             memory_pages: None,
             speed,
+            price_usd_per_hour: None,
+            base: false,
         }
     }
 }
@@ -197,6 +211,9 @@ pub struct App {
     #[schemars(extend("x-unit" = "items"))]
     #[serde(default = "one_u32")]
     pub size: u32,
+    /// A law of sizes, in place of `size` (below).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<SizesLaw>,
     /// Its own SLO; `inf` for none.
     #[schemars(extend("x-default" = "the model's"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -205,6 +222,44 @@ pub struct App {
     #[schemars(extend("x-default" = "required"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<TimeLaw>,
+}
+
+/// The law of the sizes of an application's requests.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum SizesLaw {
+    /// The mixture that Kairos's released code draws, 1 to 999.
+    Kairos,
+    /// Lognormal, rounded up.
+    Lognormal {
+        /// Mean of the logarithm.
+        mu: f64,
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+        /// The largest.
+        #[serde(default = "largest_query")]
+        max: u32,
+    },
+    /// Normal, rounded.
+    Normal {
+        /// Mean.
+        mean: f64,
+        /// Standard deviation.
+        sd: f64,
+        /// The largest.
+        #[serde(default = "largest_query")]
+        max: u32,
+    },
+    /// Drawn from a CSV column; `count_column` for a histogram.
+    Samples {
+        /// A CSV file.
+        file: String,
+        /// The column of sizes.
+        column: String,
+        /// The column of how often each occurs, if the file is a histogram.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        count_column: Option<String>,
+    },
 }
 
 /// The law of execution times alone.
@@ -286,8 +341,9 @@ pub enum Unit {
 }
 
 pub use super::file_load::{
-    Arrivals, ClosedLoop, GammaArrivals, Inside, LlmArrivals, LognormalRateArrivals, MmppArrivals,
-    Next, SteadyArrivals, Think, TraceArrivals, WorkloadArrivals,
+    Arrivals, ClosedLoop, GammaArrivals, Inside, IntegerPoissonArrivals, LlmArrivals,
+    LognormalRateArrivals, MmppArrivals, Next, QueryArrivals, SteadyArrivals, Think, TraceArrivals,
+    WorkloadArrivals,
 };
 
 pub use super::file_autoscale::Autoscale;
@@ -373,6 +429,9 @@ fn one_u64() -> u64 {
 }
 pub(super) fn one_f64() -> f64 {
     1.0
+}
+fn largest_query() -> u32 {
+    1_000
 }
 fn short_share() -> f64 {
     orrery_traces::two_group::SHORT_SHARE

@@ -30,6 +30,10 @@ pub struct Arrivals {
     /// A Poisson process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poisson: Option<SteadyArrivals>,
+    /// Poisson-distributed gaps of whole ms, as Kairos's, Ribbon's and DeepRecSys's code draws them: no
+    /// Poisson process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub integer_poisson: Option<IntegerPoissonArrivals>,
     /// Gamma-distributed gaps; CV 1/√shape, so below 1 is burstier than Poisson.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gamma: Option<GammaArrivals>,
@@ -50,6 +54,28 @@ pub struct Arrivals {
     #[schemars(extend("x-form" = "{ file, ... }"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadArrivals>,
+    /// A recorded list of queries, all of the first application of `apps`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries: Option<QueryArrivals>,
+}
+
+/// `integer_poisson`.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct IntegerPoissonArrivals {
+    /// Arrivals a second.
+    pub rate_per_s: f64,
+    /// What gaps are counted in.
+    #[serde(default = "one_f64")]
+    pub unit_ms: f64,
+}
+
+/// `queries`.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct QueryArrivals {
+    /// A CSV file with `arrival_ms`, `size` and perhaps `service_ms`; `_ns`, `_us` or `_s` as well.
+    pub file: String,
 }
 
 /// `constant` and `poisson`.

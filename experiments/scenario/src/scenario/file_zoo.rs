@@ -2,7 +2,7 @@
 //!
 //! It checks no value and holds no model: `expand.rs` does the one, `zoo.rs` the other.
 
-use super::file::one_u32;
+use super::file::{SizesLaw, one_u32};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,10 @@ pub struct Zoo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the published ones"))]
     pub slo_ms: Option<f64>,
+    /// The sizes of their requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "1; of `kairos` its mixture"))]
+    pub sizes: Option<SizesLaw>,
 }
 
 /// Which models of a zoo (Symphony, §5.1).

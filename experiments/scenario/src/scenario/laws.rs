@@ -2,12 +2,14 @@
 //!
 //! Every number is checked here; files are opened through [`Files`].
 
-use super::file::{Device, LatencyLaw, Model, TimeLaw, Unit};
+use super::file::{Device, LatencyLaw, Model, SizesLaw, TimeLaw, Unit};
 use super::value::{MS_MAX, at_key, known, span_ms, within};
 use crate::error::{SpecError, nearest};
-use orrery_sim::latency::Latency;
+use crate::kairos;
+use orrery_sim::latency::{Latency, Replay};
 use orrery_sim::time::Span;
 use orrery_traces::exec_time::{ExecLaw, Mode};
+use orrery_traces::query_sizes::SizeLaw;
 use orrery_traces::samples::{self, Histogram};
 use orrery_traces::shipped::{shipped, shipped_names};
 use orrery_traces::two_group::SdRule;
@@ -72,7 +74,53 @@ impl LatencyLaw {
                 Ok(Latency::Proportional { c1 })
             }
             LatencyLaw::Table(rows) => measured(&part("table"), rows),
+            LatencyLaw::Samples(name) => {
+                // The seed is the run's: see `Scenario::world`.
+                let replay = |table| Latency::Samples(Replay { table, seed: 0 });
+                kairos::samples(name).map(replay).ok_or_else(|| no_samples(&part("samples"), name))
+            }
         }
+    }
+}
+
+fn no_samples(key: &str, name: &str) -> SpecError {
+    let models: Vec<&str> = kairos::model_names().collect();
+    let types = kairos::instance_types().map(|t| t.name);
+    let all = models.iter().flat_map(|m| types.iter().map(move |t| format!("{m}@{t}")));
+    let all: Vec<String> = all.collect();
+    let hint = nearest(name, all.iter().map(String::as_str));
+    let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+    let allowed = format!("MODEL@TYPE: {} @ {}", models.join(", "), types.join(", "));
+    let remedy = format!("{hint}correct the name, or give a `table`");
+    SpecError::value(key, format!("`{name}`"), allowed, remedy)
+}
+
+impl SizesLaw {
+    /// The law; files are read.
+    pub(super) fn law(&self, key: &str, files: &Files) -> Result<SizeLaw, SpecError> {
+        if let Some(law) = self.parametric(key)? {
+            return Ok(law);
+        }
+        let SizesLaw::Samples { file, column, count_column } = self else {
+            return Err(SpecError::value(key, "no law", "a law of sizes", "give one"));
+        };
+        let key = format!("{key}.samples");
+        let input = files.open(&format!("{key}.file"), file)?;
+        let sizes = Histogram::read(input, column, count_column.as_deref());
+        sizes.and_then(SizeLaw::empirical).map_err(|e| at_key(&key, e))
+    }
+
+    /// The law, if no file is needed; its numbers are checked in any case.
+    pub(super) fn parametric(&self, key: &str) -> Result<Option<SizeLaw>, SpecError> {
+        let (name, law) = match self {
+            SizesLaw::Kairos => ("kairos", Ok(SizeLaw::Kairos)),
+            SizesLaw::Lognormal { mu, sigma, max } => {
+                ("lognormal", SizeLaw::log_normal(*mu, *sigma, *max))
+            }
+            SizesLaw::Normal { mean, sd, max } => ("normal", SizeLaw::normal(*mean, *sd, *max)),
+            SizesLaw::Samples { .. } => return Ok(None),
+        };
+        law.map(Some).map_err(|e| at_key(&format!("{key}.{name}"), e))
     }
 }
 
@@ -104,6 +152,19 @@ pub(super) fn latency_on(m: usize, model: &Model, device: &Device) -> Result<Lat
         Some(_) => format!("model[{m}].latency_on.{}", device.kind),
         None => format!("model[{m}].latency"),
     };
+    if let (None, LatencyLaw::Samples(name)) = (own, &model.latency) {
+        let on = name.split_once('@').map_or("", |parts| parts.1);
+        if kairos::samples(name).is_some() && (on != device.kind || device.speed != 1.0) {
+            let found = format!("samples of `{on}` for kind `{}`", device.kind);
+            let allowed = "samples measured on the kind that replays them, at speed 1: the profile \
+                           has a hole here";
+            let remedy = format!(
+                "name the kind after what was measured, or give `latency_on = {{ \"{}\" = ... }}`",
+                device.kind
+            );
+            return Err(SpecError::value(key, found, allowed, remedy));
+        }
+    }
     let law = own.unwrap_or(&model.latency).law(&key)?;
     if own.is_some() || device.speed == 1.0 {
         return Ok(law);
@@ -117,6 +178,7 @@ pub(super) fn latency_on(m: usize, model: &Model, device: &Device) -> Result<Lat
         Latency::Table(rows) => {
             Latency::Table(rows.into_iter().map(|(size, span)| (size, faster(span))).collect())
         }
+        Latency::Samples(_) => law, // it was refused above
         Latency::Proportional { .. } => {
             let found =
                 format!("`proportional` on `{}`, whose speed is {}", device.kind, device.speed);

@@ -5,19 +5,21 @@
 
 use super::check_load::{carried, chosen, selection};
 use super::file::{
-    Arrivals, Inside, LlmArrivals, Next, ScenarioFile, TraceArrivals, WorkloadArrivals,
+    Arrivals, Inside, LlmArrivals, Next, QueryArrivals, ScenarioFile, TraceArrivals,
+    WorkloadArrivals,
 };
 use super::laws::Files;
 use super::sources::Bounded;
 use super::value::{at_key, duration_s, requests, span_ms, time_s};
 use crate::error::SpecError;
 use orrery_sim::request::{ModelId, Source};
-use orrery_sim::time::Time;
+use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
 use orrery_traces::azure_llm::{LlmSource, TokenCost};
 use orrery_traces::azure2019::{Invocations, InvocationsReader, MinuteRange};
 use orrery_traces::exec_time::ExecLaw;
 use orrery_traces::per_app::per_app;
+use orrery_traces::query_list::{Asked, QueryList};
 use orrery_traces::rate::{Minutes, NextState, Shape, Spacing};
 use orrery_traces::samples::Histogram;
 use orrery_traces::workload::{Application, MergedFunctions, OpenWorkload};
@@ -41,6 +43,8 @@ pub(super) enum Process {
     Llm(LlmArrivals),
     /// Arrivals as they were written down.
     Workload(WorkloadArrivals),
+    /// Queries as they were recorded, all of one application.
+    Queries(QueryArrivals),
 }
 
 /// The open load of a scenario.
@@ -61,6 +65,11 @@ pub(super) fn steady_law(a: &Arrivals) -> Option<(ArrivalLaw, &'static str)> {
     }
     if let Some(p) = &a.poisson {
         return Some((ArrivalLaw::Poisson { rate_per_s: p.rate_per_s }, "poisson"));
+    }
+    if let Some(p) = &a.integer_poisson {
+        let unit = Span::from_ms_f64(p.unit_ms);
+        let law = ArrivalLaw::IntegerPoisson { rate_per_s: p.rate_per_s, unit };
+        return Some((law, "integer_poisson"));
     }
     if let Some(p) = &a.gamma {
         let law = ArrivalLaw::Gamma { rate_per_s: p.rate_per_s, shape: p.shape };
@@ -99,7 +108,8 @@ impl OpenLoad {
             (_, _, _, Some(workload)) => Process::Workload(workload.clone()),
             _ => {
                 let remedy = "add one, such as `poisson = { rate_per_s = 100 }`";
-                return Err(SpecError::value("arrivals", "no process", "one process", remedy));
+                let none = || SpecError::value("arrivals", "no process", "one process", remedy);
+                Process::Queries(a.queries.clone().ok_or_else(none)?)
             }
         };
         Ok(OpenLoad {
@@ -140,6 +150,7 @@ impl OpenLoad {
             }
             Process::Llm(llm) => self.prompts(llm, &senders)?,
             Process::Workload(workload) => self.written(workload)?,
+            Process::Queries(queries) => self.recorded(queries, &senders)?,
         };
         let models: Vec<ModelId> = apps.iter().map(|a| a.model).collect();
         Ok(Box::new(Bounded::new(inner, self.requests, self.until, models)))
@@ -175,6 +186,21 @@ impl OpenLoad {
         };
         let source = CsvSource::open(input, slice).map_err(|e| at_key("arrivals.workload", e))?;
         Ok(Box::new(source.rebased()))
+    }
+
+    fn recorded(
+        &self,
+        queries: &QueryArrivals,
+        senders: &[Application],
+    ) -> Result<Box<dyn Source>, SpecError> {
+        let Some(a) = senders.first() else {
+            return Err(SpecError::value("arrivals.apps", "none", "one application", "name it"));
+        };
+        let input = self.files.open("arrivals.queries.file", &queries.file)?;
+        let alone = Span::from_ns_f64(a.law.quantile_ns(0.5));
+        let asked = Asked { app: a.app, model: a.model, slo: a.slo, alone };
+        let list = QueryList::open(input, asked);
+        Ok(Box::new(list.map_err(|e| at_key("arrivals.queries.file", e))?))
     }
 
     /// The laws of the execution times that the arrivals carry, by application: every time with

@@ -58,7 +58,11 @@ impl Scenario {
             return law.mean_rate_per_s().map_err(|e| at_key(&format!("arrivals.{name}"), e));
         }
         let Some(trace) = &a.trace else {
-            let name = if a.llm.is_some() { "llm" } else { "workload" };
+            let name = match (&a.llm, &a.queries) {
+                (Some(_), _) => "llm",
+                (_, Some(_)) => "queries",
+                _ => "workload",
+            };
             let found = format!("`{name}`, whose arrivals come as they were written down");
             return Err(no_rate(&format!("arrivals.{name}"), found));
         };
@@ -77,7 +81,7 @@ impl Scenario {
 }
 
 fn no_rate(key: &str, found: impl ToString) -> SpecError {
-    let allowed = "arrivals whose rate can be set: constant, poisson, gamma, mmpp, \
+    let allowed = "arrivals whose rate can be set: constant, poisson, integer_poisson, gamma, mmpp, \
                    lognormal_rate or trace";
     let remedy = "use one of these processes, or vary something else";
     SpecError::value(key, found, allowed, remedy)

@@ -29,7 +29,7 @@ fn regular(n: u64, window: Window, latency_ms: impl Fn(u64) -> u64) -> (BatchMea
     let mut both = (BatchMeans::new(window), Metrics::new(window, false));
     for id in 0..n {
         let r = request(id, id);
-        both.arrived(&r);
+        both.arrived(r.arrival, &r);
         let now = r.arrival + Span::from_ms(latency_ms(id));
         // Metrics wants instants in order; these are the batches' and the sketch's figures only.
         both.0.ended(now, &r, End::InTime, Some(r.arrival));
@@ -84,7 +84,8 @@ fn nothing_has_no_interval() {
     assert!(none.latency_quantile_ms(0.5, &sketch).is_none());
     let mut dropped = BatchMeans::default();
     for id in 0..10 {
-        dropped.arrived(&request(id, id));
+        let r = request(id, id);
+        dropped.arrived(r.arrival, &r);
     }
     dropped.finished(Time::from_ns(10 * MS));
     let total = dropped.total();

@@ -75,6 +75,7 @@ fn largest_size(profile: &ModelProfile) -> u32 {
     match &profile.law {
         Latency::Affine { .. } => BATCH_MAX,
         Latency::Table(rows) => rows.last().map_or(1, |r| r.0.clamp(1, BATCH_MAX)),
+        Latency::Samples(replay) => replay.table.largest().min(BATCH_MAX),
         Latency::Eq3 { .. } | Latency::Proportional { .. } => {
             profile.sizes.last().map_or(1, |s| s.size)
         }
@@ -83,7 +84,9 @@ fn largest_size(profile: &ModelProfile) -> u32 {
 
 fn latency(profile: &ModelProfile, batch: u32, config: &Config) -> Span {
     match &profile.law {
-        law @ (Latency::Affine { .. } | Latency::Table(_)) => law.batch(batch, Span::ZERO),
+        law @ (Latency::Affine { .. } | Latency::Table(_) | Latency::Samples(_)) => {
+            law.batch(batch, Span::ZERO)
+        }
         Latency::Eq3 { .. } | Latency::Proportional { .. } => {
             let size = profile.size(batch);
             size.mean + size.std.scale(config.std_factor)

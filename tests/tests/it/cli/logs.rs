@@ -36,6 +36,14 @@ fn a_timeline_is_json_and_the_same_bytes_on_stdout_and_in_a_file() {
 }
 
 #[test]
+fn a_timeline_does_not_overwrite_its_log() {
+    let place = place();
+    let log = place.read("a.log");
+    place.run(&["timeline", "a.log", "--out", "./a.log"]).refused(&["--out", "the log itself"]);
+    assert!(place.read("a.log") == log);
+}
+
+#[test]
 fn a_window_keeps_a_timeline_small() {
     let place = place();
     let of = |more: &[&str]| {

@@ -1,0 +1,120 @@
+//! Runs on pools against scenario files, and what a run says of itself.
+
+use super::*;
+use crate::Scenario;
+
+const COUNTS: [u32; 4] = [2, 0, 9, 0];
+
+fn outcome(policy: &str, rate_per_s: f64, stop_early: bool) -> PoolOutcome {
+    let model = PoolModel::kairos("rm2").unwrap();
+    simulate_pool(&PoolRun {
+        model: &model,
+        counts: &COUNTS,
+        policy: &PolicySpec::parse(policy).unwrap(),
+        arrivals: &ArrivalLaw::Poisson { rate_per_s },
+        sizes: &SizeLaw::Kairos,
+        queries: 4_000,
+        warm_up: 0,
+        percentile: 0.99,
+        stop_early,
+        seed: 5,
+    })
+    .unwrap()
+}
+
+/// The same pool, as a file says it.
+#[test]
+fn a_pool_is_the_scenario_of_the_same_pool() {
+    let text = "policies = [\"fifo\"]\n[[zoo]]\nname = \"kairos\"\nmodels = [\"rm2\"]\n\
+                [[device]]\nkind = \"g4dn.xlarge\"\ncount = 2\nprice_usd_per_hour = 0.526\n\
+                [[device]]\nkind = \"r5n.large\"\ncount = 9\nprice_usd_per_hour = 0.149\n\
+                [arrivals]\npoisson = { rate_per_s = 60 }\nrequests = 4000\n";
+    let setup = Scenario::from_text("t.toml", text).unwrap().setup(5).unwrap();
+    for policy in ["kairos", "kairos[preset=paper]", "ribbon", "drs", "clkwrk"] {
+        let total = setup.run(&PolicySpec::parse(policy).unwrap(), 5).unwrap().total();
+        let ours = outcome(policy, 60.0, false);
+        assert_eq!((ours.counted, ours.met), (4_000, total.ends[0]), "{policy}");
+        assert!(!ours.stopped && ours.busy[1].is_nan());
+    }
+}
+
+#[test]
+fn stopping_early_changes_no_verdict() {
+    for policy in ["kairos", "ribbon"] {
+        let mut verdicts = Vec::new();
+        for rate in [10.0, 30.0, 50.0, 70.0, 200.0] {
+            let (whole, part) = (outcome(policy, rate, false), outcome(policy, rate, true));
+            assert_eq!(whole.holds, part.holds, "{policy} at {rate}");
+            assert_eq!(whole.holds, whole.met_fraction >= 0.99);
+            let qos = PoolModel::kairos("rm2").unwrap().qos;
+            assert_eq!(whole.holds, whole.tail <= qos, "the percentile says the same");
+            assert!(part.counted <= whole.counted);
+            verdicts.push(whole.holds);
+        }
+        assert!(verdicts[0] && !verdicts[4], "{policy}: {verdicts:?}");
+    }
+}
+
+#[test]
+fn wrong_counts_are_errors() {
+    let model = PoolModel::kairos("ncf").unwrap();
+    let policy = PolicySpec::parse("ribbon").unwrap();
+    for counts in [vec![1, 2], vec![0; 4]] {
+        let error = simulate_pool(&PoolRun {
+            model: &model,
+            counts: &counts,
+            policy: &policy,
+            arrivals: &ArrivalLaw::Poisson { rate_per_s: 1.0 },
+            sizes: &SizeLaw::Kairos,
+            queries: 10,
+            warm_up: 0,
+            percentile: 0.99,
+            stop_early: false,
+            seed: 1,
+        });
+        assert!(error.unwrap_err().to_string().contains("4 counts"));
+    }
+    assert!(PoolModel::kairos("bert").is_none());
+}
+
+/// A pool of base instances alone under any policy of the kind is first come, first served.
+#[test]
+fn the_allowable_throughput_of_a_base_pool_is_the_same_for_those_that_only_queue() {
+    let model = PoolModel::kairos("rm2").unwrap();
+    let search = Search { from_per_s: 25.0, precision: 0.02, seeds: vec![1, 2] };
+    let of = |policy: &str| {
+        let run = PoolRun {
+            model: &model,
+            counts: &[4, 0, 0, 0],
+            policy: &PolicySpec::parse(policy).unwrap(),
+            arrivals: &ArrivalLaw::Poisson { rate_per_s: 1.0 },
+            sizes: &SizeLaw::Kairos,
+            queries: 3_000,
+            warm_up: 0,
+            percentile: 0.99,
+            stop_early: false,
+            seed: 0,
+        };
+        allowable(&run, &search).unwrap()
+    };
+    let (ribbon, drs) = (of("ribbon"), of("drs"));
+    assert_eq!(ribbon, drs);
+    assert!(ribbon.rate_per_s > 5.0 && ribbon.interval_per_s.is_some());
+    let allowed = ribbon.by_seed_per_s[0];
+    let holds = |rate_per_s: f64| {
+        let run = PoolRun {
+            model: &model,
+            counts: &[4, 0, 0, 0],
+            policy: &PolicySpec::parse("ribbon").unwrap(),
+            arrivals: &ArrivalLaw::Poisson { rate_per_s },
+            sizes: &SizeLaw::Kairos,
+            queries: 3_000,
+            warm_up: 0,
+            percentile: 0.99,
+            stop_early: false,
+            seed: 1,
+        };
+        simulate_pool(&run).unwrap().holds
+    };
+    assert!(holds(allowed * 0.999_999) && !holds(allowed * 1.03));
+}

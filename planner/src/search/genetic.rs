@@ -1,0 +1,136 @@
+//! GENE: a genetic algorithm over pools (Wortmann and Nannicini, whom Kairos cites in §8.3).
+//!
+//! ```text
+//! a population of random pools
+//! each generation: the best few stay; the others are children:
+//!     two parents, each the better of two drawn at random
+//!     each count is that of either parent
+//!     each count is one more or one less with some probability
+//! ```
+//!
+//! # Differences from the paper
+//! - Neither paper tells the parameters; all are ours.
+//! - A child that is no pool of the space, or was ruled out, is drawn again; after so many times it
+//!   is a random pool that is still open.
+
+use super::{Evaluate, Explorer, Found, Look, Rules, SearchError};
+use crate::{PlannerError, Pool, Space};
+use orrery_sim::rng::Stream;
+
+/// How often a child is drawn before a random pool takes its place.
+const DRAWS_MAX: usize = 32;
+
+/// The parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Genetic {
+    /// How many pools a generation has; at least 2.
+    pub population: usize,
+    /// How many of them go over to the next generation; fewer than all.
+    pub elite: usize,
+    /// The probability that a count changes by one: from 0 to 1.
+    pub mutation: f64,
+    /// After how many generations it is over.
+    pub generations: usize,
+}
+
+impl Default for Genetic {
+    fn default() -> Genetic {
+        Genetic { population: 12, elite: 2, mutation: 0.2, generations: 40 }
+    }
+}
+
+/// Searches with the stream `planner-genetic` of the seed.
+///
+/// # Errors
+/// When the parameters are wrong or a pool cannot be evaluated.
+pub fn genetic<V: Evaluate>(
+    space: &Space,
+    parameters: &Genetic,
+    seed: u64,
+    rules: Rules,
+    evaluator: &mut V,
+) -> Result<Found, SearchError<V::Error>> {
+    check(parameters)?;
+    let mut explorer = Explorer::new(space, rules, evaluator)?;
+    let mut stream = Stream::named(seed, "planner-genetic", 0);
+    let mut population: Vec<(f64, usize)> = Vec::new();
+    for generation in 0..=parameters.generations {
+        let parents = population.clone();
+        population.truncate(parameters.elite);
+        while population.len() < parameters.population {
+            let child = if generation == 0 {
+                None
+            } else {
+                child(&explorer, parameters, &parents, &mut stream)
+            };
+            let Some(child) = child.or_else(|| any_open(&explorer, &mut stream)) else { break };
+            match explorer.look(child)? {
+                Look::Value(value) => population.push((value, child)),
+                Look::Dropped => (),
+                Look::Spent => return Ok(explorer.finish(false)),
+            }
+        }
+        // Stable, and pools of the same value in the order of the space.
+        population.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        population.dedup();
+        if !explorer.may_go_on() {
+            return Ok(explorer.finish(false));
+        }
+    }
+    Ok(explorer.finish(true))
+}
+
+/// A child of two parents that is in the space and was not ruled out.
+fn child<V: Evaluate>(
+    explorer: &Explorer<V>,
+    parameters: &Genetic,
+    parents: &[(f64, usize)],
+    stream: &mut Stream,
+) -> Option<usize> {
+    let space = explorer.space;
+    for _ in 0..DRAWS_MAX {
+        let mut parent = || {
+            let mut draw = || stream.below(parents.len() as u64) as usize;
+            // The parents are sorted, the best first.
+            &space.pools()[parents[draw().min(draw())].1]
+        };
+        let (a, b) = (parent(), parent());
+        let mut gene = |(a, b): (&u32, &u32)| {
+            let count = if stream.below(2) == 0 { *a } else { *b };
+            let (changes, up) = (stream.uniform() < parameters.mutation, stream.below(2) == 0);
+            match (changes, up) {
+                (true, true) => count + 1,
+                (true, false) => count.saturating_sub(1),
+                (false, _) => count,
+            }
+        };
+        let counts = a.0.iter().zip(&b.0).map(&mut gene).collect();
+        let Some(i) = space.position(&Pool(counts)) else { continue };
+        if explorer.is_open(i) || explorer.is_known(i) {
+            return Some(i);
+        }
+    }
+    None
+}
+
+/// An open pool at random.
+fn any_open<V: Evaluate>(explorer: &Explorer<V>, stream: &mut Stream) -> Option<usize> {
+    let open: Vec<usize> =
+        (0..explorer.space.pools().len()).filter(|i| explorer.is_open(*i)).collect();
+    (!open.is_empty()).then(|| open[stream.below(open.len() as u64) as usize])
+}
+
+fn check(parameters: &Genetic) -> Result<(), PlannerError> {
+    let Genetic { population, elite, mutation, .. } = *parameters;
+    let wrong = |what, value, allowed| Err(PlannerError::Number { what, value, allowed });
+    if population < 2 {
+        return wrong("population", population as f64, "at least 2");
+    }
+    if elite >= population {
+        return wrong("elite", elite as f64, "less than the population");
+    }
+    if !(0.0..=1.0).contains(&mutation) {
+        return wrong("mutation", mutation, "a probability from 0 to 1");
+    }
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! The wall-clock driver: the simulator's core with a clock instead of a future-event list.
+//!
+//! ```text
+//!   sources ──▶ ┌────────────┐  jobs   ┌─────────────────────────┐
+//!   timers  ──▶ │ controller │ ──────▶ │ a worker for each lane, │
+//!               │  (core)    │ ◀────── │ and one for loads       │
+//!               └────────────┘  what   └─────────────────────────┘
+//!                              was measured
+//! ```
+//!
+//! The controller is one thread. It takes whatever is due first in the simulator's total order, reads
+//! the clock and tells the core: the policy decides *now*, on what has been measured. A worker runs
+//! one job at a time and reports start, end and time on the device. An open-loop client sends at its
+//! recorded instant, and a request's arrival and deadline are counted from that instant however late
+//! the controller is: lateness is data ([`Lateness`]), and too much of it makes a run invalid.
+//!
+//! Under a [`VirtualClock`](crate::clock::VirtualClock) and with a device that takes exactly as long
+//! as the model says, the log is the simulator's, record by record.
+
+mod crew;
+mod host;
+mod lateness;
+pub mod planned;
+
+pub use host::{Measured, Mutation};
+pub use lateness::{Lateness, Quantiles, Verdict};
+
+use crate::clock::{CONTROLLER, Clock};
+use crate::device::{Description, Device, DeviceError};
+use crate::threads::{self, Placement};
+use host::WallHost;
+use orrery_sim::cluster::DeviceSpec;
+use orrery_sim::core::{self, Core, Input};
+use orrery_sim::driver::{Finished, World};
+use orrery_sim::observer::{Batch, Observer};
+use orrery_sim::policy::Policy;
+use orrery_sim::request::{ActionId, DeviceId, Source};
+use orrery_sim::time::{Span, Time};
+
+/// Where devices come from.
+pub trait Rig {
+    /// Opens the device for `id`. Called once for each device that the world has at its start, and
+    /// for each that is added later.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be opened.
+    fn open(&mut self, id: DeviceId, spec: &DeviceSpec) -> Result<Box<dyn Device>, DeviceError>;
+}
+
+impl<F> Rig for F
+where
+    F: FnMut(DeviceId, &DeviceSpec) -> Result<Box<dyn Device>, DeviceError>,
+{
+    fn open(&mut self, id: DeviceId, spec: &DeviceSpec) -> Result<Box<dyn Device>, DeviceError> {
+        self(id, spec)
+    }
+}
+
+/// How a replay is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Where its threads run.
+    pub placement: Placement,
+    /// A run of which more than one in a hundred arrivals or decisions is later than this is invalid.
+    pub max_lateness: Span,
+    /// A fault that a test puts in, to see it found.
+    pub mutation: Option<Mutation>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { placement: Placement::default(), max_lateness: Span::from_ms(1), mutation: None }
+    }
+}
+
+/// What a replay leaves behind.
+pub struct Replayed<P, O> {
+    /// As a simulation leaves it.
+    pub run: Finished<P, O>,
+    /// Every action that a device ran, in the order in which they were reported.
+    pub actions: Vec<Measured>,
+    /// How late the host was.
+    pub lateness: Lateness,
+    /// The device that failed and so ended the run, if one did.
+    pub failed: Option<DeviceError>,
+    /// The devices.
+    pub devices: Vec<Description>,
+    /// Time that the controller spent working, waiting left out.
+    pub controller_busy: Span,
+    /// What was asked of the system for precise timing and not granted.
+    pub notes: Vec<String>,
+}
+
+/// Runs a policy over a workload on real devices. `world` is the prediction's: its latency models are
+/// never asked how long a job takes, only what was expected of it.
+///
+/// # Errors
+/// When a device cannot be opened. A device that fails in mid-run ends the run, which is returned
+/// with what was measured.
+pub fn replay<'w, P: Policy, O: Observer>(
+    world: &'w World,
+    sources: Vec<Box<dyn Source + 'w>>,
+    policy: P,
+    observer: O,
+    rig: &mut dyn Rig,
+    clock: &dyn Clock,
+    options: &Options,
+) -> Result<Replayed<P, O>, DeviceError> {
+    std::thread::scope(|scope| {
+        let crew = crew::Crew::new(scope, clock, options.placement);
+        let mut host = WallHost::new(world, sources, crew, rig, options.mutation);
+        for (id, spec) in world.core.devices.iter().enumerate() {
+            if let Err(e) = host.hire(DeviceId(id as u32), spec) {
+                host.dismiss();
+                return Err(e);
+            }
+        }
+        let notes = threads::settle(options.placement, 0);
+        clock.enter(CONTROLLER);
+        let mut core = Core::new(world.core.clone(), policy, (Issues::default(), observer));
+        let (end, events) = control(&mut core, &mut host, clock, world.until);
+        let failure = host.source_failure();
+        let (policy, (issues, observer)) = core.finish(end);
+        let lateness = host.lateness();
+        let failed = host.failed.take();
+        let devices = std::mem::take(&mut host.descriptions);
+        let controller_busy = host.busy;
+        let mut actions = host.dismiss();
+        issues.fill_in(&mut actions);
+        Ok(Replayed {
+            run: Finished { policy, observer, end, events, failure },
+            actions,
+            lateness: lateness.judged(options.max_lateness),
+            failed,
+            devices,
+            controller_busy,
+            notes,
+        })
+    })
+}
+
+/// The loop. Returns when it ended, and the inputs that the core handled.
+fn control<P: Policy, O: Observer>(
+    core: &mut Core<P, O>,
+    host: &mut WallHost<'_, '_, '_>,
+    clock: &dyn Clock,
+    until: Option<Time>,
+) -> (Time, u64) {
+    let until = until.unwrap_or(Time::NEVER);
+    let mut now = clock.now();
+    let mut events = 1;
+    core.handle(now, Input::Start, host);
+    loop {
+        host.take_reports();
+        if host.failed.is_some() {
+            return (now, events);
+        }
+        let (arrival, due) = (host.next_arrival(), host.queue.peek());
+        let arrives = match (arrival, due) {
+            (Some((at, source)), Some(next)) => (at, core::rank_of_arrival(source)) < next,
+            (arrival, _) => arrival.is_some(),
+        };
+        let next = if arrives { arrival.map(|a| a.0) } else { due.map(|d| d.0) };
+        let at = next.unwrap_or(Time::NEVER);
+        if next.is_none() && host.jobs_out() == 0 {
+            return (now, events);
+        }
+        let reading = clock.now();
+        if reading < at.min(until) {
+            clock.wait(CONTROLLER, at.min(until));
+            continue;
+        }
+        if at > until {
+            return (until, events);
+        }
+        now = now.max(reading);
+        events += 1;
+        let input = if arrives {
+            let (at, source) = arrival.expect("it is next");
+            host.queue.begin(at);
+            host.late.arrivals.add(now - at);
+            Input::Arrive(source, host.take(source))
+        } else {
+            let (at, due) = host.queue.pop().expect("it is next");
+            host.late.decisions.add(now - at);
+            host.input(due)
+        };
+        core.handle(now, input, host);
+        host.busy += clock.now() - reading;
+    }
+}
+
+/// Remembers when each batch was issued, and for when.
+#[derive(Default)]
+struct Issues(Vec<(ActionId, Time, Time)>);
+
+impl Issues {
+    fn fill_in(&self, actions: &mut [Measured]) {
+        for action in actions.iter_mut().filter(|a| !a.load) {
+            if let Ok(at) = self.0.binary_search_by_key(&action.action, |i| i.0) {
+                (action.issued, action.earliest) = (self.0[at].1, self.0[at].2);
+            }
+        }
+    }
+}
+
+impl Observer for Issues {
+    fn issued(&mut self, now: Time, batch: &Batch<'_>) {
+        self.0.push((batch.action, now, batch.earliest));
+    }
+}

@@ -1,0 +1,145 @@
+//! The workers' threads, and what passes between them and the controller.
+
+use crate::clock::{CONTROLLER, Clock, Participant};
+use crate::device::{DeviceError, Job, Place, Ran, Stop, Worker};
+use crate::threads::{self, Placement};
+use orrery_sim::request::{ActionId, DeviceId};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::Scope;
+
+/// A job on its way to a worker.
+struct Order {
+    job: Job,
+    stop: Arc<Stop>,
+}
+
+/// What a worker says of a job.
+pub struct Report {
+    pub action: ActionId,
+    pub device: DeviceId,
+    pub executor: u8,
+    pub result: Result<Ran, DeviceError>,
+}
+
+/// A worker as the controller knows it.
+struct Seat {
+    who: Participant,
+    orders: Sender<Order>,
+}
+
+/// All workers.
+pub struct Crew<'scope, 'env> {
+    scope: &'scope Scope<'scope, 'env>,
+    clock: &'env dyn Clock,
+    placement: Placement,
+    /// By device, then executor.
+    seats: Vec<Vec<Seat>>,
+    reports: Receiver<Report>,
+    reporter: Sender<Report>,
+}
+
+impl<'scope, 'env> Crew<'scope, 'env> {
+    pub fn new(
+        scope: &'scope Scope<'scope, 'env>,
+        clock: &'env dyn Clock,
+        placement: Placement,
+    ) -> Crew<'scope, 'env> {
+        let (reporter, reports) = channel();
+        Crew { scope, clock, placement, seats: Vec::new(), reports, reporter }
+    }
+
+    /// Gives a device's workers their threads.
+    pub fn hire(&mut self, device: DeviceId, workers: Vec<Box<dyn Worker>>) {
+        if self.seats.len() <= device.index() {
+            self.seats.resize_with(device.index() + 1, Vec::new);
+        }
+        for (executor, worker) in workers.into_iter().enumerate() {
+            let (orders, inbox) = channel();
+            let who = self.clock.add();
+            let post = Post {
+                place: Place { clock: self.clock, me: who },
+                device,
+                executor: executor as u8,
+                inbox,
+                outbox: self.reporter.clone(),
+            };
+            let placement = self.placement;
+            self.scope.spawn(move || {
+                threads::settle(placement, who.0);
+                post.work(worker);
+            });
+            self.seats[device.index()].push(Seat { who, orders });
+        }
+    }
+
+    /// Sends a job; the returned flag stops it.
+    pub fn send(&self, job: Job) -> Arc<Stop> {
+        let stop = Arc::new(Stop::default());
+        let seat = &self.seats[job.device.index()][usize::from(job.executor)];
+        // A worker that is gone has reported why.
+        let _ = seat.orders.send(Order { job, stop: Arc::clone(&stop) });
+        self.clock.notify(seat.who);
+        stop
+    }
+
+    pub fn stop(&self, device: DeviceId, executor: u8, stop: &Stop) {
+        stop.set();
+        self.clock.notify(self.seats[device.index()][usize::from(executor)].who);
+    }
+
+    pub fn report(&self) -> Option<Report> {
+        self.reports.try_recv().ok()
+    }
+
+    /// Sends everybody home, after what they are doing.
+    pub fn dismiss(self) {
+        for seat in self.seats.into_iter().flatten() {
+            drop(seat.orders);
+            self.clock.notify(seat.who);
+        }
+        self.clock.leave(CONTROLLER);
+    }
+}
+
+/// A worker's thread.
+struct Post<'env> {
+    place: Place<'env>,
+    device: DeviceId,
+    executor: u8,
+    inbox: Receiver<Order>,
+    outbox: Sender<Report>,
+}
+
+impl Post<'_> {
+    fn work(self, mut worker: Box<dyn Worker>) {
+        let Place { clock, me } = self.place;
+        clock.enter(me);
+        let started = worker.start();
+        if let Err(e) = &started {
+            self.report(ActionId(u64::MAX), Err(e.clone()));
+        }
+        while started.is_ok() {
+            match self.inbox.try_recv() {
+                Ok(Order { job, stop }) => {
+                    let result = worker.run(&job, &self.place, &stop);
+                    let failed = result.is_err();
+                    self.report(job.action, result);
+                    if failed {
+                        break;
+                    }
+                }
+                Err(TryRecvError::Empty) => clock.wait(me, orrery_sim::time::Time::NEVER),
+                Err(TryRecvError::Disconnected) => break,
+            }
+        }
+        clock.leave(me);
+    }
+
+    fn report(&self, action: ActionId, result: Result<Ran, DeviceError>) {
+        let Post { device, executor, .. } = *self;
+        // A controller that is gone does not care.
+        let _ = self.outbox.send(Report { action, device, executor, result });
+        self.place.clock.notify(CONTROLLER);
+    }
+}

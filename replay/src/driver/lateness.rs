@@ -1,0 +1,95 @@
+//! How late the host was, and whether its run can be believed.
+
+use orrery_sim::metrics::Sketch;
+use orrery_sim::time::Span;
+use serde::{Deserialize, Serialize};
+
+/// Quantiles of a lateness, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Quantiles {
+    pub count: u64,
+    pub p50_ns: u64,
+    pub p99_ns: u64,
+    pub max_ns: u64,
+}
+
+impl Quantiles {
+    fn of(sketch: &Sketch) -> Quantiles {
+        Quantiles {
+            count: sketch.count(),
+            p50_ns: sketch.quantile(0.5).ns(),
+            p99_ns: sketch.quantile(0.99).ns(),
+            max_ns: sketch.max().ns(),
+        }
+    }
+}
+
+/// Whether a run can be believed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The host kept up.
+    #[default]
+    Valid,
+    /// It did not, for the reason given: what came out says nothing of the scheduler.
+    Invalid(String),
+}
+
+/// How late the host was.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lateness {
+    /// From a request's recorded instant to the controller taking it.
+    pub arrivals: Quantiles,
+    /// From the instant at which anything else was due (a timer, a window, a device's result) to the
+    /// controller acting on it.
+    pub decisions: Quantiles,
+    /// From the controller beginning an action to its worker beginning it.
+    pub launches: Quantiles,
+    /// What follows from them.
+    pub verdict: Verdict,
+}
+
+impl Lateness {
+    pub(super) fn judged(mut self, max: Span) -> Lateness {
+        let kinds = [("arrivals", &self.arrivals), ("decisions", &self.decisions)];
+        let late = kinds.into_iter().find(|(_, q)| q.p99_ns > max.ns());
+        self.verdict = match late {
+            None => Verdict::Valid,
+            Some((what, q)) => Verdict::Invalid(format!(
+                "the host could not keep up: the p99 of the lateness of {what} is {} us, more than \
+                 {} us",
+                q.p99_ns / 1000,
+                max.ns() / 1000
+            )),
+        };
+        self
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tally(Sketch);
+
+impl Tally {
+    pub fn add(&mut self, late: Span) {
+        self.0.record(late);
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Recorder {
+    pub arrivals: Tally,
+    pub decisions: Tally,
+    pub launches: Tally,
+}
+
+impl Recorder {
+    pub fn lateness(&self) -> Lateness {
+        Lateness {
+            arrivals: Quantiles::of(&self.arrivals.0),
+            decisions: Quantiles::of(&self.decisions.0),
+            launches: Quantiles::of(&self.launches.0),
+            verdict: Verdict::Valid,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Mode `schedule`: a schedule log is rerun, each batch at its planned start, to see what the plan
+//! was worth.
+//!
+//! The plan's batches are issued when the log issued them, with `earliest` at their planned start and
+//! no `latest`: what is late runs late. Its drops and stops happen when the log says. Only batches
+//! that began are in the plan: what was refused or cancelled in the simulation used no device.
+
+use orrery_sim::log::{Closed, LogError, Record};
+use orrery_sim::policy::{Actions, Event, Exec, Known, Policy, TimerKey};
+use orrery_sim::request::{ActionId, DeviceId, Drop, End, ModelId, RequestId};
+use orrery_sim::time::Time;
+use std::collections::BTreeMap;
+
+/// A batch of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Planned {
+    issued: Time,
+    device: DeviceId,
+    lane: u8,
+    model: ModelId,
+    units: u32,
+    start: Time,
+    requests: Vec<RequestId>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Run(Planned),
+    Stop(ActionId),
+    Drop(RequestId, Drop),
+}
+
+/// What a schedule log planned, in order of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    steps: Vec<(Time, ActionId, Step)>,
+    requests: u64,
+}
+
+impl Plan {
+    /// The plan in a log.
+    ///
+    /// # Errors
+    /// The reader's, when a line cannot be read.
+    pub fn from_log(
+        records: impl IntoIterator<Item = Result<Record, LogError>>,
+    ) -> Result<Plan, LogError> {
+        let mut reading = Reading::default();
+        for record in records {
+            reading.record(record?);
+        }
+        Ok(reading.finish())
+    }
+
+    /// The plan in records.
+    pub fn from_records<'a>(records: impl IntoIterator<Item = &'a Record>) -> Plan {
+        let mut reading = Reading::default();
+        records.into_iter().for_each(|r| reading.record(r.clone()));
+        reading.finish()
+    }
+
+    /// Requests that the log's workload had.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// The policy that follows it.
+    pub fn policy(self) -> FollowPlan {
+        FollowPlan { plan: self, next: 0, running: BTreeMap::new(), ran: BTreeMap::new() }
+    }
+}
+
+#[derive(Default)]
+struct Reading {
+    /// Issued, and not begun yet.
+    issued: BTreeMap<ActionId, Planned>,
+    plan: Plan,
+}
+
+impl Reading {
+    fn record(&mut self, record: Record) {
+        match record {
+            Record::Arrive { .. } => self.plan.requests += 1,
+            Record::Issue { time, batch: b } => {
+                let planned = Planned {
+                    issued: time,
+                    device: b.device,
+                    lane: b.lane,
+                    model: b.model,
+                    units: b.units,
+                    start: time,
+                    requests: b.requests,
+                };
+                self.issued.insert(b.action, planned);
+            }
+            Record::Begin { time, action } => {
+                if let Some(planned) = self.issued.remove(&action) {
+                    let run = Step::Run(Planned { start: time, ..planned });
+                    self.plan.steps.push((planned.issued, action, run));
+                }
+            }
+            Record::Close { action, outcome: Closed::Preempted, time } => {
+                self.plan.steps.push((time, action, Step::Stop(action)));
+            }
+            Record::Close { action, .. } => {
+                self.issued.remove(&action);
+            }
+            Record::End { time, request, end: End::Dropped(why) } => {
+                self.plan.steps.push((time, ActionId(u64::MAX), Step::Drop(request, why)));
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(mut self) -> Plan {
+        // Stable: what one instant holds stays in the log's order, batches by action first.
+        self.plan.steps.sort_by_key(|s| (s.0, s.1));
+        self.plan
+    }
+}
+
+/// A policy that follows a [`Plan`].
+#[derive(Debug)]
+pub struct FollowPlan {
+    plan: Plan,
+    next: usize,
+    /// By the log's action: ours.
+    running: BTreeMap<ActionId, ActionId>,
+    /// By ours: the log's.
+    ran: BTreeMap<ActionId, ActionId>,
+}
+
+impl FollowPlan {
+    fn follow(&mut self, now: Time, known: &Known<'_>, out: &mut Actions) {
+        while let Some((at, theirs, step)) = self.plan.steps.get(self.next) {
+            if *at > now {
+                return out.set_timer(TimerKey(0), *at);
+            }
+            match step {
+                Step::Run(p) => {
+                    let exec = Exec {
+                        device: p.device,
+                        lane: p.lane,
+                        model: p.model,
+                        billed: p.units,
+                        earliest: p.start,
+                        latest: Time::NEVER,
+                    };
+                    let ours = out.exec(exec, &p.requests);
+                    self.running.insert(*theirs, ours);
+                    self.ran.insert(ours, *theirs);
+                }
+                Step::Stop(theirs) => {
+                    if let Some(ours) = self.running.get(theirs) {
+                        out.preempt(*ours);
+                    }
+                }
+                // One that was answered meanwhile stays answered.
+                Step::Drop(request, why) => {
+                    if known.request(*request).is_some() {
+                        out.end(*request, *why);
+                    }
+                }
+            }
+            self.next += 1;
+        }
+    }
+}
+
+impl Policy for FollowPlan {
+    fn name(&self) -> String {
+        "follow-plan".to_string()
+    }
+
+    fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        if let Event::Result { action, .. } = event
+            && let Some(theirs) = self.ran.remove(&action)
+        {
+            self.running.remove(&theirs);
+        }
+        // A plan's batches hold requests that arrived at their very instant: those come first.
+        match event {
+            Event::Start => {
+                if let Some((at, ..)) = self.plan.steps.first() {
+                    out.set_timer(TimerKey(0), *at);
+                }
+            }
+            Event::Timer(_) => self.follow(now, known, out),
+            _ => {}
+        }
+    }
+}
