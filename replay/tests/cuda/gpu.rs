@@ -1,6 +1,6 @@
 //! What needs a GPU; skipped, and said, where there is none.
 
-use orrery_replay::clock::{Clock, DEFAULT_SPIN, Participant, WallClock};
+use orrery_replay::clock::{CONTROLLER, Clock, DEFAULT_SPIN, WallClock};
 use orrery_replay::device::cuda::{self, CudaConfig, Curve, EncoderConfig, ModelConfig, Workload};
 use orrery_replay::device::{Device, Job, Place, Stop, Work};
 use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
@@ -26,8 +26,8 @@ fn a_timed_batch_on_a_gpu_never_ends_before_its_time() {
     let mut device = cuda::open(0, CudaConfig::of(models)).unwrap();
     let mut workers = device.workers(1).unwrap();
     eprintln!("{:?}", device.describe());
-    let clock = WallClock::start(1, 1, DEFAULT_SPIN);
-    let place = Place { clock: &clock, me: Participant(0) };
+    let clock = WallClock::start(1, DEFAULT_SPIN);
+    let place = Place { clock: &clock, me: CONTROLLER };
     clock.enter(place.me);
     workers[0].start().unwrap();
     let calibration = device.calibration();

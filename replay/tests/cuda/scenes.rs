@@ -1,6 +1,6 @@
 //! What is played in a process of its own, with the stand-in as its driver. See `stand_in.rs`.
 
-use orrery_replay::clock::{Clock, DEFAULT_SPIN, Participant, WallClock};
+use orrery_replay::clock::{CONTROLLER, Clock, DEFAULT_SPIN, Participant, WallClock};
 use orrery_replay::device::cuda::{
     self, CudaConfig, CudaDevice, Curve, EncoderConfig, ModelConfig, Workload,
 };
@@ -48,14 +48,14 @@ struct Stage {
     clock: WallClock,
 }
 
-const ME: Participant = Participant(0);
+const ME: Participant = CONTROLLER;
 
 impl Stage {
     fn open(config: CudaConfig) -> Result<Stage, DeviceError> {
         let mut device = cuda::open(0, config)?;
         let mut workers = device.workers(1)?;
         workers.iter_mut().try_for_each(|w| w.start())?;
-        let clock = WallClock::start(1, 1, DEFAULT_SPIN);
+        let clock = WallClock::start(1, DEFAULT_SPIN);
         clock.enter(ME);
         Ok(Stage { device, workers, clock })
     }
@@ -163,6 +163,9 @@ impl Clock for StopAtThirdWait<'_> {
     fn now(&self) -> Time {
         self.clock.now()
     }
+    fn add(&self) -> Participant {
+        self.clock.add()
+    }
     fn enter(&self, me: Participant) {
         self.clock.enter(me);
     }
@@ -209,13 +212,13 @@ fn stop() -> Result<(), DeviceError> {
 /// Two lanes and the loader, each on its own thread.
 fn lanes() -> Result<(), DeviceError> {
     let mut device = cuda::open(0, config())?;
-    let clock = WallClock::start(3, 1, DEFAULT_SPIN);
+    let clock = WallClock::start(1, DEFAULT_SPIN);
     let work = |me: u32, model: ModelId| match me {
         2 => Work::Load { model, time: Span::ZERO },
         _ => batch(model, 2, Span::from_us(20)),
     };
     let run = |me: u32, worker: &mut Box<dyn Worker>| {
-        let place = Place { clock: &clock, me: Participant(me) };
+        let place = Place { clock: &clock, me: clock.add() };
         clock.enter(place.me);
         worker.start()?;
         for action in 0..30 {
