@@ -63,14 +63,16 @@ enum Chunks {
 }
 
 impl Lane {
-    /// A lane. Its encoder's buffers are large enough for the largest batch of every model.
+    /// A lane, warmed up. Its encoder's buffers are large enough for the largest batch of every model.
     pub fn new(shared: Arc<Shared>) -> Result<Lane, DeviceError> {
         let gpu = &shared.gpu;
         let stream = gpu.stream(true)?;
         let scratch = gpu.memory("a lane", u64::from(shared.multiprocessors).max(2) * 4)?;
         let forward = Forward::new(&shared, &stream)?;
         let ends = [gpu.event()?, gpu.event()?];
-        Ok(Lane { first: gpu.event()?, ends, stream, scratch, forward, shared })
+        let mut lane = Lane { first: gpu.event()?, ends, stream, scratch, forward, shared };
+        lane.warm_up()?;
+        Ok(lane)
     }
 
     /// What multiplies this lane's matrices, if it runs an encoder.
@@ -183,6 +185,36 @@ impl Lane {
         unsafe { self.shared.gpu.launch(&self.stream, &launch) }
     }
 
+    /// Runs every kernel once, and the encoders at all batch sizes and lengths, though not at all pairs
+    /// of them: a driver loads a kernel when it is first launched.
+    fn warm_up(&mut self) -> Result<(), DeviceError> {
+        let shared = Arc::clone(&self.shared);
+        let scratch = self.scratch.pointer();
+        for launch in [
+            one_thread(Kernel::TimedNs, vec![Arg::At(scratch), Arg::U32(1), Arg::U64(1)]),
+            one_thread(Kernel::TimedCycles, vec![Arg::U64(1)]),
+            arithmetic(scratch, shared.multiprocessors, 1),
+        ] {
+            // SAFETY: as in `start_chunk`; `finish` waits.
+            unsafe { shared.gpu.launch(&self.stream, &launch)? };
+            self.finish()?;
+        }
+        for (model, config) in (0..).map(ModelId).zip(&shared.models) {
+            let Workload::Encoder(e) = &config.workload else { continue };
+            let lengths = (1..=e.padded(e.max_len) / e.pad_to).map(|n| n * e.pad_to);
+            let by_length = lengths.flat_map(|length| [(1, length), (e.max_batch, length)]);
+            let by_units = (1..=e.max_batch).map(|units| (units, e.padded(e.max_len)));
+            for (units, length) in by_length.chain(by_units) {
+                let Some(forward) = &mut self.forward else { continue };
+                let real = vec![length; units as usize];
+                forward.prepare_lengths(&shared, &self.stream, model, &real, length)?;
+                forward.start(&shared, &self.stream, None)?;
+                self.finish()?;
+            }
+        }
+        Ok(())
+    }
+
     fn finish(&self) -> Result<(), DeviceError> {
         let doing = "warming up";
         let end = &self.ends[0];
@@ -227,35 +259,8 @@ impl Lane {
 }
 
 impl Worker for Lane {
-    /// Runs every kernel once, and the encoders at all batch sizes and lengths, though not at all pairs
-    /// of them: a driver loads a kernel when it is first launched.
     fn start(&mut self) -> Result<(), DeviceError> {
-        self.shared.gpu.bind()?;
-        let shared = Arc::clone(&self.shared);
-        let scratch = self.scratch.pointer();
-        for launch in [
-            one_thread(Kernel::TimedNs, vec![Arg::At(scratch), Arg::U32(1), Arg::U64(1)]),
-            one_thread(Kernel::TimedCycles, vec![Arg::U64(1)]),
-            arithmetic(scratch, shared.multiprocessors, 1),
-        ] {
-            // SAFETY: as in `start_chunk`; `finish` waits.
-            unsafe { shared.gpu.launch(&self.stream, &launch)? };
-            self.finish()?;
-        }
-        for (model, config) in (0..).map(ModelId).zip(&shared.models) {
-            let Workload::Encoder(e) = &config.workload else { continue };
-            let lengths = (1..=e.padded(e.max_len) / e.pad_to).map(|n| n * e.pad_to);
-            let by_length = lengths.flat_map(|length| [(1, length), (e.max_batch, length)]);
-            let by_units = (1..=e.max_batch).map(|units| (units, e.padded(e.max_len)));
-            for (units, length) in by_length.chain(by_units) {
-                let Some(forward) = &mut self.forward else { continue };
-                let real = vec![length; units as usize];
-                forward.prepare_lengths(&shared, &self.stream, model, &real, length)?;
-                forward.start(&shared, &self.stream, None)?;
-                self.finish()?;
-            }
-        }
-        Ok(())
+        self.shared.gpu.bind()
     }
 
     fn run(&mut self, job: &Job, place: &Place<'_>, stop: &Stop) -> Result<Ran, DeviceError> {
