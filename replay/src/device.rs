@@ -11,6 +11,7 @@ use orrery_sim::time::{Span, Time};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub mod cuda;
 pub mod emulated;
 
 /// What a worker is to do.

@@ -88,7 +88,7 @@ fn law_of(profile: &ProfileFile, name: &str) -> Result<Latency, Error> {
 
 fn add_overhead(setup: &mut Setup, scenario: &Scenario, profile: &ProfileFile, how: OverheadAs) {
     let all = || setup.world.latency.iter().flatten();
-    // A law in proportion to its requests has no place for a constant.
+    // A law in proportion to its requests has no place for a constant, nor have samples.
     let fits = all().all(|law| longer(law, Span::ZERO).is_some());
     match how {
         OverheadAs::None => {}
@@ -121,6 +121,6 @@ fn longer(law: &Latency, more: Span) -> Option<Latency> {
         Latency::Table(rows) => {
             Some(Latency::Table(rows.iter().map(|(k, l)| (*k, *l + more)).collect()))
         }
-        Latency::Proportional { .. } => None,
+        Latency::Proportional { .. } | Latency::Samples(_) => None,
     }
 }

@@ -227,6 +227,7 @@ impl ModelRow {
             LatencyLaw::Eq3 { c0_ms, c1 } => format!("c0 {c0_ms:.6} ms, c1 {c1:.6}"),
             LatencyLaw::Proportional { c1 } => format!("c1 {c1:.6}, proportional"),
             LatencyLaw::Table(rows) => format!("a table of {} sizes", rows.len()),
+            LatencyLaw::Samples(of) => format!("samples of {of}"),
             LatencyLaw::Profile { .. } => "another profile".to_string(),
         };
         let mut text = format!("\n{}: {law}\n", self.name);

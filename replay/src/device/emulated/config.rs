@@ -53,13 +53,18 @@ pub struct ModelConfig {
 
 /// `samples`.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
-#[serde(deny_unknown_fields)]
-pub struct SamplesConfig {
-    /// A CSV file, by its path from the file that names it.
-    pub file: String,
-    /// The model's name there; this one's if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum SamplesConfig {
+    /// Of a CSV file.
+    Csv {
+        /// By its path from the file that names it.
+        file: String,
+        /// The model's name there; this one's if left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+    },
+    /// That travel with the program: `MODEL@TYPE` of the zoo `kairos`.
+    Shipped(String),
 }
 
 /// What a device does when nobody said anything else: a percent of spread, one batch in a thousand
@@ -70,11 +75,12 @@ pub const DEFAULT_NOISE: Noise =
 impl Config {
     /// A device that obeys a scenario's own laws, but for noise: for trying things out.
     pub fn like(models: &[(String, LatencyLaw)], noise: Noise) -> Config {
-        let model = |(name, law): &(String, LatencyLaw)| ModelConfig {
-            name: name.clone(),
-            curve: Some(Curve::of(law)),
-            samples: None,
-            noise,
+        let model = |(name, law): &(String, LatencyLaw)| {
+            let (curve, samples) = match law {
+                LatencyLaw::Samples(of) => (None, Some(SamplesConfig::Shipped(of.clone()))),
+                law => (Some(Curve::of(law)), None),
+            };
+            ModelConfig { name: name.clone(), curve, samples, noise }
         };
         Config { seed: 1, can_preempt: true, model: models.iter().map(model).collect() }
     }
@@ -123,9 +129,18 @@ impl ModelConfig {
                 }
                 Source::Curve(curve.clone())
             }
-            (None, Some(s)) => {
-                let model = s.model.as_deref().unwrap_or(name);
-                Source::Samples(Samples::read(&folder.join(&s.file), model)?)
+            (None, Some(SamplesConfig::Csv { file, model })) => {
+                let model = model.as_deref().unwrap_or(name);
+                Source::Samples(Samples::read(&folder.join(file), model)?)
+            }
+            (None, Some(SamplesConfig::Shipped(of))) => {
+                let Some(samples) = Samples::shipped(of) else {
+                    let allowed = "`MODEL@TYPE` of the zoo `kairos`, such as `rm2@g4dn.xlarge`";
+                    let (key, found) = (key("samples.shipped"), format!("`{of}`"));
+                    let remedy = "see `orrery list kairos`";
+                    return Err(Error::in_file(file, key, found, allowed, remedy));
+                };
+                Source::Samples(samples)
             }
             (curve, _) => {
                 let found = if curve.is_some() { "both" } else { "neither" };

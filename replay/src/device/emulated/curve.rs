@@ -49,8 +49,8 @@ impl Curve {
             LatencyLaw::Table(rows) => {
                 Curve::Table(rows.iter().map(|r| (r.0, r.1 * 1e3)).collect())
             }
-            // A checked scenario has numbers in the place of every profile.
-            LatencyLaw::Profile { .. } => Curve::Table(Vec::new()),
+            // Samples are no curve, and a checked scenario has numbers in place of every profile.
+            LatencyLaw::Samples(_) | LatencyLaw::Profile { .. } => Curve::Table(Vec::new()),
         }
     }
 

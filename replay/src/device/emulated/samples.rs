@@ -72,6 +72,13 @@ impl Samples {
         Ok(samples)
     }
 
+    /// Samples that travel with the program, by `MODEL@TYPE`.
+    pub fn shipped(name: &str) -> Option<Samples> {
+        let table = orrery_scenario::kairos::samples(name)?;
+        let of = |size: &u32| (*size, table.samples(*size).iter().map(|s| s.ns()).collect());
+        Some(Samples { by_size: table.sizes().iter().map(of).collect() })
+    }
+
     /// A sample of the size, or of the next larger that was measured; beyond the largest it grows in
     /// proportion. Which one depends on (seed, the action's first request, its model).
     pub fn ns(&self, seed: u64, job: &Job, units: u32, first: u64, model: u32) -> f64 {
@@ -118,6 +125,13 @@ mod tests {
         assert_eq!(ones, [10_000, 12_000]);
         assert_eq!(draw(&samples, 3, 0), 30e3);
         assert_eq!(draw(&samples, 8, 0), 60e3);
+    }
+
+    #[test]
+    fn samples_that_travel_with_the_program_are_found_by_name() {
+        let samples = Samples::shipped("rm2@g4dn.xlarge").unwrap();
+        assert!(draw(&samples, 10, 1) > 0.0);
+        assert_eq!(Samples::shipped("rm2@nowhere"), None);
     }
 
     #[test]
