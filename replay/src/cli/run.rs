@@ -107,7 +107,7 @@ impl Run {
             ModeArg::Schedule => {
                 let (policy, predicted) = self.scheduled(&prediction, seed)?;
                 let plan = Plan::from_records(&predicted);
-                say.line(&format!("following a schedule of {policy} on {}", choice.target));
+                say.line(&format!("following a {policy} on {}", choice.target));
                 let ran = runner::run(&run, Mode::Schedule(plan.policy()))?;
                 (policy, predicted, ran)
             }
