@@ -47,7 +47,10 @@ pub fn today() -> String {
 
 /// The date of a day, counted from 1970-01-01 (proleptic Gregorian calendar).
 fn date_of(mut day: u64) -> String {
-    let leap = |y: u64| y % 4 == 0 && (y % 100 != 0 || y % 400 == 0);
+    let leap = |y: u64| match (y.is_multiple_of(4), y.is_multiple_of(100)) {
+        (true, true) => y.is_multiple_of(400),
+        (four, _) => four,
+    };
     let mut year = 1970;
     while day >= 365 + u64::from(leap(year)) {
         day -= 365 + u64::from(leap(year));

@@ -5,7 +5,12 @@ use proptest::prelude::*;
 fn points(sizes: &[u32], longest_ms: &[f64], curve: &Curve) -> Vec<Point> {
     let point = |units: u32, ms: f64| {
         let longest = Span::from_ms_f64(ms);
-        Point { units, longest, median_ns: curve.ns(units, longest), held_out: units % 3 == 0 }
+        Point {
+            units,
+            longest,
+            median_ns: curve.ns(units, longest),
+            held_out: units.is_multiple_of(3),
+        }
     };
     sizes.iter().flat_map(|k| longest_ms.iter().map(move |ms| point(*k, *ms))).collect()
 }
