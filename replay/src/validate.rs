@@ -14,14 +14,18 @@ mod capacity;
 mod outcome;
 mod point;
 mod report;
+mod rows;
 mod store;
+mod verdict;
 
 pub use campaign::{Campaign, Grid, Targets};
 pub use capacity::{capacity_per_s, time_of_one};
 pub use outcome::{Band, PointResult, Repetition};
 pub use point::{Point, points};
-pub use report::{Context, Verdict, markdown, to_csv, verdict};
+pub use report::{Context, markdown};
+pub use rows::{has_gpu_run, to_csv};
 pub use store::Store;
+pub use verdict::{Differences, Verdict, verdict};
 
 use crate::compare::{Comparison, Side, Tail};
 use crate::driver::{Options, Verdict as HostVerdict};

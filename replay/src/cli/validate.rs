@@ -4,7 +4,9 @@ use super::{Answer, Say};
 use crate::error::Error;
 use crate::folder::write_whole;
 use crate::host::{self, Host};
-use crate::validate::{self, Campaign, Context, Effort, Store, markdown, to_csv, verdict};
+use crate::validate::{
+    self, Campaign, Context, Effort, Store, has_gpu_run, markdown, to_csv, verdict,
+};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -102,6 +104,7 @@ fn has_gpu_beside(out: &Path) -> bool {
     let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| {
         let is_gpu = entry.file_name().to_string_lossy().starts_with("gpu");
-        is_gpu && entry.path().join("validation.csv").is_file()
+        let results = entry.path().join("validation.csv");
+        is_gpu && std::fs::read_to_string(results).is_ok_and(|csv| has_gpu_run(&csv))
     })
 }

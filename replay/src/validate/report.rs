@@ -1,11 +1,10 @@
-//! The verdict of a campaign: Markdown for people, CSV for everything else.
+//! The report of a campaign, in Markdown.
 
 use super::Standing;
 use super::campaign::Campaign;
 use super::outcome::{Band, PointResult, Repetition};
-use super::point::Point;
+use super::verdict::{Differences, Verdict, differences, verdict};
 use crate::profile::{Errors, ProfileFile};
-use serde::Serialize;
 use std::fmt::Write;
 
 /// What a report says besides the results.
@@ -19,68 +18,6 @@ pub struct Context {
     pub host: String,
     /// A GPU campaign stands beside it.
     pub has_gpu: bool,
-}
-
-/// Differences of some points, in percentage points of the finish rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[allow(missing_docs)]
-pub struct Differences {
-    pub points: usize,
-    pub mean: f64,
-    pub max: f64,
-    /// The mean over points of largest less smallest of their repeated runs.
-    pub spread_mean: f64,
-    pub spread_max: f64,
-}
-
-/// A campaign, judged.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Verdict {
-    /// Points with a valid run, all together.
-    pub all: Differences,
-    /// Points of the plan.
-    pub planned: usize,
-    /// Points that are finished.
-    pub finished: usize,
-    /// Runs that do not count.
-    pub invalid_runs: usize,
-    /// Runs that do.
-    pub valid_runs: usize,
-    /// Mean and maximum are within the campaign's targets.
-    pub within_targets: bool,
-}
-
-/// Judges what is finished.
-pub fn verdict(campaign: &Campaign, standing: &Standing) -> Verdict {
-    let finished: Vec<&PointResult> = standing.points.iter().filter_map(|p| p.1.as_ref()).collect();
-    let all = differences(finished.iter().copied());
-    let targets = campaign.file.targets;
-    let runs = || finished.iter().flat_map(|r| &r.runs);
-    Verdict {
-        all,
-        planned: standing.points.len(),
-        finished: finished.len(),
-        invalid_runs: runs().filter(|r| r.invalid.is_some()).count(),
-        valid_runs: runs().filter(|r| r.invalid.is_none()).count(),
-        within_targets: all.points > 0
-            && all.mean <= targets.mean_points
-            && all.max <= targets.max_points,
-    }
-}
-
-fn differences<'a>(results: impl Iterator<Item = &'a PointResult>) -> Differences {
-    let (mut d, mut spreads) = (Differences::default(), Vec::new());
-    for r in results {
-        let Some(difference) = r.difference_points().map(f64::abs) else { continue };
-        d.points += 1;
-        d.mean += difference;
-        d.max = d.max.max(difference);
-        spreads.extend(r.spread_points());
-    }
-    d.mean /= d.points.max(1) as f64;
-    d.spread_mean = spreads.iter().sum::<f64>() / spreads.len().max(1) as f64;
-    d.spread_max = spreads.iter().copied().fold(0.0, f64::max);
-    d
 }
 
 /// The report.
@@ -99,23 +36,30 @@ pub fn markdown(campaign: &Campaign, standing: &Standing, context: &Context) -> 
 
 fn headline(campaign: &Campaign, v: &Verdict, context: &Context) -> String {
     let mut text = String::new();
-    let is_gpu = campaign.file.device.starts_with("cuda");
+    let is_gpu = v.on_a_gpu && v.all.points > 0;
     if campaign.file.virtual_clock {
         text += "**A test of the harness under a virtual clock: no device was timed.**\n\n";
     } else if !is_gpu && !context.has_gpu {
-        text += "**Not validated on a GPU.** The device is emulated: it waits.\n\n";
+        text += "**Not validated on a GPU.**";
+        let waits = campaign.file.device == "emulated";
+        text += if waits { " The device is emulated: it waits.\n\n" } else { "\n\n" };
     }
     if !campaign.file.note.is_empty() {
         let _ = writeln!(text, "{}\n", campaign.file.note.trim());
     }
     let targets = campaign.file.targets;
+    if v.all.points == 0 {
+        let _ = writeln!(text, "No run counts: nothing is validated.");
+    }
     let word = if v.within_targets { "within" } else { "**not within**" };
-    let _ = writeln!(
-        text,
-        "Finish rate, measured against simulated, over {} points: {:.2} percentage points apart on \
-         average, {:.2} at most; {word} the targets of {} and {}.",
-        v.all.points, v.all.mean, v.all.max, targets.mean_points, targets.max_points
-    );
+    if v.all.points > 0 {
+        let _ = writeln!(
+            text,
+            "Finish rate, measured against simulated, over {} points: {:.2} percentage points apart \
+             on average, {:.2} at most; {word} the targets of {} and {}.",
+            v.all.points, v.all.mean, v.all.max, targets.mean_points, targets.max_points
+        );
+    }
     let _ = writeln!(
         text,
         "{} of {} points are finished; {} runs count, {} are invalid.\n",
@@ -320,94 +264,4 @@ fn profiles(standing: &Standing) -> String {
         }
     }
     text
-}
-
-/// A line of `validation.csv`: a run.
-#[derive(Serialize)]
-struct Row<'a> {
-    campaign: &'a str,
-    point: &'a str,
-    policy: &'a str,
-    exec_ms: Option<f64>,
-    slo_ms: f64,
-    load: f64,
-    rate_per_s: f64,
-    run: usize,
-    invalid: &'a str,
-    requests: u64,
-    simulated_finish_rate: f64,
-    measured_finish_rate: f64,
-    difference_points: f64,
-    simulated_goodput_per_s: f64,
-    measured_goodput_per_s: f64,
-    simulated_latency_p50_ns: u64,
-    measured_latency_p50_ns: u64,
-    simulated_latency_p99_ns: u64,
-    measured_latency_p99_ns: u64,
-    simulated_mean_batch: f64,
-    measured_mean_batch: f64,
-    duration_over_p99_ns: u64,
-    duration_under_p99_ns: u64,
-    completion_under_p99_ns: u64,
-    launches_late_p99_ns: u64,
-    decisions_late_p99_ns: u64,
-    arrivals_late_p99_ns: u64,
-    controller_busy_per_request_ns: u64,
-    load_average: &'a str,
-    date: &'a str,
-}
-
-/// The rows of all runs.
-pub fn to_csv(campaign: &Campaign, standing: &Standing) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for (point, result) in &standing.points {
-        let Some(r) = result else { continue };
-        for (i, run) in r.runs.iter().enumerate() {
-            // Into memory: it cannot fail.
-            let _ = writer.serialize(row(campaign, point, r, i, run));
-        }
-    }
-    String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
-}
-
-fn row<'a>(
-    campaign: &'a Campaign,
-    point: &'a Point,
-    r: &'a PointResult,
-    i: usize,
-    run: &'a Repetition,
-) -> Row<'a> {
-    let (s, m) = (&r.simulated, &run.measured);
-    Row {
-        campaign: &campaign.file.name,
-        point: &point.name,
-        policy: &r.policy,
-        exec_ms: r.exec_ms,
-        slo_ms: r.slo_ms,
-        load: r.load,
-        rate_per_s: r.rate_per_s,
-        run: i + 1,
-        invalid: run.invalid.as_deref().unwrap_or_default(),
-        requests: m.requests,
-        simulated_finish_rate: s.finish_rate,
-        measured_finish_rate: m.finish_rate,
-        difference_points: 100.0 * (m.finish_rate - s.finish_rate),
-        simulated_goodput_per_s: s.goodput_per_s,
-        measured_goodput_per_s: m.goodput_per_s,
-        simulated_latency_p50_ns: s.latency.p50_ns,
-        measured_latency_p50_ns: m.latency.p50_ns,
-        simulated_latency_p99_ns: s.latency.p99_ns,
-        measured_latency_p99_ns: m.latency.p99_ns,
-        simulated_mean_batch: s.mean_batch,
-        measured_mean_batch: m.mean_batch,
-        duration_over_p99_ns: run.duration_over.p99_ns,
-        duration_under_p99_ns: run.duration_under.p99_ns,
-        completion_under_p99_ns: run.completion_under.p99_ns,
-        launches_late_p99_ns: run.lateness.launches.p99_ns,
-        decisions_late_p99_ns: run.lateness.decisions.p99_ns,
-        arrivals_late_p99_ns: run.lateness.arrivals.p99_ns,
-        controller_busy_per_request_ns: run.controller_busy_per_request_ns,
-        load_average: &run.load_average,
-        date: &r.date,
-    }
 }

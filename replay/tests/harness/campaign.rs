@@ -2,7 +2,9 @@
 //! one that is 5 % slower is seen to be 5 % slower.
 
 use orrery_replay::compare::read_log_file;
-use orrery_replay::validate::{Campaign, Effort, Standing, Store, run, to_csv, verdict};
+use orrery_replay::validate::{
+    Campaign, Effort, Standing, Store, has_gpu_run, run, to_csv, verdict,
+};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -136,6 +138,17 @@ fn finished_points_are_not_run_again_and_parts_make_the_whole() {
     let error = Store::new(&whole).read(&again.standing.points[3].0).unwrap_err().to_string();
     assert!(error.contains("result.json") && error.contains("remove"), "{error}");
     drop(campaign);
+}
+
+#[test]
+fn only_a_run_on_a_gpu_that_counts_is_one() {
+    let row =
+        |invalid, device, name| format!("invalid,device,device_name\n{invalid},{device},{name}\n");
+    assert!(has_gpu_run(&row("", "cuda:0", "NVIDIA A100")));
+    assert!(!has_gpu_run(&row("the host could not keep up", "cuda:0", "NVIDIA A100")));
+    assert!(!has_gpu_run(&row("", "cuda:0", "orrery stand-in (no GPU)")));
+    assert!(!has_gpu_run(&row("", "emulated", "waits")));
+    assert!(!has_gpu_run(""));
 }
 
 #[test]
