@@ -52,7 +52,7 @@ pub struct Ran {
     pub failed: Option<DeviceError>,
     /// The devices.
     pub devices: Vec<Description>,
-    /// Time that the controller worked, real time.
+    /// Time that the controller worked, by the clock of the run.
     pub controller_busy: Span,
     /// Inputs that it handled.
     pub events: u64,

@@ -82,6 +82,7 @@ fn rounds(
     settings: &Settings,
 ) -> Result<Vec<Vec<Timed>>, DeviceError> {
     worker.start()?;
+    clock.begin();
     let place = Place { clock, me: CONTROLLER };
     let empty = |p: &Planned| Timed { planned: *p, device: Vec::new(), around: Vec::new() };
     let mut timed: Vec<Vec<Timed>> =
@@ -146,6 +147,7 @@ pub(super) fn timer_resolution(clocks: Clocks) -> Option<PrimitiveRow> {
         return None;
     }
     let clock = clocks.start();
+    clock.begin();
     let mut steps = Vec::with_capacity(2_000);
     let mut last = clock.now();
     while steps.len() < 2_000 {
