@@ -72,8 +72,8 @@ fn what_is_wrong_with_a_pool_is_named() {
     wrong(&[ZOO, both[0], both[1], LOAD], "base = true\n[arr", &["one base kind"]);
     no_setup(&[ZOO, R5, LOAD], &["no base kind", "rm2", "350", "999 items", "r5n.large takes"]);
     no_setup(&[ZOO, G4, "[[device]]\nkind = \"r5n.large\"\n", LOAD], &["price of every kind"]);
-    let short = format!("{ZOO}slo_ms = 5\n");
-    no_setup(&[&short, G4, R5, LOAD, "[profile]\nsizes = [1]\n"], &["g4dn.xlarge", "SLO"]);
+    let (short, t3) = (format!("{ZOO}slo_ms = 10\n"), R5.replace("r5n.large", "t3.xlarge"));
+    no_setup(&[&short, G4, &t3, LOAD], &["t3.xlarge", "a query of 1 item", "some query fits"]);
     let sizes = |law: &str| format!("{ZOO}sizes = {law}\n");
     wrong(&[&sizes("{ normal = { mean = 0, sd = 1 } }"), G4, LOAD], "[[zoo]]", &["mean"]);
     let unit = LOAD
