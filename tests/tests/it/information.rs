@@ -212,8 +212,6 @@ fn another_profile_changes_decisions_and_no_truth() {
         "nexus-cluster",
         "shepherd",
         "eager",
-        "kairos",
-        "clkwrk",
     ] {
         let first = log(&with_profile(0), text, 1);
         let mut changed = 0;
