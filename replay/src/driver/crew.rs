@@ -104,10 +104,13 @@ impl<'scope, 'env> Crew<'scope, 'env> {
     pub fn report(&self) -> Option<Report> {
         self.reports.try_recv().ok()
     }
+}
 
-    /// Sends everybody home, after what they are doing.
-    pub fn dismiss(self) {
-        for seat in self.seats.into_iter().flatten() {
+/// Sends everybody home, after what they are doing: also when the controller panics, because its
+/// threads are waited for.
+impl Drop for Crew<'_, '_> {
+    fn drop(&mut self) {
+        for seat in std::mem::take(&mut self.seats).into_iter().flatten() {
             drop(seat.orders);
             self.clock.notify(seat.who);
         }

@@ -165,7 +165,7 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
             self.crew.stop(*device, *executor, &out.stop);
         }
         self.take_reports();
-        self.crew.dismiss();
+        drop(self.crew);
         self.actions
     }
 
