@@ -65,8 +65,19 @@ fn cells(claim: &Claim, rows: &[Row]) -> Vec<(String, f64)> {
         );
         by.first().filter(|b| b.value != 0.0).map(|b| r.value / b.value)
     };
+    // A search that never got there has no number of evaluations: it is beyond any.
+    let never = |r: &Row| Row { value: f64::INFINITY, metric: claim.metric.clone(), ..r.clone() };
+    let with_never = |name: &str, setting: &str, model: &str, pool: &str| -> Vec<Row> {
+        let own = find(name, setting, model, pool, &claim.metric);
+        if !claim.metric.starts_with("evaluations_") {
+            return own.into_iter().cloned().collect();
+        }
+        let all = find(name, setting, model, pool, super::ALLOWABLE);
+        let has = |r: &Row| own.iter().find(|o| o.axes == r.axes).map(|o| (*o).clone());
+        all.into_iter().map(|r| has(r).unwrap_or_else(|| never(r))).collect()
+    };
     let mut out = Vec::new();
-    for a in find(&claim.of, &claim.setting, &claim.model, &claim.pool, &claim.metric) {
+    for a in &with_never(&claim.of, &claim.setting, &claim.model, &claim.pool) {
         let mut label = a.axes.replace("setting=", "").replace("model=", "").replace(';', " ");
         label = label.replace("pool=", "");
         let Some(above) = value(a) else { continue };
@@ -77,14 +88,18 @@ fn cells(claim: &Claim, rows: &[Row]) -> Vec<(String, f64)> {
         let (own, model) = (a.axis("setting").unwrap_or_default(), a.axis("model"));
         let model = model.unwrap_or_default();
         let setting = if claim.over_setting.is_empty() { own } else { &claim.over_setting };
-        let mut below = find(&claim.over, setting, model, &claim.over_pool, &claim.metric);
+        let mut below = with_never(&claim.over, setting, model, &claim.over_pool);
         if below.len() > 1 && claim.over_pool.is_empty() {
             below.retain(|b| b.axis("pool") == a.axis("pool"));
         }
-        let by = below.first().and_then(|b| value(b)).filter(|b| *b != 0.0);
+        let by = below.first().and_then(&value).filter(|b| *b != 0.0);
         out.extend(by.map(|by| (label, above / by)));
     }
     out
+}
+
+fn figure(x: f64) -> String {
+    if x.is_infinite() { "never".to_string() } else { format!("{x:.3}") }
 }
 
 /// A line for each claim.
@@ -119,10 +134,11 @@ pub fn text(claims: &[Claim], rows: &[Row], out: &mut String) {
         };
         let _ = write!(out, "\n    {taken}{what}, asked {asked}");
         if let Some(x) = c.taken {
-            let _ = write!(out, ", is {x:.3}");
+            let _ = write!(out, ", is {}", figure(x));
         }
         if c.cells.len() <= 10 {
-            let list: Vec<String> = c.cells.iter().map(|(l, x)| format!("{l} {x:.3}")).collect();
+            let list: Vec<String> =
+                c.cells.iter().map(|(l, x)| format!("{l} {}", figure(*x))).collect();
             let _ = write!(out, ": {}", list.join(", "));
         } else {
             let least = c.cells.iter().map(|x| x.1).fold(f64::INFINITY, f64::min);
@@ -145,4 +161,76 @@ fn subject(claim: &Claim) -> String {
         let _ = write!(what, ", {}", claim.metric);
     }
     what
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(system: &str, axes: &str, value: f64) -> Row {
+        Row {
+            system: system.into(),
+            axes: axes.into(),
+            metric: super::super::ALLOWABLE.into(),
+            value,
+            ..Row::default()
+        }
+    }
+
+    fn claim(text: &str) -> Claim {
+        toml::from_str(&format!("text = \"t\"\n{text}")).unwrap()
+    }
+
+    #[test]
+    fn a_ratio_is_of_the_same_model_setting_and_pool() {
+        let rows = [
+            row("a", "setting=x;model=m;pool=1-0", 10.0),
+            row("a", "setting=x;model=m;pool=0-1", 30.0),
+            row("a", "setting=y;model=m;pool=1-0", 70.0),
+            row("b", "setting=x;model=m;pool=1-0", 5.0),
+            row("b", "setting=x;model=m;pool=0-1", 10.0),
+            row("c", "setting=x;model=m;pool=2-2", 2.0),
+            row("c", "setting=y;model=m;pool=2-2", 7.0),
+        ];
+        let values =
+            |text: &str| check(&claim(text), &rows).cells.iter().map(|c| c.1).collect::<Vec<f64>>();
+        assert_eq!(values("of = \"a\"\nover = \"b\"\nat_least = 1.0"), [2.0, 3.0]);
+        assert_eq!(values("of = \"a\"\nover = \"c\"\nat_least = 1.0"), [5.0, 15.0, 10.0]);
+        assert_eq!(values("of = \"a\"\npool = \"0-1\"\nat_least = 1.0"), [30.0]);
+        let across = "of = \"a\"\nover = \"a\"\nsetting = \"y\"\nover_setting = \"x\"\n\
+                      relative_to = \"c\"\npool = \"1-0\"\nover_pool = \"1-0\"\nat_most = 2.0";
+        assert_eq!(values(across), [2.0], "70 / 7 over 10 / 2");
+    }
+
+    #[test]
+    fn a_search_that_never_got_there_fails() {
+        let rows = [row("s", "model=m", 5.0), row("s", "model=n", 5.0), {
+            let metric = "evaluations_until_reached".to_string();
+            Row { metric, ..row("s", "model=n", 9.0) }
+        }];
+        let of = "of = \"s\"\nmetric = \"evaluations_until_reached\"\nat_most = 12.0";
+        let c = check(&claim(of), &rows);
+        assert_eq!((c.holds, c.good, c.cells.len()), (Some(false), 1, 2));
+        let mut text = String::new();
+        super::text(&[claim(of)], &rows, &mut text);
+        assert!(text.contains("m never, n 9.000"), "{text}");
+    }
+
+    #[test]
+    fn a_claim_holds_in_each_cell_or_for_what_is_taken() {
+        let rows = [row("a", "model=m", 1.0), row("a", "model=n", 3.0)];
+        let holds = |text: &str| check(&claim(&format!("of = \"a\"\n{text}")), &rows).holds;
+        assert_eq!(holds("at_least = 1.0"), Some(true));
+        assert_eq!(holds("at_least = 1.1"), Some(false));
+        assert_eq!(holds("take = \"largest\"\nat_least = 2.9\nat_most = 3.1"), Some(true));
+        assert_eq!(holds("take = \"smallest\"\nat_least = 2.9"), Some(false));
+        assert_eq!(holds("take = \"mean\"\nat_least = 2.0\nat_most = 2.0"), Some(true));
+        assert_eq!(holds("model = \"n\"\nat_most = 2.0"), Some(false));
+        assert_eq!(holds("model = \"none\"\nat_most = 2.0"), None);
+        let mut text = String::new();
+        let failing = claim("of = \"a\"\nat_least = 2.0");
+        super::text(&[failing], &rows, &mut text);
+        assert!(text.contains("t -> DOES NOT HOLD (1 of 2 do)"), "{text}");
+        assert!(text.contains("asked at least 2: m 1.000, n 3.000"), "{text}");
+    }
 }

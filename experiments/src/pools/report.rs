@@ -6,7 +6,7 @@ use orrery_results::Row;
 use std::fmt::Write;
 
 /// The metrics of a search, as columns: heading, metric, as a percentage.
-const OF_SEARCH: [(&str, &str, bool); 9] = [
+const OF_SEARCH: [(&str, &str, bool); 10] = [
     ("pools", "pools", false),
     ("found q/s", ALLOWABLE, false),
     ("evaluations", "evaluations", false),
@@ -14,6 +14,7 @@ const OF_SEARCH: [(&str, &str, bool); 9] = [
     ("% of optimum", "best_over_optimum", true),
     ("to optimum", "evaluations_to_optimum", false),
     ("to within 1 %", "evaluations_to_near_optimum", false),
+    ("% of runs there", "reached_near_optimum_share", true),
     ("% worse than homog.", "below_homogeneous_share", true),
     ("until reached", "evaluations_until_reached", false),
 ];

@@ -235,3 +235,27 @@ impl Terms {
 fn ns(span: Span) -> i64 {
     i64::try_from(span.ns()).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_predictions_are_gaussian_and_keyed_by_the_query() {
+        let config = Config { noise: 0.05, ..Config::released() };
+        let one = |id: u64| config.disturbed(Span::from_ms(1_000), 3, RequestId(id), 1).as_ms_f64();
+        assert_eq!(one(7), one(7));
+        assert_ne!(one(7), one(8));
+        let n = 20_000;
+        let errors: Vec<f64> = (0..n).map(|id| one(id) / 1_000.0 - 1.0).collect();
+        let mean = errors.iter().sum::<f64>() / n as f64;
+        let sd = (errors.iter().map(|e| (e - mean) * (e - mean)).sum::<f64>() / n as f64).sqrt();
+        // 4 sigma.
+        assert!(mean.abs() < 4.0 * 0.05 / (n as f64).sqrt(), "{mean}");
+        assert!((sd - 0.05).abs() < 4.0 * 0.05 / (2.0 * n as f64).sqrt(), "{sd}");
+        let beyond = errors.iter().filter(|e| e.abs() > 0.1).count() as f64 / n as f64;
+        assert!((0.040..0.051).contains(&beyond), "2 sigma: {beyond}");
+        let none = Config::released().disturbed(Span::from_ms(9), 3, RequestId(7), 1);
+        assert_eq!(none, Span::from_ms(9));
+    }
+}
