@@ -2,6 +2,7 @@
 
 use super::file::{Claim, Take};
 use orrery_results::Row;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// What came of a claim.
@@ -78,8 +79,8 @@ fn cells(claim: &Claim, rows: &[Row]) -> Vec<(String, f64)> {
     };
     let mut out = Vec::new();
     for a in &with_never(&claim.of, &claim.setting, &claim.model, &claim.pool) {
-        let mut label = a.axes.replace("setting=", "").replace("model=", "").replace(';', " ");
-        label = label.replace("pool=", "");
+        let label = ["setting", "model", "pool"].map(|axis| a.axis(axis).unwrap_or_default());
+        let label = label.map(str::to_string);
         let Some(above) = value(a) else { continue };
         if claim.over.is_empty() {
             out.push((label, above));
@@ -95,7 +96,22 @@ fn cells(claim: &Claim, rows: &[Row]) -> Vec<(String, f64)> {
         let by = below.first().and_then(&value).filter(|b| *b != 0.0);
         out.extend(by.map(|by| (label, above / by)));
     }
-    out
+    labelled(out)
+}
+
+/// Cells are called by setting, model and pool, as far as these tell them apart.
+fn labelled(cells: Vec<([String; 3], f64)>) -> Vec<(String, f64)> {
+    let one_setting = cells.windows(2).all(|w| w[0].0[0] == w[1].0[0]);
+    let place = |c: &([String; 3], f64)| (c.0[0].clone(), c.0[1].clone());
+    let places: BTreeSet<(String, String)> = cells.iter().map(place).collect();
+    let one_pool = places.len() == cells.len();
+    let label = |[setting, model, pool]: [String; 3]| {
+        let setting = if one_setting { String::new() } else { setting };
+        let pool = if one_pool { String::new() } else { pool };
+        let parts = [setting, model, pool];
+        parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    cells.into_iter().map(|(l, x)| (label(l), x)).collect()
 }
 
 fn figure(x: f64) -> String {
