@@ -105,9 +105,7 @@ impl Matcher {
         self.distance.resize(objects, 0);
         self.from.resize(objects, 0);
         self.reduce_rows(costs, objects);
-        for _ in 0..2 {
-            self.reduce_augmenting(costs, objects);
-        }
+        self.reduce_augmenting(costs, objects);
         let free = std::mem::take(&mut self.free);
         for &agent in &free {
             self.augment(agent, costs, objects);

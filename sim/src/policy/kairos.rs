@@ -84,6 +84,8 @@ pub struct Kairos {
     chosen: Vec<u32>,
     rows: Vec<Row>,
     latency: Vec<Span>,
+    /// By chosen column: its kind, and what it has left in ns.
+    heads: Vec<(usize, i64)>,
     matrix: Vec<i64>,
     gone: Vec<usize>,
 }
@@ -107,6 +109,7 @@ impl Kairos {
             chosen: Vec::new(),
             rows: Vec::new(),
             latency: Vec::new(),
+            heads: Vec::new(),
             matrix: Vec::new(),
             gone: Vec::new(),
         };
@@ -217,15 +220,19 @@ impl Kairos {
 
     fn fill(&mut self, now: Time) {
         let kinds = self.estimates.kinds();
+        self.heads.clear();
+        for &column in &self.chosen {
+            let kind = self.pool.instances()[column as usize].kind.min(kinds - 1);
+            self.heads.push((kind, self.columns.left_ns(column, now)));
+        }
         self.matrix.clear();
         for (row, latency) in self.rows.iter().zip(self.latency.chunks_exact(kinds)) {
             let weights = &self.weights[row.model * kinds..][..kinds];
             let terms = self.config.terms(row, now);
-            for &column in &self.chosen {
-                let kind = self.pool.instances()[column as usize].kind.min(kinds - 1);
-                let left = self.columns.left(column, now);
-                self.matrix.push(terms.cost(weights[kind], left + latency[kind]));
-            }
+            let cost = |&(kind, left_ns): &(usize, i64)| {
+                terms.cost(weights[kind], left_ns + latency[kind].ns() as i64)
+            };
+            self.matrix.extend(self.heads.iter().map(cost));
         }
     }
 

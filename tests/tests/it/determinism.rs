@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// Every policy, and every parameter that chooses another branch of one.
-pub const POLICIES: [&str; 35] = [
+pub const POLICIES: [&str; 41] = [
     "clipper",
     "clipper[preset=paper]",
     "clipper[sizing=fixed,size=16,default_reply=false]",
@@ -56,6 +56,12 @@ pub const POLICIES: [&str; 35] = [
     "shepherd",
     "shepherd[preset=paper]",
     "shepherd[expired_head_bug=true,factor=2]",
+    "kairos",
+    "kairos[preset=paper]",
+    "ribbon",
+    "drs[threshold=1]",
+    "clkwrk",
+    "clkwrk[choice=slowest-feasible]",
     "timeout",
     "timeout[max_batch=4,max_wait_ms=20,drop_expired=true]",
 ];

@@ -18,8 +18,8 @@ use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::policy::fifo::Fifo;
 use orrery_sim::policy::{Actions, Event, Known, Policy};
 use orrery_sim::policy::{
-    clipper, clockwork, eager, fifo, nexus, nexus_cluster, oracle, orloj, shepherd, symphony,
-    timeout,
+    clipper, clkwrk, clockwork, drs, eager, fifo, kairos, nexus, nexus_cluster, oracle, orloj,
+    ribbon, shepherd, symphony, timeout,
 };
 use orrery_sim::request::{End, RequestId};
 use orrery_sim::rng::Stream;
@@ -137,6 +137,21 @@ pub fn policies() -> Vec<Entry> {
             let gather = [eager::Gather::Head, eager::Gather::Window][case.seed as usize % 2];
             let config = eager::Config { max_batch: 8, gather };
             Box::new(eager::Eager::new(config, &case.profiles()))
+        }),
+        entry("kairos", |case| {
+            let config =
+                [kairos::Config::released(), kairos::Config::paper()][case.seed as usize % 2];
+            Box::new(kairos::Kairos::new(config, &case.profiles()))
+        }),
+        entry("ribbon", |case| Box::new(ribbon::Ribbon::new(&case.profiles()))),
+        entry("drs", |case| {
+            let config = drs::Config { threshold: 1 + case.seed as u32 % 2 };
+            Box::new(drs::Drs::new(config, &case.profiles()))
+        }),
+        entry("clkwrk", |case| {
+            let choices = [clkwrk::Choice::EarliestFinish, clkwrk::Choice::SlowestFeasible];
+            let config = clkwrk::Config { choice: choices[case.seed as usize % 2] };
+            Box::new(clkwrk::Clkwrk::new(config, &case.profiles()))
         }),
     ]
 }

@@ -228,8 +228,15 @@ fn another_profile_changes_decisions_and_no_truth() {
 
 #[test]
 fn what_does_not_plan_does_not_depend_on_the_profile() {
-    let texts =
-        ["fifo", "fifo[drop_expired=true]", "clipper[sizing=fixed,size=16]", "oracle", "timeout"];
+    let texts = [
+        "fifo",
+        "fifo[drop_expired=true]",
+        "clipper[sizing=fixed,size=16]",
+        "oracle",
+        "timeout",
+        "ribbon",
+        "drs",
+    ];
     for text in texts {
         for seed in 1..4 {
             assert!(log(&with_profile(seed), text, 1) == log(&with_profile(0), text, 1), "{text}");

@@ -70,7 +70,7 @@ impl LatencyLaw {
                 Ok(Latency::Eq3 { c0, c1: within(&part("eq3.c1"), *c1, 1e-9, 1e3)? })
             }
             LatencyLaw::Proportional { c1 } => {
-                let c1 = within(&part("proportional.c1"), *c1, 1e-9, 1e3)?;
+                let c1 = within(&part("proportional.c1"), *c1, 0.0, 1e3)?;
                 Ok(Latency::Proportional { c1 })
             }
             LatencyLaw::Table(rows) => measured(&part("table"), rows),

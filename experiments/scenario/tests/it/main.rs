@@ -7,6 +7,7 @@ mod errors;
 mod errors_load;
 mod examples;
 mod loads;
+mod pools;
 mod properties;
 mod rates;
 mod reference;

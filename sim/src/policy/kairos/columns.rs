@@ -2,7 +2,7 @@
 //! instant at which they are to be free, then by rank.
 
 use crate::policy::pool::{Instance, Rank};
-use crate::time::{Span, Time};
+use crate::time::Time;
 
 /// The columns. See the module's text.
 #[derive(Debug, Default)]
@@ -31,11 +31,11 @@ impl Columns {
         self.busy[instance as usize]
     }
 
-    /// What a busy instance still has to do, as estimated.
+    /// What a busy instance still has to do, as estimated, in ns.
     #[inline]
-    pub fn left(&self, instance: u32, now: Time) -> Span {
+    pub fn left_ns(&self, instance: u32, now: Time) -> i64 {
         let at = self.free_at[instance as usize].0;
-        if at > now { at - now } else { Span::ZERO }
+        (at.ns() as i64 - now.ns() as i64).max(0)
     }
 
     fn key(&self, instance: u32) -> (bool, Time, Rank) {

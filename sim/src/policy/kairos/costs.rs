@@ -217,13 +217,12 @@ pub(super) struct Terms {
 
 impl Terms {
     #[inline]
-    pub(super) fn cost(&self, weight: i64, time: Span) -> i64 {
-        let time = ns(time);
-        let cost = if time <= self.fits_ns {
-            weight.saturating_mul(time)
+    pub(super) fn cost(&self, weight: i64, time_ns: i64) -> i64 {
+        let cost = if time_ns <= self.fits_ns {
+            weight.saturating_mul(time_ns)
         } else if self.each {
             weight.saturating_mul(self.penalty_cost)
-        } else if time <= self.in_time_ns {
+        } else if time_ns <= self.in_time_ns {
             PARTS as i64 * ns(MARGIN_COST)
         } else {
             self.penalty_cost
