@@ -13,15 +13,18 @@
 
 mod bounds;
 mod claims;
+mod conditions;
 mod evaluate;
 mod file;
+mod oracle;
 mod report;
 mod scheme;
 mod searches;
 mod select;
 mod world;
 
-pub use file::{Algorithm, Claim, Column, Conditions, Figure, Search, Setting};
+pub use conditions::Conditions;
+pub use file::{Algorithm, Claim, Column, Figure, Search, Setting};
 pub use scheme::Scheme;
 pub use select::Selector;
 

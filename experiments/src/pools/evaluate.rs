@@ -3,6 +3,7 @@
 //! A value depends on the world, the pool and the scheme alone: not on what was asked before, and not
 //! on how many threads ask.
 
+use super::oracle::oracle;
 use super::scheme::Scheme;
 use super::world::World;
 use crate::cell::{Measure, Replication, spec_sha256};
@@ -12,15 +13,9 @@ use orrery_planner::search::threshold;
 use orrery_planner::{PlannerError, Pool};
 use orrery_scenario::pool::{Allowable, PoolRun, Search, SearchError, allowable, simulate_pool};
 use orrery_scenario::{PolicySpec, SpecError};
-use orrery_sim::latency::{Latency, Replay};
-use orrery_sim::orcl::{Sized, orcl};
-use orrery_sim::request::RequestId;
-use orrery_sim::rng::Stream;
 use orrery_sim::stats::{Interval, replications};
-use orrery_sim::time::Span;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -301,27 +296,6 @@ fn run<'a>(world: &'a World, pool: &'a Pool, policy: &'a PolicySpec, seed: u64) 
         stop_early: true,
         seed,
     }
-}
-
-/// The oracle on a pool: the sizes and service times that a simulation of the seed would draw.
-fn oracle(world: &World, pool: &Pool, seed: u64) -> f64 {
-    // The stream that `WithSizes` draws from.
-    let mut stream = Stream::named(seed, "query sizes", 0);
-    let n = world.conditions.queries;
-    let sizes: Vec<u32> = (0..n).map(|_| world.sizes.draw(&mut stream)).collect();
-    let of_seed = |law: &Latency| match law {
-        Latency::Samples(r) => Latency::Samples(Replay { table: Arc::clone(&r.table), seed }),
-        law => law.clone(),
-    };
-    let truth: Vec<Latency> = world.truth.truth.iter().map(of_seed).collect();
-    let base = world.truth.base as usize;
-    let kinds = pool.0.iter().enumerate();
-    let instances: Vec<(bool, usize)> =
-        kinds.flat_map(|(kind, &n)| (0..n).map(move |_| (kind == base, kind))).collect();
-    let takes = |q: Sized, kind: usize| {
-        truth[kind].of_batch(q.size, Span::ZERO, RequestId(q.number as u64))
-    };
-    orcl(&sizes, &instances, world.truth.qos, takes).throughput_per_s
 }
 
 /// As an entry of the store.

@@ -1,6 +1,6 @@
 //! A model under the conditions of a figure: its pools, their upper bounds, and what is simulated.
 
-use super::file::{Arrivals, Conditions, From, Region, Sizes};
+use super::conditions::{Arrivals, Conditions, From, Region, Sizes};
 use orrery_planner::{
     Catalogue, Ingredients, InstanceType, Latency, Pool, Price, Profile, Ranking, Space, released,
     upper_bound_per_s,
