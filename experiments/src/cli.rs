@@ -64,6 +64,9 @@ enum Command {
     Audit {
         /// A log written by `orrery run --log`.
         log: PathBuf,
+        /// It is of a replay on a wall clock, where a request is told a little after its arrival.
+        #[arg(long)]
+        wall_clock: bool,
     },
     /// Turn a schedule log into a timeline that ui.perfetto.dev opens.
     Timeline(crate::timeline::Timeline),
@@ -341,7 +344,7 @@ pub fn main() -> ExitCode {
         Command::Sweep(args) => crate::sweep::sweep(&args),
         Command::Merge(args) => crate::sweep::merge(&args),
         Command::Trace(command) => commands::trace(&command),
-        Command::Audit { log } => commands::audit(&log),
+        Command::Audit { log, wall_clock } => commands::audit(&log, wall_clock),
         Command::Timeline(args) => crate::timeline::command(&args),
         Command::Explain(args) => crate::explain::command(&args),
         Command::Plot(args) => crate::plot::command(&args),

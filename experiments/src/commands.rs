@@ -17,7 +17,7 @@ use crate::whole_file::{Unfinished, unwritable};
 use orrery_results::{Row, to_json};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
-use orrery_sim::audit::audit_log;
+use orrery_sim::audit::Auditor;
 use orrery_sim::log::read_log;
 use orrery_traces::inspect::{inspect, inspect_with};
 use orrery_traces::shipped::{shipped, shipped_names};
@@ -293,10 +293,11 @@ fn record_parquet(_: &mut dyn orrery_sim::request::Source, out: &Path) -> Result
 ///
 /// # Errors
 /// When the log cannot be read.
-pub fn audit(log: &Path) -> Result<Answer, SpecError> {
+pub fn audit(log: &Path, wall_clock: bool) -> Result<Answer, SpecError> {
     let name = log.display().to_string();
     let file = File::open(log).map_err(|source| SpecError::Read { file: name.clone(), source })?;
-    let report = audit_log(read_log(BufReader::new(file), &name))?;
+    let auditor = if wall_clock { Auditor::on_a_wall_clock() } else { Auditor::default() };
+    let report = auditor.read(read_log(BufReader::new(file), &name))?;
     let failed = !report.is_clean();
     Ok(Answer { stdout: format!("{report}\n"), failed, ..Answer::default() })
 }

@@ -7,7 +7,7 @@ use crate::groups::{Distribution, Groups};
 use crate::legend::{Key, Legend};
 use crate::names;
 use crate::panel::{Axis, Mark, Panel};
-use crate::scale::{Scale, Tick, ticks_at};
+use crate::scale::{Scale, Tick, range, ticks_at};
 use crate::sheet::{Sheet, grid_for};
 use crate::style::Style;
 use orrery_results::DistributionRow;
@@ -42,6 +42,37 @@ pub fn latency_cdf(
     let panels = groups.panels.iter().map(panel).collect();
     let notes = too_short_for_the_tail(&groups, nines);
     Ok(sheet(&groups, format!("distribution of {words}"), panels, notes).figure())
+}
+
+/// How far off predictions were, on a logarithmic axis with the tail stretched: a panel for each case
+/// (time on the device, completion), a curve for each side of the error (Clockwork Fig. 10). The rows'
+/// quantity is `error_ns`, their policy the side.
+///
+/// # Errors
+/// When the table has no such distribution, or too many for one figure.
+pub fn error_cdf(rows: &[DistributionRow]) -> Result<Figure, PlotError> {
+    let figure = "error-cdf";
+    let kept = Choice::default().distributions(figure, rows, "error_ns")?;
+    let groups = Groups::of(figure, &kept)?;
+    let (unit, divisor) = names::time_unit(groups.largest());
+    let xs = groups.all().flat_map(|d| d.points.iter().map(move |p| p.0 / divisor));
+    // Errors below a nanosecond do not exist; what is exact stands at the left edge.
+    let (low, high) = range(xs.filter(|x| *x > 0.0));
+    let x = Scale::Log { low, high: (high * 1.2).max(low * 10.0) };
+    let nines = nines(&groups);
+    let y = Scale::Tail { nines };
+    let panel = |(title, own): &(String, Vec<Distribution>)| Panel {
+        title: title.clone(),
+        x: axis(&format!("error ({unit})"), x, x.ticks(6)),
+        y: axis("share of these actions (%)", y, y.ticks(9)),
+        marks: own
+            .iter()
+            .flat_map(|d| tail_marks(d, groups.place(&d.name), divisor, nines))
+            .collect(),
+    };
+    let panels = groups.panels.iter().map(panel).collect();
+    let notes = too_short_for_the_tail(&groups, nines);
+    Ok(sheet(&groups, "errors of prediction".into(), panels, notes).figure())
 }
 
 /// The distribution of batch sizes, as steps (Symphony Fig. 1).

@@ -9,6 +9,7 @@
 //! | [`metric_by_axis`] | any metric against any numeric axis | |
 //! | [`execution_time_histogram`] | execution times alone | Orloj Fig. 2 |
 //! | [`latency_cdf`] | latencies with the tail stretched | Clockwork Fig. 5 |
+//! | [`error_cdf`] | how far off predictions were | Clockwork Fig. 10 |
 //! | [`batch_size_cdf`] | batch sizes | Symphony Fig. 1 |
 //! | [`time_series`] | offered load, goodput, utilisation, requests in the system | |
 //! | [`device_timeline`] | which device ran which batch when | |
@@ -45,7 +46,7 @@ mod svg;
 mod tests;
 mod timeline;
 
-pub use cdf::{batch_size_cdf, latency_cdf};
+pub use cdf::{batch_size_cdf, error_cdf, latency_cdf};
 pub use choice::Choice;
 pub use curves::{finish_rate_by, finish_rate_by_slo, metric_by_axis};
 pub use error::{Parts, PlotError};

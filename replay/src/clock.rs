@@ -22,6 +22,9 @@ pub const CONTROLLER: Participant = Participant(0);
 
 /// A clock with which threads wait. Time zero is the start of the run.
 pub trait Clock: Send + Sync {
+    /// The run starts now: devices are open and workers are ready. Nobody has asked for the time yet.
+    fn begin(&self) {}
+
     /// The time.
     fn now(&self) -> Time;
 

@@ -11,6 +11,7 @@ use orrery_sim::time::{Span, Time};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub mod cuda;
 pub mod emulated;
 
 /// What a worker is to do.
@@ -139,6 +140,25 @@ pub trait Device: Send {
     /// # Errors
     /// When the device cannot give so many.
     fn workers(&mut self, lanes: u8) -> Result<Vec<Box<dyn Worker>>, DeviceError>;
+
+    /// What else is worth measuring before a run: bandwidths, launches, timers.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn primitives(&mut self) -> Result<Vec<Primitive>, DeviceError> {
+        Ok(Vec::new())
+    }
+}
+
+/// A measured number of a device.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Primitive {
+    /// What it is: `host to device`.
+    pub name: String,
+    /// The unit of the samples: `GB/s`, `us`, `ns`.
+    pub unit: String,
+    /// What was measured.
+    pub samples: Vec<f64>,
 }
 
 /// A device that failed, or is not there.

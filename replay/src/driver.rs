@@ -116,6 +116,11 @@ pub fn replay<'w, P: Policy, O: Observer>(
             }
         }
         let notes = threads::settle(options.placement, 0);
+        if let Err(e) = host.wait_until_ready() {
+            host.dismiss();
+            return Err(e);
+        }
+        clock.begin();
         clock.enter(CONTROLLER);
         let mut core = Core::new(world.core.clone(), policy, (Issues::default(), observer));
         let (end, events) = control(&mut core, &mut host, clock, world.until);

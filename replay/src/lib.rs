@@ -4,7 +4,20 @@
 //! The wall-clock driver ([`driver`]) is a second loop around the simulator's core; a [`device`] is
 //! emulated or CUDA.
 
+pub mod cli;
 pub mod clock;
+pub mod compare;
 pub mod device;
 pub mod driver;
+pub mod error;
+pub mod folder;
+pub mod host;
+pub mod prediction;
+pub mod profile;
+pub mod record;
+pub mod runner;
+pub mod target;
 pub mod threads;
+pub mod validate;
+
+pub use error::Error;

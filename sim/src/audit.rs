@@ -48,11 +48,7 @@ pub fn audit(records: impl IntoIterator<Item = Record>) -> Report {
 pub fn audit_log(
     records: impl IntoIterator<Item = Result<Record, LogError>>,
 ) -> Result<Report, LogError> {
-    let mut auditor = Auditor::default();
-    for record in records {
-        auditor.record(record?);
-    }
-    Ok(auditor.finish())
+    Auditor::default().read(records)
 }
 
 /// The auditor: give it every record, in order. It is an observer too, and so can audit a run while
@@ -104,6 +100,20 @@ impl Auditor {
     /// An auditor of a run on a real device, where a request is told a little after its arrival.
     pub fn on_a_wall_clock() -> Auditor {
         Auditor { on_a_wall_clock: true, ..Auditor::default() }
+    }
+
+    /// Audits a log that is being read.
+    ///
+    /// # Errors
+    /// The reader's, if a line cannot be read.
+    pub fn read(
+        mut self,
+        records: impl IntoIterator<Item = Result<Record, LogError>>,
+    ) -> Result<Report, LogError> {
+        for record in records {
+            self.record(record?);
+        }
+        Ok(self.finish())
     }
 
     /// The next record of the log.

@@ -35,6 +35,7 @@ pub fn scenario() -> Vec<Table> {
         ("autoscale", keys.keys(&["autoscale"], &[])),
         ("app", keys.keys(&["app"], &[])),
         ("laws of time", law(&["app", "time"], "execution time alone")),
+        ("laws of sizes", law(&["app", "sizes"], "items of a request")),
         ("arrivals", keys.keys(&["arrivals"], &[])),
         ("processes", keys.tables_in(&["arrivals"], ["process", "arrivals"])),
         ("trace", keys.keys(&["arrivals", "trace"], &[])),
@@ -83,7 +84,12 @@ impl Reference {
     pub fn laws(&self, path: &[&str], heads: [&str; 2]) -> String {
         let row = |name: &&str| {
             let path = [path, &[*name]].concat();
-            [format!("`{{ {name} = {} }}`", self.form(&path)), meaning(self.node(&path).own)]
+            let node = self.node(&path);
+            let written = match is_word(node.own) {
+                true => format!("`\"{name}\"`"),
+                false => format!("`{{ {name} = {} }}`", self.form(&path)),
+            };
+            [written, meaning(node.own)]
         };
         table(heads, (self.names)(path).iter().map(row).collect())
     }
@@ -154,6 +160,9 @@ impl Reference {
             return Some(Node { own, required, value: self.resolve(own) });
         }
         let variants = value.get("oneOf")?.as_array()?;
+        if let Some(own) = variants.iter().find(|v| v.get("const").is_some_and(|c| c == part)) {
+            return Some(Node { own, required: true, value: own });
+        }
         let own = variants.iter().find(|v| has(v).is_some())?;
         Some(Node { own, required: true, value: self.resolve(has(own)?) })
     }
@@ -173,6 +182,11 @@ impl Reference {
             }
         }
     }
+}
+
+/// Whether a variant is written as its name alone.
+fn is_word(own: &Value) -> bool {
+    own.get("const").is_some()
 }
 
 /// Whether the value of a key is a table with keys of its own.

@@ -21,6 +21,7 @@ mod file_load;
 mod file_zoo;
 mod laws;
 mod load;
+mod measured;
 mod place;
 mod pools;
 mod rate;
@@ -31,6 +32,7 @@ mod vary;
 use crate::error::SpecError;
 use crate::policy_spec::PolicySpec;
 pub use check_load::selection;
+pub use measured::PROFILE_VERSION;
 pub use vary::InputFile;
 
 use crate::setup::{ProfileSetup, Setup, Workload};
@@ -101,10 +103,12 @@ impl Scenario {
             files: Files { folder: path.parent().unwrap_or(Path::new("")).to_path_buf() },
             origins: Origins::default(),
         };
-        let expanded = expand::expand(&file).and_then(|(file, origins)| {
-            check::check(&file).map_err(|e| origins.translate(&file, e))?;
-            Ok((file, origins))
-        });
+        let resolved = measured::resolve(&file, &scenario.files);
+        let expanded =
+            resolved.and_then(|file| expand::expand(&file)).and_then(|(file, origins)| {
+                check::check(&file).map_err(|e| origins.translate(&file, e))?;
+                Ok((file, origins))
+            });
         let (file, origins) = expanded.map_err(|e| scenario.placed(e))?;
         Ok(Scenario { file, origins, ..scenario })
     }

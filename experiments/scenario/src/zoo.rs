@@ -156,7 +156,7 @@ impl LatencyLaw {
         match self {
             LatencyLaw::Affine { alpha_ms, beta_ms } => alpha_ms * f64::from(k) + beta_ms,
             LatencyLaw::Eq3 { c0_ms, .. } => *c0_ms,
-            LatencyLaw::Proportional { .. } => 0.0,
+            LatencyLaw::Proportional { .. } | LatencyLaw::Profile { .. } => 0.0,
             LatencyLaw::Samples(name) => {
                 kairos::samples(name).map_or(0.0, |table| table.mean(k).as_ms_f64())
             }

@@ -2,7 +2,7 @@
 
 use super::{Clock, Participant};
 use orrery_sim::time::{Span, Time};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -16,21 +16,24 @@ struct Seat {
     notified: AtomicBool,
 }
 
-/// Real time since its creation, divided by a scale: with a scale of 10 every second of the scenario
+/// Real time since the run began, divided by a scale: with a scale of 10 every second of the scenario
 /// takes ten, and the host's lateness weighs a tenth.
 #[derive(Debug)]
 pub struct WallClock {
-    started: Instant,
+    created: Instant,
+    /// From its creation to the start of the run, in nanoseconds.
+    begun_ns: AtomicU64,
     scale: u32,
     spin: Duration,
     seats: RwLock<Vec<Arc<Seat>>>,
 }
 
 impl WallClock {
-    /// A clock whose time zero is now.
+    /// A clock whose time zero is now, until the run begins.
     pub fn start(scale: u32, spin: Span) -> WallClock {
         WallClock {
-            started: Instant::now(),
+            created: Instant::now(),
+            begun_ns: AtomicU64::new(0),
             scale: scale.max(1),
             spin: Duration::from_nanos(spin.ns()),
             seats: RwLock::new(vec![Arc::default()]),
@@ -44,14 +47,20 @@ impl WallClock {
 
     fn at(&self, time: Time) -> Option<Instant> {
         let real = time.ns().checked_mul(u64::from(self.scale))?;
-        self.started.checked_add(Duration::from_nanos(real))
+        let begun = self.begun_ns.load(Ordering::Acquire);
+        self.created.checked_add(Duration::from_nanos(real.checked_add(begun)?))
     }
 }
 
 impl Clock for WallClock {
+    fn begin(&self) {
+        self.begun_ns.store(self.created.elapsed().as_nanos() as u64, Ordering::Release);
+    }
+
     fn now(&self) -> Time {
-        let elapsed = self.started.elapsed().as_nanos() as u64;
-        Time::from_ns(elapsed / u64::from(self.scale))
+        let elapsed = self.created.elapsed().as_nanos() as u64;
+        let since = elapsed.saturating_sub(self.begun_ns.load(Ordering::Acquire));
+        Time::from_ns(since / u64::from(self.scale))
     }
 
     fn add(&self) -> Participant {
@@ -115,6 +124,15 @@ mod tests {
         }
         clock.notify(CONTROLLER);
         clock.wait(CONTROLLER, Time::NEVER);
+    }
+
+    #[test]
+    fn time_zero_is_the_start_of_the_run() {
+        let clock = WallClock::start(1, DEFAULT_SPIN);
+        let before = clock.now();
+        clock.wait(CONTROLLER, before + Span::from_ms(5));
+        clock.begin();
+        assert!(clock.now() < before + Span::from_ms(5), "five milliseconds are forgotten");
     }
 
     #[test]

@@ -3,6 +3,14 @@
 //! The law is a sample of measured durations, or a curve with noise from a stream of its own. It is
 //! never the object with which a prediction is made: comparing a model with itself proves nothing.
 
+mod config;
+mod curve;
+mod samples;
+
+pub use config::{Config, DEFAULT_NOISE, ModelConfig, SamplesConfig};
+pub use curve::{Curve, Noise};
+pub use samples::Samples;
+
 use super::{Description, Device, DeviceError, Job, Place, Ran, Stop, Worker};
 use orrery_sim::time::Span;
 use std::sync::Arc;

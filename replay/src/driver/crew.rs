@@ -37,6 +37,8 @@ pub struct Crew<'scope, 'env> {
     seats: Vec<Vec<Seat>>,
     reports: Receiver<Report>,
     reporter: Sender<Report>,
+    ready: Receiver<Result<(), DeviceError>>,
+    says_ready: Sender<Result<(), DeviceError>>,
 }
 
 impl<'scope, 'env> Crew<'scope, 'env> {
@@ -46,7 +48,9 @@ impl<'scope, 'env> Crew<'scope, 'env> {
         placement: Placement,
     ) -> Crew<'scope, 'env> {
         let (reporter, reports) = channel();
-        Crew { scope, clock, placement, seats: Vec::new(), reports, reporter }
+        let (says_ready, ready) = channel();
+        let seats = Vec::new();
+        Crew { scope, clock, placement, seats, reports, reporter, ready, says_ready }
     }
 
     /// Gives a device's workers their threads.
@@ -63,6 +67,7 @@ impl<'scope, 'env> Crew<'scope, 'env> {
                 executor: executor as u8,
                 inbox,
                 outbox: self.reporter.clone(),
+                says_ready: self.says_ready.clone(),
             };
             let placement = self.placement;
             self.scope.spawn(move || {
@@ -71,6 +76,14 @@ impl<'scope, 'env> Crew<'scope, 'env> {
             });
             self.seats[device.index()].push(Seat { who, orders });
         }
+    }
+
+    /// Waits until every worker is ready for its first job.
+    pub fn wait_until_ready(&self) -> Result<(), DeviceError> {
+        let workers = self.seats.iter().map(Vec::len).sum::<usize>();
+        // The channel stays open: the crew has a sender of its own.
+        let ready = self.ready.iter().take(workers);
+        ready.fold(Ok(()), |all, one| all.and(one))
     }
 
     /// Sends a job; the returned flag stops it.
@@ -91,10 +104,13 @@ impl<'scope, 'env> Crew<'scope, 'env> {
     pub fn report(&self) -> Option<Report> {
         self.reports.try_recv().ok()
     }
+}
 
-    /// Sends everybody home, after what they are doing.
-    pub fn dismiss(self) {
-        for seat in self.seats.into_iter().flatten() {
+/// Sends everybody home, after what they are doing: also when the controller panics, because its
+/// threads are waited for.
+impl Drop for Crew<'_, '_> {
+    fn drop(&mut self) {
+        for seat in std::mem::take(&mut self.seats).into_iter().flatten() {
             drop(seat.orders);
             self.clock.notify(seat.who);
         }
@@ -109,13 +125,16 @@ struct Post<'env> {
     executor: u8,
     inbox: Receiver<Order>,
     outbox: Sender<Report>,
+    says_ready: Sender<Result<(), DeviceError>>,
 }
 
 impl Post<'_> {
     fn work(self, mut worker: Box<dyn Worker>) {
         let Place { clock, me } = self.place;
-        clock.enter(me);
         let started = worker.start();
+        // A controller that is gone does not care.
+        let _ = self.says_ready.send(started.clone());
+        clock.enter(me);
         if let Err(e) = &started {
             self.report(ActionId(u64::MAX), Err(e.clone()));
         }

@@ -154,13 +154,18 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
         Ok(())
     }
 
+    /// Waits until every worker is ready for its first job.
+    pub fn wait_until_ready(&self) -> Result<(), DeviceError> {
+        self.crew.wait_until_ready()
+    }
+
     /// Ends the workers, and gives what was measured.
     pub fn dismiss(mut self) -> Vec<Measured> {
         for ((device, executor), out) in &self.out {
             self.crew.stop(*device, *executor, &out.stop);
         }
         self.take_reports();
-        self.crew.dismiss();
+        drop(self.crew);
         self.actions
     }
 

@@ -9,7 +9,7 @@ use orrery_sim::log::{Closed, LogError, Record};
 use orrery_sim::policy::{Actions, Event, Exec, Known, Policy, TimerKey};
 use orrery_sim::request::{ActionId, DeviceId, Drop, End, ModelId, RequestId};
 use orrery_sim::time::Time;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A batch of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Plan {
 
     /// The policy that follows it.
     pub fn policy(self) -> FollowPlan {
-        FollowPlan { plan: self, next: 0, running: BTreeMap::new(), ran: BTreeMap::new() }
+        FollowPlan { plan: self, ..FollowPlan::default() }
     }
 }
 
@@ -120,10 +120,15 @@ impl Reading {
 }
 
 /// A policy that follows a [`Plan`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct FollowPlan {
     plan: Plan,
     next: usize,
+    /// The instant for which the timer was set. On a wall clock it is told later, and what is due in
+    /// between may rest on arrivals that are still to be told.
+    due: Time,
+    /// Requests in a batch that has not been reported.
+    held: BTreeSet<RequestId>,
     /// By the log's action: ours.
     running: BTreeMap<ActionId, ActionId>,
     /// By ours: the log's.
@@ -131,9 +136,10 @@ pub struct FollowPlan {
 }
 
 impl FollowPlan {
-    fn follow(&mut self, now: Time, known: &Known<'_>, out: &mut Actions) {
+    fn follow(&mut self, known: &Known<'_>, out: &mut Actions) {
         while let Some((at, theirs, step)) = self.plan.steps.get(self.next) {
-            if *at > now {
+            if *at > self.due {
+                self.due = *at;
                 return out.set_timer(TimerKey(0), *at);
             }
             match step {
@@ -146,9 +152,17 @@ impl FollowPlan {
                         earliest: p.start,
                         latest: Time::NEVER,
                     };
-                    let ours = out.exec(exec, &p.requests);
-                    self.running.insert(*theirs, ours);
-                    self.ran.insert(ours, *theirs);
+                    // A batch that was to be stopped may have ended before: its requests are answered.
+                    let can_run =
+                        |r: &&RequestId| !self.held.contains(*r) && known.request(**r).is_some();
+                    let requests: Vec<RequestId> =
+                        p.requests.iter().filter(can_run).copied().collect();
+                    if !requests.is_empty() {
+                        let ours = out.exec(exec, &requests);
+                        self.held.extend(requests);
+                        self.running.insert(*theirs, ours);
+                        self.ran.insert(ours, *theirs);
+                    }
                 }
                 Step::Stop(theirs) => {
                     if let Some(ours) = self.running.get(theirs) {
@@ -172,20 +186,24 @@ impl Policy for FollowPlan {
         "follow-plan".to_string()
     }
 
-    fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
-        if let Event::Result { action, .. } = event
+    fn on(&mut self, _now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        if let Event::Result { action, requests, .. } = event
             && let Some(theirs) = self.ran.remove(&action)
         {
             self.running.remove(&theirs);
+            requests.iter().for_each(|r| {
+                self.held.remove(r);
+            });
         }
         // A plan's batches hold requests that arrived at their very instant: those come first.
         match event {
             Event::Start => {
                 if let Some((at, ..)) = self.plan.steps.first() {
+                    self.due = *at;
                     out.set_timer(TimerKey(0), *at);
                 }
             }
-            Event::Timer(_) => self.follow(now, known, out),
+            Event::Timer(_) => self.follow(known, out),
             _ => {}
         }
     }

@@ -106,7 +106,7 @@ fn needed(counted: u64, percentile: f64) -> u64 {
 }
 
 impl Observer for Watch {
-    fn arrived(&mut self, request: &Request) {
+    fn arrived(&mut self, _now: Time, request: &Request) {
         if self.stop_early && request.id.0 >= self.warm_up {
             self.open.push_back((request.deadline, false));
             self.look(request.arrival);

@@ -139,6 +139,14 @@ pub enum LatencyLaw {
     /// Measured samples, one replayed for each batch: `MODEL@TYPE` of the zoo `kairos`.
     #[schemars(extend("x-form" = "\"rm2@g4dn.xlarge\""))]
     Samples(String),
+    /// The law of a model (default: this one) in a file that `orrery-replay profile` wrote.
+    Profile {
+        /// Its path from the scenario's folder.
+        file: String,
+        /// The model's name there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+    },
 }
 
 /// `[[device]]`.

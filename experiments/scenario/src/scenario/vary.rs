@@ -3,7 +3,7 @@
 //! It checks nothing itself: a changed scenario goes through the same checks as a file.
 
 use super::file::ScenarioFile;
-use super::{Scenario, check, expand, place};
+use super::{Scenario, check, expand, measured, place};
 use crate::error::{SpecError, nearest};
 use orrery_traces::shipped::SHIPPED;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ impl Scenario {
                 format!("{hint}correct the key or the value"),
             )
         })?;
-        let (file, origins) = expand::expand(&file)?;
+        let (file, origins) = expand::expand(&measured::resolve(&file, &self.files)?)?;
         check::check(&file).map_err(|e| origins.translate(&file, e))?;
         Ok(Scenario { file, text, origins, ..self.clone() })
     }

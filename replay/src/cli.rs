@@ -1,0 +1,160 @@
+//! The command line: what can be asked, and how the answer leaves.
+//!
+//! stdout is the result and nothing else; stderr is progress and diagnostics. Exit codes: 0 fine, 1
+//! a check failed (a run is invalid, a campaign misses its targets), 2 usage or input.
+
+mod compare;
+mod profile;
+mod run;
+mod validate;
+
+use crate::error::{Error, read_toml};
+use crate::profile::Clocks;
+use crate::target::{Choice, DeviceConfig, Target, look};
+use clap::{Args, Parser, Subcommand};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Runs orrery's policies and their schedules against a real device, and compares.
+#[derive(Debug, Parser)]
+#[command(name = "orrery-replay", version, about, arg_required_else_help = true)]
+#[command(after_help = "Examples:
+  orrery-replay devices
+  orrery-replay profile scenarios/one-gpu-bert.toml --device emulated --out bert-profile.toml
+  orrery-replay run scenarios/one-gpu-bert.toml --policy orloj --profile bert-profile.toml --out run
+  orrery-replay compare run/predicted.log run --plot errors.svg
+  orrery-replay validate replay/campaigns/emulated.toml --out docs/validation/emulated
+
+Exit codes: 0 fine, 1 a check failed, 2 usage or input.
+stdout is the result; stderr is progress and diagnostics.")]
+pub struct Cli {
+    /// Say nothing on stderr but errors.
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the devices, and what was looked for.
+    Devices,
+    /// Measure how long batches take on a device, and write a profile that scenarios can name.
+    Profile(profile::Profile),
+    /// Run a scenario on a device, live or by a schedule made before.
+    Run(run::Run),
+    /// Compare a prediction with what was measured.
+    Compare(compare::Compare),
+    /// Run a campaign: many points, each simulated and replayed.
+    Validate(validate::Validate),
+}
+
+/// Which device, and what it runs.
+#[derive(Args, Debug)]
+pub struct DeviceArgs {
+    /// `emulated` or `cuda:N`.
+    #[arg(long, default_value = "emulated")]
+    device: String,
+    /// What the device runs, a TOML file (docs/replay.md); without one, an emulated device obeys the
+    /// scenario's own laws, but for noise.
+    #[arg(long, value_name = "FILE")]
+    device_config: Option<PathBuf>,
+}
+
+impl DeviceArgs {
+    fn choice(&self) -> Result<Choice, Error> {
+        let target: Target = self.device.parse()?;
+        let file = self.device_config.clone().unwrap_or_default();
+        let config: DeviceConfig = match &self.device_config {
+            Some(file) => read_toml(file)?,
+            None => DeviceConfig::default(),
+        };
+        Ok(Choice { target, config, file })
+    }
+}
+
+/// Which clock.
+#[derive(Args, Debug)]
+pub struct ClockArgs {
+    /// Every second takes so many; for slow machines, and for the emulated device only.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "virtual_clock",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    time_scale: u32,
+    /// Time that jumps from instant to instant: tests the harness, times no device.
+    #[arg(long)]
+    virtual_clock: bool,
+}
+
+impl ClockArgs {
+    fn clocks(&self) -> Clocks {
+        if self.virtual_clock { Clocks::Virtual } else { Clocks::Wall(self.time_scale) }
+    }
+}
+
+/// What a command answers.
+struct Answer {
+    /// The result, for stdout.
+    text: String,
+    /// Whether the check, if it was one, was passed.
+    passed: bool,
+}
+
+impl Answer {
+    fn of(text: String) -> Answer {
+        Answer { text, passed: true }
+    }
+}
+
+/// Tells what goes on, on stderr.
+struct Say {
+    quiet: bool,
+}
+
+impl Say {
+    fn line(&self, line: &str) {
+        if !self.quiet {
+            // A reader that went away is no reason to stop.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+    }
+}
+
+/// Reads the arguments, does it, and answers.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            let _ = e.print();
+            return if e.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        }
+    };
+    let say = Say { quiet: cli.quiet };
+    let answer = match &cli.command {
+        Command::Devices => Ok(Answer::of(devices())),
+        Command::Profile(args) => args.answer(&say),
+        Command::Run(args) => args.answer(&say),
+        Command::Compare(args) => args.answer(&say),
+        Command::Validate(args) => args.answer(&say),
+    };
+    match answer {
+        Ok(Answer { text, passed }) => {
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            if passed { ExitCode::SUCCESS } else { ExitCode::from(1) }
+        }
+        Err(e) => {
+            let _ = writeln!(std::io::stderr(), "error: {e}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn devices() -> String {
+    let mut text =
+        String::from("emulated: waits as long as a curve or a sample says; needs nothing\n");
+    for line in look() {
+        text += &line;
+        text.push('\n');
+    }
+    text
+}

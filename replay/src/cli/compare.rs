@@ -1,0 +1,77 @@
+//! `orrery-replay compare`.
+
+use super::{Answer, Say};
+use crate::compare::{Comparison, Side, figure, first_difference, report};
+use crate::error::Error;
+use crate::folder::write_whole;
+use clap::Args;
+use std::path::PathBuf;
+
+/// `orrery-replay compare`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  orrery-replay compare run/predicted.log run
+  orrery-replay compare run/predicted.log run --first-difference
+  orrery-replay compare run/predicted.log run --plot errors.svg")]
+pub struct Compare {
+    /// The prediction: a schedule log, or a run's folder.
+    predicted: PathBuf,
+    /// What was measured: a run's folder, or a schedule log.
+    measured: PathBuf,
+    /// Tell the first decision that differed, and what each side knew.
+    #[arg(long)]
+    first_difference: bool,
+    /// Draw the errors of prediction: `.svg` or `.png`.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Clients reacted to replies, so arrivals are not expected to be the same.
+    #[arg(long)]
+    closed_loop: bool,
+    /// Requests that arrive earlier do not count; the run's own warm-up if that is later.
+    #[arg(long, value_name = "S", default_value_t = 0.0)]
+    warm_up_s: f64,
+}
+
+impl Compare {
+    pub(super) fn answer(&self, say: &Say) -> Result<Answer, Error> {
+        let ending = self.plot.as_ref().map(|p| p.extension().and_then(|e| e.to_str()));
+        if let (Some(path), Some(ending)) = (&self.plot, ending)
+            && !matches!(ending, Some("svg" | "png"))
+        {
+            let allowed = "a name that ends in .svg or .png";
+            return Err(Error::value("--plot", path.display(), allowed, "rename it"));
+        }
+        if !(0.0..=1e9).contains(&self.warm_up_s) {
+            return Err(Error::value(
+                "--warm-up-s",
+                self.warm_up_s,
+                "a time from 0 s",
+                "change it",
+            ));
+        }
+        let mut predicted = Side::read(&self.predicted)?;
+        let measured = Side::read(&self.measured)?;
+        predicted.warm_up_ns = predicted.warm_up_ns.max((self.warm_up_s * 1e9) as u64);
+        let comparison = Comparison::of(&predicted, &measured, self.closed_loop)?;
+        let mut text = report(&comparison);
+        if self.first_difference {
+            text.push('\n');
+            let told = first_difference(&predicted, &measured);
+            text += &told.unwrap_or_else(|| "the decisions are the same\n".to_string());
+        }
+        if let Some(path) = &self.plot {
+            let title = match measured.names.policy.as_str() {
+                "" => "replay".to_string(),
+                policy => policy.to_string(),
+            };
+            let figure = figure(&title, &comparison.errors)?;
+            let bytes = match path.extension().and_then(|e| e.to_str()) {
+                Some("png") => figure.to_png(),
+                _ => figure.to_svg().into_bytes(),
+            };
+            write_whole(path, bytes)?;
+            say.line(&format!("wrote {}", path.display()));
+        }
+        Ok(Answer::of(text))
+    }
+}

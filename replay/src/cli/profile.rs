@@ -1,0 +1,86 @@
+//! `orrery-replay profile`.
+
+use super::{Answer, ClockArgs, DeviceArgs, Say};
+use crate::error::Error;
+use crate::folder::write_whole;
+use crate::host;
+use crate::profile::fit::Form;
+use crate::profile::{Settings, profile};
+use clap::Args;
+use orrery_scenario::Scenario;
+use std::path::PathBuf;
+
+/// `orrery-replay profile`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  orrery-replay profile scenarios/one-gpu-bert.toml --device cuda:0 --device-config gpu.toml \\
+      --sizes 1,2,4,8,16 --held-out 3,6,12 --out bert-profile.toml
+
+In a scenario: latency = { profile = { file = \"bert-profile.toml\" } }")]
+pub struct Profile {
+    /// The scenario whose models are measured; its applications say which lengths matter.
+    scenario: PathBuf,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// Batch sizes to fit; the scenario's by default.
+    #[arg(long, value_delimiter = ',', value_name = "K,...")]
+    sizes: Option<Vec<u32>>,
+    /// Sizes to judge the fit by; those half-way between the others by default.
+    #[arg(long, value_delimiter = ',', value_name = "K,...")]
+    held_out: Option<Vec<u32>>,
+    /// Rounds that do not count.
+    #[arg(long, default_value_t = Settings::default().warm_up, value_name = "N")]
+    warm_up: u32,
+    /// Rounds that do.
+    #[arg(long, default_value_t = Settings::default().rounds, value_name = "N")]
+    rounds: u32,
+    /// No further round begins after so long.
+    #[arg(long, default_value_t = Settings::default().max_s, value_name = "S")]
+    max_s: f64,
+    /// The law to fit.
+    #[arg(long, value_enum, default_value_t = Form::Auto)]
+    form: Form,
+    /// Seed of the order in which points are measured.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    clock: ClockArgs,
+    /// The profile to write.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Replace it if it is there.
+    #[arg(long)]
+    force: bool,
+    /// The date to write down; today by default.
+    #[arg(long, value_name = "DATE")]
+    date: Option<String>,
+}
+
+impl Profile {
+    pub(super) fn answer(&self, say: &Say) -> Result<Answer, Error> {
+        if self.out.exists() && !self.force {
+            let (allowed, remedy) =
+                ("a file that is not there yet", "choose another, or replace it with `--force`");
+            return Err(Error::value("--out", self.out.display(), allowed, remedy));
+        }
+        let scenario = Scenario::load(&self.scenario)?;
+        let choice = self.device.choice()?;
+        let settings = Settings {
+            sizes: self.sizes.clone(),
+            held_out: self.held_out.clone(),
+            warm_up: self.warm_up,
+            rounds: self.rounds,
+            max_s: self.max_s,
+            form: self.form,
+            seed: self.seed,
+        };
+        say.line(&format!("profiling {} models on {}", scenario.file.model.len(), choice.target));
+        let mut open = || choice.open(&scenario, 0);
+        let mut made = profile(&scenario, &settings, self.clock.clocks(), &mut open)?;
+        made.date = self.date.clone().unwrap_or_else(host::today);
+        made.command = host::command();
+        write_whole(&self.out, made.to_toml())?;
+        say.line(&format!("wrote {}", self.out.display()));
+        Ok(Answer::of(made.report()))
+    }
+}

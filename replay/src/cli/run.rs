@@ -1,0 +1,247 @@
+//! `orrery-replay run`.
+
+use super::{Answer, ClockArgs, DeviceArgs, Say};
+use crate::compare::{Comparison, Side, read_log_file, report, same_workload};
+use crate::driver::Options;
+use crate::driver::planned::Plan;
+use crate::error::{Error, read_text};
+use crate::folder::{Unfinished, sha256};
+use crate::host::{self, Host};
+use crate::prediction::{OverheadAs, Prediction};
+use crate::profile::ProfileFile;
+use crate::record::{self, RUN_FORMAT, RunRecord};
+use crate::runner::{self, Mode, Ran};
+use crate::threads::Placement;
+use clap::{Args, ValueEnum};
+use orrery_scenario::{PolicySpec, Scenario};
+use orrery_sim::log::{Names, Record};
+use orrery_sim::request::{Request, RequestId, SourceId};
+use orrery_sim::time::Span;
+use std::path::PathBuf;
+
+/// What decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ModeArg {
+    /// The policy, now.
+    Live,
+    /// A schedule log, made before: each batch at its planned start.
+    Schedule,
+}
+
+/// `orrery-replay run`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  orrery-replay run scenarios/one-gpu-bert.toml --policy orloj --out run
+  orrery-replay run scenarios/one-gpu-bert.toml --mode schedule --schedule orloj.log --out run")]
+pub struct Run {
+    /// The scenario.
+    scenario: PathBuf,
+    /// The policy; may be left out where the scenario has one.
+    #[arg(long)]
+    policy: Option<String>,
+    #[command(flatten)]
+    device: DeviceArgs,
+    /// What decides.
+    #[arg(long, value_enum, default_value_t = ModeArg::Live)]
+    mode: ModeArg,
+    /// The log to follow.
+    #[arg(long, value_name = "LOG", required_if_eq("mode", "schedule"))]
+    schedule: Option<PathBuf>,
+    /// What `orrery-replay profile` measured on the device; the scenario's own laws without it.
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+    /// What becomes of the profile's launch and result overheads in the prediction.
+    #[arg(long, value_enum, default_value_t = OverheadAs::Busy)]
+    overhead: OverheadAs,
+    /// Seed of the workload; the scenario's by default.
+    #[arg(long)]
+    seed: Option<u64>,
+    #[command(flatten)]
+    clock: ClockArgs,
+    /// Pin threads to cores.
+    #[arg(long)]
+    pin: bool,
+    /// Ask for real-time priority.
+    #[arg(long)]
+    real_time: bool,
+    /// A run of which more than one in a hundred arrivals or decisions is later than this is invalid.
+    #[arg(long, value_name = "MS", default_value_t = 1.0)]
+    max_lateness_ms: f64,
+    /// The folder to write.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Replace it if it is there.
+    #[arg(long)]
+    force: bool,
+    /// The date to write down; today by default.
+    #[arg(long, value_name = "DATE")]
+    date: Option<String>,
+}
+
+impl Run {
+    pub(super) fn answer(&self, say: &Say) -> Result<Answer, Error> {
+        let scenario = Scenario::load(&self.scenario)?;
+        let seed = self.seed.unwrap_or(scenario.seed);
+        let profile = self.profile.as_deref().map(ProfileFile::read).transpose()?;
+        let prediction = Prediction::of(&scenario, seed, profile.as_ref(), self.overhead)?;
+        let choice = self.device.choice()?;
+        let folder = Unfinished::begin(&self.out, self.force)?;
+        let run = runner::Run {
+            scenario: &scenario,
+            prediction: &prediction,
+            seed,
+            noise: 0,
+            device: &choice,
+            clocks: self.clock.clocks(),
+            options: self.options()?,
+        };
+        let warm_up = prediction.setup.window.from.ns();
+        let (policy, predicted, ran) = match self.mode {
+            ModeArg::Live => {
+                let policy = self.policy(&scenario)?;
+                let predicted = prediction.simulate(&policy, seed)?;
+                say.line(&format!("running {policy} on {}", choice.target));
+                let ran = runner::run(&run, Mode::Live(&policy))?;
+                (policy.to_string(), predicted, ran)
+            }
+            ModeArg::Schedule => {
+                let (policy, predicted) = self.scheduled(&prediction, seed)?;
+                let plan = Plan::from_records(&predicted);
+                say.line(&format!("following a {policy} on {}", choice.target));
+                let ran = runner::run(&run, Mode::Schedule(plan.policy()))?;
+                (policy, predicted, ran)
+            }
+        };
+        let names = Names {
+            models: scenario.model_names(),
+            apps: scenario.app_names(),
+            devices: scenario.device_names(),
+            policy,
+        };
+        let record = self.record(&scenario, &names.policy, seed)?.with(&ran);
+        record::write(&folder, &names, &predicted, &ran.side, &record)?;
+        folder.finish()?;
+        say.line(&format!("wrote {}", self.out.display()));
+        self.answer_of(&Side::of(predicted, None, warm_up), &ran, &record)
+    }
+
+    fn answer_of(&self, predicted: &Side, ran: &Ran, record: &RunRecord) -> Result<Answer, Error> {
+        let mut text = String::new();
+        // A run that a device ended has fewer arrivals than were predicted.
+        if ran.failed.is_none() {
+            text += &report(&Comparison::of(predicted, &ran.side, true)?);
+        }
+        let l = &record.lateness;
+        for (what, q) in
+            [("arrivals", l.arrivals), ("decisions", l.decisions), ("launches", l.launches)]
+        {
+            let us = |ns: u64| ns as f64 / 1e3;
+            let (p50, p99, max) = (us(q.p50_ns), us(q.p99_ns), us(q.max_ns));
+            text += &format!(
+                "lateness of {what:<22} {:>8} {p50:>12.3} {p99:>12.3} {max:>12.3}  us\n",
+                q.count
+            );
+        }
+        let busy = record.controller_busy_per_request_ns as f64 / 1e3;
+        text += &format!("the controller worked {busy:.3} us for each request\n");
+        for note in &record.notes {
+            text += &format!("note: {note}\n");
+        }
+        if let Some(why) = record.invalid() {
+            text += &format!("INVALID: {why}\n");
+        }
+        Ok(Answer { text, passed: record.invalid().is_none() })
+    }
+
+    fn options(&self) -> Result<Options, Error> {
+        if !(self.max_lateness_ms > 0.0 && self.max_lateness_ms <= 1e6) {
+            let allowed = "a time above 0 ms";
+            let found = self.max_lateness_ms;
+            return Err(Error::value("--max-lateness-ms", found, allowed, "change it"));
+        }
+        Ok(Options {
+            placement: Placement { pin: self.pin, real_time: self.real_time },
+            max_lateness: Span::from_ms_f64(self.max_lateness_ms),
+            ..Options::default()
+        })
+    }
+
+    fn policy(&self, scenario: &Scenario) -> Result<PolicySpec, Error> {
+        if let Some(name) = &self.policy {
+            return Ok(PolicySpec::parse(name)?);
+        }
+        let mut policies = scenario.policies()?;
+        if let (Some(one), 1) = (policies.pop(), scenario.file.policies.len()) {
+            return Ok(one);
+        }
+        let (found, allowed) = ("none, and the scenario has several", "one policy");
+        Err(Error::value("--policy", found, allowed, "choose one of the scenario's"))
+    }
+
+    /// The schedule to follow. It must be one of this scenario's workload.
+    fn scheduled(
+        &self,
+        prediction: &Prediction,
+        seed: u64,
+    ) -> Result<(String, Vec<Record>), Error> {
+        let file = self.schedule.clone().unwrap_or_default();
+        let (names, records) = read_log_file(&file)?;
+        let ours = Side { file: self.scenario.clone(), ..workload(prediction, seed)? };
+        let theirs = Side { file, ..Side::of(records, None, 0) };
+        same_workload(&ours, &theirs)?;
+        Ok((format!("schedule of {}", names.policy), theirs.records))
+    }
+
+    fn record(&self, scenario: &Scenario, policy: &str, seed: u64) -> Result<RunRecord, Error> {
+        let profile = self.profile.as_deref().map(read_text).transpose()?;
+        Ok(RunRecord {
+            format: RUN_FORMAT.to_string(),
+            scenario: scenario.name.clone(),
+            scenario_sha256: sha256(scenario.canonical()),
+            policy: policy.to_string(),
+            mode: if self.mode == ModeArg::Live { "live" } else { "schedule" }.to_string(),
+            seed,
+            profile_sha256: profile.map(sha256),
+            clock: self.clock.clocks(),
+            devices: Vec::new(),
+            host: Host::here(),
+            date: self.date.clone().unwrap_or_else(host::today),
+            command: host::command(),
+            warm_up_ns: 0,
+            requests: 0,
+            events: 0,
+            end_ns: 0,
+            lateness: Default::default(),
+            failed: None,
+            controller_busy_per_request_ns: 0,
+            notes: Vec::new(),
+        })
+    }
+}
+
+/// The arrivals of an open-loop workload, as records, with ids in the order of arrival.
+fn workload(prediction: &Prediction, seed: u64) -> Result<Side, Error> {
+    let mut sources = prediction.setup.sources(seed)?;
+    if sources.iter().any(|s| s.is_closed_loop()) {
+        let (found, allowed) = ("clients that react to replies", "an open-loop workload");
+        return Err(Error::value("--mode", found, allowed, "use `--mode live`"));
+    }
+    let (mut records, mut id) = (Vec::new(), 0);
+    loop {
+        let nexts = sources.iter_mut().enumerate().filter_map(|(i, s)| Some((s.peek()?, i)));
+        let Some((_, i)) = nexts.min() else { break };
+        let Some(a) = sources[i].pop() else { break };
+        let request = Request {
+            id: RequestId(id),
+            app: a.app,
+            model: a.model,
+            size: a.size,
+            source: SourceId(i as u32),
+            arrival: a.at,
+            deadline: a.at + a.slo,
+        };
+        records.push(Record::Arrive { time: a.at, request });
+        id += 1;
+    }
+    Ok(Side::of(records, None, 0))
+}

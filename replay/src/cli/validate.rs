@@ -1,0 +1,110 @@
+//! `orrery-replay validate`.
+
+use super::{Answer, Say};
+use crate::error::Error;
+use crate::folder::write_whole;
+use crate::host::{self, Host};
+use crate::validate::{
+    self, Campaign, Context, Effort, Store, has_gpu_run, markdown, to_csv, verdict,
+};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// `orrery-replay validate`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  orrery-replay validate replay/campaigns/emulated.toml --out docs/validation/emulated
+  orrery-replay validate replay/campaigns/gpu-timed.toml --max-minutes 10 --out docs/validation/gpu-timed
+
+A campaign that was stopped goes on where it was: finished points are not run again.")]
+pub struct Validate {
+    /// The campaign.
+    campaign: PathBuf,
+    /// The folder of its results; `validation-NAME` by default.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Run the k-th of n parts only.
+    #[arg(long, value_name = "K/N")]
+    part: Option<String>,
+    /// Begin no point that would end after this.
+    #[arg(long, value_name = "MIN")]
+    max_minutes: Option<f64>,
+    /// A device in place of the campaign's.
+    #[arg(long)]
+    device: Option<String>,
+    /// Keep the logs and actions of every run.
+    #[arg(long)]
+    keep_logs: bool,
+    /// The date to write down; today by default.
+    #[arg(long, value_name = "DATE")]
+    date: Option<String>,
+}
+
+impl Validate {
+    pub(super) fn answer(&self, say: &Say) -> Result<Answer, Error> {
+        let campaign = Campaign::load(&self.campaign, self.device.as_deref())?;
+        let part = self.part()?;
+        let limit = self.limit()?;
+        // A device that is not there is told before anything is written.
+        campaign.probe()?;
+        let name = format!("validation-{}", campaign.file.name);
+        let out = self.out.clone().unwrap_or_else(|| PathBuf::from(name));
+        let store = Store::new(&out);
+        let date = self.date.clone().unwrap_or_else(host::today);
+        let host = Host::here();
+        let mut told = |line: &str| say.line(line);
+        let mut effort = Effort {
+            part,
+            limit,
+            keep_logs: self.keep_logs,
+            date: date.clone(),
+            command: host::command(),
+            say: &mut told,
+        };
+        let standing = validate::run(&campaign, &store, &mut effort)?;
+        let context = Context {
+            date,
+            command: host::command(),
+            host: host.line(),
+            has_gpu: has_gpu_beside(&out),
+        };
+        let text = markdown(&campaign, &standing, &context);
+        write_whole(&out.join("validation.md"), &text)?;
+        write_whole(&out.join("validation.csv"), to_csv(&campaign, &standing))?;
+        let v = verdict(&campaign, &standing);
+        if v.finished < v.planned {
+            let left = v.planned - v.finished;
+            say.line(&format!("{left} points are left: run the same command again"));
+        }
+        Ok(Answer { text, passed: v.within_targets || v.finished == 0 })
+    }
+
+    fn part(&self) -> Result<(usize, usize), Error> {
+        let Some(text) = &self.part else { return Ok((1, 1)) };
+        let parts =
+            text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+        parts.filter(|(k, n)| (1..=*n).contains(k)).ok_or_else(|| {
+            Error::value("--part", text, "`K/N` with K from 1 to N", "write, say, `1/3`")
+        })
+    }
+
+    fn limit(&self) -> Result<Option<Duration>, Error> {
+        let Some(minutes) = self.max_minutes else { return Ok(None) };
+        if (0.0..=1e6).contains(&minutes) {
+            return Ok(Some(Duration::from_secs_f64(60.0 * minutes)));
+        }
+        Err(Error::value("--max-minutes", minutes, "a number of minutes from 0", "change it"))
+    }
+}
+
+/// Whether a GPU campaign's results stand beside a folder.
+fn has_gpu_beside(out: &Path) -> bool {
+    let parent = out.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| {
+        let is_gpu = entry.file_name().to_string_lossy().starts_with("gpu");
+        let results = entry.path().join("validation.csv");
+        is_gpu && std::fs::read_to_string(results).is_ok_and(|csv| has_gpu_run(&csv))
+    })
+}

@@ -1,0 +1,304 @@
+//! CUDA devices, through the driver's own interface: no toolkit is needed, to build or to run.
+//!
+//! ```text
+//!  lane 0 ─ Worker ─▶ stream (urgent) ─▶ kernels          batches: `timed`, `compute`, `encoder`
+//!  lane 1 ─ Worker ─▶ stream (urgent) ─▶ kernels
+//!  loads  ─ Worker ─▶ stream          ─▶ pinned memory ─▶ 16 MiB pages (Clockwork, §5.2)
+//! ```
+//!
+//! Every lane, and the executor for loads, has a stream and two events of its own: starts and ends are
+//! read from the driver's clock when the host sees them, the time on the device is what lies between the
+//! events. The same binary runs where there is no CUDA; [`look`] says what was looked for.
+//!
+//! # Differences from Clockwork's worker (§5.2)
+//!
+//! - No inputs or outputs are copied but the lengths of an encoder's sequences: an input lies on the
+//!   device, and an output stays there. A scenario's `fetch_per_request` is waited for instead.
+//! - The device is not told of unloads, so kernels do not read weights from the page cache; an encoder's
+//!   lie beside it, one copy for all models of a size. A load copies as many bytes as it would.
+//! - Clockwork gives 512 MB to work space and as much to inputs; here each lane takes what the largest
+//!   batch of its encoders needs, and what is left of the device stays free.
+//!
+//! # Differences from Orloj's test bed (§5.2)
+//!
+//! - `timed` occupies one thread of the device, not all of it: what is controlled is time.
+//! - Clocks are not fixed, which takes an administrator (`nvidia-smi -lgc`). They are measured, and
+//!   written down.
+//!
+//! This has run against a stand-in for the driver, and its kernels on the CPU. **It has not run on a
+//! GPU.**
+
+mod bench;
+mod blas;
+mod config;
+mod driver;
+mod error;
+mod forward;
+mod lane;
+mod loader;
+mod pages;
+pub mod plan;
+mod probe;
+pub mod reference;
+mod wait;
+
+pub use bench::{Calibration, CopySample, LaunchSample};
+pub use config::{CudaConfig, Curve, EncoderConfig, ModelConfig, Workload};
+pub use driver::{FUNCTIONS, OPTIONAL};
+pub use pages::PAGE_BYTES;
+pub use probe::{Report, Seen, look};
+
+use super::{Description, Device, DeviceError, Worker};
+use bench::Bench;
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use driver::Gpu;
+use error::own_error;
+use forward::{Forward, Resident};
+use lane::Lane;
+use loader::Loader;
+use orrery_sim::request::ModelId;
+use orrery_sim::time::Span;
+use plan::Shape;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The kernels, for compute capability 7.0 and newer.
+pub const KERNELS: &str = include_str!("../../kernels/orrery_sm70.ptx");
+
+/// What the workers of a device share.
+struct Shared {
+    gpu: Gpu,
+    models: Vec<ModelConfig>,
+    encoders: BTreeMap<ModelId, Arc<Resident>>,
+    calibration: Calibration,
+    multiprocessors: u32,
+    cache_pages: u32,
+    chunk: Option<Span>,
+    without_cublas: bool,
+    seed: u64,
+}
+
+/// An opened CUDA device.
+pub struct CudaDevice {
+    shared: Arc<Shared>,
+    description: Description,
+}
+
+/// Opens device number `ordinal`, loads its kernels and measures what they are set by (about a second).
+///
+/// # Errors
+/// When there is no driver or it is too old, when there is no such device, when it is out of memory or
+/// fails; and when the configuration cannot be.
+pub fn open(ordinal: usize, config: CudaConfig) -> Result<CudaDevice, DeviceError> {
+    let device = format!("cuda:{ordinal}");
+    config.check(&device)?;
+    probe::guarded(&device, || {
+        let driver = probe::ready(&device)?;
+        CudaDevice::open(ordinal, &config, driver)
+    })
+}
+
+impl CudaDevice {
+    fn open(
+        ordinal: usize,
+        config: &CudaConfig,
+        driver: String,
+    ) -> Result<CudaDevice, DeviceError> {
+        let ptx = kernels(&format!("cuda:{ordinal}"), config)?;
+        let patience = Duration::from_secs(u64::from(config.patience_s));
+        let gpu = Gpu::open(ordinal, &ptx, patience)?;
+        let multiprocessors =
+            gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).unwrap_or(1).max(1);
+        let multiprocessors = multiprocessors as u32;
+        let calibration = Bench::new(&gpu)?.calibrate(multiprocessors)?;
+        let mut encoders: BTreeMap<ModelId, Arc<Resident>> = BTreeMap::new();
+        let mut made: BTreeMap<(Shape, u32, u32), Arc<Resident>> = BTreeMap::new();
+        for (model, entry) in (0..).map(ModelId).zip(&config.models) {
+            let Workload::Encoder(e) = &entry.workload else { continue };
+            let shape = Shape { layers: e.layers, heads: e.heads, hidden: e.hidden };
+            let key = (shape, e.max_batch, e.padded(e.max_len));
+            let resident = match made.get(&key) {
+                Some(resident) => Arc::clone(resident),
+                None => {
+                    let (_, max_batch, max_len) = key;
+                    Arc::new(Resident::new(&gpu, shape, max_batch, max_len, config.seed)?)
+                }
+            };
+            made.insert(key, Arc::clone(&resident));
+            encoders.insert(model, resident);
+        }
+        let description = describe(&gpu, driver, &calibration, config)?;
+        let shared = Shared {
+            gpu,
+            models: config.models.clone(),
+            encoders,
+            calibration,
+            multiprocessors,
+            cache_pages: config.pages(),
+            chunk: config.chunk_us.map(|us| Span::from_ns_f64(us * 1e3)),
+            without_cublas: config.without_cublas,
+            seed: config.seed,
+        };
+        Ok(CudaDevice { shared: Arc::new(shared), description })
+    }
+
+    /// What `timed` and `compute` are set by.
+    pub fn calibration(&self) -> Calibration {
+        self.shared.calibration
+    }
+
+    /// Copies of so many bytes from pinned host memory, one after the other.
+    ///
+    /// # Errors
+    /// When the device fails or has no memory left.
+    pub fn host_to_device(&self, bytes: u64, count: u32) -> Result<Vec<CopySample>, DeviceError> {
+        self.bench(|bench| bench.copies(bytes, count))
+    }
+
+    /// Launches of a kernel that does nothing, one after the other.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn launch_overhead(&self, count: u32) -> Result<Vec<LaunchSample>, DeviceError> {
+        self.bench(|bench| bench.launches(count))
+    }
+
+    /// Distances of the first values that the device's nanosecond timer takes: its resolution.
+    ///
+    /// # Errors
+    /// When the device fails or has no memory left.
+    pub fn timer_steps(&self, count: u32) -> Result<Vec<Span>, DeviceError> {
+        self.bench(|bench| bench.timer_steps(count))
+    }
+
+    /// Runs an encoder of the configuration on a batch with these lengths, and the same on the CPU (which
+    /// is slow). The largest difference between two values of their outputs.
+    ///
+    /// # Errors
+    /// When the device fails, when `model` is no encoder, or the batch is too large for it.
+    pub fn encoder_error(&self, model: ModelId, lengths: &[u32]) -> Result<f64, DeviceError> {
+        let shared = &self.shared;
+        let doing = "checking the encoder";
+        let refused = |said: &str| {
+            Err(own_error(
+                shared.gpu.device(),
+                doing,
+                said,
+                "name an encoder, and lengths that fit it",
+            ))
+        };
+        let (Some(resident), Some(config)) =
+            (shared.encoders.get(&model), shared.models.get(model.index()))
+        else {
+            return refused("the model is no encoder");
+        };
+        let Workload::Encoder(encoder) = &config.workload else {
+            return refused("the model is no encoder");
+        };
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        if lengths.contains(&0) || longest == 0 || longest > encoder.max_len {
+            return refused("a length is 0 or beyond `max_len`, or there is none");
+        }
+        let padded = encoder.padded(longest);
+        let stream = shared.gpu.stream(true)?;
+        let Some(mut forward) = Forward::new(shared, &stream)? else {
+            return refused("the model is no encoder");
+        };
+        forward.prepare_lengths(shared, &stream, model, lengths, padded)?;
+        forward.start(shared, &stream, None)?;
+        shared.gpu.check(doing, stream.synchronize())?;
+        let shape = &resident.shape;
+        let floats = shape.activation_floats(lengths.len() as u32, padded) as usize;
+        let got = forward.output(&shared.gpu, floats)?;
+        let largest = encoder.padded(encoder.max_len);
+        let input = reference::input(shape, encoder.max_batch, largest, shared.seed);
+        let weights = reference::weights(shape, shared.seed);
+        let wanted = reference::forward(shape, &weights, &input[..floats], lengths, padded);
+        let off = got.iter().zip(&wanted).map(|(got, wanted)| (f64::from(*got) - wanted).abs());
+        // Not `max`: that would hide NaN.
+        Ok(off.fold(0.0, |worst, off| if off <= worst { worst } else { off }))
+    }
+
+    fn bench<T>(
+        &self,
+        act: impl FnOnce(&Bench<'_>) -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
+        probe::guarded(self.shared.gpu.device(), || act(&Bench::new(&self.shared.gpu)?))
+    }
+}
+
+impl Device for CudaDevice {
+    fn describe(&self) -> Description {
+        self.description.clone()
+    }
+
+    fn workers(&mut self, lanes: u8) -> Result<Vec<Box<dyn Worker>>, DeviceError> {
+        probe::guarded(self.shared.gpu.device(), || {
+            let mut workers: Vec<Box<dyn Worker>> = Vec::new();
+            for _ in 0..lanes {
+                let lane = Lane::new(Arc::clone(&self.shared))?;
+                if let Some(product) = lane.product() {
+                    let facts = &mut self.description.facts;
+                    facts.retain(|(fact, _)| fact != "matrix product");
+                    facts.push(("matrix product".to_string(), product));
+                }
+                workers.push(Box::new(lane));
+            }
+            workers.push(Box::new(Loader::new(Arc::clone(&self.shared))?));
+            Ok(workers)
+        })
+    }
+}
+
+fn describe(
+    gpu: &Gpu,
+    driver: String,
+    calibration: &Calibration,
+    config: &CudaConfig,
+) -> Result<Description, DeviceError> {
+    let attribute = |a| gpu.attribute(a).map_or_else(|| "unknown".to_string(), |v| v.to_string());
+    let (free, total) = gpu.memory_bytes()?;
+    let capability = [
+        Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+        Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+    ]
+    .map(attribute)
+    .join(".");
+    let kernels = match &config.kernel_src {
+        Some(path) => path.display().to_string(),
+        None => "orrery's, for compute capability 7.0".to_string(),
+    };
+    let facts = [
+        ("uuid", gpu.uuid()?),
+        ("compute capability", capability),
+        ("multiprocessors", attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)),
+        ("clock limit kHz", attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)),
+        ("memory clock limit kHz", attribute(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)),
+        ("memory MiB", (total >> 20).to_string()),
+        ("memory free MiB", (free >> 20).to_string()),
+        ("clock measured MHz", format!("{:.1}", calibration.cycles_per_us)),
+        ("timer step ns", calibration.timer_step_ns.to_string()),
+        ("empty job ns", calibration.empty_ns.to_string()),
+        ("arithmetic iterations per us", format!("{:.4}", calibration.iterations_per_us)),
+        ("kernels", kernels),
+        ("driver library", probe::loaded("libcuda.").unwrap_or_else(|| "unknown".to_string())),
+    ];
+    Ok(Description {
+        device: gpu.device().to_string(),
+        name: gpu.name()?,
+        driver,
+        facts: facts.map(|(fact, value)| (fact.to_string(), value)).to_vec(),
+        can_preempt: config.chunk_us.is_some(),
+    })
+}
+
+/// The PTX of the kernels: ours, or what NVRTC makes of the user's file.
+fn kernels(device: &str, config: &CudaConfig) -> Result<String, DeviceError> {
+    let Some(path) = &config.kernel_src else { return Ok(KERNELS.to_string()) };
+    let doing = format!("compiling {}", path.display());
+    let fault = |said: String, remedy| own_error(device, &doing, said, remedy);
+    let source = std::fs::read_to_string(path)
+        .map_err(|e| fault(e.to_string(), "correct `kernel_src`, or leave it out"))?;
+    probe::nvrtc(&source).map_err(|said| fault(said, "correct the file, or leave `kernel_src` out"))
+}

@@ -1,0 +1,297 @@
+//! What a CUDA device runs for each model: plain data, as a campaign's file names it.
+//!
+//! Nothing here is taken from the simulator's latency model: the device must not be its own predictor.
+
+use super::pages::PAGE_BYTES;
+use crate::device::DeviceError;
+use orrery_sim::time::Span;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What a CUDA device is opened with.
+///
+/// ```toml
+/// seed = 1
+/// chunk_us = 500.0
+/// [[models]]
+/// pages = 7
+/// workload = { timed = { eq3 = { c0_us = 100.0, c1 = 0.3 } } }
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CudaConfig {
+    /// Names the streams of the encoder's weights, inputs and lengths.
+    #[serde(default)]
+    pub seed: u64,
+    /// By the number of the model in the scenario.
+    pub models: Vec<ModelConfig>,
+    /// Pages of the device's page cache; room for every model once, when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_pages: Option<u32>,
+    /// Work is launched in chunks of about this long, and a batch can be stopped between two of them.
+    /// Left out: one launch, and no batch can be stopped. An encoder's chunk is a layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunk_us: Option<f64>,
+    /// A job that has not ended after so long has hung.
+    #[serde(default = "patience_s")]
+    pub patience_s: u32,
+    /// Use our own matrix product even when cuBLAS is found.
+    #[serde(default)]
+    pub without_cublas: bool,
+    /// Compile this CUDA C file with NVRTC in place of the kernels that orrery brings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_src: Option<PathBuf>,
+}
+
+/// A model on the device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelConfig {
+    /// Its weights, in pages of 16 MiB: what a load copies.
+    #[serde(default)]
+    pub pages: u32,
+    /// What a batch computes.
+    pub workload: Workload,
+}
+
+/// What a batch computes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Workload {
+    /// A kernel that runs for a given time (Orloj, §5.2: "the model is modified to allow us to
+    /// explicitly control its execution time via input"). One thread of the device watches the clock,
+    /// so batches on several lanes do not disturb each other.
+    Timed(Curve),
+    /// As much arithmetic, on all multiprocessors, as took that long when the device was opened: clocks,
+    /// power and contention show.
+    Compute(Curve),
+    /// A transformer encoder, whose cost is its own.
+    Encoder(EncoderConfig),
+}
+
+/// How long a batch of `k` items, the longest of which takes `l` alone, is to take.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Curve {
+    /// `c0 + c1 k l` (Orloj, Eq. 3 and 4).
+    Eq3 {
+        /// For each batch.
+        c0_us: f64,
+        /// For each item, as a share of `l`.
+        c1: f64,
+    },
+    /// `alpha k + beta` (Symphony, §2).
+    Affine {
+        /// For each item.
+        alpha_us: f64,
+        /// For each batch.
+        beta_us: f64,
+    },
+}
+
+impl Curve {
+    /// The batch's time on the device.
+    pub fn duration(&self, units: u32, longest: Span) -> Span {
+        let k = f64::from(units);
+        match *self {
+            Curve::Eq3 { c0_us, c1 } => {
+                Span::from_ns_f64(c0_us * 1e3 + c1 * k * longest.ns() as f64)
+            }
+            Curve::Affine { alpha_us, beta_us } => {
+                Span::from_ns_f64((alpha_us * k + beta_us) * 1e3)
+            }
+        }
+    }
+
+    fn numbers(&self) -> [(&'static str, f64); 2] {
+        match *self {
+            Curve::Eq3 { c0_us, c1 } => [("c0_us", c0_us), ("c1", c1)],
+            Curve::Affine { alpha_us, beta_us } => [("alpha_us", alpha_us), ("beta_us", beta_us)],
+        }
+    }
+}
+
+/// A transformer encoder: fp32, random weights, a feed-forward part of four times the width.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EncoderConfig {
+    /// Layers.
+    pub layers: u32,
+    /// Attention heads; they divide `hidden`.
+    pub heads: u32,
+    /// Width.
+    pub hidden: u32,
+    /// The longest sequence.
+    pub max_len: u32,
+    /// The largest batch.
+    pub max_batch: u32,
+    /// A batch is padded to its longest sequence, and that to a multiple of this.
+    #[serde(default = "pad_to")]
+    pub pad_to: u32,
+    /// `[length, alone_us]`, growing in both: the time alone of a sequence so long, as `profile`
+    /// measured it. A request's time alone is turned into its length with it.
+    pub lengths: Vec<(u32, f64)>,
+}
+
+fn pad_to() -> u32 {
+    16
+}
+
+impl EncoderConfig {
+    /// The length of the sequence that takes `alone`, between the table's ends.
+    pub fn length(&self, alone: Span) -> u32 {
+        let alone_us = alone.ns() as f64 / 1e3;
+        let Some(above) = self.lengths.iter().position(|&(_, us)| us >= alone_us) else {
+            return self.lengths.last().map_or(1, |&(length, _)| length);
+        };
+        let (length, us) = self.lengths[above];
+        let Some(&(before, before_us)) = above.checked_sub(1).and_then(|i| self.lengths.get(i))
+        else {
+            return length;
+        };
+        let share = (alone_us - before_us) / (us - before_us);
+        before + (f64::from(length - before) * share + 0.5) as u32
+    }
+
+    /// A length as it is computed.
+    pub fn padded(&self, length: u32) -> u32 {
+        length.next_multiple_of(self.pad_to)
+    }
+
+    /// A table in which a token takes 1 us, so that a job's `longest` in microseconds is its length:
+    /// for measuring the real table.
+    pub fn one_us_a_token(max_len: u32) -> Vec<(u32, f64)> {
+        (1..=max_len).map(|length| (length, f64::from(length))).collect()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let sizes = [
+            ("layers", self.layers, 256),
+            ("heads", self.heads, 256),
+            ("hidden", self.hidden, 16_384),
+            ("max_len", self.max_len, 16_384),
+            ("max_batch", self.max_batch, 4_096),
+            ("pad_to", self.pad_to, 256),
+        ];
+        for (key, value, most) in sizes {
+            if value == 0 || value > most {
+                return Err(format!("`{key}` is {value}; it can be 1 to {most}"));
+            }
+        }
+        if !self.hidden.is_multiple_of(self.heads) {
+            let (heads, hidden) = (self.heads, self.hidden);
+            return Err(format!("`heads` is {heads}, which does not divide `hidden` ({hidden})"));
+        }
+        let batches = u64::from(self.max_batch) * u64::from(self.heads);
+        if batches > 65_535 {
+            return Err(format!("`max_batch` times `heads` is {batches}; it can be 65535 at most"));
+        }
+        // The grid of our matrix product: 65,535 tiles of 64 rows.
+        let tokens = u64::from(self.max_batch) * u64::from(self.padded(self.max_len));
+        if tokens > 65_535 * 64 {
+            return Err(format!(
+                "`max_batch` times the padded `max_len` is {tokens}; it can be 4194240 at most"
+            ));
+        }
+        if self.lengths.is_empty() {
+            return Err("`lengths` is empty; it is a list of [length, alone_us], as \
+                        `orrery-replay profile` prints it"
+                .to_string());
+        }
+        let mut last = (0, 0.0);
+        for &(length, us) in &self.lengths {
+            if length <= last.0 || us.partial_cmp(&last.1) != Some(std::cmp::Ordering::Greater) {
+                return Err(format!(
+                    "`lengths` has [{length}, {us}] after [{}, {}]; both must grow",
+                    last.0, last.1
+                ));
+            }
+            if length > self.max_len || !us.is_finite() {
+                return Err(format!(
+                    "`lengths` has [{length}, {us}]; lengths go to `max_len` ({}), times are finite",
+                    self.max_len
+                ));
+            }
+            last = (length, us);
+        }
+        Ok(())
+    }
+}
+
+fn patience_s() -> u32 {
+    30
+}
+
+impl CudaConfig {
+    /// One that runs these models, with nothing special.
+    pub fn of(models: Vec<ModelConfig>) -> CudaConfig {
+        CudaConfig {
+            seed: 0,
+            models,
+            cache_pages: None,
+            chunk_us: None,
+            patience_s: patience_s(),
+            without_cublas: false,
+            kernel_src: None,
+        }
+    }
+
+    /// Checks what the types cannot.
+    ///
+    /// # Errors
+    /// Names the key, what was found and what is allowed.
+    pub fn check(&self, device: &str) -> Result<(), DeviceError> {
+        self.faults().map_err(|said| DeviceError {
+            device: device.to_string(),
+            doing: "reading the device's configuration".to_string(),
+            said,
+            remedy: "correct the key".to_string(),
+        })
+    }
+
+    fn faults(&self) -> Result<(), String> {
+        if self.models.is_empty() {
+            return Err("`models` is empty; every model of the scenario needs an entry".to_string());
+        }
+        if let Some(us) = self.chunk_us
+            && !(us.is_finite() && us >= 50.0)
+        {
+            return Err(format!("`chunk_us` is {us}; it can be 50 or more"));
+        }
+        for (i, model) in self.models.iter().enumerate() {
+            if u64::from(model.pages) * PAGE_BYTES > 1 << 40 {
+                return Err(format!("`models[{i}].pages` is {}; 65536 at most", model.pages));
+            }
+            match &model.workload {
+                Workload::Timed(curve) | Workload::Compute(curve) => {
+                    for (key, value) in curve.numbers() {
+                        if !(value.is_finite() && value >= 0.0) {
+                            return Err(format!(
+                                "`models[{i}].workload.{key}` is {value}; it can be 0 or more"
+                            ));
+                        }
+                    }
+                }
+                Workload::Encoder(encoder) => encoder
+                    .check()
+                    .map_err(|fault| format!("`models[{i}].workload.encoder`: {fault}"))?,
+            }
+        }
+        let largest = self.models.iter().map(|m| m.pages).max().unwrap_or(0);
+        match self.cache_pages {
+            Some(pages) if pages < largest => {
+                Err(format!("`cache_pages` is {pages}; the largest model has {largest} pages"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Pages of the page cache.
+    pub fn pages(&self) -> u32 {
+        let all = self.models.iter().fold(0u32, |sum, m| sum.saturating_add(m.pages));
+        self.cache_pages.unwrap_or(all)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,286 @@
+//! An encoder on a lane: its buffers, and its forward pass as launches that are ready to go.
+#![allow(unsafe_code)]
+
+use super::Shared;
+use super::blas::Blas;
+use super::config::Workload;
+use super::driver::{Gpu, Memory, Pinned};
+use super::error::own_error;
+use super::plan::{self, Arg, Buffer, Gemm, Launch, Shape, Spot, Step};
+use super::reference;
+use crate::device::DeviceError;
+use cudarc::driver::CudaStream;
+use cudarc::driver::sys::CUdeviceptr;
+use orrery_sim::request::{ModelId, RequestId};
+use orrery_sim::rng::{fnv1a, keyed_uniform};
+use orrery_sim::time::Span;
+use std::collections::BTreeMap;
+
+/// Plans kept: a plan is a batch size and a length of a model.
+const PLANS: usize = 1_024;
+
+/// What all lanes of a device read: an encoder's weights, and an input of its largest batch.
+#[derive(Debug)]
+pub struct Resident {
+    /// Its size.
+    pub shape: Shape,
+    weights: Memory,
+    input: Memory,
+    max_batch: u32,
+}
+
+impl Resident {
+    /// Makes random weights and input, and copies them to the device.
+    pub fn new(
+        gpu: &Gpu,
+        shape: Shape,
+        max_batch: u32,
+        max_len: u32,
+        seed: u64,
+    ) -> Result<Resident, DeviceError> {
+        let input = reference::input(&shape, max_batch, max_len, seed);
+        let floats = shape.weight_floats();
+        let resident = Resident {
+            weights: gpu.memory("an encoder's weights", floats * 4)?,
+            input: gpu.memory("an encoder's input", input.len() as u64 * 4)?,
+            max_batch,
+            shape,
+        };
+        gpu.write(&resident.weights, &reference::weights(&shape, seed))?;
+        gpu.write(&resident.input, &input)?;
+        Ok(resident)
+    }
+}
+
+enum Ready {
+    Gemm(Gemm),
+    Launch(Launch<CUdeviceptr>),
+}
+
+struct Plan {
+    layers: Vec<Vec<Ready>>,
+    /// The least it ever took.
+    least: Option<Span>,
+}
+
+type Key = (ModelId, u32, u32);
+
+/// See the module's text.
+pub struct Forward {
+    blas: Option<Blas>,
+    product: String,
+    work: BTreeMap<Buffer, Memory>,
+    lengths: Memory,
+    lengths_host: Pinned,
+    plans: BTreeMap<Key, Plan>,
+    current: Option<Key>,
+    seed: u64,
+}
+
+impl Forward {
+    /// Buffers for the largest batch of any encoder of the device; None when it has none.
+    pub fn new(shared: &Shared, stream: &CudaStream) -> Result<Option<Forward>, DeviceError> {
+        let gpu = &shared.gpu;
+        let mut sizes: BTreeMap<Buffer, u64> = BTreeMap::new();
+        for config in &shared.models {
+            let Workload::Encoder(e) = &config.workload else { continue };
+            let shape = Shape { layers: e.layers, heads: e.heads, hidden: e.hidden };
+            for buffer in Buffer::WORK.into_iter().chain([Buffer::Lengths]) {
+                let floats = shape.floats(buffer, e.max_batch, e.padded(e.max_len));
+                let size = sizes.entry(buffer).or_default();
+                *size = (*size).max(floats * 4);
+            }
+        }
+        let Some(lengths) = sizes.remove(&Buffer::Lengths) else { return Ok(None) };
+        let mut work = BTreeMap::new();
+        for (buffer, bytes) in sizes {
+            work.insert(buffer, gpu.memory("an encoder's batches", bytes)?);
+        }
+        gpu.bind()?;
+        let blas = match shared.without_cublas {
+            true => Err("the configuration says so".to_string()),
+            false => Blas::new(stream),
+        };
+        let product = match &blas {
+            Ok(blas) => format!("cuBLAS {}", blas.version()),
+            Err(why) => format!("orrery's own kernel; cuBLAS: {why}"),
+        };
+        Ok(Some(Forward {
+            blas: blas.ok(),
+            product,
+            work,
+            lengths: gpu.memory("an encoder's lengths", lengths)?,
+            lengths_host: gpu.pinned(lengths)?,
+            plans: BTreeMap::new(),
+            current: None,
+            seed: shared.seed,
+        }))
+    }
+
+    /// What multiplies the matrices.
+    pub fn product(&self) -> String {
+        self.product.clone()
+    }
+
+    /// Copies the lengths of the batch's sequences to the device, and makes its launches. The first
+    /// sequence is as long as the batch's longest, the others are drawn by the batch's first request;
+    /// that changes no cost, only the mask.
+    #[expect(clippy::too_many_arguments, reason = "a batch is what it is")]
+    pub fn prepare(
+        &mut self,
+        shared: &Shared,
+        stream: &CudaStream,
+        model: ModelId,
+        units: u32,
+        real: u32,
+        length: u32,
+        first: RequestId,
+    ) -> Result<(), DeviceError> {
+        let draw = |i: u32| match i {
+            0 => real,
+            _ => {
+                let key = first.0.wrapping_add(u64::from(i));
+                let share = keyed_uniform(self.seed, fnv1a("encoder lengths"), key);
+                1 + (share * f64::from(real)) as u32
+            }
+        };
+        // One more than can be is enough to be refused.
+        let units = units.min(shared.encoders.get(&model).map_or(0, |e| e.max_batch) + 1);
+        let lengths: Vec<u32> = (0..units).map(|i| draw(i).min(real)).collect();
+        self.prepare_lengths(shared, stream, model, &lengths, length)
+    }
+
+    /// The same for given lengths.
+    pub fn prepare_lengths(
+        &mut self,
+        shared: &Shared,
+        stream: &CudaStream,
+        model: ModelId,
+        lengths: &[u32],
+        length: u32,
+    ) -> Result<(), DeviceError> {
+        let gpu = &shared.gpu;
+        let units = lengths.len() as u32;
+        let doing = format!("preparing a batch of {units} sequences");
+        let Some(resident) = shared.encoders.get(&model) else {
+            return Err(own_error(gpu.device(), &doing, "the model is no encoder", "report a bug"));
+        };
+        if units == 0 || units > resident.max_batch {
+            let said = format!("the configuration's `max_batch` is {}", resident.max_batch);
+            let remedy = "raise `max_batch` of the encoder, or lower the scenario's largest batch";
+            return Err(own_error(gpu.device(), &doing, said, remedy));
+        }
+        self.lengths_host.write(lengths);
+        let bytes = lengths.len() as u64 * 4;
+        // SAFETY: the lane waits for its stream before the next batch is prepared.
+        unsafe { gpu.copy(stream, &self.lengths_host, &self.lengths, 0, bytes)? };
+        let key = (model, units, length);
+        if !self.plans.contains_key(&key) {
+            if self.plans.len() >= PLANS {
+                self.plans.pop_first();
+            }
+            let steps = plan::forward(&resident.shape, units, length);
+            let ready = |step| match step {
+                Step::Gemm(gemm) if self.blas.is_some() => Ready::Gemm(gemm),
+                Step::Gemm(gemm) => Ready::Launch(self.resolved(resident, gemm.launch())),
+                Step::Launch(launch) => Ready::Launch(self.resolved(resident, launch)),
+            };
+            let layers =
+                steps.into_iter().map(|layer| layer.into_iter().map(ready).collect()).collect();
+            self.plans.insert(key, Plan { layers, least: None });
+        }
+        self.current = Some(key);
+        Ok(())
+    }
+
+    fn at(&self, resident: &Resident, (buffer, floats): Spot) -> CUdeviceptr {
+        let memory = match buffer {
+            Buffer::Weights => &resident.weights,
+            Buffer::Input => &resident.input,
+            Buffer::Lengths => &self.lengths,
+            _ => self.work.get(&buffer).unwrap_or(&self.lengths),
+        };
+        memory.pointer() + floats * 4
+    }
+
+    fn resolved(&self, resident: &Resident, launch: Launch<Spot>) -> Launch<CUdeviceptr> {
+        let Launch { kernel, grid, block, args } = launch;
+        let arg = |arg| match arg {
+            Arg::At(place) => Arg::At(self.at(resident, place)),
+            Arg::U32(value) => Arg::U32(value),
+            Arg::U64(value) => Arg::U64(value),
+            Arg::F32(value) => Arg::F32(value),
+        };
+        Launch { kernel, grid, block, args: args.into_iter().map(arg).collect() }
+    }
+
+    /// Launches one layer of what was prepared, or all.
+    pub fn start(
+        &mut self,
+        shared: &Shared,
+        stream: &CudaStream,
+        layer: Option<u32>,
+    ) -> Result<(), DeviceError> {
+        let gpu = &shared.gpu;
+        let found = self
+            .current
+            .and_then(|key| Some((self.plans.get(&key)?, shared.encoders.get(&key.0)?)));
+        let Some((plan, resident)) = found else {
+            return Err(own_error(
+                gpu.device(),
+                "launching",
+                "nothing was prepared",
+                "report a bug",
+            ));
+        };
+        let layers = match layer {
+            Some(layer) => plan.layers.get(layer as usize..=layer as usize).unwrap_or_default(),
+            None => &plan.layers[..],
+        };
+        let mut blas = self.blas.take();
+        let mut outcome = Ok(());
+        for step in layers.iter().flatten() {
+            outcome = match (step, &mut blas) {
+                // SAFETY: the plan's launches are those of the kernels in `orrery.cu` (a test runs them
+                // on the CPU, with bounds checked), on buffers as large as the largest batch, which
+                // `prepare` has held this one against; only this lane writes to them, in its stream.
+                (Ready::Launch(launch), _) => unsafe { gpu.launch(stream, launch) },
+                // SAFETY: as above.
+                (Ready::Gemm(gemm), Some(blas)) => {
+                    unsafe { blas.gemm(gemm, |place| self.at(resident, place)) }.map_err(|said| {
+                        let remedy =
+                            "set `without_cublas = true`, or see what else uses the device";
+                        own_error(gpu.device(), "multiplying matrices", said, remedy)
+                    })
+                }
+                (Ready::Gemm(_), None) => Ok(()),
+            };
+            if outcome.is_err() {
+                break;
+            }
+        }
+        self.blas = blas;
+        outcome
+    }
+
+    /// What the prepared batch will surely take: three quarters of the least it ever took.
+    pub fn expected(&self) -> Span {
+        let plan = self.current.and_then(|key| self.plans.get(&key));
+        plan.and_then(|plan| plan.least).map_or(Span::ZERO, |least| least.scale(0.75))
+    }
+
+    /// The batch took so long.
+    pub fn took(&mut self, model: ModelId, units: u32, length: u32, time: Span) {
+        if let Some(plan) = self.plans.get_mut(&(model, units, length)) {
+            plan.least = Some(plan.least.map_or(time, |least| least.min(time)));
+        }
+    }
+
+    /// The output of the last batch, once the stream has ended it.
+    pub fn output(&self, gpu: &Gpu, floats: usize) -> Result<Vec<f32>, DeviceError> {
+        match self.work.get(&Buffer::X) {
+            Some(x) => gpu.read(x, floats),
+            None => Ok(Vec::new()),
+        }
+    }
+}

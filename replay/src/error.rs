@@ -1,0 +1,79 @@
+//! What can go wrong with a replay: input, device, files, figures.
+
+use crate::device::DeviceError;
+use orrery_plots::PlotError;
+use orrery_scenario::SpecError;
+use orrery_sim::log::LogError;
+use std::io;
+use std::path::Path;
+
+/// An error of the harness. All of them are exit code 2; a check that fails is no error.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum Error {
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    #[error(transparent)]
+    Log(#[from] LogError),
+    #[error(transparent)]
+    Plot(#[from] PlotError),
+}
+
+impl Error {
+    /// A value that is not allowed, with its key or option.
+    pub fn value(
+        key: impl Into<String>,
+        found: impl ToString,
+        allowed: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Error {
+        Error::Spec(SpecError::value(key, found, allowed, remedy))
+    }
+
+    /// A value that is not allowed in a file.
+    pub fn in_file(
+        file: &Path,
+        key: impl Into<String>,
+        found: impl ToString,
+        allowed: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Error {
+        let error = SpecError::value(key, found, allowed, remedy);
+        Error::Spec(error.in_file(&file.display().to_string()))
+    }
+
+    /// A file that cannot be read.
+    pub fn unreadable(file: &Path, source: io::Error) -> Error {
+        Error::Spec(SpecError::Read { file: file.display().to_string(), source })
+    }
+
+    /// A file or folder that cannot be written.
+    pub fn unwritable(path: &Path, error: &io::Error) -> Error {
+        let found = format!("{}: {error}", path.display());
+        Error::value("--out", found, "a place that can be written", "choose another, or make room")
+    }
+}
+
+/// Reads a file of text.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_text(file: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(file).map_err(|e| Error::unreadable(file, e))
+}
+
+/// Reads a TOML file.
+///
+/// # Errors
+/// When it cannot be read, or a key is unknown, missing or of another kind.
+pub fn read_toml<T: serde::de::DeserializeOwned>(file: &Path) -> Result<T, Error> {
+    let text = read_text(file)?;
+    toml::from_str(&text).map_err(|e| {
+        let line = e.span().map(|s| 1 + text[..s.start.min(text.len())].matches('\n').count());
+        let key = line.map_or("file".to_string(), |l| format!("line {l}"));
+        let allowed = "the keys of docs/replay.md";
+        Error::in_file(file, key, format!("{:?}", e.message()), allowed, "correct the line")
+    })
+}

@@ -1,0 +1,126 @@
+//! What the simulator believes of a device: a scenario with measured laws, and with what an action
+//! costs besides.
+
+use crate::error::Error;
+use crate::profile::ProfileFile;
+use orrery_scenario::{PolicySpec, Scenario, Setup};
+use orrery_sim::driver::World;
+use orrery_sim::latency::Latency;
+use orrery_sim::log::{MemoryLog, Record};
+use orrery_sim::time::Span;
+use serde::{Deserialize, Serialize};
+
+/// What becomes of the measured launch and result overheads in the simulation.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum OverheadAs {
+    /// The device is busy for so much longer: an executor runs one action at a time and gets the
+    /// next only when the controller has seen the last, so both delays are time in which it idles.
+    #[default]
+    Busy,
+    /// Message delays: actions that wait at the device hide them.
+    Delays,
+    /// Left out.
+    None,
+}
+
+/// A prediction.
+pub struct Prediction {
+    /// What is simulated, and what policies are told on either side.
+    pub setup: Setup,
+    /// The world of the wall-clock driver: the bare laws, against which durations are judged. What an
+    /// action costs besides, the device shows by itself.
+    pub world: World,
+}
+
+impl Prediction {
+    /// The prediction of a scenario; with a profile, its laws take the place of the scenario's.
+    ///
+    /// # Errors
+    /// When the scenario is wrong, or a model is not in the profile.
+    pub fn of(
+        scenario: &Scenario,
+        seed: u64,
+        profile: Option<&ProfileFile>,
+        overhead: OverheadAs,
+    ) -> Result<Prediction, Error> {
+        let mut setup = scenario.setup(seed)?;
+        let Some(profile) = profile else {
+            let world = setup.world.clone();
+            return Ok(Prediction { setup, world });
+        };
+        for (m, model) in scenario.file.model.iter().enumerate() {
+            let law = law_of(profile, &model.name)?;
+            for kind in &mut setup.world.latency {
+                kind[m] = law.clone();
+            }
+            if model.believed.is_none() {
+                setup.believed[m] = law;
+            }
+        }
+        let world = setup.world.clone();
+        add_overhead(&mut setup, scenario, profile, overhead);
+        Ok(Prediction { setup, world })
+    }
+
+    /// The simulated run.
+    ///
+    /// # Errors
+    /// When the workload cannot be made.
+    pub fn simulate(&self, policy: &PolicySpec, seed: u64) -> Result<Vec<Record>, Error> {
+        Ok(self.setup.run_with(policy, seed, MemoryLog::default())?.observer.1.records)
+    }
+}
+
+/// The law of a model, or of what it is a copy of.
+fn law_of(profile: &ProfileFile, name: &str) -> Result<Latency, Error> {
+    let base = name.split('#').next().unwrap_or(name);
+    let found = profile.model.iter().find(|m| m.name == name || m.name == base);
+    let Some(model) = found else {
+        let names: Vec<&str> = profile.model.iter().map(|m| m.name.as_str()).collect();
+        let found = format!("no model `{name}` in the profile");
+        let allowed = format!("a profile of every model; this one has {}", names.join(", "));
+        let remedy = "profile the scenario that is to be predicted";
+        return Err(Error::value("--profile", found, allowed, remedy));
+    };
+    Ok(model.law.law(&format!("model.{name}.law"))?)
+}
+
+fn add_overhead(setup: &mut Setup, scenario: &Scenario, profile: &ProfileFile, how: OverheadAs) {
+    let all = || setup.world.latency.iter().flatten();
+    // A law in proportion to its requests has no place for a constant, nor have samples.
+    let fits = all().all(|law| longer(law, Span::ZERO).is_some());
+    match how {
+        OverheadAs::None => {}
+        OverheadAs::Busy if fits => {
+            let more = profile.overhead.median();
+            for law in setup.world.latency.iter_mut().flatten() {
+                *law = longer(law, more).unwrap_or_else(|| law.clone());
+            }
+            let kinds = setup.believed.iter_mut().zip(&scenario.file.model);
+            for (law, _) in kinds.filter(|(_, model)| model.believed.is_none()) {
+                *law = longer(law, more).unwrap_or_else(|| law.clone());
+            }
+        }
+        OverheadAs::Busy | OverheadAs::Delays => {
+            let us = |us: f64| Span::from_ns_f64(1e3 * us).into();
+            let delays = &mut setup.world.core.delays;
+            delays.dispatch = us(profile.overhead.launch.median_us);
+            delays.result = us(profile.overhead.result.median_us);
+        }
+    }
+}
+
+/// The law with so much more for each batch.
+fn longer(law: &Latency, more: Span) -> Option<Latency> {
+    match law {
+        Latency::Affine { alpha, beta } => {
+            Some(Latency::Affine { alpha: *alpha, beta: *beta + more })
+        }
+        Latency::Eq3 { c0, c1 } => Some(Latency::Eq3 { c0: *c0 + more, c1: *c1 }),
+        Latency::Table(rows) => {
+            Some(Latency::Table(rows.iter().map(|(k, l)| (*k, *l + more)).collect()))
+        }
+        Latency::Proportional { .. } | Latency::Samples(_) => None,
+    }
+}

@@ -1,0 +1,223 @@
+//! The measuring itself: one worker of the device, one batch at a time.
+
+use super::fit::Point;
+use super::{Clocks, PrimitiveRow, ROUNDS_MIN, Settings};
+use crate::clock::{CONTROLLER, Clock};
+use crate::device::{Device, DeviceError, Job, Place, Primitive, Stop, Work, Worker};
+use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
+use orrery_sim::rng::Stream;
+use orrery_sim::time::{Span, Time};
+
+/// A point to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// Items in the batch.
+    pub units: u32,
+    /// The longest of its requests alone.
+    pub longest: Span,
+    /// The fit is not to see it.
+    pub held_out: bool,
+}
+
+/// A point that was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timed {
+    /// What was asked for.
+    pub planned: Planned,
+    /// Time on the device, sorted.
+    pub device: Vec<Span>,
+    /// From the worker's start to its having the result, sorted.
+    pub around: Vec<Span>,
+}
+
+impl Timed {
+    /// The median time on the device.
+    pub fn median(&self) -> Span {
+        quantile(&self.device, 0.5)
+    }
+
+    /// As a point to fit. An even number of runs has two middle ones.
+    pub fn point(&self) -> Point {
+        let Planned { units, longest, held_out } = self.planned;
+        let ns: Vec<f64> = self.device.iter().map(|d| d.ns() as f64).collect();
+        let median_ns = super::fit::middle(&ns).unwrap_or(0.0).max(1.0);
+        Point { units, longest, median_ns, held_out }
+    }
+}
+
+/// The least of sorted spans that a share `q` of them does not exceed.
+pub fn quantile(sorted: &[Span], q: f64) -> Span {
+    let rank = (q * sorted.len() as f64).ceil() as usize;
+    let at = rank.clamp(1, sorted.len().max(1)) - 1;
+    sorted.get(at).copied().unwrap_or(Span::ZERO)
+}
+
+/// Ids of what is profiled: far from those of any run, so that noise keyed by a request is other
+/// noise.
+const FIRST_ID: u64 = 1 << 40;
+
+/// Measures the points of every model. In every round each point is measured once, in an order of
+/// the round's own.
+///
+/// # Errors
+/// When the device fails.
+pub fn measure(
+    device: &mut dyn Device,
+    clock: &dyn Clock,
+    plans: &[Vec<Planned>],
+    settings: &Settings,
+) -> Result<Vec<Vec<Timed>>, DeviceError> {
+    let mut workers = device.workers(1)?;
+    let mut worker = workers.swap_remove(0);
+    clock.enter(CONTROLLER);
+    let measured = rounds(worker.as_mut(), clock, plans, settings);
+    clock.leave(CONTROLLER);
+    measured
+}
+
+fn rounds(
+    worker: &mut dyn Worker,
+    clock: &dyn Clock,
+    plans: &[Vec<Planned>],
+    settings: &Settings,
+) -> Result<Vec<Vec<Timed>>, DeviceError> {
+    worker.start()?;
+    clock.begin();
+    let place = Place { clock, me: CONTROLLER };
+    let empty = |p: &Planned| Timed { planned: *p, device: Vec::new(), around: Vec::new() };
+    let mut timed: Vec<Vec<Timed>> =
+        plans.iter().map(|plan| plan.iter().map(empty).collect()).collect();
+    let mut order: Vec<(usize, usize)> =
+        plans.iter().enumerate().flat_map(|(m, p)| (0..p.len()).map(move |i| (m, i))).collect();
+    let mut id = FIRST_ID;
+    let limit = Span::from_secs_f64(settings.max_s);
+    let mut began = clock.now();
+    for round in 0..settings.warm_up + settings.rounds {
+        let counted = round.saturating_sub(settings.warm_up);
+        if round == settings.warm_up {
+            began = clock.now();
+        }
+        if counted >= ROUNDS_MIN && clock.now().since(began) > limit {
+            break;
+        }
+        shuffle(&mut order, settings.seed, round);
+        for &(m, i) in &order {
+            let at = &mut timed[m][i];
+            let job = job(id, m, &at.planned, clock.now());
+            id += 1;
+            let ran = worker.run(&job, &place, &Stop::default())?;
+            if round >= settings.warm_up {
+                at.device.push(ran.device);
+                at.around.push(ran.end.since(ran.start));
+            }
+        }
+    }
+    for at in timed.iter_mut().flatten() {
+        at.device.sort_unstable();
+        at.around.sort_unstable();
+    }
+    Ok(timed)
+}
+
+fn job(id: u64, model: usize, planned: &Planned, began: Time) -> Job {
+    let Planned { units, longest, .. } = *planned;
+    let (model, first) = (ModelId(model as u32), RequestId(id));
+    Job {
+        action: ActionId(id),
+        device: DeviceId(0),
+        kind: 0,
+        executor: 0,
+        began,
+        fetch: Span::ZERO,
+        work: Work::Batch { model, units, longest, first },
+    }
+}
+
+/// Fisher and Yates.
+fn shuffle<T>(list: &mut [T], seed: u64, round: u32) {
+    let mut stream = Stream::named(seed, "profile order", u64::from(round));
+    for i in (1..list.len()).rev() {
+        list.swap(i, stream.below(i as u64 + 1) as usize);
+    }
+}
+
+/// The steps in which the host's clock moves, as far as a program sees them.
+pub(super) fn timer_resolution(clocks: Clocks) -> Option<PrimitiveRow> {
+    if clocks == Clocks::Virtual {
+        return None;
+    }
+    let clock = clocks.start();
+    clock.begin();
+    let mut steps = Vec::with_capacity(2_000);
+    let mut last = clock.now();
+    while steps.len() < 2_000 {
+        let now = clock.now();
+        if now > last {
+            steps.push(now.since(last).ns() as f64);
+            last = now;
+        }
+    }
+    let (name, unit) = ("host timer step".to_string(), "ns".to_string());
+    Some(PrimitiveRow::of(&Primitive { name, unit, samples: steps }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::VirtualClock;
+    use crate::device::emulated::{Durations, Emulated};
+    use std::sync::{Arc, Mutex};
+
+    #[derive(Default)]
+    struct Watched(Mutex<Vec<(u32, u64)>>);
+
+    impl Durations for Watched {
+        fn duration(&self, job: &Job) -> Span {
+            let Work::Batch { units, longest, .. } = job.work else { return Span::ZERO };
+            let mut seen = self.0.lock().unwrap();
+            seen.push((units, longest.ns()));
+            // The first two rounds of two points are slow.
+            let slow = if seen.len() <= 4 { 50 } else { 0 };
+            Span::from_ms(u64::from(units) + slow)
+        }
+        fn describe(&self) -> String {
+            "watched".to_string()
+        }
+    }
+
+    #[test]
+    fn warm_up_does_not_count_and_every_round_has_every_point() {
+        let watched = Arc::new(Watched::default());
+        let mut device = Emulated::new(Arc::clone(&watched) as Arc<dyn Durations>, false);
+        let planned = |units| Planned { units, longest: Span::from_ms(3), held_out: false };
+        let plan = vec![planned(1), planned(4)];
+        let settings = Settings { rounds: 20, ..Settings::default() };
+        let timed = measure(&mut device, &VirtualClock::new(), &[plan], &settings).unwrap();
+        let spans = |n, ms| vec![Span::from_ms(ms); n];
+        assert_eq!((&timed[0][0].device, &timed[0][1].device), (&spans(20, 1), &spans(20, 4)));
+        let seen = watched.0.lock().unwrap();
+        let firsts: Vec<u32> = seen.chunks(2).map(|round| round[0].0).collect();
+        assert!(seen.chunks(2).all(|r| r[0].0 != r[1].0), "{seen:?}");
+        assert!(firsts.contains(&1) && firsts.contains(&4), "the order varies: {firsts:?}");
+    }
+
+    #[test]
+    fn no_round_begins_after_the_limit() {
+        let watched = Arc::new(Watched::default());
+        let mut device = Emulated::new(watched, false);
+        let plan = vec![Planned { units: 100, longest: Span::ZERO, held_out: false }];
+        let settings = Settings { rounds: 1_000, max_s: 1.0, ..Settings::default() };
+        let timed = measure(&mut device, &VirtualClock::new(), &[plan], &settings).unwrap();
+        assert_eq!(timed[0][0].device.len(), 10);
+    }
+
+    #[test]
+    fn quantiles_by_hand() {
+        let spans: Vec<Span> = (1..=4).map(Span::from_us).collect();
+        assert_eq!(
+            [0.0, 0.5, 0.51, 1.0].map(|q| quantile(&spans, q).ns()),
+            [1000, 2000, 3000, 4000]
+        );
+        assert_eq!(quantile(&[], 0.5), Span::ZERO);
+    }
+}

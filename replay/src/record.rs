@@ -1,0 +1,111 @@
+//! What a run leaves in its folder: `schedule.log`, `predicted.log`, `actions.csv`, `run.json`.
+
+use crate::compare::{Side, actions_csv};
+use crate::device::{Description, DeviceError};
+use crate::driver::{Lateness, Verdict};
+use crate::error::Error;
+use crate::folder::Unfinished;
+use crate::host::Host;
+use crate::profile::Clocks;
+use crate::runner::Ran;
+use orrery_sim::log::{LogWriter, Names, Record};
+use serde::{Deserialize, Serialize};
+
+/// `run.json`.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+pub struct RunRecord {
+    /// The format and its version.
+    pub format: String,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The SHA-256 of the scenario's values, defaults filled in.
+    pub scenario_sha256: String,
+    /// The policy with its parameters.
+    pub policy: String,
+    /// `live` or `schedule`.
+    pub mode: String,
+    /// The seed of the workload.
+    pub seed: u64,
+    /// The profile's SHA-256, where one was used.
+    pub profile_sha256: Option<String>,
+    /// By which clock.
+    pub clock: Clocks,
+    /// The devices.
+    pub devices: Vec<Description>,
+    /// The machine.
+    pub host: Host,
+    /// When.
+    pub date: String,
+    /// How.
+    pub command: String,
+    /// Requests before this do not count.
+    pub warm_up_ns: u64,
+    /// Requests that arrived.
+    pub requests: u64,
+    /// Inputs that the controller handled.
+    pub events: u64,
+    /// When it ended.
+    pub end_ns: u64,
+    /// How late the host was, and whether that is too much.
+    pub lateness: Lateness,
+    /// What a device failed of, if one did: the run ends there.
+    pub failed: Option<String>,
+    /// Time that the controller worked for each request.
+    pub controller_busy_per_request_ns: u64,
+    /// What was asked of the system and not granted.
+    pub notes: Vec<String>,
+}
+
+/// The format of `run.json`.
+pub const RUN_FORMAT: &str = "orrery-run,1";
+
+impl RunRecord {
+    /// Why the run says nothing, if so.
+    pub fn invalid(&self) -> Option<String> {
+        let late = match &self.lateness.verdict {
+            Verdict::Valid => None,
+            Verdict::Invalid(why) => Some(why.clone()),
+        };
+        self.failed.clone().or(late)
+    }
+
+    /// Fills in what the run itself says.
+    pub fn with(mut self, ran: &Ran) -> RunRecord {
+        self.devices = ran.devices.clone();
+        self.warm_up_ns = ran.side.warm_up_ns;
+        self.requests = ran.requests();
+        self.events = ran.events;
+        self.end_ns = ran.end.ns();
+        self.lateness = ran.lateness.clone();
+        self.failed = ran.failed.as_ref().map(DeviceError::to_string);
+        self.controller_busy_per_request_ns = ran.controller_busy.ns() / self.requests.max(1);
+        self.notes = ran.notes.clone();
+        self
+    }
+}
+
+/// The bytes of a log.
+pub fn log_bytes(names: &Names, records: &[Record]) -> Vec<u8> {
+    let mut log = LogWriter::with_names(Vec::new(), names);
+    records.iter().for_each(|r| log.record(r.clone()));
+    log.finish().unwrap_or_default()
+}
+
+/// Writes all files of a run.
+///
+/// # Errors
+/// When one cannot be written.
+pub fn write(
+    folder: &Unfinished,
+    names: &Names,
+    predicted: &[Record],
+    measured: &Side,
+    record: &RunRecord,
+) -> Result<(), Error> {
+    folder.write("predicted.log", log_bytes(names, predicted))?;
+    folder.write("schedule.log", log_bytes(names, &measured.records))?;
+    folder.write("actions.csv", actions_csv(measured.actions.as_deref().unwrap_or_default()))?;
+    let mut json = serde_json::to_string_pretty(record).unwrap_or_default();
+    json.push('\n');
+    folder.write("run.json", json)
+}

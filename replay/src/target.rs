@@ -1,0 +1,122 @@
+//! Which device a replay uses: `emulated` or `cuda:N`, and what it is to run there.
+
+mod cuda;
+
+pub use cuda::{look, open as open_cuda};
+
+use crate::device::emulated::{Config, DEFAULT_NOISE};
+use crate::device::{Device, DeviceError};
+use crate::error::Error;
+use orrery_scenario::Scenario;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// A device's name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// The one that waits.
+    #[default]
+    Emulated,
+    /// A GPU, by its number.
+    Cuda(usize),
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Emulated => f.write_str("emulated"),
+            Target::Cuda(n) => write!(f, "cuda:{n}"),
+        }
+    }
+}
+
+impl FromStr for Target {
+    type Err = DeviceError;
+
+    fn from_str(text: &str) -> Result<Target, DeviceError> {
+        if text == "emulated" {
+            return Ok(Target::Emulated);
+        }
+        let number = text.strip_prefix("cuda:").and_then(|n| n.parse().ok());
+        number.map(Target::Cuda).ok_or_else(|| DeviceError {
+            device: text.to_string(),
+            doing: "looking for it".to_string(),
+            said: "there is no such kind of device; there are `emulated` and `cuda:N`".to_string(),
+            remedy: "see `orrery-replay devices`".to_string(),
+        })
+    }
+}
+
+/// What devices run, by kind: a file of its own, or a part of a campaign.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceConfig {
+    /// For `emulated`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulated: Option<Config>,
+    /// For `cuda:N`; read when such a device is opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cuda: Option<toml::Table>,
+}
+
+/// A device with its configuration, not yet opened.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// Which.
+    pub target: Target,
+    /// What it runs.
+    pub config: DeviceConfig,
+    /// Where that is written, for messages and for the paths in it.
+    pub file: PathBuf,
+}
+
+impl Choice {
+    /// Opens the device for a scenario. An emulated device without a configuration obeys the
+    /// scenario's own laws with [`DEFAULT_NOISE`]. `noise` is added to the seed of an emulated
+    /// device's noise: repetitions of a run are to meet different noise.
+    ///
+    /// # Errors
+    /// When there is no such device, or its configuration does not fit the scenario.
+    pub fn open(&self, scenario: &Scenario, noise: u64) -> Result<Box<dyn Device>, Error> {
+        let names = scenario.model_names();
+        match self.target {
+            Target::Emulated => {
+                let models = scenario.file.model.iter();
+                let laws: Vec<_> = models.map(|m| (m.name.clone(), m.latency.clone())).collect();
+                let like = || Config::like(&laws, DEFAULT_NOISE);
+                let mut config = self.config.emulated.clone().unwrap_or_else(like);
+                config.seed = config.seed.wrapping_add(noise);
+                let device = config.device(&self.file, &names)?;
+                Ok(Box::new(device))
+            }
+            Target::Cuda(ordinal) => {
+                let empty = toml::Table::new();
+                let table = self.config.cuda.as_ref().unwrap_or(&empty);
+                open_cuda(ordinal, table, &self.file, &names)
+            }
+        }
+    }
+
+    /// Everything about it that a result depends on, as text.
+    pub fn identity(&self) -> String {
+        let config = toml::to_string(&self.config).unwrap_or_default();
+        format!("{}\n{config}", self.target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip_and_others_are_refused() {
+        for name in ["emulated", "cuda:0", "cuda:13"] {
+            assert_eq!(name.parse::<Target>().unwrap().to_string(), name);
+        }
+        for name in ["gpu", "cuda", "cuda:x", ""] {
+            assert!(name.parse::<Target>().unwrap_err().to_string().contains("cuda:N"));
+        }
+    }
+}

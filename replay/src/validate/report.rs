@@ -1,0 +1,267 @@
+//! The report of a campaign, in Markdown.
+
+use super::Standing;
+use super::campaign::Campaign;
+use super::outcome::{Band, PointResult, Repetition};
+use super::verdict::{Differences, Verdict, differences, verdict};
+use crate::profile::{Errors, ProfileFile};
+use std::fmt::Write;
+
+/// What a report says besides the results.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// When it was made.
+    pub date: String,
+    /// How.
+    pub command: String,
+    /// The machine.
+    pub host: String,
+    /// A GPU campaign stands beside it.
+    pub has_gpu: bool,
+}
+
+/// The report.
+pub fn markdown(campaign: &Campaign, standing: &Standing, context: &Context) -> String {
+    let v = verdict(campaign, standing);
+    let mut text = format!("# Validation: {}\n\n", campaign.file.name);
+    text += &headline(campaign, &v, context);
+    text += &circumstances(campaign, standing, context);
+    text += &bands(standing, &v);
+    text += &actions(standing);
+    text += &table(standing);
+    text += &invalid(standing);
+    text += &profiles(standing);
+    text
+}
+
+fn headline(campaign: &Campaign, v: &Verdict, context: &Context) -> String {
+    let mut text = String::new();
+    let is_gpu = v.on_a_gpu && v.all.points > 0;
+    if campaign.file.virtual_clock {
+        text += "**A test of the harness under a virtual clock: no device was timed.**\n\n";
+    } else if !is_gpu && !context.has_gpu {
+        text += "**Not validated on a GPU.**";
+        let waits = campaign.file.device == "emulated";
+        text += if waits { " The device is emulated: it waits.\n\n" } else { "\n\n" };
+    }
+    if !campaign.file.note.is_empty() {
+        let _ = writeln!(text, "{}\n", campaign.file.note.trim());
+    }
+    let targets = campaign.file.targets;
+    if v.all.points == 0 {
+        let _ = writeln!(text, "No run counts: nothing is validated.");
+    }
+    let word = if v.within_targets { "within" } else { "**not within**" };
+    if v.all.points > 0 {
+        let _ = writeln!(
+            text,
+            "Finish rate, measured against simulated, over {} points: {:.2} percentage points apart \
+             on average, {:.2} at most; {word} the targets of {} and {}.",
+            v.all.points, v.all.mean, v.all.max, targets.mean_points, targets.max_points
+        );
+    }
+    let _ = writeln!(
+        text,
+        "{} of {} points are finished; {} runs count, {} are invalid.\n",
+        v.finished, v.planned, v.valid_runs, v.invalid_runs
+    );
+    text
+}
+
+fn circumstances(campaign: &Campaign, standing: &Standing, context: &Context) -> String {
+    let mut text = String::from("| what | |\n|---|---|\n");
+    let mut row = |what: &str, value: &str| {
+        let _ = writeln!(text, "| {what} | {} |", value.replace('|', "/"));
+    };
+    let runs = || standing.points.iter().filter_map(|p| p.1.as_ref()).flat_map(|r| &r.runs);
+    if let Some(device) = runs().map(|r| &r.device).find(|d| !d.device.is_empty()) {
+        row("device", &format!("{}: {}", device.device, device.name));
+        row("driver", if device.driver.is_empty() { "none" } else { &device.driver });
+        for (name, value) in &device.facts {
+            row(name, value);
+        }
+    } else {
+        row("device", &campaign.file.device);
+    }
+    row("host", &context.host);
+    let mut loads: Vec<&str> = runs().map(|r| r.load_average.as_str()).collect();
+    loads.sort_unstable();
+    loads.dedup();
+    if let (Some(first), Some(last)) = (loads.first(), loads.last()) {
+        row("load averages as runs began", &format!("from {first} to {last}"));
+    }
+    let mut dates: Vec<&str> =
+        standing.points.iter().filter_map(|p| Some(p.1.as_ref()?.date.as_str())).collect();
+    dates.sort_unstable();
+    dates.dedup();
+    row("runs of", &dates.join(", "));
+    row("report of", &context.date);
+    row("command", &format!("`{}`", context.command));
+    let f = &campaign.file;
+    row("a run", &format!("{} s, seed {}, {} repetitions", f.seconds, f.seed, f.repetitions));
+    row("overhead in the simulation", &format!("{:?}", f.overhead).to_lowercase());
+    text.push('\n');
+    text
+}
+
+fn bands(standing: &Standing, v: &Verdict) -> String {
+    let mut text = String::from(
+        "## By load\n\nPercentage points of the finish rate. Spread is the largest less the smallest of \
+         a point's repeated runs.\n\n\
+         | load | points | mean difference | largest | mean spread | largest |\n|---|---|---|---|---|---|\n",
+    );
+    let mut row = |what: &str, d: &Differences| {
+        if d.points == 0 {
+            let _ = writeln!(text, "| {what} | 0 | | | | |");
+            return;
+        }
+        let _ = writeln!(
+            text,
+            "| {what} | {} | {:.2} | {:.2} | {:.2} | {:.2} |",
+            d.points, d.mean, d.max, d.spread_mean, d.spread_max
+        );
+    };
+    for band in Band::ALL {
+        let results = standing.points.iter().filter_map(|p| p.1.as_ref());
+        row(band.words(), &differences(results.filter(|r| Band::of(r.load) == band)));
+    }
+    row("all", &v.all);
+    text.push('\n');
+    text
+}
+
+/// The worst and the typical run, for the figures that are quantiles of a run's actions.
+fn actions(standing: &Standing) -> String {
+    let valid: Vec<&Repetition> =
+        standing.points.iter().filter_map(|p| p.1.as_ref()).flat_map(PointResult::valid).collect();
+    if valid.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from(
+        "## By action\n\nEach run has its own quantiles over its actions; the median and the largest \
+         over all valid runs, microseconds.\n\n\
+         | what | p50, median run | p99, median run | p99, worst run | maximum |\n|---|---|---|---|---|\n",
+    );
+    let mut row = |what: &str, of: &dyn Fn(&Repetition) -> [u64; 3]| {
+        let column = |i: usize| {
+            let mut all: Vec<u64> = valid.iter().map(|r| of(r)[i]).collect();
+            all.sort_unstable();
+            all
+        };
+        let us = |ns: u64| ns as f64 / 1e3;
+        let (p50, p99, max) = (column(0), column(1), column(2));
+        let middle = |c: &[u64]| us(c[(c.len() - 1) / 2]);
+        let most = |c: &[u64]| us(c[c.len() - 1]);
+        let _ = writeln!(
+            text,
+            "| {what} | {:.1} | {:.1} | {:.1} | {:.1} |",
+            middle(&p50),
+            middle(&p99),
+            most(&p99),
+            most(&max)
+        );
+    };
+    row("time on the device, over-predicted by", &|r| tail(&r.duration_over));
+    row("time on the device, under-predicted by", &|r| tail(&r.duration_under));
+    row("completion, earlier than predicted by", &|r| tail(&r.completion_over));
+    row("completion, later than predicted by", &|r| tail(&r.completion_under));
+    row("lateness of launches", &|r| late(&r.lateness.launches));
+    row("lateness of decisions", &|r| late(&r.lateness.decisions));
+    row("lateness of arrivals", &|r| late(&r.lateness.arrivals));
+    let mut busy: Vec<u64> = valid.iter().map(|r| r.controller_busy_per_request_ns).collect();
+    busy.sort_unstable();
+    let us = |ns: u64| ns as f64 / 1e3;
+    let (middle, most) = (us(busy[(busy.len() - 1) / 2]), us(busy[busy.len() - 1]));
+    let _ = writeln!(
+        text,
+        "\nThe controller worked {middle:.1} us for each request in the median run, {most:.1} us in \
+         the worst.\n"
+    );
+    text
+}
+
+fn tail(t: &crate::compare::Tail) -> [u64; 3] {
+    [t.p50_ns, t.p99_ns, t.max_ns]
+}
+
+fn late(q: &crate::driver::Quantiles) -> [u64; 3] {
+    [q.p50_ns, q.p99_ns, q.max_ns]
+}
+
+fn table(standing: &Standing) -> String {
+    let mut text = String::from(
+        "## By point\n\nFinish rates in percent; the difference is that of the mean, in percentage \
+         points.\n\n\
+         | policy | time alone (ms) | SLO (ms) | load | rate (1/s) | simulated | measured | difference \
+         | spread | mean batch, simulated | measured |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for (point, result) in &standing.points {
+        let Some(r) = result else { continue };
+        let rates: Vec<f64> = r.valid().map(|v| 100.0 * v.measured.finish_rate).collect();
+        let batches: Vec<f64> = r.valid().map(|v| v.measured.mean_batch).collect();
+        let mean = |xs: &[f64]| xs.iter().sum::<f64>() / xs.len() as f64;
+        let number = |x: Option<f64>| x.map_or("none".to_string(), |x| format!("{x:.2}"));
+        let shown = |xs: &[f64]| number((!xs.is_empty()).then(|| mean(xs)));
+        let exec = r.exec_ms.map_or("of the scenario".to_string(), |ms| ms.to_string());
+        let _ = writeln!(
+            text,
+            "| {} | {exec} | {:.2} | {:.2} | {:.1} | {:.2} | {} | {} | {} | {:.2} | {} |",
+            point.policy,
+            r.slo_ms,
+            r.load,
+            r.rate_per_s,
+            100.0 * r.simulated.finish_rate,
+            shown(&rates),
+            r.difference_points().map_or("none".to_string(), |d| format!("{d:+.2}")),
+            number(r.spread_points()),
+            r.simulated.mean_batch,
+            shown(&batches),
+        );
+    }
+    text.push('\n');
+    text
+}
+
+fn invalid(standing: &Standing) -> String {
+    let mut text = String::new();
+    for (point, result) in &standing.points {
+        for (i, run) in result.iter().flat_map(|r| r.runs.iter().enumerate()) {
+            if let Some(why) = &run.invalid {
+                let _ = writeln!(text, "- {}, run {}: {why}", point.name, i + 1);
+            }
+        }
+    }
+    match text.is_empty() {
+        true => "## Invalid runs\n\nNone.\n\n".to_string(),
+        false => format!("## Invalid runs\n\nThey count nowhere above.\n\n{text}\n"),
+    }
+}
+
+fn profiles(standing: &Standing) -> String {
+    let mut text = String::from(
+        "## Profiles\n\nErrors of the fitted law in percent of the measured median: at the points it \
+         was fitted to, and at sizes and lengths that it did not see.\n\n\
+         | profile | model | fitted: median | largest | not seen: median | largest | launch, median \
+         (us) | result, median (us) |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    for (name, profile) in &standing.profiles {
+        let ProfileFile { overhead, model, .. } = profile;
+        for m in model {
+            let pair = |e: Option<Errors>| {
+                e.map_or("none | none".to_string(), |e| {
+                    format!("{:.2} | {:.2}", e.median_percent, e.max_percent)
+                })
+            };
+            let _ = writeln!(
+                text,
+                "| {name} | {} | {} | {} | {:.1} | {:.1} |",
+                m.name,
+                pair(m.fitted),
+                pair(m.held_out),
+                overhead.launch.median_us,
+                overhead.result.median_us
+            );
+        }
+    }
+    text
+}

@@ -1,0 +1,87 @@
+//! The folder of a campaign: its profiles, and a folder for each finished point.
+
+use super::outcome::PointResult;
+use super::point::Point;
+use crate::error::{Error, read_text};
+use crate::folder::{Unfinished, write_whole};
+use crate::profile::ProfileFile;
+use std::path::{Path, PathBuf};
+
+/// The folder.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// A folder, which need not be there yet.
+    pub fn new(folder: &Path) -> Store {
+        Store { folder: folder.to_path_buf() }
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn result(&self, point: &Point) -> PathBuf {
+        self.folder.join("points").join(&point.name).join("result.json")
+    }
+
+    /// The result of a point; none when it is not finished, or was made of something else.
+    ///
+    /// # Errors
+    /// When a result is there and damaged.
+    pub fn read(&self, point: &Point) -> Result<Option<PointResult>, Error> {
+        let path = self.result(point);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let text = read_text(&path)?;
+        let result: PointResult = serde_json::from_str(&text).map_err(|e| {
+            let (allowed, remedy) = ("the result of a point", "remove the file: it is run again");
+            Error::in_file(&path, format!("line {}", e.line()), e, allowed, remedy)
+        })?;
+        Ok((result.hash == point.hash).then_some(result))
+    }
+
+    /// Writes a point's result.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self, point: &Point, result: &PointResult) -> Result<(), Error> {
+        let mut text = serde_json::to_string_pretty(result).unwrap_or_default();
+        text.push('\n');
+        write_whole(&self.result(point), text)
+    }
+
+    fn profile_file(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.toml"))
+    }
+
+    /// A profile that was measured before.
+    ///
+    /// # Errors
+    /// When it is there and damaged.
+    pub fn profile(&self, name: &str) -> Result<Option<ProfileFile>, Error> {
+        let file = self.profile_file(name);
+        file.is_file().then(|| ProfileFile::read(&file)).transpose()
+    }
+
+    /// Keeps a profile.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_profile(&self, name: &str, profile: &ProfileFile) -> Result<(), Error> {
+        write_whole(&self.profile_file(name), profile.to_toml())
+    }
+
+    /// The folder of a run that is kept. It takes the place of an older one.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn run_folder(&self, point: &Point, repetition: u32) -> Result<Unfinished, Error> {
+        let folder = self.folder.join("points").join(&point.name);
+        Unfinished::begin(&folder.join(format!("run-{repetition}")), true)
+    }
+}

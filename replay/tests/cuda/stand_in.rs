@@ -1,0 +1,225 @@
+//! The CUDA device against the stand-in driver: that it works, and that whatever fails is said.
+//!
+//! A scene is played by this very program in another process, whose LD_LIBRARY_PATH names a folder with
+//! the stand-in under the driver's name. Cargo builds the stand-in as a dependency of these tests, next
+//! to them.
+#![cfg(target_os = "linux")]
+
+use orrery_replay::device::cuda::{FUNCTIONS, OPTIONAL};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn stand_in() -> PathBuf {
+    let tests = std::env::current_exe().expect("this program");
+    let library = tests.parent().expect("a folder").join("liborrery_stand_in_driver.so");
+    assert!(library.is_file(), "cargo builds {} for these tests", library.display());
+    library
+}
+
+/// Plays a scene with `library` as the driver, and gives what it printed.
+fn played(scene: &str, library: Option<&Path>, with: &[(&str, &str)]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    if let Some(library) = library {
+        let soname = folder.path().join("libcuda.so.1");
+        if library == stand_in() {
+            std::fs::copy(library, &soname).unwrap();
+        } else {
+            std::os::unix::fs::symlink(library, &soname).unwrap();
+        }
+        std::os::unix::fs::symlink(&soname, folder.path().join("libcuda.so")).unwrap();
+    }
+    let done = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "scenes::scene", "--ignored", "--nocapture", "--test-threads=1"])
+        .env("LD_LIBRARY_PATH", folder.path())
+        .env("ORRERY_CUDA_SCENE", scene)
+        .envs(with.iter().copied())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&done.stdout).into_owned();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{scene} {with:?}: {}\n{text}\n{said}", done.status);
+    assert!(!said.contains("panicked"), "{scene} {with:?}: {said}");
+    text
+}
+
+fn contains(text: &str, wanted: &[&str]) {
+    for wanted in wanted {
+        assert!(text.contains(wanted), "no {wanted:?} in\n{text}");
+    }
+}
+
+/// A function that were called and not looked for would be a panic with an old driver.
+#[test]
+fn the_stand_in_has_exactly_the_functions_that_are_looked_for() {
+    let source = include_str!("../stand-in-driver/src/lib.rs");
+    let mut exported: Vec<&str> = source
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("fn cu"))
+        .map(|rest| rest.split('(').next().unwrap())
+        .collect();
+    exported.sort_unstable();
+    exported.retain(|name| !OPTIONAL.contains(&format!("cu{name}").as_str()));
+    let mut looked_for = FUNCTIONS.map(|name| name.strip_prefix("cu").expect("CUDA's"));
+    looked_for.sort_unstable();
+    assert_eq!(exported, looked_for);
+}
+
+#[test]
+fn batches_of_every_workload_and_loads_run_and_nothing_is_held_afterwards() {
+    let text = played("work", Some(&stand_in()), &[]);
+    contains(
+        &text,
+        &[
+            "ended well",
+            "held: 0",
+            "orrery stand-in (no GPU)",
+            "CUDA 11.4",
+            "GPU-6f727265-7279-2073-7461-6e642d696e2e",
+            "(\"compute capability\", \"7.0\")",
+            "refused: cuda:0: preparing a batch of model 3: the device's configuration has 3 models",
+            "refused: cuda:0: preparing a batch of 5 sequences: the configuration's `max_batch` is 4",
+            "refused: cuda:0: loading a model (action 5): model 9 has no entry",
+        ],
+    );
+    // It computes nothing, and the check of the encoder says so.
+    let off = text.lines().find_map(|l| l.strip_prefix("encoder off by ")).expect("a line");
+    assert!(off.parse::<f64>().unwrap() > 1e-3, "{off}");
+}
+
+#[test]
+fn a_chunked_batch_can_be_stopped() {
+    contains(&played("stop", Some(&stand_in()), &[]), &["ended well", "held: 0"]);
+}
+
+#[test]
+fn two_lanes_and_loads_run_beside_each_other_on_threads_of_their_own() {
+    contains(&played("lanes", Some(&stand_in()), &[]), &["ended well", "held: 0"]);
+}
+
+#[test]
+fn the_device_s_own_figures_are_measured() {
+    contains(&played("measure", Some(&stand_in()), &[]), &["ended well", "held: 0"]);
+}
+
+#[test]
+fn looking_finds_the_driver_and_its_devices() {
+    let text = played("look", Some(&stand_in()), &[("ORRERY_STAND_IN_DEVICES", "2")]);
+    let second = "cuda:1: orrery stand-in (no GPU), compute capability 7.0, 8192 MiB";
+    contains(&text, &["driver: CUDA 11.4", "CUDA driver: /", "/libcuda.so.1", second]);
+}
+
+#[test]
+fn without_a_driver_it_is_said_what_was_looked_for() {
+    if orrery_replay::device::cuda::look().problem.is_none() {
+        eprintln!("skipped: this machine has a CUDA driver");
+        return;
+    }
+    for scene in ["look", "work"] {
+        let text = played(scene, None, &[]);
+        contains(
+            &text,
+            &[
+                "no library was found; looked for libcuda.so, ",
+                "libcuda.so.1",
+                "`--device emulated`",
+            ],
+        );
+        contains(&text, &["held: no driver"]);
+    }
+}
+
+#[test]
+fn a_library_that_is_no_driver_is_named_with_what_it_lacks() {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let libc = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
+    let libc = libc.into_iter().find(|path| path.contains("libc.so") || path.contains("libc-"));
+    let Some(libc) = libc else {
+        eprintln!("skipped: no shared C library to take for a driver");
+        return;
+    };
+    let text = played("work", Some(Path::new(libc)), &[]);
+    contains(&text, &["error: cuda:0: looking into the CUDA driver", "cuInit", "cuLaunchKernel"]);
+}
+
+#[test]
+fn kernels_of_one_s_own_that_cannot_be_are_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let (absent, wrong) = (folder.path().join("absent.cu"), folder.path().join("wrong.cu"));
+    std::fs::write(&wrong, "no CUDA C").unwrap();
+    // Without NVRTC the reason is that; with it, what NVRTC says.
+    for (path, wanted) in [(absent, "leave it out"), (wrong, "leave `kernel_src` out")] {
+        let with = [("ORRERY_CUDA_SOURCE", path.to_str().unwrap())];
+        let text = played("source", Some(&stand_in()), &with);
+        contains(&text, &["error: cuda:0: compiling ", wanted, "held: 0"]);
+    }
+}
+
+#[test]
+fn whatever_fails_is_said_with_what_was_being_done_and_a_remedy() {
+    let cases: [(&str, &str, &str, &[&str]); 9] = [
+        ("VERSION", "11020", "work", &["it is CUDA 11.2", "11.4 is the least", "470 or newer"]),
+        (
+            "DEVICES",
+            "0",
+            "work",
+            &["starting the CUDA driver: CUDA_ERROR_NO_DEVICE (100)", "CUDA_VISIBLE_DEVICES"],
+        ),
+        (
+            "DEVICES",
+            "1",
+            "second",
+            &["cuda:1: opening the device: CUDA_ERROR_INVALID_DEVICE (101)"],
+        ),
+        (
+            "MEMORY_MIB",
+            "90",
+            "work",
+            &[
+                "taking 96 MiB of device memory for the page cache: CUDA_ERROR_OUT_OF_MEMORY (2)",
+                "`cache_pages`",
+            ],
+        ),
+        (
+            "LAUNCH_FAILS",
+            "1",
+            "many",
+            &["launching orr_fma: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)"],
+        ),
+        (
+            "LAUNCH_FAILS",
+            "63",
+            "many",
+            &[
+                "launching orr_timed_ns: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+                "batches that ended: 2",
+            ],
+        ),
+        (
+            "LOST",
+            "63",
+            "many",
+            &[
+                "running a batch: CUDA_ERROR_LAUNCH_FAILED (719)",
+                "the device is lost",
+                "batches that ended: 2",
+            ],
+        ),
+        ("LOST", "5", "work", &["CUDA_ERROR_LAUNCH_FAILED (719)", "the device is lost"]),
+        (
+            "HANGS",
+            "63",
+            "many",
+            &["running a batch: no end after 1", "`patience_s`", "batches that ended: 2"],
+        ),
+    ];
+    for (variable, value, scene, wanted) in cases {
+        let with = [(format!("ORRERY_STAND_IN_{variable}"), value)];
+        let with: Vec<(&str, &str)> = with.iter().map(|(k, v)| (k.as_str(), *v)).collect();
+        let text = played(scene, Some(&stand_in()), &with);
+        contains(&text, &["error: cuda:"]);
+        contains(&text, wanted);
+        // A device that is lost takes nothing back.
+        let held = text.lines().find_map(|line| line.strip_prefix("held: ")).expect("a line");
+        assert!(["0", "no driver"].contains(&held) || variable == "LOST", "{held}");
+    }
+}

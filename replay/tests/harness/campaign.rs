@@ -1,0 +1,184 @@
+//! Campaigns under a virtual clock: a device that obeys what was predicted differs by nothing, and
+//! one that is 5 % slower is seen to be 5 % slower.
+
+use orrery_replay::compare::read_log_file;
+use orrery_replay::validate::{
+    Campaign, Effort, Standing, Store, has_gpu_run, run, to_csv, verdict,
+};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub fn campaigns() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("campaigns")
+}
+
+struct Ran {
+    standing: Standing,
+    campaign: Campaign,
+    said: Vec<String>,
+}
+
+fn go(file: &Path, out: &Path, part: (usize, usize), limit: Option<Duration>) -> Ran {
+    let campaign = Campaign::load(file, None).expect("a campaign");
+    let mut said = Vec::new();
+    let mut say = |line: &str| said.push(line.to_string());
+    let (date, command) = ("2000-01-01".to_string(), "a test".to_string());
+    let mut effort = Effort { part, limit, keep_logs: true, date, command, say: &mut say };
+    let standing = run(&campaign, &Store::new(out), &mut effort).expect("a campaign that runs");
+    Ran { standing, campaign, said }
+}
+
+/// A campaign in a folder of its own, beside its scenario.
+fn campaign(folder: &Path, name: &str, change: impl Fn(String) -> String) -> PathBuf {
+    let text = std::fs::read_to_string(campaigns().join("smoke.toml")).unwrap();
+    let file = folder.join(name);
+    std::fs::copy(campaigns().join("one-model.toml"), folder.join("one-model.toml")).unwrap();
+    std::fs::write(&file, change(text)).unwrap();
+    file
+}
+
+/// A law that looks at no request, and one time alone: every number is exact.
+fn exact(text: String) -> String {
+    text.replace(
+        "eq3 = { c0_us = 1500.0, c1 = 0.3 }",
+        "affine = { alpha_us = 900.0, beta_us = 1700.0 }",
+    )
+    .replace("form = \"eq3\"", "form = \"affine\"")
+    .replace("exec_cv = 0.3", "exec_cv = 0.0")
+}
+
+#[test]
+fn a_device_that_obeys_the_prediction_differs_by_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let ran = go(&campaigns().join("smoke.toml"), home.path(), (1, 1), None);
+    let v = verdict(&ran.campaign, &ran.standing);
+    assert_eq!((v.planned, v.finished, v.valid_runs, v.invalid_runs), (12, 12, 24, 0));
+    assert_eq!((v.all.mean, v.all.max, v.all.spread_max), (0.0, 0.0, 0.0));
+    assert!(v.within_targets);
+    // It is no empty equality: the points differ from each other, and some requests are late.
+    let rates: Vec<f64> =
+        ran.standing.points.iter().map(|p| p.1.as_ref().unwrap().simulated.finish_rate).collect();
+    assert!(rates.contains(&1.0) && rates.iter().any(|r| *r < 0.8), "{rates:?}");
+}
+
+#[test]
+fn with_exact_numbers_the_logs_are_the_same_record_by_record() {
+    let home = tempfile::tempdir().unwrap();
+    let file = campaign(home.path(), "exact.toml", exact);
+    let ran = go(&file, home.path(), (1, 1), None);
+    for (point, _) in &ran.standing.points {
+        for number in 1..=2 {
+            let folder = home.path().join("points").join(&point.name).join(format!("run-{number}"));
+            let predicted = read_log_file(&folder.join("predicted.log")).unwrap();
+            let measured = read_log_file(&folder.join("schedule.log")).unwrap();
+            assert!(measured.1.len() > 500, "{}", measured.1.len());
+            assert_eq!(predicted, measured, "{}", point.name);
+        }
+    }
+}
+
+#[test]
+fn a_bias_of_five_percent_is_seen_as_five_percent() {
+    let home = tempfile::tempdir().unwrap();
+    let file = campaign(home.path(), "exact.toml", exact);
+    let unbiased = go(&file, home.path(), (1, 1), None);
+    let name = unbiased.standing.profiles.keys().next().unwrap();
+    let profile = format!("profile = \"{name}.toml\"\n\n[profiling]");
+    let biased = campaign(home.path(), "biased.toml", |text| {
+        let noise = "beta_us = 1700.0 } }\nnoise = { bias = 0.05 }";
+        exact(text)
+            .replace("beta_us = 1700.0 } }", noise)
+            .replace("[profiling]", &profile)
+            .replace("name = \"smoke\"", "name = \"biased\"")
+    });
+    let ran = go(&biased, &home.path().join("biased"), (1, 1), None);
+    for (point, result) in &ran.standing.points {
+        for run in &result.as_ref().unwrap().runs {
+            let ppm = run.duration_under_ppm;
+            assert_eq!((ppm.p50_ns, ppm.p99_ns, ppm.max_ns), (50_000, 50_000, 50_000));
+            assert_eq!(run.duration_over.count, 0, "{}", point.name);
+        }
+    }
+    let v = verdict(&ran.campaign, &ran.standing);
+    assert!(v.all.max > 1.0 && !v.within_targets, "{v:?}");
+}
+
+#[test]
+fn finished_points_are_not_run_again_and_parts_make_the_whole() {
+    let home = tempfile::tempdir().unwrap();
+    let file = campaigns().join("smoke.toml");
+    let (whole, parts) = (home.path().join("whole"), home.path().join("parts"));
+    let first = go(&file, &whole, (1, 1), None);
+    assert_eq!(first.said.iter().filter(|l| l.starts_with('[')).count(), 12);
+    let again = go(&file, &whole, (1, 1), None);
+    assert_eq!(again.said, Vec::<String>::new());
+    let one = go(&file, &parts, (1, 2), None);
+    assert_eq!(verdict(&one.campaign, &one.standing).finished, 6);
+    let two = go(&file, &parts, (2, 2), None);
+    assert_eq!(verdict(&two.campaign, &two.standing).finished, 12);
+    let strip = |ran: &Ran| {
+        // What the machine did meanwhile may differ.
+        let csv = to_csv(&ran.campaign, &ran.standing);
+        let mut reader = csv::Reader::from_reader(csv.as_bytes());
+        let at = reader.headers().unwrap().iter().position(|h| h == "load_average").unwrap();
+        let rows = reader.records().map(|r| {
+            let r = r.unwrap();
+            r.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, f)| f.to_string()).collect()
+        });
+        rows.collect::<Vec<Vec<String>>>()
+    };
+    assert_eq!(strip(&two), strip(&again));
+    // A damaged result is told, and one of something else is run again.
+    let victim = whole.join("points").join(&again.standing.points[3].0.name).join("result.json");
+    let text = std::fs::read_to_string(&victim).unwrap();
+    std::fs::write(&victim, text.replacen("\"hash\": \"", "\"hash\": \"0", 1)).unwrap();
+    assert_eq!(go(&file, &whole, (1, 1), None).said.len(), 1);
+    std::fs::write(&victim, "{").unwrap();
+    let campaign = Campaign::load(&file, None).unwrap();
+    let error = Store::new(&whole).read(&again.standing.points[3].0).unwrap_err().to_string();
+    assert!(error.contains("result.json") && error.contains("remove"), "{error}");
+    drop(campaign);
+}
+
+#[test]
+fn only_a_run_on_a_gpu_that_counts_is_one() {
+    let row =
+        |invalid, device, name| format!("invalid,device,device_name\n{invalid},{device},{name}\n");
+    assert!(has_gpu_run(&row("", "cuda:0", "NVIDIA A100")));
+    assert!(!has_gpu_run(&row("the host could not keep up", "cuda:0", "NVIDIA A100")));
+    assert!(!has_gpu_run(&row("", "cuda:0", "orrery stand-in (no GPU)")));
+    assert!(!has_gpu_run(&row("", "emulated", "waits")));
+    assert!(!has_gpu_run(""));
+}
+
+#[test]
+fn no_point_begins_that_would_end_after_the_limit() {
+    let home = tempfile::tempdir().unwrap();
+    let first = go(&campaign(home.path(), "a.toml", |t| t), home.path(), (1, 1), None);
+    let name = first.standing.profiles.keys().next().unwrap();
+    let file = campaign(home.path(), "b.toml", |text| {
+        text.replace("virtual_clock = true", &format!("profile = \"{name}.toml\""))
+    });
+    // Two runs of three seconds each.
+    let ran = go(&file, &home.path().join("b"), (1, 1), Some(Duration::from_secs(6)));
+    let v = verdict(&ran.campaign, &ran.standing);
+    assert_eq!((v.planned, v.finished, v.within_targets), (12, 0, false));
+}
+
+#[test]
+fn what_is_wrong_with_a_campaign_is_said_with_its_key() {
+    let home = tempfile::tempdir().unwrap();
+    let wrong = |from: &str, to: &str| {
+        let file = campaign(home.path(), "wrong.toml", |text| {
+            assert!(text.contains(from), "{from}");
+            text.replace(from, to)
+        });
+        Campaign::load(&file, None).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(wrong("repetitions = 2", "repetitions = 0").contains("repetitions"));
+    assert!(wrong("loads = [0.5, 1.2]", "loads = []").contains("grid[0].loads"));
+    assert!(wrong("\"orloj\"", "\"orlol\"").contains("orloj"));
+    assert!(wrong("seconds", "secnds").contains("secnds"));
+    assert!(wrong("device = \"emulated\"", "device = \"tpu\"").contains("cuda:N"));
+    assert!(wrong("one-model.toml", "none.toml").contains("none.toml"));
+}

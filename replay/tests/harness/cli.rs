@@ -1,0 +1,173 @@
+//! The command line: exit codes, messages, files that are whole or absent.
+
+use super::campaign::campaigns;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn replay(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_orrery-replay"))
+        .args(args)
+        .current_dir(folder)
+        // A driver of the machine must not make a difference here.
+        .env("LD_LIBRARY_PATH", folder)
+        .output()
+        .expect("it starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs it; it must refuse with exit code 2 and these words, print nothing, and write nothing.
+fn refused(folder: &Path, args: &[&str], words: &[&str]) {
+    let before = listing(folder);
+    let output = replay(folder, args);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+    assert_eq!(text(&output.stdout), "", "{args:?}");
+    for word in words {
+        assert!(said.contains(word), "{args:?}: no {word:?} in {said}");
+    }
+    assert_eq!(listing(folder), before, "{args:?}");
+}
+
+fn listing(folder: &Path) -> Vec<(String, u64)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|e| {
+        let e = e.unwrap();
+        (e.file_name().to_string_lossy().into_owned(), e.metadata().unwrap().len())
+    });
+    let mut all: Vec<_> = entries.collect();
+    all.sort();
+    all
+}
+
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    for name in ["one-model.toml", "smoke.toml", "gpu-timed.toml", "one-gpu.toml"] {
+        std::fs::copy(campaigns().join(name), home.path().join(name)).unwrap();
+    }
+    let short = std::fs::read_to_string(home.path().join("one-model.toml")).unwrap();
+    let short = short.replace("duration_s = 20.0", "duration_s = 2.0");
+    std::fs::write(home.path().join("short.toml"), short).unwrap();
+    home
+}
+
+fn done(folder: &Path, args: &[&str]) -> String {
+    let output = replay(folder, args);
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn profile_run_schedule_and_compare_go_together() {
+    let home = home();
+    let at = home.path();
+    let profile = done(at, &["profile", "short.toml", "--virtual-clock", "--out", "p.toml"]);
+    assert!(profile.contains("points not seen: median"), "{profile}");
+    let named = std::fs::read_to_string(at.join("short.toml")).unwrap();
+    let law = "{ eq3 = { c0_ms = 1.5, c1 = 0.3 } }";
+    assert!(named.contains(law));
+    let named = named.replace(law, "{ profile = { file = \"p.toml\" } }");
+    std::fs::write(at.join("named.toml"), named).unwrap();
+    let virtual_run = |scenario: &str, more: &[&str]| {
+        let args = [&["run", scenario, "--virtual-clock"], more].concat();
+        done(at, &args)
+    };
+    virtual_run("named.toml", &["--policy", "orloj", "--out", "named"]);
+    virtual_run("short.toml", &["--policy", "orloj", "--profile", "p.toml", "--out", "live"]);
+    for name in ["predicted.log", "schedule.log", "actions.csv", "run.json"] {
+        assert!(at.join("live").join(name).is_file(), "{name}");
+    }
+    let told = done(at, &["compare", "live/predicted.log", "live", "--plot", "e.svg"]);
+    assert!(told.contains("each with the prediction of that very batch"), "{told}");
+    let figure = std::fs::read_to_string(at.join("e.svg")).unwrap();
+    assert!(figure.contains("underprediction") && figure.contains("completion"));
+    let plan = ["--mode", "schedule", "--schedule", "live/predicted.log", "--out", "plan"];
+    virtual_run("short.toml", &plan);
+    let told = done(at, &["compare", "live/predicted.log", "plan", "--first-difference"]);
+    assert!(told.contains("decision"), "{told}");
+    // What is there is not written over, unless it is asked for.
+    refused(at, &["run", "short.toml", "--virtual-clock", "--out", "live"], &["--force"]);
+    refused(at, &["profile", "short.toml", "--virtual-clock", "--out", "p.toml"], &["--force"]);
+    virtual_run("short.toml", &["--policy", "fifo", "--out", "live", "--force"]);
+    let json = std::fs::read_to_string(at.join("live/run.json")).unwrap();
+    assert!(json.contains("\"policy\": \"fifo\""), "{json}");
+}
+
+#[test]
+fn logs_that_cannot_be_compared_are_refused() {
+    let home = home();
+    let at = home.path();
+    let run = |seed: &str, out: &str| {
+        done(at, &["run", "short.toml", "--virtual-clock", "--seed", seed, "--out", out])
+    };
+    run("1", "one");
+    run("2", "two");
+    refused(at, &["compare", "one/predicted.log", "two"], &["request 0", "the same as in"]);
+    let log = std::fs::read_to_string(at.join("one/schedule.log")).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(at.join(name), text).unwrap();
+    write("newer.log", &log.replacen("orrery-log,2", "orrery-log,3", 1));
+    refused(at, &["compare", "one/predicted.log", "newer.log"], &["orrery-log,3", "version"]);
+    write("cut.log", &log[..log.len() / 2]);
+    refused(at, &["compare", "one/predicted.log", "cut.log"], &["cut"]);
+    let whole_lines: Vec<&str> = log.lines().collect();
+    let half = whole_lines[..whole_lines.len() / 2].join("\n") + "\n";
+    write("half.log", &half);
+    refused(at, &["compare", "one/predicted.log", "half.log"], &["`finish`", "cut off"]);
+    refused(at, &["compare", "one/predicted.log", "none.log"], &["none.log"]);
+    let other = ["run", "short.toml", "--mode", "schedule", "--schedule", "two/predicted.log"];
+    refused(at, &[&other[..], &["--out", "x"]].concat(), &["request 0"]);
+    refused(at, &["compare", "one/predicted.log", "one", "--plot", "e.pdf"], &[".svg"]);
+}
+
+#[test]
+fn devices_that_are_not_there_are_told_before_anything_is_written() {
+    let home = home();
+    let at = home.path();
+    let looked = ["cuda:0", "looked for", "libcuda.so.1"];
+    refused(at, &["validate", "gpu-timed.toml", "--out", "gpu"], &looked);
+    refused(at, &["validate", "smoke.toml", "--device", "tpu", "--out", "x"], &["tpu", "cuda:N"]);
+    refused(at, &["run", "short.toml", "--device", "cuda:0", "--out", "x"], &["cuda"]);
+    refused(at, &["validate", "smoke.toml", "--part", "3/2", "--out", "x"], &["--part"]);
+    let listed = done(at, &["devices"]);
+    assert!(listed.contains("emulated") && listed.contains("libcuda"), "{listed}");
+}
+
+#[test]
+fn a_campaign_answers_on_stdout_and_by_its_exit_code() {
+    let home = home();
+    let at = home.path();
+    let args = ["validate", "smoke.toml", "--out", "v", "--date", "2000-01-01", "--quiet"];
+    let told = done(at, &args);
+    let written = std::fs::read_to_string(at.join("v/validation.md")).unwrap();
+    assert_eq!(told, written);
+    assert!(told.contains("no device was timed"), "{told}");
+    // A device that is slower than its profile misses the target of nothing at all.
+    let profile = std::fs::read_dir(at.join("v")).unwrap().find_map(|e| {
+        let name = e.unwrap().file_name().to_string_lossy().into_owned();
+        name.starts_with("profile-").then_some(name)
+    });
+    let text_of = std::fs::read_to_string(at.join("smoke.toml")).unwrap();
+    let biased = text_of
+        .replace("c1 = 0.3 } }", "c1 = 0.3 } }\nnoise = { bias = 0.1 }")
+        .replace("[profiling]", &format!("profile = \"v/{}\"\n[profiling]", profile.unwrap()))
+        .replace("virtual_clock = true", "virtual_clock = true\nnote = \"A slow device.\"");
+    std::fs::write(at.join("biased.toml"), biased).unwrap();
+    let output = replay(at, &["validate", "biased.toml", "--out", "b"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("**not within**"));
+}
+
+#[test]
+fn the_program_has_no_polars() {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
+    let args = ["tree", "--offline", "-p", "orrery-replay", "-e", "normal", "--prefix", "none"];
+    let output = Command::new(cargo)
+        .args(args)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    let tree = text(&output.stdout);
+    assert!(tree.contains("cudarc") && tree.contains("orrery-sim"), "{}", text(&output.stderr));
+    assert!(!tree.contains("polars"), "{tree}");
+}

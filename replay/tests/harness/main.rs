@@ -1,0 +1,5 @@
+//! The harness itself: campaigns, comparisons, the command line. No device is timed here.
+
+mod campaign;
+mod cli;
+mod compare;

@@ -1,0 +1,83 @@
+//! What a launch does: it occupies its stream, and the clock kernels write something plausible.
+
+use crate::state::{Code, State};
+use std::ffi::c_void;
+use std::sync::{MutexGuard, OnceLock};
+use std::time::{Duration, Instant};
+
+/// The device's clock: the host's, from the first call on.
+pub fn now_ns() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1
+}
+
+pub fn sleep_until(ns: u64) -> Result<(), Code> {
+    std::thread::sleep(Duration::from_nanos(ns.saturating_sub(now_ns())));
+    Ok(())
+}
+
+/// What an empty kernel occupies its stream for.
+const LAUNCH_NS: u64 = 2_000;
+
+pub unsafe fn launch(
+    mut state: MutexGuard<'_, State>,
+    function: usize,
+    grid: [u32; 3],
+    threads: u32,
+    stream: usize,
+    params: *mut *mut c_void,
+) -> Result<(), Code> {
+    let name = function.checked_sub(1).and_then(|at| state.kernels.get(at)).cloned();
+    let name = name.ok_or(Code::InvalidHandle)?;
+    if grid.contains(&0) || grid[1] > 65_535 || grid[2] > 65_535 || threads == 0 || threads > 1_024
+    {
+        return Err(Code::InvalidValue);
+    }
+    state.launches += 1;
+    if state.launches == state.config.launch_fails {
+        return Err(Code::LaunchOutOfResources);
+    }
+    // SAFETY: the caller gives a pointer for each parameter of the kernel, which are named here as in
+    // its source.
+    let number = |at: usize| unsafe { (*params.add(at)).cast::<u64>().read_unaligned() };
+    // SAFETY: as above.
+    let word = |at: usize| unsafe { (*params.add(at)).cast::<u32>().read_unaligned() };
+    let begin = state.stream(stream)?.free_at.max(now_ns());
+    let busy = match name.as_str() {
+        "orr_timed_ns" => {
+            let place = state.inside(number(0), 8)?.cast::<u64>();
+            // SAFETY: `inside` has found eight bytes there.
+            let from = unsafe {
+                if word(1) != 0 {
+                    place.write_unaligned(begin);
+                }
+                place.read_unaligned()
+            };
+            (from + number(2)).saturating_sub(begin)
+        }
+        // 1 GHz.
+        "orr_timed_cycles" => number(0),
+        "orr_fma" => u64::from(word(1)) * 10,
+        "orr_timer_values" => {
+            let count = word(1) as usize;
+            let place = state.inside(number(0), count * 8)?.cast::<u64>();
+            for i in 0..count {
+                // SAFETY: `inside` has found room for all of them.
+                unsafe { place.add(i).write_unaligned(begin + 32 * i as u64) };
+            }
+            32 * count as u64
+        }
+        "orr_clock_rate" => {
+            let cycles = number(1);
+            let place = state.inside(number(0), 32)?.cast::<u64>();
+            for (i, value) in [begin, 0, begin + cycles, cycles].into_iter().enumerate() {
+                // SAFETY: `inside` has found room for all of them.
+                unsafe { place.add(i).write_unaligned(value) };
+            }
+            cycles
+        }
+        _ => 0,
+    };
+    let busy = if state.launches == state.config.hangs { u64::MAX / 2 } else { busy + LAUNCH_NS };
+    state.occupy(stream, busy)
+}
