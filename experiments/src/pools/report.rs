@@ -159,7 +159,13 @@ fn searches(figure: &Figure, rows: &[&Row], out: &mut String) {
             let runs = first.seeds.split('-').next_back().unwrap_or_default().to_string();
             let mut line = vec![model.clone(), search.name.clone(), runs];
             for (_, metric, percent) in &metrics {
-                line.push(row(metric).map_or("never".to_string(), |r| {
+                let asked = match *metric {
+                    m if m.contains("optimum") => search.optimum,
+                    "evaluations_until_reached" => !search.until.is_empty(),
+                    _ => true,
+                };
+                let none = if asked { "never" } else { "-" };
+                line.push(row(metric).map_or(none.to_string(), |r| {
                     if *percent {
                         format!("{:.1}", 100.0 * r.value)
                     } else {
