@@ -51,6 +51,10 @@ pub fn reproduce(args: &Reproduce) -> Result<Answer, SpecError> {
         let pool = pool(args.jobs.unwrap_or(0).into())?;
         return pool.install(|| figure.reproduce(args))?.answer(&figure.id, &args.output);
     }
+    if let Some(figure) = crate::pools::Figure::find(&args.id)? {
+        let pool = pool(args.jobs.unwrap_or(0).into())?;
+        return pool.install(|| figure.reproduce(args))?.answer(&figure.id, &args.output);
+    }
     if let Some(study) = Study::find(&args.id)? {
         let pool = pool(args.jobs.unwrap_or(0).into())?;
         let forms = pool.install(|| crate::study::reproduce(&study, args))?;
@@ -118,6 +122,10 @@ pub fn list() -> Result<Answer, SpecError> {
     let f = OverTime::shipped()?;
     let _ = writeln!(out, "{:28} {:>7}  {}\n{:38}{}", f.id, f.expected_s, f.title, "", f.source);
     for f in crate::partition::Figure::shipped()? {
+        let _ =
+            writeln!(out, "{:28} {:>7}  {}\n{:38}{}", f.id, f.expected_s, f.title, "", f.source);
+    }
+    for f in crate::pools::Figure::shipped()? {
         let _ =
             writeln!(out, "{:28} {:>7}  {}\n{:38}{}", f.id, f.expected_s, f.title, "", f.source);
     }

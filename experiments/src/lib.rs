@@ -14,6 +14,7 @@
 //! | [`study`] | figures and tables over clusters: sweeps with the paper's numbers and sentences |
 //! | [`over_time`] | Symphony's Fig. 15: a workload over time, with the autoscaler and without |
 //! | [`partition`] | models to sub-clusters, and Symphony's Fig. 16 |
+//! | [`pools`] | Kairos's figures: pools of several instance types |
 //! | [`regress`] | baselines that guard results |
 //! | [`schema`] | JSON Schemas of scenario and sweep files |
 //! | [`report`], [`sensitivity`], [`run_report`] | text, wide CSV and JSON |
@@ -39,6 +40,7 @@ pub mod paper;
 pub mod parquet;
 pub mod partition;
 pub mod plot;
+pub mod pools;
 pub mod regress;
 pub mod report;
 pub mod run_report;

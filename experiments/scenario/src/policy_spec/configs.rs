@@ -251,6 +251,7 @@ pub(super) fn kairos_config(p: &mut Params) -> Result<kairos::Config, SpecError>
         hundredths: p.flag("hundredths", default.hundredths)?,
         whole_ms: p.flag("whole_ms", default.whole_ms)?,
         margin: p.number("margin", default.margin, 0.0..=0.9)?,
+        noise: p.number("noise", default.noise, 0.0..=1.0)?,
     })
 }
 

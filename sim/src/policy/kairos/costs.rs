@@ -2,6 +2,8 @@
 
 use crate::matching::COST_MAX;
 use crate::policy::pool::Learn;
+use crate::request::RequestId;
+use crate::rng::{fnv1a, keyed_uniform};
 use crate::time::{NS_PER_MS, Span, Time};
 
 /// Weights are in so many parts.
@@ -45,6 +47,9 @@ pub struct Config {
     pub whole_ms: bool,
     /// 1 - xi: the share of the QoS that is kept as a margin (§5.1 "Remarks").
     pub margin: f64,
+    /// Standard deviation of the error of each prediction, as a share of it (paper, Fig. 16b); 0 for
+    /// none.
+    pub noise: f64,
 }
 
 impl Config {
@@ -57,6 +62,7 @@ impl Config {
             hundredths: false,
             whole_ms: false,
             margin: 0.02,
+            noise: 0.0,
         }
     }
 
@@ -69,6 +75,7 @@ impl Config {
             hundredths: true,
             whole_ms: true,
             margin: 0.02,
+            noise: 0.0,
         }
     }
 
@@ -85,10 +92,10 @@ impl Config {
             Penalty::TenQos => "ten-qos",
             Penalty::Constants => "constants",
         };
-        let Config { hundredths, whole_ms, margin, .. } = self;
+        let Config { hundredths, whole_ms, margin, noise, .. } = self;
         format!(
             "kairos[learn={learn},rows={rows},penalty={penalty},hundredths={hundredths},\
-             whole_ms={whole_ms},margin={margin}]"
+             whole_ms={whole_ms},margin={margin},noise={noise}]"
         )
     }
 
@@ -98,6 +105,26 @@ impl Config {
             return mean;
         }
         Span::from_ns((mean.ns() + NS_PER_MS / 2) / NS_PER_MS * NS_PER_MS)
+    }
+
+    /// A prediction with its error: Gaussian, and keyed by (seed, query, kind), so that the same query
+    /// is mistaken in the same way each time that it is looked at.
+    pub(super) fn disturbed(
+        &self,
+        latency: Span,
+        seed: u64,
+        query: RequestId,
+        kind: usize,
+    ) -> Span {
+        const PURPOSES: [u64; 2] =
+            [fnv1a("kairos prediction error"), fnv1a("kairos prediction error, second")];
+        if self.noise == 0.0 {
+            return latency;
+        }
+        let key = query.0 << 8 | kind as u64;
+        let [u, v] = PURPOSES.map(|purpose| keyed_uniform(seed, purpose, key));
+        let z = (-2.0 * libm::log(u)).sqrt() * libm::cos(std::f64::consts::TAU * v);
+        latency.scale((1.0 + self.noise * z).max(0.0))
     }
 
     /// C_j in parts.
@@ -206,4 +233,28 @@ impl Terms {
 
 fn ns(span: Span) -> i64 {
     i64::try_from(span.ns()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_predictions_are_gaussian_and_keyed_by_the_query() {
+        let config = Config { noise: 0.05, ..Config::released() };
+        let one = |id: u64| config.disturbed(Span::from_ms(1_000), 3, RequestId(id), 1).as_ms_f64();
+        assert_eq!(one(7), one(7));
+        assert_ne!(one(7), one(8));
+        let n = 20_000;
+        let errors: Vec<f64> = (0..n).map(|id| one(id) / 1_000.0 - 1.0).collect();
+        let mean = errors.iter().sum::<f64>() / n as f64;
+        let sd = (errors.iter().map(|e| (e - mean) * (e - mean)).sum::<f64>() / n as f64).sqrt();
+        // 4 sigma.
+        assert!(mean.abs() < 4.0 * 0.05 / (n as f64).sqrt(), "{mean}");
+        assert!((sd - 0.05).abs() < 4.0 * 0.05 / (2.0 * n as f64).sqrt(), "{sd}");
+        let beyond = errors.iter().filter(|e| e.abs() > 0.1).count() as f64 / n as f64;
+        assert!((0.040..0.051).contains(&beyond), "2 sigma: {beyond}");
+        let none = Config::released().disturbed(Span::from_ms(9), 3, RequestId(7), 1);
+        assert_eq!(none, Span::from_ms(9));
+    }
 }

@@ -1,0 +1,233 @@
+//! A pool figure as text. It formats; nothing is computed but ratios.
+
+use super::file::Figure;
+use super::{ALLOWABLE, claims};
+use orrery_results::Row;
+use std::fmt::Write;
+
+/// The metrics of a search, as columns: heading, metric, as a percentage.
+const OF_SEARCH: [(&str, &str, bool); 10] = [
+    ("pools", "pools", false),
+    ("found q/s", ALLOWABLE, false),
+    ("evaluations", "evaluations", false),
+    ("% of pools", "evaluations_share", true),
+    ("% of optimum", "best_over_optimum", true),
+    ("to optimum", "evaluations_to_optimum", false),
+    ("to within 1 %", "evaluations_to_near_optimum", false),
+    ("% of runs there", "reached_near_optimum_share", true),
+    ("% worse than homog.", "below_homogeneous_share", true),
+    ("until reached", "evaluations_until_reached", false),
+];
+
+/// The figure as text.
+pub fn text(figure: &Figure, rows: &[Row]) -> String {
+    let mut out = format!("{}: {}\nsource: {}\n", figure.id, figure.title, figure.source);
+    for setting in &figure.setting {
+        let own: Vec<&Row> =
+            rows.iter().filter(|r| r.axis("setting").unwrap_or_default() == setting.name).collect();
+        if own.is_empty() {
+            continue;
+        }
+        out.push('\n');
+        if !setting.name.is_empty() {
+            let _ = writeln!(out, "== {}", setting.name);
+        }
+        if let Ok(c) = figure.conditions_of(setting) {
+            let _ = writeln!(
+                out,
+                "budget {} $/h, QoS x {}, sizes {}, arrivals {}; {} queries a run, found to {} %",
+                c.budget_usd_per_hour,
+                c.qos_factor,
+                word(&format!("{:?}", c.sizes)),
+                word(&format!("{:?}", c.arrivals)),
+                c.queries,
+                100.0 * c.precision
+            );
+        }
+        columns(figure, &own, &mut out);
+        searches(figure, &own, &mut out);
+        trajectories(figure, &own, &mut out);
+    }
+    claims::text(&figure.claim, rows, &mut out);
+    if !figure.assumption.is_empty() {
+        out.push_str("\nassumed, where the paper is silent:\n");
+        figure.assumption.iter().for_each(|a| _ = writeln!(out, "- {a}"));
+    }
+    out
+}
+
+/// `Normal { mean: 250.0, sd: 100.0 }` in small letters.
+fn word(debug: &str) -> String {
+    debug.to_lowercase()
+}
+
+/// A value with half its interval: `57.9 ±1.2`.
+fn value(row: &Row) -> String {
+    let half = row.ci95().map(|(low, high)| format!(" ±{:.1}", (high - low) / 2.0));
+    format!("{:.1}{}", row.value, half.unwrap_or_default())
+}
+
+/// The columns: for each model a line where a column has one pool, a line for each pool where it has
+/// several.
+fn columns(figure: &Figure, rows: &[&Row], out: &mut String) {
+    let of = |name: &str| -> Vec<&&Row> {
+        rows.iter().filter(|r| r.system == name && r.metric == ALLOWABLE).collect()
+    };
+    let names: Vec<&str> = figure.column.iter().map(|c| c.name.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().filter(|n| !of(n).is_empty()).collect();
+    let several = |name: &str| {
+        let own = of(name);
+        own.iter().any(|r| own.iter().filter(|o| o.axis("model") == r.axis("model")).count() > 1)
+    };
+    let (many, single): (Vec<&str>, Vec<&str>) = names.iter().partition(|n| several(n));
+    let models: Vec<&str> = figure.models.iter().map(String::as_str).collect();
+    if !single.is_empty() {
+        let mut table = vec![header("model", &single)];
+        for model in &models {
+            let cell = |name: &&str| {
+                let row = of(name).into_iter().find(|r| r.axis("model") == Some(model));
+                row.map_or("-".to_string(), |r| {
+                    let base = rows.iter().find(|b| {
+                        b.system == figure.relative_to
+                            && b.metric == ALLOWABLE
+                            && b.axis("model") == Some(model)
+                    });
+                    let ratio = base.filter(|b| b.value > 0.0 && b.system != r.system);
+                    let ratio = ratio.map(|b| format!(" ({:.2}x)", r.value / b.value));
+                    let pool = r.axis("pool").unwrap_or_default();
+                    format!("{}{} @{pool}", value(r), ratio.unwrap_or_default())
+                })
+            };
+            let mut line = vec![model.to_string()];
+            line.extend(single.iter().map(cell));
+            table.push(line);
+        }
+        let what = match figure.relative_to.as_str() {
+            "" => String::new(),
+            name => format!(" (times {name})"),
+        };
+        let _ = writeln!(out, "\nallowable throughput in queries/s{what} @pool");
+        aligned(&table, out);
+    }
+    if !many.is_empty() {
+        let mut table = vec![header("model pool", &many)];
+        table[0].insert(1, "bound rank".to_string());
+        for model in &models {
+            let mut pools: Vec<&str> = Vec::new();
+            for row in many.iter().flat_map(|n| of(n)) {
+                let pool = row.axis("pool").unwrap_or_default();
+                if row.axis("model") == Some(model) && !pools.contains(&pool) {
+                    pools.push(pool);
+                }
+            }
+            for pool in pools {
+                let here = |r: &Row| r.axis("model") == Some(model) && r.axis("pool") == Some(pool);
+                let rank = rows.iter().find(|r| here(r) && r.metric == "bound_rank");
+                let mut line = vec![format!("{model} {pool}")];
+                line.push(rank.map_or("-".to_string(), |r| format!("{:.0}", r.value)));
+                for name in &many {
+                    let row = of(name).into_iter().find(|r| here(r));
+                    line.push(row.map_or("-".to_string(), |r| value(r)));
+                }
+                table.push(line);
+            }
+        }
+        let _ = writeln!(out, "\nallowable throughput in queries/s, by pool");
+        aligned(&table, out);
+    }
+}
+
+fn searches(figure: &Figure, rows: &[&Row], out: &mut String) {
+    let mut metrics = OF_SEARCH.to_vec();
+    let names: Vec<&str> = figure.search.iter().map(|s| s.name.as_str()).collect();
+    let own = |r: &&&Row| names.contains(&r.system.as_str()) && r.axis("evaluation").is_none();
+    let has = |metric: &str| rows.iter().filter(own).any(|r| r.metric == metric);
+    metrics.retain(|m| has(m.1));
+    if metrics.is_empty() {
+        return;
+    }
+    let mut table = vec![header("model", &["search", "runs"])];
+    table[0].extend(metrics.iter().map(|m| m.0.to_string()));
+    for model in &figure.models {
+        for search in &figure.search {
+            let row = |metric: &str| {
+                rows.iter().filter(own).find(|r| {
+                    r.system == search.name && r.axis("model") == Some(model) && r.metric == metric
+                })
+            };
+            let Some(first) = row("pools") else { continue };
+            let runs = first.seeds.split('-').next_back().unwrap_or_default().to_string();
+            let mut line = vec![model.clone(), search.name.clone(), runs];
+            for (_, metric, percent) in &metrics {
+                let asked = match *metric {
+                    m if m.contains("optimum") => search.optimum,
+                    "evaluations_until_reached" => !search.until.is_empty(),
+                    _ => true,
+                };
+                let none = if asked { "never" } else { "-" };
+                line.push(row(metric).map_or(none.to_string(), |r| {
+                    if *percent {
+                        format!("{:.1}", 100.0 * r.value)
+                    } else {
+                        format!("{:.1}", r.value).trim_end_matches(".0").to_string()
+                    }
+                }));
+            }
+            table.push(line);
+        }
+    }
+    let _ = writeln!(out, "\nsearches (means over runs)");
+    aligned(&table, out);
+}
+
+/// The best so far, evaluation by evaluation.
+fn trajectories(figure: &Figure, rows: &[&Row], out: &mut String) {
+    let steps = figure.search.iter().map(|s| s.trajectory).max().unwrap_or(0);
+    if steps == 0 {
+        return;
+    }
+    for model in &figure.models {
+        let names: Vec<&str> =
+            figure.search.iter().filter(|s| s.trajectory > 0).map(|s| s.name.as_str()).collect();
+        let mut table = vec![header("evaluation", &names)];
+        for step in 1..=steps {
+            let mut line = vec![step.to_string()];
+            for name in &names {
+                let find = |metric: &str| {
+                    rows.iter().find(|r| {
+                        r.system == *name
+                            && r.metric == metric
+                            && r.axis("model") == Some(model)
+                            && r.axis("evaluation") == Some(&step.to_string())
+                    })
+                };
+                let cell = find(ALLOWABLE).zip(find("best_so_far_per_s"));
+                line.push(cell.map_or("-".to_string(), |(own, best)| {
+                    format!("{:.1} (best {:.1})", own.value, best.value)
+                }));
+            }
+            table.push(line);
+        }
+        let _ = writeln!(out, "\n{model}: what each evaluated pool carries, in queries/s (run 1)");
+        aligned(&table, out);
+    }
+}
+
+fn header(first: &str, names: &[&str]) -> Vec<String> {
+    std::iter::once(first).chain(names.iter().copied()).map(String::from).collect()
+}
+
+fn aligned(table: &[Vec<String>], out: &mut String) {
+    let columns = table.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |c: usize| {
+        table.iter().filter_map(|l| l.get(c)).map(|t| t.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for line in table {
+        let mut text = String::new();
+        for (cell, width) in line.iter().zip(&widths) {
+            let _ = write!(text, "{cell:<width$}  ");
+        }
+        let _ = writeln!(out, "{}", text.trim_end());
+    }
+}

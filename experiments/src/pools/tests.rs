@@ -1,0 +1,204 @@
+//! Pool figures: what is shipped, what is refused, and a small one to its end.
+
+use super::*;
+
+/// Everything at once, small: two models, columns of one and of several pools, a search.
+const TINY: &str = r#"
+id = "tiny"
+title = "Small"
+source = "none"
+expected_s = 1
+models = ["rm2", "ncf"]
+seeds = 2
+relative_to = "homogeneous"
+assumption = ["few queries"]
+[conditions]
+types = ["g4dn.xlarge", "r5n.large"]
+budget_usd_per_hour = 1.2
+queries = 300
+precision = 0.05
+drs_thresholds = [100, 300]
+[[setting]]
+name = "a"
+[[setting]]
+name = "b"
+set = { arrivals = "integer-poisson" }
+columns = ["homogeneous", "pick"]
+[[column]]
+name = "homogeneous"
+scheme = "ribbon"
+pool = "homogeneous-scaled"
+[[column]]
+name = "pick"
+scheme = "kairos"
+pool = "pick"
+[[column]]
+name = "best"
+scheme = "kairos"
+pool = "best"
+[[column]]
+name = "oracle"
+scheme = "orcl"
+pool = "best"
+[[column]]
+name = "drs"
+scheme = "drs-scan"
+pool = "top:2"
+[[column]]
+name = "bound"
+scheme = "upper-bound"
+pool = "top:2"
+[[search]]
+name = "kairos+"
+scheme = "kairos"
+algorithm = "kairos-plus"
+optimum = true
+until = "homogeneous"
+trajectory = 3
+[[search]]
+name = "rand"
+scheme = "kairos"
+algorithm = "random"
+runs = 3
+optimum = true
+[[claim]]
+text = "the oracle is above the best"
+of = "oracle"
+over = "best"
+at_least = 1.0
+[[claim]]
+text = "the pick is a thousand times the homogeneous pool"
+of = "pick"
+over = "homogeneous"
+at_least = 1000.0
+[[claim]]
+text = "DRS is below the bound"
+of = "drs"
+over = "bound"
+at_most = 1.0
+"#;
+
+fn forms(text: &str, jobs: usize) -> Forms {
+    let figure = Figure::from_text("tiny.toml", text).unwrap();
+    crate::commands::pool(jobs).unwrap().install(|| figure.run(None)).unwrap()
+}
+
+#[test]
+fn every_shipped_figure_is_sound() {
+    for figure in Figure::shipped().unwrap_or_else(|e| panic!("{e}")) {
+        assert_eq!(Figure::find(&figure.id).unwrap().unwrap().title, figure.title);
+        for setting in &figure.setting {
+            let c = figure.conditions_of(setting).unwrap_or_else(|e| panic!("{}: {e}", figure.id));
+            World::new(&setting.name, &figure.models[0], &c)
+                .unwrap_or_else(|e| panic!("{}: {e}", figure.id));
+        }
+    }
+}
+
+#[test]
+fn a_small_figure_runs_to_its_end_and_a_claim_fails() {
+    let forms = forms(TINY, 1);
+    let text = &forms.table;
+    let line = |says: &str| {
+        let mut lines = text.lines().skip_while(|l| !l.contains(says));
+        lines.next().unwrap_or_else(|| panic!("no `{says}` in {text}")).to_string()
+    };
+    assert!(line("the oracle is above").ends_with("-> holds"), "{text}");
+    assert!(line("a thousand times").ends_with("-> DOES NOT HOLD"), "{text}");
+    assert!(line("DRS is below").ends_with("-> holds"), "{text}");
+    let row = |system: &str, metric: &str| {
+        let is_it = |r: &&Row| {
+            r.system == system && r.metric == metric && r.axes.starts_with("setting=a;model=rm2")
+        };
+        forms.rows.iter().find(is_it).unwrap_or_else(|| panic!("{system} {metric}"))
+    };
+    // Kairos+ prunes by bounds; here it finds what the exhaustive search finds.
+    assert!(row("kairos+", "best_over_optimum").value > 0.9);
+    assert!(row("kairos+", "evaluations").value <= row("rand", "pools").value);
+    assert_eq!(row("rand", "best_over_optimum").value, 1.0, "nothing but sub-pools is left out");
+    let (pick, bound) = (row("pick", ALLOWABLE), row("pick", "upper_bound_per_s"));
+    assert!(pick.ci95().is_some() && pick.seeds == "1-2" && pick.unit == "1/s");
+    assert!(pick.value < 1.3 * bound.value && pick.value > 0.0);
+    assert_eq!(row("drs", ALLOWABLE).axis("pool"), row("bound", ALLOWABLE).axis("pool"));
+    assert!([100.0, 300.0].contains(&row("drs", "drs_threshold").value));
+    // The second setting has the columns that it names.
+    let b = |r: &&Row| r.axes.starts_with("setting=b") && r.metric == ALLOWABLE;
+    let names: Vec<&str> = forms.rows.iter().filter(b).map(|r| r.system.as_str()).collect();
+    assert!(names.contains(&"pick") && !names.contains(&"oracle"), "{names:?}");
+}
+
+#[test]
+fn jobs_change_no_byte() {
+    let (one, two) = (forms(TINY, 1), forms(TINY, 2));
+    assert_eq!(one.table, two.table);
+    assert_eq!(orrery_results::to_csv(&one.rows), orrery_results::to_csv(&two.rows));
+}
+
+#[test]
+fn what_is_kept_is_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let figure = Figure::from_text("tiny.toml", TINY).unwrap();
+    let csv = || {
+        let store = Store::open(folder.path()).unwrap();
+        orrery_results::to_csv(&figure.run(Some(store)).unwrap().rows)
+    };
+    let first = csv();
+    let cells = || std::fs::read_dir(folder.path().join("cells")).unwrap().count();
+    let kept = cells();
+    assert!(kept > 10, "{kept}");
+    assert_eq!(csv(), first);
+    assert_eq!(cells(), kept);
+    assert_eq!(orrery_results::to_csv(&forms(TINY, 2).rows), first);
+}
+
+#[test]
+fn wrong_files_are_errors_that_name_the_place() {
+    for (from, to, says) in [
+        ("scheme = \"orcl\"", "scheme = \"orlc\"", "orlc"),
+        ("pool = \"pick\"", "pool = \"pik\"", "homogeneous-scaled"),
+        ("models = [\"rm2\", \"ncf\"]", "models = [\"rm3\"]", "did you mean `rm2`"),
+        ("models = [\"rm2\", \"ncf\"]", "models = []", "models"),
+        ("queries = 300", "querys = 300", "querys"),
+        ("budget_usd_per_hour = 1.2", "budget_usd_per_hour = \"x\"", "conditions"),
+        ("of = \"oracle\"", "of = \"oracel\"", "did you mean `oracle`"),
+        ("until = \"homogeneous\"", "until = \"homogenous\"", "did you mean"),
+        ("name = \"rand\"", "name = \"pick\"", "twice"),
+        ("at_least = 1000.0", "", "at_least"),
+        ("seeds = 2", "seeds = 0", "seeds"),
+        ("algorithm = \"random\"", "algorithm = \"radnom\"", "radnom"),
+    ] {
+        assert!(TINY.contains(from), "{from}");
+        let text = TINY.replace(from, to);
+        let error = Figure::from_text("tiny.toml", &text).err().map(|e| e.to_string());
+        let error = error.unwrap_or_else(|| panic!("{to} is taken"));
+        assert!(error.contains("tiny.toml") && error.contains(says), "{to}: {error}");
+    }
+    // What only a run finds out.
+    for (from, to, says) in [
+        ("pool = \"pick\"", "pool = \"1-2-3\"", "2 counts"),
+        ("drs_thresholds = [100, 300]", "drs_thresholds = [300, 100]", "drs_thresholds"),
+        ("precision = 0.05", "precision = 2.0", "precision"),
+        ("trajectory = 3", "prefilter_per_s = 1e6", "prefilter_per_s"),
+    ] {
+        let figure = Figure::from_text("tiny.toml", &TINY.replace(from, to)).unwrap();
+        let error = figure.run(None).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(error.contains(says), "{to}: {error}");
+    }
+}
+
+#[test]
+fn the_table_of_bounds_has_each_pool_of_each_model_and_one_pick() {
+    for id in ["kairos-upper-bounds", "kairos-upper-bounds-samples"] {
+        let forms = Figure::find(id).unwrap().unwrap().run(None).unwrap();
+        let lines: Vec<&str> = forms.wide.lines().collect();
+        let header = "model,n_g4dn,n_c5n,n_r5n,n_t3,cost_usd_per_hour,upper_bound_qps,rank,picked";
+        assert_eq!((lines[0], lines.len()), (header, 1 + 5 * 331));
+        let picked: Vec<&str> = lines.iter().copied().filter(|l| l.ends_with(",1")).collect();
+        let counts = |l: &str| l.split(',').take(5).collect::<Vec<_>>().join("-");
+        let picked: Vec<String> = picked.into_iter().map(counts).collect();
+        let expected =
+            ["ncf-1-0-13-0", "rm2-1-0-13-0", "wnd-1-0-13-0", "mtwnd-2-0-8-1", "dien-2-0-9-0"];
+        assert_eq!(picked, expected, "{id}");
+        assert_eq!(forms.rows.len(), 3 * 5 * 331);
+    }
+}
