@@ -21,7 +21,7 @@ mod file_load;
 mod file_zoo;
 mod laws;
 mod load;
-mod place;
+pub mod place;
 mod pools;
 mod rate;
 mod sources;
