@@ -99,7 +99,10 @@ impl Choice {
             }
             Some((kind, busy)) => {
                 let kind = problem.kind(kind);
-                format!("{who}; waiting, not capacity: the busiest, {kind}, is {:.0} % busy", busy * 100.0)
+                format!(
+                    "{who}; waiting, not capacity: the busiest, {kind}, is {:.0} % busy",
+                    busy * 100.0
+                )
             }
             None => who,
         }
@@ -174,18 +177,22 @@ impl Answer {
             ));
         }
         if edge.not_monotone {
-            self.unknown.push(
+            let remedy = if group.is_trace {
+                "plan with a longer part of the trace"
+            } else {
+                "raise `requests_per_model`"
+            };
+            self.unknown.push(format!(
                 "not monotone: a rate below the edge was not carried, so the edge may be too high; \
-                 raise `requests_per_model`"
-                    .to_string(),
-            );
+                 {remedy}"
+            ));
         }
         if let Some(i) = edge.interval
             && i.width() > WIDE * edge.rate_per_s
         {
             self.unknown.push(format!(
-                "the edge is uncertain: {} to {} requests/s over {} seeds; raise `seeds` or \
-                 `requests_per_model`",
+                "the edge is uncertain: {} to {} requests/s over {} seeds; raise `seeds` or simulate \
+                 more",
                 significant(i.low),
                 significant(i.high),
                 edge.by_seed_per_s.len()
@@ -221,6 +228,21 @@ impl Answer {
         };
         self.choices.iter().skip(1).filter(same).collect()
     }
+}
+
+/// Dollars with two digits behind the point, or as many as it has.
+pub fn money(price: Price) -> String {
+    let text = price.to_string();
+    match text.split_once('.') {
+        None => format!("{text}.00"),
+        Some((_, digits)) if digits.len() == 1 => format!("{text}0"),
+        _ => text,
+    }
+}
+
+/// A share in percent, as short as it can be.
+pub fn percent(share: f64) -> String {
+    format!("{}", (share * 1e4).round() / 100.0)
 }
 
 /// A number with three significant digits, or all of its whole part.

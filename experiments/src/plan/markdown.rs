@@ -1,8 +1,10 @@
 //! `--markdown`: a page for whoever pays.
 
 use super::Solved;
-use super::answer::significant;
-use super::report::{carries, confidence, doubts, headroom, per_million, question, search, what_if_rows};
+use super::answer::{money, significant};
+use super::report::{
+    carries, confidence, doubts, headroom, per_million, question, search, what_if_rows,
+};
 use orrery_planner::Price;
 use std::fmt::Write;
 
@@ -10,7 +12,8 @@ use std::fmt::Write;
 /// all that can be trusted.
 pub fn summary(first: &Solved, what_ifs: &[Solved]) -> String {
     let p = &first.problem;
-    let mut out = format!("# Capacity plan: {}\n\n**Asked:** {}.\n\n", p.plan.name(), question(first));
+    let mut out =
+        format!("# Capacity plan: {}\n\n**Asked:** {}.\n\n", p.plan.name(), question(first));
     answer(first, &mut out);
     let _ = writeln!(out, "\n## What breaks first\n");
     for (group, a) in p.groups.iter().zip(&first.answers) {
@@ -65,7 +68,7 @@ fn answer(solved: &Solved, out: &mut String) {
             a.group.clone(),
             format!("**{}**", p.words(&best.counts)),
             best.policy.clone(),
-            best.cost.to_string(),
+            money(best.cost),
             significant(a.load_per_s),
             carries(best),
             headroom(a.load_per_s, best),
@@ -82,7 +85,11 @@ fn answer(solved: &Solved, out: &mut String) {
     table(&head, &rows, out);
     let total: Price = solved.answers.iter().filter_map(|a| a.best()).map(|b| b.cost).sum();
     let month = total.as_usd_per_hour() * 730.0;
-    let _ = writeln!(out, "\nIn all **{total} $/h**, about {month:.0} $ for a month of 730 hours.");
+    let _ = writeln!(
+        out,
+        "\nIn all **{} $/h**, about {month:.0} $ for a month of 730 hours.",
+        money(total)
+    );
 }
 
 fn alternatives(solved: &Solved, out: &mut String) {
@@ -96,7 +103,7 @@ fn alternatives(solved: &Solved, out: &mut String) {
                 what.to_string(),
                 p.words(&c.counts),
                 c.policy.clone(),
-                c.cost.to_string(),
+                money(c.cost),
                 carries(c),
                 headroom(a.load_per_s, c),
             ]);

@@ -14,8 +14,8 @@ use super::answer::{Answer, Choice, Point, Searched, significant};
 use super::problem::{Group, Problem};
 use super::trial::Bench;
 use orrery_planner::{
-    Catalogue, Ingredients, InstanceType, Latency as Measured, PlannerError, Price, Profile, Ranking,
-    Region, Role, Sizes, Space,
+    Catalogue, Ingredients, InstanceType, Latency as Measured, PlannerError, Price, Profile,
+    Ranking, Region, Role, Sizes, Space,
 };
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::latency::Latency;
@@ -305,7 +305,7 @@ impl OfPolicy<'_> {
                 .filter(|&i| c.bound(i) * (1.0 + plan.bound_slack) > least)
                 .collect();
             if open.is_empty() {
-                skipped = order.len() - k * CHUNK;
+                skipped += order.len() - k * CHUNK;
                 break;
             }
             if tried + open.len() > plan.evaluations_max {
@@ -339,7 +339,9 @@ impl OfPolicy<'_> {
         let of = |&(rate, i): &(f64, usize)| Choice::of(self.bench, c.counts(i), None, rate);
         let all: Vec<Choice> = top.par_iter().map(of).collect::<Result<_, _>>()?;
         if all.is_empty() {
-            answer.unknown.push("no pool under the budget carries anything within the target".into());
+            answer
+                .unknown
+                .push("no pool under the budget carries anything within the target".into());
         }
         answer.choices.extend(all);
         Ok(())
@@ -392,4 +394,3 @@ pub fn not_converged(most: usize, policy: &PolicySpec) -> String {
         policy.text()
     )
 }
-

@@ -11,6 +11,7 @@ use super::file::{Instance, PlanFile, Pools, Source};
 use orrery_planner::Price;
 use orrery_scenario::error::nearest;
 use orrery_scenario::scenario::file::{App, Device, LatencyLaw, Model, ScenarioFile};
+use orrery_scenario::scenario::place;
 use orrery_scenario::zoo::{ZOOS, Zoo};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use std::path::Path;
@@ -187,7 +188,8 @@ impl Problem {
         }
         let group = &mut self.groups[i];
         (group.base, group.expected) = (base, expected);
-        let known = |t: &Instance, m: &Model| match m.latency_on.get(&t.kind).unwrap_or(&m.latency) {
+        let known = |t: &Instance, m: &Model| match m.latency_on.get(&t.kind).unwrap_or(&m.latency)
+        {
             LatencyLaw::Table(rows) => rows.last().map(|r| r.0),
             _ => None,
         };
@@ -292,13 +294,26 @@ struct Origin<'a> {
     own: Option<Source>,
     file: ScenarioFile,
     path: String,
+    /// Whether the plan names the policies.
+    names_policies: bool,
 }
 
 impl Origin<'_> {
     fn of<'a>(plan: &PlanFile, source: &'a Source) -> Result<Origin<'a>, SpecError> {
         let path = source.path.clone();
+        let names_policies = !plan.policies.is_empty();
         if let Some(file) = &plan.scenario {
-            return Ok(Origin { plan: source, own: None, file: (**file).clone(), path });
+            let mut file = (**file).clone();
+            // How long is the plan's to say, but for a trace.
+            if let Some(arrivals) = &mut file.arrivals
+                && arrivals.trace.is_none()
+            {
+                arrivals.requests = arrivals.requests.or(Some(plan.requests_per_model));
+            }
+            if names_policies {
+                file.policies.clone_from(&plan.policies);
+            }
+            return Ok(Origin { plan: source, own: None, file, path, names_policies });
         }
         let name = plan.scenario_file.clone().unwrap_or_default();
         let path = Path::new(&path).parent().unwrap_or(Path::new("")).join(&name);
@@ -309,10 +324,13 @@ impl Origin<'_> {
         })?;
         let path = path.display().to_string();
         Scenario::from_text(&path, &text)?;
-        let file = toml::from_str(&text)
-            .map_err(|e| orrery_scenario::scenario::place::parse_error(&path, &text, &e))?;
+        let mut file: ScenarioFile =
+            toml::from_str(&text).map_err(|e| place::parse_error(&path, &text, &e))?;
+        if names_policies {
+            file.policies.clone_from(&plan.policies);
+        }
         let own = Some(Source { path: path.clone(), text });
-        Ok(Origin { plan: source, own, file, path })
+        Ok(Origin { plan: source, own, file, path, names_policies })
     }
 
     /// The scenario with the catalogue in place of its devices, zoos and copies written out.
@@ -344,8 +362,10 @@ impl Origin<'_> {
         if let Some(rest) = key.strip_prefix("device") {
             return (self.plan, on_kind(rest));
         }
-        let of_plan = ["instance", "budget_usd_per_hour", "rates_per_s", "policies"];
-        if of_plan.iter().any(|k| key.starts_with(k)) && self.own.is_none() {
+        let of_plan = ["instance", "budget_usd_per_hour", "rates_per_s"];
+        if of_plan.iter().any(|k| key.starts_with(k))
+            || self.names_policies && key.starts_with("policies")
+        {
             return (self.plan, key.to_string());
         }
         match &self.own {
@@ -447,12 +467,7 @@ fn set_slo(plan: &PlanFile, file: &mut ScenarioFile) {
 }
 
 fn policies(plan: &PlanFile, scenario: &Scenario) -> Result<Vec<PolicySpec>, SpecError> {
-    let named = || plan.policies.iter().map(|p| PolicySpec::parse(p)).collect();
-    let all = if plan.policies.is_empty() { scenario.policies() } else { named() }?;
-    if all.is_empty() {
-        let remedy = "add for example `policies = [\"kairos\"]` or `[\"symphony\"]`";
-        return Err(SpecError::value("policies", "none", "at least one policy", remedy));
-    }
+    let all = scenario.policies()?;
     let knows = |p: &&PolicySpec| HETEROGENEOUS.contains(&p.system());
     if plan.pools == Pools::Heterogeneous
         && let Some(other) = all.iter().find(|p| !knows(p))

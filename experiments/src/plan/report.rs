@@ -1,9 +1,9 @@
 //! The answer as a table for reading, and the words that it shares with the summary.
 
-use super::answer::{Answer, Choice, significant};
+use super::Solved;
+use super::answer::{Answer, Choice, money, percent, significant};
 use super::file::Pools;
 use super::problem::Problem;
-use super::Solved;
 use std::fmt::Write;
 
 /// What was asked, in a sentence.
@@ -11,18 +11,24 @@ pub fn question(solved: &Solved) -> String {
     let p = &solved.problem;
     let what = match (p.budget, p.plan.pools) {
         (Some(budget), Pools::Heterogeneous) => {
-            format!("for each model the pool that carries most for at most {budget} $/h")
+            format!("for each model the pool that carries most for at most {} $/h", money(budget))
         }
         (Some(budget), Pools::Homogeneous) => {
-            format!("the cluster that carries most for at most {budget} $/h")
+            format!("the cluster that carries most for at most {} $/h", money(budget))
         }
         (None, Pools::Heterogeneous) => {
             "for each model the cheapest pool that carries its load".to_string()
         }
         (None, Pools::Homogeneous) => "the cheapest cluster that carries the load".to_string(),
     };
-    let bad = p.plan.target() * 100.0;
-    format!("{what}, with at most {} % of the requests of any model late or dropped", significant(bad))
+    let bad = percent(p.plan.target());
+    format!("{what}, with at most {bad} % of the requests of any model late or dropped")
+}
+
+/// A pool, with its policy where several were compared.
+fn pool_words(p: &Problem, choice: &Choice) -> String {
+    let words = p.words(&choice.counts);
+    if p.policies.len() > 1 { format!("{words}, {}", choice.policy) } else { words }
 }
 
 /// The edge with its interval: `61.2 (59.8 to 62.6)`.
@@ -51,7 +57,7 @@ pub fn headroom(load_per_s: f64, choice: &Choice) -> String {
 /// How far the answer of a group can be trusted.
 pub fn confidence(problem: &Problem, answer: &Answer) -> String {
     let Some(best) = answer.best() else { return "no answer".to_string() };
-    let (seeds, target) = (problem.plan.seeds, problem.plan.target() * 100.0);
+    let (seeds, target) = (problem.plan.seeds, percent(problem.plan.target()));
     let mut words = Vec::new();
     if problem.budget.is_none() {
         let interval = best.at_load.interval.map_or(String::new(), |i| {
@@ -60,19 +66,26 @@ pub fn confidence(problem: &Problem, answer: &Answer) -> String {
         words.push(format!(
             "at the load {:.2} % of the worst model are bad{interval}; allowed are {} %; {seeds} seeds",
             best.at_load.bad_rate * 100.0,
-            significant(target)
+            target
         ));
     }
     let tied = answer.tied();
     let others = answer.choices.len() - 1;
     if problem.budget.is_some() && others > 0 {
         words.push(if tied.is_empty() {
-            format!("it carries more than all {others} runners-up with 95 % confidence, {seeds} seeds")
+            format!(
+                "it carries more than all {others} runners-up with 95 % confidence, {seeds} seeds"
+            )
         } else {
             let cheapest = tied.iter().map(|c| (c.cost, *c)).min_by_key(|c| c.0);
-            let cheaper = cheapest.filter(|c| c.0 < best.cost).map_or(String::new(), |(cost, c)| {
-                format!("; of these {} is the cheapest, {cost} $/h", problem.words(&c.counts))
-            });
+            let cheaper =
+                cheapest.filter(|c| c.0 < best.cost).map_or(String::new(), |(cost, c)| {
+                    format!(
+                        "; of these {} is the cheapest, {} $/h",
+                        problem.words(&c.counts),
+                        money(cost)
+                    )
+                });
             format!(
                 "{} of {others} runners-up cannot be told from it with {seeds} seeds{cheaper}",
                 tied.len()
@@ -88,12 +101,12 @@ pub fn search(problem: &Problem, answer: &Answer) -> String {
     let slack = match problem.plan.pools {
         Pools::Heterogeneous => format!(
             " (which a pool may exceed by {} %, or it is missed)",
-            significant(problem.plan.bound_slack * 100.0)
+            percent(problem.plan.bound_slack)
         ),
         Pools::Homogeneous => String::new(),
     };
     format!(
-        "{} pools: {} simulated, {} left out by their upper bound{slack}, {} not needed; {} runs",
+        "{} pools, {} simulated, {} left out by their upper bound{slack}, {} not needed; {} runs",
         s.pools, s.simulated, s.skipped_by_bound, s.left, s.runs
     )
 }
@@ -125,21 +138,21 @@ pub fn text(first: &Solved, what_ifs: &[Solved]) -> String {
 
 fn table(solved: &Solved, out: &mut String) {
     let p = &solved.problem;
-    let policies = p.policies.len() > 1;
     let mut rows = Vec::new();
     for a in &solved.answers {
         let Some(best) = a.best() else {
-            rows.push(vec![a.group.clone(), "none".to_string(), String::new(), significant(a.load_per_s)]);
+            rows.push(vec![
+                a.group.clone(),
+                "none".to_string(),
+                String::new(),
+                significant(a.load_per_s),
+            ]);
             continue;
         };
-        let mut pool = p.words(&best.counts);
-        if policies {
-            pool = format!("{pool}, {}", best.policy);
-        }
         rows.push(vec![
             a.group.clone(),
-            pool,
-            best.cost.to_string(),
+            pool_words(p, best),
+            money(best.cost),
             significant(a.load_per_s),
             carries(best),
             headroom(a.load_per_s, best),
@@ -147,12 +160,11 @@ fn table(solved: &Solved, out: &mut String) {
         ]);
     }
     let million = if p.budget.is_some() { "$/M at edge" } else { "$/M good" };
-    let head =
-        ["model", "pool", "$/h", "load/s", "carries/s (95 % interval)", "headroom", million];
+    let head = ["model", "pool", "$/h", "load/s", "carries/s (95 % interval)", "headroom", million];
     out.push_str(&columns(&head, &rows));
     if solved.answers.len() > 1 {
         let costs = solved.answers.iter().filter_map(|a| a.best()).map(|b| b.cost);
-        let _ = writeln!(out, "all together: {} $/h", costs.sum::<orrery_planner::Price>());
+        let _ = writeln!(out, "all together: {} $/h", money(costs.sum()));
     }
 }
 
@@ -163,21 +175,17 @@ fn details(p: &Problem, group: &super::Group, a: &Answer, out: &mut String) {
         let _ = writeln!(out, "  confidence: {}", confidence(p, a));
     }
     let row = |what: &str, c: &Choice| {
-        let pool = if p.policies.len() > 1 {
-            format!("{}, {}", p.words(&c.counts), c.policy)
-        } else {
-            p.words(&c.counts)
-        };
         vec![
             format!("  {what}"),
-            pool,
-            c.cost.to_string(),
+            pool_words(p, c),
+            money(c.cost),
             carries(c),
             headroom(a.load_per_s, c),
             per_million(p, a.load_per_s, c),
         ]
     };
-    let mut rows: Vec<Vec<String>> = a.choices.iter().skip(1).map(|c| row("runner-up", c)).collect();
+    let mut rows: Vec<Vec<String>> =
+        a.choices.iter().skip(1).map(|c| row("runner-up", c)).collect();
     rows.extend(a.homogeneous.iter().map(|c| row("base type alone", c)));
     if !rows.is_empty() {
         let head = ["", "pool", "$/h", "carries/s (95 % interval)", "headroom", "$/M"];
@@ -193,18 +201,37 @@ fn details(p: &Problem, group: &super::Group, a: &Answer, out: &mut String) {
 pub fn doubts(p: &Problem, a: &Answer) -> Vec<String> {
     let close = a.close.iter().map(|(counts, cost, check)| {
         format!(
-            "not sure: {} for {cost} $/h has {:.2} % bad at the load, within the target, but its \
-             interval is not",
+            "not sure: {} for {} $/h has {:.2} % bad at the load, within the target, but its interval \
+             is not",
             p.words(counts),
+            money(*cost),
             check.bad_rate * 100.0
         )
     });
-    a.unknown.iter().map(|u| format!("not known: {u}")).chain(close).collect()
+    let short = a.best().filter(|b| p.budget.is_some() && b.edge.rate_per_s < a.load_per_s);
+    let short = short.map(|b| {
+        format!(
+            "too little: the load is {} requests/s, and the budget carries {}",
+            significant(a.load_per_s),
+            significant(b.edge.rate_per_s)
+        )
+    });
+    let unknown = a.unknown.iter().map(|u| format!("not known: {u}"));
+    short.into_iter().chain(unknown).chain(close).collect()
 }
 
 /// The answers side by side: a row for each what-if and group.
 pub fn what_if_rows(first: &Solved, what_ifs: &[Solved]) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    let head = vec!["what if", "model", "pool", "$/h", "load/s", "carries/s", "headroom", "$/h against now"];
+    let head = vec![
+        "what if",
+        "model",
+        "pool",
+        "$/h",
+        "load/s",
+        "carries/s",
+        "headroom",
+        "$/h against now",
+    ];
     let mut rows = Vec::new();
     for solved in std::iter::once(first).chain(what_ifs) {
         let p = &solved.problem;
@@ -213,7 +240,7 @@ pub fn what_if_rows(first: &Solved, what_ifs: &[Solved]) -> (Vec<&'static str>, 
             let mut row = vec![name, a.group.clone()];
             match a.best() {
                 None => row.extend(["none meets the goal".to_string(), "-".into()]),
-                Some(b) => row.extend([p.words(&b.counts), b.cost.to_string()]),
+                Some(b) => row.extend([pool_words(p, b), money(b.cost)]),
             }
             row.push(significant(a.load_per_s));
             row.push(a.best().map_or("-".into(), |b| significant(b.edge.rate_per_s)));
@@ -254,11 +281,15 @@ pub fn columns(head: &[&str], rows: &[Vec<String>]) -> String {
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
     let number = |text: &str| {
         let first = text.chars().next();
-        first.is_some_and(|c| c.is_ascii_digit() || c == '+' || c == '-') && !text.contains(['+', ':'])
+        first.is_some_and(|c| c.is_ascii_digit() || c == '+' || c == '-')
+            && !text.contains(['+', ':'])
             || text.starts_with('+')
     };
-    let is_number =
-        |i: usize| i > 0 && !rows.is_empty() && rows.iter().all(|r| cell(r, i).is_empty() || number(&cell(r, i)));
+    let is_number = |i: usize| {
+        i > 0
+            && !rows.is_empty()
+            && rows.iter().all(|r| cell(r, i).is_empty() || number(&cell(r, i)))
+    };
     let line = |row: &Vec<String>| {
         let cells = (0..head.len()).map(|i| {
             let (text, width) = (cell(row, i), widths[i]);

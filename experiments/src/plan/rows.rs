@@ -2,9 +2,9 @@
 //!
 //! `case` is the group; the axes are the what-if, the place (1 is the answer) and the pool.
 
+use super::Solved;
 use super::answer::{Answer, Choice};
 use super::problem::{Group, Problem};
-use super::Solved;
 use crate::cell::spec_sha256;
 use crate::scenario_cell::inputs_sha256;
 use orrery_results::{RESULT_VERSION, Row};
@@ -29,7 +29,8 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
                 rows.extend(of_choice(p, group, answer, choice, &what_if, "base")?);
             }
             for point in &answer.frontier {
-                let axes = format!("cost_usd_per_hour={};pool={}", point.cost, pool(p, &point.counts));
+                let axes =
+                    format!("cost_usd_per_hour={};pool={}", point.cost, pool(p, &point.counts));
                 let row = Row {
                     axes,
                     policy: point.policy.clone(),
@@ -98,7 +99,8 @@ fn of_choice(
     };
     let load = answer.load_per_s;
     let edge = &choice.edge;
-    let headroom = edge.interval.map(|i| Interval { low: i.low / load - 1.0, high: i.high / load - 1.0, ..i });
+    let headroom =
+        edge.interval.map(|i| Interval { low: i.low / load - 1.0, high: i.high / load - 1.0, ..i });
     let usd = "usd/h";
     let mut rows = vec![
         row("cost_usd_per_hour", usd, choice.cost.as_usd_per_hour(), None),

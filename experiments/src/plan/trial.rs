@@ -136,9 +136,10 @@ impl<'a> Bench<'a> {
         let group = self.group;
         let scale = if group.is_trace { rate_per_s / group.load_per_s } else { 1.0 };
         let limit = |expected: &f64| (expected * scale * SPARE + 20.0) * self.target();
-        let kinds = scenario.file.device.iter().map(|d| {
-            self.problem.plan.instance.iter().position(|t| t.kind == d.kind).unwrap_or(0)
-        });
+        let kinds =
+            scenario.file.device.iter().map(|d| {
+                self.problem.plan.instance.iter().position(|t| t.kind == d.kind).unwrap_or(0)
+            });
         let kinds: Vec<usize> = kinds.collect();
         let devices = setup.world.core.devices.iter();
         let watch = Watch {
@@ -296,7 +297,8 @@ struct Watch {
 
 impl Watch {
     fn seen(self, end: Time) -> Seen {
-        let share = |(bad, all): (&u64, &u64)| if *all == 0 { 0.0 } else { *bad as f64 / *all as f64 };
+        let share =
+            |(bad, all): (&u64, &u64)| if *all == 0 { 0.0 } else { *bad as f64 / *all as f64 };
         let shares = self.bad.iter().zip(&self.all).map(share).enumerate();
         let worst = |a: (usize, f64), b: (usize, f64)| if b.1 > a.1 { b } else { a };
         let (worst_model, bad_rate) = shares.fold((0, 0.0), worst);

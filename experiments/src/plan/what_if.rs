@@ -12,7 +12,8 @@ use super::file::PlanFile;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
 
-const KEYS: [&str; 7] = ["load", "slo", "slo:MODEL", "price:TYPE", "limit:TYPE", "budget", "bad_rate"];
+const KEYS: [&str; 7] =
+    ["load", "slo", "slo:MODEL", "price:TYPE", "limit:TYPE", "budget", "bad_rate"];
 
 /// The plan with the changes of a `--what-if` made; `models` are those that there are.
 ///
@@ -63,7 +64,8 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
         ("limit", Some(kind)) => {
             let at = known(key, kind, &kinds)?;
             let most = value.parse().ok().filter(|n: &u32| *n <= 4096);
-            let wrong = || SpecError::value(key, value, "a whole number from 0 to 4096", "correct it");
+            let wrong =
+                || SpecError::value(key, value, "a whole number from 0 to 4096", "correct it");
             plan.instance[at].count_max = Some(most.ok_or_else(wrong)?);
         }
         ("budget", None) => plan.budget_usd_per_hour = Some(number(key, value)?),
@@ -72,7 +74,8 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
             plan.bad_rate = Some(number(key, value)?);
         }
         _ => {
-            let hint = nearest(key, KEYS).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+            let hint =
+                nearest(key, KEYS).map_or(String::new(), |n| format!("did you mean `{n}`? "));
             let remedy = format!("{hint}correct the key");
             return Err(SpecError::value(key, "an unknown key", KEYS.join(", "), remedy));
         }
@@ -84,7 +87,12 @@ fn known(key: &str, name: &str, names: &[&str]) -> Result<usize, SpecError> {
     names.iter().position(|n| *n == name).ok_or_else(|| {
         let hint = nearest(name, names.iter().copied());
         let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
-        SpecError::value(key, format!("`{name}`"), names.join(", "), format!("{hint}correct the name"))
+        SpecError::value(
+            key,
+            format!("`{name}`"),
+            names.join(", "),
+            format!("{hint}correct the name"),
+        )
     })
 }
 
