@@ -92,7 +92,10 @@ impl Choice {
     pub fn breaks(&self, problem: &Problem, group: &Group) -> String {
         let model = group.models.get(self.above.worst_model).cloned().unwrap_or_default();
         let bad = self.above.bad_rate * 100.0;
-        let who = format!("{model} ({bad:.1} % bad at 5 % above the edge)");
+        let who = match group.models.len() {
+            1 => format!("{bad:.1} % bad at 5 % above the edge"),
+            _ => format!("{model}, {bad:.1} % bad at 5 % above the edge"),
+        };
         match self.busiest() {
             Some((kind, busy)) if busy >= BUSY => {
                 format!("{who}; {} is used up ({:.0} % busy)", problem.kind(kind), busy * 100.0)

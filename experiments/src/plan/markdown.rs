@@ -14,6 +14,18 @@ pub fn summary(first: &Solved, what_ifs: &[Solved]) -> String {
     let p = &first.problem;
     let mut out =
         format!("# Capacity plan: {}\n\n**Asked:** {}.\n\n", p.plan.name(), question(first));
+    if let [one] = first.answers.as_slice()
+        && let Some(best) = one.best()
+    {
+        let _ = writeln!(
+            out,
+            "**Answer:** {} under {} for {} $/h; headroom over the load: {}.\n",
+            p.words(&best.counts),
+            best.policy,
+            money(best.cost),
+            headroom(one.load_per_s, best)
+        );
+    }
     answer(first, &mut out);
     let _ = writeln!(out, "\n## What breaks first\n");
     for (group, a) in p.groups.iter().zip(&first.answers) {
@@ -96,7 +108,9 @@ fn alternatives(solved: &Solved, out: &mut String) {
     let p = &solved.problem;
     let mut rows = Vec::new();
     for a in &solved.answers {
-        let others = a.choices.iter().skip(1).map(|c| ("runner-up", c));
+        // Of many models one each, or it is more than a page.
+        let most = if solved.answers.len() > 2 { 1 } else { usize::MAX };
+        let others = a.choices.iter().skip(1).take(most).map(|c| ("runner-up", c));
         for (what, c) in others.chain(a.homogeneous.iter().map(|c| ("base type alone", c))) {
             rows.push(vec![
                 a.group.clone(),

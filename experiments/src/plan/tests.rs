@@ -173,7 +173,7 @@ fn the_chosen_pool_carries_the_load_as_a_scenario_of_its_own() {
         assert!((bad - best.at_load.bad_by_seed[0]).abs() < 1e-12, "the run is the verified one");
         assert_eq!(
             scenario.file.device.iter().map(|d| d.count).sum::<u32>(),
-            best.counts.iter().sum()
+            best.counts.iter().sum::<u32>()
         );
     }
 }
@@ -236,7 +236,7 @@ fn an_answer_does_not_depend_on_the_number_of_threads() {
 fn error(text: &str) -> String {
     let read = PlanFile::from_text("plan.toml", text);
     let message = read.and_then(|(plan, source)| solve(&plan, &source, None, false));
-    message.map(|_| ()).expect_err("an error").to_string()
+    message.map(|_| ()).expect_err(text).to_string()
 }
 
 #[test]
@@ -282,12 +282,7 @@ fn bad_plans_name_line_key_and_remedy() {
             "alpha_ms = 4.0, beta_ms = 90.0",
             vec!["plan.toml:15", "instance[1].kind", "`small`", "remove the kind"],
         ),
-        (
-            "{ affine = { alpha_ms = 4.0, beta_ms = 4.0 } }",
-            "{ table = [[10, 5.0], [40, 9.0]] }",
-            vec!["small"],
-        ),
-        ("rate_per_s = 90.0", "rate_per_s = -1.0", vec!["plan.toml:21", "scenario.arrivals", "-1"]),
+        ("rate_per_s = 90.0", "rate_per_s = -1.0", vec!["plan.toml:20", "scenario.arrivals", "-1"]),
         ("kind = \"small\"", "kind = \"big\"", vec!["plan.toml:15", "again", "each type once"]),
         (
             "count_max = 4",
@@ -339,4 +334,33 @@ fn bad_what_ifs_name_the_option() {
         let message = what_if::changed(&plan, text, &models).unwrap_err().to_string();
         assert!(message.contains(says) && message.contains("--what-if"), "{text}: {message}");
     }
+}
+
+#[test]
+fn queries_beyond_the_profile_are_an_error() {
+    let kairos = "[[scenario.zoo]]\nname = \"kairos\"\nmodels = [\"rm2\"]\n\
+                  sizes = { lognormal = { mu = 5.0, sigma = 1.5, max = 2000 } }\n";
+    let (head, _) = POOLS.split_once("[[scenario.model]]").unwrap();
+    let text =
+        head.replace("\"big\"", "\"g4dn.xlarge\"").replace("\"small\"", "\"t3.xlarge\"") + kairos;
+    let message =
+        error(&text.replace("price_usd_per_hour = 1.0", "price_usd_per_hour = 1.0\nbase = true"));
+    assert!(message.contains("beyond the profile, which ends at 1000"), "{message}");
+}
+
+#[test]
+fn every_example_is_a_plan_that_says_how_to_run_it() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/plans");
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let (plan, source) = PlanFile::load(&path).unwrap_or_else(|e| panic!("{e}"));
+        let problem = Problem::new(&plan, &source).unwrap_or_else(|e| panic!("{e}"));
+        assert!(!problem.groups.is_empty() && problem.groups.iter().all(|g| g.load_per_s > 0.0));
+        let command = format!("cargo run --release -- plan scenarios/plans/{name}");
+        assert!(source.text.contains(&command), "{name}");
+        files += 1;
+    }
+    assert_eq!(files, 3);
 }
