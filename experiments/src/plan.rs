@@ -12,10 +12,12 @@
 //! planned here, and neither are several models that share a pool of several types.
 
 mod answer;
+mod candidates;
 mod clusters;
 mod figure;
 mod file;
 mod markdown;
+mod origin;
 mod pools;
 mod problem;
 mod report;
@@ -23,6 +25,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod watch;
 mod what_if;
 
 pub use answer::{Answer as Answered, Choice, Point, Searched};

@@ -39,17 +39,12 @@ pub fn draw(solved: &Solved, path: &Path) -> Result<(), SpecError> {
             });
         };
         // The answer first: what comes first is drawn strongest, and on top.
-        let best = answer.best();
-        if let Some(b) = best {
+        if let Some(b) = answer.best() {
             let (counts, policy) = (b.counts.clone(), b.policy.clone());
             let point = Point { counts, policy, cost: b.cost, rate_per_s: b.edge.rate_per_s };
             add(&point, "answer", b.edge.interval.map(|i| (i.low, i.high)));
         }
-        let is_best = |point: &&Point| {
-            best.is_some_and(|b| (&b.counts, &b.policy) == (&point.counts, &point.policy))
-        };
-        let others = answer.frontier.iter().filter(|point| !is_best(point));
-        others.for_each(|point| add(point, "frontier (one seed)", None));
+        answer.frontier.iter().for_each(|point| add(point, "frontier (one seed)", None));
     }
     let figure = metric_by_axis(&rows, "cost_usd_per_hour", "throughput_per_s", &Choice::default());
     save(&figure.map_err(|e| unsuitable(p.plan.name(), &e))?, path)

@@ -231,6 +231,7 @@ pub fn what_if_rows(first: &Solved, what_ifs: &[Solved]) -> (Vec<&'static str>, 
         "carries/s",
         "headroom",
         "$/h against now",
+        "carries against now",
     ];
     let mut rows = Vec::new();
     for solved in std::iter::once(first).chain(what_ifs) {
@@ -245,12 +246,13 @@ pub fn what_if_rows(first: &Solved, what_ifs: &[Solved]) -> (Vec<&'static str>, 
             row.push(significant(a.load_per_s));
             row.push(a.best().map_or("-".into(), |b| significant(b.edge.rate_per_s)));
             row.push(a.best().map_or("-".into(), |b| headroom(a.load_per_s, b)));
-            row.push(match (a.best(), now.best()) {
-                (Some(b), Some(now)) => {
-                    format!("{:+.4}", b.cost.as_usd_per_hour() - now.cost.as_usd_per_hour())
-                }
-                _ => "-".to_string(),
-            });
+            let both = a.best().zip(now.best());
+            row.push(both.map_or("-".into(), |(b, now)| {
+                format!("{:+.3}", b.cost.as_usd_per_hour() - now.cost.as_usd_per_hour())
+            }));
+            row.push(both.map_or("-".into(), |(b, now)| {
+                format!("{:+.0} %", (b.edge.rate_per_s / now.edge.rate_per_s - 1.0) * 100.0)
+            }));
             rows.push(row);
         }
     }

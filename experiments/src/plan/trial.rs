@@ -6,13 +6,10 @@
 //! and all pools meet the same requests at the same rate and seed.
 
 use super::problem::{Group, Problem};
+use super::watch::Watch;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sim::driver::simulate;
-use orrery_sim::observer::{Batch, Observer};
-use orrery_sim::policy::Outcome;
-use orrery_sim::request::{End, Request};
 use orrery_sim::stats::{Interval, replications};
-use orrery_sim::time::Time;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -279,69 +276,6 @@ fn highest(
         if holds(middle)? { low = middle } else { high = middle }
     }
     Ok((low, false))
-}
-
-/// Counts what ends behind the warm-up.
-struct Watch {
-    from: Time,
-    /// By model: more bad requests than this, and the target is missed.
-    limit: Vec<f64>,
-    stop_early: bool,
-    over: bool,
-    bad: Vec<u64>,
-    all: Vec<u64>,
-    kind_of: Vec<usize>,
-    busy_ns: Vec<u64>,
-    largest: Vec<Vec<u32>>,
-}
-
-impl Watch {
-    fn seen(self, end: Time) -> Seen {
-        let share =
-            |(bad, all): (&u64, &u64)| if *all == 0 { 0.0 } else { *bad as f64 / *all as f64 };
-        let shares = self.bad.iter().zip(&self.all).map(share).enumerate();
-        let worst = |a: (usize, f64), b: (usize, f64)| if b.1 > a.1 { b } else { a };
-        let (worst_model, bad_rate) = shares.fold((0, 0.0), worst);
-        let (bad, all) = (self.bad.iter().sum::<u64>() as f64, self.all.iter().sum::<u64>() as f64);
-        let busy = |(kind, ns): (usize, &u64)| {
-            let n = self.kind_of.iter().filter(|k| **k == kind).count();
-            if n == 0 { f64::NAN } else { *ns as f64 / (n as f64 * end.ns() as f64) }
-        };
-        Seen {
-            bad_rate,
-            worst_model,
-            good_share: if all == 0.0 { 1.0 } else { 1.0 - bad / all },
-            busy: self.busy_ns.iter().enumerate().map(busy).collect(),
-            largest: self.largest,
-        }
-    }
-}
-
-impl Observer for Watch {
-    fn closed(&mut self, _: Time, batch: &Batch<'_>, _: Option<Time>, outcome: Outcome) {
-        if let Outcome::Done { start, end, .. } = outcome {
-            let kind = self.kind_of[batch.device.index()];
-            self.busy_ns[kind] += (end - start).ns();
-            let largest = &mut self.largest[kind][batch.model.index()];
-            *largest = (*largest).max(batch.units);
-        }
-    }
-
-    fn ended(&mut self, _: Time, request: &Request, end: End, _: Option<Time>) {
-        if request.arrival < self.from {
-            return;
-        }
-        let model = request.model.index();
-        self.all[model] += 1;
-        if end != End::InTime {
-            self.bad[model] += 1;
-            self.over |= self.stop_early && self.bad[model] as f64 > self.limit[model];
-        }
-    }
-
-    fn stop(&self) -> bool {
-        self.over
-    }
 }
 
 #[cfg(test)]
