@@ -76,6 +76,8 @@ enum Command {
     Plot(crate::plot::Plot),
     /// Divide models among sub-clusters, evenly and with few moves.
     Partition(crate::partition::Partition),
+    /// Find the cheapest pool of machines for a load, or the best under a budget.
+    Plan(crate::plan::Plan),
     /// Rerun what baselines name and compare.
     Regress(crate::regress::Regress),
     /// Print the JSON Schema of a kind of file, for editors.
@@ -349,6 +351,7 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => crate::explain::command(&args),
         Command::Plot(args) => crate::plot::command(&args),
         Command::Partition(args) => crate::partition::command(&args),
+        Command::Plan(args) => crate::plan::command(&args),
         Command::Regress(args) => crate::regress::command(&args),
         Command::Schema(args) => Ok(crate::schema::command(&args)),
         Command::Completions { shell } => Ok(completions(shell)),

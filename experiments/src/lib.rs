@@ -39,6 +39,7 @@ pub mod paper;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod partition;
+pub mod plan;
 pub mod plot;
 pub mod pools;
 pub mod regress;

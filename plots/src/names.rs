@@ -56,8 +56,9 @@ pub(crate) fn setting(name: &str, value: &str) -> String {
 
 /// (words, unit, divisor)
 fn axis_parts(name: &str, largest: f64) -> (String, &'static str, f64) {
-    let ends: [(&str, &str); 6] = [
+    let ends: [(&str, &str); 7] = [
         ("_per_s", "1/s"),
+        ("_usd_per_hour", "$/h"),
         ("_ms", "ms"),
         ("_us", "µs"),
         ("_s", "s"),

@@ -22,7 +22,7 @@ mod file_zoo;
 mod laws;
 mod load;
 mod measured;
-mod place;
+pub mod place;
 mod pools;
 mod rate;
 mod sources;

@@ -11,6 +11,7 @@ mod figures;
 mod goodput;
 mod logs;
 mod partition;
+mod plan;
 mod process;
 mod regress;
 mod reproduce;

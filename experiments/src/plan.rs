@@ -1,0 +1,195 @@
+//! `orrery plan`: which machines, how many, at what cost.
+//!
+//! ```text
+//!  PLAN.toml ── file.rs ──> PlanFile ── problem.rs ──> Problem ── pools.rs (several types in a pool)
+//!     │                        ▲                                  clusters.rs (one type for all)
+//!     └── --what-if ── what_if.rs                                     │ trial.rs: simulations
+//!                                                                     ▼
+//!            report.rs, markdown.rs, rows.rs, figure.rs <── answer.rs: pools, edges, doubts
+//! ```
+//!
+//! Bounds only leave pools out; what is answered was simulated, with several seeds. Autoscaling is not
+//! planned here, and neither are several models that share a pool of several types.
+
+mod answer;
+mod candidates;
+mod clusters;
+mod figure;
+mod file;
+mod markdown;
+mod origin;
+mod pools;
+mod problem;
+mod report;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod trial;
+mod watch;
+mod what_if;
+
+pub use answer::{Answer as Answered, Choice, Point, Searched};
+pub use file::{PlanFile, Pools, Source};
+pub use problem::{Group, Problem};
+pub use trial::{Check, Edge};
+
+use crate::cli::{Answer, Output};
+use crate::output::{Forms, Progress};
+use crate::whole_file::write_atomically;
+use clap::Args;
+use orrery_results::{to_json, wide};
+use orrery_scenario::SpecError;
+use rayon::prelude::*;
+use std::path::PathBuf;
+
+/// `orrery plan`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  orrery plan scenarios/plans/kairos-five.toml
+  orrery plan scenarios/plans/gpus-for-symphony.toml --what-if load=1.5 --what-if \"slo=50ms\"
+  orrery plan my.toml --what-if \"price:g4dn.xlarge=0.4,budget=2\" --markdown summary.md --plot frontier.png
+
+What-ifs: load=F, slo=TIME, slo:MODEL=TIME, price:TYPE=USD, limit:TYPE=N, budget=USD, bad_rate=SHARE;
+with commas between, several at once.
+
+Exit codes: 0 answered, 1 no pool meets the goal, 2 usage or input.")]
+pub struct Plan {
+    /// The plan file (docs/plan.md).
+    pub file: PathBuf,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub output: Output,
+    /// Answer the question again with something changed, side by side; may be repeated.
+    #[arg(long = "what-if", value_name = "KEY=VALUE")]
+    pub what_if: Vec<String>,
+    /// Draw cost against throughput: `.svg` or `.png`.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+    /// Write a summary of one page.
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// The first seed, instead of the file's.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Seeds of each verification, instead of the file's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub seeds: Option<u32>,
+    /// Simulations at a time; one for each core by default. Results do not depend on it.
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub jobs: Option<u16>,
+}
+
+/// A problem with its answers.
+#[derive(Clone, Debug)]
+pub struct Solved {
+    /// What was changed; none in the plan as it is written.
+    pub what_if: Option<String>,
+    /// What was asked.
+    pub problem: Problem,
+    /// By group.
+    pub answers: Vec<Answered>,
+}
+
+impl Solved {
+    /// Whether each group has a pool that does what was asked.
+    pub fn is_answered(&self) -> bool {
+        self.answers.iter().all(|a| a.best().is_some_and(|b| b.edge.rate_per_s > 0.0))
+    }
+}
+
+/// Answers a plan.
+///
+/// # Errors
+/// When the plan is wrong or a pool cannot be simulated.
+pub fn solve(
+    plan: &PlanFile,
+    source: &Source,
+    what_if: Option<&str>,
+    frontier: bool,
+) -> Result<Solved, SpecError> {
+    let problem = Problem::new(plan, source)?;
+    solve_problem(problem, what_if, frontier)
+}
+
+fn solve_problem(
+    problem: Problem,
+    what_if: Option<&str>,
+    frontier: bool,
+) -> Result<Solved, SpecError> {
+    let progress = Progress::new(problem.groups.len() as u64, "pools to choose");
+    let of = |group: &Group| {
+        let answer = match problem.plan.pools {
+            Pools::Heterogeneous => pools::search(&problem, group, frontier),
+            Pools::Homogeneous => clusters::search(&problem, group, frontier),
+        };
+        progress.step();
+        answer
+    };
+    let answers =
+        problem.groups.par_iter().with_max_len(1).map(of).collect::<Result<Vec<_>, _>>()?;
+    drop(progress);
+    Ok(Solved { what_if: what_if.map(str::to_string), problem, answers })
+}
+
+/// `orrery plan`.
+///
+/// # Errors
+/// When the plan or a what-if is wrong, or a file cannot be written.
+pub fn command(args: &Plan) -> Result<Answer, SpecError> {
+    let (mut plan, source) = PlanFile::load(&args.file)?;
+    args.output.check()?;
+    args.plot.as_deref().map_or(Ok(()), crate::plot::check_name)?;
+    plan.seed = args.seed.unwrap_or(plan.seed);
+    plan.seeds = args.seeds.unwrap_or(plan.seeds);
+    let frontier = args.plot.is_some();
+    let pool = crate::commands::pool(args.jobs.unwrap_or(0).into())?;
+    let all = pool.install(|| {
+        let base = Problem::new(&plan, &source)?;
+        let models = base.models();
+        // What is wrong with a what-if is said before minutes of runs.
+        let changed = |text: &String| {
+            let of = what_if::changed(&plan, text, &models)?;
+            let problem = Problem::new(&of, &source).map_err(|e| what_if::about(text, e))?;
+            Ok((text.clone(), problem))
+        };
+        let texts = plan.what_if.iter().chain(&args.what_if);
+        let changed: Vec<(String, Problem)> =
+            texts.map(changed).collect::<Result<_, SpecError>>()?;
+        let mut all = vec![solve_problem(base, None, frontier)?];
+        for (text, problem) in changed {
+            let solved = solve_problem(problem, Some(&text), false);
+            all.push(solved.map_err(|e| what_if::about(&text, e))?);
+        }
+        Ok::<_, SpecError>(all)
+    })?;
+    let (first, what_ifs) = all.split_first().expect("the plan itself");
+    let name = first.problem.plan.name().to_string();
+    let rows = rows::rows(&all)?;
+    if let Some(path) = &args.plot {
+        figure::draw(first, path)?;
+    }
+    if let Some(path) = &args.markdown {
+        write_atomically(path, markdown::summary(first, what_ifs).as_bytes())?;
+    }
+    if let Some(folder) = &args.output.out {
+        write_atomically(
+            &folder.join(format!("{name}.md")),
+            markdown::summary(first, what_ifs).as_bytes(),
+        )?;
+        for (group, answer) in first.problem.groups.iter().zip(&first.answers) {
+            let Some(best) = answer.best() else { continue };
+            let text = group.scenario_text(&first.problem, &best.counts, &best.policy)?;
+            let file = format!("{name}.{}.scenario.toml", group.name.replace('#', "-"));
+            write_atomically(&folder.join(file), text.as_bytes())?;
+        }
+    }
+    let forms = Forms {
+        table: report::text(first, what_ifs),
+        wide: wide(&rows),
+        json: to_json(&rows, &[("plan", name.clone().into())]),
+        rows,
+    };
+    let answer = forms.answer(&name, &args.output)?;
+    Ok(Answer { failed: !first.is_answered(), ..answer })
+}

@@ -1,0 +1,208 @@
+//! Homogeneous clusters: all models on instances of one type, by type and policy.
+//!
+//! ```text
+//! goal:    the fewest instances: double from what a closed bound says is needed, then halve, with one
+//!          seed; verified with all seeds, and one more instance at a time until that is sure
+//! budget:  as many instances as the budget pays for, and the rate that they carry
+//! ```
+//!
+//! The bound is that of batches that fit the SLO on instances that are never idle; it is strict.
+
+use super::answer::{Answer, Choice, Point, Searched, significant};
+use super::problem::{Group, Problem};
+use super::trial::Bench;
+use orrery_scenario::{PolicySpec, SpecError};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Instances added to what one seed says is enough, at most, until all seeds agree.
+const MORE_MAX: u32 = 8;
+/// Sizes of a cluster on the frontier.
+const POINTS: u32 = 6;
+
+/// What was found for a type and a policy.
+#[derive(Default)]
+struct Found {
+    choice: Option<Choice>,
+    close: Option<(u32, super::trial::Check)>,
+    unknown: Option<String>,
+    points: Vec<Point>,
+    simulated: usize,
+    skipped: usize,
+    pools: usize,
+}
+
+/// The best cluster of each type and policy, and the frontier if it is wanted.
+///
+/// # Errors
+/// When a cluster cannot be simulated.
+pub fn search(problem: &Problem, group: &Group, frontier: bool) -> Result<Answer, SpecError> {
+    let runs = AtomicU64::new(0);
+    let kinds = (0..problem.prices.len()).filter(|k| problem.counts_max[*k] > 0);
+    let chains: Vec<(usize, &PolicySpec)> =
+        kinds.flat_map(|k| problem.policies.iter().map(move |p| (k, p))).collect();
+    let of = |&(kind, policy): &(usize, &PolicySpec)| {
+        let bench = Bench::new(problem, group, policy, &runs);
+        Chain { bench: &bench, kind }.search(frontier)
+    };
+    let found: Vec<Found> = chains.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
+    let mut answer = Answer {
+        group: group.name.clone(),
+        load_per_s: group.load_per_s,
+        choices: Vec::new(),
+        homogeneous: None,
+        close: Vec::new(),
+        searched: Searched::default(),
+        bound_max_per_s: None,
+        unknown: Vec::new(),
+        frontier: Vec::new(),
+    };
+    for (found, (kind, _)) in found.into_iter().zip(&chains) {
+        let searched = &mut answer.searched;
+        searched.pools += found.pools;
+        searched.simulated += found.simulated;
+        searched.skipped_by_bound += found.skipped;
+        answer.choices.extend(found.choice);
+        if let Some((n, check)) = found.close {
+            let counts = counts(problem, *kind, n);
+            let cost = problem.cost(&counts);
+            answer.close.push((counts, cost, check));
+        }
+        answer.unknown.extend(found.unknown.filter(|u| !answer.unknown.contains(u)));
+        answer.frontier.extend(found.points);
+    }
+    let s = &mut answer.searched;
+    s.left = s.pools.saturating_sub(s.simulated + s.skipped_by_bound);
+    match problem.budget {
+        None => answer.choices.sort_by(|a, b| {
+            a.cost.cmp(&b.cost).then(b.edge.rate_per_s.total_cmp(&a.edge.rate_per_s))
+        }),
+        Some(_) => answer.choices.sort_by(|a, b| {
+            b.edge.rate_per_s.total_cmp(&a.edge.rate_per_s).then(a.cost.cmp(&b.cost))
+        }),
+    }
+    answer.choices.truncate(problem.plan.runners_up + 1);
+    // Dearer than the answer, a close call is of no interest.
+    let cost = answer.best().map(|c| c.cost);
+    answer.close.retain(|c| cost.is_none_or(|cost| c.1 < cost));
+    answer.searched.runs = runs.load(Ordering::Relaxed);
+    answer.add_doubts(problem, group);
+    Ok(answer)
+}
+
+fn counts(problem: &Problem, kind: usize, n: u32) -> Vec<u32> {
+    (0..problem.prices.len()).map(|k| if k == kind { n } else { 0 }).collect()
+}
+
+/// Clusters of one type under one policy, by size.
+struct Chain<'a> {
+    bench: &'a Bench<'a>,
+    kind: usize,
+}
+
+impl Chain<'_> {
+    fn search(&self, frontier: bool) -> Result<Found, SpecError> {
+        let (problem, group) = (self.bench.problem, self.bench.group);
+        let most = problem.counts_max[self.kind];
+        let one = group.bound_of_one_per_s(problem, self.kind);
+        let mut found = Found { pools: most as usize, ..Found::default() };
+        if one == Some(0.0) {
+            let kind = problem.kind(self.kind);
+            found.skipped = most as usize;
+            found.unknown =
+                Some(format!("{kind} was left out: for some model no batch fits its SLO there"));
+            return Ok(found);
+        }
+        match problem.budget {
+            Some(_) => {
+                let from = one.map_or(group.load_per_s, |one| one * f64::from(most) * 0.7);
+                found.choice = Some(Choice::of(self.bench, &self.counts(most), None, from)?);
+                found.simulated = 1;
+            }
+            None => self.fewest(one, most, &mut found)?,
+        }
+        if frontier {
+            let top = found.choice.as_ref().map_or(most, |c| c.counts[self.kind]);
+            found.points = self.points(one, top.saturating_mul(2).min(most))?;
+        }
+        Ok(found)
+    }
+
+    fn counts(&self, n: u32) -> Vec<u32> {
+        counts(self.bench.problem, self.kind, n)
+    }
+
+    /// The fewest instances that carry the load.
+    fn fewest(&self, one: Option<f64>, most: u32, found: &mut Found) -> Result<(), SpecError> {
+        let (problem, group) = (self.bench.problem, self.bench.group);
+        let (load, target) = (group.load_per_s, problem.plan.target());
+        let kind = problem.kind(self.kind);
+        let policy = self.bench.policy.text();
+        // A share of the requests may be bad, and needs no capacity.
+        let needed = one.map_or(1.0, |one| (load * (1.0 - target) / one).ceil().max(1.0));
+        if needed > f64::from(most) {
+            found.skipped = most as usize;
+            found.unknown = Some(format!(
+                "the goal is outside what was simulated on {kind}: {} requests/s need at least \
+                 {needed:.0} instances by the bound, and `count_max` is {most}",
+                significant(load)
+            ));
+            return Ok(());
+        }
+        let start = needed as u32;
+        found.skipped = start as usize - 1;
+        let mut ask = |n: u32| {
+            found.simulated += 1;
+            self.bench.holds(&self.counts(n), load)
+        };
+        // The largest that is known not to hold, and the smallest that is known to.
+        let (mut low, mut high, mut step) = (start - 1, start, 1);
+        while !ask(high)? {
+            if high == most {
+                found.unknown = Some(format!(
+                    "not even {most} {kind}, its `count_max`, carry the load with {policy}"
+                ));
+                return Ok(());
+            }
+            low = high;
+            high = high.saturating_add(step).min(most);
+            step *= 2;
+        }
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if ask(middle)? { high = middle } else { low = middle }
+        }
+        for n in high..=high.saturating_add(MORE_MAX).min(most) {
+            let check = self.bench.check(&self.counts(n), load)?;
+            if check.is_sure(target) {
+                let choice = Choice::of(self.bench, &self.counts(n), Some(check), load)?;
+                found.choice = Some(choice);
+                return Ok(());
+            }
+            if check.meets(target) && found.close.is_none() {
+                found.close = Some((n, check));
+            }
+        }
+        found.unknown = Some(format!(
+            "the search on {kind} with {policy} did not converge: {high} instances carry the load with \
+             the first seed, and up to {MORE_MAX} more are not sure to with all of them"
+        ));
+        Ok(())
+    }
+
+    /// What some sizes of the cluster carry, with the first seed.
+    fn points(&self, one: Option<f64>, top: u32) -> Result<Vec<Point>, SpecError> {
+        let problem = self.bench.problem;
+        let mut sizes: Vec<u32> = (1..=POINTS).map(|i| (top * i).div_ceil(POINTS)).collect();
+        sizes.dedup();
+        let of = |&n: &u32| {
+            let counts = self.counts(n);
+            let from = one.map_or(self.bench.group.load_per_s, |one| one * f64::from(n) * 0.7);
+            let rate_per_s = self.bench.highest(&counts, from)?;
+            let (cost, policy) = (problem.cost(&counts), self.bench.policy.text().to_string());
+            Ok(Point { counts, policy, cost, rate_per_s })
+        };
+        let points: Vec<Point> = sizes.par_iter().map(of).collect::<Result<_, SpecError>>()?;
+        Ok(points.into_iter().filter(|p| p.rate_per_s > 0.0).collect())
+    }
+}

@@ -1,0 +1,369 @@
+//! Plan files: a load, models, a catalogue of instance types, and what is asked.
+//!
+//! The load and the models are a scenario's: written in `[scenario]`, or in a file of their own. What a
+//! plan file says wrong is an error that names its line.
+
+use orrery_planner::Price;
+use orrery_scenario::SpecError;
+use orrery_scenario::scenario::file::{LatencyLaw, ScenarioFile};
+use orrery_scenario::scenario::place;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What a pool is made of.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pools {
+    /// Instances of several types in one pool; a pool for each model (Kairos).
+    Heterogeneous,
+    /// Instances of one type, shared by all models (Symphony, Clockwork, ...).
+    Homogeneous,
+}
+
+/// A goal in place of a budget.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Goal {
+    /// The cheapest pool that carries the load.
+    CarryLoad,
+}
+
+/// A plan file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanFile {
+    /// Name in results; the file's name when it is left out.
+    pub name: Option<String>,
+    /// What a pool is made of.
+    pub pools: Pools,
+    /// The most that a pool may cost; of heterogeneous pools each model's.
+    pub budget_usd_per_hour: Option<f64>,
+    /// Or a goal.
+    pub goal: Option<Goal>,
+    /// Multiplies the load.
+    #[serde(default = "one_f64")]
+    pub growth: f64,
+    /// Heterogeneous pools: the load of a model, in place of its share of the arrivals.
+    #[serde(default)]
+    pub rates_per_s: BTreeMap<String, f64>,
+    /// The largest share of bad requests of the worst model; 0.01 when nothing is said.
+    pub bad_rate: Option<f64>,
+    /// The same as a finish rate.
+    pub finish_rate: Option<f64>,
+    /// The same as a percentile of the latencies that is within the SLO.
+    pub percentile: Option<f64>,
+    /// In place of the scenario's policies.
+    #[serde(default)]
+    pub policies: Vec<String>,
+    /// The first seed.
+    #[serde(default = "one_u64")]
+    pub seed: u64,
+    /// Seeds of each verification.
+    #[serde(default = "seeds")]
+    pub seeds: u32,
+    /// Requests of a simulation, for each model; of a trace all are.
+    #[serde(default = "requests")]
+    pub requests_per_model: u64,
+    /// The rate that a pool carries and the one that it does not differ by this share at most.
+    #[serde(default = "precision")]
+    pub precision: f64,
+    /// By how much a pool may be better than its upper bound.
+    #[serde(default = "slack")]
+    pub bound_slack: f64,
+    /// How many runners-up are looked for.
+    #[serde(default = "runners_up")]
+    pub runners_up: usize,
+    /// The most pools of a model that are simulated.
+    #[serde(default = "evaluations")]
+    pub evaluations_max: usize,
+    /// What to change, as in `--what-if`.
+    #[serde(default)]
+    pub what_if: Vec<String>,
+    /// The catalogue.
+    #[serde(default)]
+    pub instance: Vec<Instance>,
+    /// A scenario's keys; its devices are not used.
+    pub scenario: Option<Box<ScenarioFile>>,
+    /// Or the path of a scenario file, from this file's folder.
+    pub scenario_file: Option<String>,
+    /// SLOs in place of the scenario's; what-ifs set them.
+    #[serde(skip)]
+    pub slo: Slo,
+}
+
+/// SLOs in place of the scenario's.
+#[derive(Clone, Debug, Default)]
+pub struct Slo {
+    /// Of every model.
+    pub all_ms: Option<f64>,
+    /// Of one.
+    pub by_model_ms: BTreeMap<String, f64>,
+}
+
+/// `[[instance]]`: a type that can be rented.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Instance {
+    /// Its name.
+    pub kind: String,
+    /// Of one.
+    pub price_usd_per_hour: f64,
+    /// The most of a pool; what the budget pays for when it is left out.
+    pub count_max: Option<u32>,
+    /// Whether it is the base type of heterogeneous pools.
+    #[serde(default)]
+    pub base: bool,
+    /// The models' latencies on it are those of this zoo.
+    pub zoo: Option<String>,
+    /// Which GPU of the zoo.
+    pub gpu: Option<String>,
+    /// Laws by model, in place of all others.
+    #[serde(default)]
+    pub latency_on: BTreeMap<String, LatencyLaw>,
+    /// Divides the scenario's own latencies.
+    #[serde(default = "one_f64")]
+    pub speed: f64,
+    /// Memory for weights.
+    pub memory_pages: Option<u32>,
+    /// Whether a running batch can be stopped.
+    #[serde(default)]
+    pub can_preempt: bool,
+}
+
+fn one_f64() -> f64 {
+    1.0
+}
+fn one_u64() -> u64 {
+    1
+}
+fn seeds() -> u32 {
+    5
+}
+fn requests() -> u64 {
+    10_000
+}
+fn precision() -> f64 {
+    0.01
+}
+fn slack() -> f64 {
+    0.05
+}
+fn runners_up() -> usize {
+    3
+}
+fn evaluations() -> usize {
+    2_000
+}
+
+/// A plan file with its text, for the lines of messages.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// Its path.
+    pub path: String,
+    /// What is in it.
+    pub text: String,
+}
+
+impl Source {
+    /// An error at the line of its key.
+    pub fn placed(&self, error: SpecError) -> SpecError {
+        let line = error.key().and_then(|key| place::line_of(&self.text, key));
+        match line {
+            Some(line) => error.in_file(&format!("{}:{line}", self.path)),
+            None => error.in_file(&self.path),
+        }
+    }
+}
+
+impl PlanFile {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or a key is unknown, missing or wrong.
+    pub fn load(path: &Path) -> Result<(PlanFile, Source), SpecError> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| SpecError::Read { file: name.clone(), source })?;
+        PlanFile::from_text(&name, &text)
+    }
+
+    /// Checks a file's text; `name` is its path.
+    ///
+    /// # Errors
+    /// As [`PlanFile::load`].
+    pub fn from_text(name: &str, text: &str) -> Result<(PlanFile, Source), SpecError> {
+        let mut file: PlanFile = toml::from_str(text).map_err(|e| match e.span() {
+            _ if e.message().contains("unknown variant") && e.message().contains("homogeneous") => {
+                let remedy = "a mixed problem (several models that share a pool of several types) \
+                              is out of scope: plan a pool for each model, or one type for all";
+                let allowed = "`heterogeneous` (a pool of several types for each model) or \
+                               `homogeneous` (one type, shared by all models)";
+                let source = Source { path: name.into(), text: text.into() };
+                source.placed(SpecError::value("pools", e.message(), allowed, remedy))
+            }
+            _ => match place::parse_error(name, text, &e) {
+                SpecError::Parse { file, message } => {
+                    let message = format!("{message}\n  allowed: the keys of docs/plan.md");
+                    SpecError::Parse { file, message }
+                }
+                other => other,
+            },
+        })?;
+        let source = Source { path: name.to_string(), text: text.to_string() };
+        file.check().map_err(|e| source.placed(e))?;
+        if file.name.is_none() {
+            let stem = Path::new(name).file_stem().map(|s| s.to_string_lossy().into_owned());
+            file.name = Some(stem.unwrap_or_else(|| "plan".to_string()));
+        }
+        Ok((file, source))
+    }
+
+    /// The name in results.
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or("plan")
+    }
+
+    /// The largest share of bad requests.
+    pub fn target(&self) -> f64 {
+        let good = self.finish_rate.or(self.percentile).map(|good| 1.0 - good);
+        self.bad_rate.or(good).unwrap_or(0.01)
+    }
+
+    /// The budget, where there is one.
+    ///
+    /// # Errors
+    /// When it is no price.
+    pub fn budget(&self) -> Result<Option<Price>, SpecError> {
+        let key = "budget_usd_per_hour";
+        self.budget_usd_per_hour.map(|usd| price(key, usd, true)).transpose()
+    }
+
+    /// The price of a type.
+    ///
+    /// # Errors
+    /// When it is no price.
+    pub fn price(&self, i: usize) -> Result<Price, SpecError> {
+        let key = format!("instance[{i}].price_usd_per_hour");
+        price(&key, self.instance[i].price_usd_per_hour, false)
+    }
+
+    /// Whether its values make sense; those of the scenario are checked elsewhere.
+    ///
+    /// # Errors
+    /// Names the key, what was found and what is allowed.
+    pub fn check(&self) -> Result<(), SpecError> {
+        let budget = self.budget()?;
+        if budget.is_some() == self.goal.is_some() {
+            let both = budget.is_some();
+            let key = if both { "goal" } else { "budget_usd_per_hour" };
+            let found = if both { "a budget and a goal" } else { "neither a budget nor a goal" };
+            let remedy = "write `budget_usd_per_hour` for the best pool under it, or \
+                          `goal = \"carry-load\"` for the cheapest pool that carries the load";
+            return Err(SpecError::value(key, found, "one of the two", remedy));
+        }
+        if self.scenario.is_some() == self.scenario_file.is_some() {
+            let found = if self.scenario.is_some() { "both" } else { "neither" };
+            let remedy = "write the load and the models in `[scenario]`, or name a scenario file \
+                          in `scenario_file`";
+            let allowed = "one of `[scenario]` and `scenario_file`";
+            return Err(SpecError::value("scenario", found, allowed, remedy));
+        }
+        let said = [self.bad_rate, self.finish_rate, self.percentile];
+        if said.iter().flatten().count() > 1 {
+            let allowed = "one of bad_rate, finish_rate and percentile: they say the same";
+            return Err(SpecError::value("bad_rate", "several targets", allowed, "keep one"));
+        }
+        let key = if self.percentile.is_some() {
+            "percentile"
+        } else if self.finish_rate.is_some() {
+            "finish_rate"
+        } else {
+            "bad_rate"
+        };
+        let allowed = "a bad rate from 0.0001 to 0.5 (a finish rate or a percentile from 0.5 to \
+                       0.9999)";
+        number(key, self.target(), 1e-4 - 1e-12, 0.5, allowed)?;
+        number("growth", self.growth, 1e-6, 1e6, "a factor from 0.000001 to 1000000")?;
+        for (model, rate) in &self.rates_per_s {
+            let key = format!("rates_per_s.{model}");
+            number(&key, *rate, 1e-6, 1e9, "requests/s from 0.000001 to 1e9")?;
+        }
+        number("seeds", f64::from(self.seeds), 2.0, 1e3, "2 to 1000: one says nothing of chance")?;
+        let allowed = "requests from 200 to 10000000";
+        number("requests_per_model", self.requests_per_model as f64, 200.0, 1e7, allowed)?;
+        number("precision", self.precision, 1e-3, 0.2, "a share from 0.001 to 0.2")?;
+        number("bound_slack", self.bound_slack, 0.0, 10.0, "a share from 0 to 10")?;
+        number("evaluations_max", self.evaluations_max as f64, 1.0, 1e9, "1 or more")?;
+        number("runners_up", self.runners_up as f64, 0.0, 50.0, "0 to 50")?;
+        self.check_instances()
+    }
+
+    fn check_instances(&self) -> Result<(), SpecError> {
+        if self.instance.is_empty() {
+            let remedy = "add `[[instance]]` with kind and price_usd_per_hour";
+            return Err(SpecError::value("instance", "none", "at least one type", remedy));
+        }
+        for (i, t) in self.instance.iter().enumerate() {
+            let key = |part: &str| format!("instance[{i}].{part}");
+            self.price(i)?;
+            number(&key("speed"), t.speed, 1e-3, 1e3, "a factor from 0.001 to 1000")?;
+            if self.instance[..i].iter().any(|other| other.kind == t.kind) {
+                let found = format!("`{}` again", t.kind);
+                let allowed = "each type once";
+                return Err(SpecError::value(key("kind"), found, allowed, "remove one of them"));
+            }
+            if t.base && self.instance[..i].iter().any(|other| other.base) {
+                let (found, allowed) = (format!("`{}` as well", t.kind), "one base type");
+                return Err(SpecError::value(key("base"), found, allowed, "keep one"));
+            }
+            if t.count_max.is_none() && (self.goal.is_some() || t.price_usd_per_hour == 0.0) {
+                let allowed = "how many of it there may be: no budget limits them";
+                let remedy = "add `count_max`";
+                return Err(SpecError::value(key("count_max"), "nothing", allowed, remedy));
+            }
+            let counts = "1 to 4096";
+            number(&key("count_max"), f64::from(t.count_max.unwrap_or(1)), 0.0, 4096.0, counts)?;
+        }
+        if self.instance.iter().all(|t| t.count_max == Some(0)) {
+            let (allowed, remedy) = ("at least one instance of some type", "raise a `count_max`");
+            return Err(SpecError::value("instance[0].count_max", "0 of all", allowed, remedy));
+        }
+        Ok(())
+    }
+
+    /// The most of each type that a pool may have.
+    ///
+    /// # Errors
+    /// When a price is none.
+    pub fn counts_max(&self) -> Result<Vec<u32>, SpecError> {
+        let budget = self.budget()?;
+        let most = |i: usize| {
+            let price = self.price(i)?.as_micro_usd_per_hour().max(1);
+            let paid = budget.map_or(u64::MAX, |b| b.as_micro_usd_per_hour() / price);
+            let limit = u64::from(self.instance[i].count_max.unwrap_or(4096));
+            Ok(paid.min(limit) as u32)
+        };
+        (0..self.instance.len()).map(most).collect()
+    }
+}
+
+fn price(key: &str, usd: f64, above_zero: bool) -> Result<Price, SpecError> {
+    let allowed = if above_zero {
+        "dollars per hour above 0, at most 1000000"
+    } else {
+        "dollars per hour from 0 to 1000000"
+    };
+    let wrong = || SpecError::value(key, usd, allowed, "correct the amount");
+    match Price::usd_per_hour(key, usd) {
+        Ok(price) if !above_zero || price > Price::ZERO => Ok(price),
+        _ => Err(wrong()),
+    }
+}
+
+fn number(key: &str, x: f64, low: f64, high: f64, allowed: &str) -> Result<(), SpecError> {
+    if x >= low && x <= high {
+        return Ok(());
+    }
+    Err(SpecError::value(key, x, allowed, "correct it or leave it out"))
+}

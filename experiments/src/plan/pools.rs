@@ -1,0 +1,277 @@
+//! Heterogeneous pools: a model on instances of several types (Kairos, HPDC 2023).
+//!
+//! ```text
+//! goal:    by rising cost, leave out what the bound says is too small; one seed at the load;
+//!          what holds is verified with all seeds, until the answer and its runners-up are found
+//! budget:  by falling bound; a pool must hold, with one seed, above what the last of the best so far
+//!          carries, and then its edge is looked for; the finalists' edges are found with all seeds
+//! ```
+//!
+//! The bound is Eq. 9 to 15, with some slack because it is not strict. Pools are tried in chunks of a fixed
+//! size, so that neither threads nor time decide what is tried.
+
+use super::answer::{Answer, Choice, Point, Searched, significant};
+use super::candidates::Candidates;
+use super::problem::{Group, Problem};
+use super::trial::Bench;
+use orrery_scenario::{PolicySpec, SpecError};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Pools tried at a time.
+const CHUNK: usize = 8;
+/// Pools that are verified beyond the answer and its runners-up, because one seed may err.
+const RESERVE: usize = 2;
+/// Points of the frontier are so much apart.
+const APART: f64 = 0.02;
+
+/// The best pools of a group, with each policy, and the frontier if it is wanted.
+///
+/// # Errors
+/// When the catalogue is wrong or a pool cannot be simulated.
+pub fn search(problem: &Problem, group: &Group, frontier: bool) -> Result<Answer, SpecError> {
+    let candidates = Candidates::new(problem, group)?;
+    let most = candidates.ranking.bounds_per_s().iter().copied().fold(0.0, f64::max);
+    let mut answer = Answer {
+        group: group.name.clone(),
+        load_per_s: group.load_per_s,
+        choices: Vec::new(),
+        homogeneous: None,
+        close: Vec::new(),
+        searched: Searched { pools: candidates.space.pools().len(), ..Searched::default() },
+        bound_max_per_s: Some(most),
+        unknown: Vec::new(),
+        frontier: Vec::new(),
+    };
+    let runs = AtomicU64::new(0);
+    for policy in &problem.policies {
+        let bench = Bench::new(problem, group, policy, &runs);
+        let one = OfPolicy { bench: &bench, candidates: &candidates };
+        match problem.budget {
+            None => one.cheapest(policy, &mut answer)?,
+            Some(_) => one.best(&mut answer)?,
+        }
+        if frontier {
+            answer.frontier.extend(one.frontier()?);
+        }
+    }
+    match problem.budget {
+        None => answer.choices.sort_by_key(|c| c.cost),
+        Some(_) => answer.choices.sort_by(|a, b| {
+            b.edge.rate_per_s.total_cmp(&a.edge.rate_per_s).then(a.cost.cmp(&b.cost))
+        }),
+    }
+    answer.choices.truncate(problem.plan.runners_up + 1);
+    answer.homogeneous = homogeneous(problem, group, &candidates, &answer, &runs)?;
+    answer.searched.runs = runs.load(Ordering::Relaxed);
+    answer.add_doubts(problem, group);
+    Ok(answer)
+}
+
+/// The largest pool of base instances under the budget, or the smallest that carries the load.
+fn homogeneous(
+    problem: &Problem,
+    group: &Group,
+    candidates: &Candidates,
+    answer: &Answer,
+    runs: &AtomicU64,
+) -> Result<Option<Choice>, SpecError> {
+    let best = answer.best().map(|c| c.policy.as_str());
+    let Some(policy) = problem.policies.iter().find(|p| Some(p.text()) == best) else {
+        return Ok(None);
+    };
+    let bench = Bench::new(problem, group, policy, runs);
+    let Some(largest) = candidates.space.homogeneous() else { return Ok(None) };
+    let base = group.base.unwrap_or(0);
+    let most = candidates.counts(largest)[base];
+    if problem.budget.is_some() {
+        let from = candidates.bound(largest) * 0.9;
+        return Choice::of(&bench, candidates.counts(largest), None, from).map(Some);
+    }
+    for n in 1..=most {
+        let mut counts = vec![0; problem.prices.len()];
+        counts[base] = n;
+        if !bench.holds(&counts, group.load_per_s)? {
+            continue;
+        }
+        let check = bench.check(&counts, group.load_per_s)?;
+        if check.is_sure(problem.plan.target()) {
+            return Choice::of(&bench, &counts, Some(check), group.load_per_s).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+struct OfPolicy<'a> {
+    bench: &'a Bench<'a>,
+    candidates: &'a Candidates,
+}
+
+impl OfPolicy<'_> {
+    /// The cheapest pools that carry the load.
+    fn cheapest(&self, policy: &PolicySpec, answer: &mut Answer) -> Result<(), SpecError> {
+        let (problem, group, c) = (self.bench.problem, self.bench.group, self.candidates);
+        let (load, plan) = (group.load_per_s, &problem.plan);
+        let costs = c.space.costs();
+        let mut order: Vec<usize> = (0..c.space.pools().len()).collect();
+        order.sort_by(|&a, &b| costs[a].cmp(&costs[b]).then(c.bound(b).total_cmp(&c.bound(a))));
+        let all = order.len();
+        order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack) >= load);
+        answer.searched.skipped_by_bound = all - order.len();
+        if order.is_empty() {
+            answer.unknown.push(format!(
+                "the goal is outside what was simulated: {} requests/s, and no pool within the limits \
+                 has an upper bound above {} (slack {} %); raise `count_max`",
+                significant(load),
+                significant(answer.bound_max_per_s.unwrap_or(0.0)),
+                plan.bound_slack * 100.0
+            ));
+            return Ok(());
+        }
+        let mut met: Vec<Choice> = Vec::new();
+        let mut tried = 0;
+        'search: for chunk in order.chunks(CHUNK) {
+            if tried + chunk.len() > plan.evaluations_max {
+                answer.unknown.push(not_converged(plan.evaluations_max, policy));
+                break;
+            }
+            tried += chunk.len();
+            let holds = |i: &usize| self.bench.holds(c.counts(*i), load);
+            let held: Vec<bool> = chunk.par_iter().map(holds).collect::<Result<_, _>>()?;
+            for (&i, _) in chunk.iter().zip(held).filter(|(_, held)| *held) {
+                let pool = &c.space.pools()[i];
+                // More of what is enough is enough, and no other idea.
+                let more = |m: &Choice| orrery_planner::Pool(m.counts.clone()).is_sub_of(pool);
+                if met.iter().any(more) {
+                    continue;
+                }
+                let check = self.bench.check(&pool.0, load)?;
+                if check.is_sure(plan.target()) {
+                    met.push(Choice::of(self.bench, &pool.0, Some(check), load)?);
+                } else if check.meets(plan.target()) && met.is_empty() {
+                    answer.close.push((pool.0.clone(), costs[i], check));
+                }
+                if met.len() > plan.runners_up {
+                    break 'search;
+                }
+            }
+        }
+        answer.searched.simulated += tried;
+        answer.searched.left += order.len().saturating_sub(tried);
+        if met.is_empty() && tried >= order.len() {
+            answer.unknown.push(format!(
+                "no pool within the limits carries {} requests/s for sure; the largest upper bound is \
+                 {}; raise `count_max` or lower the goal",
+                significant(load),
+                significant(answer.bound_max_per_s.unwrap_or(0.0))
+            ));
+        }
+        answer.choices.extend(met);
+        Ok(())
+    }
+
+    /// The pools that carry most.
+    fn best(&self, answer: &mut Answer) -> Result<(), SpecError> {
+        let (problem, c) = (self.bench.problem, self.candidates);
+        let plan = &problem.plan;
+        let keep = plan.runners_up + 1 + RESERVE;
+        let mut top: Vec<(f64, usize)> = Vec::new();
+        let (mut tried, mut skipped) = (0, 0);
+        let order = c.ranking.order();
+        for (k, chunk) in order.chunks(CHUNK).enumerate() {
+            let least = if top.len() < keep { 0.0 } else { top[keep - 1].0 };
+            let open: Vec<usize> = chunk
+                .iter()
+                .copied()
+                .filter(|&i| c.bound(i) * (1.0 + plan.bound_slack) > least)
+                .collect();
+            if open.is_empty() {
+                skipped += order.len() - k * CHUNK;
+                break;
+            }
+            if tried + open.len() > plan.evaluations_max {
+                answer.unknown.push(not_converged(plan.evaluations_max, self.bench.policy));
+                answer.searched.left += order.len() - k * CHUNK;
+                break;
+            }
+            skipped += chunk.len() - open.len();
+            tried += open.len();
+            let rate = |&i: &usize| -> Result<(f64, usize), SpecError> {
+                let counts = c.counts(i);
+                if least == 0.0 {
+                    return Ok((self.bench.highest(counts, c.bound(i) * 0.8)?, i));
+                }
+                let challenge = least * (1.0 + plan.precision);
+                if !self.bench.holds(counts, challenge)? {
+                    return Ok((0.0, i));
+                }
+                Ok((self.bench.highest(counts, challenge)?, i))
+            };
+            let found: Vec<(f64, usize)> = open.par_iter().map(rate).collect::<Result<_, _>>()?;
+            top.extend(found.into_iter().filter(|f| f.0 > 0.0));
+            let costs = c.space.costs();
+            top.sort_by(|a, b| {
+                b.0.total_cmp(&a.0).then(costs[a.1].cmp(&costs[b.1])).then(a.1.cmp(&b.1))
+            });
+            top.truncate(keep);
+        }
+        answer.searched.simulated += tried;
+        answer.searched.skipped_by_bound = answer.searched.skipped_by_bound.max(skipped);
+        let of = |&(rate, i): &(f64, usize)| Choice::of(self.bench, c.counts(i), None, rate);
+        let all: Vec<Choice> = top.par_iter().map(of).collect::<Result<_, _>>()?;
+        if all.is_empty() {
+            answer
+                .unknown
+                .push("no pool under the budget carries anything within the target".into());
+        }
+        answer.choices.extend(all);
+        Ok(())
+    }
+
+    /// The most that each amount of money buys, with the first seed: by rising cost, a pool that carries
+    /// 2 % more than all cheaper ones.
+    fn frontier(&self) -> Result<Vec<Point>, SpecError> {
+        let c = self.candidates;
+        let costs = c.space.costs();
+        let slack = 1.0 + self.bench.problem.plan.bound_slack;
+        let mut order: Vec<usize> = (0..costs.len()).collect();
+        order.sort_by(|&a, &b| costs[a].cmp(&costs[b]).then(c.bound(b).total_cmp(&c.bound(a))));
+        let mut points: Vec<Point> = Vec::new();
+        for chunk in order.chunks(CHUNK) {
+            let least = points.last().map_or(0.0, |p| p.rate_per_s) * (1.0 + APART);
+            let open: Vec<usize> =
+                chunk.iter().copied().filter(|&i| c.bound(i) * slack > least).collect();
+            let rate = |&i: &usize| {
+                let counts = c.counts(i);
+                let from = if least == 0.0 { c.bound(i) * 0.8 } else { least };
+                if least > 0.0 && !self.bench.holds(counts, from)? {
+                    return Ok((0.0, i));
+                }
+                Ok((self.bench.highest(counts, from)?, i))
+            };
+            let found: Vec<(f64, usize)> =
+                open.par_iter().map(rate).collect::<Result<_, SpecError>>()?;
+            for (rate_per_s, i) in found {
+                let least = points.last().map_or(0.0, |p: &Point| p.rate_per_s) * (1.0 + APART);
+                if rate_per_s <= least {
+                    continue;
+                }
+                if points.last().is_some_and(|p| p.cost == costs[i]) {
+                    points.pop();
+                }
+                let (counts, policy) = (c.counts(i).to_vec(), self.bench.policy.text().to_string());
+                points.push(Point { counts, policy, cost: costs[i], rate_per_s });
+            }
+        }
+        Ok(points)
+    }
+}
+
+/// That a search was cut off.
+pub fn not_converged(most: usize, policy: &PolicySpec) -> String {
+    format!(
+        "the search with {} did not converge: it was cut off at {most} pools; raise \
+         `evaluations_max`",
+        policy.text()
+    )
+}

@@ -1,0 +1,348 @@
+//! From a plan file to what is searched: groups of models that share a pool, and a scenario for each
+//! pool that is tried.
+//!
+//! ```text
+//!  PlanFile ──> Problem ──> Group (a model, or the whole cluster) ── scenario(counts, rate) ──> Scenario
+//! ```
+//!
+//! Every pool is simulated as a scenario of its own: the one that is chosen can be written down and run.
+
+use super::file::{Instance, PlanFile, Pools, Source};
+use super::origin::{Origin, policies, set_laws, set_slo, written};
+use orrery_planner::Price;
+use orrery_scenario::scenario::file::{App, Device, LatencyLaw, Model, ScenarioFile};
+use orrery_scenario::{PolicySpec, Scenario, SpecError};
+
+/// The largest batch of the simulator.
+const BATCH_MAX: u32 = 4096;
+
+/// What is searched.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// What the file says.
+    pub plan: PlanFile,
+    /// Its text, for the lines of messages.
+    pub source: Source,
+    /// The price of each type.
+    pub prices: Vec<Price>,
+    /// The most of each type.
+    pub counts_max: Vec<u32>,
+    /// The budget; none where the load is the goal.
+    pub budget: Option<Price>,
+    /// The policies compared.
+    pub policies: Vec<PolicySpec>,
+    /// Models that share a pool.
+    pub groups: Vec<Group>,
+}
+
+/// Models that share a pool, and their load.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The model, or `cluster`.
+    pub name: String,
+    /// The load that is asked about.
+    pub load_per_s: f64,
+    /// The models.
+    pub models: Vec<String>,
+    /// The latency of a batch is known from a table up to this size, by type and model.
+    pub measured_to: Vec<Vec<Option<u32>>>,
+    /// Requests of a simulation at the load, by model, behind the warm-up.
+    pub expected: Vec<f64>,
+    /// Whether the load comes from a trace, all of which is simulated.
+    pub is_trace: bool,
+    /// The number of the base type of a heterogeneous pool, once it is known.
+    pub base: Option<usize>,
+    file: ScenarioFile,
+    path: String,
+}
+
+impl Problem {
+    /// Reads what the plan names and checks it.
+    ///
+    /// # Errors
+    /// When the scenario, a policy, a zoo or a type is wrong, or the load has no rate.
+    pub fn new(plan: &PlanFile, source: &Source) -> Result<Problem, SpecError> {
+        let of = Origin::of(plan, source)?;
+        let base = of.scenario(plan)?;
+        let mut file = base.file.clone();
+        set_laws(plan, &mut file).map_err(|e| source.placed(e))?;
+        set_slo(plan, &mut file);
+        if file.autoscale.is_some() {
+            let remedy = "remove `autoscale`: a plan is for a pool of a fixed size";
+            let error = SpecError::value("autoscale", "autoscaling", "none", remedy);
+            return Err(of.replaced(error));
+        }
+        let policies = policies(plan, &base).map_err(|e| of.replaced(e))?;
+        let rate = base.rate().map_err(|e| of.replaced(e))? * plan.growth;
+        let mut problem = Problem {
+            prices: (0..plan.instance.len()).map(|i| plan.price(i)).collect::<Result<_, _>>()?,
+            counts_max: plan.counts_max()?,
+            budget: plan.budget()?,
+            plan: plan.clone(),
+            source: source.clone(),
+            policies,
+            groups: Vec::new(),
+        };
+        problem.affordable().map_err(|e| source.placed(e))?;
+        problem.groups = match plan.pools {
+            Pools::Homogeneous => {
+                if let Some(model) = plan.rates_per_s.keys().next() {
+                    let key = format!("rates_per_s.{model}");
+                    let allowed = "rates of models only where each has a pool of its own";
+                    let remedy = "set the applications' weights in the scenario";
+                    let error = SpecError::value(key, "a homogeneous plan", allowed, remedy);
+                    return Err(source.placed(error));
+                }
+                vec![Group::new("cluster".to_string(), file, of.path.clone(), rate)]
+            }
+            Pools::Heterogeneous => {
+                of_each_model(plan, &file, &of.path, rate).map_err(|e| of.replaced(e))?
+            }
+        };
+        for i in 0..problem.groups.len() {
+            problem.finish_group(i).map_err(|e| of.replaced(e))?;
+        }
+        Ok(problem)
+    }
+
+    /// The names of all models.
+    pub fn models(&self) -> Vec<String> {
+        self.groups.iter().flat_map(|g| g.models.clone()).collect()
+    }
+
+    /// The name of a type.
+    pub fn kind(&self, i: usize) -> &str {
+        &self.plan.instance[i].kind
+    }
+
+    /// What a pool costs.
+    pub fn cost(&self, counts: &[u32]) -> Price {
+        self.prices.iter().zip(counts).map(|(price, n)| *price * *n).sum()
+    }
+
+    /// A pool in words: `2 g4dn.xlarge + 9 r5n.large`.
+    pub fn words(&self, counts: &[u32]) -> String {
+        let some = counts.iter().enumerate().filter(|(_, n)| **n > 0);
+        let parts: Vec<String> = some.map(|(i, n)| format!("{n} {}", self.kind(i))).collect();
+        if parts.is_empty() { "nothing".to_string() } else { parts.join(" + ") }
+    }
+
+    /// The seeds of a verification.
+    pub fn seeds(&self) -> Vec<u64> {
+        (0..u64::from(self.plan.seeds)).map(|i| self.plan.seed.wrapping_add(i)).collect()
+    }
+
+    /// Some type can be paid for.
+    fn affordable(&self) -> Result<(), SpecError> {
+        if self.counts_max.iter().any(|n| *n > 0) {
+            return Ok(());
+        }
+        let cheapest = self.prices.iter().min().map(Price::to_string).unwrap_or_default();
+        let found = self.budget.map(|b| b.to_string()).unwrap_or_default();
+        let allowed = format!("at least {cheapest}, the cheapest instance");
+        let remedy = "raise the budget, or add a cheaper type";
+        Err(SpecError::value("budget_usd_per_hour", found, allowed, remedy))
+    }
+
+    /// Finds the base type and how many requests a simulation has.
+    fn finish_group(&mut self, i: usize) -> Result<(), SpecError> {
+        let group = &self.groups[i];
+        let types = self.plan.instance.len();
+        let all: Vec<u32> = vec![1; types];
+        let heterogeneous = self.plan.pools == Pools::Heterogeneous;
+        let usable = (0..types).find(|t| self.counts_max[*t] > 0).unwrap_or(0);
+        let one: Vec<u32> = (0..types).map(|t| u32::from(t == usable)).collect();
+        let counts = if heterogeneous { all } else { one };
+        let mut scenario = group.scenario(self, &counts, group.load_per_s)?;
+        scenario.file.allow_hopeless_slo |= !heterogeneous;
+        let setup = scenario.setup(self.plan.seed)?;
+        let base = setup.kinds.first().map(|k| k.base as usize).filter(|_| heterogeneous);
+        if let Some(base) = base
+            && self.counts_max[base] == 0
+        {
+            let found = format!("no instance of `{}`, the base type", self.kind(base));
+            let allowed = "at least one, within the budget and its count_max";
+            let remedy = "raise the budget or `count_max`, or mark another type as `base`";
+            let key = if self.budget.is_some() { "budget_usd_per_hour" } else { "instance" };
+            return Err(SpecError::value(key, found, allowed, remedy));
+        }
+        let mut expected = vec![0.0; group.models.len()];
+        for mut source in setup.sources(self.plan.seed)? {
+            while source.peek().is_some() {
+                let Some(arrival) = source.pop() else { break };
+                if arrival.at >= setup.window.from {
+                    expected[arrival.model.index()] += 1.0;
+                }
+            }
+        }
+        if expected.iter().sum::<f64>() == 0.0 {
+            let allowed = "a load with at least one request behind the warm-up";
+            let remedy = "shorten `warm_up_s`, or simulate more";
+            return Err(SpecError::value("warm_up_s", "no request that counts", allowed, remedy));
+        }
+        let group = &mut self.groups[i];
+        (group.base, group.expected) = (base, expected);
+        let known = |t: &Instance, m: &Model| match m.latency_on.get(&t.kind).unwrap_or(&m.latency)
+        {
+            LatencyLaw::Table(rows) => rows.last().map(|r| r.0),
+            _ => None,
+        };
+        let of = |t: &Instance| group.file.model.iter().map(|m| known(t, m)).collect();
+        group.measured_to = self.plan.instance.iter().map(of).collect();
+        Ok(())
+    }
+}
+
+impl Group {
+    fn new(name: String, file: ScenarioFile, path: String, load_per_s: f64) -> Group {
+        let models = file.model.iter().map(|m| m.name.clone()).collect();
+        let is_trace = file.arrivals.as_ref().is_some_and(|a| a.trace.is_some());
+        let (measured_to, expected) = (Vec::new(), Vec::new());
+        Group { name, load_per_s, models, measured_to, expected, is_trace, base: None, file, path }
+    }
+
+    /// This group's models on a pool, at a rate.
+    ///
+    /// # Errors
+    /// When the pool makes no sense for the models, or the rate is out of range.
+    pub fn scenario(
+        &self,
+        problem: &Problem,
+        counts: &[u32],
+        rate_per_s: f64,
+    ) -> Result<Scenario, SpecError> {
+        let mut file = self.file.clone();
+        let pool = problem.plan.pools == Pools::Heterogeneous;
+        file.device = devices(&problem.plan, counts, pool, self.base);
+        for model in &mut file.model {
+            model.latency_on.retain(|kind, _| file.device.iter().any(|d| d.kind == *kind));
+        }
+        let base = Scenario::from_text(&self.path, &written(&file)?)?;
+        let mut scenario = base.with_rate(rate_per_s)?;
+        scenario.file.until_s = None;
+        if let (Some(arrivals), false) = (&mut scenario.file.arrivals, self.is_trace) {
+            let models = self.models.len() as u64;
+            let counted = problem.plan.requests_per_model.saturating_mul(models);
+            let before = (scenario.file.warm_up_s * rate_per_s).ceil() as u64;
+            arrivals.requests = Some(counted.saturating_add(before));
+            arrivals.duration_s = None;
+        }
+        Ok(scenario)
+    }
+
+    /// The same as a file, to be run with `orrery run`.
+    ///
+    /// # Errors
+    /// As [`Group::scenario`].
+    pub fn scenario_text(
+        &self,
+        problem: &Problem,
+        counts: &[u32],
+        policy: &str,
+    ) -> Result<String, SpecError> {
+        let mut file = self.scenario(problem, counts, self.load_per_s)?.file;
+        file.name = Some(format!("{}-{}", problem.plan.name(), self.name.replace('#', "-")));
+        file.policies = vec![policy.to_string()];
+        file.seed = problem.plan.seed;
+        Ok(format!(
+            "# The pool that `orrery plan` chose, at the load that was asked for.\n{}",
+            written(&file)?
+        ))
+    }
+
+    /// The most requests/s that one instance of a type serves in batches that fit the SLO; none where
+    /// no such bound is known, 0 where no batch of some model fits.
+    pub fn bound_of_one_per_s(&self, problem: &Problem, kind: usize) -> Option<f64> {
+        let file = &self.file;
+        let plain = file.app.iter().all(|a| a.size == 1 && a.sizes.is_none());
+        if file.noise.is_some() || !plain || file.app.iter().any(|a| a.slo_ms.is_some()) {
+            return None;
+        }
+        let instance = &problem.plan.instance[kind];
+        let total: f64 = self.expected.iter().sum();
+        let mut seconds_per_request = 0.0;
+        for (model, expected) in file.model.iter().zip(&self.expected) {
+            let own = model.latency_on.get(&instance.kind);
+            let law = own.unwrap_or(&model.latency);
+            if !matches!(law, LatencyLaw::Affine { .. } | LatencyLaw::Table(_)) {
+                return None;
+            }
+            let speed = if own.is_some() { 1.0 } else { instance.speed };
+            let fits = (1..=BATCH_MAX)
+                .map(|k| (k, law.ms(k) / speed))
+                .take_while(|(_, ms)| *ms <= model.slo_ms);
+            let best = fits.map(|(k, ms)| f64::from(k) / ms).fold(0.0, f64::max) * 1e3;
+            if best == 0.0 {
+                return Some(0.0);
+            }
+            seconds_per_request += expected / total / best;
+        }
+        Some(1.0 / seconds_per_request)
+    }
+}
+
+/// The catalogue as devices, as a pool or not; without a base the file's own is marked, if any.
+pub(super) fn devices(
+    plan: &PlanFile,
+    counts: &[u32],
+    pool: bool,
+    base: Option<usize>,
+) -> Vec<Device> {
+    let of = |(i, (t, count)): (usize, (&Instance, &u32))| Device {
+        kind: t.kind.clone(),
+        count: *count,
+        can_preempt: t.can_preempt,
+        memory_pages: t.memory_pages,
+        speed: t.speed,
+        price_usd_per_hour: pool.then_some(t.price_usd_per_hour),
+        base: pool && base.map_or(t.base, |base| base == i),
+        ..Device::default()
+    };
+    let all = plan.instance.iter().zip(counts).enumerate().map(of);
+    all.filter(|d| d.count > 0).collect()
+}
+
+/// A group for each model, with its part of the load.
+fn of_each_model(
+    plan: &PlanFile,
+    file: &ScenarioFile,
+    path: &str,
+    rate: f64,
+) -> Result<Vec<Group>, SpecError> {
+    let names: Vec<&str> = file.model.iter().map(|m| m.name.as_str()).collect();
+    if let Some(other) = plan.rates_per_s.keys().find(|k| !names.contains(&k.as_str())) {
+        let key = format!("rates_per_s.{other}");
+        let found = format!("`{other}`");
+        return Err(SpecError::value(key, found, names.join(", "), "correct the name"));
+    }
+    if let Some(arrivals) = &file.arrivals
+        && names.len() > 1
+        && arrivals.trace.as_ref().is_some_and(|t| t.per_function)
+    {
+        let (found, allowed) = ("per_function with several models", "one model, or all functions");
+        let remedy = "plan for one model at a time, or leave `per_function` out";
+        return Err(SpecError::value("arrivals.trace", found, allowed, remedy));
+    }
+    let sends = |a: &&App| {
+        let some = file.arrivals.as_ref().and_then(|x| x.apps.as_ref());
+        some.is_none_or(|list| list.contains(&a.name))
+    };
+    let total: f64 = file.app.iter().filter(sends).map(|a| a.weight).sum();
+    let mut groups = Vec::new();
+    for model in &file.model {
+        let of = |a: &&App| a.model == model.name;
+        let apps: Vec<_> = file.app.iter().filter(sends).filter(of).cloned().collect();
+        let share = apps.iter().map(|a| a.weight).sum::<f64>() / total;
+        let own = plan.rates_per_s.get(&model.name).map(|r| r * plan.growth);
+        if apps.is_empty() {
+            continue;
+        }
+        let load = own.unwrap_or(rate * share);
+        let mut one = ScenarioFile { model: vec![model.clone()], app: apps, ..file.clone() };
+        if let Some(arrivals) = &mut one.arrivals {
+            arrivals.apps = None;
+        }
+        groups.push(Group::new(model.name.clone(), one, path.to_string(), load));
+    }
+    Ok(groups)
+}

@@ -1,0 +1,117 @@
+//! `--what-if`: a plan file with some values changed, as `KEY=VALUE` with commas between.
+//!
+//! | key | what it sets |
+//! |---|---|
+//! | `load` | multiplies the load |
+//! | `slo`, `slo:MODEL` | the SLO of all models or of one: `50ms`, `0.2s` |
+//! | `price:TYPE`, `limit:TYPE` | a type's price in dollars per hour; the most of it |
+//! | `budget` | the budget in dollars per hour |
+//! | `bad_rate` | the target |
+
+use super::file::PlanFile;
+use orrery_scenario::SpecError;
+use orrery_scenario::error::nearest;
+
+const KEYS: [&str; 7] =
+    ["load", "slo", "slo:MODEL", "price:TYPE", "limit:TYPE", "budget", "bad_rate"];
+
+/// The plan with the changes of a `--what-if` made; `models` are those that there are.
+///
+/// # Errors
+/// When a key is unknown, names nothing that the plan has, or a value is wrong.
+pub fn changed(plan: &PlanFile, text: &str, models: &[String]) -> Result<PlanFile, SpecError> {
+    let mut new = plan.clone();
+    for part in text.split(',').map(str::trim) {
+        change(&mut new, part, models).map_err(|e| about(text, e))?;
+    }
+    new.check().map_err(|e| about(text, e))?;
+    Ok(new)
+}
+
+/// The error with the option that it is of.
+pub fn about(text: &str, error: SpecError) -> SpecError {
+    match error {
+        SpecError::Value { file, key, found, allowed, remedy } => {
+            let key = format!("--what-if \"{text}\": {key}");
+            SpecError::Value { file, key, found, allowed, remedy }
+        }
+        other => other,
+    }
+}
+
+fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), SpecError> {
+    let Some((key, value)) = part.split_once('=') else {
+        let remedy = "write for example `load=1.5`";
+        return Err(SpecError::value(part, "no `=`", "KEY=VALUE", remedy));
+    };
+    let (name, of) = key.split_once(':').map_or((key, None), |(name, of)| (name, Some(of)));
+    let kinds: Vec<&str> = plan.instance.iter().map(|t| t.kind.as_str()).collect();
+    match (name, of) {
+        ("load", None) => plan.growth *= number(key, value)?,
+        ("slo", None) => {
+            plan.slo.all_ms = Some(milliseconds(key, value)?);
+            plan.slo.by_model_ms.clear();
+        }
+        ("slo", Some(model)) => {
+            let names: Vec<&str> = models.iter().map(String::as_str).collect();
+            known(key, model, &names)?;
+            plan.slo.by_model_ms.insert(model.to_string(), milliseconds(key, value)?);
+        }
+        ("price", Some(kind)) => {
+            let at = known(key, kind, &kinds)?;
+            plan.instance[at].price_usd_per_hour = number(key, value)?;
+        }
+        ("limit", Some(kind)) => {
+            let at = known(key, kind, &kinds)?;
+            let most = value.parse().ok().filter(|n: &u32| *n <= 4096);
+            let wrong =
+                || SpecError::value(key, value, "a whole number from 0 to 4096", "correct it");
+            plan.instance[at].count_max = Some(most.ok_or_else(wrong)?);
+        }
+        ("budget", None) => plan.budget_usd_per_hour = Some(number(key, value)?),
+        ("bad_rate", None) => {
+            (plan.finish_rate, plan.percentile) = (None, None);
+            plan.bad_rate = Some(number(key, value)?);
+        }
+        _ => {
+            let hint =
+                nearest(key, KEYS).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+            let remedy = format!("{hint}correct the key");
+            return Err(SpecError::value(key, "an unknown key", KEYS.join(", "), remedy));
+        }
+    }
+    Ok(())
+}
+
+fn known(key: &str, name: &str, names: &[&str]) -> Result<usize, SpecError> {
+    names.iter().position(|n| *n == name).ok_or_else(|| {
+        let hint = nearest(name, names.iter().copied());
+        let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+        SpecError::value(
+            key,
+            format!("`{name}`"),
+            names.join(", "),
+            format!("{hint}correct the name"),
+        )
+    })
+}
+
+fn number(key: &str, text: &str) -> Result<f64, SpecError> {
+    let wrong = || SpecError::value(key, text, "a number, such as 1.5", "correct the value");
+    text.parse().ok().filter(|x: &f64| x.is_finite()).ok_or_else(wrong)
+}
+
+fn milliseconds(key: &str, text: &str) -> Result<f64, SpecError> {
+    let (digits, factor) = if let Some(digits) = text.strip_suffix("ms") {
+        (digits, 1.0)
+    } else if let Some(digits) = text.strip_suffix('s') {
+        (digits, 1e3)
+    } else {
+        (text, f64::NAN)
+    };
+    let ms = digits.trim().parse::<f64>().map_or(f64::NAN, |x| x * factor);
+    if ms > 0.0 && ms < 1e9 {
+        return Ok(ms);
+    }
+    Err(SpecError::value(key, text, "a time above 0 with its unit: `50ms`, `0.2s`", "correct it"))
+}
