@@ -28,20 +28,26 @@ pub fn latency_cdf(
     let words = names::words(quantity.trim_end_matches("_ns"));
     let xs = groups.all().flat_map(|d| d.points.iter().map(move |p| p.0 / divisor));
     let x = Scale::around(xs.filter(|x| *x > 0.0));
-    let nines = nines(&groups);
+    let labels = [&format!("{words} ({unit})"), "share of requests (%)"];
+    Ok(tails(&groups, format!("distribution of {words}"), labels, x, divisor))
+}
+
+/// Distributions with their tails stretched.
+fn tails(groups: &Groups, what: String, labels: [&str; 2], x: Scale, divisor: f64) -> Figure {
+    let nines = nines(groups);
     let y = Scale::Tail { nines };
     let panel = |(title, own): &(String, Vec<Distribution>)| Panel {
         title: title.clone(),
-        x: axis(&format!("{words} ({unit})"), x, x.ticks(6)),
-        y: axis("share of requests (%)", y, y.ticks(9)),
+        x: axis(labels[0], x, x.ticks(6)),
+        y: axis(labels[1], y, y.ticks(9)),
         marks: own
             .iter()
             .flat_map(|d| tail_marks(d, groups.place(&d.name), divisor, nines))
             .collect(),
     };
     let panels = groups.panels.iter().map(panel).collect();
-    let notes = too_short_for_the_tail(&groups, nines);
-    Ok(sheet(&groups, format!("distribution of {words}"), panels, notes).figure())
+    let notes = too_short_for_the_tail(groups, nines);
+    sheet(groups, what, panels, notes).figure()
 }
 
 /// How far off predictions were, on a logarithmic axis with the tail stretched: a panel for each case
@@ -59,20 +65,8 @@ pub fn error_cdf(rows: &[DistributionRow]) -> Result<Figure, PlotError> {
     // Errors below a nanosecond do not exist; what is exact stands at the left edge.
     let (low, high) = range(xs.filter(|x| *x > 0.0));
     let x = Scale::Log { low, high: (high * 1.2).max(low * 10.0) };
-    let nines = nines(&groups);
-    let y = Scale::Tail { nines };
-    let panel = |(title, own): &(String, Vec<Distribution>)| Panel {
-        title: title.clone(),
-        x: axis(&format!("error ({unit})"), x, x.ticks(6)),
-        y: axis("share of these actions (%)", y, y.ticks(9)),
-        marks: own
-            .iter()
-            .flat_map(|d| tail_marks(d, groups.place(&d.name), divisor, nines))
-            .collect(),
-    };
-    let panels = groups.panels.iter().map(panel).collect();
-    let notes = too_short_for_the_tail(&groups, nines);
-    Ok(sheet(&groups, "errors of prediction".into(), panels, notes).figure())
+    let labels = [&format!("error ({unit})"), "share of these actions (%)"];
+    Ok(tails(&groups, "errors of prediction".into(), labels, x, divisor))
 }
 
 /// The distribution of batch sizes, as steps (Symphony Fig. 1).

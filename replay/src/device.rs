@@ -6,7 +6,10 @@
 //! of the device decides what starts when, and is the simulator's.
 
 use crate::clock::{Clock, Participant};
-use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
+/// The work of a job. A device whose work depends on its input (a sequence's length, say) takes the
+/// input from the longest of a batch's execution times alone.
+pub use orrery_sim::core::BeginWork as Work;
+use orrery_sim::request::{ActionId, DeviceId};
 use orrery_sim::time::{Span, Time};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,30 +34,6 @@ pub struct Job {
     pub fetch: Span,
     /// The work.
     pub work: Work,
-}
-
-/// The work of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
-    /// A batch.
-    Batch {
-        /// Its model.
-        model: ModelId,
-        /// Items computed, padding included.
-        units: u32,
-        /// The longest of its requests' execution times alone, as the workload says. A device whose
-        /// work depends on its input (a sequence's length, say) takes the input from it.
-        longest: Span,
-        /// Its first request: keys what a device may draw.
-        first: RequestId,
-    },
-    /// A copy of a model's weights.
-    Load {
-        /// The model.
-        model: ModelId,
-        /// How long the copy takes on a reference link, as the scenario says.
-        time: Span,
-    },
 }
 
 /// What a worker measured of a job.

@@ -4,10 +4,11 @@ use crate::compare::{Side, actions_csv};
 use crate::device::{Description, DeviceError};
 use crate::driver::{Lateness, Verdict};
 use crate::error::Error;
-use crate::folder::Unfinished;
+use crate::folder::{Unfinished, sha256};
 use crate::host::Host;
 use crate::profile::Clocks;
 use crate::runner::Ran;
+use orrery_scenario::Scenario;
 use orrery_sim::log::{LogWriter, Names, Record};
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +61,32 @@ pub struct RunRecord {
 pub const RUN_FORMAT: &str = "orrery-run,1";
 
 impl RunRecord {
+    /// The record of a live run on the wall clock that has not run yet.
+    pub fn of(scenario: &Scenario, policy: &str, seed: u64) -> RunRecord {
+        RunRecord {
+            format: RUN_FORMAT.to_string(),
+            scenario: scenario.name.clone(),
+            scenario_sha256: sha256(scenario.canonical()),
+            policy: policy.to_string(),
+            mode: "live".to_string(),
+            seed,
+            profile_sha256: None,
+            clock: Clocks::Wall(1),
+            devices: Vec::new(),
+            host: Host::here(),
+            date: String::new(),
+            command: String::new(),
+            warm_up_ns: 0,
+            requests: 0,
+            events: 0,
+            end_ns: 0,
+            lateness: Lateness::default(),
+            failed: None,
+            controller_busy_per_request_ns: 0,
+            notes: Vec::new(),
+        }
+    }
+
     /// Why the run says nothing, if so.
     pub fn invalid(&self) -> Option<String> {
         let late = match &self.lateness.verdict {

@@ -32,8 +32,8 @@ use crate::driver::{Options, Verdict as HostVerdict};
 use crate::error::Error;
 use crate::host::Host;
 use crate::prediction::Prediction;
-use crate::profile::{Clocks, ProfileFile, profile};
-use crate::record::{self, RUN_FORMAT, RunRecord};
+use crate::profile::{ProfileFile, profile};
+use crate::record::{self, RunRecord};
 use crate::runner::{self, Mode, Ran, Run};
 use orrery_scenario::Scenario;
 use orrery_sim::log::Record;
@@ -219,26 +219,9 @@ fn keep(
 ) -> Result<(), Error> {
     let folder = store.run_folder(point, repetition)?;
     let record = RunRecord {
-        format: RUN_FORMAT.to_string(),
-        scenario: point.scenario.name.clone(),
-        scenario_sha256: crate::folder::sha256(point.scenario.canonical()),
-        policy: point.policy.to_string(),
-        mode: "live".to_string(),
-        seed: point.scenario.seed,
-        profile_sha256: None,
-        clock: Clocks::Wall(1),
-        devices: Vec::new(),
-        host: Host::here(),
         date: effort.date.clone(),
         command: effort.command.clone(),
-        warm_up_ns: 0,
-        requests: 0,
-        events: 0,
-        end_ns: 0,
-        lateness: Default::default(),
-        failed: None,
-        controller_busy_per_request_ns: 0,
-        notes: Vec::new(),
+        ..RunRecord::of(&point.scenario, point.policy.text(), point.scenario.seed)
     };
     let names = orrery_sim::log::Names {
         models: point.scenario.model_names(),

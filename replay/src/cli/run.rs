@@ -6,10 +6,10 @@ use crate::driver::Options;
 use crate::driver::planned::Plan;
 use crate::error::{Error, read_text};
 use crate::folder::{Unfinished, sha256};
-use crate::host::{self, Host};
+use crate::host;
 use crate::prediction::{OverheadAs, Prediction};
 use crate::profile::ProfileFile;
-use crate::record::{self, RUN_FORMAT, RunRecord};
+use crate::record::{self, RunRecord};
 use crate::runner::{self, Mode, Ran};
 use crate::threads::Placement;
 use clap::{Args, ValueEnum};
@@ -195,26 +195,12 @@ impl Run {
     fn record(&self, scenario: &Scenario, policy: &str, seed: u64) -> Result<RunRecord, Error> {
         let profile = self.profile.as_deref().map(read_text).transpose()?;
         Ok(RunRecord {
-            format: RUN_FORMAT.to_string(),
-            scenario: scenario.name.clone(),
-            scenario_sha256: sha256(scenario.canonical()),
-            policy: policy.to_string(),
             mode: if self.mode == ModeArg::Live { "live" } else { "schedule" }.to_string(),
-            seed,
             profile_sha256: profile.map(sha256),
             clock: self.clock.clocks(),
-            devices: Vec::new(),
-            host: Host::here(),
             date: self.date.clone().unwrap_or_else(host::today),
             command: host::command(),
-            warm_up_ns: 0,
-            requests: 0,
-            events: 0,
-            end_ns: 0,
-            lateness: Default::default(),
-            failed: None,
-            controller_busy_per_request_ns: 0,
-            notes: Vec::new(),
+            ..RunRecord::of(scenario, policy, seed)
         })
     }
 }

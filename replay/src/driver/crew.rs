@@ -82,8 +82,8 @@ impl<'scope, 'env> Crew<'scope, 'env> {
     pub fn wait_until_ready(&self) -> Result<(), DeviceError> {
         let workers = self.seats.iter().map(Vec::len).sum::<usize>();
         // The channel stays open: the crew has a sender of its own.
-        let ready = self.ready.iter().take(workers);
-        ready.fold(Ok(()), |all, one| all.and(one))
+        let ready: Vec<_> = self.ready.iter().take(workers).collect();
+        ready.into_iter().collect()
     }
 
     /// Sends a job; the returned flag stops it.

@@ -5,7 +5,7 @@ use super::lateness::Recorder;
 use super::{Lateness, Rig};
 use crate::device::{Description, DeviceError, Job, Ran, Stop, Work};
 use orrery_sim::cluster::DeviceSpec;
-use orrery_sim::core::{self, Begin, BeginWork, DeviceChange, Host, Input, Wake};
+use orrery_sim::core::{self, Begin, DeviceChange, Host, Input, Wake};
 use orrery_sim::driver::World;
 use orrery_sim::event_queue::{EventQueue, Handle};
 use orrery_sim::request::{ActionId, Arrival, DeviceId, End, ModelId, Request, Source, SourceId};
@@ -295,12 +295,6 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
 
 impl Host for WallHost<'_, '_, '_> {
     fn begin(&mut self, now: Time, begin: &Begin) {
-        let work = match begin.work {
-            BeginWork::Batch { model, units, longest, first } => {
-                Work::Batch { model, units, longest, first }
-            }
-            BeginWork::Load { model, time } => Work::Load { model, time },
-        };
         let job = Job {
             action: begin.action,
             device: begin.device,
@@ -308,7 +302,7 @@ impl Host for WallHost<'_, '_, '_> {
             executor: begin.executor,
             began: now,
             fetch: begin.fetch,
-            work,
+            work: begin.work,
         };
         let stop = self.crew.send(job);
         self.out.insert((begin.device, begin.executor), Out { job, stop, reported: None });
