@@ -11,6 +11,7 @@ mod explain;
 mod golden;
 mod information;
 mod intervals;
+mod measurements;
 mod naive;
 mod papers;
 mod recorded_nexus;
