@@ -1,8 +1,9 @@
-//! Real time: sleep until shortly before the instant, then spin.
+//! Real time: sleep until shortly before the instant, then spin. A thread that has a core to itself spins
+//! for longer: being woken takes a system some 100 µs, and a virtual machine at times milliseconds.
 
-use super::{Clock, Participant};
+use super::{CONTROLLER, Clock, Participant};
 use orrery_sim::time::{Span, Time};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -10,10 +11,15 @@ use std::time::{Duration, Instant};
 /// A sleeping thread is woken late by about this much; what is left is spent spinning.
 pub const DEFAULT_SPIN: Span = Span::from_us(100);
 
+/// The same where every thread that has something to do has a core.
+const LONG_SPIN: Duration = Duration::from_millis(20);
+
 #[derive(Debug, Default)]
 struct Seat {
     thread: OnceLock<Thread>,
     notified: AtomicBool,
+    /// It has been given something to do.
+    works: AtomicBool,
 }
 
 /// Real time since the run began, divided by a scale: with a scale of 10 every second of the scenario
@@ -25,6 +31,9 @@ pub struct WallClock {
     begun_ns: AtomicU64,
     scale: u32,
     spin: Duration,
+    cores: usize,
+    /// Threads that have something to do: the controller, and workers that were ever notified.
+    working: AtomicUsize,
     seats: RwLock<Vec<Arc<Seat>>>,
 }
 
@@ -36,6 +45,8 @@ impl WallClock {
             begun_ns: AtomicU64::new(0),
             scale: scale.max(1),
             spin: Duration::from_nanos(spin.ns()),
+            cores: thread::available_parallelism().map_or(1, usize::from),
+            working: AtomicUsize::new(1),
             seats: RwLock::new(vec![Arc::default()]),
         }
     }
@@ -43,6 +54,11 @@ impl WallClock {
     fn seat(&self, who: Participant) -> Arc<Seat> {
         let seats = self.seats.read().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&seats[who.0 as usize])
+    }
+
+    fn spin(&self) -> Duration {
+        let has_cores = self.working.load(Ordering::Relaxed) <= self.cores;
+        if has_cores { self.spin.max(LONG_SPIN) } else { self.spin }
     }
 
     fn at(&self, time: Time) -> Option<Instant> {
@@ -77,20 +93,25 @@ impl Clock for WallClock {
     fn wait(&self, me: Participant, until: Time) {
         let seat = self.seat(me);
         let at = if until == Time::NEVER { None } else { self.at(until) };
+        let (since, spin) = (Instant::now(), self.spin());
         loop {
             if seat.notified.swap(false, Ordering::AcqRel) {
                 return;
             }
             let Some(at) = at else {
-                thread::park();
+                if since.elapsed() < spin {
+                    std::hint::spin_loop();
+                } else {
+                    thread::park();
+                }
                 continue;
             };
             let left = at.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
             }
-            if left > self.spin {
-                thread::park_timeout(left - self.spin);
+            if left > spin {
+                thread::park_timeout(left - spin);
             } else {
                 std::hint::spin_loop();
             }
@@ -99,6 +120,9 @@ impl Clock for WallClock {
 
     fn notify(&self, whom: Participant) {
         let seat = self.seat(whom);
+        if whom != CONTROLLER && !seat.works.swap(true, Ordering::Relaxed) {
+            self.working.fetch_add(1, Ordering::Relaxed);
+        }
         seat.notified.store(true, Ordering::Release);
         if let Some(thread) = seat.thread.get() {
             thread.unpark();
@@ -111,7 +135,6 @@ impl Clock for WallClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::CONTROLLER;
 
     #[test]
     fn waiting_never_ends_early_unless_notified() {
