@@ -62,8 +62,8 @@ pub struct Ran {
     pub notes: Vec<String>,
 }
 
-/// Devices that were opened before the clock started, since opening takes a while; later ones are
-/// opened when they are asked for.
+/// Devices that were opened beforehand, so that what is wrong with one is told as it is, and not as a
+/// failure of a run; later ones are opened when they are asked for.
 struct Ready<'a> {
     waiting: VecDeque<Box<dyn Device>>,
     choice: &'a Choice,

@@ -1,12 +1,24 @@
 //! Where the threads of a replay run: pinned to cores and at real-time priority, where the system
 //! allows it (Clockwork, §5.2).
 
-use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
+use std::sync::OnceLock;
 use thread_priority::{
     RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
     set_thread_priority_and_policy, thread_native_id,
 };
+
+/// The cores that the process was given. Read once, before any thread is pinned: a pinned thread, and
+/// whatever it starts, sees its own core only.
+pub fn cores() -> &'static [usize] {
+    static CORES: OnceLock<Vec<usize>> = OnceLock::new();
+    CORES.get_or_init(|| {
+        let set = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
+        let given = (0..CpuSet::count()).filter(|c| set.is_set(*c).unwrap_or(false)).collect();
+        if Vec::is_empty(&given) { vec![0] } else { given }
+    })
+}
 
 /// Where threads run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,10 +36,10 @@ pub fn settle(placement: Placement, number: u32) -> Vec<String> {
     // Less slack makes sleeping more precise; a system that refuses is only a little later.
     let _ = nix::sys::prctl::set_timerslack(1);
     if placement.pin {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let cores = cores();
         let mut set = CpuSet::new();
         let pinned = set
-            .set(number as usize % cores)
+            .set(cores[number as usize % cores.len()])
             .and_then(|()| sched_setaffinity(Pid::from_raw(0), &set));
         if let Err(e) = pinned {
             notes.push(format!("threads could not be pinned: {e}"));
@@ -45,4 +57,26 @@ pub fn settle(placement: Placement, number: u32) -> Vec<String> {
         }
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A campaign pins its thread in its first run; the next run's threads still get cores of their own.
+    #[test]
+    fn what_a_pinned_thread_starts_is_pinned_elsewhere() {
+        let pinned = |number| {
+            settle(Placement { pin: true, real_time: false }, number);
+            let set = sched_getaffinity(Pid::from_raw(0)).expect("its own");
+            (0..CpuSet::count()).filter(|c| set.is_set(*c).unwrap_or(false)).collect::<Vec<_>>()
+        };
+        let on_a_thread = std::thread::spawn(move || {
+            let first = pinned(0);
+            (first, std::thread::spawn(move || pinned(1)).join().expect("a thread"))
+        });
+        let (controller, worker) = on_a_thread.join().expect("a thread");
+        let all = cores();
+        assert_eq!((controller, worker), (vec![all[0]], vec![all[1 % all.len()]]));
+    }
 }

@@ -164,6 +164,21 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// An answer to which nothing has been found yet.
+    pub fn of(group: &Group) -> Answer {
+        Answer {
+            group: group.name.clone(),
+            load_per_s: group.load_per_s,
+            choices: Vec::new(),
+            homogeneous: None,
+            close: Vec::new(),
+            searched: Searched::default(),
+            bound_max_per_s: None,
+            unknown: Vec::new(),
+            frontier: Vec::new(),
+        }
+    }
+
     /// The best pool.
     pub fn best(&self) -> Option<&Choice> {
         self.choices.first()

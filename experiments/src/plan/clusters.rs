@@ -8,7 +8,7 @@
 //!
 //! The bound is that of batches that fit the SLO on instances that are never idle; it is strict.
 
-use super::answer::{Answer, Choice, Point, Searched, significant};
+use super::answer::{Answer, Choice, Point, significant};
 use super::problem::{Group, Problem};
 use super::trial::Bench;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -46,17 +46,7 @@ pub fn search(problem: &Problem, group: &Group, frontier: bool) -> Result<Answer
         Chain { bench: &bench, kind }.search(frontier)
     };
     let found: Vec<Found> = chains.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
-    let mut answer = Answer {
-        group: group.name.clone(),
-        load_per_s: group.load_per_s,
-        choices: Vec::new(),
-        homogeneous: None,
-        close: Vec::new(),
-        searched: Searched::default(),
-        bound_max_per_s: None,
-        unknown: Vec::new(),
-        frontier: Vec::new(),
-    };
+    let mut answer = Answer::of(group);
     for (found, (kind, _)) in found.into_iter().zip(&chains) {
         let searched = &mut answer.searched;
         searched.pools += found.pools;

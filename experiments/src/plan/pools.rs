@@ -10,7 +10,7 @@
 //! The bound is Eq. 9 to 15, with some slack because it is not strict. Pools are tried in chunks of a fixed
 //! size, so that neither threads nor time decide what is tried.
 
-use super::answer::{Answer, Choice, Point, Searched, significant};
+use super::answer::{Answer, Choice, Point, significant};
 use super::candidates::Candidates;
 use super::problem::{Group, Problem};
 use super::trial::Bench;
@@ -32,17 +32,9 @@ const APART: f64 = 0.02;
 pub fn search(problem: &Problem, group: &Group, frontier: bool) -> Result<Answer, SpecError> {
     let candidates = Candidates::new(problem, group)?;
     let most = candidates.ranking.bounds_per_s().iter().copied().fold(0.0, f64::max);
-    let mut answer = Answer {
-        group: group.name.clone(),
-        load_per_s: group.load_per_s,
-        choices: Vec::new(),
-        homogeneous: None,
-        close: Vec::new(),
-        searched: Searched { pools: candidates.space.pools().len(), ..Searched::default() },
-        bound_max_per_s: Some(most),
-        unknown: Vec::new(),
-        frontier: Vec::new(),
-    };
+    let mut answer = Answer::of(group);
+    answer.searched.pools = candidates.space.pools().len();
+    answer.bound_max_per_s = Some(most);
     let runs = AtomicU64::new(0);
     for policy in &problem.policies {
         let bench = Bench::new(problem, group, policy, &runs);

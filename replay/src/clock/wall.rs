@@ -45,7 +45,7 @@ impl WallClock {
             begun_ns: AtomicU64::new(0),
             scale: scale.max(1),
             spin: Duration::from_nanos(spin.ns()),
-            cores: thread::available_parallelism().map_or(1, usize::from),
+            cores: crate::threads::cores().len(),
             working: AtomicUsize::new(1),
             seats: RwLock::new(vec![Arc::default()]),
         }
