@@ -26,7 +26,7 @@ use std::path::PathBuf;
 
 A baseline names what to rerun; its rows are written by `--bless`:
 
-  result_version = 2
+  result_version = 3
   [rerun]
   scenario = \"my-scenario.toml\"             # or: reproduce = \"orloj-table-3\", cases = [...]
   policies = [\"clockwork\"]
