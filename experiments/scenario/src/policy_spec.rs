@@ -20,6 +20,7 @@ use orrery_sim::policy::{
 };
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::rng::Stream;
+use orrery_sim::time::Span;
 use std::fmt;
 use std::str::FromStr;
 
@@ -114,6 +115,16 @@ impl PolicySpec {
         &self.text
     }
 
+    /// The longest time after which the policy plans anew from what it has measured; its first such
+    /// plan is no sooner. A run that judges the policy has to be several times as long. `None` for a
+    /// policy that decides by request, or plans only once.
+    pub fn epoch(&self) -> Option<Span> {
+        match &self.config {
+            Config::NexusCluster(c) => c.replans_within(),
+            _ => None,
+        }
+    }
+
     /// The policy before its start. `seed` names the streams of policies that draw numbers.
     pub fn build(&self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
         match &self.config {
@@ -156,7 +167,6 @@ impl FromStr for PolicySpec {
 mod tests {
     use super::*;
     use orrery_sim::latency::Latency;
-    use orrery_sim::time::Span;
 
     fn profile() -> ModelProfile {
         let draw = || (0, Span::from_ms(10));
@@ -215,6 +225,24 @@ mod tests {
             assert_eq!(again.config, spec.config, "{text} became {name}");
             assert_eq!(again.build(&[profile()], 1).name(), name);
             assert!(name.starts_with(spec.system()));
+        }
+    }
+
+    #[test]
+    fn an_epoch_is_the_longest_time_until_a_policy_plans_anew() {
+        let epoch_s = |text: &str| {
+            PolicySpec::parse(text).unwrap().epoch().map(|epoch| epoch.as_ms_f64() / 1e3)
+        };
+        assert_eq!(epoch_s("nexus-cluster"), Some(30.0));
+        assert_eq!(epoch_s("nexus-cluster[preset=paper]"), Some(10.0));
+        assert_eq!(epoch_s("nexus-cluster[epoch_ms=45000]"), Some(45.0));
+        // The first plan needs the history, whatever the epoch.
+        assert_eq!(epoch_s("nexus-cluster[epoch_ms=2000,history=5]"), Some(5.0));
+        assert_eq!(epoch_s("nexus-cluster[epoch_ms=2000,history=5,beacon_ms=100]"), Some(2.0));
+        assert_eq!(epoch_s("nexus-cluster[plan=static]"), None);
+        assert_eq!(epoch_s("nexus-cluster[plan=full]"), None);
+        for name in NAMES.iter().filter(|n| **n != "nexus-cluster") {
+            assert_eq!(epoch_s(name), None, "{name}");
         }
     }
 

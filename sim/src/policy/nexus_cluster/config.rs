@@ -102,6 +102,12 @@ impl Config {
         }
     }
 
+    /// The longest time until a plan is made from measured rates; `None` when none ever is.
+    pub fn replans_within(&self) -> Option<Span> {
+        let history = self.beacon * u64::from(self.history);
+        (self.planning == Planning::Dynamic).then(|| self.epoch.max(history))
+    }
+
     /// The policy's name with all its parameters.
     pub(super) fn name(&self) -> String {
         let c = *self;
