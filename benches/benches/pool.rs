@@ -49,7 +49,6 @@ fn with_run<T>(model: &str, policy: &str, queries: u64, then: impl FnOnce(&PoolR
         queries,
         warm_up: queries / 20,
         percentile: 0.99,
-        stop_early: false,
         seed: 1,
     })
 }

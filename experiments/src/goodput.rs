@@ -2,8 +2,8 @@
 //! fewest devices for a rate (Symphony, §2.1 and §5).
 //!
 //! ```text
-//!  scenario ── bracket.rs asks ──> probe.rs runs it at a rate (or with so many devices) until it is
-//!     │                            clear whether the worst model's bad rate is within the target
+//!  scenario ── the search asks ──> a probe at a rate (or with so many devices): is the worst model's
+//!     │                           bad rate within the target?
 //!     └── at the answer: one run with all metrics, whose rows the cell has beside the answer
 //! ```
 //!
@@ -11,19 +11,21 @@
 //! and seed, and a rate only stretches them; each seed is a search of its own, so the interval over
 //! seeds is the search's spread.
 
-mod bracket;
 mod command;
-mod probe;
 
-pub use bracket::{Found, fewest, highest};
 pub use command::{Goodput, command};
-pub use probe::{Probe, probe};
+pub use orrery_scenario::search::Criterion;
 
 use crate::cell::{Measure, Replication, Watch};
 use crate::scenario_cell::{scope_names, watch};
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_scenario::search::{
+    self, Bracket, Doubt, Found, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop, capacity_per_s,
+    fewest,
+};
+use orrery_scenario::{PolicySpec, Setup, SpecError};
 use orrery_sim::metrics::Metrics;
+use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -35,9 +37,6 @@ pub const DEVICES: &str = "devices_needed";
 
 /// The most devices that a search tries.
 const MOST_DEVICES: u32 = 4_096;
-
-/// Requests of a source that a probe stops.
-const MOST_REQUESTS: u64 = 1_000_000_000_000;
 
 /// Requests of the run at the answer, at most.
 const RUN_REQUESTS: u64 = 2_000_000;
@@ -53,20 +52,6 @@ pub enum Find {
     Rate,
     /// The fewest devices (of the first kind) with which the scenario's rate is good.
     Devices,
-}
-
-/// What must hold for every model.
-#[derive(
-    Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq, clap::ValueEnum,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Criterion {
-    /// Dropped and late requests are at most the target's share of all.
-    #[default]
-    BadRate,
-    /// Late answers are at most the target's share of all answers: p99 within the SLO at 0.01.
-    /// Dropped requests do not count, but a load of which more than half is dropped is not carried.
-    P99,
 }
 
 /// `[goodput]`: how a search is made.
@@ -88,6 +73,9 @@ pub struct Search {
     pub warm_up_s: f64,
     /// A probe is called good after so long at the earliest.
     pub least_s: f64,
+    /// The length of a probe, in place of as long as its verdict needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe_s: Option<f64>,
 }
 
 impl Default for Search {
@@ -100,6 +88,7 @@ impl Default for Search {
             tolerance: 0.005,
             warm_up_s: 6.0,
             least_s: 4.0,
+            probe_s: None,
         }
     }
 }
@@ -129,6 +118,9 @@ impl Search {
             if !number(seconds, 0.0, 86_400.0) {
                 return wrong(key, seconds.to_string(), "seconds from 0 to 86400");
             }
+        }
+        if let Some(seconds) = self.probe_s.filter(|s| !number(*s, 0.001, 1e7)) {
+            return wrong("probe_s", seconds.to_string(), "seconds from 0.001 to 10000000");
         }
         Ok(())
     }
@@ -166,17 +158,64 @@ impl Search {
             Find::Rate => scenario.with_rate(value),
             Find::Devices => with_devices(scenario, value as u32),
         };
-        let ask = |value: f64| probe(&endless(at(value)?).setup(seed)?, policy, seed, self);
         let found = match self.find {
-            Find::Rate => highest(start, self.tolerance, ask)?,
-            Find::Devices => fewest(first_kind(scenario), MOST_DEVICES, ask)?,
+            Find::Rate => {
+                let (step, step_max) = (2.0, 2.0);
+                Bracket { start, tolerance: self.tolerance, step, step_max, around: true }
+                    .highest(|rate, longer| self.probe(&at(rate)?, policy, seed, longer))?
+            }
+            Find::Devices => fewest(first_kind(scenario), 1, MOST_DEVICES, |n| {
+                self.probe(&at(n.into())?, policy, seed, 1)
+            })?,
         };
-        let mut replication = match found.at {
-            Some(_) => self.run_at(&at(found.value)?, policy, seed)?,
-            None => Replication { seed, ..Replication::default() },
+        let mut replication = match (found.value, &found.at) {
+            (Some(value), Some(_)) => self.run_at(&at(value)?, policy, seed)?,
+            _ => Replication { seed, ..Replication::default() },
         };
         self.add(&found, scenario, &mut replication);
         Ok(replication)
+    }
+
+    /// Is this scenario's load within the target?
+    fn probe(
+        &self,
+        scenario: &Scenario,
+        policy: &PolicySpec,
+        seed: u64,
+        longer: u32,
+    ) -> Result<Probe, SpecError> {
+        let setup = endless(scenario.clone()).setup(seed)?;
+        let rule = self.rule(scenario, &setup, policy)?.longer(longer);
+        let judge = Judge::new(rule, setup.slo.len());
+        let (sources, built) = (setup.sources(seed)?, setup.policy(policy, seed));
+        Ok(search::probe(&setup.world, sources, built, judge, ())?.0)
+    }
+
+    fn rule(
+        &self,
+        scenario: &Scenario,
+        setup: &Setup,
+        policy: &PolicySpec,
+    ) -> Result<Rule, SpecError> {
+        let is_trace = scenario.file.arrivals.as_ref().is_some_and(|a| a.trace.is_some());
+        let load = if is_trace {
+            Load::Finite { bad_max: Vec::new() }
+        } else {
+            let capacity_per_s = capacity_per_s(scenario, setup, Some(policy), None);
+            Load::Steady { rate_per_s: scenario.rate()?, capacity_per_s }
+        };
+        let rule = Rule {
+            criterion: self.criterion,
+            target: self.target,
+            tolerance: self.tolerance,
+            requests_per_model: self.requests_per_model,
+            warm_up: Span::from_secs_f64(self.warm_up_s),
+            least: Span::from_secs_f64(self.least_s),
+            exactly: self.probe_s.map(Span::from_secs_f64),
+            stop: Stop::Clear,
+            load,
+        };
+        Ok(rule.adapted(longest_slo(setup), policy.epoch()))
     }
 
     /// One run with all metrics.
@@ -216,31 +255,51 @@ impl Search {
     /// The answer, first of all values.
     fn add(&self, found: &Found, scenario: &Scenario, replication: &mut Replication) {
         let own = std::mem::take(&mut replication.measures);
-        replication.push("all", self.metric(), found.value, found.requests);
+        let mut push = |metric: &str, value: f64| {
+            replication.push("all", metric, value, found.requests);
+        };
+        if let Some(value) = found.value {
+            push(self.metric(), value);
+        } else if found.never_good && self.find == Find::Rate {
+            // However small the load, too much of it was bad: that is the answer.
+            push(self.metric(), 0.0);
+        }
+        let (good, bad) = match self.find {
+            Find::Rate => ("clearly_good_per_s", "clearly_bad_per_s"),
+            Find::Devices => ("devices_clearly_enough", "devices_clearly_too_few"),
+        };
+        found.clearly_good.into_iter().for_each(|value| push(good, value));
+        found.clearly_bad.into_iter().for_each(|value| push(bad, value));
+        found.refuted.into_iter().for_each(|rate| push("refuted_per_s", rate));
+        found.worse_below.into_iter().for_each(|rate| push("bad_below_per_s", rate));
+        found.collapse.into_iter().for_each(|bad| push("bad_rate_above", bad));
         if let Some(at) = &found.at {
             replication.push("all", "worst_bad_rate", at.bad_rate, at.requests);
+            replication.push("all", "probe_s", at.measured_s, at.requests);
             let name = scenario.model_names().get(at.worst_model).cloned().unwrap_or_default();
             replication.notes.push(format!("worst-model:{name}"));
-            if !at.sure {
-                replication.notes.push("unsure".to_string());
-            }
-        } else {
-            replication.notes.push("never-good".to_string());
         }
-        if found.no_peak {
-            replication.notes.push("no-peak".to_string());
-        }
-        if let Some(rate) = found.worse_below {
-            replication.push("all", "bad_below_per_s", rate, found.requests);
-            replication.notes.push("not-monotone".to_string());
-        }
-        if let Some(bad) = found.collapse {
-            replication.push("all", "bad_rate_above", bad, found.requests);
-            replication.notes.push("metastable".to_string());
-        }
+        replication.notes.extend(notes(found).into_iter().map(str::to_string));
         replication.push("all", "probes", f64::from(found.probes), found.requests);
         replication.measures.extend(own);
     }
+}
+
+/// What is to be known of an answer before it is believed, as flags.
+fn notes(found: &Found) -> Vec<&'static str> {
+    let doubt = found.at.as_ref().and_then(|at| at.doubt).map(|doubt| match doubt {
+        Doubt::Undecided => "undecided",
+        Doubt::Short => "short-probe",
+        Doubt::TooLong => "probe-cut-off",
+    });
+    let flags = [
+        (found.never_good, "never-good"),
+        (found.good_up_to.is_some(), "no-peak"),
+        (found.worse_below.is_some(), "not-monotone"),
+        (found.collapse.is_some(), "metastable"),
+        (found.refuted.is_some(), "refuted"),
+    ];
+    doubt.into_iter().chain(flags.into_iter().filter(|f| f.0).map(|f| f.1)).collect()
 }
 
 impl Replication {
@@ -267,10 +326,15 @@ fn quantile(sizes: &[u64], q: f64) -> Option<usize> {
 fn endless(mut scenario: Scenario) -> Scenario {
     scenario.file.until_s = None;
     if let Some(arrivals) = &mut scenario.file.arrivals {
-        arrivals.requests = Some(MOST_REQUESTS);
+        arrivals.requests = Some(REQUESTS_ENDLESS);
         arrivals.duration_s = None;
     }
     scenario
+}
+
+/// The longest SLO of any application.
+pub fn longest_slo(setup: &Setup) -> Span {
+    setup.apps.iter().map(|a| a.slo).chain(setup.slo.iter().copied()).max().unwrap_or(Span::ZERO)
 }
 
 fn first_kind(scenario: &Scenario) -> u32 {

@@ -8,6 +8,7 @@ pub mod policy_spec;
 pub mod pool;
 pub mod reference;
 pub mod scenario;
+pub mod search;
 pub mod setup;
 pub mod zoo;
 

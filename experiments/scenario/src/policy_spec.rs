@@ -125,6 +125,22 @@ impl PolicySpec {
         }
     }
 
+    /// The largest batch that it makes, where a parameter says so.
+    pub fn batch_max(&self) -> Option<u32> {
+        match &self.config {
+            Config::Fifo(c) => Some(c.max_batch),
+            Config::Oracle(c) => Some(c.max_batch),
+            Config::Clipper(c) => Some(c.max_batch),
+            Config::Clockwork(c) => Some(c.max_batch),
+            Config::Orloj(c) => Some(c.max_batch),
+            Config::Symphony(c) => Some(c.max_batch),
+            Config::Shepherd(c) => Some(c.max_batch),
+            Config::Timeout(c) => Some(c.max_batch),
+            Config::Eager(c) => Some(c.max_batch),
+            _ => None,
+        }
+    }
+
     /// The policy before its start. `seed` names the streams of policies that draw numbers.
     pub fn build(&self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
         match &self.config {

@@ -13,17 +13,19 @@
 mod allowable;
 mod watch;
 
-pub use allowable::{Allowable, Search, SearchError, allowable};
+pub use allowable::{Allowable, Search, SearchError, allowable, probe};
 
 use crate::error::SpecError;
 use crate::kairos;
 use crate::policy_spec::PolicySpec;
+use crate::setup::Sources;
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::CoreSpec;
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::latency::{Latency, Replay, SampleTable};
+use orrery_sim::policy::Policy;
 use orrery_sim::profile::{KindsProfile, ModelProfile};
-use orrery_sim::request::{AppId, ModelId, Source};
+use orrery_sim::request::{AppId, ModelId};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
 use orrery_traces::exec_time::ExecLaw;
@@ -86,8 +88,6 @@ pub struct PoolRun<'a> {
     pub warm_up: u64,
     /// The percentile that the QoS is of: 0.99.
     pub percentile: f64,
-    /// Whether to stop as soon as it is certain that the QoS does not hold, or holds.
-    pub stop_early: bool,
     /// The seed.
     pub seed: u64,
 }
@@ -115,8 +115,6 @@ pub struct PoolOutcome {
     pub end: Time,
     /// Whether the percentile is within the QoS: `met_fraction` is at least the percentile.
     pub holds: bool,
-    /// Whether the run was stopped because `holds` was certain; then all else is of a part of it.
-    pub stopped: bool,
 }
 
 /// Simulates a run on a pool.
@@ -124,8 +122,17 @@ pub struct PoolOutcome {
 /// # Errors
 /// When a parameter of the arrivals is out of range, or the counts are not those of the model's kinds.
 pub fn simulate_pool(run: &PoolRun<'_>) -> Result<PoolOutcome, SpecError> {
+    let (world, sources, policy) = parts(run)?;
+    let kind_of = world.core.devices.iter().map(|d| d.kind as usize).collect();
+    let watch = Watch::new(run, kind_of);
+    let finished = simulate(&world, sources, policy, watch);
+    Ok(finished.observer.outcome(run, finished.end))
+}
+
+/// What a run is simulated with.
+fn parts(run: &PoolRun<'_>) -> Result<(World, Sources, Box<dyn Policy>), SpecError> {
     let model = run.model;
-    if run.counts.len() != model.truth.len() || run.counts.iter().sum::<u32>() == 0 {
+    if run.counts.len() != model.truth.len() || run.counts.iter().all(|&n| n == 0) {
         let found = format!("{:?}", run.counts);
         let allowed = format!("{} counts, not all of them 0", model.truth.len());
         return Err(SpecError::value("counts", found, allowed, "give one for each kind"));
@@ -140,17 +147,13 @@ pub fn simulate_pool(run: &PoolRun<'_>) -> Result<PoolOutcome, SpecError> {
         }
         law => law.clone(),
     };
-    let kind_of = devices.iter().map(|d| d.kind as usize).collect();
     let world = World {
         core: CoreSpec { devices, models: vec![Default::default()], ..CoreSpec::default() },
         latency: model.truth.iter().map(|law| vec![truth(law)]).collect(),
         ..World::default()
     };
-    let source: Box<dyn Source> = Box::new(source(run)?);
     let policy = run.policy.build(&[model.profile()], run.seed);
-    let watch = Watch::new(run, kind_of);
-    let finished = simulate(&world, vec![source], policy, watch);
-    Ok(finished.observer.outcome(run, finished.end))
+    Ok((world, vec![Box::new(source(run)?)], policy))
 }
 
 /// The queries of a run.

@@ -6,6 +6,7 @@ use crate::cli::{Answer, Output};
 use crate::output::{Forms, Progress};
 use crate::scenario_cell::{ScenarioCell, inputs_sha256};
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use orrery_results::{Row, to_json, wide};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -34,7 +35,9 @@ pub struct Goodput {
     #[arg(long, value_enum, default_value_t = Find::Rate)]
     pub find: Find,
     /// What must hold for every model.
-    #[arg(long, value_enum, default_value_t = Criterion::BadRate)]
+    #[arg(long, default_value = Criterion::NAMES[0])]
+    #[arg(value_parser = PossibleValuesParser::new(Criterion::NAMES)
+        .map(|name| Criterion::named(&name).unwrap_or_default()))]
     pub criterion: Criterion,
     /// The largest share of bad requests of the worst model [default: 0.01].
     #[arg(long, value_name = "SHARE")]
@@ -46,6 +49,10 @@ pub struct Goodput {
     /// [default: 20000].
     #[arg(long, value_name = "N")]
     pub requests_per_model: Option<u64>,
+    /// The length of a probe behind its warm-up. Without it a probe is as long as its verdict needs: the
+    /// longest delay over the tolerance. An answer by shorter ones says so.
+    #[arg(long, value_name = "SECONDS")]
+    pub probe_s: Option<f64>,
     /// The relative width of the final bracket [default: 0.005].
     #[arg(long, value_name = "SHARE")]
     pub tolerance: Option<f64>,
@@ -70,6 +77,7 @@ impl Goodput {
             target: self.target.unwrap_or(default.target),
             requests_per_model: self.requests_per_model.unwrap_or(default.requests_per_model),
             tolerance: self.tolerance.unwrap_or(default.tolerance),
+            probe_s: self.probe_s,
             ..default
         };
         search.check()?;

@@ -98,6 +98,63 @@ fn a_search_is_the_same_each_time() {
     assert_eq!(answer(&search, &s), answer(&search, &s));
 }
 
+/// One GPU, `1 ms k + 4 ms`.
+fn batching(slo_ms: f64) -> Scenario {
+    let s = scenario("poisson = { rate_per_s = 100.0 }", slo_ms, 1);
+    let table = "x = { affine = { alpha_ms = 1.0, beta_ms = 4.0 } }";
+    let law = table.parse::<toml::Table>().unwrap()["x"].clone();
+    s.with(&[("model.m.latency".to_string(), law)]).unwrap()
+}
+
+/// The closed form: a batch of k takes `k + 4` ms, so at most `k / (k + 4)` requests/ms are answered in
+/// time, and of what is offered 1 % may be bad.
+#[test]
+fn no_answer_exceeds_the_capacity_whatever_slo_batch_limit_and_policy() {
+    let search = Search { requests_per_model: 4_000, tolerance: 0.02, ..Search::default() };
+    for (slo_ms, largest) in [(30.0, 16), (200.0, 4), (1e3, 16), (5e3, 16), (1e4, 64), (6e4, 1)] {
+        let capacity = f64::from(largest) / (f64::from(largest) + 4.0) * 1e3;
+        let scenario = batching(slo_ms);
+        for policy in ["fifo", "timeout", "symphony", "shepherd", "eager", "clipper", "clockwork"] {
+            if policy == "shepherd" && slo_ms > 1e3 {
+                continue; // its queue is scanned for each arrival
+            }
+            let text = format!("{policy}[max_batch={largest}]");
+            let r = search.run(&scenario, &PolicySpec::parse(&text).unwrap(), 1).unwrap();
+            let found = r.value("all", PEAK).unwrap_or(0.0);
+            let bad = r.value("all", "worst_bad_rate").unwrap_or(0.0);
+            assert!(
+                found * (1.0 - bad) <= capacity,
+                "{text}, SLO {slo_ms} ms: {found}/s of at most {capacity}, {:?}",
+                r.notes
+            );
+        }
+        let fifo = PolicySpec::parse(&format!("fifo[max_batch={largest}]")).unwrap();
+        let found = search.run(&scenario, &fifo, 1).unwrap().value("all", PEAK).unwrap();
+        assert!(found > 0.7 * capacity && found <= capacity, "{found} of {capacity}");
+    }
+}
+
+/// The example of the audit: 879, 1371 and 819,200 requests/s were printed.
+#[test]
+fn a_long_slo_carries_no_more_than_the_device() {
+    let search = Search { requests_per_model: 5_000, ..Search::default() };
+    let fifo = PolicySpec::parse("fifo[max_batch=16]").unwrap();
+    for slo_ms in [1e3, 5e3, 1e4, 1e5] {
+        let r = search.run(&batching(slo_ms), &fifo, 1).unwrap();
+        let found = r.value("all", PEAK).unwrap();
+        assert!(found <= 800.0 && found > 780.0, "SLO {slo_ms}: {found} {:?}", r.notes);
+    }
+}
+
+#[test]
+fn a_probe_that_was_told_to_be_short_says_so() {
+    let fifo = PolicySpec::parse("fifo[max_batch=16]").unwrap();
+    let of =
+        |probe_s| Search { probe_s, ..Search::default() }.run(&batching(1e4), &fifo, 1).unwrap();
+    assert!(of(Some(2.0)).notes.contains(&"short-probe".to_string()));
+    assert!(!of(None).notes.contains(&"short-probe".to_string()));
+}
+
 #[test]
 fn late_answers_and_drops_are_told_apart() {
     // What has expired is dropped: answered requests are late only if they began in time and ended

@@ -51,6 +51,7 @@ impl Choice {
                 bad_rate: 1.0,
                 interval: None,
                 good_share: 0.0,
+                untrusted: false,
                 seen: Seen::default(),
             },
             None => bench.check(counts, load)?,
@@ -204,6 +205,13 @@ impl Answer {
                 "not monotone: a rate below the edge was not carried, so the edge may be too high; \
                  {remedy}"
             ));
+        }
+        if edge.metastable {
+            self.unknown.push(
+                "metastable: with 5 % more than the edge it collapses; the edge held a probe 8 times as \
+                 long"
+                    .to_string(),
+            );
         }
         if let Some(i) = edge.interval
             && i.width() > WIDE * edge.rate_per_s

@@ -11,6 +11,7 @@
 use super::answer::{Answer, Choice, Point, significant};
 use super::problem::{Group, Problem};
 use super::trial::Bench;
+use orrery_scenario::search::fewest;
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -94,7 +95,7 @@ impl Chain<'_> {
     fn search(&self, frontier: bool) -> Result<Found, SpecError> {
         let (problem, group) = (self.bench.problem, self.bench.group);
         let most = problem.counts_max[self.kind];
-        let one = group.bound_of_one_per_s(problem, self.kind);
+        let one = group.bound_of_one_per_s(problem, self.kind, self.bench.policy)?;
         let mut found = Found { pools: most as usize, ..Found::default() };
         if one == Some(0.0) {
             let kind = problem.kind(self.kind);
@@ -141,27 +142,16 @@ impl Chain<'_> {
         }
         let start = needed as u32;
         found.skipped = start as usize - 1;
-        let mut ask = |n: u32| {
+        let fewest = fewest(start, start, most, |n| {
             found.simulated += 1;
-            self.bench.holds(&self.counts(n), load)
+            self.bench.probe(&self.counts(n), load)
+        })?;
+        let Some(high) = fewest.value.map(|n| n as u32) else {
+            found.unknown = Some(format!(
+                "not even {most} {kind}, its `count_max`, carry the load with {policy}"
+            ));
+            return Ok(());
         };
-        // The largest that is known not to hold, and the smallest that is known to.
-        let (mut low, mut high, mut step) = (start - 1, start, 1);
-        while !ask(high)? {
-            if high == most {
-                found.unknown = Some(format!(
-                    "not even {most} {kind}, its `count_max`, carry the load with {policy}"
-                ));
-                return Ok(());
-            }
-            low = high;
-            high = high.saturating_add(step).min(most);
-            step *= 2;
-        }
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if ask(middle)? { high = middle } else { low = middle }
-        }
         for n in high..=high.saturating_add(MORE_MAX).min(most) {
             let check = self.bench.check(&self.counts(n), load)?;
             if check.is_sure(target) {

@@ -11,10 +11,8 @@ use super::file::{Instance, PlanFile, Pools, Source};
 use super::origin::{Origin, policies, set_laws, set_slo, written};
 use orrery_planner::Price;
 use orrery_scenario::scenario::file::{App, Device, LatencyLaw, Model, ScenarioFile};
+use orrery_scenario::search::capacity_per_s;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
-
-/// The largest batch of the simulator.
-const BATCH_MAX: u32 = 4096;
 
 /// What is searched.
 #[derive(Clone, Debug)]
@@ -252,32 +250,20 @@ impl Group {
 
     /// The most requests/s that one instance of a type serves in batches that fit the SLO; none where
     /// no such bound is known, 0 where no batch of some model fits.
-    pub fn bound_of_one_per_s(&self, problem: &Problem, kind: usize) -> Option<f64> {
-        let file = &self.file;
-        let plain = file.app.iter().all(|a| a.size == 1 && a.sizes.is_none());
-        if file.noise.is_some() || !plain || file.app.iter().any(|a| a.slo_ms.is_some()) {
-            return None;
-        }
-        let instance = &problem.plan.instance[kind];
-        let total: f64 = self.expected.iter().sum();
-        let mut seconds_per_request = 0.0;
-        for (model, expected) in file.model.iter().zip(&self.expected) {
-            let own = model.latency_on.get(&instance.kind);
-            let law = own.unwrap_or(&model.latency);
-            if !matches!(law, LatencyLaw::Affine { .. } | LatencyLaw::Table(_)) {
-                return None;
-            }
-            let speed = if own.is_some() { 1.0 } else { instance.speed };
-            let fits = (1..=BATCH_MAX)
-                .map(|k| (k, law.ms(k) / speed))
-                .take_while(|(_, ms)| *ms <= model.slo_ms);
-            let best = fits.map(|(k, ms)| f64::from(k) / ms).fold(0.0, f64::max) * 1e3;
-            if best == 0.0 {
-                return Some(0.0);
-            }
-            seconds_per_request += expected / total / best;
-        }
-        Some(1.0 / seconds_per_request)
+    ///
+    /// # Errors
+    /// When one instance cannot be set up.
+    pub fn bound_of_one_per_s(
+        &self,
+        problem: &Problem,
+        kind: usize,
+        policy: &PolicySpec,
+    ) -> Result<Option<f64>, SpecError> {
+        let one: Vec<u32> = (0..problem.prices.len()).map(|k| u32::from(k == kind)).collect();
+        let mut scenario = self.scenario(problem, &one, self.load_per_s)?;
+        scenario.file.allow_hopeless_slo = true;
+        let setup = scenario.setup(problem.plan.seed)?;
+        Ok(capacity_per_s(&scenario, &setup, Some(policy), Some(&self.expected)))
     }
 }
 

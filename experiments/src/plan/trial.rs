@@ -1,22 +1,23 @@
 //! Simulations of a pool: one run, the verdict of several seeds, and the highest rate that a pool
 //! carries.
 //!
-//! A run at a rate has a fixed number of requests (of a trace all), so its verdict is a fact about these
-//! requests: the worst model's share of bad ones is within the target or not. Seeds are replications,
-//! and all pools meet the same requests at the same rate and seed.
+//! A run is a probe of the one search: as long as its verdict needs, at most the plan's requests where
+//! that is enough; of a trace it is all. Seeds are replications, and all pools meet the same requests at
+//! the same rate and seed.
 
 use super::problem::{Group, Problem};
 use super::watch::Watch;
-use orrery_scenario::{PolicySpec, Scenario, SpecError};
-use orrery_sim::driver::simulate;
+use crate::goodput::longest_slo;
+use orrery_scenario::search::{
+    self, Bracket, Criterion, Found, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
+    capacity_per_s,
+};
+use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
 use orrery_sim::stats::{Interval, replications};
+use orrery_sim::time::Span;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The lowest and the highest rate tried, as shares of the first.
-const REACH: f64 = 1e5;
-/// Lower rates that are looked at once the highest is found.
-const BELOW: [f64; 3] = [0.9, 0.7, 0.5];
 /// A run may have so many times the requests that are expected.
 const SPARE: f64 = 1.25;
 
@@ -31,6 +32,8 @@ pub struct Seen {
     pub good_share: f64,
     /// By type: the share of the instances' time that they computed; `NaN` where there is none.
     pub busy: Vec<f64>,
+    /// By type: instances that computed nothing.
+    pub idle: Vec<u32>,
     /// By type and model: the largest batch, in items.
     pub largest: Vec<Vec<u32>>,
 }
@@ -46,6 +49,8 @@ pub struct Check {
     pub interval: Option<Interval>,
     /// The share of all requests that were good.
     pub good_share: f64,
+    /// With some seed the backlog grew, or the run could not be made long enough.
+    pub untrusted: bool,
     /// Of the first seed.
     pub seen: Seen,
 }
@@ -53,7 +58,7 @@ pub struct Check {
 impl Check {
     /// Whether the mean is within the target.
     pub fn meets(&self, target: f64) -> bool {
-        self.bad_rate <= target
+        self.bad_rate <= target && !self.untrusted
     }
 
     /// Whether all of the interval is.
@@ -73,6 +78,8 @@ pub struct Edge {
     pub interval: Option<Interval>,
     /// A lower rate was not carried.
     pub not_monotone: bool,
+    /// With 5 % more it collapses.
+    pub metastable: bool,
     /// The search gave up: any rate was carried.
     pub unbounded: bool,
 }
@@ -112,56 +119,77 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the pool cannot be simulated.
     pub fn holds(&self, counts: &[u32], rate_per_s: f64) -> Result<bool, SpecError> {
-        self.holds_with(counts, rate_per_s, self.first_seed())
+        Ok(self.probe(counts, rate_per_s)?.good)
     }
 
-    fn holds_with(&self, counts: &[u32], rate_per_s: f64, seed: u64) -> Result<bool, SpecError> {
-        let scenario = self.group.scenario(self.problem, counts, rate_per_s)?;
-        Ok(self.run(&scenario, rate_per_s, seed, true)?.is_some())
+    /// The same, with what else the probe says.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn probe(&self, counts: &[u32], rate_per_s: f64) -> Result<Probe, SpecError> {
+        Ok(self.run(counts, rate_per_s, self.first_seed(), (Stop::Clear, 1))?.0)
     }
 
-    /// A run; none when it was stopped because the target was missed for sure.
+    /// A probe, and what else its run showed.
     fn run(
         &self,
-        scenario: &Scenario,
+        counts: &[u32],
         rate_per_s: f64,
         seed: u64,
-        stop_early: bool,
-    ) -> Result<Option<Seen>, SpecError> {
+        (stop, longer): (Stop, u32),
+    ) -> Result<(Probe, Seen), SpecError> {
         self.runs.fetch_add(1, Ordering::Relaxed);
-        let setup = scenario.setup(seed)?;
         let group = self.group;
-        let scale = if group.is_trace { rate_per_s / group.load_per_s } else { 1.0 };
-        let limit = |expected: &f64| (expected * scale * SPARE + 20.0) * self.target();
-        let kinds =
-            scenario.file.device.iter().map(|d| {
-                self.problem.plan.instance.iter().position(|t| t.kind == d.kind).unwrap_or(0)
-            });
-        let kinds: Vec<usize> = kinds.collect();
+        let mut scenario = group.scenario(self.problem, counts, rate_per_s)?;
+        if let (Some(arrivals), false) = (&mut scenario.file.arrivals, group.is_trace) {
+            arrivals.requests = Some(REQUESTS_ENDLESS);
+        }
+        let setup = scenario.setup(seed)?;
+        let rule = Rule { stop, ..self.rule(&scenario, &setup, rate_per_s) }.longer(longer);
+        let types = &self.problem.plan.instance;
+        let kinds = scenario.file.device.iter();
+        let kinds: Vec<usize> =
+            kinds.map(|d| types.iter().position(|t| t.kind == d.kind).unwrap_or(0)).collect();
         let devices = setup.world.core.devices.iter();
-        let watch = Watch {
-            from: setup.window.from,
-            limit: group.expected.iter().map(limit).collect(),
-            stop_early,
-            over: false,
-            bad: vec![0; group.models.len()],
-            all: vec![0; group.models.len()],
-            kind_of: devices.map(|d| kinds[d.kind as usize]).collect(),
-            busy_ns: vec![0; self.problem.plan.instance.len()],
-            largest: vec![vec![0; group.models.len()]; self.problem.plan.instance.len()],
-        };
+        let watch = Watch::new(
+            devices.map(|d| kinds[d.kind as usize]).collect(),
+            types.len(),
+            group.models.len(),
+        );
         let policy = setup.policy(self.policy, seed);
-        let finished = simulate(&setup.world, setup.sources(seed)?, policy, watch);
-        if let Some(why) = finished.failure {
-            let remedy = "repair the file, or choose a slice that leaves the damaged part out";
-            return Err(SpecError::value("workload", why, "a stream without errors", remedy));
+        let judge = Judge::new(rule, group.models.len());
+        let (probe, watch) =
+            search::probe(&setup.world, setup.sources(seed)?, policy, judge, watch)?;
+        let seen = watch.seen(&probe);
+        Ok((probe, seen))
+    }
+
+    fn rule(&self, scenario: &Scenario, setup: &Setup, rate_per_s: f64) -> Rule {
+        let group = self.group;
+        let load = if group.is_trace {
+            let scale = rate_per_s / group.load_per_s;
+            let most = |expected: &f64| (expected * scale * SPARE + 20.0) * self.target();
+            Load::Finite { bad_max: group.expected.iter().map(most).collect() }
+        } else {
+            let shares = Some(group.expected.as_slice());
+            let capacity_per_s = capacity_per_s(scenario, setup, Some(self.policy), shares);
+            Load::Steady { rate_per_s, capacity_per_s }
+        };
+        let rule = Rule {
+            criterion: Criterion::BadRate,
+            target: self.target(),
+            tolerance: self.problem.plan.precision,
+            requests_per_model: self.problem.plan.requests_per_model,
+            warm_up: Span::from_secs_f64(scenario.file.warm_up_s),
+            least: Span::ZERO,
+            exactly: None,
+            stop: Stop::Clear,
+            load,
+        };
+        match group.is_trace {
+            true => rule,
+            false => rule.adapted(longest_slo(setup), self.policy.epoch()),
         }
-        let watch = finished.observer;
-        if watch.over {
-            return Ok(None);
-        }
-        let seen = watch.seen(finished.end);
-        Ok((!stop_early || seen.bad_rate <= self.target()).then_some(seen))
     }
 
     /// A pool at a rate, over all seeds.
@@ -169,20 +197,21 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the pool cannot be simulated.
     pub fn check(&self, counts: &[u32], rate_per_s: f64) -> Result<Check, SpecError> {
-        let scenario = self.group.scenario(self.problem, counts, rate_per_s)?;
-        let one = |seed: &u64| {
-            let seen = self.run(&scenario, rate_per_s, *seed, false)?;
-            Ok(seen.unwrap_or_default())
-        };
+        let one = |seed: &u64| self.run(counts, rate_per_s, *seed, (Stop::AtEnd, 1));
         let seeds = self.problem.seeds();
-        let all: Vec<Seen> = seeds.par_iter().map(one).collect::<Result<_, SpecError>>()?;
-        let bad_by_seed: Vec<f64> = all.iter().map(|s| s.bad_rate).collect();
+        let all: Vec<(Probe, Seen)> =
+            seeds.par_iter().map(one).collect::<Result<_, SpecError>>()?;
+        let untrusted = |p: &Probe| {
+            p.diverging || matches!(p.doubt, Some(search::Doubt::TooLong | search::Doubt::Short))
+        };
+        let bad_by_seed: Vec<f64> = all.iter().map(|(_, s)| s.bad_rate).collect();
         let n = all.len() as f64;
         Ok(Check {
             bad_rate: bad_by_seed.iter().sum::<f64>() / n,
             interval: replications(&bad_by_seed).map(|i| i.within(0.0, 1.0)),
-            good_share: all.iter().map(|s| s.good_share).sum::<f64>() / n,
-            seen: all.into_iter().next().unwrap_or_default(),
+            good_share: all.iter().map(|(_, s)| s.good_share).sum::<f64>() / n,
+            untrusted: all.iter().any(|(p, _)| untrusted(p)),
+            seen: all.into_iter().next().map(|(_, seen)| seen).unwrap_or_default(),
             bad_by_seed,
         })
     }
@@ -192,17 +221,31 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the pool cannot be simulated.
     pub fn seen(&self, counts: &[u32], rate_per_s: f64) -> Result<Seen, SpecError> {
-        let scenario = self.group.scenario(self.problem, counts, rate_per_s)?;
-        Ok(self.run(&scenario, rate_per_s, self.first_seed(), false)?.unwrap_or_default())
+        Ok(self.run(counts, rate_per_s, self.first_seed(), (Stop::AtEnd, 1))?.1)
     }
 
-    /// The highest rate that a pool carries with the first seed, looked for from a rate on.
+    fn search(
+        &self,
+        counts: &[u32],
+        from_per_s: f64,
+        seed: u64,
+        around: bool,
+    ) -> Result<Found, SpecError> {
+        let tolerance = self.problem.plan.precision;
+        // Small steps first: whoever asks has a good idea of the rate.
+        let (step, step_max) = (1.0 + 4.0 * tolerance, 4.0);
+        Bracket { start: from_per_s, tolerance, step, step_max, around }
+            .highest(|rate, longer| Ok(self.run(counts, rate, seed, (Stop::Clear, longer))?.0))
+    }
+
+    /// The highest rate that a pool carries with the first seed, looked for from a rate on; 0 where none
+    /// is carried.
     ///
     /// # Errors
     /// When the pool cannot be simulated.
     pub fn highest(&self, counts: &[u32], from_per_s: f64) -> Result<f64, SpecError> {
-        let ask = |rate: f64| self.holds(counts, rate);
-        Ok(highest(from_per_s, self.problem.plan.precision, ask)?.0)
+        let found = self.search(counts, from_per_s, self.first_seed(), false)?;
+        Ok(found.value.or(found.good_up_to).unwrap_or(0.0))
     }
 
     /// The highest rate with each seed, looked for from a rate on.
@@ -211,92 +254,18 @@ impl<'a> Bench<'a> {
     /// When the pool cannot be simulated.
     pub fn edge(&self, counts: &[u32], from_per_s: f64) -> Result<Edge, SpecError> {
         let seeds = self.problem.seeds();
-        let of = |seed: &u64| {
-            let ask = |rate: f64| self.holds_with(counts, rate, *seed);
-            highest(from_per_s, self.problem.plan.precision, ask)
-        };
-        let found: Vec<(f64, bool)> = seeds.par_iter().map(of).collect::<Result<_, _>>()?;
-        let by_seed_per_s: Vec<f64> = found.iter().map(|f| f.0).collect();
-        let first = by_seed_per_s.first().copied().unwrap_or(0.0);
-        let lower: Vec<bool> = match first > 0.0 {
-            true => BELOW
-                .par_iter()
-                .map(|share| self.holds(counts, first * share))
-                .collect::<Result<_, _>>()?,
-            false => Vec::new(),
-        };
+        let of = |seed: &u64| self.search(counts, from_per_s, *seed, true);
+        let found: Vec<Found> = seeds.par_iter().map(of).collect::<Result<_, _>>()?;
+        let rate = |f: &Found| f.value.or(f.good_up_to).unwrap_or(0.0);
+        let by_seed_per_s: Vec<f64> = found.iter().map(rate).collect();
         let interval = replications(&by_seed_per_s).map(|i| i.within(0.0, f64::INFINITY));
         Ok(Edge {
             rate_per_s: by_seed_per_s.iter().sum::<f64>() / by_seed_per_s.len() as f64,
             interval,
-            not_monotone: lower.contains(&false),
-            unbounded: found.iter().any(|f| f.1),
+            not_monotone: found.iter().any(|f| f.worse_below.is_some()),
+            metastable: found.iter().any(|f| f.collapse.is_some()),
+            unbounded: found.iter().any(|f| f.good_up_to.is_some()),
             by_seed_per_s,
         })
-    }
-}
-
-/// The highest rate that holds, within the precision below one that does not, and whether the search
-/// gave up because all held; 0 when none holds.
-fn highest(
-    from: f64,
-    precision: f64,
-    mut holds: impl FnMut(f64) -> Result<bool, SpecError>,
-) -> Result<(f64, bool), SpecError> {
-    let (mut low, mut high) = (from, from);
-    // Small steps first: whoever asks has a good idea of the rate.
-    let mut step = 1.0 + 4.0 * precision;
-    if holds(from)? {
-        loop {
-            high = low * step;
-            if high > from * REACH {
-                return Ok((low, true));
-            }
-            if !holds(high)? {
-                break;
-            }
-            low = high;
-            step = (step * step).min(4.0);
-        }
-    } else {
-        loop {
-            low = high / step;
-            if low < from / REACH {
-                return Ok((0.0, false));
-            }
-            if holds(low)? {
-                break;
-            }
-            high = low;
-            step = (step * step).min(4.0);
-        }
-    }
-    while high > low * (1.0 + precision) {
-        let middle = (low * high).sqrt();
-        if holds(middle)? { low = middle } else { high = middle }
-    }
-    Ok((low, false))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_search_ends_next_to_the_edge_from_wherever_it_begins() {
-        for edge in [0.5, 3.0, 100.0, 2_345.0] {
-            for from in [0.9, 99.0, 2e4] {
-                let mut runs = 0;
-                let found = highest(from, 0.01, |rate| {
-                    runs += 1;
-                    Ok(rate <= edge)
-                });
-                let (found, gave_up) = found.unwrap();
-                assert!(found <= edge && found * 1.01 >= edge && !gave_up, "{found} {edge}");
-                assert!(runs < 40, "{runs} runs");
-            }
-        }
-        assert_eq!(highest(1.0, 0.1, |_| Ok(false)).unwrap(), (0.0, false));
-        assert!(highest(1.0, 0.1, |_| Ok(true)).unwrap().1);
     }
 }

@@ -11,7 +11,7 @@ use crate::output::say;
 use crate::sweep::{Entry, Store};
 use orrery_planner::search::threshold;
 use orrery_planner::{PlannerError, Pool};
-use orrery_scenario::pool::{Allowable, PoolRun, Search, SearchError, allowable, simulate_pool};
+use orrery_scenario::pool::{Allowable, PoolRun, Search, SearchError, allowable, probe};
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::stats::{Interval, replications};
 use rayon::prelude::*;
@@ -256,9 +256,8 @@ impl Evaluator {
                 if rate <= 0.0 {
                     return Ok(true);
                 }
-                let arrivals = world.arrivals.scaled(rate / world.arrivals.mean_rate_per_s()?);
                 let run = run(world, pool, policy, seed);
-                if simulate_pool(&PoolRun { arrivals: &arrivals, ..run })?.holds {
+                if probe(&run, rate, world.conditions.precision)?.good {
                     return Ok(true);
                 }
             }
@@ -293,7 +292,6 @@ fn run<'a>(world: &'a World, pool: &'a Pool, policy: &'a PolicySpec, seed: u64) 
         queries: world.conditions.queries,
         warm_up: 0,
         percentile: PERCENTILE,
-        stop_early: true,
         seed,
     }
 }

@@ -1,18 +1,20 @@
 //! The allowable throughput (Kairos, §3): the highest rate of arrivals at which the percentile of the
 //! latencies is within the QoS.
 //!
-//! Rates are doubled or halved until one holds and the next does not, and bisected then, for each seed by
-//! itself; a search knows nothing of bounds but where to begin. One seed's rate is a random number, and
-//! the seeds' mean has an interval. A rate below one that failed may hold by chance: the rate found is
-//! one that holds with one that does not within `precision` above it.
+//! Each seed is a search of its own (see [`search`](crate::search)); a search knows nothing of bounds but
+//! where to begin. One seed's rate is a random number, and the seeds' mean has an interval. A rate below
+//! one that failed may hold by chance: the rate found is one that holds with one that does not within
+//! `precision` above it.
 
-use super::{PoolRun, simulate_pool};
+use super::{PoolRun, parts};
 use crate::error::SpecError;
+use crate::search::{self, Bracket, Criterion, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop};
 use orrery_sim::stats::{Interval, replications};
+use orrery_sim::time::Span;
 use orrery_traces::arrivals::ArrivalLaw;
 use thiserror::Error;
 
-/// The lowest and highest rate tried.
+/// The lowest and highest rate that a search may begin with.
 const RATES_PER_S: (f64, f64) = (1e-3, 1e7);
 
 /// How to search.
@@ -52,7 +54,7 @@ pub enum SearchError {
 /// Searches the allowable throughput. `run` says all but the rate and the seed; its arrivals are scaled.
 ///
 /// # Errors
-/// As [`simulate_pool`], when a setting is out of range, and when the QoS holds at any rate.
+/// As [`probe`], when a setting is out of range, and when the QoS holds at any rate.
 pub fn allowable(run: &PoolRun<'_>, search: &Search) -> Result<Allowable, SearchError> {
     let out = |key: &str, found: f64, allowed: &str| {
         Err(SpecError::value(key, found, allowed, "choose another").into())
@@ -66,91 +68,54 @@ pub fn allowable(run: &PoolRun<'_>, search: &Search) -> Result<Allowable, Search
     if search.seeds.is_empty() {
         return out("seeds", 0.0, "at least one seed");
     }
-    let mut runs = 0;
-    let mut of_seed = |seed: u64| {
-        let mut holds = |rate: f64| {
-            runs += 1;
-            let arrivals = at_rate(run.arrivals, rate)?;
-            let one = PoolRun { arrivals: &arrivals, seed, stop_early: true, ..run.clone() };
-            Ok::<bool, SpecError>(simulate_pool(&one)?.holds)
-        };
-        highest(search, &mut holds)
+    // Small steps first: whoever calls has a good idea of the rate.
+    let bracket = Bracket {
+        start: search.from_per_s,
+        tolerance: search.precision,
+        step: 1.0 + 8.0 * search.precision,
+        step_max: 4.0,
+        around: false,
     };
-    let by_seed: Result<Vec<f64>, SearchError> =
-        search.seeds.iter().map(|&seed| of_seed(seed)).collect();
-    let by_seed_per_s = by_seed?;
+    let mut runs = 0;
+    let mut by_seed_per_s = Vec::with_capacity(search.seeds.len());
+    for &seed in &search.seeds {
+        let found = bracket.highest(|rate_per_s, _| {
+            runs += 1;
+            probe(&PoolRun { seed, ..run.clone() }, rate_per_s, search.precision)
+        })?;
+        if let Some(rate_per_s) = found.good_up_to {
+            return Err(SearchError::Unbounded { rate_per_s });
+        }
+        by_seed_per_s.push(found.value.unwrap_or(0.0));
+    }
     let rate_per_s = by_seed_per_s.iter().sum::<f64>() / by_seed_per_s.len() as f64;
     let interval_per_s = replications(&by_seed_per_s);
     Ok(Allowable { by_seed_per_s, rate_per_s, interval_per_s, runs })
 }
 
+/// Whether the QoS holds at a rate, by `run`'s number of queries unless it is clear before.
+///
+/// # Errors
+/// When a parameter of the arrivals is out of range, or the counts are not those of the model's kinds.
+pub fn probe(run: &PoolRun<'_>, rate_per_s: f64, precision: f64) -> Result<Probe, SpecError> {
+    let arrivals = at_rate(run.arrivals, rate_per_s)?;
+    let endless = PoolRun { arrivals: &arrivals, queries: REQUESTS_ENDLESS, ..run.clone() };
+    let (world, sources, policy) = parts(&endless)?;
+    let rule = Rule {
+        criterion: Criterion::BadRate,
+        target: 1.0 - run.percentile,
+        tolerance: precision,
+        requests_per_model: run.queries.saturating_sub(run.warm_up),
+        warm_up: Span::from_secs_f64(run.warm_up as f64 / rate_per_s),
+        least: Span::ZERO,
+        exactly: None,
+        stop: Stop::Clear,
+        load: Load::Steady { rate_per_s, capacity_per_s: None },
+    };
+    Ok(search::probe(&world, sources, policy, Judge::new(rule, 1), ())?.0)
+}
+
 /// A law at another rate.
 fn at_rate(law: &ArrivalLaw, rate_per_s: f64) -> Result<ArrivalLaw, SpecError> {
     Ok(law.scaled(rate_per_s / law.mean_rate_per_s()?))
-}
-
-/// The highest rate that holds, within the precision below one that does not.
-fn highest(
-    search: &Search,
-    holds: &mut impl FnMut(f64) -> Result<bool, SpecError>,
-) -> Result<f64, SearchError> {
-    let (mut low, mut high) = (search.from_per_s, search.from_per_s);
-    if holds(low)? {
-        // Small steps first: whoever calls has a good idea of the rate.
-        let mut step = 1.0 + 8.0 * search.precision;
-        loop {
-            high = (low * step).min(RATES_PER_S.1);
-            if !holds(high)? {
-                break;
-            }
-            if high >= RATES_PER_S.1 {
-                return Err(SearchError::Unbounded { rate_per_s: high });
-            }
-            low = high;
-            step = (step * step).min(4.0);
-        }
-    } else {
-        let mut step = 1.0 + 8.0 * search.precision;
-        loop {
-            low = high / step;
-            if low < RATES_PER_S.0 {
-                return Ok(0.0);
-            }
-            if holds(low)? {
-                break;
-            }
-            high = low;
-            step = (step * step).min(4.0);
-        }
-    }
-    while high > low * (1.0 + search.precision) {
-        let middle = (low * high).sqrt();
-        if holds(middle)? { low = middle } else { high = middle }
-    }
-    Ok(low)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_search_ends_next_to_the_edge_from_wherever_it_begins() {
-        for edge in [0.5, 3.0, 100.0, 12_345.0] {
-            for from_per_s in [0.01, 99.0, 1e6] {
-                let search = Search { from_per_s, precision: 0.01, seeds: vec![1] };
-                let mut runs = 0;
-                let found = highest(&search, &mut |rate| {
-                    runs += 1;
-                    Ok(rate <= edge)
-                });
-                let found = found.unwrap();
-                assert!(found <= edge && found * 1.01 >= edge, "{found} {edge}");
-                assert!(runs < 40, "{runs} runs");
-            }
-        }
-        let search = Search { from_per_s: 1.0, precision: 0.1, seeds: vec![1] };
-        assert_eq!(highest(&search, &mut |_| Ok(false)).unwrap(), 0.0);
-        assert!(matches!(highest(&search, &mut |_| Ok(true)), Err(SearchError::Unbounded { .. })));
-    }
 }

@@ -5,15 +5,10 @@ use orrery_sim::observer::{Batch, Observer};
 use orrery_sim::policy::Outcome;
 use orrery_sim::request::{End, Request};
 use orrery_sim::time::{Span, Time};
-use std::collections::VecDeque;
 
-/// Counts the queries behind the warm-up.
+/// Counts the queries after the warm-up.
 pub(super) struct Watch {
     warm_up: u64,
-    queries: u64,
-    /// More late queries than this, and the percentile is beyond the QoS.
-    late_max: u64,
-    stop_early: bool,
     kind_of: Vec<usize>,
     busy_ns: Vec<u64>,
     latencies_ns: Vec<u64>,
@@ -22,11 +17,6 @@ pub(super) struct Watch {
     items: u64,
     first: Time,
     last: Time,
-    /// Where a run may stop early: deadline and end of the queries from number `open_from` on that
-    /// were not overdue when last looked, and how many were. A policy may leave late ones for ever.
-    open: VecDeque<(Time, bool)>,
-    open_from: u64,
-    overdue: u64,
 }
 
 impl Watch {
@@ -34,9 +24,6 @@ impl Watch {
         let counted = run.queries.saturating_sub(run.warm_up);
         Watch {
             warm_up: run.warm_up,
-            queries: run.queries,
-            late_max: counted - needed(counted, run.percentile),
-            stop_early: run.stop_early,
             kind_of,
             busy_ns: vec![0; run.counts.len()],
             latencies_ns: Vec::with_capacity(counted.min(1 << 22) as usize),
@@ -45,36 +32,12 @@ impl Watch {
             items: 0,
             first: Time::NEVER,
             last: Time::ZERO,
-            open: VecDeque::new(),
-            open_from: run.warm_up,
-            overdue: 0,
-        }
-    }
-
-    fn decided(&self) -> bool {
-        let counted = self.queries.saturating_sub(self.warm_up);
-        self.late + self.overdue > self.late_max || self.met >= counted - self.late_max
-    }
-
-    /// Counts the queries that did not end by their deadline. Deadlines are in the order of arrival.
-    fn look(&mut self, now: Time) {
-        while let Some(&(deadline, ended)) = self.open.front()
-            && (ended || deadline < now)
-        {
-            self.overdue += u64::from(!ended);
-            self.open.pop_front();
-            self.open_from += 1;
         }
     }
 
     pub(super) fn outcome(mut self, run: &PoolRun<'_>, end: Time) -> PoolOutcome {
         let counted = self.met + self.late;
-        let stopped = self.stop_early && counted < self.queries.saturating_sub(self.warm_up);
-        let holds = if stopped {
-            self.late + self.overdue <= self.late_max
-        } else {
-            self.late <= counted - needed(counted, run.percentile)
-        };
+        let holds = self.late <= counted - needed(counted, run.percentile);
         let mean_ns = self.latencies_ns.iter().map(|&l| u128::from(l)).sum::<u128>()
             / u128::from(counted.max(1));
         let rank = needed(counted, run.percentile).max(1) as usize - 1;
@@ -95,7 +58,6 @@ impl Watch {
             busy: run.counts.iter().zip(&self.busy_ns).map(busy).collect(),
             end,
             holds,
-            stopped,
         }
     }
 }
@@ -106,13 +68,6 @@ fn needed(counted: u64, percentile: f64) -> u64 {
 }
 
 impl Observer for Watch {
-    fn arrived(&mut self, _now: Time, request: &Request) {
-        if self.stop_early && request.id.0 >= self.warm_up {
-            self.open.push_back((request.deadline, false));
-            self.look(request.arrival);
-        }
-    }
-
     fn closed(&mut self, _: Time, batch: &Batch<'_>, _: Option<Time>, outcome: Outcome) {
         if let Outcome::Done { start, end, .. } = outcome {
             self.busy_ns[self.kind_of[batch.device.index()]] += (end - start).ns();
@@ -128,19 +83,9 @@ impl Observer for Watch {
         } else {
             self.late += 1;
         }
-        if self.stop_early {
-            match request.id.0.checked_sub(self.open_from) {
-                Some(at) => self.open[at as usize].1 = true,
-                None => self.overdue -= 1, // late, and counted as such
-            }
-        }
         self.latencies_ns.push((now - request.arrival).ns());
         self.items += u64::from(request.size);
         self.first = self.first.min(request.arrival);
         self.last = self.last.max(request.arrival);
-    }
-
-    fn stop(&self) -> bool {
-        self.stop_early && self.decided()
     }
 }

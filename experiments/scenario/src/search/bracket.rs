@@ -1,0 +1,353 @@
+//! The search itself: bracket, then bisect. It knows no scheduler: it asks a closure.
+//!
+//! ```text
+//! highest rate:    from `start`, up while good or down while bad, by steps that may grow, until both
+//!                  were seen; then the geometric middle, until the bracket is narrower than `tolerance`
+//! fewest devices:  up while bad, by steps that double, then the middle of whole numbers
+//! ```
+//!
+//! Bisection takes for granted that less load is never worse. It looks at some lower rates afterwards
+//! and says so when that was wrong. Where 5 % more collapses, the answer is probed again for longer, and
+//! searched anew with such probes when it does not hold.
+
+use super::Probe;
+
+/// Shares of the found rate that are probed afterwards: below it, to see whether less is worse.
+const BELOW: [f64; 3] = [0.9, 0.7, 0.5];
+
+/// And just above it, to see whether it collapses.
+const ABOVE: f64 = 1.05;
+
+/// With 5 % more than the peak a stable scheduler loses little more than 5 %: more than this share of
+/// bad requests is a collapse.
+const COLLAPSE: f64 = 0.25;
+
+/// An answer next to a collapse is probed again for so many times as long.
+const LONGER: u32 = 8;
+
+/// The search gives up below this share of where it began, and above so many times that.
+const REACH: (f64, f64) = (1e-7, 1e5);
+
+/// How a rate is searched.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bracket {
+    /// The rate to begin with.
+    pub start: f64,
+    /// The relative width of the final bracket.
+    pub tolerance: f64,
+    /// The first step, as a factor; each next one is its square.
+    pub step: f64,
+    /// The largest step.
+    pub step_max: f64,
+    /// Look below and above the answer, too.
+    pub around: bool,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// The highest good rate, or the smallest good number; `None` when there is no answer.
+    pub value: Option<f64>,
+    /// The probe that it was found by.
+    pub at: Option<Probe>,
+    /// No load was good, however small, or not even the most devices were enough.
+    pub never_good: bool,
+    /// Every rate was good, up to this one: there is no answer.
+    pub good_up_to: Option<f64>,
+    /// The highest rate (smallest number) that was good beyond doubt.
+    pub clearly_good: Option<f64>,
+    /// The lowest rate above the answer (largest number below it) that was bad beyond doubt.
+    pub clearly_bad: Option<f64>,
+    /// A lower rate that was bad.
+    pub worse_below: Option<f64>,
+    /// The share of bad requests with 5 % more, where that is a collapse.
+    pub collapse: Option<f64>,
+    /// The rate that was found first, where a longer probe refuted it.
+    pub refuted: Option<f64>,
+    /// Probes made.
+    pub probes: u32,
+    /// Requests simulated by all probes.
+    pub requests: u64,
+}
+
+/// Asks, and remembers all answers.
+struct Asked<F> {
+    probe: F,
+    /// Probes are so many times as long.
+    longer: u32,
+    all: Vec<(f64, Probe)>,
+}
+
+impl<E, F: FnMut(f64, u32) -> Result<Probe, E>> Asked<F> {
+    fn new(probe: F) -> Asked<F> {
+        Asked { probe, longer: 1, all: Vec::new() }
+    }
+
+    fn ask(&mut self, at: f64) -> Result<bool, E> {
+        let probe = (self.probe)(at, self.longer)?;
+        let good = probe.good;
+        self.all.push((at, probe));
+        Ok(good)
+    }
+
+    /// From `good` to `bad`, none of which need be known, to a bracket of the tolerance. Neither end may
+    /// be found: then the other is.
+    fn bracket(&mut self, search: &Bracket) -> Result<(Option<f64>, Option<f64>), E> {
+        let next = |step: f64| (step * step).min(search.step_max);
+        let mut step = search.step;
+        let (mut good, mut bad) = (search.start, search.start);
+        if self.ask(search.start)? {
+            loop {
+                bad = good * step;
+                if bad > search.start * REACH.1 {
+                    return Ok((Some(good), None));
+                }
+                if !self.ask(bad)? {
+                    break;
+                }
+                good = bad;
+                step = next(step);
+            }
+        } else {
+            loop {
+                good = bad / step;
+                if good < search.start * REACH.0 {
+                    return Ok((None, Some(bad)));
+                }
+                if self.ask(good)? {
+                    break;
+                }
+                bad = good;
+                step = next(step);
+            }
+        }
+        while bad > good * (1.0 + search.tolerance) {
+            let middle = (good * bad).sqrt();
+            if self.ask(middle)? { good = middle } else { bad = middle }
+        }
+        Ok((Some(good), Some(bad)))
+    }
+
+    /// The share of bad requests with at most 5 % more than `value`, if it collapses.
+    fn collapse(&self, value: f64) -> Option<f64> {
+        let above = |(v, p): &&(f64, Probe)| {
+            *v > value && *v <= value * ABOVE * (1.0 + 1e-9) && p.bad_rate > COLLAPSE
+        };
+        self.all.iter().filter(above).map(|(_, p)| p.bad_rate).reduce(f64::max)
+    }
+
+    /// What was found. What the last probe of a rate said counts.
+    fn found(self, value: Option<f64>) -> Found {
+        let of = |at: f64| self.all.iter().rev().find(|(v, _)| *v == at).map(|(_, p)| p);
+        let sure = |good: bool| {
+            self.all.iter().filter(move |(v, p)| {
+                p.good == good && p.is_sure() && of(*v).is_some_and(|last| last.good == good)
+            })
+        };
+        let below = |(v, p): &&(f64, Probe)| !p.good && value.is_some_and(|value| *v < value);
+        Found {
+            value,
+            at: value.and_then(of).cloned(),
+            clearly_good: sure(true).map(|(v, _)| *v).reduce(f64::max),
+            clearly_bad: sure(false)
+                .map(|(v, _)| *v)
+                .filter(|v| value.is_none_or(|x| *v > x))
+                .reduce(f64::min),
+            worse_below: self.all.iter().filter(below).map(|(v, _)| *v).reduce(f64::max),
+            collapse: value.and_then(|value| self.collapse(value)),
+            probes: self.all.len() as u32,
+            requests: self.all.iter().map(|(_, p)| p.requests).sum(),
+            ..Found::default()
+        }
+    }
+}
+
+impl Bracket {
+    /// The highest good rate. The closure is asked for a probe at a rate that is so many times as long as
+    /// usual.
+    ///
+    /// # Errors
+    /// The first error of a probe.
+    pub fn highest<E>(&self, probe: impl FnMut(f64, u32) -> Result<Probe, E>) -> Result<Found, E> {
+        let mut asked = Asked::new(probe);
+        let mut value = match asked.bracket(self)? {
+            (Some(good), Some(_)) => good,
+            (Some(good), None) => {
+                return Ok(Found { good_up_to: Some(good), ..asked.found(None) });
+            }
+            (None, _) => return Ok(Found { never_good: true, ..asked.found(None) }),
+        };
+        let mut refuted = None;
+        if self.around {
+            asked.ask(value * ABOVE)?;
+            if asked.collapse(value).is_some() {
+                asked.longer = LONGER;
+                if !asked.ask(value)? {
+                    refuted = Some(value);
+                    let start = value / (1.0 + 4.0 * self.tolerance);
+                    let again = Bracket { start, step: 1.0 + 4.0 * self.tolerance, ..*self };
+                    match asked.bracket(&again)?.0 {
+                        Some(good) => value = good,
+                        None => {
+                            return Ok(Found { never_good: true, refuted, ..asked.found(None) });
+                        }
+                    }
+                }
+                asked.longer = 1;
+            }
+            for share in BELOW {
+                asked.ask(value * share)?;
+            }
+        }
+        Ok(Found { refuted, ..asked.found(Some(value)) })
+    }
+}
+
+/// The smallest good number from `least` to `most`, looked for from `start` on by steps that double.
+///
+/// # Errors
+/// The first error of a probe.
+pub fn fewest<E>(
+    start: u32,
+    least: u32,
+    most: u32,
+    mut probe: impl FnMut(u32) -> Result<Probe, E>,
+) -> Result<Found, E> {
+    let mut asked = Asked::new(|at: f64, _| probe(at as u32));
+    let mut high = start.clamp(least, most);
+    let mut low = least - 1; // the largest number known to be too few
+    let mut step = (high - low).max(1);
+    while !asked.ask(f64::from(high))? {
+        if high == most {
+            return Ok(Found { never_good: true, ..asked.found(None) });
+        }
+        low = high;
+        high = high.saturating_add(step).min(most);
+        step = step.saturating_mul(2);
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if asked.ask(f64::from(middle))? { high = middle } else { low = middle }
+    }
+    let value = f64::from(high);
+    let sure = |good: bool| {
+        let these = asked.all.iter().filter(move |(_, p)| p.good == good && p.is_sure());
+        these.map(|(v, _)| *v).collect::<Vec<f64>>()
+    };
+    let clearly_good = sure(true).into_iter().reduce(f64::min);
+    let clearly_bad = sure(false).into_iter().filter(|v| *v < value).reduce(f64::max);
+    // Fewer are worse by themselves: what bisection saw below the answer is no warning.
+    Ok(Found {
+        worse_below: None,
+        collapse: None,
+        clearly_good,
+        clearly_bad,
+        ..asked.found(Some(value))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Doubt;
+    use std::convert::Infallible;
+
+    fn probe(good: bool, bad_rate: f64) -> Result<Probe, Infallible> {
+        Ok(Probe {
+            good,
+            doubt: None,
+            diverging: false,
+            bad_rate,
+            good_share: 1.0 - bad_rate,
+            worst_model: 0,
+            requests: 10,
+            measured_s: 1.0,
+        })
+    }
+
+    /// Good up to `peak`.
+    fn step(peak: f64) -> impl FnMut(f64, u32) -> Result<Probe, Infallible> {
+        move |rate, _| probe(rate <= peak, if rate <= peak { 0.0 } else { 1.0 - peak / rate })
+    }
+
+    fn from(start: f64) -> Bracket {
+        Bracket { start, tolerance: 0.005, step: 2.0, step_max: 2.0, around: true }
+    }
+
+    #[test]
+    fn the_peak_is_found_from_below_and_from_above_by_any_steps() {
+        for start in [1.0, 90.0, 4000.0] {
+            for (step_1, step_max) in [(2.0, 2.0), (1.04, 4.0)] {
+                let bracket = Bracket { step: step_1, step_max, ..from(start) };
+                let Ok(found) = bracket.highest(step(100.0));
+                let value = found.value.unwrap();
+                assert!(value <= 100.0 && value * 1.005 > 100.0, "{found:?}");
+                assert!(found.at.as_ref().is_some_and(|p| p.good));
+                assert_eq!((found.worse_below, found.collapse, found.refuted), (None, None, None));
+                assert_eq!(found.requests, 10 * u64::from(found.probes));
+                assert!(found.probes < 40, "{found:?}");
+                let (good, bad) = (found.clearly_good.unwrap(), found.clearly_bad.unwrap());
+                assert!(good == value && bad > 100.0 && bad <= value * 1.005, "{found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_never_good_has_no_answer_and_ends() {
+        let Ok(found) = from(100.0).highest(|_, _| probe(false, 1.0));
+        assert_eq!((found.value, found.at, found.never_good), (None, None, true));
+    }
+
+    #[test]
+    fn what_is_always_good_has_no_answer_and_ends() {
+        let Ok(found) = from(100.0).highest(|_, _| probe(true, 0.0));
+        assert_eq!(found.value, None);
+        assert!(found.good_up_to.is_some_and(|rate| rate > 1e6), "{found:?}");
+    }
+
+    #[test]
+    fn a_response_that_is_not_monotone_and_one_that_collapses_are_told() {
+        let planner = |rate: f64, _| probe(rate <= 100.0 && !(60.0..80.0).contains(&rate), 0.02);
+        let Ok(found) = from(90.0).highest(planner);
+        assert!(found.worse_below.is_some_and(|r| (60.0..80.0).contains(&r)), "{found:?}");
+        let Ok(found) = from(90.0).highest(|rate, _| probe(rate <= 100.0, 0.9));
+        assert_eq!((found.collapse, found.refuted), (Some(0.9), None));
+    }
+
+    #[test]
+    fn an_answer_that_a_longer_probe_refutes_is_searched_anew() {
+        let metastable = |rate: f64, longer: u32| {
+            let peak = if longer > 1 { 80.0 } else { 100.0 };
+            probe(rate <= peak, if rate <= peak { 0.0 } else { 0.9 })
+        };
+        let Ok(found) = from(90.0).highest(metastable);
+        let (value, refuted) = (found.value.unwrap(), found.refuted.unwrap());
+        assert!(value <= 80.0 && value * 1.005 > 80.0, "{found:?}");
+        assert!(refuted <= 100.0 && refuted * 1.005 > 100.0, "{found:?}");
+        assert!(found.at.is_some_and(|p| p.good));
+    }
+
+    #[test]
+    fn what_is_undecided_is_no_clear_answer() {
+        let wide = |rate: f64, _| {
+            let doubt = (50.0..150.0).contains(&rate).then_some(Doubt::Undecided);
+            Ok::<Probe, Infallible>(Probe { doubt, ..probe(rate <= 100.0, 0.02)? })
+        };
+        let Ok(found) = from(90.0).highest(wide);
+        let (good, bad) = (found.clearly_good.unwrap(), found.clearly_bad.unwrap());
+        assert!(good < 50.0 && bad >= 150.0 && !found.at.unwrap().is_sure());
+    }
+
+    #[test]
+    fn the_fewest_devices_by_whole_numbers() {
+        for (start, needed) in [(1, 1), (1, 13), (64, 13), (8, 1000)] {
+            let Ok(found) = fewest(start, 1, 4096, |n| probe(n >= needed, 0.0));
+            assert_eq!(found.value, Some(f64::from(needed)));
+            assert_eq!(found.worse_below, None);
+        }
+        let Ok(found) = fewest(7, 7, 100, |n| probe(n >= 9, 0.0));
+        assert_eq!((found.value, found.clearly_bad), (Some(9.0), Some(8.0)));
+        let Ok(found) = fewest(8, 1, 100, |_| probe(false, 1.0));
+        assert_eq!((found.value, found.never_good), (None, true));
+    }
+}

@@ -1,0 +1,344 @@
+//! One probe: is this load within the target?
+//!
+//! Requests stream in, and the run is stopped when it is decided. A request is judged when it has ended or
+//! its deadline has passed, in the order of arrival, so that what waits for ever counts too. At some
+//! arrivals, each time twice as many as before, each model's share of bad requests is looked at:
+//!
+//! ```text
+//! bad:        some model's interval lies above the target, or the backlog grows, or more is answered in
+//!             time than the devices can ever compute
+//! good:       every model's interval lies below it, and the probe is long enough
+//! undecided:  after `requests_per_model`; the worst model's estimate says where it leans
+//! ```
+//!
+//! The interval is that of batch means, 95 % stretched to 99.9 %.
+//!
+//! **Long enough.** With a load that is a share e above what can be served, a queue's delay is e · t after t. So a
+//! probe that lasted t, and whose longest delay was d, shows that e is at most d / t. It is long enough
+//! when that is the tolerance of the search; a delay beyond the SLO is a bad request and shows by itself.
+//! Hence with an SLO of 10 s and a tolerance of 0.5 % a probe near the edge lasts 2,000 s.
+
+use super::tally::{Fate, Flow, Tally};
+use super::{Criterion, Load, Rule, Stop};
+use orrery_sim::observer::Observer;
+use orrery_sim::request::{End, Request};
+use orrery_sim::time::{Span, Time};
+use std::collections::VecDeque;
+
+/// The first look, in arrivals for each model.
+const FIRST_LOOK: u64 = 1000;
+
+/// A probe that is not long enough after so many requests is undecided, and not good.
+const REQUESTS_MAX: u64 = 20_000_000;
+
+/// A system fills as long as its first requests wait: its backlog is looked at after so many times that.
+const DELAYS: u64 = 3;
+
+/// Why a probe is not sure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// The interval still held the target after all requests: it goes by the estimate.
+    Undecided,
+    /// The run was told to be shorter than its verdict needs.
+    Short,
+    /// It was not long enough after the most requests that a probe may have.
+    TooLong,
+}
+
+/// What a probe said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// Whether the load is within the target.
+    pub good: bool,
+    /// Why that is not beyond doubt.
+    pub doubt: Option<Doubt>,
+    /// Whether the backlog grew, or more was offered than can ever be served.
+    pub diverging: bool,
+    /// The worst model's share of bad requests.
+    pub bad_rate: f64,
+    /// The share of all requests that were answered in time.
+    pub good_share: f64,
+    /// Which model that is.
+    pub worst_model: usize,
+    /// Requests simulated.
+    pub requests: u64,
+    /// How long the part that counts lasted.
+    pub measured_s: f64,
+}
+
+impl Probe {
+    /// Whether its verdict is beyond doubt.
+    pub fn is_sure(&self) -> bool {
+        self.doubt.is_none()
+    }
+}
+
+/// A request that counts and is not judged yet.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    arrival: Time,
+    deadline: Time,
+    /// Without an answer until then it is late.
+    overdue: Time,
+    model: u32,
+    fate: Fate,
+}
+
+/// Watches a probe and stops it.
+pub struct Judge {
+    rule: Rule,
+    from: Time,
+    models: Vec<Tally>,
+    flow: Flow,
+    /// In the order of arrival, from request number `first` on.
+    waiting: VecDeque<Waiting>,
+    first: Option<u64>,
+    /// The longest delay of a request that was answered, up to its SLO.
+    longest: Span,
+    arrived: u64,
+    all: u64,
+    /// Look again at so many arrivals; the last look is at `last`.
+    look: u64,
+    last: u64,
+    now: Time,
+    said: Option<Probe>,
+}
+
+impl Judge {
+    /// For so many models.
+    pub fn new(rule: Rule, models: usize) -> Judge {
+        let m = models.max(1) as u64;
+        let last = rule.requests_per_model.saturating_mul(m);
+        Judge {
+            from: Time::ZERO + rule.warm_up,
+            models: vec![Tally::default(); models.max(1)],
+            flow: Flow::default(),
+            waiting: VecDeque::new(),
+            first: None,
+            longest: Span::ZERO,
+            arrived: 0,
+            all: 0,
+            look: (FIRST_LOOK * m).min(last),
+            last,
+            now: Time::ZERO,
+            said: None,
+            rule,
+        }
+    }
+
+    /// What is said of the probe, once it has ended.
+    pub fn verdict(mut self) -> Probe {
+        if self.said.is_none() {
+            // The source ended first: what there is decides.
+            self.judge_all(Time::NEVER);
+            let over = self.over_capacity() || self.flow_grows();
+            let sure = over || matches!(self.rule.load, Load::Finite { .. });
+            let doubt = (!sure).then_some(Doubt::Short);
+            self.say(!over && self.estimate().1 <= self.rule.target, doubt, over);
+        }
+        let said = self.said.take().expect("just said");
+        Probe { requests: self.all, ..said }
+    }
+
+    /// The worst model and its share of bad requests.
+    fn estimate(&self) -> (usize, f64) {
+        let rates = self.models.iter().map(|t| t.bad_rate().0).enumerate();
+        rates.fold((0, 0.0), |worst, this| if this.1 > worst.1 { this } else { worst })
+    }
+
+    fn measured(&self) -> Span {
+        self.now.since(self.from)
+    }
+
+    fn is_steady(&self) -> bool {
+        matches!(self.rule.load, Load::Steady { .. })
+    }
+
+    /// The longest delay until now, up to the SLO; who still waits counts.
+    fn delay(&self) -> Span {
+        let oldest = self
+            .waiting
+            .front()
+            .map_or(Span::ZERO, |w| self.now.since(w.arrival).min(w.deadline.since(w.arrival)));
+        self.longest.max(oldest)
+    }
+
+    /// Whether the measured part shows that no share above the tolerance is left behind.
+    fn is_long_enough(&self) -> bool {
+        let (measured, delay) = (self.measured(), self.delay());
+        measured >= self.rule.least
+            && measured.ns() as f64 * self.rule.tolerance >= delay.ns() as f64
+            && self.is_steady()
+    }
+
+    fn flow_grows(&self) -> bool {
+        self.is_steady()
+            && self.measured() >= self.delay() * DELAYS
+            && self.flow.grows(self.rule.tolerance / 2.0)
+    }
+
+    /// More is answered in time than can ever be computed: the rest is still on its way to be late.
+    fn over_capacity(&self) -> bool {
+        let Load::Steady { rate_per_s, capacity_per_s: Some(capacity) } = self.rule.load else {
+            return false;
+        };
+        rate_per_s * self.good_share() > capacity
+    }
+
+    /// The share of all judged requests that were answered in time.
+    fn good_share(&self) -> f64 {
+        let (of, bad) = self
+            .models
+            .iter()
+            .map(Tally::bad_of)
+            .fold((0, 0), |sum, this| (sum.0 + this.0, sum.1 + this.1));
+        if of == 0 { 1.0 } else { 1.0 - bad as f64 / of as f64 }
+    }
+
+    fn look(&mut self) {
+        let each: Vec<(f64, f64)> = self.models.iter().map(Tally::bad_rate).collect();
+        let target = self.rule.target;
+        let grows = self.flow_grows();
+        let clear = each.iter().any(|(rate, half)| rate - half > target) && self.is_steady();
+        let enough = self.rule.exactly.is_none() && self.is_long_enough();
+        let over = enough && self.over_capacity();
+        let within = each.iter().all(|(rate, half)| rate + half < target);
+        if (clear || grows || over) && self.rule.stop != Stop::AtEnd {
+            self.say(false, None, grows || over);
+        } else if enough && within && self.rule.stop == Stop::Clear {
+            self.say(true, None, false);
+        } else if enough && self.arrived >= self.last {
+            let good = !over && !grows && self.estimate().1 <= target;
+            let sure = over || grows || clear || within;
+            self.say(good, (!sure).then_some(Doubt::Undecided), over || grows);
+        } else if self.arrived >= self.last.max(REQUESTS_MAX)
+            && self.rule.exactly.is_none()
+            && self.is_steady()
+        {
+            self.say(false, Some(Doubt::TooLong), false);
+        }
+        while self.look <= self.arrived {
+            self.look = self.look.saturating_mul(2);
+            if self.arrived < self.last {
+                self.look = self.look.min(self.last);
+            }
+        }
+        // Once all requests have been seen, the length is what is waited for.
+        if self.arrived >= self.last {
+            self.look = self.look.min(self.arrived + self.arrived / 8 + 1);
+        }
+    }
+
+    /// The length that was asked for has been reached.
+    fn end_exactly(&mut self) {
+        let over = self.over_capacity() || self.flow_grows();
+        let target = self.rule.target;
+        let each: Vec<(f64, f64)> = self.models.iter().map(Tally::bad_rate).collect();
+        let bad = each.iter().any(|(rate, half)| rate - half > target);
+        let good = each.iter().all(|(rate, half)| rate + half < target);
+        let doubt = match (over || bad, self.is_long_enough()) {
+            (true, _) => None,
+            (false, false) => Some(Doubt::Short),
+            (false, true) => (!good).then_some(Doubt::Undecided),
+        };
+        self.say(!over && self.estimate().1 <= target, doubt, over);
+    }
+
+    fn say(&mut self, good: bool, doubt: Option<Doubt>, diverging: bool) {
+        let (worst_model, bad_rate) = self.estimate();
+        let measured_s = self.measured().as_secs_f64();
+        let (requests, good_share) = (self.all, self.good_share());
+        self.said = Some(Probe {
+            good,
+            doubt,
+            diverging,
+            bad_rate,
+            good_share,
+            worst_model,
+            requests,
+            measured_s,
+        });
+    }
+
+    /// Judges the requests that have ended or whose deadline is before `now`, in the order of arrival.
+    fn judge_all(&mut self, now: Time) {
+        while let Some(&w) = self.waiting.front() {
+            let fate = match w.fate {
+                Fate::Open if w.overdue < now => Fate::Late,
+                Fate::Open => break,
+                fate => fate,
+            };
+            self.waiting.pop_front();
+            self.first = self.first.map(|first| first + 1);
+            self.models[w.model as usize].add(fate, self.rule.criterion);
+        }
+        if let Load::Finite { bad_max } = &self.rule.load
+            && self.said.is_none()
+            && self.rule.stop != Stop::AtEnd
+            && now < Time::NEVER
+        {
+            // More bad ones than the share of all that will come.
+            let beyond = |(t, most): (&Tally, &f64)| t.bad_of().1 as f64 > *most;
+            if self.models.iter().zip(bad_max).any(beyond) {
+                self.say(false, None, false);
+            }
+        }
+    }
+}
+
+impl Observer for Judge {
+    #[inline]
+    fn arrived(&mut self, _now: Time, request: &Request) {
+        self.all += 1;
+        self.now = request.arrival;
+        if request.arrival < self.from || self.said.is_some() {
+            return;
+        }
+        if self.rule.exactly.is_some_and(|length| self.measured() >= length) {
+            self.judge_all(self.now);
+            self.end_exactly();
+            return;
+        }
+        self.first.get_or_insert(request.id.0);
+        self.models[request.model.index()].arrived += 1;
+        self.flow.arrived();
+        // Who has no deadline is never late.
+        let slo = if request.deadline == Time::NEVER { Span::ZERO } else { request.slo() };
+        let fate = if request.deadline == Time::NEVER { Fate::Good } else { Fate::Open };
+        let (arrival, deadline) = (request.arrival, request.deadline);
+        // Where drops do not count, they may come after the deadline.
+        let patience = if self.rule.criterion == Criterion::P99 { slo } else { Span::ZERO };
+        let (overdue, model) = (deadline + patience, request.model.0);
+        self.waiting.push_back(Waiting { arrival, deadline, overdue, model, fate });
+        self.arrived += 1;
+        self.judge_all(self.now);
+        if self.arrived >= self.look && self.said.is_none() {
+            self.look();
+        }
+    }
+
+    #[inline]
+    fn ended(&mut self, now: Time, request: &Request, end: End, _start: Option<Time>) {
+        if self.said.is_some() || request.arrival < self.from {
+            return;
+        }
+        self.flow.left();
+        let delay = now.since(request.arrival);
+        if request.deadline != Time::NEVER {
+            self.longest = self.longest.max(delay.min(request.slo()));
+        }
+        // A request before the first that waits was late, and has been judged so.
+        let place = self.first.and_then(|first| request.id.0.checked_sub(first));
+        if let Some(w) = place.and_then(|i| self.waiting.get_mut(i as usize)) {
+            w.fate = match end {
+                End::InTime => Fate::Good,
+                End::Dropped(_) => Fate::Dropped,
+                _ => Fate::Late,
+            };
+        }
+    }
+
+    fn stop(&self) -> bool {
+        self.said.is_some()
+    }
+}

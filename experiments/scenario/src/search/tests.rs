@@ -1,0 +1,129 @@
+//! Probes against what is known of a load in closed form.
+
+use super::*;
+use crate::policy_spec::PolicySpec;
+use crate::scenario::Scenario;
+
+/// One GPU, `1 ms k + 4 ms`, largest batch 16: at most 800 requests/s.
+fn scenario(slo_s: f64, rate_per_s: f64) -> Scenario {
+    let text = format!(
+        "policies = [\"fifo\"]\n[[model]]\nname = \"m\"\nslo_ms = {:.1}\n\
+         latency = {{ affine = {{ alpha_ms = 1.0, beta_ms = 4.0 }} }}\n\
+         [[app]]\nname = \"a\"\nmodel = \"m\"\ntime = {{ constant = {{ ms = 5.0 }} }}\n\
+         [[device]]\ncount = 1\n[arrivals]\npoisson = {{ rate_per_s = {rate_per_s:.3} }}\nrequests = {REQUESTS_ENDLESS}\n",
+        slo_s * 1e3
+    );
+    Scenario::from_text("t.toml", &text).unwrap()
+}
+
+fn rule(rate_per_s: f64) -> Rule {
+    Rule {
+        criterion: Criterion::BadRate,
+        target: 0.01,
+        tolerance: 0.01,
+        requests_per_model: 20_000,
+        warm_up: Span::from_ms(1_000),
+        least: Span::from_ms(4_000),
+        exactly: None,
+        stop: Stop::Clear,
+        load: Load::Steady { rate_per_s, capacity_per_s: None },
+    }
+}
+
+fn judged(policy: &str, slo_s: f64, rate_per_s: f64, rule: Rule) -> Probe {
+    let setup = scenario(slo_s, rate_per_s).setup(1).unwrap();
+    let policy = setup.policy(&PolicySpec::parse(policy).unwrap(), 1);
+    let rule = rule.adapted(setup.slo[0], None);
+    let sources = setup.sources(1).unwrap();
+    probe(&setup.world, sources, policy, Judge::new(rule, 1), ()).unwrap().0
+}
+
+/// Without knowing the capacity: the probe itself has to see the backlog.
+#[test]
+fn a_load_above_the_capacity_is_not_good_however_long_the_slo() {
+    for policy in ["fifo[max_batch=16]", "timeout[max_batch=16,max_wait_ms=1]"] {
+        for slo_s in [0.05, 0.3, 1.0, 10.0, 60.0, 600.0] {
+            for over in [1.03, 1.3, 10.0] {
+                let rate = 800.0 * over;
+                let probe = judged(policy, slo_s, rate, rule(rate));
+                assert!(!probe.good, "{policy} SLO {slo_s} s, {rate}/s: {probe:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_load_well_below_the_capacity_is_good_however_long_the_slo() {
+    for slo_s in [0.3, 1.0, 10.0, 3_600.0] {
+        let probe = judged("fifo[max_batch=16]", slo_s, 700.0, rule(700.0));
+        assert!(probe.good && probe.is_sure(), "SLO {slo_s} s: {probe:?}");
+    }
+}
+
+#[test]
+fn a_probe_lasts_as_long_as_its_longest_delay_needs() {
+    let probe = judged("fifo[max_batch=16]", 60.0, 780.0, rule(780.0));
+    assert!(probe.good, "{probe:?}");
+    // Delays near the edge are far above a batch's 20 ms, and the probe is 100 times as long as they.
+    assert!(probe.measured_s > 4.0, "{probe:?}");
+}
+
+#[test]
+fn a_probe_that_was_told_to_be_short_says_so() {
+    let short =
+        |seconds: u64| Rule { exactly: Some(Span::from_ms(seconds * 1_000)), ..rule(820.0) };
+    let probe = judged("fifo[max_batch=16]", 10.0, 820.0, short(10));
+    assert_eq!(probe.doubt, Some(Doubt::Short), "{probe:?}");
+    assert!((probe.measured_s - 10.0).abs() < 0.1, "{probe:?}");
+    let probe = judged("fifo[max_batch=16]", 10.0, 820.0, short(2_000));
+    assert!(!probe.good && probe.is_sure(), "{probe:?}");
+}
+
+#[test]
+fn the_known_capacity_decides_at_once_what_a_probe_would_take_long_for() {
+    let (rate_per_s, slo_s) = (801.0, 1e4);
+    let capacity_per_s = Some(800.0);
+    let known = Rule { load: Load::Steady { rate_per_s, capacity_per_s }, ..rule(rate_per_s) };
+    let probe = judged("fifo[max_batch=16]", slo_s, rate_per_s, known);
+    assert!(!probe.good && probe.is_sure() && probe.diverging, "{probe:?}");
+}
+
+#[test]
+fn who_waits_for_ever_is_bad() {
+    // The timer policy keeps the last requests; here a batch never fills.
+    let endless = "timeout[max_batch=4096,max_wait_ms=1000000]";
+    let probe = judged(endless, 0.1, 100.0, rule(100.0));
+    assert!(!probe.good && probe.bad_rate > 0.9, "{probe:?}");
+}
+
+#[test]
+fn the_closed_form_by_hand() {
+    let of = |policy: Option<&str>, slo_s: f64, change: &str| {
+        let mut scenario = scenario(slo_s, 10.0);
+        if !change.is_empty() {
+            let (key, value) = change.split_once('=').unwrap();
+            let value = format!("x={value}").parse::<toml::Table>().unwrap()["x"].clone();
+            scenario = scenario.with(&[(key.to_string(), value)]).unwrap();
+        }
+        let setup = scenario.setup(1).unwrap();
+        let policy = policy.map(|p| PolicySpec::parse(p).unwrap());
+        capacity_per_s(&scenario, &setup, policy.as_ref(), None)
+    };
+    let near = |found: Option<f64>, expected: f64| {
+        let found = found.unwrap();
+        assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+    };
+    near(of(Some("fifo[max_batch=16]"), 10.0, ""), 800.0);
+    near(of(Some("fifo[max_batch=1]"), 10.0, ""), 200.0);
+    // l(k) <= 12 ms: batches of 8.
+    near(of(Some("fifo[max_batch=16]"), 0.012, ""), 8.0 / 0.012);
+    near(of(None, 0.012, "device[0].count=3"), 3.0 * 8.0 / 0.012);
+    near(of(None, 10.0, "model.m.latency={ table = [[1, 5.0], [4, 8.0]] }"), 500.0);
+    // (0.5 + 0.5 k) 5 ms within 10 s: batches of 3999.
+    near(of(None, 10.0, "model.m.latency={ proportional = { c1 = 0.5 } }"), 399.9);
+    assert_eq!(of(None, 10.0, "noise={ uniform = { spread = 0.1 } }"), None);
+    assert_eq!(of(None, 10.0, "app.a.time={ lognormal = { mean_ms = 5.0, sd_ms = 1.0 } }"), {
+        // The law does not depend on the requests.
+        of(None, 10.0, "")
+    });
+}
