@@ -172,8 +172,10 @@ impl Search {
             Find::Devices => fewest(first_kind(scenario), MOST_DEVICES, ask)?,
         };
         let mut replication = match found.at {
-            Some(_) => self.run_at(&at(found.value)?, policy, seed)?,
-            None => Replication { seed, ..Replication::default() },
+            Some(_) if self.no_answer(&found).is_none() => {
+                self.run_at(&at(found.value)?, policy, seed)?
+            }
+            _ => Replication { seed, ..Replication::default() },
         };
         self.add(&found, scenario, &mut replication);
         Ok(replication)
@@ -213,18 +215,33 @@ impl Search {
         Ok(replication)
     }
 
+    /// Why what was found is no answer, if so. That no load at all is carried is one: a goodput of 0.
+    fn no_answer(&self, found: &Found) -> Option<String> {
+        match (self.find, &found.at) {
+            (Find::Devices, None) => Some(format!("not even {MOST_DEVICES} devices are enough")),
+            (Find::Rate, _) if found.no_peak => {
+                Some(format!("no peak: every rate up to {:.0}/s was good", found.value))
+            }
+            _ => None,
+        }
+    }
+
     /// The answer, first of all values.
     fn add(&self, found: &Found, scenario: &Scenario, replication: &mut Replication) {
         let own = std::mem::take(&mut replication.measures);
-        replication.push("all", self.metric(), found.value, found.requests);
-        if let Some(at) = &found.at {
+        replication.measures.push(match self.no_answer(found) {
+            None => Measure::of("all", self.metric(), found.value, found.requests),
+            Some(why) => Measure::unanswered("all", self.metric(), why, found.requests),
+        });
+        if let Some(at) = found.at.as_ref().filter(|_| !found.no_peak) {
             replication.push("all", "worst_bad_rate", at.bad_rate, at.requests);
             let name = scenario.model_names().get(at.worst_model).cloned().unwrap_or_default();
             replication.notes.push(format!("worst-model:{name}"));
             if !at.sure {
                 replication.notes.push("unsure".to_string());
             }
-        } else {
+        }
+        if found.at.is_none() {
             replication.notes.push("never-good".to_string());
         }
         if found.no_peak {
@@ -246,9 +263,7 @@ impl Search {
 impl Replication {
     /// Adds a value without an interval of its own.
     pub fn push(&mut self, scope: &str, metric: &str, value: f64, samples: u64) {
-        let (scope, metric) = (scope.to_string(), metric.to_string());
-        let measure = Measure { scope, metric, value, samples, within: None, correlated: false };
-        self.measures.push(measure);
+        self.measures.push(Measure::of(scope, metric, value, samples));
     }
 }
 

@@ -1,6 +1,6 @@
 //! `orrery goodput`: searches for each policy of a scenario, and says what was found.
 
-use super::{Criterion, DEVICES, Find, Search};
+use super::{Criterion, Find, Search};
 use crate::cell::{Seeds, rows};
 use crate::cli::{Answer, Output};
 use crate::output::{Forms, Progress};
@@ -177,17 +177,19 @@ fn text(
         let values = spread(i);
         let interval =
             answer.ci95().map_or("-".into(), |(a, b)| format!("{a:.digits$} to {b:.digits$}"));
-        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = values.iter().copied().fold(0.0, f64::max);
-        let range = format!("{least:.digits$} to {most:.digits$}");
+        let least = values.iter().copied().reduce(f64::min);
+        let most = values.iter().copied().reduce(f64::max);
+        let range = least.zip(most).filter(|_| answer.value.is_some());
+        let range = range.map_or("-".to_string(), |(a, b)| format!("{a:.digits$} to {b:.digits$}"));
         let number = |metric: &str, unit: f64, digits: usize| {
-            find(metric).map_or("-".to_string(), |r| format!("{:.digits$}", r.value * unit))
+            let value = find(metric).and_then(|r| r.value);
+            value.map_or("-".to_string(), |x| format!("{:.digits$}", x * unit))
         };
         let _ = writeln!(
             out,
-            "{:40} {:>9.digits$}  {interval:>19}  {range:>19}  {:>9} {:>5} {:>6}",
+            "{:40} {:>9}  {interval:>19}  {range:>19}  {:>9} {:>5} {:>6}",
             policy.text(),
-            answer.value,
+            number(search.metric(), 1.0, digits),
             number("batch_size_p50", 1.0, 1),
             number("utilisation", 1.0, 2),
             number("worst_bad_rate", 100.0, 2),
@@ -212,6 +214,9 @@ fn notes(rows: &[Row], search: &Search, out: &mut String) {
             writeln!(out, "Intervals by replications of the whole search. Seeds: {}.", row.seeds);
     }
     let answers = || rows.iter().filter(|r| r.metric == search.metric());
+    for row in answers().filter(|r| r.value.is_none()) {
+        let _ = writeln!(out, "no answer: {}. ({})", row.reason, row.policy);
+    }
     for (flag, says) in [
         (
             "never-good",
@@ -223,14 +228,11 @@ fn notes(rows: &[Row], search: &Search, out: &mut String) {
         ),
         ("metastable", "metastable: 5 % above the peak it collapses; see `bad_rate_above`."),
     ] {
-        let who: Vec<&str> =
-            answers().filter(|r| r.has_flag(flag)).map(|r| r.policy.as_str()).collect();
+        let who: Vec<&str> = answers()
+            .filter(|r| r.has_flag(flag) && (flag != "never-good" || r.value.is_some()))
+            .map(|r| r.policy.as_str())
+            .collect();
         if !who.is_empty() {
-            let says = if flag == "never-good" && search.metric() == DEVICES {
-                "never good: not even 4096 devices were enough."
-            } else {
-                says
-            };
             let _ = writeln!(out, "{says} ({})", who.join(", "));
         }
     }
