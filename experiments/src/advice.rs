@@ -26,7 +26,7 @@ impl Advice {
     pub fn of(cell: &[&Row]) -> Option<Advice> {
         let of_all = |metric: &str| {
             let is_it = |r: &&&Row| r.scope == "all" && r.metric == metric && r.versus.is_empty();
-            cell.iter().find(is_it).map(|r| r.value)
+            cell.iter().find(is_it)?.value
         };
         let is_device = |r: &&&Row| r.scope.starts_with("device ") && r.metric == "utilisation";
         let devices = cell.iter().filter(is_device).count().max(1);

@@ -29,14 +29,37 @@ pub struct Measure {
     pub scope: String,
     /// As in [`Row::metric`].
     pub metric: String,
-    /// In the metric's unit.
-    pub value: f64,
+    /// In the metric's unit; none where there is no answer.
+    pub value: Option<f64>,
+    /// Why there is no value; empty where there is one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
     /// Samples behind it.
     pub samples: u64,
     /// 95 % confidence interval within the run, by batch means.
     pub within: Option<(f64, f64)>,
     /// Whether the batch means are still correlated.
     pub correlated: bool,
+}
+
+impl Measure {
+    /// A value without an interval of its own.
+    pub fn of(scope: &str, metric: &str, value: f64, samples: u64) -> Measure {
+        Measure {
+            scope: scope.to_string(),
+            metric: metric.to_string(),
+            value: Some(value),
+            reason: String::new(),
+            samples,
+            within: None,
+            correlated: false,
+        }
+    }
+
+    /// No answer, and why.
+    pub fn unanswered(scope: &str, metric: &str, reason: String, samples: u64) -> Measure {
+        Measure { value: None, reason, ..Measure::of(scope, metric, 0.0, samples) }
+    }
 }
 
 /// One run of a cell.
@@ -95,20 +118,31 @@ impl Replication {
         Replication { seed, measures, diverging, pending, offered, in_time, notes }
     }
 
+    fn measure(&self, scope: &str, metric: &str) -> Option<&Measure> {
+        self.measures.iter().find(|m| m.scope == scope && m.metric == metric)
+    }
+
     /// A value, if the run has it.
     pub fn value(&self, scope: &str, metric: &str) -> Option<f64> {
-        self.measures.iter().find(|m| m.scope == scope && m.metric == metric).map(|m| m.value)
+        self.measure(scope, metric)?.value
+    }
+
+    /// Whether a value is missing without a reason: JSON has no word for what is not a number.
+    pub fn has_gap(&self) -> bool {
+        self.measures.iter().any(|m| m.value.is_none() && m.reason.is_empty())
+    }
+
+    /// Why a search found nothing, if that is so. What is measured at an answer is missing then.
+    pub fn no_answer(&self) -> Option<&str> {
+        let searched = |m: &&Measure| [PEAK, DEVICES].contains(&m.metric.as_str());
+        let found = self.measures.iter().find(searched)?;
+        found.value.is_none().then_some(found.reason.as_str())
     }
 
     /// The finish rate of all requests.
     pub fn finish_rate(&self) -> f64 {
         self.value("all", "finish_rate").unwrap_or(1.0)
     }
-}
-
-fn measure(scope: &str, metric: &str, value: f64, samples: u64) -> Measure {
-    let (scope, metric) = (scope.to_string(), metric.to_string());
-    Measure { scope, metric, value, samples, within: None, correlated: false }
 }
 
 fn within(mut measure: Measure, batched: Option<Batched>) -> Measure {
@@ -124,32 +158,32 @@ fn of_scope(scope: &str, f: &Figures, means: &Batches, seconds: f64, out: &mut V
         return;
     }
     let answered = f.latency.count();
-    out.push(measure(scope, "requests", f.offered as f64, f.offered));
+    out.push(Measure::of(scope, "requests", f.offered as f64, f.offered));
     out.push(within(
-        measure(scope, "finish_rate", f.finish_rate(), f.offered),
+        Measure::of(scope, "finish_rate", f.finish_rate(), f.offered),
         means.finish_rate(),
     ));
     let good = if seconds > 0.0 { f.ended(End::InTime) as f64 / seconds } else { 0.0 };
-    out.push(within(measure(scope, "goodput_per_s", good, f.offered), means.goodput_per_s()));
+    out.push(within(Measure::of(scope, "goodput_per_s", good, f.offered), means.goodput_per_s()));
     if answered > 0 {
         for (q, name) in QUANTILES {
             let value = f.latency.quantile(q).ns() as f64;
             let interval = means.latency_quantile_ms(q, &f.latency);
-            out.push(within(measure(scope, name, value, answered), ns(interval)));
+            out.push(within(Measure::of(scope, name, value, answered), ns(interval)));
         }
         let latency = f.latency.sum_ns() as f64 / answered as f64;
         out.push(within(
-            measure(scope, "latency_mean_ns", latency, answered),
+            Measure::of(scope, "latency_mean_ns", latency, answered),
             ns(means.mean_latency_ms()),
         ));
         let queueing = f.queueing.sum_ns() as f64 / answered as f64;
         out.push(within(
-            measure(scope, "queueing_mean_ns", queueing, answered),
+            Measure::of(scope, "queueing_mean_ns", queueing, answered),
             ns(means.mean_queueing_ms()),
         ));
     }
     for end in End::ALL {
-        out.push(measure(scope, end.word(), f.ended(end) as f64, f.offered));
+        out.push(Measure::of(scope, end.word(), f.ended(end) as f64, f.offered));
     }
 }
 
@@ -166,16 +200,24 @@ fn ns(batched: Option<Batched>) -> Option<Batched> {
 fn add_run(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
     let batches: u64 = metrics.batch_sizes().iter().sum();
     let size = metrics.mean_batch_size();
-    out.push(within(measure("all", "mean_batch_size", size, batches), series.mean_batch_size()));
+    out.push(within(
+        Measure::of("all", "mean_batch_size", size, batches),
+        series.mean_batch_size(),
+    ));
     let (busy, up) = metrics
         .devices()
         .iter()
         .fold((0u128, 0u128), |(b, u), d| (b + u128::from(d.busy.ns()), u + u128::from(d.up.ns())));
     let utilisation = if up == 0 { 0.0 } else { busy as f64 / up as f64 };
-    out.push(within(measure("all", "utilisation", utilisation, batches), series.utilisation()));
+    out.push(within(Measure::of("all", "utilisation", utilisation, batches), series.utilisation()));
     if metrics.devices().len() > 1 {
         for (i, d) in metrics.devices().iter().enumerate() {
-            out.push(measure(&format!("device {i}"), "utilisation", d.utilisation(), d.batches));
+            out.push(Measure::of(
+                &format!("device {i}"),
+                "utilisation",
+                d.utilisation(),
+                d.batches,
+            ));
         }
     }
 }
@@ -217,6 +259,10 @@ impl Seeds {
     /// Whether the interval of the finish rate is as narrow as was asked for.
     pub fn narrow_enough(&self, done: &[Replication]) -> bool {
         let Some((width, _)) = self.until_ci else { return true };
+        // Where one seed has no answer the cell has no mean, and more seeds cannot give it one.
+        if done.iter().any(|r| r.no_answer().is_some()) {
+            return true;
+        }
         let rates: Vec<f64> = done.iter().map(Replication::finish_rate).collect();
         stats::replications(&rates).is_some_and(|i| i.width() <= width)
     }
@@ -238,22 +284,24 @@ pub fn rows(place: &Row, seeds: &Seeds, runs: &[Replication]) -> Vec<Row> {
     let list: Vec<u64> = runs.iter().map(|r| r.seed).collect();
     let wide = !seeds.narrow_enough(runs);
     let row = |m: &Measure| {
-        let at = |r: &Replication| {
-            let found = r.measures.iter().find(|x| x.scope == m.scope && x.metric == m.metric);
-            found.cloned()
-        };
-        let all: Vec<Measure> = runs.iter().filter_map(at).collect();
-        let values: Vec<f64> = all.iter().map(|m| m.value).collect();
+        let all: Vec<Measure> =
+            runs.iter().filter_map(|r| r.measure(&m.scope, &m.metric).cloned()).collect();
         let mut row = Row {
             scope: m.scope.clone(),
             metric: m.metric.clone(),
             unit: unit(&m.metric).to_string(),
-            value: mean(&values),
             samples: all.iter().map(|m| m.samples).sum(),
             seeds: seed_list(&list),
             ..place.clone()
         };
-        interval_of(&mut row, &all, &values);
+        match unanswered(runs, m) {
+            Some(reason) => row.without_answer(reason),
+            None => {
+                let values: Vec<f64> = all.iter().filter_map(|m| m.value).collect();
+                row.value = Some(mean(&values));
+                interval_of(&mut row, &all, &values);
+            }
+        }
         flags_of(&mut row, &all, runs, wide);
         row
     };
@@ -265,6 +313,28 @@ pub fn rows(place: &Row, seeds: &Seeds, runs: &[Replication]) -> Vec<Row> {
         }
     }
     named.into_iter().map(row).collect()
+}
+
+/// Why a mean over the runs is not given: some have no answer. A mean of the others would be of the
+/// easier seeds alone.
+fn unanswered(runs: &[Replication], m: &Measure) -> Option<String> {
+    let none = |r: &Replication| match r.measure(&m.scope, &m.metric) {
+        Some(Measure { value: Some(_), .. }) => None,
+        Some(measure) => Some(measure.reason.clone()),
+        // What is measured at the answer only.
+        None => r.no_answer().map(str::to_string),
+    };
+    let reasons: Vec<String> = runs.iter().filter_map(none).collect();
+    counted(&reasons, runs.len())
+}
+
+/// The reason for all, with their number where there are several seeds.
+fn counted(reasons: &[String], seeds: usize) -> Option<String> {
+    let first = reasons.first()?;
+    Some(match seeds {
+        1 => first.clone(),
+        _ => format!("{} of {seeds} seeds have no answer: {first}", reasons.len()),
+    })
 }
 
 fn is_count(metric: &str) -> bool {
@@ -320,32 +390,42 @@ pub fn difference(
     runs: &[Replication],
     base: &[Replication],
 ) -> Option<Row> {
-    let searched = |m: &&str| runs.iter().any(|r| r.value("all", m).is_some());
-    let metric = [PEAK, DEVICES].into_iter().find(searched);
-    let value = |r: &Replication| match metric {
-        Some(metric) => r.value("all", metric).unwrap_or(0.0),
-        None => r.finish_rate(),
-    };
-    let rates = |r: &[Replication]| r.iter().map(value).collect::<Vec<f64>>();
-    let (interval, method) = match (runs, base) {
-        ([a], [b]) if metric.is_none() => (within_one_run(a, b), "paired-batch-means"),
-        _ => (stats::paired(&rates(runs), &rates(base)), "paired-replications"),
-    };
+    let has = |m: &&str| runs.iter().any(|r| r.measure("all", m).is_some());
+    let searched = [PEAK, DEVICES].into_iter().find(has);
+    let metric = searched.unwrap_or("finish_rate");
     let pairs = runs.len().min(base.len());
-    let (a, b) = (rates(&runs[..pairs]), rates(&base[..pairs]));
     if pairs == 0 {
         return None;
     }
-    let seeds: Vec<u64> = runs[..pairs].iter().map(|r| r.seed).collect();
+    let (runs, base) = (&runs[..pairs], &base[..pairs]);
+    let seeds: Vec<u64> = runs.iter().map(|r| r.seed).collect();
     let mut row = Row {
         scope: "all".into(),
-        metric: metric.unwrap_or("finish_rate").into(),
-        unit: unit(metric.unwrap_or("finish_rate")).into(),
+        metric: metric.into(),
+        unit: unit(metric).into(),
         versus: versus.to_string(),
-        value: mean(&a) - mean(&b),
-        samples: runs[..pairs].iter().map(|r| r.offered.iter().sum::<u64>()).sum(),
+        samples: runs.iter().map(|r| r.offered.iter().sum::<u64>()).sum(),
         seeds: seed_list(&seeds),
         ..place.clone()
+    };
+    let none = |(a, b): (&Replication, &Replication)| {
+        a.no_answer().or_else(|| b.no_answer()).map(str::to_string)
+    };
+    let reasons: Vec<String> = runs.iter().zip(base).filter_map(none).collect();
+    if let Some(reason) = counted(&reasons, pairs) {
+        row.without_answer(reason);
+        return Some(row);
+    }
+    let value = |r: &Replication| match searched {
+        Some(metric) => r.value("all", metric),
+        None => Some(r.finish_rate()),
+    };
+    let values = |r: &[Replication]| r.iter().map(value).collect::<Option<Vec<f64>>>();
+    let (a, b) = (values(runs)?, values(base)?);
+    row.value = Some(mean(&a) - mean(&b));
+    let (interval, method) = match (runs, base) {
+        ([a], [b]) if searched.is_none() => (within_one_run(a, b), "paired-batch-means"),
+        _ => (stats::paired(&a, &b), "paired-replications"),
     };
     if let Some(Interval { low, high, .. }) = interval {
         (row.ci95_low, row.ci95_high) = (Some(low), Some(high));
@@ -389,3 +469,6 @@ pub fn sha256(bytes: &[u8]) -> String {
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests;

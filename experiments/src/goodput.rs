@@ -168,8 +168,8 @@ impl Search {
                 self.probe(&at(n.into())?, policy, seed, 1)
             })?,
         };
-        let mut replication = match (found.value, &found.at) {
-            (Some(value), Some(_)) => self.run_at(&at(value)?, policy, seed)?,
+        let mut replication = match found.value {
+            Some(value) => self.run_at(&at(value)?, policy, seed)?,
             _ => Replication { seed, ..Replication::default() },
         };
         self.add(&found, scenario, &mut replication);
@@ -252,18 +252,30 @@ impl Search {
         Ok(replication)
     }
 
+    /// Why what was found is no answer, if so. That no load at all is carried is one: a goodput of 0.
+    fn no_answer(&self, found: &Found) -> Option<String> {
+        match (self.find, found.good_up_to) {
+            (Find::Devices, _) if found.never_good => {
+                Some(format!("not even {MOST_DEVICES} devices are enough"))
+            }
+            (_, Some(rate)) => Some(format!("no peak: every rate up to {rate:.0}/s was good")),
+            _ => None,
+        }
+    }
+
     /// The answer, first of all values.
     fn add(&self, found: &Found, scenario: &Scenario, replication: &mut Replication) {
         let own = std::mem::take(&mut replication.measures);
+        replication.measures.push(match (found.value, self.no_answer(found)) {
+            (_, Some(why)) => Measure::unanswered("all", self.metric(), why, found.requests),
+            // However small the load, too much of it was bad: that is the answer.
+            (value, None) => {
+                Measure::of("all", self.metric(), value.unwrap_or(0.0), found.requests)
+            }
+        });
         let mut push = |metric: &str, value: f64| {
             replication.push("all", metric, value, found.requests);
         };
-        if let Some(value) = found.value {
-            push(self.metric(), value);
-        } else if found.never_good && self.find == Find::Rate {
-            // However small the load, too much of it was bad: that is the answer.
-            push(self.metric(), 0.0);
-        }
         let (good, bad) = match self.find {
             Find::Rate => ("clearly_good_per_s", "clearly_bad_per_s"),
             Find::Devices => ("devices_clearly_enough", "devices_clearly_too_few"),
@@ -283,6 +295,43 @@ impl Search {
         replication.push("all", "probes", f64::from(found.probes), found.requests);
         replication.measures.extend(own);
     }
+}
+
+/// The flags of an answer, in words.
+pub const FLAGS: [(&str, &str); 8] = [
+    (
+        "never-good",
+        "no load was within the target; the goodput is 0. Is the SLO below one request's latency?",
+    ),
+    (
+        "undecided",
+        "the interval at the answer holds the target; it is surely good up to `clearly_good_per_s` and \
+         surely bad from `clearly_bad_per_s`. More `requests_per_model` narrow that.",
+    ),
+    (
+        "short-probe",
+        "the probe at the answer was told to be shorter than its verdict needs; leave `probe_s` out.",
+    ),
+    ("probe-cut-off", "the probe at the answer was not long enough when it was cut off."),
+    (
+        "not-monotone",
+        "a lower rate was worse than a higher one, so a search by halves may miss the peak; see \
+         `bad_below_per_s`.",
+    ),
+    (
+        "metastable",
+        "5 % above the peak it collapses; see `bad_rate_above`. The peak held a probe 8 times as long.",
+    ),
+    (
+        "refuted",
+        "a longer probe refuted a higher peak, `refuted_per_s`; the answer is by longer probes.",
+    ),
+    ("diverging", "the backlog still grew in the run at the answer."),
+];
+
+/// The flags of an answer that speak of its trust.
+pub fn flags(row: &orrery_results::Row) -> Vec<&'static str> {
+    FLAGS.into_iter().map(|f| f.0).filter(|flag| row.has_flag(flag)).collect()
 }
 
 /// What is to be known of an answer before it is believed, as flags.
@@ -305,9 +354,7 @@ fn notes(found: &Found) -> Vec<&'static str> {
 impl Replication {
     /// Adds a value without an interval of its own.
     pub fn push(&mut self, scope: &str, metric: &str, value: f64, samples: u64) {
-        let (scope, metric) = (scope.to_string(), metric.to_string());
-        let measure = Measure { scope, metric, value, samples, within: None, correlated: false };
-        self.measures.push(measure);
+        self.measures.push(Measure::of(scope, metric, value, samples));
     }
 }
 

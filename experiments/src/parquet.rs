@@ -128,6 +128,7 @@ fn rows_frame(rows: &[Row]) -> PolarsResult<DataFrame> {
         column!(word unit),
         column!(word versus),
         column!(number value),
+        column!(word reason),
         column!(number ci95_low),
         column!(number ci95_high),
         column!(word ci_method),

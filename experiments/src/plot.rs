@@ -309,7 +309,7 @@ mod tests {
             system: "orloj".into(),
             scope: "all".into(),
             metric: "finish_rate".into(),
-            value: 0.5,
+            value: Some(0.5),
             ..Row::default()
         };
         to_csv(&[row("2"), row("3")])

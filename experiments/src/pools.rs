@@ -238,7 +238,7 @@ impl Figure {
                 scope: "all".to_string(),
                 metric: metric.to_string(),
                 unit: orrery_results::unit(metric).to_string(),
-                value,
+                value: Some(value),
                 seeds: out[0].seeds.clone(),
                 ..place.clone()
             })
@@ -284,8 +284,7 @@ impl Figure {
 }
 
 fn measure(metric: &str, value: f64, samples: u64) -> Measure {
-    let (scope, metric) = ("all".to_string(), metric.to_string());
-    Measure { scope, metric, value, samples, within: None, correlated: false }
+    Measure::of("all", metric, value, samples)
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! It formats; `cell` computes.
 
 use crate::advice::Advice;
+use crate::goodput::FLAGS;
+use crate::goodput::{DEVICES, PEAK};
 use orrery_results::{Flags, Row};
 use orrery_sim::request::End;
 use std::fmt::Write;
@@ -34,6 +36,7 @@ pub fn text(title: &str, rows: &[Row], advise: bool) -> String {
                 scope_text(scope, &mut out);
             }
         }
+        searched_text(&own, &mut out);
         run_text(&own, advise, &mut out);
         for row in cell.iter().filter(|r| !r.versus.is_empty()) {
             difference_text(row, &mut out);
@@ -63,7 +66,7 @@ fn scope_text(scope: &[&Row], out: &mut String) {
             None => "-".to_string(),
             Some(r) => {
                 let flag = if r.has_flag(Flags::FEW_SAMPLES) { "?" } else { "" };
-                format!("{flag}{:.digits$}", r.value / unit)
+                r.value.map_or("-".to_string(), |x| format!("{flag}{:.digits$}", x / unit))
             }
         };
         let _ = write!(out, " {cell:>10}");
@@ -90,7 +93,10 @@ fn scope_text(scope: &[&Row], out: &mut String) {
 /// What only the whole run has.
 fn run_text(rows: &[&Row], advise: bool, out: &mut String) {
     let all = |metric: &str| rows.iter().find(|r| r.scope == "all" && r.metric == metric);
-    let count = |m: &&str| all(m).filter(|r| r.value > 0.0).map(|r| format!("{m} {}", r.value));
+    let count = |m: &&str| {
+        let n = all(m)?.value.filter(|n| *n > 0.0)?;
+        Some(format!("{m} {n}"))
+    };
     let ends: Vec<String> = rows
         .iter()
         .filter(|r| r.scope == "all" && is_end(&r.metric))
@@ -98,15 +104,18 @@ fn run_text(rows: &[&Row], advise: bool, out: &mut String) {
         .collect();
     let _ = writeln!(out, "  ends: {}", ends.join(", "));
     let with_interval = |metric: &str| {
-        all(metric).map_or("-".to_string(), |r| match r.ci95() {
-            Some((low, high)) => format!("{:.3} ({low:.3} to {high:.3})", r.value),
-            None => format!("{:.3}", r.value),
-        })
+        let Some((r, x)) = all(metric).and_then(|r| Some((r, r.value?))) else {
+            return "-".to_string();
+        };
+        match r.ci95() {
+            Some((low, high)) => format!("{x:.3} ({low:.3} to {high:.3})"),
+            None => format!("{x:.3}"),
+        }
     };
     let devices: Vec<String> = rows
         .iter()
         .filter(|r| r.scope.starts_with("device ") && r.metric == "utilisation")
-        .map(|r| format!("{:.3}", r.value))
+        .map(|r| r.value.map_or("-".to_string(), |x| format!("{x:.3}")))
         .collect();
     let each = if devices.is_empty() { String::new() } else { format!("; {}", devices.join(" ")) };
     let _ = writeln!(
@@ -120,6 +129,19 @@ fn run_text(rows: &[&Row], advise: bool, out: &mut String) {
     }
 }
 
+/// What a search found, or why nothing.
+fn searched_text(rows: &[&Row], out: &mut String) {
+    for row in rows.iter().filter(|r| r.scope == "all" && [PEAK, DEVICES].contains(&&*r.metric)) {
+        let what = row.metric.replace('_', " ");
+        let interval = row.ci95().map_or(String::new(), |(a, b)| format!(" ({a:.1} to {b:.1})"));
+        let value = match row.value {
+            Some(x) => format!("{x:.1}{interval}"),
+            None => format!("no answer: {}", row.reason),
+        };
+        let _ = writeln!(out, "  {what}: {value}");
+    }
+}
+
 fn is_end(metric: &str) -> bool {
     End::ALL.iter().any(|e| e.word() == metric)
 }
@@ -130,7 +152,11 @@ fn difference_text(row: &Row, out: &mut String) {
         None => String::new(),
     };
     let what = row.metric.replace('_', " ");
-    let _ = writeln!(out, "  {what} less {}'s: {:+.4}{interval}", row.versus, row.value);
+    let value = match row.value {
+        Some(x) => format!("{x:+.4}{interval}"),
+        None => format!("no answer: {}", row.reason),
+    };
+    let _ = writeln!(out, "  {what} less {}'s: {value}", row.versus);
 }
 
 /// What must be known before the figures are believed.
@@ -166,7 +192,10 @@ fn notes(rows: &[Row], out: &mut String) {
             Flags::WIDE,
             "wide: the limit of seeds was reached before the interval was as narrow as asked for.",
         ),
-    ] {
+    ]
+    .into_iter()
+    .chain(FLAGS.into_iter().filter(|f| f.0 != Flags::DIVERGING))
+    {
         let mut cells: Vec<&str> = Vec::new();
         for row in rows.iter().filter(|r| r.has_flag(flag)) {
             if !cells.contains(&row.policy.as_str()) {
@@ -174,7 +203,9 @@ fn notes(rows: &[Row], out: &mut String) {
             }
         }
         if !cells.is_empty() {
-            let _ = writeln!(out, "{says} ({})", cells.join(", "));
+            let named = if says.starts_with(flag) || says.starts_with('?') { "" } else { flag };
+            let colon = if named.is_empty() { "" } else { ": " };
+            let _ = writeln!(out, "{named}{colon}{says} ({})", cells.join(", "));
         }
     }
 }

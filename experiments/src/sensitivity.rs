@@ -93,12 +93,12 @@ impl<'a> Sensitivity<'a> {
                 if let Some(mae) = s.mae {
                     let metric = "mean_abs_error".to_string();
                     let paper_source = self.table.source.clone();
-                    out.push(ResultRow { metric, value: mae, paper_source, ..place.clone() });
+                    out.push(ResultRow { metric, value: Some(mae), paper_source, ..place.clone() });
                 }
                 let interval = stats::replications(&s.by_seed);
                 out.push(ResultRow {
                     metric: "mean_finish_rate".to_string(),
-                    value: s.rate,
+                    value: Some(s.rate),
                     ci95_low: interval.map(|i| i.low),
                     ci95_high: interval.map(|i| i.high),
                     ci_method: interval.map_or(String::new(), |_| "replications".to_string()),

@@ -98,7 +98,7 @@ fn beside(study: &Study, row: &mut Row) {
     if let Some(paper) = study.paper.iter().find(is_it) {
         row.paper = Some(paper.value);
         row.paper_source = paper.source.clone();
-        row.abs_error = Some((row.value - paper.value).abs());
+        row.abs_error = row.value.map(|ours| (ours - paper.value).abs());
     }
 }
 

@@ -77,10 +77,16 @@ fn points<'a>(
         return Err(PlotError::missing(figure, format!("metric `{metric}`"), &metrics, remedy));
     }
     let axes: Vec<&str> = kept.iter().flat_map(|r| r.axis_list().map(|a| a.0)).collect();
-    kept.retain(|r| r.axis(axis).is_some() && r.value.is_finite());
+    // A row without an answer is kept: it is a gap in its curve.
+    kept.retain(|r| r.axis(axis).is_some() && r.value.is_none_or(f64::is_finite));
     if kept.is_empty() {
         let remedy = "choose an axis that the table has (`--x`)";
         return Err(PlotError::missing(figure, format!("axis `{axis}`"), &axes, remedy));
+    }
+    if kept.iter().all(|r| r.value.is_none()) {
+        let reasons: Vec<&str> = kept.iter().map(|r| r.reason.as_str()).collect();
+        let remedy = "there is nothing to draw: see the column `reason`";
+        return Err(PlotError::missing(figure, format!("a value of `{metric}`"), &reasons, remedy));
     }
     let at = |row: &'a Row| {
         let value = row.axis(axis).unwrap_or_default();

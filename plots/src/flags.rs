@@ -16,6 +16,7 @@ pub(crate) fn notes(rows: &[&Row]) -> Vec<String> {
         (Flags::CORRELATED, "Interval may be too narrow (correlated)"),
         (Flags::WIDE, "Interval wider than asked for (wide)"),
         (Flags::PENDING, "Requests still in the system at the end (pending)"),
+        (Flags::NO_ANSWER, "No answer, a gap in the curve (no-answer)"),
     ];
     let note = |&(flag, words): &(&str, &str)| {
         let count = rows.iter().filter(|r| r.has_flag(flag)).count();

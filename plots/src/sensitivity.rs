@@ -43,11 +43,11 @@ pub fn sensitivity(rows: &[Row], metric: &str, choice: &Choice) -> Result<Figure
         return Err(PlotError::missing(FIGURE, needed, &[base], remedy));
     }
     once_each(&rows)?;
-    let largest = rows.iter().map(|r| r.value.abs()).fold(0.0, f64::max);
+    let largest = rows.iter().filter_map(|r| r.value).map(f64::abs).fold(0.0, f64::max);
     let named = names::metric(metric, &rows[0].unit, largest);
     let bounds = rows.iter().flat_map(|r| {
-        let (low, high) = r.ci95().unwrap_or((r.value, r.value));
-        [r.value, low, high]
+        let (low, high) = r.ci95().unzip();
+        [r.value, low, high].into_iter().flatten()
     });
     let x = Scale::linear(bounds.map(|v| v / named.divisor));
     let y = Scale::Linear { low: varied.len() as f64, high: 0.0 };
@@ -101,7 +101,7 @@ fn chosen<'a>(rows: &'a [Row], metric: &str, choice: &Choice) -> Result<Vec<&'a 
         let remedy = "choose a metric that the table has (`--metric`)";
         return Err(PlotError::missing(FIGURE, format!("metric `{metric}`"), &metrics, remedy));
     }
-    let fits = |r: &&&Row| r.axis(AXIS).is_some() && r.value.is_finite();
+    let fits = |r: &&&Row| r.axis(AXIS).is_some() && r.finite().is_some();
     let of_axis: Vec<&Row> = of_metric.iter().filter(fits).copied().collect();
     if of_axis.is_empty() {
         let remedy = "give the table of `orrery reproduce orloj-table-3-sensitivity`";
@@ -124,14 +124,16 @@ fn once_each(rows: &[&Row]) -> Result<(), PlotError> {
 
 fn marks(own: &[&Row], base: &str, varied: &[&str], style: Style, divisor: f64) -> Vec<Mark> {
     let mut marks = Vec::new();
-    let base = own.iter().find(|r| changed(r) == base).map(|r| r.value / divisor);
+    let base = own.iter().find(|r| changed(r) == base).and_then(|r| r.value);
+    let base = base.map(|x| x / divisor);
     if let Some(x) = base {
         marks.push(Mark::Vertical { x, stroke: BASE });
     }
     let mut points = Vec::new();
     for (i, name) in varied.iter().enumerate() {
-        let Some(row) = own.iter().find(|r| changed(r) == *name) else { continue };
-        let (x, y) = (row.value / divisor, i as f64 + 0.5);
+        let found = own.iter().find(|r| changed(r) == *name);
+        let Some((row, value)) = found.and_then(|r| Some((r, r.value?))) else { continue };
+        let (x, y) = (value / divisor, i as f64 + 0.5);
         let stroke = Stroke::solid(style.color, 1.4);
         if let Some(from) = base {
             marks.push(Mark::Line { points: vec![(from, y), (x, y)], stroke });

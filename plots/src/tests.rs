@@ -4,6 +4,7 @@ mod errors;
 mod samples;
 
 use crate::*;
+use orrery_results::Row;
 use sha2::{Digest, Sha256};
 
 /// Every kind of figure.
@@ -215,4 +216,22 @@ fn a_png_has_twice_the_size_and_letters_without_any_system_font() {
     let dark = line.iter().filter(|p| **p < 100).count();
     assert!(dark > 1_000 && dark < line.len() / 10, "{dark} of {}", line.len());
     assert_eq!(bytes, figure.to_png());
+}
+
+#[test]
+fn a_point_without_an_answer_is_a_gap_and_is_counted() {
+    let mut rows: Vec<Row> = ["1", "2", "3", "4", "5"]
+        .iter()
+        .map(|x| samples::row("", &format!("rate={x}"), "a", "", 3.0))
+        .collect();
+    let whole = metric_by_axis(&rows, "rate", "finish_rate", &Choice::default());
+    rows[2].without_answer("not even 4096");
+    let gap = metric_by_axis(&rows, "rate", "finish_rate", &Choice::default());
+    let (whole, gap) = (whole.expect("a figure").to_svg(), gap.expect("a figure").to_svg());
+    let lines = |svg: &str| svg.matches("<path").count() + svg.matches("<polyline").count();
+    assert_eq!(lines(&gap), lines(&whole) + 1, "two pieces");
+    assert!(gap.contains("(no-answer): 1 of 5 points"), "{gap}");
+    rows.iter_mut().for_each(|r| r.without_answer("not even 4096"));
+    let error = metric_by_axis(&rows, "rate", "finish_rate", &Choice::default()).unwrap_err();
+    assert!(error.to_string().contains("not even 4096"), "{error}");
 }

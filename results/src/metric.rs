@@ -16,6 +16,7 @@ pub fn unit(metric: &str) -> &'static str {
     match metric {
         m if m.contains("_ns") => "ns",
         m if m.ends_with("_per_s") => "1/s",
+        m if m.ends_with("_s") => "s",
         "requests" | "in_time" | "late" | "pending" => "requests",
         m if m.starts_with("drop") => "requests",
         m if m.contains("batch_size") => "requests",

@@ -25,8 +25,11 @@ pub struct Row {
     pub unit: String,
     /// For a difference: the policy whose value was subtracted.
     pub versus: String,
-    /// The mean over seeds, or the value of the one run.
-    pub value: f64,
+    /// The mean over seeds, or the value of the one run; empty where there is no answer.
+    pub value: Option<f64>,
+    /// Why there is no value; empty where there is one.
+    #[serde(default)]
+    pub reason: String,
     /// 95 % confidence interval; empty where there is none.
     pub ci95_low: Option<f64>,
     /// 95 % confidence interval; empty where there is none.
@@ -83,6 +86,8 @@ impl Flags {
     pub const WIDE: &'static str = "wide";
     /// Requests were still in the system at the end.
     pub const PENDING: &'static str = "pending";
+    /// There is no value: the column `reason` says why.
+    pub const NO_ANSWER: &'static str = "no-answer";
 }
 
 impl Row {
@@ -110,6 +115,21 @@ impl Row {
             self.flags.push(' ');
         }
         self.flags.push_str(flag);
+    }
+
+    /// Takes the value and its interval away: there is no answer, for this reason.
+    pub fn without_answer(&mut self, reason: impl Into<String>) {
+        self.value = None;
+        (self.ci95_low, self.ci95_high) = (None, None);
+        self.ci_method.clear();
+        self.abs_error = None;
+        self.reason = reason.into();
+        self.flag(Flags::NO_ANSWER);
+    }
+
+    /// The value, where it is a number that can be drawn.
+    pub fn finite(&self) -> Option<f64> {
+        self.value.filter(|x| x.is_finite())
     }
 
     /// What a row is about, without its value: equal in two results of the same cell and metric.
@@ -162,6 +182,23 @@ mod tests {
         let row = Row { axes: "slo_x_p99=1.5;load=0.9".into(), ..Row::default() };
         assert_eq!((row.axis("load"), row.axis("slo"), row.axis("oad")), (Some("0.9"), None, None));
         assert_eq!(row.axis_list().count(), 2);
+    }
+
+    #[test]
+    fn no_answer_leaves_no_number_behind() {
+        let mut row = Row {
+            value: Some(3.0),
+            ci95_low: Some(2.0),
+            ci95_high: Some(4.0),
+            ci_method: "replications".into(),
+            paper: Some(3.5),
+            abs_error: Some(0.5),
+            ..Row::default()
+        };
+        row.without_answer("not even 4096 devices are enough");
+        assert_eq!((row.value, row.ci95(), row.abs_error), (None, None, None));
+        assert_eq!((row.flags.as_str(), row.paper), (Flags::NO_ANSWER, Some(3.5)));
+        assert!(row.ci_method.is_empty() && row.reason.contains("4096"));
     }
 
     #[test]

@@ -31,10 +31,10 @@ pub fn to_csv<R: Serialize>(rows: &[R]) -> String {
     String::from_utf8(bytes).expect("the words are UTF-8")
 }
 
-/// Rows as JSON: `{"schema": "orrery-results", "schema_version": 1, "rows": [...]}`, and what else
+/// Rows as JSON: `{"schema": "orrery-results", "schema_version": 2, "rows": [...]}`, and what else
 /// the command has to say under keys of its own.
 pub fn to_json(rows: &[Row], more: &[(&str, Value)]) -> String {
-    let mut value = json!({ "schema": "orrery-results", "schema_version": 1, "rows": rows });
+    let mut value = json!({ "schema": "orrery-results", "schema_version": 2, "rows": rows });
     for (key, part) in more {
         value[*key] = part.clone();
     }
@@ -71,13 +71,33 @@ mod tests {
     #[test]
     fn rows_come_back_as_they_were_written() {
         let rows = vec![
-            Row { value: 0.1 + 0.2, policy: "nexus[drop=none,batch=2]".into(), ..Row::default() },
-            Row { value: 1e-300, ci95_low: Some(-0.0), paper: Some(0.31), ..Row::default() },
-            Row { value: 9_007_199_254_740_991.0, case: "a \"b\", c".into(), ..Row::default() },
+            Row {
+                value: Some(0.1 + 0.2),
+                policy: "nexus[drop=none,batch=2]".into(),
+                ..Row::default()
+            },
+            Row { value: Some(1e-300), ci95_low: Some(-0.0), paper: Some(0.31), ..Row::default() },
+            Row {
+                value: Some(9_007_199_254_740_991.0),
+                case: "a \"b\", c".into(),
+                ..Row::default()
+            },
         ];
         let text = to_csv(&rows);
         assert_eq!(read_csv::<Row>("x.csv", &text).unwrap(), rows);
         assert_eq!(to_csv(&read_csv::<Row>("x.csv", &text).unwrap()), text);
+    }
+
+    #[test]
+    fn no_answer_is_an_empty_cell_and_null() {
+        let mut row = Row { metric: "devices_needed".into(), ..Row::default() };
+        row.without_answer("not even 4096 devices are enough");
+        let text = to_csv(&[row.clone()]);
+        assert!(text.contains(",,not even 4096 devices are enough,"), "{text}");
+        assert_eq!(read_csv::<Row>("x.csv", &text).unwrap(), [row.clone()]);
+        let json: Value = serde_json::from_str(&to_json(&[row], &[])).unwrap();
+        assert_eq!(json["rows"][0]["value"], Value::Null);
+        assert_eq!(json["rows"][0]["reason"], "not even 4096 devices are enough");
     }
 
     #[test]

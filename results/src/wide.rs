@@ -5,8 +5,9 @@ use crate::Row;
 use std::fmt::Write;
 
 /// The rows with an axis or a metric in each column: `experiment,case,AXES...,system,preset,policy,
-/// scope,METRICS...`; a metric with an interval, or with a figure of the paper, brings
-/// `METRIC_ci95_low`, `METRIC_ci95_high`, `METRIC_paper`. Rows of differences are left out.
+/// scope,METRICS...`; a metric with an interval, with a figure of the paper, or without an answer
+/// somewhere, brings `METRIC_ci95_low`, `METRIC_ci95_high`, `METRIC_paper`, `METRIC_reason`. Rows of
+/// differences are left out.
 pub fn wide(rows: &[Row]) -> String {
     let rows: Vec<&Row> = rows.iter().filter(|r| r.versus.is_empty()).collect();
     let mut axes: Vec<&str> = Vec::new();
@@ -20,12 +21,18 @@ pub fn wide(rows: &[Row]) -> String {
         let at = match metrics.iter().position(|c| c.metric == row.metric) {
             Some(at) => at,
             None => {
-                metrics.push(Column { metric: &row.metric, ci95: false, paper: false });
+                metrics.push(Column {
+                    metric: &row.metric,
+                    ci95: false,
+                    paper: false,
+                    reason: false,
+                });
                 metrics.len() - 1
             }
         };
         metrics[at].ci95 |= row.ci95_low.is_some();
         metrics[at].paper |= row.paper.is_some();
+        metrics[at].reason |= row.value.is_none();
     }
     let mut out = String::from("experiment,case");
     axes.iter().for_each(|a| write_cell(&mut out, a));
@@ -55,6 +62,7 @@ struct Column<'a> {
     metric: &'a str,
     ci95: bool,
     paper: bool,
+    reason: bool,
 }
 
 impl Column<'_> {
@@ -67,6 +75,9 @@ impl Column<'_> {
         if self.paper {
             names.push(format!("{m}_paper"));
         }
+        if self.reason {
+            names.push(format!("{m}_reason"));
+        }
         names
     }
 
@@ -77,13 +88,16 @@ impl Column<'_> {
                 let _ = write!(out, "{x}");
             }
         };
-        number(row.map(|r| r.value));
+        number(row.and_then(|r| r.value));
         if self.ci95 {
             number(row.and_then(|r| r.ci95_low));
             number(row.and_then(|r| r.ci95_high));
         }
         if self.paper {
             number(row.and_then(|r| r.paper));
+        }
+        if self.reason {
+            write_cell(out, row.map_or("", |r| &r.reason));
         }
     }
 }
@@ -122,7 +136,7 @@ mod tests {
             policy: "nexus[drop=none,batch=2]".into(),
             scope: "all".into(),
             metric: metric.into(),
-            value,
+            value: Some(value),
             ci95_low: (metric == "finish_rate").then_some(0.5),
             ci95_high: (metric == "finish_rate").then_some(0.75),
             ..Row::default()
@@ -138,6 +152,24 @@ mod tests {
              finish_rate_ci95_low,finish_rate_ci95_high\n\
              e,,50,,,\"nexus[drop=none,batch=2]\",all,10,0.6,0.5,0.75\n\
              e,,60,,,\"nexus[drop=none,batch=2]\",all,11,,,\n"
+        );
+    }
+
+    #[test]
+    fn no_answer_is_an_empty_cell_with_a_reason_beside_it() {
+        let row = |slo: &str, value: Option<f64>| {
+            let axes = format!("slo_ms={slo}");
+            let mut row = Row { axes, metric: "devices_needed".into(), value, ..Row::default() };
+            if value.is_none() {
+                row.without_answer("not even 4096, ever");
+            }
+            row
+        };
+        assert_eq!(
+            wide(&[row("50", Some(3.0)), row("5", None)]),
+            "experiment,case,slo_ms,system,preset,policy,scope,devices_needed,devices_needed_reason\n\
+             ,,50,,,,,3,\n\
+             ,,5,,,,,,\"not even 4096, ever\"\n"
         );
     }
 }

@@ -1,6 +1,6 @@
 //! `orrery goodput`: searches for each policy of a scenario, and says what was found.
 
-use super::{Criterion, DEVICES, Find, Search};
+use super::{Criterion, FLAGS, Find, Search, flags};
 use crate::cell::{Seeds, rows};
 use crate::cli::{Answer, Output};
 use crate::output::{Forms, Progress};
@@ -172,7 +172,7 @@ fn text(
     let heading = if search.find == Find::Devices { "devices" } else { "rate/s" };
     let _ = writeln!(
         out,
-        "{:40} {heading:>9}  {:>19}  {:>19}  {:>9} {:>5} {:>6}",
+        "{:40} {heading:>9}  {:>19}  {:>19}  {:>9} {:>5} {:>6}  flags",
         "policy", "95 % interval", "least to most", "batch p50", "util", "bad %"
     );
     let digits = if search.find == Find::Devices { 1 } else { 0 };
@@ -185,20 +185,23 @@ fn text(
         let values = spread(i);
         let interval =
             answer.ci95().map_or("-".into(), |(a, b)| format!("{a:.digits$} to {b:.digits$}"));
-        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = values.iter().copied().fold(0.0, f64::max);
-        let range = format!("{least:.digits$} to {most:.digits$}");
+        let least = values.iter().copied().reduce(f64::min);
+        let most = values.iter().copied().reduce(f64::max);
+        let range = least.zip(most).filter(|_| answer.value.is_some());
+        let range = range.map_or("-".to_string(), |(a, b)| format!("{a:.digits$} to {b:.digits$}"));
         let number = |metric: &str, unit: f64, digits: usize| {
-            find(metric).map_or("-".to_string(), |r| format!("{:.digits$}", r.value * unit))
+            let value = find(metric).and_then(|r| r.value);
+            value.map_or("-".to_string(), |x| format!("{:.digits$}", x * unit))
         };
         let _ = writeln!(
             out,
-            "{:40} {:>9.digits$}  {interval:>19}  {range:>19}  {:>9} {:>5} {:>6}",
+            "{:40} {:>9}  {interval:>19}  {range:>19}  {:>9} {:>5} {:>6}  {}",
             policy.text(),
-            answer.value,
+            number(search.metric(), 1.0, digits),
             number("batch_size_p50", 1.0, 1),
             number("utilisation", 1.0, 2),
             number("worst_bad_rate", 100.0, 2),
+            flags(answer).join(", "),
         );
     }
     notes(rows, search, &mut out);
@@ -209,9 +212,11 @@ fn notes(rows: &[Row], search: &Search, out: &mut String) {
     out.push('\n');
     let _ = writeln!(
         out,
-        "A probe ends when its interval is clear of the target or after {} requests a model; the \
-         bracket is {} % wide; {}.",
+        "A probe ends when its interval is clear of the target, or undecided after {} requests a model; \
+         it lasts at least {:.0} times its longest delay, so that an overload by the bracket's {} % \
+         would show; {}.",
         search.requests_per_model,
+        1.0 / search.tolerance,
         search.tolerance * 100.0,
         search.warm_up()
     );
@@ -220,26 +225,16 @@ fn notes(rows: &[Row], search: &Search, out: &mut String) {
             writeln!(out, "Intervals by replications of the whole search. Seeds: {}.", row.seeds);
     }
     let answers = || rows.iter().filter(|r| r.metric == search.metric());
-    for (flag, says) in [
-        (
-            "never-good",
-            "never good: no load was within the target; the goodput is 0. Is the SLO below one request's latency?",
-        ),
-        (
-            "not-monotone",
-            "not monotone: a lower rate was worse than a higher one, so a search by halves may miss the peak; see `bad_below_per_s`.",
-        ),
-        ("metastable", "metastable: 5 % above the peak it collapses; see `bad_rate_above`."),
-    ] {
-        let who: Vec<&str> =
-            answers().filter(|r| r.has_flag(flag)).map(|r| r.policy.as_str()).collect();
+    for row in answers().filter(|r| r.value.is_none()) {
+        let _ = writeln!(out, "no answer: {}. ({})", row.reason, row.policy);
+    }
+    for (flag, says) in FLAGS {
+        let who: Vec<&str> = answers()
+            .filter(|r| r.has_flag(flag) && (flag != "never-good" || r.value.is_some()))
+            .map(|r| r.policy.as_str())
+            .collect();
         if !who.is_empty() {
-            let says = if flag == "never-good" && search.metric() == DEVICES {
-                "never good: not even 4096 devices were enough."
-            } else {
-                says
-            };
-            let _ = writeln!(out, "{says} ({})", who.join(", "));
+            let _ = writeln!(out, "{flag}: {says} ({})", who.join(", "));
         }
     }
 }

@@ -91,6 +91,42 @@ fn what_can_never_be_in_time_has_goodput_zero() {
     assert!(r.notes.contains(&"never-good".to_string()));
 }
 
+/// Nothing is in time on any number of devices.
+fn hopeless() -> Scenario {
+    let changes = [
+        ("allow_hopeless_slo".to_string(), Value::Boolean(true)),
+        ("model.m.slo_ms".to_string(), Value::Float(9.0)),
+    ];
+    scenario("constant = { rate_per_s = 17.0 }", 25.0, 1).with(&changes).unwrap()
+}
+
+#[test]
+fn no_number_of_devices_is_no_answer_and_no_number() {
+    let search = Search { find: Find::Devices, requests_per_model: 1_000, ..Search::default() };
+    let r = answer(&search, &hopeless());
+    assert_eq!(r.value("all", DEVICES), None);
+    assert_eq!(r.no_answer(), Some("not even 4096 devices are enough"));
+    assert!(r.notes.contains(&"never-good".to_string()));
+    assert!(r.value("all", "finish_rate").is_none(), "there is no run at an answer");
+}
+
+#[test]
+fn a_load_that_is_always_carried_has_no_peak() {
+    let search = Search { requests_per_model: 1_000, warm_up_s: 0.0, ..Search::default() };
+    let found = Found {
+        value: None,
+        worse_below: None,
+        collapse: None,
+        good_up_to: Some(16_384.0),
+        probes: 15,
+        requests: 150,
+    };
+    let mut r = Replication::default();
+    search.add(&found, &hopeless(), &mut r);
+    assert_eq!(r.value("all", PEAK), None);
+    assert_eq!(r.no_answer(), Some("no peak: every rate up to 16384/s was good"));
+}
+
 #[test]
 fn a_search_is_the_same_each_time() {
     let search = Search { requests_per_model: 5_000, ..Search::default() };

@@ -35,7 +35,7 @@ fn a_workload_comes_back_as_it_was_written() {
 fn rows_have_the_columns_of_the_csv_with_their_types_and_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let rows = vec![
-        Row { case: "a".into(), value: 0.1, samples: 7, paper: Some(0.3), ..Row::default() },
+        Row { case: "a".into(), value: Some(0.1), samples: 7, paper: Some(0.3), ..Row::default() },
         Row { policy: "nexus[drop=none,batch=2]".into(), ci95_low: Some(1.0), ..Row::default() },
     ];
     let path = folder.path().join("new/t.parquet");

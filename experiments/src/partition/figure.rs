@@ -119,7 +119,7 @@ impl Figure {
                     scope: "all".to_string(),
                     metric: format!("{what}_imbalance_{name}"),
                     unit: "1".to_string(),
-                    value: quantile(&sorted, share),
+                    value: Some(quantile(&sorted, share)),
                     samples,
                     seeds: seeds.clone(),
                     spec_sha256: spec_sha256(&[&spec, &policy, &seeds]),
@@ -147,7 +147,7 @@ impl Figure {
                 for (name, _) in QUANTILES {
                     let metric = format!("{what}_imbalance_{name}");
                     let is_it = |r: &&Row| r.metric == metric && r.system == column.method.name();
-                    let value = rows.iter().find(is_it).map_or(f64::NAN, |r| r.value);
+                    let value = rows.iter().find(is_it).and_then(|r| r.value).unwrap_or(f64::NAN);
                     let _ = write!(out, " {value:>9.5}");
                 }
                 out.push('\n');

@@ -32,7 +32,7 @@ pub fn draw(solved: &Solved, path: &Path) -> Result<(), SpecError> {
                 scope: "all".to_string(),
                 metric: "throughput_per_s".to_string(),
                 unit: "1/s".to_string(),
-                value: point.rate_per_s,
+                value: Some(point.rate_per_s),
                 ci95_low: interval.map(|i| i.0),
                 ci95_high: interval.map(|i| i.1),
                 ..Row::default()

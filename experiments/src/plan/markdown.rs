@@ -95,6 +95,12 @@ fn answer(solved: &Solved, out: &mut String) {
     let head =
         ["model", "pool", "scheduler", "$/h", "load, 1/s", "carries, 1/s", "headroom", million];
     table(&head, &rows, out);
+    let none = solved.answers.iter().filter(|a| a.best().is_none()).count();
+    if none > 0 {
+        let _ =
+            writeln!(out, "\nIn all: no answer, {none} of {} have no pool.", solved.answers.len());
+        return;
+    }
     let total: Price = solved.answers.iter().filter_map(|a| a.best()).map(|b| b.cost).sum();
     let month = total.as_usd_per_hour() * 730.0;
     let _ = writeln!(

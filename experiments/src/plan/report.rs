@@ -163,8 +163,12 @@ fn table(solved: &Solved, out: &mut String) {
     let head = ["model", "pool", "$/h", "load/s", "carries/s (95 % interval)", "headroom", million];
     out.push_str(&columns(&head, &rows));
     if solved.answers.len() > 1 {
-        let costs = solved.answers.iter().filter_map(|a| a.best()).map(|b| b.cost);
-        let _ = writeln!(out, "all together: {} $/h", money(costs.sum()));
+        let costs = || solved.answers.iter().filter_map(|a| a.best()).map(|b| b.cost);
+        let (none, all) = (solved.answers.len() - costs().count(), solved.answers.len());
+        let _ = match none {
+            0 => writeln!(out, "all together: {} $/h", money(costs().sum())),
+            _ => writeln!(out, "all together: no answer: {none} of {all} have no pool"),
+        };
     }
 }
 

@@ -25,6 +25,9 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
                 let place = (place + 1).to_string();
                 rows.extend(of_choice(p, group, answer, choice, &what_if, &place)?);
             }
+            if answer.choices.is_empty() {
+                rows.push(no_pool(p, answer, &what_if));
+            }
             if let Some(choice) = &answer.homogeneous {
                 rows.extend(of_choice(p, group, answer, choice, &what_if, "base")?);
             }
@@ -36,7 +39,7 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
                     policy: point.policy.clone(),
                     metric: "frontier_per_s".to_string(),
                     unit: "1/s".to_string(),
-                    value: point.rate_per_s,
+                    value: Some(point.rate_per_s),
                     ..place_of(p, answer)
                 };
                 rows.push(row);
@@ -62,6 +65,21 @@ fn place_of(p: &Problem, answer: &Answer) -> Row {
         result_version: RESULT_VERSION,
         ..Row::default()
     }
+}
+
+/// In place of the answer: that there is none.
+fn no_pool(p: &Problem, answer: &Answer, what_if: &str) -> Row {
+    let mut row = Row {
+        axes: format!("what_if={what_if};place=1;pool="),
+        metric: "cost_usd_per_hour".to_string(),
+        unit: "usd/h".to_string(),
+        ..place_of(p, answer)
+    };
+    let none = "no pool of the plan meets the goal".to_string();
+    row.without_answer(
+        std::iter::once(none).chain(answer.unknown.clone()).collect::<Vec<_>>().join("; "),
+    );
+    row
 }
 
 fn of_choice(
@@ -91,7 +109,7 @@ fn of_choice(
     let row = |metric: &str, unit: &str, value: f64, interval: Option<Interval>| Row {
         metric: metric.to_string(),
         unit: unit.to_string(),
-        value,
+        value: Some(value),
         ci95_low: interval.map(|i| i.low),
         ci95_high: interval.map(|i| i.high),
         ci_method: interval.map_or(String::new(), |_| "replications".to_string()),

@@ -65,7 +65,7 @@ fn of_model(figure: &Figure, world: &World, table: &mut String, rows: &mut Vec<R
             scope: "all".to_string(),
             metric: metric.to_string(),
             unit: orrery_results::unit(metric).to_string(),
-            value,
+            value: Some(value),
             spec_sha256: crate::cell::spec_sha256(&[
                 "pool bounds",
                 &world.model,

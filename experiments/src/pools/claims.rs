@@ -54,7 +54,7 @@ fn cells(claim: &Claim, rows: &[Row]) -> Vec<(String, f64)> {
     // Divided by `relative_to` in its own setting.
     let value = |r: &Row| {
         if claim.relative_to.is_empty() {
-            return Some(r.value);
+            return r.value;
         }
         let (setting, model) = (r.axis("setting"), r.axis("model"));
         let by = find(
@@ -64,10 +64,14 @@ fn cells(claim: &Claim, rows: &[Row]) -> Vec<(String, f64)> {
             "",
             &claim.metric,
         );
-        by.first().filter(|b| b.value != 0.0).map(|b| r.value / b.value)
+        let by = by.first().and_then(|b| b.value).filter(|b| *b != 0.0)?;
+        Some(r.value? / by)
     };
     // A search that never got there has no number of evaluations: it is beyond any.
-    let never = |r: &Row| Row { value: f64::INFINITY, metric: claim.metric.clone(), ..r.clone() };
+    let never = |r: &Row| {
+        let (value, metric) = (Some(f64::INFINITY), claim.metric.clone());
+        Row { value, metric, ..r.clone() }
+    };
     let with_never = |name: &str, setting: &str, model: &str, pool: &str| -> Vec<Row> {
         let own = find(name, setting, model, pool, &claim.metric);
         if !claim.metric.starts_with("evaluations_") {
@@ -188,7 +192,7 @@ mod tests {
             system: system.into(),
             axes: axes.into(),
             metric: super::super::ALLOWABLE.into(),
-            value,
+            value: Some(value),
             ..Row::default()
         }
     }

@@ -299,14 +299,7 @@ fn run<'a>(world: &'a World, pool: &'a Pool, policy: &'a PolicySpec, seed: u64) 
 /// As an entry of the store.
 fn to_runs(value: &Value, seeds: &[u64]) -> Vec<Replication> {
     let of = |(i, &value_per_s): (usize, &f64)| {
-        let measure = |metric: &str, value: f64| Measure {
-            scope: "all".to_string(),
-            metric: metric.to_string(),
-            value,
-            samples: 1,
-            within: None,
-            correlated: false,
-        };
+        let measure = |metric: &str, value: f64| Measure::of("all", metric, value, 1);
         let mut measures = vec![measure(super::ALLOWABLE, value_per_s)];
         measures.extend(value.threshold.map(|t| measure("threshold", f64::from(t))));
         let seed = seeds.get(i).copied().unwrap_or(0);

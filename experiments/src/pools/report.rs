@@ -64,7 +64,8 @@ fn word(debug: &str) -> String {
 /// A value with half its interval: `57.9 ±1.2`.
 fn value(row: &Row) -> String {
     let half = row.ci95().map(|(low, high)| format!(" ±{:.1}", (high - low) / 2.0));
-    format!("{:.1}{}", row.value, half.unwrap_or_default())
+    let value = row.value.map_or("-".to_string(), |x| format!("{x:.1}"));
+    format!("{value}{}", half.unwrap_or_default())
 }
 
 /// The columns: for each model a line where a column has one pool, a line for each pool where it has
@@ -92,8 +93,9 @@ fn columns(figure: &Figure, rows: &[&Row], out: &mut String) {
                             && b.metric == ALLOWABLE
                             && b.axis("model") == Some(model)
                     });
-                    let ratio = base.filter(|b| b.value > 0.0 && b.system != r.system);
-                    let ratio = ratio.map(|b| format!(" ({:.2}x)", r.value / b.value));
+                    let base = base.filter(|b| b.system != r.system).and_then(|b| b.value);
+                    let ratio = r.value.zip(base.filter(|b| *b > 0.0));
+                    let ratio = ratio.map(|(own, base)| format!(" ({:.2}x)", own / base));
                     let pool = r.axis("pool").unwrap_or_default();
                     format!("{}{} @{pool}", value(r), ratio.unwrap_or_default())
                 })
@@ -124,7 +126,8 @@ fn columns(figure: &Figure, rows: &[&Row], out: &mut String) {
                 let here = |r: &Row| r.axis("model") == Some(model) && r.axis("pool") == Some(pool);
                 let rank = rows.iter().find(|r| here(r) && r.metric == "bound_rank");
                 let mut line = vec![format!("{model} {pool}")];
-                line.push(rank.map_or("-".to_string(), |r| format!("{:.0}", r.value)));
+                let rank = rank.and_then(|r| r.value);
+                line.push(rank.map_or("-".to_string(), |rank| format!("{rank:.0}")));
                 for name in &many {
                     let row = of(name).into_iter().find(|r| here(r));
                     line.push(row.map_or("-".to_string(), |r| value(r)));
@@ -165,11 +168,11 @@ fn searches(figure: &Figure, rows: &[&Row], out: &mut String) {
                     _ => true,
                 };
                 let none = if asked { "never" } else { "-" };
-                line.push(row(metric).map_or(none.to_string(), |r| {
+                line.push(row(metric).and_then(|r| r.value).map_or(none.to_string(), |x| {
                     if *percent {
-                        format!("{:.1}", 100.0 * r.value)
+                        format!("{:.1}", 100.0 * x)
                     } else {
-                        format!("{:.1}", r.value).trim_end_matches(".0").to_string()
+                        format!("{x:.1}").trim_end_matches(".0").to_string()
                     }
                 }));
             }
@@ -201,10 +204,13 @@ fn trajectories(figure: &Figure, rows: &[&Row], out: &mut String) {
                             && r.axis("evaluation") == Some(&step.to_string())
                     })
                 };
-                let cell = find(ALLOWABLE).zip(find("best_so_far_per_s"));
-                line.push(cell.map_or("-".to_string(), |(own, best)| {
-                    format!("{:.1} (best {:.1})", own.value, best.value)
-                }));
+                let number = |metric: &str| find(metric).and_then(|r| r.value);
+                let cell = number(ALLOWABLE).zip(number("best_so_far_per_s"));
+                line.push(
+                    cell.map_or("-".to_string(), |(own, best)| {
+                        format!("{own:.1} (best {best:.1})")
+                    }),
+                );
             }
             table.push(line);
         }

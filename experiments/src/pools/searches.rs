@@ -118,14 +118,7 @@ impl Ran {
         let pools = self.pools as f64;
         let mut measures = Vec::new();
         let mut push = |metric: &str, value: f64| {
-            measures.push(Measure {
-                scope: "all".to_string(),
-                metric: metric.to_string(),
-                value,
-                samples: n as u64,
-                within: None,
-                correlated: false,
-            });
+            measures.push(Measure::of("all", metric, value, n as u64));
         };
         push(ALLOWABLE, found.best.allowable_per_s);
         push("pools", pools);

@@ -113,14 +113,15 @@ fn a_small_figure_runs_to_its_end_and_a_claim_fails() {
         forms.rows.iter().find(is_it).unwrap_or_else(|| panic!("{system} {metric}"))
     };
     // Kairos+ prunes by bounds; here it finds what the exhaustive search finds.
-    assert!(row("kairos+", "best_over_optimum").value > 0.9);
+    assert!(row("kairos+", "best_over_optimum").value > Some(0.9));
     assert!(row("kairos+", "evaluations").value <= row("rand", "pools").value);
-    assert_eq!(row("rand", "best_over_optimum").value, 1.0, "nothing but sub-pools is left out");
+    let found = row("rand", "best_over_optimum").value;
+    assert_eq!(found, Some(1.0), "nothing but sub-pools is left out");
     let (pick, bound) = (row("pick", ALLOWABLE), row("pick", "upper_bound_per_s"));
     assert!(pick.ci95().is_some() && pick.seeds == "1-2" && pick.unit == "1/s");
-    assert!(pick.value < 1.3 * bound.value && pick.value > 0.0);
+    assert!(pick.value < bound.value.map(|b| 1.3 * b) && pick.value > Some(0.0));
     assert_eq!(row("drs", ALLOWABLE).axis("pool"), row("bound", ALLOWABLE).axis("pool"));
-    assert!([100.0, 300.0].contains(&row("drs", "drs_threshold").value));
+    assert!([Some(100.0), Some(300.0)].contains(&row("drs", "drs_threshold").value));
     // The second setting has the columns that it names.
     let b = |r: &&Row| r.axes.starts_with("setting=b") && r.metric == ALLOWABLE;
     let names: Vec<&str> = forms.rows.iter().filter(b).map(|r| r.system.as_str()).collect();

@@ -38,7 +38,10 @@ pub struct BaselineRow {
     /// As in [`Row::metric`].
     pub metric: String,
     /// As in [`Row::value`].
-    pub value: f64,
+    pub value: Option<f64>,
+    /// As in [`Row::reason`].
+    #[serde(default)]
+    pub reason: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -180,6 +183,6 @@ fn without_rows(text: &str) -> String {
 }
 
 fn row(r: Row) -> BaselineRow {
-    let Row { case, axes, preset, policy, scope, metric, value, .. } = r;
-    BaselineRow { case, axes, preset, policy, scope, metric, value }
+    let Row { case, axes, preset, policy, scope, metric, value, reason, .. } = r;
+    BaselineRow { case, axes, preset, policy, scope, metric, value, reason }
 }

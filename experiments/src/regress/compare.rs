@@ -6,8 +6,8 @@ use orrery_results::{Better, better};
 /// How one value changed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// It moved: from the baseline's row to this value.
-    Moved(BaselineRow, f64),
+    /// It moved: from the baseline's row to this one. One of them may have no answer.
+    Moved(BaselineRow, BaselineRow),
     /// It is not found any more.
     Gone(BaselineRow),
     /// The baseline does not have it.
@@ -34,7 +34,8 @@ impl Change {
     /// `better`, `worse`, or empty where neither can be said.
     pub fn verdict(&self) -> &'static str {
         let Change::Moved(old, new) = self else { return "" };
-        match (better(&old.metric), *new > old.value) {
+        let Some((before, after)) = old.value.zip(new.value) else { return "" };
+        match (better(&old.metric), after > before) {
             (Better::Higher, true) | (Better::Lower, false) => "better",
             (Better::Higher, false) | (Better::Lower, true) => "worse",
             (Better::Neither, _) => "",
@@ -46,6 +47,14 @@ fn place(r: &BaselineRow) -> [&String; 6] {
     [&r.case, &r.axes, &r.preset, &r.policy, &r.scope, &r.metric]
 }
 
+fn is_same(old: &BaselineRow, new: &BaselineRow, tolerance: f64) -> bool {
+    match (old.value, new.value) {
+        (Some(a), Some(b)) => a == b || (a - b).abs() <= tolerance * a.abs().max(b.abs()),
+        (None, None) => old.reason == new.reason,
+        _ => false,
+    }
+}
+
 /// Compares. `tolerance` is a share of the larger of the two values; 0 asks for equality.
 pub fn compare(old: &[BaselineRow], new: &[BaselineRow], tolerance: f64) -> Comparison {
     let mut changes = Vec::new();
@@ -53,10 +62,8 @@ pub fn compare(old: &[BaselineRow], new: &[BaselineRow], tolerance: f64) -> Comp
         match new.iter().find(|n| place(n) == place(row)) {
             None => changes.push(Change::Gone(row.clone())),
             Some(n) => {
-                let allowed = tolerance * row.value.abs().max(n.value.abs());
-                let same = row.value == n.value || (row.value - n.value).abs() <= allowed;
-                if !same {
-                    changes.push(Change::Moved(row.clone(), n.value));
+                if !is_same(row, n, tolerance) {
+                    changes.push(Change::Moved(row.clone(), n.clone()));
                 }
             }
         }
@@ -78,7 +85,8 @@ mod tests {
             policy: "fifo".into(),
             scope: "all".into(),
             metric: metric.into(),
-            value,
+            value: Some(value),
+            reason: String::new(),
         }
     }
 
@@ -89,6 +97,21 @@ mod tests {
         let new = [row("finish_rate", 0.5_f64.next_up())];
         assert_eq!(compare(&old, &new, 0.0).changes.len(), 1);
         assert!(compare(&old, &new, 1e-12).is_same());
+    }
+
+    #[test]
+    fn no_answer_is_a_value_of_its_own() {
+        let none = |why: &str| BaselineRow {
+            value: None,
+            reason: why.into(),
+            ..row("devices_needed", 0.0)
+        };
+        assert!(compare(&[none("a")], &[none("a")], 0.0).is_same());
+        for new in [none("b"), row("devices_needed", 0.0)] {
+            let found = compare(&[none("a")], &[new], 1.0);
+            assert!(matches!(found.changes[..], [Change::Moved(..)]), "{found:?}");
+            assert_eq!(found.changes[0].verdict(), "");
+        }
     }
 
     #[test]

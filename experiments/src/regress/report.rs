@@ -44,16 +44,21 @@ fn place(r: &BaselineRow) -> String {
     parts.join(" ")
 }
 
+fn value(r: &BaselineRow) -> String {
+    r.value.map_or_else(|| format!("no answer ({})", r.reason), |x| x.to_string())
+}
+
 fn line(change: &Change) -> String {
     match change {
         Change::Moved(old, new) => {
-            let by = new - old.value;
             let verdict = change.verdict();
             let verdict = if verdict.is_empty() { String::new() } else { format!(", {verdict}") };
-            format!("{}: {} -> {new} ({by:+}{verdict})", place(old), old.value)
+            let by = old.value.zip(new.value);
+            let by = by.map_or(String::new(), |(a, b)| format!(" ({:+}{verdict})", b - a));
+            format!("{}: {} -> {}{by}", place(old), value(old), value(new))
         }
-        Change::Gone(old) => format!("{}: {} -> gone", place(old), old.value),
-        Change::New(new) => format!("{}: new, {}", place(new), new.value),
+        Change::Gone(old) => format!("{}: {} -> gone", place(old), value(old)),
+        Change::New(new) => format!("{}: new, {}", place(new), value(new)),
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn add(study: &Study, rows: &mut Vec<Row>) {
 }
 
 fn of_cell(study: &Study, all: &[Row], cell: &[&Row], metric: &str) -> Option<Row> {
-    let finish = find(cell, "finish_rate")?;
+    let finish = find(cell, "finish_rate").filter(|r| r.value.is_some())?;
     let value = match metric {
         BAD => return Some(rest(finish, metric)),
         IDLE => return Some(rest(find(cell, "utilisation")?, metric)),
@@ -42,7 +42,7 @@ fn of_cell(study: &Study, all: &[Row], cell: &[&Row], metric: &str) -> Option<Ro
         _ => flat_top(study, all, cell)?,
     };
     let (ci95_low, ci95_high, ci_method) = (None, None, String::new());
-    Some(Row { value, ci95_low, ci95_high, ci_method, ..named(finish, metric) })
+    Some(Row { value: Some(value), ci95_low, ci95_high, ci_method, ..named(finish, metric) })
 }
 
 fn find<'a>(cell: &[&'a Row], metric: &str) -> Option<&'a Row> {
@@ -58,7 +58,7 @@ fn named(row: &Row, metric: &str) -> Row {
 fn rest(row: &Row, metric: &str) -> Row {
     let left = |x: f64| 1.0 - x;
     let (ci95_low, ci95_high) = (row.ci95_high.map(left), row.ci95_low.map(left));
-    Row { value: left(row.value), ci95_low, ci95_high, ..named(row, metric) }
+    Row { value: row.value.map(left), ci95_low, ci95_high, ..named(row, metric) }
 }
 
 /// The bad rate of a cluster that keeps its peak whatever is offered.
@@ -66,7 +66,8 @@ fn flat_top(study: &Study, all: &[Row], cell: &[&Row]) -> Option<f64> {
     let rates: Vec<&str> =
         study.axis.iter().filter(|a| a.key.contains("rate")).map(|a| a.name.as_str()).collect();
     let (good, finish) = (find(cell, "goodput_per_s")?, find(cell, "finish_rate")?);
-    if rates.is_empty() || finish.value == 0.0 {
+    let finished = finish.value.filter(|rate| *rate > 0.0)?;
+    if rates.is_empty() {
         return None;
     }
     let elsewhere = |r: &Row| -> Vec<(String, String)> {
@@ -80,7 +81,8 @@ fn flat_top(study: &Study, all: &[Row], cell: &[&Row]) -> Option<f64> {
             && r.policy == good.policy
             && r.versus.is_empty()
     });
-    let peak = of_system.filter(|r| elsewhere(r) == here).map(|r| r.value).fold(0.0, f64::max);
-    let offered = good.value / finish.value;
+    let peak =
+        of_system.filter(|r| elsewhere(r) == here).filter_map(|r| r.value).fold(0.0, f64::max);
+    let offered = good.value? / finished;
     Some((1.0 - peak / offered).max(0.0))
 }

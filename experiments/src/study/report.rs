@@ -1,7 +1,7 @@
 //! A study's results as text and as wide CSV. It formats; nothing is computed but ratios.
 
 use super::{Claim, Study, has};
-use crate::goodput::{DEVICES, PEAK};
+use crate::goodput::{DEVICES, FLAGS, PEAK};
 use orrery_results::{Row, unit};
 use std::fmt::Write;
 
@@ -69,9 +69,9 @@ fn block(study: &Study, rows: &[Row], metric: &str, out: &mut String) {
         for s in &study.system {
             let row = of_metric.iter().find(|r| r.axes == line && r.system == s.name);
             let value = |x: f64| format!("{:.digits$}", x / scale);
-            let ours = row.map_or("-".to_string(), |r| value(r.value));
+            let ours = row.and_then(|r| r.value).map_or("-".to_string(), value);
             if with_paper(&s.name) {
-                let (paper, error) = match row.and_then(|r| Some((r.value, r.paper?))) {
+                let (paper, error) = match row.and_then(|r| Some((r.value?, r.paper?))) {
                     Some((ours, paper)) if paper != 0.0 => {
                         (value(paper), format!("{:+.1} %", 100.0 * (ours / paper - 1.0)))
                     }
@@ -94,8 +94,12 @@ fn intervals(study: &Study, rows: &[&Row], metric: &str, out: &mut String) {
         return;
     }
     let widest = |name: &str| {
-        let own = rows.iter().filter(|r| r.system == name && r.value > 0.0);
-        own.filter_map(|r| r.ci95().map(|(a, b)| (b - a) / 2.0 / r.value)).reduce(f64::max)
+        let own = rows.iter().filter(|r| r.system == name);
+        let half = |r: &&Row| {
+            let (a, b) = r.ci95()?;
+            Some((b - a) / 2.0 / r.value.filter(|x| *x > 0.0)?)
+        };
+        own.filter_map(half).reduce(f64::max)
     };
     let parts: Vec<String> = study
         .system
@@ -115,25 +119,36 @@ pub(super) fn ratios(claim: &Claim, rows: &[Row]) -> Vec<(String, f64)> {
         };
         rows.iter().filter(is_it).collect()
     };
-    let mut of = cells(&claim.of, &claim.at);
-    // No number of devices was enough: there is no ratio.
-    of.retain(|r| claim.metric != DEVICES || r.value > 0.0);
+    // Without an answer there is no ratio; the text says of how many cells that is so.
+    let of = cells(&claim.of, &claim.at).into_iter().filter_map(|r| Some((r, r.value?)));
     if claim.over.is_empty() {
-        return of.iter().map(|r| (r.axes.clone(), r.value)).collect();
+        return of.map(|(r, value)| (r.axes.clone(), value)).collect();
     }
     let mut out = Vec::new();
-    for a in of {
+    for (a, above) in of {
         let over = if claim.over_at.is_empty() {
             cells(&claim.over, &a.axes)
         } else {
             cells(&claim.over, &claim.over_at)
         };
         let same = over.iter().find(|b| !claim.over_at.is_empty() || b.axes == a.axes);
-        if let Some(b) = same.filter(|b| b.value != 0.0) {
-            out.push((a.axes.clone(), a.value / b.value));
+        if let Some(below) = same.and_then(|b| b.value).filter(|b| *b != 0.0) {
+            out.push((a.axes.clone(), above / below));
         }
     }
     out
+}
+
+/// Of how many cells of the claim the system above the line has no answer.
+fn unanswered(claim: &Claim, rows: &[Row]) -> usize {
+    let is_it = |r: &&Row| {
+        r.metric == claim.metric
+            && r.scope == "all"
+            && r.system == claim.of
+            && has(&r.axes, &claim.at)
+            && r.value.is_none()
+    };
+    rows.iter().filter(is_it).count()
 }
 
 fn claims(study: &Study, rows: &[Row], out: &mut String) {
@@ -162,25 +177,30 @@ fn claims(study: &Study, rows: &[Row], out: &mut String) {
             (false, 1) => format!(": {}/{} is {least:.2}", claim.of, claim.over),
             (false, _) => format!(": {}/{} is {least:.2} to {most:.2}", claim.of, claim.over),
         };
-        let _ = writeln!(out, "- {} -> {verdict}{what}", claim.text);
+        let without = unanswered(claim, rows);
+        let without = match without {
+            0 => String::new(),
+            n => format!("; no answer in {n} more cell(s)"),
+        };
+        let _ = writeln!(out, "- {} -> {verdict}{what}{without}", claim.text);
     }
 }
 
 fn flags(rows: &[Row], out: &mut String) {
     let main = |r: &&Row| r.metric == PEAK || r.metric == DEVICES;
-    for (flag, says) in [
-        ("never-good", "never good (goodput 0)"),
-        ("not-monotone", "not monotone: a lower rate was worse"),
-        ("metastable", "metastable: collapses 5 % above its peak"),
-    ] {
+    for row in rows.iter().filter(main).filter(|r| r.value.is_none()) {
+        let at = row.axes.replace(';', " ");
+        let _ = writeln!(out, "\nno answer: {} at {at}: {}", row.system, row.reason);
+    }
+    for (flag, says) in FLAGS {
         let who: Vec<String> = rows
             .iter()
             .filter(main)
-            .filter(|r| r.has_flag(flag))
+            .filter(|r| r.has_flag(flag) && (flag != "never-good" || r.value.is_some()))
             .map(|r| format!("{} at {}", r.system, r.axes.replace(';', " ")))
             .collect();
         if !who.is_empty() {
-            let _ = writeln!(out, "\n{says}: {}", who.join("; "));
+            let _ = writeln!(out, "\n{flag}: {says}\n  {}", who.join("; "));
         }
     }
 }
@@ -219,11 +239,11 @@ pub fn wide(study: &Study, rows: &[Row]) -> String {
         let of = |metric: &str| {
             let same =
                 |r: &&Row| r.axes == row.axes && r.system == row.system && r.metric == metric;
-            rows.iter().filter(all).find(same).map(|r| r.value)
+            rows.iter().filter(all).find(same).and_then(|r| r.value)
         };
         let mut cells: Vec<String> =
             axes.iter().map(|a| row.axis(a).unwrap_or_default().to_string()).collect();
-        cells.extend([row.policy.clone(), row.preset.clone(), row.value.to_string()]);
+        cells.extend([row.policy.clone(), row.preset.clone(), number(row.value)]);
         cells.extend([number(row.ci95_low), number(row.ci95_high)]);
         if searched {
             cells.push(number(of("batch_size_p50")));

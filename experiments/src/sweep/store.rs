@@ -130,7 +130,10 @@ impl Store {
         if first != head(hash, body) {
             return damaged("its bytes are not those that were written");
         }
-        match serde_json::from_str(body) {
+        match serde_json::from_str::<Vec<Replication>>(body) {
+            Ok(runs) if runs.iter().any(Replication::has_gap) => {
+                damaged("a value is missing, and no reason is given")
+            }
             Ok(runs) => Entry::Good(runs),
             Err(e) => damaged(&e.to_string()),
         }

@@ -49,8 +49,8 @@ impl<'a> Curves<'a> {
 
     fn y_axis(&self, metric: &str) -> (Named, Scale, Vec<Tick>) {
         let of_row = |r: &Row| {
-            let (low, high) = r.ci95().unwrap_or((r.value, r.value));
-            [Some(r.value), Some(low), Some(high), r.paper.filter(|_| self.paper)]
+            let (low, high) = r.ci95().unzip();
+            [r.value, low, high, r.paper.filter(|_| self.paper)]
         };
         let values = || self.points.iter().flat_map(|p| of_row(p.row)).flatten();
         let largest = values().map(f64::abs).fold(0.0, f64::max);
@@ -136,14 +136,18 @@ impl<'a> Curves<'a> {
 }
 
 fn series_marks(own: &[At<'_>], style: Style, by: (f64, f64), marks: &mut Vec<Mark>) {
-    let place = |p: &At<'_>| (p.x / by.0, p.row.value / by.1);
+    let place = |p: &At<'_>| Some((p.x / by.0, p.row.value? / by.1));
     let interval = |p: &At<'_>| p.row.ci95().map(|(a, b)| (p.x / by.0, a / by.1, b / by.1));
-    marks.push(Mark::Line { points: own.iter().map(place).collect(), stroke: style.stroke });
+    // No line across a point that has no answer.
+    for piece in own.split(|p| p.row.value.is_none()) {
+        let points = piece.iter().filter_map(place).collect();
+        marks.push(Mark::Line { points, stroke: style.stroke });
+    }
     marks.push(Mark::Intervals {
         at: own.iter().filter_map(interval).collect(),
         color: style.color,
     });
-    let points = own.iter().map(|p| (place(p), flags::crossed(p.row))).collect();
+    let points = own.iter().filter_map(|p| Some((place(p)?, flags::crossed(p.row)))).collect();
     // Many points are a line already.
     let radius = if own.len() > 24 { 2.0 } else { 3.6 };
     marks.push(Mark::Markers { points, style, radius });

@@ -18,7 +18,7 @@ pub(super) fn row(case: &str, axes: &str, system: &str, preset: &str, value: f64
         scope: "all".into(),
         metric: "finish_rate".into(),
         unit: "1".into(),
-        value,
+        value: Some(value),
         ci95_low: Some(value - 0.02),
         ci95_high: Some(value + 0.02),
         ci_method: "replications".into(),
@@ -68,7 +68,7 @@ pub(super) fn sweep() -> Vec<Row> {
                     scope: "all".into(),
                     metric: "latency_p99_ns".into(),
                     unit: "ns".into(),
-                    value,
+                    value: Some(value),
                     ..Row::default()
                 });
             }

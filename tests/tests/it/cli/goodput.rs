@@ -1,6 +1,7 @@
 //! `orrery goodput`, sweeps of searches, and studies.
 
 use super::process::Place;
+use orrery_results::{Row, read_csv};
 
 /// One request at a time in 10 ms on two devices: 200 requests a second.
 const TWO: &str = r#"
@@ -159,4 +160,57 @@ at_most = 0.9
     assert!(wide.starts_with(head), "{wide}");
     let unknown = ["-q", "reproduce", "study.toml", "--case", "nine"];
     place.run(&unknown).refused(&["--case", "one of two"]);
+}
+
+/// The row of a metric.
+fn row_of(csv: &str, metric: &str) -> Row {
+    let rows: Vec<Row> = read_csv("two.csv", csv).expect("a table");
+    rows.into_iter().find(|r| r.metric == metric).expect("a row of the metric")
+}
+
+/// What takes 10 ms is never within 9: no number of devices is enough, which is not 0 devices.
+#[test]
+fn no_answer_is_an_empty_cell_with_a_reason_in_every_form() {
+    let hopeless = TWO.replace("slo_ms = 25.0", "slo_ms = 9.0");
+    let place = Place::with("two.toml", format!("allow_hopeless_slo = true\n{hopeless}"));
+    let reason = "2 of 2 seeds have no answer: not even 4096 devices are enough";
+    let text = place.run(&goodput(&["--find", "devices", "--out", "o"])).ok();
+    assert!(text.contains(reason) && !text.contains(" 0.0 "), "{text}");
+    let row = row_of(&place.read("o/two.csv"), "devices_needed");
+    assert_eq!((row.value, row.reason.as_str(), row.ci95_low), (None, reason, None));
+    assert!(row.has_flag("no-answer") && row.has_flag("never-good"), "{row:?}");
+    let wide = place.read("o/two.wide.csv");
+    assert!(wide.contains("devices_needed,devices_needed_reason"), "{wide}");
+    assert!(wide.contains(&format!(",all,,{reason}")), "{wide}");
+    let json: serde_json::Value = serde_json::from_str(&place.read("o/two.json")).expect("JSON");
+    let of = |r: &&serde_json::Value| r["metric"] == "devices_needed";
+    let row = json["rows"].as_array().and_then(|rows| rows.iter().find(of)).expect("a row");
+    assert!(row["value"].is_null() && row["reason"] == reason, "{row}");
+    // Nothing can be drawn, and that is said.
+    place.write("two.csv", place.read("o/two.csv"));
+    let plot = ["plot", "two.csv", "--out", "a.svg", "--metric", "devices_needed", "--x", "n"];
+    place.run(&plot).refused(&["two.csv", "remedy"]);
+}
+
+/// 4096 devices carry 409,600 of these a second: the first point has an answer, the second none.
+#[test]
+fn a_sweep_keeps_what_has_no_answer_apart() {
+    let place = Place::with("two.toml", TWO);
+    let sweep = "name = \"s\"\nscenario = \"two.toml\"\nseeds = 2\n\
+                 [goodput]\nfind = \"devices\"\nrequests_per_model = 1000\n\
+                 [[axis]]\nname = \"slo\"\nkey = \"model.m.slo_ms\"\nvalues = [25.0, 9.0]\n\
+                 [set]\nallow_hopeless_slo = true\n";
+    place.write("s.toml", sweep);
+    let text = place.run(&["-q", "sweep", "s.toml", "--out", "o"]).ok();
+    assert!(text.contains("devices needed: 1.0"), "{text}");
+    let reason = "2 of 2 seeds have no answer: not even 4096 devices are enough";
+    assert!(text.contains(&format!("devices needed: no answer: {reason}")), "{text}");
+    let rows: Vec<Row> = read_csv("s.csv", &place.read("o/s.csv")).expect("a table");
+    let found: Vec<Option<f64>> =
+        rows.iter().filter(|r| r.metric == "devices_needed").map(|r| r.value).collect();
+    assert_eq!(found, [Some(1.0), None]);
+    // The curve has one point and a gap, and says so.
+    let plot = ["plot", "o/s.csv", "--metric", "devices_needed", "--x", "slo", "--out", "a.svg"];
+    place.run(&plot).ok();
+    assert!(place.read("a.svg").contains("(no-answer): 1 of 2 points"), "{}", place.read("a.svg"));
 }
