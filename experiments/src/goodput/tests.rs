@@ -113,14 +113,7 @@ fn no_number_of_devices_is_no_answer_and_no_number() {
 #[test]
 fn a_load_that_is_always_carried_has_no_peak() {
     let search = Search { requests_per_model: 1_000, warm_up_s: 0.0, ..Search::default() };
-    let found = Found {
-        value: None,
-        worse_below: None,
-        collapse: None,
-        good_up_to: Some(16_384.0),
-        probes: 15,
-        requests: 150,
-    };
+    let found = Found { good_up_to: Some(16_384.0), ..Found::default() };
     let mut r = Replication::default();
     search.add(&found, &hopeless(), &mut r);
     assert_eq!(r.value("all", PEAK), None);

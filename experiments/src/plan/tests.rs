@@ -366,3 +366,44 @@ fn every_example_is_a_plan_that_says_how_to_run_it() {
     }
     assert_eq!(files, 3);
 }
+
+/// A fast GPU's batch of k takes `k + 2.5` ms, so n of them carry at most `n k / (k + 2.5)` requests/ms.
+#[test]
+fn no_edge_exceeds_the_capacity_however_long_the_slo() {
+    for (slo_ms, largest, n) in [("200.0", 4, 1), ("5000.0", 16, 2), ("60000.0", 16, 1)] {
+        let policies = format!("[\"fifo[max_batch={largest}]\", \"timeout[max_batch={largest}]\"]");
+        let text = CLUSTERS
+            .replace("[\"symphony\", \"clockwork\"]", &policies)
+            .replace("slo_ms = 40.0", &format!("slo_ms = {slo_ms}"));
+        let (plan, source) = plan(&text);
+        let p = Problem::new(&plan, &source).unwrap();
+        let runs = AtomicU64::new(0);
+        let capacity = f64::from(n * largest) / (f64::from(largest) + 2.5) * 1e3;
+        for policy in &p.policies {
+            let bench = Bench::new(&p, &p.groups[0], policy, &runs);
+            let edge = bench.edge(&[0, n], 700.0).unwrap();
+            let most = edge.by_seed_per_s.iter().copied().fold(0.0, f64::max);
+            assert!(most <= capacity / 0.99, "{policy}, {slo_ms} ms: {most} of {capacity}");
+            assert!(most > 0.8 * capacity, "{policy}, {slo_ms} ms: {most} of {capacity}");
+        }
+    }
+}
+
+/// Nexus makes its first plan after 30 s, of what it has measured: with one that is shorter 3 of 64 devices
+/// work, and "not even 64" carried the load.
+#[test]
+fn a_policy_that_plans_in_epochs_is_judged_by_its_plans() {
+    let text = CLUSTERS
+        .replace("[\"symphony\", \"clockwork\"]", "[\"nexus-cluster\"]")
+        .replace("count_max = 6\nspeed", "count_max = 64\nspeed")
+        .replace(
+            "kind = \"slow\"\nprice_usd_per_hour = 0.5\ncount_max = 6",
+            "kind = \"slow\"\nprice_usd_per_hour = 0.5\ncount_max = 1",
+        )
+        .replace("rate_per_s = 700.0", "rate_per_s = 1500.0");
+    let found = solved(&text);
+    let best = found.answers[0].best().expect("an answer");
+    // Batches of 6 in 8.5 ms at most, of twice which the SLO of 40 ms has room: at least 3 devices.
+    assert!((3..=12).contains(&best.counts[1]), "{:?}", best.counts);
+    assert_eq!(best.at_load.seen.idle, [0, 0], "every device works");
+}

@@ -112,3 +112,38 @@ fn the_allowable_throughput_of_a_base_pool_is_the_same_for_those_that_only_queue
     };
     assert!(holds(allowed) && !holds(allowed * 1.03));
 }
+
+/// A pool of n base instances that each serve one query at a time carries at most n over the mean service time,
+/// however long the QoS.
+#[test]
+fn the_allowable_throughput_never_exceeds_the_capacity() {
+    use orrery_sim::latency::Latency;
+    for (qos_ms, n) in [(50, 2u32), (2_000, 1), (60_000, 3)] {
+        let law = Latency::Affine { alpha: Span::from_ms(0), beta: Span::from_ms(10) };
+        let model = PoolModel {
+            truth: vec![law.clone()],
+            believed: vec![law],
+            base: 0,
+            largest: 1_000,
+            qos: Span::from_ms(qos_ms),
+        };
+        for policy in ["ribbon", "kairos"] {
+            let run = PoolRun {
+                model: &model,
+                counts: &[n],
+                policy: &PolicySpec::parse(policy).unwrap(),
+                arrivals: &ArrivalLaw::Poisson { rate_per_s: 1.0 },
+                sizes: &SizeLaw::Kairos,
+                queries: 4_000,
+                warm_up: 0,
+                percentile: 0.99,
+                seed: 0,
+            };
+            let search = Search { from_per_s: 30.0, precision: 0.02, seeds: vec![1] };
+            let found = allowable(&run, &search).unwrap().rate_per_s;
+            let capacity = f64::from(n) * 100.0;
+            assert!(found <= capacity * 1.02, "{policy}, {qos_ms} ms: {found} of {capacity}");
+            assert!(found > 0.7 * capacity, "{policy}, {qos_ms} ms: {found} of {capacity}");
+        }
+    }
+}

@@ -121,7 +121,7 @@ fn the_closed_form_by_hand() {
     near(of(None, 10.0, "model.m.latency={ table = [[1, 5.0], [4, 8.0]] }"), 500.0);
     // (0.5 + 0.5 k) 5 ms within 10 s: batches of 3999.
     near(of(None, 10.0, "model.m.latency={ proportional = { c1 = 0.5 } }"), 399.9);
-    assert_eq!(of(None, 10.0, "noise={ uniform = { spread = 0.1 } }"), None);
+    assert_eq!(of(None, 10.0, "noise={ uniform = 0.1 }"), None);
     assert_eq!(of(None, 10.0, "app.a.time={ lognormal = { mean_ms = 5.0, sd_ms = 1.0 } }"), {
         // The law does not depend on the requests.
         of(None, 10.0, "")
