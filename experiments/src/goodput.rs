@@ -64,8 +64,8 @@ pub struct Search {
     pub criterion: Criterion,
     /// The largest share of bad requests of the worst model.
     pub target: f64,
-    /// A probe that is not clear after so many requests for each model, on average, is decided by
-    /// its estimate.
+    /// A probe that is not clear after so many requests for each model, on average, is undecided: its
+    /// estimate says where it leans.
     pub requests_per_model: u64,
     /// The relative width of the final bracket.
     pub tolerance: f64,
