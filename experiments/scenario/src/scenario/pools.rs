@@ -137,7 +137,8 @@ impl Pool<'_> {
 
     fn nothing_sent(&self) -> SpecError {
         let name = &self.file.model[self.m].name;
-        let found = format!("no request of `{name}`, so that no kind is its most cost-effective one");
+        let found =
+            format!("no request of `{name}`, so that no kind is its most cost-effective one");
         let remedy = "remove the model, send it requests, or mark a kind with `base = true`";
         SpecError::value("device", found, "a base kind for each model", remedy)
     }
@@ -149,11 +150,8 @@ impl Pool<'_> {
             format!("{} takes {}", self.file.device[kind].kind, self.mean(kind, largest))
         };
         let all: Vec<String> = (0..self.laws.len()).map(longest).collect();
-        let found = format!(
-            "no base kind for `{}`: of {largest} items, {}",
-            model.name,
-            all.join(", ")
-        );
+        let found =
+            format!("no base kind for `{}`: of {largest} items, {}", model.name, all.join(", "));
         let allowed = format!("one kind that meets its SLO of {} at every size", self.slo);
         let remedy =
             "add such a kind, raise slo_ms, send smaller queries, or mark one with `base = true`";
