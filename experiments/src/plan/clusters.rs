@@ -8,7 +8,7 @@
 //!
 //! The bound is that of batches that fit the SLO on instances that are never idle; it is strict.
 
-use super::answer::{Answer, Choice, Point, significant};
+use super::answer::{Answer, Choice, Point, percent, significant};
 use super::problem::{Group, Problem};
 use super::trial::Bench;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Instances added to what one seed says is enough, at most, until all seeds agree.
 const MORE_MAX: u32 = 8;
+/// Below this share of its time a cluster counts as left idle by its policy.
+const IDLE: f64 = 0.5;
 /// Sizes of a cluster on the frontier.
 const POINTS: u32 = 6;
 
@@ -149,8 +151,9 @@ impl Chain<'_> {
         let (mut low, mut high, mut step) = (start - 1, start, 1);
         while !ask(high)? {
             if high == most {
+                let used = self.used(most)?;
                 found.unknown = Some(format!(
-                    "not even {most} {kind}, its `count_max`, carry the load with {policy}"
+                    "not even {most} {kind}, its `count_max`, carry the load with {policy}: {used}"
                 ));
                 return Ok(());
             }
@@ -178,6 +181,23 @@ impl Chain<'_> {
              the first seed, and up to {MORE_MAX} more are not sure to with all of them"
         ));
         Ok(())
+    }
+
+    /// How a cluster that does not carry the load was used, with the first seed: a policy that leaves
+    /// most of it idle has another fault than a cluster that is too small.
+    fn used(&self, n: u32) -> Result<String, SpecError> {
+        let group = self.bench.group;
+        let seen = self.bench.seen(&self.counts(n), group.load_per_s)?;
+        let model = group.models.get(seen.worst_model).filter(|_| group.models.len() > 1);
+        let of = model.map_or(String::new(), |model| format!(" of {model}"));
+        let busy = seen.busy.get(self.kind).copied().unwrap_or(0.0);
+        let used =
+            format!("{} % bad{of}, {} % of their time used", percent(seen.bad_rate), percent(busy));
+        if busy >= IDLE {
+            return Ok(used);
+        }
+        let as_many = significant(busy * f64::from(n));
+        Ok(format!("{used}, as much as {as_many} of them have"))
     }
 
     /// What some sizes of the cluster carry, with the first seed.

@@ -2,27 +2,28 @@
 //! queries of two models on two pools of two kinds. Every query must be on the authors' instance and
 //! start when theirs did.
 //!
-//! A query's service time is the recorded one, whatever instance ours takes: it is one of the released
-//! samples of its size and kind, which is checked as well.
+//! The authors' program replayed the mean of the samples of each size and kind, in tenths of a
+//! microsecond; ours does, from the samples that ship with the program.
 
 use flate2::read::GzDecoder;
 use orrery_scenario::{PolicySpec, kairos};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::CoreSpec;
 use orrery_sim::driver::{World, simulate};
-use orrery_sim::latency::Latency;
-use orrery_sim::log::{MemoryLog, Record};
+use orrery_sim::latency::{Latency, SampleTable};
+use orrery_sim::log::{Closed, MemoryLog, Record};
 use orrery_sim::profile::{KindsProfile, ModelProfile};
 use orrery_sim::request::{AppId, Arrival, ModelId, VecSource};
 use orrery_sim::time::{Span, Time};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A line of a recording.
 struct Query {
     arrival: Time,
-    bin: u32,
+    size: u32,
     instance: usize,
     kind: String,
     start: Time,
@@ -43,7 +44,7 @@ fn recording(name: &str) -> Vec<Query> {
         let f: Vec<&str> = line.split(',').collect();
         Query {
             arrival: Time::from_ns(ns(f[1])),
-            bin: f[3].parse().expect("a size"),
+            size: f[3].parse().expect("a size"),
             instance: f[4].parse().expect("an instance"),
             kind: f[5].to_string(),
             start: Time::from_ns(ns(f[6])),
@@ -53,64 +54,78 @@ fn recording(name: &str) -> Vec<Query> {
     text.lines().skip(1).map(query).collect()
 }
 
-/// Each query's instance and start under `ribbon`, which is first come, first served.
-fn ours(queries: &[Query], pool: &[(usize, u32)]) -> Vec<(usize, Time)> {
+/// What became of a query: its instance, when it began, and how long it took.
+type Served = (usize, Time, Span);
+
+/// What becomes of each query under `ribbon`, which is first come, first served.
+fn ours(queries: &[Query], model: &str, pool: &[(usize, u32)]) -> Vec<Served> {
     let device = |kind: usize| DeviceSpec { kind: kind as u32, ..DeviceSpec::default() };
     let devices = pool.iter().flat_map(|&(kind, n)| (0..n).map(move |_| device(kind)));
-    let law = Latency::Proportional { c1: 0.0 };
-    let kinds = kairos::TYPES;
+    let measured = kairos::measured(model).expect("a model");
+    let tenth_us = |mean: Span| Span::from_ns((mean.ns() + 50) / 100 * 100);
+    let law = |table: &Arc<SampleTable>| {
+        let row = |&size: &u32| (size, tenth_us(table.mean(size)));
+        Latency::Table(table.sizes().iter().map(row).collect())
+    };
+    let laws: Vec<Latency> = measured.samples.iter().map(law).collect();
     let world = World {
         core: CoreSpec {
             devices: devices.collect(),
             models: vec![Default::default()],
             ..CoreSpec::default()
         },
-        latency: vec![vec![law.clone()]; kinds],
+        latency: laws.iter().map(|law| vec![law.clone()]).collect(),
         ..World::default()
     };
-    let told = KindsProfile { laws: vec![law; kinds], base: 0, largest: 1_000 };
-    let profile = ModelProfile::of_kinds(told, Span::from_ms(350));
+    let told = KindsProfile { laws, base: 0, largest: 1_000 };
+    let profile = ModelProfile::of_kinds(told, measured.qos);
     let policy = PolicySpec::parse("ribbon").expect("a policy").build(&[profile], 1);
     let arrival = |q: &Query| Arrival {
         at: q.arrival,
         app: AppId(0),
         model: ModelId(0),
-        size: q.bin,
+        size: q.size,
         slo: Span::MAX,
-        alone: q.service,
+        alone: Span::from_us(1),
     };
     let source = Box::new(VecSource::new(queries.iter().map(arrival).collect()));
     let log = simulate(&world, vec![source], policy, MemoryLog::default()).observer;
-    let mut served = BTreeMap::new();
+    let (mut open, mut served) = (BTreeMap::new(), BTreeMap::new());
     for record in log.records {
-        if let Record::Issue { time, batch } = record {
-            assert_eq!(batch.requests.len(), 1, "one query at a time");
-            served.insert(batch.requests[0].index(), (batch.device.index(), time));
+        match record {
+            Record::Issue { time, batch } => {
+                assert_eq!(batch.requests.len(), 1, "one query at a time");
+                open.insert(batch.action, (batch.requests[0], batch.device.index(), time));
+            }
+            Record::Close { time, action, outcome: Closed::Done(_) } => {
+                let (query, instance, start) = open[&action];
+                served.insert(query, (instance, start, time - start));
+            }
+            _ => {}
         }
     }
     served.into_values().collect()
 }
 
-/// By kind in the order of [`kairos::instance_types`]: how many there are.
+/// `pool` is by kind, in the order of [`kairos::instance_types`]: which, and how many.
 fn every_query_matches(name: &str, model: &str, pool: &[(usize, u32)]) {
     let queries = recording(name);
     assert_eq!(queries.len(), 600);
     let types = kairos::instance_types();
-    let ours = ours(&queries, pool);
+    let ours = ours(&queries, model, pool);
     assert_eq!(ours.len(), queries.len(), "all are served");
     let kinds: Vec<usize> = pool.iter().flat_map(|&(k, n)| vec![k; n as usize]).collect();
-    let mut apart = Span::ZERO;
-    for (i, (q, &(instance, start))) in queries.iter().zip(&ours).enumerate() {
+    let (mut waited, mut apart) = (0, Span::ZERO);
+    for (i, (q, &(instance, start, service))) in queries.iter().zip(&ours).enumerate() {
         assert_eq!(types[kinds[q.instance]].name, q.kind, "query {i}");
-        assert_eq!(instance, q.instance, "query {i}");
+        assert_eq!((instance, service), (q.instance, q.service), "query {i}");
         apart = apart.max(start.since(q.start).max(q.start.since(start)));
-        let table = kairos::samples(&format!("{model}@{}", q.kind)).expect("samples");
-        let near = |s: &Span| s.minus(q.service).max(q.service.minus(*s)) <= Span::from_us(1);
-        assert!(table.samples(q.bin).iter().any(near), "query {i}: {} is no sample", q.service);
+        waited += usize::from(start > q.arrival);
     }
-    println!("{name}: 600 of 600 queries on the authors' instance, starts at most {apart} apart");
-    // Instants are recorded in whole us, service times in tenths of one.
-    assert!(apart <= Span::from_us(1), "{apart}");
+    println!("{name}: 600 of 600 on the authors' instance, starts at most {apart} apart");
+    assert!(waited > 30, "{waited} waited: there is something to see");
+    // Starts are recorded in whole microseconds, rounded.
+    assert!(apart <= Span::from_ns(500), "{apart}");
 }
 
 #[test]
