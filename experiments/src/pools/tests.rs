@@ -124,6 +124,22 @@ fn a_scenario_of_the_same_pool_has_the_same_base() {
     }
 }
 
+/// Fig. 10 counts evaluations until the optimum is reached, Fig. 2 has a red line that may be either of
+/// two, and Fig. 8 is of the paper's text as well: so are the sentences.
+#[test]
+fn sentences_are_judged_by_what_the_paper_says() {
+    let claims = |id: &str| Figure::find(id).unwrap().unwrap().claim;
+    let of_paper = |c: &&Claim| c.text.contains("(section");
+    for claim in claims("kairos-fig-10").iter().filter(of_paper) {
+        assert!(claim.metric.starts_with("evaluations_to_"), "{}", claim.text);
+    }
+    let metrics: Vec<String> = claims("kairos-fig-2").into_iter().map(|c| c.metric).collect();
+    assert_eq!(metrics, ["below_unscaled_homogeneous_share", "below_homogeneous_share"]);
+    let fig_8 = claims("kairos-fig-8");
+    let of = |name: &str| fig_8.iter().filter(|c| c.of == name).count();
+    assert_eq!((of("kairos"), of("kairos-paper")), (2, 2));
+}
+
 #[test]
 fn a_small_figure_runs_to_its_end_and_a_claim_fails() {
     let forms = forms(TINY, 1);

@@ -122,8 +122,8 @@ fn every_query_matches(name: &str, model: &str, pool: &[(usize, u32)]) {
         apart = apart.max(start.since(q.start).max(q.start.since(start)));
         waited += usize::from(start > q.arrival);
     }
-    println!("{name}: 600 of 600 on the authors' instance, starts at most {apart} apart");
-    assert!(waited > 30, "{waited} waited: there is something to see");
+    println!("{name}: 600 of 600 as recorded, {waited} waited, starts at most {apart} apart");
+    assert!(waited > 0, "none waited: there is nothing to see");
     // Starts are recorded in whole microseconds, rounded.
     assert!(apart <= Span::from_ns(500), "{apart}");
 }
