@@ -177,7 +177,7 @@ impl Scenario {
             None => None,
         };
         let clients = closed.as_ref().map_or(&[][..], |(_, apps)| apps);
-        let sent = sent::sent(file.model.len(), open.as_ref(), clients, &apps, &sizes)?;
+        let sent = sent::sent(file, open.as_ref(), clients, &apps, &sizes)?;
         Ok(Setup {
             believed: file.model.iter().enumerate().map(believed).collect::<Result<_, _>>()?,
             kinds: pools::kinds(file, &world, &sent)?,

@@ -4,10 +4,11 @@
 //!
 //! It is no source: nothing here moves what a run draws.
 
+use super::file::ScenarioFile;
 use super::load::{OpenLoad, Process};
 use crate::error::SpecError;
 use orrery_sim::rng::Stream;
-use orrery_traces::query_sizes::SizeLaw;
+use orrery_traces::query_sizes::{SIZE_MAX, SizeLaw};
 use orrery_traces::workload::Application;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,14 +27,17 @@ enum Sizes {
     Law(SizeLaw),
     /// How often each is in a list.
     Recorded(BTreeMap<u32, u64>),
+    /// A list that was not read: any size.
+    Any,
 }
 
-/// What is sent, by model. `laws` is by application, and so is `closed`: who sends in a closed loop.
+/// What is sent, by model. `laws` is by application; `closed` are those that send in a closed loop. A
+/// list is read to its end where there is a kind to choose, and left alone where there is one only.
 ///
 /// # Errors
 /// When a recorded list cannot be opened. What is wrong further down in it is the run's to tell.
 pub(super) fn sent(
-    models: usize,
+    file: &ScenarioFile,
     open: Option<&OpenLoad>,
     closed: &[Application],
     apps: &[Application],
@@ -41,7 +45,7 @@ pub(super) fn sent(
 ) -> Result<Vec<Sent>, SpecError> {
     let law = |a: &Application| laws.get(a.app.index()).cloned().flatten();
     let own = |a: &Application| law(a).unwrap_or(SizeLaw::Constant(a.size));
-    let mut all = vec![Sent::default(); models];
+    let mut all = vec![Sent::default(); file.model.len()];
     let mut add = |a: &Application, weight: f64, sizes: Sizes| {
         all[a.model.index()].parts.push((weight, sizes));
     };
@@ -50,7 +54,12 @@ pub(super) fn sent(
     }
     let Some(open) = open else { return Ok(all) };
     let senders = open.senders(apps);
+    let choice =
+        file.device.len() > 1 || file.device.iter().any(|d| d.price_usd_per_hour.is_some());
     match &open.process {
+        Process::Queries(_) | Process::Workload(_) if !choice => {
+            senders.iter().for_each(|a| add(a, a.weight, Sizes::Any));
+        }
         Process::Queries(_) | Process::Workload(_) => {
             // A list of queries has sizes of its own; of a workload's, a law takes the place.
             let is_list = matches!(open.process, Process::Queries(_));
@@ -99,6 +108,7 @@ impl Sent {
         let of = |sizes: &Sizes| match sizes {
             Sizes::Law(law) => Some(law.largest()),
             Sizes::Recorded(counts) => counts.keys().next_back().copied(),
+            Sizes::Any => Some(SIZE_MAX),
         };
         self.parts.iter().filter_map(|(_, sizes)| of(sizes)).max()
     }
@@ -110,6 +120,7 @@ impl Sent {
                 Sizes::Law(SizeLaw::Constant(size)) => vec![*size],
                 Sizes::Law(law) => (1..=law.largest()).collect(),
                 Sizes::Recorded(counts) => counts.keys().copied().collect(),
+                Sizes::Any => Vec::new(),
             }
         };
         self.parts.iter().flat_map(|(_, sizes)| of(sizes)).collect()
@@ -128,6 +139,7 @@ impl Sent {
                 let sum: f64 = counts.iter().map(|(&size, &n)| n as f64 * of(size)).sum();
                 sum / counts.values().sum::<u64>() as f64
             }
+            Sizes::Any => 0.0,
         };
         self.parts.iter().map(|(weight, sizes)| weight * mean(sizes)).sum()
     }

@@ -131,6 +131,15 @@ fn the_sizes_of_a_recorded_list_choose_the_base_kind() {
     };
     assert_eq!(workload(""), (1, 80));
     assert_eq!(workload(law), (0, 16), "a law takes the place of a workload's sizes");
+    // Of one kind there is nothing to choose, and a list is not read: latencies are told for any size.
+    let one = "policies = [\"kairos\"]\n[[model]]\nname = \"m\"\nslo_ms = 50\n\
+               latency = { affine = { alpha_ms = 1, beta_ms = 10 } }\n";
+    let text = format!(
+        "{one}{APP}time = {{ constant = {{ ms = 1 }} }}\n\
+         [arrivals]\nqueries = {{ file = \"list.csv\" }}\n"
+    );
+    let scenario = with_list("queries", "arrival_ms,size\n0,90\n", &text);
+    assert_eq!(base_and_largest(&scenario), (0, 4_096));
     for name in ["queries", "workload"] {
         let own = format!("orrery-{name}-{}", std::process::id());
         std::fs::remove_dir_all(std::env::temp_dir().join(own)).unwrap();
