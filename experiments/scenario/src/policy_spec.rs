@@ -227,6 +227,7 @@ mod tests {
             "kairos[preset=paper]",
             "kairos[preset=paper,learn=offline,margin=0.05]",
             "kairos[noise=0.05]",
+            "kairos[ties=listed]",
             "kairos[learn=online,rows=all,penalty=ten-qos,hundredths=false,whole_ms=false]",
             "ribbon",
             "drs",

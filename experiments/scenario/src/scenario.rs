@@ -25,6 +25,7 @@ mod measured;
 pub mod place;
 mod pools;
 mod rate;
+mod sent;
 mod sources;
 mod value;
 mod vary;
@@ -171,10 +172,16 @@ impl Scenario {
         let p = &file.profile;
         let from = time_s("warm_up_s", file.warm_up_s)?;
         let sizes = self.sizes()?;
+        let closed = match &file.closed_loop {
+            Some(c) => Some(self.clients(c, &apps)?),
+            None => None,
+        };
+        let clients = closed.as_ref().map_or(&[][..], |(_, apps)| apps);
+        let sent = sent::sent(file, open.as_ref(), clients, &apps, &sizes)?;
         Ok(Setup {
             believed: file.model.iter().enumerate().map(believed).collect::<Result<_, _>>()?,
-            kinds: pools::kinds(file, &world, &apps, &sizes)?,
-            workload: self.workload(open, &apps, sizes)?,
+            kinds: pools::kinds(file, &world, &sent)?,
+            workload: self.workload(open, closed, &apps, sizes)?,
             world,
             apps,
             slo: file.model.iter().map(|m| Span::from_ms_f64(m.slo_ms)).collect(),
@@ -311,14 +318,11 @@ impl Scenario {
     fn workload(
         &self,
         open: Option<OpenLoad>,
+        closed: Option<(Clients, Vec<Application>)>,
         apps: &[Application],
         sizes: Vec<Option<SizeLaw>>,
     ) -> Result<Workload, SpecError> {
         let sized = sizes.iter().any(Option::is_some);
-        let closed = match &self.file.closed_loop {
-            Some(c) => Some(self.clients(c, apps)?),
-            None => None,
-        };
         if let (Some(load), None) = (&open, &closed)
             && let Process::Law(law) = &load.process
             && load.senders(apps).len() == apps.len()

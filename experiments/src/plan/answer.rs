@@ -224,6 +224,14 @@ impl Answer {
                 edge.by_seed_per_s.len()
             ));
         }
+        for (kind, idle) in best.at_load.seen.idle.iter().enumerate().filter(|(_, n)| **n > 0) {
+            self.unknown.push(format!(
+                "{idle} of {} {} never computed anything at the load with {}",
+                best.counts[kind],
+                problem.kind(kind),
+                best.policy
+            ));
+        }
         self.add_extrapolation(problem, group, &best);
     }
 

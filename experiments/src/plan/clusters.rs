@@ -8,7 +8,7 @@
 //!
 //! The bound is that of batches that fit the SLO on instances that are never idle; it is strict.
 
-use super::answer::{Answer, Choice, Point, significant};
+use super::answer::{Answer, Choice, Point, percent, significant};
 use super::problem::{Group, Problem};
 use super::trial::Bench;
 use orrery_scenario::search::fewest;
@@ -147,8 +147,9 @@ impl Chain<'_> {
             self.bench.probe(&self.counts(n), load)
         })?;
         let Some(high) = fewest.value.map(|n| n as u32) else {
+            let used = self.used(most)?;
             found.unknown = Some(format!(
-                "not even {most} {kind}, its `count_max`, carry the load with {policy}"
+                "not even {most} {kind}, its `count_max`, carry the load with {policy}: {used}"
             ));
             return Ok(());
         };
@@ -168,6 +169,24 @@ impl Chain<'_> {
              the first seed, and up to {MORE_MAX} more are not sure to with all of them"
         ));
         Ok(())
+    }
+
+    /// How a cluster that does not carry the load was used, with the first seed: a policy that leaves
+    /// most of it idle has another fault than a cluster that is too small.
+    fn used(&self, n: u32) -> Result<String, SpecError> {
+        let group = self.bench.group;
+        let seen = self.bench.seen(&self.counts(n), group.load_per_s)?;
+        let model = group.models.get(seen.worst_model).filter(|_| group.models.len() > 1);
+        let of = model.map_or(String::new(), |model| format!(" of {model}"));
+        let busy = seen.busy.get(self.kind).copied().unwrap_or(0.0);
+        let used =
+            format!("{} % bad{of}, {} % of their time used", percent(seen.bad_rate), percent(busy));
+        Ok(match seen.idle.get(self.kind) {
+            Some(idle) if *idle > 0 => {
+                format!("{used}, and {idle} of them never computed anything")
+            }
+            _ => used,
+        })
     }
 
     /// What some sizes of the cluster carry, with the first seed.

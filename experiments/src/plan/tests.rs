@@ -122,6 +122,23 @@ fn the_cheapest_pool_is_the_one_that_brute_force_finds() {
     }
 }
 
+/// A policy that waits for 60 ms where the SLO is 40 ms carries nothing on any number of instances: said
+/// with how much of them was used.
+#[test]
+fn a_cluster_that_its_policy_leaves_idle_is_said_to_be() {
+    let text = CLUSTERS
+        .replace("\"symphony\", \"clockwork\"", "\"timeout[max_batch=499,max_wait_ms=60]\"");
+    let answer = &solved(&text).answers[0];
+    assert!(answer.best().is_none());
+    let all = answer.unknown.join("\n");
+    for kind in ["slow", "fast"] {
+        let says = format!("not even 6 {kind}, its `count_max`, carry the load with timeout");
+        let line = answer.unknown.iter().find(|u| u.starts_with(&says)).expect(&all);
+        assert!(line.contains(" % bad, ") && line.contains(" % of their time used"), "{all}");
+        assert!(line.ends_with("of them never computed anything"), "{all}");
+    }
+}
+
 #[test]
 fn the_best_pool_under_a_budget_is_the_one_that_brute_force_finds() {
     for budget in ["1.5", "2.4"] {

@@ -6,16 +6,19 @@ use orrery_results::Row;
 use std::fmt::Write;
 
 /// The metrics of a search, as columns: heading, metric, as a percentage.
-const OF_SEARCH: [(&str, &str, bool); 10] = [
+const OF_SEARCH: [(&str, &str, bool); 13] = [
     ("pools", "pools", false),
     ("found q/s", ALLOWABLE, false),
     ("evaluations", "evaluations", false),
     ("% of pools", "evaluations_share", true),
+    ("to its best", "evaluations_to_best", false),
+    ("% to its best", "evaluations_to_best_share", true),
     ("% of optimum", "best_over_optimum", true),
     ("to optimum", "evaluations_to_optimum", false),
     ("to within 1 %", "evaluations_to_near_optimum", false),
     ("% of runs there", "reached_near_optimum_share", true),
-    ("% worse than homog.", "below_homogeneous_share", true),
+    ("% worse than homog.", "below_unscaled_homogeneous_share", true),
+    ("than scaled", "below_homogeneous_share", true),
     ("until reached", "evaluations_until_reached", false),
 ];
 

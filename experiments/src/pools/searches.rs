@@ -27,8 +27,8 @@ pub struct Ran {
     pub found: Vec<Found>,
     /// What the best of all pools carries, where every pool was evaluated.
     optimum_per_s: Option<f64>,
-    /// The scaled homogeneous pool under the search's scheme.
-    homogeneous_per_s: f64,
+    /// The homogeneous pool under the search's scheme, as it is and scaled to the budget.
+    homogeneous_per_s: [f64; 2],
     until_per_s: Option<f64>,
 }
 
@@ -56,7 +56,7 @@ pub fn run(
     let homogeneous = world.homogeneous();
     let cost = homogeneous.cost(world.space.catalogue());
     let own = evaluator.value(world, &homogeneous, &scheme)?.mean();
-    let homogeneous_per_s = world.space.scaled_to_budget(own, cost);
+    let homogeneous_per_s = [own, world.space.scaled_to_budget(own, cost)];
     let rules = Rules {
         evaluations_max: spec.evaluations_max.unwrap_or(usize::MAX),
         drop_sub_configurations: spec.prune,
@@ -124,8 +124,13 @@ impl Ran {
         push("pools", pools);
         push("evaluations", n as f64);
         push("evaluations_share", n as f64 / pools);
-        let below = found.evaluations_below(self.homogeneous_per_s) as f64;
-        push("below_homogeneous_share", below / n as f64);
+        let best = found.evaluations_until(found.best.allowable_per_s).unwrap_or(n) as f64;
+        push("evaluations_to_best", best);
+        push("evaluations_to_best_share", best / pools);
+        let [own, scaled] =
+            self.homogeneous_per_s.map(|rate| found.evaluations_below(rate) as f64 / n as f64);
+        push("below_unscaled_homogeneous_share", own);
+        push("below_homogeneous_share", scaled);
         if let Some(optimum) = self.optimum_per_s {
             push("best_over_optimum", found.best.allowable_per_s / optimum);
             for (name, rate) in [("optimum", optimum), ("near_optimum", NEAR * optimum)] {

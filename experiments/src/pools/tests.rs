@@ -95,6 +95,51 @@ fn every_shipped_figure_is_sound() {
     }
 }
 
+/// The base type of a pool figure is the one that the authors mark. A scenario of the same pool, and so
+/// `plan`, finds it without the mark.
+#[test]
+fn a_scenario_of_the_same_pool_has_the_same_base() {
+    let types = orrery_scenario::kairos::instance_types();
+    let marked = types.iter().position(|t| t.is_base).unwrap() as u32;
+    let devices: String = types
+        .iter()
+        .map(|t| {
+            let (kind, price) = (t.name, t.price_usd_per_hour);
+            format!("[[device]]\nkind = \"{kind}\"\nprice_usd_per_hour = {price}\n")
+        })
+        .collect();
+    let laws = ["\"kairos\"", "{ normal = { mean = 250, sd = 100, max = 999 } }"];
+    for (model, sizes) in
+        orrery_scenario::kairos::model_names().flat_map(|m| laws.map(|sizes| (m, sizes)))
+    {
+        let text = format!(
+            "policies = [\"kairos\"]\n{devices}[[zoo]]\nname = \"kairos\"\nmodels = [\"{model}\"]\n\
+             sizes = {sizes}\n[arrivals]\npoisson = {{ rate_per_s = 50 }}\nrequests = 10\n"
+        );
+        let scenario = orrery_scenario::Scenario::from_text("s.toml", &text).unwrap();
+        let setup = scenario.setup(1).unwrap_or_else(|e| panic!("{model}: {e}"));
+        assert_eq!(setup.kinds[0].base, marked, "{model}, {sizes}");
+        let world = World::new("", model, &Conditions::default()).unwrap();
+        assert_eq!(world.truth.base, marked, "{model}");
+    }
+}
+
+/// Fig. 10 counts evaluations until the optimum is reached, Fig. 2 has a red line that may be either of
+/// two, and Fig. 8 is of the paper's text as well: so are the sentences.
+#[test]
+fn sentences_are_judged_by_what_the_paper_says() {
+    let claims = |id: &str| Figure::find(id).unwrap().unwrap().claim;
+    let of_paper = |c: &&Claim| c.text.contains("(section");
+    for claim in claims("kairos-fig-10").iter().filter(of_paper) {
+        assert!(claim.metric.starts_with("evaluations_to_"), "{}", claim.text);
+    }
+    let metrics: Vec<String> = claims("kairos-fig-2").into_iter().map(|c| c.metric).collect();
+    assert_eq!(metrics, ["below_unscaled_homogeneous_share", "below_homogeneous_share"]);
+    let fig_8 = claims("kairos-fig-8");
+    let of = |name: &str| fig_8.iter().filter(|c| c.of == name).count();
+    assert_eq!((of("kairos"), of("kairos-paper")), (2, 2));
+}
+
 #[test]
 fn a_small_figure_runs_to_its_end_and_a_claim_fails() {
     let forms = forms(TINY, 1);
@@ -117,6 +162,19 @@ fn a_small_figure_runs_to_its_end_and_a_claim_fails() {
     assert!(row("kairos+", "evaluations").value <= row("rand", "pools").value);
     let found = row("rand", "best_over_optimum").value;
     assert_eq!(found, Some(1.0), "nothing but sub-pools is left out");
+    // What is found is found before the search is over; where it is the optimum, both counts agree.
+    for search in ["kairos+", "rand"] {
+        let value = |metric: &str| row(search, metric).value.expect("a value");
+        let to_best = value("evaluations_to_best");
+        assert!((1.0..=value("evaluations")).contains(&to_best), "{search}: {to_best}");
+        assert!((value("evaluations_to_best_share") - to_best / value("pools")).abs() < 1e-12);
+        if value("best_over_optimum") == 1.0 {
+            assert_eq!(to_best, value("evaluations_to_optimum"), "{search}");
+        }
+        let (as_it_is, scaled) =
+            (value("below_unscaled_homogeneous_share"), value("below_homogeneous_share"));
+        assert!(as_it_is <= scaled, "{search}: {as_it_is} {scaled}");
+    }
     let (pick, bound) = (row("pick", ALLOWABLE), row("pick", "upper_bound_per_s"));
     assert!(pick.ci95().is_some() && pick.seeds == "1-2" && pick.unit == "1/s");
     assert!(pick.value < bound.value.map(|b| 1.3 * b) && pick.value > Some(0.0));

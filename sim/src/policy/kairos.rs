@@ -21,6 +21,7 @@
 //! - Ties: queries are rows by age; instances are columns, the idle ones by the list's order (base kind
 //!   first), then the busy ones by the instant at which they are to be free. `matching` says which of
 //!   the cheapest matchings is meant: the oldest query has the first instance that it has in any.
+//!   With `ties=listed` the columns are in the list's order, busy or not.
 //! - Costs are whole: C_j in ten-thousandths, times in ns; one beyond `matching::COST_MAX` is that.
 //! - At most [`SIDE_MAX`] queries are matched, the oldest.
 //! - A query without a deadline violates nothing; T_qos is its own deadline's.
@@ -37,7 +38,12 @@
 //!
 //! # Differences from the released code (`preset=released`)
 //! - The released code polls; it decides at other instants too, which by the same reasons changes
-//!   little. Its order of ties is that of scipy's solver.
+//!   little.
+//! - Its ties are those of scipy's solver on columns in the list's order. Inside one kind every pairing
+//!   of the same queries costs the same, so that a younger query may get the idle instance while the
+//!   oldest is matched with a busy one, and waits. Ours serves the oldest; with `ties=listed` it has
+//!   the authors' columns, and meets more of their decisions, but not all: of equal sums scipy's
+//!   algorithm takes the one that it comes to.
 
 mod columns;
 mod costs;
@@ -51,7 +57,7 @@ use crate::profile::ModelProfile;
 use crate::time::{Span, Time};
 use std::collections::VecDeque;
 
-pub use costs::{Config, Penalty, Rows};
+pub use costs::{Config, Penalty, Rows, Ties};
 
 /// Its only timer: the next query comes too late for some kind.
 const CLASS_CHANGES: TimerKey = TimerKey(0);
@@ -208,6 +214,9 @@ impl Kairos {
     /// instance that is free later is never cheaper: the matching is the same, by the exchange of a
     /// later instance for an earlier one that nobody has.
     fn choose_columns(&mut self, rows: usize) {
+        if self.config.ties == Ties::Listed {
+            return self.columns.listed(&mut self.chosen);
+        }
         let most = if self.few
             && self.rows.iter().all(|r| self.config.grows_with_time(r, &self.weights))
         {

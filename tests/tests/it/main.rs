@@ -14,6 +14,7 @@ mod intervals;
 mod measurements;
 mod naive;
 mod papers;
+mod recorded_kairos;
 mod recorded_nexus;
 mod recorded_shepherd;
 mod recorded_symphony;

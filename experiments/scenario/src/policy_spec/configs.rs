@@ -248,6 +248,10 @@ pub(super) fn kairos_config(p: &mut Params) -> Result<kairos::Config, SpecError>
             "ten-qos" => kairos::Penalty::TenQos,
             _ => kairos::Penalty::Constants,
         },
+        ties: match p.word("ties", "idle-first", &["idle-first", "listed"])? {
+            "listed" => kairos::Ties::Listed,
+            _ => kairos::Ties::IdleFirst,
+        },
         hundredths: p.flag("hundredths", default.hundredths)?,
         whole_ms: p.flag("whole_ms", default.whole_ms)?,
         margin: p.number("margin", default.margin, 0.0..=0.9)?,

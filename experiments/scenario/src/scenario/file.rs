@@ -180,7 +180,7 @@ pub struct Device {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_usd_per_hour: Option<f64>,
     /// Whether this is the base kind; otherwise the most cost-effective one is that meets the SLO at
-    /// every size.
+    /// every size that is sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("x-default" = "false"))]
     pub base: bool,

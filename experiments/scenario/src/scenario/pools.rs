@@ -5,52 +5,37 @@
 //! only kinds.
 
 use super::file::ScenarioFile;
+use super::sent::Sent;
 use crate::error::SpecError;
 use orrery_sim::driver::World;
 use orrery_sim::latency::Latency;
 use orrery_sim::profile::KindsProfile;
-use orrery_sim::rng::Stream;
 use orrery_sim::time::Span;
-use orrery_traces::query_sizes::SizeLaw;
-use orrery_traces::workload::Application;
+use std::collections::BTreeSet;
 
-/// Sizes drawn to see how cost-effective a kind is.
-const DRAWS: usize = 2_000;
 /// The QoS is one of this percentile (Kairos, Table 3).
 const QOS_SHARE: f64 = 0.99;
 
-/// What policies are told of each kind, by model.
+/// What policies are told of each kind, by model. `sent` are the sizes of each model's requests.
 pub(super) fn kinds(
     file: &ScenarioFile,
     world: &World,
-    apps: &[Application],
-    sizes: &[Option<SizeLaw>],
+    sent: &[Sent],
 ) -> Result<Vec<KindsProfile>, SpecError> {
-    let model = |m: usize| {
+    let model = |(m, sent): (usize, &Sent)| {
         let laws: Vec<Latency> = world.latency.iter().map(|kind| kind[m].clone()).collect();
-        let of = || apps.iter().zip(sizes).filter(move |(a, _)| a.model.index() == m);
-        let sent = of().map(|(a, sizes)| sizes.as_ref().map_or(a.size, SizeLaw::largest)).max();
         let measured = |law: &Latency| match law {
             Latency::Samples(replay) => Some(replay.table.largest()),
             _ => None,
         };
         let known = laws.iter().filter_map(measured).max();
         let profiled = file.profile.sizes.last().copied().unwrap_or(1);
-        let largest = sent.into_iter().chain(known).max().unwrap_or(1).max(profiled);
+        let largest = sent.largest().into_iter().chain(known).max().unwrap_or(1).max(profiled);
         let slo = Span::from_ms_f64(file.model[m].slo_ms);
-        let pool = Pool { file, m, laws: &laws, slo, sent: sent.unwrap_or(1) };
-        let mut drawn = Stream::named(0, "base kind", m as u64);
-        let typical: Vec<u32> = of()
-            .flat_map(|(a, law)| {
-                let mut draw = || law.as_ref().map_or(a.size, |law| law.draw(&mut drawn));
-                let each = DRAWS / apps.len().clamp(1, DRAWS);
-                (0..each.max(1)).map(|_| draw()).collect::<Vec<u32>>()
-            })
-            .collect();
-        let base = pool.base(&typical)?;
+        let base = Pool { file, m, laws: &laws, slo, sent }.base()?;
         Ok(KindsProfile { base, largest, laws })
     };
-    (0..file.model.len()).map(model).collect()
+    sent.iter().enumerate().map(model).collect()
 }
 
 /// A model on the kinds of a pool.
@@ -59,13 +44,13 @@ struct Pool<'a> {
     m: usize,
     laws: &'a [Latency],
     slo: Span,
-    /// The largest request.
-    sent: u32,
+    sent: &'a Sent,
 }
 
 impl Pool<'_> {
-    /// The number of the base kind.
-    fn base(&self, typical: &[u32]) -> Result<u32, SpecError> {
+    /// The number of the base kind: the one that is marked, else the most cost-effective one that is in
+    /// time at every size that is sent.
+    fn base(&self) -> Result<u32, SpecError> {
         let devices = &self.file.device;
         let prices = devices.iter().filter(|d| d.price_usd_per_hour.is_some()).count();
         if prices > 0 {
@@ -74,12 +59,19 @@ impl Pool<'_> {
         if let Some(base) = devices.iter().position(|d| d.base) {
             return Ok(base as u32);
         }
-        let meets = (0..devices.len()).filter(|&kind| self.meets(kind));
+        if prices > 0 && devices.len() > 1 && self.sent.largest().is_none() {
+            return Err(self.nothing_sent());
+        }
+        let sizes = self.sent.distinct();
+        let meets = (0..devices.len()).filter(|&kind| self.meets(kind, &sizes));
         let cost = |&kind: &usize| {
-            let mean: f64 = typical.iter().map(|&k| self.mean(kind, k).ns() as f64).sum();
-            mean * devices[kind].price_usd_per_hour.unwrap_or(1.0)
+            let typical = self.sent.mean(self.m, |k| self.mean(kind, k).ns() as f64);
+            typical * devices[kind].price_usd_per_hour.unwrap_or(1.0)
         };
-        let base = meets.min_by(|a, b| cost(a).total_cmp(&cost(b)));
+        let base = match devices.len() {
+            1 => meets.last(),
+            _ => meets.min_by(|a, b| cost(a).total_cmp(&cost(b))),
+        };
         match base {
             Some(base) => Ok(base as u32),
             None if prices == 0 => Ok(0),
@@ -125,35 +117,41 @@ impl Pool<'_> {
     }
 
     /// Whether a kind meets the SLO at every size that is sent.
-    fn meets(&self, kind: usize) -> bool {
-        match &self.laws[kind] {
-            Latency::Samples(replay) => {
-                let table = &replay.table;
-                let sizes = table.sizes().iter().take_while(|s| **s < self.sent);
-                let last = [self.sent];
-                sizes.chain(&last).all(|&size| {
-                    let mut samples = table.samples(size).to_vec();
-                    samples.sort_unstable();
-                    let rank = (QOS_SHARE * samples.len() as f64).ceil() as usize;
-                    samples[rank.clamp(1, samples.len()) - 1] <= self.slo && size <= table.largest()
-                })
-            }
-            law => (1..=self.sent).all(|size| law.batch(size, Span::ZERO) <= self.slo),
-        }
+    fn meets(&self, kind: usize, sizes: &BTreeSet<u32>) -> bool {
+        let Latency::Samples(replay) = &self.laws[kind] else {
+            return sizes.iter().all(|&size| self.mean(kind, size) <= self.slo);
+        };
+        let table = &replay.table;
+        // Sizes between two rows are served as the larger one.
+        let row = |size: &u32| table.sizes().iter().copied().find(|row| row >= size);
+        let rows: Option<BTreeSet<u32>> = sizes.iter().map(row).collect();
+        rows.is_some_and(|rows| {
+            rows.iter().all(|&row| {
+                let mut samples = table.samples(row).to_vec();
+                samples.sort_unstable();
+                let rank = (QOS_SHARE * samples.len() as f64).ceil() as usize;
+                samples[rank.clamp(1, samples.len()) - 1] <= self.slo
+            })
+        })
+    }
+
+    fn nothing_sent(&self) -> SpecError {
+        let name = &self.file.model[self.m].name;
+        let found =
+            format!("no request of `{name}`, so that no kind is its most cost-effective one");
+        let remedy = "remove the model, send it requests, or mark a kind with `base = true`";
+        SpecError::value("device", found, "a base kind for each model", remedy)
     }
 
     fn no_base(&self) -> SpecError {
         let model = &self.file.model[self.m];
+        let largest = self.sent.largest().unwrap_or(1);
         let longest = |kind: usize| {
-            format!("{} takes {}", self.file.device[kind].kind, self.mean(kind, self.sent))
+            format!("{} takes {}", self.file.device[kind].kind, self.mean(kind, largest))
         };
         let all: Vec<String> = (0..self.laws.len()).map(longest).collect();
-        let found = format!(
-            "no base kind for `{}`: of {} items, {}",
-            model.name,
-            self.sent,
-            all.join(", ")
-        );
+        let found =
+            format!("no base kind for `{}`: of {largest} items, {}", model.name, all.join(", "));
         let allowed = format!("one kind that meets its SLO of {} at every size", self.slo);
         let remedy =
             "add such a kind, raise slo_ms, send smaller queries, or mark one with `base = true`";

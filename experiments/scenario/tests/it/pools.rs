@@ -84,6 +84,101 @@ fn what_is_wrong_with_a_pool_is_named() {
     wrong(&[samples, G4, LOAD], "samples =", &["did you mean `rm2@g4dn.xlarge`"]);
 }
 
+/// Two kinds: `cheap` is in time for up to 40 items, `dear` for all 100.
+const TWO: &str = "policies = [\"ribbon\"]\n\
+    [[model]]\nname = \"m\"\nslo_ms = 50\nlatency = { affine = { alpha_ms = 1, beta_ms = 10 } }\n\
+    latency_on = { dear = { affine = { alpha_ms = 0.1, beta_ms = 10 } } }\n\
+    [[device]]\nkind = \"cheap\"\nprice_usd_per_hour = 0.1\n\
+    [[device]]\nkind = \"dear\"\nprice_usd_per_hour = 0.5\n";
+const APP: &str = "[[app]]\nname = \"a\"\nmodel = \"m\"\n";
+
+/// A scenario in a folder of its own, beside a list.
+fn with_list(name: &str, list: &str, text: &str) -> Scenario {
+    let own = format!("orrery-{name}-{}", std::process::id());
+    let folder = std::env::temp_dir().join(own);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("list.csv"), list).unwrap();
+    Scenario::from_text(&folder.join("s.toml").display().to_string(), text)
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The base kind, and the largest size that policies are told latencies of.
+fn base_and_largest(scenario: &Scenario) -> (u32, u32) {
+    let setup = scenario.setup(1).unwrap_or_else(|e| panic!("{e}"));
+    (setup.kinds[0].base, setup.kinds[0].largest)
+}
+
+#[test]
+fn the_sizes_of_a_recorded_list_choose_the_base_kind() {
+    let queries = |sizes: [u32; 3], more: &str| {
+        let rows: String = sizes.iter().map(|size| format!("0,{size}\n")).collect();
+        let text = format!(
+            "{TWO}{APP}{more}time = {{ constant = {{ ms = 1 }} }}\n\
+             [arrivals]\nqueries = {{ file = \"list.csv\" }}\n"
+        );
+        base_and_largest(&with_list("queries", &format!("arrival_ms,size\n{rows}"), &text))
+    };
+    assert_eq!(queries([1, 5, 3], ""), (0, 16), "small queries: the cheap kind");
+    assert_eq!(queries([1, 90, 3], ""), (1, 90), "one query is too large for the cheap kind");
+    assert_eq!(queries([1, 90, 3], "size = 2\n"), (1, 90), "the list's sizes, not the key's");
+    let law = "sizes = { normal = { mean = 2, sd = 1, max = 3 } }\n";
+    assert_eq!(queries([1, 90, 3], law), (1, 90), "the list's sizes, not a law's");
+    let workload = |more: &str| {
+        let header = "arrival_ns,app,model,size,slo_ns,alone_ns\n";
+        let rows = "0,0,0,4,50000000,1000000\n9,0,0,80,50000000,1000000\n";
+        let text = format!("{TWO}{APP}{more}[arrivals]\nworkload = {{ file = \"list.csv\" }}\n");
+        base_and_largest(&with_list("workload", &format!("{header}{rows}"), &text))
+    };
+    assert_eq!(workload(""), (1, 80));
+    assert_eq!(workload(law), (0, 16), "a law takes the place of a workload's sizes");
+    // Of one kind there is nothing to choose, and a list is not read: latencies are told for any size.
+    let one = "policies = [\"kairos\"]\n[[model]]\nname = \"m\"\nslo_ms = 50\n\
+               latency = { affine = { alpha_ms = 1, beta_ms = 10 } }\n";
+    let text = format!(
+        "{one}{APP}time = {{ constant = {{ ms = 1 }} }}\n\
+         [arrivals]\nqueries = {{ file = \"list.csv\" }}\n"
+    );
+    let scenario = with_list("queries", "arrival_ms,size\n0,90\n", &text);
+    assert_eq!(base_and_largest(&scenario), (0, 4_096));
+    for name in ["queries", "workload"] {
+        let own = format!("orrery-{name}-{}", std::process::id());
+        std::fs::remove_dir_all(std::env::temp_dir().join(own)).unwrap();
+    }
+}
+
+#[test]
+fn applications_weigh_in_the_choice_of_the_base_kind_as_they_send() {
+    // ms times $/h: of 1 item `cheap` costs 1.1 and `dear` 2.5; of 40 items, 5.0 and 2.6.
+    let text = |small: f64, large: f64, apps: &str| {
+        let app = |name: &str, size: u32, weight: f64| {
+            format!(
+                "[[app]]\nname = \"{name}\"\nmodel = \"m\"\nsize = {size}\nweight = {weight}\n\
+                 time = {{ constant = {{ ms = 1 }} }}\n"
+            )
+        };
+        let two = TWO.replace("= 0.5", "= 0.25").replace("alpha_ms = 0.1", "alpha_ms = 0.01");
+        format!("{two}{}{}{LOAD}{apps}", app("small", 1, small), app("large", 40, large))
+    };
+    let base = |text: &str| base_and_largest(&Scenario::from_text(NAME, text).unwrap()).0;
+    assert_eq!(base(&text(97.0, 3.0, "")), 0, "nearly all are small");
+    assert_eq!(base(&text(3.0, 97.0, "")), 1, "nearly all are large");
+    assert_eq!(base(&text(1.0, 1.0, "apps = [\"small\"]\n")), 0, "only the small ones come");
+}
+
+#[test]
+fn a_pool_whose_model_gets_no_request_asks_for_its_base_kind() {
+    let other = "[[model]]\nname = \"idle\"\nslo_ms = 50\nlatency = { affine = { alpha_ms = 0.1, beta_ms = 9 } }\n\
+                 latency_on = { dear = { affine = { alpha_ms = 0.1, beta_ms = 9 } } }\n";
+    let time = "time = { constant = { ms = 1 } }\n";
+    let text = |mark: &str| {
+        let two = TWO.replace("= 0.1\n", &format!("= 0.1\n{mark}"));
+        format!("{two}{other}{APP}{time}{LOAD}")
+    };
+    let error = Scenario::from_text(NAME, &text("")).unwrap().setup(1).err().unwrap().to_string();
+    assert!(error.contains("no request of `idle`") && error.contains("`base = true`"), "{error}");
+    assert!(Scenario::from_text(NAME, &text("base = true\n")).unwrap().setup(1).is_ok());
+}
+
 /// A recorded list with service times, replayed on one instance: each query takes what was recorded.
 #[test]
 fn a_recorded_list_of_queries_is_replayed_query_by_query() {

@@ -1,5 +1,5 @@
 //! The instances as columns, in the order of the tie rule: idle ones by rank, then busy ones by the
-//! instant at which they are to be free, then by rank.
+//! instant at which they are to be free, then by rank; or all of them by rank (`ties=listed`).
 
 use crate::policy::pool::{Instance, Rank};
 use crate::time::Time;
@@ -75,6 +75,12 @@ impl Columns {
         let i = instance as usize;
         (self.free_at[i].0, self.busy[i]) = (free_at, true);
         self.insert(instance);
+    }
+
+    /// All instances in the order of the list, busy or not.
+    pub fn listed(&self, into: &mut Vec<u32>) {
+        into.clone_from(&self.order);
+        into.sort_unstable_by_key(|&o| self.free_at[o as usize].1);
     }
 
     /// At most `most` instances of each kind, in order.

@@ -32,6 +32,16 @@ pub enum Penalty {
     Constants,
 }
 
+/// The order of the columns, by which ties are broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ties {
+    /// Idle instances first, by the list, then the busy ones by the instant at which they are to be
+    /// free: of equal sums, the oldest query is served at once.
+    IdleFirst,
+    /// The list's order for all, as the released code has its columns.
+    Listed,
+}
+
 /// Kairos's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -41,6 +51,8 @@ pub struct Config {
     pub rows: Rows,
     /// What a pair costs that violates the QoS.
     pub penalty: Penalty,
+    /// The order of the columns.
+    pub ties: Ties,
     /// Whether C_j is rounded to hundredths, rather than ten-thousandths.
     pub hundredths: bool,
     /// Whether the profile's latencies are rounded to whole ms.
@@ -59,6 +71,7 @@ impl Config {
             learn: Learn::Online,
             rows: Rows::All,
             penalty: Penalty::TenQos,
+            ties: Ties::IdleFirst,
             hundredths: false,
             whole_ms: false,
             margin: 0.02,
@@ -72,6 +85,7 @@ impl Config {
             learn: Learn::Offline,
             rows: Rows::TwiceInstances,
             penalty: Penalty::Constants,
+            ties: Ties::IdleFirst,
             hundredths: true,
             whole_ms: true,
             margin: 0.02,
@@ -92,9 +106,13 @@ impl Config {
             Penalty::TenQos => "ten-qos",
             Penalty::Constants => "constants",
         };
+        let ties = match self.ties {
+            Ties::IdleFirst => "idle-first",
+            Ties::Listed => "listed",
+        };
         let Config { hundredths, whole_ms, margin, noise, .. } = self;
         format!(
-            "kairos[learn={learn},rows={rows},penalty={penalty},hundredths={hundredths},\
+            "kairos[learn={learn},rows={rows},penalty={penalty},ties={ties},hundredths={hundredths},\
              whole_ms={whole_ms},margin={margin},noise={noise}]"
         )
     }

@@ -176,7 +176,9 @@ fn kairos_is_the_plain_one_query_by_query() {
         ..kairos::Config::paper()
     };
     let offline = kairos::Config { learn: Learn::Offline, ..kairos::Config::paper() };
-    for config in [kairos::Config::paper(), offline, mixed, released] {
+    let listed = |config| kairos::Config { ties: kairos::Ties::Listed, ..config };
+    let paper = kairos::Config::paper();
+    for config in [paper, offline, mixed, released, listed(paper), listed(released)] {
         agree(0..500, |case| {
             let policy = kairos::Kairos::new(config, &[case.profile()]);
             (case.run(policy), Plain::new(case).kairos(config))
@@ -242,6 +244,33 @@ fn the_coefficients_of_the_papers_example() {
     let profile = ModelProfile::of_kinds(kinds, ms(350));
     let estimates = crate::policy::pool::Estimates::new(&[profile], Learn::Offline, |s| s);
     assert_eq!([0, 1, 2].map(|kind| estimates.coefficient(0, kind)), [1.0, 0.5, 0.2]);
+}
+
+/// Two instances of one kind, the first of which is busy, and two queries that wait: each pairing costs
+/// the same. By the list the oldest query has the busy one, and the younger one is served at once.
+#[test]
+fn ties_are_broken_by_what_is_idle_or_by_the_list() {
+    let truth = vec![table(&[(100, 20), (400, 40)])];
+    let case = Case {
+        believed: truth.clone(),
+        truth,
+        base: 0,
+        instances: vec![0, 0],
+        queries: vec![(at(0), 400), (at(1), 100), (at(2), 100), (at(3), 100)],
+        qos: ms(200),
+        largest: 400,
+    };
+    let served = |ties| {
+        let config = kairos::Config { ties, ..kairos::Config::released() };
+        let served = case.run(kairos::Kairos::new(config, &[case.profile()]));
+        served.into_iter().map(|s| s.map(|(i, start, _)| (i, start))).collect::<Vec<_>>()
+    };
+    // Until 21 ms both are busy. Then instance 1 is idle and instance 0 is not until 40 ms.
+    let first = [Some((0, at(0))), Some((1, at(1)))];
+    let idle_first = served(kairos::Ties::IdleFirst);
+    assert_eq!(idle_first, [first[0], first[1], Some((1, at(21))), Some((0, at(40)))]);
+    let listed = served(kairos::Ties::Listed);
+    assert_eq!(listed, [first[0], first[1], Some((0, at(40))), Some((1, at(21)))]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::{Case, Served};
 use crate::policy::clkwrk::Choice;
-use crate::policy::kairos::{Config, Penalty, Rows};
+use crate::policy::kairos::{Config, Penalty, Rows, Ties};
 use crate::policy::pool::Learn;
 use crate::time::{Span, Time};
 
@@ -237,7 +237,9 @@ impl<'a> Plain<'a> {
             return;
         }
         let mut columns = self.list();
-        columns.sort_by_key(|&i| self.running[i].map(|r| r.2)); // stable: then by the list
+        if config.ties == Ties::IdleFirst {
+            columns.sort_by_key(|&i| self.running[i].map(|r| r.2)); // stable: then by the list
+        }
         let cost = |q: usize, i: usize| {
             let kind = self.case.instances[i];
             let left = self.running[i].map_or(Span::ZERO, |r| r.2.max(self.now) - self.now);
