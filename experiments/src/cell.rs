@@ -3,7 +3,7 @@
 //! `reproduce`, `run` and `sweep` all come down to cells; their results are the same rows.
 
 use crate::goodput::{DEVICES, PEAK};
-use orrery_results::{Flags, RESULT_VERSION, Row, seed_list, unit};
+use orrery_results::{Flags, RESULT_VERSION, Row, difference_of, seed_list, unit};
 use orrery_scenario::SpecError;
 use orrery_sim::metrics::{BatchMeans, Batches, Figures, Metrics, TimeSeries};
 use orrery_sim::request::End;
@@ -383,7 +383,8 @@ fn flags_of(row: &mut Row, all: &[Measure], runs: &[Replication], wide: bool) {
 }
 
 /// The difference of two policies on the same arrivals, `runs` less `base`: of their finish rates, or
-/// of what they were searched for. Finish rates at two policies' own peaks are not compared.
+/// of what they were searched for. Finish rates at two policies' own peaks are not compared. It has a
+/// metric of its own, such as `finish_rate_difference`.
 pub fn difference(
     place: &Row,
     versus: &str,
@@ -401,7 +402,7 @@ pub fn difference(
     let seeds: Vec<u64> = runs.iter().map(|r| r.seed).collect();
     let mut row = Row {
         scope: "all".into(),
-        metric: metric.into(),
+        metric: difference_of(metric),
         unit: unit(metric).into(),
         versus: versus.to_string(),
         samples: runs.iter().map(|r| r.offered.iter().sum::<u64>()).sum(),

@@ -339,7 +339,7 @@ impl<'a> Report<'a> {
             let s = &self.table.system[r.system];
             let _ = writeln!(
                 out,
-                "{},{},{},{},{},{:.6},{},{},{},{}",
+                "{},{},{:?},{},{},{:.6},{},{},{},{}",
                 self.table.id,
                 r.case,
                 r.slo_x_p99,
@@ -348,7 +348,7 @@ impl<'a> Report<'a> {
                 r.finish_rate,
                 cell(r.ci95.map(|c| c.0)),
                 cell(r.ci95.map(|c| c.1)),
-                r.paper.map_or(String::new(), |p| p.to_string()),
+                r.paper.map_or(String::new(), |p| format!("{p:?}")),
                 cell(r.error().map(f64::abs)),
             );
         }

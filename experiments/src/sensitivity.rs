@@ -5,7 +5,7 @@ use crate::paper::FinishRates;
 use crate::runs::{Cell, Progress, run};
 use crate::score::{Row, rows, score};
 use crate::table_file::{Preset, TableFile};
-use orrery_results::{RESULT_VERSION, Row as ResultRow, seed_list, to_json};
+use orrery_results::{RESULT_VERSION, Row as ResultRow, UNITLESS, seed_list, to_json};
 use orrery_scenario::SpecError;
 use orrery_sim::stats;
 use serde_json::json;
@@ -81,7 +81,7 @@ impl<'a> Sensitivity<'a> {
                     preset: Preset::Calibrated.word().to_string(),
                     policy: s.policy.clone(),
                     scope: "all".to_string(),
-                    unit: "1".to_string(),
+                    unit: UNITLESS.to_string(),
                     samples: s.cells as u64,
                     seeds: seed_list(&line.seeds),
                     warm_up: format!("the first {} % of the run", 100.0 * line.warm_up),

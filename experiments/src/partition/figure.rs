@@ -5,7 +5,7 @@ use crate::cell::spec_sha256;
 use crate::cli::Reproduce;
 use crate::output::{Forms, Progress};
 use orrery_partition::Imbalance;
-use orrery_results::{Flags, RESULT_VERSION, Row, seed_list, to_json, wide};
+use orrery_results::{Flags, RESULT_VERSION, Row, UNITLESS, seed_list, to_json, wide};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -118,7 +118,7 @@ impl Figure {
                     policy: policy.clone(),
                     scope: "all".to_string(),
                     metric: format!("{what}_imbalance_{name}"),
-                    unit: "1".to_string(),
+                    unit: UNITLESS.to_string(),
                     value: Some(quantile(&sorted, share)),
                     samples,
                     seeds: seeds.clone(),

@@ -1,6 +1,6 @@
 //! Tables from files: what is in them is told by their headers.
 
-use orrery_results::{BatchRow, DistributionRow, Row, SeriesRow, TableError, read_csv};
+use orrery_results::{BatchRow, DistributionRow, Row, SeriesRow, TableError, read_csv, read_rows};
 use orrery_scenario::SpecError;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ impl Tables {
             TableError::Parse { file, message } => SpecError::Parse { file, message },
         };
         if has("metric") && has("axes") {
-            let rows = read_csv(&file, &text).map_err(error)?;
+            let rows = read_rows(&file, &text).map_err(error)?;
             return Ok(Tables::Results(file, rows));
         }
         if has("share") && has("quantity") {

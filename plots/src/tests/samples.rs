@@ -17,7 +17,7 @@ pub(super) fn row(case: &str, axes: &str, system: &str, preset: &str, value: f64
         policy: system.into(),
         scope: "all".into(),
         metric: "finish_rate".into(),
-        unit: "1".into(),
+        unit: "unitless".into(),
         value: Some(value),
         ci95_low: Some(value - 0.02),
         ci95_high: Some(value + 0.02),

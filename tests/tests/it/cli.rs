@@ -13,6 +13,7 @@ mod logs;
 mod partition;
 mod plan;
 mod process;
+mod readers;
 mod regress;
 mod reproduce;
 mod scenarios;

@@ -101,7 +101,10 @@ fn what_is_no_table_or_no_picture_is_refused() {
     plot(&["r/s.csv", "r/small.series.csv", "--out", "a.svg"])
         .refused(&["r/small.series.csv", "one kind"]);
     let text = place.read("r/s.csv");
-    place.write("damaged.csv", text.replacen(",all,finish_rate,1,,", ",all,finish_rate,1,,x", 1));
+    place.write(
+        "damaged.csv",
+        text.replacen(",all,finish_rate,unitless,,", ",all,finish_rate,unitless,,x", 1),
+    );
     assert_ne!(place.read("damaged.csv"), text);
     plot(&["damaged.csv", "--out", "a.svg"]).refused(&["damaged.csv", "remedy:"]);
 }
