@@ -267,6 +267,17 @@ impl Seeds {
         stats::replications(&rates).is_some_and(|i| i.width() <= width)
     }
 
+    /// For reading: `5 seed(s)`, or `5 to 100 seeds, until an interval is at most 0.01 wide`.
+    pub fn in_words(&self) -> String {
+        match self.until_ci {
+            None => format!("{} seed(s)", self.count),
+            Some((width, most)) => {
+                let least = self.count.max(2);
+                format!("{least} to {most} seeds, until the interval is at most {width} wide")
+            }
+        }
+    }
+
     /// As part of a specification.
     pub fn words(&self) -> String {
         let Seeds { first, count, until_ci } = self;
@@ -444,6 +455,26 @@ fn within_one_run(a: &Replication, b: &Replication) -> Option<Interval> {
     let of = floats(&a.offered);
     let (a, b) = (floats(&a.in_time), floats(&b.in_time));
     stats::paired_ratios_of_batches((&a, &of), (&b, &of)).map(|p| p.interval)
+}
+
+/// The seeds of rows, for reading: where they differ, the fewest and the most.
+pub fn seeds_of(rows: &[Row]) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for row in rows.iter().filter(|r| r.scope == "all" && !r.seeds.is_empty()) {
+        let seeds = row.seeds_in_words();
+        if !all.contains(&seeds) {
+            all.push(seeds);
+        }
+    }
+    match all.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        // Of ranges that begin alike the shorter word, or the smaller, is the shorter range.
+        _ => {
+            all.sort_by(|a, b| a.len().cmp(&b.len()).then(a.cmp(b)));
+            format!("{} to {}, by cell", all[0], all[all.len() - 1])
+        }
+    }
 }
 
 /// In the order given: the sum of a result never depends on anything else.

@@ -61,9 +61,9 @@ impl<'a> Report<'a> {
         let mut out = format!("{}: {}\nsource: {}\n", t.id, t.title, t.source);
         let _ = writeln!(
             out,
-            "finish rate = answered in time / all requests; mean over {} seed(s); {} requests a run, \
+            "finish rate = answered in time / all requests; mean over {}; {} requests a run, \
              the first {:.0} % of the run not counted\n",
-            t.seeds,
+            self.results.seeds.in_words(),
             t.load.requests,
             100.0 * t.load.warm_up
         );

@@ -3,6 +3,7 @@
 //! It formats; `cell` computes.
 
 use crate::advice::Advice;
+use crate::cell::seeds_of;
 use crate::goodput::{DEVICES, PEAK};
 use orrery_results::{Flags, Row, difference_in};
 use orrery_sim::request::End;
@@ -171,7 +172,7 @@ fn notes(rows: &[Row], out: &mut String) {
         let _ = writeln!(out, "95 % confidence intervals by {}.", methods.join(" and "));
     }
     if let Some(row) = rows.first() {
-        let _ = writeln!(out, "Seeds: {}. Warm-up: {}.", row.seeds_in_words(), row.warm_up);
+        let _ = writeln!(out, "Seeds: {}. Warm-up: {}.", seeds_of(rows), row.warm_up);
     }
     for (flag, says) in [
         (

@@ -1,6 +1,7 @@
 //! A study's results as text and as wide CSV. It formats; nothing is computed but ratios.
 
 use super::{Claim, Study, has};
+use crate::cell::seeds_of;
 use crate::goodput::{DEVICES, PEAK};
 use orrery_results::{Row, UNITLESS, unit};
 use std::fmt::Write;
@@ -9,7 +10,7 @@ use std::fmt::Write;
 pub fn text(study: &Study, rows: &[Row]) -> String {
     let mut out = format!("{}: {}\nsource: {}\n", study.id, study.title, study.source);
     if let Some(row) = rows.first() {
-        let _ = writeln!(out, "seeds: {}; warm-up: {}", row.seeds_in_words(), row.warm_up);
+        let _ = writeln!(out, "seeds: {}; warm-up: {}", seeds_of(rows), row.warm_up);
     }
     for metric in &study.show {
         block(study, rows, metric, &mut out);

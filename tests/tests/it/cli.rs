@@ -10,6 +10,7 @@ mod disk;
 mod figures;
 mod goodput;
 mod logs;
+mod options;
 mod partition;
 mod plan;
 mod process;
