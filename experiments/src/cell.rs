@@ -3,7 +3,7 @@
 //! `reproduce`, `run` and `sweep` all come down to cells; their results are the same rows.
 
 use crate::goodput::{DEVICES, PEAK};
-use orrery_results::{Flags, RESULT_VERSION, Row, seed_list, unit};
+use orrery_results::{Flags, RESULT_VERSION, Row, difference_of, seed_list, unit};
 use orrery_scenario::SpecError;
 use orrery_sim::metrics::{BatchMeans, Batches, Figures, Metrics, TimeSeries};
 use orrery_sim::request::End;
@@ -267,6 +267,17 @@ impl Seeds {
         stats::replications(&rates).is_some_and(|i| i.width() <= width)
     }
 
+    /// For reading: `5 seed(s)`, or `5 to 100 seeds, until an interval is at most 0.01 wide`.
+    pub fn in_words(&self) -> String {
+        match self.until_ci {
+            None => format!("{} seed(s)", self.count),
+            Some((width, most)) => {
+                let least = self.count.max(2);
+                format!("{least} to {most} seeds, until the interval is at most {width} wide")
+            }
+        }
+    }
+
     /// As part of a specification.
     pub fn words(&self) -> String {
         let Seeds { first, count, until_ci } = self;
@@ -383,7 +394,8 @@ fn flags_of(row: &mut Row, all: &[Measure], runs: &[Replication], wide: bool) {
 }
 
 /// The difference of two policies on the same arrivals, `runs` less `base`: of their finish rates, or
-/// of what they were searched for. Finish rates at two policies' own peaks are not compared.
+/// of what they were searched for. Finish rates at two policies' own peaks are not compared. It has a
+/// metric of its own, such as `finish_rate_difference`.
 pub fn difference(
     place: &Row,
     versus: &str,
@@ -401,7 +413,7 @@ pub fn difference(
     let seeds: Vec<u64> = runs.iter().map(|r| r.seed).collect();
     let mut row = Row {
         scope: "all".into(),
-        metric: metric.into(),
+        metric: difference_of(metric),
         unit: unit(metric).into(),
         versus: versus.to_string(),
         samples: runs.iter().map(|r| r.offered.iter().sum::<u64>()).sum(),
@@ -443,6 +455,26 @@ fn within_one_run(a: &Replication, b: &Replication) -> Option<Interval> {
     let of = floats(&a.offered);
     let (a, b) = (floats(&a.in_time), floats(&b.in_time));
     stats::paired_ratios_of_batches((&a, &of), (&b, &of)).map(|p| p.interval)
+}
+
+/// The seeds of rows, for reading: where they differ, the fewest and the most.
+pub fn seeds_of(rows: &[Row]) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for row in rows.iter().filter(|r| r.scope == "all" && !r.seeds.is_empty()) {
+        let seeds = row.seeds_in_words();
+        if !all.contains(&seeds) {
+            all.push(seeds);
+        }
+    }
+    match all.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        // Of ranges that begin alike the shorter word, or the smaller, is the shorter range.
+        _ => {
+            all.sort_by(|a, b| a.len().cmp(&b.len()).then(a.cmp(b)));
+            format!("{} to {}, by cell", all[0], all[all.len() - 1])
+        }
+    }
 }
 
 /// In the order given: the sum of a result never depends on anything else.

@@ -92,6 +92,8 @@ enum Command {
 }
 
 /// `orrery reproduce`.
+///
+/// Which options apply to which kind of experiment is said in one place: `reproduce/options.rs`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   orrery reproduce orloj-table-3
@@ -100,14 +102,15 @@ enum Command {
 pub struct Reproduce {
     /// The table's id (see `orrery list`), or a table file.
     pub id: String,
-    /// Run only this case; may be repeated, and may name cases that the paper has no figure for.
+    /// Run only this case (a table's row, a study's point, a model, a solver); may be repeated, and for
+    /// tables may name cases that the paper has no figure for.
     #[arg(long = "case", value_name = "NAME")]
     pub cases: Vec<String>,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
-    /// Replications; the table's file says how many by default.
+    /// Replications (configurations of a partition); the file says how many by default.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: Option<u32>,
     /// Simulations at a time; one for each core by default. Results do not depend on it.
@@ -117,7 +120,7 @@ pub struct Reproduce {
     #[allow(missing_docs)]
     #[command(flatten)]
     pub until: Until,
-    /// Draw the table's figure: `.svg` or `.png`.
+    /// Draw the figure of the table or study: `.svg` or `.png`.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
 }
@@ -134,17 +137,22 @@ pub struct Until {
 }
 
 impl Until {
-    /// Width and most seeds, where asked for.
+    /// Width and most seeds, where asked for; `seeds` is how many are run at least.
     ///
     /// # Errors
-    /// When there is a limit and nothing that it limits.
-    pub fn pair(&self) -> Result<Option<(f64, u32)>, SpecError> {
+    /// When there is a limit and nothing that it limits, or it is below what is run at least.
+    pub fn pair(&self, seeds: u32) -> Result<Option<(f64, u32)>, SpecError> {
         match (self.until_ci, self.max_seeds) {
             (None, Some(max)) => {
                 let remedy = "add `--until-ci WIDTH`, or say `--seeds` for a fixed number";
                 Err(SpecError::value("--max-seeds", max, "only with `--until-ci`", remedy))
             }
-            (width, max) => Ok(width.map(|w| (w, max.unwrap_or(100)))),
+            (Some(_), Some(max)) if max < seeds => {
+                let allowed = format!("at least {seeds}, the seeds that are run in any case");
+                let remedy = "raise it, or ask for fewer with `--seeds`";
+                Err(SpecError::value("--max-seeds", max, allowed, remedy))
+            }
+            (width, max) => Ok(width.map(|w| (w, max.unwrap_or(seeds.max(100))))),
         }
     }
 }
@@ -338,7 +346,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     output::set_verbosity(if cli.quiet { 0 } else { 1 + u8::from(cli.verbose) });
     let result = match cli.command {
-        Command::Reproduce(args) => commands::reproduce(&args),
+        Command::Reproduce(args) => crate::reproduce::command(&args),
         Command::List { zoo: None } => commands::list(),
         Command::List { zoo: Some(zoo) } => crate::zoos::models(&zoo),
         Command::Run(args) => commands::run(&args),

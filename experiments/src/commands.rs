@@ -1,7 +1,7 @@
 //! What the subcommands do.
 
 use crate::cell::{Seeds, difference, rows};
-use crate::cli::{Answer, Reproduce, Run, Trace};
+use crate::cli::{Answer, Run, Trace};
 use crate::log_file;
 use crate::output::{Forms, Progress};
 use crate::over_time::OverTime;
@@ -39,55 +39,10 @@ pub fn pool(jobs: usize) -> Result<rayon::ThreadPool, SpecError> {
         .map_err(|e| SpecError::value("--jobs", e, "threads that can be started", "ask for fewer"))
 }
 
-/// `orrery reproduce`.
-///
-/// # Errors
-/// When the table or one of its parts does not exist, or `--out` cannot be written.
-pub fn reproduce(args: &Reproduce) -> Result<Answer, SpecError> {
-    // Before hours of runs.
-    args.output.check()?;
-    args.plot.as_deref().map_or(Ok(()), crate::plot::check_name)?;
-    if let Some(figure) = crate::partition::Figure::find(&args.id)? {
-        let pool = pool(args.jobs.unwrap_or(0).into())?;
-        return pool.install(|| figure.reproduce(args))?.answer(&figure.id, &args.output);
-    }
-    if let Some(figure) = crate::pools::Figure::find(&args.id)? {
-        let pool = pool(args.jobs.unwrap_or(0).into())?;
-        return pool.install(|| figure.reproduce(args))?.answer(&figure.id, &args.output);
-    }
-    if let Some(study) = Study::find(&args.id)? {
-        let pool = pool(args.jobs.unwrap_or(0).into())?;
-        let forms = pool.install(|| crate::study::reproduce(&study, args))?;
-        if let Some(path) = &args.plot {
-            crate::table_figure::draw(&forms.rows, path)?;
-        }
-        return forms.answer(&study.id, &args.output);
-    }
-    let figure = OverTime::shipped()?;
-    if args.id == figure.id {
-        let pool = pool(args.jobs.unwrap_or(0).into())?;
-        return pool.install(|| figure.reproduce(args))?.answer(&figure.id, &args.output);
-    }
-    let mut table = TableFile::load(&args.id)?;
-    if let Some(seeds) = args.seeds {
-        table.seeds = seeds;
-    }
-    if !args.cases.is_empty() {
-        table.cases.names.clone_from(&args.cases);
-    }
-    let until_ci = args.until.pair()?;
-    let pool = pool(args.jobs.unwrap_or(0).into())?;
-    let forms = pool.install(|| forms_of_table(&table, until_ci))?;
-    if let Some(path) = &args.plot {
-        crate::table_figure::draw(&forms.rows, path)?;
-    }
-    forms.answer(&table.id, &args.output)
-}
-
 /// Runs a table and formats it.
 ///
 /// # Errors
-/// As [`reproduce`].
+/// When a part of the table does not exist, or a run cannot be made.
 pub fn forms_of_table(table: &TableFile, until_ci: Option<(f64, u32)>) -> Result<Forms, SpecError> {
     let paper = paper::orloj_finish_rates()?;
     if table.vary.is_empty() {
@@ -152,7 +107,7 @@ pub fn run(args: &Run) -> Result<Answer, SpecError> {
             (format!("{} policies", policies.len()), "name the one to log with `--policy`");
         return Err(SpecError::value("--log", found, "one policy", remedy));
     }
-    let seeds = Seeds { first, count: args.seeds, until_ci: args.until.pair()? };
+    let seeds = Seeds { first, count: args.seeds, until_ci: args.until.pair(args.seeds)? };
     if let Some(path) = &args.log {
         log_first_seed(&scenario, &policies[0], first, path, args.why)?;
     }

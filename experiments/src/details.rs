@@ -3,12 +3,16 @@
 //! They are of one run, that of the first seed: for looking at, not for comparing.
 
 use crate::advice;
-use crate::scenario_cell::run_one;
+use crate::scenario_cell::watch;
 use crate::whole_file::write_atomically;
 use orrery_results::{DistributionRow, SeriesRow, to_csv};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::metrics::{Metrics, Sketch, TimeSeries};
+use orrery_sim::observer::Observer;
+use orrery_sim::request::Request;
+use orrery_sim::time::Time;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The shares at which a distribution is written down; the tail more finely.
@@ -25,6 +29,27 @@ fn shares(samples: u64) -> Vec<f64> {
     all
 }
 
+/// Counts the requests by what they ask for: SLOs of those that count.
+#[derive(Default)]
+struct Slos {
+    from: Time,
+    to: Time,
+    by_ns: BTreeMap<u64, u64>,
+    requests: u64,
+}
+
+impl Observer for Slos {
+    fn arrived(&mut self, _now: Time, request: &Request) {
+        if request.arrival < self.from || request.arrival >= self.to {
+            return;
+        }
+        self.requests += 1;
+        if request.deadline != Time::NEVER {
+            *self.by_ns.entry(request.deadline.since(request.arrival).ns()).or_default() += 1;
+        }
+    }
+}
+
 /// Runs every policy once more and writes `NAME.distributions.csv` and `NAME.series.csv`.
 ///
 /// # Errors
@@ -37,8 +62,15 @@ pub fn write(
 ) -> Result<(), SpecError> {
     let mut distributions = alone(scenario, seed)?;
     let mut series = Vec::new();
-    for policy in policies {
-        let (metrics, (_, times)) = run_one(&scenario.setup(seed)?, policy, seed)?;
+    for (i, policy) in policies.iter().enumerate() {
+        let setup = scenario.setup(seed)?;
+        let slos = Slos { from: setup.window.from, to: setup.window.to, ..Slos::default() };
+        let watched = setup.run_with(policy, seed, (watch(&setup), slos))?;
+        let (metrics, ((_, times), slos)) = watched.observer;
+        // All policies meet the same requests.
+        if i == 0 {
+            distributions.extend(of_slos(scenario, &slos));
+        }
         distributions.extend(of_run(scenario, policy, &metrics));
         series.extend(over_time(&scenario.name, policy.text(), &times));
     }
@@ -69,26 +101,53 @@ fn alone(scenario: &Scenario, seed: u64) -> Result<Vec<DistributionRow>, SpecErr
     Ok(out)
 }
 
+/// What the requests ask for: a row for each SLO, with the share of requests whose SLO is at most that.
+fn of_slos(scenario: &Scenario, slos: &Slos) -> Vec<DistributionRow> {
+    let with_one: u64 = slos.by_ns.values().sum();
+    let mut below = 0;
+    let row = |(ns, count): (&u64, &u64)| {
+        below += count;
+        DistributionRow {
+            experiment: scenario.name.clone(),
+            scope: "all".to_string(),
+            quantity: "slo_ns".to_string(),
+            x: *ns as f64,
+            share: below as f64 / slos.requests as f64,
+            samples: with_one,
+            requests: slos.requests,
+            ..DistributionRow::default()
+        }
+    };
+    slos.by_ns.iter().map(row).collect()
+}
+
 fn of_run(scenario: &Scenario, policy: &PolicySpec, metrics: &Metrics) -> Vec<DistributionRow> {
-    let place = |quantity: &str, samples: u64| DistributionRow {
+    let place = |quantity: &str, samples: u64, requests: u64| DistributionRow {
         experiment: scenario.name.clone(),
         policy: policy.text().to_string(),
         scope: "all".to_string(),
         quantity: quantity.to_string(),
         samples,
+        requests,
         ..DistributionRow::default()
     };
     let total = metrics.total();
     let spans = |quantity: &str, sketch: &Sketch| {
-        let n = sketch.count();
-        let points = shares(n).into_iter().filter(move |_| n > 0);
-        let row = place(quantity, n);
-        points
-            .map(|share| {
-                let x = sketch.quantile(share).ns() as f64;
-                DistributionRow { x, share, ..row.clone() }
-            })
-            .collect::<Vec<_>>()
+        let (n, all) = (sketch.count(), total.offered);
+        let row = place(quantity, n, all);
+        if n == 0 {
+            // A curve that never leaves the ground, so that it is not missing.
+            return if all == 0 { Vec::new() } else { vec![row] };
+        }
+        let answered = n as f64 / all as f64;
+        let mut points = shares(all);
+        points.retain(|share| *share < answered);
+        points.push(answered);
+        let point = |share: f64| {
+            let x = sketch.quantile((share / answered).min(1.0)).ns() as f64;
+            DistributionRow { x, share, ..row.clone() }
+        };
+        points.into_iter().map(point).collect::<Vec<_>>()
     };
     let mut out = spans("latency_ns", &total.latency);
     out.extend(spans("queueing_ns", &total.queueing));
@@ -97,7 +156,7 @@ fn of_run(scenario: &Scenario, policy: &PolicySpec, metrics: &Metrics) -> Vec<Di
     for (size, count) in metrics.batch_sizes().iter().enumerate().filter(|(_, n)| **n > 0) {
         seen += count;
         let (x, share) = (size as f64, seen as f64 / batches as f64);
-        out.push(DistributionRow { x, share, ..place("batch_size", batches) });
+        out.push(DistributionRow { x, share, ..place("batch_size", batches, batches) });
     }
     out
 }

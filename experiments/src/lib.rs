@@ -44,6 +44,7 @@ pub mod plot;
 pub mod pools;
 pub mod regress;
 pub mod report;
+pub mod reproduce;
 pub mod run_report;
 pub mod runs;
 pub mod scenario_cell;

@@ -60,6 +60,9 @@ struct Ran {
 }
 
 impl OverTime {
+    /// The id of the shipped figure.
+    pub const ID: &str = "symphony-fig-15";
+
     /// The shipped figure.
     ///
     /// # Errors
@@ -75,17 +78,8 @@ impl OverTime {
     /// Runs it.
     ///
     /// # Errors
-    /// When an option does not apply, or a run cannot be made.
+    /// When a run cannot be made.
     pub fn reproduce(&self, args: &Reproduce) -> Result<Forms, SpecError> {
-        if let Some(case) = args.cases.first() {
-            let (found, remedy) = (format!("`{case}`"), "leave `--case` out");
-            return Err(SpecError::value("--case", found, "nothing: there are no cases", remedy));
-        }
-        if args.seeds.is_some_and(|n| n > 1) {
-            let found = args.seeds.unwrap_or(1).to_string();
-            let remedy = "leave `--seeds` out: what is shown is one run over time";
-            return Err(SpecError::value("--seeds", found, "1", remedy));
-        }
         let scenario = Scenario::from_text(&self.id, &self.scenario)?;
         let most = scenario.file.autoscale.as_ref().map_or(1, |a| a.most);
         let least = scenario.file.autoscale.as_ref().map_or(1, |a| a.least);
@@ -354,6 +348,7 @@ mod tests {
     #[test]
     fn the_shipped_figure_is_sound_and_its_lines_are_the_whole() {
         let figure = OverTime::shipped().unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(figure.id, OverTime::ID);
         let scenario = Scenario::from_text(&figure.id, &figure.scenario);
         assert!(scenario.is_ok_and(|s| s.file.autoscale.is_some() && s.app_names().len() == 24));
         let bins: Vec<TimeBin> =

@@ -104,10 +104,6 @@ impl Figure {
     /// # Errors
     /// When a part of it is wrong, or `--out` cannot be written.
     pub fn reproduce(&self, args: &Reproduce) -> Result<Forms, SpecError> {
-        if let Some(path) = &args.plot {
-            let remedy = "leave `--plot` out: the values are in the table";
-            return Err(SpecError::value("--plot", path.display(), "nothing here", remedy));
-        }
         let mut figure = self.clone();
         if let Some(seeds) = args.seeds {
             figure.seeds = seeds;

@@ -61,9 +61,9 @@ impl<'a> Report<'a> {
         let mut out = format!("{}: {}\nsource: {}\n", t.id, t.title, t.source);
         let _ = writeln!(
             out,
-            "finish rate = answered in time / all requests; mean over {} seed(s); {} requests a run, \
+            "finish rate = answered in time / all requests; mean over {}; {} requests a run, \
              the first {:.0} % of the run not counted\n",
-            t.seeds,
+            self.results.seeds.in_words(),
             t.load.requests,
             100.0 * t.load.warm_up
         );
@@ -339,7 +339,7 @@ impl<'a> Report<'a> {
             let s = &self.table.system[r.system];
             let _ = writeln!(
                 out,
-                "{},{},{},{},{},{:.6},{},{},{},{}",
+                "{},{},{:?},{},{},{:.6},{},{},{},{}",
                 self.table.id,
                 r.case,
                 r.slo_x_p99,
@@ -348,7 +348,7 @@ impl<'a> Report<'a> {
                 r.finish_rate,
                 cell(r.ci95.map(|c| c.0)),
                 cell(r.ci95.map(|c| c.1)),
-                r.paper.map_or(String::new(), |p| p.to_string()),
+                r.paper.map_or(String::new(), |p| format!("{p:?}")),
                 cell(r.error().map(f64::abs)),
             );
         }

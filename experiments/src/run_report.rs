@@ -3,9 +3,10 @@
 //! It formats; `cell` computes.
 
 use crate::advice::Advice;
+use crate::cell::seeds_of;
 use crate::goodput::FLAGS;
 use crate::goodput::{DEVICES, PEAK};
-use orrery_results::{Flags, Row};
+use orrery_results::{Flags, Row, difference_in};
 use orrery_sim::request::End;
 use std::fmt::Write;
 
@@ -151,7 +152,7 @@ fn difference_text(row: &Row, out: &mut String) {
         Some((low, high)) => format!(" ({low:+.4} to {high:+.4}, {})", row.ci_method),
         None => String::new(),
     };
-    let what = row.metric.replace('_', " ");
+    let what = difference_in(&row.metric).unwrap_or(&row.metric).replace('_', " ");
     let value = match row.value {
         Some(x) => format!("{x:+.4}{interval}"),
         None => format!("no answer: {}", row.reason),
@@ -172,7 +173,7 @@ fn notes(rows: &[Row], out: &mut String) {
         let _ = writeln!(out, "95 % confidence intervals by {}.", methods.join(" and "));
     }
     if let Some(row) = rows.first() {
-        let _ = writeln!(out, "Seeds: {}. Warm-up: {}.", row.seeds, row.warm_up);
+        let _ = writeln!(out, "Seeds: {}. Warm-up: {}.", seeds_of(rows), row.warm_up);
     }
     for (flag, says) in [
         (

@@ -5,7 +5,7 @@ use crate::paper::FinishRates;
 use crate::runs::{Cell, Progress, run};
 use crate::score::{Row, rows, score};
 use crate::table_file::{Preset, TableFile};
-use orrery_results::{RESULT_VERSION, Row as ResultRow, seed_list, to_json};
+use orrery_results::{RESULT_VERSION, Row as ResultRow, UNITLESS, seed_list, to_json};
 use orrery_scenario::SpecError;
 use orrery_sim::stats;
 use serde_json::json;
@@ -22,6 +22,13 @@ pub struct Line {
     warm_up: f64,
     spec_sha256: String,
     inputs_sha256: String,
+}
+
+/// The line in which nothing is changed.
+const BASE: &str = "as in the table's file";
+
+fn changed(name: &str) -> String {
+    format!("changed={}", name.replace(';', ","))
 }
 
 /// A system under one change.
@@ -52,14 +59,30 @@ impl<'a> Sensitivity<'a> {
         paper: &[FinishRates],
         progress: &dyn Progress,
     ) -> Result<Sensitivity<'a>, SpecError> {
-        let mut lines =
-            vec![line("as in the table's file".into(), String::new(), table, paper, progress)?];
+        let mut lines = vec![line(BASE.into(), String::new(), table, paper, progress)?];
         for vary in &table.vary {
             let changes = vary.set.iter().map(|(k, v)| format!("{k} = {v}"));
             let keys = changes.collect::<Vec<_>>().join("; ");
             lines.push(line(vary.name.clone(), keys, &table.with(vary)?, paper, progress)?);
         }
         Ok(Sensitivity { table, lines })
+    }
+
+    /// Rows as it will have them, all values 0.5: for a picture of no data.
+    pub fn rows_of_no_data(table: &TableFile) -> Vec<ResultRow> {
+        let calibrated = || table.system.iter().filter(|s| s.preset == Preset::Calibrated);
+        let row = |name: &str, system: &str| ResultRow {
+            experiment: table.id.clone(),
+            axes: changed(name),
+            system: system.to_string(),
+            preset: Preset::Calibrated.word().to_string(),
+            scope: "all".to_string(),
+            metric: "mean_finish_rate".to_string(),
+            value: Some(0.5),
+            ..ResultRow::default()
+        };
+        let names = std::iter::once(BASE).chain(table.vary.iter().map(|v| v.name.as_str()));
+        names.flat_map(|name| calibrated().map(move |s| row(name, &s.name))).collect()
     }
 
     /// How many cells that takes.
@@ -76,12 +99,12 @@ impl<'a> Sensitivity<'a> {
             for s in &line.systems {
                 let place = ResultRow {
                     experiment: self.table.id.clone(),
-                    axes: format!("changed={}", line.name.replace(';', ",")),
+                    axes: changed(&line.name),
                     system: s.name.clone(),
                     preset: Preset::Calibrated.word().to_string(),
                     policy: s.policy.clone(),
                     scope: "all".to_string(),
-                    unit: "1".to_string(),
+                    unit: UNITLESS.to_string(),
                     samples: s.cells as u64,
                     seeds: seed_list(&line.seeds),
                     warm_up: format!("the first {} % of the run", 100.0 * line.warm_up),

@@ -15,19 +15,29 @@ use orrery_results::{Row, to_json};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
 
+/// The study with the seeds and points that were asked for.
+///
+/// # Errors
+/// When a point is unknown.
+pub fn with_options(study: &Study, args: &Reproduce) -> Result<Study, SpecError> {
+    let mut study = study.clone();
+    study.seeds = args.seeds.unwrap_or(study.seeds);
+    if !args.cases.is_empty() {
+        keep_cases(&mut study, &args.cases)?;
+    }
+    Ok(study)
+}
+
 /// Runs a study. With `--out`, cells that are finished are kept there, and found again.
 ///
 /// # Errors
 /// When a part of it is wrong, or `--out` cannot be written.
 pub fn reproduce(study: &Study, args: &Reproduce) -> Result<Forms, SpecError> {
-    let mut study = study.clone();
-    if let Some(seeds) = args.seeds {
-        study.seeds = seeds;
+    let study = with_options(study, args)?;
+    let (mut file, base) = study.sweep()?;
+    if let Some((width, most)) = args.until.pair(study.seeds)? {
+        (file.until_ci, file.max_seeds) = (Some(width), most);
     }
-    if !args.cases.is_empty() {
-        keep_cases(&mut study, &args.cases)?;
-    }
-    let (file, base) = study.sweep()?;
     let (plan, cells) = plan(&file, base)?;
     let store = args.output.out.as_ref().map(|folder| Store::open(folder)).transpose()?;
     let progress = Progress::new(cells.len() as u64, "cells");
@@ -68,6 +78,32 @@ pub fn reproduce(study: &Study, args: &Reproduce) -> Result<Forms, SpecError> {
         json: to_json(&all, &[("study", study.id.clone().into())]),
         rows: all,
     })
+}
+
+impl Study {
+    /// The metric that it is about: the first that it shows.
+    pub fn main(&self) -> &str {
+        self.show.first().map_or("finish_rate", String::as_str)
+    }
+
+    /// Passes when its main metric can be drawn. That depends on cells and systems, not on values.
+    ///
+    /// # Errors
+    /// When there is no axis to draw along, or too much for one figure.
+    pub fn check_figure(&self) -> Result<(), SpecError> {
+        let (file, base) = self.sweep()?;
+        let (plan, _) = plan(&file, base)?;
+        let row = |(i, cell): (usize, &crate::sweep::PlannedCell)| Row {
+            system: self.system_of(i).name.clone(),
+            preset: self.system_of(i).preset.clone(),
+            scope: "all".to_string(),
+            metric: self.main().to_string(),
+            value: Some(0.5),
+            ..cell.place.clone()
+        };
+        let rows: Vec<Row> = plan.cells.iter().enumerate().map(row).collect();
+        crate::table_figure::check_metric(&rows, self.main())
+    }
 }
 
 /// Only these points.

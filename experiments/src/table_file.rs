@@ -3,7 +3,6 @@
 //! A file may extend another one; tables are merged key by key, arrays replaced. Unknown keys are
 //! errors. It knows what a table assumes, not how it is run.
 
-use crate::study::Study;
 use orrery_scenario::PolicySpec;
 use orrery_scenario::error::{SpecError, nearest};
 use serde::{Deserialize, Serialize};
@@ -273,9 +272,7 @@ impl TableFile {
             return TableFile::from_text(id, &text);
         }
         let Some((_, text)) = FILES.iter().find(|f| f.0 == id && f.0.contains("-table-")) else {
-            let figures = crate::partition::Figure::IDS.iter().copied();
-            let figures = figures.chain(["symphony-fig-15"]);
-            let known: Vec<&str> = TableFile::ids().chain(Study::ids()).chain(figures).collect();
+            let known = crate::reproduce::Subject::ids();
             let hint = nearest(id, known.iter().copied());
             let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
             return Err(SpecError::value(

@@ -141,8 +141,10 @@ impl Line<'_> {
     fn cells(&self, model: &str) -> Vec<String> {
         let mut cells = vec![model.to_owned()];
         cells.extend(self.pool.0.iter().map(u32::to_string));
-        cells.push(self.cost.to_string());
-        cells.push(self.bound_per_s.to_string());
+        // With their points: the type of a column is the same in every table.
+        let cost = self.cost.to_string();
+        cells.push(if cost.contains('.') { cost } else { format!("{cost}.0") });
+        cells.push(format!("{:?}", self.bound_per_s));
         cells.push(self.rank.to_string());
         cells.push(u8::from(self.picked).to_string());
         cells

@@ -3,17 +3,24 @@
 use crate::Figure;
 use crate::choice::Choice;
 use crate::error::PlotError;
-use crate::groups::{Distribution, Groups};
+use crate::groups::{Distribution, Groups, parts};
 use crate::legend::{Key, Legend};
 use crate::names;
 use crate::panel::{Axis, Mark, Panel};
 use crate::scale::{Scale, Tick, range, ticks_at};
+use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
 use crate::style::Style;
 use orrery_results::DistributionRow;
 
-/// The distribution of a time with its tail stretched: 0, 90, 99, 99.9 and 99.99 % at equal
-/// distances (Clockwork Fig. 5). `quantity` is `latency_ns` or `queueing_ns`.
+/// The line of an SLO.
+const SLO: Stroke = Stroke { color: Color::BLACK, width: 1.2, dash: &[4.0, 2.5] };
+/// SLOs that are drawn each.
+const SLOS_MAX: usize = 6;
+
+/// The distribution of a time over all requests, with its tail stretched: 0, 90, 99, 99.9 and 99.99 % at
+/// equal distances (Clockwork Fig. 5). `quantity` is `latency_ns` or `queueing_ns`. A curve ends at the
+/// share of requests that were answered, and the SLOs are vertical lines.
 ///
 /// # Errors
 /// When the table has no such distribution, or too many for one figure.
@@ -26,14 +33,54 @@ pub fn latency_cdf(
     let groups = Groups::of(figure, &choice.distributions(figure, rows, quantity)?)?;
     let (unit, divisor) = names::time_unit(groups.largest());
     let words = names::words(quantity.trim_end_matches("_ns"));
+    let slos: Vec<Vec<f64>> = match quantity {
+        "latency_ns" => groups.keys.iter().map(|key| slos_of(rows, key)).collect(),
+        _ => vec![Vec::new(); groups.keys.len()],
+    };
     let xs = groups.all().flat_map(|d| d.points.iter().map(move |p| p.0 / divisor));
-    let x = Scale::around(xs.filter(|x| *x > 0.0));
-    let labels = [&format!("{words} ({unit})"), "share of requests (%)"];
-    Ok(tails(&groups, format!("distribution of {words}"), labels, x, divisor))
+    let lines = slos.iter().flatten().map(|slo| slo / divisor);
+    let x = Scale::around(xs.chain(lines).filter(|x| *x > 0.0));
+    let labels = [&format!("{words} ({unit})"), "share of all requests (%)"];
+    let mut sheet = tails(&groups, format!("distribution of {words}"), labels, x, divisor);
+    draw_slos(&mut sheet, &slos, unit, divisor);
+    sheet.notes.extend(never_answered(&groups));
+    Ok(sheet.figure())
+}
+
+/// The SLOs of a panel's requests, each once, in order.
+fn slos_of(rows: &[DistributionRow], key: &[String; 4]) -> Vec<f64> {
+    let of = |r: &&DistributionRow| r.quantity == "slo_ns" && parts(r) == *key && r.x.is_finite();
+    let mut all: Vec<f64> = rows.iter().filter(of).map(|r| r.x).collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    // Among many the smallest and the largest are what the eye needs.
+    if all.len() > SLOS_MAX { vec![all[0], all[all.len() - 1]] } else { all }
+}
+
+fn draw_slos(sheet: &mut Sheet, slos: &[Vec<f64>], unit: &str, divisor: f64) {
+    let mut all: Vec<f64> = slos.iter().flatten().copied().collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    if all.is_empty() {
+        return;
+    }
+    for (panel, slos) in sheet.panels.iter_mut().zip(slos) {
+        let line = |slo: &f64| Mark::Vertical { x: slo / divisor, stroke: SLO };
+        // Below the curves.
+        panel.marks.splice(0..0, slos.iter().map(line));
+    }
+    let values: Vec<String> = all.iter().map(|slo| names::plain(slo / divisor)).collect();
+    let values = match values.as_slice() {
+        some if some.len() <= SLOS_MAX => some.join(", "),
+        many => format!("{} to {}", many[0], many[many.len() - 1]),
+    };
+    if let Legend::Flow(keys) = &mut sheet.legend {
+        keys.push((format!("SLO ({values} {unit})"), Key::Line(SLO)));
+    }
 }
 
 /// Distributions with their tails stretched.
-fn tails(groups: &Groups, what: String, labels: [&str; 2], x: Scale, divisor: f64) -> Figure {
+fn tails(groups: &Groups, what: String, labels: [&str; 2], x: Scale, divisor: f64) -> Sheet {
     let nines = nines(groups);
     let y = Scale::Tail { nines };
     let panel = |(title, own): &(String, Vec<Distribution>)| Panel {
@@ -47,7 +94,21 @@ fn tails(groups: &Groups, what: String, labels: [&str; 2], x: Scale, divisor: f6
     };
     let panels = groups.panels.iter().map(panel).collect();
     let notes = too_short_for_the_tail(groups, nines);
-    sheet(groups, what, panels, notes).figure()
+    sheet(groups, what, panels, notes)
+}
+
+/// What of the requests a curve does not reach.
+fn never_answered(groups: &Groups) -> Option<String> {
+    let short: Vec<&Distribution> = groups.all().filter(|d| d.is_short()).collect();
+    let least = short.iter().min_by(|a, b| a.end().total_cmp(&b.end()))?;
+    let name = if least.name.is_empty() { "the curve" } else { &least.name };
+    Some(format!(
+        "× {} of {} curves end at the share of requests that were answered; the lowest, {name}, at \
+         {:.1} %.",
+        short.len(),
+        groups.all().count(),
+        100.0 * least.end()
+    ))
 }
 
 /// How far off predictions were, on a logarithmic axis with the tail stretched: a panel for each case
@@ -66,7 +127,7 @@ pub fn error_cdf(rows: &[DistributionRow]) -> Result<Figure, PlotError> {
     let (low, high) = range(xs.filter(|x| *x > 0.0));
     let x = Scale::Log { low, high: (high * 1.2).max(low * 10.0) };
     let labels = [&format!("error ({unit})"), "share of these actions (%)"];
-    Ok(tails(&groups, "errors of prediction".into(), labels, x, divisor))
+    Ok(tails(&groups, "errors of prediction".into(), labels, x, divisor).figure())
 }
 
 /// The distribution of batch sizes, as steps (Symphony Fig. 1).
@@ -158,6 +219,11 @@ fn tail_marks(d: &Distribution, place: usize, divisor: f64, nines: f64) -> Vec<M
     let markers = [0.5, 0.9, 0.99, 0.999, 0.9999].iter().filter_map(reached);
     let mut markers: Vec<((f64, f64), bool)> = markers.map(|p| (p, false)).collect();
     markers.dedup();
+    if d.is_short() {
+        // It may reach none of these shares: half of what it reaches tells it from the others.
+        markers.extend(reached(&(0.5 * d.end())).map(|p| (p, false)));
+        markers.extend(d.points.last().map(|p| ((p.0 / divisor, p.1), true)));
+    }
     vec![
         Mark::Line { points, stroke: style.stroke },
         Mark::Markers { points: markers, style, radius: 3.4 },

@@ -1,7 +1,7 @@
 //! Which rows of a table a figure is made of.
 
 use crate::error::PlotError;
-use orrery_results::{DistributionRow, Row};
+use orrery_results::{DistributionRow, Row, difference_in};
 
 /// What is taken of a table. An empty list takes everything, but for the scope: without one, the
 /// rows of scope `all` are taken where there are any.
@@ -20,15 +20,22 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The chosen rows, without rows of differences.
+    /// The chosen rows: values, or where the metric is that of a difference, differences.
     pub(crate) fn rows<'a>(
         &self,
         figure: &'static str,
         rows: &'a [Row],
+        metric: &str,
     ) -> Result<Vec<&'a Row>, PlotError> {
-        let mut kept: Vec<&Row> = rows.iter().filter(|r| r.versus.is_empty()).collect();
+        let differences = difference_in(metric).is_some();
+        let mut kept: Vec<&Row> =
+            rows.iter().filter(|r| r.versus.is_empty() != differences).collect();
         if kept.is_empty() {
-            let found = if rows.is_empty() { "an empty table" } else { "differences only" };
+            let found = match (rows.is_empty(), differences) {
+                (true, _) => "an empty table",
+                (_, true) => "no differences",
+                _ => "differences only",
+            };
             return Err(PlotError::missing(
                 figure,
                 "a value",

@@ -51,7 +51,7 @@ fn curves(
     metric: &str,
     choice: &Choice,
 ) -> Result<Figure, PlotError> {
-    let rows = choice.rows(figure, rows)?;
+    let rows = choice.rows(figure, rows, metric)?;
     let points = points(figure, rows, axis, metric)?;
     let table = Curves::of(figure, points, axis, choice)?;
     Ok(table.sheet(axis, metric).figure())

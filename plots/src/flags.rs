@@ -36,7 +36,7 @@ pub(crate) fn subtitle(common: &[String], rows: &[&Row]) -> String {
             if methods.is_empty() { String::new() } else { format!(" ({})", methods.join(", ")) };
         words.push(format!("bars: 95 % confidence interval{by}"));
     }
-    let seeds = distinct(rows.iter().map(|r| r.seeds.as_str()));
+    let seeds = distinct(rows.iter().map(|r| r.seeds_in_words()));
     if let [one] = seeds.as_slice()
         && !one.is_empty()
     {

@@ -15,11 +15,25 @@ pub(crate) struct Distribution {
     pub samples: u64,
 }
 
+impl Distribution {
+    /// The share that the curve ends at: below 1 where some have no value.
+    pub(crate) fn end(&self) -> f64 {
+        self.points.last().map_or(0.0, |p| p.1)
+    }
+
+    /// Whether some have no value. Shares are quotients of whole numbers: rounding is no gap.
+    pub(crate) fn is_short(&self) -> bool {
+        self.end() < 1.0 - 1e-9
+    }
+}
+
 /// The distributions of a figure.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
     /// Titles with their distributions.
     pub panels: Vec<(String, Vec<Distribution>)>,
+    /// By panel: experiment, case, axes and scope of its rows.
+    pub keys: Vec<[String; 4]>,
     /// The names of all series, in the order of their first appearance.
     pub names: Vec<String>,
     pub experiments: Vec<String>,
@@ -30,11 +44,6 @@ pub(crate) struct Groups {
 impl Groups {
     /// Sorts rows by experiment, case, axes and scope; a series is a policy.
     pub(crate) fn of(figure: &'static str, rows: &[&DistributionRow]) -> Result<Groups, PlotError> {
-        let parts = |r: &DistributionRow| {
-            let axes = r.axes.split(';').filter_map(|a| a.split_once('='));
-            let axes: Vec<String> = axes.map(|(n, v)| names::setting(n, v)).collect();
-            [r.experiment.clone(), r.case.clone(), axes.join(", "), r.scope.clone()]
-        };
         let keys = distinct(rows.iter().map(|r| parts(r)));
         PlotError::limit(figure, "panels", keys.len(), PANELS_MAX, CHOOSE_FEWER)?;
         let names = distinct(rows.iter().map(|r| r.policy.clone()));
@@ -54,7 +63,7 @@ impl Groups {
             panels.push((words.join(" · "), own.collect::<Result<Vec<_>, _>>()?));
         }
         let experiments = distinct(rows.iter().map(|r| r.experiment.clone()));
-        Ok(Groups { panels, names, experiments, common })
+        Ok(Groups { panels, keys, names, experiments, common })
     }
 
     /// The place of a series among all.
@@ -71,6 +80,13 @@ impl Groups {
     pub(crate) fn largest(&self) -> f64 {
         self.all().flat_map(|d| d.points.iter().map(|p| p.0)).fold(0.0, f64::max)
     }
+}
+
+/// What tells a panel from the others.
+pub(crate) fn parts(r: &DistributionRow) -> [String; 4] {
+    let axes = r.axes.split(';').filter_map(|a| a.split_once('='));
+    let axes: Vec<String> = axes.map(|(n, v)| names::setting(n, v)).collect();
+    [r.experiment.clone(), r.case.clone(), axes.join(", "), r.scope.clone()]
 }
 
 fn distribution(

@@ -14,7 +14,8 @@ pub fn figure_of(rows: &[Row], choice: &Choice) -> Result<Figure, PlotError> {
     if rows.iter().any(|r| r.axis("changed").is_some()) {
         return sensitivity::sensitivity(rows, "mean_abs_error", choice);
     }
-    let metrics = distinct(rows.iter().map(|r| r.metric.as_str()));
+    let values = rows.iter().filter(|r| r.versus.is_empty());
+    let metrics = distinct(values.map(|r| r.metric.as_str()));
     match metrics.as_slice() {
         [one] if *one != "finish_rate" => {
             curves::metric_by_axis(rows, &axis_of(rows)?, one, choice)

@@ -1,5 +1,7 @@
 //! What axes and metrics are called in a figure, and in which unit their numbers are shown.
 
+use orrery_results::{UNITLESS, difference_in};
+
 /// A name with its unit, and what values are divided by to be in it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Named {
@@ -19,6 +21,10 @@ pub(crate) fn time_unit(largest_ns: f64) -> (&'static str, f64) {
 
 /// A metric or a quantity with its unit, as in the tables' `unit`.
 pub(crate) fn metric(name: &str, unit: &str, largest: f64) -> Named {
+    if let Some(of) = difference_in(name) {
+        let Named { label, divisor } = metric(of, unit, largest);
+        return Named { label: format!("difference of {label}"), divisor };
+    }
     let words = words(name.trim_end_matches("_ns").trim_end_matches("_per_s"));
     let words = match words.strip_suffix(" mean") {
         Some(stem) => format!("mean {stem}"),
@@ -30,7 +36,7 @@ pub(crate) fn metric(name: &str, unit: &str, largest: f64) -> Named {
             let (unit, divisor) = time_unit(largest);
             with(unit, divisor)
         }
-        "" | "1" => Named { label: words, divisor: 1.0 },
+        "" | UNITLESS => Named { label: words, divisor: 1.0 },
         unit => with(unit, 1.0),
     }
 }
@@ -118,7 +124,7 @@ mod tests {
         assert_eq!(axis("rate_per_s", 5.0).label, "rate (1/s)");
         assert_eq!(axis("load.offered", 5.0).label, "load offered");
         assert_eq!(axis("slo_ns", 5e7), Named { label: "SLO (ms)".into(), divisor: 1e6 });
-        assert_eq!(metric("finish_rate", "1", 1.0).label, "finish rate");
+        assert_eq!(metric("finish_rate", UNITLESS, 1.0).label, "finish rate");
         assert_eq!(metric("latency_p999_ns", "ns", 3e10).label, "latency P99.9 (s)");
         assert_eq!(metric("goodput_per_s", "1/s", 10.0).label, "goodput (1/s)");
     }

@@ -93,7 +93,7 @@ fn column(row: &Row) -> String {
 }
 
 fn chosen<'a>(rows: &'a [Row], metric: &str, choice: &Choice) -> Result<Vec<&'a Row>, PlotError> {
-    let kept = choice.rows(FIGURE, rows)?;
+    let kept = choice.rows(FIGURE, rows, metric)?;
     let metrics: Vec<&str> = kept.iter().map(|r| r.metric.as_str()).collect();
     let axes: Vec<&str> = kept.iter().flat_map(|r| r.axis_list().map(|a| a.0)).collect();
     let of_metric: Vec<&Row> = kept.iter().filter(|r| r.metric == metric).copied().collect();

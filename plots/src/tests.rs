@@ -18,6 +18,7 @@ fn figures() -> Vec<(&'static str, Figure)> {
         ("sweep", metric_by_axis(&samples::sweep(), "rate_per_s", "latency_p99_ns", &all)),
         ("histogram", execution_time_histogram(&distributions, &all)),
         ("latency", latency_cdf(&distributions, "latency_ns", &all)),
+        ("latency, dropped", latency_cdf(&samples::drops_most(), "latency_ns", &all)),
         ("batch size", batch_size_cdf(&distributions, &all)),
         ("time series", time_series(&samples::series(), &all)),
         ("timeline", device_timeline(&samples::batches(), window)),
@@ -27,12 +28,13 @@ fn figures() -> Vec<(&'static str, Figure)> {
 }
 
 /// Changed on purpose only, after a look at the figures.
-const GOLDEN: [(&str, &str); 9] = [
+const GOLDEN: [(&str, &str); 10] = [
     ("finish rate, one panel", "d503a868d8391a4d"),
     ("finish rate, seven panels", "0de59c83dd4cd110"),
     ("sweep", "c791af4f0ec8d265"),
     ("histogram", "e54753b12e74efbf"),
-    ("latency", "88297c74fba5efad"),
+    ("latency", "36fc92debd59a1e0"),
+    ("latency, dropped", "79c1b09b6d66df6a"),
     ("batch size", "7f5a49d2eaac5390"),
     ("time series", "b2746b578d4cc7e8"),
     ("timeline", "a7430312ecd7ffc4"),
@@ -234,4 +236,31 @@ fn a_point_without_an_answer_is_a_gap_and_is_counted() {
     rows.iter_mut().for_each(|r| r.without_answer("not even 4096"));
     let error = metric_by_axis(&rows, "rate", "finish_rate", &Choice::default()).unwrap_err();
     assert!(error.to_string().contains("not even 4096"), "{error}");
+}
+
+/// A policy that drops seven of ten requests and answers the others soon is not the best one.
+#[test]
+fn a_latency_curve_ends_at_the_share_answered_and_the_slo_is_a_line() {
+    let rows = samples::drops_most();
+    let svg = |rows: &[_]| latency_cdf(rows, "latency_ns", &Choice::default()).unwrap().to_svg();
+    let found = svg(&rows);
+    assert!(found.contains("share of all requests (%)"), "{found}");
+    assert!(
+        found.contains("× 1 of 2 curves end at the share") && found.contains("drops, at 30.0 %")
+    );
+    assert!(found.contains("SLO (50 ms)"), "{found}");
+    let dashed = |svg: &str| svg.matches("stroke-dasharray=\"4 2.5\"").count();
+    let without: Vec<_> = rows.iter().filter(|r| r.quantity != "slo_ns").cloned().collect();
+    assert!(dashed(&found) >= dashed(&svg(&without)) + 2, "a line and its key");
+    // Times in the queue have no SLO.
+    let queueing: Vec<_> = rows
+        .iter()
+        .cloned()
+        .map(|mut r| {
+            r.quantity = r.quantity.replace("latency", "queueing");
+            r
+        })
+        .collect();
+    let figure = latency_cdf(&queueing, "queueing_ns", &Choice::default()).unwrap().to_svg();
+    assert!(!figure.contains("SLO (") && figure.contains("drops, at 30.0 %"));
 }

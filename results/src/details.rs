@@ -15,14 +15,18 @@ pub struct DistributionRow {
     pub policy: String,
     /// `all`, `model NAME` or `app NAME`.
     pub scope: String,
-    /// `latency_ns`, `queueing_ns`, `alone_ns` (execution time alone) or `batch_size`.
+    /// `latency_ns`, `queueing_ns`, `alone_ns` (execution time alone), `batch_size`, or `slo_ns` (what
+    /// the requests ask for).
     pub quantity: String,
     /// A value of the quantity, in its unit.
     pub x: f64,
-    /// The share of all samples that are at most `x`.
+    /// The share of all `requests` (of a batch size: of all batches) whose value is at most `x`. A
+    /// request that was never answered has no value: a curve ends at the share that was answered.
     pub share: f64,
-    /// Samples behind the whole distribution.
+    /// Those that have a value: samples behind the whole distribution.
     pub samples: u64,
+    /// What the shares are of: all requests that count, or all batches; 0 for a law.
+    pub requests: u64,
 }
 
 /// A bin of a time series.

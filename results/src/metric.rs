@@ -11,9 +11,26 @@ pub enum Better {
     Neither,
 }
 
-/// The unit of a metric: times end in `_ns` in their name, rates in `_per_s`.
+/// The unit of what has none. A word: `1` would be a number where all of a table's metrics have none.
+pub const UNITLESS: &str = "unitless";
+
+/// How the metric of a difference ends. It has a name of its own, so that whoever takes all rows of a
+/// metric never averages values with differences.
+const DIFFERENCE: &str = "_difference";
+
+/// The metric of a difference of this one: `finish_rate_difference`.
+pub fn difference_of(metric: &str) -> String {
+    format!("{metric}{DIFFERENCE}")
+}
+
+/// The metric of which this one is a difference.
+pub fn difference_in(metric: &str) -> Option<&str> {
+    metric.strip_suffix(DIFFERENCE)
+}
+
+/// The unit of a metric; a difference has that of what is subtracted: times end in `_ns` in their name, rates in `_per_s`.
 pub fn unit(metric: &str) -> &'static str {
-    match metric {
+    match difference_in(metric).unwrap_or(metric) {
         m if m.contains("_ns") => "ns",
         m if m.ends_with("_per_s") => "1/s",
         m if m.ends_with("_s") => "s",
@@ -22,18 +39,32 @@ pub fn unit(metric: &str) -> &'static str {
         m if m.contains("batch_size") => "requests",
         m if m.contains("devices_") || m.ends_with("_devices") => "devices",
         "batches" => "batches",
-        _ => "1",
+        _ => UNITLESS,
     }
 }
 
-/// Which way a metric is better.
+/// Which way a metric is better; a difference is as what is subtracted.
 pub fn better(metric: &str) -> Better {
-    match metric {
+    match difference_in(metric).unwrap_or(metric) {
         "finish_rate" | "goodput_per_s" | "peak_goodput_per_s" | "in_time" => Better::Higher,
         "devices_needed" | "worst_bad_rate" | "bad_rate" => Better::Lower,
         m if m.starts_with("latency_") || m.starts_with("queueing_") => Better::Lower,
         "late" | "pending" => Better::Lower,
         m if m.starts_with("drop") => Better::Lower,
         _ => Better::Neither,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_named_apart_and_is_in_the_same_unit() {
+        let metric = difference_of("peak_goodput_per_s");
+        assert_eq!(metric, "peak_goodput_per_s_difference");
+        assert_eq!(difference_in(&metric), Some("peak_goodput_per_s"));
+        assert_eq!((unit(&metric), better(&metric)), ("1/s", Better::Higher));
+        assert_eq!(difference_in("finish_rate"), None);
     }
 }

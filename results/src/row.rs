@@ -1,5 +1,6 @@
 //! The one schema of results: a row for each cell and metric.
 
+use crate::metric::{difference_in, difference_of};
 use serde::{Deserialize, Serialize};
 
 /// A metric of a cell.
@@ -19,9 +20,9 @@ pub struct Row {
     pub policy: String,
     /// `all`, `model NAME`, `app NAME` or `device N`.
     pub scope: String,
-    /// What was measured, for example `finish_rate`.
+    /// What was measured, for example `finish_rate`; of a difference `finish_rate_difference`.
     pub metric: String,
-    /// `1`, `ns`, `1/s`, `requests`, `batches`.
+    /// `unitless`, `ns`, `1/s`, `requests`, `batches`.
     pub unit: String,
     /// For a difference: the policy whose value was subtracted.
     pub versus: String,
@@ -41,7 +42,7 @@ pub struct Row {
     pub samples: u64,
     /// What must be known before the value is believed, as words with spaces between.
     pub flags: String,
-    /// The seeds, as `1-5 7`.
+    /// The seeds, as `1-5 7-7`.
     pub seeds: String,
     /// The rule by which the warm-up was cut.
     pub warm_up: String,
@@ -61,6 +62,49 @@ pub struct Row {
     /// SHA-256 of each trace or data file that was read, as `name=sha256` with `;` between.
     pub inputs_sha256: String,
 }
+
+/// What the cells of a column are, in every table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// Words, never a bare number; empty where there are none.
+    Text,
+    /// A number with a point or an exponent; empty where there is none.
+    Number,
+    /// A whole number.
+    Count,
+}
+
+/// The columns of a table of rows, in their order, with their types.
+pub const COLUMNS: [(&str, ColumnType); 25] = {
+    use ColumnType::{Count, Number, Text};
+    [
+        ("experiment", Text),
+        ("case", Text),
+        ("axes", Text),
+        ("system", Text),
+        ("preset", Text),
+        ("policy", Text),
+        ("scope", Text),
+        ("metric", Text),
+        ("unit", Text),
+        ("versus", Text),
+        ("value", Number),
+        ("reason", Text),
+        ("ci95_low", Number),
+        ("ci95_high", Number),
+        ("ci_method", Text),
+        ("samples", Count),
+        ("flags", Text),
+        ("seeds", Text),
+        ("warm_up", Text),
+        ("paper", Number),
+        ("paper_source", Text),
+        ("abs_error", Number),
+        ("spec_sha256", Text),
+        ("result_version", Count),
+        ("inputs_sha256", Text),
+    ]
+};
 
 /// The paper's figure for a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,6 +161,50 @@ impl Row {
         self.flags.push_str(flag);
     }
 
+    /// The seeds for reading: `1-5 7`.
+    pub fn seeds_in_words(&self) -> String {
+        let word = |part: &str| match part.split_once('-') {
+            Some((a, b)) if a == b => a.to_string(),
+            _ => part.to_string(),
+        };
+        self.seeds.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether its parts fit together.
+    ///
+    /// # Errors
+    /// What was found, what is allowed, and the remedy.
+    pub fn check(&self) -> Result<(), String> {
+        match (self.versus.is_empty(), difference_in(&self.metric)) {
+            (false, None) => {
+                return Err(format!(
+                    "a difference (`versus` is `{}`) has the metric `{}`, as results of version 2 \
+                     named it; allowed since version 3: `{}`, so that differences are not averaged \
+                     with values\n  remedy: make the table again with this version",
+                    self.versus,
+                    self.metric,
+                    difference_of(&self.metric)
+                ));
+            }
+            (true, Some(of)) => {
+                return Err(format!(
+                    "the metric `{}` with an empty `versus`; allowed: the policy whose `{of}` was \
+                     subtracted\n  remedy: make the table again",
+                    self.metric
+                ));
+            }
+            _ => {}
+        }
+        if self.value.is_none() && self.reason.is_empty() {
+            let metric = &self.metric;
+            return Err(format!(
+                "no `value` of `{metric}` and no `reason`; allowed: one of both\n  remedy: make the \
+                 table again"
+            ));
+        }
+        Ok(())
+    }
+
     /// Takes the value and its interval away: there is no answer, for this reason.
     pub fn without_answer(&mut self, reason: impl Into<String>) {
         self.value = None;
@@ -153,7 +241,7 @@ impl Row {
     }
 }
 
-/// Seeds as `1-5 7`.
+/// Seeds as `1-5 7-7`: a range even of one seed, so that the column is text in every table.
 pub fn seed_list(seeds: &[u64]) -> String {
     let mut parts: Vec<(u64, u64)> = Vec::new();
     for &seed in seeds {
@@ -162,7 +250,7 @@ pub fn seed_list(seeds: &[u64]) -> String {
             _ => parts.push((seed, seed)),
         }
     }
-    let word = |&(a, b): &(u64, u64)| if a == b { a.to_string() } else { format!("{a}-{b}") };
+    let word = |&(a, b): &(u64, u64)| format!("{a}-{b}");
     parts.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
@@ -172,9 +260,11 @@ mod tests {
 
     #[test]
     fn seeds_in_a_row_are_a_range() {
-        assert_eq!(seed_list(&[0, 1, 2, 5, 7, 8]), "0-2 5 7-8");
-        assert_eq!(seed_list(&[u64::MAX]), u64::MAX.to_string());
+        assert_eq!(seed_list(&[0, 1, 2, 5, 7, 8]), "0-2 5-5 7-8");
+        assert_eq!(seed_list(&[u64::MAX]), format!("{0}-{0}", u64::MAX));
         assert_eq!(seed_list(&[]), "");
+        let row = Row { seeds: seed_list(&[0, 1, 2, 5, 7, 8]), ..Row::default() };
+        assert_eq!(row.seeds_in_words(), "0-2 5 7-8");
     }
 
     #[test]

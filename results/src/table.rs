@@ -53,6 +53,25 @@ pub fn read_csv<R: DeserializeOwned>(file: &str, text: &str) -> Result<Vec<R>, T
     rows.collect::<Result<_, _>>().map_err(error)
 }
 
+/// Result rows from CSV, each checked.
+///
+/// # Errors
+/// As [`read_csv`], and when the parts of a row do not fit together; the message names the line.
+pub fn read_rows(file: &str, text: &str) -> Result<Vec<Row>, TableError> {
+    let error = |message: String| TableError::Parse { file: file.into(), message };
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().map_err(|e| error(e.to_string()))?.clone();
+    let mut rows = Vec::new();
+    for record in reader.into_records() {
+        let record = record.map_err(|e| error(e.to_string()))?;
+        let row: Row = record.deserialize(Some(&header)).map_err(|e| error(e.to_string()))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        row.check().map_err(|e| error(format!("line {line}: {e}")))?;
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
 /// Rows from a CSV file.
 ///
 /// # Errors
@@ -98,6 +117,36 @@ mod tests {
         let json: Value = serde_json::from_str(&to_json(&[row], &[])).unwrap();
         assert_eq!(json["rows"][0]["value"], Value::Null);
         assert_eq!(json["rows"][0]["reason"], "not even 4096 devices are enough");
+    }
+
+    /// Results of version 2 named a difference as its value.
+    #[test]
+    fn a_difference_by_its_old_name_is_told_what_changed() {
+        let value = Row { metric: "finish_rate".into(), value: Some(0.829), ..Row::default() };
+        let old = Row { versus: "orloj".into(), value: Some(-0.13), ..value.clone() };
+        let error = read_rows("old.csv", &to_csv(&[value.clone(), old])).unwrap_err().to_string();
+        for says in ["old.csv", "line 3", "`orloj`", "`finish_rate_difference`", "version 3"] {
+            assert!(error.contains(says), "{says}: {error}");
+        }
+        let new = Row {
+            metric: "finish_rate_difference".into(),
+            versus: "orloj".into(),
+            ..value.clone()
+        };
+        assert_eq!(
+            read_rows("new.csv", &to_csv(&[value.clone(), new.clone()])).unwrap(),
+            [value, new]
+        );
+        let gap = Row { metric: "finish_rate".into(), ..Row::default() };
+        let error = read_rows("gap.csv", &to_csv(&[gap])).unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("`reason`"), "{error}");
+    }
+
+    #[test]
+    fn the_columns_are_those_that_are_listed() {
+        let names: Vec<&str> = crate::COLUMNS.iter().map(|c| c.0).collect();
+        let text = to_csv(&[Row::default()]);
+        assert_eq!(text.lines().next(), Some(names.join(",").as_str()));
     }
 
     #[test]

@@ -85,7 +85,8 @@ impl Column<'_> {
         let mut number = |x: Option<f64>| {
             out.push(',');
             if let Some(x) = x {
-                let _ = write!(out, "{x}");
+                // With its point: the type of a column is the same in every table.
+                let _ = write!(out, "{x:?}");
             }
         };
         number(row.and_then(|r| r.value));
@@ -150,8 +151,8 @@ mod tests {
             wide(&rows),
             "experiment,case,slo_ms,system,preset,policy,scope,requests,finish_rate,\
              finish_rate_ci95_low,finish_rate_ci95_high\n\
-             e,,50,,,\"nexus[drop=none,batch=2]\",all,10,0.6,0.5,0.75\n\
-             e,,60,,,\"nexus[drop=none,batch=2]\",all,11,,,\n"
+             e,,50,,,\"nexus[drop=none,batch=2]\",all,10.0,0.6,0.5,0.75\n\
+             e,,60,,,\"nexus[drop=none,batch=2]\",all,11.0,,,\n"
         );
     }
 
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(
             wide(&[row("50", Some(3.0)), row("5", None)]),
             "experiment,case,slo_ms,system,preset,policy,scope,devices_needed,devices_needed_reason\n\
-             ,,50,,,,,3,\n\
+             ,,50,,,,,3.0,\n\
              ,,5,,,,,,\"not even 4096, ever\"\n"
         );
     }

@@ -221,8 +221,11 @@ fn notes(rows: &[Row], search: &Search, out: &mut String) {
         search.warm_up()
     );
     if let Some(row) = rows.first() {
-        let _ =
-            writeln!(out, "Intervals by replications of the whole search. Seeds: {}.", row.seeds);
+        let _ = writeln!(
+            out,
+            "Intervals by replications of the whole search. Seeds: {}.",
+            row.seeds_in_words()
+        );
     }
     let answers = || rows.iter().filter(|r| r.metric == search.metric());
     for row in answers().filter(|r| r.value.is_none()) {

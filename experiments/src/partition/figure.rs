@@ -5,7 +5,7 @@ use crate::cell::spec_sha256;
 use crate::cli::Reproduce;
 use crate::output::{Forms, Progress};
 use orrery_partition::Imbalance;
-use orrery_results::{Flags, RESULT_VERSION, Row, seed_list, to_json, wide};
+use orrery_results::{Flags, RESULT_VERSION, Row, UNITLESS, seed_list, to_json, wide};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -66,10 +66,6 @@ impl Figure {
     /// # Errors
     /// When a solver is unknown, not in this build, or finds nothing.
     pub fn reproduce(&self, args: &Reproduce) -> Result<Forms, SpecError> {
-        if let Some(path) = &args.plot {
-            let remedy = "leave `--plot` out: its quantiles are in the table";
-            return Err(SpecError::value("--plot", path.display(), "nothing here", remedy));
-        }
         let configurations = args.seeds.unwrap_or(self.configurations);
         let seeds: Vec<u64> = (1..=u64::from(configurations)).collect();
         let column = |method| Column { method, seeds: seeds.clone(), found: Vec::new() };
@@ -118,7 +114,7 @@ impl Figure {
                     policy: policy.clone(),
                     scope: "all".to_string(),
                     metric: format!("{what}_imbalance_{name}"),
-                    unit: "1".to_string(),
+                    unit: UNITLESS.to_string(),
                     value: Some(quantile(&sorted, share)),
                     samples,
                     seeds: seeds.clone(),

@@ -7,7 +7,7 @@ use super::answer::{Answer, Choice};
 use super::problem::{Group, Problem};
 use crate::cell::spec_sha256;
 use crate::scenario_cell::inputs_sha256;
-use orrery_results::{RESULT_VERSION, Row};
+use orrery_results::{RESULT_VERSION, Row, UNITLESS};
 use orrery_scenario::SpecError;
 use orrery_sim::stats::Interval;
 
@@ -124,9 +124,9 @@ fn of_choice(
         row("cost_usd_per_hour", usd, choice.cost.as_usd_per_hour(), None),
         row("load_per_s", "1/s", load, None),
         row("allowable_per_s", "1/s", edge.rate_per_s, edge.interval),
-        row("headroom", "1", choice.headroom(load), headroom),
-        row("worst_bad_rate_at_load", "1", choice.at_load.bad_rate, choice.at_load.interval),
-        row("worst_bad_rate_above_edge", "1", choice.above.bad_rate, None),
+        row("headroom", UNITLESS, choice.headroom(load), headroom),
+        row("worst_bad_rate_at_load", UNITLESS, choice.at_load.bad_rate, choice.at_load.interval),
+        row("worst_bad_rate_above_edge", UNITLESS, choice.above.bad_rate, None),
     ];
     let per_million = [
         ("usd_per_million_good_at_load", choice.usd_per_million_at_load(load)),
@@ -135,7 +135,7 @@ fn of_choice(
     rows.extend(per_million.iter().filter_map(|(m, usd)| Some(row(m, "usd", (*usd)?, None))));
     for (kind, busy) in choice.above.busy.iter().enumerate().filter(|b| b.1.is_finite()) {
         let scope = format!("kind {}", p.kind(kind));
-        rows.push(Row { scope, ..row("utilisation_above_edge", "1", *busy, None) });
+        rows.push(Row { scope, ..row("utilisation_above_edge", UNITLESS, *busy, None) });
     }
     if edge.not_monotone {
         rows.iter_mut().for_each(|r| r.flag("not-monotone"));

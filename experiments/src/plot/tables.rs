@@ -1,6 +1,6 @@
 //! Tables from files: what is in them is told by their headers.
 
-use orrery_results::{BatchRow, DistributionRow, Row, SeriesRow, TableError, read_csv};
+use orrery_results::{BatchRow, DistributionRow, Row, SeriesRow, TableError, read_csv, read_rows};
 use orrery_scenario::SpecError;
 use std::path::{Path, PathBuf};
 
@@ -38,8 +38,14 @@ impl Tables {
             TableError::Parse { file, message } => SpecError::Parse { file, message },
         };
         if has("metric") && has("axes") {
-            let rows = read_csv(&file, &text).map_err(error)?;
+            let rows = read_rows(&file, &text).map_err(error)?;
             return Ok(Tables::Results(file, rows));
+        }
+        if has("share") && has("quantity") && !has("requests") {
+            let found = "a table without the column `requests`, as result version 2 wrote it";
+            let allowed = "shares of all `requests`: those of version 2 are of answered ones only";
+            let remedy = "make the table again with this version";
+            return Err(SpecError::value("header", found, allowed, remedy).in_file(&file));
         }
         if has("share") && has("quantity") {
             let rows = read_csv(&file, &text).map_err(error)?;

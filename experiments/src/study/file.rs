@@ -6,6 +6,7 @@
 use crate::goodput::Search;
 use crate::sweep::{Axis, Point, Sample, SweepFile};
 use crate::table_file::overlay;
+use orrery_scenario::error::nearest;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use serde::Deserialize;
@@ -132,6 +133,19 @@ const STUDIES: &[&str] = &[
     include_str!("../../studies/clockwork-fig-7.toml"),
 ];
 
+/// The text of the shipped study that another extends.
+fn extended(base: &Value) -> Result<&'static str, SpecError> {
+    let found = base.as_str().map_or_else(|| base.to_string(), |id| format!("`{id}`"));
+    let id = base.as_str().unwrap_or_default();
+    let at = Study::ids().position(|known| known == id);
+    at.map(|at| STUDIES[at]).ok_or_else(|| {
+        let near = nearest(id, Study::ids());
+        let near = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+        let allowed = format!("one of {}", Study::ids().collect::<Vec<_>>().join(", "));
+        SpecError::value("extends", found, allowed, format!("{near}name a shipped study"))
+    })
+}
+
 impl Study {
     /// The ids of the shipped studies.
     pub fn ids() -> impl Iterator<Item = &'static str> {
@@ -173,8 +187,7 @@ impl Study {
         let parse = |message: String| SpecError::Parse { file: name.to_string(), message };
         let mut own: Value = toml::from_str(text).map_err(|e| parse(e.to_string()))?;
         if let Some(base) = own.as_table_mut().and_then(|t| t.remove("extends")) {
-            let at = Study::ids().position(|id| Some(id) == base.as_str());
-            let text = at.map_or("", |at| STUDIES[at]);
+            let text = extended(&base).map_err(|e| e.in_file(name))?;
             let mut base: Value = toml::from_str(text).map_err(|e| parse(e.to_string()))?;
             overlay(&mut base, own);
             own = base;

@@ -1,15 +1,16 @@
 //! A study's results as text and as wide CSV. It formats; nothing is computed but ratios.
 
 use super::{Claim, Study, has};
+use crate::cell::seeds_of;
 use crate::goodput::{DEVICES, FLAGS, PEAK};
-use orrery_results::{Row, unit};
+use orrery_results::{Row, UNITLESS, unit};
 use std::fmt::Write;
 
 /// The study as text: a block for each metric, then the claims.
 pub fn text(study: &Study, rows: &[Row]) -> String {
     let mut out = format!("{}: {}\nsource: {}\n", study.id, study.title, study.source);
     if let Some(row) = rows.first() {
-        let _ = writeln!(out, "seeds: {}; warm-up: {}", row.seeds, row.warm_up);
+        let _ = writeln!(out, "seeds: {}; warm-up: {}", seeds_of(rows), row.warm_up);
     }
     for metric in &study.show {
         block(study, rows, metric, &mut out);
@@ -30,7 +31,7 @@ fn reading(metric: &str) -> (f64, &'static str, usize) {
     match unit(metric) {
         "ns" => (1e6, "ms", 2),
         "1/s" => (1.0, "requests/s", 0),
-        "1" => (1.0, "share", 3),
+        UNITLESS => (1.0, "share", 3),
         "devices" => (1.0, "devices", 1),
         other => (1.0, other, 1),
     }
@@ -234,7 +235,8 @@ pub fn wide(study: &Study, rows: &[Row]) -> String {
         let _ = writer.write_record(cells);
     };
     write(&header.iter().map(ToString::to_string).collect::<Vec<_>>());
-    let number = |x: Option<f64>| x.map_or(String::new(), |x| x.to_string());
+    // With its point: the type of a column is the same in every table.
+    let number = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:?}"));
     for row in heads {
         let of = |metric: &str| {
             let same =

@@ -193,6 +193,10 @@ impl SweepFile {
             self.until_ci = Some(width);
         }
         if let Some(max) = args.until.max_seeds {
+            if self.until_ci.is_none() {
+                let remedy = "add `--until-ci WIDTH`, or say `--seeds` for a fixed number";
+                return Err(SpecError::value("--max-seeds", max, "only with `--until-ci`", remedy));
+            }
             self.max_seeds = max;
         }
         let name = self.path.display().to_string();
@@ -228,6 +232,17 @@ impl SweepFile {
         }
         if let Some(search) = &self.goodput {
             search.check()?;
+        }
+        if let (Some(_), Some(width)) = (&self.goodput, self.until_ci) {
+            let allowed =
+                "a fixed number of seeds: the answer of a search (`[goodput]`) has no finish rate";
+            let remedy = "leave `until_ci` (or `--until-ci`) out and set `seeds`";
+            return wrong("until_ci".into(), width.to_string(), allowed, remedy);
+        }
+        if self.until_ci.is_some() && self.max_seeds < self.seeds {
+            let allowed = "at least `seeds`, which are run in any case";
+            let found = self.max_seeds.to_string();
+            return wrong("max_seeds".into(), found, allowed, "raise it, or lower `seeds`");
         }
         if self.axis.is_empty() && self.point.is_empty() {
             let remedy =

@@ -17,7 +17,7 @@ pub(super) fn row(case: &str, axes: &str, system: &str, preset: &str, value: f64
         policy: system.into(),
         scope: "all".into(),
         metric: "finish_rate".into(),
-        unit: "1".into(),
+        unit: "unitless".into(),
         value: Some(value),
         ci95_low: Some(value - 0.02),
         ci95_high: Some(value + 0.02),
@@ -91,9 +91,21 @@ fn distribution(
         x,
         share,
         samples: 50_000,
+        requests: 50_000,
         ..DistributionRow::default()
     };
     points.iter().map(row).collect()
+}
+
+/// Two policies under an SLO of 50 ms: one answers all, some late; one only the first 30 %, soon.
+pub(super) fn drops_most() -> Vec<DistributionRow> {
+    let all: Vec<(f64, f64)> =
+        (1..=10).map(|i| (8e6 * f64::from(i), f64::from(i) / 10.0)).collect();
+    let few: Vec<(f64, f64)> = (1..=3).map(|i| (5e6 * f64::from(i), f64::from(i) / 10.0)).collect();
+    let mut rows = distribution("keeps", "all", "latency_ns", &all);
+    rows.extend(distribution("drops", "all", "latency_ns", &few));
+    rows.extend(distribution("", "all", "slo_ns", &[(50e6, 1.0)]));
+    rows
 }
 
 pub(super) fn distributions() -> Vec<DistributionRow> {

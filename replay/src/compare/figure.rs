@@ -36,6 +36,7 @@ fn rows(title: &str, case: &str, policy: &str, ns: &[u64]) -> Vec<DistributionRo
         x: x as f64,
         share,
         samples: n as u64,
+        requests: n as u64,
     };
     points.into_iter().map(row).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::process::{Place, Ran};
 use super::{POISSON, small_scenario, small_table};
+use orrery_results::{DistributionRow, Row, read_csv, read_rows};
 
 /// A sweep's and a run's tables, in `r/`.
 fn place() -> Place {
@@ -101,7 +102,10 @@ fn what_is_no_table_or_no_picture_is_refused() {
     plot(&["r/s.csv", "r/small.series.csv", "--out", "a.svg"])
         .refused(&["r/small.series.csv", "one kind"]);
     let text = place.read("r/s.csv");
-    place.write("damaged.csv", text.replacen(",all,finish_rate,1,,", ",all,finish_rate,1,,x", 1));
+    place.write(
+        "damaged.csv",
+        text.replacen(",all,finish_rate,unitless,,", ",all,finish_rate,unitless,,x", 1),
+    );
     assert_ne!(place.read("damaged.csv"), text);
     plot(&["damaged.csv", "--out", "a.svg"]).refused(&["damaged.csv", "remedy:"]);
 }
@@ -138,9 +142,9 @@ fn details_are_tables_of_one_run_and_change_nothing_else() {
     let details = place.run(&[&args[..], &["--details", "--out", "r"]].concat()).ok();
     assert_eq!(details, plain);
     let distributions = place.read("r/small.distributions.csv");
-    let head = "experiment,case,axes,policy,scope,quantity,x,share,samples\n";
+    let head = "experiment,case,axes,policy,scope,quantity,x,share,samples,requests\n";
     assert!(distributions.starts_with(head), "{distributions}");
-    for quantity in ["latency_ns", "queueing_ns", "batch_size", "alone_ns"] {
+    for quantity in ["latency_ns", "queueing_ns", "batch_size", "alone_ns", "slo_ns"] {
         assert!(distributions.contains(&format!(",{quantity},")), "{quantity}");
     }
     let series = place.read("r/small.series.csv");
@@ -185,4 +189,57 @@ fn without_the_paper_s_figures_every_command_has_ours() {
     place.run(&["plot", "r/small.csv", "--without-paper", "--out", "c.svg"]).ok();
     assert!(place.read("a.svg") != place.read("b.svg"), "the paper's figures are in one of them");
     assert!(place.read("a.svg") == place.read("c.svg"));
+}
+
+/// A policy that drops what would be late answers few requests, all of them soon. Its curve ends where its
+/// answers do; the other's goes on to the late ones.
+#[test]
+fn a_latency_cdf_is_of_all_requests_and_shows_the_slo() {
+    let scenario = small_scenario("poisson = { rate_per_s = 400.0 }\nrequests = 2000")
+        .replace(r#"["orloj", "clockwork", "fifo"]"#, r#"["nexus", "nexus[drop=none]"]"#);
+    let place = Place::with("a.toml", scenario);
+    let csv =
+        place.run(&["-q", "run", "a.toml", "--details", "--out", "o", "--format", "csv"]).ok();
+    let rows: Vec<Row> = read_rows("a.csv", &csv).expect("a table");
+    let count = |policy: &str, metric: &str| {
+        let is_it = |r: &&Row| r.policy == policy && r.metric == metric && r.scope == "all";
+        rows.iter().find(is_it).and_then(|r| r.value).expect("a count")
+    };
+    let table = place.read("o/small.distributions.csv");
+    let points: Vec<DistributionRow> = read_csv("d.csv", &table).expect("a table");
+    for policy in ["nexus", "nexus[drop=none]"] {
+        let (all, in_time, late) =
+            (count(policy, "requests"), count(policy, "in_time"), count(policy, "late"));
+        for quantity in ["latency_ns", "queueing_ns"] {
+            let own = points.iter().filter(|p| p.policy == policy && p.quantity == quantity);
+            let own: Vec<&DistributionRow> = own.collect();
+            let end = own.iter().map(|p| p.share).fold(0.0, f64::max);
+            assert!((end - (in_time + late) / all).abs() < 1e-12, "{policy} {quantity}: {end}");
+            assert!(
+                own.iter().all(|p| p.requests as f64 == all && p.samples as f64 == in_time + late)
+            );
+        }
+    }
+    assert!(count("nexus", "in_time") < 0.9 * count("nexus", "requests"), "it drops");
+    // Two applications, with SLOs of 60 and 100 ms.
+    let slos: Vec<f64> = points.iter().filter(|p| p.quantity == "slo_ns").map(|p| p.x).collect();
+    assert_eq!(slos, [60e6, 100e6]);
+    let shares: Vec<f64> =
+        points.iter().filter(|p| p.quantity == "slo_ns").map(|p| p.share).collect();
+    assert!((0.6..0.75).contains(&shares[0]) && shares[1] == 1.0, "{shares:?}");
+    place.run(&["plot", "o/small.distributions.csv", "--out", "a.svg"]).ok();
+    let svg = place.read("a.svg");
+    for says in ["share of all requests", "SLO (60, 100 ms)", "end at the share of requests"] {
+        assert!(svg.contains(says), "{says}: {svg}");
+    }
+    // What version 2 wrote is not drawn as if it were the same.
+    let old: String =
+        table.lines().map(|l| format!("{}\n", l.rsplit_once(',').expect("columns").0)).collect();
+    place.write("old.csv", old);
+    place.run(&["plot", "old.csv", "--out", "a.svg"]).refused(&[
+        "old.csv",
+        "`requests`",
+        "version 2",
+        "remedy",
+    ]);
 }

@@ -44,9 +44,10 @@ fn a_scenario_runs_its_policies_and_prints_each() {
     let json = place.run(&["run", "a.toml", "--format", "json", "--seed", "7"]).ok();
     let value: Value = serde_json::from_str(&json).expect("JSON");
     let rows = value["rows"].as_array().expect("rows");
-    assert!(rows.iter().all(|r| r["seeds"] == "7"));
-    let is_rate = |r: &&Value| r["metric"] == "finish_rate" && r["scope"] == "all";
-    assert_eq!(rows.iter().filter(is_rate).count(), 3 + 2, "each, and two differences");
+    assert!(rows.iter().all(|r| r["seeds"] == "7-7"));
+    let count =
+        |metric: &str| rows.iter().filter(|r| r["metric"] == metric && r["scope"] == "all").count();
+    assert_eq!((count("finish_rate"), count("finish_rate_difference")), (3, 2));
 }
 
 #[test]

@@ -1,0 +1,177 @@
+//! Every id with every option of `orrery reproduce`: it works, or is refused before anything runs.
+
+use super::process::{Place, run};
+use super::small_table;
+use orrery::reproduce::Subject;
+use orrery::reproduce::options::{Choice, Kind, refused};
+use orrery_results::{Row, read_rows};
+
+/// An option with a value.
+fn arguments(option: Choice) -> &'static [&'static str] {
+    match option {
+        // `symphony-table-2` and others have points, models or solvers of their own: see below.
+        Choice::Case => &["--case", "no such case"],
+        Choice::Seeds => &["--seeds", "2"],
+        Choice::UntilCi => &["--until-ci", "0.5"],
+        Choice::MaxSeeds => &["--until-ci", "0.5", "--max-seeds", "100"],
+        Choice::Jobs => &["--jobs", "1"],
+        Choice::Format => &["--format", "csv"],
+        Choice::Out => &["--out", "nowhere/file"],
+        Choice::Plot => &["--plot", "a.svg"],
+    }
+}
+
+#[test]
+fn every_option_of_every_id_works_or_is_refused_before_anything_runs() {
+    // A folder that cannot be is found last of what is checked: where it is what is complained of,
+    // the option was accepted, and nothing ran.
+    let place = Place::with("nowhere", "");
+    let mut count = 0;
+    for id in Subject::ids() {
+        let kind = Subject::find(id).unwrap_or_else(|e| panic!("{e}")).kind();
+        for option in Choice::ALL {
+            let args = [&["reproduce", id], arguments(option), &["--out", "nowhere/x"]].concat();
+            let args = if option == Choice::Out { &args[..args.len() - 2] } else { &args[..] };
+            count += 1;
+            if let Some((allowed, _)) = refused(kind, option) {
+                let name = match option {
+                    Choice::MaxSeeds => "--until-ci",
+                    option => option.name(),
+                };
+                let key = format!("key `{name}`");
+                place.run(args).refused(&[&key, &format!("`{id}`"), allowed, "remedy: "]);
+                continue;
+            }
+            match (option, kind) {
+                // What cannot be drawn along one axis is told so now, not after hours. One study has
+                // 34,000 cells to look at.
+                (Choice::Plot, Kind::Study | Kind::Search) if id == "symphony-fig-7" => {}
+                (Choice::Plot, Kind::Study | Kind::Search) => {
+                    place.run(args).refused(&["key `--", "remedy: "]);
+                }
+                // Whether there is such a case is asked when the cells are made.
+                (Choice::Case, _) => {}
+                _ => place.run(args).refused(&["key `--out`", "nowhere", "remedy: "]),
+            }
+        }
+    }
+    assert!(count >= 38 * 8 - 16, "{count} combinations");
+}
+
+#[test]
+fn a_case_that_is_unknown_is_told_what_there_is_in_every_kind() {
+    for id in ["orloj-table-3", "symphony-fig-10", "kairos-fig-8", "symphony-fig-16"] {
+        run(&["reproduce", id, "--case", "no such case"]).refused(&["no such case", "remedy: "]);
+    }
+}
+
+#[test]
+fn a_limit_of_seeds_must_limit_something_and_be_one() {
+    let place = Place::with("small.toml", small_table(""));
+    place.write("two.toml", STUDY);
+    for file in ["small.toml", "two.toml"] {
+        let only = ["reproduce", file, "--max-seeds", "9"];
+        place.run(&only).refused(&["--max-seeds", "only with `--until-ci`", "remedy: "]);
+        let below = ["reproduce", file, "--until-ci", "0.1", "--seeds", "5", "--max-seeds", "4"];
+        place.run(&below).refused(&["--max-seeds", "at least 5", "remedy: "]);
+    }
+}
+
+const STUDY: &str = r#"
+id = "two"
+title = "t"
+source = "s"
+expected_s = 1
+seeds = 2
+show = ["finish_rate"]
+scenario = """
+name = "two"
+[[model]]
+name = "m"
+slo_ms = 30.0
+latency = { affine = { alpha_ms = 0.0, beta_ms = 10.0 } }
+[[app]]
+name = "a"
+model = "m"
+time = { constant = { ms = 10.0 } }
+[[device]]
+count = 1
+[arrivals]
+poisson = { rate_per_s = 90.0 }
+requests = 300
+"""
+[[system]]
+name = "fifo"
+preset = "reference"
+policy = "fifo[max_batch=1]"
+[[axis]]
+name = "slo_ms"
+key = "model.m.slo_ms"
+values = [25.0, 50.0]
+"#;
+
+/// As many seeds as asked for, whatever the kind.
+#[test]
+fn until_ci_adds_seeds_to_tables_and_to_studies() {
+    let place = Place::with("small.toml", small_table(""));
+    place.write("two.toml", STUDY);
+    for (file, first, last) in [("small.toml", 0, 3), ("two.toml", 1, 4)] {
+        let until = ["--until-ci", "0.0000001", "--max-seeds", "4"];
+        let args = [&["-q", "reproduce", file, "--format", "csv"], &until[..]].concat();
+        let csv = place.run(&args).ok();
+        let rows: Vec<Row> = read_rows(file, &csv).expect("a table");
+        let rates = || rows.iter().filter(|r| r.metric == "finish_rate");
+        // What does not vary is narrow at once.
+        let seeds = format!("{first}-{last}");
+        assert!(rates().any(|r| r.seeds == seeds && r.has_flag("wide")), "{file}: {csv}");
+        assert!(rates().all(|r| r.seeds == seeds || !r.has_flag("wide")), "{file}: {csv}");
+        let text = place.run(&[&["-q", "reproduce", file], &until[..]].concat()).ok();
+        let says = ["2 to 4 seeds, until", "by cell", "seeds: 1-4"];
+        assert!(says.iter().any(|s| text.contains(s)), "{file}: {text}");
+    }
+}
+
+/// Its own metric, along its own axis.
+#[test]
+fn a_study_is_drawn() {
+    let place = Place::with("two.toml", STUDY);
+    place.run(&["-q", "reproduce", "two.toml", "--plot", "a.svg"]).ok();
+    assert!(place.read("a.svg").contains("finish rate"));
+    let other = STUDY.replace("slo_ms\"\nkey", "x\"\nkey").replace("[25.0, 50.0]", "[25.0]");
+    place.write("one.toml", other);
+    place.run(&["reproduce", "one.toml", "--plot", "b.svg"]).refused(&[
+        "--plot",
+        "`two`",
+        "exactly one axis",
+        "remedy: leave `--plot` out",
+    ]);
+}
+
+#[test]
+fn a_study_that_extends_what_is_not_there_is_told_what_there_is() {
+    for (base, says) in [
+        ("\"symphony-fig-99\"", "`symphony-fig-99`"),
+        ("\"symphony-fg-7\"", "did you mean `symphony-fig-7`?"),
+        ("\"orloj-table-3\"", "`orloj-table-3`"),
+        ("7", "found 7"),
+    ] {
+        let place = Place::with("mine.toml", format!("extends = {base}\n{STUDY}"));
+        let says = ["mine.toml", "key `extends`", says, "symphony-fig-7-mixed", "remedy: "];
+        place.run(&["reproduce", "mine.toml"]).refused(&says);
+    }
+    let text = "extends = \"symphony-fig-2\"\nid = \"mine\"\nshow = [\"finish_rate\"]\n";
+    let place = Place::with("mine.toml", text);
+    place.run(&["reproduce", "mine.toml", "--out", "mine.toml"]).refused(&["key `--out`"]);
+}
+
+#[test]
+fn a_sweep_of_searches_has_no_finish_rate_to_narrow() {
+    let place = Place::with(
+        "s.toml",
+        "scenario = \"x.toml\"\n[goodput]\n[[axis]]\nkey = \"seed\"\nvalues = [1]\n",
+    );
+    let args = ["sweep", "s.toml", "--until-ci", "0.1"];
+    place.run(&args).refused(&["s.toml", "`until_ci`", "[goodput]", "remedy: "]);
+    let args = ["sweep", "s.toml", "--max-seeds", "5"];
+    place.run(&args).refused(&["--max-seeds", "only with `--until-ci`", "remedy: "]);
+}
