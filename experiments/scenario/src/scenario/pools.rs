@@ -68,10 +68,7 @@ impl Pool<'_> {
             let typical = self.sent.mean(self.m, |k| self.mean(kind, k).ns() as f64);
             typical * devices[kind].price_usd_per_hour.unwrap_or(1.0)
         };
-        let base = match devices.len() {
-            1 => meets.last(),
-            _ => meets.min_by(|a, b| cost(a).total_cmp(&cost(b))),
-        };
+        let base = meets.min_by(|a, b| cost(a).total_cmp(&cost(b)));
         match base {
             Some(base) => Ok(base as u32),
             None if prices == 0 => Ok(0),
