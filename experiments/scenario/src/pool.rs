@@ -150,6 +150,11 @@ pub fn simulate_pool(run: &PoolRun<'_>) -> Result<PoolOutcome, SpecError> {
     let policy = run.policy.build(&[model.profile()], run.seed);
     let watch = Watch::new(run, kind_of);
     let finished = simulate(&world, vec![source], policy, watch);
+    if let Some(failure) = finished.failure {
+        let (rate, allowed) = (run.arrivals.mean_rate_per_s()?, "a run within 2^64 ns");
+        let found = format!("{rate} requests/s, where {failure}");
+        return Err(SpecError::value("arrivals", found, allowed, "raise the rate"));
+    }
     Ok(finished.observer.outcome(run, finished.end))
 }
 

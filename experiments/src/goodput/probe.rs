@@ -66,9 +66,8 @@ pub fn probe(
     let judge = Judge::new(search, setup.slo.len(), stop);
     let built = setup.policy(policy, seed);
     let finished = simulate(&setup.world, sources, built, judge);
-    if let Some(why) = finished.failure {
-        let remedy = "repair the file, or choose a slice that leaves the damaged part out";
-        return Err(SpecError::value("workload", why, "a stream without errors", remedy));
+    if let Some(failure) = finished.failure {
+        return Err(setup.failed(&failure));
     }
     Ok(finished.observer.verdict())
 }

@@ -152,9 +152,8 @@ impl<'a> Bench<'a> {
         };
         let policy = setup.policy(self.policy, seed);
         let finished = simulate(&setup.world, setup.sources(seed)?, policy, watch);
-        if let Some(why) = finished.failure {
-            let remedy = "repair the file, or choose a slice that leaves the damaged part out";
-            return Err(SpecError::value("workload", why, "a stream without errors", remedy));
+        if let Some(failure) = finished.failure {
+            return Err(setup.failed(&failure));
         }
         let watch = finished.observer;
         if watch.over {
