@@ -189,6 +189,7 @@ impl Scenario {
             exact: file.exact_quantiles,
             autoscale: file.autoscale.as_ref().map(|a| a.config(file)).transpose()?,
             places,
+            own_slos: file.arrivals.as_ref().is_some_and(|a| a.workload.is_some()),
         })
     }
 

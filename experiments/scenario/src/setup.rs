@@ -9,6 +9,7 @@ use crate::policy_spec::PolicySpec;
 use orrery_sim::core::{Delays, Profiler};
 use orrery_sim::driver::{Failure, Finished, World, simulate};
 use orrery_sim::latency::Latency;
+use orrery_sim::log::{AppTerms, DeviceTerms, Terms};
 use orrery_sim::metrics::{Metrics, Window};
 use orrery_sim::observer::Observer;
 use orrery_sim::policy::Policy;
@@ -95,6 +96,8 @@ pub struct Setup {
     pub autoscale: Option<autoscale::Config>,
     /// Where each source of the workload is described; empty where nothing is known of it.
     pub places: Vec<LoadPlace>,
+    /// Whether requests carry SLOs of their own, in place of their application's.
+    pub own_slos: bool,
 }
 
 impl Setup {
@@ -220,6 +223,21 @@ impl Setup {
             exact: false,
             autoscale: None,
             places: Vec::new(),
+            own_slos: false,
+        }
+    }
+
+    /// What a schedule log says of the world, for its auditor.
+    pub fn terms(&self) -> Terms {
+        let devices = self.world.core.devices.iter().map(DeviceTerms::from).collect();
+        let mut later = self.world.provision.iter().map(|p| DeviceTerms::from(&p.0));
+        let first = later.next().filter(|_| self.autoscale.is_some());
+        let app =
+            |a: &Application| AppTerms { model: a.model, slo: (!self.own_slos).then_some(a.slo) };
+        Terms {
+            devices,
+            later_devices: first.filter(|first| later.all(|l| l == *first)),
+            apps: self.apps.iter().map(app).collect(),
         }
     }
 
