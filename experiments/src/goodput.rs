@@ -188,7 +188,8 @@ impl Search {
         let rule = self.rule(scenario, &setup, policy)?.longer(longer);
         let judge = Judge::new(rule, setup.slo.len());
         let (sources, built) = (setup.sources(seed)?, setup.policy(policy, seed));
-        Ok(search::probe(&setup.world, sources, built, judge, ())?.0)
+        let probed = search::probe(&setup.world, sources, built, judge, ());
+        Ok(probed.map_err(|failure| setup.failed(&failure))?.0)
     }
 
     fn rule(

@@ -65,7 +65,7 @@ pub fn run_logged<O: Observer>(
     let text = if is_parquet { Unfinished::temporary(path) } else { Unfinished::beside(path) };
     let unwritable = |e: std::io::Error| unwritable("--log", path, &e);
     let file = File::create(text.path()).map_err(unwritable)?;
-    let log = LogWriter::with_names(file, names).ask_for_reasons(why);
+    let log = LogWriter::with_names(file, names).with_terms(&setup.terms()).ask_for_reasons(why);
     let Finished { policy, observer: (metrics, (log, extra)), end, events, failure } =
         setup.run_with(policy, seed, (log, extra))?;
     log.finish().map_err(unwritable)?;

@@ -10,7 +10,8 @@ use crate::whole_file::Unfinished;
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use orrery_sim::request::{Arrival, Source};
-use orrery_sim::time::Span;
+use orrery_sim::time::{Span, Time};
+use orrery_traces::workload_file::after_the_end;
 use polars::prelude::*;
 use std::fs::File;
 use std::path::Path;
@@ -63,6 +64,9 @@ pub fn record(source: &mut dyn Source, path: &Path) -> Result<u64, SpecError> {
     let mut count = 0;
     loop {
         let arrival = source.pop();
+        if arrival.is_some_and(|a| a.at == Time::NEVER) {
+            return Err(after_the_end(count).into());
+        }
         count += u64::from(arrival.is_some());
         rows.extend(arrival);
         if rows.len() == CHUNK || arrival.is_none() {

@@ -31,10 +31,10 @@ use crate::threads::{self, Placement};
 use host::WallHost;
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::{self, Core, Input};
-use orrery_sim::driver::{Finished, World};
+use orrery_sim::driver::{Failure, Finished, World};
 use orrery_sim::observer::{Batch, Observer};
 use orrery_sim::policy::Policy;
-use orrery_sim::request::{ActionId, DeviceId, Source};
+use orrery_sim::request::{ActionId, DeviceId, Source, SourceId};
 use orrery_sim::time::{Span, Time};
 
 /// Where devices come from.
@@ -123,8 +123,8 @@ pub fn replay<'w, P: Policy, O: Observer>(
         clock.begin();
         clock.enter(CONTROLLER);
         let mut core = Core::new(world.core.clone(), policy, (Issues::default(), observer));
-        let (end, events) = control(&mut core, &mut host, clock, world.until);
-        let failure = host.source_failure();
+        let (end, events, failure) = control(&mut core, &mut host, clock, world.until);
+        let failure = failure.or_else(|| host.source_failure().map(Failure::Source));
         let (policy, (issues, observer)) = core.finish(end);
         let lateness = host.lateness();
         let failed = host.failed.take();
@@ -144,13 +144,14 @@ pub fn replay<'w, P: Policy, O: Observer>(
     })
 }
 
-/// The loop. Returns when it ended, and the inputs that the core handled.
+/// The loop. Returns when it ended, the inputs that the core handled, and why it came to the end of
+/// time if it did.
 fn control<P: Policy, O: Observer>(
     core: &mut Core<P, O>,
     host: &mut WallHost<'_, '_, '_>,
     clock: &dyn Clock,
     until: Option<Time>,
-) -> (Time, u64) {
+) -> (Time, u64, Option<Failure>) {
     let until = until.unwrap_or(Time::NEVER);
     let mut now = clock.now();
     let mut events = 1;
@@ -158,7 +159,7 @@ fn control<P: Policy, O: Observer>(
     loop {
         host.take_reports();
         if host.failed.is_some() {
-            return (now, events);
+            return (now, events, None);
         }
         let (arrival, due) = (host.next_arrival(), host.queue.peek());
         let arrives = match (arrival, due) {
@@ -167,8 +168,11 @@ fn control<P: Policy, O: Observer>(
         };
         let next = if arrives { arrival.map(|a| a.0) } else { due.map(|d| d.0) };
         let at = next.unwrap_or(Time::NEVER);
-        if next.is_none() && host.jobs_out() == 0 {
-            return (now, events);
+        let nothing_is_due = next.is_none() || at.min(until) == Time::NEVER;
+        if nothing_is_due && host.jobs_out() == 0 {
+            let arrival = arrival.filter(|_| arrives);
+            let failure = next.map(|_| after_the_end(arrival, core.books().arrived(), now));
+            return (now, events, failure);
         }
         let reading = clock.now();
         if reading < at.min(until) {
@@ -176,7 +180,7 @@ fn control<P: Policy, O: Observer>(
             continue;
         }
         if at > until {
-            return (until, events);
+            return (until, events, None);
         }
         now = now.max(reading);
         events += 1;
@@ -192,6 +196,14 @@ fn control<P: Policy, O: Observer>(
         };
         core.handle(now, input, host);
         host.busy += clock.now() - reading;
+    }
+}
+
+/// The failure of a run of which all that is left is due at the end of time.
+fn after_the_end(arrival: Option<(Time, SourceId)>, requests: u64, now: Time) -> Failure {
+    match arrival {
+        Some((_, source)) => Failure::ArrivalAfterEnd { source, requests },
+        None => Failure::EventAfterEnd { what: "a wake-up".to_string(), now },
     }
 }
 

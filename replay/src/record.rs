@@ -8,8 +8,8 @@ use crate::folder::{Unfinished, sha256};
 use crate::host::Host;
 use crate::profile::Clocks;
 use crate::runner::Ran;
-use orrery_scenario::Scenario;
-use orrery_sim::log::{LogWriter, Names, Record};
+use orrery_scenario::{Scenario, Setup};
+use orrery_sim::log::{LogWriter, Names, Record, Terms};
 use serde::{Deserialize, Serialize};
 
 /// `run.json`.
@@ -111,9 +111,30 @@ impl RunRecord {
     }
 }
 
+/// What stands before the records of a run's logs.
+pub struct Head {
+    /// What things are called.
+    pub names: Names,
+    /// What the run was given.
+    pub terms: Terms,
+}
+
+impl Head {
+    /// Of a scenario under a policy.
+    pub fn of(scenario: &Scenario, setup: &Setup, policy: String) -> Head {
+        let names = Names {
+            models: scenario.model_names(),
+            apps: scenario.app_names(),
+            devices: scenario.device_names(),
+            policy,
+        };
+        Head { names, terms: setup.terms() }
+    }
+}
+
 /// The bytes of a log.
-pub fn log_bytes(names: &Names, records: &[Record]) -> Vec<u8> {
-    let mut log = LogWriter::with_names(Vec::new(), names);
+pub fn log_bytes(head: &Head, records: &[Record]) -> Vec<u8> {
+    let mut log = LogWriter::with_names(Vec::new(), &head.names).with_terms(&head.terms);
     records.iter().for_each(|r| log.record(r.clone()));
     log.finish().unwrap_or_default()
 }
@@ -124,13 +145,13 @@ pub fn log_bytes(names: &Names, records: &[Record]) -> Vec<u8> {
 /// When one cannot be written.
 pub fn write(
     folder: &Unfinished,
-    names: &Names,
+    head: &Head,
     predicted: &[Record],
     measured: &Side,
     record: &RunRecord,
 ) -> Result<(), Error> {
-    folder.write("predicted.log", log_bytes(names, predicted))?;
-    folder.write("schedule.log", log_bytes(names, &measured.records))?;
+    folder.write("predicted.log", log_bytes(head, predicted))?;
+    folder.write("schedule.log", log_bytes(head, &measured.records))?;
     folder.write("actions.csv", actions_csv(measured.actions.as_deref().unwrap_or_default()))?;
     let mut json = serde_json::to_string_pretty(record).unwrap_or_default();
     json.push('\n');

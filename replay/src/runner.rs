@@ -127,9 +127,8 @@ pub fn run(run: &Run<'_>, mode: Mode<'_>) -> Result<Ran, Error> {
 }
 
 fn over(run: &Run<'_>, replayed: Replayed<Box<dyn Policy>, MemoryLog>) -> Result<Ran, Error> {
-    if let Some(why) = replayed.run.failure {
-        let remedy = "repair the file, or choose a slice that leaves the damaged part out";
-        return Err(Error::value("workload", why, "a stream without errors", remedy));
+    if let Some(failure) = replayed.run.failure {
+        return Err(run.prediction.setup.failed(&failure).into());
     }
     let models = run.scenario.model_names();
     let actions = replayed.actions.iter().map(|a| ActionRow::of(a, &models)).collect();

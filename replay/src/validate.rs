@@ -33,10 +33,9 @@ use crate::error::Error;
 use crate::host::Host;
 use crate::prediction::Prediction;
 use crate::profile::{ProfileFile, profile};
-use crate::record::{self, RunRecord};
+use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran, Run};
-use orrery_scenario::Scenario;
-use orrery_sim::log::Record;
+use orrery_scenario::{Scenario, Setup};
 use orrery_sim::time::Span;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -164,7 +163,7 @@ fn run_point(
         let ran = runner::run(&run, Mode::Live(&point.policy))?;
         let comparison = Comparison::of(&predicted, &ran.side, false);
         if effort.keep_logs {
-            keep(store, point, repetition, &predicted.records, &ran, effort)?;
+            keep(store, point, repetition, &prediction.setup, &predicted, &ran, effort)?;
         }
         result.add(repetition_of(&ran, comparison, host)?, &predicted, warm_up);
     }
@@ -213,7 +212,8 @@ fn keep(
     store: &Store,
     point: &Point,
     repetition: u32,
-    predicted: &[Record],
+    setup: &Setup,
+    predicted: &Side,
     ran: &Ran,
     effort: &Effort<'_>,
 ) -> Result<(), Error> {
@@ -223,12 +223,7 @@ fn keep(
         command: effort.command.clone(),
         ..RunRecord::of(&point.scenario, point.policy.text(), point.scenario.seed)
     };
-    let names = orrery_sim::log::Names {
-        models: point.scenario.model_names(),
-        apps: point.scenario.app_names(),
-        devices: point.scenario.device_names(),
-        policy: point.policy.to_string(),
-    };
-    record::write(&folder, &names, predicted, &ran.side, &record.with(ran))?;
+    let head = Head::of(&point.scenario, setup, point.policy.to_string());
+    record::write(&folder, &head, &predicted.records, &ran.side, &record.with(ran))?;
     folder.finish()
 }

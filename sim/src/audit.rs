@@ -1,25 +1,31 @@
 //! The auditor: reads a schedule log and says which rules of the world it breaks.
 //!
-//! It shares no code with the engine and knows nothing but the log. It cannot see what a log does
-//! not say: whether a model was in memory, or whether the policy's choice was a good one.
+//! It shares no code with the engine and knows nothing but the log: its records, and the names and
+//! [`Terms`] before them. [`Report::UNSEEN`] lists what no log shows.
 //!
 //! # The rules
 //!
-//! 1. *Conservation.* Requests arrive in the order of their ids, each once; each ends exactly once.
+//! 1. *Conservation.* Requests arrive in the order of their ids, each once; each ends exactly once, and
+//!    those that are told as pending at the instant at which the run finishes.
 //! 2. *Causality.* Time never runs backwards; a batch contains requests that have arrived, begins
 //!    after it was issued, closes after it began; an answer comes after its batch closed as done.
 //! 3. *Windows.* A batch begins within [earliest, latest]; it is refused as late only after latest.
-//! 4. *Lanes.* No two batches run on one lane of a device at once.
+//! 4. *Lanes.* No two batches run on one lane of a device at once; a batch goes to a lane that the
+//!    device has.
 //! 5. *One life.* A request is in at most one open batch, in none after one that closed as done, and
 //!    in none that is issued after its end. It may end while its batch is in flight.
-//! 6. *Deadlines.* In time is at or before the deadline, late is after it.
+//! 6. *Deadlines.* In time is at or before the deadline, late is after it; nothing is dropped as
+//!    expired before it. It comes its application's SLO after the arrival.
 //! 7. *Batches.* All of one model; as many units as their requests' sizes together, or more; the
 //!    device computes no longer than the batch ran.
 //! 8. *Devices.* A batch begins on a device that was announced and is not gone; one that drains
-//!    finishes only what was issued before. What is gone does not come back.
+//!    finishes only what was issued before. It comes up once, drains at most once, and what is gone
+//!    does not come back. Only a device that can preempt stops a batch, unless it fails.
+//! 9. *Names.* Applications and models are those that the log names; an application asks for its model.
 //!
 //! Memory is proportional to what is alive, not to the length of the log.
 
+mod closing;
 mod fault;
 #[cfg(test)]
 mod tests;
@@ -27,11 +33,14 @@ mod tests;
 pub use fault::{Fault, Finding, Report};
 
 use crate::cluster::Change;
-use crate::log::{BatchRecord, Closed, LogError, Record, observe_as_records};
-use crate::policy::Refusal;
-use crate::request::{ActionId, DeviceId, End, Request, RequestId};
+use crate::log::{
+    AppTerms, BatchRecord, LogError, LogReader, Names, Record, Terms, change_word,
+    observe_as_records,
+};
+use crate::request::{ActionId, DeviceId, Drop, End, Request, RequestId};
 use crate::time::Time;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::ops::Range;
 
 /// Audits the records of a run.
@@ -45,16 +54,20 @@ pub fn audit(records: impl IntoIterator<Item = Record>) -> Report {
 ///
 /// # Errors
 /// The reader's, if a line cannot be read.
-pub fn audit_log(
-    records: impl IntoIterator<Item = Result<Record, LogError>>,
-) -> Result<Report, LogError> {
-    Auditor::default().read(records)
+pub fn audit_log(log: LogReader<impl Read>) -> Result<Report, LogError> {
+    Auditor::default().read(log)
 }
 
 /// The auditor: give it every record, in order. It is an observer too, and so can audit a run while
 /// it runs.
 #[derive(Debug, Default)]
 pub struct Auditor {
+    terms: Terms,
+    /// How many applications and models have a name; 0 when none has.
+    named_apps: usize,
+    named_models: usize,
+    /// The line of the record, where the log is read from a file.
+    line: Option<u64>,
     now: Time,
     /// A request may be told a little after its arrival.
     on_a_wall_clock: bool,
@@ -70,7 +83,8 @@ pub struct Auditor {
     lanes: BTreeMap<(DeviceId, u8), ActionId>,
     /// What each device is, and since which record.
     devices: BTreeMap<DeviceId, (Change, u64)>,
-    pending: Option<RequestId>,
+    /// A request that was told as pending, and when.
+    pending: Option<(RequestId, Time)>,
     finished: bool,
     report: Report,
 }
@@ -102,15 +116,23 @@ impl Auditor {
         Auditor { on_a_wall_clock: true, ..Auditor::default() }
     }
 
-    /// Audits a log that is being read.
+    /// The same auditor, which holds the run to these names and terms.
+    pub fn with_terms(mut self, names: &Names, terms: Terms) -> Auditor {
+        (self.named_apps, self.named_models) = (names.apps.len(), names.models.len());
+        self.report.without_terms = terms == Terms::default();
+        self.terms = terms;
+        self
+    }
+
+    /// Audits a log that is being read, with its names and terms.
     ///
     /// # Errors
     /// The reader's, if a line cannot be read.
-    pub fn read(
-        mut self,
-        records: impl IntoIterator<Item = Result<Record, LogError>>,
-    ) -> Result<Report, LogError> {
-        for record in records {
+    pub fn read(mut self, mut log: LogReader<impl Read>) -> Result<Report, LogError> {
+        let names = log.names()?.clone();
+        self = self.with_terms(&names, log.terms()?.clone());
+        while let Some(record) = log.next() {
+            self.line = Some(log.line());
             self.record(record?);
         }
         Ok(self.finish())
@@ -129,7 +151,7 @@ impl Auditor {
         }
         let closing =
             matches!(record, Record::End { end: End::Pending, .. } | Record::Finish { .. });
-        if !closing && let Some(request) = self.pending {
+        if !closing && let Some((request, _)) = self.pending {
             self.fault(Fault::AfterPending { request });
         }
         match record {
@@ -140,7 +162,12 @@ impl Auditor {
             Record::End { request, end, .. } => self.end(request, end),
             Record::Device { device, change, .. } => self.device(device, change),
             Record::Why { .. } => {}
-            Record::Finish { .. } => self.finished = true,
+            Record::Finish { .. } => {
+                self.finished = true;
+                if let Some((request, at)) = self.pending.filter(|p| p.1 != self.now) {
+                    self.fault(Fault::PendingBeforeFinish { request, at });
+                }
+            }
         }
     }
 
@@ -165,7 +192,12 @@ impl Auditor {
     fn fault_at(&mut self, time: Time, fault: Fault) {
         self.report.fault_count += 1;
         if self.report.faults.len() < Report::FAULTS_MAX {
-            self.report.faults.push(Finding { record: self.report.records, time, fault });
+            self.report.faults.push(Finding {
+                record: self.report.records,
+                line: self.line,
+                time,
+                fault,
+            });
         }
     }
 
@@ -192,9 +224,28 @@ impl Auditor {
         let arrival = request.arrival;
         let is_told_at_once = arrival == self.now || self.on_a_wall_clock && arrival < self.now;
         self.check(is_told_at_once, Fault::ArrivalAtAnotherTime { request: id, arrival });
+        self.check_names_and_terms(&request);
         self.report.requests += 1;
         self.next_request = id.0.saturating_add(1);
         self.live.insert(id, Live { request, batch: None, done: None, ended: false });
+    }
+
+    /// Whether a request is one that the names and terms of the log admit.
+    fn check_names_and_terms(&mut self, r: &Request) {
+        let Request { id: request, app, model, .. } = *r;
+        let known = |list: usize, index: usize| list == 0 || index < list;
+        let is_app =
+            known(self.named_apps, app.index()) && known(self.terms.apps.len(), app.index());
+        self.check(is_app, Fault::UnknownApp { request, app });
+        self.check(known(self.named_models, model.index()), Fault::UnknownModel { request, model });
+        let Some(&AppTerms { model: wants, slo }) = self.terms.apps.get(app.index()) else {
+            return;
+        };
+        self.check(model == wants, Fault::AppOfAnotherModel { request, app, model, wants });
+        if let Some(slo) = slo {
+            let fault = Fault::DeadlineMoved { request, deadline: r.deadline, slo };
+            self.check(r.deadline == r.arrival + slo, fault);
+        }
     }
 
     fn issue(&mut self, batch: BatchRecord) {
@@ -207,6 +258,9 @@ impl Auditor {
         self.report.batches += 1;
         self.check(!batch.requests.is_empty(), Fault::EmptyBatch { action });
         self.check(self.devices.contains_key(&device), Fault::UnknownDevice { action, device });
+        let (lane, terms) = (batch.lane, self.terms.device(device.index()));
+        let has_lane = terms.is_none_or(|terms| lane < terms.lanes);
+        self.check(has_lane, Fault::NoSuchLane { action, device, lane });
         let mut size = 0;
         for &request in &batch.requests {
             size += self.take_into(&batch, request);
@@ -270,64 +324,6 @@ impl Auditor {
         }
     }
 
-    fn close(&mut self, action: ActionId, outcome: Closed) {
-        let Some(open) = self.open.remove(&action) else {
-            return self.fault(Fault::ClosesWithoutIssue { action, outcome });
-        };
-        let lane = (open.batch.device, open.batch.lane);
-        if self.lanes.get(&lane) == Some(&action) {
-            self.lanes.remove(&lane);
-        }
-        self.check_outcome(&open, outcome);
-        let done = matches!(outcome, Closed::Done(_));
-        self.report.batches_done += u64::from(done);
-        for request in &open.batch.requests {
-            self.give_back(action, *request, done);
-        }
-    }
-
-    fn check_outcome(&mut self, open: &Open, outcome: Closed) {
-        let (action, device, latest) = (open.batch.action, open.batch.device, open.batch.latest);
-        let state = self.devices.get(&device).map(|d| d.0);
-        match (outcome, open.began) {
-            (Closed::Done(_) | Closed::Preempted, None) => {
-                self.fault(Fault::ClosesWithoutBegin { action, outcome });
-            }
-            (Closed::Done(device_time), Some(began)) => {
-                let ran = self.now.since(began);
-                let fault = Fault::ComputedLongerThanItRan { action, device_time, ran };
-                self.check(device_time <= ran, fault);
-                self.check(state != Some(Change::Down), Fault::DoneOnDownDevice { action, device });
-            }
-            (Closed::Rejected(_) | Closed::Cancelled, Some(began)) => {
-                self.fault(Fault::ClosesAfterBegin { action, outcome, began });
-            }
-            (Closed::Rejected(Refusal::Late), None) => {
-                self.check(self.now > latest, Fault::RefusedInsideWindow { action, latest });
-            }
-            (Closed::Rejected(Refusal::DeviceDown), None) => {
-                let fault = Fault::RefusedByDeviceThatIsUp { action, device };
-                self.check(state != Some(Change::Up), fault);
-            }
-            (Closed::Preempted, Some(_)) | (Closed::Rejected(_) | Closed::Cancelled, None) => {}
-        }
-    }
-
-    /// Takes a request out of a batch that has closed.
-    fn give_back(&mut self, action: ActionId, request: RequestId, done: bool) {
-        let Some(live) = self.live.get_mut(&request) else { return };
-        if live.batch != Some(action) {
-            return;
-        }
-        live.batch = None;
-        if done {
-            live.done = Some(self.now);
-        }
-        if live.ended {
-            self.live.remove(&request);
-        }
-    }
-
     fn end(&mut self, request: RequestId, end: End) {
         let (now, arrived) = (self.now, self.has_arrived(request));
         let Some(live) = self.live.get_mut(&request).filter(|l| !l.ended) else {
@@ -350,15 +346,23 @@ impl Auditor {
             End::Late => {
                 self.check(now > deadline, Fault::GoodCountedAsLate { request, deadline });
             }
+            End::Dropped(Drop::Expired) => {
+                let fault = Fault::ExpiredBeforeDeadline { request, deadline };
+                return self.check(now >= deadline, fault);
+            }
             End::Dropped(_) => return,
-            End::Pending => return self.pending = Some(request),
+            End::Pending => return self.pending = Some((request, now)),
         }
         self.check(done.is_some(), Fault::AnsweredBeforeItsBatch { request, end });
     }
 
     fn device(&mut self, device: DeviceId, change: Change) {
-        let before = self.devices.insert(device, (change, self.report.records));
-        let gone = matches!(before, Some((Change::Down, _)));
-        self.check(!gone, Fault::ChangesAfterGone { device });
+        let before = self.devices.insert(device, (change, self.report.records)).map(|d| d.0);
+        let follows = match before {
+            Some(Change::Down) => return self.fault(Fault::ChangesAfterGone { device }),
+            Some(before) => change > before,
+            None => change == Change::Up,
+        };
+        self.check(follows, Fault::ChangesOutOfOrder { device, change: change_word(change) });
     }
 }

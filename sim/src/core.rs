@@ -342,19 +342,20 @@ impl<P: Policy, O: Observer> Core<P, O> {
             exec.device,
             exec.lane
         );
-        let mut size = 0;
+        let mut size = 0u64;
         for &id in requests {
             let live = self.books.live.get_mut(id.0);
             let Some(live) = live.filter(|l| !l.ended && l.held_by == 0) else {
                 panic!("{}: {id} is executed but has ended or is in flight", self.policy.name())
             };
             live.held_by += 1;
-            size += live.request.size;
+            size += u64::from(live.request.size);
         }
         let mut ids = self.spare.pop().unwrap_or_default();
         ids.clear();
         ids.extend_from_slice(requests);
-        let units = exec.billed.max(size);
+        // It saturates: what readers admit is far below (see `SIZE_MAX`).
+        let units = exec.billed.max(u32::try_from(size).unwrap_or(u32::MAX));
         let work = Work::Batch { model: exec.model, requests: ids, units };
         let window = (exec.earliest, exec.latest);
         self.issue(now, exec.device, exec.lane, work, window, host);

@@ -5,6 +5,15 @@
 //! depend on the length of the trace. An arrival that a closed-loop client makes at `now` is an
 //! arrival of that instant like any other: it comes before timers that are due, never before what
 //! has been handled already.
+//!
+//! Time ends at [`Time::NEVER`]. A run whose next event is due there stops and fails, unless it was
+//! to be stopped before.
+
+mod failure;
+#[cfg(test)]
+mod tests;
+
+pub use failure::Failure;
 
 use crate::cluster::DeviceSpec;
 use crate::core::{self, Begin, BeginWork, Core, CoreSpec, DeviceChange, Host, Input, Wake};
@@ -58,8 +67,8 @@ pub struct Finished<P, O> {
     pub end: Time,
     /// Inputs that the core handled: arrivals, results, wake-ups.
     pub events: u64,
-    /// Why a source stopped early, if one did.
-    pub failure: Option<String>,
+    /// Why the run is not whole, if it is not.
+    pub failure: Option<Failure>,
 }
 
 #[derive(Clone, Debug)]
@@ -124,6 +133,7 @@ pub fn simulate<'w, P: Policy, O: Observer>(
     let mut host = VirtualHost::new(world, sources);
     let mut events = 1;
     core.handle(Time::ZERO, Input::Start, &mut host);
+    let mut failure = None;
     let end = loop {
         if core.seen_enough() {
             break host.queue.now();
@@ -142,6 +152,11 @@ pub fn simulate<'w, P: Policy, O: Observer>(
         {
             break until;
         }
+        if next == Some(Time::NEVER) {
+            let end = host.queue.now();
+            failure = Some(host.after_the_end(arrival.filter(|_| arrives), core.books().arrived()));
+            break end;
+        }
         events += 1;
         if arrives {
             let (at, source) = arrival.expect("there is one");
@@ -154,7 +169,8 @@ pub fn simulate<'w, P: Policy, O: Observer>(
             core.handle(now, input, &mut host);
         }
     };
-    let failure = host.sources.iter_mut().find_map(|s| s.source.failure());
+    let of_source = host.sources.iter_mut().find_map(|s| s.source.failure());
+    let failure = failure.or(of_source.map(Failure::Source));
     let (policy, observer) = core.finish(end);
     Finished { policy, observer, end, events, failure }
 }
@@ -195,6 +211,17 @@ impl<'w> VirtualHost<'w> {
             }
         }
         best
+    }
+
+    /// The failure of a run whose next event is due at the end of time.
+    #[cold]
+    fn after_the_end(&mut self, arrival: Option<(Time, SourceId)>, requests: u64) -> Failure {
+        if let Some((_, source)) = arrival {
+            return Failure::ArrivalAfterEnd { source, requests };
+        }
+        let now = self.queue.now();
+        let what = self.queue.pop().map_or_else(String::new, |(_, due)| due.to_string());
+        Failure::EventAfterEnd { what, now }
     }
 
     fn take(&mut self, source: SourceId) -> crate::request::Arrival {

@@ -2,13 +2,16 @@
 //!
 //! It computes nothing and judges nothing: [`crate::metrics`] computes, [`crate::audit`] judges.
 //!
-//! The first line is [`HEADER`]. Then come [`Names`], if there are any, and then the records: each
-//! line is a word and whole numbers, with commas between; times are nanoseconds, and an empty field
-//! is "none" (a deadline) or "never" (a `latest`). NAME and TEXT are the rest of their line, commas
-//! included:
+//! The first line is [`HEADER`]. Then come [`Names`] and [`Terms`], if there are any, and then the
+//! records: each line is a word and whole numbers, with commas between; times are nanoseconds, and
+//! an empty field is "none" (a deadline) or "never" (a `latest`). NAME and TEXT are the rest of their
+//! line, commas included:
 //!
 //! ```text
 //! name,policy|model|app|device,number,NAME    before all records; of each kind, numbers from 0
+//! terms,device,number,lanes,can_preempt|cannot_preempt     before all records; numbers from 0
+//! terms,later-device,0,lanes,can_preempt|cannot_preempt    devices that are added, if all alike
+//! terms,app,number,model,slo_ns               the SLO is empty for none, `own` where requests differ
 //! why,time,request,TEXT                       why the policy did what follows, where asked for
 //! arrive,time,request,app,model,size,source,arrival,deadline
 //! issue,time,action,device,lane,model,units,earliest,latest,requests with spaces between
@@ -20,12 +23,14 @@
 //! ```
 //!
 //! The same run gives the same bytes. [`LogWriter`] writes them, [`read_log`] reads them one record
-//! at a time, [`MemoryLog`] keeps the records. A log of version 1 is one without names and reasons.
+//! at a time, [`MemoryLog`] keeps the records. A log of version 2 is one without terms, one of
+//! version 1 without names and reasons too.
 
 mod fields;
 mod memory;
 mod names;
 mod read;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -34,6 +39,7 @@ pub use memory::MemoryLog;
 pub(crate) use memory::observe_as_records;
 pub use names::Names;
 pub use read::{LogError, LogReader, read_log};
+pub use terms::{AppTerms, DeviceTerms, Terms};
 pub use write::{LogWriter, push_decimal};
 
 use crate::cluster::Change;
@@ -44,9 +50,12 @@ use crate::time::{Span, Time};
 use std::fmt;
 
 /// The first line of a log: the format's name and version.
-pub const HEADER: &str = "orrery-log,2";
+pub const HEADER: &str = "orrery-log,3";
 
-/// The first line of a log of the version before, which is read as well.
+/// The first line of a log of version 2, which is read as well.
+pub const HEADER_2: &str = "orrery-log,2";
+
+/// The first line of a log of version 1, which is read as well.
 pub const HEADER_1: &str = "orrery-log,1";
 
 /// One fact of a run: one line of its log.

@@ -20,7 +20,7 @@ pub struct Batch<'a> {
     pub model: ModelId,
     /// Its requests.
     pub requests: &'a [RequestId],
-    /// Items that the device computes, padding included.
+    /// Items that the device computes, padding included. A sum beyond the type saturates.
     pub units: u32,
     /// When the policy issued it.
     pub issued: Time,

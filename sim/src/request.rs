@@ -41,6 +41,10 @@ ids! {
     SourceId(u32) = "s";
 }
 
+/// The largest size of a request, for every reader and every law of sizes. A batch has at most 4096
+/// requests, so that its units are far from the end of their type.
+pub const SIZE_MAX: u32 = 4096;
+
 /// A request as a policy sees it. There is no truth in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -50,7 +54,7 @@ pub struct Request {
     pub app: AppId,
     /// The model it asks for.
     pub model: ModelId,
-    /// How many items it carries: 1, or a query's own batch size.
+    /// How many items it carries: 1, or a query's own batch size; at most [`SIZE_MAX`] from any file.
     pub size: u32,
     /// The source it came from.
     pub source: SourceId,
@@ -163,7 +167,8 @@ impl End {
 /// before the reply.
 pub trait Source {
     /// When the next arrival is due; `None` when there is none now (a closed loop may have one
-    /// again after a reply).
+    /// again after a reply). [`Time::NEVER`] is an arrival after the end of time: the run fails
+    /// there, if it is not stopped before.
     fn peek(&mut self) -> Option<Time>;
 
     /// Takes the next arrival. Its `at` equals what `peek` said.

@@ -25,7 +25,8 @@ pub struct Span(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// The end of time: later than every event. A deadline of `NEVER` is no deadline.
+    /// The end of time, 2^64 - 1 ns or some 584 years: later than every event, so that a run which
+    /// comes to it fails. A deadline of `NEVER` is no deadline.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// The instant `ns` nanoseconds after the start of the run.

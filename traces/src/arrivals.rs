@@ -15,7 +15,8 @@ use rand_distr::{Distribution, Gamma};
 
 /// Instants in order of time.
 pub trait ArrivalProcess {
-    /// The next instant, not before the last one; `None` when the process is over.
+    /// The next instant, not before the last one; `None` when the process is over. A process that
+    /// runs over the end of time gives [`Time::NEVER`] once, and is over then.
     fn next(&mut self) -> Option<Time>;
 }
 
@@ -182,10 +183,13 @@ impl Clock {
         (end.ns().saturating_sub(self.whole_ns) as f64 - self.part_ns).max(0.0)
     }
 
-    /// The nearest whole nanosecond; `None` at the end of the axis.
-    fn time(&self) -> Option<Time> {
-        let ns = self.whole_ns.saturating_add(u64::from(self.part_ns >= 0.5));
-        (ns < u64::MAX).then(|| Time::from_ns(ns))
+    /// The nearest whole nanosecond; `NEVER` at the end of time.
+    fn time(&self) -> Time {
+        Time::from_ns(self.whole_ns.saturating_add(u64::from(self.part_ns >= 0.5)))
+    }
+
+    fn is_at_the_end(&self) -> bool {
+        self.time() == Time::NEVER
     }
 }
 
@@ -224,12 +228,15 @@ impl Renewal {
 
 impl ArrivalProcess for Renewal {
     fn next(&mut self) -> Option<Time> {
+        if self.clock.is_at_the_end() {
+            return None;
+        }
         let gap_ns = match &mut self.gap {
             Gap::ConstantNs(ns) => *ns,
             Gap::GammaNs(drawn) => drawn.0.sample(&mut drawn.1).0,
         };
         self.clock.advance(gap_ns);
-        self.clock.time()
+        Some(self.clock.time())
     }
 }
 
@@ -275,13 +282,16 @@ impl IntegerPoisson {
 
 impl ArrivalProcess for IntegerPoisson {
     fn next(&mut self) -> Option<Time> {
+        if self.at == Time::NEVER {
+            return None;
+        }
         let part = (IntegerPoisson::PART, libm::exp(-IntegerPoisson::PART));
         let mut gap = IntegerPoisson::draw(&mut self.stream, self.rest);
         for _ in 0..self.parts {
             gap += IntegerPoisson::draw(&mut self.stream, part);
         }
         self.at += self.unit * gap;
-        (self.at < Time::NEVER).then_some(self.at)
+        Some(self.at)
     }
 }
 
@@ -304,6 +314,18 @@ impl<R: Rate> Modulated<R> {
         let (clock, segment_end) = (Clock::default(), Time::ZERO);
         Modulated { rate, stream, clock, segment_end, per_ns: 0.0, work }
     }
+
+    /// What follows when no arrival fits before the end of time: one after it, if the rate goes on.
+    fn end_of_time(&mut self) -> Option<Time> {
+        if self.clock.is_at_the_end() {
+            return None;
+        }
+        self.clock.set(Time::NEVER);
+        while self.per_ns.is_nan() || self.per_ns <= 0.0 {
+            self.per_ns = self.rate.next_segment()?.per_s;
+        }
+        Some(Time::NEVER)
+    }
 }
 
 impl<R: Rate> ArrivalProcess for Modulated<R> {
@@ -314,10 +336,10 @@ impl<R: Rate> ArrivalProcess for Modulated<R> {
             if needed_ns < left_ns {
                 self.clock.advance(needed_ns);
                 self.work = exponential(&mut self.stream);
-                return self.clock.time();
+                return Some(self.clock.time());
             }
             if self.segment_end == Time::NEVER {
-                return None;
+                return self.end_of_time();
             }
             self.work = (self.work - self.per_ns * left_ns).max(0.0);
             self.clock.set(self.segment_end);
@@ -369,6 +391,12 @@ impl ArrivalProcess for EvenMinutes {
         let (start, end) = (self.minutes.starts(self.minute), self.minutes.starts(self.minute + 1));
         let share = (self.done as f64 + self.phase) / self.in_minute as f64;
         self.done += 1;
+        if Time::ZERO + end == Time::NEVER {
+            // No minute follows, and the counts of this one are not whole.
+            self.minute = self.minutes.counts.len();
+            (self.done, self.in_minute) = (0, 0);
+            return Some(Time::NEVER);
+        }
         // Downwards, so that no arrival is rounded into the next minute.
         let offset = Span::from_ns((end.minus(start).ns() as f64 * share) as u64);
         Some(Time::ZERO + start + offset)
@@ -384,7 +412,8 @@ pub struct Limited<P> {
 }
 
 impl<P: ArrivalProcess> Limited<P> {
-    /// Keeps arrivals before `horizon` ([`Time::NEVER`]: all), at most `max` of them.
+    /// Keeps arrivals before `horizon` ([`Time::NEVER`]: all, one after the end of time too), at
+    /// most `max` of them.
     pub fn new(inner: P, horizon: Time, max: u64) -> Limited<P> {
         Limited { inner, horizon, left: max }
     }
@@ -395,7 +424,7 @@ impl<P: ArrivalProcess> ArrivalProcess for Limited<P> {
         if self.left == 0 {
             return None;
         }
-        let next = self.inner.next().filter(|&at| at < self.horizon);
+        let next = self.inner.next().filter(|&at| at < self.horizon || self.horizon == Time::NEVER);
         self.left = if next.is_some() { self.left - 1 } else { 0 };
         next
     }

@@ -154,12 +154,76 @@ fn a_seed_gives_the_same_times_and_another_seed_or_index_others() {
     assert_ne!(first(1, 2), first(1, 3));
 }
 
+/// Laws whose arrivals run over the end of time, some 1.8e10 s.
+fn too_slow() -> Vec<ArrivalLaw> {
+    let rate_per_s = 1e-9;
+    let minutes = |spacing| {
+        let shape = Shape { compress: 1e-6, spacing, ..Shape::default() };
+        ArrivalLaw::Minutes(Minutes { shape, ..Minutes::new(vec![1; 1_000]) })
+    };
+    let mmpp = |rates_per_s| ArrivalLaw::Mmpp {
+        rates_per_s,
+        mean_sojourns_s: vec![1e7, 1e7],
+        next: NextState::Cyclic,
+    };
+    vec![
+        ArrivalLaw::Constant { rate_per_s },
+        ArrivalLaw::Poisson { rate_per_s },
+        ArrivalLaw::Gamma { rate_per_s, shape: 0.5 },
+        mmpp(vec![1e-9, 2e-9]),
+        mmpp(vec![0.0, 2e-9]),
+        ArrivalLaw::LognormalRate {
+            mean_rate_per_s: rate_per_s,
+            sigma: 0.1,
+            correlation_s: 3e7,
+            interval_s: 3e7,
+        },
+        minutes(Spacing::Poisson),
+        minutes(Spacing::Even),
+    ]
+}
+
 #[test]
-fn a_rate_too_slow_for_the_axis_ends() {
-    let slow = ArrivalLaw::Poisson { rate_per_s: 1e-9 };
-    let mut process = start(&slow);
-    let count = std::iter::from_fn(|| process.next()).take(1000).count();
-    assert!(count < 1000, "{count}");
+fn a_process_that_runs_over_the_end_of_time_says_so_once() {
+    for law in too_slow() {
+        let mut process = start(&law);
+        let times: Vec<Time> = std::iter::from_fn(|| process.next()).take(30_000).collect();
+        assert!(times.len() < 30_000, "{law:?} is over");
+        let last = times.iter().position(|&at| at == Time::NEVER);
+        assert_eq!(last, Some(times.len() - 1), "{law:?}");
+        assert_eq!(process.next(), None);
+        let limited = |until, n| {
+            let mut process = Limited::new(start(&law), until, n);
+            std::iter::from_fn(move || process.next()).last()
+        };
+        assert_eq!(limited(Time::NEVER, u64::MAX), Some(Time::NEVER), "{law:?}");
+        let horizon = Time::from_ns(u64::MAX / 2);
+        assert!(limited(horizon, u64::MAX) < Some(horizon), "{law:?} stops before");
+        assert!(limited(Time::NEVER, 2) < Some(Time::NEVER), "{law:?}");
+    }
+}
+
+/// Its slowest rate takes too many draws to come to the end of time.
+#[test]
+fn integer_poisson_gaps_end_at_the_end_of_time() {
+    let unit = Span::from_ms(1);
+    let mut process = IntegerPoisson::new(1.0, unit, Stream::named(1, "arrivals", 0)).unwrap();
+    process.at = Time::from_ns(u64::MAX).minus(unit);
+    let next: Vec<_> = (0..3).map(|_| process.next()).collect();
+    assert_eq!(next, [Some(Time::NEVER), None, None]);
+}
+
+#[test]
+fn minutes_without_calls_do_not_run_over_the_end_of_time() {
+    for spacing in [Spacing::Poisson, Spacing::Even] {
+        let mut counts = vec![0; 1_000];
+        counts[..9].fill(20);
+        let shape = Shape { compress: 1e-6, spacing, ..Shape::default() };
+        let law = ArrivalLaw::Minutes(Minutes { shape, ..Minutes::new(counts) });
+        let mut process = start(&law);
+        let times: Vec<Time> = std::iter::from_fn(|| process.next()).collect();
+        assert!(times.len() > 100 && times.iter().all(|&at| at < Time::NEVER), "{spacing:?}");
+    }
 }
 
 #[test]

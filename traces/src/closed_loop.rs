@@ -100,7 +100,7 @@ impl ClosedLoop {
             }
         };
         let at = now + think;
-        if at < self.config.horizon && at < Time::NEVER {
+        if at < self.config.horizon || self.config.horizon == Time::NEVER {
             self.ready.push(Reverse((at, client)));
         }
     }
@@ -227,6 +227,18 @@ mod tests {
         clients = Clients { max_requests: u64::MAX, horizon: Time::from_ns(2_500_000), ..clients };
         let mut source = ClosedLoop::new(clients, vec![app(0, 1.0, 1.0)], 1).unwrap();
         assert_eq!(run(&mut source, Span::from_ms(1), 100).len(), 9);
+    }
+
+    #[test]
+    fn thought_that_runs_over_the_end_of_time_is_shown() {
+        let clients = Clients::new(1, Think::Constant(Span::from_ns(u64::MAX / 2)));
+        let mut source = ClosedLoop::new(clients, vec![app(0, 1.0, 1.0)], 1).unwrap();
+        let first = source.pop().unwrap();
+        source.on_reply(&request(&first), first.at, End::InTime);
+        let second = source.pop().unwrap();
+        assert!(second.at < Time::NEVER);
+        source.on_reply(&request(&second), second.at + Span::from_ms(1), End::InTime);
+        assert_eq!(source.peek(), Some(Time::NEVER));
     }
 
     #[test]

@@ -7,7 +7,6 @@
 
 use crate::error::TraceError;
 use crate::open::Input;
-use crate::query_sizes::SIZE_MAX;
 use crate::samples::Unit;
 use crate::table::Table;
 use orrery_sim::request::{AppId, Arrival, ModelId, Source};
@@ -85,10 +84,7 @@ impl QueryList {
             return Err(self.table.bad_field(self.arrival.0, allowed));
         }
         self.last = at;
-        let size = self.table.whole(self.size, u64::from(SIZE_MAX))? as u32;
-        if size == 0 {
-            return Err(self.table.bad_field(self.size, "1 or more"));
-        }
+        let size = self.table.size(self.size)?;
         let Asked { app, model, slo, mut alone } = self.asked;
         if let Some(service) = self.service {
             alone = Span::from_ns(ns(&self.table, service)?);

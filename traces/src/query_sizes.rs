@@ -5,13 +5,11 @@
 use crate::error::{TraceError, parameter, within};
 use crate::samples::Histogram;
 use orrery_sim::det::Det;
-use orrery_sim::request::{Arrival, End, Request, Source};
+use orrery_sim::request::{Arrival, End, Request, SIZE_MAX, Source};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::Time;
 use rand_distr::{Distribution, StandardNormal};
 
-/// The largest size.
-pub const SIZE_MAX: u32 = 4096;
 /// The largest query of Kairos's generator.
 pub const KAIROS_MAX: u32 = 999;
 
@@ -117,7 +115,8 @@ impl SizeLaw {
     }
 }
 
-fn largest(size: u32) -> Result<u32, TraceError> {
+/// Checks a size of requests, or the largest of several.
+pub(crate) fn largest(size: u32) -> Result<u32, TraceError> {
     within("size", f64::from(size), 1.0, f64::from(SIZE_MAX))?;
     Ok(size)
 }

@@ -6,6 +6,7 @@
 
 use crate::error::{TraceError, shorten};
 use crate::open::{Input, read_error};
+use orrery_sim::request::SIZE_MAX;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
@@ -122,6 +123,17 @@ impl Table {
         match text.parse::<u64>() {
             Ok(n) if digits && n <= max => Ok(n),
             _ => Err(self.bad_field(column, format!("a whole number from 0 to {max}"))),
+        }
+    }
+
+    /// A field as the size of a request.
+    ///
+    /// # Errors
+    /// When it is not from 1 to [`SIZE_MAX`].
+    pub fn size(&self, column: usize) -> Result<u32, TraceError> {
+        match self.whole(column, u64::from(SIZE_MAX)) {
+            Ok(size) if size > 0 => Ok(size as u32),
+            _ => Err(self.bad_field(column, format!("a whole number from 1 to {SIZE_MAX}"))),
         }
     }
 

@@ -7,6 +7,7 @@ use crate::arrivals::{ArrivalLaw, ArrivalProcess, BoxedProcess};
 use crate::azure2019::{FunctionRow, Invocations};
 use crate::error::{TraceError, parameter, within};
 use crate::exec_time::ExecLaw;
+use crate::query_sizes::largest;
 use crate::rate::{Minutes, Shape};
 use orrery_sim::request::{AppId, Arrival, ModelId, Source};
 use orrery_sim::rng::Stream;
@@ -28,7 +29,7 @@ pub struct Application {
     pub law: ExecLaw,
     /// Time allowed from arrival to reply; [`Span::MAX`] for none.
     pub slo: Span,
-    /// How many items a request carries; at least 1.
+    /// How many items a request carries: from 1 to [`orrery_sim::request::SIZE_MAX`].
     pub size: u32,
 }
 
@@ -77,9 +78,7 @@ impl Mix {
         for a in &apps {
             sum += within("weight", a.weight, 1e-12, 1e12)?;
             weight_up_to.push(sum);
-            if a.size == 0 {
-                return Err(parameter("size", 0, "1 or more", "set the size of the requests"));
-            }
+            largest(a.size)?;
             if !ids.insert(a.app) {
                 let remedy = "number the applications of a source differently";
                 return Err(parameter("app", a.app, "each number once", remedy));
@@ -170,7 +169,7 @@ impl MergedFunctions {
     /// Merges the parts. Several may share one application.
     ///
     /// # Errors
-    /// When there is no part or a size is 0.
+    /// When there is no part or a size is out of range.
     pub fn new(parts: Vec<Part>, seed: u64) -> Result<MergedFunctions, TraceError> {
         if parts.is_empty() {
             return Err(parameter("functions", "none", "at least one", "select other functions"));
@@ -178,9 +177,7 @@ impl MergedFunctions {
         let mut merged =
             MergedFunctions { parts: Vec::with_capacity(parts.len()), next: BinaryHeap::new() };
         for (i, mut part) in parts.into_iter().enumerate() {
-            if part.application.size == 0 {
-                return Err(parameter("size", 0, "1 or more", "set the size of the requests"));
-            }
+            largest(part.application.size)?;
             let first = part.process.next();
             merged.next.extend(first.map(|at| Reverse((at, i))));
             let exec = Stream::named(seed, "exec", part.index);
@@ -330,6 +327,7 @@ pub(crate) mod tests {
         assert!(start(vec![app(1, 1.0, 1.0), app(1, 1.0, 1.0)]).contains("app1"));
         assert!(start(vec![app(1, 0.0, 1.0)]).contains("weight"));
         assert!(start(vec![Application { size: 0, ..app(1, 1.0, 1.0) }]).contains("size"));
+        assert!(start(vec![Application { size: 4097, ..app(1, 1.0, 1.0) }]).contains("size"));
         assert!(MergedFunctions::new(vec![], 1).is_err());
     }
 }

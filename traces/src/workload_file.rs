@@ -82,6 +82,9 @@ pub fn record(source: &mut dyn Source, out: impl Write, name: &str) -> Result<u6
     }
     let mut writer = WorkloadWriter::new(out, name)?;
     while let Some(arrival) = source.pop() {
+        if arrival.at == Time::NEVER {
+            return Err(after_the_end(writer.rows));
+        }
         writer.write(&arrival)?;
     }
     match source.failure() {
@@ -91,6 +94,13 @@ pub fn record(source: &mut dyn Source, out: impl Write, name: &str) -> Result<u6
         }),
         None => writer.finish(),
     }
+}
+
+/// The error of a source that has an arrival after the end of time.
+pub fn after_the_end(requests: u64) -> TraceError {
+    let found = format!("request {} after the end of simulated time", requests + 1);
+    let allowed = "arrivals within 2^64 ns, some 584 years";
+    parameter("arrivals", found, allowed, "raise the rate, or limit `requests` or `duration_s`")
 }
 
 /// Which part of a workload file to read.
@@ -232,7 +242,7 @@ impl CsvSource {
             at: Time::from_ns(self.table.whole(at, u64::MAX - 1)?),
             app: AppId(u32_at(app)?),
             model: ModelId(u32_at(model)?),
-            size: positive(size, u64::from(u32_at(size)?))? as u32,
+            size: self.table.size(size)?,
             slo: match self.table.text(slo).trim() {
                 "" => Span::MAX,
                 _ => Span::from_ns(self.table.whole(slo, u64::MAX - 1)?),
@@ -261,7 +271,9 @@ impl Source for CsvSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arrivals::ArrivalLaw;
     use crate::closed_loop::{Clients, ClosedLoop, Think};
+    use crate::workload::OpenWorkload;
     use crate::workload::tests::{all, app, open};
 
     fn recorded(seed: u64) -> Vec<u8> {
@@ -285,6 +297,27 @@ mod tests {
         let mut back = vec![];
         record(&mut source(&bytes, Slice::All).unwrap(), &mut back, "w.csv").unwrap();
         assert_eq!(bytes, back);
+    }
+
+    #[test]
+    fn a_source_that_runs_over_the_end_of_time_is_not_recorded() {
+        let slow = ArrivalLaw::Poisson { rate_per_s: 1e-9 }.start(1, 0).unwrap();
+        let mut source = OpenWorkload::new(slow, vec![app(0, 1.0, 10.0)], 1).unwrap();
+        let error = record(&mut source, &mut vec![], "w.csv").unwrap_err().to_string();
+        assert!(error.contains("after the end of simulated time"), "{error}");
+    }
+
+    #[test]
+    fn a_size_has_a_limit() {
+        let row = |size: &str| format!("{}\n1,0,0,{size},,1\n", COLUMNS.join(","));
+        for size in ["1", "4096"] {
+            assert!(source(row(size).as_bytes(), Slice::All).is_ok());
+        }
+        for size in ["0", "4097", "4294967295", "4294967296", "-1"] {
+            let error = source(row(size).as_bytes(), Slice::All).unwrap_err().to_string();
+            let says = ["line 2: column `size`", size, "from 1 to 4096"];
+            assert!(says.iter().all(|s| error.contains(s)), "{error}");
+        }
     }
 
     #[test]

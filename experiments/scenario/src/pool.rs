@@ -21,7 +21,7 @@ use crate::policy_spec::PolicySpec;
 use crate::setup::Sources;
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::CoreSpec;
-use orrery_sim::driver::{World, simulate};
+use orrery_sim::driver::{Failure, World, simulate};
 use orrery_sim::latency::{Latency, Replay, SampleTable};
 use orrery_sim::policy::Policy;
 use orrery_sim::profile::{KindsProfile, ModelProfile};
@@ -126,7 +126,17 @@ pub fn simulate_pool(run: &PoolRun<'_>) -> Result<PoolOutcome, SpecError> {
     let kind_of = world.core.devices.iter().map(|d| d.kind as usize).collect();
     let watch = Watch::new(run, kind_of);
     let finished = simulate(&world, sources, policy, watch);
+    if let Some(failure) = &finished.failure {
+        return Err(failed(run, failure));
+    }
     Ok(finished.observer.outcome(run, finished.end))
+}
+
+/// The error of a run that is not whole.
+fn failed(run: &PoolRun<'_>, failure: &Failure) -> SpecError {
+    let rate = run.arrivals.mean_rate_per_s().unwrap_or(0.0);
+    let found = format!("{rate} requests/s, where {failure}");
+    SpecError::value("arrivals", found, "a run within 2^64 ns", "raise the rate")
 }
 
 /// What a run is simulated with.

@@ -36,7 +36,7 @@ pub use check_load::selection;
 pub use measured::PROFILE_VERSION;
 pub use vary::InputFile;
 
-use crate::setup::{ProfileSetup, Setup, Workload};
+use crate::setup::{LoadPlace, ProfileSetup, Setup, Workload};
 use expand::Origins;
 use file::{ClosedLoop, Noise, ScenarioFile, Think};
 use laws::{Files, latency_on};
@@ -163,6 +163,7 @@ impl Scenario {
             Some(arrivals) => Some(OpenLoad::read(file, arrivals, &self.files)?),
             None => None,
         };
+        let places = self.load_places(open.as_ref());
         let apps = self.apps(open.as_ref())?;
         self.check_slo(&world, &apps)?;
         let believed = |(i, m): (usize, &file::Model)| match &m.believed {
@@ -194,7 +195,28 @@ impl Scenario {
             window: Window { from, to: Time::NEVER },
             exact: file.exact_quantiles,
             autoscale: file.autoscale.as_ref().map(|a| a.config(file)).transpose()?,
+            places,
+            own_slos: file.arrivals.as_ref().is_some_and(|a| a.workload.is_some()),
         })
+    }
+
+    /// Where the sources are described: open load, then the closed loop.
+    fn load_places(&self, open: Option<&OpenLoad>) -> Vec<LoadPlace> {
+        let place = |key: &str, rate_per_s| {
+            let line = place::line_of(&self.text, key);
+            let file = line.map_or(self.path.clone(), |line| format!("{}:{line}", self.path));
+            LoadPlace { file, key: key.to_string(), rate_per_s }
+        };
+        let arrivals = self.file.arrivals.as_ref().and_then(load::steady_law);
+        let open = open.map(|load| {
+            let rate = load.law().and_then(|law| law.mean_rate_per_s().ok());
+            match arrivals {
+                Some((_, name)) => place(&format!("arrivals.{name}"), rate),
+                None => place("arrivals", rate),
+            }
+        });
+        let closed = self.file.closed_loop.as_ref().map(|_| place("closed_loop.think", None));
+        open.into_iter().chain(closed).collect()
     }
 
     /// Devices, true latencies, delays.

@@ -21,9 +21,8 @@ pub use bracket::{Bracket, Found, fewest};
 pub use capacity::capacity_per_s;
 pub use judge::{Doubt, Judge, Probe};
 
-use crate::error::SpecError;
 use crate::setup::Sources;
-use orrery_sim::driver::{World, simulate};
+use orrery_sim::driver::{Failure, World, simulate};
 use orrery_sim::observer::Observer;
 use orrery_sim::policy::Policy;
 use orrery_sim::time::Span;
@@ -137,18 +136,17 @@ impl Rule {
 /// Probes a load, and shows the run to one more observer.
 ///
 /// # Errors
-/// When a source fails in mid-stream.
+/// When a source fails in mid-stream, or simulated time ends.
 pub fn probe<O: Observer>(
     world: &World,
     sources: Sources,
     policy: Box<dyn Policy>,
     judge: Judge,
     observer: O,
-) -> Result<(Probe, O), SpecError> {
+) -> Result<(Probe, O), Failure> {
     let finished = simulate(world, sources, policy, (judge, observer));
-    if let Some(why) = finished.failure {
-        let remedy = "repair the file, or choose a slice that leaves the damaged part out";
-        return Err(SpecError::value("workload", why, "a stream without errors", remedy));
+    if let Some(failure) = finished.failure {
+        return Err(failure);
     }
     let (judge, observer) = finished.observer;
     Ok((judge.verdict(), observer))

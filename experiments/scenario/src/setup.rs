@@ -7,8 +7,9 @@
 use crate::error::SpecError;
 use crate::policy_spec::PolicySpec;
 use orrery_sim::core::{Delays, Profiler};
-use orrery_sim::driver::{Finished, World, simulate};
+use orrery_sim::driver::{Failure, Finished, World, simulate};
 use orrery_sim::latency::Latency;
+use orrery_sim::log::{AppTerms, DeviceTerms, Terms};
 use orrery_sim::metrics::{Metrics, Window};
 use orrery_sim::observer::Observer;
 use orrery_sim::policy::Policy;
@@ -59,6 +60,17 @@ pub enum Workload {
     Sources(Rc<MakeSources>),
 }
 
+/// Where a source of requests is described, for errors of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LoadPlace {
+    /// The file, with the line of the key.
+    pub file: String,
+    /// The key.
+    pub key: String,
+    /// Its mean rate, where it has one.
+    pub rate_per_s: Option<f64>,
+}
+
 /// A run but for its policy and its seed.
 #[derive(Clone)]
 pub struct Setup {
@@ -82,6 +94,10 @@ pub struct Setup {
     pub exact: bool,
     /// Devices come and go with the load.
     pub autoscale: Option<autoscale::Config>,
+    /// Where each source of the workload is described; empty where nothing is known of it.
+    pub places: Vec<LoadPlace>,
+    /// Whether requests carry SLOs of their own, in place of their application's.
+    pub own_slos: bool,
 }
 
 impl Setup {
@@ -155,11 +171,29 @@ impl Setup {
         let metrics = Metrics::new(self.window, self.exact);
         let built = self.policy(policy, seed);
         let mut finished = simulate(&self.world, self.sources(seed)?, built, (metrics, observer));
-        if let Some(why) = finished.failure.take() {
-            let remedy = "repair the file, or choose a slice that leaves the damaged part out";
-            return Err(SpecError::value("workload", why, "a stream without errors", remedy));
+        match finished.failure.take() {
+            Some(failure) => Err(self.failed(&failure)),
+            None => Ok(finished),
         }
-        Ok(finished)
+    }
+
+    /// The error of a run that is not whole.
+    pub fn failed(&self, failure: &Failure) -> SpecError {
+        let at = |number: usize| self.places.get(number).cloned().unwrap_or_default();
+        match failure {
+            Failure::ArrivalAfterEnd { source, .. } => after_the_end(failure, at(source.index())),
+            Failure::EventAfterEnd { .. } => {
+                let remedy = "shorten what comes too late, raise the rate of the arrivals, or stop \
+                              the run before with `until_s`";
+                let error = SpecError::value("until_s", failure, TIME, remedy);
+                let file = at(0).file;
+                error.in_file(file.rsplit_once(':').map_or(&file, |(path, _line)| path))
+            }
+            Failure::Source(why) => {
+                let remedy = "repair the file, or choose a slice that leaves the damaged part out";
+                SpecError::value("workload", why, "a stream without errors", remedy)
+            }
+        }
     }
 
     /// Runs a policy.
@@ -188,6 +222,22 @@ impl Setup {
             window: Window::default(),
             exact: false,
             autoscale: None,
+            places: Vec::new(),
+            own_slos: false,
+        }
+    }
+
+    /// What a schedule log says of the world, for its auditor.
+    pub fn terms(&self) -> Terms {
+        let devices = self.world.core.devices.iter().map(DeviceTerms::from).collect();
+        let mut later = self.world.provision.iter().map(|p| DeviceTerms::from(&p.0));
+        let first = later.next().filter(|_| self.autoscale.is_some());
+        let app =
+            |a: &Application| AppTerms { model: a.model, slo: (!self.own_slos).then_some(a.slo) };
+        Terms {
+            devices,
+            later_devices: first.filter(|first| later.all(|l| l == *first)),
+            apps: self.apps.iter().map(app).collect(),
         }
     }
 
@@ -200,6 +250,19 @@ impl Setup {
     pub fn set_profiler(&mut self, profiler: Option<Profiler>) {
         self.world.core.profiler = profiler;
     }
+}
+
+/// What a run may last.
+const TIME: &str = "a run within 2^64 ns, some 584 years";
+
+/// The error of a source whose arrivals run over the end of time.
+fn after_the_end(failure: &Failure, place: LoadPlace) -> SpecError {
+    let rate = place.rate_per_s.map(|rate| format!("{rate} requests/s, where "));
+    let found = format!("{}{failure}", rate.unwrap_or_default());
+    let key = if place.key.is_empty() { "workload" } else { &place.key };
+    let remedy = "raise the rate (or shorten the thought of the clients), lower `requests`, or set \
+                  `duration_s` or `until_s`";
+    SpecError::value(key, found, TIME, remedy).in_file(&place.file)
 }
 
 /// The applications of a workload, numbered from 0, from (weight, law) pairs for one model.

@@ -158,8 +158,8 @@ impl<'a> Bench<'a> {
         );
         let policy = setup.policy(self.policy, seed);
         let judge = Judge::new(rule, group.models.len());
-        let (probe, watch) =
-            search::probe(&setup.world, setup.sources(seed)?, policy, judge, watch)?;
+        let probed = search::probe(&setup.world, setup.sources(seed)?, policy, judge, watch);
+        let (probe, watch) = probed.map_err(|failure| setup.failed(&failure))?;
         let seen = watch.seen(&probe);
         Ok((probe, seen))
     }

@@ -9,12 +9,12 @@ use crate::folder::{Unfinished, sha256};
 use crate::host;
 use crate::prediction::{OverheadAs, Prediction};
 use crate::profile::ProfileFile;
-use crate::record::{self, RunRecord};
+use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran};
 use crate::threads::Placement;
 use clap::{Args, ValueEnum};
 use orrery_scenario::{PolicySpec, Scenario};
-use orrery_sim::log::{Names, Record};
+use orrery_sim::log::Record;
 use orrery_sim::request::{Request, RequestId, SourceId};
 use orrery_sim::time::Span;
 use std::path::PathBuf;
@@ -112,14 +112,9 @@ impl Run {
                 (policy, predicted, ran)
             }
         };
-        let names = Names {
-            models: scenario.model_names(),
-            apps: scenario.app_names(),
-            devices: scenario.device_names(),
-            policy,
-        };
-        let record = self.record(&scenario, &names.policy, seed)?.with(&ran);
-        record::write(&folder, &names, &predicted, &ran.side, &record)?;
+        let record = self.record(&scenario, &policy, seed)?.with(&ran);
+        let head = Head::of(&scenario, &prediction.setup, policy);
+        record::write(&folder, &head, &predicted, &ran.side, &record)?;
         folder.finish()?;
         say.line(&format!("wrote {}", self.out.display()));
         self.answer_of(&Side::of(predicted, None, warm_up), &ran, &record)

@@ -1,10 +1,10 @@
-//! `orrery.cu` and its PTX belong together, and compile and assemble where the compilers are installed.
+//! `orrery.cu` and its PTX belong together. That they compile and assemble is tested in `tests/gpu`,
+//! where the compilers are installed.
 
 use orrery_replay::device::cuda::KERNELS;
 use orrery_replay::device::cuda::plan::Kernel;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
-use std::process::{Command, Output};
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("kernels")
@@ -34,37 +34,4 @@ fn the_ptx_is_for_old_drivers_and_devices_and_has_the_kernels_that_are_launched(
         .map(|rest| rest.split('(').next().unwrap())
         .collect();
     assert_eq!(entries, Kernel::ALL.map(Kernel::name));
-}
-
-/// None where there is no Python, or no compiler (said on stderr).
-fn regen(argument: &str) -> Option<Output> {
-    let done = match Command::new("python3").arg(folder().join("regen.py")).arg(argument).output() {
-        Ok(done) => done,
-        Err(error) => {
-            eprintln!("skipped: python3 regen.py {argument}: {error}");
-            return None;
-        }
-    };
-    if done.status.code() == Some(3) {
-        eprintln!("skipped: {}", String::from_utf8_lossy(&done.stderr).trim());
-        return None;
-    }
-    Some(done)
-}
-
-#[test]
-fn the_source_recompiles_to_the_same_ptx_where_nvrtc_is_installed() {
-    let Some(done) = regen("--check") else { return };
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-}
-
-#[test]
-fn the_ptx_assembles_without_spills_where_ptxas_is_installed() {
-    let Some(done) = regen("--assemble") else { return };
-    let text = String::from_utf8_lossy(&done.stdout);
-    assert!(done.status.success(), "{text}{}", String::from_utf8_lossy(&done.stderr));
-    for target in ["sm_70", "sm_80", "sm_90"] {
-        let ok = format!("{target}: rc 0, 0 bytes spilled");
-        assert!(text.lines().any(|line| line.starts_with(&ok)), "{text}");
-    }
 }

@@ -3,7 +3,7 @@
 //! Nothing here looks for faults; that is [`super::Auditor`].
 
 use crate::log::Closed;
-use crate::request::{ActionId, DeviceId, End, ModelId, RequestId};
+use crate::request::{ActionId, AppId, DeviceId, End, ModelId, RequestId};
 use crate::time::{Span, Time};
 use std::fmt;
 
@@ -20,6 +20,18 @@ pub enum Fault {
     AfterPending { request: RequestId },
     #[error("the log ends without a finish: it was cut off")]
     NoFinish,
+    #[error("{request} was told as pending at {at}, and the run finishes now")]
+    PendingBeforeFinish { request: RequestId, at: Time },
+
+    // Names and terms.
+    #[error("{request} is of {app}, which the log does not name")]
+    UnknownApp { request: RequestId, app: AppId },
+    #[error("{request} asks for {model}, which the log does not name")]
+    UnknownModel { request: RequestId, model: ModelId },
+    #[error("{request} of {app} asks for {model}, and {app} asks for {wants}")]
+    AppOfAnotherModel { request: RequestId, app: AppId, model: ModelId, wants: ModelId },
+    #[error("{request} has the deadline {deadline}, which is not its arrival and its SLO of {slo}")]
+    DeadlineMoved { request: RequestId, deadline: Time, slo: Span },
 
     // Conservation.
     #[error("{request} arrives twice")]
@@ -40,6 +52,8 @@ pub enum Fault {
     AnsweredBeforeItsBatch { request: RequestId, end: End },
     #[error("{request} is counted as in time, after its deadline {deadline}")]
     LateCountedAsGood { request: RequestId, deadline: Time },
+    #[error("{request} is dropped as expired, before its deadline {deadline}")]
+    ExpiredBeforeDeadline { request: RequestId, deadline: Time },
     #[error("{request} is counted as late, not after its deadline {deadline}")]
     GoodCountedAsLate { request: RequestId, deadline: Time },
 
@@ -50,6 +64,8 @@ pub enum Fault {
     EmptyBatch { action: ActionId },
     #[error("{action} goes to {device}, which was never announced")]
     UnknownDevice { action: ActionId, device: DeviceId },
+    #[error("{action} goes to lane {lane} of {device}, which does not have it")]
+    NoSuchLane { action: ActionId, device: DeviceId, lane: u8 },
     #[error("{action} contains {request}, which never arrived")]
     RunsWithoutArriving { action: ActionId, request: RequestId },
     #[error("{action} contains {request}, which has ended")]
@@ -90,6 +106,8 @@ pub enum Fault {
     RefusedInsideWindow { action: ActionId, latest: Time },
     #[error("{action} is refused because {device} is not up, and it is up")]
     RefusedByDeviceThatIsUp { action: ActionId, device: DeviceId },
+    #[error("{action} is stopped on {device}, which cannot preempt and has not failed")]
+    PreemptedWhereItCannot { action: ActionId, device: DeviceId },
     #[error("{action} is done on {device}, which is down")]
     DoneOnDownDevice { action: ActionId, device: DeviceId },
     #[error("{action} computed for {device_time}, but ran for {ran} only")]
@@ -98,6 +116,8 @@ pub enum Fault {
     // Devices.
     #[error("{device} changes after it was gone")]
     ChangesAfterGone { device: DeviceId },
+    #[error("{device} is said to be {change}, which does not follow what it was")]
+    ChangesOutOfOrder { device: DeviceId, change: &'static str },
 }
 
 impl Fault {
@@ -111,8 +131,10 @@ impl Fault {
 /// A fault and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The record's number, from 1. In a log file it stands one line further down, below the header.
+    /// The record's number, from 1.
     pub record: u64,
+    /// Its line, where the log was read from a file.
+    pub line: Option<u64>,
     /// The record's time.
     pub time: Time,
     /// What is wrong.
@@ -121,8 +143,9 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Finding { record, time, fault } = self;
-        write!(f, "record {record} (line {}), at {time}: {}: {fault}", record + 1, fault.name())
+        let Finding { record, line, time, fault } = self;
+        let line = line.map(|line| format!(" (line {line})")).unwrap_or_default();
+        write!(f, "record {record}{line}, at {time}: {}: {fault}", fault.name())
     }
 }
 
@@ -143,11 +166,27 @@ pub struct Report {
     pub faults: Vec<Finding>,
     /// Faults in all.
     pub fault_count: u64,
+    /// Whether the log says nothing of lanes, preemption, SLOs and applications.
+    pub without_terms: bool,
 }
 
 impl Report {
     /// Faults that are kept; the others are only counted.
     pub const FAULTS_MAX: usize = 100;
+
+    /// What no schedule log shows, so that no audit can find a fault in it.
+    pub const UNSEEN: [&'static str; 6] = [
+        "how long a batch should have taken, and by how much requests were padded",
+        "when messages were sent: a batch, a result or an answer that is late by itself",
+        "whether a model was in the device's memory",
+        "windows, SLOs, sizes and sources other than those that were meant, where the log says them",
+        "who stopped, refused or dropped what, and whether the reason was true, expiry apart",
+        "whether the policy's choices were those of its paper",
+    ];
+
+    /// What this log does not show because it has no terms.
+    pub const UNSEEN_WITHOUT_TERMS: &'static str =
+        "lanes, preemption, SLOs and applications: the log has no terms, as of version 2 or before";
 
     /// Whether no rule is broken.
     pub fn is_clean(&self) -> bool {
@@ -175,8 +214,11 @@ impl fmt::Display for Report {
             writeln!(f, "  {finding}")?;
         }
         match self.fault_count - self.faults.len() as u64 {
-            0 => Ok(()),
-            more => writeln!(f, "  and {more} more"),
+            0 => {}
+            more => writeln!(f, "  and {more} more")?,
         }
+        writeln!(f, "not seen by an audit:")?;
+        let without_terms = self.without_terms.then_some(Report::UNSEEN_WITHOUT_TERMS);
+        without_terms.iter().chain(&Report::UNSEEN).try_for_each(|what| writeln!(f, "  {what}"))
     }
 }

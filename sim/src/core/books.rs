@@ -30,6 +30,11 @@ impl Books {
         self.live.get(id.0).map(|l| &l.request)
     }
 
+    /// Requests that have arrived.
+    pub fn arrived(&self) -> u64 {
+        self.live.next_id()
+    }
+
     /// The truth about it.
     pub fn alone(&self, id: RequestId) -> Option<Span> {
         self.live.get(id.0).map(|l| l.alone)

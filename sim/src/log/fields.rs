@@ -27,7 +27,7 @@ pub(super) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     #[cold]
-    fn error(&self, field: &'static str, found: &[u8], allowed: &str) -> LogError {
+    pub(super) fn error(&self, field: &'static str, found: &[u8], allowed: &str) -> LogError {
         let (file, line) = (self.file.to_owned(), self.line);
         let found = String::from_utf8_lossy(found).into_owned();
         LogError::Field { file, line, field, found, allowed: allowed.to_owned() }
@@ -39,7 +39,7 @@ impl<'a> Fields<'a> {
     }
 
     #[inline]
-    fn text(&mut self, field: &'static str) -> Result<&'a [u8], LogError> {
+    pub(super) fn text(&mut self, field: &'static str) -> Result<&'a [u8], LogError> {
         let rest = self.rest.ok_or_else(|| self.ends_early(field))?;
         let Some(comma) = rest.iter().position(|&b| b == b',') else {
             self.rest = None;
@@ -70,14 +70,19 @@ impl<'a> Fields<'a> {
     }
 
     #[inline]
-    fn parse(&self, field: &'static str, text: &[u8], max: u64) -> Result<u64, LogError> {
+    pub(super) fn parse(
+        &self,
+        field: &'static str,
+        text: &[u8],
+        max: u64,
+    ) -> Result<u64, LogError> {
         whole_number(text)
             .filter(|&n| n <= max)
             .ok_or_else(|| self.error(field, text, &format!("a whole number from 0 to {max}")))
     }
 
     #[inline]
-    fn number(&mut self, field: &'static str, max: u64) -> Result<u64, LogError> {
+    pub(super) fn number(&mut self, field: &'static str, max: u64) -> Result<u64, LogError> {
         let text = self.text(field)?;
         self.parse(field, text, max)
     }
@@ -103,7 +108,7 @@ impl<'a> Fields<'a> {
     }
 
     /// One of `all`, by its word.
-    fn word<T: Copy>(
+    pub(super) fn word<T: Copy>(
         &mut self,
         field: &'static str,
         all: &[T],
@@ -144,8 +149,12 @@ impl<'a> Fields<'a> {
             }
             _ => Record::Finish { time },
         };
+        self.nothing_more().map(|()| record)
+    }
+
+    pub(super) fn nothing_more(&self) -> Result<(), LogError> {
         match self.rest {
-            None => Ok(record),
+            None => Ok(()),
             Some(rest) => Err(self.error("rest of the line", rest, "nothing")),
         }
     }

@@ -3,7 +3,7 @@
 //! It checks the form of every line, not whether the run makes sense: that is the auditor's work.
 
 use super::fields::Fields;
-use super::{HEADER, HEADER_1, Names, Record};
+use super::{HEADER, HEADER_1, HEADER_2, Names, Record, Terms};
 use std::io::{self, Read};
 use std::ops::Range;
 
@@ -20,8 +20,8 @@ pub enum LogError {
     #[error("{file}, line {line}: cannot read: {error}; check the disk and the file's permissions")]
     Io { file: String, line: u64, error: io::Error },
     #[error(
-        "{file}, line 1: found {found:?}, allowed is {HEADER:?} or {HEADER_1:?}; is it a schedule \
-         log, and of this version? Write it again with this version"
+        "{file}, line 1: found {found:?}, allowed is {HEADER:?}, {HEADER_2:?} or {HEADER_1:?}; is it \
+         a schedule log, and of this version? Write it again with this version"
     )]
     Version { file: String, found: String },
     #[error(
@@ -47,6 +47,7 @@ pub struct LogReader<R> {
     block: Vec<u8>,
     next: usize,
     names: Names,
+    terms: Terms,
     /// A line that is still to be read as a record.
     waiting: Option<Range<usize>>,
     over: bool,
@@ -62,6 +63,7 @@ pub fn read_log<R: Read>(input: R, name: &str) -> LogReader<R> {
         block: Vec::new(),
         next: 0,
         names: Names::default(),
+        terms: Terms::default(),
         waiting: None,
         over: false,
     }
@@ -118,13 +120,26 @@ impl<R: Read> LogReader<R> {
     /// # Errors
     /// When the file is no log, or a name cannot be read.
     pub fn names(&mut self) -> Result<&Names, LogError> {
-        if self.line == 0
-            && let Err(error) = self.read_head()
-        {
-            self.over = true;
-            return Err(error);
-        }
+        self.need_head()?;
         Ok(&self.names)
+    }
+
+    /// The terms of the run: none in a log that has none.
+    ///
+    /// # Errors
+    /// When the file is no log, or a line before the records cannot be read.
+    pub fn terms(&mut self) -> Result<&Terms, LogError> {
+        self.need_head()?;
+        Ok(&self.terms)
+    }
+
+    fn need_head(&mut self) -> Result<(), LogError> {
+        if self.line > 0 {
+            return Ok(());
+        }
+        let read = self.read_head();
+        self.over |= read.is_err();
+        read
     }
 
     /// The number of the line that was read last, from 1.
@@ -132,22 +147,28 @@ impl<R: Read> LogReader<R> {
         self.line
     }
 
-    /// The header and the names; the first line after them waits.
+    /// The header, the names and the terms; the first line after them waits.
     fn read_head(&mut self) -> Result<(), LogError> {
         let header = self.read_line()?.map_or(&b""[..], |line| &self.block[line]);
-        let named = header == HEADER.as_bytes();
-        if !named && header != HEADER_1.as_bytes() {
+        let versions = [HEADER_1, HEADER_2, HEADER];
+        let Some(version) = versions.iter().position(|v| v.as_bytes() == header) else {
             let found = String::from_utf8_lossy(header).into_owned();
             return Err(LogError::Version { file: self.file.clone(), found });
-        }
+        };
         while let Some(line) = self.read_line()? {
-            if !named || !self.block[line.clone()].starts_with(b"name,") {
+            let text = &self.block[line.clone()];
+            if version >= 1 && text.starts_with(b"name,") {
+                let mut names = std::mem::take(&mut self.names);
+                self.fields(line).name(&mut names)?;
+                self.names = names;
+            } else if version >= 2 && text.starts_with(b"terms,") {
+                let mut terms = std::mem::take(&mut self.terms);
+                self.fields(line).terms(&mut terms)?;
+                self.terms = terms;
+            } else {
                 self.waiting = Some(line);
                 return Ok(());
             }
-            let mut names = std::mem::take(&mut self.names);
-            self.fields(line).name(&mut names)?;
-            self.names = names;
         }
         self.over = true;
         Ok(())

@@ -145,8 +145,8 @@ fn an_error_names_file_line_what_was_found_what_is_allowed_and_the_remedy() {
 
 #[test]
 fn damage_is_refused() {
-    assert!(failure("").contains("orrery-log,2"));
-    assert!(failure("orrery-log,3\n").contains("orrery-log,3"));
+    assert!(failure("").contains("orrery-log,3"));
+    assert!(failure("orrery-log,4\n").contains("orrery-log,4"));
     let lines = [
         "",
         "finish",
@@ -219,7 +219,7 @@ fn names_come_back_and_are_no_records() {
     let text = String::from_utf8(bytes.clone()).unwrap();
     assert_eq!(
         text,
-        "orrery-log,2\nname,policy,0,nexus[drop=none,batch=2]\nname,model,0,bert, large\n\
+        "orrery-log,3\nname,policy,0,nexus[drop=none,batch=2]\nname,model,0,bert, large\n\
          name,model,1,\nname,app,0,chat\nname,device,0,v100\n"
     );
     let mut log = read_log(&bytes[..], "a.log");
@@ -239,7 +239,7 @@ fn a_line_break_in_a_name_or_a_reason_does_not_end_its_line() {
     let (time, request) = (Time::ZERO, RequestId(1));
     log.record(Record::Why { time, request, text: "x,\ny".into() });
     let text = String::from_utf8(log.finish().unwrap()).unwrap();
-    assert_eq!(text, "orrery-log,2\nname,policy,0,a b c\nwhy,0,1,x, y\n");
+    assert_eq!(text, "orrery-log,3\nname,policy,0,a b c\nwhy,0,1,x, y\n");
 }
 
 #[test]
@@ -261,4 +261,59 @@ fn version_1_is_read_and_has_no_names() {
     let records: Vec<_> = read_log(&b"orrery-log,1\nfinish,5\n"[..], "a.log").collect();
     assert_eq!(records.len(), 1);
     assert!(failure("orrery-log,1\nname,model,0,x\n").contains("line 2"));
+}
+
+fn terms() -> Terms {
+    let device = |lanes, can_preempt| DeviceTerms { lanes, can_preempt };
+    let app = |model, slo| AppTerms { model: ModelId(model), slo };
+    Terms {
+        devices: vec![device(1, false), device(255, true)],
+        later_devices: Some(device(2, false)),
+        apps: vec![app(1, Some(Span::from_ms(5))), app(0, Some(Span::MAX)), app(0, None)],
+    }
+}
+
+#[test]
+fn terms_come_back_and_are_no_records() {
+    let log = LogWriter::with_names(Vec::new(), &names()).with_terms(&terms());
+    let text = String::from_utf8(log.finish().unwrap()).unwrap();
+    let expected = "terms,device,0,1,cannot_preempt\nterms,device,1,255,can_preempt\n\
+                    terms,later-device,0,2,cannot_preempt\n\
+                    terms,app,0,1,5000000\nterms,app,1,0,\nterms,app,2,0,own\n";
+    assert!(text.ends_with(expected), "{text}");
+    for records in ["", "finish,7\n"] {
+        let text = format!("{text}{records}");
+        let mut log = read_log(text.as_bytes(), "a.log");
+        assert_eq!(log.terms().unwrap(), &terms());
+        assert_eq!(log.names().unwrap(), &names());
+        assert_eq!(log.map(Result::unwrap).count(), records.lines().count());
+    }
+    let none = read_log(&b"orrery-log,2\nfinish,7\n"[..], "a.log").terms().unwrap().clone();
+    assert_eq!(none, Terms::default());
+}
+
+#[test]
+fn terms_that_are_wrong_are_refused_with_their_line() {
+    for line in [
+        "terms,device,1,1,can_preempt",
+        "terms,device,0,256,can_preempt",
+        "terms,device,0,1,maybe",
+        "terms,device,0,1",
+        "terms,device,0,1,can_preempt,",
+        "terms,later-device,1,1,can_preempt",
+        "terms,app,0,1",
+        "terms,app,0,1,-5",
+        "terms,app,0,1,18446744073709551615",
+        "terms,app,0,1,5,6",
+        "terms,model,0,1",
+    ] {
+        let message = failure(&format!("orrery-log,3\n{line}\nfinish,1\n"));
+        assert!(message.contains("a.log, line 2"), "{line:?}: {message}");
+        let before = failure(&format!("orrery-log,2\n{line}\nfinish,1\n"));
+        assert!(before.contains("kind of record"), "version 2 has no terms: {before}");
+    }
+    let twice = "terms,later-device,0,1,can_preempt\n".repeat(2);
+    assert!(failure(&format!("orrery-log,3\n{twice}finish,1\n")).contains("line 3"));
+    let late = failure("orrery-log,3\nfinish,1\nterms,device,0,1,can_preempt\n");
+    assert!(late.contains("kind of record"), "{late}");
 }

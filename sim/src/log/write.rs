@@ -1,7 +1,7 @@
 //! Writing a schedule log: lines are put together as bytes, without the formatting machinery, because
 //! a run spends a good part of its time here.
 
-use super::{BatchRecord, Closed, HEADER, Names, Record, change_word};
+use super::{BatchRecord, Closed, HEADER, Names, Record, Terms, change_word};
 use crate::cluster::Change;
 use crate::observer::{Batch, Observer};
 use crate::policy::Outcome;
@@ -56,7 +56,7 @@ pub(super) struct Lines {
 impl Lines {
     /// Appends a comma and a number.
     #[inline]
-    fn field(&mut self, n: u64) {
+    pub(super) fn field(&mut self, n: u64) {
         self.bytes.push(b',');
         if n < 10 {
             return self.bytes.push(b'0' + n as u8);
@@ -95,7 +95,7 @@ impl Lines {
         self.end_line();
     }
 
-    fn end_line(&mut self) {
+    pub(super) fn end_line(&mut self) {
         self.bytes.push(b'\n');
     }
 
@@ -245,6 +245,13 @@ impl<W: Write> LogWriter<W> {
         lines.end_line();
         lines.names(names);
         LogWriter { out, lines, reasons: false, failure: None }
+    }
+
+    /// The same log with the terms of the run, which the auditor holds it to. To be called before
+    /// the first record.
+    pub fn with_terms(mut self, terms: &Terms) -> LogWriter<W> {
+        self.lines.terms(terms);
+        self
     }
 
     /// The same log with the policy's reasons, if `ask`.

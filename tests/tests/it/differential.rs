@@ -1,20 +1,24 @@
-//! The engine against the naive one: the same records in the same order, on random small cases.
+//! The engine against the naive one: the policy and the observer are told the same in the same order,
+//! on random small cases.
 //!
 //! It proves nothing about policies: they are whatever they are, and only drive both engines alike.
+//! Everything that either is told is compared: more than a log says.
 //!
 //! A failure prints its seed; `ORRERY_SEED=<seed>` runs that case alone, and `ORRERY_CASES=<n>` runs
 //! more of them than the usual 1,000.
 
 pub mod cases;
 mod chaotic;
+mod plain_metrics;
+mod watcher;
 
 use crate::example_policy::{self, FullOrTimeout};
 use crate::naive;
 use cases::{Case, ticks};
 use chaotic::Chaotic;
-use orrery_sim::audit::audit;
+use orrery_sim::audit::Auditor;
 use orrery_sim::driver::simulate;
-use orrery_sim::log::{MemoryLog, Record};
+use orrery_sim::log::{DeviceTerms, MemoryLog, Names, Record, Terms};
 use orrery_sim::policy::fifo::Fifo;
 use orrery_sim::policy::{Actions, Event, Known, Policy};
 use orrery_sim::policy::{
@@ -26,6 +30,7 @@ use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use std::fmt::Display;
 use std::ops::Range;
+use watcher::Watcher;
 
 /// A policy under test.
 pub struct Entry {
@@ -196,21 +201,28 @@ impl Policy for Spy {
 /// What one engine made of a case.
 struct Ran {
     records: Vec<Record>,
+    /// What the observer was told.
+    shown: Vec<String>,
+    /// What the policy was told.
     told: Vec<String>,
+    /// It did not come to the end of time.
+    is_whole: bool,
 }
 
 fn run_engine(case: &Case, policy: Box<dyn Policy>) -> Ran {
-    let spy = Spy::new(policy);
-    let finished = simulate(&case.world, case.sources(), spy, MemoryLog::default());
-    let records = finished.observer.records;
+    let observer = (MemoryLog::default(), Watcher::of(case));
+    let finished = simulate(&case.world, case.sources(), Spy::new(policy), observer);
+    let (MemoryLog { records, .. }, watcher) = finished.observer;
     assert_eq!(records.last(), Some(&Record::Finish { time: finished.end }));
-    Ran { records, told: finished.policy.told }
+    let is_whole = finished.failure.is_none();
+    Ran { records, shown: watcher.lines, told: finished.policy.told, is_whole }
 }
 
 fn run_naive(case: &Case, policy: Box<dyn Policy>) -> Ran {
     let mut spy = Spy::new(policy);
-    let records = naive::run(&case.world, case.sources(), &mut spy);
-    Ran { records, told: spy.told }
+    let mut observer = (MemoryLog::default(), Watcher::of(case));
+    let is_whole = naive::run(&case.world, case.sources(), &mut spy, &mut observer);
+    Ran { records: observer.0.records, shown: observer.1.lines, told: spy.told, is_whole }
 }
 
 /// Panics at the first difference, with what came before it.
@@ -226,9 +238,9 @@ fn same<T: PartialEq + Display>(what: &str, engine: &[T], naive: &[T]) {
 }
 
 /// Names the case if it panics.
-struct Names<'a>(&'a str, u64);
+struct OnPanic<'a>(&'a str, u64);
 
-impl Drop for Names<'_> {
+impl Drop for OnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("policy {}; to run this case alone: ORRERY_SEED={}", self.0, self.1);
@@ -237,13 +249,19 @@ impl Drop for Names<'_> {
 }
 
 fn check(entry: &Entry, seed: u64) -> Vec<Record> {
-    let _names = Names(entry.name, seed);
+    let _named = OnPanic(entry.name, seed);
     let case = Case::new(seed);
     let engine = run_engine(&case, (entry.make)(&case));
     let naive = run_naive(&case, (entry.make)(&case));
-    same("record", &engine.records, &naive.records);
+    same("line", &engine.shown, &naive.shown);
     same("event", &engine.told, &naive.told);
-    let report = audit(engine.records.iter().cloned());
+    assert!(engine.records == naive.records);
+    assert_eq!(engine.is_whole, naive.is_whole);
+    let devices = case.world.core.devices.iter().map(DeviceTerms::from).collect();
+    let terms = Terms { devices, ..Terms::default() };
+    let mut auditor = Auditor::default().with_terms(&Names::default(), terms);
+    engine.records.iter().for_each(|r| auditor.record(r.clone()));
+    let report = auditor.finish();
     assert!(report.is_clean(), "{report}");
     engine.records
 }

@@ -2,7 +2,8 @@
 //!
 //! It shares no code with the core, the driver, the devices or the event queue, and optimises
 //! nothing: every list is a `Vec` that is searched from end to end, and nothing is ever forgotten.
-//! It shares only what is no engine: the types, the latency laws, and the policy's interface.
+//! It shares only what is no engine: the types, the policy's and the observer's interface, and the
+//! generator of random numbers. What is made of these numbers is in `laws.rs`.
 //!
 //! # The order of events
 //!
@@ -14,13 +15,14 @@
 //! itself a thing that is due, and is found by search.
 
 mod devices;
+mod laws;
 mod work;
 
 use devices::Dev;
 use orrery_sim::cluster::{Change, DeviceView, Footprint};
 use orrery_sim::core::DeviceChange;
 use orrery_sim::driver::World;
-use orrery_sim::log::Record;
+use orrery_sim::observer::Observer;
 use orrery_sim::policy::{Action, Actions, Event, Known, Lookup, Policy, TimerKey};
 use orrery_sim::request::{
     ActionId, AppId, DeviceId, Drop, End, ModelId, Request, RequestId, Source, SourceId,
@@ -28,26 +30,37 @@ use orrery_sim::request::{
 use orrery_sim::time::{Span, Time};
 use work::{Job, Stage};
 
-/// Runs a policy and gives the records of the run.
+/// Runs a policy and shows the run to an observer. Whether the run is whole: what is left of one that is
+/// not would happen after the end of time.
 pub fn run<'w>(
     world: &'w World,
     sources: Vec<Box<dyn Source + 'w>>,
     policy: &mut dyn Policy,
-) -> Vec<Record> {
-    let mut naive = Naive::new(world, sources, policy);
+    observer: &mut dyn Observer,
+) -> bool {
+    let mut naive = Naive::new(world, sources, policy, observer);
     naive.start();
+    let mut is_whole = true;
     let end = loop {
+        if naive.observer.stop() {
+            break naive.now;
+        }
         let Some((order, next)) = naive.next() else { break naive.now };
         if let Some(until) = world.until
             && order.0 > until
         {
             break until;
         }
+        if order.0 == Time::NEVER {
+            is_whole = false;
+            break naive.now;
+        }
         naive.now = order.0;
         naive.begun = Some(order.0);
         naive.happen(next);
     };
-    naive.finish(end)
+    naive.finish(end);
+    is_whole
 }
 
 /// (time, fresh, class, key, number).
@@ -95,6 +108,8 @@ struct Req {
     answered: bool,
     /// Whether a batch names it of which the policy may still hear.
     held: bool,
+    /// When its last batch began.
+    started: Option<Time>,
 }
 
 /// Everything that a policy may look up.
@@ -125,6 +140,7 @@ struct Naive<'w, 'p> {
     world: &'w World,
     sources: Vec<Box<dyn Source + 'w>>,
     policy: &'p mut dyn Policy,
+    observer: &'p mut dyn Observer,
     actions: Actions,
     now: Time,
     /// The instant that has begun.
@@ -133,7 +149,6 @@ struct Naive<'w, 'p> {
     due: Vec<(Order, Due)>,
     facts: Facts,
     jobs: Vec<Job>,
-    log: Vec<Record>,
 }
 
 impl<'w, 'p> Naive<'w, 'p> {
@@ -141,24 +156,27 @@ impl<'w, 'p> Naive<'w, 'p> {
         world: &'w World,
         sources: Vec<Box<dyn Source + 'w>>,
         policy: &'p mut dyn Policy,
+        observer: &'p mut dyn Observer,
     ) -> Self {
         let models = world.core.models.len();
         let devices = world.core.devices.iter().map(|spec| Dev::new(spec, models)).collect();
         let footprints = world.core.models.clone();
         let shows_truth = policy.sees_truth();
         let facts = Facts { devices, requests: Vec::new(), footprints, shows_truth };
+        let mut actions = Actions::default();
+        actions.ask_why(observer.wants_reasons());
         Naive {
             world,
             sources,
             policy,
-            actions: Actions::default(),
+            observer,
+            actions,
             now: Time::ZERO,
             begun: None,
             scheduled: 0,
             due: Vec::new(),
             facts,
             jobs: Vec::new(),
-            log: Vec::new(),
         }
     }
 
@@ -167,19 +185,16 @@ impl<'w, 'p> Naive<'w, 'p> {
             self.schedule(*at, Due::Change(number as u64, change.clone()));
         }
         for device in 0..self.facts.devices.len() {
-            self.log_device(DeviceId(device as u32), Change::Up);
+            self.show_device(DeviceId(device as u32), Change::Up);
         }
         self.tell(Event::Start);
     }
 
-    fn finish(mut self, time: Time) -> Vec<Record> {
-        for r in &self.facts.requests {
-            if !r.ended {
-                self.log.push(Record::End { time, request: r.request.id, end: End::Pending });
-            }
+    fn finish(self, time: Time) {
+        for r in self.facts.requests.iter().filter(|r| !r.ended) {
+            self.observer.ended(time, &r.request, End::Pending, r.started);
         }
-        self.log.push(Record::Finish { time });
-        self.log
+        self.observer.finished(time);
     }
 
     fn schedule(&mut self, at: Time, due: Due) {
@@ -250,8 +265,9 @@ impl<'w, 'p> Naive<'w, 'p> {
             ended: false,
             answered: false,
             held: false,
+            started: None,
         });
-        self.log.push(Record::Arrive { time: self.now, request });
+        self.observer.arrived(self.now, &request);
         self.tell(Event::Arrive(&request));
     }
 
@@ -262,6 +278,9 @@ impl<'w, 'p> Naive<'w, 'p> {
     }
 
     fn do_actions(&mut self) {
+        for (request, text) in self.actions.take_reasons() {
+            self.observer.why(self.now, request, &text);
+        }
         let actions = self.actions.list().to_vec();
         let batches: Vec<Vec<RequestId>> = actions
             .iter()
@@ -318,8 +337,8 @@ impl<'w, 'p> Naive<'w, 'p> {
         let r = &mut self.facts.requests[id.index()];
         r.ended = true;
         r.answered = matches!(end, End::InTime | End::Late);
-        let request = r.request;
-        self.log.push(Record::End { time: self.now, request: id, end });
+        let (request, started) = (r.request, r.started);
+        self.observer.ended(self.now, &request, end, started);
         self.sources[request.source.index()].on_reply(&request, self.now, end);
     }
 }

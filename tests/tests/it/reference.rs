@@ -74,6 +74,14 @@ fn the_example_policy_is_shown_as_it_is_compiled() {
 }
 
 #[test]
+fn the_documents_list_what_an_audit_does_not_see() {
+    let text = std::fs::read_to_string(document("formats.md")).expect("a document");
+    for what in orrery_sim::audit::Report::UNSEEN {
+        assert!(text.contains(&format!("- {what}\n")), "docs/formats.md lacks {what:?}");
+    }
+}
+
+#[test]
 fn the_example_of_a_sweep_file_is_one() {
     let text = std::fs::read_to_string(document("sweeps.md")).expect("a document");
     let block = text.split("```toml\n").nth(1).and_then(|t| t.split("```").next()).expect("TOML");

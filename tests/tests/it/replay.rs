@@ -29,7 +29,7 @@ impl Durations for AsSimulated {
         match job.work {
             Work::Batch { model, units, longest, first } => {
                 let law = &self.0.latency[job.kind as usize][model.index()];
-                self.0.noise.apply(law.batch(units, longest), first.0)
+                self.0.noise.apply(law.of_batch(units, longest, first), first.0)
             }
             Work::Load { time, .. } => time,
         }

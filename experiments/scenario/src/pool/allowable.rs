@@ -6,7 +6,7 @@
 //! one that failed may hold by chance: the rate found is one that holds with one that does not within
 //! `precision` above it.
 
-use super::{PoolRun, parts};
+use super::{PoolRun, failed, parts};
 use crate::error::SpecError;
 use crate::search::{self, Bracket, Criterion, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop};
 use orrery_sim::stats::{Interval, replications};
@@ -112,7 +112,8 @@ pub fn probe(run: &PoolRun<'_>, rate_per_s: f64, precision: f64) -> Result<Probe
         stop: Stop::Clear,
         load: Load::Steady { rate_per_s, capacity_per_s: None },
     };
-    Ok(search::probe(&world, sources, policy, Judge::new(rule, 1), ())?.0)
+    let probe = search::probe(&world, sources, policy, Judge::new(rule, 1), ());
+    Ok(probe.map_err(|failure| failed(&endless, &failure))?.0)
 }
 
 /// A law at another rate.

@@ -8,6 +8,7 @@ use super::laws::{BATCH_MAX, check_kinds, latency_on};
 use super::value::{MS_MAX, S_MAX, known, names, span_ms, time_s, within};
 use crate::error::SpecError;
 use crate::policy_spec::PolicySpec;
+use orrery_sim::request::SIZE_MAX;
 
 /// The most devices.
 const DEVICES_MAX: u64 = 100_000;
@@ -130,7 +131,7 @@ fn apps(file: &ScenarioFile) -> Result<(), SpecError> {
         let key = |part: &str| format!("app[{i}].{part}");
         known(&key("model"), &app.model, &models)?;
         within(&key("weight"), app.weight, 1e-9, 1e9)?;
-        within(&key("size"), f64::from(app.size), 1.0, f64::from(BATCH_MAX))?;
+        within(&key("size"), f64::from(app.size), 1.0, f64::from(SIZE_MAX))?;
         if let Some(sizes) = &app.sizes {
             sizes.parametric(&key("sizes"))?;
         }

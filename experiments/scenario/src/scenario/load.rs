@@ -121,6 +121,14 @@ impl OpenLoad {
         })
     }
 
+    /// The law of the arrivals, where there is one.
+    pub(super) fn law(&self) -> Option<&ArrivalLaw> {
+        match &self.process {
+            Process::Law(law) | Process::PerApp(law) => Some(law),
+            _ => None,
+        }
+    }
+
     /// The applications that send, among all of them.
     pub(super) fn senders(&self, apps: &[Application]) -> Vec<Application> {
         self.chosen.iter().filter_map(|&i| apps.get(i).cloned()).collect()

@@ -7,8 +7,9 @@
 use super::file::ScenarioFile;
 use super::load::{OpenLoad, Process};
 use crate::error::SpecError;
+use orrery_sim::request::SIZE_MAX;
 use orrery_sim::rng::Stream;
-use orrery_traces::query_sizes::{SIZE_MAX, SizeLaw};
+use orrery_traces::query_sizes::SizeLaw;
 use orrery_traces::workload::Application;
 use std::collections::{BTreeMap, BTreeSet};
 

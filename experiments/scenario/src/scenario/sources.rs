@@ -38,7 +38,7 @@ impl Bounded {
         }
         match self.inner.pop() {
             None => self.failure = self.inner.failure(),
-            Some(arrival) if arrival.at >= self.until => self.left = 0,
+            Some(arrival) if arrival.at >= self.until && self.until < Time::NEVER => self.left = 0,
             Some(arrival) => match self.wrong(&arrival) {
                 None => {
                     self.left -= 1;

@@ -28,6 +28,9 @@ const LONGER: u32 = 8;
 /// The search gives up below this share of where it began, and above so many times that.
 const REACH: (f64, f64) = (1e-7, 1e5);
 
+/// Nor does it go below this rate: a probe would come to the end of simulated time.
+const RATE_MIN_PER_S: f64 = 1e-5;
+
 /// How a rate is searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bracket {
@@ -111,7 +114,7 @@ impl<E, F: FnMut(f64, u32) -> Result<Probe, E>> Asked<F> {
         } else {
             loop {
                 good = bad / step;
-                if good < search.start * REACH.0 {
+                if good < (search.start * REACH.0).max(RATE_MIN_PER_S) {
                     return Ok((None, Some(bad)));
                 }
                 if self.ask(good)? {

@@ -4,12 +4,11 @@
 //! It is never the truth; that is the driver's.
 
 use crate::profile::{KindsProfile, ModelProfile};
+use crate::request::SIZE_MAX;
 use crate::time::Span;
 
 /// Sizes are told apart in steps of so many items when they are learnt: those of the measurements.
 const STEP: u32 = 10;
-/// Beyond so many items, sizes are one.
-const SIZE_MAX: u32 = 4096;
 
 /// Where estimates come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

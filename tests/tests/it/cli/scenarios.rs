@@ -101,13 +101,62 @@ fn a_log_that_lost_a_line_fails_its_audit() {
     }
 }
 
+/// A log's text with one field of the first line that `is` replaced, and the number of that line.
+fn with_field(log: &str, is: impl Fn(&str) -> bool, field: usize, value: &str) -> (String, usize) {
+    let at = log.lines().position(is).expect("such a line");
+    let changed = |(i, line): (usize, &str)| {
+        let mut fields: Vec<&str> = line.split(',').collect();
+        if i == at {
+            fields[field] = value;
+        }
+        fields.join(",") + "\n"
+    };
+    (log.lines().enumerate().map(changed).collect(), at + 1)
+}
+
+#[test]
+fn lanes_applications_deadlines_and_preemption_are_held_to_the_head_of_the_log() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    place.run(&["run", "a.toml", "--policy", "fifo", "--log", "a.log"]).ok();
+    let log = place.read("a.log");
+    let terms: Vec<&str> = log.lines().filter(|l| l.starts_with("terms,")).collect();
+    let expected =
+        ["terms,device,0,1,cannot_preempt", "terms,app,0,0,100000000", "terms,app,1,0,60000000"];
+    assert_eq!(terms, expected);
+    let done = |line: &str| line.starts_with("close,") && line.contains(",done,");
+    let stopped = |log: &str| {
+        let at = log.lines().position(done).expect("a batch that was done");
+        let line = log.lines().nth(at).expect("it is there");
+        let (head, _) = line.split_once(",done,").expect("it was done");
+        (log.replacen(line, &format!("{head},preempted,"), 1), at + 1)
+    };
+    for ((changed, line), fault) in [
+        (with_field(&log, |l| l.starts_with("issue,"), 4, "1"), "NoSuchLane"),
+        (with_field(&log, |l| l.starts_with("arrive,"), 3, "2"), "UnknownApp"),
+        (with_field(&log, |l| l.starts_with("arrive,"), 8, "999999999"), "DeadlineMoved"),
+        (stopped(&log), "PreemptedWhereItCannot"),
+    ] {
+        place.write("b.log", &changed);
+        let found = place.run(&["audit", "b.log"]).failed_a_check();
+        assert!(found.contains(&format!("(line {line}), at ")), "{fault}, line {line}: {found}");
+        assert!(found.contains(&format!(": {fault}: ")), "{found}");
+        assert!(found.contains("not seen by an audit:"), "{found}");
+    }
+    // A workload's requests carry deadlines of their own.
+    place.run(&["trace", "record", "a.toml", "--out", "w.csv"]).ok();
+    place.write("w.toml", small_scenario("workload = { file = \"w.csv\" }"));
+    place.run(&["run", "w.toml", "--policy", "fifo", "--log", "w.log"]).ok();
+    assert!(place.read("w.log").contains("\nterms,app,0,0,own\n"));
+    place.run(&["audit", "w.log"]).ok();
+}
+
 #[test]
 fn what_is_no_log_is_refused_and_not_audited() {
     let place = Place::with("a.log", "");
     for (log, says) in [
         (&b""[..], "orrery-log,2"),
         (b"garbage\n", "orrery-log,2"),
-        (b"orrery-log,3\n", "orrery-log,2"),
+        (b"orrery-log,4\n", "orrery-log,3"),
         (b"orrery-log,2\ngarbage\n", "line 2"),
         (b"orrery-log,2\nfinish,1\nfinish,x\n", "line 3"),
         (b"orrery-log,2\narrive,1,0\n", "line 2"),

@@ -6,13 +6,14 @@ use orrery_sim::cluster::{DeviceSpec, Footprint};
 use orrery_sim::core::{CoreSpec, Delays, DeviceChange, Profiler};
 use orrery_sim::delay::DelayLaw;
 use orrery_sim::driver::World;
-use orrery_sim::latency::{Latency, Noise};
+use orrery_sim::latency::{Latency, Noise, Replay, SampleTable};
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::request::{
     AppId, Arrival, DeviceId, End, ModelId, Request, Source, SourceId, VecSource,
 };
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
+use std::sync::Arc;
 
 /// A random case.
 pub struct Case {
@@ -20,6 +21,10 @@ pub struct Case {
     pub seed: u64,
     /// Its world.
     pub world: World,
+    /// After how many lines the observer has seen enough.
+    pub stop_after: Option<usize>,
+    /// Whether the observer asks for reasons.
+    pub reasons: bool,
     arrivals: Vec<Vec<Arrival>>,
     /// Clients that send again after a reply.
     clients: Option<ClosedLoop>,
@@ -46,7 +51,8 @@ impl Case {
         let mut draw = Draw { rng, models };
         let world = draw.world(seed);
         let (arrivals, clients) = draw.workload();
-        Case { seed, world, arrivals, clients }
+        let stop_after = draw.one_in(5).then(|| draw.rng.below(80) as usize);
+        Case { seed, world, stop_after, reasons: draw.one_in(4), arrivals, clients }
     }
 
     /// What a policy that must have a profile is told; it is about right.
@@ -115,7 +121,7 @@ impl Draw {
     fn device(&mut self, kinds: u64, memory: bool) -> DeviceSpec {
         DeviceSpec {
             kind: self.rng.below(kinds) as u32,
-            lanes: 1 + self.rng.below(3) as u8,
+            lanes: if self.one_in(6) { 8 + self.rng.below(9) } else { 1 + self.rng.below(3) } as u8,
             can_preempt: self.one_in(2),
             memory_pages: memory.then(|| 1 + self.rng.below(6) as u32),
         }
@@ -166,12 +172,22 @@ impl Draw {
     }
 
     fn law(&mut self) -> Latency {
-        match self.rng.below(4) {
+        match self.rng.below(5) {
             0 => Latency::Affine { alpha: self.ticks_below(3), beta: self.ticks_below(5) },
             1 => Latency::Eq3 { c0: self.ticks_below(3), c1: 0.5 },
             2 => Latency::Proportional { c1: 0.25 },
-            _ => Latency::Table(vec![(1, ticks(1)), (2, self.ticks_below(4)), (4, ticks(4))]),
+            3 => Latency::Table(vec![(1, ticks(1)), (2, self.ticks_below(4)), (4, ticks(4))]),
+            _ => self.samples(),
         }
+    }
+
+    fn samples(&mut self) -> Latency {
+        let seed = self.rng.below(1 << 40);
+        let mut of =
+            |size| (size, (0..1 + self.rng.below(4)).map(|_| self.ticks_below(6)).collect());
+        let rows: Vec<(u32, Vec<Span>)> = vec![of(1), of(3), of(4)];
+        let table = SampleTable::new(&rows).expect("sizes that grow, with samples");
+        Latency::Samples(Replay { table: Arc::new(table), seed })
     }
 
     fn noise(&mut self, seed: u64) -> Noise {

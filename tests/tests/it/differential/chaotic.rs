@@ -8,6 +8,9 @@ use orrery_sim::request::{ActionId, DeviceId, Drop, ModelId, RequestId};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 
+/// Keys of timers, to both sides of where the driver keeps them otherwise, and the largest.
+const KEYS: [u64; 7] = [0, 1, 2, 4095, 4096, 1 << 40, (1 << 56) - 1];
+
 /// The policy. See the module's text.
 pub struct Chaotic {
     rng: Stream,
@@ -64,11 +67,14 @@ impl Chaotic {
         match self.rng.below(20) {
             0..=6 => self.exec(now, known, out),
             7 | 8 => {
-                let key = TimerKey(self.rng.below(3));
+                let key = self.timer();
                 // At times an instant that is past.
                 out.set_timer(key, now.minus(ticks(1)) + ticks(self.rng.below(6)));
             }
-            9 => out.clear_timer(TimerKey(self.rng.below(3))),
+            9 => {
+                let key = self.timer();
+                out.clear_timer(key);
+            }
             10 | 11 => {
                 let action = self.some_action();
                 out.cancel(action);
@@ -83,6 +89,10 @@ impl Chaotic {
             18 => self.unload(out),
             _ => self.resize(known, out),
         }
+    }
+
+    fn timer(&mut self) -> TimerKey {
+        TimerKey(self.pick(&KEYS).expect("seven"))
     }
 
     /// Usually one that is in flight; sometimes one that is over, or is none at all.
@@ -119,6 +129,7 @@ impl Chaotic {
         let billed = if self.rng.below(3) == 0 { self.rng.below(9) as u32 } else { 0 };
         let (earliest, latest) = self.window(now);
         let exec = Exec { device: device.id, lane, model, billed, earliest, latest };
+        out.why_all(&requests, || format!("a batch for {} on lane {lane}", device.id));
         self.flights.push((out.exec(exec, &requests), requests));
     }
 

@@ -2,10 +2,10 @@
 //!
 //! What runs on them is in `work.rs`.
 
+use super::laws::{Message, delay};
 use super::{Due, Job, Naive, Stage};
 use orrery_sim::cluster::{Change, DeviceSpec, DeviceView};
 use orrery_sim::core::DeviceChange;
-use orrery_sim::log::{Closed, Record};
 use orrery_sim::policy::{Event, Outcome, Refusal};
 use orrery_sim::request::{ActionId, DeviceId, ModelId};
 use orrery_sim::time::Time;
@@ -98,13 +98,13 @@ impl Naive<'_, '_> {
         }
     }
 
-    pub fn log_device(&mut self, device: DeviceId, change: Change) {
-        self.log.push(Record::Device { time: self.now, device, change });
+    pub fn show_device(&mut self, device: DeviceId, change: Change) {
+        self.observer.device(self.now, device, change);
     }
 
     fn set_state(&mut self, device: DeviceId, change: Change) {
         self.facts.devices[device.index()].state = change;
-        self.log_device(device, change);
+        self.show_device(device, change);
     }
 
     pub fn gone(&mut self, device: DeviceId) {
@@ -129,7 +129,7 @@ impl Naive<'_, '_> {
                 let id = DeviceId(self.facts.devices.len() as u32);
                 let models = self.world.core.models.len();
                 self.facts.devices.push(Dev::new(&spec, models));
-                self.log_device(id, Change::Up);
+                self.show_device(id, Change::Up);
                 self.tell(Event::Device(id, Change::Up));
             }
             DeviceChange::Drain(id) => {
@@ -165,10 +165,17 @@ impl Naive<'_, '_> {
         self.unschedule(|due| matches!(due, Due::Ended(a) if *a == action));
         let ran = self.now - self.jobs[action.index()].start;
         self.close(action, Outcome::Preempted { ran });
-        self.schedule(self.now + self.world.core.delays.of_result(action), Due::Report(action));
+        self.report_later(action);
+    }
+
+    /// The result of what did not run to its end goes to the policy.
+    pub fn report_later(&mut self, action: ActionId) {
+        let travels = delay(&self.world.core.delays, Message::Result, action);
+        self.schedule(self.now + travels, Due::Report(action));
     }
 
     pub fn provision(&mut self, kind: u32, count: u32) {
+        self.observer.provisioned(self.now, kind, count);
         let Some((spec, delay)) = self.world.provision.get(kind as usize) else { return };
         for _ in 0..count {
             // After every planned change of that instant.
@@ -181,9 +188,10 @@ impl Naive<'_, '_> {
         let job = &mut self.jobs[action.index()];
         job.stage = Stage::Closed;
         job.outcome = Some(outcome);
+        let job = &self.jobs[action.index()];
         if job.is_batch() {
-            let outcome = Closed::from(outcome);
-            self.log.push(Record::Close { time: self.now, action, outcome });
+            let start = (job.start != Time::NEVER).then_some(job.start);
+            self.observer.closed(self.now, &job.shown(action), start, outcome);
         }
     }
 }

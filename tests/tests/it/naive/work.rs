@@ -2,9 +2,10 @@
 //!
 //! When an executor takes them is in `devices.rs`.
 
+use super::laws::{Message, computes, delay};
 use super::{Due, Naive};
 use orrery_sim::cluster::Change;
-use orrery_sim::log::{BatchRecord, Record};
+use orrery_sim::observer::Batch;
 use orrery_sim::policy::{Event, Exec, Known, Outcome, Refusal};
 use orrery_sim::request::{ActionId, DeviceId, End, ModelId, RequestId};
 use orrery_sim::time::{Span, Time};
@@ -24,6 +25,7 @@ pub struct Job {
     /// Empty for a load.
     pub requests: Vec<RequestId>,
     pub units: u32,
+    pub issued: Time,
     pub earliest: Time,
     pub latest: Time,
     pub stage: Stage,
@@ -37,6 +39,21 @@ pub struct Job {
 impl Job {
     pub fn is_batch(&self) -> bool {
         !self.requests.is_empty()
+    }
+
+    /// As observers see it.
+    pub fn shown(&self, action: ActionId) -> Batch<'_> {
+        Batch {
+            action,
+            device: self.device,
+            lane: self.executor as u8,
+            model: self.model,
+            requests: &self.requests,
+            units: self.units,
+            issued: self.issued,
+            earliest: self.earliest,
+            latest: self.latest,
+        }
     }
 
     fn is_done(&self) -> bool {
@@ -53,18 +70,7 @@ impl Naive<'_, '_> {
             r.held = true;
             size += r.request.size;
         }
-        let batch = BatchRecord {
-            action: ActionId(self.jobs.len() as u64),
-            device: exec.device,
-            lane: exec.lane,
-            model: exec.model,
-            units: exec.billed.max(size),
-            earliest: exec.earliest,
-            latest: exec.latest,
-            requests: requests.clone(),
-        };
-        let units = batch.units;
-        self.log.push(Record::Issue { time: self.now, batch });
+        let units = exec.billed.max(size);
         let window = (exec.earliest, exec.latest);
         self.send(exec.device, usize::from(exec.lane), exec.model, requests, units, window);
     }
@@ -90,6 +96,7 @@ impl Naive<'_, '_> {
             model,
             requests,
             units,
+            issued: self.now,
             earliest,
             latest,
             stage: Stage::Travelling,
@@ -99,7 +106,11 @@ impl Naive<'_, '_> {
             replied: false,
             reported: false,
         });
-        match self.world.core.delays.of_dispatch(action) {
+        let job = &self.jobs[action.index()];
+        if job.is_batch() {
+            self.observer.issued(self.now, &job.shown(action));
+        }
+        match delay(&self.world.core.delays, Message::Dispatch, action) {
             Span::ZERO => self.deliver(action),
             delay => self.schedule(self.now + delay, Due::Deliver(action)),
         }
@@ -117,7 +128,7 @@ impl Naive<'_, '_> {
 
     pub fn refuse(&mut self, action: ActionId, why: Refusal) {
         self.close(action, Outcome::Rejected(why));
-        self.schedule(self.now + self.world.core.delays.of_result(action), Due::Report(action));
+        self.report_later(action);
     }
 
     /// The first action of a free executor begins, if the device's memory permits.
@@ -142,7 +153,10 @@ impl Naive<'_, '_> {
         job.start = self.now;
         job.computes = computes;
         if is_batch {
-            self.log.push(Record::Begin { time: self.now, action });
+            for id in &job.requests {
+                self.facts.requests[id.index()].started = Some(self.now);
+            }
+            self.observer.began(self.now, &self.jobs[action.index()].shown(action));
         }
         self.schedule(self.now + fetches + computes, Due::Ended(action));
     }
@@ -157,8 +171,9 @@ impl Naive<'_, '_> {
         let longest = job.requests.iter().map(alone).max().expect("a batch has requests");
         let kind = self.facts.devices[job.device.index()].spec.kind;
         let law = &self.world.latency[kind as usize][job.model.index()];
-        let computes = self.world.noise.apply(law.batch(job.units, longest), job.requests[0].0);
-        (self.world.core.delays.fetch_per_request * job.requests.len() as u64, computes)
+        let computes = computes(law, &self.world.noise, job.units, longest, job.requests[0]);
+        let fetches = self.world.core.delays.fetch_per_request.ns() * job.requests.len() as u64;
+        (Span::from_ns(fetches), computes)
     }
 
     pub fn ended(&mut self, action: ActionId) {
@@ -172,12 +187,12 @@ impl Naive<'_, '_> {
         self.facts.devices[device.index()].executors[executor] = None;
         self.close(action, outcome);
         self.go_on(device, executor);
-        match delays.of_reply(action) {
+        match delay(&delays, Message::Reply, action) {
             _ if !is_batch => self.jobs[action.index()].replied = true,
             Span::ZERO => self.reply(action),
             delay => self.schedule(self.now + delay, Due::Reply(action)),
         }
-        match delays.of_result(action) {
+        match delay(&delays, Message::Result, action) {
             Span::ZERO => self.report(action),
             delay => self.schedule(self.now + delay, Due::Report(action)),
         }
@@ -232,7 +247,8 @@ impl Naive<'_, '_> {
     }
 
     pub fn send_stop(&mut self, action: ActionId, preempt: bool) {
-        match self.world.core.delays.of_stop(action, preempt) {
+        let message = if preempt { Message::Preemption } else { Message::Cancellation };
+        match delay(&self.world.core.delays, message, action) {
             Span::ZERO => self.stop(action, preempt),
             delay => self.schedule(self.now + delay, Due::Stop(action, preempt)),
         }
@@ -245,10 +261,7 @@ impl Naive<'_, '_> {
         match job.stage {
             Stage::Queued => {
                 self.close(action, Outcome::Cancelled);
-                self.schedule(
-                    self.now + self.world.core.delays.of_result(action),
-                    Due::Report(action),
-                );
+                self.report_later(action);
             }
             Stage::Running if preempt => {
                 let d = &mut self.facts.devices[device.index()];

@@ -1,4 +1,4 @@
-//! What needs a GPU; skipped, and said, where there is none.
+//! The device on a real GPU.
 
 use orrery_replay::clock::{CONTROLLER, Clock, DEFAULT_SPIN, WallClock};
 use orrery_replay::device::cuda::{self, CudaConfig, Curve, EncoderConfig, ModelConfig, Workload};
@@ -6,20 +6,8 @@ use orrery_replay::device::{Device, Job, Place, Stop, Work};
 use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
 use orrery_sim::time::Span;
 
-fn there_is_one() -> bool {
-    let problem = cuda::look().problem;
-    if let Some(problem) = &problem {
-        eprintln!("skipped: {problem}");
-    }
-    problem.is_none()
-}
-
 /// How far a batch was from the time asked for is printed; it is judged by `validate`, not here.
-#[test]
-fn a_timed_batch_on_a_gpu_never_ends_before_its_time() {
-    if !there_is_one() {
-        return;
-    }
+pub fn a_timed_batch_never_ends_before_its_time() {
     let curve = Curve::Affine { alpha_us: 1.0, beta_us: 0.0 };
     let model = |workload| ModelConfig { pages: 0, workload };
     let models = vec![model(Workload::Timed(curve)), model(Workload::Compute(curve))];
@@ -55,11 +43,7 @@ fn a_timed_batch_on_a_gpu_never_ends_before_its_time() {
     }
 }
 
-#[test]
-fn the_encoder_on_a_gpu_gives_what_plain_loops_give() {
-    if !there_is_one() {
-        return;
-    }
+pub fn the_encoder_gives_what_plain_loops_give() {
     let encoder = EncoderConfig {
         layers: 4,
         heads: 6,

@@ -1,0 +1,73 @@
+//! Batches that close: with which outcome they may, and what becomes of their requests.
+
+use super::{Auditor, Fault, Open};
+use crate::cluster::Change;
+use crate::log::Closed;
+use crate::policy::Refusal;
+use crate::request::{ActionId, RequestId};
+
+impl Auditor {
+    pub(super) fn close(&mut self, action: ActionId, outcome: Closed) {
+        let Some(open) = self.open.remove(&action) else {
+            return self.fault(Fault::ClosesWithoutIssue { action, outcome });
+        };
+        let lane = (open.batch.device, open.batch.lane);
+        if self.lanes.get(&lane) == Some(&action) {
+            self.lanes.remove(&lane);
+        }
+        self.check_outcome(&open, outcome);
+        let done = matches!(outcome, Closed::Done(_));
+        self.report.batches_done += u64::from(done);
+        for request in &open.batch.requests {
+            self.give_back(action, *request, done);
+        }
+    }
+
+    fn check_outcome(&mut self, open: &Open, outcome: Closed) {
+        let (action, device, latest) = (open.batch.action, open.batch.device, open.batch.latest);
+        let state = self.devices.get(&device).map(|d| d.0);
+        match (outcome, open.began) {
+            (Closed::Done(_) | Closed::Preempted, None) => {
+                self.fault(Fault::ClosesWithoutBegin { action, outcome });
+            }
+            (Closed::Done(device_time), Some(began)) => {
+                let ran = self.now.since(began);
+                let fault = Fault::ComputedLongerThanItRan { action, device_time, ran };
+                self.check(device_time <= ran, fault);
+                self.check(state != Some(Change::Down), Fault::DoneOnDownDevice { action, device });
+            }
+            (Closed::Rejected(_) | Closed::Cancelled, Some(began)) => {
+                self.fault(Fault::ClosesAfterBegin { action, outcome, began });
+            }
+            (Closed::Rejected(Refusal::Late), None) => {
+                self.check(self.now > latest, Fault::RefusedInsideWindow { action, latest });
+            }
+            (Closed::Rejected(Refusal::DeviceDown), None) => {
+                let fault = Fault::RefusedByDeviceThatIsUp { action, device };
+                self.check(state != Some(Change::Up), fault);
+            }
+            (Closed::Preempted, Some(_)) => {
+                // What runs on a device that fails is lost, whatever it can do.
+                let can = self.terms.device(device.index()).is_none_or(|terms| terms.can_preempt);
+                let fault = Fault::PreemptedWhereItCannot { action, device };
+                self.check(can || state == Some(Change::Down), fault);
+            }
+            (Closed::Rejected(_) | Closed::Cancelled, None) => {}
+        }
+    }
+
+    /// Takes a request out of a batch that has closed.
+    fn give_back(&mut self, action: ActionId, request: RequestId, done: bool) {
+        let Some(live) = self.live.get_mut(&request) else { return };
+        if live.batch != Some(action) {
+            return;
+        }
+        live.batch = None;
+        if done {
+            live.done = Some(self.now);
+        }
+        if live.ended {
+            self.live.remove(&request);
+        }
+    }
+}

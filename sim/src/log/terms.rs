@@ -1,0 +1,127 @@
+//! The terms of a run: what it was given that its records do not say, for the auditor to hold it to.
+//!
+//! They describe the world, not what happened in it. What a list leaves out is not known.
+
+use super::fields::Fields;
+use super::{LogError, write::Lines};
+use crate::cluster::DeviceSpec;
+use crate::request::ModelId;
+use crate::time::Span;
+
+/// The terms of a run. Without any, a log says nothing of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// The devices that are up at the start, by number.
+    pub devices: Vec<DeviceTerms>,
+    /// Devices that are added later, where they are all alike.
+    pub later_devices: Option<DeviceTerms>,
+    /// The applications, by number: where there are any, there are no others.
+    pub apps: Vec<AppTerms>,
+}
+
+/// What a device can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceTerms {
+    /// Batches that it runs at a time.
+    pub lanes: u8,
+    /// Whether a running batch can be stopped.
+    pub can_preempt: bool,
+}
+
+/// What an application asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AppTerms {
+    /// The model.
+    pub model: ModelId,
+    /// From arrival to deadline, [`Span::MAX`] for no deadline; `None` where each request has its own.
+    pub slo: Option<Span>,
+}
+
+impl From<&DeviceSpec> for DeviceTerms {
+    fn from(spec: &DeviceSpec) -> DeviceTerms {
+        DeviceTerms { lanes: spec.lanes, can_preempt: spec.can_preempt }
+    }
+}
+
+impl Terms {
+    /// The terms of the device of that number; `None` where they are not known.
+    pub fn device(&self, number: usize) -> Option<DeviceTerms> {
+        self.devices.get(number).copied().or(self.later_devices)
+    }
+}
+
+/// What a line of terms is about.
+const KINDS: [&str; 3] = ["device", "later-device", "app"];
+const PREEMPTS: [&str; 2] = ["can_preempt", "cannot_preempt"];
+
+impl Lines {
+    pub(super) fn terms(&mut self, terms: &Terms) {
+        for (number, device) in terms.devices.iter().enumerate() {
+            self.bytes.extend_from_slice(b"terms,device");
+            self.field(number as u64);
+            self.device_terms(device);
+        }
+        if let Some(device) = &terms.later_devices {
+            self.bytes.extend_from_slice(b"terms,later-device,0");
+            self.device_terms(device);
+        }
+        for (number, app) in terms.apps.iter().enumerate() {
+            self.bytes.extend_from_slice(b"terms,app");
+            self.field(number as u64);
+            self.field(u64::from(app.model.0));
+            match app.slo {
+                None => self.bytes.extend_from_slice(b",own"),
+                Some(Span::MAX) => self.bytes.push(b','),
+                Some(slo) => self.field(slo.ns()),
+            }
+            self.end_line();
+        }
+    }
+
+    fn device_terms(&mut self, device: &DeviceTerms) {
+        self.field(u64::from(device.lanes));
+        self.bytes.push(b',');
+        self.bytes.extend_from_slice(PREEMPTS[usize::from(!device.can_preempt)].as_bytes());
+        self.end_line();
+    }
+}
+
+impl Fields<'_> {
+    pub(super) fn terms(mut self, terms: &mut Terms) -> Result<(), LogError> {
+        self.text("terms")?;
+        let kind = self.word("what the terms are of", &KINDS, |kind| kind)?;
+        let next = match kind {
+            "device" => terms.devices.len(),
+            "later-device" => usize::from(terms.later_devices.is_some()),
+            _ => terms.apps.len(),
+        };
+        let number = self.text("number of what the terms are of")?;
+        if number != next.to_string().as_bytes() || (kind == "later-device" && next > 0) {
+            let allowed = format!("{next}: terms are in order, and later devices are alike");
+            return Err(self.error("number of what the terms are of", number, &allowed));
+        }
+        match kind {
+            "app" => terms.apps.push(self.app_terms()?),
+            "device" => terms.devices.push(self.device_terms()?),
+            _ => terms.later_devices = Some(self.device_terms()?),
+        }
+        self.nothing_more()
+    }
+
+    fn device_terms(&mut self) -> Result<DeviceTerms, LogError> {
+        let lanes = self.number("lanes", u64::from(u8::MAX))? as u8;
+        let can_preempt = self.word("preemption", &PREEMPTS, |word| word)? == PREEMPTS[0];
+        Ok(DeviceTerms { lanes, can_preempt })
+    }
+
+    fn app_terms(&mut self) -> Result<AppTerms, LogError> {
+        let model = ModelId(self.number("model", u64::from(u32::MAX))? as u32);
+        let text = self.text("SLO")?;
+        let slo = match text {
+            b"own" => None,
+            b"" => Some(Span::MAX),
+            ns => Some(Span::from_ns(self.parse("SLO", ns, u64::MAX - 1)?)),
+        };
+        Ok(AppTerms { model, slo })
+    }
+}
