@@ -189,8 +189,10 @@ fn nines(groups: &Groups) -> f64 {
 /// A curve whose samples do not reach the top of the axis says nothing there.
 fn too_short_for_the_tail(groups: &Groups, nines: f64) -> Vec<String> {
     let needed = libm::pow(10.0, nines);
+    // Of curves that end at the share answered another note tells.
+    let reach_the_top = groups.all().filter(|d| !d.is_short());
     let short: Vec<u64> =
-        groups.all().map(|d| d.samples).filter(|s| (*s as f64) < needed).collect();
+        reach_the_top.map(|d| d.samples).filter(|s| (*s as f64) < needed).collect();
     match short.iter().min() {
         Some(least) => vec![format!(
             "{} of {} curves have fewer samples than the top of the axis needs (the least: \
