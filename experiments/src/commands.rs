@@ -264,7 +264,7 @@ pub fn trace(command: &Trace) -> Result<Answer, SpecError> {
                 record_parquet(source.as_mut(), out)?
             } else {
                 let unwritable = |e: std::io::Error| unwritable("--out", out, &e);
-                let unfinished = Unfinished::beside(out);
+                let unfinished = Unfinished::beside(out).map_err(unwritable)?;
                 let file = BufWriter::new(File::create(unfinished.path()).map_err(unwritable)?);
                 let rows = record(source.as_mut(), file, &out.display().to_string())?;
                 unfinished.rename(out).map_err(unwritable)?;

@@ -62,8 +62,9 @@ pub fn run_logged<O: Observer>(
         return Err(SpecError::value("--log", path.display(), "a text log in this build", remedy));
     }
     // Parquet is made from the text, which is read again: it has to be a file.
-    let text = if is_parquet { Unfinished::temporary(path) } else { Unfinished::beside(path) };
     let unwritable = |e: std::io::Error| unwritable("--log", path, &e);
+    let text = if is_parquet { Unfinished::temporary(path) } else { Unfinished::beside(path) };
+    let text = text.map_err(unwritable)?;
     let file = File::create(text.path()).map_err(unwritable)?;
     let log = LogWriter::with_names(file, names).ask_for_reasons(why);
     let Finished { policy, observer: (metrics, (log, extra)), end, events, failure } =

@@ -35,6 +35,46 @@ pub struct PlannedCell {
     pub place: Row,
 }
 
+impl Plan {
+    /// What it is of, for messages.
+    pub fn words(&self) -> String {
+        let seeds = self.cells.first().map_or(String::new(), |c| c.seeds.words());
+        let Plan { name, result_version, cells, .. } = self;
+        format!(
+            "sweep {name}, {} cells, seeds {seeds}, results version {result_version}",
+            cells.len()
+        )
+    }
+
+    /// The first difference from another plan, for messages; `self` is what was found.
+    pub fn difference(&self, other: &Plan) -> Option<String> {
+        let differ = |what: &str, here: &str, there: &str| {
+            (here != there).then(|| format!("another sweep's: its {what} is {here}, here {there}"))
+        };
+        let count = |plan: &Plan| plan.cells.len().to_string();
+        let cell = |(i, (a, b)): (usize, (&PlannedCell, &PlannedCell))| {
+            let in_cell = |what: &str| format!("{what} of cell {}", i + 1);
+            let specification = format!("specification of cell {} ({})", i + 1, b.words());
+            differ(&in_cell("seeds"), &a.seeds.words(), &b.seeds.words())
+                .or_else(|| differ(&in_cell("combination"), &a.words(), &b.words()))
+                .or_else(|| differ(&specification, &a.spec_sha256, &b.spec_sha256))
+                .or_else(|| {
+                    differ(&in_cell("row"), &format!("{:?}", a.place), &format!("{:?}", b.place))
+                })
+        };
+        differ("name", &self.name, &other.name)
+            .or_else(|| self.cells.iter().zip(&other.cells).enumerate().find_map(cell))
+            .or_else(|| differ("number of cells", &count(self), &count(other)))
+            .or_else(|| differ("`compare_to`", &self.compare_to, &other.compare_to))
+    }
+}
+
+impl PlannedCell {
+    fn words(&self) -> String {
+        format!("{} {}", self.place.axes, self.place.policy)
+    }
+}
+
 /// A combination: its axes as in results, and the keys that it sets.
 struct Combination {
     axes: Vec<String>,
