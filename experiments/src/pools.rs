@@ -35,7 +35,7 @@ use crate::sweep::Store;
 use evaluate::{Evaluator, Value};
 use orrery_planner::Pool;
 use orrery_results::{RESULT_VERSION, Row, to_json};
-use orrery_scenario::SpecError;
+use orrery_scenario::{SpecError, read_text};
 use rayon::prelude::*;
 use select::dashed;
 use world::World;
@@ -87,7 +87,7 @@ impl Figure {
     /// When it is wrong.
     pub fn find(id: &str) -> Result<Option<Figure>, SpecError> {
         if id.ends_with(".toml") {
-            let text = std::fs::read_to_string(id).unwrap_or_default();
+            let text = read_text(id)?;
             let is_one = text.parse::<toml::Table>().is_ok_and(|t| {
                 let any = ["column", "search", "bounds", "conditions"];
                 t.contains_key("models") && any.iter().any(|k| t.contains_key(*k))

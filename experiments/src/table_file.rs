@@ -4,8 +4,9 @@
 //! errors. It knows what a table assumes, not how it is run.
 
 use crate::study::Study;
-use orrery_scenario::PolicySpec;
-use orrery_scenario::error::{SpecError, nearest};
+use orrery_scenario::error::nearest;
+use orrery_scenario::limits::{SEEDS_MAX, count};
+use orrery_scenario::{PolicySpec, SpecError, read_text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use toml::Value;
@@ -268,8 +269,7 @@ impl TableFile {
     /// When there is none of that id, or the file is wrong.
     pub fn load(id: &str) -> Result<TableFile, SpecError> {
         if id.ends_with(".toml") {
-            let text = std::fs::read_to_string(id)
-                .map_err(|source| SpecError::Read { file: id.to_string(), source })?;
+            let text = read_text(id)?;
             return TableFile::from_text(id, &text);
         }
         let Some((_, text)) = FILES.iter().find(|f| f.0 == id && f.0.contains("-table-")) else {
@@ -324,7 +324,11 @@ impl TableFile {
         Ok(table)
     }
 
-    fn check(&self) -> Result<(), SpecError> {
+    /// Whether its values make sense.
+    ///
+    /// # Errors
+    /// Names the key, what was found and what is allowed.
+    pub fn check(&self) -> Result<(), SpecError> {
         let within = |key: &str, x: f64, low: f64, high: f64| {
             if x >= low && x <= high {
                 return Ok(());
@@ -337,7 +341,7 @@ impl TableFile {
         within("load.requests", self.load.requests as f64, 1.0, 1e10)?;
         within("latency.c1", self.latency.c1, 1e-9, 10.0)?;
         within("latency.c0_share_of_mean", self.latency.c0_share_of_mean, 0.0, 10.0)?;
-        within("seeds", f64::from(self.seeds), 1.0, 1e6)?;
+        count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
         within("arrivals.first_minute", f64::from(self.arrivals.first_minute), 0.0, 1e6)?;
         within("arrivals.minutes", f64::from(self.arrivals.minutes), 1.0, 1e6)?;
         let c = &self.cases;

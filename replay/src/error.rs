@@ -56,12 +56,12 @@ impl Error {
     }
 }
 
-/// Reads a file of text.
+/// Reads a file of text whole.
 ///
 /// # Errors
 /// When it cannot be read.
 pub fn read_text(file: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(file).map_err(|e| Error::unreadable(file, e))
+    Ok(orrery_scenario::read_text(file)?)
 }
 
 /// Reads a TOML file.

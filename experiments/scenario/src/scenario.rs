@@ -30,6 +30,7 @@ mod value;
 mod vary;
 
 use crate::error::SpecError;
+use crate::whole::read_text;
 use crate::policy_spec::PolicySpec;
 pub use check_load::selection;
 pub use measured::PROFILE_VERSION;
@@ -80,8 +81,7 @@ impl Scenario {
     /// When the file cannot be read, a key is unknown or missing, or a value is out of range.
     pub fn load(path: impl AsRef<Path>) -> Result<Scenario, SpecError> {
         let name = path.as_ref().display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| SpecError::Read { file: name.clone(), source })?;
+        let text = read_text(path)?;
         Scenario::from_text(&name, &text)
     }
 

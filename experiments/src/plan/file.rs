@@ -4,9 +4,10 @@
 //! plan file says wrong is an error that names its line.
 
 use orrery_planner::Price;
-use orrery_scenario::SpecError;
+use orrery_scenario::limits::{COUNT_MAX, count};
 use orrery_scenario::scenario::file::{LatencyLaw, ScenarioFile};
 use orrery_scenario::scenario::place;
+use orrery_scenario::{SpecError, read_text};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -183,8 +184,7 @@ impl PlanFile {
     /// When it cannot be read, or a key is unknown, missing or wrong.
     pub fn load(path: &Path) -> Result<(PlanFile, Source), SpecError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| SpecError::Read { file: name.clone(), source })?;
+        let text = read_text(path)?;
         PlanFile::from_text(&name, &text)
     }
 
@@ -322,8 +322,7 @@ impl PlanFile {
                 let remedy = "add `count_max`";
                 return Err(SpecError::value(key("count_max"), "nothing", allowed, remedy));
             }
-            let counts = "1 to 4096";
-            number(&key("count_max"), f64::from(t.count_max.unwrap_or(1)), 0.0, 4096.0, counts)?;
+            count(&key("count_max"), t.count_max.unwrap_or(1).into(), 0, COUNT_MAX)?;
         }
         if self.instance.iter().all(|t| t.count_max == Some(0)) {
             let (allowed, remedy) = ("at least one instance of some type", "raise a `count_max`");
@@ -341,7 +340,7 @@ impl PlanFile {
         let most = |i: usize| {
             let price = self.price(i)?.as_micro_usd_per_hour().max(1);
             let paid = budget.map_or(u64::MAX, |b| b.as_micro_usd_per_hour() / price);
-            let limit = u64::from(self.instance[i].count_max.unwrap_or(4096));
+            let limit = u64::from(self.instance[i].count_max.unwrap_or(COUNT_MAX));
             Ok(paid.min(limit) as u32)
         };
         (0..self.instance.len()).map(most).collect()

@@ -1,7 +1,7 @@
 //! Tables from files: what is in them is told by their headers.
 
 use orrery_results::{BatchRow, DistributionRow, Row, SeriesRow, TableError, read_csv};
-use orrery_scenario::SpecError;
+use orrery_scenario::{SpecError, read_text};
 use std::path::{Path, PathBuf};
 
 /// The tables of one kind, from all files.
@@ -29,14 +29,11 @@ impl Tables {
     /// The kind of a table is in its header.
     fn read_one(path: &Path) -> Result<Tables, SpecError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| SpecError::Read { file: file.clone(), source })?;
+        let text = read_text(path)?;
         let header: Vec<&str> = text.lines().next().unwrap_or_default().split(',').collect();
         let has = |column: &str| header.contains(&column);
-        let error = |e: TableError| match e {
-            TableError::Read { file, source } => SpecError::Read { file, source },
-            TableError::Parse { file, message } => SpecError::Parse { file, message },
-        };
+        let error =
+            |TableError::Parse { file, message }: TableError| SpecError::Parse { file, message };
         if has("metric") && has("axes") {
             let rows = read_csv(&file, &text).map_err(error)?;
             return Ok(Tables::Results(file, rows));

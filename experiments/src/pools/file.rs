@@ -9,6 +9,7 @@ use super::select::Selector;
 use crate::table_file::overlay;
 use orrery_scenario::SpecError;
 use orrery_scenario::kairos::model_names;
+use orrery_scenario::limits::{SEEDS_MAX, count};
 use serde::Deserialize;
 use toml::Value;
 
@@ -242,9 +243,7 @@ impl Figure {
         if self.column.is_empty() && self.search.is_empty() && !self.bounds {
             return none("column", "add a `[[column]]`, a `[[search]]`, or `bounds = true`");
         }
-        if self.seeds == 0 {
-            return Err(SpecError::value("seeds", 0, "at least 1", "give one or more"));
-        }
+        count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
         for model in &self.models {
             known("models", model, &model_names().collect::<Vec<_>>())?;
         }
@@ -263,9 +262,7 @@ impl Figure {
             if !search.until.is_empty() {
                 known("search.until", &search.until, &columns)?;
             }
-            if search.runs == 0 {
-                return Err(SpecError::value("search.runs", 0, "at least 1", "leave it out for 1"));
-            }
+            count("search.runs", search.runs.into(), 1, SEEDS_MAX)?;
         }
         if !self.relative_to.is_empty() {
             known("relative_to", &self.relative_to, &columns)?;

@@ -7,7 +7,7 @@ use crate::goodput::Search;
 use crate::sweep::{Axis, Point, Sample, SweepFile};
 use crate::table_file::overlay;
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_scenario::{PolicySpec, SpecError, read_text};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -157,7 +157,7 @@ impl Study {
     /// When it is wrong.
     pub fn find(id: &str) -> Result<Option<Study>, SpecError> {
         if id.ends_with(".toml") {
-            let text = std::fs::read_to_string(id).unwrap_or_default();
+            let text = read_text(id)?;
             let is_study = text.parse::<toml::Table>().is_ok_and(|t| t.contains_key("show"));
             return is_study.then(|| Study::from_text(id, &text)).transpose();
         }

@@ -5,10 +5,11 @@
 
 use crate::cli::Sweep;
 use crate::goodput::Search;
-use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
+use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_scenario::reference::{Reference, Table};
 use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{SpecError, read_text};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -140,8 +141,7 @@ impl SweepFile {
     /// When it cannot be read, a key is unknown or missing, or nothing would be run.
     pub fn load(path: &Path) -> Result<SweepFile, SpecError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| SpecError::Read { file: name.clone(), source })?;
+        let text = read_text(path)?;
         let mut file: SweepFile = toml::from_str(&text).map_err(|e| {
             let message = e.to_string().trim_end().to_string();
             SpecError::Parse { file: name.clone(), message: with_hint(message, e.message()) }
@@ -215,14 +215,8 @@ impl SweepFile {
             let allowed = "letters, digits, `-`, `_`, `+` and `.`: it names files";
             return wrong("name".into(), self.name.clone(), allowed, "choose another name");
         }
-        if self.seeds == 0 || self.seeds > 1_000_000 {
-            return wrong(
-                "seeds".into(),
-                self.seeds.to_string(),
-                "1 to 1000000",
-                "correct `seeds`",
-            );
-        }
+        count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
+        count("max_seeds", self.max_seeds.into(), 1, SEEDS_MAX)?;
         if let Some(width) = self.until_ci.filter(|w| !(*w > 0.0 && *w <= 1.0)) {
             return wrong("until_ci".into(), width.to_string(), "above 0, at most 1", "correct it");
         }

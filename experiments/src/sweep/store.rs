@@ -9,7 +9,8 @@ use super::plan::Plan;
 use crate::cell::{Replication, sha256};
 use crate::whole_file::{check_folder, write_atomically, write_if_absent};
 use orrery_results::RESULT_VERSION;
-use orrery_scenario::SpecError;
+use orrery_scenario::whole::{WHOLE_MAX, read};
+use orrery_scenario::{SpecError, read_text};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -73,6 +74,7 @@ impl Store {
     /// When the folder cannot be written, or is that of another plan.
     pub fn write_plan(&self, plan: &Plan) -> Result<(), SpecError> {
         let text = plan_text(plan);
+        readable("axis", &text, "divide the sweep: fewer cells in each")?;
         if write_if_absent(&self.plan_file(), text.as_bytes())? {
             return Ok(());
         }
@@ -96,8 +98,7 @@ impl Store {
     pub fn plan(&self) -> Result<Plan, SpecError> {
         let path = self.plan_file();
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(&path)
-            .map_err(|source| SpecError::Read { file: file.clone(), source })?;
+        let text = read_text(&path)?;
         let parse = |e: serde_json::Error| {
             let message = format!("not a plan of `orrery sweep`: {e}");
             SpecError::Parse { file: file.clone(), message }
@@ -137,14 +138,16 @@ impl Store {
             message: e.to_string(),
         })?;
         let text = format!("{}\n{body}\n", head(hash, &body));
-        write_atomically(&self.path(hash), text.as_bytes())
+        let path = self.path(hash);
+        readable(&path.display().to_string(), &text, "fewer seeds in each cell")?;
+        write_atomically(&path, text.as_bytes())
     }
 
     /// Reads a cell's runs.
     pub fn read(&self, hash: &str) -> Entry {
         let path = self.path(hash);
-        let text = match std::fs::read(&path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        let text = match read(&path) {
+            Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Entry::Absent,
             Err(e) => return Entry::Damaged(format!("{}: {e}", path.display())),
         };
@@ -159,6 +162,15 @@ impl Store {
             Err(e) => damaged(&e.to_string()),
         }
     }
+}
+
+/// What is written can be read.
+fn readable(key: &str, text: &str, remedy: &str) -> Result<(), SpecError> {
+    if text.len() as u64 <= WHOLE_MAX {
+        return Ok(());
+    }
+    let found = format!("{} MiB in one file", text.len() >> 20);
+    Err(SpecError::value(key, found, format!("at most {} MiB", WHOLE_MAX >> 20), remedy))
 }
 
 /// The file of a plan.

@@ -7,10 +7,9 @@ use super::file::{Noise, Profile, ScenarioFile};
 use super::laws::{BATCH_MAX, check_kinds, latency_on};
 use super::value::{MS_MAX, S_MAX, known, names, span_ms, time_s, within};
 use crate::error::SpecError;
+use crate::limits::{DEVICES_MAX, count};
 use crate::policy_spec::PolicySpec;
 
-/// The most devices.
-const DEVICES_MAX: u64 = 100_000;
 /// The most batch sizes: policies keep a set of them in one word.
 const SIZES_MAX: usize = 24;
 
@@ -71,7 +70,7 @@ fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
     let mut sum = 0u64;
     for (i, d) in file.device.iter().enumerate() {
         let key = |part: &str| format!("device[{i}].{part}");
-        within(&key("count"), f64::from(d.count), 1.0, DEVICES_MAX as f64)?;
+        count(&key("count"), d.count.into(), 1, DEVICES_MAX)?;
         within(&key("lanes"), f64::from(d.lanes), 1.0, 64.0)?;
         within(&key("speed"), d.speed, 1e-3, 1e3)?;
         if let Some(price) = d.price_usd_per_hour {
@@ -88,7 +87,7 @@ fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
         let key = format!("device[{second}].base");
         return Err(SpecError::value(key, found, "one base kind at most", "remove one"));
     }
-    within("device", sum as f64, 1.0, DEVICES_MAX as f64).map(|_| ())
+    count("device", sum, 1, DEVICES_MAX)
 }
 
 fn models(file: &ScenarioFile) -> Result<(), SpecError> {
