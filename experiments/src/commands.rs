@@ -294,6 +294,7 @@ fn record_parquet(_: &mut dyn orrery_sim::request::Source, out: &Path) -> Result
 /// # Errors
 /// When the log cannot be read.
 pub fn audit(log: &Path, wall_clock: bool) -> Result<Answer, SpecError> {
+    log_file::check_kind(log)?;
     let name = log.display().to_string();
     let file = File::open(log).map_err(|source| SpecError::Read { file: name.clone(), source })?;
     let auditor = if wall_clock { Auditor::on_a_wall_clock() } else { Auditor::default() };

@@ -118,7 +118,7 @@ impl Figure {
             figure.models.retain(|m| args.cases.contains(m));
         }
         let store = args.output.out.as_ref().map(|folder| Store::open(folder)).transpose()?;
-        figure.run(store)
+        figure.run(store).map_err(|e| figure.origin.placed(e))
     }
 
     fn run(&self, store: Option<Store>) -> Result<Forms, SpecError> {
@@ -133,7 +133,10 @@ impl Figure {
         }
         let worlds: Vec<(&Setting, World)> = places
             .into_par_iter()
-            .map(|(setting, model, c)| World::new(&setting.name, model, &c).map(|w| (setting, w)))
+            .map(|(setting, model, c)| {
+                let world = World::new(&setting.name, model, &c);
+                world.map(|w| (setting, w)).map_err(|e| self.of_conditions(setting, e))
+            })
             .collect::<Result<_, _>>()?;
         let progress = Progress::new(worlds.len() as u64, "models");
         let all = |(setting, world): &(&Setting, World)| {
@@ -168,7 +171,8 @@ impl Figure {
             .with_max_len(1)
             .map(|column| {
                 let scheme = Scheme::parse(&column.scheme)?;
-                Ok((column, Selector::parse(&column.pool)?.values(evaluator, world, &scheme)?))
+                let values = Selector::parse(&column.pool)?.values(evaluator, world, &scheme);
+                Ok((column, values.map_err(|e| self.of_column(column, e))?))
             })
             .collect::<Result<_, SpecError>>()?;
         let mut out = Vec::new();
@@ -185,6 +189,27 @@ impl Figure {
             out.extend(self.rows_of_search(evaluator, world, search, until(&search.until))?);
         }
         Ok(out)
+    }
+
+    /// An error about a condition, at the key that sets it.
+    fn of_conditions(&self, setting: &Setting, error: SpecError) -> SpecError {
+        let Some(key) = error.key().map(str::to_string) else { return error };
+        let at = self.setting.iter().position(|s| s.name == setting.name).unwrap_or(0);
+        if setting.set.contains_key(&key) {
+            error.at(format!("setting[{at}].set.{key}"))
+        } else if self.conditions.contains_key(&key) {
+            error.at(format!("conditions.{key}"))
+        } else {
+            error
+        }
+    }
+
+    /// An error about a column's pool, at its key.
+    fn of_column(&self, column: &Column, error: SpecError) -> SpecError {
+        match self.column.iter().position(|c| c.name == column.name) {
+            Some(i) if error.key() == Some("pool") => error.at(format!("column[{i}].pool")),
+            _ => error,
+        }
     }
 
     fn place(&self, world: &World, axes: &str, system: &str, scheme: &str) -> Row {

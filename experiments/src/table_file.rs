@@ -5,7 +5,9 @@
 
 use crate::study::Study;
 use orrery_scenario::error::nearest;
+use orrery_scenario::kind;
 use orrery_scenario::limits::{SEEDS_MAX, count};
+use orrery_scenario::scenario::place::Source;
 use orrery_scenario::{PolicySpec, SpecError, read_text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -44,6 +46,9 @@ pub struct TableFile {
     /// For a sensitivity table: what is changed, one at a time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub vary: Vec<Vary>,
+    /// The file's text, for the lines of messages.
+    #[serde(skip)]
+    pub origin: Source,
 }
 
 /// What the load is.
@@ -293,8 +298,11 @@ impl TableFile {
     /// # Errors
     /// When the text is no TOML, a key is unknown or missing, or a value is out of range.
     pub fn from_text(name: &str, text: &str) -> Result<TableFile, SpecError> {
-        let table = TableFile::from_value(name, merged(name, text, 0)?)?;
-        table.check().map_err(|e| e.in_file(name))?;
+        let wrong = |e: SpecError| kind::instead(kind::EXPERIMENT, name, text, e);
+        let value = merged(name, text, 0).map_err(wrong)?;
+        let mut table = TableFile::from_value(name, value).map_err(wrong)?;
+        table.origin = Source::new(name, text);
+        table.check().map_err(|e| table.origin.placed(e))?;
         Ok(table)
     }
 
@@ -311,16 +319,15 @@ impl TableFile {
             .map_err(|e| SpecError::Parse { file: self.id.clone(), message: e.to_string() })?;
         for (key, new) in &vary.set {
             set(&mut value, key, new.clone()).ok_or_else(|| {
-                SpecError::value(
-                    format!("vary.set.{key}"),
-                    key,
-                    "a key of the table",
-                    "correct the dotted key",
-                )
+                let allowed = "a key of the table";
+                let error = SpecError::value("vary", key, allowed, "correct the dotted key");
+                self.origin.placed(error.at(format!("vary.set.{key}")))
             })?;
         }
-        let table = TableFile::from_value(&format!("{} with {}", self.id, vary.name), value)?;
-        table.check().map_err(|e| e.in_file(&self.id))?;
+        let name = format!("{} with {}", self.origin.path, vary.name);
+        let mut table = TableFile::from_value(&name, value)?;
+        table.origin = self.origin.clone();
+        table.check().map_err(|e| table.origin.placed(e))?;
         Ok(table)
     }
 

@@ -4,6 +4,7 @@
 
 pub mod error;
 pub mod kairos;
+pub mod kind;
 pub mod limits;
 pub mod policy_spec;
 pub mod pool;

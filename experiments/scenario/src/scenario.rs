@@ -30,8 +30,9 @@ mod value;
 mod vary;
 
 use crate::error::SpecError;
-use crate::whole::read_text;
+use crate::kind;
 use crate::policy_spec::PolicySpec;
+use crate::whole::read_text;
 pub use check_load::selection;
 pub use measured::PROFILE_VERSION;
 pub use vary::InputFile;
@@ -66,8 +67,9 @@ pub struct Scenario {
     pub seed: u64,
     /// What the file says, defaults filled in, zoos and copies written out.
     pub file: ScenarioFile,
-    /// The file's name, for messages.
-    path: String,
+    /// The file as it is on disk, for messages.
+    source: place::Source,
+    /// What it is now.
     text: String,
     files: Files,
     /// Where in the file each model and application came from.
@@ -91,14 +93,15 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::load`].
     pub fn from_text(name: &str, text: &str) -> Result<Scenario, SpecError> {
-        let file: ScenarioFile =
-            toml::from_str(text).map_err(|e| place::parse_error(name, text, &e))?;
+        let file: ScenarioFile = toml::from_str(text).map_err(|e| {
+            kind::instead(kind::SCENARIO, name, text, place::parse_error(name, text, &e))
+        })?;
         let path = Path::new(name);
         let scenario = Scenario {
             name: file.name.clone().unwrap_or_else(|| stem(path)),
             seed: file.seed,
             file: file.clone(),
-            path: name.to_string(),
+            source: place::Source::new(name, text),
             text: text.to_string(),
             files: Files { folder: path.parent().unwrap_or(Path::new("")).to_path_buf() },
             origins: Origins::default(),
@@ -148,11 +151,7 @@ impl Scenario {
     /// An error with the file's name, and the line of its key.
     fn placed(&self, error: SpecError) -> SpecError {
         let error = self.origins.translate(&self.file, error);
-        let line = error.key().and_then(|key| place::line_of(&self.text, key));
-        match line {
-            Some(line) => error.in_file(&format!("{}:{line}", self.path)),
-            None => error.in_file(&self.path),
-        }
+        self.source.placed(error)
     }
 
     fn make(&self, seed: u64) -> Result<Setup, SpecError> {

@@ -4,7 +4,9 @@ use super::error::in_words;
 use super::generate::Generate;
 use clap::ValueEnum;
 use orrery_partition::{Answer, ModelLoad, Problem, local_search, random};
+use orrery_scenario::kind;
 use orrery_scenario::limits::{COUNT_MAX, count};
+use orrery_scenario::scenario::place::Source;
 use orrery_scenario::{SpecError, read_text};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -78,6 +80,9 @@ pub struct PartitionFile {
     pub model: Vec<FileModel>,
     /// Or drawn from a zoo.
     pub generate: Option<Generate>,
+    /// The file's text, for the lines of messages.
+    #[serde(skip)]
+    pub source: Source,
 }
 
 /// `[[model]]`.
@@ -136,10 +141,14 @@ impl PartitionFile {
     pub fn load(path: &Path) -> Result<PartitionFile, SpecError> {
         let file = path.display().to_string();
         let text = read_text(path)?;
-        toml::from_str(&text).map_err(|e| SpecError::Parse {
-            message: format!("{}\n  the keys are in docs/partition.md", e.to_string().trim_end()),
-            file,
-        })
+        let mut read: PartitionFile = toml::from_str(&text).map_err(|e| {
+            let said = e.to_string();
+            let message = format!("{}\n  the keys are in docs/partition.md", said.trim_end());
+            let error = SpecError::Parse { message, file: file.clone() };
+            kind::instead(kind::PARTITION, &file, &text, error)
+        })?;
+        read.source = Source::new(file, text);
+        Ok(read)
     }
 
     /// The problem; a generated one depends on the seed.

@@ -4,9 +4,11 @@
 //! plan file says wrong is an error that names its line.
 
 use orrery_planner::Price;
+use orrery_scenario::kind;
 use orrery_scenario::limits::{COUNT_MAX, count};
 use orrery_scenario::scenario::file::{LatencyLaw, ScenarioFile};
 use orrery_scenario::scenario::place;
+pub use orrery_scenario::scenario::place::Source;
 use orrery_scenario::{SpecError, read_text};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -157,26 +159,6 @@ fn evaluations() -> usize {
     2_000
 }
 
-/// A plan file with its text, for the lines of messages.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// Its path.
-    pub path: String,
-    /// What is in it.
-    pub text: String,
-}
-
-impl Source {
-    /// An error at the line of its key.
-    pub fn placed(&self, error: SpecError) -> SpecError {
-        let line = error.key().and_then(|key| place::line_of(&self.text, key));
-        match line {
-            Some(line) => error.in_file(&format!("{}:{line}", self.path)),
-            None => error.in_file(&self.path),
-        }
-    }
-}
-
 impl PlanFile {
     /// Reads and checks a file.
     ///
@@ -202,15 +184,18 @@ impl PlanFile {
                 let source = Source { path: name.into(), text: text.into() };
                 source.placed(SpecError::value("pools", e.message(), allowed, remedy))
             }
-            _ => match place::parse_error(name, text, &e) {
-                SpecError::Parse { file, message } => {
-                    let message = format!("{message}\n  allowed: the keys of docs/plan.md");
-                    SpecError::Parse { file, message }
-                }
-                other => other,
-            },
+            _ => {
+                let error = match place::parse_error(name, text, &e) {
+                    SpecError::Parse { file, message } => {
+                        let message = format!("{message}\n  allowed: the keys of docs/plan.md");
+                        SpecError::Parse { file, message }
+                    }
+                    other => other,
+                };
+                kind::instead(kind::PLAN, name, text, error)
+            }
         })?;
-        let source = Source { path: name.to_string(), text: text.to_string() };
+        let source = Source::new(name, text);
         file.check().map_err(|e| source.placed(e))?;
         if file.name.is_none() {
             let stem = Path::new(name).file_stem().map(|s| s.to_string_lossy().into_owned());

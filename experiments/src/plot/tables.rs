@@ -1,7 +1,7 @@
 //! Tables from files: what is in them is told by their headers.
 
 use orrery_results::{BatchRow, DistributionRow, Row, SeriesRow, TableError, read_csv};
-use orrery_scenario::{SpecError, read_text};
+use orrery_scenario::{SpecError, kind, read_text};
 use std::path::{Path, PathBuf};
 
 /// The tables of one kind, from all files.
@@ -52,14 +52,14 @@ impl Tables {
         }
         let columns = header.join(",");
         let found = if columns.is_empty() { "an empty file".to_string() } else { columns };
-        Err(SpecError::value(
+        let error = SpecError::value(
             "header",
             found,
             "the columns of result rows (`metric`, `axes`), distributions (`share`, `quantity`), \
              time series (`from_ns`, `quantity`) or batches (`device`, `start_ns`)",
             "give a CSV file as `--format csv` or `--out` writes it; see `docs/formats.md`",
-        )
-        .in_file(&file))
+        );
+        Err(kind::instead(kind::TABLE, &file, &text, error.in_file(&file)))
     }
 
     fn with(self, next: Tables) -> Result<Tables, SpecError> {

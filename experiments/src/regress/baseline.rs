@@ -4,8 +4,10 @@ use crate::cell::Seeds;
 use crate::commands::{forms_of_table, rows_of_scenario};
 use crate::table_file::TableFile;
 use orrery_results::{RESULT_VERSION, Row, read_csv, to_csv};
+use orrery_scenario::kind;
 use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_scenario::scenario::Scenario;
+use orrery_scenario::scenario::place::Source;
 use orrery_scenario::{PolicySpec, SpecError, read_text};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -85,15 +87,18 @@ impl Baseline {
         let name = path.display().to_string();
         let text = read_text(path)?;
         let parse = |message: String| SpecError::Parse { file: name.clone(), message };
-        let file: File =
-            toml::from_str(&text).map_err(|e| parse(e.to_string().trim_end().to_string()))?;
+        let source = Source::new(&name, &text);
+        let file: File = toml::from_str(&text).map_err(|e| {
+            let error = parse(e.to_string().trim_end().to_string());
+            kind::instead(kind::BASELINE, &name, &text, error)
+        })?;
         if file.rerun.reproduce.is_some() == file.rerun.scenario.is_some() {
             let remedy = "add `reproduce = \"ID\"` or `scenario = \"FILE\"` under `[rerun]`";
             let error = SpecError::value("rerun", "neither or both", "one thing to rerun", remedy);
-            return Err(error.in_file(&name));
+            return Err(source.placed(error));
         }
         if let Some(seeds) = file.rerun.seeds {
-            count("rerun.seeds", seeds.into(), 1, SEEDS_MAX).map_err(|e| e.in_file(&name))?;
+            count("rerun.seeds", seeds.into(), 1, SEEDS_MAX).map_err(|e| source.placed(e))?;
         }
         let rows = if file.rows.trim().is_empty() {
             Vec::new()

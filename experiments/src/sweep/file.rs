@@ -5,10 +5,11 @@
 
 use crate::cli::Sweep;
 use crate::goodput::Search;
-use orrery_scenario::error::nearest;
+use orrery_scenario::kind;
 use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_scenario::reference::{Reference, Table};
 use orrery_scenario::scenario::Scenario;
+use orrery_scenario::scenario::place::{Source, line_of, parse_error};
 use orrery_scenario::{SpecError, read_text};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -67,6 +68,9 @@ pub struct SweepFile {
     /// The file's path, for messages and for the scenario's path.
     #[serde(skip)]
     pub path: PathBuf,
+    /// The file's text, for the lines of messages.
+    #[serde(skip)]
+    pub text: String,
 }
 
 /// `sample`: which combinations are run.
@@ -142,11 +146,10 @@ impl SweepFile {
     pub fn load(path: &Path) -> Result<SweepFile, SpecError> {
         let name = path.display().to_string();
         let text = read_text(path)?;
-        let mut file: SweepFile = toml::from_str(&text).map_err(|e| {
-            let message = e.to_string().trim_end().to_string();
-            SpecError::Parse { file: name.clone(), message: with_hint(message, e.message()) }
-        })?;
+        let mut file: SweepFile = toml::from_str(&text)
+            .map_err(|e| kind::instead(kind::SWEEP, &name, &text, parse_error(&name, &text, &e)))?;
         file.path = path.to_path_buf();
+        file.text = text;
         if file.name.is_empty() {
             file.name = path.file_stem().map_or("sweep".into(), |s| s.to_string_lossy().into());
         }
@@ -176,9 +179,28 @@ impl SweepFile {
                 axis.name = last.unwrap_or_default().to_string();
             }
         }
-        let name = self.path.display().to_string();
-        self.check().map_err(|e| e.in_file(&name))?;
+        self.check().map_err(|e| self.placed(e))?;
         Ok(self)
+    }
+
+    /// An error about this file, at the line of its key. A scenario's key is where it is set.
+    pub fn placed(&self, error: SpecError) -> SpecError {
+        let source = Source::new(self.path.display().to_string(), self.text.as_str());
+        let Some(key) = error.key().filter(|key| line_of(&self.text, key).is_none()) else {
+            return source.placed(error);
+        };
+        let last = |key: &str| key.rsplit('.').next().map(str::to_string);
+        let sets = |own: &str| key.split("`, `").any(|k| k == own || last(k) == last(own));
+        let of_axis = |a: &Axis| a.keys.iter().any(|k| sets(k));
+        let of_point = |p: &Point| p.set.keys().any(|k| sets(k));
+        let axis = self.axis.iter().position(of_axis).map(|i| format!("axis[{i}].values"));
+        let point = || self.point.iter().position(of_point).map(|i| format!("point[{i}].set"));
+        let set = || self.set.keys().any(|k| sets(k)).then(|| "set".to_string());
+        let line = axis.or_else(point).or_else(set).and_then(|at| line_of(&self.text, &at));
+        match line {
+            Some(line) => error.in_file(&format!("{}:{line}", source.path)),
+            None => source.placed(error),
+        }
     }
 
     /// What the command line changes.
@@ -195,8 +217,7 @@ impl SweepFile {
         if let Some(max) = args.until.max_seeds {
             self.max_seeds = max;
         }
-        let name = self.path.display().to_string();
-        self.check().map_err(|e| e.in_file(&name))?;
+        self.check().map_err(|e| self.placed(e))?;
         Ok(self)
     }
 
@@ -265,15 +286,6 @@ impl SweepFile {
         }
         Ok(())
     }
-}
-
-/// The message with the nearest of the keys that were expected.
-fn with_hint(message: String, said: &str) -> String {
-    let near = said.strip_prefix("unknown ").and_then(|rest| {
-        let mut words = rest.split('`').skip(1).step_by(2);
-        nearest(words.next()?, words)
-    });
-    near.map_or(message.clone(), |n| format!("{message}; did you mean `{n}`?"))
 }
 
 /// A value as it stands in results.

@@ -86,7 +86,7 @@ struct Combination {
 /// # Errors
 /// When the scenario, a key or a policy is wrong, or a file of the scenario cannot be read.
 pub fn plan(file: &SweepFile, mut base: Scenario) -> Result<(Plan, Vec<ScenarioCell>), SpecError> {
-    let in_file = |e: SpecError| e.in_file(&file.path.display().to_string());
+    let in_file = |e: SpecError| file.placed(e);
     if !file.policies.is_empty() {
         let list = Value::Array(file.policies.iter().cloned().map(Value::String).collect());
         base = base.with(&[("policies".to_string(), list)]).map_err(in_file)?;
@@ -103,12 +103,13 @@ pub fn plan(file: &SweepFile, mut base: Scenario) -> Result<(Plan, Vec<ScenarioC
         let changes: Vec<(String, Value)> = fixed.chain(combination.changes).collect();
         let scenario = base.with(&changes).map_err(in_file)?;
         // The scenario is set up once here, so that a wrong value is found before hours of runs.
-        scenario.setup(seeds.first)?;
+        let cell = combination.axes.join(";");
+        scenario.setup(seeds.first).map_err(|e| within(file, &cell, e))?;
         let inputs = inputs_sha256(&scenario)?;
         for policy in scenario.policies()? {
             cells.push(ScenarioCell {
                 scenario: scenario.clone(),
-                axes: combination.axes.join(";"),
+                axes: cell.clone(),
                 policy,
                 seeds,
                 inputs_sha256: inputs.clone(),
@@ -125,6 +126,15 @@ pub fn plan(file: &SweepFile, mut base: Scenario) -> Result<(Plan, Vec<ScenarioC
     Ok((plan, cells))
 }
 
+/// What is wrong with a scenario that was changed may be the change.
+fn within(file: &SweepFile, cell: &str, error: SpecError) -> SpecError {
+    if cell.is_empty() {
+        return error;
+    }
+    let file = format!("{}, at {cell}", file.path.display());
+    SpecError::Within { file, source: Box::new(error) }
+}
+
 /// The policy that the others are compared with.
 fn compared(file: &SweepFile, base: &Scenario) -> Result<String, SpecError> {
     let policies: Vec<String> =
@@ -135,7 +145,7 @@ fn compared(file: &SweepFile, base: &Scenario) -> Result<String, SpecError> {
         Some(name) => {
             let allowed = format!("one of {}", policies.join(", "));
             let error = SpecError::value("compare_to", format!("`{name}`"), allowed, "correct it");
-            Err(error.in_file(&file.path.display().to_string()))
+            Err(file.placed(error))
         }
     }
 }

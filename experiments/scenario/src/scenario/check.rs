@@ -41,20 +41,12 @@ pub(super) fn policies(file: &ScenarioFile) -> Result<Vec<PolicySpec>, SpecError
             let found = format!("`{text}` again");
             return Err(SpecError::value(key, found, "each policy once", "remove one of them"));
         }
-        specs.push(PolicySpec::parse(text).map_err(|e| at_policy(key, e))?);
+        let spec = PolicySpec::parse(text).map_err(|e| e.at(&key))?;
+        let can_preempt = file.device.iter().all(|d| d.can_preempt);
+        spec.check_devices(can_preempt).map_err(|e| e.at(key))?;
+        specs.push(spec);
     }
     Ok(specs)
-}
-
-/// A policy's error, at its key.
-fn at_policy(key: String, error: SpecError) -> SpecError {
-    match error {
-        SpecError::Policy { policy, message, remedy } => {
-            let allowed = "a policy such as `clockwork` or `clockwork[estimator=static-mean]`";
-            SpecError::value(key, format!("`{policy}`: {message}"), allowed, remedy)
-        }
-        other => other,
-    }
 }
 
 fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
