@@ -343,6 +343,13 @@ pub enum Trace {
 
 /// Runs the command line.
 pub fn main() -> ExitCode {
+    // Before hours of runs, and before help is printed.
+    if let Some(why) = orrery_stdio::why_stdout_is_closed() {
+        output::tell(&format!(
+            "error: stdout: {why}\n  remedy: to have no result, write `>/dev/null`"
+        ));
+        return ExitCode::from(2);
+    }
     let cli = Cli::parse();
     output::set_verbosity(if cli.quiet { 0 } else { 1 + u8::from(cli.verbose) });
     let result = match cli.command {

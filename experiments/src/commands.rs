@@ -219,7 +219,7 @@ pub fn trace(command: &Trace) -> Result<Answer, SpecError> {
                 record_parquet(source.as_mut(), out)?
             } else {
                 let unwritable = |e: std::io::Error| unwritable("--out", out, &e);
-                let unfinished = Unfinished::beside(out);
+                let unfinished = Unfinished::beside(out).map_err(unwritable)?;
                 let file = BufWriter::new(File::create(unfinished.path()).map_err(unwritable)?);
                 let rows = record(source.as_mut(), file, &out.display().to_string())?;
                 unfinished.rename(out).map_err(unwritable)?;
@@ -249,6 +249,7 @@ fn record_parquet(_: &mut dyn orrery_sim::request::Source, out: &Path) -> Result
 /// # Errors
 /// When the log cannot be read.
 pub fn audit(log: &Path, wall_clock: bool) -> Result<Answer, SpecError> {
+    log_file::check_kind(log)?;
     let name = log.display().to_string();
     let file = File::open(log).map_err(|source| SpecError::Read { file: name.clone(), source })?;
     let auditor = if wall_clock { Auditor::on_a_wall_clock() } else { Auditor::default() };

@@ -3,18 +3,34 @@
 use crate::whole_file::{Unfinished, unwritable};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::setup::Run;
-use orrery_scenario::{PolicySpec, Setup, SpecError};
+use orrery_scenario::{PolicySpec, Setup, SpecError, kind, read_text};
 use orrery_sim::driver::Finished;
 use orrery_sim::log::{LogReader, LogWriter, Names, read_log};
 use orrery_sim::observer::Observer;
 use std::fs::File;
 use std::path::Path;
 
+/// The largest file that is looked at before it is read as a log.
+const LOOK_MAX: u64 = 1 << 20;
+
+/// Passes when a file may be a log. One of another kind is told apart where that is cheap; a pipe can
+/// be read only once.
+///
+/// # Errors
+/// When it is of another kind: says which command it is for.
+pub fn check_kind(path: &Path) -> Result<(), SpecError> {
+    let is_small = std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= LOOK_MAX);
+    let Some(text) = is_small.then(|| read_text(path).ok()).flatten() else { return Ok(()) };
+    let Some(found) = kind::of(&text).filter(|k| k.name != kind::LOG.name) else { return Ok(()) };
+    Err(found.instead_of(kind::LOG, &path.display().to_string()))
+}
+
 /// Opens a text log.
 ///
 /// # Errors
-/// When the file cannot be opened.
+/// When the file cannot be opened, or is of another kind.
 pub fn open(path: &Path) -> Result<LogReader<File>, SpecError> {
+    check_kind(path)?;
     let name = path.display().to_string();
     let file = File::open(path).map_err(|source| SpecError::Read { file: name.clone(), source })?;
     Ok(read_log(file, &name))
@@ -62,8 +78,9 @@ pub fn run_logged<O: Observer>(
         return Err(SpecError::value("--log", path.display(), "a text log in this build", remedy));
     }
     // Parquet is made from the text, which is read again: it has to be a file.
-    let text = if is_parquet { Unfinished::temporary(path) } else { Unfinished::beside(path) };
     let unwritable = |e: std::io::Error| unwritable("--log", path, &e);
+    let text = if is_parquet { Unfinished::temporary(path) } else { Unfinished::beside(path) };
+    let text = text.map_err(unwritable)?;
     let file = File::create(text.path()).map_err(unwritable)?;
     let log = LogWriter::with_names(file, names).with_terms(&setup.terms()).ask_for_reasons(why);
     let Finished { policy, observer: (metrics, (log, extra)), end, events, failure } =

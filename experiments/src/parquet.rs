@@ -53,7 +53,7 @@ fn chunk(rows: &[Arrival]) -> PolarsResult<DataFrame> {
 /// # Errors
 /// When the file cannot be written or the source fails.
 pub fn record(source: &mut dyn Source, path: &Path) -> Result<u64, SpecError> {
-    let unfinished = Unfinished::beside(path);
+    let unfinished = Unfinished::beside(path).map_err(|e| error(path, e))?;
     let file = File::create(unfinished.path()).map_err(|e| error(path, e))?;
     let schema = chunk(&[]).map_err(|e| error(path, e))?.schema().clone();
     let mut writer = ParquetWriter::new(file)
@@ -96,7 +96,7 @@ pub fn table_from_rows(rows: &[Row], path: &Path) -> Result<(), SpecError> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(|e| error(path, e))?;
     }
-    let unfinished = Unfinished::beside(path);
+    let unfinished = Unfinished::beside(path).map_err(|e| error(path, e))?;
     let file = File::create(unfinished.path()).map_err(|e| error(path, e))?;
     ParquetWriter::new(file)
         .with_compression(ParquetCompression::Zstd(None))

@@ -39,11 +39,10 @@ pub struct Partition {
 /// When the file is wrong, or no assignment that keeps its limits exists or was found.
 pub fn command(args: &Partition) -> Result<Answer, SpecError> {
     let file = PartitionFile::load(&args.file)?;
-    let name = args.file.display().to_string();
     let seed = args.seed.unwrap_or(file.seed);
     let method = args.method.unwrap_or(file.method);
-    let named = file.problem(seed).map_err(|e| e.in_file(&name))?;
-    let solved = file.solve(&named, method, seed).map_err(|e| e.in_file(&name))?;
+    let named = file.problem(seed).map_err(|e| file.source.placed(e))?;
+    let solved = file.solve(&named, method, seed).map_err(|e| file.source.placed(e))?;
     Ok(Answer::of(text(&file, &named, method, &solved)))
 }
 

@@ -35,7 +35,7 @@ use crate::sweep::Store;
 use evaluate::{Evaluator, Value};
 use orrery_planner::Pool;
 use orrery_results::{RESULT_VERSION, Row, to_json};
-use orrery_scenario::SpecError;
+use orrery_scenario::{SpecError, read_text};
 use rayon::prelude::*;
 use select::dashed;
 use world::World;
@@ -87,7 +87,7 @@ impl Figure {
     /// When it is wrong.
     pub fn find(id: &str) -> Result<Option<Figure>, SpecError> {
         if id.ends_with(".toml") {
-            let text = std::fs::read_to_string(id).unwrap_or_default();
+            let text = read_text(id)?;
             let is_one = text.parse::<toml::Table>().is_ok_and(|t| {
                 let any = ["column", "search", "bounds", "conditions"];
                 t.contains_key("models") && any.iter().any(|k| t.contains_key(*k))
@@ -114,7 +114,7 @@ impl Figure {
             figure.models.retain(|m| args.cases.contains(m));
         }
         let store = args.output.out.as_ref().map(|folder| Store::open(folder)).transpose()?;
-        figure.run(store)
+        figure.run(store).map_err(|e| figure.origin.placed(e))
     }
 
     fn run(&self, store: Option<Store>) -> Result<Forms, SpecError> {
@@ -129,7 +129,10 @@ impl Figure {
         }
         let worlds: Vec<(&Setting, World)> = places
             .into_par_iter()
-            .map(|(setting, model, c)| World::new(&setting.name, model, &c).map(|w| (setting, w)))
+            .map(|(setting, model, c)| {
+                let world = World::new(&setting.name, model, &c);
+                world.map(|w| (setting, w)).map_err(|e| self.of_conditions(setting, e))
+            })
             .collect::<Result<_, _>>()?;
         let progress = Progress::new(worlds.len() as u64, "models");
         let all = |(setting, world): &(&Setting, World)| {
@@ -164,7 +167,8 @@ impl Figure {
             .with_max_len(1)
             .map(|column| {
                 let scheme = Scheme::parse(&column.scheme)?;
-                Ok((column, Selector::parse(&column.pool)?.values(evaluator, world, &scheme)?))
+                let values = Selector::parse(&column.pool)?.values(evaluator, world, &scheme);
+                Ok((column, values.map_err(|e| self.of_column(column, e))?))
             })
             .collect::<Result<_, SpecError>>()?;
         let mut out = Vec::new();
@@ -181,6 +185,27 @@ impl Figure {
             out.extend(self.rows_of_search(evaluator, world, search, until(&search.until))?);
         }
         Ok(out)
+    }
+
+    /// An error about a condition, at the key that sets it.
+    fn of_conditions(&self, setting: &Setting, error: SpecError) -> SpecError {
+        let Some(key) = error.key().map(str::to_string) else { return error };
+        let at = self.setting.iter().position(|s| s.name == setting.name).unwrap_or(0);
+        if setting.set.contains_key(&key) {
+            error.at(format!("setting[{at}].set.{key}"))
+        } else if self.conditions.contains_key(&key) {
+            error.at(format!("conditions.{key}"))
+        } else {
+            error
+        }
+    }
+
+    /// An error about a column's pool, at its key.
+    fn of_column(&self, column: &Column, error: SpecError) -> SpecError {
+        match self.column.iter().position(|c| c.name == column.name) {
+            Some(i) if error.key() == Some("pool") => error.at(format!("column[{i}].pool")),
+            _ => error,
+        }
     }
 
     fn place(&self, world: &World, axes: &str, system: &str, scheme: &str) -> Row {

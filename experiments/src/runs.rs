@@ -110,7 +110,7 @@ pub fn run_until(
     until_ci: Option<(f64, u32)>,
     progress: &dyn Progress,
 ) -> Result<Results, SpecError> {
-    run_all(table, until_ci, progress).map_err(|e| e.in_file(&table.id))
+    run_all(table, until_ci, progress).map_err(|e| table.origin.placed(e))
 }
 
 fn run_all(

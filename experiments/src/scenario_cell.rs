@@ -105,11 +105,10 @@ pub fn inputs_sha256(scenario: &Scenario) -> Result<String, SpecError> {
         match input {
             InputFile::Shipped(name, sha256) => Ok(format!("{name}={sha256}")),
             InputFile::Path(name, path) => {
-                let bytes = std::fs::read(&path).map_err(|source| SpecError::Read {
-                    file: path.display().to_string(),
-                    source,
-                })?;
-                Ok(format!("{name}={}", cell::sha256(&bytes)))
+                let file = path.display().to_string();
+                let sum = cell::sha256_of_file(&path);
+                let sum = sum.map_err(|source| SpecError::Read { file, source })?;
+                Ok(format!("{name}={sum}"))
             }
         }
     };

@@ -7,8 +7,10 @@
 //! ```
 //!
 //! Results are made from the stored entries alone, in the order of the plan: neither the number of
-//! jobs, nor shards, nor a run that was killed in between can change a byte.
+//! jobs, nor shards, nor a run that was killed in between can change a byte. A folder has one plan:
+//! whoever comes with another is refused.
 
+mod busy;
 mod file;
 mod plan;
 mod store;
@@ -19,7 +21,7 @@ pub use store::{Entry, Store};
 
 use crate::cell::{Replication, difference, rows};
 use crate::cli::{Answer, Merge, Sweep};
-use crate::output::{Forms, Progress, say, say_more};
+use crate::output::{Forms, Progress, say, say_more, tell};
 use crate::run_report;
 use orrery_results::{Row, to_json, wide};
 use orrery_scenario::SpecError;
@@ -40,9 +42,6 @@ pub fn sweep(args: &Sweep) -> Result<Answer, SpecError> {
         None => PathBuf::from(format!("{}.sweep", file.name)),
     };
     let store = Store::open(&folder)?;
-    if args.shard.is_none() {
-        store.remove_leftovers();
-    }
     store.write_plan(&plan)?;
     let mine = |i: &usize| args.shard.is_none_or(|s| s.has(*i));
     let mut pending = Vec::new();
@@ -92,12 +91,13 @@ pub fn sweep(args: &Sweep) -> Result<Answer, SpecError> {
 /// `orrery merge`.
 ///
 /// # Errors
-/// When a cell of the plan is missing or damaged.
+/// When the plan is missing, damaged or edited, or the folder cannot be written.
 pub fn merge(args: &Merge) -> Result<Answer, SpecError> {
     join(&args.folder, &args.output())
 }
 
-/// Results from the plan and its entries, written into the folder.
+/// Results from the plan and its entries, written into the folder. Without all entries there are none,
+/// and the check has failed.
 fn join(folder: &Path, output: &crate::cli::Output) -> Result<Answer, SpecError> {
     let store = Store::existing(folder)?;
     let plan = store.plan()?;
@@ -113,10 +113,14 @@ fn join(folder: &Path, output: &crate::cli::Output) -> Result<Answer, SpecError>
     if !missing.is_empty() {
         let shown = missing.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
         let dots = if missing.len() > 5 { ", ..." } else { "" };
-        let found =
-            format!("{} of {} cells missing: {shown}{dots}", missing.len(), plan.cells.len());
+        let (missing, cells) = (missing.len(), plan.cells.len());
+        let file = store.plan_file().display().to_string();
+        let found = format!("{missing} of {cells} cells missing: {shown}{dots}");
+        let allowed = format!("every cell of this plan: {}", plan.words());
         let remedy = "run the missing shards into this folder, or `orrery sweep` without `--shard`";
-        return Err(SpecError::value("DIR", found, "a folder with every cell of its plan", remedy));
+        let error = SpecError::value("cells", found, allowed, remedy).in_file(&file);
+        tell(&format!("error: {error}"));
+        return Ok(Answer { failed: true, ..Answer::default() });
     }
     let rows = all_rows(&plan, &runs);
     let title = format!("sweep {}, {} cells", plan.name, plan.cells.len());

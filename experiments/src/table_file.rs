@@ -3,8 +3,11 @@
 //! A file may extend another one; tables are merged key by key, arrays replaced. Unknown keys are
 //! errors. It knows what a table assumes, not how it is run.
 
-use orrery_scenario::PolicySpec;
-use orrery_scenario::error::{SpecError, nearest};
+use orrery_scenario::error::nearest;
+use orrery_scenario::kind;
+use orrery_scenario::limits::{SEEDS_MAX, count};
+use orrery_scenario::scenario::place::Source;
+use orrery_scenario::{PolicySpec, SpecError, read_text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use toml::Value;
@@ -42,6 +45,9 @@ pub struct TableFile {
     /// For a sensitivity table: what is changed, one at a time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub vary: Vec<Vary>,
+    /// The file's text, for the lines of messages.
+    #[serde(skip)]
+    pub origin: Source,
 }
 
 /// What the load is.
@@ -267,8 +273,7 @@ impl TableFile {
     /// When there is none of that id, or the file is wrong.
     pub fn load(id: &str) -> Result<TableFile, SpecError> {
         if id.ends_with(".toml") {
-            let text = std::fs::read_to_string(id)
-                .map_err(|source| SpecError::Read { file: id.to_string(), source })?;
+            let text = read_text(id)?;
             return TableFile::from_text(id, &text);
         }
         let Some((_, text)) = FILES.iter().find(|f| f.0 == id && f.0.contains("-table-")) else {
@@ -290,8 +295,11 @@ impl TableFile {
     /// # Errors
     /// When the text is no TOML, a key is unknown or missing, or a value is out of range.
     pub fn from_text(name: &str, text: &str) -> Result<TableFile, SpecError> {
-        let table = TableFile::from_value(name, merged(name, text, 0)?)?;
-        table.check().map_err(|e| e.in_file(name))?;
+        let wrong = |e: SpecError| kind::instead(kind::EXPERIMENT, name, text, e);
+        let value = merged(name, text, 0).map_err(wrong)?;
+        let mut table = TableFile::from_value(name, value).map_err(wrong)?;
+        table.origin = Source::new(name, text);
+        table.check().map_err(|e| table.origin.placed(e))?;
         Ok(table)
     }
 
@@ -308,20 +316,23 @@ impl TableFile {
             .map_err(|e| SpecError::Parse { file: self.id.clone(), message: e.to_string() })?;
         for (key, new) in &vary.set {
             set(&mut value, key, new.clone()).ok_or_else(|| {
-                SpecError::value(
-                    format!("vary.set.{key}"),
-                    key,
-                    "a key of the table",
-                    "correct the dotted key",
-                )
+                let allowed = "a key of the table";
+                let error = SpecError::value("vary", key, allowed, "correct the dotted key");
+                self.origin.placed(error.at(format!("vary.set.{key}")))
             })?;
         }
-        let table = TableFile::from_value(&format!("{} with {}", self.id, vary.name), value)?;
-        table.check().map_err(|e| e.in_file(&self.id))?;
+        let name = format!("{} with {}", self.origin.path, vary.name);
+        let mut table = TableFile::from_value(&name, value)?;
+        table.origin = self.origin.clone();
+        table.check().map_err(|e| table.origin.placed(e))?;
         Ok(table)
     }
 
-    fn check(&self) -> Result<(), SpecError> {
+    /// Whether its values make sense.
+    ///
+    /// # Errors
+    /// Names the key, what was found and what is allowed.
+    pub fn check(&self) -> Result<(), SpecError> {
         let within = |key: &str, x: f64, low: f64, high: f64| {
             if x >= low && x <= high {
                 return Ok(());
@@ -334,7 +345,7 @@ impl TableFile {
         within("load.requests", self.load.requests as f64, 1.0, 1e10)?;
         within("latency.c1", self.latency.c1, 1e-9, 10.0)?;
         within("latency.c0_share_of_mean", self.latency.c0_share_of_mean, 0.0, 10.0)?;
-        within("seeds", f64::from(self.seeds), 1.0, 1e6)?;
+        count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
         within("arrivals.first_minute", f64::from(self.arrivals.first_minute), 0.0, 1e6)?;
         within("arrivals.minutes", f64::from(self.arrivals.minutes), 1.0, 1e6)?;
         let c = &self.cases;

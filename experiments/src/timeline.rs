@@ -179,7 +179,7 @@ pub fn command(args: &Timeline) -> Result<Answer, SpecError> {
             other => other.map_err(error).map(|()| Answer::default()),
         };
     };
-    let unfinished = Unfinished::beside(path);
+    let unfinished = Unfinished::beside(path).map_err(|e| error(Failure::Write(e)))?;
     let file = File::create(unfinished.path()).map_err(Failure::Write);
     file.and_then(|file| {
         write(log, args.format, &selection, BufWriter::with_capacity(1 << 18, file))

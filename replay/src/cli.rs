@@ -12,7 +12,8 @@ use crate::error::{Error, read_toml};
 use crate::profile::Clocks;
 use crate::target::{Choice, DeviceConfig, Target, look};
 use clap::{Args, Parser, Subcommand};
-use std::io::Write;
+use orrery_scenario::kind;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -67,7 +68,7 @@ impl DeviceArgs {
         let target: Target = self.device.parse()?;
         let file = self.device_config.clone().unwrap_or_default();
         let config: DeviceConfig = match &self.device_config {
-            Some(file) => read_toml(file)?,
+            Some(file) => read_toml(file, kind::DEVICE)?,
             None => DeviceConfig::default(),
         };
         Ok(Choice { target, config, file })
@@ -122,6 +123,9 @@ impl Say {
 
 /// Reads the arguments, does it, and answers.
 pub fn main() -> ExitCode {
+    if let Some(why) = orrery_stdio::why_stdout_is_closed() {
+        return fail(&format!("stdout: {why}\n  remedy: to have no result, write `>/dev/null`"));
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {
@@ -139,14 +143,21 @@ pub fn main() -> ExitCode {
     };
     match answer {
         Ok(Answer { text, passed }) => {
-            let _ = std::io::stdout().write_all(text.as_bytes());
-            if passed { ExitCode::SUCCESS } else { ExitCode::from(1) }
+            let mut stdout = std::io::stdout().lock();
+            match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+                // A reader that went away is no error.
+                Err(e) if e.kind() != ErrorKind::BrokenPipe => fail(&format!("stdout: {e}")),
+                _ if passed => ExitCode::SUCCESS,
+                _ => ExitCode::from(1),
+            }
         }
-        Err(e) => {
-            let _ = writeln!(std::io::stderr(), "error: {e}");
-            ExitCode::from(2)
-        }
+        Err(e) => fail(&e.to_string()),
     }
+}
+
+fn fail(why: &str) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "error: {why}");
+    ExitCode::from(2)
 }
 
 fn devices() -> String {

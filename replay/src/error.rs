@@ -3,7 +3,9 @@
 use crate::device::DeviceError;
 use orrery_plots::PlotError;
 use orrery_scenario::SpecError;
+use orrery_scenario::kind::{self, Kind};
 use orrery_sim::log::LogError;
+use serde::de::DeserializeOwned;
 use std::io;
 use std::path::Path;
 
@@ -56,24 +58,26 @@ impl Error {
     }
 }
 
-/// Reads a file of text.
+/// Reads a file of text whole.
 ///
 /// # Errors
 /// When it cannot be read.
 pub fn read_text(file: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(file).map_err(|e| Error::unreadable(file, e))
+    Ok(orrery_scenario::read_text(file)?)
 }
 
-/// Reads a TOML file.
+/// Reads a TOML file of a kind.
 ///
 /// # Errors
-/// When it cannot be read, or a key is unknown, missing or of another kind.
-pub fn read_toml<T: serde::de::DeserializeOwned>(file: &Path) -> Result<T, Error> {
+/// When it cannot be read, is of another kind, or a key is unknown, missing or of another type.
+pub fn read_toml<T: DeserializeOwned>(file: &Path, wanted: Kind) -> Result<T, Error> {
     let text = read_text(file)?;
     toml::from_str(&text).map_err(|e| {
         let line = e.span().map(|s| 1 + text[..s.start.min(text.len())].matches('\n').count());
         let key = line.map_or("file".to_string(), |l| format!("line {l}"));
         let allowed = "the keys of docs/replay.md";
-        Error::in_file(file, key, format!("{:?}", e.message()), allowed, "correct the line")
+        let error = SpecError::value(key, e.message(), allowed, "correct the line");
+        let name = file.display().to_string();
+        Error::Spec(kind::instead(wanted, &name, &text, error.in_file(&name)))
     })
 }

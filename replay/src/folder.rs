@@ -1,14 +1,39 @@
 //! A run's folder: written whole or not at all, and never over another by accident.
 
 use crate::error::Error;
+use std::io;
 use std::path::{Path, PathBuf};
+use tempfile::{Builder, TempDir};
 
 /// A folder that is being written under another name; removed unless it is finished.
 #[derive(Debug)]
 pub struct Unfinished {
-    at: PathBuf,
+    at: TempDir,
     to: PathBuf,
-    done: bool,
+}
+
+/// Begins something that is being written: its name is drawn at random, and nothing may have it yet,
+/// because processes in two containers may have the same id. Its rights are `mode` less what the umask
+/// says, as those of any new file or folder.
+fn unfinished<T>(
+    path: &Path,
+    mode: u32,
+    make: impl FnOnce(&Builder, &Path) -> io::Result<T>,
+) -> io::Result<T> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let prefix = format!(".{name}.");
+    let mut builder = Builder::new();
+    builder.prefix(&prefix).suffix(".tmp").rand_bytes(12);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(mode));
+    }
+    #[cfg(not(unix))]
+    let _ = mode;
+    make(&builder, folder)
 }
 
 impl Unfinished {
@@ -27,11 +52,9 @@ impl Unfinished {
             let found = format!("{}, a file", to.display());
             return Err(Error::value("--out", found, "a folder", "choose another name"));
         }
-        let name = to.file_name().unwrap_or_default().to_string_lossy();
-        let at = to.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-        let _ = std::fs::remove_dir_all(&at);
-        std::fs::create_dir_all(&at).map_err(|e| Error::unwritable(to, &e))?;
-        Ok(Unfinished { at, to: to.to_path_buf(), done: false })
+        let at = unfinished(to, 0o777, |builder, folder| builder.tempdir_in(folder));
+        let at = at.map_err(|e| Error::unwritable(to, &e))?;
+        Ok(Unfinished { at, to: to.to_path_buf() })
     }
 
     /// Writes a file of the folder.
@@ -39,7 +62,7 @@ impl Unfinished {
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
-        let path = self.at.join(name);
+        let path = self.at.path().join(name);
         std::fs::write(&path, bytes).map_err(|e| Error::unwritable(&self.to.join(name), &e))
     }
 
@@ -47,23 +70,15 @@ impl Unfinished {
     ///
     /// # Errors
     /// When it cannot be renamed.
-    pub fn finish(mut self) -> Result<(), Error> {
+    pub fn finish(self) -> Result<(), Error> {
         let failed = |e: std::io::Error| Error::unwritable(&self.to, &e);
         if self.to.exists() {
             std::fs::remove_dir_all(&self.to).map_err(failed)?;
         }
-        std::fs::rename(&self.at, &self.to).map_err(failed)?;
-        self.done = true;
+        std::fs::rename(self.at.path(), &self.to).map_err(failed)?;
+        // There is nothing left under its first name to remove.
+        let _ = self.at.keep();
         Ok(())
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        if !self.done {
-            // Nobody is left to tell.
-            let _ = std::fs::remove_dir_all(&self.at);
-        }
     }
 }
 
@@ -72,15 +87,12 @@ impl Drop for Unfinished {
 /// # Errors
 /// When it cannot be written.
 pub fn write_whole(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let at = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-    let made = folder.map_or(Ok(()), std::fs::create_dir_all);
-    let written = made.and_then(|()| std::fs::write(&at, bytes));
-    written.and_then(|()| std::fs::rename(&at, path)).map_err(|e| {
-        let _ = std::fs::remove_file(&at);
-        Error::unwritable(path, &e)
-    })
+    let written = unfinished(path, 0o666, |builder, folder| {
+        let file = builder.tempfile_in(folder)?.into_temp_path();
+        std::fs::write(&file, bytes)?;
+        file.persist(path).map_err(|e| e.error)
+    });
+    written.map_err(|e| Error::unwritable(path, &e))
 }
 
 /// The SHA-256 of bytes, in hexadecimal.
@@ -112,5 +124,18 @@ mod tests {
         begun.finish().unwrap();
         assert!(to.join("b").exists() && !to.join("a").exists());
         assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 1);
+    }
+
+    /// As of two containers on one folder.
+    #[test]
+    fn writers_with_the_same_process_id_do_not_meet() {
+        let home = tempfile::tempdir().unwrap();
+        let (to, file) = (home.path().join("run"), home.path().join("a"));
+        let begun = [(); 2].map(|()| Unfinished::begin(&to, true).unwrap());
+        begun.iter().for_each(|b| b.write("a", "1").unwrap());
+        begun.into_iter().for_each(|b| b.finish().unwrap());
+        let write = || (0..500).for_each(|_| write_whole(&file, "text").unwrap());
+        std::thread::scope(|s| [(); 3].map(|()| s.spawn(write)).map(|t| t.join().unwrap()));
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 2);
     }
 }

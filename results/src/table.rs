@@ -4,16 +4,12 @@ use crate::Row;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::path::Path;
 use thiserror::Error;
 
 /// What can be wrong with a result table.
 #[derive(Debug, Error)]
 #[allow(missing_docs)]
 pub enum TableError {
-    #[error("{file}: cannot be read: {source}\n  remedy: give the path of a file that can be read")]
-    Read { file: String, source: std::io::Error },
-
     #[error(
         "{file}: {message}\n  remedy: give a table with the columns of `docs/formats.md`, as \
          `--format csv` or `--out` writes it"
@@ -70,17 +66,6 @@ pub fn read_rows(file: &str, text: &str) -> Result<Vec<Row>, TableError> {
         rows.push(row);
     }
     Ok(rows)
-}
-
-/// Rows from a CSV file.
-///
-/// # Errors
-/// As [`read_csv`], and when the file cannot be read.
-pub fn read_csv_file<R: DeserializeOwned>(path: &Path) -> Result<Vec<R>, TableError> {
-    let file = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| TableError::Read { file: file.clone(), source })?;
-    read_csv(&file, &text)
 }
 
 #[cfg(test)]

@@ -134,6 +134,8 @@ pub struct CsvSource {
     rows: u64,
     last: Time,
     shift: Span,
+    /// The model of each application, where these are known.
+    models: Option<Vec<ModelId>>,
     next: Option<Arrival>,
     failure: Option<TraceError>,
 }
@@ -147,14 +149,35 @@ impl CsvSource {
         CsvSource::from_table(Table::open(input)?, slice)
     }
 
+    /// As [`CsvSource::open`]; a line must name one of these applications, and its model.
+    ///
+    /// # Errors
+    /// As [`CsvSource::open`].
+    pub fn open_for(
+        input: Input,
+        slice: Slice,
+        models: Vec<ModelId>,
+    ) -> Result<CsvSource, TraceError> {
+        CsvSource::of(Table::open(input)?, slice, Some(models))
+    }
+
     pub(crate) fn from_table(table: Table, slice: Slice) -> Result<CsvSource, TraceError> {
+        CsvSource::of(table, slice, None)
+    }
+
+    fn of(
+        table: Table,
+        slice: Slice,
+        models: Option<Vec<ModelId>>,
+    ) -> Result<CsvSource, TraceError> {
         let mut columns = [0; 6];
         for (column, name) in columns.iter_mut().zip(COLUMNS) {
             *column = table.column(name)?;
         }
         let (rows, last, shift) = (0, Time::ZERO, Span::ZERO);
         let (next, failure) = (None, None);
-        let mut source = CsvSource { table, columns, slice, rows, last, shift, next, failure };
+        let mut source =
+            CsvSource { table, columns, slice, rows, last, shift, models, next, failure };
         source.fill();
         match (source.failure.take(), source.next) {
             (Some(error), _) => Err(error),
@@ -225,10 +248,31 @@ impl CsvSource {
                 return Ok(None);
             }
             if !before {
+                self.check_names(&arrival)?;
                 return Ok(Some(Arrival { at: arrival.at.minus(self.shift), ..arrival }));
             }
         }
         Ok(None)
+    }
+
+    /// The application is one of the scenario's, and asks for its model.
+    fn check_names(&self, arrival: &Arrival) -> Result<(), TraceError> {
+        let Some(models) = &self.models else { return Ok(()) };
+        let [_, app, model, ..] = self.columns;
+        match models.get(arrival.app.index()) {
+            Some(own) if *own == arrival.model => Ok(()),
+            Some(own) => {
+                let of = arrival.app.0;
+                let allowed = format!("{}, the model of application {of} in the scenario", own.0);
+                Err(self.table.bad_field(model, allowed))
+            }
+            None => {
+                let last = models.len().saturating_sub(1);
+                Err(self
+                    .table
+                    .bad_field(app, format!("an application of the scenario, 0 to {last}")))
+            }
+        }
     }
 
     fn parse(&self) -> Result<Arrival, TraceError> {

@@ -13,20 +13,28 @@ pub enum SpecError {
     Read { file: String, source: std::io::Error },
 
     #[error(
-        "{file}: {message}\n  remedy: correct the file; see `docs/scenarios.md` for scenarios, `experiments/tables/` for tables"
+        "{file}: {}\n  remedy: correct the file; see `docs/scenarios.md` for scenarios, `experiments/tables/` for tables",
+        cut(message)
     )]
     Parse { file: String, message: String },
 
-    #[error("{}key `{key}`: found {found}; allowed: {allowed}\n  remedy: {remedy}", place(file))]
+    #[error(
+        "{}key `{}`: found {}; allowed: {allowed}\n  remedy: {}",
+        place(file),
+        cut(key),
+        cut(found),
+        cut(remedy)
+    )]
     Value { file: String, key: String, found: String, allowed: String, remedy: String },
 
     #[error(
-        "{}key `{key}`: {source}\n  remedy: change `{key}`, or the file that it names",
-        place(file)
+        "{0}key `{1}`: {source}\n  remedy: change `{1}`, or the file that it names",
+        place(file),
+        cut(key)
     )]
     Data { file: String, key: String, source: Box<TraceError> },
 
-    #[error("policy `{policy}`: {message}\n  remedy: {remedy}")]
+    #[error("policy `{}`: {}\n  remedy: {remedy}", cut(policy), cut(message))]
     Policy { policy: String, message: String, remedy: String },
 
     #[error(transparent)]
@@ -71,6 +79,22 @@ impl SpecError {
         }
     }
 
+    /// The same error, about another key; that of a policy's name gets one.
+    pub fn at(self, new: impl Into<String>) -> SpecError {
+        let key = new.into();
+        match self {
+            SpecError::Value { file, found, allowed, remedy, .. } => {
+                SpecError::Value { file, key, found, allowed, remedy }
+            }
+            SpecError::Data { file, source, .. } => SpecError::Data { file, key, source },
+            SpecError::Policy { policy, message, remedy } => {
+                let allowed = "a policy such as `clockwork` or `clockwork[estimator=static-mean]`";
+                SpecError::value(key, format!("`{policy}`: {message}"), allowed, remedy)
+            }
+            other => other,
+        }
+    }
+
     /// The same error, with the file that it is about.
     pub fn in_file(self, name: &str) -> SpecError {
         match self {
@@ -91,6 +115,35 @@ impl SpecError {
 /// The file that a message begins with; nothing where no file is at fault.
 fn place(file: &str) -> String {
     if file.is_empty() { String::new() } else { format!("{file}: ") }
+}
+
+/// The most characters of a value in a message.
+const VALUE_MAX: usize = 80;
+/// The most characters of a line of a message that quotes a file.
+const LINE_MAX: usize = 400;
+
+/// A message without the ends of long values: of words that are no path, of what stands between
+/// backticks, and of lines.
+pub fn cut(text: &str) -> String {
+    let line = |line: &str| {
+        let whole = |word: &str| word.contains('/') && word.len() <= LINE_MAX;
+        let words =
+            line.split(' ').map(|w| if whole(w) { w.to_string() } else { first(w, VALUE_MAX) });
+        let quoted = words.collect::<Vec<_>>().join(" ");
+        let parts = quoted.split('`').enumerate();
+        let parts =
+            parts.map(|(i, p)| if i % 2 == 1 { first(p, VALUE_MAX) } else { p.to_string() });
+        first(&parts.collect::<Vec<_>>().join("`"), LINE_MAX)
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The first characters, and dots where there are more.
+fn first(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_string(),
+    }
 }
 
 /// The candidate that is nearest to what was typed, if one is near at all.
@@ -118,6 +171,24 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_values_are_cut_and_paths_and_sentences_are_not() {
+        let long = "x".repeat(5_000);
+        let error = SpecError::value("name", format!("`{long}`"), "a short one", "shorten it");
+        assert!(error.to_string().len() < 200, "{error}");
+        let error = SpecError::value(&long, "a b ".repeat(5_000), "less", "shorten it");
+        assert!(error.to_string().len() < 600, "{error}");
+        let spaces = SpecError::value("key", format!("`{}`", "a b ".repeat(50)), "", "");
+        assert!(spaces.to_string().contains(&format!("`{}...`", "a b ".repeat(20))));
+        let text = format!("TOML parse error\n3 | a = \"{long}\"\n  | {}\n", "^".repeat(5_000));
+        assert!(SpecError::Parse { file: "a".into(), message: text }.to_string().len() < 500);
+        let path = format!("{}/a.toml", "folder".repeat(20));
+        assert!(
+            SpecError::value("k", format!("`a` ({path}: no)"), "", "").to_string().contains(&path)
+        );
+        assert_eq!(cut("ä".repeat(81).as_str()), format!("{}...", "ä".repeat(80)));
+    }
 
     #[test]
     fn the_nearest_name_is_offered_when_it_is_near() {

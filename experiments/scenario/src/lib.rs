@@ -4,15 +4,19 @@
 
 pub mod error;
 pub mod kairos;
+pub mod kind;
+pub mod limits;
 pub mod policy_spec;
 pub mod pool;
 pub mod reference;
 pub mod scenario;
 pub mod search;
 pub mod setup;
+pub mod whole;
 pub mod zoo;
 
 pub use error::SpecError;
 pub use policy_spec::PolicySpec;
 pub use scenario::Scenario;
 pub use setup::Setup;
+pub use whole::read_text;

@@ -70,6 +70,25 @@ pub const NAMES: [&str; 15] = [
 ];
 
 impl PolicySpec {
+    /// Passes when the policy can do on these devices what it is known for: Shepherd stops batches
+    /// that run. Where a device cannot, the policy would be another one of the same name.
+    ///
+    /// # Errors
+    /// When it cannot; the message says what to add.
+    pub fn check_devices(&self, all_can_preempt: bool) -> Result<(), SpecError> {
+        if all_can_preempt || !matches!(self.config, Config::Shepherd(_)) {
+            return Ok(());
+        }
+        Err(SpecError::Policy {
+            policy: self.text.clone(),
+            message: "it stops running batches, and here is a device that cannot".to_string(),
+            remedy:
+                "add `can_preempt = true` to every `[[device]]` (an `[[instance]]` in a plan), \
+                     or choose another policy: without preemption, `eager` is close"
+                    .to_string(),
+        })
+    }
+
     /// Reads a policy's name and parameters.
     ///
     /// # Errors

@@ -31,7 +31,9 @@ mod value;
 mod vary;
 
 use crate::error::SpecError;
+use crate::kind;
 use crate::policy_spec::PolicySpec;
+use crate::whole::read_text;
 pub use check_load::selection;
 pub use measured::PROFILE_VERSION;
 pub use vary::InputFile;
@@ -66,8 +68,9 @@ pub struct Scenario {
     pub seed: u64,
     /// What the file says, defaults filled in, zoos and copies written out.
     pub file: ScenarioFile,
-    /// The file's name, for messages.
-    path: String,
+    /// The file as it is on disk, for messages.
+    source: place::Source,
+    /// What it is now.
     text: String,
     files: Files,
     /// Where in the file each model and application came from.
@@ -81,8 +84,7 @@ impl Scenario {
     /// When the file cannot be read, a key is unknown or missing, or a value is out of range.
     pub fn load(path: impl AsRef<Path>) -> Result<Scenario, SpecError> {
         let name = path.as_ref().display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| SpecError::Read { file: name.clone(), source })?;
+        let text = read_text(path)?;
         Scenario::from_text(&name, &text)
     }
 
@@ -92,14 +94,15 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::load`].
     pub fn from_text(name: &str, text: &str) -> Result<Scenario, SpecError> {
-        let file: ScenarioFile =
-            toml::from_str(text).map_err(|e| place::parse_error(name, text, &e))?;
+        let file: ScenarioFile = toml::from_str(text).map_err(|e| {
+            kind::instead(kind::SCENARIO, name, text, place::parse_error(name, text, &e))
+        })?;
         let path = Path::new(name);
         let scenario = Scenario {
             name: file.name.clone().unwrap_or_else(|| stem(path)),
             seed: file.seed,
             file: file.clone(),
-            path: name.to_string(),
+            source: place::Source::new(name, text),
             text: text.to_string(),
             files: Files { folder: path.parent().unwrap_or(Path::new("")).to_path_buf() },
             origins: Origins::default(),
@@ -149,11 +152,7 @@ impl Scenario {
     /// An error with the file's name, and the line of its key.
     fn placed(&self, error: SpecError) -> SpecError {
         let error = self.origins.translate(&self.file, error);
-        let line = error.key().and_then(|key| place::line_of(&self.text, key));
-        match line {
-            Some(line) => error.in_file(&format!("{}:{line}", self.path)),
-            None => error.in_file(&self.path),
-        }
+        self.source.placed(error)
     }
 
     fn make(&self, seed: u64) -> Result<Setup, SpecError> {
@@ -204,7 +203,8 @@ impl Scenario {
     fn load_places(&self, open: Option<&OpenLoad>) -> Vec<LoadPlace> {
         let place = |key: &str, rate_per_s| {
             let line = place::line_of(&self.text, key);
-            let file = line.map_or(self.path.clone(), |line| format!("{}:{line}", self.path));
+            let file = line
+                .map_or(self.source.path.clone(), |line| format!("{}:{line}", self.source.path));
             LoadPlace { file, key: key.to_string(), rate_per_s }
         };
         let arrivals = self.file.arrivals.as_ref().and_then(load::steady_law);

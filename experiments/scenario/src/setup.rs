@@ -158,16 +158,26 @@ impl Setup {
         }
     }
 
+    /// Passes when the devices can do what the policy needs.
+    ///
+    /// # Errors
+    /// When the policy stops batches and a device cannot.
+    pub fn check_policy(&self, policy: &PolicySpec) -> Result<(), SpecError> {
+        policy.check_devices(self.world.core.devices.iter().all(|d| d.can_preempt))
+    }
+
     /// Runs a policy and shows the run to one more observer.
     ///
     /// # Errors
-    /// When the workload cannot be made, or a source fails in mid-stream.
+    /// When the devices cannot do what the policy needs, the workload cannot be made, or a source
+    /// fails in mid-stream.
     pub fn run_with<O: Observer>(
         &self,
         policy: &PolicySpec,
         seed: u64,
         observer: O,
     ) -> Result<Run<O>, SpecError> {
+        self.check_policy(policy)?;
         let metrics = Metrics::new(self.window, self.exact);
         let built = self.policy(policy, seed);
         let mut finished = simulate(&self.world, self.sources(seed)?, built, (metrics, observer));

@@ -43,7 +43,7 @@ pub fn log_to_parquet(text: &Path, path: &Path) -> Result<(), SpecError> {
     let mut log = log_file::open(text)?;
     let mut rows = Vec::with_capacity(CHUNK);
     names(log.names()?, &mut rows);
-    let unfinished = Unfinished::beside(path);
+    let unfinished = Unfinished::beside(path).map_err(|e| error(path, e))?;
     let file = File::create(unfinished.path()).map_err(|e| error(path, e))?;
     let schema = chunk(&[]).map_err(|e| error(path, e))?.schema().clone();
     let mut writer = ParquetWriter::new(file)

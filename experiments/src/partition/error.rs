@@ -6,8 +6,16 @@ use orrery_scenario::SpecError;
 
 /// A solver's error in the words of the file.
 pub(super) fn in_words(error: PartitionError, named: &Named, method: Method) -> SpecError {
-    let key = |i: usize, what: &str| format!("model.{}.{what}", named.names[i]);
-    let found = error.to_string();
+    let key = |i: usize, what: &str| format!("model[{i}].{what}");
+    let found = match &error {
+        PartitionError::ModelNumber { model, .. }
+        | PartitionError::NoSuchCluster { model, .. }
+        | PartitionError::ModelTooLarge { model, .. }
+        | PartitionError::ModelTooFast { model, .. } => {
+            format!("`{}`: {error}", named.names[*model])
+        }
+        _ => error.to_string(),
+    };
     let value = |key: String, allowed: &str, remedy: &str| {
         SpecError::value(key, found.clone(), allowed, remedy)
     };

@@ -4,7 +4,10 @@ use super::error::in_words;
 use super::generate::Generate;
 use clap::ValueEnum;
 use orrery_partition::{Answer, ModelLoad, Problem, local_search, random};
-use orrery_scenario::SpecError;
+use orrery_scenario::kind;
+use orrery_scenario::limits::{COUNT_MAX, count};
+use orrery_scenario::scenario::place::Source;
+use orrery_scenario::{SpecError, read_text};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -77,6 +80,9 @@ pub struct PartitionFile {
     pub model: Vec<FileModel>,
     /// Or drawn from a zoo.
     pub generate: Option<Generate>,
+    /// The file's text, for the lines of messages.
+    #[serde(skip)]
+    pub source: Source,
 }
 
 /// `[[model]]`.
@@ -134,12 +140,15 @@ impl PartitionFile {
     /// When it cannot be read, or a key is unknown, missing or wrong.
     pub fn load(path: &Path) -> Result<PartitionFile, SpecError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| SpecError::Read { file: file.clone(), source })?;
-        toml::from_str(&text).map_err(|e| SpecError::Parse {
-            message: format!("{}\n  the keys are in docs/partition.md", e.to_string().trim_end()),
-            file,
-        })
+        let text = read_text(path)?;
+        let mut read: PartitionFile = toml::from_str(&text).map_err(|e| {
+            let said = e.to_string();
+            let message = format!("{}\n  the keys are in docs/partition.md", said.trim_end());
+            let error = SpecError::Parse { message, file: file.clone() };
+            kind::instead(kind::PARTITION, &file, &text, error)
+        })?;
+        read.source = Source::new(file, text);
+        Ok(read)
     }
 
     /// The problem; a generated one depends on the seed.
@@ -147,6 +156,7 @@ impl PartitionFile {
     /// # Errors
     /// When there are no models, or both lists of them, or the generator is wrong.
     pub fn problem(&self, seed: u64) -> Result<Named, SpecError> {
+        count("clusters", self.clusters as u64, 1, COUNT_MAX)?;
         let (names, models): (Vec<String>, Vec<ModelLoad>) = match &self.generate {
             Some(generate) if self.model.is_empty() => generate.models(seed)?.into_iter().unzip(),
             None if !self.model.is_empty() => self.model.iter().map(FileModel::load).unzip(),

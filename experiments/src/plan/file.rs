@@ -4,9 +4,12 @@
 //! plan file says wrong is an error that names its line.
 
 use orrery_planner::Price;
-use orrery_scenario::SpecError;
+use orrery_scenario::kind;
+use orrery_scenario::limits::{COUNT_MAX, count};
 use orrery_scenario::scenario::file::{LatencyLaw, ScenarioFile};
 use orrery_scenario::scenario::place;
+pub use orrery_scenario::scenario::place::Source;
+use orrery_scenario::{SpecError, read_text};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -156,26 +159,6 @@ fn evaluations() -> usize {
     2_000
 }
 
-/// A plan file with its text, for the lines of messages.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// Its path.
-    pub path: String,
-    /// What is in it.
-    pub text: String,
-}
-
-impl Source {
-    /// An error at the line of its key.
-    pub fn placed(&self, error: SpecError) -> SpecError {
-        let line = error.key().and_then(|key| place::line_of(&self.text, key));
-        match line {
-            Some(line) => error.in_file(&format!("{}:{line}", self.path)),
-            None => error.in_file(&self.path),
-        }
-    }
-}
-
 impl PlanFile {
     /// Reads and checks a file.
     ///
@@ -183,8 +166,7 @@ impl PlanFile {
     /// When it cannot be read, or a key is unknown, missing or wrong.
     pub fn load(path: &Path) -> Result<(PlanFile, Source), SpecError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| SpecError::Read { file: name.clone(), source })?;
+        let text = read_text(path)?;
         PlanFile::from_text(&name, &text)
     }
 
@@ -202,15 +184,18 @@ impl PlanFile {
                 let source = Source { path: name.into(), text: text.into() };
                 source.placed(SpecError::value("pools", e.message(), allowed, remedy))
             }
-            _ => match place::parse_error(name, text, &e) {
-                SpecError::Parse { file, message } => {
-                    let message = format!("{message}\n  allowed: the keys of docs/plan.md");
-                    SpecError::Parse { file, message }
-                }
-                other => other,
-            },
+            _ => {
+                let error = match place::parse_error(name, text, &e) {
+                    SpecError::Parse { file, message } => {
+                        let message = format!("{message}\n  allowed: the keys of docs/plan.md");
+                        SpecError::Parse { file, message }
+                    }
+                    other => other,
+                };
+                kind::instead(kind::PLAN, name, text, error)
+            }
         })?;
-        let source = Source { path: name.to_string(), text: text.to_string() };
+        let source = Source::new(name, text);
         file.check().map_err(|e| source.placed(e))?;
         if file.name.is_none() {
             let stem = Path::new(name).file_stem().map(|s| s.to_string_lossy().into_owned());
@@ -322,8 +307,7 @@ impl PlanFile {
                 let remedy = "add `count_max`";
                 return Err(SpecError::value(key("count_max"), "nothing", allowed, remedy));
             }
-            let counts = "1 to 4096";
-            number(&key("count_max"), f64::from(t.count_max.unwrap_or(1)), 0.0, 4096.0, counts)?;
+            count(&key("count_max"), t.count_max.unwrap_or(1).into(), 0, COUNT_MAX)?;
         }
         if self.instance.iter().all(|t| t.count_max == Some(0)) {
             let (allowed, remedy) = ("at least one instance of some type", "raise a `count_max`");
@@ -341,7 +325,7 @@ impl PlanFile {
         let most = |i: usize| {
             let price = self.price(i)?.as_micro_usd_per_hour().max(1);
             let paid = budget.map_or(u64::MAX, |b| b.as_micro_usd_per_hour() / price);
-            let limit = u64::from(self.instance[i].count_max.unwrap_or(4096));
+            let limit = u64::from(self.instance[i].count_max.unwrap_or(COUNT_MAX));
             Ok(paid.min(limit) as u32)
         };
         (0..self.instance.len()).map(most).collect()

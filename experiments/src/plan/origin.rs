@@ -45,7 +45,7 @@ impl Origin<'_> {
         }
         let name = plan.scenario_file.clone().unwrap_or_default();
         let path = Path::new(&path).parent().unwrap_or(Path::new("")).join(&name);
-        let text = std::fs::read_to_string(&path).map_err(|e| {
+        let text = orrery_scenario::whole::read(&path).map_err(|e| {
             let found = format!("`{name}` ({}: {e})", path.display());
             let allowed = "a scenario file, by its path from the plan's folder";
             source.placed(SpecError::value("scenario_file", found, allowed, "correct the path"))

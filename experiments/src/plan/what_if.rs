@@ -11,6 +11,7 @@
 use super::file::PlanFile;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
+use orrery_scenario::limits::COUNT_MAX;
 
 const KEYS: [&str; 7] =
     ["load", "slo", "slo:MODEL", "price:TYPE", "limit:TYPE", "budget", "bad_rate"];
@@ -63,9 +64,9 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
         }
         ("limit", Some(kind)) => {
             let at = known(key, kind, &kinds)?;
-            let most = value.parse().ok().filter(|n: &u32| *n <= 4096);
-            let wrong =
-                || SpecError::value(key, value, "a whole number from 0 to 4096", "correct it");
+            let most = value.parse().ok().filter(|n: &u32| *n <= COUNT_MAX);
+            let allowed = format!("a whole number from 0 to {COUNT_MAX}");
+            let wrong = || SpecError::value(key, value, allowed, "correct it");
             plan.instance[at].count_max = Some(most.ok_or_else(wrong)?);
         }
         ("budget", None) => plan.budget_usd_per_hour = Some(number(key, value)?),

@@ -1,7 +1,7 @@
 //! Tables from files: what is in them is told by their headers.
 
 use orrery_results::{BatchRow, DistributionRow, Row, SeriesRow, TableError, read_csv, read_rows};
-use orrery_scenario::SpecError;
+use orrery_scenario::{SpecError, kind, read_text};
 use std::path::{Path, PathBuf};
 
 /// The tables of one kind, from all files.
@@ -29,14 +29,11 @@ impl Tables {
     /// The kind of a table is in its header.
     fn read_one(path: &Path) -> Result<Tables, SpecError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| SpecError::Read { file: file.clone(), source })?;
+        let text = read_text(path)?;
         let header: Vec<&str> = text.lines().next().unwrap_or_default().split(',').collect();
         let has = |column: &str| header.contains(&column);
-        let error = |e: TableError| match e {
-            TableError::Read { file, source } => SpecError::Read { file, source },
-            TableError::Parse { file, message } => SpecError::Parse { file, message },
-        };
+        let error =
+            |TableError::Parse { file, message }: TableError| SpecError::Parse { file, message };
         if has("metric") && has("axes") {
             let rows = read_rows(&file, &text).map_err(error)?;
             return Ok(Tables::Results(file, rows));
@@ -61,14 +58,14 @@ impl Tables {
         }
         let columns = header.join(",");
         let found = if columns.is_empty() { "an empty file".to_string() } else { columns };
-        Err(SpecError::value(
+        let error = SpecError::value(
             "header",
             found,
             "the columns of result rows (`metric`, `axes`), distributions (`share`, `quantity`), \
              time series (`from_ns`, `quantity`) or batches (`device`, `start_ns`)",
             "give a CSV file as `--format csv` or `--out` writes it; see `docs/formats.md`",
-        )
-        .in_file(&file))
+        );
+        Err(kind::instead(kind::TABLE, &file, &text, error.in_file(&file)))
     }
 
     fn with(self, next: Tables) -> Result<Tables, SpecError> {

@@ -9,6 +9,8 @@ use super::select::Selector;
 use crate::table_file::overlay;
 use orrery_scenario::SpecError;
 use orrery_scenario::kairos::model_names;
+use orrery_scenario::limits::{SEEDS_MAX, count};
+use orrery_scenario::scenario::place::Source;
 use serde::Deserialize;
 use toml::Value;
 
@@ -52,6 +54,9 @@ pub struct Figure {
     /// What the paper leaves open, and what was chosen.
     #[serde(default)]
     pub assumption: Vec<String>,
+    /// The file's text, for the lines of messages.
+    #[serde(skip)]
+    pub origin: Source,
 }
 
 /// `[[setting]]`.
@@ -213,7 +218,9 @@ impl Figure {
             let (set, columns) = (toml::Table::new(), Vec::new());
             figure.setting.push(Setting { name: String::new(), set, columns });
         }
-        figure.check().map_err(|e| e.in_file(name))?;
+        let path = if name.ends_with(".toml") { name.into() } else { format!("{name}.toml") };
+        figure.origin = Source::new(path, text);
+        figure.check().map_err(|e| figure.origin.placed(e))?;
         Ok(figure)
     }
 
@@ -242,9 +249,7 @@ impl Figure {
         if self.column.is_empty() && self.search.is_empty() && !self.bounds {
             return none("column", "add a `[[column]]`, a `[[search]]`, or `bounds = true`");
         }
-        if self.seeds == 0 {
-            return Err(SpecError::value("seeds", 0, "at least 1", "give one or more"));
-        }
+        count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
         for model in &self.models {
             known("models", model, &model_names().collect::<Vec<_>>())?;
         }
@@ -254,18 +259,17 @@ impl Figure {
         let both: Vec<&str> = columns.iter().chain(&searches).copied().collect();
         unique("name", &both)?;
         unique("setting.name", &settings)?;
-        for column in &self.column {
-            Scheme::parse(&column.scheme)?;
-            Selector::parse(&column.pool)?;
+        for (i, column) in self.column.iter().enumerate() {
+            let key = |part: &str| format!("column[{i}].{part}");
+            Scheme::parse(&column.scheme).map_err(|e| e.at(key("scheme")))?;
+            Selector::parse(&column.pool).map_err(|e| e.at(key("pool")))?;
         }
-        for search in &self.search {
-            Scheme::parse(&search.scheme)?;
+        for (i, search) in self.search.iter().enumerate() {
+            Scheme::parse(&search.scheme).map_err(|e| e.at(format!("search[{i}].scheme")))?;
             if !search.until.is_empty() {
                 known("search.until", &search.until, &columns)?;
             }
-            if search.runs == 0 {
-                return Err(SpecError::value("search.runs", 0, "at least 1", "leave it out for 1"));
-            }
+            count(&format!("search[{i}].runs"), search.runs.into(), 1, SEEDS_MAX)?;
         }
         if !self.relative_to.is_empty() {
             known("relative_to", &self.relative_to, &columns)?;

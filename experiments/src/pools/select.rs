@@ -7,6 +7,7 @@ use super::world::World;
 use orrery_planner::Pool;
 use orrery_planner::search::{Rules, kairos_plus};
 use orrery_scenario::SpecError;
+use orrery_scenario::limits::{COUNT_MAX, count};
 
 /// Which pools. A file says `homogeneous`, `homogeneous-scaled`, `pick`, `best`, `best-of:SCHEME`,
 /// `best-in-top:N`, `kairos+`, `top:N`, or counts such as `2-0-9-0`, several with `,` between.
@@ -69,7 +70,12 @@ impl Selector {
                     counts.collect::<Option<Vec<u32>>>().map(Pool)
                 };
                 let pools: Option<Vec<Pool>> = counts.split(',').map(pool).collect();
-                Selector::Counts(pools.ok_or_else(wrong)?)
+                let pools = pools.ok_or_else(wrong)?;
+                for pool in &pools {
+                    let instances = pool.0.iter().map(|n| u64::from(*n)).sum();
+                    count("pool", instances, 1, COUNT_MAX)?;
+                }
+                Selector::Counts(pools)
             }
         })
     }

@@ -4,8 +4,11 @@ use crate::cell::Seeds;
 use crate::commands::{forms_of_table, rows_of_scenario};
 use crate::table_file::TableFile;
 use orrery_results::{RESULT_VERSION, Row, read_csv, to_csv};
+use orrery_scenario::kind;
+use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_scenario::scenario::place::Source;
+use orrery_scenario::{PolicySpec, SpecError, read_text};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -85,15 +88,20 @@ impl Baseline {
     /// When it cannot be read, or names nothing to rerun.
     pub fn load(path: &Path) -> Result<Baseline, SpecError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| SpecError::Read { file: name.clone(), source })?;
+        let text = read_text(path)?;
         let parse = |message: String| SpecError::Parse { file: name.clone(), message };
-        let file: File =
-            toml::from_str(&text).map_err(|e| parse(e.to_string().trim_end().to_string()))?;
+        let source = Source::new(&name, &text);
+        let file: File = toml::from_str(&text).map_err(|e| {
+            let error = parse(e.to_string().trim_end().to_string());
+            kind::instead(kind::BASELINE, &name, &text, error)
+        })?;
         if file.rerun.reproduce.is_some() == file.rerun.scenario.is_some() {
             let remedy = "add `reproduce = \"ID\"` or `scenario = \"FILE\"` under `[rerun]`";
             let error = SpecError::value("rerun", "neither or both", "one thing to rerun", remedy);
-            return Err(error.in_file(&name));
+            return Err(source.placed(error));
+        }
+        if let Some(seeds) = file.rerun.seeds {
+            count("rerun.seeds", seeds.into(), 1, SEEDS_MAX).map_err(|e| source.placed(e))?;
         }
         let rows = if file.rows.trim().is_empty() {
             Vec::new()
@@ -132,6 +140,8 @@ impl Baseline {
         }
         table.seeds = self.rerun.seeds.unwrap_or(table.seeds);
         table.load.requests = self.rerun.requests.unwrap_or(table.load.requests);
+        let file = self.path.display().to_string();
+        table.check().map_err(|e| e.in_file(&file))?;
         Ok(forms_of_table(&table, None)?.rows)
     }
 
@@ -144,7 +154,7 @@ impl Baseline {
             let parse = |p: &String| PolicySpec::parse(p);
             self.rerun.policies.iter().map(parse).collect::<Result<_, _>>()?
         };
-        let count = self.rerun.seeds.unwrap_or(1).max(1);
+        let count = self.rerun.seeds.unwrap_or(1);
         rows_of_scenario(
             &scenario,
             &policies,

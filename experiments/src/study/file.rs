@@ -8,7 +8,8 @@ use crate::sweep::{Axis, Point, Sample, SweepFile};
 use crate::table_file::overlay;
 use orrery_scenario::error::nearest;
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_scenario::scenario::place::{Source, line_of};
+use orrery_scenario::{PolicySpec, SpecError, read_text};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -56,6 +57,12 @@ pub struct Study {
     /// What the paper leaves open, and what was chosen.
     #[serde(default)]
     pub assumption: Vec<String>,
+    /// The file's text, for the lines of messages.
+    #[serde(skip)]
+    pub origin: Source,
+    /// The file that the scenario stands in: this one, or the one that it extends.
+    #[serde(skip)]
+    scenario_in: Source,
 }
 
 /// `[[system]]`.
@@ -171,7 +178,7 @@ impl Study {
     /// When it is wrong.
     pub fn find(id: &str) -> Result<Option<Study>, SpecError> {
         if id.ends_with(".toml") {
-            let text = std::fs::read_to_string(id).unwrap_or_default();
+            let text = read_text(id)?;
             let is_study = text.parse::<toml::Table>().is_ok_and(|t| t.contains_key("show"));
             return is_study.then(|| Study::from_text(id, &text)).transpose();
         }
@@ -186,6 +193,8 @@ impl Study {
     pub fn from_text(name: &str, text: &str) -> Result<Study, SpecError> {
         let parse = |message: String| SpecError::Parse { file: name.to_string(), message };
         let mut own: Value = toml::from_str(text).map_err(|e| parse(e.to_string()))?;
+        let has_scenario = own.get("scenario").is_some();
+        let base_id = own.get("extends").and_then(Value::as_str).map(str::to_string);
         if let Some(base) = own.as_table_mut().and_then(|t| t.remove("extends")) {
             let text = extended(&base).map_err(|e| e.in_file(name))?;
             let mut base: Value = toml::from_str(text).map_err(|e| parse(e.to_string()))?;
@@ -194,7 +203,16 @@ impl Study {
         }
         let mut study: Study =
             own.try_into().map_err(|e: toml::de::Error| parse(e.to_string().trim_end().into()))?;
-        study.check().map_err(|e| e.in_file(name))?;
+        let shipped =
+            |id: &str| if id.ends_with(".toml") { id.into() } else { format!("{id}.toml") };
+        study.origin = Source::new(shipped(name), text);
+        let base = |id: String| {
+            let at = Study::ids().position(|known| known == id)?;
+            Some(Source::new(shipped(&id), STUDIES[at]))
+        };
+        let base = base_id.filter(|_| !has_scenario).and_then(base);
+        study.scenario_in = base.unwrap_or_else(|| study.origin.clone());
+        study.check().map_err(|e| study.origin.placed(e))?;
         let first = study.show.first().cloned().unwrap_or_default();
         let fill = |metric: &mut String| {
             if metric.is_empty() {
@@ -211,17 +229,23 @@ impl Study {
             let remedy = "name a metric of the rows, such as `finish_rate`";
             return Err(SpecError::value("show", "nothing", "at least one metric", remedy));
         }
-        for s in &self.system {
-            PolicySpec::parse(&s.policy)?;
+        for (i, s) in self.system.iter().enumerate() {
+            PolicySpec::parse(&s.policy).map_err(|e| e.at(format!("system[{i}].policy")))?;
         }
-        let named = self.paper.iter().map(|p| &p.system);
-        let named = named.chain(self.claim.iter().flat_map(|c| [&c.of, &c.over]));
-        for name in named.filter(|n| !n.is_empty()) {
-            if !self.system.iter().any(|s| s.name == *name) {
+        let of_paper =
+            |(i, p): (usize, &'_ Paper)| (format!("paper[{i}].system"), p.system.clone());
+        let of_claim = |(i, c): (usize, &'_ Claim)| {
+            let key = |part: &str| format!("claim[{i}].{part}");
+            [(key("of"), c.of.clone()), (key("over"), c.over.clone())]
+        };
+        let named = self.paper.iter().enumerate().map(of_paper);
+        let named = named.chain(self.claim.iter().enumerate().flat_map(of_claim));
+        for (key, name) in named.filter(|(_, name)| !name.is_empty()) {
+            if !self.system.iter().any(|s| s.name == name) {
                 let known: Vec<&str> = self.system.iter().map(|s| s.name.as_str()).collect();
                 let allowed = format!("one of {}", known.join(", "));
                 let remedy = "correct the name, or add a `[[system]]`";
-                return Err(SpecError::value("system", format!("`{name}`"), allowed, remedy));
+                return Err(SpecError::value(key, format!("`{name}`"), allowed, remedy));
             }
         }
         Ok(())
@@ -246,10 +270,26 @@ impl Study {
             axis: self.axis.clone(),
             point: self.point.clone(),
             sample: self.sample,
-            path: PathBuf::from(format!("{}.toml", self.id)),
+            path: PathBuf::from(&self.origin.path),
+            text: self.origin.text.clone(),
         };
-        let text = format!("policies = {:?}\n{}", file.policies, self.scenario);
-        Ok((file.checked()?, Scenario::from_text(&self.id, &text)?))
+        Ok((file.checked()?, self.base()?))
+    }
+
+    /// The base scenario. Its text is moved to the lines that it has in the study's file, so that
+    /// messages name these.
+    fn base(&self) -> Result<Scenario, SpecError> {
+        let policies: Vec<&String> = self.system.iter().map(|s| &s.policy).collect();
+        let Source { path, text } = &self.scenario_in;
+        let line = line_of(text, "scenario").unwrap_or(1);
+        let rest = text.lines().nth(line - 1).and_then(|l| l.split_once('='));
+        let opens = |quotes: &str| rest.is_some_and(|(_, value)| value.trim() == quotes);
+        let is_block = opens("'''") || opens("\"\"\"");
+        let (name, before) = match is_block {
+            true => (path.clone(), "\n".repeat(line)),
+            false => (format!("{path}:{line} (scenario)"), "\n".to_string()),
+        };
+        Scenario::from_text(&name, &format!("policies = {policies:?}{before}{}", self.scenario))
     }
 
     /// The system of a cell, by the cell's number: systems change fastest.

@@ -5,10 +5,12 @@
 
 use crate::cli::Sweep;
 use crate::goodput::Search;
-use orrery_scenario::SpecError;
-use orrery_scenario::error::nearest;
+use orrery_scenario::kind;
+use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_scenario::reference::{Reference, Table};
 use orrery_scenario::scenario::Scenario;
+use orrery_scenario::scenario::place::{Source, line_of, parse_error};
+use orrery_scenario::{SpecError, read_text};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -66,6 +68,9 @@ pub struct SweepFile {
     /// The file's path, for messages and for the scenario's path.
     #[serde(skip)]
     pub path: PathBuf,
+    /// The file's text, for the lines of messages.
+    #[serde(skip)]
+    pub text: String,
 }
 
 /// `sample`: which combinations are run.
@@ -140,13 +145,11 @@ impl SweepFile {
     /// When it cannot be read, a key is unknown or missing, or nothing would be run.
     pub fn load(path: &Path) -> Result<SweepFile, SpecError> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| SpecError::Read { file: name.clone(), source })?;
-        let mut file: SweepFile = toml::from_str(&text).map_err(|e| {
-            let message = e.to_string().trim_end().to_string();
-            SpecError::Parse { file: name.clone(), message: with_hint(message, e.message()) }
-        })?;
+        let text = read_text(path)?;
+        let mut file: SweepFile = toml::from_str(&text)
+            .map_err(|e| kind::instead(kind::SWEEP, &name, &text, parse_error(&name, &text, &e)))?;
         file.path = path.to_path_buf();
+        file.text = text;
         if file.name.is_empty() {
             file.name = path.file_stem().map_or("sweep".into(), |s| s.to_string_lossy().into());
         }
@@ -176,9 +179,28 @@ impl SweepFile {
                 axis.name = last.unwrap_or_default().to_string();
             }
         }
-        let name = self.path.display().to_string();
-        self.check().map_err(|e| e.in_file(&name))?;
+        self.check().map_err(|e| self.placed(e))?;
         Ok(self)
+    }
+
+    /// An error about this file, at the line of its key. A scenario's key is where it is set.
+    pub fn placed(&self, error: SpecError) -> SpecError {
+        let source = Source::new(self.path.display().to_string(), self.text.as_str());
+        let Some(key) = error.key().filter(|key| line_of(&self.text, key).is_none()) else {
+            return source.placed(error);
+        };
+        let last = |key: &str| key.rsplit('.').next().map(str::to_string);
+        let sets = |own: &str| key.split("`, `").any(|k| k == own || last(k) == last(own));
+        let of_axis = |a: &Axis| a.keys.iter().any(|k| sets(k));
+        let of_point = |p: &Point| p.set.keys().any(|k| sets(k));
+        let axis = self.axis.iter().position(of_axis).map(|i| format!("axis[{i}].values"));
+        let point = || self.point.iter().position(of_point).map(|i| format!("point[{i}].set"));
+        let set = || self.set.keys().any(|k| sets(k)).then(|| "set".to_string());
+        let line = axis.or_else(point).or_else(set).and_then(|at| line_of(&self.text, &at));
+        match line {
+            Some(line) => error.in_file(&format!("{}:{line}", source.path)),
+            None => source.placed(error),
+        }
     }
 
     /// What the command line changes.
@@ -199,8 +221,7 @@ impl SweepFile {
             }
             self.max_seeds = max;
         }
-        let name = self.path.display().to_string();
-        self.check().map_err(|e| e.in_file(&name))?;
+        self.check().map_err(|e| self.placed(e))?;
         Ok(self)
     }
 
@@ -219,14 +240,8 @@ impl SweepFile {
             let allowed = "letters, digits, `-`, `_`, `+` and `.`: it names files";
             return wrong("name".into(), self.name.clone(), allowed, "choose another name");
         }
-        if self.seeds == 0 || self.seeds > 1_000_000 {
-            return wrong(
-                "seeds".into(),
-                self.seeds.to_string(),
-                "1 to 1000000",
-                "correct `seeds`",
-            );
-        }
+        count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
+        count("max_seeds", self.max_seeds.into(), 1, SEEDS_MAX)?;
         if let Some(width) = self.until_ci.filter(|w| !(*w > 0.0 && *w <= 1.0)) {
             return wrong("until_ci".into(), width.to_string(), "above 0, at most 1", "correct it");
         }
@@ -286,15 +301,6 @@ impl SweepFile {
         }
         Ok(())
     }
-}
-
-/// The message with the nearest of the keys that were expected.
-fn with_hint(message: String, said: &str) -> String {
-    let near = said.strip_prefix("unknown ").and_then(|rest| {
-        let mut words = rest.split('`').skip(1).step_by(2);
-        nearest(words.next()?, words)
-    });
-    near.map_or(message.clone(), |n| format!("{message}; did you mean `{n}`?"))
 }
 
 /// A value as it stands in results.

@@ -35,6 +35,46 @@ pub struct PlannedCell {
     pub place: Row,
 }
 
+impl Plan {
+    /// What it is of, for messages.
+    pub fn words(&self) -> String {
+        let seeds = self.cells.first().map_or(String::new(), |c| c.seeds.words());
+        let Plan { name, result_version, cells, .. } = self;
+        format!(
+            "sweep {name}, {} cells, seeds {seeds}, results version {result_version}",
+            cells.len()
+        )
+    }
+
+    /// The first difference from another plan, for messages; `self` is what was found.
+    pub fn difference(&self, other: &Plan) -> Option<String> {
+        let differ = |what: &str, here: &str, there: &str| {
+            (here != there).then(|| format!("another sweep's: its {what} is {here}, here {there}"))
+        };
+        let count = |plan: &Plan| plan.cells.len().to_string();
+        let cell = |(i, (a, b)): (usize, (&PlannedCell, &PlannedCell))| {
+            let in_cell = |what: &str| format!("{what} of cell {}", i + 1);
+            let specification = format!("specification of cell {} ({})", i + 1, b.words());
+            differ(&in_cell("seeds"), &a.seeds.words(), &b.seeds.words())
+                .or_else(|| differ(&in_cell("combination"), &a.words(), &b.words()))
+                .or_else(|| differ(&specification, &a.spec_sha256, &b.spec_sha256))
+                .or_else(|| {
+                    differ(&in_cell("row"), &format!("{:?}", a.place), &format!("{:?}", b.place))
+                })
+        };
+        differ("name", &self.name, &other.name)
+            .or_else(|| self.cells.iter().zip(&other.cells).enumerate().find_map(cell))
+            .or_else(|| differ("number of cells", &count(self), &count(other)))
+            .or_else(|| differ("`compare_to`", &self.compare_to, &other.compare_to))
+    }
+}
+
+impl PlannedCell {
+    fn words(&self) -> String {
+        format!("{} {}", self.place.axes, self.place.policy)
+    }
+}
+
 /// A combination: its axes as in results, and the keys that it sets.
 struct Combination {
     axes: Vec<String>,
@@ -46,7 +86,7 @@ struct Combination {
 /// # Errors
 /// When the scenario, a key or a policy is wrong, or a file of the scenario cannot be read.
 pub fn plan(file: &SweepFile, mut base: Scenario) -> Result<(Plan, Vec<ScenarioCell>), SpecError> {
-    let in_file = |e: SpecError| e.in_file(&file.path.display().to_string());
+    let in_file = |e: SpecError| file.placed(e);
     if !file.policies.is_empty() {
         let list = Value::Array(file.policies.iter().cloned().map(Value::String).collect());
         base = base.with(&[("policies".to_string(), list)]).map_err(in_file)?;
@@ -63,12 +103,13 @@ pub fn plan(file: &SweepFile, mut base: Scenario) -> Result<(Plan, Vec<ScenarioC
         let changes: Vec<(String, Value)> = fixed.chain(combination.changes).collect();
         let scenario = base.with(&changes).map_err(in_file)?;
         // The scenario is set up once here, so that a wrong value is found before hours of runs.
-        scenario.setup(seeds.first)?;
+        let cell = combination.axes.join(";");
+        scenario.setup(seeds.first).map_err(|e| within(file, &cell, e))?;
         let inputs = inputs_sha256(&scenario)?;
         for policy in scenario.policies()? {
             cells.push(ScenarioCell {
                 scenario: scenario.clone(),
-                axes: combination.axes.join(";"),
+                axes: cell.clone(),
                 policy,
                 seeds,
                 inputs_sha256: inputs.clone(),
@@ -85,6 +126,15 @@ pub fn plan(file: &SweepFile, mut base: Scenario) -> Result<(Plan, Vec<ScenarioC
     Ok((plan, cells))
 }
 
+/// What is wrong with a scenario that was changed may be the change.
+fn within(file: &SweepFile, cell: &str, error: SpecError) -> SpecError {
+    if cell.is_empty() {
+        return error;
+    }
+    let file = format!("{}, at {cell}", file.path.display());
+    SpecError::Within { file, source: Box::new(error) }
+}
+
 /// The policy that the others are compared with.
 fn compared(file: &SweepFile, base: &Scenario) -> Result<String, SpecError> {
     let policies: Vec<String> =
@@ -95,7 +145,7 @@ fn compared(file: &SweepFile, base: &Scenario) -> Result<String, SpecError> {
         Some(name) => {
             let allowed = format!("one of {}", policies.join(", "));
             let error = SpecError::value("compare_to", format!("`{name}`"), allowed, "correct it");
-            Err(error.in_file(&file.path.display().to_string()))
+            Err(file.placed(error))
         }
     }
 }

@@ -1,19 +1,32 @@
 //! The folder of a sweep: its plan, and an entry for each finished cell.
 //!
 //! An entry is written whole or not at all, and carries the hash of its own bytes: whatever was
-//! interrupted, cut short or edited is found out and run again.
+//! interrupted, cut short or edited is found out and run again. So does the plan, which nobody can
+//! make again from what is there: one that was edited is refused.
 
+use super::busy::Busy;
 use super::plan::Plan;
 use crate::cell::{Replication, sha256};
-use crate::whole_file::write_atomically;
+use crate::whole_file::{check_folder, write_atomically, write_if_absent};
 use orrery_results::RESULT_VERSION;
-use orrery_scenario::SpecError;
+use orrery_scenario::whole::{WHOLE_MAX, read};
+use orrery_scenario::{SpecError, read_text};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// The folder.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
+    _busy: Busy,
+}
+
+/// The file of a plan: the plan, and the hash of its bytes without that hash.
+#[derive(Deserialize, Serialize)]
+struct PlanFile {
+    plan_sha256: String,
+    #[serde(flatten)]
+    plan: Plan,
 }
 
 /// What is found of a cell.
@@ -33,17 +46,8 @@ impl Store {
     /// # Errors
     /// When it cannot be made or written.
     pub fn open(folder: &Path) -> Result<Store, SpecError> {
-        let store = Store { folder: folder.to_path_buf() };
-        let cells = store.folder.join("cells");
-        let probe = cells.join(format!(".{}.probe", std::process::id()));
-        let written = std::fs::create_dir_all(&cells).and_then(|()| std::fs::write(&probe, b""));
-        written.map_err(|e| {
-            let found = format!("{}: {e}", folder.display());
-            let remedy = "choose another folder";
-            SpecError::value("--out", found, "a folder that can be written", remedy)
-        })?;
-        let _ = std::fs::remove_file(probe);
-        Ok(store)
+        check_folder(&folder.join("cells"))?;
+        Ok(Store::begin(folder))
     }
 
     /// A folder that must be there.
@@ -52,49 +56,70 @@ impl Store {
     /// When it holds no plan.
     pub fn existing(folder: &Path) -> Result<Store, SpecError> {
         if folder.join("plan.json").is_file() {
-            return Ok(Store { folder: folder.to_path_buf() });
+            return Ok(Store::begin(folder));
         }
         let remedy = "give the folder that `orrery sweep --out` wrote into";
         Err(SpecError::value("DIR", folder.display(), "a folder with a `plan.json`", remedy))
     }
 
-    /// Temporary files of runs that were killed.
-    pub fn remove_leftovers(&self) {
-        for folder in [self.folder.clone(), self.folder.join("cells")] {
-            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-                let path = entry.path();
-                if path.extension().is_some_and(|e| e == "tmp") {
-                    let _ = std::fs::remove_file(path);
-                }
-            }
-        }
+    fn begin(folder: &Path) -> Store {
+        let cells = folder.join("cells");
+        let busy = Busy::begin(&cells, || [folder, &cells].into_iter().for_each(remove_leftovers));
+        Store { folder: folder.to_path_buf(), _busy: busy }
     }
 
-    /// Writes the plan.
+    /// Writes the plan, or finds it there.
     ///
     /// # Errors
-    /// When the folder cannot be written.
+    /// When the folder cannot be written, or is that of another plan.
     pub fn write_plan(&self, plan: &Plan) -> Result<(), SpecError> {
-        let mut text = serde_json::to_string_pretty(plan).unwrap_or_default();
-        text.push('\n');
-        write_atomically(&self.folder.join("plan.json"), text.as_bytes())
+        let text = plan_text(plan);
+        readable("axis", &text, "divide the sweep: fewer cells in each")?;
+        if write_if_absent(&self.plan_file(), text.as_bytes())? {
+            return Ok(());
+        }
+        let Some(found) = self.plan()?.difference(plan) else { return Ok(()) };
+        let allowed = "the plan of this sweep";
+        let remedy = "choose another folder with `--out`, or remove `plan.json` to give this folder \
+                      to this sweep: cells that both have are kept";
+        let file = self.plan_file().display().to_string();
+        Err(SpecError::value("plan", found, allowed, remedy).in_file(&file))
+    }
+
+    /// Where the plan is.
+    pub fn plan_file(&self) -> PathBuf {
+        self.folder.join("plan.json")
     }
 
     /// Reads the plan.
     ///
     /// # Errors
-    /// When it is missing, damaged or of another version of the results.
+    /// When it is missing, damaged, edited or of another version of the results.
     pub fn plan(&self) -> Result<Plan, SpecError> {
-        let path = self.folder.join("plan.json");
+        let path = self.plan_file();
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(&path)
-            .map_err(|source| SpecError::Read { file: file.clone(), source })?;
-        let plan: Plan = serde_json::from_str(&text)
-            .map_err(|e| SpecError::Parse { file: file.clone(), message: e.to_string() })?;
-        if plan.result_version != RESULT_VERSION {
-            let (found, allowed) = (plan.result_version, RESULT_VERSION.to_string());
-            let remedy = "run the sweep again with this version";
+        let text = read_text(&path)?;
+        let parse = |e: serde_json::Error| {
+            let message = format!("not a plan of `orrery sweep`: {e}");
+            SpecError::Parse { file: file.clone(), message }
+        };
+        #[derive(Deserialize)]
+        struct Version {
+            result_version: u32,
+        }
+        let Version { result_version } = serde_json::from_str(&text).map_err(parse)?;
+        if result_version != RESULT_VERSION {
+            let (found, allowed) = (result_version, RESULT_VERSION.to_string());
+            let remedy =
+                "run the sweep again with this version, into another folder, or remove `plan.json`";
             return Err(SpecError::value("result_version", found, allowed, remedy).in_file(&file));
+        }
+        let PlanFile { plan, .. } = serde_json::from_str(&text).map_err(parse)?;
+        if plan_text(&plan) != text {
+            let found = "a plan whose bytes are not those that were written";
+            let remedy = "remove it and run the sweep again: finished cells are kept";
+            let error = SpecError::value("plan_sha256", found, "the plan as written", remedy);
+            return Err(error.in_file(&file));
         }
         Ok(plan)
     }
@@ -113,14 +138,16 @@ impl Store {
             message: e.to_string(),
         })?;
         let text = format!("{}\n{body}\n", head(hash, &body));
-        write_atomically(&self.path(hash), text.as_bytes())
+        let path = self.path(hash);
+        readable(&path.display().to_string(), &text, "fewer seeds in each cell")?;
+        write_atomically(&path, text.as_bytes())
     }
 
     /// Reads a cell's runs.
     pub fn read(&self, hash: &str) -> Entry {
         let path = self.path(hash);
-        let text = match std::fs::read(&path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        let text = match read(&path) {
+            Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Entry::Absent,
             Err(e) => return Entry::Damaged(format!("{}: {e}", path.display())),
         };
@@ -136,6 +163,32 @@ impl Store {
             }
             Ok(runs) => Entry::Good(runs),
             Err(e) => damaged(&e.to_string()),
+        }
+    }
+}
+
+/// What is written can be read.
+fn readable(key: &str, text: &str, remedy: &str) -> Result<(), SpecError> {
+    if text.len() as u64 <= WHOLE_MAX {
+        return Ok(());
+    }
+    let found = format!("{} MiB in one file", text.len() >> 20);
+    Err(SpecError::value(key, found, format!("at most {} MiB", WHOLE_MAX >> 20), remedy))
+}
+
+/// The file of a plan.
+fn plan_text(plan: &Plan) -> String {
+    let bytes = serde_json::to_string(plan).unwrap_or_default();
+    let file = PlanFile { plan_sha256: sha256(bytes.as_bytes()), plan: plan.clone() };
+    serde_json::to_string_pretty(&file).unwrap_or_default() + "\n"
+}
+
+/// Removes temporary files of runs that were killed.
+fn remove_leftovers(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|e| e == "tmp") {
+            let _ = std::fs::remove_file(path);
         }
     }
 }

@@ -105,6 +105,6 @@ fn has_gpu_beside(out: &Path) -> bool {
     entries.into_iter().any(|entry| {
         let is_gpu = entry.file_name().to_string_lossy().starts_with("gpu");
         let results = entry.path().join("validation.csv");
-        is_gpu && std::fs::read_to_string(results).is_ok_and(|csv| has_gpu_run(&csv))
+        is_gpu && orrery_scenario::read_text(results).is_ok_and(|csv| has_gpu_run(&csv))
     })
 }

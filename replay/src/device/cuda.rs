@@ -298,7 +298,7 @@ fn kernels(device: &str, config: &CudaConfig) -> Result<String, DeviceError> {
     let Some(path) = &config.kernel_src else { return Ok(KERNELS.to_string()) };
     let doing = format!("compiling {}", path.display());
     let fault = |said: String, remedy| own_error(device, &doing, said, remedy);
-    let source = std::fs::read_to_string(path)
+    let source = orrery_scenario::whole::read(path)
         .map_err(|e| fault(e.to_string(), "correct `kernel_src`, or leave it out"))?;
     probe::nvrtc(&source).map_err(|said| fault(said, "correct the file, or leave `kernel_src` out"))
 }

@@ -6,6 +6,7 @@ use super::measure::{Timed, quantile};
 use crate::device::{Description, Primitive};
 use crate::error::{Error, read_toml};
 use crate::host::Host;
+use orrery_scenario::kind;
 use orrery_scenario::scenario::PROFILE_VERSION;
 use orrery_scenario::scenario::file::LatencyLaw;
 use orrery_sim::time::Span;
@@ -175,7 +176,7 @@ impl ProfileFile {
     /// # Errors
     /// When it cannot be read, or is of another version.
     pub fn read(file: &Path) -> Result<ProfileFile, Error> {
-        let profile: ProfileFile = read_toml(file)?;
+        let profile: ProfileFile = read_toml(file, kind::PROFILE)?;
         if profile.orrery_profile == PROFILE_VERSION {
             return Ok(profile);
         }

@@ -5,7 +5,7 @@ use crate::prediction::OverheadAs;
 use crate::profile::{Clocks, Settings};
 use crate::target::{Choice, DeviceConfig, Target};
 use crate::threads::Placement;
-use orrery_scenario::{PolicySpec, Scenario};
+use orrery_scenario::{PolicySpec, Scenario, kind};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use toml::Value;
@@ -131,7 +131,7 @@ impl Campaign {
     /// # Errors
     /// When it cannot be read, a key is unknown, or a value is out of range.
     pub fn load(path: &Path, device: Option<&str>) -> Result<Campaign, Error> {
-        let mut file: CampaignFile = read_toml(path)?;
+        let mut file: CampaignFile = read_toml(path, kind::CAMPAIGN)?;
         if let Some(device) = device {
             file.device = device.to_string();
         }

@@ -9,6 +9,7 @@ mod cluster;
 mod disk;
 mod figures;
 mod goodput;
+mod inputs;
 mod limits;
 mod logs;
 mod options;

@@ -7,11 +7,10 @@ use super::file::{Noise, Profile, ScenarioFile};
 use super::laws::{BATCH_MAX, check_kinds, latency_on};
 use super::value::{MS_MAX, S_MAX, known, names, span_ms, time_s, within};
 use crate::error::SpecError;
+use crate::limits::{DEVICES_MAX, count};
 use crate::policy_spec::PolicySpec;
 use orrery_sim::request::SIZE_MAX;
 
-/// The most devices.
-const DEVICES_MAX: u64 = 100_000;
 /// The most batch sizes: policies keep a set of them in one word.
 const SIZES_MAX: usize = 24;
 
@@ -43,20 +42,12 @@ pub(super) fn policies(file: &ScenarioFile) -> Result<Vec<PolicySpec>, SpecError
             let found = format!("`{text}` again");
             return Err(SpecError::value(key, found, "each policy once", "remove one of them"));
         }
-        specs.push(PolicySpec::parse(text).map_err(|e| at_policy(key, e))?);
+        let spec = PolicySpec::parse(text).map_err(|e| e.at(&key))?;
+        let can_preempt = file.device.iter().all(|d| d.can_preempt);
+        spec.check_devices(can_preempt).map_err(|e| e.at(key))?;
+        specs.push(spec);
     }
     Ok(specs)
-}
-
-/// A policy's error, at its key.
-fn at_policy(key: String, error: SpecError) -> SpecError {
-    match error {
-        SpecError::Policy { policy, message, remedy } => {
-            let allowed = "a policy such as `clockwork` or `clockwork[estimator=static-mean]`";
-            SpecError::value(key, format!("`{policy}`: {message}"), allowed, remedy)
-        }
-        other => other,
-    }
 }
 
 fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
@@ -72,7 +63,7 @@ fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
     let mut sum = 0u64;
     for (i, d) in file.device.iter().enumerate() {
         let key = |part: &str| format!("device[{i}].{part}");
-        within(&key("count"), f64::from(d.count), 1.0, DEVICES_MAX as f64)?;
+        count(&key("count"), d.count.into(), 1, DEVICES_MAX)?;
         within(&key("lanes"), f64::from(d.lanes), 1.0, 64.0)?;
         within(&key("speed"), d.speed, 1e-3, 1e3)?;
         if let Some(price) = d.price_usd_per_hour {
@@ -89,7 +80,7 @@ fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
         let key = format!("device[{second}].base");
         return Err(SpecError::value(key, found, "one base kind at most", "remove one"));
     }
-    within("device", sum as f64, 1.0, DEVICES_MAX as f64).map(|_| ())
+    count("device", sum, 1, DEVICES_MAX)
 }
 
 fn models(file: &ScenarioFile) -> Result<(), SpecError> {

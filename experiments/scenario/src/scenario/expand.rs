@@ -8,11 +8,12 @@ use super::file::{
 };
 use super::value::{MS_MAX, known, within};
 use crate::error::SpecError;
+use crate::limits::COUNT_MAX;
 use crate::zoo::{self, ZOOS};
 use orrery_sim::rng::Stream;
 
 /// The most models or applications.
-pub(super) const MODELS_MAX: usize = 4096;
+pub(super) const MODELS_MAX: usize = COUNT_MAX as usize;
 /// Beta over alpha, above which a batching effect is strong (Symphony, §5.1).
 const STRONG: f64 = 2.0;
 

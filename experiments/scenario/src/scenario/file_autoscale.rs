@@ -3,6 +3,7 @@
 use super::file::ScenarioFile;
 use super::value::{S_MAX, known, within};
 use crate::error::SpecError;
+use crate::limits::DEVICES_MAX;
 use orrery_sim::policy::autoscale;
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
@@ -59,7 +60,7 @@ impl Autoscale {
         within("autoscale.threshold", self.threshold, 0.0, 1.0)?;
         within("autoscale.spare", self.spare, 0.0, 1.0)?;
         within("autoscale.least", f64::from(self.least), 1.0, f64::from(self.most))?;
-        within("autoscale.most", f64::from(self.most), 1.0, 65_536.0)?;
+        within("autoscale.most", f64::from(self.most), 1.0, f64::from(DEVICES_MAX))?;
         within("autoscale.startup_s", self.startup_s, 0.0, S_MAX)?;
         Ok(autoscale::Config {
             kind,

@@ -157,7 +157,7 @@ impl OpenLoad {
                 Box::new(merged.map_err(|e| at_key("arrivals.trace", e))?)
             }
             Process::Llm(llm) => self.prompts(llm, &senders)?,
-            Process::Workload(workload) => self.written(workload)?,
+            Process::Workload(workload) => self.written(workload, apps)?,
             Process::Queries(queries) => self.recorded(queries, &senders)?,
         };
         let models: Vec<ModelId> = apps.iter().map(|a| a.model).collect();
@@ -182,7 +182,11 @@ impl OpenLoad {
         Ok(Box::new(source.map_err(|e| at_key("arrivals.llm.file", e))?))
     }
 
-    fn written(&self, w: &WorkloadArrivals) -> Result<Box<dyn Source>, SpecError> {
+    fn written(
+        &self,
+        w: &WorkloadArrivals,
+        apps: &[Application],
+    ) -> Result<Box<dyn Source>, SpecError> {
         let input = self.files.open("arrivals.workload.file", &w.file)?;
         let slice = if w.from_row.is_some() || w.to_row.is_some() {
             Slice::Rows { from: w.from_row.unwrap_or(0), to: w.to_row.unwrap_or(u64::MAX) }
@@ -192,8 +196,9 @@ impl OpenLoad {
         } else {
             Slice::All
         };
-        let source = CsvSource::open(input, slice).map_err(|e| at_key("arrivals.workload", e))?;
-        Ok(Box::new(source.rebased()))
+        let models = apps.iter().map(|a| a.model).collect();
+        let source = CsvSource::open_for(input, slice, models);
+        Ok(Box::new(source.map_err(|e| at_key("arrivals.workload", e))?.rebased()))
     }
 
     fn recorded(

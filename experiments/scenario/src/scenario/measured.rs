@@ -55,7 +55,7 @@ fn read(key: &str, name: &str, wanted: &str, files: &Files) -> Result<LatencyLaw
                        scenario's folder";
         SpecError::value(&at, found, allowed, remedy)
     };
-    let text = std::fs::read_to_string(&path).map_err(|e| unreadable(e.to_string()))?;
+    let text = crate::whole::read(&path).map_err(|e| unreadable(e.to_string()))?;
     let profile: ProfileFile = toml::from_str(&text)
         .map_err(|e| unreadable(e.to_string().lines().collect::<Vec<_>>().join(" ")))?;
     if profile.orrery_profile != PROFILE_VERSION {

@@ -25,6 +25,35 @@ fn line_at(text: &str, byte: usize) -> usize {
     1 + before.filter(|&&b| b == b'\n').count()
 }
 
+/// A file with its text, for the lines of messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// Its path.
+    pub path: String,
+    /// What is in it.
+    pub text: String,
+}
+
+impl Source {
+    /// A file that was read.
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Source {
+        Source { path: path.into(), text: text.into() }
+    }
+
+    /// An error about this file, with the line of its key. What is about an option of the command
+    /// line, or another file, stays as it is.
+    pub fn placed(&self, error: SpecError) -> SpecError {
+        match error.key() {
+            Some(key) if key.starts_with("--") => error,
+            Some(key) => match line_of(&self.text, key) {
+                Some(line) => error.in_file(&format!("{}:{line}", self.path)),
+                None => error.in_file(&self.path),
+            },
+            None => error.in_file(&self.path),
+        }
+    }
+}
+
 struct Place<'a> {
     table: &'a DeTable<'a>,
     value: Option<&'a DeValue<'a>>,

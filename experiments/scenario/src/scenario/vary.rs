@@ -29,19 +29,19 @@ impl Scenario {
         if changes.is_empty() {
             return Ok(self.clone());
         }
-        let mut value: Value = self
-            .text
-            .parse::<toml::Table>()
-            .map(Value::Table)
-            .map_err(|e| SpecError::Parse { file: self.path.clone(), message: e.to_string() })?;
+        let mut value: Value = self.text.parse::<toml::Table>().map(Value::Table).map_err(|e| {
+            SpecError::Parse { file: self.source.path.clone(), message: e.to_string() }
+        })?;
         for (key, new) in changes {
             match key.strip_prefix("policy.") {
                 Some(rest) => set_policy(&mut value, key, rest, new)?,
                 None => set(&mut value, key, new.clone())?,
             }
         }
-        let text = toml::to_string(&value)
-            .map_err(|e| SpecError::Parse { file: self.path.clone(), message: e.to_string() })?;
+        let text = toml::to_string(&value).map_err(|e| SpecError::Parse {
+            file: self.source.path.clone(),
+            message: e.to_string(),
+        })?;
         let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
         let keys = keys.join("`, `");
         let file: ScenarioFile = toml::from_str(&text).map_err(|e| {
@@ -75,7 +75,12 @@ impl Scenario {
         let arrivals = self.file.arrivals.iter().flat_map(|a| {
             let trace = a.trace.iter().map(|t| &t.file);
             let llm = a.llm.iter().map(|l| &l.file);
-            trace.chain(llm).chain(a.workload.iter().map(|w| &w.file))
+            let queries = a.queries.iter().map(|q| &q.file);
+            trace.chain(llm).chain(a.workload.iter().map(|w| &w.file)).chain(queries)
+        });
+        let sizes = self.file.app.iter().filter_map(|a| match &a.sizes {
+            Some(super::file::SizesLaw::Samples { file, .. }) => Some(file),
+            _ => None,
         });
         let times = self.file.app.iter().filter_map(|a| match &a.time {
             Some(
@@ -85,7 +90,7 @@ impl Scenario {
             _ => None,
         });
         let mut names: Vec<&String> = Vec::new();
-        for name in arrivals.chain(times) {
+        for name in arrivals.chain(times).chain(sizes) {
             if !names.contains(&name) {
                 names.push(name);
             }

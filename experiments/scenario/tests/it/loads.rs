@@ -132,7 +132,7 @@ fn a_workload_that_does_not_fit_the_scenario_says_so() {
     let scenario = Scenario::load(folder.join("s.toml")).unwrap();
     let fifo = &scenario.policies().unwrap()[0];
     let error = scenario.setup(1).unwrap().run(fifo, 1).unwrap_err().to_string();
-    assert!(error.contains("application 7"), "{error}");
+    assert!(error.contains("w.csv: line 3: column `app`: found `7`"), "{error}");
     std::fs::write(folder.join("w.csv"), format!("{header}\n1,0,0,1,x,5\n")).unwrap();
     let error = scenario.setup(1).err().unwrap().to_string();
     assert!(error.contains("s.toml:40") && error.contains("w.csv: line 2"), "{error}");

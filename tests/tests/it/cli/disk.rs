@@ -113,6 +113,7 @@ fn a_sweep_whose_disk_fills_up_keeps_what_is_finished_and_continues() {
     let results = place.read("r/s.csv");
     // There is room for the plan, and none for a cell.
     place.write("s.toml", SWEEP);
+    std::fs::remove_file(place.path("r/plan.json")).expect("the plan");
     let sweep = ["sweep", "s.toml", "--out", "r"];
     with_little_room(&place, 6, &sweep)
         .refused_after("finished cells are kept in r", &[".cell: ", "too large", "remedy:"]);

@@ -93,7 +93,9 @@ fn what_is_no_table_or_no_picture_is_refused() {
     let place = place();
     let plot = |args: &[&str]| place.run(&[&["plot"], args].concat());
     plot(&["r/nowhere.csv", "--out", "a.svg"]).refused(&["r/nowhere.csv", "remedy: give the path"]);
-    plot(&["a.toml", "--out", "a.svg"]).refused(&["a.toml", "`metric`", "docs/formats.md"]);
+    plot(&["a.toml", "--out", "a.svg"]).refused(&["a.toml", "found a scenario", "result table"]);
+    place.write("other.csv", "x,y\n1,2\n");
+    plot(&["other.csv", "--out", "a.svg"]).refused(&["other.csv", "`metric`", "docs/formats.md"]);
     plot(&["r/s.csv"]).refused(&["--out <FILE>"]);
     plot(&["r/s.csv", "--out", "a.pdf"]).refused(&["a.pdf", ".svg or .png"]);
     plot(&["r/s.csv", "--out", "a.toml/a.svg"]).refused(&["--out", "a.toml/a.svg", "remedy:"]);

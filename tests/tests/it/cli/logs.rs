@@ -92,7 +92,7 @@ fn a_log_that_cannot_be_read_is_named_and_leaves_no_file() {
     let before = place.files();
     for (file, says) in [
         ("nowhere.log", &["nowhere.log", "No such file", "remedy: give the path"][..]),
-        ("a.toml", &["a.toml, line 1", "orrery-log,2", "is it a schedule log"]),
+        ("a.toml", &["a.toml", "found a scenario; allowed: a schedule log", "orrery run a.toml"]),
         ("noise.log", &["noise.log, line 1", "orrery-log,2"]),
         ("empty.log", &["empty.log, line 1", "orrery-log,2"]),
         ("damaged.log", &[&line, "soon"]),

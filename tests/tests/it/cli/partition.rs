@@ -54,13 +54,21 @@ fn a_generated_problem_depends_on_its_seed_alone() {
 #[test]
 fn hopeless_problems_name_the_key_and_the_remedy() {
     for (from, to, says) in [
-        ("clusters = 2", "clusters = 0", ["clusters", "1 or more", "remedy"]),
-        ("memory_max_mb = 500.0", "memory_max_mb = 150.0", ["model.c.static_mb", "200", "150"]),
-        ("rate_max_per_s = 100.0", "rate_max_per_s = 59.0", ["model.a.rate_per_s", "60", "twice"]),
+        ("clusters = 2", "clusters = 0", ["clusters", "from 1 to 4096", "remedy"]),
+        (
+            "memory_max_mb = 500.0",
+            "memory_max_mb = 150.0",
+            ["key `model[2].static_mb`: found `c`", "200", "150"],
+        ),
+        (
+            "rate_max_per_s = 100.0",
+            "rate_max_per_s = 59.0",
+            ["key `model[0].rate_per_s`: found `a`", "60", "twice"],
+        ),
         ("clusters = 2", "clusters = 1", ["rate_max_per_s", "120", "raise"]),
         ("cost_max = 2.0", "cost_max = 1.0", ["method", "evaluations", "cost_max"]),
         ("cost_max", "cost_mx", ["cost_mx", "docs/partition.md", "remedy"]),
-        ("static_mb = 200.0", "static_mb = -1.0", ["model.c.static_mb", "-1", "from 0 on"]),
+        ("static_mb = 200.0", "static_mb = -1.0", ["model[2].static_mb", "-1", "from 0 on"]),
     ] {
         let place = Place::with("p.toml", SMALL.replace(from, to));
         place.run(&["partition", "p.toml"]).refused(&[&["p.toml"], &says[..]].concat());

@@ -153,6 +153,13 @@ impl Ran {
         self.stdout
     }
 
+    /// A check failed before there was a result: exit code 1, and an error that says all of these.
+    #[track_caller]
+    pub fn failed_a_check_saying(self, says: &[&str]) {
+        self.ended_with(1);
+        self.said(says);
+    }
+
     /// It was refused after it had said this line.
     #[track_caller]
     pub fn refused_after(mut self, line: &str, says: &[&str]) {
@@ -174,7 +181,12 @@ impl Ran {
     #[track_caller]
     pub fn refused(self, says: &[&str]) {
         self.ended_with(2);
-        let Ran { args, stdout, stderr, .. } = &self;
+        self.said(says);
+    }
+
+    #[track_caller]
+    fn said(&self, says: &[&str]) {
+        let Ran { args, stdout, stderr, .. } = self;
         assert_eq!(stdout, "", "orrery {args}: a result in spite of an error");
         assert!(stderr.starts_with("error: "), "orrery {args}:\n{stderr}");
         for what in says {

@@ -249,7 +249,7 @@ fn a_workload_that_is_damaged_is_refused_with_its_line() {
         ("10,0,0,1,100000000,x\n", &["line 3", "alone_ns", "`x`"][..]),
         ("1,0,0,1,100000000,5000000\n", &["line 3", "arrival_ns", "5 or later"]),
         ("10,0,0,1,100000000,5000000\n10,0\n", &["line 4"]),
-        ("10,9,0,1,100000000,5000000\n", &["application 9"]),
+        ("10,9,0,1,100000000,5000000\n", &["w.csv: line 3", "`app`", "found `9`"]),
     ] {
         place.write("w.csv", format!("{head}5,0,0,1,100000000,5000000\n{row}"));
         place.run(&["run", "a.toml"]).refused(says);

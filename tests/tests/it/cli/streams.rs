@@ -123,6 +123,35 @@ fn a_reader_that_goes_away_in_the_middle_is_no_error() {
     }
 }
 
+/// Not `/dev/null`, which is somewhere.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_stdout_that_is_closed_or_cannot_be_written_is_an_error() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let program = super::process::program();
+    for args in [
+        &["list"][..],
+        &["run", "a.toml"],
+        &["timeline", "a.log"],
+        &["completions", "bash"],
+        &["--help"],
+        &["--version"],
+    ] {
+        for (to, says) in [(">&-", "it is closed"), ("1</dev/null", "for reading only")] {
+            let mut command = std::process::Command::new("sh");
+            let script = format!("exec \"$0\" \"$@\" {to}");
+            command.arg("-c").arg(script).arg(program).args(args).current_dir(place.path(""));
+            let output = command.output().expect("a shell");
+            Ran::of(args, output).refused(&["error: stdout: ", says, "remedy:"]);
+        }
+    }
+    assert_eq!(place.files(), ["a.toml"]);
+    // Open for both, as some shells and programs have it.
+    let null = std::fs::File::options().read(true).write(true).open("/dev/null").expect("a device");
+    let status = place.command(&["list"]).stdout(null).status().expect("a process");
+    assert_eq!(status.code(), Some(0));
+}
+
 #[test]
 #[cfg(unix)]
 fn nobody_on_stderr_is_no_error() {

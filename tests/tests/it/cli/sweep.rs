@@ -118,7 +118,7 @@ fn ctrl_c_keeps_what_is_finished_and_the_same_command_ends_with_the_same_bytes()
     assert!(!place.path("stopped/s.csv").exists(), "no results of half a sweep");
     let names = tree(&place.path("stopped"));
     assert_eq!(names.len(), kept.len() + 1, "the plan and the cells: {:?}", names.keys());
-    place.run(&["merge", "stopped"]).refused(&["cells missing", "remedy:"]);
+    place.run(&["merge", "stopped"]).failed_a_check_saying(&["cells missing", "remedy:"]);
 
     let output = place.command(&["sweep", "s.toml", "--out", "stopped"]).output();
     let said = String::from_utf8(output.expect("a process").stderr).expect("text");
@@ -153,7 +153,7 @@ fn a_damaged_entry_is_reported_and_run_again() {
         [&bytes[..bytes.len() / 2], &b""[..], &[&bytes[..200], b"7", &bytes[201..]].concat()]
     {
         std::fs::write(&path, damage).expect("a file");
-        place.run(&["merge", "r"]).refused(&["1 of 12 cells missing"]);
+        place.run(&["merge", "r"]).failed_a_check_saying(&["1 of 12 cells missing"]);
         let output = place.command(&["sweep", "s.toml", "--out", "r"]).output().expect("a process");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(
@@ -204,6 +204,82 @@ fn a_plan_of_another_result_version_is_refused_with_what_to_do() {
     place.run(&["merge", "r"]).refused(&says);
     place.write("r/plan.json", &plan[..plan.len() / 2]);
     place.run(&["merge", "r"]).refused(&["r/plan.json", "remedy:"]);
+}
+
+/// Two labels exchanged: the numbers of one SLO under the name of another.
+#[test]
+fn a_plan_that_was_edited_is_refused() {
+    let place = place();
+    place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
+    let plan = place.read("r/plan.json");
+    let exchanged = plan.replace("slo_ms=60", "slo_ms=?").replace("slo_ms=100", "slo_ms=60");
+    place.write("r/plan.json", exchanged.replace("slo_ms=?", "slo_ms=100"));
+    let says = ["r/plan.json", "key `plan_sha256`", "not those that were written", "remedy:"];
+    place.run(&["merge", "r"]).refused(&says);
+    place.run(&["sweep", "s.toml", "--out", "r"]).refused(&says);
+    place.write("r/plan.json", plan.replace("\n", "\n "));
+    place.run(&["merge", "r"]).refused(&says);
+    std::fs::remove_file(place.path("r/plan.json")).expect("a file");
+    place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
+    assert_eq!(place.read("r/plan.json"), plan);
+}
+
+#[test]
+fn a_folder_with_another_plan_is_refused_with_the_first_difference() {
+    let place = place();
+    place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/2"]).ok();
+    let plan = place.read("r/plan.json");
+    let second = ["sweep", "s.toml", "--out", "r", "--shard", "2/2"];
+    let says = ["r/plan.json", "seeds of cell 1", "count 2, here first 1, count 3", "remedy:"];
+    place.run(&[&second[..], &["--seeds", "3"]].concat()).refused(&says);
+    for (from, to, says) in [
+        ("200.0]", "200.0, 300.0]", "its number of cells is 12, here 16"),
+        ("[60.0", "[50.0", "combination of cell 1 is slo_ms=60"),
+        ("seeds = 2", "seeds = 2\nset = { \"warm_up_s\" = 0.5 }", "specification of cell 1"),
+        ("seeds = 2", "seeds = 2\ncompare_to = \"nexus\"", "`compare_to` is fifo, here nexus"),
+        ("seeds = 2", "seeds = 2\nname = \"other\"", "its name is s, here other"),
+    ] {
+        place.write("s.toml", SWEEP.replace(from, to));
+        place.run(&second).refused(&["r/plan.json", "another sweep's", says]);
+        place.run(&["sweep", "s.toml", "--out", "r"]).refused(&["another sweep's", says]);
+    }
+    place.write("s.toml", SWEEP);
+    assert_eq!(place.read("r/plan.json"), plan);
+    place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "2/2"]).ok();
+    place.run(&["merge", "r"]).ok();
+}
+
+#[test]
+fn a_merge_without_all_cells_fails_and_names_the_plan() {
+    let place = place();
+    place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/3"]).ok();
+    let says = ["r/plan.json", "8 of 12 cells missing: 2 (", "sweep s, 12 cells", "count 2"];
+    place.run(&["merge", "r"]).failed_a_check_saying(&says);
+    assert!(!place.path("r/s.csv").exists());
+}
+
+/// Of one that was killed; while somebody works in the folder they may be of a run that is alive.
+#[test]
+#[cfg(unix)]
+fn what_a_killed_run_left_behind_is_removed_by_whoever_is_alone() {
+    let place = place();
+    place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/2"]).ok();
+    let left = ["r/.plan.json.1.tmp", "r/cells/.x.cell.1.tmp"];
+    let there = || left.iter().filter(|l| place.path(l).exists()).count();
+    for args in [&["-q", "sweep", "s.toml", "--out", "r"][..], &["merge", "r"]] {
+        left.iter().for_each(|l| place.write(l, "half"));
+        let cells = std::fs::File::open(place.path("r/cells")).expect("a folder");
+        let lock = std::process::Command::new("flock")
+            .args(["--shared", "--nonblock", "0"])
+            .stdin(cells.try_clone().expect("a file"))
+            .status();
+        assert!(lock.expect("the program `flock`").success());
+        place.run(args).ok();
+        assert_eq!(there(), 2, "somebody else was there");
+        drop(cells);
+        place.run(args).ok();
+        assert_eq!(there(), 0);
+    }
 }
 
 #[test]

@@ -1,0 +1,107 @@
+//! Kinds of files, told apart by what stands in them: whoever gets a file of another kind says which
+//! command it is for.
+
+use crate::error::SpecError;
+use toml::Table;
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// Its name, with its article.
+    pub name: &'static str,
+    /// What to do with one, `FILE` for its path.
+    pub command: &'static str,
+}
+
+/// What an emulated or a CUDA device is made to do.
+pub const DEVICE: Kind =
+    kind("a device's configuration", "orrery-replay run SCENARIO --device-config FILE");
+
+/// A kind with what it is known by.
+type Known = (Kind, fn(&Table) -> bool);
+
+const fn kind(name: &'static str, command: &'static str) -> Kind {
+    Kind { name, command }
+}
+
+/// What `orrery run` takes.
+pub const SCENARIO: Kind = kind("a scenario", "orrery run FILE");
+/// What `orrery sweep` takes.
+pub const SWEEP: Kind = kind("a sweep file", "orrery sweep FILE");
+/// What `orrery plan` takes.
+pub const PLAN: Kind = kind("a plan file", "orrery plan FILE");
+/// What `orrery reproduce` takes: a table, a study, a figure about pools.
+pub const EXPERIMENT: Kind = kind("a study or table of a paper", "orrery reproduce FILE");
+/// What `orrery partition` takes.
+pub const PARTITION: Kind = kind("a partition file", "orrery partition FILE");
+/// What `orrery regress` takes.
+pub const BASELINE: Kind = kind("a baseline", "orrery regress FILE");
+/// What `orrery-replay validate` takes.
+pub const CAMPAIGN: Kind = kind("a campaign", "orrery-replay validate FILE");
+/// What `orrery-replay profile` writes.
+pub const PROFILE: Kind = kind("a measured profile", "orrery-replay run SCENARIO --profile FILE");
+/// What `orrery run --log` writes.
+pub const LOG: Kind = kind("a schedule log", "orrery explain FILE --worst 5");
+/// What `orrery plot` takes.
+pub const TABLE: Kind = kind("a result table", "orrery plot FILE --out figure.svg");
+/// What `orrery trace record` writes.
+pub const WORKLOAD: Kind = kind("a workload", "orrery trace inspect FILE");
+/// What `orrery sweep` keeps in its folder.
+pub const CELLS: Kind = kind("the plan of a sweep's folder", "orrery merge DIR");
+
+/// The first that fits is meant.
+const TOML: &[Known] = &[
+    (BASELINE, |t| t.contains_key("rerun")),
+    (PROFILE, |t| t.contains_key("orrery_profile")),
+    (CAMPAIGN, |t| t.contains_key("grid")),
+    (EXPERIMENT, |t| {
+        let of_figures = ["show", "column", "search", "bounds", "cases", "slo_x_p99", "extends"];
+        has(t, &of_figures)
+    }),
+    (PLAN, |t| has(t, &["instance", "pools", "scenario_file"])),
+    (SWEEP, |t| t.get("scenario").is_some_and(|s| s.is_str()) || has(t, &["axis", "point"])),
+    (PARTITION, |t| has(t, &["clusters", "generate"])),
+    (SCENARIO, |t| has(t, &["policies", "model", "app", "zoo", "arrivals", "closed_loop"])),
+];
+
+fn has(table: &Table, keys: &[&str]) -> bool {
+    keys.iter().any(|k| table.contains_key(*k))
+}
+
+/// The kind of a file, as far as its text tells.
+pub fn of(text: &str) -> Option<Kind> {
+    let first = text.lines().next().unwrap_or_default();
+    if first.starts_with("orrery-log,") {
+        return Some(LOG);
+    }
+    if first.starts_with('{') {
+        return text.contains("\"spec_sha256\"").then_some(CELLS);
+    }
+    let columns: Vec<&str> = first.split(',').collect();
+    let is = |names: &[&str]| names.iter().all(|n| columns.contains(n));
+    if is(&["arrival_ns", "app", "model"]) {
+        return Some(WORKLOAD);
+    }
+    let tables = [&["metric", "axes"][..], &["share", "quantity"], &["from_ns", "quantity"]];
+    if tables.into_iter().any(is) || is(&["device", "start_ns"]) {
+        return Some(TABLE);
+    }
+    let table = text.parse::<Table>().ok()?;
+    TOML.iter().find(|(_, is)| is(&table)).map(|(kind, _)| *kind)
+}
+
+/// The error of a file that cannot be read as what was wanted: if it is of another kind, that.
+pub fn instead(wanted: Kind, file: &str, text: &str, error: SpecError) -> SpecError {
+    match of(text) {
+        Some(found) if found.name != wanted.name => found.instead_of(wanted, file),
+        _ => error,
+    }
+}
+
+impl Kind {
+    /// The error of a file of this kind where another was wanted.
+    pub fn instead_of(self, wanted: Kind, file: &str) -> SpecError {
+        let remedy = format!("this file is for `{}`", self.command.replace("FILE", file));
+        SpecError::value("FILE", self.name, wanted.name, remedy).in_file(file)
+    }
+}

@@ -1,0 +1,22 @@
+//! How many of anything a file may ask for. Whatever is counted out in memory has one of these limits.
+
+use crate::error::SpecError;
+
+/// The most instances of a pool, models, copies, sub-clusters.
+pub const COUNT_MAX: u32 = 4096;
+/// The most devices of a scenario, all kinds together.
+pub const DEVICES_MAX: u32 = 100_000;
+/// The most seeds.
+pub const SEEDS_MAX: u32 = 1_000_000;
+
+/// Passes when a count is from `least` to `most`.
+///
+/// # Errors
+/// Names the key, what was found and what is allowed.
+pub fn count(key: &str, found: u64, least: u32, most: u32) -> Result<(), SpecError> {
+    if (u64::from(least)..=u64::from(most)).contains(&found) {
+        return Ok(());
+    }
+    let allowed = format!("a whole number from {least} to {most}");
+    Err(SpecError::value(key, found, allowed, format!("correct `{key}`")))
+}
