@@ -171,3 +171,28 @@ fn the_program_has_no_polars() {
     assert!(tree.contains("cudarc") && tree.contains("orrery-sim"), "{}", text(&output.stderr));
     assert!(!tree.contains("polars"), "{tree}");
 }
+
+#[test]
+fn a_file_of_another_kind_says_which_command_it_is_for() {
+    let home = home();
+    let at = home.path();
+    for (args, words) in [
+        (&["validate", "one-model.toml"][..], ["found a scenario", "orrery run one-model.toml"]),
+        (
+            &["run", "smoke.toml", "--policy", "fifo", "--out", "x"],
+            ["found a campaign", "orrery-replay validate smoke.toml"],
+        ),
+    ] {
+        refused(at, args, &words);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_stdout_that_is_closed_is_an_error() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "exec \"$0\" devices >&-", env!("CARGO_BIN_EXE_orrery-replay")]);
+    let output = command.output().expect("a shell");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).starts_with("error: stdout: it is closed"));
+}

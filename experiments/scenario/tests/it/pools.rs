@@ -2,6 +2,7 @@
 
 use crate::base::{NAME, refused};
 use orrery_scenario::Scenario;
+use orrery_scenario::scenario::InputFile;
 
 const G4: &str = "[[device]]\nkind = \"g4dn.xlarge\"\ncount = 2\nprice_usd_per_hour = 0.526\n";
 const R5: &str = "[[device]]\nkind = \"r5n.large\"\ncount = 9\nprice_usd_per_hour = 0.149\n";
@@ -190,6 +191,9 @@ fn a_recorded_list_of_queries_is_replayed_query_by_query() {
                 [[app]]\nname = \"a\"\nmodel = \"m\"\n[arrivals]\nqueries = { file = \"q.csv\" }\n";
     let name = folder.join("s.toml").display().to_string();
     let scenario = Scenario::from_text(&name, text).unwrap();
+    // What the list holds is part of what the results depend on.
+    let list = InputFile::Path("q.csv".to_string(), folder.join("q.csv"));
+    assert_eq!(scenario.inputs(), [list]);
     let run = scenario.setup(1).unwrap().run(&scenario.policies().unwrap()[0], 1).unwrap();
     // 0 to 5, 5 to 8 (7 ms after its arrival: in time), 20 to 24.
     assert_eq!(run.total().ends[..2], [3, 0]);

@@ -262,7 +262,7 @@ fn a_message_names_the_file_at_fault_and_its_line() {
             "clusters = 2",
             "clusters = 2\nmemory_max_mb = 0.5",
             &["partition", "partition.toml"],
-            "partition.toml:3: key `model[0].static_mb`",
+            "partition.toml:6: key `model[0].static_mb`",
         ),
     ];
     for (file, from, to, args, says) in faults {

@@ -249,6 +249,22 @@ fn a_folder_with_another_plan_is_refused_with_the_first_difference() {
     place.run(&["merge", "r"]).ok();
 }
 
+/// Equal cells are one file, written by several workers: as by two containers whose processes have
+/// the same id.
+#[test]
+fn writers_with_the_same_process_id_do_not_meet() {
+    let place = place();
+    let values = ["60.0"; 100].join(", ");
+    let sweep = "scenario = \"a.toml\"\nseeds = 1\npolicies = [\"fifo\"]\n\
+                 set = { \"arrivals.requests\" = 5 }\n[[axis]]\nkey = \"model.bert.slo_ms\"\n";
+    place.write("s.toml", format!("{sweep}values = [{values}]\n"));
+    for out in ["one", "two", "three"] {
+        place.run(&["-q", "sweep", "s.toml", "--out", out, "--jobs", "4"]).ok();
+        let left = tree(&place.path(out)).into_keys().filter(|k| k.starts_with("cells/")).count();
+        assert_eq!(left, 1);
+    }
+}
+
 #[test]
 fn a_merge_without_all_cells_fails_and_names_the_plan() {
     let place = place();
