@@ -185,6 +185,7 @@ impl Search {
         longer: u32,
     ) -> Result<Probe, SpecError> {
         let setup = endless(scenario.clone()).setup(seed)?;
+        setup.check_policy(policy)?;
         let rule = self.rule(scenario, &setup, policy)?.longer(longer);
         let judge = Judge::new(rule, setup.slo.len());
         let (sources, built) = (setup.sources(seed)?, setup.policy(policy, seed));

@@ -145,6 +145,7 @@ impl<'a> Bench<'a> {
             arrivals.requests = Some(REQUESTS_ENDLESS);
         }
         let setup = scenario.setup(seed)?;
+        setup.check_policy(self.policy)?;
         let rule = Rule { stop, ..self.rule(&scenario, &setup, rate_per_s) }.longer(longer);
         let types = &self.problem.plan.instance;
         let kinds = scenario.file.device.iter();

@@ -269,6 +269,17 @@ impl SweepFile {
                 remedy,
             );
         }
+        // Each cell has the same seeds: that is what pairs them.
+        let own = |k: &&String| k.as_str() == "seed";
+        let in_axis = self.axis.iter().position(|a| a.keys.iter().any(|k| own(&k)));
+        let in_point = self.point.iter().position(|p| p.set.keys().any(|k| own(&k)));
+        let key = in_axis.map(|i| format!("axis[{i}].key"));
+        if let Some(key) = key.or_else(|| in_point.map(|i| format!("point[{i}].set"))) {
+            let allowed = "any key but `seed`: all cells have the same seeds";
+            let remedy =
+                "set `seeds` (or `--seeds`), the number of seeds from the scenario's `seed` on";
+            return wrong(key, "`seed`".into(), allowed, remedy);
+        }
         let mut names: Vec<&str> = Vec::new();
         for (i, axis) in self.axis.iter().enumerate() {
             if axis.keys.is_empty() {

@@ -178,6 +178,7 @@ fn what_is_wrong_with_a_sweep_is_said_before_anything_runs() {
         ("seeds = 2", "seeds = 0", "seeds"),
         ("a.toml", "b.toml", "b.toml"),
         ("60.0", "0.001", "allow_hopeless_slo"),
+        ("model.bert.slo_ms", "seed", "all cells have the same seeds"),
     ] {
         place.write("s.toml", SWEEP.replace(from, to));
         place.run(&["sweep", "s.toml", "--out", "r"]).refused(&[says]);
