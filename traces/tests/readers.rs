@@ -282,7 +282,7 @@ proptest! {
     #[test]
     fn a_generated_workload_reads_back(
         rows in prop::collection::vec(
-            (0..=u64::MAX / 64, any::<u32>(), any::<u32>(), 1..=u32::MAX, any::<u64>(), 1..u64::MAX),
+            (0..=u64::MAX / 64, any::<u32>(), any::<u32>(), 1..=orrery_sim::request::SIZE_MAX, any::<u64>(), 1..u64::MAX),
             1..50,
         ),
     ) {

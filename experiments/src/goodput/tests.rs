@@ -132,7 +132,8 @@ fn batching(slo_ms: f64) -> Scenario {
     let s = scenario("poisson = { rate_per_s = 100.0 }", slo_ms, 1);
     let table = "x = { affine = { alpha_ms = 1.0, beta_ms = 4.0 } }";
     let law = table.parse::<toml::Table>().unwrap()["x"].clone();
-    s.with(&[("model.m.latency".to_string(), law)]).unwrap()
+    let preempt = ("device[0].can_preempt".to_string(), Value::Boolean(true));
+    s.with(&[("model.m.latency".to_string(), law), preempt]).unwrap()
 }
 
 /// The closed form: a batch of k takes `k + 4` ms, so at most `k / (k + 4)` requests/ms are answered in

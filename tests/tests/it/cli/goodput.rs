@@ -67,7 +67,7 @@ fn an_slo_that_can_never_be_met_gives_zero_and_says_so() {
     place.run(&goodput(&[])).refused(&["allow_hopeless_slo"]);
     place.write("two.toml", format!("allow_hopeless_slo = true\n{hopeless}"));
     let text = place.run(&goodput(&[])).ok();
-    assert!(text.contains("never good") && text.contains("goodput is 0"), "{text}");
+    assert!(text.contains("never-good: no load") && text.contains("goodput is 0"), "{text}");
 }
 
 #[test]

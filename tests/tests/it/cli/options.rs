@@ -168,7 +168,7 @@ fn a_study_that_extends_what_is_not_there_is_told_what_there_is() {
 fn a_sweep_of_searches_has_no_finish_rate_to_narrow() {
     let place = Place::with(
         "s.toml",
-        "scenario = \"x.toml\"\n[goodput]\n[[axis]]\nkey = \"seed\"\nvalues = [1]\n",
+        "scenario = \"x.toml\"\n[goodput]\n[[axis]]\nkey = \"warm_up_s\"\nvalues = [1.0]\n",
     );
     let args = ["sweep", "s.toml", "--until-ci", "0.1"];
     place.run(&args).refused(&["s.toml", "`until_ci`", "[goodput]", "remedy: "]);
