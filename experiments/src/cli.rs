@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The version of the program and that of its results.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (results version 2)");
-const _: () = assert!(orrery_results::RESULT_VERSION == 2, "raise the number in VERSION as well");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (results version 3)");
+const _: () = assert!(orrery_results::RESULT_VERSION == 3, "raise the number in VERSION as well");
 
 /// A deterministic simulator of the published DNN-inference schedulers.
 #[derive(Debug, Parser)]
