@@ -183,6 +183,7 @@ mod tests {
             "clockwork[preset=paper]",
             "clockwork[estimator=static-mean,max_batch=16]",
             "clockwork[sizes=all,max_batch=64]",
+            "clockwork[probe_s=2.5]",
             "orloj",
             "orloj[estimate=quantile,quantile=0.99,order=ascending,relearn_every=100]",
             "symphony",

@@ -4,6 +4,7 @@
 
 mod cli;
 mod clockwork_cluster;
+mod clockwork_lost_size;
 mod determinism;
 mod differential;
 mod example_policy;

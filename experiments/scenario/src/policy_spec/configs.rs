@@ -127,6 +127,7 @@ pub(super) fn clockwork_config(p: &mut Params) -> Result<clockwork::Config, Spec
         lag: p.span_ms("lag_ms", config.lag)?,
         max_batch: p.count("max_batch", config.max_batch)?,
         max_exec: p.span_ms("max_exec_ms", config.max_exec)?,
+        probe: Span::from_ms_f64(1e3 * p.number("probe_s", 0.0, 0.0..=86_400.0)?),
     })
 }
 
