@@ -145,13 +145,17 @@ impl Setup {
     /// Runs a policy and shows the run to one more observer.
     ///
     /// # Errors
-    /// When the workload cannot be made, or a source fails in mid-stream.
+    /// When the policy needs a profiler and there is none, the workload cannot be made, or a source
+    /// fails in mid-stream.
     pub fn run_with<O: Observer>(
         &self,
         policy: &PolicySpec,
         seed: u64,
         observer: O,
     ) -> Result<Run<O>, SpecError> {
+        if policy.needs_profiler() && self.world.core.profiler.is_none() {
+            return Err(policy.without_profiler());
+        }
         let metrics = Metrics::new(self.window, self.exact);
         let built = self.policy(policy, seed);
         let mut finished = simulate(&self.world, self.sources(seed)?, built, (metrics, observer));

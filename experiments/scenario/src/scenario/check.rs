@@ -42,7 +42,11 @@ pub(super) fn policies(file: &ScenarioFile) -> Result<Vec<PolicySpec>, SpecError
             let found = format!("`{text}` again");
             return Err(SpecError::value(key, found, "each policy once", "remove one of them"));
         }
-        specs.push(PolicySpec::parse(text).map_err(|e| at_policy(key, e))?);
+        let spec = PolicySpec::parse(text).map_err(|e| at_policy(key.clone(), e))?;
+        if spec.needs_profiler() && file.profiler.is_none() {
+            return Err(at_policy(key, spec.without_profiler()));
+        }
+        specs.push(spec);
     }
     Ok(specs)
 }
