@@ -160,6 +160,22 @@ impl PolicySpec {
         }
     }
 
+    /// Whether it learns from measurements that only a profiler makes.
+    pub fn needs_profiler(&self) -> bool {
+        matches!(&self.config, Config::Orloj(c) if c.relearn_every > 0)
+    }
+
+    /// That it does, where there is none.
+    pub(crate) fn without_profiler(&self) -> SpecError {
+        SpecError::Policy {
+            policy: self.text.clone(),
+            message: "relearn_every needs a profiler, and there is none".into(),
+            remedy: "add `[profiler]` to the scenario (`every = 1`, `delay_ms = 0.0`), or leave \
+                     relearn_every out"
+                .into(),
+        }
+    }
+
     /// The policy before its start. `seed` names the streams of policies that draw numbers.
     pub fn build(&self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
         match &self.config {
@@ -228,15 +244,19 @@ mod tests {
             "clockwork[preset=paper]",
             "clockwork[estimator=static-mean,max_batch=16]",
             "clockwork[sizes=all,max_batch=64]",
+            "clockwork[probe_s=2.5]",
             "orloj",
             "orloj[estimate=quantile,quantile=0.99,order=ascending,relearn_every=100]",
             "symphony",
             "symphony[preset=paper]",
+            "symphony[stale_gpu_timer=true]",
             "symphony[dispatch=timeout,timeout_pct=12.5,gpu=smallest-id]",
             "symphony[gather=fcfs,dispatch=eager,ctrl_ms=0.025,sample_ms=10,max_batch=32]",
             "symphony[preset=paper,dispatch=latest,data_ms=0.075,window=7,margin_ms=0]",
             "shepherd",
             "shepherd[preset=paper]",
+            "shepherd[return=on-report,expired_head_bug=false]",
+            "shepherd[preset=paper,return=at-once]",
             "shepherd[expired_head_bug=true,factor=2.5,data_ms=0.05,max_batch=32]",
             "timeout",
             "timeout[max_batch=8,max_wait_ms=2.5,drop_expired=true]",

@@ -158,18 +158,21 @@ impl Setup {
         }
     }
 
-    /// Passes when the devices can do what the policy needs.
+    /// Passes when the run has what the policy needs.
     ///
     /// # Errors
-    /// When the policy stops batches and a device cannot.
+    /// When the policy stops batches and a device cannot, or it learns from a profiler and there is none.
     pub fn check_policy(&self, policy: &PolicySpec) -> Result<(), SpecError> {
+        if policy.needs_profiler() && self.world.core.profiler.is_none() {
+            return Err(policy.without_profiler());
+        }
         policy.check_devices(self.world.core.devices.iter().all(|d| d.can_preempt))
     }
 
     /// Runs a policy and shows the run to one more observer.
     ///
     /// # Errors
-    /// When the devices cannot do what the policy needs, the workload cannot be made, or a source
+    /// When the run lacks what the policy needs, the workload cannot be made, or a source
     /// fails in mid-stream.
     pub fn run_with<O: Observer>(
         &self,

@@ -27,6 +27,10 @@
 //! - EstimateBatchLatency is not defined. `estimate=mean` is Eq. 5; `estimate=quantile` takes a high
 //!   quantile of Eq. 9's law instead.
 //! - L is the batch latency of a request's own application with companions of the mixture (§4.3).
+//! - The feedback loop's window is not given. `relearn_every` renews an application's law from its
+//!   latest 2,000 measurements, and the applications' shares from the latest 10,000 arrivals of the
+//!   model: measurements are of answered requests only, and would weigh all applications alike once
+//!   each has as many as are kept.
 //! - Sizes above `max_exec` are not served (Clockwork's rule, on which Orloj is built), unless even
 //!   a batch of one exceeds it; zero turns the rule off.
 //!
@@ -37,10 +41,13 @@ use super::free_devices::FreeDevices;
 use super::score::ScoreTable;
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::distribution::Histogram;
-use crate::profile::{AppProfile, ModelProfile};
+use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
 use std::cmp::Ordering;
+
+mod relearn;
+use relearn::Learner;
 
 /// EstimateBatchLatency of Algorithm 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -194,8 +201,7 @@ struct Model<Q> {
     tables: Vec<AppTables>,
     pending: Q,
     waiting: usize,
-    measured: Vec<Vec<Span>>,
-    since_relearnt: u32,
+    learner: Learner,
 }
 
 /// The policy. See the module's text.
@@ -208,10 +214,6 @@ pub struct Orloj<Q = ScanPending> {
     batch: Vec<RequestId>,
     late: Vec<RequestId>,
 }
-
-/// Bins of a renewed profile, and the measurements of an application that it is made of.
-const BINS: usize = 64;
-const MEASURED: usize = 2_000;
 
 impl Orloj {
     /// Orloj with laws from the profiles.
@@ -230,8 +232,7 @@ impl<Q: Pending + Default> Orloj<Q> {
                 tables: Vec::new(),
                 pending: Q::default(),
                 waiting: 0,
-                measured: vec![Vec::new(); p.apps.len()],
-                since_relearnt: 0,
+                learner: Learner::new(p),
             };
             model.tables = model.build_tables(&config);
             model
@@ -303,6 +304,9 @@ impl<Q: Pending + Default> Orloj<Q> {
 
     fn arrive(&mut self, r: &Request) {
         let m = &mut self.models[r.model.index()];
+        if self.config.relearn_every > 0 {
+            m.learner.arrived(r.app.index());
+        }
         let viable = (1u32 << m.sizes.len()) - 1;
         let app = m.table_of(r);
         m.pending.insert(Entry { id: r.id, app, deadline: r.deadline, viable });
@@ -312,22 +316,8 @@ impl<Q: Pending + Default> Orloj<Q> {
     /// The feedback loop of §3.2: the profile is made anew from the latest measurements.
     fn learn(&mut self, model: usize, app: usize, alone: Span) {
         let m = &mut self.models[model];
-        if m.measured.len() <= app {
-            return;
-        }
-        if m.measured[app].len() >= MEASURED {
-            m.measured[app].remove(0);
-        }
-        m.measured[app].push(alone);
-        m.since_relearnt += 1;
-        if m.since_relearnt >= self.config.relearn_every {
-            m.since_relearnt = 0;
-            for (profile, samples) in m.profile.apps.iter_mut().zip(&m.measured) {
-                if samples.len() >= BINS {
-                    let law = Histogram::from_samples(samples, BINS);
-                    *profile = Some(AppProfile { weight: samples.len() as f64, law });
-                }
-            }
+        if m.learner.measured(app, alone) >= self.config.relearn_every {
+            m.learner.renew(&mut m.profile);
             m.tables = m.build_tables(&self.config);
         }
     }

@@ -15,10 +15,18 @@
 //!         idle:  execute candidate(GPU, m)
 //!         busy:  B <- the larger candidate of m and of the model that it runs
 //!                if |B| >= factor · |running batch|: preempt; then execute B
-//! on preempted:           the stopped requests that are not in B return to their queue;
-//!                         execute B; do for their model what a request of it does
+//!                (return=at-once: the stopped requests that are not in B return to their queue)
+//!     if some B was of another model: do for it what a request of it does (follow_up=new)
+//! on preempted:           execute B
+//!                         (return=on-report: the stopped requests return only now)
 //! always first:           drop what could not be in time even alone
 //! ```
+//!
+//! With `return=at-once` a GPU that comes later in the loop may put stopped requests into a batch of
+//! its own while the device that ran them has not reported yet. Until it has, they belong to the
+//! stopped batch: the new one is decided on, can itself be stopped again, and is sent in the instant
+//! of the last report that it waits for. If a batch ends before it can be stopped, its result stands,
+//! and its requests leave wherever they were put.
 //!
 //! The GPU idles for `d_ctrl + d_data·b` before each batch. A device that cannot preempt is never
 //! asked to; it then runs plain largest-batch-first.
@@ -33,19 +41,24 @@
 //!   pseudo-code is silent or misprinted; so does this.
 //!
 //! # Differences from the released code (Symphony's Flex)
-//! - `expired_head_bug=true` brings back that requests are dropped only once the *latest* deadline
-//!   of their queue is hopeless, so that one expired head blocks its model. Off by default.
+//! - That code drops requests only once the *latest* deadline of their queue is hopeless, so that one
+//!   expired head blocks its model. So does this by default; `expired_head_bug=false` is mended.
 //! - Ties between models go to the smallest; GPUs are looked at by id, the idle ones first. There it
 //!   is the order of a hash table.
 //! - All queues lose what is hopeless at every event, there only the queues that are looked at.
-//! - Stopped requests return when the device reports, not at once, and an idle GPU takes them; the
-//!   next batch starts then.
+//! - `return=at-once` is released; with `return=on-report` stopped requests return when the device
+//!   reports, an idle GPU takes them, and the reserves of the next batch begin then. With one model,
+//!   and results that take no time, the two are the same.
 //! - `follow_up=new` is released: after a preemption the arrival's loop is repeated for the *new*
 //!   batch's model. `follow_up=preempted` is the pseudo-code's.
 
+mod config;
 mod gpus;
 mod queue;
 mod running;
+mod stop;
+
+pub use self::config::{Config, FollowUp, Return};
 
 use self::gpus::{Batch, Gpus};
 use self::queue::{Queue, Queues, Waiting};
@@ -53,55 +66,9 @@ use super::free_devices::did_not_run;
 use super::{Actions, Event, Exec, Known, Outcome, Policy};
 use crate::cluster::Change;
 use crate::profile::ModelProfile;
-use crate::request::{DeviceId, Drop, ModelId, RequestId};
-use crate::time::{Span, Time};
+use crate::request::{ActionId, DeviceId, Drop, ModelId, RequestId};
+use crate::time::Time;
 use std::collections::BTreeSet;
-
-/// For which model the arrival's loop is repeated after a preemption.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FollowUp {
-    /// The new batch's (released).
-    New,
-    /// That of the requests that returned (paper).
-    Preempted,
-}
-
-/// Shepherd's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// A batch is stopped for one so many times its size; above 1. Released: 3.03; paper: 3.
-    pub factor: f64,
-    /// Delay of a decision. Released: 25 us.
-    pub ctrl: Span,
-    /// Delay of each request's input. Released: 75 us.
-    pub data: Span,
-    /// Whose loop follows a preemption.
-    pub follow_up: FollowUp,
-    /// Whether an expired head blocks its model, as in the released code.
-    pub expired_head_bug: bool,
-    /// The most requests of a batch; no more than the profile has measured. Released: 499.
-    pub max_batch: u32,
-}
-
-impl Config {
-    /// What the authors' code does, but for the bug.
-    pub fn released() -> Config {
-        Config {
-            factor: 3.03,
-            ctrl: Span::from_us(25),
-            data: Span::from_us(75),
-            follow_up: FollowUp::New,
-            expired_head_bug: false,
-            max_batch: 499,
-        }
-    }
-
-    /// What the paper says; the network's delays are the scenario's.
-    pub fn paper() -> Config {
-        let (ctrl, data) = (Span::ZERO, Span::ZERO);
-        Config { factor: 3.0, ctrl, data, follow_up: FollowUp::Preempted, ..Config::released() }
-    }
-}
 
 /// The policy. See the module's text.
 pub struct Shepherd {
@@ -110,6 +77,8 @@ pub struct Shepherd {
     gpus: Gpus,
     /// Models for which the arrival's loop is to be repeated.
     again: BTreeSet<usize>,
+    /// Requests of stopped batches whose devices have not reported, but for those that were dropped.
+    held: BTreeSet<RequestId>,
     ids: Vec<RequestId>,
 }
 
@@ -119,8 +88,8 @@ impl Shepherd {
         let queue =
             |p: &ModelProfile| Queue::new(config.ctrl, config.data, &p.estimates(config.max_batch));
         let queues = Queues::new(profiles.iter().map(queue).collect(), config.expired_head_bug);
-        let (gpus, again, ids) = (Gpus::default(), BTreeSet::new(), Vec::new());
-        Shepherd { config, queues, gpus, again, ids }
+        let (gpus, again, held) = (Gpus::default(), BTreeSet::new(), BTreeSet::new());
+        Shepherd { config, queues, gpus, again, held, ids: Vec::new() }
     }
 
     /// What a GPU that has become free does: the largest batch of all models.
@@ -172,7 +141,7 @@ impl Shepherd {
             }
         }
         if self.is_worth(best.0, running) {
-            self.preempt(gpu, best.1, best.0, out);
+            self.preempt(now, gpu, best.1, best.0, out);
             if best.1 != model && self.config.follow_up == FollowUp::New {
                 self.again.insert(best.1);
             }
@@ -208,22 +177,6 @@ impl Shepherd {
         small.any(|(size, first)| self.is_worth(queue.candidate_with(now, size, first), size))
     }
 
-    /// Stops a batch for a larger one, which is set aside until the device has stopped.
-    fn preempt(&mut self, gpu: usize, model: usize, size: usize, out: &mut Actions) {
-        let stopped = self.gpus.preemptible(gpu).expect("it is running");
-        let (action, running) = (stopped.action, stopped.requests.len());
-        let mut then = Vec::with_capacity(size);
-        if stopped.model == model {
-            then.extend_from_slice(&stopped.requests);
-        }
-        for w in &stopped.requests {
-            out.why(w.id, || format!("its batch of {running} is stopped for one of {size}"));
-        }
-        self.queues.take(model, size - then.len(), &mut then);
-        self.gpus.stop_for(gpu, model, then);
-        out.preempt(action);
-    }
-
     fn take(&mut self, model: usize, size: usize) -> Vec<Waiting> {
         let mut batch = Vec::with_capacity(size);
         self.queues.take(model, size, &mut batch);
@@ -238,20 +191,37 @@ impl Shepherd {
         requests: Vec<Waiting>,
         out: &mut Actions,
     ) {
+        self.gpus.give(gpu, Batch::new(now, model, requests));
+        self.gpus.list(gpu);
+        self.send(gpu, out);
+    }
+
+    /// Sends the batch that was decided on for a GPU, if nothing holds it up; whether nothing does.
+    fn send(&mut self, gpu: usize, out: &mut Actions) -> bool {
         let Config { ctrl, data, .. } = self.config;
-        let size = requests.len();
+        let is_up = self.gpus.is_up(gpu);
+        let Some(batch) = self.gpus.unsent_batch(gpu) else { return false };
+        if batch.requests.iter().any(|w| self.held.contains(&w.id)) {
+            return false;
+        }
+        let (model, size, decided) = (batch.model, batch.requests.len(), batch.decided);
+        if size == 0 || !is_up {
+            return true;
+        }
         self.ids.clear();
-        self.ids.extend(requests.iter().map(|w| w.id));
+        self.ids.extend(batch.requests.iter().map(|w| w.id));
         out.why_all(&self.ids, || {
             let waiting = self.queues[model].len();
             format!("batch of {size}, the largest candidate; {waiting} of its model still wait")
         });
-        let (device, earliest) = (DeviceId(gpu as u32), now + ctrl + data * size as u64);
+        let (device, earliest) = (DeviceId(gpu as u32), decided + ctrl + data * size as u64);
         let exec = Exec { earliest, ..Exec::now(device, ModelId(model as u32)) };
         let action = out.exec(exec, &self.ids);
-        self.gpus.give(gpu, Batch::new(action, model, requests));
-        // While it was being stopped, its GPU was not looked at.
+        self.gpus.sent(gpu, action);
+        self.gpus.list(gpu);
+        // Until now its GPU may not have been looked at.
         self.queues.note_change(model);
+        true
     }
 
     fn drop_hopeless(&mut self, now: Time, out: &mut Actions) {
@@ -261,43 +231,49 @@ impl Shepherd {
                 format!("even alone, from now, it would end {late} after its deadline")
             });
             out.end(lost.id, Drop::Infeasible);
+            self.held.remove(&lost.id);
         }
     }
 
-    fn result(&mut self, now: Time, gpu: usize, outcome: Outcome, out: &mut Actions) {
-        let Batch { model, requests, then, .. } = self.gpus.take(gpu);
-        let (next, mut then) = then.unwrap_or_default();
+    /// A batch that was not to be stopped is over.
+    fn ended(&mut self, now: Time, gpu: usize, outcome: Outcome, out: &mut Actions) {
+        let Batch { model, requests, .. } = self.gpus.take(gpu);
         let mut returned = BTreeSet::new();
         match outcome {
-            // It ended before it could be stopped.
-            Outcome::Done { .. } => then.retain(|w| !requests.contains(w)),
+            Outcome::Done { .. } => {}
             Outcome::Rejected(_) => {
-                then.retain(|w| !requests.contains(w));
                 for w in &requests {
                     out.why(w.id, || did_not_run(outcome));
                     out.end(w.id, Drop::Refused);
                 }
             }
             Outcome::Preempted { .. } | Outcome::Cancelled => {
-                for &w in requests.iter().filter(|w| !then.contains(w)) {
-                    out.why(w.id, || format!("{}; it waits again", did_not_run(outcome)));
-                    self.queues.give_back(model, w);
-                    returned.insert(model);
-                }
-            }
-        }
-        if !self.gpus.is_up(gpu) {
-            for w in then.drain(..) {
-                self.queues.give_back(next, w);
-                returned.insert(next);
+                self.return_all(model, &requests, outcome, out);
+                returned.insert(model);
             }
         }
         self.drop_hopeless(now, out);
-        if !then.is_empty() {
-            self.execute(now, gpu, next, then, out);
-        } else if self.gpus.is_up(gpu) {
+        if self.gpus.is_up(gpu) {
             self.completed(now, gpu, out);
         }
+        self.follow(now, returned, out);
+    }
+
+    fn return_all(
+        &mut self,
+        model: usize,
+        requests: &[Waiting],
+        outcome: Outcome,
+        out: &mut Actions,
+    ) {
+        for &w in requests {
+            out.why(w.id, || format!("{}; it waits again", did_not_run(outcome)));
+            self.queues.give_back(model, w);
+        }
+    }
+
+    /// What follows when requests of these models have returned.
+    fn follow(&mut self, now: Time, returned: BTreeSet<usize>, out: &mut Actions) {
         for model in returned {
             match self.config.follow_up {
                 FollowUp::Preempted => self.arrived(now, model, out),
@@ -305,20 +281,25 @@ impl Shepherd {
             }
         }
     }
+
+    fn result(
+        &mut self,
+        now: Time,
+        action: ActionId,
+        gpu: usize,
+        outcome: Outcome,
+        out: &mut Actions,
+    ) {
+        match self.gpus.end_stop(gpu, action) {
+            Some(stopped) => self.stopped(now, gpu, &stopped, outcome, out),
+            None => self.ended(now, gpu, outcome, out),
+        }
+    }
 }
 
 impl Policy for Shepherd {
     fn name(&self) -> String {
-        let Config { factor, ctrl, data, follow_up, expired_head_bug, max_batch } = self.config;
-        let follow_up = match follow_up {
-            FollowUp::New => "new",
-            FollowUp::Preempted => "preempted",
-        };
-        let (ctrl, data) = (ctrl.as_ms_f64(), data.as_ms_f64());
-        format!(
-            "shepherd[factor={factor},ctrl_ms={ctrl},data_ms={data},follow_up={follow_up},\
-             expired_head_bug={expired_head_bug},max_batch={max_batch}]"
-        )
+        self.config.name()
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
@@ -334,7 +315,9 @@ impl Policy for Shepherd {
                 self.drop_hopeless(now, out);
                 self.arrived(now, model, out);
             }
-            Event::Result { device, outcome, .. } => self.result(now, device.index(), outcome, out),
+            Event::Result { action, device, outcome, .. } => {
+                self.result(now, action, device.index(), outcome, out);
+            }
             Event::Device(device, Change::Up) => {
                 let gpu = self.gpus.add(known.devices()[device.index()].can_preempt);
                 self.drop_hopeless(now, out);

@@ -53,6 +53,7 @@ impl Case {
             lag: span(&mut rng, 12),
             max_batch: 1 + rng.below(8) as u32,
             sizes: if rng.below(2) == 0 { Sizes::Profile } else { Sizes::All },
+            probe: span(&mut rng, 30) * rng.below(2),
             ..Config::released()
         };
         let mut at = Time::ZERO;

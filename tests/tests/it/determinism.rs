@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// Every policy, and every parameter that chooses another branch of one.
-pub const POLICIES: [&str; 41] = [
+pub const POLICIES: [&str; 43] = [
     "clipper",
     "clipper[preset=paper]",
     "clipper[sizing=fixed,size=16,default_reply=false]",
@@ -53,9 +53,11 @@ pub const POLICIES: [&str; 41] = [
     "symphony[preset=paper]",
     "symphony[dispatch=eager,resp_ms=0]",
     "symphony[gather=fcfs,dispatch=timeout,timeout_pct=20,gpu=smallest-id]",
+    "symphony[stale_gpu_timer=true]",
     "shepherd",
     "shepherd[preset=paper]",
-    "shepherd[expired_head_bug=true,factor=2]",
+    "shepherd[expired_head_bug=false]",
+    "shepherd[expired_head_bug=false,return=on-report,factor=2]",
     "kairos",
     "kairos[preset=paper]",
     "ribbon",

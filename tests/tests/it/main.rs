@@ -4,6 +4,7 @@
 
 mod cli;
 mod clockwork_cluster;
+mod clockwork_lost_size;
 mod determinism;
 mod differential;
 mod example_policy;
@@ -13,11 +14,10 @@ mod information;
 mod intervals;
 mod measurements;
 mod naive;
+mod orloj_relearning;
 mod papers;
+mod recorded;
 mod recorded_kairos;
-mod recorded_nexus;
-mod recorded_shepherd;
-mod recorded_symphony;
 mod reference;
 mod regressions;
 mod replay;

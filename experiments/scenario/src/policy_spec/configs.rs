@@ -127,6 +127,7 @@ pub(super) fn clockwork_config(p: &mut Params) -> Result<clockwork::Config, Spec
         lag: p.span_ms("lag_ms", config.lag)?,
         max_batch: p.count("max_batch", config.max_batch)?,
         max_exec: p.span_ms("max_exec_ms", config.max_exec)?,
+        probe: Span::from_ms_f64(1e3 * p.number("probe_s", 0.0, 0.0..=86_400.0)?),
     })
 }
 
@@ -184,6 +185,7 @@ pub(super) fn symphony_config(p: &mut Params) -> Result<symphony::Config, SpecEr
         sample: Span::from_ms_f64(sample_ms),
         window: p.count("window", config.window)?,
         max_batch: p.count("max_batch", config.max_batch)?,
+        stale_gpu_timer: p.flag("stale_gpu_timer", config.stale_gpu_timer)?,
     })
 }
 
@@ -200,12 +202,21 @@ pub(super) fn shepherd_config(p: &mut Params) -> Result<shepherd::Config, SpecEr
         "new" => shepherd::FollowUp::New,
         _ => shepherd::FollowUp::Preempted,
     };
+    let default = match config.returns {
+        shepherd::Return::AtOnce => "at-once",
+        shepherd::Return::OnReport => "on-report",
+    };
+    let returns = match p.word("return", default, &["at-once", "on-report"])? {
+        "at-once" => shepherd::Return::AtOnce,
+        _ => shepherd::Return::OnReport,
+    };
     Ok(shepherd::Config {
         // A batch that is stopped for one of its own size could be stopped for ever.
         factor: p.number("factor", config.factor, 1.01..=1e6)?,
         ctrl: p.span_ms("ctrl_ms", config.ctrl)?,
         data: p.span_ms("data_ms", config.data)?,
         follow_up,
+        returns,
         expired_head_bug: p.flag("expired_head_bug", config.expired_head_bug)?,
         max_batch: p.count("max_batch", config.max_batch)?,
     })

@@ -44,7 +44,10 @@ pub(super) fn policies(file: &ScenarioFile) -> Result<Vec<PolicySpec>, SpecError
         }
         let spec = PolicySpec::parse(text).map_err(|e| e.at(&key))?;
         let can_preempt = file.device.iter().all(|d| d.can_preempt);
-        spec.check_devices(can_preempt).map_err(|e| e.at(key))?;
+        spec.check_devices(can_preempt).map_err(|e| e.at(&key))?;
+        if spec.needs_profiler() && file.profiler.is_none() {
+            return Err(spec.without_profiler().at(key));
+        }
         specs.push(spec);
     }
     Ok(specs)

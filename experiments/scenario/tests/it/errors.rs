@@ -1,7 +1,7 @@
 //! Each thing that can be wrong with models, devices, applications and the rest, as a claim.
 
 use crate::base::{NAME, VALID, changed, line, message, refused, refused_change};
-use orrery_scenario::{Scenario, SpecError};
+use orrery_scenario::{PolicySpec, Scenario, SpecError};
 
 #[test]
 fn the_base_is_valid_and_balances() {
@@ -62,6 +62,21 @@ fn a_policy_that_does_not_exist_is_named_with_the_nearest() {
     refused(&text, 2, &["policies[1]", "each policy once"]);
     let text = changed("\"fifo\", \"clockwork[estimator=static-mean]\"", "");
     refused(&text, 2, &["at least one policy"]);
+}
+
+#[test]
+fn relearning_without_a_profiler_is_refused() {
+    let learns = changed("\"fifo\"", "\"orloj[relearn_every=500]\"");
+    assert!(Scenario::from_text(NAME, &learns).is_ok(), "the base has a profiler");
+    let (without, _) = learns.split_once("[profiler]").unwrap();
+    let words = ["policies[0]", "relearn_every needs a profiler", "add `[profiler]`"];
+    refused(without, 2, &words);
+    // A policy that the file does not name is refused when it is to run.
+    let (quiet, _) = VALID.split_once("[profiler]").unwrap();
+    let setup = Scenario::from_text(NAME, quiet).unwrap().setup(1).unwrap();
+    let policy = PolicySpec::parse("orloj[relearn_every=500]").unwrap();
+    let error = setup.run(&policy, 1).err().map(|e| e.to_string());
+    assert!(error.is_some_and(|e| e.contains("relearn_every needs a profiler")));
 }
 
 #[test]

@@ -44,6 +44,9 @@ pub struct Config {
     pub max_exec: Span,
     /// Which sizes there are, up to `max_batch`.
     pub sizes: Sizes,
+    /// A size that was not measured for so long is believed to take its seed again; zero: never.
+    /// Neither paper nor code has it.
+    pub probe: Span,
 }
 
 impl Config {
@@ -60,6 +63,7 @@ impl Config {
             max_batch: 8,
             max_exec: ms(250),
             sizes: Sizes::Profile,
+            probe: Span::ZERO,
         }
     }
 
@@ -74,9 +78,13 @@ impl Config {
             Sizes::Profile => "profile",
             Sizes::All => "all",
         };
+        let probe = match self.probe {
+            Span::ZERO => String::new(),
+            probe => format!(",probe_s={}", probe.as_secs_f64()),
+        };
         format!(
             "clockwork[estimator={estimator},ahead_ms={},width_ms={},buffer_ms={},lead_ms={},\
-             lag_ms={},max_batch={},max_exec_ms={},sizes={sizes}]",
+             lag_ms={},max_batch={},max_exec_ms={},sizes={sizes}{probe}]",
             self.ahead.as_ms_f64(),
             self.width.as_ms_f64(),
             self.buffer.as_ms_f64(),

@@ -20,6 +20,10 @@ const WINDOW: usize = 10;
 struct Durations {
     last: [Span; WINDOW],
     measured: usize,
+    /// When the last one was measured.
+    at: Time,
+    /// The estimate before any.
+    seed: Span,
 }
 
 pub(super) struct Waiting {
@@ -48,12 +52,13 @@ pub(super) struct Model {
 impl Model {
     pub fn new(config: &Config, profile: &ModelProfile) -> Model {
         let sizes = config.sizes_of(profile);
-        let unmeasured = || Durations { last: [Span::ZERO; WINDOW], measured: 0 };
         let estimates: Vec<Span> = sizes.iter().map(|&s| profile.typical(s)).collect();
+        let unmeasured =
+            |&seed| Durations { last: [Span::ZERO; WINDOW], measured: 0, at: Time::ZERO, seed };
         Model {
             longest: estimates.iter().copied().max().unwrap_or_default(),
+            durations: estimates.iter().map(unmeasured).collect(),
             estimates,
-            durations: sizes.iter().map(|_| unmeasured()).collect(),
             cursors: vec![0; sizes.len()],
             spread: false,
             strategies: Strategies::new(sizes.len()),
@@ -132,15 +137,17 @@ impl Model {
         }
     }
 
-    /// Grows from the smallest size while the next one's own queue can fill it.
+    /// Grows from the smallest size while the next one's own queue can fill it; the size that this
+    /// ends at must be filled too. The smallest itself is asked only there: while the next can be
+    /// filled, it may be out of reach.
     pub fn largest_fillable(&self) -> Option<usize> {
         if !self.spread {
             let held = self.queue.len();
             return self.sizes.partition_point(|&s| s as usize <= held).checked_sub(1);
         }
-        let fillable =
-            (0..self.sizes.len()).take_while(|&s| self.queued(s) >= u64::from(self.sizes[s]));
-        fillable.last()
+        let fills = |size: &usize| self.queued(*size) >= u64::from(self.sizes[*size]);
+        let largest = (1..self.sizes.len()).take_while(fills).last().unwrap_or(0);
+        fills(&largest).then_some(largest)
     }
 
     /// Takes the first of a size's queue; every queue loses all up to the last one taken.
@@ -159,11 +166,12 @@ impl Model {
         }
     }
 
-    pub fn learn(&mut self, size: usize, duration: Span, estimator: Estimator) {
+    pub fn learn(&mut self, now: Time, size: usize, duration: Span, estimator: Estimator) {
         if estimator == Estimator::StaticMean {
             return;
         }
         let d = &mut self.durations[size];
+        d.at = now;
         d.last[d.measured % WINDOW] = duration;
         d.measured += 1;
         let window = &d.last[..d.measured.min(WINDOW)];
@@ -172,9 +180,25 @@ impl Model {
         } else {
             p99(window)
         };
+        self.estimate(size, estimate);
+    }
+
+    fn estimate(&mut self, size: usize, estimate: Span) {
         let before = std::mem::replace(&mut self.estimates[size], estimate);
         if before == self.longest || estimate > self.longest {
             self.longest = self.estimates.iter().copied().max().unwrap_or_default();
+        }
+    }
+
+    /// Sizes that were not measured for so long are believed to take their seed again.
+    pub fn probe(&mut self, now: Time, after: Span) {
+        for size in 0..self.sizes.len() {
+            let d = &mut self.durations[size];
+            if d.measured > 0 && now.since(d.at) >= after {
+                d.measured = 0;
+                let seed = d.seed;
+                self.estimate(size, seed);
+            }
         }
     }
 

@@ -1,5 +1,7 @@
-//! Shepherd's GPUs: which are idle, what the others run, and which of those could be stopped.
+//! Shepherd's GPUs: which are idle, what the others run or are to run, and which could be stopped.
 //!
+//! A GPU has at most one batch that was decided on. It is sent once the GPU has stopped what it ran,
+//! and once its requests are free: those of a stopped batch belong to that until its device reports.
 //! It decides nothing.
 
 use super::queue::Waiting;
@@ -10,26 +12,39 @@ use std::collections::BTreeSet;
 
 /// What a GPU was given.
 pub struct Batch {
-    pub action: ActionId,
+    /// `None` until it is sent.
+    pub action: Option<ActionId>,
     pub model: usize,
     pub requests: Vec<Waiting>,
     /// The earliest of their deadlines.
     pub first: Time,
-    /// What it is being stopped for: a model and its requests.
-    pub then: Option<(usize, Vec<Waiting>)>,
+    /// When it was decided on.
+    pub decided: Time,
 }
 
 impl Batch {
-    pub fn new(action: ActionId, model: usize, requests: Vec<Waiting>) -> Batch {
-        let first = requests.iter().map(|w| w.deadline).min().unwrap_or(Time::NEVER);
-        Batch { action, model, requests, first, then: None }
+    pub fn new(decided: Time, model: usize, requests: Vec<Waiting>) -> Batch {
+        let first = first(&requests);
+        Batch { action: None, model, requests, first, decided }
     }
+}
+
+fn first(requests: &[Waiting]) -> Time {
+    requests.iter().map(|w| w.deadline).min().unwrap_or(Time::NEVER)
+}
+
+/// A batch that a GPU was told to stop.
+pub struct Stopped {
+    pub action: ActionId,
+    pub model: usize,
+    pub requests: Vec<Waiting>,
 }
 
 struct Gpu {
     up: bool,
     can_preempt: bool,
     batch: Option<Batch>,
+    stopping: Option<Stopped>,
     /// Whether its batch is in `running`.
     listed: bool,
 }
@@ -39,6 +54,8 @@ struct Gpu {
 pub struct Gpus {
     list: Vec<Gpu>,
     pub idle: BTreeSet<usize>,
+    /// Those whose batch has not been sent.
+    pub unsent: BTreeSet<usize>,
     /// The batches that could be stopped.
     pub running: Running,
 }
@@ -47,7 +64,8 @@ impl Gpus {
     /// A GPU comes; its id.
     pub fn add(&mut self, can_preempt: bool) -> usize {
         let gpu = self.list.len();
-        self.list.push(Gpu { up: true, can_preempt, batch: None, listed: false });
+        let (batch, stopping) = (None, None);
+        self.list.push(Gpu { up: true, can_preempt, batch, stopping, listed: false });
         self.idle.insert(gpu);
         gpu
     }
@@ -67,19 +85,38 @@ impl Gpus {
         0..self.list.len()
     }
 
+    /// A batch is decided on.
     pub fn give(&mut self, gpu: usize, batch: Batch) {
+        self.list[gpu].batch = Some(batch);
+        self.idle.remove(&gpu);
+        self.unsent.insert(gpu);
+    }
+
+    /// From now on its batch may be stopped, if the GPU can do that.
+    pub fn list(&mut self, gpu: usize) {
         let g = &mut self.list[gpu];
-        if g.can_preempt {
+        if let Some(batch) = g.batch.as_ref().filter(|_| g.can_preempt && !g.listed) {
             g.listed = true;
             self.running.insert(batch.model, (batch.requests.len(), batch.first, gpu));
         }
-        g.batch = Some(batch);
-        self.idle.remove(&gpu);
+    }
+
+    /// Its batch, if that was not sent and the GPU has stopped what it ran before.
+    pub fn unsent_batch(&mut self, gpu: usize) -> Option<&mut Batch> {
+        let g = &mut self.list[gpu];
+        g.batch.as_mut().filter(|b| b.action.is_none() && g.stopping.is_none())
+    }
+
+    /// Its batch was sent.
+    pub fn sent(&mut self, gpu: usize, action: ActionId) {
+        self.list[gpu].batch.as_mut().expect("it was given one").action = Some(action);
+        self.unsent.remove(&gpu);
     }
 
     /// Its batch is over. Idle, if it is up.
     pub fn take(&mut self, gpu: usize) -> Batch {
         self.unlist(gpu);
+        self.unsent.remove(&gpu);
         let g = &mut self.list[gpu];
         if g.up {
             self.idle.insert(gpu);
@@ -93,11 +130,31 @@ impl Gpus {
         g.batch.as_ref().filter(|_| g.listed)
     }
 
-    /// Its batch is being stopped, for this.
-    pub fn stop_for(&mut self, gpu: usize, model: usize, requests: Vec<Waiting>) {
+    /// It was told to stop that.
+    pub fn stop(&mut self, gpu: usize, stopped: Stopped) {
+        self.list[gpu].stopping = Some(stopped);
+    }
+
+    /// The batch of that action, if it is the one that the GPU was to stop: it reports on it.
+    pub fn end_stop(&mut self, gpu: usize, action: ActionId) -> Option<Stopped> {
+        self.list[gpu].stopping.take_if(|s| s.action == action)
+    }
+
+    /// Whether a request is in its batch.
+    pub fn has(&self, gpu: usize, request: &Waiting) -> bool {
+        self.list[gpu].batch.as_ref().is_some_and(|b| b.requests.contains(request))
+    }
+
+    /// A request leaves a batch that was not sent. An empty batch cannot be stopped.
+    pub fn withdraw(&mut self, gpu: usize, request: &Waiting) {
+        let listed = self.list[gpu].listed;
         self.unlist(gpu);
-        let batch = self.list[gpu].batch.as_mut().expect("it is busy");
-        batch.then = Some((model, requests));
+        let batch = self.list[gpu].batch.as_mut().expect("it was not sent");
+        batch.requests.retain(|w| w != request);
+        batch.first = first(&batch.requests);
+        if listed && !batch.requests.is_empty() {
+            self.list(gpu);
+        }
     }
 
     fn unlist(&mut self, gpu: usize) {

@@ -112,6 +112,15 @@ impl Queues {
         self.note_change(model);
     }
 
+    /// A request that waits does no more.
+    pub fn remove(&mut self, model: usize, request: &Waiting) {
+        if let Ok(at) = self.list[model].waiting.binary_search(request) {
+            self.list[model].waiting.remove(at);
+            self.watch(model);
+            self.note_change(model);
+        }
+    }
+
     /// Takes the `size` earliest out, behind those in `batch`.
     pub fn take(&mut self, model: usize, size: usize, batch: &mut Vec<Waiting>) {
         batch.extend(self.list[model].waiting.drain(..size));

@@ -60,10 +60,13 @@ pub struct Config {
     pub window: u32,
     /// The largest batch. Released: 499 (sleep_profile.h).
     pub max_batch: u32,
+    /// Whether a GPU that is taken by a candidate that became due keeps the timer it was armed with.
+    /// Released: yes; off here.
+    pub stale_gpu_timer: bool,
 }
 
 impl Config {
-    /// What the authors' code does with its defaults.
+    /// What the authors' code does with its defaults, but for the timer that it forgets.
     pub fn released() -> Config {
         Config {
             gather: Gather::WindowDrop,
@@ -77,6 +80,7 @@ impl Config {
             sample: Span::from_ms(50),
             window: 100,
             max_batch: 499,
+            stale_gpu_timer: false,
         }
     }
 
@@ -113,9 +117,10 @@ impl Config {
             Choice::EarliestFree => "earliest-free",
             Choice::SmallestId => "smallest-id",
         };
+        let stale = if c.stale_gpu_timer { ",stale_gpu_timer=true" } else { "" };
         format!(
             "symphony[gather={gather},dispatch={dispatch},gpu={gpu},ctrl_ms={},data_ms={},\
-             resp_ms={},jitter_ms={},margin_ms={},sample_ms={},window={},max_batch={}]",
+             resp_ms={},jitter_ms={},margin_ms={},sample_ms={},window={},max_batch={}{stale}]",
             c.ctrl.as_ms_f64(),
             c.data.as_ms_f64(),
             c.resp.as_ms_f64(),

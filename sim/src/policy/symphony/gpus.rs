@@ -85,6 +85,21 @@ impl Gpus {
         (free <= start).then_some((gpu, free))
     }
 
+    /// When the GPU is free; `NEVER` when it takes no work.
+    pub fn free(&self, gpu: usize) -> Time {
+        self.free.get(gpu).0
+    }
+
+    /// It is given to a model, and free at no known time until that has sent its batch.
+    pub fn grant(&mut self, gpu: usize) {
+        self.free.remove(gpu);
+    }
+
+    /// It was given to a model that had nothing to send.
+    pub fn give_back(&mut self, gpu: usize, free: Time) {
+        self.set(gpu, free);
+    }
+
     /// A batch was sent.
     pub fn sent(&mut self, gpu: usize, action: ActionId, start: Time, latency: Span) {
         self.sent[gpu].push_back(Sent { action, start, latency });

@@ -6,7 +6,7 @@
 mod differential;
 mod plain;
 
-use super::{Config, Dispatch, Gather, Symphony};
+use super::{Choice, Config, Dispatch, Gather, Symphony};
 use crate::cluster::DeviceSpec;
 use crate::driver::{World, simulate};
 use crate::latency::Latency;
@@ -167,6 +167,28 @@ fn the_released_reserves_are_led_by_and_taken_off() {
     // 20 less 2 for the answer; one more would take 7 and 0.05 for its data; 0.02 for the timer.
     assert_eq!(story.batches, [(10.93, 2, vec![1])], "the highest id goes first");
     assert_eq!(story.sent, [10.78], "0.1 and 0.05 before");
+}
+
+/// Two batches of nine keep the GPUs until 10 and 10.5. R1 is schedulable, so the first GPU has a timer
+/// at 9. Three requests of the other model come at 7, take that GPU with a lead of three, and forget
+/// the timer: at 9 it finds the GPU busy until 19, and R1, which could start until 11, goes unserved.
+#[test]
+fn a_timer_that_stays_armed_takes_away_what_another_gpu_could_serve() {
+    let long = |at| (0, arrival(unit(at), 1, 30));
+    let arrivals =
+        vec![long(0.0), long(0.5), (1, arrival(unit(2.0), 0, 15)), long(7.0), long(7.0), long(7.0)];
+    let story = |stale_gpu_timer| {
+        let (dispatch, data) = (Dispatch::Eager, Span::from_ms(1));
+        let gpu = Choice::EarliestFree;
+        let config = Config { dispatch, data, gpu, stale_gpu_timer, ..paper() };
+        play(config, 2, arrivals.clone())
+    };
+    let cancelled = story(false);
+    assert_eq!(cancelled.batches, [(10.5, 1, vec![1])]);
+    assert!(cancelled.dropped.is_empty());
+    let stale = story(true);
+    assert!(stale.batches.is_empty());
+    assert_eq!(stale.dropped, [(1, 10.000001)]);
 }
 
 /// The GPU is busy until 19 = l(14). R15 has until 26, R16 to R19 until 34.

@@ -3,7 +3,7 @@
 //!
 //! It knows no delays and no GPU that comes or goes.
 
-use crate::policy::shepherd::{Config, FollowUp};
+use crate::policy::shepherd::{Config, FollowUp, Return};
 use crate::policy::{Actions, Event, Exec, Known, Outcome, Policy};
 use crate::profile::ModelProfile;
 use crate::request::{ActionId, DeviceId, Drop, ModelId, RequestId};
@@ -20,6 +20,17 @@ struct Gpu {
     then: Option<(usize, Vec<Waiting>)>,
 }
 
+impl Gpu {
+    /// The batch that counts: with `at_once`, what it will run.
+    fn counts(&self, at_once: bool) -> Option<(usize, &[Waiting])> {
+        match (&self.then, &self.batch) {
+            (Some((model, then)), _) if at_once => Some((*model, then)),
+            (_, Some((_, model, batch))) => Some((*model, batch)),
+            _ => None,
+        }
+    }
+}
+
 pub struct Naive {
     config: Config,
     latency: Vec<Vec<Span>>,
@@ -34,6 +45,10 @@ impl Naive {
         Naive { config, latency, queues, gpus: Vec::new() }
     }
 
+    fn at_once(&self) -> bool {
+        self.config.returns == Return::AtOnce
+    }
+
     fn late(&self, now: Time, model: usize, size: usize, deadline: Time) -> bool {
         let Some(&latency) = self.latency[model].get(size - 1) else { return true };
         now + self.config.ctrl + self.config.data * size as u64 + latency > deadline
@@ -41,8 +56,8 @@ impl Naive {
 
     fn candidate(&self, now: Time, gpu: usize, model: usize) -> Vec<Waiting> {
         let mut all = Vec::new();
-        if let Some((_, own, batch)) = &self.gpus[gpu].batch
-            && *own == model
+        if let Some((own, batch)) = self.gpus[gpu].counts(self.at_once())
+            && own == model
         {
             all.extend_from_slice(batch);
         }
@@ -85,6 +100,12 @@ impl Naive {
 
     fn run(&mut self, now: Time, gpu: usize, model: usize, batch: Vec<Waiting>, out: &mut Actions) {
         self.queues[model].retain(|w| !batch.contains(w));
+        let runs = |w: &Waiting, g: &Gpu| g.batch.as_ref().is_some_and(|b| b.2.contains(w));
+        if batch.iter().any(|w| self.gpus.iter().any(|g| runs(w, g))) {
+            // Some device has not reported yet that it has stopped.
+            self.gpus[gpu].then = Some((model, batch));
+            return;
+        }
         let wait = self.config.ctrl + self.config.data * batch.len() as u64;
         let ids: Vec<RequestId> = batch.iter().map(|w| w.1).collect();
         let exec = Exec::now(DeviceId(gpu as u32), ModelId(model as u32));
@@ -95,7 +116,8 @@ impl Naive {
     fn use_idle(&mut self, now: Time, model: usize, out: &mut Actions) {
         for gpu in 0..self.gpus.len() {
             let (_, batch) = self.largest(now, gpu, &[model]);
-            if self.gpus[gpu].batch.is_none() && !batch.is_empty() {
+            let Gpu { batch: None, then: None, .. } = self.gpus[gpu] else { continue };
+            if !batch.is_empty() {
                 self.run(now, gpu, model, batch, out);
             }
         }
@@ -109,19 +131,30 @@ impl Naive {
             let model = models.remove(0);
             self.use_idle(now, model, out);
             for gpu in 0..self.gpus.len() {
-                let Gpu { can_preempt: true, batch: Some((action, own, batch)), then: None } =
-                    &self.gpus[gpu]
-                else {
+                let g = &self.gpus[gpu];
+                let Some((own, batch)) = g.counts(self.at_once()) else { continue };
+                if !g.can_preempt || g.then.is_some() && !self.at_once() {
                     continue;
-                };
-                let (action, own, running) = (*action, *own, batch.len());
+                }
+                let batch = batch.to_vec();
                 let mut both = [own, model];
                 both.sort();
                 let (best, new) = self.largest(now, gpu, &both);
-                if new.len() as f64 >= self.config.factor * running as f64 {
+                if new.len() as f64 >= self.config.factor * batch.len() as f64 {
                     self.queues[best].retain(|w| !new.contains(w));
-                    self.gpus[gpu].then = Some((best, new));
-                    out.preempt(action);
+                    if self.at_once() && best != own {
+                        self.queues[own].extend(batch);
+                        self.queues[own].sort();
+                        if self.config.follow_up == FollowUp::Preempted {
+                            models.push(own);
+                        }
+                    }
+                    let g = &mut self.gpus[gpu];
+                    if g.then.replace((best, new)).is_none() {
+                        out.preempt(g.batch.as_ref().expect("it is busy").0);
+                    } else if g.batch.is_none() {
+                        self.run_planned(now, out);
+                    }
                     if best != model && self.config.follow_up == FollowUp::New {
                         models.push(best);
                     }
@@ -130,8 +163,25 @@ impl Naive {
         }
     }
 
+    /// Runs what was planned for GPUs that have stopped.
+    fn run_planned(&mut self, now: Time, out: &mut Actions) {
+        for gpu in 0..self.gpus.len() {
+            let Gpu { batch: None, then: Some((model, new)), .. } = &self.gpus[gpu] else {
+                continue;
+            };
+            let (model, new) = (*model, new.clone());
+            self.gpus[gpu].then = None;
+            self.run(now, gpu, model, new, out);
+        }
+    }
+
     fn ended(&mut self, now: Time, gpu: usize, outcome: Outcome, out: &mut Actions) {
         let (_, model, batch) = self.gpus[gpu].batch.take().expect("it ran");
+        if self.at_once() && self.gpus[gpu].then.is_some() {
+            assert!(!matches!(outcome, Outcome::Done { .. }), "there are no delays");
+            self.drop_hopeless(now, out);
+            return self.run_planned(now, out);
+        }
         let then = self.gpus[gpu].then.take();
         let mut returned = Vec::new();
         if let Some((_, new)) = &then {

@@ -3,7 +3,7 @@
 
 use super::cluster::{Batch, Cluster, Story, done, request, stopped};
 use super::naive_flex::Naive;
-use crate::policy::shepherd::{Config, FollowUp, Shepherd};
+use crate::policy::shepherd::{Config, FollowUp, Return, Shepherd};
 use crate::request::{Arrival, Drop, End};
 use crate::rng::Stream;
 use crate::time::Span;
@@ -133,6 +133,60 @@ fn the_paper_treats_stopped_requests_as_new_arrivals() {
 }
 
 #[test]
+fn returned_at_once_they_join_a_batch_that_is_decided_on_before_the_device_reports() {
+    // As above, but d1 is looked at when r0 has returned already: r0, r1 and r2 are three times its
+    // batch, without a follow-up.
+    let arrivals = vec![
+        request(0, 0, 90),
+        request(0, 0, 90),
+        request(1, 0, 90),
+        request(2, 1, 90),
+        request(2, 1, 90),
+        request(2, 1, 90),
+    ];
+    let config = Config { returns: Return::AtOnce, ..paper(FollowUp::New) };
+    let cluster = Cluster::new(2, true, &MODELS);
+    let play = |cluster: &Cluster| {
+        cluster.play(Shepherd::new(config, &cluster.profiles), arrivals.clone()).batches
+    };
+    let stops = [stopped(0, 0, 0, 2_000, &[0]), stopped(1, 0, 0, 2_000, &[1])];
+    let then =
+        |at| [done(1, 0, at, at + 8_000, &[1, 0, 2]), done(0, 1, at, at + 16_000, &[3, 4, 5])];
+    assert_eq!(play(&cluster), [stops.clone(), then(2_000)].concat());
+    // Until the devices have reported, the requests are theirs.
+    let mut slow = cluster;
+    slow.world.core.delays.result = Span::from_us(1).into();
+    assert_eq!(play(&slow), [stops, then(3_000)].concat());
+}
+
+#[test]
+fn what_ended_before_it_could_be_stopped_leaves_the_batch_that_it_had_joined() {
+    // r0 has ended at 6 us when model 1's third request stops it, but nobody knows before 7 us.
+    let arrivals = vec![
+        request(0, 0, 90),
+        request(1, 0, 90),
+        request(2, 0, 90),
+        request(6, 1, 90),
+        request(6, 1, 90),
+        request(6, 1, 90),
+    ];
+    let config = Config { returns: Return::AtOnce, ..paper(FollowUp::New) };
+    let mut cluster = Cluster::new(2, true, &MODELS);
+    cluster.world.core.delays.result = Span::from_us(1).into();
+    let story = cluster.play(Shepherd::new(config, &cluster.profiles), arrivals);
+    assert_eq!(
+        story.batches,
+        [
+            done(0, 0, 0, 6_000, &[0]),
+            stopped(1, 0, 1_000, 6_000, &[1]),
+            done(1, 0, 7_000, 14_000, &[1, 2]),
+            done(0, 1, 7_000, 23_000, &[3, 4, 5]),
+        ]
+    );
+    assert_eq!(story.ends, [End::InTime; 6]);
+}
+
+#[test]
 fn an_expired_head_is_dropped_or_with_the_bug_blocks_its_model() {
     // At 6 us r1 can no longer be in time; r2 and r3 could.
     let arrivals = vec![request(0, 0, 90), request(1, 0, 8), request(2, 0, 90), request(3, 0, 90)];
@@ -168,7 +222,7 @@ fn crowd(draw: &mut Stream, models: u64) -> Vec<Arrival> {
 #[test]
 fn it_does_what_the_loop_over_all_gpus_does() {
     let (mut stops, mut of_another) = (0, 0);
-    for seed in 0..1_000 {
+    for seed in 0..2_000 {
         let mut draw = Stream::named(seed, "flex", 0);
         let models = 1 + draw.below(4);
         let laws: Vec<_> = (0..models).map(|_| (draw.below(3), draw.below(8))).collect();
@@ -179,6 +233,7 @@ fn it_does_what_the_loop_over_all_gpus_does() {
         let config = Config {
             factor: [1.5, 2.0, 3.0, 3.03][draw.below(4) as usize],
             follow_up: [FollowUp::New, FollowUp::Preempted][draw.below(2) as usize],
+            returns: [Return::AtOnce, Return::OnReport][draw.below(2) as usize],
             ctrl: Span::from_us(draw.below(2)),
             data: Span::from_us(draw.below(2)),
             expired_head_bug: draw.below(4) == 0,

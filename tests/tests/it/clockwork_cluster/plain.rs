@@ -19,6 +19,9 @@ struct Model {
     sizes: Vec<u32>,
     estimates: Vec<Span>,
     durations: Vec<Vec<Span>>,
+    seeds: Vec<Span>,
+    /// When each size was measured last, while that counts.
+    measured: Vec<Option<Time>>,
     /// All requests that some queue may still hold, in order of arrival.
     waiting: Vec<Waiting>,
     queues: Vec<Vec<Waiting>>,
@@ -67,8 +70,11 @@ impl Plain {
             let sizes: Vec<u32> =
                 sizes.iter().enumerate().filter(|(i, k)| fits(*i, **k)).map(|(_, k)| *k).collect();
             let n = sizes.len();
+            let seeds: Vec<Span> = sizes.iter().map(|&k| p.typical(k)).collect();
             Model {
-                estimates: sizes.iter().map(|&k| p.typical(k)).collect(),
+                estimates: seeds.clone(),
+                seeds,
+                measured: vec![None; n],
                 sizes,
                 durations: vec![Vec::new(); n],
                 waiting: Vec::new(),
@@ -164,9 +170,12 @@ impl Plain {
             }
         }
         m.drop_lost(out);
-        let fills = |size: &usize| m.queues[*size].len() >= m.sizes[*size] as usize;
-        let Some(size) = (0..m.sizes.len()).take_while(fills).last() else { return };
-        if size < wanted {
+        let fills = |size: usize| m.queues[size].len() >= m.sizes[size] as usize;
+        let mut size = 0;
+        while size + 1 < m.sizes.len() && fills(size + 1) {
+            size += 1;
+        }
+        if size < wanted || !fills(size) {
             return;
         }
         let batch = m.queues[size][..m.sizes[size] as usize].to_vec();
@@ -198,7 +207,7 @@ impl Plain {
         if let Outcome::Done { end, device, .. } = outcome {
             g.begin = end;
             let m = &mut self.models[sent.model];
-            m.learn(sent.size, device, self.config.estimator);
+            m.learn(now, sent.size, device, self.config.estimator);
         }
     }
 
@@ -223,7 +232,21 @@ impl Model {
         lost.iter().for_each(|w: &Waiting| out.end(w.id, Drop::Infeasible));
     }
 
-    fn learn(&mut self, size: usize, took: Span, estimator: Estimator) {
+    /// A size whose last measurement is too old starts from its seed again.
+    fn forget_old(&mut self, now: Time, after: Span) {
+        for size in 0..self.sizes.len() {
+            if self.measured[size].is_some_and(|at| at + after <= now) {
+                self.measured[size] = None;
+                self.durations[size].clear();
+                self.estimates[size] = self.seeds[size];
+            }
+        }
+    }
+
+    fn learn(&mut self, now: Time, size: usize, took: Span, estimator: Estimator) {
+        if estimator != Estimator::StaticMean {
+            self.measured[size] = Some(now);
+        }
         self.durations[size].push(took);
         let mut last: Vec<Span> = self.durations[size].iter().rev().take(10).copied().collect();
         last.sort();
@@ -251,7 +274,10 @@ impl Policy for Plain {
         match event {
             Event::Start => known.devices().iter().for_each(|d| self.came(d.id)),
             Event::Arrive(r) => {
-                let Config { buffer, ahead, .. } = self.config;
+                let Config { buffer, ahead, probe, .. } = self.config;
+                if probe != Span::ZERO {
+                    self.models[r.model.index()].forget_old(now, probe);
+                }
                 let deadline = r.arrival + r.slo().minus(buffer).max(ahead + buffer);
                 self.arrive(r.model.index(), Waiting { id: r.id, deadline });
             }

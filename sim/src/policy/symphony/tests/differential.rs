@@ -224,3 +224,22 @@ fn a_longer_second_makes_every_time_longer_and_no_decision_different() {
         assert_eq!(short, run(&case.stretched(k), k * 1_000), "seed {seed}");
     }
 }
+
+#[test]
+fn timers_that_stay_armed_change_batches_and_lose_no_request() {
+    let mut changed = 0;
+    for seed in 0..500 {
+        let mut case = Case::new(seed);
+        let cancelled = case.run(Symphony::new(case.config, &case.profiles));
+        case.config.stale_gpu_timer = true;
+        let stale = case.run(Symphony::new(case.config, &case.profiles));
+        changed += u32::from(stale != cancelled);
+        let pending = |r: &&Record| matches!(r, Record::End { end: End::Pending, .. });
+        let left = |records: &[Record]| records.iter().filter(pending).count();
+        assert!(left(&stale) <= left(&cancelled), "seed {seed}");
+        let report = audit(stale);
+        assert!(report.is_clean(), "seed {seed}: {report}");
+    }
+    eprintln!("{changed} of 500 runs differ");
+    assert!(changed > 20, "{changed} of 500");
+}

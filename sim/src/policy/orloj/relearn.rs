@@ -1,0 +1,148 @@
+//! Orloj's feedback loop (§3.2): what a profile is renewed from.
+//!
+//! How an application's requests take is one question, how many of a model's requests are the
+//! application's another. The first is answered by its latest measurements, which for a rare
+//! application lie far back; the second by counting all applications over one span of arrivals.
+
+use crate::distribution::Histogram;
+use crate::profile::{AppProfile, ModelProfile};
+use crate::time::Span;
+use std::collections::VecDeque;
+
+/// Bins of a renewed law; as many measurements are needed for one.
+const BINS: usize = 64;
+/// The measurements of an application that its law is made of.
+const MEASURED: usize = 2_000;
+/// The arrivals of a model over which its applications' shares are counted.
+const COUNTED: usize = 10_000;
+
+/// What was seen of one model since the start.
+pub(super) struct Learner {
+    apps: Vec<App>,
+    /// The applications of the latest arrivals.
+    arrivals: VecDeque<usize>,
+    /// Measurements since the profile was renewed.
+    since: u32,
+}
+
+struct App {
+    measured: VecDeque<Span>,
+    /// Its part of `arrivals`.
+    arrived: usize,
+    /// Its share by the profile, which stands for the arrivals that have not come yet.
+    before: f64,
+}
+
+impl Learner {
+    /// Nothing was seen yet.
+    pub fn new(profile: &ModelProfile) -> Learner {
+        let weight = |app: &Option<AppProfile>| app.as_ref().map_or(0.0, |a| a.weight);
+        let total: f64 = profile.apps.iter().map(weight).sum();
+        let app = |app| App {
+            measured: VecDeque::new(),
+            arrived: 0,
+            before: weight(app) / total.max(f64::MIN_POSITIVE),
+        };
+        let apps = profile.apps.iter().map(app).collect();
+        Learner { apps, arrivals: VecDeque::new(), since: 0 }
+    }
+
+    /// A request of an application came.
+    pub fn arrived(&mut self, app: usize) {
+        let Some(a) = self.apps.get_mut(app) else { return };
+        a.arrived += 1;
+        self.arrivals.push_back(app);
+        if self.arrivals.len() > COUNTED
+            && let Some(oldest) = self.arrivals.pop_front()
+        {
+            self.apps[oldest].arrived -= 1;
+        }
+    }
+
+    /// A request of an application was measured; how many were since the profile was renewed.
+    pub fn measured(&mut self, app: usize, alone: Span) -> u32 {
+        let Some(a) = self.apps.get_mut(app) else { return 0 };
+        if a.measured.len() >= MEASURED {
+            a.measured.pop_front();
+        }
+        a.measured.push_back(alone);
+        self.since += 1;
+        self.since
+    }
+
+    /// Renews the laws of which enough is known, and all shares.
+    pub fn renew(&mut self, profile: &mut ModelProfile) {
+        self.since = 0;
+        let missing = (COUNTED - self.arrivals.len()) as f64;
+        for (known, app) in profile.apps.iter_mut().zip(&mut self.apps) {
+            let weight = app.arrived as f64 + missing * app.before;
+            if app.measured.len() >= BINS {
+                let law = Histogram::from_samples(app.measured.make_contiguous(), BINS);
+                *known = Some(AppProfile { weight, law });
+            } else if let Some(known) = known {
+                known.weight = weight;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::latency::Latency;
+
+    fn ms(ms: u64) -> Span {
+        Span::from_ms(ms)
+    }
+
+    /// Two applications, nine to one.
+    fn profile() -> ModelProfile {
+        let mut drawn = 0;
+        let draw = || {
+            drawn += 1;
+            (usize::from(drawn % 10 == 0), ms(if drawn % 10 == 0 { 50 } else { 5 }))
+        };
+        let law = Latency::Proportional { c1: 0.1 };
+        ModelProfile::measure(&law, ms(100), &[1], 1_000, draw, 8)
+    }
+
+    fn shares(profile: &ModelProfile) -> Vec<f64> {
+        let weights: Vec<f64> = profile.apps.iter().flatten().map(|a| a.weight).collect();
+        let total: f64 = weights.iter().sum();
+        weights.iter().map(|w| w / total).collect()
+    }
+
+    #[test]
+    fn shares_are_counted_over_arrivals_and_not_over_measurements() {
+        let mut profile = profile();
+        let mut learner = Learner::new(&profile);
+        for i in 0..50_000 {
+            let app = usize::from(i % 10 == 0);
+            learner.arrived(app);
+            // Half of the long ones are dropped.
+            if app == 0 || i % 20 == 0 {
+                learner.measured(app, ms(if app == 0 { 5 } else { 50 }));
+            }
+        }
+        learner.renew(&mut profile);
+        assert_eq!(shares(&profile), [0.9, 0.1]);
+        let means = profile.apps.iter().flatten().map(|a| a.law.mean_ns());
+        assert_eq!(means.map(|m| (m / 1e6).round()).collect::<Vec<_>>(), [5.0, 50.0]);
+    }
+
+    #[test]
+    fn until_enough_have_come_the_profile_stands_for_the_rest() {
+        let mut profile = profile();
+        let mut learner = Learner::new(&profile);
+        for _ in 0..COUNTED / 2 {
+            learner.arrived(1);
+        }
+        learner.renew(&mut profile);
+        assert!((shares(&profile)[1] - 0.55).abs() < 1e-12);
+        for _ in 0..COUNTED / 2 {
+            learner.arrived(0);
+        }
+        learner.renew(&mut profile);
+        assert_eq!(shares(&profile), [0.5, 0.5]);
+    }
+}
