@@ -94,10 +94,8 @@ impl Executor {
         self.queue.insert(at, (earliest, action, latest));
     }
 
-    pub fn remove(&mut self, action: ActionId) -> bool {
-        let before = self.queue.len();
+    pub fn remove(&mut self, action: ActionId) {
         self.queue.retain(|q| q.1 != action);
-        self.queue.len() < before
     }
 
     pub fn pop_any(&mut self) -> Option<ActionId> {
@@ -209,16 +207,6 @@ impl Devices {
 
     pub(crate) fn get_mut(&mut self, id: DeviceId) -> &mut Device {
         &mut self.list[id.index()]
-    }
-
-    /// How many there are or were.
-    pub fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    /// Whether there never was one.
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
     }
 
     /// What a policy may see of them.

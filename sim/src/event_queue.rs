@@ -313,6 +313,7 @@ mod tests {
         let old = queue.schedule(at(1), 0, 'a');
         queue.pop();
         let new = queue.schedule(at(2), 0, 'b');
+        assert!(!queue.is_empty());
         assert_eq!(queue.cancel(old), None);
         assert!(!queue.reschedule(old, at(9), 0));
         assert_eq!(queue.cancel(new), Some('b'));
