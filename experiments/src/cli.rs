@@ -125,45 +125,6 @@ pub struct Reproduce {
     pub plot: Option<PathBuf>,
 }
 
-/// When to stop adding seeds.
-#[derive(Clone, Copy, Debug, Default, Args)]
-pub struct Until {
-    /// Add seeds until the finish rate's 95 % interval is at most so wide.
-    #[arg(long, value_name = "WIDTH", value_parser = width)]
-    pub until_ci: Option<f64>,
-    /// The most seeds that `--until-ci` may take [default: 100].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
-    pub max_seeds: Option<u32>,
-}
-
-impl Until {
-    /// Width and most seeds, where asked for; `seeds` is how many are run at least.
-    ///
-    /// # Errors
-    /// When there is a limit and nothing that it limits, or it is below what is run at least.
-    pub fn pair(&self, seeds: u32) -> Result<Option<(f64, u32)>, SpecError> {
-        match (self.until_ci, self.max_seeds) {
-            (None, Some(max)) => {
-                let remedy = "add `--until-ci WIDTH`, or say `--seeds` for a fixed number";
-                Err(SpecError::value("--max-seeds", max, "only with `--until-ci`", remedy))
-            }
-            (Some(_), Some(max)) if max < seeds => {
-                let allowed = format!("at least {seeds}, the seeds that are run in any case");
-                let remedy = "raise it, or ask for fewer with `--seeds`";
-                Err(SpecError::value("--max-seeds", max, allowed, remedy))
-            }
-            (width, max) => Ok(width.map(|w| (w, max.unwrap_or(seeds.max(100))))),
-        }
-    }
-}
-
-fn width(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(w) if w > 0.0 && w <= 1.0 => Ok(w),
-        _ => Err("a number above 0, at most 1, such as 0.01".to_string()),
-    }
-}
-
 /// `orrery sweep`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -191,38 +152,6 @@ pub struct Sweep {
     /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
     #[arg(long, value_name = "K/N", requires = "out")]
     pub shard: Option<Shard>,
-}
-
-/// The K-th of N parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shard {
-    k: usize,
-    n: usize,
-}
-
-impl Shard {
-    /// Whether a cell belongs to it.
-    pub fn has(self, cell: usize) -> bool {
-        cell % self.n == self.k - 1
-    }
-}
-
-impl std::fmt::Display for Shard {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}", self.k, self.n)
-    }
-}
-
-impl std::str::FromStr for Shard {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Shard, String> {
-        let parts =
-            text.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
-        match parts {
-            Some((k, n)) if 1 <= k && k <= n => Ok(Shard { k, n }),
-            _ => Err("K/N with K from 1 to N, such as 2/8".to_string()),
-        }
-    }
 }
 
 /// `orrery merge`.
@@ -282,40 +211,6 @@ pub struct Run {
     /// Also write distributions and time series of the first seed into `--out`, for `orrery plot`.
     #[arg(long, requires = "out")]
     pub details: bool,
-}
-
-/// Where the result goes, and in which form.
-#[derive(Debug, Args)]
-pub struct Output {
-    /// The form of the result on stdout.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
-    /// Also write the result into this folder, in every form.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-}
-
-impl Output {
-    /// Whether the result will find its place: asked before the runs.
-    ///
-    /// # Errors
-    /// When `--out` cannot be written.
-    pub fn check(&self) -> Result<(), SpecError> {
-        self.out.as_deref().map_or(Ok(()), crate::whole_file::check_folder)
-    }
-}
-
-/// The forms of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For reading.
-    Table,
-    /// One row for each cell and metric, with its provenance (docs/formats.md).
-    Csv,
-    /// CSV with one row for each cell, and a column for each metric.
-    Wide,
-    /// The rows, and what belongs to them.
-    Json,
 }
 
 /// `orrery trace`.
@@ -384,24 +279,6 @@ pub fn main() -> ExitCode {
             output::tell(&format!("error: {e}"));
             ExitCode::from(2)
         }
-    }
-}
-
-/// What a command has to say.
-#[derive(Debug, Default)]
-pub struct Answer {
-    /// The result.
-    pub stdout: String,
-    /// Whether a check failed.
-    pub failed: bool,
-    /// Whether Ctrl-C stopped it.
-    pub interrupted: bool,
-}
-
-impl Answer {
-    /// A result without a check.
-    pub fn of(stdout: String) -> Answer {
-        Answer { stdout, ..Answer::default() }
     }
 }
 

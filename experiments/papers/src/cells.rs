@@ -1,0 +1,24 @@
+//! Cells: one specification and one policy with its seeds, and the rows that come of it; grids of
+//! cells and their store; the one search for a rate.
+//!
+//! `reproduce`, `run` and `sweep` all come down to cells; their results are the same rows.
+
+pub mod advice;
+pub mod applications;
+pub mod busy;
+pub mod goodput;
+pub mod hash;
+pub mod kept;
+pub mod known;
+pub mod partition;
+pub mod plan;
+pub mod pool;
+pub mod replication;
+pub mod rows;
+pub mod run_report;
+pub mod scenario_cell;
+pub mod seeds;
+pub mod shard;
+pub mod store;
+pub mod sweep_file;
+pub mod watch;

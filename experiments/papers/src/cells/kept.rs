@@ -1,0 +1,62 @@
+//! Runs that are made once: a finished cell is kept, and found again.
+
+use super::replication::Replication;
+use super::store::{Entry, Store};
+use crate::output::say;
+use orrery_scenario::SpecError;
+use std::path::Path;
+
+/// Where finished cells are kept, if anywhere.
+#[derive(Debug, Default)]
+pub struct Kept {
+    store: Option<Store>,
+    /// Nothing is run: every cell must be there.
+    only: bool,
+}
+
+impl Kept {
+    /// In a folder, where one is given.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or written.
+    pub fn at(folder: Option<&Path>) -> Result<Kept, SpecError> {
+        Ok(Kept { store: folder.map(Store::open).transpose()?, only: false })
+    }
+
+    /// In a folder that must have every cell that is asked for.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn only_from(folder: &Path) -> Result<Kept, SpecError> {
+        Ok(Kept { store: Some(Store::open(folder)?), only: true })
+    }
+
+    /// The runs of a cell: those that are there, or those that `make` makes, which are kept then.
+    /// `what` says in messages which cell it is.
+    ///
+    /// # Errors
+    /// When the cell cannot be run or kept, or is missing where nothing is run.
+    pub fn runs(
+        &self,
+        hash: &str,
+        what: &str,
+        make: impl FnOnce() -> Result<Vec<Replication>, SpecError>,
+    ) -> Result<Vec<Replication>, SpecError> {
+        let Some(store) = &self.store else { return make() };
+        match store.read(hash) {
+            Entry::Good(runs) => return Ok(runs),
+            Entry::Absent if self.only => return Err(missing(what, "not there")),
+            Entry::Damaged(why) if self.only => return Err(missing(what, &why)),
+            Entry::Absent => {}
+            Entry::Damaged(why) => say(&format!("damaged: {why}; {what} is run again")),
+        }
+        let runs = make()?;
+        store.write(hash, &runs)?;
+        Ok(runs)
+    }
+}
+
+fn missing(what: &str, why: &str) -> SpecError {
+    let remedy = "run the missing shards into this folder, or the same command without `--shard`";
+    SpecError::value("cells", format!("{what}: {why}"), "every cell of the plan", remedy)
+}

@@ -1,0 +1,197 @@
+//! From a sweep file to its cells, in one fixed order: points, then axes (the first changes
+//! slowest), then policies.
+
+use super::scenario_cell::{ScenarioCell, inputs_sha256};
+use super::seeds::Seeds;
+use super::sweep_file::{Sample, SweepFile, word};
+use orrery_results::{RESULT_VERSION, Row};
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{PolicySpec, SpecError};
+use orrery_sim::rng::Stream;
+use serde::{Deserialize, Serialize};
+use toml::Value;
+
+/// All that is needed to make results from stored cells.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+pub struct Plan {
+    /// The sweep's name.
+    pub name: String,
+    /// The version of the results.
+    pub result_version: u32,
+    /// The policy that the others are compared with.
+    pub compare_to: String,
+    /// In the order of results.
+    pub cells: Vec<PlannedCell>,
+}
+
+/// A cell of a plan.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+pub struct PlannedCell {
+    /// The hash of its specification: the name of its entry.
+    pub spec_sha256: String,
+    /// Its seeds.
+    pub seeds: Seeds,
+    /// What its rows have in common.
+    pub place: Row,
+}
+
+impl Plan {
+    /// What it is of, for messages.
+    pub fn words(&self) -> String {
+        let seeds = self.cells.first().map_or(String::new(), |c| c.seeds.words());
+        let Plan { name, result_version, cells, .. } = self;
+        format!(
+            "sweep {name}, {} cells, seeds {seeds}, results version {result_version}",
+            cells.len()
+        )
+    }
+
+    /// The first difference from another plan, for messages; `self` is what was found.
+    pub fn difference(&self, other: &Plan) -> Option<String> {
+        let differ = |what: &str, here: &str, there: &str| {
+            (here != there).then(|| format!("another sweep's: its {what} is {here}, here {there}"))
+        };
+        let count = |plan: &Plan| plan.cells.len().to_string();
+        let cell = |(i, (a, b)): (usize, (&PlannedCell, &PlannedCell))| {
+            let in_cell = |what: &str| format!("{what} of cell {}", i + 1);
+            let specification = format!("specification of cell {} ({})", i + 1, b.words());
+            differ(&in_cell("seeds"), &a.seeds.words(), &b.seeds.words())
+                .or_else(|| differ(&in_cell("combination"), &a.words(), &b.words()))
+                .or_else(|| differ(&specification, &a.spec_sha256, &b.spec_sha256))
+                .or_else(|| {
+                    differ(&in_cell("row"), &format!("{:?}", a.place), &format!("{:?}", b.place))
+                })
+        };
+        differ("name", &self.name, &other.name)
+            .or_else(|| self.cells.iter().zip(&other.cells).enumerate().find_map(cell))
+            .or_else(|| differ("number of cells", &count(self), &count(other)))
+            .or_else(|| differ("`compare_to`", &self.compare_to, &other.compare_to))
+    }
+}
+
+impl PlannedCell {
+    fn words(&self) -> String {
+        format!("{} {}", self.place.axes, self.place.policy)
+    }
+}
+
+/// A combination: its axes as in results, and the keys that it sets.
+struct Combination {
+    axes: Vec<String>,
+    changes: Vec<(String, Value)>,
+}
+
+/// The plan, and the cells to run.
+///
+/// # Errors
+/// When the scenario, a key or a policy is wrong, or a file of the scenario cannot be read.
+pub fn plan(file: &SweepFile, mut base: Scenario) -> Result<(Plan, Vec<ScenarioCell>), SpecError> {
+    let in_file = |e: SpecError| file.placed(e);
+    if !file.policies.is_empty() {
+        let list = Value::Array(file.policies.iter().cloned().map(Value::String).collect());
+        base = base.with(&[("policies".to_string(), list)]).map_err(in_file)?;
+    }
+    let seeds = Seeds {
+        first: file.first_seed.unwrap_or(base.seed),
+        count: file.seeds,
+        until_ci: file.until_ci.map(|w| (w, file.max_seeds)),
+    };
+    let compare_to = compared(file, &base)?;
+    let mut cells = Vec::new();
+    for combination in sampled(combinations(file), file.sample) {
+        let fixed = file.set.iter().map(|(k, v)| (k.clone(), v.clone()));
+        let changes: Vec<(String, Value)> = fixed.chain(combination.changes).collect();
+        let scenario = base.with(&changes).map_err(in_file)?;
+        // The scenario is set up once here, so that a wrong value is found before hours of runs.
+        let cell = combination.axes.join(";");
+        scenario.setup(seeds.first).map_err(|e| within(file, &cell, e))?;
+        let inputs = inputs_sha256(&scenario)?;
+        for policy in scenario.policies()? {
+            cells.push(ScenarioCell {
+                scenario: scenario.clone(),
+                axes: cell.clone(),
+                policy,
+                seeds,
+                inputs_sha256: inputs.clone(),
+                search: file.goodput.clone(),
+            });
+        }
+    }
+    let planned = |c: &ScenarioCell| {
+        let place = c.place(&file.name);
+        PlannedCell { spec_sha256: place.spec_sha256.clone(), seeds, place }
+    };
+    let (name, cells_planned) = (file.name.clone(), cells.iter().map(planned).collect());
+    let plan = Plan { name, result_version: RESULT_VERSION, compare_to, cells: cells_planned };
+    Ok((plan, cells))
+}
+
+/// What is wrong with a scenario that was changed may be the change.
+fn within(file: &SweepFile, cell: &str, error: SpecError) -> SpecError {
+    if cell.is_empty() {
+        return error;
+    }
+    let file = format!("{}, at {cell}", file.path.display());
+    SpecError::Within { file, source: Box::new(error) }
+}
+
+/// The policy that the others are compared with.
+fn compared(file: &SweepFile, base: &Scenario) -> Result<String, SpecError> {
+    let policies: Vec<String> =
+        base.policies()?.iter().map(|p: &PolicySpec| p.text().to_string()).collect();
+    match &file.compare_to {
+        None => Ok(policies.first().cloned().unwrap_or_default()),
+        Some(name) if policies.contains(name) => Ok(name.clone()),
+        Some(name) => {
+            let allowed = format!("one of {}", policies.join(", "));
+            let error = SpecError::value("compare_to", format!("`{name}`"), allowed, "correct it");
+            Err(file.placed(error))
+        }
+    }
+}
+
+/// So many of them, in their order.
+fn sampled(all: Vec<Combination>, sample: Option<Sample>) -> Vec<Combination> {
+    let Some(Sample { count, seed }) = sample else { return all };
+    let mut stream = Stream::named(seed, "sample of a sweep", 0);
+    let mut left = all.len();
+    let mut wanted = count.min(left);
+    // Selection sampling: each of those left is taken with the probability wanted / left.
+    let mut take = |_: &Combination| {
+        let taken = stream.uniform() * (left as f64) < wanted as f64;
+        left -= 1;
+        wanted -= usize::from(taken);
+        taken
+    };
+    all.into_iter().filter(|c| take(c)).collect()
+}
+
+fn combinations(file: &SweepFile) -> Vec<Combination> {
+    let mut all: Vec<Combination> = if file.point.is_empty() {
+        vec![Combination { axes: Vec::new(), changes: Vec::new() }]
+    } else {
+        let point = |p: &super::sweep_file::Point| Combination {
+            axes: vec![if p.axes.is_empty() {
+                format!("point={}", p.name)
+            } else {
+                p.axes.clone()
+            }],
+            changes: p.set.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+        };
+        file.point.iter().map(point).collect()
+    };
+    for axis in &file.axis {
+        let mut next = Vec::with_capacity(all.len() * axis.values.len());
+        for old in &all {
+            for value in &axis.values {
+                let mut axes = old.axes.clone();
+                axes.push(format!("{}={}", axis.name, word(value)));
+                let mut changes = old.changes.clone();
+                changes.extend(axis.keys.iter().map(|k| (k.clone(), value.clone())));
+                next.push(Combination { axes, changes });
+            }
+        }
+        all = next;
+    }
+    all
+}

@@ -1,0 +1,227 @@
+//! What one run was measured to be.
+
+use orrery_sim::metrics::{BatchMeans, Batches, Figures, Metrics, TimeSeries};
+use orrery_sim::request::End;
+use orrery_sim::stats::{Batched, Interval};
+use serde::{Deserialize, Serialize};
+
+/// The metric of a search for a rate.
+pub const PEAK: &str = "peak_goodput_per_s";
+/// The metric of a search for devices.
+pub const DEVICES: &str = "devices_needed";
+
+/// The quantiles of latency that are reported.
+pub const QUANTILES: [(f64, &str); 4] = [
+    (0.5, "latency_p50_ns"),
+    (0.9, "latency_p90_ns"),
+    (0.99, "latency_p99_ns"),
+    (0.999, "latency_p99.9_ns"),
+];
+
+/// What watches every run beside its metrics.
+pub type Watch = (BatchMeans, TimeSeries);
+
+/// One value of one run.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+pub struct Measure {
+    /// As in [`Row::scope`].
+    pub scope: String,
+    /// As in [`Row::metric`].
+    pub metric: String,
+    /// In the metric's unit; none where there is no answer.
+    pub value: Option<f64>,
+    /// Why there is no value; empty where there is one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// Samples behind it.
+    pub samples: u64,
+    /// 95 % confidence interval within the run, by batch means.
+    pub within: Option<(f64, f64)>,
+    /// Whether the batch means are still correlated.
+    pub correlated: bool,
+}
+
+impl Measure {
+    /// A value without an interval of its own.
+    pub fn of(scope: &str, metric: &str, value: f64, samples: u64) -> Measure {
+        Measure {
+            scope: scope.to_string(),
+            metric: metric.to_string(),
+            value: Some(value),
+            reason: String::new(),
+            samples,
+            within: None,
+            correlated: false,
+        }
+    }
+
+    /// No answer, and why.
+    pub fn unanswered(scope: &str, metric: &str, reason: String, samples: u64) -> Measure {
+        Measure { value: None, reason, ..Measure::of(scope, metric, 0.0, samples) }
+    }
+}
+
+/// One run of a cell.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
+pub struct Replication {
+    /// The seed.
+    pub seed: u64,
+    /// All values, in the order of rows.
+    pub measures: Vec<Measure>,
+    /// Whether the run was still diverging at its end.
+    pub diverging: bool,
+    /// Requests still in the system at the end.
+    pub pending: u64,
+    /// Requests that arrived, by batch in the order of arrival.
+    pub offered: Vec<u64>,
+    /// Of these, those finished in time.
+    pub in_time: Vec<u64>,
+    /// More flags of its rows: what a search noticed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Names of models and applications, by number.
+#[derive(Clone, Debug, Default)]
+pub struct ScopeNames {
+    /// Of models.
+    pub models: Vec<String>,
+    /// Of applications.
+    pub apps: Vec<String>,
+}
+
+impl Replication {
+    /// What a run was measured to be. Scopes with one member are left out: they equal `all`.
+    pub fn of(seed: u64, metrics: &Metrics, watch: &Watch, names: &ScopeNames) -> Replication {
+        let (means, series) = watch;
+        let total = metrics.total();
+        let seconds = metrics.measured().as_secs_f64();
+        let mut measures = Vec::new();
+        of_scope("all", &total, &means.total(), seconds, &mut measures);
+        add_run(metrics, series, &mut measures);
+        for (kind, names, figures, means) in [
+            ("model", &names.models, metrics.models(), means.models()),
+            ("app", &names.apps, metrics.apps(), means.apps()),
+        ] {
+            if names.len() < 2 {
+                continue;
+            }
+            for ((name, figures), means) in names.iter().zip(&figures).zip(&means) {
+                let scope = format!("{kind} {name}");
+                of_scope(&scope, figures, means, seconds, &mut measures);
+            }
+        }
+        let (offered, in_time) = means.total().offered_and_in_time();
+        let pending = total.ended(End::Pending);
+        let (diverging, notes) = (series.diverging(), Vec::new());
+        Replication { seed, measures, diverging, pending, offered, in_time, notes }
+    }
+
+    /// Adds a value without an interval of its own.
+    pub fn push(&mut self, scope: &str, metric: &str, value: f64, samples: u64) {
+        self.measures.push(Measure::of(scope, metric, value, samples));
+    }
+
+    pub(super) fn measure(&self, scope: &str, metric: &str) -> Option<&Measure> {
+        self.measures.iter().find(|m| m.scope == scope && m.metric == metric)
+    }
+
+    /// A value, if the run has it.
+    pub fn value(&self, scope: &str, metric: &str) -> Option<f64> {
+        self.measure(scope, metric)?.value
+    }
+
+    /// Whether a value is missing without a reason: JSON has no word for what is not a number.
+    pub fn has_gap(&self) -> bool {
+        self.measures.iter().any(|m| m.value.is_none() && m.reason.is_empty())
+    }
+
+    /// Why a search found nothing, if that is so. What is measured at an answer is missing then.
+    pub fn no_answer(&self) -> Option<&str> {
+        let searched = |m: &&Measure| [PEAK, DEVICES].contains(&m.metric.as_str());
+        let found = self.measures.iter().find(searched)?;
+        found.value.is_none().then_some(found.reason.as_str())
+    }
+
+    /// The finish rate of all requests.
+    pub fn finish_rate(&self) -> f64 {
+        self.value("all", "finish_rate").unwrap_or(1.0)
+    }
+}
+
+fn within(mut measure: Measure, batched: Option<Batched>) -> Measure {
+    if let Some(b) = batched {
+        measure.within = Some((b.interval.low, b.interval.high));
+        measure.correlated = b.correlated;
+    }
+    measure
+}
+
+fn of_scope(scope: &str, f: &Figures, means: &Batches, seconds: f64, out: &mut Vec<Measure>) {
+    if f.offered == 0 {
+        return;
+    }
+    let answered = f.latency.count();
+    out.push(Measure::of(scope, "requests", f.offered as f64, f.offered));
+    out.push(within(
+        Measure::of(scope, "finish_rate", f.finish_rate(), f.offered),
+        means.finish_rate(),
+    ));
+    let good = if seconds > 0.0 { f.ended(End::InTime) as f64 / seconds } else { 0.0 };
+    out.push(within(Measure::of(scope, "goodput_per_s", good, f.offered), means.goodput_per_s()));
+    if answered > 0 {
+        for (q, name) in QUANTILES {
+            let value = f.latency.quantile(q).ns() as f64;
+            let interval = means.latency_quantile_ms(q, &f.latency);
+            out.push(within(Measure::of(scope, name, value, answered), ns(interval)));
+        }
+        let latency = f.latency.sum_ns() as f64 / answered as f64;
+        out.push(within(
+            Measure::of(scope, "latency_mean_ns", latency, answered),
+            ns(means.mean_latency_ms()),
+        ));
+        let queueing = f.queueing.sum_ns() as f64 / answered as f64;
+        out.push(within(
+            Measure::of(scope, "queueing_mean_ns", queueing, answered),
+            ns(means.mean_queueing_ms()),
+        ));
+    }
+    for end in End::ALL {
+        out.push(Measure::of(scope, end.word(), f.ended(end) as f64, f.offered));
+    }
+}
+
+/// Milliseconds as nanoseconds.
+fn ns(batched: Option<Batched>) -> Option<Batched> {
+    batched.map(|b| {
+        let Interval { mean, low, high } = b.interval;
+        let interval = Interval { mean: mean * 1e6, low: low * 1e6, high: high * 1e6 };
+        Batched { interval, ..b }
+    })
+}
+
+/// What only the whole run has.
+fn add_run(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
+    let batches: u64 = metrics.batch_sizes().iter().sum();
+    let size = metrics.mean_batch_size();
+    out.push(within(
+        Measure::of("all", "mean_batch_size", size, batches),
+        series.mean_batch_size(),
+    ));
+    let (busy, up) = metrics
+        .devices()
+        .iter()
+        .fold((0u128, 0u128), |(b, u), d| (b + u128::from(d.busy.ns()), u + u128::from(d.up.ns())));
+    let utilisation = if up == 0 { 0.0 } else { busy as f64 / up as f64 };
+    out.push(within(Measure::of("all", "utilisation", utilisation, batches), series.utilisation()));
+    if metrics.devices().len() > 1 {
+        for (i, d) in metrics.devices().iter().enumerate() {
+            out.push(Measure::of(
+                &format!("device {i}"),
+                "utilisation",
+                d.utilisation(),
+                d.batches,
+            ));
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! From the runs of a cell to its rows.
+
+use super::replication::{DEVICES, Measure, PEAK, QUANTILES, Replication};
+use super::seeds::Seeds;
+use orrery_results::{Flags, Row, difference_of, seed_list, unit};
+use orrery_sim::stats::{self, Interval};
+
+/// The rows of a cell. `place` carries what they have in common: experiment, case, axes, system,
+/// preset, policy, warm-up, provenance.
+pub fn rows(place: &Row, seeds: &Seeds, runs: &[Replication]) -> Vec<Row> {
+    let Some(first) = runs.first() else { return Vec::new() };
+    let list: Vec<u64> = runs.iter().map(|r| r.seed).collect();
+    let wide = !seeds.narrow_enough(runs);
+    let row = |m: &Measure| {
+        let all: Vec<Measure> =
+            runs.iter().filter_map(|r| r.measure(&m.scope, &m.metric).cloned()).collect();
+        let mut row = Row {
+            scope: m.scope.clone(),
+            metric: m.metric.clone(),
+            unit: unit(&m.metric).to_string(),
+            samples: all.iter().map(|m| m.samples).sum(),
+            seeds: seed_list(&list),
+            ..place.clone()
+        };
+        match unanswered(runs, m) {
+            Some(reason) => row.without_answer(reason),
+            None => {
+                let values: Vec<f64> = all.iter().filter_map(|m| m.value).collect();
+                row.value = Some(mean(&values));
+                interval_of(&mut row, &all, &values);
+            }
+        }
+        flags_of(&mut row, &all, runs, wide);
+        row
+    };
+    // A scope or a quantile that only some seeds have still gets its row.
+    let mut named: Vec<&Measure> = first.measures.iter().collect();
+    for m in runs[1..].iter().flat_map(|r| &r.measures) {
+        if !named.iter().any(|n| n.scope == m.scope && n.metric == m.metric) {
+            named.push(m);
+        }
+    }
+    named.into_iter().map(row).collect()
+}
+
+/// Why a mean over the runs is not given: some have no answer. A mean of the others would be of the
+/// easier seeds alone.
+fn unanswered(runs: &[Replication], m: &Measure) -> Option<String> {
+    let none = |r: &Replication| match r.measure(&m.scope, &m.metric) {
+        Some(Measure { value: Some(_), .. }) => None,
+        Some(measure) => Some(measure.reason.clone()),
+        // What is measured at the answer only.
+        None => r.no_answer().map(str::to_string),
+    };
+    let reasons: Vec<String> = runs.iter().filter_map(none).collect();
+    counted(&reasons, runs.len())
+}
+
+/// The reason for all, with their number where there are several seeds.
+fn counted(reasons: &[String], seeds: usize) -> Option<String> {
+    let first = reasons.first()?;
+    Some(match seeds {
+        1 => first.clone(),
+        _ => format!("{} of {seeds} seeds have no answer: {first}", reasons.len()),
+    })
+}
+
+fn is_count(metric: &str) -> bool {
+    unit(metric) == "requests" && !metric.contains("batch_size")
+}
+
+fn interval_of(row: &mut Row, all: &[Measure], values: &[f64]) {
+    let (interval, method) = match all {
+        _ if is_count(&row.metric) => (None, ""),
+        [one] => (one.within, "batch-means"),
+        _ => (stats::replications(values).map(|i| (i.low, i.high)), "replications"),
+    };
+    if let Some((low, high)) = interval {
+        (row.ci95_low, row.ci95_high) = (Some(low), Some(high));
+        row.ci_method = method.to_string();
+    }
+    // A share is never outside [0, 1], whatever Student's t makes of a few seeds.
+    if ["finish_rate", "utilisation"].contains(&row.metric.as_str()) {
+        row.ci95_low = row.ci95_low.map(|x| x.max(0.0));
+        row.ci95_high = row.ci95_high.map(|x| x.min(1.0));
+    }
+}
+
+fn flags_of(row: &mut Row, all: &[Measure], runs: &[Replication], wide: bool) {
+    if let Some((q, _)) = QUANTILES.iter().find(|q| q.1 == row.metric) {
+        let fewest = all.iter().map(|m| m.samples).min().unwrap_or(0);
+        if !stats::enough_for_quantile(*q, fewest) {
+            row.flag(Flags::FEW_SAMPLES);
+        }
+    }
+    if all.len() == 1 && all[0].correlated && row.ci95_low.is_some() {
+        row.flag(Flags::CORRELATED);
+    }
+    if runs.iter().any(|r| r.diverging) {
+        row.flag(Flags::DIVERGING);
+    }
+    if row.metric == PEAK || row.metric == DEVICES {
+        runs.iter().flat_map(|r| &r.notes).for_each(|note| row.flag(note));
+    }
+    if runs.iter().any(|r| r.pending > 0) {
+        row.flag(Flags::PENDING);
+    }
+    if wide && row.metric == "finish_rate" && row.scope == "all" {
+        row.flag(Flags::WIDE);
+    }
+}
+
+/// The difference of two policies on the same arrivals, `runs` less `base`: of their finish rates, or
+/// of what they were searched for. Finish rates at two policies' own peaks are not compared. It has a
+/// metric of its own, such as `finish_rate_difference`.
+pub fn difference(
+    place: &Row,
+    versus: &str,
+    runs: &[Replication],
+    base: &[Replication],
+) -> Option<Row> {
+    let has = |m: &&str| runs.iter().any(|r| r.measure("all", m).is_some());
+    let searched = [PEAK, DEVICES].into_iter().find(has);
+    let metric = searched.unwrap_or("finish_rate");
+    let pairs = runs.len().min(base.len());
+    if pairs == 0 {
+        return None;
+    }
+    let (runs, base) = (&runs[..pairs], &base[..pairs]);
+    let seeds: Vec<u64> = runs.iter().map(|r| r.seed).collect();
+    let mut row = Row {
+        scope: "all".into(),
+        metric: difference_of(metric),
+        unit: unit(metric).into(),
+        versus: versus.to_string(),
+        samples: runs.iter().map(|r| r.offered.iter().sum::<u64>()).sum(),
+        seeds: seed_list(&seeds),
+        ..place.clone()
+    };
+    let none = |(a, b): (&Replication, &Replication)| {
+        a.no_answer().or_else(|| b.no_answer()).map(str::to_string)
+    };
+    let reasons: Vec<String> = runs.iter().zip(base).filter_map(none).collect();
+    if let Some(reason) = counted(&reasons, pairs) {
+        row.without_answer(reason);
+        return Some(row);
+    }
+    let value = |r: &Replication| match searched {
+        Some(metric) => r.value("all", metric),
+        None => Some(r.finish_rate()),
+    };
+    let values = |r: &[Replication]| r.iter().map(value).collect::<Option<Vec<f64>>>();
+    let (a, b) = (values(runs)?, values(base)?);
+    row.value = Some(mean(&a) - mean(&b));
+    let (interval, method) = match (runs, base) {
+        ([a], [b]) if searched.is_none() => (within_one_run(a, b), "paired-batch-means"),
+        _ => (stats::paired(&a, &b), "paired-replications"),
+    };
+    if let Some(Interval { low, high, .. }) = interval {
+        (row.ci95_low, row.ci95_high) = (Some(low), Some(high));
+        row.ci_method = method.to_string();
+    }
+    Some(row)
+}
+
+/// Batch by batch, where both policies met the same arrivals.
+fn within_one_run(a: &Replication, b: &Replication) -> Option<Interval> {
+    if a.offered != b.offered {
+        return None;
+    }
+    let floats = |v: &[u64]| v.iter().map(|x| *x as f64).collect::<Vec<f64>>();
+    let of = floats(&a.offered);
+    let (a, b) = (floats(&a.in_time), floats(&b.in_time));
+    stats::paired_ratios_of_batches((&a, &of), (&b, &of)).map(|p| p.interval)
+}
+
+/// The seeds of rows, for reading: where they differ, the fewest and the most.
+pub fn seeds_of(rows: &[Row]) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for row in rows.iter().filter(|r| r.scope == "all" && !r.seeds.is_empty()) {
+        let seeds = row.seeds_in_words();
+        if !all.contains(&seeds) {
+            all.push(seeds);
+        }
+    }
+    match all.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        // Of ranges that begin alike the shorter word, or the smaller, is the shorter range.
+        _ => {
+            all.sort_by(|a, b| a.len().cmp(&b.len()).then(a.cmp(b)));
+            format!("{} to {}, by cell", all[0], all[all.len() - 1])
+        }
+    }
+}
+/// In the order given: the sum of a result never depends on anything else.
+pub fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+#[cfg(test)]
+mod tests;

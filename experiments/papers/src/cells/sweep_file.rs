@@ -1,0 +1,324 @@
+//! Sweep files: a base scenario and what is varied.
+//!
+//! It checks the file; the scenario's own keys are checked when they are set. The comments on the
+//! fields are what readers see, in `docs/sweeps.md` and in the JSON Schema.
+
+use super::goodput::Search;
+use super::seeds::Until;
+use orrery_scenario::kind;
+use orrery_scenario::limits::{SEEDS_MAX, count};
+use orrery_scenario::reference::{Reference, Table};
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::scenario::place::{Source, line_of, parse_error};
+use orrery_scenario::{SpecError, read_text};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toml::Value;
+
+/// The most cells of a sweep.
+const CELLS_MAX: usize = 1_000_000;
+
+/// A sweep file.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "orrery sweep")]
+pub struct SweepFile {
+    /// Name in results and of result files: letters, digits, `-`, `_`, `+`, `.`.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "the file's name"))]
+    pub name: String,
+    /// The base scenario, by its path from the sweep's folder.
+    #[schemars(with = "String")]
+    pub scenario: PathBuf,
+    /// Replications of each cell; `--seeds` replaces it.
+    #[serde(default = "five")]
+    pub seeds: u32,
+    /// The first seed; the others follow it.
+    #[schemars(extend("x-default" = "the scenario's"))]
+    pub first_seed: Option<u64>,
+    /// Add seeds until the interval of the finish rate is at most so wide.
+    pub until_ci: Option<f64>,
+    /// The most seeds that `until_ci` may take.
+    #[serde(default = "hundred")]
+    pub max_seeds: u32,
+    /// The policies.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "the scenario's"))]
+    pub policies: Vec<String>,
+    /// The policy that the others are compared with, by paired differences.
+    #[schemars(extend("x-default" = "the first"))]
+    pub compare_to: Option<String>,
+    /// Search each cell's peak goodput, in place of one run.
+    pub goodput: Option<Search>,
+    /// Keys of the scenario that are set in every cell: `{ "DOTTED.KEY" = VALUE }`.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    #[schemars(extend("x-default" = "none"))]
+    pub set: BTreeMap<String, Value>,
+    /// What is varied: every combination is run.
+    #[serde(default)]
+    pub axis: Vec<Axis>,
+    /// Points listed one by one; each is combined with all axes.
+    #[serde(default)]
+    pub point: Vec<Point>,
+    /// Only so many of the combinations, drawn at random.
+    pub sample: Option<Sample>,
+    /// The file's path, for messages and for the scenario's path.
+    #[serde(skip)]
+    pub path: PathBuf,
+    /// The file's text, for the lines of messages.
+    #[serde(skip)]
+    pub text: String,
+}
+
+/// `sample`: which combinations are run.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Sample {
+    /// How many.
+    pub count: usize,
+    /// The seed of the draw.
+    pub seed: u64,
+}
+
+/// `[[axis]]`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// Its name in results.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "the last part of its key"))]
+    pub name: String,
+    /// The dotted key of the scenario that it sets.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "required, or `keys`"))]
+    pub key: String,
+    /// Or several, all set to the same value.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "none"))]
+    pub keys: Vec<String>,
+    /// Its values; what each may be is what the key allows.
+    #[schemars(with = "Vec<serde_json::Value>")]
+    pub values: Vec<Value>,
+}
+
+/// `[[point]]`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Its name in results, under the axis `point`.
+    pub name: String,
+    /// Its axes in results, as `name=value;name=value`, in place of `point=NAME`.
+    #[serde(default)]
+    pub axes: String,
+    /// The keys of the scenario that it sets.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub set: BTreeMap<String, Value>,
+}
+
+/// The tables of `docs/sweeps.md`.
+pub fn reference() -> Vec<Table> {
+    let keys = Reference::of::<SweepFile>();
+    let table = |path: &[&str]| keys.keys(path, &[]);
+    vec![
+        ("file", table(&[])),
+        ("axis", table(&["axis"])),
+        ("point", table(&["point"])),
+        ("goodput", table(&["goodput"])),
+        ("sample", table(&["sample"])),
+    ]
+}
+
+fn five() -> u32 {
+    5
+}
+fn hundred() -> u32 {
+    100
+}
+
+impl SweepFile {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, a key is unknown or missing, or nothing would be run.
+    pub fn load(path: &Path) -> Result<SweepFile, SpecError> {
+        let name = path.display().to_string();
+        let text = read_text(path)?;
+        let mut file: SweepFile = toml::from_str(&text)
+            .map_err(|e| kind::instead(kind::SWEEP, &name, &text, parse_error(&name, &text, &e)))?;
+        file.path = path.to_path_buf();
+        file.text = text;
+        if file.name.is_empty() {
+            file.name = path.file_stem().map_or("sweep".into(), |s| s.to_string_lossy().into());
+        }
+        file.checked()
+    }
+
+    /// The base scenario, read from its file.
+    ///
+    /// # Errors
+    /// When it cannot be read or is wrong.
+    pub fn base(&self) -> Result<Scenario, SpecError> {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        Scenario::load(folder.join(&self.scenario))
+    }
+
+    /// Names filled in where they are left out, everything checked.
+    ///
+    /// # Errors
+    /// When the file is no sweep.
+    pub fn checked(mut self) -> Result<SweepFile, SpecError> {
+        for axis in &mut self.axis {
+            if axis.keys.is_empty() && !axis.key.is_empty() {
+                axis.keys = vec![axis.key.clone()];
+            }
+            if axis.name.is_empty() {
+                let last = axis.keys.first().and_then(|k| k.rsplit('.').next());
+                axis.name = last.unwrap_or_default().to_string();
+            }
+        }
+        self.check().map_err(|e| self.placed(e))?;
+        Ok(self)
+    }
+
+    /// An error about this file, at the line of its key. A scenario's key is where it is set.
+    pub fn placed(&self, error: SpecError) -> SpecError {
+        let source = Source::new(self.path.display().to_string(), self.text.as_str());
+        let Some(key) = error.key().filter(|key| line_of(&self.text, key).is_none()) else {
+            return source.placed(error);
+        };
+        let last = |key: &str| key.rsplit('.').next().map(str::to_string);
+        let sets = |own: &str| key.split("`, `").any(|k| k == own || last(k) == last(own));
+        let of_axis = |a: &Axis| a.keys.iter().any(|k| sets(k));
+        let of_point = |p: &Point| p.set.keys().any(|k| sets(k));
+        let axis = self.axis.iter().position(of_axis).map(|i| format!("axis[{i}].values"));
+        let point = || self.point.iter().position(of_point).map(|i| format!("point[{i}].set"));
+        let set = || self.set.keys().any(|k| sets(k)).then(|| "set".to_string());
+        let line = axis.or_else(point).or_else(set).and_then(|at| line_of(&self.text, &at));
+        match line {
+            Some(line) => error.in_file(&format!("{}:{line}", source.path)),
+            None => source.placed(error),
+        }
+    }
+
+    /// What the command line changes.
+    ///
+    /// # Errors
+    /// When the result is no sweep.
+    pub fn with(mut self, seeds: Option<u32>, until: Until) -> Result<SweepFile, SpecError> {
+        if let Some(seeds) = seeds {
+            self.seeds = seeds;
+        }
+        if let Some(width) = until.until_ci {
+            self.until_ci = Some(width);
+        }
+        if let Some(max) = until.max_seeds {
+            if self.until_ci.is_none() {
+                let remedy = "add `--until-ci WIDTH`, or say `--seeds` for a fixed number";
+                return Err(SpecError::value("--max-seeds", max, "only with `--until-ci`", remedy));
+            }
+            self.max_seeds = max;
+        }
+        self.check().map_err(|e| self.placed(e))?;
+        Ok(self)
+    }
+
+    /// The number of combinations, policies aside.
+    pub fn combinations(&self) -> usize {
+        let axes = self.axis.iter().map(|a| a.values.len());
+        axes.fold(self.point.len().max(1), usize::saturating_mul)
+    }
+
+    fn check(&self) -> Result<(), SpecError> {
+        let wrong = |key: String, found: String, allowed: &str, remedy: &str| {
+            Err(SpecError::value(key, found, allowed, remedy))
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_+.".contains(c);
+        if !self.name.chars().all(plain) || self.name.starts_with('.') || self.name.is_empty() {
+            let allowed = "letters, digits, `-`, `_`, `+` and `.`: it names files";
+            return wrong("name".into(), self.name.clone(), allowed, "choose another name");
+        }
+        count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
+        count("max_seeds", self.max_seeds.into(), 1, SEEDS_MAX)?;
+        if let Some(width) = self.until_ci.filter(|w| !(*w > 0.0 && *w <= 1.0)) {
+            return wrong("until_ci".into(), width.to_string(), "above 0, at most 1", "correct it");
+        }
+        if let Some(search) = &self.goodput {
+            search.check()?;
+        }
+        if let (Some(_), Some(width)) = (&self.goodput, self.until_ci) {
+            let allowed =
+                "a fixed number of seeds: the answer of a search (`[goodput]`) has no finish rate";
+            let remedy = "leave `until_ci` (or `--until-ci`) out and set `seeds`";
+            return wrong("until_ci".into(), width.to_string(), allowed, remedy);
+        }
+        if self.until_ci.is_some() && self.max_seeds < self.seeds {
+            let allowed = "at least `seeds`, which are run in any case";
+            let found = self.max_seeds.to_string();
+            return wrong("max_seeds".into(), found, allowed, "raise it, or lower `seeds`");
+        }
+        if self.axis.is_empty() && self.point.is_empty() {
+            let remedy =
+                "add `[[axis]]` with `key` and `values`, or `[[point]]` with `name` and `set`";
+            return wrong(
+                "axis".into(),
+                "an empty sweep".into(),
+                "at least one axis or point",
+                remedy,
+            );
+        }
+        // Each cell has the same seeds: that is what pairs them.
+        let own = |k: &&String| k.as_str() == "seed";
+        let in_axis = self.axis.iter().position(|a| a.keys.iter().any(|k| own(&k)));
+        let in_point = self.point.iter().position(|p| p.set.keys().any(|k| own(&k)));
+        let key = in_axis.map(|i| format!("axis[{i}].key"));
+        if let Some(key) = key.or_else(|| in_point.map(|i| format!("point[{i}].set"))) {
+            let allowed = "any key but `seed`: all cells have the same seeds";
+            let remedy =
+                "set `seeds` (or `--seeds`), the number of seeds from the scenario's `seed` on";
+            return wrong(key, "`seed`".into(), allowed, remedy);
+        }
+        let mut names: Vec<&str> = Vec::new();
+        for (i, axis) in self.axis.iter().enumerate() {
+            if axis.keys.is_empty() {
+                let key = format!("axis[{i}].key");
+                return wrong(key, "nothing".into(), "a key of a scenario", "add `key`");
+            }
+            if axis.values.is_empty() {
+                let remedy = "an empty axis makes an empty sweep: add values";
+                let key = format!("axis[{i}].values");
+                return wrong(key, "nothing".into(), "at least one value", remedy);
+            }
+            if axis.name.contains([';', '=', '\n']) || names.contains(&axis.name.as_str()) {
+                let allowed = "a name of its own, without `;` and `=`";
+                let key = format!("axis[{i}].name");
+                return wrong(key, axis.name.clone(), allowed, "choose another name");
+            }
+            names.push(&axis.name);
+        }
+        for (i, point) in self.point.iter().enumerate() {
+            let again = self.point[..i].iter().any(|p| p.name == point.name);
+            if again || point.name.contains([';', '\n']) || point.axes.contains('\n') {
+                let key = format!("point[{i}].name");
+                let allowed = "a name of its own, without `;`";
+                return wrong(key, point.name.clone(), allowed, "choose another name");
+            }
+        }
+        if self.combinations() > CELLS_MAX {
+            let found = format!("{} cells", self.combinations());
+            return wrong("axis".into(), found, "at most 1000000 cells", "take fewer values");
+        }
+        Ok(())
+    }
+}
+
+/// A value as it stands in results.
+pub fn word(value: &Value) -> String {
+    match value {
+        Value::String(s) => s.replace(';', ","),
+        Value::Float(x) => x.to_string(),
+        other => other.to_string().replace(';', ","),
+    }
+}

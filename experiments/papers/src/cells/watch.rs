@@ -1,0 +1,29 @@
+//! What watches a run, and one watched run.
+
+use super::replication::{ScopeNames, Watch};
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::setup::Setup;
+use orrery_scenario::{PolicySpec, SpecError};
+use orrery_sim::metrics::{BatchMeans, Metrics, TimeSeries};
+
+/// One run, watched.
+///
+/// # Errors
+/// As [`Setup::run_with`].
+pub fn run_one(
+    setup: &Setup,
+    policy: &PolicySpec,
+    seed: u64,
+) -> Result<(Metrics, Watch), SpecError> {
+    Ok(setup.run_with(policy, seed, watch(setup))?.observer)
+}
+
+/// The observers of a run beside its metrics.
+pub fn watch(setup: &Setup) -> Watch {
+    (BatchMeans::new(setup.window), TimeSeries::default())
+}
+
+/// The names that scopes go by.
+pub fn scope_names(scenario: &Scenario) -> ScopeNames {
+    ScopeNames { models: scenario.model_names(), apps: scenario.app_names() }
+}

@@ -1,0 +1,112 @@
+//! How an answer leaves: its forms, files written whole or not at all, figures, progress, threads.
+//!
+//! stdout is the result, byte for byte the same; stderr is progress and diagnostics.
+
+pub mod figure;
+pub mod log_file;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+pub mod progress;
+pub mod threads;
+pub mod voice;
+pub mod whole_file;
+
+use clap::{Args, ValueEnum};
+use orrery_results::Row;
+use orrery_scenario::SpecError;
+pub use progress::Progress;
+use std::path::PathBuf;
+pub use voice::{say, say_more, set_verbosity, tell, verbosity};
+use whole_file::write_atomically;
+
+/// What a command has to say.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// The result.
+    pub stdout: String,
+    /// Whether a check failed.
+    pub failed: bool,
+    /// Whether Ctrl-C stopped it.
+    pub interrupted: bool,
+}
+
+impl Answer {
+    /// A result without a check.
+    pub fn of(stdout: String) -> Answer {
+        Answer { stdout, ..Answer::default() }
+    }
+}
+
+/// Where the result goes, and in which form.
+#[derive(Debug, Args)]
+pub struct Output {
+    /// The form of the result on stdout.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+    /// Also write the result into this folder, in every form.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+impl Output {
+    /// Whether the result will find its place: asked before the runs.
+    ///
+    /// # Errors
+    /// When `--out` cannot be written.
+    pub fn check(&self) -> Result<(), SpecError> {
+        self.out.as_deref().map_or(Ok(()), whole_file::check_folder)
+    }
+}
+
+/// The forms of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For reading.
+    Table,
+    /// One row for each cell and metric, with its provenance (docs/formats.md).
+    Csv,
+    /// CSV with one row for each cell, and a column for each metric.
+    Wide,
+    /// The rows, and what belongs to them.
+    Json,
+}
+
+/// A result in its forms.
+pub struct Forms {
+    /// For reading.
+    pub table: String,
+    /// One row for each cell, with a column for each metric.
+    pub wide: String,
+    /// Rows and what belongs to them.
+    pub json: String,
+    /// The rows themselves.
+    pub rows: Vec<Row>,
+}
+
+impl Forms {
+    /// Writes all forms into `--out` and picks the one for stdout.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn answer(self, id: &str, output: &Output) -> Result<Answer, SpecError> {
+        let csv = orrery_results::to_csv(&self.rows);
+        if let Some(folder) = &output.out {
+            for (ending, text) in [
+                ("txt", &self.table),
+                ("csv", &csv),
+                ("wide.csv", &self.wide),
+                ("json", &self.json),
+            ] {
+                write_atomically(&folder.join(format!("{id}.{ending}")), text.as_bytes())?;
+            }
+            #[cfg(feature = "parquet")]
+            crate::output::parquet::table_from_rows(&self.rows, &folder.join(format!("{id}.parquet")))?;
+        }
+        Ok(Answer::of(match output.format {
+            Format::Table => self.table,
+            Format::Csv => csv,
+            Format::Wide => self.wide,
+            Format::Json => self.json,
+        }))
+    }
+}

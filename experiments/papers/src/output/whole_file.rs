@@ -1,0 +1,210 @@
+//! Files that are written whole or not at all: under another name first, then renamed.
+
+use super::voice::say_more;
+use orrery_scenario::SpecError;
+use std::io;
+use std::path::{Path, PathBuf};
+use tempfile::TempPath;
+
+/// A file that is being written under another name; removed unless it is renamed.
+pub struct Unfinished {
+    at: At,
+}
+
+enum At {
+    /// A file of our own, made under a name that nobody else has.
+    Own(TempPath),
+    /// What is there already.
+    There(PathBuf),
+}
+
+impl Unfinished {
+    /// A name in the same folder, so that renaming is one step. What is there and no file (a pipe,
+    /// `/dev/stdout`) is written as it is: renaming would put a file in its place.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn beside(path: &Path) -> io::Result<Unfinished> {
+        if std::fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+            return Ok(Unfinished { at: At::There(path.to_path_buf()) });
+        }
+        Unfinished::temporary(path)
+    }
+
+    /// A file of our own in the same folder, because somebody else may write a file of the same name.
+    /// Its name is drawn at random and the file must not be there yet: processes in two containers
+    /// may have the same id.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn temporary(path: &Path) -> io::Result<Unfinished> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+        let prefix = format!(".{name}.");
+        let mut file = tempfile::Builder::new();
+        file.prefix(&prefix).suffix(".tmp").rand_bytes(12);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As of any new file: less what the umask says.
+            file.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let file = file.tempfile_in(folder.unwrap_or(Path::new("."))).map_err(plain)?;
+        Ok(Unfinished { at: At::Own(file.into_temp_path()) })
+    }
+
+    /// Where it is written.
+    pub fn path(&self) -> &Path {
+        match &self.at {
+            At::Own(path) => path,
+            At::There(path) => path,
+        }
+    }
+
+    /// Gives it its name.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn rename(self, path: &Path) -> io::Result<()> {
+        if let At::Own(own) = self.at {
+            own.persist(path).map_err(|e| e.error)?;
+        }
+        say_more(&format!("wrote {}", path.display()));
+        Ok(())
+    }
+
+    /// Gives it its name, unless something has that name: then `false`, and that is left as it is.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn rename_if_absent(self, path: &Path) -> io::Result<bool> {
+        let At::Own(own) = self.at else { return Ok(true) };
+        match own.persist_noclobber(path) {
+            Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+            // Not every file system can: the best that it has.
+            Err(e) if !path.exists() => e.path.persist(path).map_err(|e| e.error)?,
+            other => other.map_err(|e| e.error)?,
+        }
+        say_more(&format!("wrote {}", path.display()));
+        Ok(true)
+    }
+}
+
+/// The error without the path of the temporary file, which means nothing to the user.
+fn plain(error: io::Error) -> io::Error {
+    let inner =
+        error.get_ref().and_then(|e| e.source()).and_then(|e| e.downcast_ref::<io::Error>());
+    let code = inner.and_then(io::Error::raw_os_error);
+    code.map_or(error, io::Error::from_raw_os_error)
+}
+
+/// Writes a file whole or not at all, and makes its folder.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), SpecError> {
+    let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    let written = folder.and_then(|()| {
+        let unfinished = Unfinished::beside(path)?;
+        std::fs::write(unfinished.path(), bytes)?;
+        unfinished.rename(path)
+    });
+    written.map_err(|e| unwritable_out(path, &e))
+}
+
+/// As [`write_atomically`], unless the file is there: then `false`, and it is left as it is.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn write_if_absent(path: &Path, bytes: &[u8]) -> Result<bool, SpecError> {
+    let write = || {
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        let unfinished = Unfinished::temporary(path)?;
+        std::fs::write(unfinished.path(), bytes)?;
+        unfinished.rename_if_absent(path)
+    };
+    write().map_err(|e| unwritable_out(path, &e))
+}
+
+/// Whether files can be written into a folder, which is made: asked before hours of runs.
+///
+/// # Errors
+/// When the folder cannot be made or written.
+pub fn check_folder(folder: &Path) -> Result<(), SpecError> {
+    let probed = || {
+        std::fs::create_dir_all(folder)?;
+        std::fs::write(Unfinished::temporary(&folder.join("probe"))?.path(), b"")
+    };
+    probed().map_err(|e| unwritable_out(folder, &e))
+}
+
+fn unwritable_out(path: &Path, error: &io::Error) -> SpecError {
+    let found = format!("{}: {error}", path.display());
+    let remedy = "choose another folder, or make room";
+    SpecError::value("--out", found, "a folder that can be written", remedy)
+}
+
+/// A file of an option that cannot be written.
+pub fn unwritable(option: &str, path: &Path, error: &io::Error) -> SpecError {
+    let found = format!("{}: {error}", path.display());
+    let remedy = "choose another path, or make room";
+    SpecError::value(option, found, "a file that can be written", remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As of two containers on one folder: writers of the same file whose process ids are equal.
+    #[test]
+    fn writers_with_the_same_process_id_do_not_meet() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("plan.json");
+        let write = |text: &str| {
+            for _ in 0..1000 {
+                write_atomically(&path, text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
+                let found = std::fs::read_to_string(&path).expect("a whole file");
+                assert!(["a".repeat(5000), "b".repeat(5000)].contains(&found));
+            }
+        };
+        std::thread::scope(|s| {
+            for text in ["a", "b", "a"] {
+                s.spawn(move || write(&text.repeat(5000)));
+            }
+        });
+        assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 1);
+    }
+
+    #[test]
+    fn only_the_first_of_several_writers_gives_a_file_its_name() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for trial in 0..200 {
+            let path = folder.path().join(trial.to_string());
+            let first = std::thread::scope(|s| {
+                let write = |text: &'static str| {
+                    let path = path.clone();
+                    s.spawn(move || write_if_absent(&path, text.as_bytes()).expect("a folder"))
+                };
+                let all = [write("a"), write("b"), write("c")];
+                let won = all.map(|w| w.join().expect("a thread"));
+                assert_eq!(won.iter().filter(|w| **w).count(), 1);
+                ["a", "b", "c"][won.iter().position(|w| *w).unwrap_or(0)]
+            });
+            assert_eq!(std::fs::read_to_string(&path).expect("a file"), first);
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_file_has_the_rights_of_any_new_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mode = |name: &str| {
+            let found = std::fs::metadata(folder.path().join(name)).expect("a file");
+            found.permissions().mode()
+        };
+        std::fs::write(folder.path().join("plain"), b"").expect("a file");
+        write_atomically(&folder.path().join("whole"), b"").unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(mode("whole"), mode("plain"));
+    }
+}
