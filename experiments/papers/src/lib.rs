@@ -8,3 +8,4 @@
 
 pub mod cells;
 pub mod output;
+pub mod papers;

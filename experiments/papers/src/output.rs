@@ -100,7 +100,10 @@ impl Forms {
                 write_atomically(&folder.join(format!("{id}.{ending}")), text.as_bytes())?;
             }
             #[cfg(feature = "parquet")]
-            crate::output::parquet::table_from_rows(&self.rows, &folder.join(format!("{id}.parquet")))?;
+            crate::output::parquet::table_from_rows(
+                &self.rows,
+                &folder.join(format!("{id}.parquet")),
+            )?;
         }
         Ok(Answer::of(match output.format {
             Format::Table => self.table,

@@ -8,8 +8,8 @@ mod target;
 mod words;
 mod worst;
 
-use crate::cli::Answer;
-use crate::log_file;
+use orrery_papers::output::Answer;
+use orrery_papers::output::log_file;
 use orrery_scenario::SpecError;
 use orrery_sim::log::{LogError, Names, Record};
 use orrery_sim::request::RequestId;

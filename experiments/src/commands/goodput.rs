@@ -1,12 +1,13 @@
 //! `orrery goodput`: searches for each policy of a scenario, and says what was found.
 
-use super::{Criterion, FLAGS, Find, Search, flags};
-use crate::cell::{Seeds, rows};
-use crate::cli::{Answer, Output};
-use crate::output::{Forms, Progress};
-use crate::scenario_cell::{ScenarioCell, inputs_sha256};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use orrery_papers::cells::goodput::{Criterion, FLAGS, Find, Search, flags};
+use orrery_papers::cells::rows::rows;
+use orrery_papers::cells::scenario_cell::{ScenarioCell, inputs_sha256};
+use orrery_papers::cells::seeds::Seeds;
+use orrery_papers::output::{Answer, Output};
+use orrery_papers::output::{Forms, Progress};
 use orrery_results::{Row, to_json, wide};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -116,7 +117,7 @@ pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
     let cells: Vec<ScenarioCell> =
         policies.iter().flat_map(|p| seeds.iter().map(move |s| cell(p, *s))).collect();
     let progress = Progress::new(cells.len() as u64, "searches");
-    let pool = crate::commands::pool(args.jobs.unwrap_or(0).into())?;
+    let pool = orrery_papers::output::threads::pool(args.jobs.unwrap_or(0).into())?;
     let runs: Vec<_> = pool.install(|| {
         let run = |c: &ScenarioCell| {
             let runs = c.run();

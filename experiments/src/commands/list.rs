@@ -1,14 +1,49 @@
-//! Lists of the model zoos that scenarios may name: `orrery list` and `orrery list ZOO`.
+//! `orrery list`: what can be reproduced, model zoos, policies; and what is in one of them.
 
-use crate::cli::Answer;
+use clap::Args;
+use orrery_papers::output::Answer;
+use orrery_papers::papers::{describe, registry};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
 use orrery_scenario::scenario::file::{LatencyLaw, Model};
 use orrery_scenario::zoo::{ZOOS, Zoo};
 use std::fmt::Write;
 
+/// `orrery list`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  orrery list
+  orrery list kairos-fig-9
+  orrery list symphony-a100")]
+pub struct List {
+    /// An experiment's id, or a zoo.
+    pub name: Option<String>,
+}
+
+/// Lists all, or describes one.
+///
+/// # Errors
+/// When there is no such name, with the nearest of all; or a shipped file is damaged.
+pub fn command(args: &List) -> Result<Answer, SpecError> {
+    match args.name.as_deref() {
+        None => Ok(Answer::of(describe::all()? + "\n" + &all())),
+        Some(name) if Zoo::find(name).is_some() => models(name),
+        Some(id) if id.ends_with(".toml") || registry::ids().any(|known| known == id) => {
+            Ok(Answer::of(describe::one(&registry::find(id)?)))
+        }
+        Some(name) => Err(unknown(name)),
+    }
+}
+
+fn unknown(name: &str) -> SpecError {
+    let names = || registry::ids().chain(ZOOS.iter().map(|z| z.name));
+    let hint = nearest(name, names()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+    let allowed = names().collect::<Vec<_>>().join(", ");
+    SpecError::value("NAME", format!("`{name}`"), allowed, format!("{hint}name one of them"))
+}
+
 /// One line for each zoo.
-pub fn all() -> String {
+fn all() -> String {
     let mut out = format!("{:28} {:>7}  what, and from where\n", "zoo", "models");
     for zoo in ZOOS {
         let models: usize = gpus(zoo).into_iter().map(|gpu| zoo.models(gpu).len()).sum();
@@ -21,14 +56,8 @@ pub fn all() -> String {
 ///
 /// # Errors
 /// When there is no such zoo.
-pub fn models(name: &str) -> Result<Answer, SpecError> {
-    let Some(zoo) = Zoo::find(name) else {
-        let names = || ZOOS.iter().map(|z| z.name);
-        let near = nearest(name, names());
-        let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
-        let (allowed, remedy) = (names().collect::<Vec<_>>().join(", "), format!("{hint}list one"));
-        return Err(SpecError::value("ZOO", format!("`{name}`"), allowed, remedy));
-    };
+fn models(name: &str) -> Result<Answer, SpecError> {
+    let Some(zoo) = Zoo::find(name) else { return Err(unknown(name)) };
     let mut out = format!("{}: {}\n", zoo.name, zoo.what);
     for gpu in gpus(zoo) {
         if let Some(gpu) = gpu {

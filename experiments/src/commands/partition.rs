@@ -2,16 +2,9 @@
 //!
 //! The problem and the answer are here; how it is solved is not.
 
-mod error;
-mod figure;
-mod file;
-mod generate;
-
-pub use figure::Figure;
-pub use file::{Method, Named, PartitionFile};
-
-use crate::cli::Answer;
 use clap::Args;
+use orrery_papers::cells::partition::{Method, Named, PartitionFile};
+use orrery_papers::output::Answer;
 use orrery_partition::{Answer as Solved, Assignment};
 use orrery_scenario::SpecError;
 use std::fmt::Write;

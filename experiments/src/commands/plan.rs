@@ -33,10 +33,10 @@ pub use file::{PlanFile, Pools, Source};
 pub use problem::{Group, Problem};
 pub use trial::{Check, Edge};
 
-use crate::cli::{Answer, Output};
-use crate::output::{Forms, Progress};
-use crate::whole_file::write_atomically;
 use clap::Args;
+use orrery_papers::output::whole_file::write_atomically;
+use orrery_papers::output::{Answer, Output};
+use orrery_papers::output::{Forms, Progress};
 use orrery_results::{to_json, wide};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
@@ -139,11 +139,11 @@ fn solve_problem(
 pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     let (mut plan, source) = PlanFile::load(&args.file)?;
     args.output.check()?;
-    args.plot.as_deref().map_or(Ok(()), crate::plot::check_name)?;
+    args.plot.as_deref().map_or(Ok(()), orrery_papers::output::figure::check_name)?;
     plan.seed = args.seed.unwrap_or(plan.seed);
     plan.seeds = args.seeds.unwrap_or(plan.seeds);
     let frontier = args.plot.is_some();
-    let pool = crate::commands::pool(args.jobs.unwrap_or(0).into())?;
+    let pool = orrery_papers::output::threads::pool(args.jobs.unwrap_or(0).into())?;
     let all = pool.install(|| {
         let base = Problem::new(&plan, &source)?;
         let models = base.models();

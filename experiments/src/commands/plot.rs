@@ -3,14 +3,13 @@
 //! It reads tables and writes a picture; what a picture looks like is the business of
 //! `orrery_plots`.
 
-use crate::cli::Answer;
-use crate::whole_file::write_atomically;
 use clap::ValueEnum;
+use orrery_papers::output::Answer;
+use orrery_papers::output::figure::{changing, check_name, figure_of, save, unsuitable};
 use orrery_plots::{Choice, Figure, PlotError, Window};
 use orrery_results::{DistributionRow, Row};
 use orrery_scenario::SpecError;
-use orrery_scenario::error::nearest;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tables::Tables;
 
 mod tables;
@@ -103,10 +102,10 @@ fn milliseconds(text: &str) -> Result<u64, String> {
 /// # Errors
 /// When a table cannot be read or has nothing for the figure, or the picture cannot be written.
 pub fn command(args: &Plot) -> Result<Answer, SpecError> {
-    let form = Form::of(&args.out)?;
+    check_name(&args.out)?;
     let tables = Tables::read(&args.files)?;
     let figure = figure(&tables, args)?;
-    write_figure(&figure, form, &args.out)?;
+    save(&figure, &args.out)?;
     Ok(Answer::of(format!("{}\n", args.out.display())))
 }
 

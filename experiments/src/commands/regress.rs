@@ -10,9 +10,9 @@ mod report;
 pub use baseline::{Baseline, BaselineRow};
 pub use compare::{Change, Comparison, compare};
 
-use crate::cli::Answer;
-use crate::output::tell;
-use crate::whole_file::write_atomically;
+use orrery_papers::output::Answer;
+use orrery_papers::output::tell;
+use orrery_papers::output::whole_file::write_atomically;
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
 use std::path::PathBuf;

@@ -1,8 +1,12 @@
 //! `orrery schema`: the JSON Schema of the files that users write, for their editors.
 
-use crate::cli::Answer;
-use crate::sweep::SweepFile;
+use crate::commands::plan::PlanFile;
 use clap::{Args, ValueEnum};
+use orrery_papers::cells::goodput::Search;
+use orrery_papers::cells::partition::PartitionFile;
+use orrery_papers::cells::sweep_file::SweepFile;
+use orrery_papers::output::Answer;
+use orrery_papers::papers::experiment::Experiment;
 use orrery_scenario::reference::schema;
 use orrery_scenario::scenario::file::ScenarioFile;
 
@@ -24,6 +28,15 @@ enum Kind {
     Scenario,
     /// What `orrery sweep` takes.
     Sweep,
+    /// What `orrery reproduce` takes.
+    Experiment,
+    /// What `orrery plan` takes.
+    Plan,
+
+    /// What `orrery partition` takes.
+    Partition,
+    /// `[goodput]` of a sweep or an experiment.
+    Goodput,
 }
 
 /// Prints it.
@@ -31,6 +44,10 @@ pub fn command(args: &Schema) -> Answer {
     let schema = match args.kind {
         Kind::Scenario => schema::<ScenarioFile>(),
         Kind::Sweep => schema::<SweepFile>(),
+        Kind::Experiment => schema::<Experiment>(),
+        Kind::Plan => schema::<PlanFile>(),
+        Kind::Partition => schema::<PartitionFile>(),
+        Kind::Goodput => schema::<Search>(),
     };
     Answer::of(format!("{:#}\n", schema.as_value()))
 }

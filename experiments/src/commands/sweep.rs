@@ -10,33 +10,75 @@
 //! jobs, nor shards, nor a run that was killed in between can change a byte. A folder has one plan:
 //! whoever comes with another is refused.
 
-mod busy;
-mod file;
-mod plan;
-mod store;
-
-pub use file::{Axis, Point, Sample, SweepFile, reference};
-pub use plan::{Plan, PlannedCell, plan};
-pub use store::{Entry, Store};
-
-use crate::cell::{Replication, difference, rows};
-use crate::cli::{Answer, Merge, Sweep};
-use crate::output::{Forms, Progress, say, say_more, tell};
-use crate::run_report;
+use clap::Args;
+use orrery_papers::cells::parts::{Ran, run_parts};
+use orrery_papers::cells::plan::{Plan, PlannedCell, plan};
+use orrery_papers::cells::replication::Replication;
+use orrery_papers::cells::rows::{difference, rows};
+use orrery_papers::cells::run_report;
+use orrery_papers::cells::seeds::Until;
+use orrery_papers::cells::shard::Shard;
+use orrery_papers::cells::store::{Entry, Store};
+use orrery_papers::cells::sweep_file::SweepFile;
+use orrery_papers::output::{Answer, Format, Forms, Output, say, say_more, tell};
+use orrery_papers::papers::reproduce::{self, Outcome};
 use orrery_results::{Row, to_json, wide};
 use orrery_scenario::SpecError;
-use rayon::prelude::*;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `orrery sweep`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  orrery sweep scenarios/sweeps/bert-slo.toml
+  orrery sweep my.toml --out results/ --until-ci 0.01
+  orrery sweep my.toml --out shared/ --shard 1/4      # on each of four machines, then:
+  orrery merge shared/")]
+pub struct Sweep {
+    /// The sweep file.
+    pub file: PathBuf,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub output: Output,
+    /// Replications of each cell, instead of the file's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub seeds: Option<u32>,
+    /// Simulations at a time; one for each core by default. Results do not depend on it.
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub jobs: Option<u16>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub until: Until,
+    /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
+    #[arg(long, value_name = "K/N", requires = "out")]
+    pub shard: Option<Shard>,
+}
+
+/// `orrery merge`.
+#[derive(Debug, Args)]
+pub struct Merge {
+    /// The folder that the shards were run into.
+    pub folder: PathBuf,
+    /// The form of the result on stdout.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+}
+
+impl Merge {
+    /// Where the result goes.
+    pub fn output(&self) -> Output {
+        Output { format: self.format, out: None }
+    }
+}
+
+/// Runs it.
 ///
 /// # Errors
 /// When the file is wrong, a run cannot be made or the folder cannot be written.
-pub fn sweep(args: &Sweep) -> Result<Answer, SpecError> {
-    let file = SweepFile::load(&args.file)?.with(args)?;
-    let (plan, cells) = plan::plan(&file, file.base()?)?;
+pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
+    let file = SweepFile::load(&args.file)?.with(args.seeds, args.until)?;
+    let (plan, cells) = plan(&file, file.base()?)?;
     let folder = match &args.output.out {
         Some(folder) => folder.clone(),
         None => PathBuf::from(format!("{}.sweep", file.name)),
@@ -63,10 +105,10 @@ pub fn sweep(args: &Sweep) -> Result<Answer, SpecError> {
         store.write(&plan.cells[i].spec_sha256, &runs)
     };
     let jobs = args.jobs.unwrap_or(0).into();
-    let all_done = run_cells(&pending, jobs, run).inspect_err(|_| {
+    let ran = run_parts(&pending, jobs, run).inspect_err(|_| {
         say(&format!("finished cells are kept in {}", folder.display()));
     })?;
-    if !all_done {
+    if let Ran::Stopped = ran {
         say(&format!(
             "stopped; finished cells are kept in {}: the same command continues",
             folder.display()
@@ -88,17 +130,25 @@ pub fn sweep(args: &Sweep) -> Result<Answer, SpecError> {
     join(&folder, &args.output)
 }
 
-/// `orrery merge`.
+/// Joins the shards of a sweep or an experiment.
 ///
 /// # Errors
 /// When the plan is missing, damaged or edited, or the folder cannot be written.
 pub fn merge(args: &Merge) -> Result<Answer, SpecError> {
-    join(&args.folder, &args.output())
+    let output = args.output();
+    if !reproduce::is_sharded(&args.folder) {
+        return join(&args.folder, &output);
+    }
+    let (e, outcome) = reproduce::merge(&args.folder)?;
+    let Outcome::Whole(forms) = outcome else {
+        return Ok(Answer { interrupted: true, ..Answer::default() });
+    };
+    forms.answer(&e.id, &Output { format: output.format, out: Some(args.folder.clone()) })
 }
 
 /// Results from the plan and its entries, written into the folder. Without all entries there are none,
 /// and the check has failed.
-fn join(folder: &Path, output: &crate::cli::Output) -> Result<Answer, SpecError> {
+fn join(folder: &Path, output: &Output) -> Result<Answer, SpecError> {
     let store = Store::existing(folder)?;
     let plan = store.plan()?;
     let mut runs: Vec<Vec<Replication>> = Vec::with_capacity(plan.cells.len());
@@ -130,7 +180,7 @@ fn join(folder: &Path, output: &crate::cli::Output) -> Result<Answer, SpecError>
         json: to_json(&rows, &[("sweep", plan.name.clone().into())]),
         rows,
     };
-    let into = crate::cli::Output { format: output.format, out: Some(folder.to_path_buf()) };
+    let into = Output { format: output.format, out: Some(folder.to_path_buf()) };
     forms.answer(&plan.name, &into)
 }
 
@@ -147,47 +197,4 @@ fn all_rows(plan: &Plan, runs: &[Vec<Replication>]) -> Vec<Row> {
         out.extend(base.and_then(|b| difference(&cell.place, &plan.compare_to, own, &runs[b])));
     }
     out
-}
-
-/// Runs cells in parallel; `false` when Ctrl-C stopped it. Cells that have begun are finished, and
-/// the error of the first cell that failed is returned.
-fn run_cells(
-    cells: &[usize],
-    jobs: usize,
-    run: impl Fn(usize) -> Result<(), SpecError> + Sync,
-) -> Result<bool, SpecError> {
-    static STOP: AtomicBool = AtomicBool::new(false);
-    // A second Ctrl-C ends at once: finished cells are on disk already.
-    let handler = || {
-        if STOP.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        say("stopping after the cells that have begun; Ctrl-C again stops at once");
-    };
-    // Only the first sweep of a process can install it, and one is enough.
-    let _ = ctrlc::set_handler(handler);
-    let pool = crate::commands::pool(jobs)?;
-    let progress = Progress::new(cells.len() as u64, "cells");
-    let failed: Mutex<Option<(usize, SpecError)>> = Mutex::new(None);
-    pool.install(|| {
-        cells.par_iter().with_max_len(1).for_each(|&i| {
-            if STOP.load(Ordering::SeqCst) || failed.lock().is_ok_and(|f| f.is_some()) {
-                return;
-            }
-            match run(i) {
-                Ok(()) => progress.step(),
-                Err(e) => {
-                    let Ok(mut first) = failed.lock() else { return };
-                    if first.as_ref().is_none_or(|(at, _)| i < *at) {
-                        *first = Some((i, e));
-                    }
-                }
-            }
-        });
-    });
-    drop(progress);
-    match failed.into_inner() {
-        Ok(Some((_, e))) => Err(e),
-        _ => Ok(!STOP.load(Ordering::SeqCst)),
-    }
 }

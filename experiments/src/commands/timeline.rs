@@ -9,10 +9,10 @@ mod follow;
 mod json;
 mod trace;
 
-use crate::cli::Answer;
-use crate::log_file;
-use crate::whole_file::{Unfinished, unwritable};
 use clap::ValueEnum;
+use orrery_papers::output::Answer;
+use orrery_papers::output::log_file;
+use orrery_papers::output::whole_file::{Unfinished, unwritable};
 use orrery_scenario::SpecError;
 use orrery_sim::log::{LogError, LogReader, Names, Record};
 use orrery_sim::request::RequestId;

@@ -53,6 +53,16 @@ pub enum Normalise {
     P99,
 }
 
+impl Normalise {
+    /// Its word in tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Normalise::Mean => "mean",
+            Normalise::P99 => "P99",
+        }
+    }
+}
+
 /// Whose P99 the SLO is a multiple of.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]

@@ -32,4 +32,3 @@ pub fn sha256_of_file(path: &std::path::Path) -> std::io::Result<String> {
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
-

@@ -12,7 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A solver.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, ValueEnum, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, ValueEnum, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// The best of many random assignments: the paper's baseline.

@@ -1,13 +1,13 @@
 //! From a sweep file to its cells, in one fixed order: points, then axes (the first changes
 //! slowest), then policies.
 
+use super::grid::combinations;
 use super::scenario_cell::{ScenarioCell, inputs_sha256};
 use super::seeds::Seeds;
-use super::sweep_file::{Sample, SweepFile, word};
+use super::sweep_file::SweepFile;
 use orrery_results::{RESULT_VERSION, Row};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
-use orrery_sim::rng::Stream;
 use serde::{Deserialize, Serialize};
 use toml::Value;
 
@@ -75,12 +75,6 @@ impl PlannedCell {
     }
 }
 
-/// A combination: its axes as in results, and the keys that it sets.
-struct Combination {
-    axes: Vec<String>,
-    changes: Vec<(String, Value)>,
-}
-
 /// The plan, and the cells to run.
 ///
 /// # Errors
@@ -98,7 +92,7 @@ pub fn plan(file: &SweepFile, mut base: Scenario) -> Result<(Plan, Vec<ScenarioC
     };
     let compare_to = compared(file, &base)?;
     let mut cells = Vec::new();
-    for combination in sampled(combinations(file), file.sample) {
+    for combination in combinations(&file.point, &file.axis, file.sample) {
         let fixed = file.set.iter().map(|(k, v)| (k.clone(), v.clone()));
         let changes: Vec<(String, Value)> = fixed.chain(combination.changes).collect();
         let scenario = base.with(&changes).map_err(in_file)?;
@@ -148,50 +142,4 @@ fn compared(file: &SweepFile, base: &Scenario) -> Result<String, SpecError> {
             Err(file.placed(error))
         }
     }
-}
-
-/// So many of them, in their order.
-fn sampled(all: Vec<Combination>, sample: Option<Sample>) -> Vec<Combination> {
-    let Some(Sample { count, seed }) = sample else { return all };
-    let mut stream = Stream::named(seed, "sample of a sweep", 0);
-    let mut left = all.len();
-    let mut wanted = count.min(left);
-    // Selection sampling: each of those left is taken with the probability wanted / left.
-    let mut take = |_: &Combination| {
-        let taken = stream.uniform() * (left as f64) < wanted as f64;
-        left -= 1;
-        wanted -= usize::from(taken);
-        taken
-    };
-    all.into_iter().filter(|c| take(c)).collect()
-}
-
-fn combinations(file: &SweepFile) -> Vec<Combination> {
-    let mut all: Vec<Combination> = if file.point.is_empty() {
-        vec![Combination { axes: Vec::new(), changes: Vec::new() }]
-    } else {
-        let point = |p: &super::sweep_file::Point| Combination {
-            axes: vec![if p.axes.is_empty() {
-                format!("point={}", p.name)
-            } else {
-                p.axes.clone()
-            }],
-            changes: p.set.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
-        };
-        file.point.iter().map(point).collect()
-    };
-    for axis in &file.axis {
-        let mut next = Vec::with_capacity(all.len() * axis.values.len());
-        for old in &all {
-            for value in &axis.values {
-                let mut axes = old.axes.clone();
-                axes.push(format!("{}={}", axis.name, word(value)));
-                let mut changes = old.changes.clone();
-                changes.extend(axis.keys.iter().map(|k| (k.clone(), value.clone())));
-                next.push(Combination { axes, changes });
-            }
-        }
-        all = next;
-    }
-    all
 }

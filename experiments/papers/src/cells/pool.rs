@@ -17,7 +17,7 @@ pub mod select;
 pub mod world;
 
 pub use conditions::Conditions;
-pub use evaluate::{Evaluator, Value};
+pub use evaluate::{Evaluator, Known, Value};
 pub use scheme::Scheme;
 pub use searches::Searching;
 pub use select::{Selector, dashed};

@@ -1,10 +1,10 @@
 //! A cell of a scenario: what it is run with, what identifies it, and its runs.
 
+use super::goodput::Search;
 use super::hash;
 use super::replication::Replication;
 use super::seeds::Seeds;
 use super::watch::{run_one, scope_names};
-use super::goodput::Search;
 use orrery_results::{RESULT_VERSION, Row};
 use orrery_scenario::scenario::{InputFile, Scenario};
 use orrery_scenario::{PolicySpec, SpecError};

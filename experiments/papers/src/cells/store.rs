@@ -5,8 +5,8 @@
 //! make again from what is there: one that was edited is refused.
 
 use super::busy::Busy;
-use super::plan::Plan;
 use super::hash::sha256;
+use super::plan::Plan;
 use super::replication::Replication;
 use crate::output::whole_file::{check_folder, write_atomically, write_if_absent};
 use orrery_results::RESULT_VERSION;

@@ -4,6 +4,7 @@
 //! fields are what readers see, in `docs/sweeps.md` and in the JSON Schema.
 
 use super::goodput::Search;
+use super::grid::{self, Axis, Point, Sample};
 use super::seeds::Until;
 use orrery_scenario::kind;
 use orrery_scenario::limits::{SEEDS_MAX, count};
@@ -16,9 +17,6 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::Value;
-
-/// The most cells of a sweep.
-const CELLS_MAX: usize = 1_000_000;
 
 /// A sweep file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -73,51 +71,6 @@ pub struct SweepFile {
     pub text: String,
 }
 
-/// `sample`: which combinations are run.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
-pub struct Sample {
-    /// How many.
-    pub count: usize,
-    /// The seed of the draw.
-    pub seed: u64,
-}
-
-/// `[[axis]]`.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Axis {
-    /// Its name in results.
-    #[serde(default)]
-    #[schemars(extend("x-default" = "the last part of its key"))]
-    pub name: String,
-    /// The dotted key of the scenario that it sets.
-    #[serde(default)]
-    #[schemars(extend("x-default" = "required, or `keys`"))]
-    pub key: String,
-    /// Or several, all set to the same value.
-    #[serde(default)]
-    #[schemars(extend("x-default" = "none"))]
-    pub keys: Vec<String>,
-    /// Its values; what each may be is what the key allows.
-    #[schemars(with = "Vec<serde_json::Value>")]
-    pub values: Vec<Value>,
-}
-
-/// `[[point]]`.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Point {
-    /// Its name in results, under the axis `point`.
-    pub name: String,
-    /// Its axes in results, as `name=value;name=value`, in place of `point=NAME`.
-    #[serde(default)]
-    pub axes: String,
-    /// The keys of the scenario that it sets.
-    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
-    pub set: BTreeMap<String, Value>,
-}
-
 /// The tables of `docs/sweeps.md`.
 pub fn reference() -> Vec<Table> {
     let keys = Reference::of::<SweepFile>();
@@ -170,15 +123,7 @@ impl SweepFile {
     /// # Errors
     /// When the file is no sweep.
     pub fn checked(mut self) -> Result<SweepFile, SpecError> {
-        for axis in &mut self.axis {
-            if axis.keys.is_empty() && !axis.key.is_empty() {
-                axis.keys = vec![axis.key.clone()];
-            }
-            if axis.name.is_empty() {
-                let last = axis.keys.first().and_then(|k| k.rsplit('.').next());
-                axis.name = last.unwrap_or_default().to_string();
-            }
-        }
+        self.axis.iter_mut().for_each(Axis::complete);
         self.check().map_err(|e| self.placed(e))?;
         Ok(self)
     }
@@ -225,12 +170,6 @@ impl SweepFile {
         Ok(self)
     }
 
-    /// The number of combinations, policies aside.
-    pub fn combinations(&self) -> usize {
-        let axes = self.axis.iter().map(|a| a.values.len());
-        axes.fold(self.point.len().max(1), usize::saturating_mul)
-    }
-
     fn check(&self) -> Result<(), SpecError> {
         let wrong = |key: String, found: String, allowed: &str, remedy: &str| {
             Err(SpecError::value(key, found, allowed, remedy))
@@ -269,56 +208,6 @@ impl SweepFile {
                 remedy,
             );
         }
-        // Each cell has the same seeds: that is what pairs them.
-        let own = |k: &&String| k.as_str() == "seed";
-        let in_axis = self.axis.iter().position(|a| a.keys.iter().any(|k| own(&k)));
-        let in_point = self.point.iter().position(|p| p.set.keys().any(|k| own(&k)));
-        let key = in_axis.map(|i| format!("axis[{i}].key"));
-        if let Some(key) = key.or_else(|| in_point.map(|i| format!("point[{i}].set"))) {
-            let allowed = "any key but `seed`: all cells have the same seeds";
-            let remedy =
-                "set `seeds` (or `--seeds`), the number of seeds from the scenario's `seed` on";
-            return wrong(key, "`seed`".into(), allowed, remedy);
-        }
-        let mut names: Vec<&str> = Vec::new();
-        for (i, axis) in self.axis.iter().enumerate() {
-            if axis.keys.is_empty() {
-                let key = format!("axis[{i}].key");
-                return wrong(key, "nothing".into(), "a key of a scenario", "add `key`");
-            }
-            if axis.values.is_empty() {
-                let remedy = "an empty axis makes an empty sweep: add values";
-                let key = format!("axis[{i}].values");
-                return wrong(key, "nothing".into(), "at least one value", remedy);
-            }
-            if axis.name.contains([';', '=', '\n']) || names.contains(&axis.name.as_str()) {
-                let allowed = "a name of its own, without `;` and `=`";
-                let key = format!("axis[{i}].name");
-                return wrong(key, axis.name.clone(), allowed, "choose another name");
-            }
-            names.push(&axis.name);
-        }
-        for (i, point) in self.point.iter().enumerate() {
-            let again = self.point[..i].iter().any(|p| p.name == point.name);
-            if again || point.name.contains([';', '\n']) || point.axes.contains('\n') {
-                let key = format!("point[{i}].name");
-                let allowed = "a name of its own, without `;`";
-                return wrong(key, point.name.clone(), allowed, "choose another name");
-            }
-        }
-        if self.combinations() > CELLS_MAX {
-            let found = format!("{} cells", self.combinations());
-            return wrong("axis".into(), found, "at most 1000000 cells", "take fewer values");
-        }
-        Ok(())
-    }
-}
-
-/// A value as it stands in results.
-pub fn word(value: &Value) -> String {
-    match value {
-        Value::String(s) => s.replace(';', ","),
-        Value::Float(x) => x.to_string(),
-        other => other.to_string().replace(';', ","),
+        grid::check(&self.point, &self.axis)
     }
 }

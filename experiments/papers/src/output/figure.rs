@@ -81,7 +81,7 @@ pub fn figure_of(rows: &[Row], choice: &Choice) -> Result<Figure, PlotError> {
 }
 
 /// What a sensitivity shows: the error, or where there is no paper to err from, our rate.
-fn changing(rows: &[Row]) -> &'static str {
+pub fn changing(rows: &[Row]) -> &'static str {
     let has_error = rows.iter().any(|r| r.metric == "mean_abs_error");
     if has_error { "mean_abs_error" } else { "mean_finish_rate" }
 }

@@ -3,7 +3,7 @@
 use super::answer::Point;
 use super::rows::pool;
 use super::{Pools, Solved};
-use crate::plot::{save, unsuitable};
+use orrery_papers::output::figure::{save, unsuitable};
 use orrery_plots::{Choice, metric_by_axis};
 use orrery_results::Row;
 use orrery_scenario::SpecError;

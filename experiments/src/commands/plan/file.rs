@@ -10,12 +10,13 @@ use orrery_scenario::scenario::file::{LatencyLaw, ScenarioFile};
 use orrery_scenario::scenario::place;
 pub use orrery_scenario::scenario::place::Source;
 use orrery_scenario::{SpecError, read_text};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What a pool is made of.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pools {
     /// Instances of several types in one pool; a pool for each model (Kairos).
@@ -25,7 +26,7 @@ pub enum Pools {
 }
 
 /// A goal in place of a budget.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Goal {
     /// The cheapest pool that carries the load.
@@ -33,7 +34,7 @@ pub enum Goal {
 }
 
 /// A plan file.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanFile {
     /// Name in results; the file's name when it is left out.
@@ -105,7 +106,7 @@ pub struct Slo {
 }
 
 /// `[[instance]]`: a type that can be rented.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Instance {
     /// Its name.

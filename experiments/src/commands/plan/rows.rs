@@ -5,8 +5,8 @@
 use super::Solved;
 use super::answer::{Answer, Choice};
 use super::problem::{Group, Problem};
-use crate::cell::spec_sha256;
-use crate::scenario_cell::inputs_sha256;
+use orrery_papers::cells::hash::spec_sha256;
+use orrery_papers::cells::scenario_cell::inputs_sha256;
 use orrery_results::{RESULT_VERSION, Row, UNITLESS};
 use orrery_scenario::SpecError;
 use orrery_sim::stats::Interval;

@@ -7,7 +7,7 @@
 
 use super::problem::{Group, Problem};
 use super::watch::Watch;
-use crate::goodput::longest_slo;
+use orrery_papers::cells::goodput::longest_slo;
 use orrery_scenario::search::{
     self, Bracket, Criterion, Found, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
     capacity_per_s,

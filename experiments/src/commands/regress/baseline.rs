@@ -1,8 +1,10 @@
 //! Baseline files: what is rerun, and what came out.
 
-use crate::cell::Seeds;
-use crate::commands::{forms_of_table, rows_of_scenario};
-use crate::table_file::TableFile;
+use orrery_papers::cells::scenario_rows::rows_of_scenario;
+use orrery_papers::cells::seeds::Seeds;
+use orrery_papers::papers::registry;
+use orrery_papers::papers::reproduce::{Asked, rows_of};
+
 use orrery_results::{RESULT_VERSION, Row, read_csv, to_csv};
 use orrery_scenario::kind;
 use orrery_scenario::limits::{SEEDS_MAX, count};
@@ -59,14 +61,14 @@ struct File {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rerun {
-    /// A table's id or file, or
+    /// An experiment's id or file, or
     reproduce: Option<String>,
     /// a scenario, by its path from the baseline's folder.
     scenario: Option<PathBuf>,
-    /// The table's cases; all when it is empty.
+    /// The experiment's cases; all when it is empty.
     #[serde(default)]
     cases: Vec<String>,
-    /// Requests of a run of the table.
+    /// Requests of a run, where it is about applications.
     requests: Option<u64>,
     /// The scenario's policies; its own when it is empty.
     #[serde(default)]
@@ -119,7 +121,7 @@ impl Baseline {
     /// When that does not exist or cannot be run.
     pub fn run(&self) -> Result<Vec<BaselineRow>, SpecError> {
         let rows = match (&self.rerun.reproduce, &self.rerun.scenario) {
-            (Some(id), _) => self.run_table(id)?,
+            (Some(id), _) => self.run_experiment(id)?,
             (_, Some(scenario)) => self.run_scenario(scenario)?,
             _ => Vec::new(),
         };
@@ -133,16 +135,19 @@ impl Baseline {
         Ok(rows)
     }
 
-    fn run_table(&self, id: &str) -> Result<Vec<Row>, SpecError> {
-        let mut table = TableFile::load(id)?;
-        if !self.rerun.cases.is_empty() {
-            table.cases.names.clone_from(&self.rerun.cases);
-        }
-        table.seeds = self.rerun.seeds.unwrap_or(table.seeds);
-        table.load.requests = self.rerun.requests.unwrap_or(table.load.requests);
+    fn run_experiment(&self, id: &str) -> Result<Vec<Row>, SpecError> {
+        let requests = self.rerun.requests.map(|n| {
+            let n = i64::try_from(n).unwrap_or(i64::MAX);
+            ("load.requests".to_string(), toml::Value::Integer(n))
+        });
+        let asked = Asked {
+            cases: self.rerun.cases.clone(),
+            seeds: self.rerun.seeds,
+            set: requests.into_iter().collect(),
+            ..Asked::default()
+        };
         let file = self.path.display().to_string();
-        table.check().map_err(|e| e.in_file(&file))?;
-        Ok(forms_of_table(&table, None)?.rows)
+        rows_of(&registry::find(id)?, &asked).map_err(|e| e.in_file(&file))
     }
 
     fn run_scenario(&self, scenario: &Path) -> Result<Vec<Row>, SpecError> {

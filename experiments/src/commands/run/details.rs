@@ -2,9 +2,9 @@
 //!
 //! They are of one run, that of the first seed: for looking at, not for comparing.
 
-use crate::advice;
-use crate::scenario_cell::watch;
-use crate::whole_file::write_atomically;
+use orrery_papers::cells::advice;
+use orrery_papers::cells::watch::watch;
+use orrery_papers::output::whole_file::write_atomically;
 use orrery_results::{DistributionRow, SeriesRow, to_csv};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};

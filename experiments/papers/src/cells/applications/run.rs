@@ -169,8 +169,11 @@ impl OneCell<'_> {
 
     /// The 99th percentile of the execution times that the run will draw.
     fn drawn_p99_ms(&self, seed: u64) -> Result<f64, SpecError> {
-        let process =
-            Limited::new(self.load.law.start(seed, 0)?, Time::NEVER, self.world.applications.load.requests);
+        let process = Limited::new(
+            self.load.law.start(seed, 0)?,
+            Time::NEVER,
+            self.world.applications.load.requests,
+        );
         let mut source = OpenWorkload::new(Box::new(process), self.apps(Span::MAX), seed)?;
         let mut all: Vec<Span> = std::iter::from_fn(|| source.pop()).map(|a| a.alone).collect();
         all.sort_unstable();

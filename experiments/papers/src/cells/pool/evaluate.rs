@@ -49,18 +49,21 @@ impl Value {
     }
 }
 
+/// Values that were found already.
+pub type Known = Mutex<BTreeMap<String, Value>>;
+
 /// Evaluates pools.
-pub struct Evaluator {
+pub struct Evaluator<'a> {
     seeds: Vec<u64>,
-    known: Mutex<BTreeMap<String, Value>>,
-    kept: Kept,
+    known: &'a Known,
+    kept: &'a Kept,
     runs: AtomicU64,
 }
 
-impl Evaluator {
-    /// With these seeds; what is finished is kept in the store too.
-    pub fn new(seeds: Vec<u64>, kept: Kept) -> Evaluator {
-        Evaluator { seeds, known: Mutex::default(), kept, runs: AtomicU64::new(0) }
+impl<'a> Evaluator<'a> {
+    /// With these seeds; what is found is `known` at once, and kept.
+    pub fn new(seeds: Vec<u64>, known: &'a Known, kept: &'a Kept) -> Evaluator<'a> {
+        Evaluator { seeds, known, kept, runs: AtomicU64::new(0) }
     }
 
     /// The seeds.
@@ -106,10 +109,10 @@ impl Evaluator {
     /// When a run cannot be made, or the QoS holds at any rate.
     pub fn value(&self, world: &World, pool: &Pool, scheme: &Scheme) -> Result<Value, SpecError> {
         let hash = self.hash(world, pool, scheme);
-        let known = |of: &Mutex<BTreeMap<String, Value>>| {
+        let known = |of: &Known| {
             of.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(&hash).cloned()
         };
-        if let Some(value) = known(&self.known) {
+        if let Some(value) = known(self.known) {
             return Ok(value);
         }
         let what = format!("{} of {}, {}", pool, world.model, scheme.text());

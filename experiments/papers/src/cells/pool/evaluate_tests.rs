@@ -13,7 +13,7 @@ fn world() -> World {
         drs_thresholds: vec![100, 200, 400],
         ..Conditions::default()
     };
-    World::new("", "rm2", &c).unwrap()
+    World::new("rm2", &c).unwrap()
 }
 
 /// By racing, and by a search for each pool.
@@ -22,8 +22,10 @@ fn the_best_pool_is_that_of_all_evaluations() {
     let world = world();
     for scheme in ["kairos", "ribbon", "drs-scan", "orcl"] {
         let scheme = Scheme::parse(scheme).unwrap();
-        let (pool, value) = Evaluator::new(vec![1, 2], Kept::default()).best(&world, &scheme).unwrap();
-        let evaluator = Evaluator::new(vec![1, 2], Kept::default());
+        let (pool, value) = Evaluator::new(vec![1, 2], &Known::default(), &Kept::default())
+            .best(&world, &scheme)
+            .unwrap();
+        let evaluator = Evaluator::new(vec![1, 2], &Known::default(), &Kept::default());
         let all = evaluator.each(&world, world.space.pools(), &scheme).unwrap();
         let most = all.iter().map(|(_, v)| v.mean()).fold(0.0, f64::max);
         // A pool that fails at a rate may hold at a higher one by chance, within the precision.
@@ -36,7 +38,7 @@ fn the_best_pool_is_that_of_all_evaluations() {
 fn drs_takes_the_best_threshold_that_a_scan_finds() {
     let world = world();
     let pool = Pool(vec![1, 1, 1]);
-    let evaluator = Evaluator::new(vec![1, 2], Kept::default());
+    let evaluator = Evaluator::new(vec![1, 2], &Known::default(), &Kept::default());
     let value = evaluator.value(&world, &pool, &Scheme::parse("drs-scan").unwrap()).unwrap();
     let threshold = value.threshold.unwrap();
     for &t in &world.conditions.drs_thresholds {

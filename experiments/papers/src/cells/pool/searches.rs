@@ -13,6 +13,7 @@ use orrery_planner::search::{
 };
 use orrery_planner::{Pool, Ranking, Space};
 use orrery_scenario::SpecError;
+use orrery_scenario::limits::{SEEDS_MAX, count};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,16 @@ pub enum Algorithm {
     Bayesian,
 }
 
+impl Searching {
+    /// Whether its values make sense.
+    ///
+    /// # Errors
+    /// Names the key, what was found and what is allowed.
+    pub fn check(&self) -> Result<(), SpecError> {
+        count("runs", self.runs.into(), 1, SEEDS_MAX)
+    }
+}
+
 fn one() -> u32 {
     1
 }
@@ -91,7 +102,7 @@ pub struct Ran {
 pub fn run(
     spec: &Searching,
     scheme: &Scheme,
-    evaluator: &Evaluator,
+    evaluator: &Evaluator<'_>,
     world: &World,
     until_per_s: Option<f64>,
 ) -> Result<Ran, SpecError> {

@@ -95,7 +95,7 @@ impl Selector {
     /// When a pool does not fit the types, or cannot be evaluated.
     pub fn values(
         &self,
-        evaluator: &Evaluator,
+        evaluator: &Evaluator<'_>,
         world: &World,
         scheme: &Scheme,
     ) -> Result<Vec<(Pool, Value)>, SpecError> {

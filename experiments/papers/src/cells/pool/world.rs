@@ -1,7 +1,7 @@
 //! A model under the conditions of a figure: its pools, their upper bounds, and what is simulated.
 
-use crate::cells::known::known;
 use super::conditions::{Arrivals, Conditions, From, Region, Sizes};
+use crate::cells::known::known;
 use orrery_planner::{
     Catalogue, Ingredients, InstanceType, Latency, Pool, Price, Profile, Ranking, Space, released,
     upper_bound_per_s,
@@ -20,8 +20,6 @@ const OBSERVED: u64 = 100_000;
 
 /// A model under conditions.
 pub struct World {
-    /// The setting's name; empty where there is one only.
-    pub setting: String,
     /// The model's name.
     pub model: String,
     /// The conditions.
@@ -44,7 +42,7 @@ impl World {
     ///
     /// # Errors
     /// When a condition is out of range or does not fit the model.
-    pub fn new(setting: &str, model: &str, c: &Conditions) -> Result<World, SpecError> {
+    pub fn new(model: &str, c: &Conditions) -> Result<World, SpecError> {
         let measured = kairos::measured(model).ok_or_else(|| {
             let allowed = kairos::model_names().collect::<Vec<_>>().join(", ");
             SpecError::value("models", format!("`{model}`"), allowed, "correct the name")
@@ -95,7 +93,6 @@ impl World {
         };
         let ranking = Ranking::new(&space, &ingredients).map_err(|e| planner("conditions", &e))?;
         Ok(World {
-            setting: setting.to_string(),
             model: model.to_string(),
             conditions: c.clone(),
             truth,
@@ -207,7 +204,7 @@ mod tests {
     /// §8: the authors' space has 331 pools.
     #[test]
     fn the_default_space_is_that_of_the_authors() {
-        let world = World::new("", "rm2", &Conditions::default()).unwrap();
+        let world = World::new("rm2", &Conditions::default()).unwrap();
         assert_eq!(world.space.pools().len(), 331);
         let authors = Space::within(&released::catalogue(), released::BUDGET).unwrap();
         assert_eq!(world.space.pools(), authors.pools());
@@ -221,7 +218,7 @@ mod tests {
     fn a_pool_of_three_types_has_three_counts() {
         let types = ["g4dn.xlarge", "c5n.2xlarge", "r5n.large"].map(String::from).to_vec();
         let c = Conditions { types, ..Conditions::default() };
-        let world = World::new("", "rm2", &c).unwrap();
+        let world = World::new("rm2", &c).unwrap();
         assert_eq!((world.truth.truth.len(), world.space.pools()[0].0.len()), (3, 3));
         // Beyond the budget: 2.552 $/h.
         assert_eq!(world.rank(&Pool(vec![1, 4, 2])), None);
@@ -240,7 +237,7 @@ mod tests {
             (Conditions { queries: 3, ..d() }, "queries"),
             (Conditions { qos_factor: 1.2, ingredients: From::Released, ..d() }, "ingredients"),
         ] {
-            let error = World::new("", "rm2", &c).err().unwrap().to_string();
+            let error = World::new("rm2", &c).err().unwrap().to_string();
             assert!(error.contains(says), "{says}: {error}");
         }
     }

@@ -1,4 +1,4 @@
-//! Metrics that a study shows and no run measures: they follow from its other rows.
+//! Metrics that an experiment shows and no run measures: they follow from its other rows.
 //!
 //! | metric | what |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `advice_devices` | Symphony's advice (its section 3.5): devices to add, or to give back |
 //! | `flat_top_bad_rate` | (o - p) / o, with the offered rate o and the highest goodput p among the rates |
 
-use super::Study;
+use super::experiment::Experiment;
 use crate::cells::advice::Advice;
 use orrery_results::{Row, unit};
 
@@ -16,9 +16,9 @@ const IDLE: &str = "idle_fraction";
 const ADVICE: &str = "advice_devices";
 const FLAT_TOP: &str = "flat_top_bad_rate";
 
-/// Adds the rows that the study shows or judges, after those of their cell.
-pub(super) fn add(study: &Study, rows: &mut Vec<Row>) {
-    let asked = study.show.iter().chain(study.claim.iter().map(|c| &c.metric));
+/// Adds the rows that the experiment shows or judges, after those of their cell.
+pub fn add(e: &Experiment, rows: &mut Vec<Row>) {
+    let asked = e.show.iter().chain(e.claim.iter().map(|c| &c.metric));
     let asked: Vec<&str> = asked.map(String::as_str).collect();
     let wanted: Vec<&str> =
         [BAD, FLAT_TOP, IDLE, ADVICE].into_iter().filter(|m| asked.contains(m)).collect();
@@ -26,20 +26,23 @@ pub(super) fn add(study: &Study, rows: &mut Vec<Row>) {
         return;
     }
     let old = std::mem::take(rows);
-    for cell in old.chunk_by(|a, b| a.axes == b.axes && a.policy == b.policy) {
+    for cell in old.chunk_by(|a, b| a.case == b.case && a.axes == b.axes && a.policy == b.policy) {
         rows.extend_from_slice(cell);
         let own: Vec<&Row> = cell.iter().collect();
-        rows.extend(wanted.iter().filter_map(|metric| of_cell(study, &old, &own, metric)));
+        rows.extend(wanted.iter().filter_map(|metric| of_cell(e, &old, &own, metric)));
     }
 }
 
-fn of_cell(study: &Study, all: &[Row], cell: &[&Row], metric: &str) -> Option<Row> {
+fn of_cell(e: &Experiment, all: &[Row], cell: &[&Row], metric: &str) -> Option<Row> {
+    if find(cell, metric).is_some() {
+        return None;
+    }
     let finish = find(cell, "finish_rate").filter(|r| r.value.is_some())?;
     let value = match metric {
         BAD => return Some(rest(finish, metric)),
         IDLE => return Some(rest(find(cell, "utilisation")?, metric)),
         ADVICE => Advice::of(cell)?.advised()?,
-        _ => flat_top(study, all, cell)?,
+        _ => flat_top(e, all, cell)?,
     };
     let (ci95_low, ci95_high, ci_method) = (None, None, String::new());
     Some(Row { value: Some(value), ci95_low, ci95_high, ci_method, ..named(finish, metric) })
@@ -62,9 +65,9 @@ fn rest(row: &Row, metric: &str) -> Row {
 }
 
 /// The bad rate of a cluster that keeps its peak whatever is offered.
-fn flat_top(study: &Study, all: &[Row], cell: &[&Row]) -> Option<f64> {
+fn flat_top(e: &Experiment, all: &[Row], cell: &[&Row]) -> Option<f64> {
     let rates: Vec<&str> =
-        study.axis.iter().filter(|a| a.key.contains("rate")).map(|a| a.name.as_str()).collect();
+        e.axis.iter().filter(|a| a.key.contains("rate")).map(|a| a.name.as_str()).collect();
     let (good, finish) = (find(cell, "goodput_per_s")?, find(cell, "finish_rate")?);
     let finished = finish.value.filter(|rate| *rate > 0.0)?;
     if rates.is_empty() {

@@ -1,0 +1,193 @@
+//! Axes and points: the combinations of a sweep or an experiment, in one fixed order: points, then axes,
+//! the first changing slowest.
+
+use orrery_scenario::SpecError;
+use orrery_sim::rng::Stream;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Value;
+
+/// The most combinations.
+const CELLS_MAX: usize = 1_000_000;
+
+/// `sample`: which combinations are run.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Sample {
+    /// How many.
+    pub count: usize,
+    /// The seed of the draw.
+    pub seed: u64,
+}
+
+/// `[[axis]]`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// Its name in results.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "the last part of its key"))]
+    pub name: String,
+    /// The dotted key of the scenario that it sets.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "required, or `keys`"))]
+    pub key: String,
+    /// Or several, all set to the same value.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "none"))]
+    pub keys: Vec<String>,
+    /// Its values; what each may be is what the key allows.
+    #[schemars(with = "Vec<serde_json::Value>")]
+    pub values: Vec<Value>,
+}
+
+/// `[[point]]`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Its name in results, under the axis `point`.
+    pub name: String,
+    /// Its axes in results, as `name=value;name=value`, in place of `point=NAME`.
+    #[serde(default)]
+    pub axes: String,
+    /// The keys of the scenario that it sets.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "none"))]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub set: BTreeMap<String, Value>,
+}
+
+/// A combination: its axes as in results, and the keys that it sets.
+pub struct Combination {
+    /// As `name=value`.
+    pub axes: Vec<String>,
+    /// The keys that it sets, with their values.
+    pub changes: Vec<(String, Value)>,
+}
+
+impl Axis {
+    /// Fills in what is left out: the list of keys, the name.
+    pub fn complete(&mut self) {
+        if self.keys.is_empty() && !self.key.is_empty() {
+            self.keys = vec![self.key.clone()];
+        }
+        if self.name.is_empty() {
+            let last = self.keys.first().and_then(|k| k.rsplit('.').next());
+            self.name = last.unwrap_or_default().to_string();
+        }
+    }
+}
+
+/// Passes when axes and points have keys, values, and names of their own.
+///
+/// # Errors
+/// Names the key, what was found and what is allowed.
+pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
+    let wrong = |key: String, found: String, allowed: &str, remedy: &str| {
+        Err(SpecError::value(key, found, allowed, remedy))
+    };
+    let count = axes.iter().fold(points.len().max(1), |n, a| n.saturating_mul(a.values.len()));
+    // Each cell has the same seeds: that is what pairs them.
+    let own = |k: &&String| k.as_str() == "seed";
+    let in_axis = axes.iter().position(|a| a.keys.iter().any(|k| own(&k)));
+    let in_point = points.iter().position(|p| p.set.keys().any(|k| own(&k)));
+    let key = in_axis.map(|i| format!("axis[{i}].key"));
+    if let Some(key) = key.or_else(|| in_point.map(|i| format!("point[{i}].set"))) {
+        let allowed = "any key but `seed`: all cells have the same seeds";
+        let remedy =
+            "set `seeds` (or `--seeds`), the number of seeds from the scenario's `seed` on";
+        return wrong(key, "`seed`".into(), allowed, remedy);
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for (i, axis) in axes.iter().enumerate() {
+        if axis.keys.is_empty() {
+            let key = format!("axis[{i}].key");
+            return wrong(key, "nothing".into(), "a key of a scenario", "add `key`");
+        }
+        if axis.values.is_empty() {
+            let remedy = "an empty axis makes an empty sweep: add values";
+            let key = format!("axis[{i}].values");
+            return wrong(key, "nothing".into(), "at least one value", remedy);
+        }
+        if axis.name.contains([';', '=', '\n']) || names.contains(&axis.name.as_str()) {
+            let allowed = "a name of its own, without `;` and `=`";
+            let key = format!("axis[{i}].name");
+            return wrong(key, axis.name.clone(), allowed, "choose another name");
+        }
+        names.push(&axis.name);
+    }
+    for (i, point) in points.iter().enumerate() {
+        let again = points[..i].iter().any(|p| p.name == point.name);
+        if again || point.name.contains([';', '\n']) || point.axes.contains('\n') {
+            let key = format!("point[{i}].name");
+            let allowed = "a name of its own, without `;`";
+            return wrong(key, point.name.clone(), allowed, "choose another name");
+        }
+    }
+    if count > CELLS_MAX {
+        let found = format!("{} cells", count);
+        return wrong("axis".into(), found, "at most 1000000 cells", "take fewer values");
+    }
+    Ok(())
+}
+
+/// The combinations; with `sample`, so many of them, in their order.
+pub fn combinations(points: &[Point], axes: &[Axis], sample: Option<Sample>) -> Vec<Combination> {
+    sampled(all(points, axes), sample)
+}
+
+/// So many of them, in their order.
+fn sampled(all: Vec<Combination>, sample: Option<Sample>) -> Vec<Combination> {
+    let Some(Sample { count, seed }) = sample else { return all };
+    let mut stream = Stream::named(seed, "sample of a sweep", 0);
+    let mut left = all.len();
+    let mut wanted = count.min(left);
+    // Selection sampling: each of those left is taken with the probability wanted / left.
+    let mut take = |_: &Combination| {
+        let taken = stream.uniform() * (left as f64) < wanted as f64;
+        left -= 1;
+        wanted -= usize::from(taken);
+        taken
+    };
+    all.into_iter().filter(|c| take(c)).collect()
+}
+
+fn all(points: &[Point], axes: &[Axis]) -> Vec<Combination> {
+    let mut all: Vec<Combination> = if points.is_empty() {
+        vec![Combination { axes: Vec::new(), changes: Vec::new() }]
+    } else {
+        let point = |p: &Point| Combination {
+            axes: vec![if p.axes.is_empty() {
+                format!("point={}", p.name)
+            } else {
+                p.axes.clone()
+            }],
+            changes: p.set.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
+        };
+        points.iter().map(point).collect()
+    };
+    for axis in axes {
+        let mut next = Vec::with_capacity(all.len() * axis.values.len());
+        for old in &all {
+            for value in &axis.values {
+                let mut axes = old.axes.clone();
+                axes.push(format!("{}={}", axis.name, word(value)));
+                let mut changes = old.changes.clone();
+                changes.extend(axis.keys.iter().map(|k| (k.clone(), value.clone())));
+                next.push(Combination { axes, changes });
+            }
+        }
+        all = next;
+    }
+    all
+}
+
+/// A value as it stands in results.
+pub fn word(value: &Value) -> String {
+    match value {
+        Value::String(s) => s.replace(';', ","),
+        Value::Float(x) => x.to_string(),
+        other => other.to_string().replace(';', ","),
+    }
+}

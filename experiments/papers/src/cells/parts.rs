@@ -1,0 +1,66 @@
+//! Parts that are run in parallel, until they are done or Ctrl-C stops them.
+
+use crate::output::threads::pool;
+use crate::output::{Progress, say};
+use orrery_scenario::SpecError;
+use rayon::prelude::*;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What came of the parts.
+pub enum Ran<T> {
+    /// All of them, in their order.
+    All(Vec<T>),
+    /// Ctrl-C stopped it; parts that had begun were finished.
+    Stopped,
+}
+
+/// Runs parts on so many threads (one for each core when 0), in any order; what comes of them is in their
+/// order. Parts that have begun are finished, and the error of the first part that failed is returned.
+///
+/// # Errors
+/// The error of the first part that failed, or when threads cannot be started.
+pub fn run_parts<T: Send>(
+    parts: &[usize],
+    jobs: usize,
+    run: impl Fn(usize) -> Result<T, SpecError> + Sync,
+) -> Result<Ran<T>, SpecError> {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    // A second Ctrl-C ends at once: finished parts are kept already.
+    let handler = || {
+        if STOP.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        say("stopping after the cells that have begun; Ctrl-C again stops at once");
+    };
+    // Only the first of a process can install it, and one is enough.
+    let _ = ctrlc::set_handler(handler);
+    let progress = Progress::new(parts.len() as u64, "cells");
+    let failed: Mutex<Option<(usize, SpecError)>> = Mutex::new(None);
+    let one = |&i: &usize| -> Option<T> {
+        if STOP.load(Ordering::SeqCst) || failed.lock().is_ok_and(|f| f.is_some()) {
+            return None;
+        }
+        match run(i) {
+            Ok(done) => {
+                progress.step();
+                Some(done)
+            }
+            Err(e) => {
+                if let Ok(mut first) = failed.lock()
+                    && first.as_ref().is_none_or(|(at, _)| i < *at)
+                {
+                    *first = Some((i, e));
+                }
+                None
+            }
+        }
+    };
+    let done: Vec<Option<T>> =
+        pool(jobs)?.install(|| parts.par_iter().with_max_len(1).map(one).collect());
+    drop(progress);
+    match failed.into_inner() {
+        Ok(Some((_, e))) => Err(e),
+        _ => Ok(done.into_iter().collect::<Option<Vec<T>>>().map_or(Ran::Stopped, Ran::All)),
+    }
+}

@@ -1,0 +1,48 @@
+//! The rows of a scenario's policies, each compared with the first.
+
+use super::rows::{difference, rows};
+use super::scenario_cell::{ScenarioCell, inputs_sha256};
+use super::seeds::Seeds;
+use crate::output::Progress;
+use orrery_results::Row;
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{PolicySpec, SpecError};
+use rayon::prelude::*;
+
+/// The rows of a scenario's policies; each after the first is compared with the first.
+///
+/// # Errors
+/// When a run cannot be made.
+pub fn rows_of_scenario(
+    scenario: &Scenario,
+    policies: &[PolicySpec],
+    seeds: Seeds,
+) -> Result<Vec<Row>, SpecError> {
+    scenario.setup(seeds.first)?;
+    let inputs = inputs_sha256(scenario)?;
+    let cell = |policy: &PolicySpec| ScenarioCell {
+        scenario: scenario.clone(),
+        axes: String::new(),
+        policy: policy.clone(),
+        seeds,
+        inputs_sha256: inputs.clone(),
+        search: None,
+    };
+    let cells: Vec<ScenarioCell> = policies.iter().map(cell).collect();
+    let progress = Progress::new(cells.len() as u64, "policies");
+    let run = |c: &ScenarioCell| {
+        let runs = c.run();
+        progress.step();
+        runs
+    };
+    let runs: Vec<_> = cells.par_iter().map(run).collect::<Result<_, _>>()?;
+    let mut out = Vec::new();
+    for (i, (cell, own)) in cells.iter().zip(&runs).enumerate() {
+        let place = cell.place(&scenario.name);
+        out.extend(rows(&place, &seeds, own));
+        if i > 0 {
+            out.extend(difference(&place, policies[0].text(), own, &runs[0]));
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,18 @@
+//! Papers' experiments, and a user's own: one registry, one shape, one report.
+
+pub mod claims;
+pub mod derived;
+pub mod describe;
+pub mod experiment;
+pub mod figure;
+pub mod groups;
+pub mod numbers;
+pub mod options;
+pub mod registry;
+pub mod report;
+pub mod reproduce;
+pub mod runner;
+pub mod runners;
+pub mod scores;
+pub mod tables;
+pub mod wide;

@@ -1,0 +1,170 @@
+//! The paper's own numbers. They stand beside ours and never enter a run.
+
+use orrery_results::Row;
+use orrery_scenario::SpecError;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// `[[paper]]`: a number that the paper prints.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Number {
+    /// Which cells: axes as in results, or a part of them, as `name=value;name=value`.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "all"))]
+    pub at: String,
+    /// The system; `NAME/PRESET` where a name stands for several.
+    pub system: String,
+    /// The metric.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "the first that is shown"))]
+    pub metric: String,
+    /// The number, in the metric's unit.
+    pub value: f64,
+    /// Table, figure or sentence.
+    pub source: String,
+}
+
+/// `paper_csv`: a CSV file of the paper's numbers, with the columns `system` and `value`; every other
+/// column is an axis.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NumbersFile {
+    /// Its path from the experiment's folder, or the name of a shipped one.
+    pub file: String,
+    /// Only its rows with these values, as `column=value;column=value`.
+    #[serde(default, rename = "where")]
+    #[schemars(extend("x-default" = "all rows"))]
+    pub only: String,
+    /// The metric.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "the first that is shown"))]
+    pub metric: String,
+}
+
+/// The words before `=` and after it.
+fn pairs(at: &str) -> impl Iterator<Item = (&str, &str)> {
+    at.split(';').filter_map(|a| a.split_once('='))
+}
+
+impl NumbersFile {
+    /// The numbers of the text.
+    ///
+    /// # Errors
+    /// When it is no CSV, or a column is missing, or a value is no number.
+    pub fn read(&self, text: &str, source: &str) -> Result<Vec<Number>, SpecError> {
+        let parse = |message: String| SpecError::Parse { file: self.file.clone(), message };
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let head = reader.headers().map_err(|e| parse(e.to_string()))?.clone();
+        let column = |name: &str| {
+            head.iter().position(|h| h == name).ok_or_else(|| {
+                parse(format!("no column `{name}`; the header is `{}`", head.as_slice()))
+            })
+        };
+        let (system, value) = (column("system")?, column("value")?);
+        let wanted: Vec<(usize, &str)> = pairs(&self.only)
+            .map(|(k, v)| Ok((column(k)?, v)))
+            .collect::<Result<_, SpecError>>()?;
+        let is_axis =
+            |i: &usize| *i != system && *i != value && wanted.iter().all(|(column, _)| column != i);
+        let mut out = Vec::new();
+        for (row, record) in (2..).zip(reader.records()) {
+            let record = record.map_err(|e| parse(e.to_string()))?;
+            if wanted.iter().any(|(i, v)| record.get(*i) != Some(v)) {
+                continue;
+            }
+            let at: Vec<String> = (0..head.len())
+                .filter(is_axis)
+                .map(|i| format!("{}={}", &head[i], &record[i]))
+                .collect();
+            let number = record[value].parse().map_err(|_| {
+                parse(format!("line {row}: `{}` in column `value`, no number", &record[value]))
+            })?;
+            out.push(Number {
+                at: at.join(";"),
+                system: record[system].to_string(),
+                metric: self.metric.clone(),
+                value: number,
+                source: source.to_string(),
+            });
+        }
+        Ok(out)
+    }
+}
+
+/// Whether a row is of a system that is called `NAME` or `NAME/PRESET`.
+pub fn is_of(row: &Row, system: &str) -> bool {
+    match system.split_once('/') {
+        Some((name, preset)) => row.system == name && row.preset == preset,
+        None => row.system == system,
+    }
+}
+
+/// Whether a row's case and axes contain all of `at`, written as `name=value;name=value`.
+pub fn is_at(row: &Row, at: &str) -> bool {
+    pairs(at).all(|(name, value)| axis(row, name) == Some(value))
+}
+
+/// The value of an axis; the case is one.
+pub fn axis<'a>(row: &'a Row, name: &str) -> Option<&'a str> {
+    match name {
+        "case" if !row.case.is_empty() => Some(&row.case),
+        _ => row.axis(name),
+    }
+}
+
+/// All axes, the case first.
+pub fn axes(row: &Row) -> impl Iterator<Item = (&str, &str)> {
+    let case = (!row.case.is_empty()).then_some(("case", row.case.as_str()));
+    case.into_iter().chain(row.axis_list())
+}
+
+/// Puts the paper's numbers beside the rows.
+pub fn beside(rows: &mut [Row], numbers: &[Number]) {
+    for row in rows.iter_mut().filter(|r| r.scope == "all" && r.versus.is_empty()) {
+        let is_it =
+            |p: &&Number| p.metric == row.metric && is_of(row, &p.system) && is_at(row, &p.at);
+        if let Some(paper) = numbers.iter().find(is_it) {
+            row.paper = Some(paper.value);
+            row.paper_source.clone_from(&paper.source);
+            row.abs_error = row.value.map(|ours| (ours - paper.value).abs());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(case: &str, axes: &str) -> Row {
+        Row { case: case.into(), axes: axes.into(), ..Row::default() }
+    }
+
+    #[test]
+    fn a_part_of_the_axes_is_enough() {
+        let row = row("a", "model=m;gpus=8");
+        assert!(is_at(&row, "gpus=8") && is_at(&row, "") && is_at(&row, "case=a;model=m"));
+        assert!(!is_at(&row, "gpus=80") && !is_at(&row, "case=b"));
+    }
+
+    #[test]
+    fn numbers_are_read_from_columns() {
+        let file = |only: &str| NumbersFile {
+            file: "f.csv".into(),
+            only: only.into(),
+            metric: "finish_rate".into(),
+        };
+        let text = "table,case,slo,system,value\n3,a,2,orloj,0.5\n4,a,2,orloj,0.7\n";
+        let read = file("table=3").read(text, "Table 3").unwrap();
+        assert_eq!((read.len(), read[0].value, read[0].at.as_str()), (1, 0.5, "case=a;slo=2"));
+        for (text, says) in [
+            ("case,value\na,1\n", "no column `system`"),
+            ("system,value\na,x\n", "line 2"),
+            ("system,value\na,1,2\n", "record"),
+        ] {
+            let error = file("").read(text, "").unwrap_err().to_string();
+            assert!(error.contains(says) && error.contains("f.csv"), "{error}");
+        }
+        assert!(file("tab=3").read(text, "").unwrap_err().to_string().contains("`tab`"));
+    }
+}

@@ -1,0 +1,123 @@
+//! Which options of `orrery reproduce` apply to which kind of experiment: one table, asked before
+//! anything runs.
+//!
+//! What is not in [`REFUSED`] works. A new kind or a new option is a line here, not a test in each kind.
+
+use super::experiment::Kind;
+
+/// An option of `orrery reproduce`. `--quiet` and `--verbose` are of the program and apply to all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// `--case`
+    Case,
+    /// `--seeds`
+    Seeds,
+    /// `--until-ci`
+    UntilCi,
+    /// `--max-seeds`
+    MaxSeeds,
+    /// `--jobs`
+    Jobs,
+    /// `--format`
+    Format,
+    /// `--out`
+    Out,
+    /// `--shard`
+    Shard,
+    /// `--plot`
+    Plot,
+}
+
+use Choice::{Case, Plot, UntilCi};
+use Kind::{Bounds, Means, OverTime, Partition, Pool, Search};
+
+/// The kind, the option, what is allowed in its place, and the remedy. What is refused for `--until-ci`
+/// is refused for `--max-seeds`.
+const REFUSED: [(Kind, Choice, &str, &str); 11] = [
+    (
+        Means,
+        UntilCi,
+        "a fixed number of seeds: every change is compared with the base seed by seed",
+        "say `--seeds N`",
+    ),
+    (
+        Search,
+        UntilCi,
+        "a fixed number of seeds: a search's answer has no finish rate to narrow",
+        "say `--seeds N`",
+    ),
+    (OverTime, Choice::Seeds, "1: what is shown is one run over time", "leave `--seeds` out"),
+    (OverTime, UntilCi, "nothing: what is shown is one run over time", "leave it out"),
+    (
+        Pool,
+        UntilCi,
+        "a fixed number of seeds: an allowable throughput has no finish rate to narrow",
+        "say `--seeds N`",
+    ),
+    (Pool, Plot, "nothing here", "leave `--plot` out: the values are in the table"),
+    (
+        Bounds,
+        Choice::Seeds,
+        "nothing: bounds are computed, nothing is drawn by chance",
+        "leave `--seeds` out",
+    ),
+    (Bounds, UntilCi, "nothing: bounds are computed, nothing is drawn by chance", "leave it out"),
+    (Bounds, Plot, "nothing here", "leave `--plot` out: the values are in the table"),
+    (
+        Partition,
+        UntilCi,
+        "a fixed number of configurations, each of a seed: there is no finish rate to narrow",
+        "say `--seeds N`",
+    ),
+    (Partition, Plot, "nothing here", "leave `--plot` out: its quantiles are in the table"),
+];
+
+impl Choice {
+    /// All of them.
+    pub const ALL: [Choice; 9] = [
+        Case,
+        Choice::Seeds,
+        UntilCi,
+        Choice::MaxSeeds,
+        Choice::Jobs,
+        Choice::Format,
+        Choice::Out,
+        Choice::Shard,
+        Plot,
+    ];
+
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Case => "--case",
+            Choice::Seeds => "--seeds",
+            UntilCi => "--until-ci",
+            Choice::MaxSeeds => "--max-seeds",
+            Choice::Jobs => "--jobs",
+            Choice::Format => "--format",
+            Choice::Out => "--out",
+            Choice::Shard => "--shard",
+            Plot => "--plot",
+        }
+    }
+}
+
+/// Why an option does not apply to a kind: what is allowed in its place, and the remedy.
+pub fn refused(kind: Kind, option: Choice) -> Option<(&'static str, &'static str)> {
+    let option = if option == Choice::MaxSeeds { UntilCi } else { option };
+    let found = REFUSED.iter().find(|r| r.0 == kind && r.1 == option);
+    found.map(|(_, _, allowed, remedy)| (*allowed, *remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_of_the_table_is_there_once() {
+        for (i, a) in REFUSED.iter().enumerate() {
+            assert!(!REFUSED[..i].iter().any(|b| (b.0, b.1) == (a.0, a.1)), "{:?} {:?}", a.0, a.1);
+            assert!(a.1 != Choice::MaxSeeds, "it goes with `--until-ci`");
+        }
+    }
+}

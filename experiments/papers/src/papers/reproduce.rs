@@ -1,0 +1,312 @@
+//! An experiment from its file to its forms, the same for all kinds.
+//!
+//! ```text
+//!  registry ──> Experiment ──> options, a picture of no data ──> Runner: parts ──> cells, kept
+//!                                                                                  │
+//!  forms <── report, claims, figure <── the paper's numbers beside <── rows <──────┘
+//! ```
+//!
+//! What can be refused is refused before hours of runs. A part that is finished is never lost.
+
+use super::experiment::{Experiment, Kind};
+use super::options::{Choice, refused};
+use super::runner::{self, Cell, Runner};
+use super::runners::means;
+use super::{claims, derived, figure, groups, numbers, registry, report};
+use crate::cells::kept::Kept;
+use crate::cells::parts::{Ran, run_parts};
+use crate::cells::rows::{difference, rows};
+use crate::cells::seeds::Until;
+use crate::cells::shard::Shard;
+use crate::output::{Forms, say};
+use orrery_results::{Row, to_json};
+use orrery_scenario::{SpecError, read_text};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// What is asked of an experiment.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
+pub struct Asked {
+    /// Only these cases; all when it is empty.
+    pub cases: Vec<String>,
+    /// Replications in place of the file's.
+    pub seeds: Option<u32>,
+    /// When to stop adding seeds: the width of an interval, and the most seeds.
+    pub until_ci: Option<(f64, u32)>,
+    /// Keys that are set in every cell besides the file's, for baselines.
+    #[serde(default)]
+    pub set: Vec<(String, toml::Value)>,
+}
+
+/// Where an experiment is run, and how much of it.
+#[derive(Clone, Debug, Default)]
+pub struct How {
+    /// Threads; one for each core when 0.
+    pub jobs: usize,
+    /// Where finished cells are kept.
+    pub out: Option<PathBuf>,
+    /// Only a part of it.
+    pub shard: Option<Shard>,
+    /// Nothing is run: everything must be in `out`.
+    pub only_kept: bool,
+    /// The figure's file.
+    pub plot: Option<PathBuf>,
+}
+
+/// What came of it.
+pub enum Outcome {
+    /// The result.
+    Whole(Box<Forms>),
+    /// A part was run; how many of its cells.
+    Shard(usize),
+    /// Ctrl-C stopped it.
+    Interrupted,
+}
+
+/// The file of a folder that shards are run into: what is asked of which experiment.
+const PLAN: &str = "experiment.json";
+
+#[derive(Deserialize, Serialize, PartialEq)]
+struct PlanFile {
+    experiment: String,
+    asked: Asked,
+    result_version: u32,
+    /// The path of a user's own file, with its text.
+    path: String,
+    text: String,
+}
+
+/// When an option does not apply to a kind: the reason and the remedy.
+///
+/// # Errors
+/// Names the option; `value` is what was given.
+pub fn check_option(e: &Experiment, option: Choice, value: &str) -> Result<(), SpecError> {
+    match refused(e.kind(), option) {
+        // One seed is what a run over time has.
+        Some(_) if e.kind() == Kind::OverTime && option == Choice::Seeds && value == "1" => Ok(()),
+        Some((allowed, remedy)) => {
+            let found = format!("{value} for `{}`", e.id);
+            Err(SpecError::value(option.name(), found, allowed, remedy))
+        }
+        None => Ok(()),
+    }
+}
+
+/// `--until-ci` and `--max-seeds` for an experiment.
+///
+/// # Errors
+/// As [`Until::pair`].
+pub fn until(
+    e: &Experiment,
+    until: Until,
+    seeds: Option<u32>,
+) -> Result<Option<(f64, u32)>, SpecError> {
+    until.pair(seeds.unwrap_or(e.seeds))
+}
+
+/// The experiment with what is asked of it.
+///
+/// # Errors
+/// When there is no such case, or a file of the paper's numbers is wrong.
+pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
+    let mut e = e.clone();
+    e.seeds = asked.seeds.unwrap_or(e.seeds);
+    e.keep_cases(&asked.cases)?;
+    e.set.extend(asked.set.iter().cloned());
+    if std::env::var_os("ORRERY_WITHOUT_PAPER").is_some() {
+        // Ours must print without them.
+        (e.paper, e.paper_csv) = (Vec::new(), None);
+    }
+    if let Some(csv) = &e.paper_csv {
+        let text = match registry::numbers(&csv.file) {
+            Some(text) => text.to_string(),
+            None => read_text(registry::folder(&e).join(&csv.file))?,
+        };
+        let mut own = csv.read(&text, &e.source)?;
+        for n in own.iter_mut().filter(|n| n.metric.is_empty()) {
+            n.metric = e.main().to_string();
+        }
+        e.paper.extend(own);
+    }
+    Ok(e)
+}
+
+/// Runs an experiment.
+///
+/// # Errors
+/// When a part of it is wrong, a run cannot be made, or `out` cannot be written.
+pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecError> {
+    let e = with(e, asked)?;
+    let runner = runner::of(&e, asked.until_ci)?;
+    if let Some(path) = &how.plot {
+        figure::check(&e, &*runner, path)?;
+    }
+    let kept = match &how.out {
+        Some(folder) if how.only_kept => Kept::only_from(folder)?,
+        folder => Kept::at(folder.as_deref())?,
+    };
+    let mine = |i: &usize| how.shard.is_none_or(|s| s.has(*i));
+    let parts: Vec<usize> = (0..runner.parts().len()).filter(mine).collect();
+    if let (Some(_), Some(folder)) = (how.shard, &how.out) {
+        write_plan(&e, asked, folder)?;
+    }
+    let cells = match run_parts(&parts, how.jobs, |i| runner.run(i, &kept))? {
+        Ran::All(cells) => cells.into_iter().flatten().collect::<Vec<Cell>>(),
+        Ran::Stopped => {
+            if let Some(folder) = &how.out {
+                let folder = folder.display();
+                say(&format!("finished cells are kept in {folder}: the same command continues"));
+            }
+            return Ok(Outcome::Interrupted);
+        }
+    };
+    if how.shard.is_some() {
+        return Ok(Outcome::Shard(parts.len()));
+    }
+    let forms = forms(&e, &*runner, &cells);
+    if let Some(path) = &how.plot {
+        figure::draw(&e, &forms.rows, path)?;
+    }
+    Ok(Outcome::Whole(Box::new(forms)))
+}
+
+/// The rows of cells: each cell's own, what follows from them, and the paper's numbers beside.
+fn all_rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
+    if e.kind() == Kind::Means {
+        return means::rows(e, cells);
+    }
+    let mut all = Vec::new();
+    for cell in cells {
+        if let Some(seeds) = &cell.seeds {
+            all.extend(rows(&cell.place, seeds, &cell.runs));
+        }
+        all.extend(cell.more.iter().cloned());
+        let base = groups::base(e, &cell.place.system, &cell.place.preset).and_then(|s| {
+            cells.iter().find(|c| {
+                let (a, b) = (&c.place, &cell.place);
+                (a.system == s.name && a.preset == s.preset.word())
+                    && (&a.case, &a.axes) == (&b.case, &b.axes)
+            })
+        });
+        let than = |b: &Cell| difference(&cell.place, &b.place.policy, &cell.runs, &b.runs);
+        all.extend(base.and_then(than));
+    }
+    derived::add(e, &mut all);
+    numbers::beside(&mut all, &e.paper);
+    all
+}
+
+fn forms(e: &Experiment, runner: &dyn Runner, cells: &[Cell]) -> Forms {
+    let rows = all_rows(e, cells);
+    let claims: Vec<serde_json::Value> = e
+        .claim
+        .iter()
+        .map(|c| json!({"text": c.text, "came_out": claims::check(c, &rows)}))
+        .collect();
+    let extra = [
+        ("experiment", json!(e.id)),
+        ("title", json!(e.title)),
+        ("source", json!(e.source)),
+        ("claims", json!(claims)),
+        ("assumptions", json!(e.assumption)),
+        ("applications", json!(e.applications)),
+        ("scores", json!(report::scores(e, &rows))),
+    ];
+    let given: Vec<_> = extra
+        .into_iter()
+        .filter(|(_, v)| !v.is_null() && v.as_array().is_none_or(|a| !a.is_empty()))
+        .collect();
+    Forms {
+        table: report::text(e, runner, cells, &rows),
+        wide: runner.wide(cells, &rows).unwrap_or_else(|| orrery_results::wide(&rows)),
+        json: to_json(&rows, &given),
+        rows,
+    }
+}
+
+/// The rows of an experiment, for baselines and tests.
+///
+/// # Errors
+/// As [`run`].
+pub fn rows_of(e: &Experiment, asked: &Asked) -> Result<Vec<Row>, SpecError> {
+    Ok(forms_of(e, asked)?.rows)
+}
+
+/// The forms of an experiment, run on the threads of whoever calls.
+///
+/// # Errors
+/// As [`run`].
+pub fn forms_of(e: &Experiment, asked: &Asked) -> Result<Forms, SpecError> {
+    match run(e, asked, &How::default())? {
+        Outcome::Whole(forms) => Ok(*forms),
+        _ => Err(SpecError::value("run", "Ctrl-C", "a run to its end", "run it again")),
+    }
+}
+
+/// Writes what is asked into a folder that shards are run into, or finds it there.
+fn write_plan(e: &Experiment, asked: &Asked, folder: &Path) -> Result<(), SpecError> {
+    use crate::output::whole_file::write_if_absent;
+    let plan = PlanFile {
+        experiment: e.id.clone(),
+        asked: asked.clone(),
+        result_version: orrery_results::RESULT_VERSION,
+        path: e.origin.path.clone(),
+        text: e.origin.text.clone(),
+    };
+    let path = folder.join(PLAN);
+    let text = serde_json::to_string_pretty(&plan).unwrap_or_default() + "\n";
+    if write_if_absent(&path, text.as_bytes())? {
+        return Ok(());
+    }
+    let found = read_plan(&path)?;
+    if found == plan {
+        return Ok(());
+    }
+    let what =
+        if found.experiment == plan.experiment { "other options, or another file" } else { "" };
+    let error = SpecError::value(
+        "experiment",
+        format!(
+            "the shards of `{}`{}{what}",
+            found.experiment,
+            if what.is_empty() { "" } else { ", with " }
+        ),
+        format!("those of `{}` as it is asked for", plan.experiment),
+        format!("choose another folder with `--out`, or remove `{PLAN}`: finished cells are kept"),
+    );
+    Err(error.in_file(&path.display().to_string()))
+}
+
+fn read_plan(path: &Path) -> Result<PlanFile, SpecError> {
+    let file = path.display().to_string();
+    let text = read_text(path)?;
+    let plan: PlanFile = serde_json::from_str(&text).map_err(|e| SpecError::Parse {
+        file: file.clone(),
+        message: format!("not what `orrery reproduce --shard` wrote: {e}"),
+    })?;
+    if plan.result_version != orrery_results::RESULT_VERSION {
+        let remedy = "run the shards again with this version, into another folder";
+        let allowed = orrery_results::RESULT_VERSION.to_string();
+        let error = SpecError::value("result_version", plan.result_version, allowed, remedy);
+        return Err(error.in_file(&file));
+    }
+    Ok(plan)
+}
+
+/// Whether shards of an experiment were run into a folder.
+pub fn is_sharded(folder: &Path) -> bool {
+    folder.join(PLAN).is_file()
+}
+
+/// Joins the shards in a folder: the experiment with all its cells found there.
+///
+/// # Errors
+/// When the plan is damaged or of another version, or a cell is missing.
+pub fn merge(folder: &Path) -> Result<(Experiment, Outcome), SpecError> {
+    let plan = read_plan(&folder.join(PLAN))?;
+    let e = registry::from_text(&plan.path, &plan.text)?;
+    let how = How { out: Some(folder.to_path_buf()), only_kept: true, ..How::default() };
+    let outcome = run(&e, &plan.asked, &how)?;
+    Ok((e, outcome))
+}

@@ -1,0 +1,80 @@
+//! What differs between kinds of experiments: how a point is run. Everything else, from the file's frame
+//! to the report, is the same for all.
+
+use super::experiment::{Experiment, Kind};
+use super::runners::{applications, partition, pool, scenario};
+use crate::cells::kept::Kept;
+use crate::cells::replication::Replication;
+use crate::cells::seeds::Seeds;
+use orrery_results::Row;
+use orrery_scenario::SpecError;
+
+/// What a part of an experiment comes to: a system at a point, and its runs.
+#[derive(Clone, Debug, Default)]
+pub struct Cell {
+    /// What its rows have in common.
+    pub place: Row,
+    /// The seeds that were asked for.
+    pub seeds: Option<Seeds>,
+    /// Its runs, by seed.
+    pub runs: Vec<Replication>,
+    /// Rows that come with it and are of no run, in their final form.
+    pub more: Vec<Row>,
+}
+
+/// How the points of an experiment are run.
+pub trait Runner: Sync {
+    /// The parts that can be run apart, in the order of results, as messages name them.
+    fn parts(&self) -> Vec<String>;
+
+    /// What the rows of each cell have in common, where that is known before the run.
+    fn places(&self) -> Vec<Row> {
+        Vec::new()
+    }
+
+    /// Runs a part, or finds it.
+    ///
+    /// # Errors
+    /// When a run cannot be made or kept.
+    fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError>;
+
+    /// What the text says between the title and the paper's sentences, where that is not a table for
+    /// each metric that is shown.
+    fn blocks(&self, _rows: &[Row]) -> Option<String> {
+        None
+    }
+
+    /// What the text says besides, after the tables.
+    fn notes(&self, _cells: &[Cell], _rows: &[Row]) -> String {
+        String::new()
+    }
+
+    /// The wide form, where it is not that of all result tables.
+    fn wide(&self, _cells: &[Cell], _rows: &[Row]) -> Option<String> {
+        None
+    }
+}
+
+/// What runs an experiment. Everything that can be wrong with its file is found here, before any run.
+///
+/// # Errors
+/// When what is run is wrong.
+pub fn of<'a>(
+    experiment: &'a Experiment,
+    until_ci: Option<(f64, u32)>,
+) -> Result<Box<dyn Runner + 'a>, SpecError> {
+    let made: Result<Box<dyn Runner>, SpecError> = match experiment.kind() {
+        Kind::Scenario | Kind::Search | Kind::OverTime => {
+            return Ok(Box::new(scenario::Cells::new(experiment, until_ci)?));
+        }
+        Kind::Applications | Kind::Means => {
+            applications::Cases::new(experiment, until_ci).map(|c| Box::new(c) as Box<dyn Runner>)
+        }
+        Kind::Pool => pool::Pools::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>),
+        Kind::Bounds => pool::Bounds::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>),
+        Kind::Partition => {
+            partition::Solvers::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>)
+        }
+    };
+    made.map_err(|e| experiment.origin.placed(e))
+}

@@ -1,0 +1,133 @@
+//! Cells that are runs of a scenario, or searches in one: Symphony's and Clockwork's figures.
+
+use super::times;
+use crate::cells::kept::Kept;
+use crate::cells::plan::{Plan, plan};
+use crate::cells::scenario_cell::ScenarioCell;
+use crate::cells::sweep_file::SweepFile;
+use crate::papers::experiment::{Experiment, System};
+use crate::papers::numbers::is_at;
+use crate::papers::runner::{Cell, Runner};
+use orrery_results::Row;
+use orrery_scenario::SpecError;
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::scenario::place::{Source, line_of};
+use std::path::{Path, PathBuf};
+
+/// Combinations of axes and points with systems.
+pub struct Cells<'a> {
+    experiment: &'a Experiment,
+    plan: Plan,
+    cells: Vec<(ScenarioCell, &'a System)>,
+}
+
+impl<'a> Cells<'a> {
+    /// Sets up every cell.
+    ///
+    /// # Errors
+    /// When the scenario, a key or a policy is wrong, or a file cannot be read.
+    pub fn new(
+        experiment: &'a Experiment,
+        until_ci: Option<(f64, u32)>,
+    ) -> Result<Cells<'a>, SpecError> {
+        let file = sweep(experiment, until_ci)?;
+        let (mut plan, cells) = plan(&file, base(experiment)?)?;
+        // Systems change fastest.
+        let system = |i: usize| &experiment.system[i % experiment.system.len()];
+        let is_asked = |i: usize| {
+            let at = &system(i).at;
+            at.is_empty() || at.iter().any(|at| is_at(&plan.cells[i].place, at))
+        };
+        let asked: Vec<usize> = (0..cells.len()).filter(|i| is_asked(*i)).collect();
+        let mut all: Vec<Option<ScenarioCell>> = cells.into_iter().map(Some).collect();
+        let cells = asked.iter().filter_map(|&i| Some((all[i].take()?, system(i)))).collect();
+        plan.cells = asked.iter().map(|&i| plan.cells[i].clone()).collect();
+        if experiment.parts_of_time.is_some() && experiment.goodput.is_some() {
+            let (found, remedy) = ("with `goodput`", "leave one of the two out");
+            let error = SpecError::value("parts_of_time", found, "one run in each cell", remedy);
+            return Err(experiment.origin.placed(error));
+        }
+        Ok(Cells { experiment, plan, cells })
+    }
+
+    fn place(&self, cell: usize) -> Row {
+        let system = self.cells[cell].1;
+        let preset = system.preset.word().to_string();
+        Row { system: system.name.clone(), preset, ..self.plan.cells[cell].place.clone() }
+    }
+}
+
+impl Runner for Cells<'_> {
+    fn parts(&self) -> Vec<String> {
+        let words = |c: &(ScenarioCell, &System)| format!("{} {}", c.0.axes, c.1.name);
+        self.cells.iter().map(words).collect()
+    }
+
+    fn places(&self) -> Vec<Row> {
+        let whole = self.experiment.parts_of_time.is_none();
+        let cells = if whole { self.cells.len() } else { 0 };
+        (0..cells).map(|i| self.place(i)).collect()
+    }
+
+    fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError> {
+        let ((cell, system), planned) = (&self.cells[part], &self.plan.cells[part]);
+        let place = self.place(part);
+        let what = format!("cell {} ({} {})", part + 1, cell.axes, system.name);
+        let seeds = Some(planned.seeds);
+        if let Some(parts) = self.experiment.parts_of_time {
+            let hash = times::spec_sha256(&planned.spec_sha256, parts);
+            let runs = kept.runs(&hash, &what, || times::run(cell, parts))?;
+            return Ok(times::cells(&Row { spec_sha256: hash, ..place }, planned.seeds, runs));
+        }
+        let runs = kept.runs(&planned.spec_sha256, &what, || cell.run())?;
+        Ok(vec![Cell { place, seeds, runs, more: Vec::new() }])
+    }
+
+    fn wide(&self, _: &[Cell], rows: &[Row]) -> Option<String> {
+        let whole = self.experiment.parts_of_time.is_none();
+        whole.then(|| crate::papers::wide::of_main(self.experiment, rows))
+    }
+}
+
+/// The sweep that it is.
+fn sweep(e: &Experiment, until_ci: Option<(f64, u32)>) -> Result<SweepFile, SpecError> {
+    let file = SweepFile {
+        name: e.id.clone(),
+        scenario: PathBuf::new(),
+        seeds: e.seeds,
+        first_seed: None,
+        until_ci: until_ci.map(|(width, _)| width),
+        max_seeds: until_ci.map_or(100.max(e.seeds), |(_, most)| most),
+        policies: e.system.iter().map(|s| s.policy.clone()).collect(),
+        compare_to: None,
+        goodput: e.goodput.clone(),
+        set: e.set.clone(),
+        axis: e.axis.clone(),
+        point: e.point.clone(),
+        sample: e.sample,
+        path: PathBuf::from(&e.origin.path),
+        text: e.origin.text.clone(),
+    };
+    file.checked()
+}
+
+/// The base scenario: of a file beside the experiment's, or of its own text. The text is moved to the
+/// lines that it has in the experiment's file, so that messages name these.
+fn base(e: &Experiment) -> Result<Scenario, SpecError> {
+    let scenario = e.scenario.as_deref().unwrap_or_default();
+    let Source { path, text } = &e.scenario_in;
+    if scenario.ends_with(".toml") && !scenario.contains('\n') {
+        let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+        return Scenario::load(folder.join(scenario));
+    }
+    let policies: Vec<&String> = e.system.iter().map(|s| &s.policy).collect();
+    let line = line_of(text, "scenario").unwrap_or(1);
+    let rest = text.lines().nth(line - 1).and_then(|l| l.split_once('='));
+    let opens = |quotes: &str| rest.is_some_and(|(_, value)| value.trim() == quotes);
+    let is_block = opens("'''") || opens("\"\"\"");
+    let (name, before) = match is_block {
+        true => (path.clone(), "\n".repeat(line)),
+        false => (format!("{path}:{line} (scenario)"), "\n".to_string()),
+    };
+    Scenario::from_text(&name, &format!("policies = {policies:?}{before}{scenario}"))
+}

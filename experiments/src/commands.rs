@@ -1,0 +1,16 @@
+//! The commands: arguments and one `run` each. None imports another's.
+
+pub mod audit;
+pub mod explain;
+pub mod goodput;
+pub mod list;
+pub mod partition;
+pub mod plan;
+pub mod plot;
+pub mod regress;
+pub mod reproduce;
+pub mod run;
+pub mod schema;
+pub mod sweep;
+pub mod timeline;
+pub mod trace;
