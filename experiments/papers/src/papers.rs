@@ -16,3 +16,6 @@ pub mod runners;
 pub mod scores;
 pub mod tables;
 pub mod wide;
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,8 @@
 //! `orrery run`: a scenario and the metrics of its policies.
 
 mod details;
+#[cfg(all(test, feature = "parquet"))]
+mod parquet_tests;
 
 use clap::Args;
 use orrery_papers::cells::run_report;

@@ -27,8 +27,9 @@ mod traces;
 /// A table of one case that runs at once; `more` is TOML that goes over it.
 fn small_table(more: &str) -> String {
     format!(
-        "extends = \"orloj-table-3\"\nid = \"small\"\nslo_x_p99 = [2.0]\nseeds = 2\n\
-         load.requests = 300\ncases.names = [\"one-modal\"]\n{more}"
+        "extends = \"orloj-table-3\"\nid = \"small\"\nseeds = 2\napplications.load.requests = 300\n\
+         axis = [{{ key = \"case\", values = [\"one-modal\"] }}, \
+         {{ key = \"slo_x_p99\", values = [2.0] }}]\n{more}"
     )
 }
 

@@ -8,8 +8,7 @@
 //! ORRERY_UPDATE=1 cargo test -p orrery-tests -- golden determinism
 //! ```
 
-use crate::golden::{check, small, with_report};
-use orrery::table_file::TableFile;
+use crate::golden::{check, forms, small};
 use orrery_scenario::PolicySpec;
 use orrery_scenario::setup::{Setup, Workload, applications};
 use orrery_sim::core::{Delays, Profiler};
@@ -106,13 +105,8 @@ fn log_of(setup: &Setup, text: &str, seed: u64) -> Vec<u8> {
     log.finish().expect("memory can be written")
 }
 
-fn table() -> TableFile {
-    small("orloj-table-3", &["one-modal", "five-modal"], 2)
-}
-
 fn csv_on(threads: usize) -> String {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    pool.install(|| with_report(&table(), |r| r.csv()))
+    forms(&small("orloj-table-3", &["one-modal", "five-modal"], 2), threads).wide
 }
 
 #[test]

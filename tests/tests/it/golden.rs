@@ -7,10 +7,10 @@
 //! ORRERY_UPDATE=1 cargo test -p orrery-tests -- golden determinism
 //! ```
 
-use orrery::paper;
-use orrery::report::Report;
-use orrery::runs;
-use orrery::table_file::{Preset, TableFile};
+use orrery_papers::output::Forms;
+use orrery_papers::papers::experiment::{Experiment, Preset};
+use orrery_papers::papers::registry::find;
+use orrery_papers::papers::reproduce::{Asked, How, Outcome, run};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -67,20 +67,23 @@ fn difference(expected: &str, found: &str) -> String {
 }
 
 /// A shipped table, made small: these cases, so many seeds, 2,000 requests a run, no references.
-pub fn small(id: &str, cases: &[&str], seeds: u32) -> TableFile {
-    let mut table = TableFile::load(id).expect("a shipped table");
-    table.cases.names = cases.iter().map(|c| c.to_string()).collect();
-    table.seeds = seeds;
-    table.load.requests = 2_000;
-    table.system.retain(|s| s.preset != Preset::Reference);
-    table
+pub fn small(id: &str, cases: &[&str], seeds: u32) -> Experiment {
+    let mut e = find(id).expect("a shipped table");
+    let cases: Vec<String> = cases.iter().map(|c| c.to_string()).collect();
+    e.keep_cases(&cases).expect("cases of the table");
+    e.seeds = seeds;
+    e.applications.as_mut().expect("applications").load.requests = 2_000;
+    e.system.retain(|s| s.preset != Preset::Reference);
+    e
 }
 
-/// Runs a table and hands its report over.
-pub fn with_report<T>(table: &TableFile, use_it: impl FnOnce(&Report<'_>) -> T) -> T {
-    let results = runs::run(table, &()).expect("a table that runs");
-    let paper = paper::orloj_finish_rates().expect("the paper's figures");
-    use_it(&Report::new(table, &results, &paper))
+/// Runs an experiment on so many threads.
+pub fn forms(e: &Experiment, jobs: usize) -> Forms {
+    let how = How { jobs, ..How::default() };
+    match run(e, &Asked::default(), &how).expect("a table that runs") {
+        Outcome::Whole(forms) => *forms,
+        _ => panic!("it is run whole"),
+    }
 }
 
 #[test]
@@ -95,11 +98,11 @@ fn a_difference_shows_the_lines_that_differ_by_number() {
 #[test]
 fn table_3_of_orloj_made_small_reads_as_it_did() {
     let table = small("orloj-table-3", &["one-modal", "four-modal"], 1);
-    check("orloj-table-3-small.txt", &with_report(&table, |r| r.text()));
+    check("orloj-table-3-small.txt", &forms(&table, 0).table);
 }
 
 #[test]
 fn table_5_of_orloj_made_small_has_the_rows_that_it_had() {
     let table = small("orloj-table-5", &["gpt-cornell", "rdinet-cifar"], 1);
-    check("orloj-table-5-small.csv", &with_report(&table, |r| r.csv()));
+    check("orloj-table-5-small.csv", &forms(&table, 0).wide);
 }

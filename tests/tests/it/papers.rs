@@ -8,40 +8,36 @@
 //! cargo test --release -p orrery-tests -- papers
 //! ```
 
-use orrery::paper;
-use orrery::runs;
-use orrery::score::{Scores, rows, score};
-use orrery::table_file::{Preset, TableFile};
+use orrery_papers::papers::experiment::Preset;
+use orrery_papers::papers::groups;
+use orrery_papers::papers::registry::find;
+use orrery_papers::papers::reproduce::{Asked, rows_of, with};
+use orrery_papers::papers::scores::{Scores, score};
 use std::sync::OnceLock;
 
 /// A table's calibrated systems, scored.
 struct Scored {
-    table: TableFile,
     scores: Scores,
 }
 
 impl Scored {
     fn run(id: &str) -> Scored {
-        let mut table = TableFile::load(id).expect("a shipped table");
-        table.system.retain(|s| s.preset == Preset::Calibrated);
-        let results = runs::run(&table, &()).expect("a table that runs");
-        let paper = paper::orloj_finish_rates().expect("the paper's figures");
-        let rows = rows(&table, &results, &paper);
-        let systems: Vec<usize> = (0..table.system.len()).collect();
-        let scores = score(&table, &rows, &systems);
-        Scored { table, scores }
+        let mut e = find(id).expect("a shipped table");
+        e.system.retain(|s| s.preset == Preset::Calibrated);
+        let rows = rows_of(&e, &Asked::default()).expect("a table that runs");
+        let e = with(&e, &Asked::default()).expect("the paper's numbers");
+        let group = groups::of(&e).remove(0);
+        Scored { scores: score(&e, &group, &rows) }
     }
 
     fn mae_of(&self, name: &str) -> f64 {
-        let is = |s: &&orrery::score::SystemScore| self.table.system[s.system].name == name;
+        let is = |s: &&orrery_papers::papers::scores::SystemScore| s.system == name;
         self.scores.systems.iter().find(is).expect("a calibrated system of that name").mae
     }
 
     /// Over all cells that the paper has.
     fn mae(&self) -> f64 {
-        let cells: usize = self.scores.systems.iter().map(|s| s.cells).sum();
-        let sum: f64 = self.scores.systems.iter().map(|s| s.mae * s.cells as f64).sum();
-        sum / cells as f64
+        self.scores.mae()
     }
 }
 
@@ -83,7 +79,7 @@ fn table_5_of_orloj_which_nothing_was_fitted_to_comes_out() {
 #[test]
 #[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build")]
 fn orloj_loses_to_another_system_where_the_paper_says_so() {
-    let places = [3, 4, 5].map(|t| scored(t).scores.beats_orloj);
+    let places = [3, 4, 5].map(|t| scored(t).scores.beats_base);
     let (hits, of): (usize, usize) =
         (places.iter().map(|p| p.hits).sum(), places.iter().map(|p| p.of).sum());
     assert_eq!(of, 17, "places where the paper has another system above Orloj");

@@ -13,9 +13,9 @@ use crate::cells::known::known;
 use crate::cells::partition::PartitionFile;
 use crate::cells::pool::Searching;
 use orrery_results::Row;
-use orrery_scenario::SpecError;
 use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_scenario::scenario::place::Source;
+use orrery_scenario::{PolicySpec, SpecError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -101,6 +101,9 @@ pub struct Experiment {
     pub assumption: Vec<String>,
     /// The figure that `--plot` draws.
     pub figure: Option<FigureFile>,
+    /// All keys, those of the file that it extends included.
+    #[serde(skip)]
+    pub resolved: Option<Value>,
     /// The file's text, for the lines of messages.
     #[serde(skip)]
     pub origin: Source,
@@ -389,6 +392,9 @@ impl Experiment {
         }
         for (i, s) in self.system.iter().enumerate() {
             let key = |part: &str| format!("system[{i}].{part}");
+            if ["scenario", "applications"].contains(&one) {
+                PolicySpec::parse(&s.policy).map_err(|e| e.at(key("policy")))?;
+            }
             if one != "applications" && s.host_ms_per_request != 0.0 {
                 return foreign(key("host_ms_per_request"), "applications");
             }

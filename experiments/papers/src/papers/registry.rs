@@ -1,6 +1,7 @@
 //! The one registry of experiments: what is shipped, by paper; and how a file becomes an experiment.
 //!
-//! A file may extend a shipped one: tables are merged key by key, all else is replaced.
+//! A file may extend a shipped one: tables are merged key by key, all else is replaced. One that lists
+//! other systems takes over none of the keys that name systems.
 
 use super::experiment::Experiment;
 use orrery_scenario::error::nearest;
@@ -53,7 +54,7 @@ const NUMBERS: &[(&str, &str)] =
     &[("orloj_finish_rates.csv", include_str!("../../data/orloj_finish_rates.csv"))];
 
 /// Keys of the shapes that files had before there was one, and what stands for them now.
-const FORMER: [(&str, &str); 12] = [
+const FORMER: [(&str, &str); 14] = [
     ("paper_table", "`paper_csv = { file = \"...\", where = \"table=N\" }`"),
     ("slo_x_p99", "an `[[axis]]` with `key = \"slo_x_p99\"`"),
     ("cases", "`[applications.cases]`, and an `[[axis]]` with `key = \"case\"` for its `names`"),
@@ -66,7 +67,12 @@ const FORMER: [(&str, &str); 12] = [
     ("conditions", "`[set]`"),
     ("column", "`[[system]]`, with `policy` for `scheme`"),
     ("setting", "`[[point]]`, with `point_axis = \"setting\"`"),
+    ("configurations", "`seeds`"),
+    ("problem", "`[partition]`"),
 ];
+
+/// Keys that name systems.
+const NAMING: [&str; 4] = ["compare_to", "relative_to", "claim", "paper"];
 
 /// The ids of all that is shipped, in the order of `orrery list`.
 pub fn ids() -> impl Iterator<Item = &'static str> {
@@ -115,6 +121,9 @@ fn unknown(key: &str, id: &str, verb: &str) -> SpecError {
 /// When the text is no TOML, a key is unknown or missing, or a value is wrong.
 pub fn from_text(name: &str, text: &str) -> Result<Experiment, SpecError> {
     let wrong = |e: SpecError| kind::instead(kind::EXPERIMENT, name, text, e);
+    if let Some(other) = kind::of(text).filter(|k| k.name != kind::EXPERIMENT.name) {
+        return Err(other.instead_of(kind::EXPERIMENT, name));
+    }
     let origin = Source::new(name, text);
     let own = table(name, text).map_err(wrong)?;
     if let Some(e) = former(&own) {
@@ -125,7 +134,9 @@ pub fn from_text(name: &str, text: &str) -> Result<Experiment, SpecError> {
         file: name.to_string(),
         message: format!("{}\n  the keys are in docs/experiments.md", e.to_string().trim_end()),
     };
+    let resolved = Some(value.clone());
     let mut experiment: Experiment = value.try_into().map_err(parse).map_err(wrong)?;
+    experiment.resolved = resolved;
     (experiment.origin, experiment.scenario_in) = (origin, scenario_in);
     experiment.complete();
     experiment.check().map_err(|e| experiment.origin.placed(e))?;
@@ -144,7 +155,7 @@ fn table(name: &str, text: &str) -> Result<Value, SpecError> {
 fn former(own: &Value) -> Option<SpecError> {
     let is = |(key, _): &&(&str, &str)| own.get(*key).is_some();
     let (key, now) = FORMER.iter().find(is)?;
-    let found = "a key of the shape that experiments had before results version 3";
+    let found = "a key of a former shape";
     let remedy = format!("write {now}; docs/experiments.md has an example");
     Some(SpecError::value(*key, found, "the keys of an experiment", remedy))
 }
@@ -153,13 +164,18 @@ fn former(own: &Value) -> Option<SpecError> {
 fn merged(source: &Source, mut own: Value, depth: u32) -> Result<(Value, Source), SpecError> {
     let base = own.as_table_mut().and_then(|t| t.remove("extends"));
     let Some(base) = base else { return Ok((own, source.clone())) };
-    let id = base.as_str().unwrap_or_default();
+    let found = base.as_str().map_or_else(|| base.to_string(), str::to_string);
+    let id = found.as_str();
     let file = FILES.iter().chain(BASES).find(|f| f.id == id).filter(|_| depth < 8);
     let file = file.ok_or_else(|| source.placed(unknown("extends", id, "name one of")))?;
     let path = format!("{id}.toml");
     let of_base = table(&path, file.text)?;
     let (mut value, scenario_in) = merged(&Source::new(path, file.text), of_base, depth + 1)?;
     let scenario_in = if own.get("scenario").is_some() { source.clone() } else { scenario_in };
+    // Whoever lists other systems takes over nothing that names those of the base.
+    if let (Some(base), Some(_)) = (value.as_table_mut(), own.get("system")) {
+        NAMING.iter().for_each(|key| _ = base.remove(*key));
+    }
     overlay(&mut value, own);
     Ok((value, scenario_in))
 }

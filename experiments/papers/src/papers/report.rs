@@ -20,6 +20,7 @@ pub fn text(e: &Experiment, runner: &dyn Runner, cells: &[Cell], rows: &[Row]) -
     if let Some(warm_up) = warm_up.filter(|_| e.kind() != Kind::Bounds) {
         let _ = writeln!(out, "seeds: {}; warm-up: {warm_up}", seeds_of(rows));
     }
+    out.push_str(&runner.heading());
     match runner.blocks(rows) {
         Some(blocks) => out.push_str(&blocks),
         None => blocks(e, rows, &mut out),

@@ -210,11 +210,12 @@ fn forms(e: &Experiment, runner: &dyn Runner, cells: &[Cell]) -> Forms {
         ("source", json!(e.source)),
         ("claims", json!(claims)),
         ("assumptions", json!(e.assumption)),
-        ("applications", json!(e.applications)),
+        ("specification", json!(e.resolved)),
         ("scores", json!(report::scores(e, &rows))),
     ];
     let given: Vec<_> = extra
         .into_iter()
+        .chain(runner.json())
         .filter(|(_, v)| !v.is_null() && v.as_array().is_none_or(|a| !a.is_empty()))
         .collect();
     Forms {

@@ -38,6 +38,16 @@ pub trait Runner: Sync {
     /// When a run cannot be made or kept.
     fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError>;
 
+    /// What is said of the measure below the title.
+    fn heading(&self) -> String {
+        String::new()
+    }
+
+    /// What the JSON form has besides.
+    fn json(&self) -> Vec<(&'static str, serde_json::Value)> {
+        Vec::new()
+    }
+
     /// What the text says between the title and the paper's sentences, where that is not a table for
     /// each metric that is shown.
     fn blocks(&self, _rows: &[Row]) -> Option<String> {

@@ -15,7 +15,7 @@ fn an_id_that_is_unknown_is_told_the_nearest_one() {
 
 #[test]
 fn a_base_that_is_no_table_is_no_id() {
-    run(&["reproduce", "orloj"]).refused(&["found orloj;", "orloj-table-3", "orrery list"]);
+    run(&["reproduce", "orloj"]).refused(&["found `orloj`;", "orloj-table-3", "orrery list"]);
 }
 
 #[test]

@@ -159,7 +159,10 @@ fn details_are_tables_of_one_run_and_change_nothing_else() {
 
 #[test]
 fn without_the_paper_s_figures_every_command_has_ours() {
-    let vary = "[[vary]]\nname = \"less load\"\nset = { \"load.offered\" = 1.0 }\n";
+    let vary = "mean_over = [\"case\", \"slo_x_p99\"]\npoint_axis = \"changed\"\n\
+                show = [\"mean_abs_error\", \"mean_finish_rate\"]\npresets = [\"calibrated\"]\n\
+                [[point]]\nname = \"as it is\"\n\
+                [[point]]\nname = \"less load\"\nset = { \"load.offered\" = 1.0 }\n";
     let place = Place::with("small.toml", small_table("").replace("= 300", "= 100"));
     place.write("vary.toml", small_table(vary).replace("= 300", "= 100"));
     place.write("b.toml", "result_version = 1\n[rerun]\nreproduce = \"small.toml\"\n");

@@ -10,9 +10,12 @@ const PLAN: &str = "pools = \"homogeneous\"\ngoal = \"carry-load\"\nscenario_fil
     [[instance]]\nkind = \"gpu\"\nprice_usd_per_hour = 1.0\ncount_max = 8\n";
 const PARTITION: &str = "clusters = 2\n[[model]]\nname = \"a\"\nrate_per_s = 1.0\nstatic_mb = 1.0\n\
     [[model]]\nname = \"b\"\nrate_per_s = 2.0\nstatic_mb = 1.0\n";
-const POOLS: &str = "id = \"mine\"\ntitle = \"t\"\nsource = \"s\"\nexpected_s = 1\nmodels = [\"rm2\"]\n\
-    seeds = 1\n\n[[column]]\nname = \"c\"\nscheme = \"upper-bound\"\npool = \"2-0-1-0\"\n\n\
-    [[search]]\nname = \"s\"\nscheme = \"upper-bound\"\nalgorithm = \"random\"\nruns = 1\n";
+const POOLS: &str = "id = \"mine\"\ntitle = \"t\"\nsource = \"s\"\nseeds = 1\n\
+    show = [\"allowable_throughput_per_s\"]\npool = {}\n\
+    axis = [{ key = \"model\", values = [\"rm2\"] }]\n\n\
+    [[system]]\nname = \"c\"\npolicy = \"upper-bound\"\npool = \"2-0-1-0\"\n\n\
+    [[system]]\nname = \"s\"\npolicy = \"upper-bound\"\n\
+    search = { algorithm = \"random\", runs = 1 }\n";
 const BASELINE: &str = "result_version = 3\n[rerun]\nscenario = \"a.toml\"\nseeds = 1\n\
     policies = [\"fifo\"]\nmetrics = [\"finish_rate\"]\n";
 const STUDY: &str = "id = \"mine\"\ntitle = \"t\"\nsource = \"s\"\nexpected_s = 1\nseeds = 1\n\
@@ -109,16 +112,16 @@ fn a_count_beyond_reason_is_refused_with_file_line_and_range() {
             "2-0-1-0",
             "2147483648-0-1-0",
             reproduce,
-            "pools.toml:11: key `column[0].pool`",
+            "pools.toml:12: key `system[0].pool`",
         ),
-        ("pools.toml", "2-0-1-0", "4000-0-1-96", reproduce, "pools.toml:11: key `column[0].pool`"),
-        ("pools.toml", "seeds = 1", "seeds = 4294967295", reproduce, "pools.toml:6: key `seeds`"),
+        ("pools.toml", "2-0-1-0", "4000-0-1-96", reproduce, "pools.toml:12: key `system[0].pool`"),
+        ("pools.toml", "seeds = 1", "seeds = 4294967295", reproduce, "pools.toml:4: key `seeds`"),
         (
             "pools.toml",
             "runs = 1",
             "runs = 4294967295",
             reproduce,
-            "pools.toml:17: key `search[0].runs`",
+            "pools.toml:17: key `system[1].search.runs`",
         ),
         (
             "partition.toml",
@@ -161,7 +164,7 @@ fn a_count_beyond_reason_is_refused_with_file_line_and_range() {
             "seeds = 2",
             "seeds = 4294967295",
             &["reproduce", "table.toml"],
-            "table.toml:4: key `seeds`",
+            "table.toml:3: key `seeds`",
         ),
         (
             "study.toml",
@@ -247,15 +250,15 @@ fn a_message_names_the_file_at_fault_and_its_line() {
             "\"upper-bound\"\npool",
             "\"bound\"\npool",
             pools,
-            "pools.toml:10: key `column[0].scheme`",
+            "pools.toml:11: key `system[0].policy`",
         ),
-        ("pools.toml", "2-0-1-0", "2-0-1", pools, "pools.toml:11: key `column[0].pool`"),
+        ("pools.toml", "2-0-1-0", "2-0-1", pools, "pools.toml:12: key `system[0].pool`"),
         (
             "table.toml",
             "[2.0]",
             "[-2.0]",
             &["reproduce", "table.toml"],
-            "table.toml:3: key `slo_x_p99`",
+            "table.toml: key `slo_x_p99`",
         ),
         (
             "partition.toml",

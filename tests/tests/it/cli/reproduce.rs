@@ -2,7 +2,7 @@
 
 use super::process::{Place, Ran, run};
 use super::small_table;
-use orrery::table_file::TableFile;
+use orrery_papers::papers::registry;
 use orrery_results::{Row, read_csv};
 use serde_json::Value;
 
@@ -29,10 +29,10 @@ fn finish_rates(csv: &str) -> Vec<f64> {
 #[test]
 fn list_names_every_table_with_its_source() {
     let listed = run(&["list"]).ok();
-    for id in TableFile::ids() {
-        assert!(listed.lines().any(|l| l.starts_with(&format!("{id} "))), "{id} in:\n{listed}");
+    for id in registry::ids() {
+        assert!(listed.lines().any(|l| l.starts_with(&format!("  {id} "))), "{id} in:\n{listed}");
     }
-    assert!(TableFile::ids().count() >= 5);
+    assert!(registry::ids().count() >= 37);
     assert!(listed.contains("Appendix A, Table 3"), "{listed}");
 }
 
@@ -42,7 +42,7 @@ fn a_shipped_table_runs_by_its_id_and_prints_nothing_but_itself() {
     let first =
         "orloj-table-3: Finish rate as the modality of execution times grows\nsource: Orloj";
     assert!(out.starts_with(first), "{out}");
-    let heads = "case       xP99  | ours paper   err  | ours paper   err";
+    let heads = "case       slo_x_p99  clipper  paper  error  nexus";
     for part in [heads, "one-modal  ", "mean absolute error", "mean over 1 seed", "Arrivals ("] {
         assert!(out.contains(part), "no `{part}` in:\n{out}");
     }
@@ -79,9 +79,10 @@ fn json_says_the_same_as_csv_and_what_was_assumed() {
     let rate = |r: &Value| format!("{:.6}", r["value"].as_f64().expect("a rate"));
     let rates: Vec<String> = rows.iter().filter(is_rate).map(rate).collect();
     assert_eq!(rates, column(&csv, "finish_rate"));
-    assert_eq!(value["table"], "small");
-    assert_eq!(value["assumptions"]["load"]["requests"], 300);
-    assert_eq!(value["assumptions"]["system"].as_array().map(Vec::len), Some(10));
+    assert_eq!(value["experiment"], "small");
+    let specification = &value["specification"];
+    assert_eq!(specification["applications"]["load"]["requests"], 300);
+    assert_eq!(specification["system"].as_array().map(Vec::len), Some(10));
     assert_eq!(value["scores"].as_array().map(Vec::len), Some(8));
     assert_eq!(value["loads"][0]["case"], "one-modal");
 }
@@ -194,8 +195,10 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn a_sensitivity_table_prints_one_row_for_each_change() {
-    let vary = "[[vary]]\nname = \"less load\"\nset = { \"load.offered\" = 1.0 }\n\
-                [[vary]]\nname = \"no host\"\nset = { \"system.clipper.host_ms_per_request\" = 0.0 }\n";
+    let vary = "mean_over = [\"case\", \"slo_x_p99\"]\npoint_axis = \"changed\"\n\
+                show = [\"mean_abs_error\", \"mean_finish_rate\"]\npresets = [\"calibrated\"]\n\
+                [[point]]\nname = \"less load\"\nset = { \"load.offered\" = 1.0 }\n\
+                [[point]]\nname = \"no host\"\nset = { \"system.clipper.host_ms_per_request\" = 0.0 }\n";
     let place = Place::with("small.toml", small_table(vary));
     let text = place.run(&["reproduce", "small.toml"]).ok();
     assert!(text.contains("less load") && text.contains("no host"), "{text}");

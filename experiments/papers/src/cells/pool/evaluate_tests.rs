@@ -25,7 +25,8 @@ fn the_best_pool_is_that_of_all_evaluations() {
         let (pool, value) = Evaluator::new(vec![1, 2], &Known::default(), &Kept::default())
             .best(&world, &scheme)
             .unwrap();
-        let evaluator = Evaluator::new(vec![1, 2], &Known::default(), &Kept::default());
+        let (known, kept) = (Known::default(), Kept::default());
+        let evaluator = Evaluator::new(vec![1, 2], &known, &kept);
         let all = evaluator.each(&world, world.space.pools(), &scheme).unwrap();
         let most = all.iter().map(|(_, v)| v.mean()).fold(0.0, f64::max);
         // A pool that fails at a rate may hold at a higher one by chance, within the precision.
@@ -38,7 +39,8 @@ fn the_best_pool_is_that_of_all_evaluations() {
 fn drs_takes_the_best_threshold_that_a_scan_finds() {
     let world = world();
     let pool = Pool(vec![1, 1, 1]);
-    let evaluator = Evaluator::new(vec![1, 2], &Known::default(), &Kept::default());
+    let (known, kept) = (Known::default(), Kept::default());
+    let evaluator = Evaluator::new(vec![1, 2], &known, &kept);
     let value = evaluator.value(&world, &pool, &Scheme::parse("drs-scan").unwrap()).unwrap();
     let threshold = value.threshold.unwrap();
     for &t in &world.conditions.drs_thresholds {

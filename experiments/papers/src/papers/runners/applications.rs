@@ -15,7 +15,8 @@ use crate::papers::{scores, tables};
 use orrery_results::Row;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_traces::stats::BinStats;
-use toml::Value;
+use serde_json::{Value, json};
+use toml::Value as Toml;
 
 /// The axis whose values are names of cases.
 const CASE: &str = "case";
@@ -32,7 +33,7 @@ pub struct Cases<'a> {
 
 /// A world under the changes of a point, with its cases.
 struct Changed {
-    changes: Vec<(String, Value)>,
+    changes: Vec<(String, Toml)>,
     world: World,
     cases: Vec<(Case, Load)>,
 }
@@ -59,6 +60,7 @@ impl<'a> Cases<'a> {
         let seeds = Seeds { first: 0, count: experiment.seeds, until_ci };
         let mut all = Cases { experiment, seeds, worlds: Vec::new(), cells: Vec::new() };
         check_means(experiment)?;
+        check_systems(experiment)?;
         for combination in combinations(&experiment.point, &experiment.axis, experiment.sample) {
             let (mut case, mut slo_x_p99, mut changes) = (None, None, Vec::new());
             let fixed = experiment.set.iter().map(|(k, v)| (k.clone(), v.clone()));
@@ -86,7 +88,7 @@ impl<'a> Cases<'a> {
     /// The numbers of a world under these changes and of one of its cases, which are made once.
     fn place_of(
         &mut self,
-        changes: &[(String, Value)],
+        changes: &[(String, Toml)],
         case: &str,
     ) -> Result<(usize, usize), SpecError> {
         let world = match self.worlds.iter().position(|w| w.changes == changes) {
@@ -113,7 +115,7 @@ impl<'a> Cases<'a> {
         case: usize,
         slo_x_p99: f64,
         axes: &str,
-        changes: &[(String, Value)],
+        changes: &[(String, Toml)],
     ) -> Result<(), SpecError> {
         for (i, system) in self.experiment.system.iter().enumerate() {
             let row = Row { axes: axes.to_string(), ..Row::default() };
@@ -215,6 +217,30 @@ impl Runner for Cases<'_> {
         Ok(vec![Cell { place, seeds, runs, more: Vec::new() }])
     }
 
+    fn heading(&self) -> String {
+        let requests = self.worlds.first().map_or(0, |w| w.world.applications.load.requests);
+        format!(
+            "finish rate = answered in time / all requests; mean over {}; {requests} requests a run\n",
+            self.seeds.in_words()
+        )
+    }
+
+    fn json(&self) -> Vec<(&'static str, Value)> {
+        let load = |(case, l): &(Case, Load)| {
+            let (second, minute) = (l.stats.second, l.stats.minute);
+            json!({
+                "case": case.name, "origin": l.origin, "rate_per_s": l.rate_per_s,
+                "mean_ms": l.mean_ms, "p99_ms": l.p99_ms,
+                "cov_1s": second.map(|b| b.cov),
+                "peak_to_mean_1s": second.map(|b| b.peak_to_mean()),
+                "cov_60s": minute.map(|b| b.cov),
+                "peak_to_mean_60s": minute.map(|b| b.peak_to_mean()),
+            })
+        };
+        let loads = self.worlds.first().map(|w| w.cases.iter().map(load).collect());
+        vec![("loads", loads.unwrap_or_default())]
+    }
+
     fn notes(&self, cells: &[Cell], rows: &[Row]) -> String {
         if !self.experiment.mean_over.is_empty() {
             return means::fig_11(self.experiment, cells);
@@ -224,11 +250,30 @@ impl Runner for Cases<'_> {
 
     fn wide(&self, cells: &[Cell], rows: &[Row]) -> Option<String> {
         Some(if self.experiment.mean_over.is_empty() {
-            scores::wide(self.experiment, rows)
+            scores::wide(self.experiment, cells, rows)
         } else {
             means::wide(self.experiment, cells, rows)
         })
     }
+}
+
+/// `system.NAME.KEY` names a calibrated system.
+fn check_systems(e: &Experiment) -> Result<(), SpecError> {
+    let of_points = e.point.iter().flat_map(|p| p.set.keys());
+    let of_axes = e.axis.iter().flat_map(|a| &a.keys);
+    for key in e.set.keys().chain(of_points).chain(of_axes) {
+        let Some(rest) = key.strip_prefix("system.") else { continue };
+        let name = rest.split('.').next().unwrap_or_default();
+        let is = |s: &System| s.name == name && s.preset == Preset::Calibrated;
+        if !e.system.iter().any(is) {
+            let names = e.system.iter().filter(|s| s.preset == Preset::Calibrated);
+            let names: Vec<&str> = names.map(|s| s.name.as_str()).collect();
+            let allowed =
+                format!("`system.NAME.KEY` with a calibrated system: {}", names.join(", "));
+            return Err(SpecError::value(key, format!("`{name}`"), allowed, "correct the name"));
+        }
+    }
+    Ok(())
 }
 
 /// Means are over all that is not a point.
@@ -243,10 +288,10 @@ fn check_means(e: &Experiment) -> Result<(), SpecError> {
     Err(SpecError::value("mean_over", found, "the two axes `case` and `slo_x_p99`", remedy))
 }
 
-fn number(value: &Value) -> Result<f64, SpecError> {
+fn number(value: &Toml) -> Result<f64, SpecError> {
     let found = match value {
-        Value::Integer(i) => *i as f64,
-        Value::Float(x) => *x,
+        Toml::Integer(i) => *i as f64,
+        Toml::Float(x) => *x,
         _ => f64::NAN,
     };
     within(SLO, found, SLO_X_P99.0, SLO_X_P99.1)?;
@@ -254,10 +299,10 @@ fn number(value: &Value) -> Result<f64, SpecError> {
 }
 
 /// The applications with dotted keys set; `system.NAME.KEY` is not of them.
-fn changed(e: &Experiment, changes: &[(String, Value)]) -> Result<Applications, SpecError> {
+fn changed(e: &Experiment, changes: &[(String, Toml)]) -> Result<Applications, SpecError> {
     let base = e.applications.as_ref().expect("it is of that kind");
     let own = changes.iter().filter(|(key, _)| !key.starts_with("system."));
-    let mut value = Value::try_from(base)
+    let mut value = Toml::try_from(base)
         .map_err(|e| SpecError::value("applications", e, "a table", "correct it"))?;
     let mut keys = Vec::new();
     for (key, new) in own {
@@ -284,7 +329,7 @@ fn changed(e: &Experiment, changes: &[(String, Value)]) -> Result<Applications, 
 }
 
 /// A system with `system.NAME.KEY` set: that of the preset `calibrated`, where there are several.
-fn tested(s: &System, number: usize, changes: &[(String, Value)]) -> Result<Tested, SpecError> {
+fn tested(s: &System, number: usize, changes: &[(String, Toml)]) -> Result<Tested, SpecError> {
     let mut tested = Tested {
         policy: s.policy.clone(),
         host_ms_per_request: s.host_ms_per_request,
@@ -302,8 +347,8 @@ fn tested(s: &System, number: usize, changes: &[(String, Value)]) -> Result<Test
             SpecError::value(key, value, allowed, "correct the dotted key")
         };
         match (part, value) {
-            ("policy", Value::String(text)) => tested.policy.clone_from(text),
-            ("host_ms_per_request", Value::Float(ms)) => tested.host_ms_per_request = *ms,
+            ("policy", Toml::String(text)) => tested.policy.clone_from(text),
+            ("host_ms_per_request", Toml::Float(ms)) => tested.host_ms_per_request = *ms,
             ("c1_of", table) => {
                 tested.c1_of = table.clone().try_into().map_err(|_| wrong())?;
             }
