@@ -6,6 +6,7 @@ pub mod error;
 pub mod kairos;
 pub mod kind;
 pub mod limits;
+pub mod policies;
 pub mod policy_spec;
 pub mod pool;
 pub mod reference;

@@ -27,8 +27,13 @@
 //!   cross-validation; ours is ordinary least squares with an intercept.
 //! - The frontend's work and the network take no time unless the scenario says so.
 
+mod config;
+
+pub use self::config::{Config, Sizing};
+
 use super::edf_queue::{EdfQueue, of_model};
 use super::free_devices::FreeDevices;
+use super::parameters::Settings;
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::det::Det;
 use crate::profile::ModelProfile;
@@ -36,33 +41,6 @@ use crate::request::{DeviceId, Drop, ModelId, RequestId};
 use crate::rng::Stream;
 use crate::time::{Span, Time};
 use rand_distr::{Distribution, Normal};
-
-/// How the batch's size is found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sizing {
-    /// As the released commit does.
-    Adaptive,
-    /// As the paper says: additive increase, multiplicative decrease.
-    Aimd {
-        /// Added after a batch within the SLO.
-        step: u32,
-        /// Factor after a batch beyond it. Paper: 0.9.
-        backoff: f64,
-    },
-    /// Up to a fixed size.
-    Fixed(u32),
-}
-
-/// Clipper's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// How the batch's size is found.
-    pub sizing: Sizing,
-    /// Whether a default reply goes out at the deadline.
-    pub default_reply: bool,
-    /// Hard limit on a batch's size.
-    pub max_batch: u32,
-}
 
 /// A latency objective's share that a batch may use. Released: src/containers.cpp.
 const BUDGET_SHARE: f64 = 0.92;
@@ -360,13 +338,7 @@ impl Container {
 
 impl Policy for Clipper {
     fn name(&self) -> String {
-        let Config { sizing, default_reply, max_batch } = self.config;
-        let sizing = match sizing {
-            Sizing::Adaptive => "sizing=adaptive".to_string(),
-            Sizing::Aimd { step, backoff } => format!("sizing=aimd,step={step},backoff={backoff}"),
-            Sizing::Fixed(size) => format!("sizing=fixed,size={size}"),
-        };
-        format!("clipper[{sizing},default_reply={default_reply},max_batch={max_batch}]")
+        self.config.name()
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {

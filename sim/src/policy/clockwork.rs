@@ -79,6 +79,7 @@ use self::queues::{Model, Waiting};
 use self::search::Met;
 use self::strategies::Order;
 use super::free_devices::did_not_run;
+use super::parameters::Settings;
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::cluster::Change;
 use crate::profile::ModelProfile;

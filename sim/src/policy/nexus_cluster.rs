@@ -67,6 +67,7 @@ use self::node::Model;
 use self::plan::{Plan, RATE_MIN};
 use self::rates::Rates;
 use super::free_devices::did_not_run;
+use super::parameters::Settings;
 use super::{Actions, Event, Known, Outcome, Policy, TimerKey};
 use crate::cluster::Change;
 use crate::profile::ModelProfile;

@@ -63,6 +63,7 @@ pub use self::config::{Config, FollowUp, Return};
 use self::gpus::{Batch, Gpus};
 use self::queue::{Queue, Queues, Waiting};
 use super::free_devices::did_not_run;
+use super::parameters::Settings;
 use super::{Actions, Event, Exec, Known, Outcome, Policy};
 use crate::cluster::Change;
 use crate::profile::ModelProfile;

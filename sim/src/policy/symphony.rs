@@ -73,6 +73,7 @@ use self::gpus::Gpus;
 use self::model::{Model, Stage};
 use self::tournament::Tournament;
 use super::free_devices::{device_is_gone, did_not_run};
+use super::parameters::Settings;
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::cluster::{Change, DeviceView};
 use crate::profile::ModelProfile;
