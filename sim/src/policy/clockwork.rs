@@ -38,7 +38,24 @@
 //!
 //! # Differences from the paper
 //! - Durations are stratified by model and batch size, not by worker (as released).
-//! - The outstanding-work window is 10 ms in `released`, 5 ms in the paper; both are presets.
+//! - INFER and LOAD executors have up to 10 ms of outstanding work in `released`, 5 ms in the paper;
+//!   both are presets (`ahead_ms`).
+//! - What the paper does not have, and both presets do, as released:
+//!   - A request's internal deadline is its arrival + max(SLO - `buffer`, `ahead` + `buffer`), with
+//!     `buffer` = 5 ms. Below an SLO of `ahead` + 2 `buffer` (20 ms; 15 ms with `preset=paper`) it does
+//!     not follow the SLO any more; below `ahead` + `buffer` it is later than the SLO.
+//!   - A device is taken to be busy for `lead` (1 ms) at least; an action that is overdue by more than
+//!     `lag` (10 ms) is taken to end now.
+//!   - The window is `width` (10 ms) long, also in `preset=paper`, which names no width.
+//!   - A size whose seed profile exceeds `max_exec` (250 ms) is not served, the smallest excepted.
+//!   - A load is asked for on behalf of requests younger than SLO - (load + batch of one + `buffer` +
+//!     `ahead`), at most 25 ms and at least `ahead` + `buffer`; the paper says only that there is such a
+//!     point.
+//! - `preset=paper` changes `ahead` (5 ms) and `max_batch` (16) and keeps all else, the estimate by the
+//!   0.99 quantile of the last ten included: the paper names ten durations and no statistic.
+//! - The model that is evicted is the least recently used of those without requests, and only if these
+//!   do not suffice one with requests; the paper says LRU. A use is a batch sent or reported, or a load
+//!   that ended.
 //! - Every batch size up to `max_batch` with `sizes=all`, as Symphony's authors gave it (its §5.1).
 //! - Of several load executors that ask, the least occupied one comes first, then the device with the
 //!   smallest load, then that with the most free pages; the paper names no order.

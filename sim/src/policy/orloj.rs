@@ -26,7 +26,18 @@
 //!   deadline instead: `order=ascending`.
 //! - EstimateBatchLatency is not defined. `estimate=mean` is Eq. 5; `estimate=quantile` takes a high
 //!   quantile of Eq. 9's law instead.
-//! - L is the batch latency of a request's own application with companions of the mixture (§4.3).
+//! - L is the latency of a batch of a request's own application with companions of the mixture. §4.3
+//!   has one law for each batch size, of all applications together; with that a request's application
+//!   changes neither its estimate nor E[L]. With laws of their own, applications with the smaller E[L]
+//!   go first.
+//! - The mixture weighs applications by their counts in the profile.
+//! - Of several models on a GPU the text runs one scheduler each and names no order. Models take turns
+//!   here, one batch each.
+//! - A batch carries no window [earliest, latest] and no buffer is taken off its deadlines, unlike in
+//!   Clockwork, on which Orloj is built; the text says nothing of either. As nothing is sent to a busy
+//!   device, none could be refused for being late.
+//! - Requests are only looked at when a device is free; one that cannot be in time any more is timed
+//!   out then, not at once.
 //! - The feedback loop's window is not given. `relearn_every` renews an application's law from its
 //!   latest 2,000 measurements, and the applications' shares from the latest 10,000 arrivals of the
 //!   model: measurements are of answered requests only, and would weigh all applications alike once
