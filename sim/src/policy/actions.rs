@@ -1,6 +1,6 @@
 //! What a policy answers: batches, loads, timers, ends, and its reasons.
 
-use super::TimerKey;
+use super::event::TimerKey;
 use crate::request::{ActionId, DeviceId, Drop, ModelId, RequestId};
 use crate::time::Time;
 use std::ops::Range;

@@ -20,7 +20,7 @@
 //!   which keeps the fast instances for those that need them. Then the list's order decides.
 //! - The queues stay with the controller, which is the same as long as messages take no time.
 
-use super::parameters::{About, Parameter, Preset, Settings, Words, word};
+use super::parameters::{About, Build, Parameter, Preset, Settings, Words, word};
 use super::pool::{Estimates, Learn, Pool, PoolChange, Query, Rank, State};
 use super::{Actions, Event, Known, Policy};
 use crate::profile::ModelProfile;
@@ -66,10 +66,6 @@ impl Settings for Config {
     const PARAMETERS: &'static [Parameter<Config>] =
         &[word("choice", |c: &mut Self| &mut c.choice, "which of the instances that meet the QoS")
             .from("not told in Kairos, §7")];
-
-    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(Clkwrk::new(self, profiles))
-    }
 }
 
 /// An instance's queue.
@@ -152,6 +148,12 @@ impl Clkwrk {
             let deadline = known.request(query.id).map_or(Time::NEVER, |r: &Request| r.deadline);
             self.commit(now, query, deadline, out);
         }
+    }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Clkwrk::new(self, profiles))
     }
 }
 

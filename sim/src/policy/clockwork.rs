@@ -84,26 +84,25 @@ mod load;
 mod queues;
 mod search;
 mod sorted;
+mod state;
 mod strategies;
 #[cfg(test)]
 mod tests;
 
 pub use self::config::{Config, Estimator, Sizes};
+pub use self::state::Clockwork;
 
-use self::gpus::{Gpu, Gpus, Outstanding};
+use self::gpus::{Gpu, Outstanding};
 use self::load::Loads;
-use self::queues::{Model, Waiting};
-use self::search::Met;
-use self::strategies::Order;
+use self::queues::Waiting;
 use super::free_devices::did_not_run;
-use super::parameters::Settings;
+use super::parameters::{Build, Settings};
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::cluster::Change;
 use crate::profile::ModelProfile;
 use crate::request::{ActionId, DeviceId, Drop, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// A device asks for work.
 const ASKS: TimerKey = TimerKey(0);
@@ -112,40 +111,7 @@ const ASKS_LOAD: TimerKey = TimerKey(1);
 /// A request's internal deadline has passed while no device had its model.
 const EXPIRES: TimerKey = TimerKey(2);
 
-/// The policy. See the module's text.
-pub struct Clockwork {
-    config: Config,
-    models: Vec<Model>,
-    gpus: Gpus,
-    order: Order,
-    /// What devices have in memory; `None` when every model is always resident.
-    loads: Option<Loads>,
-    met: Met,
-    batch: Vec<RequestId>,
-    dropped: Vec<RequestId>,
-    /// Internal deadlines of requests that may wait in vain for a load, with their model.
-    expiring: BinaryHeap<Reverse<(Time, usize)>>,
-    /// What the timers are set to, by key; `NEVER` when they are not set.
-    timers: [Time; 3],
-}
-
 impl Clockwork {
-    /// Clockwork with seed estimates from the profiles.
-    pub fn new(config: Config, profiles: &[ModelProfile]) -> Clockwork {
-        Clockwork {
-            config,
-            models: profiles.iter().map(|p| Model::new(&config, p)).collect(),
-            gpus: Gpus::default(),
-            order: Order::default(),
-            loads: None,
-            met: Met::default(),
-            batch: Vec::new(),
-            dropped: Vec::new(),
-            expiring: BinaryHeap::new(),
-            timers: [Time::NEVER; 3],
-        }
-    }
-
     /// Gives work to the devices that ask for it, one action at a time.
     fn schedule(&mut self, now: Time, out: &mut Actions) {
         if !self.order.is_empty() {
@@ -317,6 +283,12 @@ impl Clockwork {
         if let Some(loads) = &mut self.loads {
             loads.reported(gpu, ended.model, requests);
         }
+    }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Clockwork::new(self, profiles))
     }
 }
 

@@ -16,7 +16,7 @@
 //! # Differences from the released code
 //! - DeepRecSys splits the queries of the CPUs in parts; Kairos does not, and neither does ours.
 
-use super::parameters::{About, Parameter, Preset, Settings, count};
+use super::parameters::{About, Build, Parameter, Preset, Settings, count};
 use super::pool::{IdleList, Pool, PoolChange, Query};
 use super::{Actions, Event, Known, Policy};
 use crate::profile::ModelProfile;
@@ -47,10 +47,6 @@ impl Settings for Config {
         "the largest query, in items, that the auxiliary kinds serve",
     )
     .from("released DeepRecSys: a step of its hill climb")];
-
-    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(Drs::new(self, profiles))
-    }
 }
 
 /// A class of instances with its queue.
@@ -124,6 +120,12 @@ impl Drs {
                 self.pool.dispatch(instance, query, out);
             }
         }
+    }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Drs::new(self, profiles))
     }
 }
 

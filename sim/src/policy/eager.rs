@@ -24,7 +24,7 @@
 
 use super::edf_queue::{EdfQueue, of_model};
 use super::free_devices::FreeDevices;
-use super::parameters::{About, Parameter, Preset, Settings, Words, count, word};
+use super::parameters::{About, Build, Parameter, Preset, Settings, Words, count, word};
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, RequestId};
@@ -76,10 +76,6 @@ impl Settings for Config {
         word("gather", |c: &mut Self| &mut c.gather, "which batch a head allows")
             .from("Symphony, §3.2"),
     ];
-
-    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(Eager::new(self, profiles))
-    }
 }
 
 /// The policy. See the module's text.
@@ -139,6 +135,12 @@ impl Eager {
             Gather::Window if in_time == most => most,
             Gather::Window => 0,
         }
+    }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Eager::new(self, profiles))
     }
 }
 

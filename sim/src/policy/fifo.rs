@@ -14,7 +14,7 @@
 //! None: it is no paper's.
 
 use super::free_devices::FreeDevices;
-use super::parameters::{About, Parameter, Preset, Settings, count, flag};
+use super::parameters::{About, Build, Parameter, Preset, Settings, count, flag};
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, RequestId};
@@ -49,10 +49,6 @@ impl Settings for Config {
             "whether a request whose deadline has passed is dropped when a batch is formed",
         ),
     ];
-
-    fn build(self, _: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(Fifo::new(self))
-    }
 }
 
 struct Waiting {
@@ -117,6 +113,12 @@ impl Fifo {
                 queue.pop_front();
             }
         }
+    }
+}
+
+impl Build for Config {
+    fn build(self, _: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Fifo::new(self))
     }
 }
 

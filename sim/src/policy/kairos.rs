@@ -53,7 +53,7 @@ pub use self::config::{Config, Penalty, Rows, Ties};
 
 use self::columns::Columns;
 use self::costs::Row;
-use super::parameters::Settings;
+use super::parameters::{Build, Settings};
 use super::pool::{Estimates, Learn, Pool, PoolChange, Query, State};
 use super::{Actions, Event, Known, Policy, TimerKey};
 use crate::matching::{Matcher, NONE, SIDE_MAX};
@@ -271,6 +271,12 @@ impl Kairos {
             self.wake_at = at;
             out.set_timer(CLASS_CHANGES, at);
         }
+    }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
+        Box::new(Kairos::new(self, profiles).with_seed(seed))
     }
 }
 

@@ -28,10 +28,12 @@ pub mod autoscale;
 pub mod clipper;
 pub mod clkwrk;
 pub mod clockwork;
+mod contract;
 pub mod drs;
 pub mod eager;
 mod early_drop;
 mod edf_queue;
+mod event;
 pub mod fifo;
 pub mod free_devices;
 pub mod kairos;
@@ -51,12 +53,11 @@ mod tests;
 pub mod timeout;
 
 pub use self::actions::{Action, Actions, Exec};
+pub use self::contract::Policy;
+pub use self::event::{Event, Outcome, Refusal, TimerKey};
 pub use self::known::{Known, Lookup};
 
 use self::parameters::Registered;
-use crate::cluster::Change;
-use crate::request::{ActionId, AppId, DeviceId, ModelId, Request, RequestId};
-use crate::time::{Span, Time};
 
 /// The registry: every policy that a name can ask for, by name. A new one is its file, its `mod`
 /// above and a line here.
@@ -77,111 +78,3 @@ pub static ALL: [Registered; 15] = [
     Registered::of::<symphony::Config>(),
     Registered::of::<timeout::Config>(),
 ];
-
-/// Names a timer of a policy. Setting a live key replaces it. Below 2^56.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TimerKey(pub u64);
-
-/// What happened.
-#[derive(Clone, Copy, Debug)]
-pub enum Event<'a> {
-    /// The run begins; devices are as [`Known`] shows them. Once, before anything else.
-    Start,
-    /// A request arrived.
-    Arrive(&'a Request),
-    /// An action came to its end. On `Done` its requests have been answered; after any other
-    /// outcome they belong to the policy again, which ends them or runs them.
-    Result {
-        /// The action.
-        action: ActionId,
-        /// Where it was sent.
-        device: DeviceId,
-        /// What became of it.
-        outcome: Outcome,
-        /// Its requests, those that were ended in flight included.
-        requests: &'a [RequestId],
-    },
-    /// A timer went off; it is no longer set.
-    Timer(TimerKey),
-    /// The profiler measured a finished request alone (Orloj, §3.2 "Long-Term Feedback Loop").
-    Profiled {
-        /// The request's application.
-        app: AppId,
-        /// Its model.
-        model: ModelId,
-        /// Its execution time alone.
-        alone: Span,
-    },
-    /// A device came, is going or went.
-    Device(DeviceId, Change),
-}
-
-/// What became of an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It ran to its end.
-    Done {
-        /// When the device began it.
-        start: Time,
-        /// When the device finished it.
-        end: Time,
-        /// How long the device computed, without fetching inputs.
-        device: Span,
-    },
-    /// The device did not run it.
-    Rejected(Refusal),
-    /// It was stopped; what it had done is lost.
-    Preempted {
-        /// How long it had run.
-        ran: Span,
-    },
-    /// It was taken back before it began.
-    Cancelled,
-}
-
-/// Why a device refused an action.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Refusal {
-    /// The instant at which it would have started was past `latest`.
-    Late,
-    /// The model was not in the device's memory.
-    NotLoaded,
-    /// No pages were free for the model.
-    NoMemory,
-    /// The device is not up.
-    DeviceDown,
-}
-
-/// A scheduling policy. See the module's text.
-pub trait Policy {
-    /// Its name with its parameters, in a form that round-trips: `clockwork[estimator=static-mean]`.
-    fn name(&self) -> String;
-
-    /// Something happened at `now`; the answer goes into `out`.
-    fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions);
-
-    /// Whether it is an oracle, which may see execution times. Its name must begin with `oracle`.
-    fn sees_truth(&self) -> bool {
-        false
-    }
-
-    /// Whether it wants [`Event::Profiled`].
-    fn wants_profiles(&self) -> bool {
-        false
-    }
-}
-
-impl<P: Policy + ?Sized> Policy for Box<P> {
-    fn name(&self) -> String {
-        (**self).name()
-    }
-    fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
-        (**self).on(now, event, known, out);
-    }
-    fn sees_truth(&self) -> bool {
-        (**self).sees_truth()
-    }
-    fn wants_profiles(&self) -> bool {
-        (**self).wants_profiles()
-    }
-}

@@ -31,7 +31,7 @@ pub use super::early_drop::DropRule;
 
 use super::edf_queue::{EdfQueue, of_model};
 use super::free_devices::FreeDevices;
-use super::parameters::{About, Parameter, Preset, Settings, count_or, ms, number, word};
+use super::parameters::{About, Build, Parameter, Preset, Settings, count_or, ms, number, word};
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::profile::ModelProfile;
 use crate::request::{ModelId, RequestId};
@@ -96,10 +96,6 @@ impl Settings for Config {
         )
         .from("§6.1"),
     ];
-
-    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(Nexus::new(self, profiles))
-    }
 }
 
 struct Model {
@@ -166,6 +162,12 @@ fn plan(config: &Config, profile: &ModelProfile) -> Model {
     let budget = Span::from_ns(profile.slo.minus(config.margin).ns() / 2);
     let fits = latency.iter().rposition(|&l| l <= budget).map_or(1, |i| i + 1);
     Model { latency, batch: config.batch.map_or(fits, |b| b as usize) }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Nexus::new(self, profiles))
+    }
 }
 
 impl Policy for Nexus {

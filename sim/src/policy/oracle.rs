@@ -15,7 +15,7 @@
 //! None: it is no paper's.
 
 use super::free_devices::FreeDevices;
-use super::parameters::{About, Parameter, Preset, Settings, count};
+use super::parameters::{About, Build, Parameter, Preset, Settings, count};
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::latency::Latency;
 use crate::profile::ModelProfile;
@@ -45,10 +45,6 @@ impl Settings for Config {
         |c: &mut Self| Some(&mut c.max_batch),
         "the most requests of a batch",
     )];
-
-    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(Oracle::new(self, profiles))
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -148,6 +144,12 @@ impl Oracle {
             }
         }
         best
+    }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Oracle::new(self, profiles))
     }
 }
 

@@ -59,7 +59,7 @@ use self::pending::{Entry, Pending};
 use self::relearn::Learner;
 use self::tables::AppTables;
 use super::free_devices::FreeDevices;
-use super::parameters::Settings;
+use super::parameters::{Build, Settings};
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, Request, RequestId};
@@ -229,6 +229,12 @@ impl Model {
                 false => format!("left out of a batch of {k}: it would be late in it"),
             });
         });
+    }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Orloj::new(self, profiles))
     }
 }
 

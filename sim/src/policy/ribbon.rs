@@ -18,7 +18,7 @@
 //! # Differences from the released code
 //! - It advances in steps of 1 ms and rounds service times to ms; ours has no step.
 
-use super::parameters::{About, Parameter, Preset, Settings};
+use super::parameters::{About, Build, Parameter, Preset, Settings};
 use super::pool::{IdleList, Pool, PoolChange, Query};
 use super::{Actions, Event, Known, Policy};
 use crate::profile::ModelProfile;
@@ -38,10 +38,6 @@ impl Settings for Config {
     const PRESETS: &'static [Preset<Config>] =
         &[Preset { name: "default", what: "it has no parameters", make: || Config }];
     const PARAMETERS: &'static [Parameter<Config>] = &[];
-
-    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(Ribbon::new(profiles))
-    }
 }
 
 /// The policy. See the module's text.
@@ -67,6 +63,12 @@ impl Ribbon {
             self.waiting.pop_front();
             self.pool.dispatch(instance, query, out);
         }
+    }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Ribbon::new(profiles))
     }
 }
 

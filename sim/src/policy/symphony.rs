@@ -86,7 +86,7 @@ use self::gpus::Gpus;
 use self::model::{Model, Stage};
 use self::tournament::Tournament;
 use super::free_devices::{device_is_gone, did_not_run};
-use super::parameters::Settings;
+use super::parameters::{Build, Settings};
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::cluster::{Change, DeviceView};
 use crate::profile::ModelProfile;
@@ -315,6 +315,12 @@ impl Symphony {
             return;
         }
         self.timer = next;
+    }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Symphony::new(self, profiles))
     }
 }
 

@@ -23,7 +23,7 @@
 //! - Its queues are bounded and turn requests away; ours are not.
 
 use super::free_devices::FreeDevices;
-use super::parameters::{About, Parameter, Preset, Settings, count, flag, ms};
+use super::parameters::{About, Build, Parameter, Preset, Settings, count, flag, ms};
 use super::{Actions, Event, Exec, Known, Policy, TimerKey};
 use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, Request, RequestId};
@@ -67,10 +67,6 @@ impl Settings for Config {
             "whether a request whose deadline has passed is dropped when its batch's turn comes",
         ),
     ];
-
-    fn build(self, _: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(Timeout::new(self))
-    }
 }
 
 #[derive(Default)]
@@ -156,6 +152,12 @@ impl Timeout {
                 )
             }
         });
+    }
+}
+
+impl Build for Config {
+    fn build(self, _: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Timeout::new(self))
     }
 }
 

@@ -1,12 +1,8 @@
 //! Clipper's parameters. What they do is in the policy.
 
-use super::Clipper;
-use crate::policy::Policy;
 use crate::policy::parameters::{
     About, Parameter, Preset, Settings, Words, count, flag, number, word,
 };
-use crate::profile::ModelProfile;
-use crate::rng::Stream;
 
 /// How the batch's size is found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,8 +119,4 @@ impl Settings for Config {
             "hard limit on the size of a batch",
         ),
     ];
-
-    fn build(self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
-        Box::new(Clipper::new(self, profiles, Stream::named(seed, "clipper exploration", 0)))
-    }
 }

@@ -1,7 +1,5 @@
 //! Clockwork's parameters. What they do is in the policy.
 
-use super::Clockwork;
-use crate::policy::Policy;
 use crate::policy::parameters::{
     About, Parameter, Preset, Settings, Words, count, ms, seconds, word,
 };
@@ -169,8 +167,4 @@ impl Settings for Config {
         .quiet()
         .from("ours: neither paper nor code has it"),
     ];
-
-    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(Clockwork::new(self, profiles))
-    }
 }

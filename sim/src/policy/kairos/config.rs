@@ -1,10 +1,7 @@
 //! Kairos's parameters. What they do is in the policy and in `costs`.
 
-use super::Kairos;
-use crate::policy::Policy;
 use crate::policy::parameters::{About, Parameter, Preset, Settings, Words, flag, number, word};
 use crate::policy::pool::Learn;
-use crate::profile::ModelProfile;
 
 /// Which queries are matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,8 +167,4 @@ impl Settings for Config {
         )
         .from("Fig. 16b"),
     ];
-
-    fn build(self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
-        Box::new(Kairos::new(self, profiles).with_seed(seed))
-    }
 }

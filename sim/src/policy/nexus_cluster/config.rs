@@ -1,12 +1,9 @@
 //! The parameters of Nexus on a cluster.
 
-use super::NexusCluster;
-use crate::policy::Policy;
 use crate::policy::early_drop::DropRule;
 use crate::policy::parameters::{
     About, Parameter, Preset, Settings, Words, count, count_or, ms, number, us, word,
 };
-use crate::profile::ModelProfile;
 use crate::time::Span;
 
 /// When plans are made.
@@ -212,10 +209,6 @@ impl Settings for Config {
         )
         .from("released: 50, fake_nexus_backend.cpp"),
     ];
-
-    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(NexusCluster::new(self, profiles))
-    }
 
     fn epoch(&self) -> Option<Span> {
         let history = self.beacon * u64::from(self.history);

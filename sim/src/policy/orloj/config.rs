@@ -1,11 +1,8 @@
 //! Orloj's parameters. What they do is in the policy.
 
-use super::Orloj;
-use crate::policy::Policy;
 use crate::policy::parameters::{
     About, Parameter, Preset, Settings, Words, count, ms, number, word,
 };
-use crate::profile::ModelProfile;
 use crate::time::Span;
 
 /// EstimateBatchLatency of Algorithm 1.
@@ -113,10 +110,6 @@ impl Settings for Config {
         .within(0, u32::MAX)
         .from("§3.2, whose window is not given"),
     ];
-
-    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(Orloj::new(self, profiles))
-    }
 
     fn needs_profiler(&self) -> bool {
         self.relearn_every > 0

@@ -1,7 +1,6 @@
 //! One parameter: which field it is, how it is written, what is allowed.
 
-use super::table::Allowed;
-use super::{SettingError, Settings};
+use super::allowed::{Allowed, SettingError};
 use crate::time::Span;
 use std::ops::RangeInclusive;
 
@@ -193,7 +192,7 @@ impl<C> Parameter<C> {
     }
 }
 
-impl<C: Settings> Parameter<C> {
+impl<C: Copy> Parameter<C> {
     /// Its value as it is written.
     pub(super) fn read(&self, config: &C) -> Option<String> {
         let mut config = *config;

@@ -1,65 +1,8 @@
 //! A policy's presets and parameters for readers: the same for every policy.
 
-use super::{About, Parameter, Settings};
-use std::fmt;
-
-/// What may be written as a parameter's value. It prints as errors say it.
-#[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
-pub enum Allowed {
-    /// A whole number, or a word for none.
-    Count {
-        least: u32,
-        most: u32,
-        or: Option<&'static str>,
-    },
-    Number {
-        least: f64,
-        most: f64,
-    },
-    /// A number, in the row's unit.
-    Time {
-        least: f64,
-        most: f64,
-    },
-    Flag,
-    /// One of these, each with its meaning.
-    Words(Vec<(&'static str, &'static str)>),
-}
-
-impl fmt::Display for Allowed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Allowed::Count { least, most, or: None } => {
-                write!(f, "a whole number from {least} to {most}")
-            }
-            Allowed::Count { least, most, or: Some(word) } => {
-                write!(f, "{word}, or a whole number from {least} to {most}")
-            }
-            Allowed::Number { least, most } | Allowed::Time { least, most } => {
-                write!(f, "a number from {least} to {most}")
-            }
-            Allowed::Flag => f.write_str("true, false"),
-            Allowed::Words(words) => {
-                let words: Vec<&str> = words.iter().map(|w| w.0).collect();
-                f.write_str(&words.join(", "))
-            }
-        }
-    }
-}
-
-impl Allowed {
-    /// The type's name: `count`, `number`, `time`, `flag`, `word`.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Allowed::Count { .. } => "count",
-            Allowed::Number { .. } => "number",
-            Allowed::Time { .. } => "time",
-            Allowed::Flag => "flag",
-            Allowed::Words(_) => "word",
-        }
-    }
-}
+use super::allowed::Allowed;
+use super::row::Parameter;
+use super::settings::{About, Settings};
 
 /// A parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +39,7 @@ pub struct Table {
 
 impl Table {
     /// The table of a configuration.
-    pub(super) fn of<C: Settings>() -> Table {
+    pub fn of<C: Settings>() -> Table {
         let base = (C::PRESETS[0].make)();
         Table {
             about: C::ABOUT,

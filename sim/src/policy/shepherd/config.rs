@@ -1,11 +1,8 @@
 //! Shepherd's parameters. What they do is in the policy.
 
-use super::Shepherd;
-use crate::policy::Policy;
 use crate::policy::parameters::{
     About, Parameter, Preset, Settings, Words, count, flag, ms, number, word,
 };
-use crate::profile::ModelProfile;
 use crate::time::Span;
 
 /// For which model the arrival's loop is repeated after a preemption.
@@ -144,8 +141,4 @@ impl Settings for Config {
         .from("released: sleep_profile.h"),
     ];
     const PREEMPTS: bool = true;
-
-    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(Shepherd::new(self, profiles))
-    }
 }

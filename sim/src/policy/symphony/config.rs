@@ -1,11 +1,8 @@
 //! Symphony's parameters, its presets and its name.
 
-use super::Symphony;
-use crate::policy::Policy;
 use crate::policy::parameters::{
     About, Parameter, Preset, Settings, Words, count, flag, ms, number, word,
 };
-use crate::profile::ModelProfile;
 use crate::time::Span;
 
 /// Which requests make the batch.
@@ -207,8 +204,4 @@ impl Settings for Config {
         .quiet()
         .from("released: true, rank_thread.cpp"),
     ];
-
-    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(Symphony::new(self, profiles))
-    }
 }
