@@ -25,6 +25,33 @@
 //! The same run gives the same bytes. [`LogWriter`] writes them, [`read_log`] reads them one record
 //! at a time, [`MemoryLog`] keeps the records. A log of version 2 is one without terms, one of
 //! version 1 without names and reasons too.
+//!
+//! # Example
+//! A run that writes its log, and the audit of that log:
+//!
+//! ```
+//! use orrery_sim::audit::audit_log;
+//! use orrery_sim::driver::{World, simulate};
+//! use orrery_sim::latency::Latency;
+//! use orrery_sim::log::{LogWriter, read_log};
+//! use orrery_sim::policy::fifo::{Config, Fifo};
+//! use orrery_sim::request::{AppId, Arrival, ModelId, VecSource};
+//! use orrery_sim::time::{Span, Time};
+//!
+//! let (at, ms) = (Time::ZERO, Span::from_ms(1));
+//! let request = Arrival { at, app: AppId(0), model: ModelId(0), size: 1, slo: ms, alone: ms };
+//! let world = World::single(Latency::Affine { alpha: ms, beta: ms });
+//! let source = Box::new(VecSource::new(vec![request]));
+//! let fifo = Fifo::new(Config { max_batch: 4, drop_expired: false });
+//! let run = simulate(&world, vec![source], fifo, LogWriter::new(Vec::new()));
+//! let bytes = run.observer.finish()?;
+//!
+//! let lines: Vec<&str> = std::str::from_utf8(&bytes)?.lines().collect();
+//! assert_eq!(lines[0], "orrery-log,3");
+//! assert!(lines.contains(&"end,2000000,0,late"));
+//! assert!(audit_log(read_log(&bytes[..], "run.log"))?.is_clean());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod error;
 mod fields;

@@ -61,6 +61,19 @@ use self::parameters::Registered;
 
 /// The registry: every policy that a name can ask for, by name. A new one is its file, its `mod`
 /// above and a line here.
+///
+/// ```
+/// use orrery_sim::policy::ALL;
+///
+/// let clipper = ALL.iter().find(|p| p.about.name == "clipper").unwrap();
+/// let config = clipper.parse(&[("sizing", "aimd"), ("backoff", "0.8")]).unwrap();
+/// assert_eq!(
+///     config.name(),
+///     "clipper[sizing=aimd,step=1,backoff=0.8,default_reply=true,max_batch=64]"
+/// );
+/// let error = clipper.parse(&[("backoff", "0.8")]).unwrap_err();
+/// assert_eq!(error.to_string(), "`backoff` is of use only with `sizing=aimd`");
+/// ```
 pub static ALL: [Registered; 15] = [
     Registered::of::<clipper::Config>(),
     Registered::of::<clkwrk::Config>(),
