@@ -8,6 +8,16 @@
 use crate::time::Span;
 
 /// A law given by bins. `edges` has one more element than there are bins; all in nanoseconds.
+///
+/// ```
+/// use orrery_sim::distribution::Histogram;
+///
+/// // Uniform from 0 to 100 ns, in bins of 1 ns.
+/// let law = Histogram::from_masses((0..=100).map(f64::from).collect(), (0..100).map(|_| 1.0));
+/// assert!((law.mean_ns() - 50.0).abs() < 1e-9);
+/// // A batch of three waits for the longest: k / (k + 1) of the range.
+/// assert!((law.max_of(3).mean_ns() - 75.0).abs() < 0.1);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     edges: Vec<f64>,

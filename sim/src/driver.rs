@@ -26,6 +26,27 @@ use crate::time::{Span, Time};
 use std::collections::BTreeMap;
 
 /// Everything about a run but its policy, its workload and its observer.
+///
+/// ```
+/// use orrery_sim::cluster::DeviceSpec;
+/// use orrery_sim::driver::{World, simulate};
+/// use orrery_sim::latency::Latency;
+/// use orrery_sim::metrics::Metrics;
+/// use orrery_sim::policy::fifo::{Config, Fifo};
+/// use orrery_sim::request::{AppId, Arrival, ModelId, VecSource};
+/// use orrery_sim::time::{Span, Time};
+///
+/// // Two devices, and messages to them that take 1 ms.
+/// let (at, ms) = (Time::ZERO, Span::from_ms);
+/// let mut world = World::single(Latency::Affine { alpha: ms(2), beta: ms(8) });
+/// world.core.devices = vec![DeviceSpec::default(); 2];
+/// world.core.delays.dispatch = ms(1).into();
+/// let request = Arrival { at, app: AppId(0), model: ModelId(0), size: 1, slo: ms(20), alone: ms(1) };
+/// let source = Box::new(VecSource::new(vec![request; 2]));
+/// let fifo = Fifo::new(Config { max_batch: 1, drop_expired: false });
+/// let run = simulate(&world, vec![source], fifo, Metrics::default());
+/// assert_eq!(run.end, Time::ZERO + ms(11));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct World {
     /// Devices, models' footprints, delays, profiler.

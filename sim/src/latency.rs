@@ -12,6 +12,19 @@ use crate::rng::{fnv1a, keyed_uniform};
 use crate::time::Span;
 
 /// The latency of a batch as a function of its size and of its longest request.
+///
+/// ```
+/// use orrery_sim::latency::Latency;
+/// use orrery_sim::time::Span;
+///
+/// let ms = Span::from_ms;
+/// let resnet50 = Latency::Affine { alpha: ms(1), beta: ms(5) };
+/// assert_eq!(resnet50.batch(8, ms(6)), ms(13));
+/// // A batch of one takes what its request takes alone; each further item adds a tenth of that.
+/// let bert = Latency::Proportional { c1: 0.1 };
+/// assert_eq!(bert.batch(1, ms(20)), ms(20));
+/// assert_eq!(bert.batch(11, ms(20)), ms(40));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Latency {
     /// `alpha · k + beta`, whatever the requests are (Symphony, §2).

@@ -19,12 +19,11 @@
 
 mod ties;
 
+pub use ties::NONE;
 use ties::Ties;
 
 /// The largest cost.
 pub const COST_MAX: i64 = 1 << 49;
-/// What stands for no column.
-pub const NONE: u32 = u32::MAX;
 /// The most rows, or columns: prices are sums of at most so many costs.
 pub const SIDE_MAX: usize = 1 << 12;
 

@@ -31,6 +31,34 @@ pub struct Batch<'a> {
 }
 
 /// Watches a run. Every method does nothing unless it is written.
+///
+/// ```
+/// use orrery_sim::driver::{World, simulate};
+/// use orrery_sim::latency::Latency;
+/// use orrery_sim::observer::{Batch, Observer};
+/// use orrery_sim::policy::fifo::{Config, Fifo};
+/// use orrery_sim::request::{AppId, Arrival, ModelId, VecSource};
+/// use orrery_sim::time::{Span, Time};
+///
+/// /// How many requests each batch had.
+/// #[derive(Default)]
+/// struct BatchSizes(Vec<usize>);
+///
+/// impl Observer for BatchSizes {
+///     fn began(&mut self, _now: Time, batch: &Batch<'_>) {
+///         self.0.push(batch.requests.len());
+///     }
+/// }
+///
+/// let (at, ms) = (Time::ZERO, Span::from_ms(1));
+/// let request = Arrival { at, app: AppId(0), model: ModelId(0), size: 1, slo: ms, alone: ms };
+/// let world = World::single(Latency::Affine { alpha: ms, beta: ms });
+/// let source = Box::new(VecSource::new(vec![request; 6]));
+/// let fifo = Fifo::new(Config { max_batch: 4, drop_expired: false });
+/// let run = simulate(&world, vec![source], fifo, BatchSizes::default());
+/// // The first finds the device free; the next four wait for it together.
+/// assert_eq!(run.observer.0, [1, 4, 1]);
+/// ```
 #[allow(unused_variables)]
 pub trait Observer {
     /// A request arrived. On a wall clock `now` is a little later than its arrival.

@@ -9,6 +9,19 @@ use crate::rng::Stream;
 use crate::time::Span;
 
 /// What is known of one model.
+///
+/// ```
+/// use orrery_sim::latency::Latency;
+/// use orrery_sim::profile::ModelProfile;
+/// use orrery_sim::time::Span;
+///
+/// let ms = Span::from_ms;
+/// let law = Latency::Affine { alpha: ms(1), beta: ms(5) };
+/// // Two batches of each size, of requests of application 0 that take 6 ms alone.
+/// let profile = ModelProfile::measure(&law, ms(50), &[1, 2, 4], 2, || (0, ms(6)), 8);
+/// assert_eq!(profile.size(4).mean, ms(9));
+/// assert_eq!(profile.sizes_within(ms(8), 16), [1, 2]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelProfile {
     /// Latency by batch size, sizes growing.

@@ -165,6 +165,31 @@ impl End {
 /// An open-loop source ignores replies. A closed-loop source answers a reply with a later arrival,
 /// so what [`Source::peek`] says may change after [`Source::on_reply`], but never to an instant
 /// before the reply.
+///
+/// ```
+/// use orrery_sim::request::{AppId, Arrival, ModelId, Source};
+/// use orrery_sim::time::{Span, Time};
+///
+/// /// A request each millisecond, and no end.
+/// struct Metronome(Time);
+///
+/// impl Source for Metronome {
+///     fn peek(&mut self) -> Option<Time> {
+///         Some(self.0)
+///     }
+///
+///     fn pop(&mut self) -> Option<Arrival> {
+///         let at = self.0;
+///         self.0 += Span::from_ms(1);
+///         let (slo, alone) = (Span::from_ms(20), Span::from_ms(3));
+///         Some(Arrival { at, app: AppId(0), model: ModelId(0), size: 1, slo, alone })
+///     }
+/// }
+///
+/// let mut source = Metronome(Time::ZERO);
+/// source.pop();
+/// assert_eq!(source.peek(), Some(Time::ZERO + Span::from_ms(1)));
+/// ```
 pub trait Source {
     /// When the next arrival is due; `None` when there is none now (a closed loop may have one
     /// again after a reply). [`Time::NEVER`] is an arrival after the end of time: the run fails

@@ -76,6 +76,13 @@ pub fn student_t_975(df: u64) -> f64 {
 }
 
 /// The mean of independent replications; `None` below two of them.
+///
+/// ```
+/// // The finish rates of three seeds: mean 0.92, standard error 0.01, Student's t 4.303.
+/// let rates = [0.92, 0.92 - 0.01 * 3_f64.sqrt(), 0.92 + 0.01 * 3_f64.sqrt()];
+/// let interval = orrery_sim::stats::replications(&rates).unwrap();
+/// assert!((interval.high - (0.92 + 0.04303)).abs() < 1e-9);
+/// ```
 pub fn replications(values: &[f64]) -> Option<Interval> {
     if values.len() < 2 {
         return None;

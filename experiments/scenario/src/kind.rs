@@ -69,6 +69,14 @@ fn has(table: &Table, keys: &[&str]) -> bool {
 }
 
 /// The kind of a file, as far as its text tells.
+///
+/// ```
+/// use orrery_scenario::kind;
+///
+/// let found = kind::of("policies = [\"fifo\"]\n").unwrap();
+/// assert_eq!((found.name, found.command), ("a scenario", "orrery run FILE"));
+/// assert!(kind::of("hello").is_none());
+/// ```
 pub fn of(text: &str) -> Option<Kind> {
     let first = text.lines().next().unwrap_or_default();
     if first.starts_with("orrery-log,") {

@@ -1,11 +1,42 @@
 //! Scenarios: the registry of policies, and runs made from declarative files.
 //!
 //! This crate is free of tables and plots, so the replay harness may use it.
+//!
+//! ```
+//! use orrery_scenario::Scenario;
+//!
+//! let text = r#"
+//! policies = ["fifo", "nexus"]
+//!
+//! [[model]]
+//! name = "bert"
+//! slo_ms = 100.0
+//! latency = { affine = { alpha_ms = 1.0, beta_ms = 4.0 } }
+//!
+//! [[app]]
+//! name = "chat"
+//! model = "bert"
+//! time = { constant = { ms = 5.0 } }
+//!
+//! [arrivals]
+//! poisson = { rate_per_s = 900.0 }
+//! requests = 5000
+//! "#;
+//! let scenario = Scenario::from_text("chat.toml", text)?;
+//! let setup = scenario.setup(scenario.seed)?;
+//! for policy in scenario.policies()? {
+//!     let total = setup.run(&policy, scenario.seed)?.total();
+//!     assert_eq!(total.offered, 5_000);
+//!     println!("{policy}: {:.3} in time", total.finish_rate());
+//! }
+//! # Ok::<(), orrery_scenario::SpecError>(())
+//! ```
 
 pub mod error;
 pub mod kairos;
 pub mod kind;
 pub mod limits;
+pub mod policies;
 pub mod policy_spec;
 pub mod pool;
 pub mod reference;

@@ -1,82 +1,63 @@
-//! The registry of policies: from a name such as `clockwork[estimator=static-mean]` to a policy.
+//! From a name such as `clockwork[estimator=static-mean]` to a policy.
 //!
 //! A bare name is the system as released (as published, where nothing was released).
 //! `preset=paper` starts from what the paper's text says. Every other parameter changes one value.
-//! It is the one place that knows all policies; what they do is in `sim/src/policy/`.
+//! It knows no policy: each file in `sim/src/policy/` has its own table of parameters, and
+//! [`orrery_sim::policy::ALL`] lists them. [`crate::policies`] shows the tables.
 
-mod configs;
-mod params;
-
-use self::configs::{
-    clipper_config, clkwrk_config, clockwork_config, drs_config, eager_config, fifo_config,
-    kairos_config, nexus_cluster_config, nexus_config, orloj_config, shepherd_config,
-    symphony_config, timeout_config,
-};
-use self::params::Params;
 use crate::error::{SpecError, nearest};
-use orrery_sim::policy::{
-    Policy, clipper, clkwrk, clockwork, drs, eager, fifo, kairos, nexus, nexus_cluster, oracle,
-    orloj, ribbon, shepherd, symphony, timeout,
-};
+use orrery_sim::policy::parameters::{Configured, Registered, SettingError};
+use orrery_sim::policy::{ALL, Policy};
 use orrery_sim::profile::ModelProfile;
-use orrery_sim::rng::Stream;
 use orrery_sim::time::Span;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// A policy and its parameters, ready to be built.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// ```
+/// use orrery_scenario::PolicySpec;
+///
+/// let spec = PolicySpec::parse("fifo[max_batch=4]").unwrap();
+/// assert_eq!(spec.system(), "fifo");
+/// assert_eq!(spec.name(), "fifo[max_batch=4,drop_expired=false]");
+///
+/// let error = PolicySpec::parse("fifo[max_bach=4]").unwrap_err().to_string();
+/// assert!(error.contains("did you mean `max_batch`?"));
+/// ```
+#[derive(Clone, Debug)]
 pub struct PolicySpec {
     text: String,
-    config: Config,
+    config: Arc<dyn Configured>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Config {
-    Fifo(fifo::Config),
-    Oracle(oracle::Config),
-    Clipper(clipper::Config),
-    Nexus(nexus::Config),
-    NexusCluster(nexus_cluster::Config),
-    Clockwork(clockwork::Config),
-    Orloj(orloj::Config),
-    Symphony(symphony::Config),
-    Shepherd(shepherd::Config),
-    Timeout(timeout::Config),
-    Eager(eager::Config),
-    Kairos(kairos::Config),
-    Ribbon,
-    Drs(drs::Config),
-    Clkwrk(clkwrk::Config),
+/// The text says everything.
+impl PartialEq for PolicySpec {
+    fn eq(&self, other: &PolicySpec) -> bool {
+        self.text == other.text
+    }
 }
-
-/// The names of all policies.
-pub const NAMES: [&str; 15] = [
-    "clipper",
-    "clkwrk",
-    "clockwork",
-    "drs",
-    "eager",
-    "fifo",
-    "kairos",
-    "nexus",
-    "nexus-cluster",
-    "oracle",
-    "orloj",
-    "ribbon",
-    "shepherd",
-    "symphony",
-    "timeout",
-];
 
 impl PolicySpec {
+    /// Reads a policy's name and parameters.
+    ///
+    /// # Errors
+    /// When the name or a parameter is unknown (the nearest one is offered), or a value is wrong.
+    pub fn parse(text: &str) -> Result<PolicySpec, SpecError> {
+        let (name, given) = split(text)?;
+        let policy = registered(name).map_err(|e| of(text, e))?;
+        let config = policy.parse(&given).map_err(|e| wrong(text, &e))?;
+        Ok(PolicySpec { text: text.to_string(), config: config.into() })
+    }
+
     /// Passes when the policy can do on these devices what it is known for: Shepherd stops batches
     /// that run. Where a device cannot, the policy would be another one of the same name.
     ///
     /// # Errors
     /// When it cannot; the message says what to add.
     pub fn check_devices(&self, all_can_preempt: bool) -> Result<(), SpecError> {
-        if all_can_preempt || !matches!(self.config, Config::Shepherd(_)) {
+        if all_can_preempt || !self.config.preempts() {
             return Ok(());
         }
         Err(SpecError::Policy {
@@ -89,41 +70,6 @@ impl PolicySpec {
         })
     }
 
-    /// Reads a policy's name and parameters.
-    ///
-    /// # Errors
-    /// When the name or a parameter is unknown (the nearest one is offered), or a value is wrong.
-    pub fn parse(text: &str) -> Result<PolicySpec, SpecError> {
-        let mut params = Params::parse(text)?;
-        let config = match params.name {
-            "fifo" => Config::Fifo(fifo_config(&mut params)?),
-            "oracle" => {
-                Config::Oracle(oracle::Config { max_batch: params.count("max_batch", 16)? })
-            }
-            "clipper" => Config::Clipper(clipper_config(&mut params)?),
-            "nexus" => Config::Nexus(nexus_config(&mut params)?),
-            "nexus-cluster" => Config::NexusCluster(nexus_cluster_config(&mut params)?),
-            "clockwork" => Config::Clockwork(clockwork_config(&mut params)?),
-            "orloj" => Config::Orloj(orloj_config(&mut params)?),
-            "symphony" => Config::Symphony(symphony_config(&mut params)?),
-            "shepherd" => Config::Shepherd(shepherd_config(&mut params)?),
-            "timeout" => Config::Timeout(timeout_config(&mut params)?),
-            "eager" => Config::Eager(eager_config(&mut params)?),
-            "kairos" => Config::Kairos(kairos_config(&mut params)?),
-            "ribbon" => Config::Ribbon,
-            "drs" => Config::Drs(drs_config(&mut params)?),
-            "clkwrk" => Config::Clkwrk(clkwrk_config(&mut params)?),
-            other => {
-                let hint = nearest(other, NAMES)
-                    .map_or(String::new(), |n| format!("did you mean `{n}`? "));
-                let message = format!("there is no policy `{other}`");
-                return Err(params.error(message, format!("{hint}known: {}", NAMES.join(", "))));
-            }
-        };
-        params.finish()?;
-        Ok(PolicySpec { text: text.to_string(), config })
-    }
-
     /// The system's name.
     pub fn system(&self) -> &str {
         self.text.split('[').next().unwrap_or(&self.text)
@@ -134,35 +80,26 @@ impl PolicySpec {
         &self.text
     }
 
+    /// The policy's own name in results, with all its parameters.
+    pub fn name(&self) -> String {
+        self.config.name()
+    }
+
     /// The longest time after which the policy plans anew from what it has measured; its first such
     /// plan is no sooner. A run that judges the policy has to be several times as long. `None` for a
     /// policy that decides by request, or plans only once.
     pub fn epoch(&self) -> Option<Span> {
-        match &self.config {
-            Config::NexusCluster(c) => c.replans_within(),
-            _ => None,
-        }
+        self.config.epoch()
     }
 
     /// The largest batch that it makes, where a parameter says so.
     pub fn batch_max(&self) -> Option<u32> {
-        match &self.config {
-            Config::Fifo(c) => Some(c.max_batch),
-            Config::Oracle(c) => Some(c.max_batch),
-            Config::Clipper(c) => Some(c.max_batch),
-            Config::Clockwork(c) => Some(c.max_batch),
-            Config::Orloj(c) => Some(c.max_batch),
-            Config::Symphony(c) => Some(c.max_batch),
-            Config::Shepherd(c) => Some(c.max_batch),
-            Config::Timeout(c) => Some(c.max_batch),
-            Config::Eager(c) => Some(c.max_batch),
-            _ => None,
-        }
+        self.config.value("max_batch")?.parse().ok()
     }
 
     /// Whether it learns from measurements that only a profiler makes.
     pub fn needs_profiler(&self) -> bool {
-        matches!(&self.config, Config::Orloj(c) if c.relearn_every > 0)
+        self.config.needs_profiler()
     }
 
     /// That it does, where there is none.
@@ -178,26 +115,7 @@ impl PolicySpec {
 
     /// The policy before its start. `seed` names the streams of policies that draw numbers.
     pub fn build(&self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
-        match &self.config {
-            Config::Fifo(c) => Box::new(fifo::Fifo::new(*c)),
-            Config::Oracle(c) => Box::new(oracle::Oracle::new(*c, profiles)),
-            Config::Clipper(c) => {
-                let draws = Stream::named(seed, "clipper exploration", 0);
-                Box::new(clipper::Clipper::new(*c, profiles, draws))
-            }
-            Config::Nexus(c) => Box::new(nexus::Nexus::new(*c, profiles)),
-            Config::NexusCluster(c) => Box::new(nexus_cluster::NexusCluster::new(*c, profiles)),
-            Config::Clockwork(c) => Box::new(clockwork::Clockwork::new(*c, profiles)),
-            Config::Orloj(c) => Box::new(orloj::Orloj::new(*c, profiles)),
-            Config::Symphony(c) => Box::new(symphony::Symphony::new(*c, profiles)),
-            Config::Shepherd(c) => Box::new(shepherd::Shepherd::new(*c, profiles)),
-            Config::Timeout(c) => Box::new(timeout::Timeout::new(*c)),
-            Config::Eager(c) => Box::new(eager::Eager::new(*c, profiles)),
-            Config::Kairos(c) => Box::new(kairos::Kairos::new(*c, profiles).with_seed(seed)),
-            Config::Ribbon => Box::new(ribbon::Ribbon::new(profiles)),
-            Config::Drs(c) => Box::new(drs::Drs::new(*c, profiles)),
-            Config::Clkwrk(c) => Box::new(clkwrk::Clkwrk::new(*c, profiles)),
-        }
+        self.config.build(profiles, seed)
     }
 }
 
@@ -214,10 +132,71 @@ impl FromStr for PolicySpec {
     }
 }
 
+/// What is wrong with a policy's text, and the remedy.
+pub(crate) type Fault = (String, String);
+
+pub(crate) fn of(text: &str, (message, remedy): Fault) -> SpecError {
+    SpecError::Policy { policy: text.to_string(), message, remedy }
+}
+
+/// Keys with their values, in the order of the text.
+type Given<'a> = Vec<(&'a str, &'a str)>;
+
+/// A name, and the keys and values in its brackets: `name[key=value,...]`.
+fn split(text: &str) -> Result<(&str, Given<'_>), SpecError> {
+    let form = "write it as name[key=value,key=value]";
+    let fault = |message: String, remedy: &str| of(text, (message, remedy.to_string()));
+    let Some((name, rest)) = text.split_once('[') else { return Ok((text.trim(), Vec::new())) };
+    let Some(inner) = rest.trim_end().strip_suffix(']') else {
+        return Err(fault("the bracket is not closed".into(), form));
+    };
+    let mut given = Given::new();
+    for part in inner.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+        let Some((key, value)) = part.split_once('=') else {
+            return Err(fault(format!("`{part}` has no `=`"), form));
+        };
+        let (key, value) = (key.trim(), value.trim());
+        if given.iter().any(|g| g.0 == key) {
+            return Err(fault(format!("`{key}` is given twice"), "give each parameter once"));
+        }
+        given.push((key, value));
+    }
+    Ok((name.trim(), given))
+}
+
+/// The policy of a name; without one, the nearest and all of them.
+pub(crate) fn registered(name: &str) -> Result<&'static Registered, Fault> {
+    ALL.iter().find(|p| p.about.name == name).ok_or_else(|| {
+        let names: Vec<&str> = ALL.iter().map(|p| p.about.name).collect();
+        let known = names.join(", ");
+        (format!("there is no policy `{name}`"), format!("{}known: {known}", hint(name, &names)))
+    })
+}
+
+fn wrong(text: &str, error: &SettingError) -> SpecError {
+    let remedy = match error {
+        SettingError::Unknown { key, known } if known.is_empty() => {
+            format!("leave `{key}` out: the policy has no parameters")
+        }
+        SettingError::Unknown { key, known } => {
+            format!("{}allowed: {}", hint(key, known), known.join(", "))
+        }
+        SettingError::Needs { key, needs } => format!("add `{needs}`, or leave `{key}` out"),
+        SettingError::Value { key, .. } => format!("correct `{key}` or leave it out"),
+    };
+    of(text, (error.to_string(), remedy))
+}
+
+fn hint(typed: &str, names: &[&str]) -> String {
+    nearest(typed, names.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policies;
     use orrery_sim::latency::Latency;
+    use orrery_sim::policy::parameters::{About, Allowed, Row, Table};
 
     fn profile() -> ModelProfile {
         let draw = || (0, Span::from_ms(10));
@@ -225,62 +204,126 @@ mod tests {
         ModelProfile::measure(&law, Span::from_ms(100), &[1, 2, 4, 8, 16], 2, draw, 4)
     }
 
+    /// Every policy with its defaults, in every preset, with every word and at every bound of every
+    /// parameter; the parameter that it needs comes first.
+    fn texts() -> Vec<String> {
+        let of_row = |name: &str, row: &Row| {
+            let value = |v: &String| match row.needs {
+                Some((key, needed)) => format!("{name}[{key}={needed},{}={v}]", row.name),
+                None => format!("{name}[{}={v}]", row.name),
+            };
+            allowed(row).iter().chain(&row.defaults).map(value).collect::<Vec<_>>()
+        };
+        let of_policy = |table: Table| {
+            let name = table.about.name;
+            let presets = table.presets.iter().filter(|_| table.presets.len() > 1);
+            let presets = presets.map(|p| format!("{name}[preset={}]", p.0));
+            let rows = table.rows.iter().flat_map(|row| of_row(name, row));
+            std::iter::once(name.to_string()).chain(presets).chain(rows).collect::<Vec<_>>()
+        };
+        policies::all().flat_map(of_policy).collect()
+    }
+
+    /// Values that a row allows: words, bounds.
+    fn allowed(row: &Row) -> Vec<String> {
+        match &row.allowed {
+            Allowed::Count { least, most, or } => {
+                let word = or.map(str::to_string).into_iter();
+                word.chain([least, most].map(u32::to_string)).collect()
+            }
+            Allowed::Number { least, most } | Allowed::Time { least, most } => {
+                [least, most].map(f64::to_string).to_vec()
+            }
+            Allowed::Flag => vec!["true".into(), "false".into()],
+            Allowed::Words(words) => words.iter().map(|w| w.0.to_string()).collect(),
+        }
+    }
+
+    /// Values that it does not allow.
+    fn refused(row: &Row) -> Vec<String> {
+        let mut refused = vec![String::new(), "certainly-not".into(), "-1".into(), "NaN".into()];
+        match row.allowed {
+            Allowed::Count { least, most, .. } => {
+                refused.extend(least.checked_sub(1).map(|n| n.to_string()));
+                refused.extend([(u64::from(most) + 1).to_string(), "1.5".into()]);
+            }
+            Allowed::Number { least, most } | Allowed::Time { least, most } => {
+                refused.extend([(least - 1e-13).to_string(), (most * 1.001).to_string()]);
+            }
+            Allowed::Flag | Allowed::Words(_) => refused.push("True".into()),
+        }
+        refused
+    }
+
     #[test]
     fn a_policy_s_own_name_builds_the_same_policy() {
-        let texts = [
-            "fifo",
-            "fifo[max_batch=4,drop_expired=true]",
-            "oracle",
-            "clipper",
-            "clipper[preset=paper]",
-            "clipper[sizing=fixed,size=3,default_reply=false]",
-            "nexus",
-            "nexus[drop=elapsed,batch=16]",
-            "nexus-cluster",
-            "nexus-cluster[preset=paper,drop=earliest]",
-            "nexus-cluster[plan=static,skew=0.9,frontends=8,deal=random]",
-            "nexus-cluster[plan=full,batch=6,poll_us=50.6,epoch_ms=2000,history=5]",
-            "clockwork",
-            "clockwork[preset=paper]",
-            "clockwork[estimator=static-mean,max_batch=16]",
-            "clockwork[sizes=all,max_batch=64]",
-            "clockwork[probe_s=2.5]",
-            "orloj",
-            "orloj[estimate=quantile,quantile=0.99,order=ascending,relearn_every=100]",
-            "symphony",
-            "symphony[preset=paper]",
-            "symphony[stale_gpu_timer=true]",
-            "symphony[dispatch=timeout,timeout_pct=12.5,gpu=smallest-id]",
-            "symphony[gather=fcfs,dispatch=eager,ctrl_ms=0.025,sample_ms=10,max_batch=32]",
-            "symphony[preset=paper,dispatch=latest,data_ms=0.075,window=7,margin_ms=0]",
-            "shepherd",
-            "shepherd[preset=paper]",
-            "shepherd[return=on-report,expired_head_bug=false]",
-            "shepherd[preset=paper,return=at-once]",
-            "shepherd[expired_head_bug=true,factor=2.5,data_ms=0.05,max_batch=32]",
-            "timeout",
-            "timeout[max_batch=8,max_wait_ms=2.5,drop_expired=true]",
-            "eager",
-            "eager[max_batch=8,gather=window]",
-            "kairos",
-            "kairos[preset=paper]",
-            "kairos[preset=paper,learn=offline,margin=0.05]",
-            "kairos[noise=0.05]",
-            "kairos[ties=listed]",
-            "kairos[learn=online,rows=all,penalty=ten-qos,hundredths=false,whole_ms=false]",
-            "ribbon",
-            "drs",
-            "drs[threshold=300]",
-            "clkwrk",
-            "clkwrk[choice=slowest-feasible]",
-        ];
+        let texts = texts();
+        assert!(texts.len() > 200, "{}", texts.len());
         for text in texts {
+            let spec = PolicySpec::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+            let again = PolicySpec::parse(&spec.name()).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(format!("{:?}", again.config), format!("{:?}", spec.config), "{text}");
+            assert!(spec.name().starts_with(spec.system()));
+        }
+        for text in policies::all().map(|t| t.about.name) {
             let spec = PolicySpec::parse(text).unwrap();
-            let name = spec.build(&[profile()], 1).name();
-            let again = PolicySpec::parse(&name).unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert_eq!(again.config, spec.config, "{text} became {name}");
-            assert_eq!(again.build(&[profile()], 1).name(), name);
-            assert!(name.starts_with(spec.system()));
+            assert_eq!(spec.build(&[profile()], 1).name(), spec.name());
+        }
+    }
+
+    #[test]
+    fn a_table_s_defaults_are_those_of_a_bare_name_and_of_its_presets() {
+        for table in policies::all() {
+            let name = table.about.name;
+            assert_eq!(table.name, PolicySpec::parse(name).unwrap().name());
+            for (i, (preset, _)) in table.presets.iter().enumerate() {
+                let spec = |more: &str| {
+                    let chosen = if i == 0 { String::new() } else { format!("preset={preset},") };
+                    PolicySpec::parse(&format!("{name}[{chosen}{more}]")).unwrap()
+                };
+                for row in &table.rows {
+                    let default = &row.defaults[i];
+                    let needs = row.needs.map_or(String::new(), |(k, v)| format!("{k}={v},"));
+                    let bare = spec(&needs);
+                    assert_eq!(bare.config.value(row.name).as_ref(), Some(default));
+                    let said = spec(&format!("{needs}{}={default}", row.name));
+                    assert_eq!(said.name(), bare.name(), "{}: {}", name, row.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_row_does_not_allow_is_refused_and_so_is_a_row_without_what_it_needs() {
+        for table in policies::all() {
+            for row in &table.rows {
+                let needs = row.needs.map_or(String::new(), |(k, v)| format!("{k}={v},"));
+                for value in refused(row) {
+                    let text = format!("{}[{needs}{}={value}]", table.about.name, row.name);
+                    let error = PolicySpec::parse(&text).expect_err(&text).to_string();
+                    let says = format!("`{}`: found `{value}`; allowed: {}", row.name, row.allowed);
+                    assert!(error.contains(&says), "{error}");
+                }
+                let Some((key, value)) = row.needs else { continue };
+                let default = &row.defaults[0];
+                let text = format!("{}[{}={default}]", table.about.name, row.name);
+                let error = PolicySpec::parse(&text).expect_err(&text).to_string();
+                assert!(error.contains(&format!("add `{key}={value}`, or leave")), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_row_says_what_it_is() {
+        for table in policies::all() {
+            let About { name, what, paper } = table.about;
+            assert!(!what.is_empty() && !paper.is_empty(), "{name}");
+            for row in &table.rows {
+                assert!(row.help.len() > 10 && !row.help.ends_with('.'), "{name}: {}", row.name);
+                let is_time = matches!(row.allowed, Allowed::Time { .. });
+                assert_eq!(is_time, !row.unit.is_empty(), "{name}: {}", row.name);
+                assert!(!is_time || row.name.ends_with(&format!("_{}", row.unit)));
+            }
         }
     }
 
@@ -297,8 +340,8 @@ mod tests {
         assert_eq!(epoch_s("nexus-cluster[epoch_ms=2000,history=5,beacon_ms=100]"), Some(2.0));
         assert_eq!(epoch_s("nexus-cluster[plan=static]"), None);
         assert_eq!(epoch_s("nexus-cluster[plan=full]"), None);
-        for name in NAMES.iter().filter(|n| **n != "nexus-cluster") {
-            assert_eq!(epoch_s(name), None, "{name}");
+        for table in policies::all().filter(|t| t.about.name != "nexus-cluster") {
+            assert_eq!(epoch_s(table.about.name), None);
         }
     }
 
@@ -318,7 +361,9 @@ mod tests {
         assert!(error("nexus[batch=4,batch=5]").contains("twice"));
         assert!(error("orloj[b_per_ms=-1]").contains("a number from"));
         assert!(error("symphony[gpu=first]").contains("allowed: earliest-free, smallest-id"));
-        assert!(error("symphony[timeout_pct=20]").contains("no parameter `timeout_pct`"));
+        assert!(error("symphony[timeout_pct=20]").contains("add `dispatch=timeout`"));
+        assert!(error("symphony[timeout_pt=20]").contains("did you mean `timeout_pct`"));
+        assert!(error("ribbon[a=1]").contains("the policy has no parameters"));
         assert!(error("").contains("there is no policy"));
     }
 }

@@ -15,6 +15,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The JSON Schema of a file, for editors.
+///
+/// ```
+/// use orrery_scenario::reference::schema;
+/// use orrery_scenario::scenario::file::ScenarioFile;
+///
+/// let schema = schema::<ScenarioFile>().to_value();
+/// assert_eq!(schema["properties"]["seed"]["default"], 1);
+/// ```
 pub fn schema<T: JsonSchema>() -> Schema {
     SchemaSettings::draft07().into_generator().into_root_schema_for::<T>()
 }

@@ -60,6 +60,17 @@ use std::rc::Rc;
 use value::{at_key, duration_s, requests, span_ms, time_s};
 
 /// A scenario whose file has been read and checked.
+///
+/// Errors name file, line and key, and the remedy:
+///
+/// ```
+/// use orrery_scenario::Scenario;
+///
+/// let error = Scenario::from_text("a.toml", "policies = [\"fifo\"]\nsed = 3\n").unwrap_err();
+/// let text = error.to_string();
+/// assert!(text.starts_with("a.toml:2"), "{text}");
+/// assert!(text.contains("did you mean `seed`?"), "{text}");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// Its name in results.

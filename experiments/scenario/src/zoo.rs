@@ -7,6 +7,17 @@ use crate::kairos;
 use crate::scenario::file::{LatencyLaw, Model};
 
 /// A zoo.
+///
+/// ```
+/// use orrery_scenario::zoo::Zoo;
+///
+/// let zoo = Zoo::find("symphony-1080ti").unwrap();
+/// let models = zoo.models(None);
+/// let resnet50 = models.iter().find(|m| m.name == "ResNet50").unwrap();
+/// // Symphony, Table 3: l(b) = 2.050 b + 5.378 ms, and the SLO that follows from it.
+/// assert_eq!(resnet50.latency.ms(1), 2.050 + 5.378);
+/// assert_eq!(resnet50.slo_ms, 27.0);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Zoo {
     /// The name it is asked for by.

@@ -2,8 +2,9 @@
 //!
 //! They describe the world, not what happened in it. What a list leaves out is not known.
 
+use super::error::LogError;
 use super::fields::Fields;
-use super::{LogError, write::Lines};
+use super::lines::Lines;
 use crate::cluster::DeviceSpec;
 use crate::request::ModelId;
 use crate::time::Span;

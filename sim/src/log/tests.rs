@@ -1,7 +1,11 @@
 //! Tests of the schedule log: what is written is read back, and damage is named.
 
 use super::*;
+use crate::cluster::Change;
+use crate::policy::Refusal;
+use crate::request::{ActionId, DeviceId, End, ModelId, Request, RequestId};
 use crate::request::{AppId, SourceId};
+use crate::time::{Span, Time};
 use proptest::prelude::*;
 use std::io::{self, Write};
 

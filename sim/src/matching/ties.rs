@@ -7,7 +7,8 @@
 //! in order: the smallest tight column whose present row can be moved on until the row's own column
 //! is taken again, without touching the rows before.
 
-use super::NONE;
+/// What stands for no column.
+pub const NONE: u32 = u32::MAX;
 
 /// The memory of the search.
 #[derive(Debug, Default)]

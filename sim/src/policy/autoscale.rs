@@ -23,6 +23,9 @@
 //! - It looks away after an interval in which nothing happened and nothing was to do, so that a run
 //!   ends when its work does.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Action, Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::cluster::Change;
 use crate::request::{DeviceId, RequestId};
@@ -258,70 +261,5 @@ impl<P: Policy> Policy for Autoscale<P> {
             _ => {}
         }
         self.tell(now, event, known, out);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::driver::{World, simulate};
-    use crate::latency::Latency;
-    use crate::log::MemoryLog;
-    use crate::policy::fifo;
-    use crate::request::{AppId, Arrival, ModelId, Source, VecSource};
-
-    #[test]
-    fn the_paper_s_formulas() {
-        // 10 devices, a fifth of the requests bad: 10 * 0.2 / 0.8 more.
-        assert_eq!(advice(10, 0.2, 0.0, 0.01, 0.0), 3);
-        assert_eq!(advice(100, 0.2, 0.0, 0.01, 0.0), 25);
-        assert_eq!(advice(10, 0.0, 0.35, 0.01, 0.0), -3);
-        assert_eq!(advice(10, 0.005, 0.35, 0.01, 0.15), -2);
-        assert_eq!(advice(10, 0.0, 0.05, 0.01, 0.15), 0);
-        assert_eq!(advice(10, 1.0, 0.0, 0.01, 0.0), 10);
-    }
-
-    /// Requests of 10 ms each: `dense` apart for the first two seconds, 100 ms apart for the next.
-    fn arrivals(dense_ms: u64) -> Vec<Arrival> {
-        let (ms, slo) = (Span::from_ms(1), Span::from_ms(30));
-        let at = |t: u64| Arrival {
-            at: Time::ZERO + ms * t,
-            app: AppId(0),
-            model: ModelId(0),
-            size: 1,
-            slo,
-            alone: ms,
-        };
-        let dense = (0..2000 / dense_ms).map(|i| at(i * dense_ms));
-        dense.chain((0..20).map(|i| at(2000 + 100 * i))).collect()
-    }
-
-    #[test]
-    fn devices_come_when_requests_are_late_and_go_when_they_idle() {
-        let mut world =
-            World::single(Latency::Affine { alpha: Span::ZERO, beta: Span::from_ms(10) });
-        world.provision = vec![(Default::default(), Span::from_ms(200))];
-        let config = Config {
-            kind: 0,
-            every: Span::from_ms(250),
-            threshold: 0.01,
-            spare: 0.1,
-            least: 1,
-            most: 8,
-        };
-        let inner = fifo::Fifo::new(fifo::Config { max_batch: 1, drop_expired: true });
-        // A request each 4 ms needs 2.5 devices.
-        let source: Box<dyn Source> = Box::new(VecSource::new(arrivals(4)));
-        let policy = Autoscale::new(config, inner);
-        let finished = simulate(&world, vec![source], policy, MemoryLog::default());
-        let lines: Vec<String> =
-            finished.observer.records.iter().map(ToString::to_string).collect();
-        let came = lines.iter().filter(|l| l.starts_with("device") && l.ends_with("up")).count();
-        assert!((3..=8).contains(&came), "{came}");
-        assert!(lines.iter().any(|l| l.starts_with("device") && l.ends_with("down")));
-        assert_eq!(finished.policy.up.len(), 1, "one is enough at the end");
-        assert!(finished.end < Time::ZERO + Span::from_ms(5000), "the run ends: {}", finished.end);
-        let report = crate::audit::audit(finished.observer.records.iter().cloned());
-        assert!(report.is_clean(), "{report}");
     }
 }

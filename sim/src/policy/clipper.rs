@@ -27,123 +27,23 @@
 //!   cross-validation; ours is ordinary least squares with an intercept.
 //! - The frontend's work and the network take no time unless the scenario says so.
 
+mod config;
+mod container;
+
+pub use self::config::{Config, Sizing};
+
+use self::container::Container;
 use super::edf_queue::{EdfQueue, of_model};
 use super::free_devices::FreeDevices;
+use super::parameters::{Build, Settings};
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
-use crate::det::Det;
 use crate::profile::ModelProfile;
 use crate::request::{DeviceId, Drop, ModelId, RequestId};
 use crate::rng::Stream;
-use crate::time::{Span, Time};
-use rand_distr::{Distribution, Normal};
-
-/// How the batch's size is found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sizing {
-    /// As the released commit does.
-    Adaptive,
-    /// As the paper says: additive increase, multiplicative decrease.
-    Aimd {
-        /// Added after a batch within the SLO.
-        step: u32,
-        /// Factor after a batch beyond it. Paper: 0.9.
-        backoff: f64,
-    },
-    /// Up to a fixed size.
-    Fixed(u32),
-}
-
-/// Clipper's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// How the batch's size is found.
-    pub sizing: Sizing,
-    /// Whether a default reply goes out at the deadline.
-    pub default_reply: bool,
-    /// Hard limit on a batch's size.
-    pub max_batch: u32,
-}
+use crate::time::Time;
 
 /// A latency objective's share that a batch may use. Released: src/containers.cpp.
 const BUDGET_SHARE: f64 = 0.92;
-/// Standard deviations above the mean in the regression. Released.
-const STD_FACTOR: f64 = 3.0;
-/// Samples after which a size counts, and after which it may grow faster. Released.
-const FEW: u64 = 5;
-const ENOUGH: u64 = 10;
-
-/// What was seen of one batch size.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    samples: u64,
-    sum_ms: f64,
-    squares: f64,
-}
-
-impl Seen {
-    fn mean_ms(&self) -> f64 {
-        self.sum_ms / self.samples as f64
-    }
-    /// Sum of squared deviations from the mean.
-    fn scatter(&self) -> f64 {
-        (self.squares - self.sum_ms * self.mean_ms()).max(0.0)
-    }
-}
-
-/// Sums over the batch sizes that count (enough samples), for the regression: one point a size, at
-/// its mean latency. Three pooled standard deviations are added to every point alike, which moves
-/// the line and does not turn it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    sizes: f64,
-    x: f64,
-    xx: f64,
-    y: f64,
-    xy: f64,
-    freedom: f64,
-    scatter: f64,
-}
-
-impl Sums {
-    fn add(&mut self, size: usize, seen: &Seen, sign: f64) {
-        if seen.samples < FEW {
-            return;
-        }
-        let (x, y) = (seen.mean_ms(), size as f64);
-        self.sizes += sign;
-        self.x += sign * x;
-        self.xx += sign * x * x;
-        self.y += sign * y;
-        self.xy += sign * x * y;
-        self.freedom += sign * (seen.samples - 1) as f64;
-        self.scatter += sign * seen.scatter();
-    }
-
-    /// The size at a latency, by least squares; `None` with less than two sizes.
-    fn size_at(&self, ms: f64) -> Option<f64> {
-        let (x, y) = (self.x / self.sizes, self.y / self.sizes);
-        let spread = self.xx - self.sizes * x * x;
-        if self.sizes < 2.0 || spread <= 0.0 {
-            return None;
-        }
-        let slope = (self.xy - self.sizes * x * y) / spread;
-        let std = (self.scatter / self.freedom).max(0.0).sqrt();
-        Some(y + slope * (ms - STD_FACTOR * std - x))
-    }
-}
-
-/// One model's container: what it has learnt.
-#[derive(Debug)]
-struct Container {
-    /// By batch size; as long as the largest size seen.
-    seen: Vec<Seen>,
-    sums: Sums,
-    longest: Span,
-    /// AIMD's limit.
-    limit: f64,
-    slo: Span,
-}
-
 struct InFlight {
     device: DeviceId,
     size: u32,
@@ -171,16 +71,9 @@ const REPLY: TimerKey = TimerKey(0);
 impl Clipper {
     /// Clipper with empty containers. `draws` is for its exploration.
     pub fn new(config: Config, profiles: &[ModelProfile], draws: Stream) -> Clipper {
-        let container = |p: &ModelProfile| Container {
-            seen: Vec::new(),
-            sums: Sums::default(),
-            longest: Span::ZERO,
-            limit: 1.0,
-            slo: p.slo,
-        };
         Clipper {
             config,
-            containers: profiles.iter().map(container).collect(),
+            containers: profiles.iter().map(|p| Container::new(p.slo)).collect(),
             queues: Vec::new(),
             replies: EdfQueue::default(),
             replies_timer: None,
@@ -307,66 +200,15 @@ impl Clipper {
     }
 }
 
-impl Container {
-    fn explore(&self, draws: &mut Stream) -> u32 {
-        let Some(seen) = self.seen.last() else { return 1 };
-        let largest = self.seen.len() as u32 - 1;
-        if seen.samples < FEW {
-            largest
-        } else if seen.samples < ENOUGH {
-            largest + 1
-        } else {
-            let growth = Normal::new(Det(0.1), Det(0.05)).expect("a proper law").sample(draws).0;
-            (f64::from(largest) * (1.0 + growth.max(0.0))) as u32
-        }
-    }
-
-    /// Where a batch's size comes from, for its reason.
-    fn limit_in_words(&self, sizing: Sizing, size: u32, explores: bool) -> String {
-        match sizing {
-            Sizing::Fixed(_) => format!("at most {size}, as configured"),
-            Sizing::Aimd { .. } => format!("at most {size}, the limit found so far (AIMD)"),
-            Sizing::Adaptive if explores => {
-                let longest = self.longest;
-                format!(
-                    "padded to {size} to explore: 0.92 of the time left is beyond {longest}, the \
-                     longest latency seen"
-                )
-            }
-            Sizing::Adaptive => {
-                format!("at most {size}, which the regression says fits 0.92 of the time left")
-            }
-        }
-    }
-
-    fn estimate(&self, budget: Span) -> u32 {
-        self.sums.size_at(budget.as_ms_f64()).unwrap_or(1.0).max(1.0) as u32
-    }
-
-    fn learn(&mut self, size: u32, latency: Span) {
-        self.longest = self.longest.max(latency);
-        let (ms, size) = (latency.as_ms_f64(), size as usize);
-        if self.seen.len() <= size {
-            self.seen.resize(size + 1, Seen::default());
-        }
-        let seen = &mut self.seen[size];
-        self.sums.add(size, seen, -1.0);
-        seen.samples += 1;
-        seen.sum_ms += ms;
-        seen.squares += ms * ms;
-        self.sums.add(size, seen, 1.0);
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
+        Box::new(Clipper::new(self, profiles, Stream::named(seed, "clipper exploration", 0)))
     }
 }
 
 impl Policy for Clipper {
     fn name(&self) -> String {
-        let Config { sizing, default_reply, max_batch } = self.config;
-        let sizing = match sizing {
-            Sizing::Adaptive => "sizing=adaptive".to_string(),
-            Sizing::Aimd { step, backoff } => format!("sizing=aimd,step={step},backoff={backoff}"),
-            Sizing::Fixed(size) => format!("sizing=fixed,size={size}"),
-        };
-        format!("clipper[{sizing},default_reply={default_reply},max_batch={max_batch}]")
+        self.config.name()
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {

@@ -20,6 +20,7 @@
 //!   which keeps the fast instances for those that need them. Then the list's order decides.
 //! - The queues stay with the controller, which is the same as long as messages take no time.
 
+use super::parameters::{About, Build, Parameter, Preset, Settings, Words, word};
 use super::pool::{Estimates, Learn, Pool, PoolChange, Query, Rank, State};
 use super::{Actions, Event, Known, Policy};
 use crate::profile::ModelProfile;
@@ -37,11 +38,34 @@ pub enum Choice {
     SlowestFeasible,
 }
 
+impl Words for Choice {
+    const WORDS: &'static [(&'static str, Choice, &'static str)] = &[
+        ("earliest-finish", Choice::EarliestFinish, "the one that finishes first"),
+        ("slowest-feasible", Choice::SlowestFeasible, "the one on which the query takes longest"),
+    ];
+}
+
 /// CLKWRK's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Which of the instances that meet the QoS.
     pub choice: Choice,
+}
+
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "clkwrk",
+        what: "Clockwork's controller as Kairos has it; a query is committed on arrival",
+        paper: "Kairos (Li et al., HPDC 2023), §7",
+    };
+    const PRESETS: &'static [Preset<Config>] = &[Preset {
+        name: "default",
+        what: "the earliest finish, which fits the paper's ranking",
+        make: || Config { choice: Choice::EarliestFinish },
+    }];
+    const PARAMETERS: &'static [Parameter<Config>] =
+        &[word("choice", |c: &mut Self| &mut c.choice, "which of the instances that meet the QoS")
+            .from("not told in Kairos, §7")];
 }
 
 /// An instance's queue.
@@ -127,13 +151,15 @@ impl Clkwrk {
     }
 }
 
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Clkwrk::new(self, profiles))
+    }
+}
+
 impl Policy for Clkwrk {
     fn name(&self) -> String {
-        let choice = match self.config.choice {
-            Choice::EarliestFinish => "earliest-finish",
-            Choice::SlowestFeasible => "slowest-feasible",
-        };
-        format!("clkwrk[choice={choice}]")
+        self.config.name()
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {

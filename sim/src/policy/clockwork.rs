@@ -38,7 +38,24 @@
 //!
 //! # Differences from the paper
 //! - Durations are stratified by model and batch size, not by worker (as released).
-//! - The outstanding-work window is 10 ms in `released`, 5 ms in the paper; both are presets.
+//! - INFER and LOAD executors have up to 10 ms of outstanding work in `released`, 5 ms in the paper;
+//!   both are presets (`ahead_ms`).
+//! - What the paper does not have, and both presets do, as released:
+//!   - A request's internal deadline is its arrival + max(SLO - `buffer`, `ahead` + `buffer`), with
+//!     `buffer` = 5 ms. Below an SLO of `ahead` + 2 `buffer` (20 ms; 15 ms with `preset=paper`) it does
+//!     not follow the SLO any more; below `ahead` + `buffer` it is later than the SLO.
+//!   - A device is taken to be busy for `lead` (1 ms) at least; an action that is overdue by more than
+//!     `lag` (10 ms) is taken to end now.
+//!   - The window is `width` (10 ms) long, also in `preset=paper`, which names no width.
+//!   - A size whose seed profile exceeds `max_exec` (250 ms) is not served, the smallest excepted.
+//!   - A load is asked for on behalf of requests younger than SLO - (load + batch of one + `buffer` +
+//!     `ahead`), at most 25 ms and at least `ahead` + `buffer`; the paper says only that there is such a
+//!     point.
+//! - `preset=paper` changes `ahead` (5 ms) and `max_batch` (16) and keeps all else, the estimate by the
+//!   0.99 quantile of the last ten included: the paper names ten durations and no statistic.
+//! - The model that is evicted is the least recently used of those without requests, and only if these
+//!   do not suffice one with requests; the paper says LRU. A use is a batch sent or reported, or a load
+//!   that ended.
 //! - Every batch size up to `max_batch` with `sizes=all`, as Symphony's authors gave it (its §5.1).
 //! - Of several load executors that ask, the least occupied one comes first, then the device with the
 //!   smallest load, then that with the most free pages; the paper names no order.
@@ -67,25 +84,25 @@ mod load;
 mod queues;
 mod search;
 mod sorted;
+mod state;
 mod strategies;
 #[cfg(test)]
 mod tests;
 
 pub use self::config::{Config, Estimator, Sizes};
+pub use self::state::Clockwork;
 
-use self::gpus::{Gpu, Gpus, Outstanding};
+use self::gpus::{Gpu, Outstanding};
 use self::load::Loads;
-use self::queues::{Model, Waiting};
-use self::search::Met;
-use self::strategies::Order;
+use self::queues::Waiting;
 use super::free_devices::did_not_run;
+use super::parameters::{Build, Settings};
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::cluster::Change;
 use crate::profile::ModelProfile;
 use crate::request::{ActionId, DeviceId, Drop, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// A device asks for work.
 const ASKS: TimerKey = TimerKey(0);
@@ -94,40 +111,7 @@ const ASKS_LOAD: TimerKey = TimerKey(1);
 /// A request's internal deadline has passed while no device had its model.
 const EXPIRES: TimerKey = TimerKey(2);
 
-/// The policy. See the module's text.
-pub struct Clockwork {
-    config: Config,
-    models: Vec<Model>,
-    gpus: Gpus,
-    order: Order,
-    /// What devices have in memory; `None` when every model is always resident.
-    loads: Option<Loads>,
-    met: Met,
-    batch: Vec<RequestId>,
-    dropped: Vec<RequestId>,
-    /// Internal deadlines of requests that may wait in vain for a load, with their model.
-    expiring: BinaryHeap<Reverse<(Time, usize)>>,
-    /// What the timers are set to, by key; `NEVER` when they are not set.
-    timers: [Time; 3],
-}
-
 impl Clockwork {
-    /// Clockwork with seed estimates from the profiles.
-    pub fn new(config: Config, profiles: &[ModelProfile]) -> Clockwork {
-        Clockwork {
-            config,
-            models: profiles.iter().map(|p| Model::new(&config, p)).collect(),
-            gpus: Gpus::default(),
-            order: Order::default(),
-            loads: None,
-            met: Met::default(),
-            batch: Vec::new(),
-            dropped: Vec::new(),
-            expiring: BinaryHeap::new(),
-            timers: [Time::NEVER; 3],
-        }
-    }
-
     /// Gives work to the devices that ask for it, one action at a time.
     fn schedule(&mut self, now: Time, out: &mut Actions) {
         if !self.order.is_empty() {
@@ -299,6 +283,12 @@ impl Clockwork {
         if let Some(loads) = &mut self.loads {
             loads.reported(gpu, ended.model, requests);
         }
+    }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Clockwork::new(self, profiles))
     }
 }
 

@@ -16,6 +16,7 @@
 //! # Differences from the released code
 //! - DeepRecSys splits the queries of the CPUs in parts; Kairos does not, and neither does ours.
 
+use super::parameters::{About, Build, Parameter, Preset, Settings, count};
 use super::pool::{IdleList, Pool, PoolChange, Query};
 use super::{Actions, Event, Known, Policy};
 use crate::profile::ModelProfile;
@@ -27,6 +28,25 @@ use std::collections::VecDeque;
 pub struct Config {
     /// The largest query, in items, that the auxiliary kinds serve.
     pub threshold: u32,
+}
+
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "drs",
+        what: "a threshold of the size; larger queries to the base kind, the others elsewhere",
+        paper: "DeepRecSys (Gupta et al., ISCA 2020), as Kairos, §7 has it",
+    };
+    const PRESETS: &'static [Preset<Config>] = &[Preset {
+        name: "default",
+        what: "a threshold of 256 items: Kairos finds it by hill climbing, as `reproduce` does",
+        make: || Config { threshold: 256 },
+    }];
+    const PARAMETERS: &'static [Parameter<Config>] = &[count(
+        "threshold",
+        |c: &mut Self| Some(&mut c.threshold),
+        "the largest query, in items, that the auxiliary kinds serve",
+    )
+    .from("released DeepRecSys: a step of its hill climb")];
 }
 
 /// A class of instances with its queue.
@@ -103,9 +123,15 @@ impl Drs {
     }
 }
 
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Drs::new(self, profiles))
+    }
+}
+
 impl Policy for Drs {
     fn name(&self) -> String {
-        format!("drs[threshold={}]", self.config.threshold)
+        self.config.name()
     }
 
     fn on(&mut self, _now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {

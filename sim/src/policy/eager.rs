@@ -24,6 +24,7 @@
 
 use super::edf_queue::{EdfQueue, of_model};
 use super::free_devices::FreeDevices;
+use super::parameters::{About, Build, Parameter, Preset, Settings, Words, count, word};
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, RequestId};
@@ -38,6 +39,13 @@ pub enum Gather {
     Window,
 }
 
+impl Words for Gather {
+    const WORDS: &'static [(&'static str, Gather, &'static str)] = &[
+        ("head", Gather::Head, "the largest batch that the head allows"),
+        ("window", Gather::Window, "the head goes unless all that waits, up to max_batch, fits"),
+    ];
+}
+
 /// Eager's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -45,6 +53,29 @@ pub struct Config {
     pub max_batch: u32,
     /// Which batch a head allows.
     pub gather: Gather,
+}
+
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "eager",
+        what: "the work-conserving reference of a cluster; earliest deadline, largest batch",
+        paper: "Symphony (Chen et al., arXiv 2308.07470v2, 2024), §2.2 and §3.4",
+    };
+    const PRESETS: &'static [Preset<Config>] = &[Preset {
+        name: "default",
+        what: "the largest batch that the head allows",
+        make: || Config { max_batch: 499, gather: Gather::Head },
+    }];
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        count(
+            "max_batch",
+            |c: &mut Self| Some(&mut c.max_batch),
+            "the most requests of a batch; no more than the profile has measured",
+        )
+        .from("released Symphony: sleep_profile.h"),
+        word("gather", |c: &mut Self| &mut c.gather, "which batch a head allows")
+            .from("Symphony, §3.2"),
+    ];
 }
 
 /// The policy. See the module's text.
@@ -107,14 +138,15 @@ impl Eager {
     }
 }
 
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Eager::new(self, profiles))
+    }
+}
+
 impl Policy for Eager {
     fn name(&self) -> String {
-        let Config { max_batch, gather } = self.config;
-        let gather = match gather {
-            Gather::Head => "head",
-            Gather::Window => "window",
-        };
-        format!("eager[max_batch={max_batch},gather={gather}]")
+        self.config.name()
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {

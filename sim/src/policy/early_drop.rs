@@ -5,6 +5,7 @@
 
 use super::Actions;
 use super::edf_queue::EdfQueue;
+use super::parameters::Words;
 use crate::request::{Drop, RequestId};
 use crate::time::{Span, Time};
 
@@ -21,17 +22,24 @@ pub enum DropRule {
     None,
 }
 
-impl DropRule {
-    /// Its word in a policy's name.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            DropRule::SlidingWindow => "sliding-window",
-            DropRule::Earliest => "earliest",
-            DropRule::Elapsed => "elapsed",
-            DropRule::None => "none",
-        }
-    }
+impl Words for DropRule {
+    const WORDS: &'static [(&'static str, DropRule, &'static str)] = &[
+        (
+            "sliding-window",
+            DropRule::SlidingWindow,
+            "what would miss its deadline in the batch being formed",
+        ),
+        (
+            "earliest",
+            DropRule::Earliest,
+            "what could not finish even alone; then the largest batch that fits the head",
+        ),
+        ("elapsed", DropRule::Elapsed, "what has expired"),
+        ("none", DropRule::None, "nothing"),
+    ];
+}
 
+impl DropRule {
     /// Takes a batch from a queue into `taken`: at most `latency.len()` requests, whose latency as a
     /// batch of `i + 1` is `latency[i]`.
     pub(super) fn form_batch(

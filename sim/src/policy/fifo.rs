@@ -14,7 +14,9 @@
 //! None: it is no paper's.
 
 use super::free_devices::FreeDevices;
+use super::parameters::{About, Build, Parameter, Preset, Settings, count, flag};
 use super::{Actions, Event, Exec, Known, Policy};
+use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, RequestId};
 use crate::time::Time;
 use std::collections::VecDeque;
@@ -26,6 +28,27 @@ pub struct Config {
     pub max_batch: u32,
     /// Whether requests whose deadline has passed are dropped when a batch is formed.
     pub drop_expired: bool,
+}
+
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "fifo",
+        what: "the plain reference; first in, first out, greedy batches",
+        paper: "no paper's",
+    };
+    const PRESETS: &'static [Preset<Config>] = &[Preset {
+        name: "default",
+        what: "batches of up to 16, nothing is dropped",
+        make: || Config { max_batch: 16, drop_expired: false },
+    }];
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "the most requests of a batch"),
+        flag(
+            "drop_expired",
+            |c: &mut Self| &mut c.drop_expired,
+            "whether a request whose deadline has passed is dropped when a batch is formed",
+        ),
+    ];
 }
 
 struct Waiting {
@@ -93,10 +116,15 @@ impl Fifo {
     }
 }
 
+impl Build for Config {
+    fn build(self, _: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Fifo::new(self))
+    }
+}
+
 impl Policy for Fifo {
     fn name(&self) -> String {
-        let Config { max_batch, drop_expired } = self.config;
-        format!("fifo[max_batch={max_batch},drop_expired={drop_expired}]")
+        self.config.name()
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {

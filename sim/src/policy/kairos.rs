@@ -46,18 +46,20 @@
 //!   algorithm takes the one that it comes to.
 
 mod columns;
+mod config;
 mod costs;
+
+pub use self::config::{Config, Penalty, Rows, Ties};
 
 use self::columns::Columns;
 use self::costs::Row;
+use super::parameters::{Build, Settings};
 use super::pool::{Estimates, Learn, Pool, PoolChange, Query, State};
 use super::{Actions, Event, Known, Policy, TimerKey};
 use crate::matching::{Matcher, NONE, SIDE_MAX};
 use crate::profile::ModelProfile;
 use crate::time::{Span, Time};
 use std::collections::VecDeque;
-
-pub use costs::{Config, Penalty, Rows, Ties};
 
 /// Its only timer: the next query comes too late for some kind.
 const CLASS_CHANGES: TimerKey = TimerKey(0);
@@ -269,6 +271,12 @@ impl Kairos {
             self.wake_at = at;
             out.set_timer(CLASS_CHANGES, at);
         }
+    }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
+        Box::new(Kairos::new(self, profiles).with_seed(seed))
     }
 }
 

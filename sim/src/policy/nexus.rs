@@ -31,6 +31,7 @@ pub use super::early_drop::DropRule;
 
 use super::edf_queue::{EdfQueue, of_model};
 use super::free_devices::FreeDevices;
+use super::parameters::{About, Build, Parameter, Preset, Settings, count_or, ms, number, word};
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::profile::ModelProfile;
 use crate::request::{ModelId, RequestId};
@@ -49,6 +50,52 @@ pub struct Config {
     pub margin: Span,
     /// The batch size; `None` plans it from the profile.
     pub batch: Option<u32>,
+}
+
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "nexus",
+        what: "Nexus on one GPU; batch from profile and SLO, early drop",
+        paper: "Nexus (Shen et al., SOSP 2019), §6.1 and §6.3",
+    };
+    const PRESETS: &'static [Preset<Config>] = &[Preset {
+        name: "released",
+        what: "what the released code does with its defaults",
+        make: || Config {
+            drop: DropRule::SlidingWindow,
+            std_factor: 1.0,
+            profile_factor: 1.15,
+            margin: Span::from_ms(2),
+            batch: None,
+        },
+    }];
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        word("drop", |c: &mut Self| &mut c.drop, "what is dropped when a batch is formed")
+            .from("§6.3; released: model_exec.cpp"),
+        number(
+            "std_factor",
+            0.0..=10.0,
+            |c: &mut Self| Some(&mut c.std_factor),
+            "standard deviations added to a profile's mean",
+        )
+        .from("released: model_db.cpp"),
+        number(
+            "profile_factor",
+            0.01..=100.0,
+            |c: &mut Self| Some(&mut c.profile_factor),
+            "factor on the profile",
+        )
+        .from("released: model_db.cpp, profile_multiplier"),
+        ms("margin_ms", |c: &mut Self| &mut c.margin, "taken off the SLO for the network")
+            .from("released: model_db.cpp"),
+        count_or(
+            "batch",
+            "plan",
+            |c: &mut Self| &mut c.batch,
+            "the batch size; `plan`: the largest b with latency(b) <= (SLO - margin) / 2",
+        )
+        .from("§6.1"),
+    ];
 }
 
 struct Model {
@@ -117,16 +164,15 @@ fn plan(config: &Config, profile: &ModelProfile) -> Model {
     Model { latency, batch: config.batch.map_or(fits, |b| b as usize) }
 }
 
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Nexus::new(self, profiles))
+    }
+}
+
 impl Policy for Nexus {
     fn name(&self) -> String {
-        let Config { drop, std_factor, profile_factor, margin, batch } = self.config;
-        let drop = drop.word();
-        let batch = batch.map_or("plan".to_string(), |b| b.to_string());
-        format!(
-            "nexus[drop={drop},std_factor={std_factor},profile_factor={profile_factor},\
-             margin_ms={},batch={batch}]",
-            margin.as_ms_f64()
-        )
+        self.config.name()
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {

@@ -67,6 +67,7 @@ use self::node::Model;
 use self::plan::{Plan, RATE_MIN};
 use self::rates::Rates;
 use super::free_devices::did_not_run;
+use super::parameters::{Build, Settings};
 use super::{Actions, Event, Known, Outcome, Policy, TimerKey};
 use crate::cluster::Change;
 use crate::profile::ModelProfile;
@@ -259,6 +260,12 @@ impl NexusCluster {
                 }
             }
         }
+    }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(NexusCluster::new(self, profiles))
     }
 }
 

@@ -15,6 +15,7 @@
 //! None: it is no paper's.
 
 use super::free_devices::FreeDevices;
+use super::parameters::{About, Build, Parameter, Preset, Settings, count};
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::latency::Latency;
 use crate::profile::ModelProfile;
@@ -26,6 +27,24 @@ use crate::time::{Span, Time};
 pub struct Config {
     /// The most requests of a batch.
     pub max_batch: u32,
+}
+
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "oracle",
+        what: "the reference that knows every execution time; greedy, not optimal",
+        paper: "no paper's",
+    };
+    const PRESETS: &'static [Preset<Config>] = &[Preset {
+        name: "default",
+        what: "batches of up to 16",
+        make: || Config { max_batch: 16 },
+    }];
+    const PARAMETERS: &'static [Parameter<Config>] = &[count(
+        "max_batch",
+        |c: &mut Self| Some(&mut c.max_batch),
+        "the most requests of a batch",
+    )];
 }
 
 #[derive(Clone, Copy)]
@@ -128,9 +147,15 @@ impl Oracle {
     }
 }
 
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Oracle::new(self, profiles))
+    }
+}
+
 impl Policy for Oracle {
     fn name(&self) -> String {
-        format!("oracle[max_batch={}]", self.config.max_batch)
+        self.config.name()
     }
 
     fn sees_truth(&self) -> bool {

@@ -18,15 +18,26 @@
 //!
 //! # Differences from the paper
 //! - The score is computed directly, exp(b (l - s)) with s the slack, for every pending request; so
-//!   there is no base time to reset and no milestone. The alpha-beta form of §4.4 is to be the second
-//!   implementation of [`Pending`].
+//!   there is no base time to reset and no milestone: the alpha-beta form of §4.4 and its hull are not
+//!   built.
 //! - Eq. 2 calls h a frequency; it is one divided by the bin's width, a density. Otherwise the score
 //!   would depend on how the bins were cut.
 //! - `order=descending` is Algorithm 1 as printed. §3.2's text says the size with the earliest
 //!   deadline instead: `order=ascending`.
 //! - EstimateBatchLatency is not defined. `estimate=mean` is Eq. 5; `estimate=quantile` takes a high
 //!   quantile of Eq. 9's law instead.
-//! - L is the batch latency of a request's own application with companions of the mixture (§4.3).
+//! - L is the latency of a batch of a request's own application with companions of the mixture. §4.3
+//!   has one law for each batch size, of all applications together; with that a request's application
+//!   changes neither its estimate nor E[L]. With laws of their own, applications with the smaller E[L]
+//!   go first.
+//! - The mixture weighs applications by their counts in the profile.
+//! - Of several models on a GPU the text runs one scheduler each and names no order. Models take turns
+//!   here, one batch each.
+//! - A batch carries no window [earliest, latest] and no buffer is taken off its deadlines, unlike in
+//!   Clockwork, on which Orloj is built; the text says nothing of either. As nothing is sent to a busy
+//!   device, none could be refused for being late.
+//! - Requests are only looked at when a device is free; one that cannot be in time any more is timed
+//!   out then, not at once.
 //! - The feedback loop's window is not given. `relearn_every` renews an application's law from its
 //!   latest 2,000 measurements, and the applications' shares from the latest 10,000 arrivals of the
 //!   model: measurements are of answered requests only, and would weigh all applications alike once
@@ -37,177 +48,36 @@
 //! # Differences from the released code
 //! None was released.
 
+mod config;
+mod pending;
+mod relearn;
+mod tables;
+
+pub use self::config::{Config, Estimate, SizeOrder};
+
+use self::pending::{Entry, Pending};
+use self::relearn::Learner;
+use self::tables::AppTables;
 use super::free_devices::FreeDevices;
-use super::score::ScoreTable;
+use super::parameters::{Build, Settings};
 use super::{Actions, Event, Exec, Known, Policy};
-use crate::distribution::Histogram;
 use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
-use std::cmp::Ordering;
 
-mod relearn;
-use relearn::Learner;
-
-/// EstimateBatchLatency of Algorithm 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Estimate {
-    /// The expectation of the batch's latency (Eq. 5).
-    Mean,
-    /// A quantile of the batch's latency (of the law of Eq. 9).
-    Quantile(f64),
-}
-
-/// The order in which batch sizes are tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SizeOrder {
-    /// By (earliest deadline, size), descending: Algorithm 1.
-    Descending,
-    /// By (earliest deadline ascending, size descending): the text of §3.2.
-    Ascending,
-}
-
-/// Orloj's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// EstimateBatchLatency.
-    pub estimate: Estimate,
-    /// The order in which batch sizes are tried.
-    pub order: SizeOrder,
-    /// Parameter of the anticipated delay's law, per millisecond. Paper, §4.4: 1e-4.
-    pub b_per_ms: f64,
-    /// The largest batch size.
-    pub max_batch: u32,
-    /// Sizes whose seed profile exceeds this are not served; zero serves all.
-    pub max_exec: Span,
-    /// The profile is renewed after this many measurements; zero never renews it.
-    pub relearn_every: u32,
-}
-
-/// A request that waits.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    id: RequestId,
-    app: usize,
-    deadline: Time,
-    /// The sizes whose queue it is in: bit i for the i-th size.
-    viable: u32,
-}
-
-/// What Orloj precomputes for one application: by batch size.
-#[derive(Clone, Debug)]
-pub struct AppTables {
-    estimates: Vec<Span>,
-    scores: Vec<ScoreTable>,
-}
-
-/// The pending requests of a model, in one queue Q_bs for each batch size.
-pub trait Pending {
-    /// Adds a request to every queue.
-    fn insert(&mut self, entry: Entry);
-    /// Lines 10-14: removes requests from the queues of sizes that they can no longer meet; `out`
-    /// gets those that are in no queue any more.
-    fn expire(&mut self, now: Time, tables: &[AppTables], out: &mut Vec<RequestId>);
-    /// For each size, how many requests its queue holds and the earliest of their deadlines.
-    fn census(&self, out: &mut Vec<(u32, Time)>);
-    /// All that are pending, and whether they are in the queue of a size: for reasons.
-    fn left_out(&self, size: usize, out: &mut dyn FnMut(RequestId, bool));
-    /// Line 22: takes the `k` requests with the highest scores out of the queue of a size.
-    fn pop_batch(
-        &mut self,
-        now: Time,
-        size: usize,
-        k: usize,
-        tables: &[AppTables],
-        out: &mut Vec<RequestId>,
-    );
-}
-
-/// [`Pending`] as one list that is scanned from end to end.
-#[derive(Default)]
-pub struct ScanPending {
-    entries: Vec<Entry>,
-    scored: Vec<(f64, Time, RequestId)>,
-}
-
-impl Pending for ScanPending {
-    fn insert(&mut self, entry: Entry) {
-        self.entries.push(entry);
-    }
-
-    fn expire(&mut self, now: Time, tables: &[AppTables], out: &mut Vec<RequestId>) {
-        self.entries.retain_mut(|e| {
-            for (size, &estimate) in tables[e.app].estimates.iter().enumerate() {
-                if now + estimate > e.deadline {
-                    e.viable &= !(1 << size);
-                }
-            }
-            if e.viable == 0 {
-                out.push(e.id);
-            }
-            e.viable != 0
-        });
-    }
-
-    fn census(&self, out: &mut Vec<(u32, Time)>) {
-        for e in &self.entries {
-            for (size, (count, earliest)) in out.iter_mut().enumerate() {
-                if e.viable >> size & 1 == 1 {
-                    *count += 1;
-                    *earliest = (*earliest).min(e.deadline);
-                }
-            }
-        }
-    }
-
-    fn left_out(&self, size: usize, out: &mut dyn FnMut(RequestId, bool)) {
-        self.entries.iter().for_each(|e| out(e.id, e.viable >> size & 1 == 1));
-    }
-
-    fn pop_batch(
-        &mut self,
-        now: Time,
-        size: usize,
-        k: usize,
-        tables: &[AppTables],
-        out: &mut Vec<RequestId>,
-    ) {
-        self.scored.clear();
-        for e in self.entries.iter().filter(|e| e.viable >> size & 1 == 1) {
-            let score = tables[e.app].scores[size].at(e.deadline.since(now));
-            self.scored.push((score, e.deadline, e.id));
-        }
-        if k < self.scored.len() {
-            self.scored.select_nth_unstable_by(k - 1, higher_score);
-            self.scored.truncate(k);
-        }
-        self.scored.sort_unstable_by_key(|s| s.2);
-        let ids = self.scored.iter().map(|s| s.2);
-        // Ids grow along the list, so one pass over both removes the batch.
-        let mut taken = ids.clone().peekable();
-        self.entries.retain(|e| taken.next_if_eq(&e.id).is_none());
-        out.extend(ids);
-    }
-}
-
-/// Highest score first; ties by deadline, then by id.
-fn higher_score(a: &(f64, Time, RequestId), b: &(f64, Time, RequestId)) -> Ordering {
-    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2))
-}
-
-struct Model<Q> {
+struct Model {
     profile: ModelProfile,
     sizes: Vec<u32>,
     tables: Vec<AppTables>,
-    pending: Q,
+    pending: Pending,
     waiting: usize,
     learner: Learner,
 }
 
 /// The policy. See the module's text.
-pub struct Orloj<Q = ScanPending> {
+pub struct Orloj {
     config: Config,
-    models: Vec<Model<Q>>,
+    models: Vec<Model>,
     free: FreeDevices,
     turn: usize,
     census: Vec<(u32, Time)>,
@@ -218,24 +88,16 @@ pub struct Orloj<Q = ScanPending> {
 impl Orloj {
     /// Orloj with laws from the profiles.
     pub fn new(config: Config, profiles: &[ModelProfile]) -> Orloj {
-        Orloj::with_queues(config, profiles)
-    }
-}
-
-impl<Q: Pending + Default> Orloj<Q> {
-    /// Orloj with another implementation of its queues.
-    pub fn with_queues(config: Config, profiles: &[ModelProfile]) -> Orloj<Q> {
         let model = |p: &ModelProfile| {
-            let mut model = Model {
-                sizes: sizes(&config, p),
+            let sizes = tables::sizes(&config, p);
+            Model {
+                tables: tables::tables(&config, p, &sizes),
+                sizes,
                 profile: p.clone(),
-                tables: Vec::new(),
-                pending: Q::default(),
+                pending: Pending::default(),
                 waiting: 0,
                 learner: Learner::new(p),
-            };
-            model.tables = model.build_tables(&config);
-            model
+            }
         };
         Orloj {
             config,
@@ -318,62 +180,22 @@ impl<Q: Pending + Default> Orloj<Q> {
         let m = &mut self.models[model];
         if m.learner.measured(app, alone) >= self.config.relearn_every {
             m.learner.renew(&mut m.profile);
-            m.tables = m.build_tables(&self.config);
+            m.tables = tables::tables(&self.config, &m.profile, &m.sizes);
         }
     }
 }
 
-fn sizes(config: &Config, profile: &ModelProfile) -> Vec<u32> {
-    let all = profile.sizes_within(Span::MAX, config.max_batch);
-    let seed = profile.law.batch(1, profile.shortest_mean());
-    if config.max_exec == Span::ZERO || seed > config.max_exec {
-        return all;
-    }
-    profile.sizes_within(config.max_exec, config.max_batch)
-}
-
-impl<Q> Model<Q> {
+impl Model {
     /// An application without a profile is taken for the mixture: the last table.
     fn table_of(&self, r: &Request) -> usize {
         let app = r.app.index();
         let known = app < self.profile.apps.len() && self.profile.apps[app].is_some();
         if known { app } else { self.tables.len() - 1 }
     }
-
-    /// Tables by application, and the mixture's as the last.
-    fn build_tables(&self, config: &Config) -> Vec<AppTables> {
-        let mixture = self.profile.mixture();
-        let laws = self.profile.apps.iter().map(|app| app.as_ref().map_or(&mixture, |a| &a.law));
-        laws.chain(std::iter::once(&mixture))
-            .map(|law| {
-                let batches: Vec<Histogram> =
-                    self.sizes.iter().map(|&k| self.batch_law(law, &mixture, k)).collect();
-                AppTables {
-                    estimates: batches.iter().map(|b| estimate(b, config.estimate)).collect(),
-                    scores: batches.iter().map(|b| ScoreTable::new(b, config.b_per_ms)).collect(),
-                }
-            })
-            .collect()
-    }
-
-    /// The law of a batch of k: one request of `own`, the others of the mixture (Eq. 7 to 9).
-    fn batch_law(&self, own: &Histogram, mixture: &Histogram, k: u32) -> Histogram {
-        match self.profile.law.linear_in_longest(k) {
-            Some((a, b)) => own.max_with(&[(mixture, k - 1)]).affine(a, b),
-            None => Histogram::constant(self.profile.law.batch(k, Span::ZERO)),
-        }
-    }
-}
-
-fn estimate(law: &Histogram, by: Estimate) -> Span {
-    Span::from_ns_f64(match by {
-        Estimate::Mean => law.mean_ns(),
-        Estimate::Quantile(q) => law.quantile_ns(q),
-    })
 }
 
 /// Reasons.
-impl<Q: Pending> Model<Q> {
+impl Model {
     /// Why a request is in no queue any more.
     fn loss(&self, now: Time, request: Option<&Request>) -> String {
         let Some(r) = request else { return "it can be in time in no batch any more".to_string() };
@@ -401,7 +223,7 @@ impl<Q: Pending> Model<Q> {
             text += &format!("; too few for {unfilled}");
         }
         out.why_all(batch, || text);
-        self.pending.left_out(chosen, &mut |id, in_queue| {
+        self.pending.left_out(chosen, |id, in_queue| {
             out.why(id, || match in_queue {
                 true => format!("left out of a batch of {k}: others have higher scores"),
                 false => format!("left out of a batch of {k}: it would be late in it"),
@@ -410,26 +232,19 @@ impl<Q: Pending> Model<Q> {
     }
 }
 
-impl<Q: Pending + Default> Policy for Orloj<Q> {
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Orloj::new(self, profiles))
+    }
+}
+
+impl Policy for Orloj {
     fn name(&self) -> String {
-        let Config { estimate, order, b_per_ms, max_batch, max_exec, relearn_every } = self.config;
-        let estimate = match estimate {
-            Estimate::Mean => "mean".to_string(),
-            Estimate::Quantile(q) => format!("quantile,quantile={q}"),
-        };
-        let order = match order {
-            SizeOrder::Descending => "descending",
-            SizeOrder::Ascending => "ascending",
-        };
-        format!(
-            "orloj[estimate={estimate},order={order},b_per_ms={b_per_ms},max_batch={max_batch},\
-             max_exec_ms={},relearn_every={relearn_every}]",
-            max_exec.as_ms_f64()
-        )
+        self.config.name()
     }
 
     fn wants_profiles(&self) -> bool {
-        self.config.relearn_every > 0
+        self.config.needs_profiler()
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {

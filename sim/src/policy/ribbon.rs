@@ -18,11 +18,27 @@
 //! # Differences from the released code
 //! - It advances in steps of 1 ms and rounds service times to ms; ours has no step.
 
+use super::parameters::{About, Build, Parameter, Preset, Settings};
 use super::pool::{IdleList, Pool, PoolChange, Query};
 use super::{Actions, Event, Known, Policy};
 use crate::profile::ModelProfile;
 use crate::time::Time;
 use std::collections::VecDeque;
+
+/// Ribbon's parameters: none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config;
+
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "ribbon",
+        what: "first come, first served on a pool of several kinds, the base kind first",
+        paper: "Ribbon (Li et al., SC 2021), as Kairos, §7 has it",
+    };
+    const PRESETS: &'static [Preset<Config>] =
+        &[Preset { name: "default", what: "it has no parameters", make: || Config }];
+    const PARAMETERS: &'static [Parameter<Config>] = &[];
+}
 
 /// The policy. See the module's text.
 pub struct Ribbon {
@@ -50,9 +66,15 @@ impl Ribbon {
     }
 }
 
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Ribbon::new(profiles))
+    }
+}
+
 impl Policy for Ribbon {
     fn name(&self) -> String {
-        "ribbon".to_string()
+        Config.name()
     }
 
     fn on(&mut self, _now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {

@@ -63,6 +63,7 @@ pub use self::config::{Config, FollowUp, Return};
 use self::gpus::{Batch, Gpus};
 use self::queue::{Queue, Queues, Waiting};
 use super::free_devices::did_not_run;
+use super::parameters::{Build, Settings};
 use super::{Actions, Event, Exec, Known, Outcome, Policy};
 use crate::cluster::Change;
 use crate::profile::ModelProfile;
@@ -294,6 +295,12 @@ impl Shepherd {
             Some(stopped) => self.stopped(now, gpu, &stopped, outcome, out),
             None => self.ended(now, gpu, outcome, out),
         }
+    }
+}
+
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Shepherd::new(self, profiles))
     }
 }
 

@@ -7,19 +7,20 @@
 //! becomes free takes the candidate that must start soonest.
 //!
 //! ```text
-//! candidate of a model:        (when a request comes, a batch is sent, or a candidate fails)
-//!     B <- gather;  d <- earliest deadline in B;  b <- |B|;  L <- d_ctrl + d_data b
-//!     exec  <- max(now + L, d - J - l(b+1) - d_data)
+//! UpdateCandidate(M):    (Alg. 1 and Fig. 18)
+//!     B <- GetBatch(Q_M);  d <- earliest deadline in B;  b <- |B|;  L <- d_ctrl + d_data b
+//!     exec   <- max(now + L, d - J - l(b+1) - d_data)
 //!     latest <- d - l(b)
-//!     if B is another batch than before: due at exec - L, and no longer schedulable
-//! when a candidate is due:     if a GPU is free by exec: dispatch to it, else it is schedulable
-//! just after latest - L:       the candidate has failed: make another
-//! when the first free GPU is free in max L of the schedulable candidates:
+//!     if B is another batch than before: its model timer is exec - L, it is not schedulable any more
+//! OnNewRequest(r):       enqueue r to Q_M;  UpdateCandidate(M)
+//! OnModelTimer(M):       if a GPU is free by exec: Dispatch(M, it), else the candidate is schedulable
+//!     just after latest - L it has failed: UpdateCandidate(M)
+//! OnGpuTimer(G):         G, the first free GPU, is free in max L of the schedulable candidates:
 //!     those with latest < G.free are no longer schedulable
-//!     dispatch the one with the smallest latest
-//! dispatch of a model to G:
-//!     make its candidate anew, for a start no earlier than G.free;  send it for exec
-//!     G.free <- exec + l(b);  make the next candidate
+//!     Dispatch(the one with the smallest latest, G)
+//! Dispatch(M, G):
+//!     UpdateCandidate(M) for a start no earlier than G.free;  send it for exec
+//!     G.free <- exec + l(b);  UpdateCandidate(M)
 //! ```
 //!
 //! How a batch is gathered is told in `queue`, the target for its size in `target`.
@@ -34,8 +35,20 @@
 //! # Differences from the paper
 //! - Comparisons are those of Fig. 18, which are not strict. Those of Algorithm 1 are, and contradict
 //!   Figs. 4 and 5, where a GPU takes the next batch at the very instant at which it becomes free.
-//! - GPUs' free times are believed, not reported (so is Fig. 18); see the last point below.
-//! - No auto-scaling and no partitions (§3.5, §4.4): GPUs come and go as the scenario says.
+//! - GPUs' free times are believed, not reported (so is Fig. 18). But a result that contradicts the
+//!   belief corrects it, both ways.
+//! - `exec` has J and one more d_data, and a candidate is made anew just after `latest - L`, as
+//!   released. Fig. 18 has neither; its only other timer is that of the batch's deadline.
+//! - An empty grant, when no batch can be made for the GPU any more, leaves the GPU's free time as it
+//!   was. Fig. 18 sets it to max(now, G.free), so that an idle GPU counts as free since now, which
+//!   matters for `gpu=earliest-free` alone; released, it is `now`, even if the GPU still runs.
+//! - Fig. 18 does not cancel the timer of a GPU that is granted by OnModelTimer, nor does the released
+//!   code; ours does (see the last point below).
+//! - §3.2 leaves GetBatch open; Algorithm 1's is `gather=head`, the default is the released one.
+//! - ModelThreads and RankThread (§4.2) are one, and their messages take no time.
+//! - Autoscaling (§3.5) is no part of it: [`autoscale`](super::autoscale) goes around any policy.
+//!   Nor is the partition into sub-clusters (§4.4), which is a crate and a command of its own: here
+//!   every GPU runs every model.
 //!
 //! # Differences from the released code (branch `priority`, January 2024)
 //! - An arrival that leaves the batch as it was leaves the candidate where it is. Released, it is
@@ -48,12 +61,12 @@
 //! - The timeout counts from the arrival of the request with the earliest deadline, which is the
 //!   oldest when a model has one SLO; a skipped request is kept in order of deadlines likewise.
 //! - A GPU whose believed free time has passed while its batch still runs is taken for free, as
-//!   released. But a result that contradicts the belief corrects it, both ways.
+//!   released.
 //! - Requests of a batch that was lost with its GPU are queued again; those of a batch that was
 //!   refused for another reason are dropped.
 //! - A batch counts as many items as it has requests.
-//! - A GPU that a candidate takes when it becomes due loses its timer. Released, the timer stays armed:
-//!   when it goes off, the GPU is believed busy beyond every `latest`, so that no candidate is
+//! - A GPU that a candidate takes when it becomes due loses its GPU timer. Released, it stays armed: when
+//!   it goes off, the GPU is believed busy beyond every `latest`, so that no candidate is
 //!   schedulable any more until it is planned anew. That changes some 0.04 % of the batches where
 //!   several models share GPUs and reserves are not 0; `stale_gpu_timer=true` does it.
 
@@ -73,6 +86,7 @@ use self::gpus::Gpus;
 use self::model::{Model, Stage};
 use self::tournament::Tournament;
 use super::free_devices::{device_is_gone, did_not_run};
+use super::parameters::{Build, Settings};
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
 use crate::cluster::{Change, DeviceView};
 use crate::profile::ModelProfile;
@@ -122,14 +136,8 @@ impl Symphony {
         }
     }
 
-    fn enqueue(&mut self, now: Time, request: &Request, out: &mut Actions) {
-        let model = request.model.index();
-        self.models[model].enqueue(&self.config, request);
-        self.refresh(now, model, out);
-    }
-
-    /// Makes a model's candidate anew, and plans it if it is another.
-    fn refresh(&mut self, now: Time, model: usize, out: &mut Actions) {
+    /// UpdateCandidate: makes a model's candidate anew, and sets its timer if it is another.
+    fn update_candidate(&mut self, now: Time, model: usize, out: &mut Actions) {
         let m = &mut self.models[model];
         let candidate = m.make(&self.config, now, Time::ZERO, out);
         let is_lost = self.config.stale_gpu_timer && m.stage == Stage::Missed;
@@ -142,6 +150,87 @@ impl Symphony {
         };
         m.candidate = candidate;
         self.enter(model, stage);
+    }
+
+    /// Dispatch: sends a model's candidate, made anew, to a GPU.
+    fn dispatch(&mut self, now: Time, model: usize, gpu: usize, free: Time, out: &mut Actions) {
+        if self.config.stale_gpu_timer {
+            self.gpus.grant(gpu);
+            match self.gpus.first() {
+                Some(_) => self.set_gpu_timer(),
+                None => self.armed.remove(gpu),
+            }
+        }
+        self.enter(model, Stage::Idle);
+        let m = &mut self.models[model];
+        if let Some(c) = m.make(&self.config, now, free, out) {
+            let start = (now + m.costs.lead(c.size)).max(free).max(c.due);
+            let latency = m.costs.latency(c.size);
+            self.batch.clear();
+            m.queue.take(c.size, &mut self.batch);
+            out.why_all(&self.batch, || m.reason(c, start));
+            let exec = Exec { earliest: start, ..Exec::now(DeviceId(gpu as u32), m.id) };
+            let action = out.exec(exec, &self.batch);
+            self.gpus.sent(gpu, action, start, latency);
+        } else if self.config.stale_gpu_timer {
+            self.gpus.give_back(gpu, free);
+        }
+        m.candidate = None;
+        self.set_gpu_timer();
+        self.update_candidate(now, model, out);
+    }
+
+    /// OnNewRequest. A request whose batch was lost with its GPU is new again.
+    fn on_new_request(&mut self, now: Time, request: &Request, out: &mut Actions) {
+        let model = request.model.index();
+        self.models[model].enqueue(&self.config, request);
+        self.update_candidate(now, model, out);
+    }
+
+    /// OnModelTimer: the candidate is due, or has failed.
+    fn on_model_timer(&mut self, now: Time, model: usize, out: &mut Actions) {
+        let m = &self.models[model];
+        let (Some(c), Stage::Planned(at)) = (m.candidate, m.stage) else {
+            return self.update_candidate(now, model, out);
+        };
+        if at > now || m.fails(c) <= now {
+            return self.update_candidate(now, model, out);
+        }
+        match self.gpus.free_at(now + m.costs.lead(c.size)) {
+            Some((gpu, free)) => self.dispatch(now, model, gpu, free, out),
+            None => self.enter(model, Stage::Waiting),
+        }
+    }
+
+    /// OnGpuTimer: a GPU takes the schedulable candidate that must start soonest.
+    fn on_gpu_timer(&mut self, now: Time, out: &mut Actions) {
+        let (gpu, free) = match self.armed.winner() {
+            Some(gpu) => {
+                self.armed.remove(gpu);
+                (gpu, self.gpus.free(gpu))
+            }
+            None => self.gpus.first().expect("a GPU is due"),
+        };
+        while let Some(model) = self.latest.winner() {
+            if free <= self.latest.min() {
+                return self.dispatch(now, model, gpu, free, out);
+            }
+            self.enter(model, Stage::Missed);
+        }
+    }
+
+    /// Models by number, then the GPU, until nothing is due.
+    fn run_timers(&mut self, now: Time, out: &mut Actions) {
+        loop {
+            if self.due.min() <= now {
+                let model = self.due.winner().expect("one is due");
+                self.on_model_timer(now, model, out);
+            } else if self.gpu_due() <= now {
+                self.on_gpu_timer(now, out);
+            } else {
+                return;
+            }
+        }
     }
 
     /// Moves a model's candidate to another stage.
@@ -159,12 +248,12 @@ impl Symphony {
         m.stage = stage;
         self.due.set(model, m.due());
         if changes {
-            self.arm();
+            self.set_gpu_timer();
         }
     }
 
     /// With `stale_gpu_timer`: sets the timer of the GPU that is free first. The others' stay.
-    fn arm(&mut self) {
+    fn set_gpu_timer(&mut self) {
         if self.config.stale_gpu_timer
             && let Some((gpu, _)) = self.gpus.first()
         {
@@ -186,80 +275,10 @@ impl Symphony {
         }
     }
 
-    fn timer(&mut self, now: Time, out: &mut Actions) {
-        loop {
-            if self.due.min() <= now {
-                let model = self.due.winner().expect("one is due");
-                self.model_due(now, model, out);
-            } else if self.gpu_due() <= now {
-                self.gpu_free(now, out);
-            } else {
-                return;
-            }
-        }
-    }
-
-    fn model_due(&mut self, now: Time, model: usize, out: &mut Actions) {
-        let m = &self.models[model];
-        let (Some(c), Stage::Planned(at)) = (m.candidate, m.stage) else {
-            return self.refresh(now, model, out);
-        };
-        if at > now || m.fails(c) <= now {
-            return self.refresh(now, model, out);
-        }
-        match self.gpus.free_at(now + m.costs.lead(c.size)) {
-            Some((gpu, free)) => self.dispatch(now, model, gpu, free, out),
-            None => self.enter(model, Stage::Waiting),
-        }
-    }
-
-    fn gpu_free(&mut self, now: Time, out: &mut Actions) {
-        let (gpu, free) = match self.armed.winner() {
-            Some(gpu) => {
-                self.armed.remove(gpu);
-                (gpu, self.gpus.free(gpu))
-            }
-            None => self.gpus.first().expect("a GPU is due"),
-        };
-        while let Some(model) = self.latest.winner() {
-            if free <= self.latest.min() {
-                return self.dispatch(now, model, gpu, free, out);
-            }
-            self.enter(model, Stage::Missed);
-        }
-    }
-
-    fn dispatch(&mut self, now: Time, model: usize, gpu: usize, free: Time, out: &mut Actions) {
-        if self.config.stale_gpu_timer {
-            self.gpus.grant(gpu);
-            match self.gpus.first() {
-                Some(_) => self.arm(),
-                None => self.armed.remove(gpu),
-            }
-        }
-        self.enter(model, Stage::Idle);
-        let m = &mut self.models[model];
-        if let Some(c) = m.make(&self.config, now, free, out) {
-            let start = (now + m.costs.lead(c.size)).max(free).max(c.due);
-            let latency = m.costs.latency(c.size);
-            self.batch.clear();
-            m.queue.take(c.size, &mut self.batch);
-            out.why_all(&self.batch, || m.reason(c, start));
-            let exec = Exec { earliest: start, ..Exec::now(DeviceId(gpu as u32), m.id) };
-            let action = out.exec(exec, &self.batch);
-            self.gpus.sent(gpu, action, start, latency);
-        } else if self.config.stale_gpu_timer {
-            self.gpus.give_back(gpu, free);
-        }
-        m.candidate = None;
-        self.arm();
-        self.refresh(now, model, out);
-    }
-
     fn remove(&mut self, device: DeviceId) {
         self.gpus.remove(device);
         self.armed.remove(device.index());
-        self.arm();
+        self.set_gpu_timer();
     }
 
     fn result(&mut self, now: Time, event: &Event<'_>, known: &Known<'_>, out: &mut Actions) {
@@ -269,13 +288,13 @@ impl Symphony {
             self.remove(device);
         }
         self.gpus.ended(now, device, action, outcome);
-        self.arm();
+        self.set_gpu_timer();
         if matches!(outcome, Outcome::Done { .. }) {
             return;
         }
         for request in requests.iter().filter_map(|&id| known.request(id)) {
             if gone {
-                self.enqueue(now, request, out);
+                self.on_new_request(now, request, out);
             } else {
                 out.why(request.id, || did_not_run(outcome));
                 out.end(request.id, Drop::Refused);
@@ -299,6 +318,12 @@ impl Symphony {
     }
 }
 
+impl Build for Config {
+    fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Symphony::new(self, profiles))
+    }
+}
+
 impl Policy for Symphony {
     fn name(&self) -> String {
         self.config.name()
@@ -308,11 +333,11 @@ impl Policy for Symphony {
         match event {
             Event::Arrive(request) => {
                 self.models[request.model.index()].hit(&self.config, now);
-                self.enqueue(now, request, out);
+                self.on_new_request(now, request, out);
             }
             Event::Timer(_) => {
                 self.timer = Time::NEVER;
-                self.timer(now, out);
+                self.run_timers(now, out);
             }
             Event::Result { .. } => self.result(now, &event, known, out),
             Event::Start => {
@@ -322,7 +347,7 @@ impl Policy for Symphony {
             }
             Event::Device(device, Change::Up) => {
                 self.gpus.add(now, device);
-                self.arm();
+                self.set_gpu_timer();
             }
             Event::Device(device, _) => self.remove(device),
             Event::Profiled { .. } => return,

@@ -23,7 +23,9 @@
 //! - Its queues are bounded and turn requests away; ours are not.
 
 use super::free_devices::FreeDevices;
+use super::parameters::{About, Build, Parameter, Preset, Settings, count, flag, ms};
 use super::{Actions, Event, Exec, Known, Policy, TimerKey};
+use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
 use std::collections::VecDeque;
@@ -37,6 +39,34 @@ pub struct Config {
     pub max_wait: Span,
     /// Whether requests whose deadline has passed are dropped when their batch's turn comes.
     pub drop_expired: bool,
+}
+
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "timeout",
+        what: "a batch is ready when it is full or its first request has waited long enough",
+        paper: "TensorFlow Serving (Olston et al., 2017); Symphony, §2.2",
+    };
+    const PRESETS: &'static [Preset<Config>] = &[Preset {
+        name: "default",
+        what: "16 requests or 2 ms: TensorFlow Serving leaves both to its user",
+        make: || Config { max_batch: 16, max_wait: Span::from_ms(2), drop_expired: false },
+    }];
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "the size of a full batch")
+            .from("shared batch scheduler: max_batch_size"),
+        ms(
+            "max_wait_ms",
+            |c: &mut Self| &mut c.max_wait,
+            "how long the first request of a batch waits for others",
+        )
+        .from("shared batch scheduler: batch_timeout_micros"),
+        flag(
+            "drop_expired",
+            |c: &mut Self| &mut c.drop_expired,
+            "whether a request whose deadline has passed is dropped when its batch's turn comes",
+        ),
+    ];
 }
 
 #[derive(Default)]
@@ -125,11 +155,15 @@ impl Timeout {
     }
 }
 
+impl Build for Config {
+    fn build(self, _: &[ModelProfile], _: u64) -> Box<dyn Policy> {
+        Box::new(Timeout::new(self))
+    }
+}
+
 impl Policy for Timeout {
     fn name(&self) -> String {
-        let Config { max_batch, max_wait, drop_expired } = self.config;
-        let max_wait = max_wait.as_ms_f64();
-        format!("timeout[max_batch={max_batch},max_wait_ms={max_wait},drop_expired={drop_expired}]")
+        self.config.name()
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {

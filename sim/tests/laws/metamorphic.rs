@@ -1,6 +1,6 @@
 //! Laws about two runs: what a change of units, of names or of the date may not change.
 
-use super::harness::{Impatient, Loss};
+use super::harness::{Impatient, Loss, WHOLE};
 use orrery_sim::cluster::{Change, DeviceSpec};
 use orrery_sim::core::{Delays, DeviceChange};
 use orrery_sim::delay::DelayLaw;
@@ -14,7 +14,11 @@ use orrery_sim::request::{AppId, Arrival, DeviceId, End, ModelId, Request, VecSo
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 
-const N: u64 = if cfg!(debug_assertions) { 5_000 } else { 50_000 };
+const N: u64 = match (WHOLE, cfg!(debug_assertions)) {
+    (true, _) => 50_000,
+    (false, false) => 15_000,
+    (false, true) => 5_000,
+};
 const MODELS: u32 = 4;
 const APPS: u32 = 5;
 

@@ -21,7 +21,7 @@ pub struct ScenarioFile {
     pub seed: u64,
     /// The policies to compare, each `NAME` or `NAME[key=value,...]`; `--policy` replaces them.
     #[serde(default)]
-    #[schemars(!default)]
+    #[schemars(!default, schema_with = "crate::policies::list_schema")]
     pub policies: Vec<String>,
     /// Keep every latency; otherwise quantiles are at most 0.1 % too large.
     #[serde(default)]

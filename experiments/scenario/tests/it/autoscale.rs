@@ -1,7 +1,7 @@
 //! `[autoscale]` through a scenario: devices come and go, and no request is lost by it.
 
 use crate::base::NAME;
-use orrery_scenario::policy_spec::NAMES;
+use orrery_scenario::policies;
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::audit::audit;
 use orrery_sim::cluster::Change;
@@ -106,7 +106,7 @@ fn no_policy_sends_work_to_a_device_that_goes_and_no_request_is_lost_by_it() {
         "shepherd[expired_head_bug=false]",
         "shepherd[preset=paper]",
     ];
-    for policy in NAMES.into_iter().chain(presets) {
+    for policy in policies::all().map(|t| t.about.name).chain(presets) {
         let records = records(&text, policy);
         let gone = |r: &&Record| matches!(r, Record::Device { change: Change::Down, .. });
         let gone = records.iter().filter(gone).count();

@@ -7,6 +7,7 @@ mod errors;
 mod errors_load;
 mod examples;
 mod loads;
+mod policies;
 mod pools;
 mod properties;
 mod rates;

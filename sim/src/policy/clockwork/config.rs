@@ -1,5 +1,8 @@
 //! Clockwork's parameters. What they do is in the policy.
 
+use crate::policy::parameters::{
+    About, Parameter, Preset, Settings, Words, count, ms, seconds, word,
+};
 use crate::profile::ModelProfile;
 use crate::time::Span;
 
@@ -14,6 +17,18 @@ pub enum Estimator {
     StaticMean,
 }
 
+impl Words for Estimator {
+    const WORDS: &'static [(&'static str, Estimator, &'static str)] = &[
+        (
+            "p99-of-10",
+            Estimator::P99Of10,
+            "the 0.99 quantile of the last ten, interpolated between the two largest",
+        ),
+        ("window-mean", Estimator::WindowMean, "the mean of the last ten"),
+        ("static-mean", Estimator::StaticMean, "the profile's mean, never corrected"),
+    ];
+}
+
 /// Which batch sizes a model has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sizes {
@@ -21,6 +36,13 @@ pub enum Sizes {
     Profile,
     /// Every size, as Symphony's authors gave it; what was not measured follows the profile's law.
     All,
+}
+
+impl Words for Sizes {
+    const WORDS: &'static [(&'static str, Sizes, &'static str)] = &[
+        ("profile", Sizes::Profile, "those of its profile, as compiled"),
+        ("all", Sizes::All, "every size, as Symphony's authors gave it (its §5.1)"),
+    ];
 }
 
 /// Clockwork's parameters.
@@ -67,32 +89,9 @@ impl Config {
         }
     }
 
-    /// The policy's name with these parameters.
-    pub(super) fn name(&self) -> String {
-        let estimator = match self.estimator {
-            Estimator::P99Of10 => "p99-of-10",
-            Estimator::WindowMean => "window-mean",
-            Estimator::StaticMean => "static-mean",
-        };
-        let sizes = match self.sizes {
-            Sizes::Profile => "profile",
-            Sizes::All => "all",
-        };
-        let probe = match self.probe {
-            Span::ZERO => String::new(),
-            probe => format!(",probe_s={}", probe.as_secs_f64()),
-        };
-        format!(
-            "clockwork[estimator={estimator},ahead_ms={},width_ms={},buffer_ms={},lead_ms={},\
-             lag_ms={},max_batch={},max_exec_ms={},sizes={sizes}{probe}]",
-            self.ahead.as_ms_f64(),
-            self.width.as_ms_f64(),
-            self.buffer.as_ms_f64(),
-            self.lead.as_ms_f64(),
-            self.lag.as_ms_f64(),
-            self.max_batch,
-            self.max_exec.as_ms_f64()
-        )
+    /// What the paper says and the code does not.
+    pub fn paper() -> Config {
+        Config { ahead: Span::from_ms(5), max_batch: 16, ..Config::released() }
     }
 
     /// The batch sizes of a model, growing; the smallest always stays.
@@ -102,4 +101,70 @@ impl Config {
             Sizes::All => profile.every_size_within(self.max_exec, self.max_batch),
         }
     }
+}
+
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "clockwork",
+        what: "strategies by model and batch size, actions with a window in which they may start",
+        paper: "Clockwork (Gujarati et al., OSDI 2020), §4.5 and §5.3",
+    };
+    const PRESETS: &'static [Preset<Config>] = &[
+        Preset {
+            name: "released",
+            what: "what the authors' code (INFER5) does with its defaults",
+            make: Config::released,
+        },
+        Preset {
+            name: "paper",
+            what: "5 ms of work ahead and batches of up to 16; the rest as released",
+            make: Config::paper,
+        },
+    ];
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        word(
+            "estimator",
+            |c: &mut Self| &mut c.estimator,
+            "how the duration of a batch is estimated",
+        )
+        .from("released: sliding_window.h"),
+        ms(
+            "ahead_ms",
+            |c: &mut Self| &mut c.ahead,
+            "work is issued while less than this is outstanding",
+        )
+        .from("§5.3: 5 ms; released: controller.cpp, schedule_ahead"),
+        ms(
+            "width_ms",
+            |c: &mut Self| &mut c.width,
+            "a batch may start this long after its expected start",
+        )
+        .from("released: controller.cpp, latest_delta"),
+        ms("buffer_ms", |c: &mut Self| &mut c.buffer, "taken off the SLO")
+            .from("released: infer5_scheduler.h"),
+        ms("lead_ms", |c: &mut Self| &mut c.lead, "a new action leads by this")
+            .from("released: infer5_scheduler.h, future"),
+        ms(
+            "lag_ms",
+            |c: &mut Self| &mut c.lag,
+            "an action overdue by more than this is believed to end now",
+        )
+        .from("released: infer5_scheduler.h"),
+        count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "the largest batch")
+            .from("§5.1: 16; released (INFER5): controller.cpp"),
+        ms(
+            "max_exec_ms",
+            |c: &mut Self| &mut c.max_exec,
+            "a size whose seed profile exceeds this is not served, but for the smallest",
+        )
+        .from("released: controller.cpp"),
+        word("sizes", |c: &mut Self| &mut c.sizes, "which batch sizes there are, up to max_batch"),
+        seconds(
+            "probe_s",
+            |c: &mut Self| &mut c.probe,
+            "a size that was not measured for so long is believed to take its seed again; 0: never",
+        )
+        .quiet()
+        .from("ours: neither paper nor code has it"),
+    ];
 }

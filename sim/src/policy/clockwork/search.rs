@@ -1,15 +1,10 @@
 //! Clockwork's search for the next batch of a device.
 
 use super::super::Actions;
-use super::Clockwork;
+use super::state::Clockwork;
 use super::strategies::{LAST, Rank};
 use crate::time::Time;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-/// The models that a search has met: the rank of their next strategy, and once a model was looked at,
-/// the size that it can fill.
-pub(super) type Met = BinaryHeap<Reverse<(Rank, Option<usize>)>>;
 
 impl Clockwork {
     /// Tries a device's strategies in order of rank until one is valid: the model and the size of its

@@ -11,6 +11,8 @@
 
 use super::sorted::Sorted;
 use crate::time::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Where a strategy stands among those of all models: by `latest`, then by model. Those of one model
 /// with equal `latest` need no order, because a model tries all its valid ones at once.
@@ -18,6 +20,10 @@ pub(super) type Rank = (Time, usize);
 
 /// After every strategy: a search that found none.
 pub(super) const LAST: Rank = (Time::NEVER, usize::MAX);
+
+/// The models that a search has met: the rank of their next strategy, and once a model was looked at,
+/// the size that it can fill.
+pub(super) type Met = BinaryHeap<Reverse<(Rank, Option<usize>)>>;
 
 /// To run a batch of one size of a model.
 #[derive(Clone, Copy)]

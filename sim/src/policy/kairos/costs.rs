@@ -1,7 +1,7 @@
-//! What a pair of a query and an instance costs: Kairos's parameters, Eq. 5 and Eq. 8.
+//! What a pair of a query and an instance costs: Eq. 5 and Eq. 8.
 
+use super::config::{Config, Penalty};
 use crate::matching::COST_MAX;
-use crate::policy::pool::Learn;
 use crate::request::RequestId;
 use crate::rng::{fnv1a, keyed_uniform};
 use crate::time::{NS_PER_MS, Span, Time};
@@ -13,110 +13,7 @@ const MARGIN_COST: Span = Span::from_ms(500);
 /// Released code: what a pair costs that breaks the QoS.
 const QOS_COST: Span = Span::from_ms(1_000);
 
-/// Which queries are matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rows {
-    /// All that wait (paper).
-    All,
-    /// The oldest, twice as many as there are instances (released code).
-    TwiceInstances,
-}
-
-/// What a pair costs that violates the QoS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Penalty {
-    /// `C_j 10 T_qos`, for a query that is late already too (Eq. 8).
-    TenQos,
-    /// 1000 ms, or 500 ms if only the margin is broken, whatever C_j is; a query that is late already
-    /// costs what any other does (released code).
-    Constants,
-}
-
-/// The order of the columns, by which ties are broken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ties {
-    /// Idle instances first, by the list, then the busy ones by the instant at which they are to be
-    /// free: of equal sums, the oldest query is served at once.
-    IdleFirst,
-    /// The list's order for all, as the released code has its columns.
-    Listed,
-}
-
-/// Kairos's parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// Where latencies are known from.
-    pub learn: Learn,
-    /// Which queries are matched.
-    pub rows: Rows,
-    /// What a pair costs that violates the QoS.
-    pub penalty: Penalty,
-    /// The order of the columns.
-    pub ties: Ties,
-    /// Whether C_j is rounded to hundredths, rather than ten-thousandths.
-    pub hundredths: bool,
-    /// Whether the profile's latencies are rounded to whole ms.
-    pub whole_ms: bool,
-    /// 1 - xi: the share of the QoS that is kept as a margin (§5.1 "Remarks").
-    pub margin: f64,
-    /// Standard deviation of the error of each prediction, as a share of it (paper, Fig. 16b); 0 for
-    /// none.
-    pub noise: f64,
-}
-
 impl Config {
-    /// As the paper's text has it.
-    pub fn paper() -> Config {
-        Config {
-            learn: Learn::Online,
-            rows: Rows::All,
-            penalty: Penalty::TenQos,
-            ties: Ties::IdleFirst,
-            hundredths: false,
-            whole_ms: false,
-            margin: 0.02,
-            noise: 0.0,
-        }
-    }
-
-    /// As the released code has it: `kairos_query_distributor.py`.
-    pub fn released() -> Config {
-        Config {
-            learn: Learn::Offline,
-            rows: Rows::TwiceInstances,
-            penalty: Penalty::Constants,
-            ties: Ties::IdleFirst,
-            hundredths: true,
-            whole_ms: true,
-            margin: 0.02,
-            noise: 0.0,
-        }
-    }
-
-    pub(super) fn name(&self) -> String {
-        let learn = match self.learn {
-            Learn::Offline => "offline",
-            Learn::Online => "online",
-        };
-        let rows = match self.rows {
-            Rows::All => "all",
-            Rows::TwiceInstances => "twice",
-        };
-        let penalty = match self.penalty {
-            Penalty::TenQos => "ten-qos",
-            Penalty::Constants => "constants",
-        };
-        let ties = match self.ties {
-            Ties::IdleFirst => "idle-first",
-            Ties::Listed => "listed",
-        };
-        let Config { hundredths, whole_ms, margin, noise, .. } = self;
-        format!(
-            "kairos[learn={learn},rows={rows},penalty={penalty},ties={ties},hundredths={hundredths},\
-             whole_ms={whole_ms},margin={margin},noise={noise}]"
-        )
-    }
-
     /// A profile's latency as it is believed.
     pub(super) fn rounded(&self, mean: Span) -> Span {
         if !self.whole_ms {

@@ -1,6 +1,9 @@
 //! The parameters of Nexus on a cluster.
 
 use crate::policy::early_drop::DropRule;
+use crate::policy::parameters::{
+    About, Parameter, Preset, Settings, Words, count, count_or, ms, number, us, word,
+};
 use crate::time::Span;
 
 /// When plans are made.
@@ -14,6 +17,14 @@ pub enum Planning {
     Full,
 }
 
+impl Words for Planning {
+    const WORDS: &'static [(&'static str, Planning, &'static str)] = &[
+        ("dynamic", Planning::Dynamic, "each epoch, from the measured rates"),
+        ("static", Planning::Static, "once, for the largest load in given proportions that fits"),
+        ("full", Planning::Full, "once: each GPU runs one model with its full batch"),
+    ];
+}
+
 /// How a plan is made from rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
@@ -23,6 +34,13 @@ pub enum Packing {
     Squishy,
 }
 
+impl Words for Packing {
+    const WORDS: &'static [(&'static str, Packing, &'static str)] = &[
+        ("adjust", Packing::Adjust, "from the plan that is there; largest rate first"),
+        ("squishy", Packing::Squishy, "anew; residual loads by falling occupancy"),
+    ];
+}
+
 /// Which frontend a request comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deal {
@@ -30,6 +48,13 @@ pub enum Deal {
     RoundRobin,
     /// By a number that depends on the request's id alone.
     Random,
+}
+
+impl Words for Deal {
+    const WORDS: &'static [(&'static str, Deal, &'static str)] = &[
+        ("round-robin", Deal::RoundRobin, "they take turns by arrival"),
+        ("random", Deal::Random, "by a number that depends on the request's id alone"),
+    ];
 }
 
 /// The parameters.
@@ -101,45 +126,92 @@ impl Config {
             ..Config::released()
         }
     }
+}
 
-    /// The longest time until a plan is made from measured rates; `None` when none ever is.
-    pub fn replans_within(&self) -> Option<Span> {
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "nexus-cluster",
+        what: "Nexus on a cluster; squishy bin packing, frontends, epochs",
+        paper: "Nexus (Shen et al., SOSP 2019), §6.1 and §6.3; Symphony, §2.2 and §5",
+    };
+    const PRESETS: &'static [Preset<Config>] = &[
+        Preset {
+            name: "released",
+            what: "what the authors' code does with its defaults, but for the idle loop",
+            make: Config::released,
+        },
+        Preset { name: "paper", what: "what the paper's text says", make: Config::paper },
+    ];
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        word("plan", |c: &mut Self| &mut c.planning, "when plans are made")
+            .from("§6.1; static plans: Symphony, §5"),
+        word("packing", |c: &mut Self| &mut c.packing, "how a plan is made from rates")
+            .from("§6.1; released: scheduler.cpp"),
+        number(
+            "skew",
+            0.0..=10.0,
+            |c: &mut Self| Some(&mut c.skew),
+            "the rates of plan=static fall as 1/rank^skew; 0 makes them equal",
+        ),
+        ms("beacon_ms", |c: &mut Self| &mut c.beacon, "how often rates are reported")
+            .positive()
+            .from("released: scheduler.cpp"),
+        ms("epoch_ms", |c: &mut Self| &mut c.epoch, "how often a plan is made")
+            .positive()
+            .from("§6.1: 10 s; released: scheduler.cpp"),
+        ms(
+            "early_ms",
+            |c: &mut Self| &mut c.early,
+            "how soon after a plan the next may follow when a rate has moved",
+        )
+        .positive()
+        .from("released: scheduler.cpp"),
+        count("history", |c: &mut Self| Some(&mut c.history), "beacons before the first plan")
+            .from("released: scheduler.cpp"),
+        ms(
+            "margin_ms",
+            |c: &mut Self| &mut c.margin,
+            "taken off the SLO for the network in a full batch",
+        )
+        .from("released: model_db.h"),
+        number(
+            "std_factor",
+            0.0..=10.0,
+            |c: &mut Self| Some(&mut c.std_factor),
+            "standard deviations added to a profile's mean",
+        )
+        .from("released: model_db.cpp"),
+        number(
+            "profile_factor",
+            0.01..=100.0,
+            |c: &mut Self| Some(&mut c.profile_factor),
+            "factor on the profile; Symphony's Nexus has 1",
+        ),
+        count_or(
+            "batch",
+            "plan",
+            |c: &mut Self| &mut c.batch,
+            "the batch size on every GPU; `plan` plans it",
+        )
+        .from("§6.1"),
+        word("drop", |c: &mut Self| &mut c.drop, "what is dropped when a batch is formed")
+            .from("§6.3; released: model_exec.cpp"),
+        count(
+            "frontends",
+            |c: &mut Self| Some(&mut c.frontends),
+            "each with a round robin of its own",
+        ),
+        word("deal", |c: &mut Self| &mut c.deal, "which frontend a request comes to"),
+        us(
+            "poll_us",
+            |c: &mut Self| &mut c.poll,
+            "how often an idle GPU looks at its queues; 0: at once",
+        )
+        .from("released: 50, fake_nexus_backend.cpp"),
+    ];
+
+    fn epoch(&self) -> Option<Span> {
         let history = self.beacon * u64::from(self.history);
         (self.planning == Planning::Dynamic).then(|| self.epoch.max(history))
-    }
-
-    /// The policy's name with all its parameters.
-    pub(super) fn name(&self) -> String {
-        let c = *self;
-        let planning = match c.planning {
-            Planning::Dynamic => "dynamic",
-            Planning::Static => "static",
-            Planning::Full => "full",
-        };
-        let packing = match c.packing {
-            Packing::Adjust => "adjust",
-            Packing::Squishy => "squishy",
-        };
-        let deal = match c.deal {
-            Deal::RoundRobin => "round-robin",
-            Deal::Random => "random",
-        };
-        let batch = c.batch.map_or("plan".to_string(), |b| b.to_string());
-        format!(
-            "nexus-cluster[plan={planning},packing={packing},skew={},beacon_ms={},epoch_ms={},\
-             early_ms={},history={},margin_ms={},std_factor={},profile_factor={},batch={batch},\
-             drop={},frontends={},deal={deal},poll_us={}]",
-            c.skew,
-            c.beacon.as_ms_f64(),
-            c.epoch.as_ms_f64(),
-            c.early.as_ms_f64(),
-            c.history,
-            c.margin.as_ms_f64(),
-            c.std_factor,
-            c.profile_factor,
-            c.drop.word(),
-            c.frontends,
-            c.poll.ns() as f64 / 1e3,
-        )
     }
 }

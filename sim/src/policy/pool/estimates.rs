@@ -3,6 +3,7 @@
 //!
 //! It is never the truth; that is the driver's.
 
+use crate::policy::parameters::Words;
 use crate::profile::{KindsProfile, ModelProfile};
 use crate::request::SIZE_MAX;
 use crate::time::Span;
@@ -18,6 +19,13 @@ pub enum Learn {
     /// The queries served: for a size that was served its mean, else a least-squares line through all
     /// (paper, §5.1). The line through one size is flat; before any query the estimate is zero.
     Online,
+}
+
+impl Words for Learn {
+    const WORDS: &'static [(&'static str, Learn, &'static str)] = &[
+        ("offline", Learn::Offline, "the profile's mean of each size, before the run"),
+        ("online", Learn::Online, "the queries served: a size's mean, else a line through all"),
+    ];
 }
 
 /// Estimates by model, kind and size.

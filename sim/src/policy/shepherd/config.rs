@@ -1,5 +1,8 @@
 //! Shepherd's parameters. What they do is in the policy.
 
+use crate::policy::parameters::{
+    About, Parameter, Preset, Settings, Words, count, flag, ms, number, word,
+};
 use crate::time::Span;
 
 /// For which model the arrival's loop is repeated after a preemption.
@@ -11,6 +14,13 @@ pub enum FollowUp {
     Preempted,
 }
 
+impl Words for FollowUp {
+    const WORDS: &'static [(&'static str, FollowUp, &'static str)] = &[
+        ("new", FollowUp::New, "the new batch's"),
+        ("preempted", FollowUp::Preempted, "that of the requests that returned"),
+    ];
+}
+
 /// When the requests of a batch that is stopped are in their queue again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Return {
@@ -18,6 +28,17 @@ pub enum Return {
     AtOnce,
     /// When the device reports that it has stopped.
     OnReport,
+}
+
+impl Words for Return {
+    const WORDS: &'static [(&'static str, Return, &'static str)] = &[
+        (
+            "at-once",
+            Return::AtOnce,
+            "with the decision, so that GPUs that come later in the same loop see them",
+        ),
+        ("on-report", Return::OnReport, "when the device reports that it has stopped"),
+    ];
 }
 
 /// Shepherd's parameters.
@@ -61,22 +82,63 @@ impl Config {
         let released = Config::released();
         Config { factor: 3.0, ctrl, data, follow_up, returns, expired_head_bug, ..released }
     }
+}
 
-    /// The policy's name with these parameters.
-    pub(super) fn name(&self) -> String {
-        let Config { factor, ctrl, data, expired_head_bug, max_batch, .. } = self;
-        let follow_up = match self.follow_up {
-            FollowUp::New => "new",
-            FollowUp::Preempted => "preempted",
-        };
-        let returns = match self.returns {
-            Return::AtOnce => "at-once",
-            Return::OnReport => "on-report",
-        };
-        let (ctrl, data) = (ctrl.as_ms_f64(), data.as_ms_f64());
-        format!(
-            "shepherd[factor={factor},ctrl_ms={ctrl},data_ms={data},follow_up={follow_up},\
-             return={returns},expired_head_bug={expired_head_bug},max_batch={max_batch}]"
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "shepherd",
+        what: "the largest batch first, with preemption",
+        paper: "Shepherd's Flex (Zhang et al., NSDI 2023), as Symphony, §2.2 and §5 has it",
+    };
+    const PRESETS: &'static [Preset<Config>] = &[
+        Preset {
+            name: "released",
+            what: "what Symphony's authors released, its fault with an expired head included",
+            make: Config::released,
+        },
+        Preset {
+            name: "paper",
+            what: "what the paper says; the network's delays are the scenario's",
+            make: Config::paper,
+        },
+    ];
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        // A batch that is stopped for one of its own size could be stopped for ever.
+        number(
+            "factor",
+            1.01..=1e6,
+            |c: &mut Self| Some(&mut c.factor),
+            "a batch is stopped for one so many times its size",
         )
-    }
+        .from("Shepherd: 3; released: flex_scheduler.cpp"),
+        ms("ctrl_ms", |c: &mut Self| &mut c.ctrl, "delay of a decision")
+            .from("released: flex_scheduler.cpp, 25 us"),
+        ms("data_ms", |c: &mut Self| &mut c.data, "delay of each request's input")
+            .from("released: flex_scheduler.cpp, 75 us"),
+        word(
+            "follow_up",
+            |c: &mut Self| &mut c.follow_up,
+            "for which model the arrival's loop is repeated after a preemption",
+        )
+        .from("Shepherd's pseudo-code: preempted; released: flex_scheduler.cpp"),
+        word(
+            "return",
+            |c: &mut Self| &mut c.returns,
+            "when stopped requests are in their queue again",
+        )
+        .from("released: flex_scheduler.cpp"),
+        flag(
+            "expired_head_bug",
+            |c: &mut Self| &mut c.expired_head_bug,
+            "whether an expired head blocks its model",
+        )
+        .from("released: flex_scheduler.cpp"),
+        count(
+            "max_batch",
+            |c: &mut Self| Some(&mut c.max_batch),
+            "the most requests of a batch; no more than the profile has measured",
+        )
+        .from("released: sleep_profile.h"),
+    ];
+    const PREEMPTS: bool = true;
 }

@@ -1,5 +1,8 @@
 //! Symphony's parameters, its presets and its name.
 
+use crate::policy::parameters::{
+    About, Parameter, Preset, Settings, Words, count, flag, ms, number, word,
+};
 use crate::time::Span;
 
 /// Which requests make the batch.
@@ -11,6 +14,18 @@ pub enum Gather {
     Head,
     /// As the window, but nothing is dropped: late requests are served first.
     Fcfs,
+}
+
+impl Words for Gather {
+    const WORDS: &'static [(&'static str, Gather, &'static str)] = &[
+        (
+            "window-drop",
+            Gather::WindowDrop,
+            "heads are passed over that would make the batch smaller than the target",
+        ),
+        ("head", Gather::Head, "the largest batch from the head of the queue"),
+        ("fcfs", Gather::Fcfs, "as the window, but nothing is dropped: late requests come first"),
+    ];
 }
 
 /// When a candidate becomes due.
@@ -26,6 +41,15 @@ pub enum Dispatch {
     Timeout(f64),
 }
 
+impl Words for Dispatch {
+    const WORDS: &'static [(&'static str, Dispatch, &'static str)] = &[
+        ("frontrun", Dispatch::Frontrun, "when one more request would no longer fit"),
+        ("eager", Dispatch::Eager, "at once"),
+        ("latest", Dispatch::Latest, "when it must start"),
+        ("timeout", Dispatch::Timeout(0.0), "a share of the SLO after its first request came"),
+    ];
+}
+
 /// Which GPU a due candidate takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
@@ -33,6 +57,13 @@ pub enum Choice {
     EarliestFree,
     /// The free one with the smallest id (paper, Algorithm 1).
     SmallestId,
+}
+
+impl Words for Choice {
+    const WORDS: &'static [(&'static str, Choice, &'static str)] = &[
+        ("earliest-free", Choice::EarliestFree, "the one that has been free for longest"),
+        ("smallest-id", Choice::SmallestId, "the free one with the smallest id"),
+    ];
 }
 
 /// Symphony's parameters.
@@ -98,37 +129,79 @@ impl Config {
     pub fn without_reserves(self) -> Config {
         Config { ctrl: Span::ZERO, data: Span::ZERO, resp: Span::ZERO, ..self }
     }
+}
 
-    /// The policy's name with all of them.
-    pub(super) fn name(&self) -> String {
-        let c = self;
-        let gather = match c.gather {
-            Gather::WindowDrop => "window-drop",
-            Gather::Head => "head",
-            Gather::Fcfs => "fcfs",
-        };
-        let dispatch = match c.dispatch {
-            Dispatch::Frontrun => "frontrun".to_string(),
-            Dispatch::Eager => "eager".to_string(),
-            Dispatch::Latest => "latest".to_string(),
-            Dispatch::Timeout(percent) => format!("timeout,timeout_pct={percent}"),
-        };
-        let gpu = match c.gpu {
-            Choice::EarliestFree => "earliest-free",
-            Choice::SmallestId => "smallest-id",
-        };
-        let stale = if c.stale_gpu_timer { ",stale_gpu_timer=true" } else { "" };
-        format!(
-            "symphony[gather={gather},dispatch={dispatch},gpu={gpu},ctrl_ms={},data_ms={},\
-             resp_ms={},jitter_ms={},margin_ms={},sample_ms={},window={},max_batch={}{stale}]",
-            c.ctrl.as_ms_f64(),
-            c.data.as_ms_f64(),
-            c.resp.as_ms_f64(),
-            c.jitter.as_ms_f64(),
-            c.margin.as_ms_f64(),
-            c.sample.as_ms_f64(),
-            c.window,
-            c.max_batch
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "symphony",
+        what: "deferred batches; models and GPUs find each other at the last useful moment",
+        paper: "Symphony (Chen et al., arXiv 2308.07470v2, 2024), §3.2 and App. D",
+    };
+    const PRESETS: &'static [Preset<Config>] = &[
+        Preset {
+            name: "released",
+            what: "branch `priority` with its defaults, but for the timer that it forgets",
+            make: Config::released,
+        },
+        Preset {
+            name: "paper",
+            what: "Algorithm 1, on a network that takes no time",
+            make: Config::paper,
+        },
+    ];
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        word("gather", |c: &mut Self| &mut c.gather, "which requests make the batch")
+            .from("Algorithm 1: head; released: batch_policy.cpp"),
+        word("dispatch", |c: &mut Self| &mut c.dispatch, "when a candidate becomes due")
+            .from("§3.2; released: model_thread.cpp"),
+        number(
+            "timeout_pct",
+            0.0..=100.0,
+            |c: &mut Self| match &mut c.dispatch {
+                Dispatch::Timeout(percent) => Some(percent),
+                _ => None,
+            },
+            "percent of the SLO that a batch waits from the arrival of its first request",
         )
-    }
+        .needs("dispatch", "timeout")
+        .from("Fig. 6b"),
+        word("gpu", |c: &mut Self| &mut c.gpu, "which GPU a due candidate takes")
+            .from("Algorithm 1: smallest-id; Fig. 18 and released: earliest-free"),
+        ms("ctrl_ms", |c: &mut Self| &mut c.ctrl, "a batch is sent this long before its start")
+            .from("App. D, d_ctrl; released: 100 us"),
+        ms("data_ms", |c: &mut Self| &mut c.data, "and this much longer for each request")
+            .from("App. D, d_data; released: 50 us"),
+        ms("resp_ms", |c: &mut Self| &mut c.resp, "taken off the SLO for the answer's way back")
+            .from("released: d_resp, model_thread.cpp"),
+        ms(
+            "jitter_ms",
+            |c: &mut Self| &mut c.jitter,
+            "a candidate is due this much before its moment, for timers that are late",
+        )
+        .from("released: model_thread.cpp"),
+        ms(
+            "margin_ms",
+            |c: &mut Self| &mut c.margin,
+            "taken off half the SLO for the first target",
+        )
+        .from("released: model_db.h"),
+        ms("sample_ms", |c: &mut Self| &mut c.sample, "the length of a sample of the rate")
+            .positive()
+            .from("released: rps_meter.cpp"),
+        count(
+            "window",
+            |c: &mut Self| Some(&mut c.window),
+            "the samples that the rate is a mean of",
+        )
+        .from("released: rps_meter.cpp"),
+        count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "the largest batch")
+            .from("released: sleep_profile.h"),
+        flag(
+            "stale_gpu_timer",
+            |c: &mut Self| &mut c.stale_gpu_timer,
+            "whether a GPU that a due candidate takes keeps the timer it was armed with",
+        )
+        .quiet()
+        .from("released: true, rank_thread.cpp"),
+    ];
 }

@@ -1,0 +1,213 @@
+//! What there is to know of each policy: its presets and parameters, as text for the command line, as
+//! `docs/policies.md`, and as a JSON Schema.
+//!
+//! It says nothing of its own: every word comes from the tables in `sim/src/policy/`.
+
+use crate::error::SpecError;
+use crate::policy_spec::{of, registered};
+use orrery_sim::policy::ALL;
+use orrery_sim::policy::parameters::{Allowed, Row, Table};
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+/// The table of every policy, by name.
+///
+/// ```
+/// let names: Vec<&str> = orrery_scenario::policies::all().map(|t| t.about.name).collect();
+/// assert!(names.contains(&"clockwork") && names.is_sorted());
+/// ```
+pub fn all() -> impl Iterator<Item = Table> {
+    ALL.iter().map(|policy| policy.table())
+}
+
+/// A line for each policy: its name, what it is, its paper.
+pub fn list_text() -> String {
+    let rows = all().map(|t| {
+        let about = t.about;
+        [about.name.to_string(), about.what.to_string(), about.paper.to_string()]
+    });
+    padded(["policy", "what it does", "paper"], rows.collect())
+}
+
+/// A policy's presets and parameters, for reading.
+///
+/// ```
+/// let text = orrery_scenario::policies::policy_text("drs").unwrap();
+/// assert!(text.contains("threshold") && text.contains("1 to 4096"));
+/// ```
+///
+/// # Errors
+/// When there is no such policy; the nearest is offered.
+pub fn policy_text(name: &str) -> Result<String, SpecError> {
+    let table = registered(name).map_err(|e| of(name, e))?.table();
+    let about = table.about;
+    let mut text = format!("{}: {}\npaper: {}\n", about.name, about.what, about.paper);
+    let presets = table.presets.iter().enumerate();
+    let presets = presets.map(|(i, (name, what))| {
+        let bare = if i == 0 { " (what a bare name means)" } else { "" };
+        [name.to_string(), format!("{what}{bare}")]
+    });
+    text += &format!("\n{}", padded(["preset", "what it is"], presets.collect()));
+    if !table.rows.is_empty() {
+        let rows = table.rows.iter().map(|row| {
+            [row.name.to_string(), kind(row), defaults(&table, row), range(&row.allowed)]
+        });
+        let rows = padded(["parameter", "type", "default", "allowed"], rows.collect());
+        let mut lines = rows.lines();
+        text += &format!("\n{}\n", lines.next().unwrap_or_default());
+        for (row, line) in table.rows.iter().zip(lines) {
+            text += &format!("{line}\n{}", notes(row));
+        }
+    }
+    let example = example(&table);
+    text += &format!("\nname in results: {}\n", table.name);
+    Ok(text + &format!("example: orrery run scenarios/one-gpu-bert.toml --policy '{example}'\n"))
+}
+
+/// The whole of `docs/policies.md`.
+pub fn reference() -> String {
+    let mut text = String::from(INTRODUCTION);
+    text += "| policy | what it does | paper |\n|---|---|---|\n";
+    for Table { about, .. } in all() {
+        text += &format!("| [`{0}`](#{0}) | {1} | {2} |\n", about.name, about.what, about.paper);
+    }
+    for table in all() {
+        text += &format!("\n## {}\n\n{}.\n", table.about.name, table.about.paper);
+        text += "\n";
+        for (name, what) in &table.presets {
+            text += &format!("- `{name}`: {what}\n");
+        }
+        if !table.rows.is_empty() {
+            text += "\n| parameter | type | default | allowed | meaning | source |\n";
+            text += "|---|---|---|---|---|---|\n";
+        }
+        for row in &table.rows {
+            let cells = [
+                format!("`{}`", row.name),
+                kind(row),
+                defaults(&table, row),
+                range(&row.allowed),
+                meaning(row),
+                row.source.to_string(),
+            ];
+            text += &format!("| {} |\n", cells.join(" | ")).replace("|  |", "| |");
+        }
+        text += &format!("\nIn results: `{}`\n", table.name);
+    }
+    text
+}
+
+const INTRODUCTION: &str = "\
+# Policies and their parameters
+
+<!-- Made from the tables in sim/src/policy/; `ORRERY_UPDATE=1 cargo test -p orrery-scenario policies`
+rewrites it. -->
+
+A policy is written `NAME` or `NAME[key=value,...]`, in `policies` of a scenario and after `--policy`:
+
+```sh
+cargo run --release -- run scenarios/one-gpu-bert.toml --policy 'clockwork[preset=paper,width_ms=5]'
+```
+
+A bare name is the first preset: the system as released, or as published where nothing was released.
+`preset=paper` starts from what the paper's text says, where the two differ. Every other parameter
+changes one value. [`adding-a-policy.md`](adding-a-policy.md) tells how a policy is made; the head of
+each file in `sim/src/policy/` lists where it differs from its paper.
+
+";
+
+/// A policy's text in files: the names that there are, with or without brackets.
+pub fn schema(_: &mut SchemaGenerator) -> Schema {
+    let names: Vec<&str> = ALL.iter().map(|p| p.about.name).collect();
+    let pattern = format!(r"^\s*({})\s*(\[.*\]\s*)?$", names.join("|"));
+    json_schema!({
+        "type": "string",
+        "pattern": pattern,
+        "examples": all().map(|t| t.name).collect::<Vec<_>>(),
+    })
+}
+
+/// A list of policies: [`schema`] of each.
+pub fn list_schema(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "array", "items": schema(generator) })
+}
+
+/// The type, with a time's unit.
+fn kind(row: &Row) -> String {
+    match row.unit {
+        "" => row.allowed.kind().to_string(),
+        unit => format!("{} in {unit}", row.allowed.kind()),
+    }
+}
+
+/// The default of a bare name, and of each preset that has another.
+fn defaults(table: &Table, row: &Row) -> String {
+    let others = table.presets.iter().zip(&row.defaults).filter(|(_, v)| **v != row.defaults[0]);
+    let others = others.map(|((preset, _), value)| format!("; {preset}: {value}"));
+    row.defaults[0].clone() + &others.collect::<String>()
+}
+
+fn range(allowed: &Allowed) -> String {
+    match allowed {
+        Allowed::Count { least, most, or: None } => format!("{least} to {most}"),
+        Allowed::Count { least, most, or: Some(word) } => format!("{word}, {least} to {most}"),
+        Allowed::Number { least, most } | Allowed::Time { least, most } => {
+            format!("{least} to {most}")
+        }
+        Allowed::Flag | Allowed::Words(_) => allowed.to_string(),
+    }
+}
+
+/// The lines below a row: what it is, its source, its words.
+fn notes(row: &Row) -> String {
+    let source = if row.source.is_empty() { String::new() } else { format!(" [{}]", row.source) };
+    let needs = row.needs.map_or(String::new(), |(key, value)| format!("with {key}={value}: "));
+    let mut text = format!("    {needs}{}{source}\n", row.help);
+    if let Allowed::Words(words) = &row.allowed {
+        let width = words.iter().map(|w| w.0.len()).max().unwrap_or(0);
+        for (word, means) in words {
+            text += &format!("      {word:width$}  {means}\n");
+        }
+    }
+    text
+}
+
+/// The same in one cell of Markdown.
+fn meaning(row: &Row) -> String {
+    let needs = row.needs.map_or(String::new(), |(key, value)| format!("with `{key}={value}`: "));
+    let mut text = format!("{needs}{}", row.help);
+    if let Allowed::Words(words) = &row.allowed {
+        let words = words.iter().map(|(word, means)| format!("<br>`{word}`: {means}"));
+        text += &words.collect::<String>();
+    }
+    text.replace('|', "\\|")
+}
+
+/// The policy with one thing changed.
+fn example(table: &Table) -> String {
+    let name = table.about.name;
+    let other = |row: &Row| match &row.allowed {
+        Allowed::Count { most, .. } => {
+            row.defaults[0].parse().map_or(4, |n: u32| (n / 2).clamp(1, *most)).to_string()
+        }
+        Allowed::Words(words) => words.last().map_or("", |w| w.0).to_string(),
+        Allowed::Flag => "true".to_string(),
+        Allowed::Number { least, .. } | Allowed::Time { least, .. } => least.to_string(),
+    };
+    match (table.presets.get(1), table.rows.first()) {
+        (Some((preset, _)), _) => format!("{name}[preset={preset}]"),
+        (None, Some(row)) => format!("{name}[{}={}]", row.name, other(row)),
+        (None, None) => name.to_string(),
+    }
+}
+
+/// Columns, two spaces apart, under their heads.
+fn padded<const N: usize>(heads: [&str; N], rows: Vec<[String; N]>) -> String {
+    let lines: Vec<[String; N]> = std::iter::once(heads.map(str::to_string)).chain(rows).collect();
+    let width = |i: usize| lines.iter().map(|l| l[i].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    let line = |cells: &[String; N]| {
+        let cells = cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}  "));
+        format!("{}\n", cells.collect::<String>().trim_end())
+    };
+    lines.iter().map(line).collect()
+}

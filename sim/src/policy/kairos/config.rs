@@ -1,0 +1,170 @@
+//! Kairos's parameters. What they do is in the policy and in `costs`.
+
+use crate::policy::parameters::{About, Parameter, Preset, Settings, Words, flag, number, word};
+use crate::policy::pool::Learn;
+
+/// Which queries are matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// All that wait (paper).
+    All,
+    /// The oldest, twice as many as there are instances (released code).
+    TwiceInstances,
+}
+
+impl Words for Rows {
+    const WORDS: &'static [(&'static str, Rows, &'static str)] = &[
+        ("all", Rows::All, "all that wait"),
+        ("twice", Rows::TwiceInstances, "the oldest, twice as many as there are instances"),
+    ];
+}
+
+/// What a pair costs that violates the QoS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Penalty {
+    /// `C_j 10 T_qos`, for a query that is late already too (Eq. 8).
+    TenQos,
+    /// 1000 ms, or 500 ms if only the margin is broken, whatever C_j is; a query that is late already
+    /// costs what any other does (released code).
+    Constants,
+}
+
+impl Words for Penalty {
+    const WORDS: &'static [(&'static str, Penalty, &'static str)] = &[
+        ("ten-qos", Penalty::TenQos, "C_j 10 T_qos, for a query that is late already too (Eq. 8)"),
+        (
+            "constants",
+            Penalty::Constants,
+            "1000 ms, or 500 ms if only the margin is broken; none if late already",
+        ),
+    ];
+}
+
+/// The order of the columns, by which ties are broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ties {
+    /// Idle instances first, by the list, then the busy ones by the instant at which they are to be
+    /// free: of equal sums, the oldest query is served at once.
+    IdleFirst,
+    /// The list's order for all, as the released code has its columns.
+    Listed,
+}
+
+impl Words for Ties {
+    const WORDS: &'static [(&'static str, Ties, &'static str)] = &[
+        (
+            "idle-first",
+            Ties::IdleFirst,
+            "idle instances first: of equal sums the oldest query is served at once",
+        ),
+        ("listed", Ties::Listed, "the list's order for all"),
+    ];
+}
+
+/// Kairos's parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Config {
+    /// Where latencies are known from.
+    pub learn: Learn,
+    /// Which queries are matched.
+    pub rows: Rows,
+    /// What a pair costs that violates the QoS.
+    pub penalty: Penalty,
+    /// The order of the columns.
+    pub ties: Ties,
+    /// Whether C_j is rounded to hundredths, rather than ten-thousandths.
+    pub hundredths: bool,
+    /// Whether the profile's latencies are rounded to whole ms.
+    pub whole_ms: bool,
+    /// 1 - xi: the share of the QoS that is kept as a margin (§5.1 "Remarks").
+    pub margin: f64,
+    /// Standard deviation of the error of each prediction, as a share of it (paper, Fig. 16b); 0 for
+    /// none.
+    pub noise: f64,
+}
+
+impl Config {
+    /// As the paper's text has it.
+    pub fn paper() -> Config {
+        Config {
+            learn: Learn::Online,
+            rows: Rows::All,
+            penalty: Penalty::TenQos,
+            ties: Ties::IdleFirst,
+            hundredths: false,
+            whole_ms: false,
+            margin: 0.02,
+            noise: 0.0,
+        }
+    }
+
+    /// As the released code has it: `kairos_query_distributor.py`.
+    pub fn released() -> Config {
+        Config {
+            learn: Learn::Offline,
+            rows: Rows::TwiceInstances,
+            penalty: Penalty::Constants,
+            ties: Ties::IdleFirst,
+            hundredths: true,
+            whole_ms: true,
+            margin: 0.02,
+            noise: 0.0,
+        }
+    }
+}
+
+impl Settings for Config {
+    const ABOUT: About = About {
+        name: "kairos",
+        what: "min-cost matching of queries to instances of several kinds",
+        paper: "Kairos (Li et al., HPDC 2023), §5.1",
+    };
+    const PRESETS: &'static [Preset<Config>] = &[
+        Preset {
+            name: "released",
+            what: "what kairos_query_distributor.py does",
+            make: Config::released,
+        },
+        Preset { name: "paper", what: "what the paper's text says", make: Config::paper },
+    ];
+    const PARAMETERS: &'static [Parameter<Config>] = &[
+        word("learn", |c: &mut Self| &mut c.learn, "where latencies are known from")
+            .from("§5.1: online; released: a table made before"),
+        word("rows", |c: &mut Self| &mut c.rows, "which queries are matched")
+            .from("Eq. 2: all; released: twice"),
+        word("penalty", |c: &mut Self| &mut c.penalty, "what a pair costs that violates the QoS")
+            .from("Eq. 8: ten-qos; released: constants"),
+        word(
+            "ties",
+            |c: &mut Self| &mut c.ties,
+            "the order of the columns, by which ties are broken",
+        )
+        .from("ours; released: listed, by scipy's solver"),
+        flag(
+            "hundredths",
+            |c: &mut Self| &mut c.hundredths,
+            "whether C_j is rounded to hundredths, rather than ten-thousandths",
+        )
+        .from("released: true"),
+        flag(
+            "whole_ms",
+            |c: &mut Self| &mut c.whole_ms,
+            "whether the profile's latencies are rounded to whole ms",
+        )
+        .from("released: true"),
+        number(
+            "margin",
+            0.0..=0.9,
+            |c: &mut Self| Some(&mut c.margin),
+            "1 - xi: the share of the QoS that is kept as a margin",
+        )
+        .from("§5.1, Remarks"),
+        number(
+            "noise",
+            0.0..=1.0,
+            |c: &mut Self| Some(&mut c.noise),
+            "standard deviation of the error of each prediction, as a share of it; 0: none",
+        )
+        .from("Fig. 16b"),
+    ];
+}

@@ -1,0 +1,57 @@
+//! What Orloj computes before it is asked: the law of a batch's latency (§4.2, §4.3), its estimate and
+//! the scores that follow from it, for each application and batch size.
+
+use super::config::{Config, Estimate};
+use crate::distribution::Histogram;
+use crate::latency::Latency;
+use crate::policy::score::ScoreTable;
+use crate::profile::ModelProfile;
+use crate::time::Span;
+
+/// What Orloj precomputes for one application: by batch size.
+#[derive(Clone, Debug)]
+pub(super) struct AppTables {
+    pub estimates: Vec<Span>,
+    pub scores: Vec<ScoreTable>,
+}
+
+/// The batch sizes of a model.
+pub(super) fn sizes(config: &Config, profile: &ModelProfile) -> Vec<u32> {
+    let all = profile.sizes_within(Span::MAX, config.max_batch);
+    let seed = profile.law.batch(1, profile.shortest_mean());
+    if config.max_exec == Span::ZERO || seed > config.max_exec {
+        return all;
+    }
+    profile.sizes_within(config.max_exec, config.max_batch)
+}
+
+/// Tables by application, and the mixture's as the last.
+pub(super) fn tables(config: &Config, profile: &ModelProfile, sizes: &[u32]) -> Vec<AppTables> {
+    let mixture = profile.mixture();
+    let laws = profile.apps.iter().map(|app| app.as_ref().map_or(&mixture, |a| &a.law));
+    laws.chain(std::iter::once(&mixture))
+        .map(|law| {
+            let batches: Vec<Histogram> =
+                sizes.iter().map(|&k| batch_law(&profile.law, law, &mixture, k)).collect();
+            AppTables {
+                estimates: batches.iter().map(|b| estimate(b, config.estimate)).collect(),
+                scores: batches.iter().map(|b| ScoreTable::new(b, config.b_per_ms)).collect(),
+            }
+        })
+        .collect()
+}
+
+/// The law of a batch of k: one request of `own`, the others of the mixture (Eq. 7 to 9).
+fn batch_law(latency: &Latency, own: &Histogram, mixture: &Histogram, k: u32) -> Histogram {
+    match latency.linear_in_longest(k) {
+        Some((a, b)) => own.max_with(&[(mixture, k - 1)]).affine(a, b),
+        None => Histogram::constant(latency.batch(k, Span::ZERO)),
+    }
+}
+
+fn estimate(law: &Histogram, by: Estimate) -> Span {
+    Span::from_ns_f64(match by {
+        Estimate::Mean => law.mean_ns(),
+        Estimate::Quantile(q) => law.quantile_ns(q),
+    })
+}

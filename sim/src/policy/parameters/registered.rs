@@ -1,0 +1,90 @@
+//! Policies whatever they are: what the registry has of each.
+
+use super::allowed::SettingError;
+use super::settings::{About, Settings};
+use super::table::Table;
+use crate::policy::contract::Policy;
+use crate::profile::ModelProfile;
+use crate::time::Span;
+use std::fmt;
+
+/// A configuration that makes its policy.
+pub trait Build: Settings {
+    /// The policy before its start. `seed` names the streams of policies that draw numbers.
+    fn build(self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy>;
+}
+
+/// A policy with its parameters, whatever policy it is.
+pub trait Configured: fmt::Debug + Send + Sync {
+    /// [`Build::build`].
+    fn build(&self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy>;
+    /// [`Settings::name`].
+    fn name(&self) -> String;
+    /// [`Settings::value`].
+    fn value(&self, name: &str) -> Option<String>;
+    /// [`Settings::epoch`].
+    fn epoch(&self) -> Option<Span>;
+    /// [`Settings::needs_profiler`].
+    fn needs_profiler(&self) -> bool;
+    /// [`Settings::PREEMPTS`].
+    fn preempts(&self) -> bool;
+}
+
+impl<C: Build> Configured for C {
+    fn build(&self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
+        Build::build(*self, profiles, seed)
+    }
+    fn name(&self) -> String {
+        Settings::name(self)
+    }
+    fn value(&self, name: &str) -> Option<String> {
+        Settings::value(self, name)
+    }
+    fn epoch(&self) -> Option<Span> {
+        Settings::epoch(self)
+    }
+    fn needs_profiler(&self) -> bool {
+        Settings::needs_profiler(self)
+    }
+    fn preempts(&self) -> bool {
+        C::PREEMPTS
+    }
+}
+
+/// What [`Settings::parse`] is given, for any policy: the keys in the brackets with their values.
+type Given<'a> = &'a [(&'a str, &'a str)];
+/// A policy with its parameters, or what is wrong with them.
+type Parsed = Result<Box<dyn Configured>, SettingError>;
+
+/// A policy of the registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Registered {
+    /// What it is.
+    pub about: About,
+    table: fn() -> Table,
+    parse: fn(Given) -> Parsed,
+}
+
+impl Registered {
+    /// The policy of a configuration.
+    pub const fn of<C: Build>() -> Registered {
+        Registered {
+            about: C::ABOUT,
+            table: Table::of::<C>,
+            parse: |given| C::parse(given).map(|config| Box::new(config) as Box<dyn Configured>),
+        }
+    }
+
+    /// Its presets and parameters, for readers.
+    pub fn table(&self) -> Table {
+        (self.table)()
+    }
+
+    /// [`Settings::parse`].
+    ///
+    /// # Errors
+    /// When a key is unknown, needs another value, or has a value that is not allowed.
+    pub fn parse(&self, given: &[(&str, &str)]) -> Result<Box<dyn Configured>, SettingError> {
+        (self.parse)(given)
+    }
+}

@@ -1,0 +1,265 @@
+//! One parameter: which field it is, how it is written, what is allowed.
+
+use super::allowed::{Allowed, SettingError};
+use crate::time::Span;
+use std::ops::RangeInclusive;
+
+/// The most that a count may be, where a row does not say otherwise.
+const COUNT_MAX: u32 = 4096;
+
+/// A choice by words. A policy's enumerations implement it; what a variant carries is set by a
+/// parameter of its own.
+pub trait Words: Copy + 'static {
+    /// Every word, the value that it stands for, and what that means.
+    const WORDS: &'static [(&'static str, Self, &'static str)];
+}
+
+/// [`Words`] of any type.
+pub trait Word {
+    /// Every word with its meaning.
+    fn words(&self) -> Vec<(&'static str, &'static str)>;
+    /// The word for this value.
+    fn word(&self) -> &'static str;
+    /// Takes the value of a word; whether there is one.
+    fn choose(&mut self, word: &str) -> bool;
+}
+
+impl<W: Words> Word for W {
+    fn words(&self) -> Vec<(&'static str, &'static str)> {
+        W::WORDS.iter().map(|&(word, _, means)| (word, means)).collect()
+    }
+
+    fn word(&self) -> &'static str {
+        let kind = std::mem::discriminant(self);
+        let is_it = |w: &&(&str, W, &str)| std::mem::discriminant(&w.1) == kind;
+        // A bug: the list of words lacks a variant.
+        W::WORDS.iter().find(is_it).expect("a word for every variant").0
+    }
+
+    fn choose(&mut self, word: &str) -> bool {
+        let found = W::WORDS.iter().find(|w| w.0 == word);
+        found.map(|w| *self = w.1).is_some()
+    }
+}
+
+/// Where a parameter is in its configuration. `None` where another value leaves it no place.
+enum Place<C> {
+    Count(fn(&mut C) -> Option<&mut u32>, u32, u32),
+    /// A count, or a word for none.
+    CountOr(fn(&mut C) -> &mut Option<u32>, &'static str),
+    Number(fn(&mut C) -> Option<&mut f64>, f64, f64),
+    /// With the nanoseconds of its unit.
+    Span(fn(&mut C) -> &mut Span, f64, f64, f64),
+    Flag(fn(&mut C) -> &mut bool),
+    Word(fn(&mut C) -> &mut dyn Word),
+}
+
+/// A row of the table. Made by [`count`], [`number`], [`ms`] and the others here.
+pub struct Parameter<C> {
+    name: &'static str,
+    place: Place<C>,
+    unit: &'static str,
+    pub(super) help: &'static str,
+    pub(super) source: &'static str,
+    pub(super) needs: Option<(&'static str, &'static str)>,
+    quiet: bool,
+}
+
+const fn row<C>(
+    name: &'static str,
+    place: Place<C>,
+    unit: &'static str,
+    help: &'static str,
+) -> Parameter<C> {
+    Parameter { name, place, unit, help, source: "", needs: None, quiet: false }
+}
+
+/// A whole number from 1 to 4096.
+pub const fn count<C>(
+    name: &'static str,
+    at: fn(&mut C) -> Option<&mut u32>,
+    help: &'static str,
+) -> Parameter<C> {
+    row(name, Place::Count(at, 1, COUNT_MAX), "", help)
+}
+
+/// A whole number from 1 to 4096, or a word for none.
+pub const fn count_or<C>(
+    name: &'static str,
+    none: &'static str,
+    at: fn(&mut C) -> &mut Option<u32>,
+    help: &'static str,
+) -> Parameter<C> {
+    row(name, Place::CountOr(at, none), "", help)
+}
+
+/// A number of a range.
+pub const fn number<C>(
+    name: &'static str,
+    range: RangeInclusive<f64>,
+    at: fn(&mut C) -> Option<&mut f64>,
+    help: &'static str,
+) -> Parameter<C> {
+    row(name, Place::Number(at, *range.start(), *range.end()), "", help)
+}
+
+/// A time up to a day, in milliseconds.
+pub const fn ms<C>(
+    name: &'static str,
+    at: fn(&mut C) -> &mut Span,
+    help: &'static str,
+) -> Parameter<C> {
+    row(name, Place::Span(at, 1e6, 0.0, 86_400e3), "ms", help)
+}
+
+/// A time up to a second, in microseconds.
+pub const fn us<C>(
+    name: &'static str,
+    at: fn(&mut C) -> &mut Span,
+    help: &'static str,
+) -> Parameter<C> {
+    row(name, Place::Span(at, 1e3, 0.0, 1e6), "us", help)
+}
+
+/// A time up to a day, in seconds.
+pub const fn seconds<C>(
+    name: &'static str,
+    at: fn(&mut C) -> &mut Span,
+    help: &'static str,
+) -> Parameter<C> {
+    row(name, Place::Span(at, 1e9, 0.0, 86_400.0), "s", help)
+}
+
+/// `true` or `false`.
+pub const fn flag<C>(
+    name: &'static str,
+    at: fn(&mut C) -> &mut bool,
+    help: &'static str,
+) -> Parameter<C> {
+    row(name, Place::Flag(at), "", help)
+}
+
+/// A choice by words.
+pub const fn word<C>(
+    name: &'static str,
+    at: fn(&mut C) -> &mut dyn Word,
+    help: &'static str,
+) -> Parameter<C> {
+    row(name, Place::Word(at), "", help)
+}
+
+impl<C> Parameter<C> {
+    /// Where its default comes from: paper, section, file of the released code.
+    pub const fn from(self, source: &'static str) -> Parameter<C> {
+        Parameter { source, ..self }
+    }
+
+    /// It exists only where another parameter has this value.
+    pub const fn needs(self, key: &'static str, value: &'static str) -> Parameter<C> {
+        Parameter { needs: Some((key, value)), ..self }
+    }
+
+    /// The policy's name leaves it out where it has its default: an addition that changes no name.
+    pub const fn quiet(self) -> Parameter<C> {
+        Parameter { quiet: true, ..self }
+    }
+
+    /// Other bounds of a count.
+    pub const fn within(self, least: u32, most: u32) -> Parameter<C> {
+        match self.place {
+            Place::Count(at, ..) => Parameter { place: Place::Count(at, least, most), ..self },
+            _ => panic!("bounds of something that is not counted"),
+        }
+    }
+
+    /// It is a time of at least a microsecond.
+    pub const fn positive(self) -> Parameter<C> {
+        match self.place {
+            Place::Span(at, unit, _, most) => {
+                Parameter { place: Place::Span(at, unit, 1e3 / unit, most), ..self }
+            }
+            _ => panic!("a least time of something that is no time"),
+        }
+    }
+
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub(super) fn unit(&self) -> &'static str {
+        self.unit
+    }
+}
+
+impl<C: Copy> Parameter<C> {
+    /// Its value as it is written.
+    pub(super) fn read(&self, config: &C) -> Option<String> {
+        let mut config = *config;
+        Some(match &self.place {
+            Place::Count(at, ..) => at(&mut config)?.to_string(),
+            Place::CountOr(at, none) => {
+                at(&mut config).map_or(none.to_string(), |count| count.to_string())
+            }
+            Place::Number(at, ..) => at(&mut config)?.to_string(),
+            Place::Span(at, unit, ..) => (at(&mut config).ns() as f64 / unit).to_string(),
+            Place::Flag(at) => at(&mut config).to_string(),
+            Place::Word(at) => at(&mut config).word().to_string(),
+        })
+    }
+
+    /// As the policy's name says it; `None` where it says nothing.
+    pub(super) fn said(&self, config: &C, base: &C) -> Option<String> {
+        let value = self.read(config)?;
+        let hidden = self.quiet && self.read(base).as_ref() == Some(&value);
+        (!hidden).then(|| format!("{}={value}", self.name))
+    }
+
+    /// Sets it.
+    pub(super) fn write(&self, config: &mut C, found: &str) -> Result<(), SettingError> {
+        let allowed = self.allowed(config);
+        let wrong = || SettingError::value(self.name, found, &allowed);
+        let count = |least: u32, most: u32| {
+            found.parse().ok().filter(|n| (least..=most).contains(n)).ok_or_else(wrong)
+        };
+        let number = |least: f64, most: f64| {
+            found.parse().ok().filter(|x| (least..=most).contains(x)).ok_or_else(wrong)
+        };
+        let needs = || SettingError::Needs {
+            key: self.name,
+            needs: self.needs.map_or(String::new(), |(key, value)| format!("{key}={value}")),
+        };
+        match self.place {
+            Place::Count(at, least, most) => {
+                *at(config).ok_or_else(needs)? = count(least, most)?;
+            }
+            Place::CountOr(at, none) => {
+                *at(config) = if found == none { None } else { Some(count(1, COUNT_MAX)?) };
+            }
+            Place::Number(at, least, most) => {
+                *at(config).ok_or_else(needs)? = number(least, most)?;
+            }
+            Place::Span(at, unit, least, most) => {
+                *at(config) = Span::from_ns_f64(unit * number(least, most)?);
+            }
+            Place::Flag(at) => *at(config) = found.parse().map_err(|_| wrong())?,
+            Place::Word(at) => at(config).choose(found).then_some(()).ok_or_else(wrong)?,
+        }
+        Ok(())
+    }
+
+    /// What may be written.
+    pub(super) fn allowed(&self, config: &C) -> Allowed {
+        let mut config = *config;
+        match &self.place {
+            &Place::Count(_, least, most) => Allowed::Count { least, most, or: None },
+            &Place::CountOr(_, none) => {
+                Allowed::Count { least: 1, most: COUNT_MAX, or: Some(none) }
+            }
+            &Place::Number(_, least, most) => Allowed::Number { least, most },
+            &Place::Span(_, _, least, most) => Allowed::Time { least, most },
+            Place::Flag(_) => Allowed::Flag,
+            Place::Word(at) => Allowed::Words(at(&mut config).words()),
+        }
+    }
+}

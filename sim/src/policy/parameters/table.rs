@@ -1,0 +1,72 @@
+//! A policy's presets and parameters for readers: the same for every policy.
+
+use super::allowed::Allowed;
+use super::row::Parameter;
+use super::settings::{About, Settings};
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its name; a time's ends in its unit.
+    pub name: &'static str,
+    /// `ms`, `us`, `s`, or nothing.
+    pub unit: &'static str,
+    /// Its value in each preset, in the presets' order. Where it needs another's value, its value
+    /// with that.
+    pub defaults: Vec<String>,
+    /// What may be written.
+    pub allowed: Allowed,
+    /// Another parameter and the value of it that this one needs.
+    pub needs: Option<(&'static str, &'static str)>,
+    /// Where its default comes from: paper, section, file of the released code. May be empty.
+    pub source: &'static str,
+    /// What it is, in one line without a full stop.
+    pub help: &'static str,
+}
+
+/// A policy's presets and parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// What it is.
+    pub about: About,
+    /// Name and meaning of each preset; the first is what a bare name means.
+    pub presets: Vec<(&'static str, &'static str)>,
+    /// Its parameters, in the order of its name.
+    pub rows: Vec<Row>,
+    /// The name of the policy with its defaults, as results have it.
+    pub name: String,
+}
+
+impl Table {
+    /// The table of a configuration.
+    pub fn of<C: Settings>() -> Table {
+        let base = (C::PRESETS[0].make)();
+        Table {
+            about: C::ABOUT,
+            presets: C::PRESETS.iter().map(|p| (p.name, p.what)).collect(),
+            rows: C::PARAMETERS.iter().map(row).collect(),
+            name: base.name(),
+        }
+    }
+}
+
+fn row<C: Settings>(parameter: &Parameter<C>) -> Row {
+    let default = |mut config: C| {
+        if let Some((key, value)) = parameter.needs {
+            let other = C::PARAMETERS.iter().find(|p| p.name() == key);
+            // A bug: a row that needs what there is not.
+            let other = other.unwrap_or_else(|| panic!("`{key}` is no parameter"));
+            other.write(&mut config, value).unwrap_or_else(|e| panic!("{e}"));
+        }
+        parameter.read(&config).unwrap_or_else(|| panic!("`{}` has no place", parameter.name()))
+    };
+    Row {
+        name: parameter.name(),
+        unit: parameter.unit(),
+        defaults: C::PRESETS.iter().map(|p| default((p.make)())).collect(),
+        allowed: parameter.allowed(&(C::PRESETS[0].make)()),
+        needs: parameter.needs,
+        source: parameter.source,
+        help: parameter.help,
+    }
+}
