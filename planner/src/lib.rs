@@ -50,3 +50,11 @@ pub use ingredients::{Auxiliary, Ingredients, Region, most_cost_effective_base};
 pub use pool::{POOLS_MAX, Pool, Space};
 pub use profile::{Latency, Profile, Sizes};
 pub use ranking::{PickedBy, Ranking, write_table};
+
+// The tests in `tests/it/` see what a user of the crate sees. They are a module here, because each test
+// program of its own costs a link.
+#[cfg(test)]
+extern crate self as orrery_planner;
+#[cfg(test)]
+#[path = "../tests/it/main.rs"]
+mod it;

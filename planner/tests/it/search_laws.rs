@@ -1,9 +1,7 @@
 //! What holds of searches in any small world: random catalogues, budgets, values and bounds.
 
-mod common;
-
-use common::search::{Counted, NO_PRUNING, searches};
-use common::{catalogue, usd};
+use super::common::search::{Counted, NO_PRUNING, searches};
+use super::common::{catalogue, usd};
 use orrery_planner::search::{Ending, Rules, exhaustive, kairos_plus};
 use orrery_planner::{Pool, Ranking, Space};
 use orrery_sim::rng::{fnv1a, keyed_uniform};

@@ -1,8 +1,6 @@
 //! Ribbon's question, DRS's thresholds, goals, and the frontier of cost and throughput.
 
-mod common;
-
-use common::{authors_space, catalogue, pool, usd};
+use super::common::{authors_space, catalogue, pool, usd};
 use orrery_planner::search::ribbon::{Cheapest, Ribbon, score};
 use orrery_planner::search::threshold::{Split, hill_climbing, scan};
 use orrery_planner::search::{Ending, SearchError, exhaustive, ribbon};

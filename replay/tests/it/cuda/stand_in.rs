@@ -51,7 +51,7 @@ fn contains(text: &str, wanted: &[&str]) {
 /// A function that were called and not looked for would be a panic with an old driver.
 #[test]
 fn the_stand_in_has_exactly_the_functions_that_are_looked_for() {
-    let source = include_str!("../stand-in-driver/src/lib.rs");
+    let source = include_str!("../../stand-in-driver/src/lib.rs");
     let mut exported: Vec<&str> = source
         .lines()
         .filter_map(|line| line.trim().strip_prefix("fn cu"))

@@ -1,8 +1,6 @@
 //! Ingredients measured from samples, against those that were released.
 
-mod common;
-
-use common::{authors_space, profiles, qos, query_sizes};
+use super::common::{authors_space, profiles, qos, query_sizes};
 use orrery_planner::{
     Ingredients, Latency, PlannerError, Profile, Ranking, Region, Sizes, most_cost_effective_base,
     released,
@@ -116,7 +114,7 @@ fn only_the_gpu_can_be_the_base() {
 fn ingredients_by_hand() {
     // Sizes 1, 2, 4 with the weights 1, 2, 1. Base: 10, 20, 40 ms; auxiliary: 20, 40, 120 ms, and
     // the target 100 ms. Q_b: 4 queries in 90 ms. The first miss is 4, the last size: all of it.
-    let catalogue = common::catalogue(&[(1.0, 2), (0.5, 2)]);
+    let catalogue = super::common::catalogue(&[(1.0, 2), (0.5, 2)]);
     let profile = |name: &str, ms: [u64; 3]| {
         let latency = |ms| Latency::of_samples(&[Span::from_ms(ms)]);
         Profile::new(name, [1, 2, 4].into_iter().zip(ms.map(latency))).unwrap()
@@ -156,7 +154,7 @@ fn latencies_of_samples_and_of_sums_are_the_same() {
 
 #[test]
 fn wrong_profiles_and_sizes_are_errors() {
-    let catalogue = common::catalogue(&[(1.0, 2), (0.5, 2)]);
+    let catalogue = super::common::catalogue(&[(1.0, 2), (0.5, 2)]);
     let latency = |ms| Latency::of_samples(&[Span::from_ms(ms)]);
     let profile = |name: &str, sizes: &[(u32, u64)]| {
         Profile::new(name, sizes.iter().map(|(size, ms)| (*size, latency(*ms)))).unwrap()

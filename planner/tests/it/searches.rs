@@ -1,9 +1,7 @@
 //! What each search promises, on evaluators whose optimum is known.
 
-mod common;
-
-use common::search::{Counted, NO_PRUNING, Outcome, below_bound, ranking, searches};
-use common::{authors_space, catalogue, pool, usd};
+use super::common::search::{Counted, NO_PRUNING, Outcome, below_bound, ranking, searches};
+use super::common::{authors_space, catalogue, pool, usd};
 use orrery_planner::search::annealing::Annealing;
 use orrery_planner::search::bayesian::Bayesian;
 use orrery_planner::search::genetic::Genetic;

@@ -1,0 +1,3 @@
+//! The readers from outside.
+
+mod readers;
