@@ -13,11 +13,10 @@ pub mod scenario;
 pub mod search;
 pub mod setup;
 pub mod whole;
-pub mod zoo;
 
 pub use error::SpecError;
 pub use policy_spec::PolicySpec;
-pub use scenario::Scenario;
+pub use scenario::{Scenario, zoo};
 pub use setup::Setup;
 pub use whole::read_text;
 

@@ -29,7 +29,7 @@ fn played(scene: &str, library: Option<&Path>, with: &[(&str, &str)]) -> String 
         std::os::unix::fs::symlink(&soname, folder.path().join("libcuda.so")).unwrap();
     }
     let done = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "scenes::scene", "--ignored", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "cuda::scenes::scene", "--ignored", "--nocapture", "--test-threads=1"])
         .env("LD_LIBRARY_PATH", folder.path())
         .env("ORRERY_CUDA_SCENE", scene)
         .envs(with.iter().copied())
