@@ -2,8 +2,7 @@
 
 use super::common::{authors_space, profiles, qos, query_sizes};
 use orrery_planner::{
-    Ingredients, Latency, PlannerError, Profile, Ranking, Region, Sizes, most_cost_effective_base,
-    released,
+    Ingredients, Latency, PlannerError, Profile, Ranking, Region, Sizes, released,
 };
 use orrery_sim::time::Span;
 
@@ -91,23 +90,6 @@ fn with_a_target_20_percent_higher() {
     println!("DIEN at 42 ms: {} pools at {top}", tied.len());
     assert_eq!(tied.len(), 6);
     assert_eq!(dien.order()[..6], tied);
-}
-
-#[test]
-fn only_the_gpu_can_be_the_base() {
-    let catalogue = released::catalogue();
-    let prices: Vec<_> = catalogue.types().iter().map(|t| t.price).collect();
-    for model in released::MODELS {
-        let base = most_cost_effective_base(&profiles(model), &prices, &query_sizes(), qos(model));
-        assert_eq!(base, Ok(0), "{model}");
-    }
-    // With a second to spare, RM2 is cheapest on the r5n: 10 queries/s for 0.149 $/h.
-    let second = Span::from_ms(1_000);
-    let base = most_cost_effective_base(&profiles("rm2"), &prices, &query_sizes(), second);
-    assert_eq!(base, Ok(2));
-    let none =
-        most_cost_effective_base(&profiles("rm2"), &prices, &query_sizes(), Span::from_ms(1));
-    assert_eq!(none, Err(PlannerError::NoBaseFits { qos_ms: 1.0 }));
 }
 
 #[test]
