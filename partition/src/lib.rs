@@ -53,3 +53,11 @@ pub struct Answer {
     /// Whether it is known that none is better.
     pub proven: bool,
 }
+
+// The tests in `tests/it/` see what a user of the crate sees. They are a module here, because each test
+// program of its own costs a link.
+#[cfg(test)]
+extern crate self as orrery_partition;
+#[cfg(test)]
+#[path = "../tests/it/main.rs"]
+mod it;

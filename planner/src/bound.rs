@@ -84,3 +84,9 @@ pub fn upper_bound_per_s(ingredients: &Ingredients, pool: &Pool) -> Result<f64, 
         auxiliary_bound_per_s(auxiliary_per_s, f, u, base_per_s, base_large_per_s)
     })
 }
+
+/// How much more load is carried than is asked for: 0.25 is a quarter more, below 0 is too little.
+/// None when nothing is asked for.
+pub fn headroom(allowable_per_s: f64, load_per_s: f64) -> Option<f64> {
+    (load_per_s > 0.0).then(|| allowable_per_s / load_per_s - 1.0)
+}

@@ -98,11 +98,6 @@ pub enum PlannerError {
     )]
     BaseMissesQos { name: String, size: u32, median_ms: f64, qos_ms: f64 },
 
-    #[error(
-        "no type meets the QoS target of {qos_ms} ms at every query size; none can be the base"
-    )]
-    NoBaseFits { qos_ms: f64 },
-
     #[error("`{what}` of `{name}` is {value}; it must be {allowed}")]
     Ingredient { name: String, what: &'static str, value: f64, allowed: &'static str },
 

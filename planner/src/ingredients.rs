@@ -1,7 +1,7 @@
 //! What the upper bound is made of: throughputs of instance types, and where queries are split.
 
 use crate::profile::Grid;
-use crate::{Catalogue, PlannerError, Price, Profile, Sizes};
+use crate::{Catalogue, PlannerError, Profile, Sizes};
 use orrery_sim::time::Span;
 use std::collections::BTreeMap;
 
@@ -184,36 +184,6 @@ fn limits(
         limits.push(Some(if region == Region::Paper { below } else { miss }));
     }
     Ok(limits)
-}
-
-/// The type to be the base: of those that meet the target at every size asked for, the one with the
-/// most queries/s per dollar (§4, "the most cost-effective"); at a tie, the first.
-///
-/// # Errors
-/// When a profile has a hole or ends too early, or no type meets the target.
-pub fn most_cost_effective_base(
-    profiles: &[Profile],
-    prices: &[Price],
-    sizes: &Sizes,
-    qos: Span,
-) -> Result<usize, PlannerError> {
-    let (found, expected) = (prices.len(), profiles.len());
-    if found != expected {
-        return Err(PlannerError::Length { what: "prices", found, expected, of: "profiles" });
-    }
-    let grid = Grid::new(profiles, sizes)?;
-    let mut best: Option<(f64, usize)> = None;
-    for (i, profile) in profiles.iter().enumerate() {
-        if grid.first_miss_asked(profile, qos).is_some() {
-            continue;
-        }
-        let (weight, time_ns) = grid.up_to(u32::MAX, profile);
-        let per_dollar = weight / time_ns / prices[i].as_usd_per_hour();
-        if best.is_none_or(|(most, _)| per_dollar > most) {
-            best = Some((per_dollar, i));
-        }
-    }
-    best.map(|(_, i)| i).ok_or(PlannerError::NoBaseFits { qos_ms: qos.as_ms_f64() })
 }
 
 fn is_rate(x: f64) -> bool {

@@ -8,7 +8,7 @@
 //!  Catalogue, budget ──▶ Space (pools) ─────┼─▶ Ranking ──▶ pick, without any evaluation
 //!                          │                        │
 //!                          └──────────┬─────────────┘
-//!                  Evaluate ──▶ search, cheapest_for ──▶ Found, GoalAnswer, Frontier
+//!                  Evaluate ──▶ search ──▶ Found
 //! ```
 //!
 //! | what | where |
@@ -18,7 +18,6 @@
 //! | the upper bound, Eq. 9 to 15 | [`upper_bound_per_s`] |
 //! | the order by it, the pool Kairos picks, the table of all bounds | [`Ranking`], [`write_table`] |
 //! | Kairos+ and the other searches | [`search`] |
-//! | the cheapest pool for a load; cost against throughput | [`cheapest_for`], [`Frontier`] |
 //!
 //! One order breaks every tie: that of the pools in their [`Space`]. Money is whole millionths of a
 //! dollar, latencies are whole nanoseconds, throughputs are floats in queries/s that only
@@ -31,9 +30,7 @@
 mod bound;
 mod catalogue;
 mod error;
-mod frontier;
 mod gaussian_process;
-mod goal;
 mod ingredients;
 mod pool;
 mod profile;
@@ -41,12 +38,18 @@ mod ranking;
 pub mod released;
 pub mod search;
 
-pub use bound::{auxiliary_bound_per_s, base_bound_per_s, upper_bound_per_s};
+pub use bound::{auxiliary_bound_per_s, base_bound_per_s, headroom, upper_bound_per_s};
 pub use catalogue::{Catalogue, InstanceType, Price, Role};
 pub use error::PlannerError;
-pub use frontier::{Frontier, headroom};
-pub use goal::{Goal, GoalAnswer, cheapest_for};
-pub use ingredients::{Auxiliary, Ingredients, Region, most_cost_effective_base};
+pub use ingredients::{Auxiliary, Ingredients, Region};
 pub use pool::{POOLS_MAX, Pool, Space};
 pub use profile::{Latency, Profile, Sizes};
 pub use ranking::{PickedBy, Ranking, write_table};
+
+// The tests in `tests/it/` see what a user of the crate sees. They are a module here, because each test
+// program of its own costs a link.
+#[cfg(test)]
+extern crate self as orrery_planner;
+#[cfg(test)]
+#[path = "../tests/it/main.rs"]
+mod it;

@@ -3,13 +3,11 @@
 //!
 //! | search | where it is from |
 //! |---|---|
-//! | [`exhaustive()`] | every pool: the reference |
 //! | [`kairos_plus()`] | Kairos, Algorithm 1: in the order of the upper bounds |
 //! | [`random()`] | RAND in Fig. 11 |
 //! | [`genetic()`] | GENE in Fig. 11 |
 //! | [`annealing()`] | simulated annealing, Fig. 2 |
 //! | [`bayesian()`] | Ribbon's engine, in Fig. 11, for throughput |
-//! | [`ribbon()`] | Ribbon's own question: the cheapest pool at a given load |
 //! | [`threshold`] | not over pools: DeepRecSys's split of the queries of one pool |
 //!
 //! Each gives the same answer whenever it is asked, and random ones draw from streams named after
@@ -17,23 +15,17 @@
 
 pub mod annealing;
 pub mod bayesian;
-mod exhaustive;
 mod explorer;
 pub mod genetic;
 mod kairos_plus;
-mod known;
 mod random;
-pub mod ribbon;
 pub mod threshold;
 
 pub use annealing::annealing;
 pub use bayesian::bayesian;
-pub use exhaustive::exhaustive;
 pub use genetic::genetic;
 pub use kairos_plus::kairos_plus;
-pub use known::Known;
 pub use random::random;
-pub use ribbon::ribbon;
 
 pub(crate) use explorer::{Explorer, Look};
 
@@ -54,14 +46,6 @@ pub trait Evaluate {
     /// # Errors
     /// When it could not be found out.
     fn allowable_per_s(&mut self, pool: &Pool) -> Result<f64, Self::Error>;
-
-    /// The same of each of several pools, in their order; here is where to be parallel.
-    ///
-    /// # Errors
-    /// When one could not be found out.
-    fn allowable_of_each_per_s(&mut self, pools: &[Pool]) -> Result<Vec<f64>, Self::Error> {
-        pools.iter().map(|pool| self.allowable_per_s(pool)).collect()
-    }
 }
 
 impl<F, E> Evaluate for F
@@ -81,14 +65,8 @@ pub enum SearchError<E> {
     #[error("pool {pool} could not be evaluated: {error}")]
     Evaluation { pool: Pool, error: E },
 
-    #[error("several pools could not be evaluated: {error}")]
-    Evaluations { error: E },
-
     #[error("pool {pool} was evaluated to {value}; it must be a finite number from 0 on")]
     Value { pool: Pool, value: f64 },
-
-    #[error("pool {pool} is said to serve {value} of its queries in time; it must be from 0 to 1")]
-    Met { pool: Pool, value: f64 },
 
     #[error(transparent)]
     Planner(#[from] PlannerError),

@@ -6,12 +6,12 @@
 //! of the device decides what starts when, and is the simulator's.
 
 use crate::clock::{Clock, Participant};
+pub use crate::error::DeviceError;
 /// The work of a job. A device whose work depends on its input (a sequence's length, say) takes the
 /// input from the longest of a batch's execution times alone.
 pub use orrery_sim::core::BeginWork as Work;
 use orrery_sim::request::{ActionId, DeviceId};
 use orrery_sim::time::{Span, Time};
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub mod cuda;
@@ -138,23 +138,4 @@ pub struct Primitive {
     pub unit: String,
     /// What was measured.
     pub samples: Vec<f64>,
-}
-
-/// A device that failed, or is not there.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct DeviceError {
-    /// As in `--device`.
-    pub device: String,
-    /// What was being done.
-    pub doing: String,
-    /// What the device or its driver said.
-    pub said: String,
-    /// What to do about it.
-    pub remedy: String,
-}
-
-impl fmt::Display for DeviceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}; {}", self.device, self.doing, self.said, self.remedy)
-    }
 }

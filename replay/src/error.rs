@@ -1,6 +1,5 @@
 //! What can go wrong with a replay: input, device, files, figures.
 
-use crate::device::DeviceError;
 use orrery_plots::PlotError;
 use orrery_scenario::SpecError;
 use orrery_scenario::kind::{self, Kind};
@@ -8,6 +7,20 @@ use orrery_sim::log::LogError;
 use serde::de::DeserializeOwned;
 use std::io;
 use std::path::Path;
+
+/// A device that failed, or is not there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{device}: {doing}: {said}; {remedy}")]
+pub struct DeviceError {
+    /// As in `--device`.
+    pub device: String,
+    /// What was being done.
+    pub doing: String,
+    /// What the device or its driver said.
+    pub said: String,
+    /// What to do about it.
+    pub remedy: String,
+}
 
 /// An error of the harness. All of them are exit code 2; a check that fails is no error.
 #[derive(Debug, thiserror::Error)]

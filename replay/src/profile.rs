@@ -164,7 +164,7 @@ pub fn profile(
     let typical = typical_batch(&timed);
     let overhead = measure_overhead(open()?, &setup, typical, clocks)?;
     let mut primitive: Vec<PrimitiveRow> = primitives.iter().map(PrimitiveRow::of).collect();
-    primitive.extend(measure::timer_resolution(clocks));
+    primitive.extend(measure::timer_resolution(clocks).as_ref().map(PrimitiveRow::of));
     Ok(ProfileFile {
         orrery_profile: orrery_scenario::scenario::PROFILE_VERSION,
         scenario: scenario.name.clone(),

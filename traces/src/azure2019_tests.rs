@@ -1,5 +1,5 @@
 //! Tests of the reader of Azure 2019 invocations.
-//! Not here: random damage, which `tests/readers.rs` does for every reader.
+//! Not here: random damage, which `tests/it/readers.rs` does for every reader.
 
 use super::*;
 use crate::open::tests::gz;

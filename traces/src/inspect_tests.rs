@@ -1,5 +1,5 @@
 //! Tests of the inspection: the shipped files against facts computed by other means.
-//! Not here: damage, which `tests/readers.rs` does for every reader.
+//! Not here: damage, which `tests/it/readers.rs` does for every reader.
 
 use super::*;
 use crate::shipped::shipped;

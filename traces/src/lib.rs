@@ -44,3 +44,11 @@ pub mod workload_file;
 
 pub use error::TraceError;
 pub use open::Input;
+
+// The tests in `tests/it/` see what a user of the crate sees. They are a module here, because each test
+// program of its own costs a link.
+#[cfg(test)]
+extern crate self as orrery_traces;
+#[cfg(test)]
+#[path = "../tests/it/main.rs"]
+mod it;

@@ -308,16 +308,6 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn every_source_can_move_to_another_thread() {
-        fn check<T: Send>() {}
-        check::<OpenWorkload>();
-        check::<MergedFunctions>();
-        check::<crate::closed_loop::ClosedLoop>();
-        check::<crate::workload_file::CsvSource>();
-        check::<crate::azure_llm::LlmSource>();
-    }
-
-    #[test]
     fn wrong_applications_are_errors() {
         let start = |apps| {
             let process = ArrivalLaw::Poisson { rate_per_s: 1.0 }.start(1, 0).unwrap();

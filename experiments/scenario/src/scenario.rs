@@ -15,20 +15,18 @@ mod check_load;
 mod delays;
 mod expand;
 pub mod file;
-mod file_autoscale;
-mod file_delays;
-mod file_load;
-mod file_zoo;
 mod laws;
 mod load;
 mod measured;
 pub mod place;
 mod pools;
+mod process;
 mod rate;
 mod sent;
 mod sources;
 mod value;
 mod vary;
+pub mod zoo;
 
 use crate::error::SpecError;
 use crate::kind;
@@ -218,7 +216,7 @@ impl Scenario {
                 .map_or(self.source.path.clone(), |line| format!("{}:{line}", self.source.path));
             LoadPlace { file, key: key.to_string(), rate_per_s }
         };
-        let arrivals = self.file.arrivals.as_ref().and_then(load::steady_law);
+        let arrivals = self.file.arrivals.as_ref().and_then(process::steady_law);
         let open = open.map(|load| {
             let rate = load.law().and_then(|law| law.mean_rate_per_s().ok());
             match arrivals {

@@ -10,8 +10,7 @@
 //!
 //! # Differences from the paper
 //! - Kairos's paper does not tell what the process is fitted to. Ribbon's own score is about cost
-//!   at a given load (see [`ribbon()`](super::ribbon())); here it is throughput over the best so
-//!   far.
+//!   at a given load; here it is throughput over the best so far.
 //! - Ribbon rounds a real point to a pool inside the kernel; here only pools are asked for.
 //! - Of pools of the same expected improvement the least certain is taken, then the first.
 
@@ -26,7 +25,7 @@ pub struct Bayesian {
     /// How many random pools come first; at least 1. Ribbon's code: 2.
     pub initial: usize,
     /// By how much a pool must be above the best before it counts as an improvement: a fraction of
-    /// the best throughput, or a difference of Ribbon's scores.
+    /// the best throughput.
     pub xi: f64,
 }
 
@@ -67,7 +66,7 @@ pub fn bayesian<V: Evaluate>(
 }
 
 /// The pool to evaluate next; at least one is open.
-pub(crate) fn next<V: Evaluate>(
+fn next<V: Evaluate>(
     explorer: &Explorer<V>,
     parameters: &Bayesian,
     known: &[(usize, f64)],

@@ -86,18 +86,6 @@ impl<'a, V: Evaluate> Explorer<'a, V> {
         Ok(Look::Value(value))
     }
 
-    /// Evaluates every pool, in the order of the space and with one question.
-    pub fn look_at_all(&mut self) -> Result<(), SearchError<V::Error>> {
-        let values = self.evaluator.allowable_of_each_per_s(self.space.pools());
-        let values = values.map_err(|error| SearchError::Evaluations { error })?;
-        let (found, expected) = (values.len(), self.space.pools().len());
-        if found != expected {
-            let (what, of) = ("evaluations", "pools");
-            return Err(PlannerError::Length { what, found, expected, of }.into());
-        }
-        values.into_iter().enumerate().try_for_each(|(i, value)| self.learn(i, value))
-    }
-
     fn learn(&mut self, i: usize, value: f64) -> Result<(), SearchError<V::Error>> {
         let pool = &self.space.pools()[i];
         if !value.is_finite() || value < 0.0 {
@@ -141,17 +129,8 @@ impl<'a, V: Evaluate> Explorer<'a, V> {
         }
     }
 
-    /// The way and how it ended. `by_own_rule` tells that the search would not have gone on.
-    pub fn finish_trials(self, by_own_rule: bool) -> (Vec<Trial>, Ending) {
-        let ending = match (self.open, by_own_rule) {
-            (0, _) => Ending::Complete,
-            (_, true) => Ending::Settled,
-            (_, false) => Ending::OutOfEvaluations,
-        };
-        (self.trials, ending)
-    }
-
-    /// What was found; at least one pool was evaluated.
+    /// What was found; at least one pool was evaluated. `by_own_rule` tells that the search would not
+    /// have gone on.
     pub fn finish(self, by_own_rule: bool) -> Found {
         let best = self.best.expect("a search evaluates at least one pool");
         let best = &self.space.pools()[best];
@@ -160,7 +139,12 @@ impl<'a, V: Evaluate> Explorer<'a, V> {
         let dropped_by_bound = count(Pool::DroppedByBound);
         let dropped_as_sub_configurations = count(Pool::DroppedAsSub);
         let pools = self.pools.len();
-        let (trials, ending) = self.finish_trials(by_own_rule);
+        let ending = match (self.open, by_own_rule) {
+            (0, _) => Ending::Complete,
+            (_, true) => Ending::Settled,
+            (_, false) => Ending::OutOfEvaluations,
+        };
+        let trials = self.trials;
         Found { best, trials, pools, dropped_by_bound, dropped_as_sub_configurations, ending }
     }
 }

@@ -44,9 +44,8 @@ mod wait;
 
 pub use bench::{Calibration, CopySample, LaunchSample};
 pub use config::{CudaConfig, Curve, EncoderConfig, ModelConfig, Workload};
-pub use driver::{FUNCTIONS, OPTIONAL};
 pub use pages::PAGE_BYTES;
-pub use probe::{Report, Seen, look};
+pub use probe::{FUNCTIONS, OPTIONAL, Report, Seen, look};
 
 use super::{Description, Device, DeviceError, Worker};
 use bench::Bench;

@@ -1,7 +1,7 @@
 //! The measuring itself: one worker of the device, one batch at a time.
 
 use super::fit::Point;
-use super::{Clocks, PrimitiveRow, ROUNDS_MIN, Settings};
+use super::{Clocks, ROUNDS_MIN, Settings};
 use crate::clock::{CONTROLLER, Clock};
 use crate::device::{Device, DeviceError, Job, Place, Primitive, Stop, Work, Worker};
 use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
@@ -142,7 +142,7 @@ fn shuffle<T>(list: &mut [T], seed: u64, round: u32) {
 }
 
 /// The steps in which the host's clock moves, as far as a program sees them.
-pub(super) fn timer_resolution(clocks: Clocks) -> Option<PrimitiveRow> {
+pub(super) fn timer_resolution(clocks: Clocks) -> Option<Primitive> {
     if clocks == Clocks::Virtual {
         return None;
     }
@@ -158,7 +158,7 @@ pub(super) fn timer_resolution(clocks: Clocks) -> Option<PrimitiveRow> {
         }
     }
     let (name, unit) = ("host timer step".to_string(), "ns".to_string());
-    Some(PrimitiveRow::of(&Primitive { name, unit, samples: steps }))
+    Some(Primitive { name, unit, samples: steps })
 }
 
 #[cfg(test)]

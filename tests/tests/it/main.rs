@@ -22,4 +22,5 @@ mod reference;
 mod regressions;
 mod replay;
 mod result_version;
+mod tidy;
 mod timeline;

@@ -3,7 +3,7 @@
 //! The ranges of an arrival process are the library's own: its errors get their key here.
 
 use super::file::{Arrivals, ClosedLoop, ScenarioFile, Think, TraceArrivals, WorkloadArrivals};
-use super::load::steady_law;
+use super::process::steady_law;
 use super::value::{MS_MAX, S_MAX, at_key, duration_s, known, requests, span_ms, time_s, within};
 use crate::error::SpecError;
 use orrery_sim::time::Time;

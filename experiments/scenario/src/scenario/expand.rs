@@ -7,9 +7,9 @@ use super::file::{
     App, Device, LatencyLaw, Model, Popularity, ScenarioFile, Select, SizesLaw, TimeLaw, Zoo,
 };
 use super::value::{MS_MAX, known, within};
+use super::zoo::{self, ZOOS};
 use crate::error::SpecError;
 use crate::limits::COUNT_MAX;
-use crate::zoo::{self, ZOOS};
 use orrery_sim::rng::Stream;
 
 /// The most models or applications.
@@ -93,14 +93,6 @@ fn copies(name: &str, n: u32) -> Vec<String> {
         return vec![name.to_string()];
     }
     (1..=n).map(|i| format!("{name}#{i}")).collect()
-}
-
-/// A name without the number of its copy.
-pub(super) fn without_copy(name: &str) -> &str {
-    match name.rsplit_once('#') {
-        Some((base, n)) if !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => base,
-        _ => name,
-    }
 }
 
 fn fits(key: &str, n: usize) -> Result<(), SpecError> {

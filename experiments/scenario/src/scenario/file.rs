@@ -3,6 +3,20 @@
 //! It checks no value: `check.rs` does. The comments on its fields are what readers see: the tables
 //! of `docs/scenarios.md` and the JSON Schema of `orrery schema scenario` are made from them.
 
+mod autoscale;
+mod delays;
+mod load;
+mod zoo;
+
+pub use autoscale::Autoscale;
+pub use delays::DelayLaw;
+pub use load::{
+    Arrivals, ClosedLoop, GammaArrivals, Inside, IntegerPoissonArrivals, LlmArrivals,
+    LognormalRateArrivals, MmppArrivals, Next, QueryArrivals, SteadyArrivals, Think, TraceArrivals,
+    WorkloadArrivals,
+};
+pub use zoo::{Popularity, Select, Zoo};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -86,7 +100,7 @@ pub struct Model {
     /// Its name, once in the file.
     pub name: String,
     /// How many of it: more than one are `NAME#1`, `NAME#2` and so on.
-    #[serde(default = "one_u32", skip_serializing_if = "super::file_zoo::is_one")]
+    #[serde(default = "one_u32", skip_serializing_if = "zoo::is_one")]
     #[schemars(extend("x-default" = "1"))]
     pub copies: u32,
     /// Time from arrival to answer that its requests are allowed; plans are made for it.
@@ -348,16 +362,6 @@ pub enum Unit {
     S,
 }
 
-pub use super::file_load::{
-    Arrivals, ClosedLoop, GammaArrivals, Inside, IntegerPoissonArrivals, LlmArrivals,
-    LognormalRateArrivals, MmppArrivals, Next, QueryArrivals, SteadyArrivals, Think, TraceArrivals,
-    WorkloadArrivals,
-};
-
-pub use super::file_autoscale::Autoscale;
-pub use super::file_delays::DelayLaw;
-pub use super::file_zoo::{Popularity, Select, Zoo};
-
 /// `[delays]`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, default)]
@@ -429,13 +433,13 @@ pub struct Profiler {
 fn one_u8() -> u8 {
     1
 }
-pub(super) fn one_u32() -> u32 {
+fn one_u32() -> u32 {
     1
 }
 fn one_u64() -> u64 {
     1
 }
-pub(super) fn one_f64() -> f64 {
+fn one_f64() -> f64 {
     1.0
 }
 fn largest_query() -> u32 {

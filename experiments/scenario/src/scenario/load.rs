@@ -5,10 +5,10 @@
 
 use super::check_load::{carried, chosen, selection};
 use super::file::{
-    Arrivals, Inside, LlmArrivals, Next, QueryArrivals, ScenarioFile, TraceArrivals,
-    WorkloadArrivals,
+    Arrivals, Inside, LlmArrivals, QueryArrivals, ScenarioFile, TraceArrivals, WorkloadArrivals,
 };
 use super::laws::Files;
+use super::process::steady_law;
 use super::sources::Bounded;
 use super::value::{at_key, duration_s, requests, span_ms, time_s};
 use crate::error::SpecError;
@@ -20,7 +20,7 @@ use orrery_traces::azure2019::{Invocations, InvocationsReader, MinuteRange};
 use orrery_traces::exec_time::ExecLaw;
 use orrery_traces::per_app::per_app;
 use orrery_traces::query_list::{Asked, QueryList};
-use orrery_traces::rate::{Minutes, NextState, Shape, Spacing};
+use orrery_traces::rate::{Minutes, Shape, Spacing};
 use orrery_traces::samples::Histogram;
 use orrery_traces::workload::{Application, MergedFunctions, OpenWorkload};
 use orrery_traces::workload_file::{CsvSource, Slice};
@@ -56,41 +56,6 @@ pub(super) struct OpenLoad {
     pub requests: u64,
     pub until: Time,
     files: Files,
-}
-
-/// The processes that need no file, with their key.
-pub(super) fn steady_law(a: &Arrivals) -> Option<(ArrivalLaw, &'static str)> {
-    if let Some(p) = &a.constant {
-        return Some((ArrivalLaw::Constant { rate_per_s: p.rate_per_s }, "constant"));
-    }
-    if let Some(p) = &a.poisson {
-        return Some((ArrivalLaw::Poisson { rate_per_s: p.rate_per_s }, "poisson"));
-    }
-    if let Some(p) = &a.integer_poisson {
-        let unit = Span::from_ms_f64(p.unit_ms);
-        let law = ArrivalLaw::IntegerPoisson { rate_per_s: p.rate_per_s, unit };
-        return Some((law, "integer_poisson"));
-    }
-    if let Some(p) = &a.gamma {
-        let law = ArrivalLaw::Gamma { rate_per_s: p.rate_per_s, shape: p.shape };
-        return Some((law, "gamma"));
-    }
-    if let Some(p) = &a.mmpp {
-        let next = match p.next {
-            Next::Cyclic => NextState::Cyclic,
-            Next::Uniform => NextState::Uniform,
-        };
-        let (rates_per_s, mean_sojourns_s) = (p.rates_per_s.clone(), p.mean_sojourns_s.clone());
-        return Some((ArrivalLaw::Mmpp { rates_per_s, mean_sojourns_s, next }, "mmpp"));
-    }
-    let p = a.lognormal_rate.as_ref()?;
-    let law = ArrivalLaw::LognormalRate {
-        mean_rate_per_s: p.mean_rate_per_s,
-        sigma: p.sigma,
-        correlation_s: p.correlation_s,
-        interval_s: p.interval_s,
-    };
-    Some((law, "lognormal_rate"))
 }
 
 impl OpenLoad {

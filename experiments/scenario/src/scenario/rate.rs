@@ -2,7 +2,8 @@
 //!
 //! It is for open loads: how fast closed-loop clients send depends on the replies.
 
-use super::load::{OpenLoad, Process, steady_law};
+use super::load::{OpenLoad, Process};
+use super::process::steady_law;
 use super::value::{at_key, within};
 use super::{Scenario, file::Arrivals};
 use crate::error::SpecError;

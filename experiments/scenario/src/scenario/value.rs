@@ -2,7 +2,6 @@
 //!
 //! They know no key: the caller names it.
 
-use super::expand::without_copy;
 use crate::error::{SpecError, nearest};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::TraceError;
@@ -66,6 +65,14 @@ pub(super) fn word(key: &str, name: &str) -> Result<(), SpecError> {
     }
     let allowed = "1 to 80 of the characters a-z, A-Z, 0-9, `-`, `_`, `+` and `.`, no `.` first";
     Err(SpecError::value(key, format!("{name:?}"), allowed, "choose another name"))
+}
+
+/// A name without the number of its copy.
+pub(super) fn without_copy(name: &str) -> &str {
+    match name.rsplit_once('#') {
+        Some((base, n)) if !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => base,
+        _ => name,
+    }
 }
 
 /// Names that are words, or the copies of one, each once. `key` makes the key of the i-th.

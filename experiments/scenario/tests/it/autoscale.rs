@@ -1,6 +1,6 @@
 //! `[autoscale]` through a scenario: devices come and go, and no request is lost by it.
 
-use crate::base::NAME;
+use super::base::NAME;
 use orrery_scenario::policies;
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::audit::audit;

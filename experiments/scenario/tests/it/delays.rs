@@ -1,6 +1,6 @@
 //! Laws of message delays: how they are read, and that runs meet them.
 
-use crate::base::{NAME, VALID, changed, refused_change};
+use super::base::{NAME, VALID, changed, refused_change};
 use orrery_scenario::Scenario;
 use orrery_sim::delay::DelayLaw;
 use orrery_sim::time::Span;

@@ -1,6 +1,6 @@
 //! Each thing that can be wrong with models, devices, applications and the rest, as a claim.
 
-use crate::base::{NAME, VALID, changed, line, message, refused, refused_change};
+use super::base::{NAME, VALID, changed, line, message, refused, refused_change};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 
 #[test]

@@ -1,6 +1,6 @@
 //! Each thing that can be wrong with arrivals, closed loops and the files they name, as a claim.
 
-use crate::base::{NAME, VALID, changed, message, refused, refused_change, with_arrivals};
+use super::base::{NAME, VALID, changed, message, refused, refused_change, with_arrivals};
 use orrery_scenario::Scenario;
 
 /// The line of `[arrivals]` in the base.

@@ -1,12 +1,11 @@
 //! What the kinds of load give: numbers, limits, and execution times that arrivals carry.
 
-use crate::base::{NAME, VALID, with_arrivals};
+use super::base::{NAME, VALID, with_arrivals};
 use orrery_scenario::Scenario;
 use orrery_scenario::setup::Workload;
 use orrery_sim::request::{Arrival, End};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::workload_file::record;
-use std::path::Path;
 
 fn scenario(text: &str) -> Scenario {
     Scenario::from_text(NAME, text).unwrap_or_else(|e| panic!("{e}"))
@@ -102,21 +101,20 @@ fn what_is_in_the_system_when_a_run_is_stopped_is_pending() {
 }
 
 /// A folder for this test, with a scenario in it that replays `w.csv`.
-fn folder(name: &str, workload: &str) -> std::path::PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("s.toml"), with_arrivals(workload)).unwrap();
+fn folder(workload: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("s.toml"), with_arrivals(workload)).unwrap();
     folder
 }
 
 #[test]
 fn a_recorded_workload_replays_to_the_same_metrics() {
-    let folder = folder("recorded", "workload = { file = \"w.csv\" }");
+    let folder = folder("workload = { file = \"w.csv\" }");
     let first = scenario(&with_arrivals("poisson = { rate_per_s = 90 }\nrequests = 300"));
     let setup = first.setup(3).unwrap();
-    let file = std::fs::File::create(folder.join("w.csv")).unwrap();
+    let file = std::fs::File::create(folder.path().join("w.csv")).unwrap();
     assert_eq!(record(setup.sources(3).unwrap()[0].as_mut(), file, "w.csv").unwrap(), 300);
-    let second = Scenario::load(folder.join("s.toml")).unwrap();
+    let second = Scenario::load(folder.path().join("s.toml")).unwrap();
     for policy in first.policies().unwrap() {
         let (a, b) = (setup.run(&policy, 3).unwrap(), second.setup(3).unwrap());
         let b = b.run(&policy, 3).unwrap();
@@ -126,25 +124,26 @@ fn a_recorded_workload_replays_to_the_same_metrics() {
 
 #[test]
 fn a_workload_that_does_not_fit_the_scenario_says_so() {
-    let folder = folder("misfit", "workload = { file = \"w.csv\" }");
+    let folder = folder("workload = { file = \"w.csv\" }");
     let header = "arrival_ns,app,model,size,slo_ns,alone_ns";
-    std::fs::write(folder.join("w.csv"), format!("{header}\n1,0,0,1,,5\n2,7,0,1,,5\n")).unwrap();
-    let scenario = Scenario::load(folder.join("s.toml")).unwrap();
+    std::fs::write(folder.path().join("w.csv"), format!("{header}\n1,0,0,1,,5\n2,7,0,1,,5\n"))
+        .unwrap();
+    let scenario = Scenario::load(folder.path().join("s.toml")).unwrap();
     let fifo = &scenario.policies().unwrap()[0];
     let error = scenario.setup(1).unwrap().run(fifo, 1).unwrap_err().to_string();
     assert!(error.contains("w.csv: line 3: column `app`: found `7`"), "{error}");
-    std::fs::write(folder.join("w.csv"), format!("{header}\n1,0,0,1,x,5\n")).unwrap();
+    std::fs::write(folder.path().join("w.csv"), format!("{header}\n1,0,0,1,x,5\n")).unwrap();
     let error = scenario.setup(1).err().unwrap().to_string();
     assert!(error.contains("s.toml:40") && error.contains("w.csv: line 2"), "{error}");
 }
 
 #[test]
 fn apps_without_a_time_learn_it_from_the_workload() {
-    let folder = folder("learnt", "workload = { file = \"w.csv\", from_row = 1 }");
+    let folder = folder("workload = { file = \"w.csv\", from_row = 1 }");
     let header = "arrival_ns,app,model,size,slo_ns,alone_ns";
     let rows = "1,0,0,1,,5000\n2,0,0,1,,7000\n3,0,0,1,,9000\n";
-    std::fs::write(folder.join("w.csv"), format!("{header}\n{rows}")).unwrap();
-    let path = folder.join("s.toml");
+    std::fs::write(folder.path().join("w.csv"), format!("{header}\n{rows}")).unwrap();
+    let path = folder.path().join("s.toml");
     let text = std::fs::read_to_string(&path).unwrap();
     let chat = "time = { normal = { mean_ms = 5.0, sd_ms = 1.0 } }\n";
     std::fs::write(&path, text.replace(chat, "")).unwrap();

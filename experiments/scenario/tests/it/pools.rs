@@ -1,6 +1,6 @@
 //! Pools of several kinds: what a file says is what runs, and what is wrong with a pool is named.
 
-use crate::base::{NAME, refused};
+use super::base::{NAME, refused};
 use orrery_scenario::Scenario;
 use orrery_scenario::scenario::InputFile;
 
@@ -20,7 +20,7 @@ fn scenario(parts: &[&str]) -> Scenario {
 /// Refused when the file is read.
 fn wrong(parts: &[&str], piece: &str, words: &[&str]) {
     let text = text(parts);
-    refused(&text, crate::base::line(&text, piece), words);
+    refused(&text, super::base::line(&text, piece), words);
 }
 
 /// Refused when the run is set up.

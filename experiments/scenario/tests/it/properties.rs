@@ -1,6 +1,6 @@
 //! Whatever is written in a scenario's file, it is read or refused; it never panics.
 
-use crate::base::{NAME, VALID, with_arrivals};
+use super::base::{NAME, VALID, with_arrivals};
 use orrery_scenario::Scenario;
 use orrery_scenario::scenario::file::ScenarioFile;
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! A process for each application, and the offered rate as one number.
 
-use crate::base::{NAME, refused};
+use super::base::{NAME, refused};
 use orrery_scenario::Scenario;
 use orrery_sim::request::Arrival;
 
@@ -112,6 +112,6 @@ fn a_load_without_a_rate_says_so() {
 #[test]
 fn a_process_for_each_application_needs_a_process() {
     let text = text("trace = { file = \"azure2019-f500\", minutes = 2 }\nper_app = true");
-    let line = crate::base::line(&text, "per_app");
+    let line = super::base::line(&text, "per_app");
     refused(&text, line, &["arrivals.per_app", "per_function", "poisson"]);
 }

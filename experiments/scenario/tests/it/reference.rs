@@ -1,6 +1,6 @@
 //! `docs/scenarios.md`: its examples are valid, and it names every key.
 
-use crate::properties::texts;
+use super::properties::texts;
 use orrery_scenario::Scenario;
 use orrery_scenario::scenario::file::ScenarioFile;
 use std::collections::BTreeSet;

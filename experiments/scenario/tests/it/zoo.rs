@@ -1,6 +1,6 @@
 //! Zoos, copies and popularity: what they write out, and what can be wrong with them.
 
-use crate::base::{NAME, refused};
+use super::base::{NAME, refused};
 use orrery_scenario::Scenario;
 
 /// A scenario of that text and no more, under load.
@@ -16,7 +16,7 @@ fn scenario(models: &str) -> Scenario {
 
 fn wrong(models: &str, piece: &str, words: &[&str]) {
     let text = text(models);
-    refused(&text, crate::base::line(&text, piece), words);
+    refused(&text, super::base::line(&text, piece), words);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is used of the CUDA driver, with its errors turned into ours. All `unsafe` but cuBLAS's is here.
 //!
 //! cudarc panics where the library or one of its functions is missing; [`super::probe`] has looked for
-//! every one of [`FUNCTIONS`] before anything here is called.
+//! every one of [`probe::FUNCTIONS`] before anything here is called.
 
 #![allow(unsafe_code)]
 
@@ -21,48 +21,6 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The driver's functions that are called, by cudarc or from here.
-pub const FUNCTIONS: [&str; 35] = [
-    "cuCtxGetCurrent",
-    "cuCtxGetStreamPriorityRange",
-    "cuCtxSetCurrent",
-    "cuDeviceGet",
-    "cuDeviceGetAttribute",
-    "cuDeviceGetCount",
-    "cuDeviceGetName",
-    "cuDevicePrimaryCtxRelease_v2",
-    "cuDevicePrimaryCtxRetain",
-    "cuDeviceTotalMem_v2",
-    "cuDriverGetVersion",
-    "cuEventCreate",
-    "cuEventDestroy_v2",
-    "cuEventElapsedTime",
-    "cuEventQuery",
-    "cuEventRecord",
-    "cuEventSynchronize",
-    "cuGetErrorName",
-    "cuGetErrorString",
-    "cuInit",
-    "cuLaunchKernel",
-    "cuMemAlloc_v2",
-    "cuMemFreeHost",
-    "cuMemFree_v2",
-    "cuMemGetInfo_v2",
-    "cuMemHostAlloc",
-    "cuMemcpyDtoH_v2",
-    "cuMemcpyHtoDAsync_v2",
-    "cuMemcpyHtoD_v2",
-    "cuModuleGetFunction",
-    "cuModuleLoadData",
-    "cuModuleUnload",
-    "cuStreamCreateWithPriority",
-    "cuStreamDestroy_v2",
-    "cuStreamSynchronize",
-];
-
-/// Newer drivers may have only the second; without both, the device's uuid is unknown.
-pub const OPTIONAL: [&str; 2] = ["cuDeviceGetUuid", "cuDeviceGetUuid_v2"];
 
 /// An opened device with its kernels.
 #[derive(Debug)]
@@ -130,7 +88,7 @@ impl Gpu {
 
     /// The device's unique number, as `nvidia-smi -L` prints it.
     pub fn uuid(&self) -> Result<String, DeviceError> {
-        let [old, new] = OPTIONAL.map(probe::has);
+        let [old, new] = probe::OPTIONAL.map(probe::has);
         let mut uuid = CUuuid { bytes: [0; 16] };
         // SAFETY: `uuid` is a place for one, and the function is there.
         let got = match (old, new) {

@@ -1,7 +1,6 @@
 //! Looks for a CUDA driver and its devices, without ever failing where there are none.
 #![allow(unsafe_code)]
 
-use super::driver::FUNCTIONS;
 use super::error::{device_error, own_error};
 use crate::device::DeviceError;
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
@@ -9,6 +8,48 @@ use cudarc::driver::{DriverError, result, sys};
 use serde::Serialize;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The driver's functions that are called, by cudarc or from here.
+pub const FUNCTIONS: [&str; 35] = [
+    "cuCtxGetCurrent",
+    "cuCtxGetStreamPriorityRange",
+    "cuCtxSetCurrent",
+    "cuDeviceGet",
+    "cuDeviceGetAttribute",
+    "cuDeviceGetCount",
+    "cuDeviceGetName",
+    "cuDevicePrimaryCtxRelease_v2",
+    "cuDevicePrimaryCtxRetain",
+    "cuDeviceTotalMem_v2",
+    "cuDriverGetVersion",
+    "cuEventCreate",
+    "cuEventDestroy_v2",
+    "cuEventElapsedTime",
+    "cuEventQuery",
+    "cuEventRecord",
+    "cuEventSynchronize",
+    "cuGetErrorName",
+    "cuGetErrorString",
+    "cuInit",
+    "cuLaunchKernel",
+    "cuMemAlloc_v2",
+    "cuMemFreeHost",
+    "cuMemFree_v2",
+    "cuMemGetInfo_v2",
+    "cuMemHostAlloc",
+    "cuMemcpyDtoH_v2",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyHtoD_v2",
+    "cuModuleGetFunction",
+    "cuModuleLoadData",
+    "cuModuleUnload",
+    "cuStreamCreateWithPriority",
+    "cuStreamDestroy_v2",
+    "cuStreamSynchronize",
+];
+
+/// Newer drivers may have only the second; without both, the device's uuid is unknown.
+pub const OPTIONAL: [&str; 2] = ["cuDeviceGetUuid", "cuDeviceGetUuid_v2"];
 
 /// The driver's interface must be this new: major times 1000 plus minor times 10. Drivers 470 and newer
 /// have it.

@@ -23,6 +23,7 @@
     reason = "the contracts are the CUDA driver's"
 )]
 
+mod clock;
 mod state;
 mod work;
 
@@ -146,13 +147,13 @@ exported! {
     }
     fn cuEventRecord(event: usize, stream: usize) {
         let mut state = with_context()?;
-        let at = state.stream(stream)?.free_at.max(work::now_ns());
+        let at = state.stream(stream)?.free_at.max(clock::now_ns());
         *state.events.get_mut(&event).ok_or(Code::InvalidHandle)? = Some(at);
         Ok(())
     }
     fn cuEventQuery(event: usize) {
         match with_context()?.event(event)? {
-            Some(at) if at > work::now_ns() => Err(Code::NotReady),
+            Some(at) if at > clock::now_ns() => Err(Code::NotReady),
             _ => Ok(()),
         }
     }
@@ -163,7 +164,7 @@ exported! {
     fn cuEventElapsedTime(ms: *mut f32, from: usize, to: usize) {
         let state = with_context()?;
         match (state.event(from)?, state.event(to)?) {
-            (Some(a), Some(b)) if a.max(b) > work::now_ns() => Err(Code::NotReady),
+            (Some(a), Some(b)) if a.max(b) > clock::now_ns() => Err(Code::NotReady),
             (Some(a), Some(b)) => {
                 put(ms, (b as f64 - a as f64) as f32 / 1e6);
                 Ok(())

@@ -1,6 +1,6 @@
 //! What the stand-in knows: its failures to come, and everything that was made and not destroyed.
 
-use crate::work::now_ns;
+use crate::clock::now_ns;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};

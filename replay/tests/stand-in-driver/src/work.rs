@@ -1,15 +1,10 @@
 //! What a launch does: it occupies its stream, and the clock kernels write something plausible.
 
+use crate::clock::now_ns;
 use crate::state::{Code, State};
 use std::ffi::c_void;
-use std::sync::{MutexGuard, OnceLock};
-use std::time::{Duration, Instant};
-
-/// The device's clock: the host's, from the first call on.
-pub fn now_ns() -> u64 {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1
-}
+use std::sync::MutexGuard;
+use std::time::Duration;
 
 pub fn sleep_until(ns: u64) -> Result<(), Code> {
     std::thread::sleep(Duration::from_nanos(ns.saturating_sub(now_ns())));

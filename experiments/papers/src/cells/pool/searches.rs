@@ -162,7 +162,7 @@ fn filtered(
 /// The evaluation's error, or the planner's as one of this program.
 pub(super) fn of_search(error: SearchError<SpecError>) -> SpecError {
     match error {
-        SearchError::Evaluation { error, .. } | SearchError::Evaluations { error } => error,
+        SearchError::Evaluation { error, .. } => error,
         SearchError::Planner(error) => planner("search", &error),
         other => {
             SpecError::value("search", other, "throughputs from 0 on", "change the conditions")

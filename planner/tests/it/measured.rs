@@ -1,11 +1,8 @@
 //! Ingredients measured from samples, against those that were released.
 
-mod common;
-
-use common::{authors_space, profiles, qos, query_sizes};
+use super::common::{authors_space, profiles, qos, query_sizes};
 use orrery_planner::{
-    Ingredients, Latency, PlannerError, Profile, Ranking, Region, Sizes, most_cost_effective_base,
-    released,
+    Ingredients, Latency, PlannerError, Profile, Ranking, Region, Sizes, released,
 };
 use orrery_sim::time::Span;
 
@@ -96,27 +93,10 @@ fn with_a_target_20_percent_higher() {
 }
 
 #[test]
-fn only_the_gpu_can_be_the_base() {
-    let catalogue = released::catalogue();
-    let prices: Vec<_> = catalogue.types().iter().map(|t| t.price).collect();
-    for model in released::MODELS {
-        let base = most_cost_effective_base(&profiles(model), &prices, &query_sizes(), qos(model));
-        assert_eq!(base, Ok(0), "{model}");
-    }
-    // With a second to spare, RM2 is cheapest on the r5n: 10 queries/s for 0.149 $/h.
-    let second = Span::from_ms(1_000);
-    let base = most_cost_effective_base(&profiles("rm2"), &prices, &query_sizes(), second);
-    assert_eq!(base, Ok(2));
-    let none =
-        most_cost_effective_base(&profiles("rm2"), &prices, &query_sizes(), Span::from_ms(1));
-    assert_eq!(none, Err(PlannerError::NoBaseFits { qos_ms: 1.0 }));
-}
-
-#[test]
 fn ingredients_by_hand() {
     // Sizes 1, 2, 4 with the weights 1, 2, 1. Base: 10, 20, 40 ms; auxiliary: 20, 40, 120 ms, and
     // the target 100 ms. Q_b: 4 queries in 90 ms. The first miss is 4, the last size: all of it.
-    let catalogue = common::catalogue(&[(1.0, 2), (0.5, 2)]);
+    let catalogue = super::common::catalogue(&[(1.0, 2), (0.5, 2)]);
     let profile = |name: &str, ms: [u64; 3]| {
         let latency = |ms| Latency::of_samples(&[Span::from_ms(ms)]);
         Profile::new(name, [1, 2, 4].into_iter().zip(ms.map(latency))).unwrap()
@@ -156,7 +136,7 @@ fn latencies_of_samples_and_of_sums_are_the_same() {
 
 #[test]
 fn wrong_profiles_and_sizes_are_errors() {
-    let catalogue = common::catalogue(&[(1.0, 2), (0.5, 2)]);
+    let catalogue = super::common::catalogue(&[(1.0, 2), (0.5, 2)]);
     let latency = |ms| Latency::of_samples(&[Span::from_ms(ms)]);
     let profile = |name: &str, sizes: &[(u32, u64)]| {
         Profile::new(name, sizes.iter().map(|(size, ms)| (*size, latency(*ms)))).unwrap()

@@ -1,7 +1,7 @@
 //! The keys of `[autoscale]`, as `serde` reads and writes them, and their bounds.
 
-use super::file::ScenarioFile;
-use super::value::{S_MAX, known, within};
+use super::super::value::{S_MAX, known, within};
+use super::ScenarioFile;
 use crate::error::SpecError;
 use crate::limits::DEVICES_MAX;
 use orrery_sim::policy::autoscale;
@@ -50,7 +50,10 @@ impl Autoscale {
     ///
     /// # Errors
     /// When a value is out of range, or the kind is none of the file's.
-    pub(super) fn config(&self, file: &ScenarioFile) -> Result<autoscale::Config, SpecError> {
+    pub(in crate::scenario) fn config(
+        &self,
+        file: &ScenarioFile,
+    ) -> Result<autoscale::Config, SpecError> {
         let kinds: Vec<&str> = file.device.iter().map(|d| d.kind.as_str()).collect();
         let kind = match &self.kind {
             None => 0,

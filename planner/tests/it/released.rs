@@ -1,13 +1,11 @@
 //! Against what Kairos's authors published: the upper bound of every pool of every model, and the
 //! pools that are picked by them. Everything must match: 1,655 bounds and five picks.
 
-mod common;
-
-use common::{authors_space, pool};
+use super::common::{authors_space, pool};
 use orrery_planner::{PickedBy, Pool, Ranking, released};
 
-const BOUNDS: &str = include_str!("data/kairos_upper_bounds.csv");
-const PICKS: &str = include_str!("data/kairos_picks.csv");
+const BOUNDS: &str = include_str!("../data/kairos_upper_bounds.csv");
+const PICKS: &str = include_str!("../data/kairos_picks.csv");
 
 /// What the authors print and ours agree to this share; they add in another order.
 const ROUNDING: f64 = 1e-12;

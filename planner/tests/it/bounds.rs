@@ -1,8 +1,6 @@
 //! Eq. 9 to 15, the ranking and the pick, from the released ingredients.
 
-mod common;
-
-use common::{authors_space, catalogue, pool, usd};
+use super::common::{authors_space, catalogue, pool, usd};
 use orrery_planner::{
     Auxiliary, Ingredients, PickedBy, PlannerError, Pool, Ranking, Space, auxiliary_bound_per_s,
     base_bound_per_s, released, upper_bound_per_s, write_table,
@@ -109,7 +107,7 @@ fn plain(table: &BTreeMap<(String, String), Vec<String>>, model: &str, pool: &Po
 
 #[test]
 fn all_331_pools_of_each_model_agree_with_a_plain_calculation() {
-    let text = include_str!("../data/kairos_allocator_profile.csv");
+    let text = include_str!("../../data/kairos_allocator_profile.csv");
     let row = |line: &str| {
         let cells: Vec<String> = line.split(',').map(str::to_owned).collect();
         ((cells[0].clone(), cells[1].clone()), cells)

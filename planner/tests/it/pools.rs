@@ -1,8 +1,6 @@
 //! Which pools a budget pays for, and in which order they come.
 
-mod common;
-
-use common::{authors_space, catalogue, pool, usd};
+use super::common::{authors_space, catalogue, pool, usd};
 use orrery_planner::{Catalogue, InstanceType, PlannerError, Price, Role, Space, released};
 
 #[test]

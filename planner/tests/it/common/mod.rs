@@ -8,8 +8,8 @@ use orrery_planner::{
 };
 use orrery_sim::time::Span;
 
-const SUMS: &str = include_str!("../data/kairos_latency_sums_us.csv");
-const QUERIES: &str = include_str!("../data/kairos_query_sizes.csv");
+const SUMS: &str = include_str!("../../data/kairos_latency_sums_us.csv");
+const QUERIES: &str = include_str!("../../data/kairos_query_sizes.csv");
 
 /// The paper's Table 3.
 pub fn qos(model: &str) -> Span {

@@ -2,7 +2,7 @@
 //!
 //! It checks no value: `check_load.rs` does. As in `file.rs`, readers see the comments on fields.
 
-use super::file::one_f64;
+use super::one_f64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 //!
 //! It checks no value and holds no model: `expand.rs` does the one, `zoo.rs` the other.
 
-use super::file::{SizesLaw, one_u32};
+use super::{SizesLaw, one_u32};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,8 +3,8 @@
 //! They travel in the program: every byte is in `data/`, whose `ATTRIBUTION.md` says whose it is. A
 //! zoo is a list of models; applications and arrivals are the scenario's.
 
+use super::file::{LatencyLaw, Model};
 use crate::kairos;
-use crate::scenario::file::{LatencyLaw, Model};
 
 /// A zoo.
 ///
@@ -47,25 +47,25 @@ pub const ZOOS: &[Zoo] = &[
         name: "symphony-1080ti",
         what: "Symphony, Table 3: affine laws and SLOs on a GeForce 1080 Ti",
         form: Form::Affine,
-        csv: include_str!("../data/symphony_models_1080ti.csv"),
+        csv: include_str!("../../data/symphony_models_1080ti.csv"),
     },
     Zoo {
         name: "symphony-a100",
         what: "Symphony, Table 4: affine laws and SLOs on an A100",
         form: Form::Affine,
-        csv: include_str!("../data/symphony_models_a100.csv"),
+        csv: include_str!("../../data/symphony_models_a100.csv"),
     },
     Zoo {
         name: "clockwork-v100",
         what: "Clockwork, Table 1: measured latencies, weights and loading times on a V100",
         form: Form::Clockwork,
-        csv: include_str!("../data/clockwork_models_v100.csv"),
+        csv: include_str!("../../data/clockwork_models_v100.csv"),
     },
     Zoo {
         name: "nvidia",
         what: "NVIDIA's published latencies by batch size; choose a GPU with `gpu`",
         form: Form::Curves,
-        csv: include_str!("../data/nvidia_profiles.csv"),
+        csv: include_str!("../../data/nvidia_profiles.csv"),
     },
     Zoo {
         name: "kairos",
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn every_file_is_the_one_attributed() {
         use sha2::{Digest, Sha256};
-        let attribution = include_str!("../data/ATTRIBUTION.md");
+        let attribution = include_str!("../../data/ATTRIBUTION.md");
         for zoo in ZOOS {
             let sum = Sha256::digest(zoo.csv);
             let sum: String = sum.iter().map(|b| format!("{b:02x}")).collect();

@@ -29,7 +29,7 @@ fn played(scene: &str, library: Option<&Path>, with: &[(&str, &str)]) -> String 
         std::os::unix::fs::symlink(&soname, folder.path().join("libcuda.so")).unwrap();
     }
     let done = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "scenes::scene", "--ignored", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "cuda::scenes::scene", "--ignored", "--nocapture", "--test-threads=1"])
         .env("LD_LIBRARY_PATH", folder.path())
         .env("ORRERY_CUDA_SCENE", scene)
         .envs(with.iter().copied())
@@ -51,7 +51,7 @@ fn contains(text: &str, wanted: &[&str]) {
 /// A function that were called and not looked for would be a panic with an old driver.
 #[test]
 fn the_stand_in_has_exactly_the_functions_that_are_looked_for() {
-    let source = include_str!("../stand-in-driver/src/lib.rs");
+    let source = include_str!("../../stand-in-driver/src/lib.rs");
     let mut exported: Vec<&str> = source
         .lines()
         .filter_map(|line| line.trim().strip_prefix("fn cu"))

@@ -1,0 +1,41 @@
+//! The arrival processes of `[arrivals]` that need no file.
+
+use super::file::{Arrivals, Next};
+use orrery_sim::time::Span;
+use orrery_traces::arrivals::ArrivalLaw;
+use orrery_traces::rate::NextState;
+
+/// The processes that need no file, with their key.
+pub(super) fn steady_law(a: &Arrivals) -> Option<(ArrivalLaw, &'static str)> {
+    if let Some(p) = &a.constant {
+        return Some((ArrivalLaw::Constant { rate_per_s: p.rate_per_s }, "constant"));
+    }
+    if let Some(p) = &a.poisson {
+        return Some((ArrivalLaw::Poisson { rate_per_s: p.rate_per_s }, "poisson"));
+    }
+    if let Some(p) = &a.integer_poisson {
+        let unit = Span::from_ms_f64(p.unit_ms);
+        let law = ArrivalLaw::IntegerPoisson { rate_per_s: p.rate_per_s, unit };
+        return Some((law, "integer_poisson"));
+    }
+    if let Some(p) = &a.gamma {
+        let law = ArrivalLaw::Gamma { rate_per_s: p.rate_per_s, shape: p.shape };
+        return Some((law, "gamma"));
+    }
+    if let Some(p) = &a.mmpp {
+        let next = match p.next {
+            Next::Cyclic => NextState::Cyclic,
+            Next::Uniform => NextState::Uniform,
+        };
+        let (rates_per_s, mean_sojourns_s) = (p.rates_per_s.clone(), p.mean_sojourns_s.clone());
+        return Some((ArrivalLaw::Mmpp { rates_per_s, mean_sojourns_s, next }, "mmpp"));
+    }
+    let p = a.lognormal_rate.as_ref()?;
+    let law = ArrivalLaw::LognormalRate {
+        mean_rate_per_s: p.mean_rate_per_s,
+        sigma: p.sigma,
+        correlation_s: p.correlation_s,
+        interval_s: p.interval_s,
+    };
+    Some((law, "lognormal_rate"))
+}

@@ -1,0 +1,3 @@
+//! The solvers from outside.
+
+mod solvers;

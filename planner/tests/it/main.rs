@@ -1,0 +1,10 @@
+//! The planner from outside: what it answers, its bounds, its searches.
+
+mod answers;
+mod bounds;
+mod common;
+mod measured;
+mod pools;
+mod released;
+mod search_laws;
+mod searches;

@@ -1,0 +1,4 @@
+//! The replay harness from outside, without a GPU.
+
+mod cuda;
+mod harness;

@@ -1,0 +1,3 @@
+//! The source itself: what the compiler does not hold.
+
+mod arrows;
