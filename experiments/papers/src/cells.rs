@@ -11,6 +11,7 @@ pub mod grid;
 pub mod hash;
 pub mod kept;
 pub mod known;
+pub mod logged;
 pub mod partition;
 pub mod parts;
 pub mod plan;

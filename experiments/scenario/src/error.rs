@@ -13,7 +13,7 @@ pub enum SpecError {
     Read { file: String, source: std::io::Error },
 
     #[error(
-        "{file}: {}\n  remedy: correct the file; see `docs/scenarios.md` for scenarios, `experiments/tables/` for tables",
+        "{file}: {}\n  remedy: correct the file; see `docs/scenarios.md` for scenarios, `docs/experiments.md` for experiments",
         cut(message)
     )]
     Parse { file: String, message: String },

@@ -30,8 +30,8 @@ pub const SCENARIO: Kind = kind("a scenario", "orrery run FILE");
 pub const SWEEP: Kind = kind("a sweep file", "orrery sweep FILE");
 /// What `orrery plan` takes.
 pub const PLAN: Kind = kind("a plan file", "orrery plan FILE");
-/// What `orrery reproduce` takes: a table, a study, a figure about pools.
-pub const EXPERIMENT: Kind = kind("a study or table of a paper", "orrery reproduce FILE");
+/// What `orrery reproduce` takes.
+pub const EXPERIMENT: Kind = kind("an experiment", "orrery reproduce FILE");
 /// What `orrery partition` takes.
 pub const PARTITION: Kind = kind("a partition file", "orrery partition FILE");
 /// What `orrery regress` takes.

@@ -3,10 +3,10 @@
 use clap::Args;
 use orrery_papers::output::Answer;
 use orrery_papers::papers::{describe, registry};
-use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
 use orrery_scenario::scenario::file::{LatencyLaw, Model};
 use orrery_scenario::zoo::{ZOOS, Zoo};
+use orrery_scenario::{SpecError, policies};
 use std::fmt::Write;
 
 /// `orrery list`.
@@ -14,19 +14,44 @@ use std::fmt::Write;
 #[command(after_help = "Examples:
   orrery list
   orrery list kairos-fig-9
-  orrery list symphony-a100")]
+  orrery list symphony-a100
+  orrery list policies
+  orrery list policy clockwork")]
 pub struct List {
-    /// An experiment's id, or a zoo.
+    /// An experiment's id or file, a zoo, `policies`, or `policy` with a name.
     pub name: Option<String>,
+    /// The policy, after `policy`.
+    pub policy: Option<String>,
 }
+
+/// Where policies are listed.
+const POLICIES: &str =
+    "`orrery list policies` lists the policies, `orrery list policy NAME` its parameters\n";
 
 /// Lists all, or describes one.
 ///
 /// # Errors
 /// When there is no such name, with the nearest of all; or a shipped file is damaged.
 pub fn command(args: &List) -> Result<Answer, SpecError> {
-    match args.name.as_deref() {
-        None => Ok(Answer::of(describe::all()? + "\n" + &all())),
+    match (args.name.as_deref(), args.policy.as_deref()) {
+        (Some("policies"), None) => Ok(Answer::of(policies::list_text())),
+        (Some("policy"), Some(name)) => Ok(Answer::of(policies::policy_text(name)?)),
+        (Some("policy"), None) => {
+            let remedy = "name one: `orrery list policy NAME`; `orrery list policies` has them";
+            Err(SpecError::value("policy", "no name", "a policy's name", remedy))
+        }
+        (Some(name), Some(more)) => {
+            let remedy = "list one thing; only `policy` takes a name behind it";
+            Err(SpecError::value("NAME", format!("`{name} {more}`"), "one name", remedy))
+        }
+        (name, None) => named(name),
+        (None, Some(_)) => Ok(Answer::default()),
+    }
+}
+
+fn named(name: Option<&str>) -> Result<Answer, SpecError> {
+    match name {
+        None => Ok(Answer::of(describe::all()? + "\n" + &all() + POLICIES)),
         Some(name) if Zoo::find(name).is_some() => models(name),
         Some(id) if id.ends_with(".toml") || registry::ids().any(|known| known == id) => {
             Ok(Answer::of(describe::one(&registry::find(id)?)))
@@ -36,7 +61,7 @@ pub fn command(args: &List) -> Result<Answer, SpecError> {
 }
 
 fn unknown(name: &str) -> SpecError {
-    let names = || registry::ids().chain(ZOOS.iter().map(|z| z.name));
+    let names = || registry::ids().chain(ZOOS.iter().map(|z| z.name)).chain(["policies"]);
     let hint = nearest(name, names()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
     let allowed = names().collect::<Vec<_>>().join(", ");
     SpecError::value("NAME", format!("`{name}`"), allowed, format!("{hint}name one of them"))

@@ -14,6 +14,7 @@
 mod answer;
 mod candidates;
 mod clusters;
+mod devices;
 mod figure;
 mod file;
 mod markdown;

@@ -200,6 +200,7 @@ fn of_distributions(
 mod tests {
     use super::*;
     use orrery_results::{BatchRow, to_csv};
+    use std::path::Path;
 
     fn plot(folder: &Path, tables: &[(&str, String)], out: &str) -> Result<Answer, SpecError> {
         let write = |(name, text): &(&str, String)| {

@@ -5,11 +5,11 @@ mod details;
 mod parquet_tests;
 
 use clap::Args;
-use orrery_papers::cells::run_report;
 use orrery_papers::cells::scenario_rows::rows_of_scenario;
 use orrery_papers::cells::seeds::{Seeds, Until};
+use orrery_papers::cells::{logged, run_report};
 use orrery_papers::output::threads::pool;
-use orrery_papers::output::{Answer, Forms, Output, log_file};
+use orrery_papers::output::{Answer, Forms, Output};
 use orrery_results::to_json;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -101,7 +101,7 @@ fn log_first_seed(
     path: &Path,
     why: bool,
 ) -> Result<(), SpecError> {
-    let names = log_file::names(scenario, policy.text().to_string());
-    log_file::run_logged(&scenario.setup(seed)?, policy, seed, &names, path, why, ())?;
+    let names = logged::names(scenario, policy.text().to_string());
+    logged::run_logged(&scenario.setup(seed)?, policy, seed, &names, path, why, ())?;
     Ok(())
 }

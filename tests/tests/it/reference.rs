@@ -66,6 +66,15 @@ fn the_tables_of_sweep_files_are_those_of_the_code() {
 }
 
 #[test]
+fn the_tables_of_experiment_files_are_those_of_the_code() {
+    let path = document("../scenarios/experiments/my-scheduler.toml");
+    let example = std::fs::read_to_string(path).expect("the example");
+    let mut parts = orrery_papers::papers::experiment::reference();
+    parts.push(("example", format!("```toml\n{example}```\n")));
+    check("experiments.md", &parts);
+}
+
+#[test]
 fn the_example_policy_is_shown_as_it_is_compiled() {
     let show = |text: &str| format!("```rust\n{text}```\n");
     let policy = show(include_str!("example_policy.rs"));

@@ -1,12 +1,7 @@
-//! A run with its schedule log in a file: whole, or not there at all.
+//! Schedule logs that are read.
 
-use crate::output::whole_file::{Unfinished, unwritable};
-use orrery_scenario::scenario::Scenario;
-use orrery_scenario::setup::Run;
-use orrery_scenario::{PolicySpec, Setup, SpecError, kind, read_text};
-use orrery_sim::driver::Finished;
-use orrery_sim::log::{LogReader, LogWriter, Names, read_log};
-use orrery_sim::observer::Observer;
+use orrery_scenario::{SpecError, kind, read_text};
+use orrery_sim::log::{LogReader, read_log};
 use std::fs::File;
 use std::path::Path;
 
@@ -44,62 +39,4 @@ pub fn unknown_request(log: &Path, id: u64, requests: u64) -> SpecError {
     };
     let remedy = "see `orrery explain LOG --worst 10` for requests worth a look";
     SpecError::value("--request", id, allowed, remedy).in_file(&log.display().to_string())
-}
-
-/// What a scenario calls its models, applications and devices; `policy` is the policy's name with
-/// its parameters.
-pub fn names(scenario: &Scenario, policy: String) -> Names {
-    Names {
-        models: scenario.model_names(),
-        apps: scenario.app_names(),
-        devices: scenario.device_names(),
-        policy,
-    }
-}
-
-/// Runs a policy and writes its log to `path`: text, or Parquet when the path ends in `.parquet`.
-/// With `why` the policy's reasons are in it. The log is written under another name and renamed at
-/// the end, so that what is at `path` is always whole. `extra` watches the run too.
-///
-/// # Errors
-/// As [`Setup::run_with`], and when the file cannot be written.
-pub fn run_logged<O: Observer>(
-    setup: &Setup,
-    policy: &PolicySpec,
-    seed: u64,
-    names: &Names,
-    path: &Path,
-    why: bool,
-    extra: O,
-) -> Result<Run<O>, SpecError> {
-    let is_parquet = path.extension().is_some_and(|e| e == "parquet");
-    if is_parquet && !cfg!(feature = "parquet") {
-        let remedy = "write a text log, or build with `--features parquet`";
-        return Err(SpecError::value("--log", path.display(), "a text log in this build", remedy));
-    }
-    // Parquet is made from the text, which is read again: it has to be a file.
-    let unwritable = |e: std::io::Error| unwritable("--log", path, &e);
-    let text = if is_parquet { Unfinished::temporary(path) } else { Unfinished::beside(path) };
-    let text = text.map_err(unwritable)?;
-    let file = File::create(text.path()).map_err(unwritable)?;
-    let log = LogWriter::with_names(file, names).with_terms(&setup.terms()).ask_for_reasons(why);
-    let Finished { policy, observer: (metrics, (log, extra)), end, events, failure } =
-        setup.run_with(policy, seed, (log, extra))?;
-    log.finish().map_err(unwritable)?;
-    if is_parquet {
-        convert(text.path(), path)?;
-    } else {
-        text.rename(path).map_err(unwritable)?;
-    }
-    Ok(Finished { policy, observer: (metrics, extra), end, events, failure })
-}
-
-#[cfg(feature = "parquet")]
-fn convert(text: &Path, path: &Path) -> Result<(), SpecError> {
-    crate::output::parquet::log_to_parquet(text, path)
-}
-
-#[cfg(not(feature = "parquet"))]
-fn convert(_: &Path, _: &Path) -> Result<(), SpecError> {
-    Ok(())
 }

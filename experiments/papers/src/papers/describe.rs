@@ -24,14 +24,11 @@ pub fn all() -> Result<String, SpecError> {
         let mut table = Text::new(&["  id", "seconds", "cases", "points", "what, and from where"]);
         for id in ids {
             let e = registry::find(id)?;
-            let what = format!("{} [{}]", e.title, e.source);
-            table.line(vec![
-                format!("  {id}"),
-                e.expected_s.to_string(),
-                e.cases().len().to_string(),
-                points(&e).to_string(),
-                what,
-            ]);
+            let numbers = [e.expected_s as usize, e.cases().len(), points(&e)];
+            let numbers = numbers.map(|n| n.to_string());
+            let line = [vec![format!("  {id}")], numbers.to_vec(), vec![e.title]].concat();
+            table.line(line);
+            table.line([vec![String::new(); 4], vec![e.source]].concat());
         }
         let _ = writeln!(out, "{}", table.left(&["  id", "what, and from where"]).text());
     }

@@ -14,6 +14,7 @@ use crate::cells::partition::PartitionFile;
 use crate::cells::pool::Searching;
 use orrery_results::Row;
 use orrery_scenario::limits::{SEEDS_MAX, count};
+use orrery_scenario::reference::{Reference, Table};
 use orrery_scenario::scenario::place::Source;
 use orrery_scenario::{PolicySpec, SpecError};
 use schemars::JsonSchema;
@@ -197,6 +198,31 @@ pub struct FigureFile {
 
 fn point_axis() -> String {
     "point".to_string()
+}
+
+/// The tables of `docs/experiments.md`.
+pub fn reference() -> Vec<Table> {
+    let keys = Reference::of::<Experiment>();
+    let table = |path: &[&str]| keys.keys(path, &[]);
+    vec![
+        ("file", table(&[])),
+        ("axis", table(&["axis"])),
+        ("point", table(&["point"])),
+        ("system", table(&["system"])),
+        ("paper", table(&["paper"])),
+        ("paper_csv", table(&["paper_csv"])),
+        ("claim", table(&["claim"])),
+        ("figure", table(&["figure"])),
+        ("goodput", table(&["goodput"])),
+        ("load", table(&["applications", "load"])),
+        ("arrivals", table(&["applications", "arrivals"])),
+        ("latency", table(&["applications", "latency"])),
+        ("profile", table(&["applications", "profile"])),
+        ("cases", table(&["applications", "cases"])),
+        ("pool", table(&["pool"])),
+        ("search", table(&["system", "search"])),
+        ("partition", table(&["partition"])),
+    ]
 }
 
 /// What is run: the one thing that differs between kinds.

@@ -13,8 +13,7 @@ pub struct Group<'a> {
 /// The groups of an experiment.
 pub fn of(e: &Experiment) -> Vec<Group<'_>> {
     let twice = |s: &&System| e.system.iter().filter(|o| o.name == s.name).count() > 1;
-    let presets = || e.system.iter().filter(twice).any(|s| s.preset == Preset::Calibrated);
-    if !presets() && e.compare_to.is_none() {
+    if !e.system.iter().filter(twice).any(|s| s.preset == Preset::Calibrated) {
         return vec![Group { title: "", systems: e.system.iter().collect() }];
     }
     let with =
@@ -36,7 +35,7 @@ pub fn of(e: &Experiment) -> Vec<Group<'_>> {
 pub fn base<'a>(e: &'a Experiment, system: &str, preset: &str) -> Option<&'a System> {
     let name = e.compare_to.as_deref()?;
     let is = |s: &&System| s.name == system && s.preset.word() == preset;
-    let group = of(e).into_iter().find(|g| g.systems.iter().any(|s| is(s)))?;
+    let group = of(e).into_iter().find(|g| g.systems.iter().any(is))?;
     let base = group.systems.into_iter().find(|s| s.name == name)?;
     (!is(&base)).then_some(base)
 }

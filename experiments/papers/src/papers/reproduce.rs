@@ -10,8 +10,8 @@
 
 use super::experiment::{Experiment, Kind};
 use super::options::{Choice, refused};
-use super::runner::{self, Cell, Runner};
-use super::runners::means;
+use super::runner::{Cell, Runner};
+use super::runners::{self, means};
 use super::{claims, derived, figure, groups, numbers, registry, report};
 use crate::cells::kept::Kept;
 use crate::cells::parts::{Ran, run_parts};
@@ -138,7 +138,7 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
 /// When a part of it is wrong, a run cannot be made, or `out` cannot be written.
 pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecError> {
     let e = with(e, asked)?;
-    let runner = runner::of(&e, asked.until_ci)?;
+    let runner = runners::of(&e, asked.until_ci)?;
     if let Some(path) = &how.plot {
         figure::check(&e, &*runner, path)?;
     }

@@ -1,8 +1,6 @@
 //! What differs between kinds of experiments: how a point is run. Everything else, from the file's frame
 //! to the report, is the same for all.
 
-use super::experiment::{Experiment, Kind};
-use super::runners::{applications, partition, pool, scenario};
 use crate::cells::kept::Kept;
 use crate::cells::replication::Replication;
 use crate::cells::seeds::Seeds;
@@ -63,28 +61,4 @@ pub trait Runner: Sync {
     fn wide(&self, _cells: &[Cell], _rows: &[Row]) -> Option<String> {
         None
     }
-}
-
-/// What runs an experiment. Everything that can be wrong with its file is found here, before any run.
-///
-/// # Errors
-/// When what is run is wrong.
-pub fn of<'a>(
-    experiment: &'a Experiment,
-    until_ci: Option<(f64, u32)>,
-) -> Result<Box<dyn Runner + 'a>, SpecError> {
-    let made: Result<Box<dyn Runner>, SpecError> = match experiment.kind() {
-        Kind::Scenario | Kind::Search | Kind::OverTime => {
-            return Ok(Box::new(scenario::Cells::new(experiment, until_ci)?));
-        }
-        Kind::Applications | Kind::Means => {
-            applications::Cases::new(experiment, until_ci).map(|c| Box::new(c) as Box<dyn Runner>)
-        }
-        Kind::Pool => pool::Pools::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>),
-        Kind::Bounds => pool::Bounds::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>),
-        Kind::Partition => {
-            partition::Solvers::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>)
-        }
-    };
-    made.map_err(|e| experiment.origin.placed(e))
 }

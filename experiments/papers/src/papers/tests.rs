@@ -6,7 +6,7 @@ use super::experiment::{Experiment, Kind};
 use super::numbers::is_at;
 use super::registry::{self, find, from_text};
 use super::reproduce::{Asked, How, Outcome, run, with};
-use super::runner;
+use super::runners;
 use crate::output::Forms;
 
 fn forms_of(e: &Experiment) -> Forms {
@@ -33,7 +33,7 @@ fn every_shipped_experiment_is_sound() {
         let e = find(id).unwrap_or_else(|e| panic!("{id}: {e}"));
         assert_eq!(e.id, id);
         let e = with(&e, &Asked::default()).unwrap_or_else(|e| panic!("{id}: {e}"));
-        let runner = runner::of(&e, None).unwrap_or_else(|e| panic!("{id}: {e}"));
+        let runner = runners::of(&e, None).unwrap_or_else(|e| panic!("{id}: {e}"));
         assert!(!runner.parts().is_empty(), "{id}");
         let places = runner.places();
         if places.is_empty() || e.kind() == Kind::Means {

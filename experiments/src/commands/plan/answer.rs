@@ -1,7 +1,8 @@
 //! What a plan answers: pools, what is known of each, and what is not known.
 
 use super::problem::{Group, Problem};
-use super::trial::{Bench, Check, Edge, Seen};
+use super::trial::{Bench, Check, Edge};
+use super::watch::Seen;
 use orrery_planner::{Price, headroom};
 use orrery_scenario::SpecError;
 use orrery_sim::stats::{Interval, paired};

@@ -1,8 +1,8 @@
 //! The scenario that a plan is made from: where its text is, the catalogue's laws in its models, and
 //! errors at the keys that they came from.
 
+use super::devices::devices;
 use super::file::{Instance, PlanFile, Pools, Source};
-use super::problem::devices;
 use orrery_scenario::error::nearest;
 use orrery_scenario::scenario::file::{Model, ScenarioFile};
 use orrery_scenario::scenario::place;

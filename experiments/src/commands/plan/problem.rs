@@ -7,10 +7,11 @@
 //!
 //! Every pool is simulated as a scenario of its own: the one that is chosen can be written down and run.
 
+use super::devices::devices;
 use super::file::{Instance, PlanFile, Pools, Source};
 use super::origin::{Origin, policies, set_laws, set_slo, written};
 use orrery_planner::Price;
-use orrery_scenario::scenario::file::{App, Device, LatencyLaw, Model, ScenarioFile};
+use orrery_scenario::scenario::file::{App, LatencyLaw, Model, ScenarioFile};
 use orrery_scenario::search::capacity_per_s;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 
@@ -265,27 +266,6 @@ impl Group {
         let setup = scenario.setup(problem.plan.seed)?;
         Ok(capacity_per_s(&scenario, &setup, Some(policy), Some(&self.expected)))
     }
-}
-
-/// The catalogue as devices, as a pool or not; without a base the file's own is marked, if any.
-pub(super) fn devices(
-    plan: &PlanFile,
-    counts: &[u32],
-    pool: bool,
-    base: Option<usize>,
-) -> Vec<Device> {
-    let of = |(i, (t, count)): (usize, (&Instance, &u32))| Device {
-        kind: t.kind.clone(),
-        count: *count,
-        can_preempt: t.can_preempt,
-        memory_pages: t.memory_pages,
-        speed: t.speed,
-        price_usd_per_hour: pool.then_some(t.price_usd_per_hour),
-        base: pool && base.map_or(t.base, |base| base == i),
-        ..Device::default()
-    };
-    let all = plan.instance.iter().zip(counts).enumerate().map(of);
-    all.filter(|d| d.count > 0).collect()
 }
 
 /// A group for each model, with its part of the load.

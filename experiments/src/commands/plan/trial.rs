@@ -6,7 +6,7 @@
 //! the same rate and seed.
 
 use super::problem::{Group, Problem};
-use super::watch::Watch;
+use super::watch::{Seen, Watch};
 use orrery_papers::cells::goodput::longest_slo;
 use orrery_scenario::search::{
     self, Bracket, Criterion, Found, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
@@ -20,23 +20,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A run may have so many times the requests that are expected.
 const SPARE: f64 = 1.25;
-
-/// What a run showed.
-#[derive(Clone, Debug, Default)]
-pub struct Seen {
-    /// The worst model's share of bad requests.
-    pub bad_rate: f64,
-    /// Which model that is.
-    pub worst_model: usize,
-    /// The share of all requests that were good.
-    pub good_share: f64,
-    /// By type: the share of the instances' time that they computed; `NaN` where there is none.
-    pub busy: Vec<f64>,
-    /// By type: instances that computed nothing.
-    pub idle: Vec<u32>,
-    /// By type and model: the largest batch, in items.
-    pub largest: Vec<Vec<u32>>,
-}
 
 /// A pool at a rate, over all seeds.
 #[derive(Clone, Debug)]

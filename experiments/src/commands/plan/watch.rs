@@ -1,10 +1,26 @@
 //! What a simulation of a pool shows beside its verdict.
 
-use super::trial::Seen;
 use orrery_scenario::search::Probe;
 use orrery_sim::observer::{Batch, Observer};
 use orrery_sim::policy::Outcome;
 use orrery_sim::time::Time;
+
+/// What a run showed.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// The worst model's share of bad requests.
+    pub bad_rate: f64,
+    /// Which model that is.
+    pub worst_model: usize,
+    /// The share of all requests that were good.
+    pub good_share: f64,
+    /// By type: the share of the instances' time that they computed; `NaN` where there is none.
+    pub busy: Vec<f64>,
+    /// By type: instances that computed nothing.
+    pub idle: Vec<u32>,
+    /// By type and model: the largest batch, in items.
+    pub largest: Vec<Vec<u32>>,
+}
 
 /// Adds up what the devices did.
 pub(super) struct Watch {
