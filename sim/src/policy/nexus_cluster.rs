@@ -20,7 +20,7 @@
 //! ```
 //!
 //! # Parts
-//! `node`: what one GPU carries; `plan`: which GPU carries what; `rates`: the measured rates;
+//! `node`: what one GPU carries; `plan`: which GPU carries what; `adjust`: the same for new rates; `rates`: the measured rates;
 //! `frontend`: the round robins; `backend`: a GPU's queues and its turn.
 //!
 //! # Static plans
@@ -50,6 +50,7 @@
 //! - A GPU's queue is lost with it. Its models find other GPUs at once.
 //! - One profile for all kinds of GPUs; every model is resident everywhere.
 
+mod adjust;
 mod backend;
 mod config;
 mod frontend;

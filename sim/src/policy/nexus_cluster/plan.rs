@@ -1,12 +1,7 @@
-//! Which models run on which GPU: squishy bin packing (Nexus, §6.1), in two forms.
+//! Which models run on which GPU: squishy bin packing (Nexus, §6.1). How a plan follows new rates, as
+//! released, is in `adjust`.
 //!
 //! ```text
-//! adjust (released), from the plan that is there, for each model with a new rate:
-//!     lower:   keep the GPUs with most of it, shrink one, take it off the rest
-//!     higher:  let its shares grow up to a full GPU; the rest is unassigned
-//!     GPUs that are then overloaded give models away; their rates are unassigned
-//!     unassigned rates, largest first: full GPUs while they are needed, then best fit
-//!
 //! pack (paper), anew:
 //!     saturate as many GPUs with each model as its rate fills
 //!     residual loads, by falling occupancy: merge into the GPU that is then fullest, or a new one
@@ -20,11 +15,7 @@ use super::node::{Model, Node, Share};
 /// A model that asks for next to nothing is planned with this rate. Released code.
 pub(super) const RATE_MIN: f64 = 0.1;
 /// What is left of a rate below this is rounding.
-const RATE_EPSILON: f64 = 1e-6;
-/// A share shrinks only if it becomes smaller than this part of itself. Released code.
-const SHRINK_BELOW: f64 = 0.97;
-/// A GPU gives models away when it is fuller than this. Released code.
-const OVERLOADED: f64 = 1.05;
+pub(super) const RATE_EPSILON: f64 = 1e-6;
 /// Halvings of the range of total rates that a static plan tries.
 const HALVINGS: u32 = 40;
 
@@ -37,7 +28,7 @@ pub(super) struct Plan {
     usable: Vec<bool>,
     /// The rate that each model was planned with last; infinite before the first plan, which is a
     /// full GPU.
-    wanted: Vec<f64>,
+    pub(super) wanted: Vec<f64>,
 }
 
 impl Plan {
@@ -163,84 +154,15 @@ impl Plan {
         }
     }
 
-    /// Moves the plan to new rates. Released code.
-    pub fn adjust(&mut self, models: &[Model], rates: &[f64]) {
-        let mut unassigned = vec![0.0; models.len()];
-        for (model, rate) in rates.iter().enumerate() {
-            let rate = rate.max(RATE_MIN);
-            self.wanted[model] = rate;
-            let assigned = self.assigned(model);
-            if rate < assigned {
-                self.shrink(models, model, rate);
-            } else {
-                unassigned[model] = self.grow(models, model, rate - assigned);
-            }
-        }
-        for gpu in 0..self.nodes.len() {
-            for share in self.spill(models, gpu) {
-                unassigned[share.model] += share.rate;
-            }
-        }
-        self.place_all(models, unassigned.into_iter().enumerate().map(|(m, r)| (r, m)).collect());
-    }
-
-    /// A model's GPUs, those with most of it first.
-    fn largest_first(&self, model: usize) -> Vec<(usize, f64)> {
-        let mut all: Vec<_> = self.shares_of(model).map(|(g, s)| (g, s.rate)).collect();
-        all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        all
-    }
-
-    fn shrink(&mut self, models: &[Model], model: usize, mut left: f64) {
-        for (gpu, rate) in self.largest_first(model) {
-            if left <= RATE_EPSILON {
-                self.nodes[gpu] = self.nodes[gpu].without(models, model);
-            } else if left < SHRINK_BELOW * rate {
-                self.set_share(models, gpu, models[model].share(model, left));
-            }
-            left -= rate;
-        }
-    }
-
-    /// Returns what no share of the model can take.
-    fn grow(&mut self, models: &[Model], model: usize, mut more: f64) -> f64 {
-        for (gpu, rate) in self.largest_first(model) {
-            if more > RATE_EPSILON {
-                let share = models[model].share(model, rate + more);
-                more -= share.rate - rate;
-                self.set_share(models, gpu, share);
-            }
-        }
-        more
-    }
-
-    fn set_share(&mut self, models: &[Model], gpu: usize, share: Share) {
+    pub(super) fn set_share(&mut self, models: &[Model], gpu: usize, share: Share) {
         let mut shares = std::mem::take(&mut self.nodes[gpu]).shares;
         shares.retain(|s| s.model != share.model);
         shares.push(share);
         self.nodes[gpu] = Node::new(models, shares);
     }
 
-    /// What an overloaded GPU gives away: it keeps the longest batches that fit together.
-    fn spill(&mut self, models: &[Model], gpu: usize) -> Vec<Share> {
-        if self.nodes[gpu].occupancy <= OVERLOADED {
-            return Vec::new();
-        }
-        let mut shares = std::mem::take(&mut self.nodes[gpu]).shares;
-        let latency = |s: &Share| models[s.model].latency_ns(s.batch);
-        shares.sort_by(|a, b| latency(b).total_cmp(&latency(a)).then(a.model.cmp(&b.model)));
-        shares.retain(|share| match self.nodes[gpu].with(models, share) {
-            Some(node) => {
-                self.nodes[gpu] = node;
-                false
-            }
-            None => true,
-        });
-        shares
-    }
-
     /// Places rates, the largest first. What fits nowhere is left to the GPUs that the model has.
-    fn place_all(&mut self, models: &[Model], mut unassigned: Vec<(f64, usize)>) {
+    pub(super) fn place_all(&mut self, models: &[Model], mut unassigned: Vec<(f64, usize)>) {
         unassigned.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         for (rate, model) in unassigned {
             self.place(models, model, rate);
