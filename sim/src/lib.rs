@@ -30,7 +30,6 @@
 //! ```
 
 pub mod audit;
-pub mod bounds;
 pub mod cluster;
 pub mod core;
 pub mod delay;
