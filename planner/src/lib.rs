@@ -19,6 +19,27 @@
 //! | the order by it, the pool Kairos picks, the table of all bounds | [`Ranking`], [`write_table`] |
 //! | Kairos+ and the other searches | [`search`] |
 //!
+//! ```
+//! use orrery_planner::search::{Rules, kairos_plus};
+//! use orrery_planner::{Pool, Ranking, Space, released, upper_bound_per_s};
+//!
+//! // Every pool of the paper's four instance types under 2.5 $/h, and what each carries at most.
+//! let space = Space::within(&released::catalogue(), released::BUDGET)?;
+//! let ingredients = released::ingredients("rm2").expect("one of the paper's models");
+//! let ranking = Ranking::new(&space, &ingredients)?;
+//!
+//! // Kairos builds a pool without evaluating any: one g4dn.xlarge and thirteen r5n.large.
+//! let (picked, _) = ranking.pick(&space);
+//! assert_eq!(space.pools()[picked], Pool(vec![1, 0, 13, 0]));
+//!
+//! // Kairos+ evaluates a few. Here each carries 9/10 of its bound; a simulation would say.
+//! let mut carries = |pool: &Pool| upper_bound_per_s(&ingredients, pool).map(|b| 0.9 * b);
+//! let found = kairos_plus(&space, &ranking, Rules::default(), &mut carries).expect("a pool");
+//! assert_eq!(space.pools().len(), 331);
+//! assert!(found.evaluations() < 10);
+//! # Ok::<(), orrery_planner::PlannerError>(())
+//! ```
+//!
 //! One order breaks every tie: that of the pools in their [`Space`]. Money is whole millionths of a
 //! dollar, latencies are whole nanoseconds, throughputs are floats in queries/s that only
 //! arithmetic, square roots and `libm` have touched.

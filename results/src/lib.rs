@@ -8,6 +8,31 @@
 //! | [`DistributionRow`] | point of a cumulative distribution |
 //! | [`SeriesRow`] | bin of a time series |
 //! | [`BatchRow`] | batch that a device ran |
+//!
+//! ```
+//! use orrery_results::{Row, better, Better, read_rows, to_csv, unit};
+//!
+//! let mut row = Row {
+//!     experiment: "bert-slo".into(),
+//!     policy: "orloj".into(),
+//!     scope: "all".into(),
+//!     metric: "finish_rate".into(),
+//!     unit: unit("finish_rate").into(),
+//!     value: Some(0.97),
+//!     ci95_low: Some(0.96),
+//!     ci95_high: Some(0.98),
+//!     ci_method: "replications".into(),
+//!     ..Row::default()
+//! };
+//! let table = to_csv(&[row.clone()]);
+//! assert_eq!(read_rows("bert-slo.csv", &table)?, [row.clone()]);
+//! assert_eq!(better("finish_rate"), Better::Higher);
+//!
+//! // A cell without an answer has the reason in place of the value.
+//! row.without_answer("no rate that was searched is allowable");
+//! assert_eq!((row.value, row.ci95()), (None, None));
+//! # Ok::<(), orrery_results::TableError>(())
+//! ```
 
 mod details;
 mod metric;

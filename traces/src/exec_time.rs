@@ -31,6 +31,18 @@ pub struct Mode {
 }
 
 /// A law of execution times. Build it with its constructors, which check the parameters.
+///
+/// ```
+/// use orrery_traces::exec_time::{ExecLaw, Mode};
+///
+/// // Orloj's multi-modal requests: short ones and long ones, as often.
+/// let mode = |mean_ms| Mode { weight: 1.0, mean_ms, sd_ms: 1.0 };
+/// let law = ExecLaw::mixture(vec![mode(10.0), mode(50.0)])?;
+/// assert!((law.mean_ns() - 30e6).abs() < 1e3);
+/// assert!(law.quantile_ns(0.99) > 50e6);
+/// assert!(ExecLaw::constant(-1.0).unwrap_err().to_string().contains("-1"));
+/// # Ok::<(), orrery_traces::TraceError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ExecLaw {

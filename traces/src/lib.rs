@@ -13,6 +13,37 @@
 //!  any of these ── record ──> workload file ── CsvSource ───> the same arrivals again
 //! ```
 //!
+//! A workload is generated once, written down, and replayed to every policy:
+//!
+//! ```
+//! use orrery_sim::request::{AppId, ModelId, Source};
+//! use orrery_sim::time::{Span, Time};
+//! use orrery_traces::Input;
+//! use orrery_traces::arrivals::{ArrivalLaw, Limited};
+//! use orrery_traces::exec_time::ExecLaw;
+//! use orrery_traces::workload::{Application, OpenWorkload};
+//! use orrery_traces::workload_file::{CsvSource, Slice, record};
+//!
+//! let chat = Application {
+//!     app: AppId(0),
+//!     model: ModelId(0),
+//!     weight: 1.0,
+//!     law: ExecLaw::log_normal(8.0, 5.0)?, // mean and deviation, ms
+//!     slo: Span::from_ms(100),
+//!     size: 1,
+//! };
+//! let poisson = ArrivalLaw::Poisson { rate_per_s: 120.0 }.start(1, 0)?; // seed, index
+//! let thousand = Limited::new(poisson, Time::NEVER, 1_000);
+//! let mut workload = OpenWorkload::new(Box::new(thousand), vec![chat], 1)?;
+//!
+//! let mut file = Vec::new();
+//! assert_eq!(record(&mut workload, &mut file, "chat.csv")?, 1_000);
+//! let mut replayed = CsvSource::open(Input::from_bytes("chat.csv", file)?, Slice::All)?;
+//! let first = replayed.pop().expect("an arrival");
+//! assert_eq!((first.app, first.slo), (AppId(0), Span::from_ms(100)));
+//! # Ok::<(), orrery_traces::TraceError>(())
+//! ```
+//!
 //! Architecture invariant: nothing here preloads arrivals. A source holds at most one arrival for
 //! each stream that it merges. (Azure 2021 is the exception: its file is not in order of arrival.)
 //!

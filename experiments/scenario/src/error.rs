@@ -149,23 +149,8 @@ fn first(text: &str, most: usize) -> String {
 /// The candidate that is nearest to what was typed, if one is near at all.
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = typed.len().div_ceil(3).max(2);
-    let with_distance = candidates.into_iter().map(|c| (distance(typed, c), c));
+    let with_distance = candidates.into_iter().map(|c| (strsim::levenshtein(typed, c), c));
     with_distance.filter(|&(d, _)| d <= limit).min().map(|(_, c)| c)
-}
-
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let replace = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
