@@ -207,3 +207,56 @@ fn a_sensitivity_table_prints_one_row_for_each_change() {
     let csv = place.run(&["reproduce", "small.toml", "--format", "wide"]).ok();
     assert!(csv.contains("less load"), "{csv}");
 }
+
+/// The example of the documents: a user's own experiment, with numbers and sentences of a paper.
+#[test]
+fn an_experiment_of_one_s_own_has_numbers_and_sentences_beside_it() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios");
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("experiments")).expect("a folder");
+    for name in
+        ["one-gpu-bert.toml", "experiments/my-scheduler.toml", "experiments/my-scheduler.csv"]
+    {
+        std::fs::copy(format!("{folder}/{name}"), place.path(name)).expect("a file that is there");
+    }
+    let args = ["-q", "reproduce", "experiments/my-scheduler.toml", "--seeds", "2"];
+    let text = place.run(&args).ok();
+    let line = |says: &str| {
+        let line = text.lines().find(|l| l.contains(says));
+        line.unwrap_or_else(|| panic!("no `{says}` in:\n{text}")).to_string()
+    };
+    assert!(line("slo_ms  orloj").contains("paper  error"), "{text}");
+    assert!(line("120     ").contains(" 0.900  +0."), "the paper's number and the error:\n{text}");
+    assert!(line("a longer SLO is never worse").ends_with("-> holds"), "{text}");
+    assert!(text.contains("assumed, where the paper is silent:"), "{text}");
+    let picture = [&args[..], &["--plot", "a.svg", "--out", "r"]].concat();
+    assert_eq!(place.run(&picture).ok(), text);
+    assert!(place.read("a.svg").contains("slo_ms"));
+    // What is kept is found again, and shards of it are joined.
+    assert_eq!(place.run(&[&args[..], &["--out", "r"]].concat()).ok(), text);
+    for shard in ["1/2", "2/2"] {
+        let args = [&args[..], &["--out", "s", "--shard", shard]].concat();
+        assert!(place.run(&args).ok().contains("orrery merge s"), "{shard}");
+    }
+    assert_eq!(place.run(&["merge", "s"]).ok(), text);
+    let other = ["reproduce", "orloj-table-4", "--out", "s", "--shard", "1/2"];
+    place.run(&other).refused(&["experiment.json", "my-scheduler", "remedy: "]);
+}
+
+/// Pools and partitions are kept, sharded and joined as all else is.
+#[test]
+fn shards_of_every_kind_are_joined() {
+    for (id, more) in [
+        ("kairos-fig-1", &["--seeds", "1"][..]),
+        ("symphony-fig-16", &["--seeds", "1"]),
+        ("orloj-table-4", &["--seeds", "1", "--case", "inception-imagenet"]),
+    ] {
+        let place = Place::new();
+        let whole = place.run(&[&["-q", "reproduce", id], more].concat()).ok();
+        for shard in ["1/2", "2/2"] {
+            let shard = ["--out", "s", "--shard", shard];
+            place.run(&[&["-q", "reproduce", id], more, &shard].concat()).ok();
+        }
+        assert_eq!(place.run(&["merge", "s"]).ok(), whole, "{id}");
+    }
+}
