@@ -7,6 +7,7 @@ pub mod log_file;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod progress;
+pub mod tables;
 pub mod threads;
 pub mod voice;
 pub mod whole_file;

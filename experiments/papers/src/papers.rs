@@ -14,7 +14,6 @@ pub mod reproduce;
 pub mod runner;
 pub mod runners;
 pub mod scores;
-pub mod tables;
 pub mod wide;
 
 #[cfg(test)]

@@ -86,7 +86,12 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     }
     let title = format!("scenario {}, seed {first}", scenario.name);
     let forms = Forms {
-        table: run_report::text(&title, &rows, scenario.file.autoscale.is_none()),
+        table: run_report::comparison(
+            &title,
+            &rows,
+            scenario.file.autoscale.is_none(),
+            args.details,
+        ),
         wide: orrery_results::wide(&rows),
         json: to_json(&rows, &[("scenario", scenario.name.clone().into())]),
         rows,

@@ -139,7 +139,14 @@ pub fn merge(args: &Merge) -> Result<Answer, SpecError> {
     if !reproduce::is_sharded(&args.folder) {
         return join(&args.folder, &output);
     }
-    let (e, outcome) = reproduce::merge(&args.folder)?;
+    let (e, outcome) = match reproduce::merge(&args.folder) {
+        // Cells that are missing are a check that failed, as they are of a sweep.
+        Err(error) if error.key() == Some("cells") => {
+            tell(&format!("error: {error}"));
+            return Ok(Answer { failed: true, ..Answer::default() });
+        }
+        other => other?,
+    };
     let Outcome::Whole(forms) = outcome else {
         return Ok(Answer { interrupted: true, ..Answer::default() });
     };
@@ -175,7 +182,7 @@ fn join(folder: &Path, output: &Output) -> Result<Answer, SpecError> {
     let rows = all_rows(&plan, &runs);
     let title = format!("sweep {}, {} cells", plan.name, plan.cells.len());
     let forms = Forms {
-        table: run_report::text(&title, &rows, false),
+        table: run_report::pivot(&title, &rows),
         wide: wide(&rows),
         json: to_json(&rows, &[("sweep", plan.name.clone().into())]),
         rows,

@@ -1,15 +1,16 @@
 //! An experiment's results as text: a table for each metric that is shown, ours beside the paper's, then
 //! the paper's sentences and what was assumed. It formats; nothing is computed but ratios.
 
+use super::claims;
 use super::experiment::{Experiment, Kind};
 use super::groups::{self, Group};
 use super::numbers::axes;
 use super::runner::{Cell, Runner};
 use super::scores::{self, SystemScore};
-use super::{claims, tables};
 use crate::cells::goodput::FLAGS;
 use crate::cells::replication::{DEVICES, PEAK};
 use crate::cells::rows::seeds_of;
+use crate::output::tables;
 use orrery_results::{Row, UNITLESS, unit};
 use std::fmt::Write;
 
@@ -99,7 +100,12 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
     }
     let with_paper = |i: usize| own.iter().any(|r| is_of(r, i) && r.paper.is_some());
     let mut head: Vec<String> = names.iter().map(|n| n.to_string()).collect();
+    // A bar before each system that has the paper beside it, and after it.
+    let mut bars = Vec::new();
     for (i, s) in group.systems.iter().enumerate() {
+        if with_paper(i) || (i > 0 && with_paper(i - 1)) {
+            bars.push(head.len());
+        }
         head.push(s.name.clone());
         if with_paper(i) {
             head.extend(["paper".to_string(), "error".to_string()]);
@@ -134,7 +140,7 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
             text.line(line);
         }
     }
-    text.left(&names).text()
+    text.left(&names).bars(bars).text()
 }
 
 /// The error of a share is a difference, of all else a percentage.

@@ -1,8 +1,8 @@
 //! The tables of pool experiments as text. It formats; nothing is computed but ratios.
 
 use crate::cells::pool::{ALLOWABLE, Conditions, World, dashed};
+use crate::output::tables::Text;
 use crate::papers::experiment::{Experiment, System};
-use crate::papers::tables::Text;
 use orrery_results::Row;
 use std::fmt::Write;
 

@@ -7,12 +7,14 @@ use std::fmt::Write;
 pub struct Text {
     lines: Vec<Vec<String>>,
     left: Vec<usize>,
+    bars: Vec<usize>,
 }
 
 impl Text {
     /// One with this header.
     pub fn new(header: &[&str]) -> Text {
-        Text { lines: vec![header.iter().map(ToString::to_string).collect()], left: Vec::new() }
+        let lines = vec![header.iter().map(ToString::to_string).collect()];
+        Text { lines, left: Vec::new(), bars: Vec::new() }
     }
 
     /// Adds a line.
@@ -28,6 +30,13 @@ impl Text {
         self
     }
 
+    /// Columns with a bar before them, which keeps groups apart.
+    #[must_use]
+    pub fn bars(mut self, columns: Vec<usize>) -> Text {
+        self.bars = columns;
+        self
+    }
+
     /// Two spaces between columns, none at the end of a line.
     pub fn text(&self) -> String {
         let columns = self.lines.iter().map(Vec::len).max().unwrap_or(0);
@@ -40,7 +49,11 @@ impl Text {
         for line in &self.lines {
             let mut text = String::new();
             for (i, (cell, width)) in line.iter().zip(&widths).enumerate() {
-                let gap = if i == 0 { "" } else { "  " };
+                let gap = match i {
+                    0 => "",
+                    _ if self.bars.contains(&i) => "  | ",
+                    _ => "  ",
+                };
                 let _ = match self.left.contains(&i) {
                     true => write!(text, "{gap}{cell:<width$}"),
                     false => write!(text, "{gap}{cell:>width$}"),
