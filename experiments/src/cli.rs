@@ -34,6 +34,9 @@ pub struct Cli {
     /// Say more on stderr.
     #[arg(long, short, global = true)]
     verbose: bool,
+    /// Overwrite files that this program did not write.
+    #[arg(long, global = true)]
+    force: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -90,6 +93,9 @@ pub fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     let cli = Cli::parse();
+    if cli.force {
+        output::whole_file::allow_overwriting();
+    }
     output::set_verbosity(if cli.quiet { 0 } else { 1 + u8::from(cli.verbose) });
     let result = match cli.command {
         Command::Reproduce(args) => commands::reproduce::command(&args),

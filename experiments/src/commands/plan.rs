@@ -35,7 +35,7 @@ pub use problem::{Group, Problem};
 pub use trial::{Check, Edge};
 
 use clap::Args;
-use orrery_papers::output::whole_file::write_atomically;
+use orrery_papers::output::whole_file::{check_place, write_atomically};
 use orrery_papers::output::{Answer, Output};
 use orrery_papers::output::{Forms, Progress};
 use orrery_results::{to_json, wide};
@@ -141,6 +141,9 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     let (mut plan, source) = PlanFile::load(&args.file)?;
     args.output.check()?;
     args.plot.as_deref().map_or(Ok(()), orrery_papers::output::figure::check_name)?;
+    for (option, path) in [("--plot", &args.plot), ("--markdown", &args.markdown)] {
+        path.as_deref().map_or(Ok(()), |path| check_place(option, path))?;
+    }
     plan.seed = args.seed.unwrap_or(plan.seed);
     plan.seeds = args.seeds.unwrap_or(plan.seeds);
     let frontier = args.plot.is_some();

@@ -6,6 +6,7 @@
 use clap::ValueEnum;
 use orrery_papers::output::Answer;
 use orrery_papers::output::figure::{changing, check_name, figure_of, save, unsuitable};
+use orrery_papers::output::whole_file::check_place;
 use orrery_plots::{Choice, Figure, PlotError, Window};
 use orrery_results::{DistributionRow, Row};
 use orrery_scenario::SpecError;
@@ -103,6 +104,7 @@ fn milliseconds(text: &str) -> Result<u64, String> {
 /// When a table cannot be read or has nothing for the figure, or the picture cannot be written.
 pub fn command(args: &Plot) -> Result<Answer, SpecError> {
     check_name(&args.out)?;
+    check_place("--out", &args.out)?;
     let tables = Tables::read(&args.files)?;
     let figure = figure(&tables, args)?;
     save(&figure, &args.out)?;

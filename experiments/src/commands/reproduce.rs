@@ -3,6 +3,7 @@
 use clap::Args;
 use orrery_papers::cells::seeds::Until;
 use orrery_papers::cells::shard::Shard;
+use orrery_papers::output::whole_file::check_place;
 use orrery_papers::output::{Answer, Output};
 use orrery_papers::papers::experiment::Experiment;
 use orrery_papers::papers::options::Choice;
@@ -60,6 +61,7 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
     check(&e, args)?;
     let until_ci = reproduce::until(&e, args.until, args.seeds)?;
     args.output.check()?;
+    args.plot.as_deref().map_or(Ok(()), |path| check_place("--plot", path))?;
     let asked =
         Asked { cases: args.cases.clone(), seeds: args.seeds, until_ci, ..Asked::default() };
     let how = How {

@@ -9,6 +9,7 @@ use orrery_papers::cells::scenario_rows::rows_of_scenario;
 use orrery_papers::cells::seeds::{Seeds, Until};
 use orrery_papers::cells::{logged, run_report};
 use orrery_papers::output::threads::pool;
+use orrery_papers::output::whole_file::check_place;
 use orrery_papers::output::{Answer, Forms, Output};
 use orrery_results::to_json;
 use orrery_scenario::scenario::Scenario;
@@ -77,6 +78,7 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     }
     let seeds = Seeds { first, count: args.seeds, until_ci: args.until.pair(args.seeds)? };
     if let Some(path) = &args.log {
+        check_place("--log", path)?;
         log_first_seed(&scenario, &policies[0], first, path, args.why)?;
     }
     let pool = pool(args.jobs.unwrap_or(0).into())?;

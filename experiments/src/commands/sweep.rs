@@ -53,6 +53,10 @@ pub struct Sweep {
     /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
     #[arg(long, value_name = "K/N", requires = "out")]
     pub shard: Option<Shard>,
+    /// Run nothing: list and remove the cells in the folder that this sweep does not have, such as those of
+    /// an earlier version of its file.
+    #[arg(long, conflicts_with = "shard")]
+    pub prune: bool,
 }
 
 /// `orrery merge`.
@@ -83,6 +87,17 @@ pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
         Some(folder) => folder.clone(),
         None => PathBuf::from(format!("{}.sweep", file.name)),
     };
+    if args.prune {
+        if !folder.join("cells").is_dir() {
+            let remedy = "give the folder that `orrery sweep --out` wrote into";
+            let found = format!("{} without `cells`", folder.display());
+            return Err(SpecError::value("--out", found, "the folder of a sweep", remedy));
+        }
+        let removed = Store::open(&folder)?.prune(&plan)?;
+        let list: String = removed.iter().map(|hash| format!("removed {hash}\n")).collect();
+        let kept = "cells of this sweep are kept";
+        return Ok(Answer::of(format!("{list}{} old cells removed; {kept}\n", removed.len())));
+    }
     let store = Store::open(&folder)?;
     store.write_plan(&plan)?;
     let mine = |i: &usize| args.shard.is_none_or(|s| s.has(*i));

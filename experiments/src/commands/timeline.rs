@@ -12,7 +12,7 @@ mod trace;
 use clap::ValueEnum;
 use orrery_papers::output::Answer;
 use orrery_papers::output::log_file;
-use orrery_papers::output::whole_file::{Unfinished, unwritable};
+use orrery_papers::output::whole_file::{Unfinished, check_place, unwritable};
 use orrery_scenario::SpecError;
 use orrery_sim::log::{LogError, LogReader, Names, Record};
 use orrery_sim::request::RequestId;
@@ -157,6 +157,7 @@ pub fn command(args: &Timeline) -> Result<Answer, SpecError> {
         let remedy = "choose another name: the log would be lost";
         return Err(SpecError::value("--out", found, "another file", remedy));
     }
+    args.out.as_deref().map_or(Ok(()), |out| check_place("--out", out))?;
     let requests = args.requests.iter().map(|&id| RequestId(id)).collect();
     let selection = Selection { from: args.from_ms, to, requests };
     let log = log_file::open(&args.log)?;

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use orrery_papers::output::Answer;
 #[cfg(feature = "parquet")]
 use orrery_papers::output::parquet;
-use orrery_papers::output::whole_file::{Unfinished, unwritable};
+use orrery_papers::output::whole_file::{Unfinished, check_place, unwritable};
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
 use orrery_traces::inspect::{inspect, inspect_with};
@@ -54,6 +54,13 @@ pub fn command(command: &Trace) -> Result<Answer, SpecError> {
             Ok(Answer::of(format!("{found}\n")))
         }
         Trace::Record { scenario, out, seed } => {
+            let ending = out.extension().and_then(|e| e.to_str()).unwrap_or_default();
+            if !["csv", "parquet"].contains(&ending) {
+                let allowed = "a name that ends in .csv or .parquet";
+                let remedy = "change the file's ending";
+                return Err(SpecError::value("--out", out.display(), allowed, remedy));
+            }
+            check_place("--out", out)?;
             let scenario = Scenario::load(scenario)?;
             let seed = seed.unwrap_or(scenario.seed);
             let mut sources = scenario.setup(seed)?.sources(seed)?;

@@ -144,6 +144,30 @@ impl Store {
         write_atomically(&path, text.as_bytes())
     }
 
+    /// Removes the entries of cells that a plan does not have; their names, in order.
+    ///
+    /// # Errors
+    /// When the folder cannot be read or written.
+    pub fn prune(&self, plan: &Plan) -> Result<Vec<String>, SpecError> {
+        let cells = self.folder.join("cells");
+        let unreadable = |e: std::io::Error| {
+            let (found, remedy) = (format!("{}: {e}", cells.display()), "give a folder of a sweep");
+            SpecError::value("--out", found, "a folder that can be changed", remedy)
+        };
+        let mut old = Vec::new();
+        for entry in std::fs::read_dir(&cells).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            let hash = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let is_cell = path.extension().is_some_and(|e| e == "cell");
+            if is_cell && !plan.cells.iter().any(|c| c.spec_sha256 == hash) {
+                old.push((hash, path));
+            }
+        }
+        old.sort();
+        old.iter().try_for_each(|(_, path)| std::fs::remove_file(path)).map_err(unreadable)?;
+        Ok(old.into_iter().map(|(hash, _)| hash).collect())
+    }
+
     /// Reads a cell's runs.
     pub fn read(&self, hash: &str) -> Entry {
         let path = self.path(hash);

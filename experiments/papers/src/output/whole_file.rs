@@ -2,8 +2,9 @@
 
 use super::voice::say_more;
 use orrery_scenario::SpecError;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempPath;
 
 /// A file that is being written under another name; removed unless it is renamed.
@@ -136,6 +137,56 @@ pub fn check_folder(folder: &Path) -> Result<(), SpecError> {
         std::fs::write(Unfinished::temporary(&folder.join("probe"))?.path(), b"")
     };
     probed().map_err(|e| unwritable_out(folder, &e))
+}
+
+/// Whether files that this program did not write may be overwritten.
+static FORCE: AtomicBool = AtomicBool::new(false);
+
+/// Allows that files are overwritten that this program did not write (`--force`).
+pub fn allow_overwriting() {
+    FORCE.store(true, Ordering::Relaxed);
+}
+
+/// How files begin that this program writes: logs, tables, figures, timelines, reports.
+const OURS: [&[u8]; 14] = [
+    b"orrery-log,",
+    b"experiment,",
+    b"arrival_ns,app,model",
+    b"policy,device,device_name",
+    b"<svg",
+    b"\x89PNG",
+    b"%PDF",
+    b"PAR1",
+    b"{\"displayTimeUnit\"",
+    b"<?xml",
+    b"<!doctype html>",
+    b"# orrery",
+    b"# Capacity plan",
+    b"| baseline | outcome |",
+];
+
+/// Passes when a file of an option is not there, is empty, or is one that this program wrote: asked
+/// before hours of runs. A pipe or a device is written as it is.
+///
+/// # Errors
+/// When it is a file of the user's.
+pub fn check_place(option: &str, path: &Path) -> Result<(), SpecError> {
+    let is_file = std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() > 0);
+    if !is_file || FORCE.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let mut head = Vec::new();
+    let longest = OURS.iter().map(|o| o.len()).max().unwrap_or(0) as u64;
+    // What cannot be read is told when it is written.
+    let Ok(file) = std::fs::File::open(path) else { return Ok(()) };
+    if file.take(longest).read_to_end(&mut head).is_err()
+        || OURS.iter().any(|o| head.starts_with(o))
+    {
+        return Ok(());
+    }
+    let found = format!("{}, a file that orrery did not write", path.display());
+    let remedy = "choose another name, or add `--force` to overwrite it";
+    Err(SpecError::value(option, found, "a new file, or one of an earlier run", remedy))
 }
 
 fn unwritable_out(path: &Path, error: &io::Error) -> SpecError {

@@ -62,6 +62,13 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
         fits(&format!("zoo[{i}]"), apps.len().max(models.len()))?;
     }
     popular(file, &mut apps)?;
+    let carried = file
+        .arrivals
+        .as_ref()
+        .is_some_and(|a| a.workload.is_some() || a.llm.is_some() || a.queries.is_some());
+    if !carried {
+        times(&models, &mut apps);
+    }
     let device = devices(file, models.len())?;
     let (zoo, popularity, popularity_seed) = (Vec::new(), Popularity::Equal, None);
     let file = ScenarioFile {
@@ -74,6 +81,19 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
         ..file.clone()
     };
     Ok((file, origins))
+}
+
+/// A time alone for applications without one whose model's laws do not look at it: a batch of one's.
+fn times(models: &[Model], apps: &mut [App]) {
+    let looks =
+        |law: &LatencyLaw| matches!(law, LatencyLaw::Eq3 { .. } | LatencyLaw::Proportional { .. });
+    for app in apps.iter_mut().filter(|a| a.time.is_none()) {
+        let Some(model) = models.iter().find(|m| m.name == app.model) else { continue };
+        let mut laws = model.latency_on.values().chain(&model.believed).chain([&model.latency]);
+        if !laws.any(looks) {
+            app.time = Some(TimeLaw::Constant { ms: model.latency.ms(1) });
+        }
+    }
 }
 
 /// The devices, those for each model counted.

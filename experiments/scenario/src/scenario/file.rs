@@ -240,8 +240,9 @@ pub struct App {
     #[schemars(extend("x-default" = "the model's"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo_ms: Option<f64>,
-    /// Execution times alone (below); may be left out where the arrivals carry them.
-    #[schemars(extend("x-default" = "required"))]
+    /// Execution times alone (below); may be left out where the arrivals carry them, or the model's law
+    /// of latency does not look at them.
+    #[schemars(extend("x-default" = "required, or of a batch of one"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<TimeLaw>,
 }

@@ -134,7 +134,12 @@ fn set(root: &mut Value, key: &str, new: Value) -> Result<(), SpecError> {
             table.insert(part.to_string(), new);
             return Ok(());
         }
-        place = table.entry(part).or_insert_with(|| Value::Table(toml::Table::new()));
+        // The first of a list that the file leaves to its default is made.
+        let made = || match index {
+            Some("0") => Value::Array(vec![Value::Table(toml::Table::new())]),
+            _ => Value::Table(toml::Table::new()),
+        };
+        place = table.entry(part).or_insert_with(made);
         if let Some(index) = index {
             let Value::Array(items) = place else {
                 let found = format!("`{part}` is no list");

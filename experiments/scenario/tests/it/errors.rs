@@ -178,8 +178,24 @@ fn laws_of_time_are_checked_at_their_key() {
 
 #[test]
 fn an_app_without_a_law_of_time_is_an_error_unless_the_arrivals_carry_it() {
-    let text = changed("time = { normal = { mean_ms = 5.0, sd_ms = 1.0 } }\n", "");
+    let text = changed("time = { normal = { mean_ms = 5.0, sd_ms = 1.0 } }\n", "")
+        .replace("affine = { alpha_ms = 1.0, beta_ms = 4.0 }", "eq3 = { c0_ms = 1.0, c1 = 0.5 }");
     refused(&text, line(&text, "[[app]]"), &["app[0].time", "constant = { ms = 5.0 }", "llm"]);
+}
+
+/// A law that does not look at the time alone needs none; it is a batch of one's then.
+#[test]
+fn an_app_of_an_affine_model_needs_no_time() {
+    let text = |time: &str| {
+        format!(
+            "policies = [\"fifo\"]\n[[model]]\nname = \"m\"\nslo_ms = 50.0\n\
+             latency = {{ affine = {{ alpha_ms = 2.0, beta_ms = 5.0 }} }}\n[[app]]\nname = \"a\"\n\
+             model = \"m\"\n{time}[arrivals]\npoisson = {{ rate_per_s = 50.0 }}\nrequests = 100\n"
+        )
+    };
+    let scenario = |time: &str| Scenario::from_text("s.toml", &text(time)).expect("a scenario");
+    let with = scenario("time = { constant = { ms = 7.0 } }\n");
+    assert_eq!(scenario("").canonical(), with.canonical());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::process::{Place, run};
 use super::small_table;
+use super::{POISSON, small_scenario};
 
 #[test]
 fn an_id_that_is_unknown_is_told_the_nearest_one() {
@@ -100,4 +101,44 @@ fn an_out_that_cannot_be_written_is_named() {
         place.run(&args).refused(&["key `--out`", out, "a folder that can be written", "remedy:"]);
     }
     assert_eq!(place.files(), ["small.toml"], "nothing is left behind");
+}
+
+/// What a user wrote is never overwritten; what an earlier run wrote is.
+#[test]
+fn a_file_of_the_user_s_is_overwritten_with_force_only() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let log = ["-q", "run", "a.toml", "--policy", "fifo", "--log"];
+    place.run(&[&log[..], &["a.log"]].concat()).ok();
+    place.run(&[&log[..], &["a.log"]].concat()).ok();
+    place.write("notes.txt", "mine");
+    for args in [
+        &["run", "a.toml", "--policy", "fifo", "--log", "notes.txt"][..],
+        &["run", "a.toml", "--policy", "fifo", "--log", "a.toml"],
+        &["timeline", "a.log", "--out", "notes.txt"],
+        &["reproduce", "orloj-table-3", "--plot", "notes.svg"],
+    ] {
+        place.write("notes.svg", "mine");
+        place.run(args).refused(&["a file that orrery did not write", "--force"]);
+        assert_eq!(place.read("notes.txt"), "mine");
+    }
+    place.run(&["--force", "timeline", "a.log", "--out", "notes.txt"]).ok();
+    assert!(place.read("notes.txt").starts_with('{'));
+}
+
+#[test]
+fn a_workload_is_recorded_into_a_file_of_its_kind() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let record = |out: &str| place.run(&["trace", "record", "a.toml", "--out", out]);
+    record("w.xls").refused(&["--out", "w.xls", ".csv or .parquet"]);
+    record("w.csv").ok();
+    record("w.csv").ok();
+}
+
+/// A scenario without `[[device]]` has one of the default kind, and its count is what is looked for.
+#[test]
+fn a_search_for_devices_needs_no_device_in_the_file() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let args = ["-q", "goodput", "a.toml", "--find", "devices", "--policy", "fifo", "--seeds", "1"];
+    let text = place.run(&args).ok();
+    assert!(text.contains("devices"), "{text}");
 }

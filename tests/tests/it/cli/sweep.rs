@@ -315,3 +315,18 @@ fn seeds_are_added_until_the_interval_is_narrow_or_the_limit_is_hit() {
     let table = ["reproduce", "orloj-table-3", "--max-seeds", "4"];
     place.run(&table).refused(&["--max-seeds", "only with `--until-ci`"]);
 }
+
+#[test]
+fn cells_of_an_earlier_file_are_listed_and_removed() {
+    let place = place();
+    place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
+    let cells = || tree(&place.path("r")).keys().filter(|k| k.ends_with(".cell")).count();
+    assert_eq!(cells(), 12);
+    let prune = ["sweep", "s.toml", "--out", "r", "--prune"];
+    assert!(place.run(&prune).ok().starts_with("0 old cells removed"));
+    place.write("s.toml", SWEEP.replace("60.0, 100.0, 200.0", "60.0, 100.0"));
+    let told = place.run(&prune).ok();
+    assert_eq!(told.lines().filter(|l| l.starts_with("removed ")).count(), 4, "{told}");
+    assert_eq!(cells(), 8);
+    place.run(&["sweep", "s.toml", "--out", "none", "--prune"]).refused(&["--out", "`cells`"]);
+}
