@@ -102,11 +102,11 @@ fn answer(solved: &Solved, out: &mut String) {
         return;
     }
     let total: Price = solved.answers.iter().filter_map(|a| a.best()).map(|b| b.cost).sum();
-    let month = total.as_usd_per_hour() * 730.0;
     let _ = writeln!(
         out,
-        "\nIn all **{} $/h**, about {month:.0} $ for a month of 730 hours.",
-        money(total)
+        "\nIn all **{} $/h**, about {} $ for a month of 730 hours.",
+        money(total),
+        super::report::month(total)
     );
 }
 

@@ -145,6 +145,7 @@ fn table(solved: &Solved, out: &mut String) {
                 a.group.clone(),
                 "none".to_string(),
                 String::new(),
+                String::new(),
                 significant(a.load_per_s),
             ]);
             continue;
@@ -153,6 +154,7 @@ fn table(solved: &Solved, out: &mut String) {
             a.group.clone(),
             pool_words(p, best),
             money(best.cost),
+            month(best.cost),
             significant(a.load_per_s),
             carries(best),
             headroom(a.load_per_s, best),
@@ -160,20 +162,33 @@ fn table(solved: &Solved, out: &mut String) {
         ]);
     }
     let million = if p.budget.is_some() { "$/M at edge" } else { "$/M good" };
-    let head = ["model", "pool", "$/h", "load/s", "carries/s (95 % interval)", "headroom", million];
+    let carried = "carries/s (95 % interval)";
+    let head = ["model", "pool", "$/h", "$/month", "load/s", carried, "headroom", million];
     out.push_str(&columns(&head, &rows));
     if solved.answers.len() > 1 {
         let costs = || solved.answers.iter().filter_map(|a| a.best()).map(|b| b.cost);
         let (none, all) = (solved.answers.len() - costs().count(), solved.answers.len());
         let _ = match none {
-            0 => writeln!(out, "all together: {} $/h", money(costs().sum())),
+            0 => writeln!(
+                out,
+                "all together: {} $/h, {} $/month",
+                money(costs().sum()),
+                month(costs().sum())
+            ),
             _ => writeln!(out, "all together: no answer: {none} of {all} have no pool"),
         };
     }
 }
 
+/// Dollars for a month of 730 hours.
+pub fn month(cost: orrery_planner::Price) -> String {
+    format!("{:.0}", cost.as_usd_per_hour() * 730.0)
+}
+
 fn details(p: &Problem, group: &super::Group, a: &Answer, out: &mut String) {
-    let _ = writeln!(out, "\n{}", a.group);
+    // What is said below holds under this policy alone.
+    let under = a.best().map_or(String::new(), |b| format!(", under {}", b.policy));
+    let _ = writeln!(out, "\n{}{under}", a.group);
     if let Some(best) = a.best() {
         let _ = writeln!(out, "  breaks first: {}", best.breaks(p, group));
         let _ = writeln!(out, "  confidence: {}", confidence(p, a));
