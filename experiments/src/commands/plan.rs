@@ -189,6 +189,7 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
         table: report::text(first, what_ifs),
         wide: wide(&rows),
         json: to_json(&rows, &[("plan", name.clone().into())]),
+        page: None,
         rows,
     };
     let answer = forms.answer(&name, &args.output)?;

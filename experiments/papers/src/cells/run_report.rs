@@ -160,6 +160,13 @@ fn difference_text(row: &Row, out: &mut String) {
     let _ = writeln!(out, "  {what} less {}'s: {value}", row.versus);
 }
 
+/// What must be known before the figures are believed, a sentence each.
+pub fn notes_of(rows: &[Row]) -> Vec<String> {
+    let mut out = String::new();
+    notes(rows, &mut out);
+    out.lines().filter(|l| !l.is_empty()).map(str::to_string).collect()
+}
+
 /// What must be known before the figures are believed.
 fn notes(rows: &[Row], out: &mut String) {
     let mut methods: Vec<&str> = Vec::new();
