@@ -5,7 +5,8 @@ use super::run_report::notes_of;
 use crate::output::figure::figure_of;
 use crate::output::page::{self, Page, Part, Tone};
 use orrery_plots::{Choice, axis_of, metric_by_axis};
-use orrery_results::{Better, Row, better};
+use orrery_results::{Better, Row, better, difference_in};
+use std::collections::BTreeSet;
 
 /// What cells are judged by, the first that they have.
 const MAIN: [&str; 4] = [PEAK, DEVICES, "finish_rate", "goodput_per_s"];
@@ -26,7 +27,8 @@ pub fn of_cells(kind: &'static str, title: &str, rows: &[Row]) -> Page {
     let intervals = (!intervals.is_empty()).then_some(Part::List(intervals));
     let all = page::values("Every value with its interval", &own);
     page.section("Intervals", intervals.into_iter().chain(all));
-    page.section("What to know first", [Part::List(notes_of(rows))]);
+    let notes = notes_of(rows);
+    page.section("What to know first", (!notes.is_empty()).then_some(Part::List(notes)));
     page
 }
 
@@ -39,9 +41,22 @@ pub fn main_metric(rows: &[Row]) -> Option<&'static str> {
 /// The figure of a metric along the axis that rows have, where there is one.
 pub fn figure(rows: &[Row], metric: &str) -> Option<Part> {
     let choice = Choice::default();
-    let drawn = match axis_of(rows) {
-        Ok(x) => metric_by_axis(rows, &x, metric, &choice),
-        Err(_) => figure_of(rows, &choice),
+    // Of several axes the one with the most numbers; the others become panels.
+    let longest = || {
+        let mut axes: Vec<(&str, BTreeSet<&str>)> = Vec::new();
+        for (name, value) in rows.iter().flat_map(Row::axis_list) {
+            match axes.iter_mut().find(|a| a.0 == name) {
+                Some(axis) => _ = axis.1.insert(value),
+                None => axes.push((name, BTreeSet::from([value]))),
+            }
+        }
+        axes.retain(|a| a.1.len() > 1 && a.1.iter().all(|v| v.parse::<f64>().is_ok()));
+        axes.sort_by_key(|a| std::cmp::Reverse(a.1.len()));
+        axes.first().map(|a| a.0.to_string())
+    };
+    let drawn = match axis_of(rows).ok().or_else(longest) {
+        Some(x) => metric_by_axis(rows, &x, metric, &choice),
+        None => figure_of(rows, &choice),
     };
     let name = metric.trim_end_matches("_ns").trim_end_matches("_per_s").replace('_', " ");
     drawn.ok().map(|f| Part::Figure(f.to_svg(), format!("{name} of each policy, by setting.")))
@@ -55,6 +70,23 @@ fn distinct(rows: &[Row], of: impl Fn(&Row) -> &String) -> Vec<String> {
         }
     }
     out
+}
+
+/// Whether two policies differ by more than chance: by their paired difference where there is one, which
+/// is sharper, and else by their intervals.
+fn are_apart(rows: &[Row], first: &Row, second: &Row) -> Option<bool> {
+    let paired = rows.iter().find(|r| {
+        let pair = (&*r.policy, &*r.versus);
+        difference_in(&r.metric) == Some(&*first.metric)
+            && (&r.case, &r.axes) == (&first.case, &first.axes)
+            && (pair == (&*first.policy, &*second.policy)
+                || pair == (&*second.policy, &*first.policy))
+    });
+    if let Some(paired) = paired {
+        return paired.ci95().map(|(low, high)| low > 0.0 || high < 0.0);
+    }
+    let ((a, b), (c, d)) = first.ci95().zip(second.ci95())?;
+    Some(a > d || b < c)
 }
 
 /// Each axis with its values.
@@ -101,21 +133,19 @@ fn verdict(page: &mut Page, rows: &[Row], main: &str) {
         let interval = r.ci95().map_or(String::new(), |(a, b)| {
             format!(" (95 % interval {} to {})", page::reading(main, a), page::reading(main, b))
         });
-        format!("{}, {value}{interval}", r.policy)
+        format!("{value}{interval}, by {}", r.policy)
     };
     match places.as_slice() {
         [] => {}
         [one] => match ranked(one).as_slice() {
             [] => page.say(Tone::Mixed, format!("No policy has an answer for the {name}.")),
-            [only] => page.say(Tone::Plain, format!("The {name} of {}.", words(only))),
+            [only] => page.say(Tone::Plain, format!("The {name} is {}.", words(only))),
             [first, second, ..] => {
-                page.say(Tone::Plain, format!("{} has the {best_is} {name}.", words(first)));
-                let apart = first.ci95().zip(second.ci95()).map(|((a, b), (c, d))| a > d || b < c);
-                let told = match apart {
-                    Some(false) => {
-                        "; the intervals overlap, so these runs do not tell the two apart"
-                    }
-                    _ => "",
+                page.say(Tone::Plain, format!("The {best_is} {name} is {}.", words(first)));
+                let told = match are_apart(rows, first, second) {
+                    Some(false) => "; these runs cannot tell the two apart",
+                    Some(true) => "; the difference is clear at 95 %",
+                    None => "",
                 };
                 page.say(Tone::Plain, format!("Next is {}{told}.", words(second)));
             }

@@ -141,8 +141,14 @@ impl Table {
         Table { caption: caption.into(), columns, rows: Vec::new() }
     }
 
-    /// The table as a part, or nothing when it has no rows.
-    pub fn part(self) -> Option<Part> {
+    /// The table as a part without columns that say nothing, or nothing when it has no rows.
+    pub fn part(mut self) -> Option<Part> {
+        let said = |i: &usize| self.rows.iter().any(|r| !r[*i].text.is_empty());
+        let kept: Vec<usize> = (0..self.columns.len()).filter(said).collect();
+        self.columns = kept.iter().map(|i| self.columns[*i].clone()).collect();
+        for row in &mut self.rows {
+            *row = kept.iter().map(|i| row[*i].clone()).collect();
+        }
         (!self.rows.is_empty()).then_some(Part::Table(self))
     }
 }
@@ -174,10 +180,29 @@ impl Page {
         }
     }
 
+    /// Puts a section in front of all others.
+    pub fn section_first(&mut self, title: &str, parts: impl IntoIterator<Item = Part>) {
+        let before = std::mem::take(&mut self.sections);
+        self.section(title, parts);
+        self.sections.extend(before);
+    }
+
     /// The page as HTML.
     pub fn to_html(&self) -> String {
         html::document(&self.title, std::slice::from_ref(self))
     }
+}
+
+/// A figure that is drawn into a file, as `--plot` does; nothing where it cannot be drawn.
+pub fn drawn(
+    draw: impl FnOnce(&Path) -> Result<(), SpecError>,
+    caption: impl Into<String>,
+) -> Option<Part> {
+    let folder = tempfile::tempdir().ok()?;
+    let path = folder.path().join("figure.svg");
+    draw(&path).ok()?;
+    let svg = std::fs::read_to_string(&path).ok()?;
+    Some(Part::Figure(svg, caption.into()))
 }
 
 /// Several results on one page, with a list of them at the top.

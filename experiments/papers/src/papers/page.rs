@@ -20,7 +20,7 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Page {
     ask(&mut page, e);
     let checked: Vec<Checked> = e.claim.iter().map(|c| claims::check(c, rows)).collect();
     verdict(&mut page, e, &checked, rows);
-    page.section("Figure", drawn(e, rows));
+    page.section("Figure", page::drawn(|path| figure::draw(e, rows, path), ""));
     page.section("The paper's sentences", claim_table(e, &checked).part());
     page.section("Against the paper's numbers", scores(e, rows).part());
     page.section("Results", results(e, rows));
@@ -58,7 +58,7 @@ fn ask(page: &mut Page, e: &Experiment) {
     };
     page.ask("systems", e.system.iter().map(system).collect::<Vec<_>>().join("\n"));
     let measures: Vec<String> =
-        e.show.iter().map(|m| format!("{}, {}", m.replace('_', " "), unit(m))).collect();
+        e.show.iter().map(|m| format!("{}{}", named(m), in_unit(m))).collect();
     page.ask("measured", measures.join("\n"));
 }
 
@@ -125,16 +125,9 @@ fn by_preset<'a>(e: &Experiment, rows: &'a [Row]) -> Vec<(&'a str, Vec<(f64, f64
             None => out.push((&row.preset, vec![pair])),
         }
     }
+    // What was made to come near the paper first: the others are read against it.
+    out.sort_by_key(|p| p.0 != "calibrated");
     out
-}
-
-/// The figure that `--plot` draws, where these rows have one.
-fn drawn(e: &Experiment, rows: &[Row]) -> Option<Part> {
-    let folder = tempfile::tempdir().ok()?;
-    let path = folder.path().join("figure.svg");
-    figure::draw(e, rows, &path).ok()?;
-    let svg = std::fs::read_to_string(&path).ok()?;
-    Some(Part::Figure(svg, String::new()))
 }
 
 fn claim_table(e: &Experiment, checked: &[Checked]) -> Table {
@@ -240,12 +233,10 @@ fn pivot(metric: &str, group: &Group<'_>, own: &[&Row]) -> Table {
             names.push(name);
         }
     }
-    let unit = if unit(metric) == "ns" { "ms" } else { unit(metric) };
     let has_paper = own.iter().any(|r| r.paper.is_some());
     let title = if group.title.is_empty() { String::new() } else { format!("{}: ", group.title) };
     let below = if has_paper { "; below ours the paper's number and our error" } else { "" };
-    let caption =
-        format!("{title}{}, {unit}{below}", metric.trim_end_matches("_ns").replace('_', " "));
+    let caption = format!("{title}{}{}{below}", named(metric), in_unit(metric));
     let columns: Vec<&str> =
         names.iter().copied().chain(with.iter().map(|i| &*group.systems[*i].name)).collect();
     let mut table = Table::new(caption, &columns);
@@ -264,6 +255,22 @@ fn pivot(metric: &str, group: &Group<'_>, own: &[&Row]) -> Table {
         table.rows.push(line);
     }
     table
+}
+
+/// A metric in words.
+fn named(metric: &str) -> String {
+    let name = metric.trim_end_matches("_ns");
+    name.strip_suffix("_per_s").unwrap_or(name).replace('_', " ")
+}
+
+/// Its unit, after a comma, as values are written.
+fn in_unit(metric: &str) -> String {
+    match unit(metric) {
+        UNITLESS => String::new(),
+        "ns" => ", ms".to_string(),
+        "1/s" => ", requests/s".to_string(),
+        other => format!(", {other}"),
+    }
 }
 
 /// Our value with the paper's below it.

@@ -30,8 +30,8 @@ pub fn page(
     page.ask("devices", devices.to_string());
     page.ask("models", scenario.model_names().join(", "));
     if let Some(figure) = details::latencies(scenario, policies, seed)? {
-        let what = "Share of the answered requests by latency, the first seed.";
-        page.section("Latencies", [Part::Figure(figure.to_svg(), what.to_string())]);
+        let what = "The share of all requests that are answered within a latency, first seed.";
+        page.section_first("Latencies", [Part::Figure(figure.to_svg(), what.to_string())]);
     }
     let mut parts = Vec::new();
     for policy in policies {

@@ -207,7 +207,7 @@ pub fn values(title: &str, rows: &[&Row]) -> Option<Part> {
         table.rows.push(line);
     }
     let left = rows.len().saturating_sub(VALUES_MAX);
-    let mut inner = vec![Part::Table(table)];
+    let mut inner: Vec<Part> = table.part().into_iter().collect();
     if left > 0 {
         inner.push(Part::Text(format!("{left} more are in the CSV that `--out` writes.")));
     }
