@@ -66,6 +66,8 @@ enum Command {
     Explain(commands::explain::Explain),
     /// Turn result tables into figures.
     Plot(commands::plot::Plot),
+    /// Put results that were written before on one page for a browser.
+    Page(commands::page::PageOf),
     /// Divide models among sub-clusters, evenly and with few moves.
     Partition(commands::partition::Partition),
     /// Find the cheapest pool of machines for a load, or the best under a budget.
@@ -109,6 +111,7 @@ pub fn main() -> ExitCode {
         Command::Timeline(args) => commands::timeline::command(&args),
         Command::Explain(args) => commands::explain::command(&args),
         Command::Plot(args) => commands::plot::command(&args),
+        Command::Page(args) => commands::page::command(&args),
         Command::Partition(args) => commands::partition::command(&args),
         Command::Plan(args) => commands::plan::command(&args),
         Command::Regress(args) => commands::regress::command(&args),

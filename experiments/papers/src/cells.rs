@@ -12,6 +12,7 @@ pub mod hash;
 pub mod kept;
 pub mod known;
 pub mod logged;
+pub mod page;
 pub mod partition;
 pub mod parts;
 pub mod plan;

@@ -4,6 +4,7 @@
 
 pub mod figure;
 pub mod log_file;
+pub mod page;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod progress;
@@ -15,6 +16,8 @@ pub mod whole_file;
 use clap::{Args, ValueEnum};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
+pub use page::Page;
+use page::Part;
 pub use progress::Progress;
 use std::path::PathBuf;
 pub use voice::{say, say_more, set_verbosity, tell, verbosity};
@@ -47,15 +50,19 @@ pub struct Output {
     /// Also write the result into this folder, in every form.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Also write the result as one page for a browser: what was asked, what came out, figures, tables.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 impl Output {
     /// Whether the result will find its place: asked before the runs.
     ///
     /// # Errors
-    /// When `--out` cannot be written.
+    /// When `--out` or `--html` cannot be written.
     pub fn check(&self) -> Result<(), SpecError> {
-        self.out.as_deref().map_or(Ok(()), whole_file::check_folder)
+        self.out.as_deref().map_or(Ok(()), whole_file::check_folder)?;
+        self.html.as_deref().map_or(Ok(()), page::check)
     }
 }
 
@@ -82,6 +89,8 @@ pub struct Forms {
     pub json: String,
     /// The rows themselves.
     pub rows: Vec<Row>,
+    /// The page, where one is asked for.
+    pub page: Option<Page>,
 }
 
 impl Forms {
@@ -105,6 +114,14 @@ impl Forms {
                 &self.rows,
                 &folder.join(format!("{id}.parquet")),
             )?;
+        }
+        if let (Some(path), Some(mut page)) = (&output.html, self.page) {
+            let text = vec![Part::Plain(self.table.clone())];
+            page.section("As text", [Part::Folded("What the command prints".to_string(), text)]);
+            let again = ("command".to_string(), page::command_line());
+            page.provenance.push(again);
+            page.provenance.extend(page::provenance(&self.rows));
+            page::write(&page.to_html(), path)?;
         }
         Ok(Answer::of(match output.format {
             Format::Table => self.table,

@@ -8,6 +8,7 @@ pub mod figure;
 pub mod groups;
 pub mod numbers;
 pub mod options;
+pub mod page;
 pub mod registry;
 pub mod report;
 pub mod reproduce;

@@ -13,7 +13,7 @@ use orrery_papers::output::log_file;
 use orrery_scenario::SpecError;
 use orrery_sim::log::{LogError, Names, Record};
 use orrery_sim::request::RequestId;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `orrery explain`.
 #[derive(Debug, clap::Args)]
@@ -75,6 +75,25 @@ pub fn worst(
     count: usize,
 ) -> Result<String, LogError> {
     worst::list(names, records, count)
+}
+
+/// The requests that fared worst, each with its line and its story.
+///
+/// # Errors
+/// When the log cannot be read.
+pub fn worst_told(log: &Path, count: usize) -> Result<Vec<(String, String)>, SpecError> {
+    let mut reader = log_file::open(log)?;
+    let names = reader.names()?.clone();
+    let mut out = Vec::new();
+    for (id, line) in worst::find(&names, reader, count)? {
+        let told = explain(&names, log_file::open(log)?, id);
+        let story = told.map_err(|failure| match failure {
+            Failure::Log(error) => error.into(),
+            Failure::Unknown { requests } => log_file::unknown_request(log, id.0, requests),
+        })?;
+        out.push((line, story));
+    }
+    Ok(out)
 }
 
 /// Runs `orrery explain`.

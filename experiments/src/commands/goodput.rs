@@ -2,10 +2,12 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use orrery_papers::cells;
 use orrery_papers::cells::goodput::{Criterion, FLAGS, Find, Search, flags};
 use orrery_papers::cells::rows::rows;
 use orrery_papers::cells::scenario_cell::{ScenarioCell, inputs_sha256};
 use orrery_papers::cells::seeds::Seeds;
+use orrery_papers::output::page::{Page, Part};
 use orrery_papers::output::{Answer, Output};
 use orrery_papers::output::{Forms, Progress};
 use orrery_results::{Row, to_json, wide};
@@ -101,6 +103,7 @@ pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
     } else {
         args.policies.iter().map(|p| PolicySpec::parse(p)).collect::<Result<_, _>>()?
     };
+    args.output.check()?;
     let first = args.seed.unwrap_or(scenario.seed);
     scenario.setup(first)?;
     let inputs_sha256 = inputs_sha256(&scenario)?;
@@ -141,19 +144,25 @@ pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
         table: text(&scenario, &search, &out, &policies, spread)?,
         wide: wide(&out),
         json: to_json(&out, &[("scenario", scenario.name.clone().into())]),
+        page: args.output.html.as_ref().map(|_| page(&scenario, &search, &out)),
         rows: out,
     };
     forms.answer(&scenario.name, &args.output)
 }
 
-fn text(
-    scenario: &Scenario,
-    search: &Search,
-    rows: &[Row],
-    policies: &[PolicySpec],
-    spread: impl Fn(usize) -> Vec<f64>,
-) -> Result<String, SpecError> {
-    let mut out = format!("goodput of {}\n", scenario.name);
+/// The page: what is searched for is said as in the text.
+fn page(scenario: &Scenario, search: &Search, rows: &[Row]) -> Page {
+    let mut page = cells::page::of_cells("goodput", &scenario.name, rows);
+    page.subtitle = asked(scenario, search).unwrap_or_default();
+    let mut notes = String::new();
+    self::notes(rows, search, &mut notes);
+    let notes = notes.lines().filter(|l| !l.is_empty()).map(str::to_string).collect();
+    page.section("How it was found", [Part::List(notes)]);
+    page
+}
+
+/// What is looked for, in a line.
+fn asked(scenario: &Scenario, search: &Search) -> Result<String, SpecError> {
     let kind = match search.criterion {
         Criterion::BadRate => "dropped or late",
         Criterion::P99 => "late among the answered",
@@ -164,12 +173,19 @@ fn text(
         Find::Rate => format!("the highest offered rate on {devices} device(s)"),
         Find::Devices => format!("the fewest devices for {:.1} requests/s", scenario.rate()?),
     };
-    let _ = writeln!(
-        out,
-        "{what}: {} model(s), each with at most {} % {kind}\n",
-        models.len(),
-        search.target * 100.0
-    );
+    let (models, target) = (models.len(), search.target * 100.0);
+    Ok(format!("{what}: {models} model(s), each with at most {target} % {kind}"))
+}
+
+fn text(
+    scenario: &Scenario,
+    search: &Search,
+    rows: &[Row],
+    policies: &[PolicySpec],
+    spread: impl Fn(usize) -> Vec<f64>,
+) -> Result<String, SpecError> {
+    let mut out = format!("goodput of {}\n", scenario.name);
+    let _ = writeln!(out, "{}\n", asked(scenario, search)?);
     let heading = if search.find == Find::Devices { "devices" } else { "rate/s" };
     let _ = writeln!(
         out,

@@ -5,7 +5,7 @@
 //!     │                        ▲                                  clusters.rs (one type for all)
 //!     └── --what-if ── what_if.rs                                     │ trial.rs: simulations
 //!                                                                     ▼
-//!            report.rs, markdown.rs, rows.rs, figure.rs <── answer.rs: pools, edges, doubts
+//!            report.rs, markdown.rs, page.rs, rows.rs, figure.rs <── answer.rs: pools, edges, doubts
 //! ```
 //!
 //! Bounds only leave pools out; what is answered was simulated, with several seeds. Autoscaling is not
@@ -19,6 +19,7 @@ mod figure;
 mod file;
 mod markdown;
 mod origin;
+mod page;
 mod pools;
 mod problem;
 mod report;
@@ -146,7 +147,7 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     }
     plan.seed = args.seed.unwrap_or(plan.seed);
     plan.seeds = args.seeds.unwrap_or(plan.seeds);
-    let frontier = args.plot.is_some();
+    let frontier = args.plot.is_some() || args.output.html.is_some();
     let pool = orrery_papers::output::threads::pool(args.jobs.unwrap_or(0).into())?;
     let all = pool.install(|| {
         let base = Problem::new(&plan, &source)?;
@@ -169,7 +170,9 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     })?;
     let (first, what_ifs) = all.split_first().expect("the plan itself");
     let name = first.problem.plan.name().to_string();
-    let rows = rows::rows(&all)?;
+    let mut rows = rows::rows(&all)?;
+    // A page has the frontier in its figure only: it changes no row.
+    rows.retain(|r| args.plot.is_some() || r.metric != rows::FRONTIER);
     if let Some(path) = &args.plot {
         figure::draw(first, path)?;
     }
@@ -192,6 +195,7 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
         table: report::text(first, what_ifs),
         wide: wide(&rows),
         json: to_json(&rows, &[("plan", name.clone().into())]),
+        page: args.output.html.as_ref().map(|_| page::page(first, what_ifs, &rows)),
         rows,
     };
     let answer = forms.answer(&name, &args.output)?;

@@ -3,26 +3,32 @@
 //! The simulator is deterministic, so "the same" means equal to the last digit unless a tolerance is
 //! asked for. A baseline is one TOML file: what to rerun, and the rows that came out, as CSV.
 
+mod against;
 mod baseline;
 mod compare;
+mod page;
 mod report;
 
 pub use baseline::{Baseline, BaselineRow};
 pub use compare::{Change, Comparison, compare};
 
+use against::Other;
 use orrery_papers::output::Answer;
+use orrery_papers::output::page as page_file;
 use orrery_papers::output::tell;
 use orrery_papers::output::whole_file::write_atomically;
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// `orrery regress`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   orrery regress baselines/*.toml
   orrery regress baselines/*.toml --junit junit.xml --markdown summary.md
+  orrery regress baselines/*.toml --html report.html
   orrery regress mine.toml --bless          # accept what it finds now
+  orrery regress baselines/*.toml --against ./orrery-of-last-week
 
 A baseline names what to rerun; its rows are written by `--bless`:
 
@@ -44,12 +50,18 @@ pub struct Regress {
     /// Rewrite the baselines with what is found, and print what that changes.
     #[arg(long)]
     pub bless: bool,
-    /// Write the outcome as JUnit XML: a test case for each baseline.
+    /// Compare with what another version of this program finds, in place of the baselines' rows.
+    #[arg(long, value_name = "ORRERY", conflicts_with = "bless")]
+    pub against: Option<PathBuf>,
+    /// Write the outcome as JUnit XML: a suite for each baseline, a test case for each group of values.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// Write the outcome as Markdown.
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
+    /// Write the outcome as one page for a browser.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -65,10 +77,12 @@ fn tolerance(text: &str) -> Result<f64, String> {
 /// When a baseline cannot be read or rerun, or is of another version of the results; all others are
 /// compared first, and the reports written.
 pub fn command(args: &Regress) -> Result<Answer, SpecError> {
+    args.html.as_deref().map_or(Ok(()), page_file::check)?;
+    let other = args.against.as_deref().map(Other::new).transpose()?;
     let mut outcomes = Vec::new();
     let mut broken = None;
     for path in &args.baselines {
-        let outcome = one(path, args);
+        let outcome = one(path, args, other.as_ref());
         let name = path.display().to_string();
         if let Err(e) = &outcome {
             broken.get_or_insert_with(|| name.clone());
@@ -82,6 +96,11 @@ pub fn command(args: &Regress) -> Result<Answer, SpecError> {
     if let Some(path) = &args.markdown {
         write_atomically(path, report::markdown(&outcomes).as_bytes())?;
     }
+    if let Some(path) = &args.html {
+        let against = other.as_ref().map(|o| o.version.as_str());
+        let page = page::page(&outcomes, against, args.tolerance);
+        page_file::write(&page.to_html(), path)?;
+    }
     if let Some(name) = broken {
         let failed = outcomes.iter().filter(|o| o.1.is_err()).count();
         let found = format!("{failed} of {} baselines, the first {name}", outcomes.len());
@@ -92,8 +111,14 @@ pub fn command(args: &Regress) -> Result<Answer, SpecError> {
     Ok(Answer { stdout: report::text(&outcomes, args.bless), failed, ..Answer::default() })
 }
 
-fn one(path: &std::path::Path, args: &Regress) -> Result<Comparison, SpecError> {
+fn one(path: &Path, args: &Regress, other: Option<&Other>) -> Result<Comparison, SpecError> {
     let baseline = Baseline::load(path)?;
+    if let Some(other) = other {
+        let found = baseline.run()?;
+        let of = path.display().to_string();
+        let before = other.rows(&baseline).map_err(|e| e.in_file(&of))?;
+        return Ok(compare(&before, &found, args.tolerance));
+    }
     if baseline.result_version != RESULT_VERSION && !args.bless {
         let found = format!("version {}", baseline.result_version);
         let allowed = format!("version {RESULT_VERSION}, that of this program's results");

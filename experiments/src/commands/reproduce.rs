@@ -44,7 +44,7 @@ pub struct Reproduce {
     #[command(flatten)]
     pub until: Until,
     /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
-    #[arg(long, value_name = "K/N", requires = "out", conflicts_with = "plot")]
+    #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["plot", "html"])]
     pub shard: Option<Shard>,
     /// Draw the experiment's figure: `.svg` or `.png`.
     #[arg(long, value_name = "FILE")]
@@ -70,6 +70,7 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
         shard: args.shard,
         only_kept: false,
         plot: args.plot.clone(),
+        html: args.output.html.is_some(),
     };
     match reproduce::run(&e, &asked, &how)? {
         Outcome::Whole(forms) => forms.answer(&e.id, &args.output),

@@ -1,6 +1,7 @@
 //! `orrery run`: a scenario and the metrics of its policies.
 
 mod details;
+mod page;
 #[cfg(all(test, feature = "parquet"))]
 mod parquet_tests;
 
@@ -86,6 +87,10 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     if let (true, Some(folder)) = (args.details, &args.output.out) {
         details::write(&scenario, &policies, first, folder)?;
     }
+    let page = match args.output.html {
+        Some(_) => Some(page::page(&scenario, &policies, first, &rows)?),
+        None => None,
+    };
     let title = format!("scenario {}, seed {first}", scenario.name);
     let forms = Forms {
         table: run_report::comparison(
@@ -96,6 +101,7 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
         ),
         wide: orrery_results::wide(&rows),
         json: to_json(&rows, &[("scenario", scenario.name.clone().into())]),
+        page,
         rows,
     };
     forms.answer(&scenario.name, &args.output)

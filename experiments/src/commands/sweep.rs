@@ -11,6 +11,7 @@
 //! whoever comes with another is refused.
 
 use clap::Args;
+use orrery_papers::cells;
 use orrery_papers::cells::parts::{Ran, run_parts};
 use orrery_papers::cells::plan::{Plan, PlannedCell, plan};
 use orrery_papers::cells::replication::Replication;
@@ -51,7 +52,7 @@ pub struct Sweep {
     #[command(flatten)]
     pub until: Until,
     /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
-    #[arg(long, value_name = "K/N", requires = "out")]
+    #[arg(long, value_name = "K/N", requires = "out", conflicts_with = "html")]
     pub shard: Option<Shard>,
     /// Run nothing: list and remove the cells in the folder that this sweep does not have, such as those of
     /// an earlier version of its file.
@@ -67,12 +68,15 @@ pub struct Merge {
     /// The form of the result on stdout.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
+    /// Also write the result as one page for a browser.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 impl Merge {
     /// Where the result goes.
     pub fn output(&self) -> Output {
-        Output { format: self.format, out: None }
+        Output { format: self.format, out: None, html: self.html.clone() }
     }
 }
 
@@ -83,6 +87,7 @@ impl Merge {
 pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
     let file = SweepFile::load(&args.file)?.with(args.seeds, args.until)?;
     let (plan, cells) = plan(&file, file.base()?)?;
+    args.output.check()?;
     let folder = match &args.output.out {
         Some(folder) => folder.clone(),
         None => PathBuf::from(format!("{}.sweep", file.name)),
@@ -151,10 +156,11 @@ pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
 /// When the plan is missing, damaged or edited, or the folder cannot be written.
 pub fn merge(args: &Merge) -> Result<Answer, SpecError> {
     let output = args.output();
+    output.check()?;
     if !reproduce::is_sharded(&args.folder) {
         return join(&args.folder, &output);
     }
-    let (e, outcome) = match reproduce::merge(&args.folder) {
+    let (e, outcome) = match reproduce::merge(&args.folder, output.html.is_some()) {
         // Cells that are missing are a check that failed, as they are of a sweep.
         Err(error) if error.key() == Some("cells") => {
             tell(&format!("error: {error}"));
@@ -165,7 +171,7 @@ pub fn merge(args: &Merge) -> Result<Answer, SpecError> {
     let Outcome::Whole(forms) = outcome else {
         return Ok(Answer { interrupted: true, ..Answer::default() });
     };
-    forms.answer(&e.id, &Output { format: output.format, out: Some(args.folder.clone()) })
+    forms.answer(&e.id, &Output { out: Some(args.folder.clone()), ..output })
 }
 
 /// Results from the plan and its entries, written into the folder. Without all entries there are none,
@@ -200,9 +206,11 @@ fn join(folder: &Path, output: &Output) -> Result<Answer, SpecError> {
         table: run_report::pivot(&title, &rows),
         wide: wide(&rows),
         json: to_json(&rows, &[("sweep", plan.name.clone().into())]),
+        page: output.html.as_ref().map(|_| cells::page::of_cells("sweep", &plan.name, &rows)),
         rows,
     };
-    let into = Output { format: output.format, out: Some(folder.to_path_buf()) };
+    let out = Some(folder.to_path_buf());
+    let into = Output { out, html: output.html.clone(), ..*output };
     forms.answer(&plan.name, &into)
 }
 

@@ -13,6 +13,7 @@ mod inputs;
 mod limits;
 mod logs;
 mod options;
+mod page;
 mod partition;
 mod plan;
 mod process;

@@ -2,6 +2,7 @@
 //!
 //! Unit tests are not here; they stand beside the code that they test.
 
+mod browser;
 mod cli;
 mod clockwork_cluster;
 mod clockwork_lost_size;

@@ -218,6 +218,13 @@ fn device_text(rows: &[&Row], advise: bool, out: &mut String) {
     }
 }
 
+/// What must be known before the figures are believed, a sentence each.
+pub fn notes_of(rows: &[Row]) -> Vec<String> {
+    let mut out = String::new();
+    notes(rows, &mut out);
+    out.lines().filter(|l| !l.is_empty()).map(str::to_string).collect()
+}
+
 /// What must be known before the figures are believed.
 fn notes(rows: &[Row], out: &mut String) {
     let mut methods: Vec<&str> = Vec::new();

@@ -247,7 +247,7 @@ pub fn text(claims: &[Claim], rows: &[Row]) -> String {
 }
 
 /// What is asked: `largest symphony / nexus, batch_size_p50, asked at least 1.5`.
-fn asked(claim: &Claim) -> String {
+pub(super) fn asked(claim: &Claim) -> String {
     let mut what = match claim.take {
         Take::Each => String::new(),
         Take::Largest => "largest ".to_string(),
@@ -274,7 +274,8 @@ fn asked(claim: &Claim) -> String {
     format!("{what}, asked {bounds}")
 }
 
-fn came_out(c: &Checked) -> String {
+/// What came out: `, is 1.2`, or the cells with their values.
+pub(super) fn came_out(c: &Checked) -> String {
     let mut out = c.taken.map_or(String::new(), |x| format!(", is {}", figure(x)));
     match c.cells.as_slice() {
         [] => {}

@@ -108,7 +108,7 @@ pub fn one(e: &Experiment) -> String {
     out
 }
 
-fn runs(e: &Experiment) -> String {
+pub(super) fn runs(e: &Experiment) -> String {
     let seeds = e.seeds;
     let what = match e.kind() {
         Kind::Scenario => "runs of a scenario",

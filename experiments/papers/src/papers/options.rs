@@ -26,6 +26,8 @@ pub enum Choice {
     Shard,
     /// `--plot`
     Plot,
+    /// `--html`
+    Html,
 }
 
 use Choice::{Case, Plot, UntilCi};
@@ -74,7 +76,7 @@ const REFUSED: [(Kind, Choice, &str, &str); 11] = [
 
 impl Choice {
     /// All of them.
-    pub const ALL: [Choice; 9] = [
+    pub const ALL: [Choice; 10] = [
         Case,
         Choice::Seeds,
         UntilCi,
@@ -84,6 +86,7 @@ impl Choice {
         Choice::Out,
         Choice::Shard,
         Plot,
+        Choice::Html,
     ];
 
     /// As it is written.
@@ -98,6 +101,7 @@ impl Choice {
             Choice::Out => "--out",
             Choice::Shard => "--shard",
             Plot => "--plot",
+            Choice::Html => "--html",
         }
     }
 }

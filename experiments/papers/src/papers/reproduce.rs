@@ -12,7 +12,7 @@ use super::experiment::{Experiment, Kind};
 use super::options::{Choice, refused};
 use super::runner::{Cell, Runner};
 use super::runners::{self, means};
-use super::{claims, derived, figure, groups, numbers, registry, report};
+use super::{claims, derived, figure, groups, numbers, page, registry, report};
 use crate::cells::kept::Kept;
 use crate::cells::parts::{Ran, run_parts};
 use crate::cells::rows::{difference, rows};
@@ -52,6 +52,8 @@ pub struct How {
     pub only_kept: bool,
     /// The figure's file.
     pub plot: Option<PathBuf>,
+    /// Whether a page is made.
+    pub html: bool,
 }
 
 /// What came of it.
@@ -164,7 +166,8 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
     if how.shard.is_some() {
         return Ok(Outcome::Shard(parts.len()));
     }
-    let forms = forms(&e, &*runner, &cells);
+    let mut forms = forms(&e, &*runner, &cells);
+    forms.page = how.html.then(|| page::of(&e, &forms.rows));
     if let Some(path) = &how.plot {
         figure::draw(&e, &forms.rows, path)?;
     }
@@ -223,6 +226,7 @@ fn forms(e: &Experiment, runner: &dyn Runner, cells: &[Cell]) -> Forms {
         wide: runner.wide(cells, &rows).unwrap_or_else(|| orrery_results::wide(&rows)),
         json: to_json(&rows, &given),
         rows,
+        page: None,
     }
 }
 
@@ -304,10 +308,10 @@ pub fn is_sharded(folder: &Path) -> bool {
 ///
 /// # Errors
 /// When the plan is damaged or of another version, or a cell is missing.
-pub fn merge(folder: &Path) -> Result<(Experiment, Outcome), SpecError> {
+pub fn merge(folder: &Path, html: bool) -> Result<(Experiment, Outcome), SpecError> {
     let plan = read_plan(&folder.join(PLAN))?;
     let e = registry::from_text(&plan.path, &plan.text)?;
-    let how = How { out: Some(folder.to_path_buf()), only_kept: true, ..How::default() };
+    let how = How { out: Some(folder.to_path_buf()), only_kept: true, html, ..How::default() };
     let outcome = run(&e, &plan.asked, &how)?;
     Ok((e, outcome))
 }

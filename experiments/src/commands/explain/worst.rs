@@ -37,6 +37,22 @@ pub fn list(
     records: impl IntoIterator<Item = Result<Record, LogError>>,
     count: usize,
 ) -> Result<String, LogError> {
+    let mut out = String::new();
+    for (_, line) in find(names, records, count)? {
+        let _ = writeln!(out, "{line}");
+    }
+    if out.is_empty() {
+        out.push_str("the log has no request that ended\n");
+    }
+    Ok(out)
+}
+
+/// The worst first, each with its line.
+pub fn find(
+    names: &Names,
+    records: impl IntoIterator<Item = Result<Record, LogError>>,
+    count: usize,
+) -> Result<Vec<(RequestId, String)>, LogError> {
     let mut live: BTreeMap<RequestId, (Request, Option<Time>)> = BTreeMap::new();
     let mut batches: BTreeMap<ActionId, Vec<RequestId>> = BTreeMap::new();
     // The worst so far, the least bad of them on top.
@@ -74,16 +90,9 @@ pub fn list(
             Record::Device { .. } | Record::Why { .. } | Record::Finish { .. } => {}
         }
     }
-    let mut out = String::new();
-    for Reverse((_, number)) in worst.into_sorted_vec() {
-        if let Some(fate) = fates.get(&number) {
-            let _ = writeln!(out, "{}", line(names, fate));
-        }
-    }
-    if out.is_empty() {
-        out.push_str("the log has no request that ended\n");
-    }
-    Ok(out)
+    let ranked = worst.into_sorted_vec();
+    let fates = ranked.iter().filter_map(|Reverse((_, number))| fates.get(number));
+    Ok(fates.map(|fate| (fate.request.id, line(names, fate))).collect())
 }
 
 fn line(names: &Names, fate: &Fate) -> String {

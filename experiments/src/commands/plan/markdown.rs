@@ -68,17 +68,18 @@ pub fn summary(first: &Solved, what_ifs: &[Solved]) -> String {
     out
 }
 
-fn answer(solved: &Solved, out: &mut String) {
+/// The answers: a row for each group, with the pool in the second column.
+pub fn answer_rows(solved: &Solved) -> ([&'static str; 8], Vec<Vec<String>>) {
     let p = &solved.problem;
     let mut rows = Vec::new();
     for a in &solved.answers {
         let Some(best) = a.best() else {
-            rows.push(vec![a.group.clone(), "**none meets the goal**".to_string()]);
+            rows.push(vec![a.group.clone(), "none meets the goal".to_string()]);
             continue;
         };
         rows.push(vec![
             a.group.clone(),
-            format!("**{}**", p.words(&best.counts)),
+            p.words(&best.counts),
             best.policy.clone(),
             money(best.cost),
             significant(a.load_per_s),
@@ -94,6 +95,12 @@ fn answer(solved: &Solved, out: &mut String) {
     };
     let head =
         ["model", "pool", "scheduler", "$/h", "load, 1/s", "carries, 1/s", "headroom", million];
+    (head, rows)
+}
+
+fn answer(solved: &Solved, out: &mut String) {
+    let (head, mut rows) = answer_rows(solved);
+    rows.iter_mut().for_each(|row| row[1] = format!("**{}**", row[1]));
     table(&head, &rows, out);
     let none = solved.answers.iter().filter(|a| a.best().is_none()).count();
     if none > 0 {
@@ -110,7 +117,8 @@ fn answer(solved: &Solved, out: &mut String) {
     );
 }
 
-fn alternatives(solved: &Solved, out: &mut String) {
+/// Other pools: runners-up, and the base type alone.
+pub fn alternative_rows(solved: &Solved) -> ([&'static str; 7], Vec<Vec<String>>) {
     let p = &solved.problem;
     let mut rows = Vec::new();
     for a in &solved.answers {
@@ -129,11 +137,15 @@ fn alternatives(solved: &Solved, out: &mut String) {
             ]);
         }
     }
+    (["model", "", "pool", "scheduler", "$/h", "carries, 1/s", "headroom"], rows)
+}
+
+fn alternatives(solved: &Solved, out: &mut String) {
+    let (head, rows) = alternative_rows(solved);
     if rows.is_empty() {
         return;
     }
     let _ = writeln!(out, "\n## Alternatives\n");
-    let head = ["model", "", "pool", "scheduler", "$/h", "carries, 1/s", "headroom"];
     table(&head, &rows, out);
 }
 

@@ -11,6 +11,9 @@ use orrery_results::{RESULT_VERSION, Row, UNITLESS};
 use orrery_scenario::SpecError;
 use orrery_sim::stats::Interval;
 
+/// The throughput of a pool on the frontier.
+pub const FRONTIER: &str = "frontier_per_s";
+
 /// The rows of all answers.
 ///
 /// # Errors
@@ -37,7 +40,7 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
                 let row = Row {
                     axes,
                     policy: point.policy.clone(),
-                    metric: "frontier_per_s".to_string(),
+                    metric: FRONTIER.to_string(),
                     unit: "1/s".to_string(),
                     value: Some(point.rate_per_s),
                     ..place_of(p, answer)

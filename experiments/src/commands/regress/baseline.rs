@@ -58,7 +58,7 @@ struct File {
     rows: String,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Rerun {
     /// An experiment's id or file, or
@@ -165,6 +165,26 @@ impl Baseline {
             &policies,
             Seeds { first: scenario.seed, count, until_ci: None },
         )
+    }
+
+    /// A copy without rows that can stand in another folder.
+    ///
+    /// # Errors
+    /// When its folder is gone.
+    pub fn copy(&self) -> Result<String, SpecError> {
+        let mut rerun = self.rerun.clone();
+        if let Some(scenario) = &mut rerun.scenario {
+            let folder = self.path.parent().unwrap_or(Path::new(""));
+            let path = folder.join(&scenario);
+            *scenario = std::path::absolute(&path)
+                .map_err(|source| SpecError::Read { file: path.display().to_string(), source })?;
+        }
+        let parse = |e: toml::ser::Error| SpecError::Parse {
+            file: self.path.display().to_string(),
+            message: e.to_string(),
+        };
+        let rerun = toml::to_string(&rerun).map_err(parse)?;
+        Ok(format!("result_version = {RESULT_VERSION}\n\n[rerun]\n{rerun}"))
     }
 
     /// The file's text with other rows, and this version of the results.

@@ -2,6 +2,7 @@
 
 use super::BaselineRow;
 use orrery_results::{Better, better};
+use std::collections::BTreeSet;
 
 /// How one value changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,8 @@ pub struct Comparison {
     pub changes: Vec<Change>,
     /// Values that were compared.
     pub values: usize,
+    /// What has values of its own, by [`group_of`], in the order of the changes.
+    pub groups: Vec<String>,
 }
 
 impl Comparison {
@@ -31,6 +34,13 @@ impl Comparison {
 }
 
 impl Change {
+    /// The row that it is about: the baseline's, or the new one.
+    pub fn row(&self) -> &BaselineRow {
+        match self {
+            Change::Moved(row, _) | Change::Gone(row) | Change::New(row) => row,
+        }
+    }
+
     /// `better`, `worse`, or empty where neither can be said.
     pub fn verdict(&self) -> &'static str {
         let Change::Moved(old, new) = self else { return "" };
@@ -45,6 +55,13 @@ impl Change {
 
 fn place(r: &BaselineRow) -> [&String; 6] {
     [&r.case, &r.axes, &r.preset, &r.policy, &r.scope, &r.metric]
+}
+
+/// What a value is of: everything but its metric.
+pub fn group_of(r: &BaselineRow) -> String {
+    let parts = [&r.case, &r.axes, &r.policy, &r.preset, &r.scope];
+    let parts: Vec<&str> = parts.iter().map(|p| p.as_str()).filter(|p| !p.is_empty()).collect();
+    parts.join(" ")
 }
 
 fn is_same(old: &BaselineRow, new: &BaselineRow, tolerance: f64) -> bool {
@@ -70,7 +87,10 @@ pub fn compare(old: &[BaselineRow], new: &[BaselineRow], tolerance: f64) -> Comp
     }
     let known = |n: &&BaselineRow| old.iter().any(|o| place(o) == place(n));
     changes.extend(new.iter().filter(|n| !known(n)).cloned().map(Change::New));
-    Comparison { changes, values: old.len() }
+    let mut seen = BTreeSet::new();
+    let all = old.iter().chain(new).map(group_of);
+    let groups = all.filter(|g| seen.insert(g.clone())).collect();
+    Comparison { changes, values: old.len(), groups }
 }
 
 #[cfg(test)]

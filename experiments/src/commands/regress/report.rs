@@ -1,9 +1,11 @@
 //! What a comparison found, as text, Markdown and JUnit XML.
 
+use super::compare::group_of;
 use super::{BaselineRow, Change, Comparison};
 use orrery_scenario::SpecError;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::fmt::Write;
+use std::time::Duration;
 
 /// Changes that are shown for each baseline.
 const SHOWN_MAX: usize = 40;
@@ -39,12 +41,11 @@ pub fn text(outcomes: &[Outcome], blessed: bool) -> String {
 }
 
 fn place(r: &BaselineRow) -> String {
-    let parts = [&r.case, &r.axes, &r.policy, &r.preset, &r.scope, &r.metric];
-    let parts: Vec<&str> = parts.iter().map(|p| p.as_str()).filter(|p| !p.is_empty()).collect();
-    parts.join(" ")
+    format!("{} {}", group_of(r), r.metric).trim_start().to_string()
 }
 
-fn value(r: &BaselineRow) -> String {
+/// A value, or why there is none.
+pub fn value(r: &BaselineRow) -> String {
     r.value.map_or_else(|| format!("no answer ({})", r.reason), |x| x.to_string())
 }
 
@@ -84,33 +85,58 @@ pub fn markdown(outcomes: &[Outcome]) -> String {
     out
 }
 
-/// The outcome as JUnit XML.
+/// The outcome as JUnit XML: a suite for each baseline, a test case for each group of values. Its `time` is
+/// always 0, so that the same outcome gives the same bytes.
 ///
 /// # Errors
 /// When a name cannot stand in XML.
 pub fn junit(outcomes: &[Outcome]) -> Result<String, SpecError> {
-    let mut suite = TestSuite::new("orrery regress");
+    let mut report = Report::new("orrery regress");
     for (name, outcome) in outcomes {
-        let status = match outcome {
-            Ok(c) if c.is_same() => TestCaseStatus::success(),
+        let class = class_name(name);
+        let case = |what: &str, status: TestCaseStatus| {
+            let mut case = TestCase::new(what, status);
+            case.set_classname(class.clone()).set_time(Duration::ZERO);
+            case
+        };
+        let mut suite = TestSuite::new(name.as_str());
+        match outcome {
             Ok(c) => {
-                let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                status.set_message(format!("{} of {} values moved", c.changes.len(), c.values));
-                let lines: Vec<String> = c.changes.iter().take(SHOWN_MAX).map(line).collect();
-                status.set_description(lines.join("\n"));
-                status
+                for group in &c.groups {
+                    let own = c.changes.iter().filter(|x| group_of(x.row()) == *group);
+                    let lines: Vec<String> = own.map(line).collect();
+                    let what = if group.is_empty() { "all" } else { group };
+                    suite.add_test_case(case(what, status(&lines)));
+                }
             }
             Err(e) => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-                status.set_message(e.clone());
-                status
+                status.set_message(e.lines().next().unwrap_or_default()).set_description(e.clone());
+                suite.add_test_case(case("could not run", status));
             }
-        };
-        suite.add_test_case(TestCase::new(name.as_str(), status));
+        }
+        report.add_test_suite(suite);
     }
-    let mut report = Report::new("orrery");
-    report.add_test_suite(suite);
     report.to_string().map_err(|e| {
         SpecError::value("--junit", e, "text that can stand in XML", "rename the baseline")
     })
+}
+
+/// Whether the values of a group moved.
+fn status(lines: &[String]) -> TestCaseStatus {
+    if lines.is_empty() {
+        return TestCaseStatus::success();
+    }
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    let values = if lines.len() == 1 { "value" } else { "values" };
+    status.set_message(format!("{} {values} moved", lines.len()));
+    status.set_description(lines.join("\n"));
+    status
+}
+
+/// A baseline's path as readers of JUnit group classes: `baselines/a.toml` is `baselines.a`.
+fn class_name(path: &str) -> String {
+    let path = path.strip_suffix(".toml").unwrap_or(path);
+    let parts = path.split(['/', '\\']).filter(|p| !matches!(*p, "" | "." | ".."));
+    parts.collect::<Vec<_>>().join(".")
 }

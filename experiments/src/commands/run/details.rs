@@ -5,6 +5,7 @@
 use orrery_papers::cells::advice;
 use orrery_papers::cells::watch::watch;
 use orrery_papers::output::whole_file::write_atomically;
+use orrery_plots::{Choice, Figure, latency_cdf};
 use orrery_results::{DistributionRow, SeriesRow, to_csv};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -60,6 +61,32 @@ pub fn write(
     seed: u64,
     folder: &Path,
 ) -> Result<(), SpecError> {
+    let (distributions, series) = tables(scenario, policies, seed)?;
+    let name = &scenario.name;
+    let path = folder.join(format!("{name}.distributions.csv"));
+    write_atomically(&path, to_csv(&distributions).as_bytes())?;
+    write_atomically(&folder.join(format!("{name}.series.csv")), to_csv(&series).as_bytes())
+}
+
+/// Runs every policy once more and draws the distribution of its latencies, where there is one.
+///
+/// # Errors
+/// When a run cannot be made.
+pub fn latencies(
+    scenario: &Scenario,
+    policies: &[PolicySpec],
+    seed: u64,
+) -> Result<Option<Figure>, SpecError> {
+    let (distributions, _) = tables(scenario, policies, seed)?;
+    Ok(latency_cdf(&distributions, "latency_ns", &Choice::default()).ok())
+}
+
+/// The tables of a run of every policy.
+fn tables(
+    scenario: &Scenario,
+    policies: &[PolicySpec],
+    seed: u64,
+) -> Result<(Vec<DistributionRow>, Vec<SeriesRow>), SpecError> {
     let mut distributions = alone(scenario, seed)?;
     let mut series = Vec::new();
     for (i, policy) in policies.iter().enumerate() {
@@ -74,10 +101,7 @@ pub fn write(
         distributions.extend(of_run(scenario, policy, &metrics));
         series.extend(over_time(&scenario.name, policy.text(), &times));
     }
-    let name = &scenario.name;
-    let path = folder.join(format!("{name}.distributions.csv"));
-    write_atomically(&path, to_csv(&distributions).as_bytes())?;
-    write_atomically(&folder.join(format!("{name}.series.csv")), to_csv(&series).as_bytes())
+    Ok((distributions, series))
 }
 
 /// Execution times alone, by application.

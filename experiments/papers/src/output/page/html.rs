@@ -1,0 +1,195 @@
+//! How a page looks: HTML made by `maud`, which escapes every text.
+
+use super::{Field, Page, Part, Section, Table, Tone};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("sort.js");
+
+/// Nothing may be fetched, whatever is on the page.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                      img-src data:; base-uri 'none'; form-action 'none'";
+
+/// Tables with more rows get a frame of their own to scroll in.
+const TALL: usize = 30;
+
+/// The whole file.
+pub fn document(title: &str, pages: &[Page]) -> String {
+    let single = pages.len() == 1;
+    let text = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content="orrery";
+                link rel="icon" href="data:,";
+                title { (title) " \u{2013} orrery" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                main {
+                    @if !single {
+                        header { h1 { (title) } }
+                        (contents(pages))
+                    }
+                    @for (i, page) in pages.iter().enumerate() {
+                        (article(page, i, single))
+                    }
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    text.into_string() + "\n"
+}
+
+/// What is on a page of several results, with a verdict each.
+fn contents(pages: &[Page]) -> Markup {
+    html! {
+        nav {
+            ul.contents {
+                @for (i, page) in pages.iter().enumerate() {
+                    li {
+                        a href=(format!("#r{i}")) { (page.title) }
+                        @if let Some(first) = page.verdict.first() {
+                            " " span class=(class(first.tone)) { (first.text) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn article(page: &Page, number: usize, single: bool) -> Markup {
+    let id = format!("r{number}");
+    html! {
+        article id=(id) {
+            header {
+                p.kind { (page.kind) }
+                @if single { h1 { (page.title) } } @else { h2 { (page.title) } }
+                @if !page.subtitle.is_empty() { p.subtitle { (page.subtitle) } }
+            }
+            @if !page.verdict.is_empty() {
+                div.verdict {
+                    @for v in &page.verdict {
+                        p class=(class(v.tone)) { (v.text) }
+                    }
+                }
+            }
+            @if !page.asked.is_empty() {
+                (section("What was asked", single, &list(&page.asked)))
+            }
+            @for s in &page.sections { (section(&s.title, single, &parts(s))) }
+            @if !page.provenance.is_empty() {
+                (section("Where this is from", single, &list(&page.provenance)))
+            }
+        }
+    }
+}
+
+fn section(title: &str, single: bool, body: &Markup) -> Markup {
+    html! {
+        section {
+            @if single { h2 { (title) } } @else { h3 { (title) } }
+            (body)
+        }
+    }
+}
+
+fn parts(section: &Section) -> Markup {
+    html! { @for p in &section.parts { (part(p)) } }
+}
+
+fn list(pairs: &[(String, String)]) -> Markup {
+    html! {
+        dl {
+            @for (what, is) in pairs {
+                dt { (what) }
+                dd { @for line in is.lines() { div { (line) } } }
+            }
+        }
+    }
+}
+
+fn part(part: &Part) -> Markup {
+    match part {
+        Part::Text(text) => html! { p { (text) } },
+        Part::List(points) => html! { ul { @for p in points { li { (p) } } } },
+        Part::Plain(text) => html! { pre tabindex="0" { (text) } },
+        Part::Figure(svg, caption) => html! {
+            figure {
+                // Our own writer's SVG: its texts are escaped there.
+                div.drawing tabindex="0" { (PreEscaped(inline(svg))) }
+                @if !caption.is_empty() { figcaption { (caption) } }
+            }
+        },
+        Part::Table(t) => table(t),
+        Part::Folded(title, inner) => html! {
+            details {
+                summary { (title) }
+                @for p in inner { (self::part(p)) }
+            }
+        },
+    }
+}
+
+fn table(table: &Table) -> Markup {
+    let is_number =
+        |i: usize| table.rows.iter().all(|r| r[i].key.is_some() || r[i].text.is_empty());
+    let numeric: Vec<bool> = (0..table.columns.len()).map(is_number).collect();
+    let frame = if table.rows.len() > TALL { "frame tall" } else { "frame" };
+    html! {
+        div class=(frame) tabindex="0" {
+            table {
+                @if !table.caption.is_empty() { caption { (table.caption) } }
+                thead {
+                    tr {
+                        @for (i, c) in table.columns.iter().enumerate() {
+                            th scope="col" class=[numeric[i].then_some("n")] { (c) }
+                        }
+                    }
+                }
+                tbody {
+                    @for row in &table.rows {
+                        tr { @for (i, f) in row.iter().enumerate() { (field(f, numeric[i])) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn field(f: &Field, numeric: bool) -> Markup {
+    let classes = match (numeric, class(f.tone)) {
+        (true, "") => "n".to_string(),
+        (true, tone) => format!("n {tone}"),
+        (false, tone) => tone.to_string(),
+    };
+    let classes = (!classes.is_empty()).then_some(classes);
+    // What is written may be rounded.
+    let key = f.key.filter(|k| f.text.parse() != Ok(*k)).map(|k| k.to_string());
+    html! {
+        td class=[classes] data-k=[key] {
+            @if f.tone == Tone::Plain { (f.text) } @else { span { (f.text) } }
+            @if !f.below.is_empty() { small { (f.below) } }
+        }
+    }
+}
+
+fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "",
+        Tone::Good => "good",
+        Tone::Mixed => "mixed",
+        Tone::Bad => "bad",
+    }
+}
+
+/// The SVG without the prolog of a file.
+fn inline(svg: &str) -> &str {
+    svg.find("<svg").map_or("", |at| svg[at..].trim_end())
+}

@@ -1,0 +1,260 @@
+//! Tables of rows, whatever they are of.
+
+use super::{Field, Part, Table, Tone};
+use orrery_results::{Flags, Row, UNITLESS, difference_in, unit};
+use std::collections::BTreeMap;
+
+/// Rows of the table of all values; the CSV has the rest.
+const VALUES_MAX: usize = 2000;
+
+/// The metrics that a table of cells has, where the rows have them, in this order.
+const METRICS: [(&str, &str); 14] = [
+    ("peak_goodput_per_s", "peak goodput, 1/s"),
+    ("devices_needed", "devices needed"),
+    ("throughput_per_s", "throughput, 1/s"),
+    ("finish_rate", "finish rate"),
+    ("goodput_per_s", "goodput, 1/s"),
+    ("worst_bad_rate", "worst bad rate"),
+    ("latency_p50_ns", "p50, ms"),
+    ("latency_p99_ns", "p99, ms"),
+    ("latency_p99.9_ns", "p99.9, ms"),
+    ("queueing_mean_ns", "mean queueing, ms"),
+    ("mean_batch_size", "mean batch"),
+    ("batch_size_p50", "batch p50"),
+    ("utilisation", "utilisation"),
+    ("requests", "requests"),
+];
+
+/// A value as it is read: nanoseconds in ms, shares with four digits.
+pub fn reading(metric: &str, value: f64) -> String {
+    match unit(metric) {
+        "ns" => significant(value / 1e6),
+        UNITLESS if value.abs() <= 1.0 => format!("{value:.4}"),
+        _ => significant(value),
+    }
+}
+
+/// Four significant digits, whole numbers as they are.
+fn significant(x: f64) -> String {
+    if x == x.trunc() && x.abs() < 1e12 {
+        return format!("{x:.0}");
+    }
+    let digits = match x.abs() {
+        a if a >= 1000.0 => 0,
+        a if a >= 100.0 => 1,
+        a if a >= 10.0 => 2,
+        a if a >= 0.1 => 3,
+        _ => 5,
+    };
+    format!("{x:.digits$}")
+}
+
+fn field(row: &Row) -> Field {
+    let Some(x) = row.value else {
+        return Field::text("no answer").with(row.reason.clone()).marked(Tone::Mixed);
+    };
+    let own = reading(&row.metric, x);
+    let flag = if row.has_flag(Flags::FEW_SAMPLES) { "?" } else { "" };
+    let interval = row.ci95().map_or(String::new(), |(a, b)| {
+        format!("{} to {}", reading(&row.metric, a), reading(&row.metric, b))
+    });
+    Field::number(x, format!("{flag}{own}")).with(interval)
+}
+
+/// The axes of rows, in the order in which they come.
+fn axes_of<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for row in rows {
+        for (name, _) in row.axis_list() {
+            if !names.iter().any(|n| n == name) {
+                names.push(name.to_string());
+            }
+        }
+    }
+    names
+}
+
+/// A line for each cell: its axes, its policy and what it is judged by, with 95 % intervals below. A
+/// second table has the same by model, application and device.
+pub fn cells(rows: &[Row]) -> Vec<Part> {
+    let own: Vec<&Row> = rows.iter().filter(|r| r.versus.is_empty()).collect();
+    let all: Vec<&Row> = own.iter().copied().filter(|r| r.scope == "all").collect();
+    let mut parts: Vec<Part> =
+        by_cell("all requests; below a value its 95 % interval", &all, false)
+            .part()
+            .into_iter()
+            .collect();
+    let scoped: Vec<&Row> = own.iter().copied().filter(|r| r.scope != "all").collect();
+    let inner = by_cell("by model, application and device", &scoped, true);
+    if let Some(table) = inner.part() {
+        parts.push(Part::Folded("By model, application and device".to_string(), vec![table]));
+    }
+    let differences: Vec<&Row> = rows.iter().filter(|r| !r.versus.is_empty()).collect();
+    parts.extend(difference_table(&differences).part());
+    parts
+}
+
+fn by_cell(caption: &str, rows: &[&Row], with_scope: bool) -> Table {
+    let axes = axes_of(rows.iter().copied());
+    let has = |metric: &str| rows.iter().any(|r| r.metric == metric);
+    let metrics: Vec<(&str, &str)> = METRICS.into_iter().filter(|m| has(m.0)).collect();
+    let with_case = rows.iter().any(|r| !r.case.is_empty());
+    let mut columns: Vec<String> = Vec::new();
+    columns.extend(with_case.then(|| "case".to_string()));
+    columns.extend(axes.iter().cloned());
+    columns.push("policy".to_string());
+    columns.extend(with_scope.then(|| "of".to_string()));
+    columns.extend(metrics.iter().map(|m| m.1.to_string()));
+    let mut table = Table { caption: caption.to_string(), columns, rows: Vec::new() };
+    type Key<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str);
+    let mut place: BTreeMap<Key<'_>, usize> = BTreeMap::new();
+    for row in rows {
+        let Some(at) = metrics.iter().position(|m| m.0 == row.metric) else { continue };
+        let key = (&*row.case, &*row.axes, &*row.policy, &*row.preset, &*row.scope);
+        let first = table.columns.len() - metrics.len();
+        let line = *place.entry(key).or_insert_with(|| {
+            let mut line: Vec<Field> = Vec::new();
+            line.extend(with_case.then(|| Field::text(&*row.case)));
+            line.extend(axes.iter().map(|a| Field::text(row.axis(a).unwrap_or_default())));
+            line.push(Field::text(&*row.policy).with(&*row.preset));
+            line.extend(with_scope.then(|| Field::text(&*row.scope)));
+            line.resize(table.columns.len(), Field::default());
+            table.rows.push(line);
+            table.rows.len() - 1
+        });
+        table.rows[line][first + at] = field(row);
+    }
+    table
+}
+
+fn difference_table(rows: &[&Row]) -> Table {
+    let axes = axes_of(rows.iter().copied());
+    let mut columns: Vec<&str> = axes.iter().map(String::as_str).collect();
+    columns.extend(["policy", "less", "what", "difference"]);
+    let caption = "differences, seed by seed; below a value its 95 % interval";
+    let mut table = Table::new(caption, &columns);
+    for row in rows {
+        let mut line: Vec<Field> =
+            axes.iter().map(|a| Field::text(row.axis(a).unwrap_or_default())).collect();
+        let what = difference_in(&row.metric).unwrap_or(&row.metric).replace('_', " ");
+        // A difference whose interval leaves 0 out can be told from chance.
+        let clear = row.ci95().is_some_and(|(a, b)| a > 0.0 || b < 0.0);
+        let mut value = field(row);
+        if row.value.is_some_and(|x| x > 0.0) {
+            value.text = format!("+{}", value.text);
+        }
+        value.below += if clear || row.ci95().is_none() { "" } else { ", within chance" };
+        line.extend([
+            Field::text(&*row.policy),
+            Field::text(&*row.versus),
+            Field::text(what),
+            value,
+        ]);
+        table.rows.push(line);
+    }
+    table
+}
+
+/// Every value of these rows with its interval, the paper's number and the error, closed at first.
+pub fn values(title: &str, rows: &[&Row]) -> Option<Part> {
+    if rows.is_empty() {
+        return None;
+    }
+    let has = |f: fn(&Row) -> bool| rows.iter().any(|r| f(r));
+    let axes = axes_of(rows.iter().copied());
+    let with_case = has(|r| !r.case.is_empty());
+    let with_scope = has(|r| r.scope != "all");
+    let with_paper = has(|r| r.paper.is_some());
+    let with_system = has(|r| !r.system.is_empty() && r.system != r.policy);
+    let with_preset = has(|r| !r.preset.is_empty());
+    let mut columns: Vec<&str> = Vec::new();
+    columns.extend(with_case.then_some("case"));
+    columns.extend(axes.iter().map(String::as_str));
+    columns.push(if with_system { "system" } else { "policy" });
+    columns.extend(with_preset.then_some("preset"));
+    columns.extend(with_scope.then_some("of"));
+    columns.extend(["metric", "value", "95 % from", "to"]);
+    if with_paper {
+        columns.extend(["paper", "error", "the paper's source"]);
+    }
+    columns.extend(["samples", "flags"]);
+    let mut table = Table::new("", &columns);
+    for row in rows.iter().take(VALUES_MAX) {
+        let number = |x: Option<f64>| {
+            x.map_or(Field::default(), |x| Field::number(x, reading(&row.metric, x)))
+        };
+        let mut line: Vec<Field> = Vec::new();
+        line.extend(with_case.then(|| Field::text(&*row.case)));
+        line.extend(axes.iter().map(|a| Field::text(row.axis(a).unwrap_or_default())));
+        line.push(Field::text(if with_system { &*row.system } else { &*row.policy }));
+        line.extend(with_preset.then(|| Field::text(&*row.preset)));
+        line.extend(with_scope.then(|| Field::text(&*row.scope)));
+        let unit = if row.unit == "ns" { "ms" } else { &*row.unit };
+        line.push(Field::text(row.metric.trim_end_matches("_ns")).with(unit));
+        let value = match row.value {
+            None => Field::text("no answer").with(&*row.reason),
+            some => number(some),
+        };
+        let (low, high) = row.ci95().unzip();
+        line.extend([value, number(low), number(high)]);
+        if with_paper {
+            line.push(number(row.paper));
+            line.push(error(row));
+            line.push(Field::text(&*row.paper_source));
+        }
+        line.push(Field::number(row.samples as f64, row.samples.to_string()));
+        line.push(Field::text(&*row.flags));
+        table.rows.push(line);
+    }
+    let left = rows.len().saturating_sub(VALUES_MAX);
+    let mut inner: Vec<Part> = table.part().into_iter().collect();
+    if left > 0 {
+        inner.push(Part::Text(format!("{left} more are in the CSV that `--out` writes.")));
+    }
+    Some(Part::Folded(title.to_string(), inner))
+}
+
+/// How far a row is off the paper: of a share the difference, of all else a percentage.
+fn error(row: &Row) -> Field {
+    let Some((ours, paper)) = row.value.zip(row.paper) else { return Field::default() };
+    match unit(&row.metric) {
+        UNITLESS => Field::number(ours - paper, format!("{:+.4}", ours - paper)),
+        _ if paper != 0.0 => {
+            let share = 100.0 * (ours / paper - 1.0);
+            Field::number(share, format!("{share:+.1} %"))
+        }
+        _ => Field::default(),
+    }
+}
+
+/// How wide the intervals are: of each metric the widest.
+pub fn intervals(rows: &[Row]) -> Vec<String> {
+    let mut widest: Vec<(&str, &str, f64, &Row)> = Vec::new();
+    let own = rows.iter().filter(|r| r.scope == "all" && r.versus.is_empty());
+    for row in own {
+        let Some((low, high)) = row.ci95() else { continue };
+        let half = (high - low) / 2.0;
+        let known = widest.iter_mut().find(|w| w.0 == row.metric && w.1 == row.ci_method);
+        match known {
+            Some(w) if w.2 < half => *w = (&row.metric, &row.ci_method, half, row),
+            Some(_) => {}
+            None => widest.push((&row.metric, &row.ci_method, half, row)),
+        }
+    }
+    let shown = |m: &str| METRICS.iter().any(|k| k.0 == m);
+    let words = |(metric, method, half, row): (&str, &str, f64, &Row)| {
+        let name = metric.trim_end_matches("_ns").replace('_', " ");
+        let unit = match unit(metric) {
+            "ns" => " ms",
+            _ => "",
+        };
+        let at = if row.axes.is_empty() {
+            String::new()
+        } else {
+            format!(" at {}", row.axes.replace(';', " "))
+        };
+        let half = reading(metric, half);
+        format!("{name}: at most \u{b1}{half}{unit} ({method}; {}{at})", row.policy)
+    };
+    widest.into_iter().filter(|w| shown(w.0)).map(words).collect()
+}

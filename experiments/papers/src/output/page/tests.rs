@@ -1,0 +1,90 @@
+//! Pages: escaping, and what may not be on them.
+
+use super::rerun::again;
+use super::*;
+use orrery_results::Row;
+
+fn hostile() -> Page {
+    let evil = "<script>alert(1)</script> & \"quotes\" '";
+    let mut page = Page::new("run", evil);
+    page.subtitle = evil.to_string();
+    page.ask(evil, evil);
+    page.say(Tone::Bad, evil);
+    let mut table = Table::new(evil, &[evil]);
+    table.rows.push(vec![Field::text(evil).with(evil).marked(Tone::Good)]);
+    page.section(
+        evil,
+        [
+            Part::Text(evil.into()),
+            Part::List(vec![evil.into()]),
+            Part::Plain(evil.into()),
+            Part::Folded(evil.into(), vec![Part::Table(table)]),
+            Part::Figure("<?xml?>\n<svg></svg>\n".into(), evil.into()),
+        ],
+    );
+    page.provenance.push((evil.into(), evil.into()));
+    page
+}
+
+#[test]
+fn every_text_is_escaped() {
+    for html in [hostile().to_html(), several("<script>x", &[hostile(), hostile()])] {
+        // Its own is the only script.
+        assert_eq!(html.matches("<script").count(), 1, "{html}");
+        assert_eq!(html.matches("</script").count(), 1);
+        assert!(!html.contains("<?xml"));
+        assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quotes&quot;"));
+    }
+}
+
+#[test]
+fn a_page_names_no_other_place() {
+    let html = hostile().to_html();
+    for word in ["http://", "https://", "src=", "url(", "@import"] {
+        assert!(!html.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn the_command_has_only_what_changes_numbers() {
+    let args = |text: &str| text.split(' ').map(str::to_string).collect::<Vec<_>>();
+    let found = again(args("run a.toml --html x.html --jobs=2 --seeds 3 -q --out o --plot p.svg"));
+    assert_eq!(found, "orrery run a.toml --seeds 3");
+    let spaces = ["run", "a b.toml", "--policy", "timeout[max_batch=8]", "it's"];
+    assert_eq!(
+        again(spaces.map(String::from)),
+        "orrery run 'a b.toml' --policy 'timeout[max_batch=8]' 'it'\\''s'"
+    );
+}
+
+#[test]
+fn a_cell_has_a_line_and_each_metric_a_column() {
+    let row = |axes: &str, metric: &str, value: f64| Row {
+        axes: axes.into(),
+        policy: "fifo".into(),
+        scope: "all".into(),
+        metric: metric.into(),
+        value: Some(value),
+        ..Row::default()
+    };
+    let rows = [
+        row("slo_ms=60", "finish_rate", 0.5),
+        row("slo_ms=60", "latency_p99_ns", 2.5e6),
+        row("slo_ms=120", "finish_rate", 0.75),
+    ];
+    let Some(Part::Table(table)) = cells(&rows).into_iter().next() else { panic!("a table") };
+    assert_eq!(table.columns, ["slo_ms", "policy", "finish rate", "p99, ms"]);
+    let texts = |line: &[Field]| line.iter().map(|f| f.text.clone()).collect::<Vec<_>>();
+    assert_eq!(texts(&table.rows[0]), ["60", "fifo", "0.5000", "2.500"]);
+    assert_eq!(texts(&table.rows[1]), ["120", "fifo", "0.7500", ""]);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    assert!(check(&folder.path().join("a/page.html")).is_ok());
+    assert!(check(&folder.path().join("page.pdf")).is_err());
+    let inside = folder.path().join("x.html");
+    std::fs::create_dir(&inside).expect("a folder");
+    assert!(check(&inside).is_err());
+}

@@ -1,0 +1,156 @@
+//! `orrery page`: results that were written before, on one page.
+
+use clap::Args;
+use orrery_papers::cells::page::of_cells;
+use orrery_papers::output::Answer;
+use orrery_papers::output::page::{self, Page, Part};
+use orrery_papers::papers::reproduce::{self, Asked};
+use orrery_papers::papers::{page as experiment_page, registry};
+use orrery_results::{Row, read_rows};
+use orrery_scenario::{SpecError, read_text};
+use serde_json::Value;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// `orrery page`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  orrery reproduce orloj-table-3 --out results/
+  orrery run scenarios/one-gpu-bert.toml --out results/
+  orrery page results/ --html results.html")]
+pub struct PageOf {
+    /// Folders of results as `--out` writes them, or single `.json` or `.csv` files of them.
+    #[arg(required = true)]
+    pub results: Vec<PathBuf>,
+    /// The page.
+    #[arg(long, value_name = "FILE")]
+    pub html: PathBuf,
+}
+
+/// The name of the schema that a result's JSON states.
+const SCHEMA: &str = "orrery-results";
+
+/// `orrery page`.
+///
+/// # Errors
+/// When there are no results, one cannot be read, or the page cannot be written.
+pub fn command(args: &PageOf) -> Result<Answer, SpecError> {
+    page::check(&args.html)?;
+    let mut pages = Vec::new();
+    for path in &args.results {
+        if path.is_dir() {
+            let before = pages.len();
+            for file in files_of(path)? {
+                pages.extend(of_file(&file, false)?);
+            }
+            if pages.len() == before {
+                return Err(none_in(path));
+            }
+        } else {
+            pages.extend(of_file(path, true)?);
+        }
+    }
+    let html = match pages.as_slice() {
+        [one] => one.to_html(),
+        several => page::several("Results", several),
+    };
+    page::write(&html, &args.html)?;
+    let n = pages.len();
+    Ok(Answer::of(format!(
+        "{n} result{} on {}\n",
+        if n == 1 { "" } else { "s" },
+        args.html.display()
+    )))
+}
+
+/// The files of a folder that may be results, by name: JSON has all, and CSV is for where there is none.
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>, SpecError> {
+    let read = |source: io::Error| SpecError::Read { file: folder.display().to_string(), source };
+    let entries = std::fs::read_dir(folder).map_err(read)?;
+    let mut files = entries.map(|e| Ok(e?.path())).collect::<io::Result<Vec<_>>>().map_err(read)?;
+    files.retain(|f| f.is_file());
+    files.sort();
+    let ends = |f: &Path, ending: &str| f.extension().is_some_and(|e| e == ending);
+    let has_json = |f: &Path| files.contains(&f.with_extension("json"));
+    let is_rows = |f: &Path| {
+        let name = f.file_stem().unwrap_or_default().to_string_lossy();
+        let other = [".wide", ".distributions", ".series", ".batches"];
+        ends(f, "csv") && !has_json(f) && !other.iter().any(|o| name.ends_with(o))
+    };
+    Ok(files.iter().filter(|f| ends(f, "json") || is_rows(f)).cloned().collect())
+}
+
+/// The result in a file. A file that is no result is skipped, unless it was `named`.
+fn of_file(path: &Path, named: bool) -> Result<Option<Page>, SpecError> {
+    let file = path.display().to_string();
+    let text = read_text(path)?;
+    let parse = |message: String| SpecError::Parse { file: file.clone(), message };
+    if path.extension().is_some_and(|e| e == "csv") {
+        return match read_rows(&file, &text) {
+            Ok(rows) => Ok(Some(made(&rows, &Value::Null, path))),
+            Err(e) if named => Err(parse(e.to_string())),
+            Err(_) => Ok(None),
+        };
+    }
+    let value: Option<Value> = serde_json::from_str(&text).ok();
+    let Some(value) = value.filter(|v| v["schema"] == SCHEMA) else {
+        return if named { Err(none_in(path)) } else { Ok(None) };
+    };
+    let rows: Vec<Row> =
+        serde_json::from_value(value["rows"].clone()).map_err(|e| parse(e.to_string()))?;
+    Ok(Some(made(&rows, &value, path)))
+}
+
+/// The page of a result: that of its experiment where that is shipped, and else that of its rows.
+fn made(rows: &[Row], value: &Value, path: &Path) -> Page {
+    let word = |key: &str| value[key].as_str().unwrap_or_default().to_string();
+    let mut made = experiment(rows, &word("experiment"), &word("title")).unwrap_or_else(|| {
+        let kind = ["experiment", "sweep", "plan", "scenario"];
+        let kind = kind.into_iter().find(|k| value[k].is_string()).unwrap_or("results");
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let name = Some(word(kind)).filter(|w| !w.is_empty());
+        let mut page = of_cells(kind, &name.unwrap_or_else(|| stem.to_string()), rows);
+        page.subtitle = word("title");
+        page.section("The paper's sentences", points(&value["claims"], claim));
+        let text = |v: &Value| v.as_str().unwrap_or_default().to_string();
+        page.section("Assumed, where the paper is silent", points(&value["assumptions"], text));
+        page
+    });
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    made.provenance.push(("file".to_string(), name));
+    made.provenance.extend(page::provenance(rows));
+    made
+}
+
+fn experiment(rows: &[Row], id: &str, title: &str) -> Option<Page> {
+    let e = registry::ids().any(|known| known == id).then(|| registry::find(id).ok())??;
+    if e.title != title {
+        return None;
+    }
+    let mut cases: Vec<String> = rows.iter().map(|r| r.case.clone()).collect();
+    cases.retain(|c| e.cases().contains(c));
+    cases.dedup();
+    let asked = Asked { cases, ..Asked::default() };
+    let e = reproduce::with(&e, &asked).unwrap_or(e);
+    Some(experiment_page::of(&e, rows))
+}
+
+/// A claim of a user's own experiment, in a line.
+fn claim(value: &Value) -> String {
+    let holds = match value["came_out"]["holds"].as_bool() {
+        Some(true) => "holds",
+        Some(false) => "does not hold",
+        None => "not run",
+    };
+    format!("{}: {holds}", value["text"].as_str().unwrap_or_default())
+}
+
+fn points(list: &Value, words: impl Fn(&Value) -> String) -> Option<Part> {
+    let list: Vec<String> = list.as_array()?.iter().map(words).collect();
+    (!list.is_empty()).then_some(Part::List(list))
+}
+
+fn none_in(path: &Path) -> SpecError {
+    let (allowed, remedy) = ("results that `--out` wrote", "name another folder or file");
+    SpecError::value("RESULTS", format!("no results in {}", path.display()), allowed, remedy)
+}

@@ -1,0 +1,120 @@
+//! `--html`: a page from every command, the same bytes each time, and what it does in a browser.
+
+use super::process::Place;
+use super::{POISSON, small_scenario, small_table};
+use crate::browser::Browser;
+use serde_json::{Value, json};
+
+/// One page of each kind that runs at once.
+fn pages() -> Place {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    place.write(
+        "table.toml",
+        small_table("[[claim]]\ntext = \"a <b>claim</b>\"\nof = \"fifo\"\nat_least = 0.0\n"),
+    );
+    place.run(&["run", "a.toml", "--html", "run.html", "--out", "out"]).ok();
+    place.run(&["reproduce", "table.toml", "--html", "table.html", "--out", "out"]).ok();
+    place
+}
+
+#[test]
+fn a_page_is_the_same_bytes_wherever_it_goes_and_however_many_jobs_made_it() {
+    let place = pages();
+    place.run(&["run", "a.toml", "--html", "again.html", "--jobs", "1", "-q"]).ok();
+    assert_eq!(place.read("run.html"), place.read("again.html"));
+    let html = place.read("table.html");
+    assert!(html.contains("a &lt;b&gt;claim&lt;/b&gt;") && html.contains("holds</span>"), "{html}");
+    assert!(html.contains("orrery reproduce table.toml</div>"), "the command to rerun");
+    let run = place.read("run.html");
+    assert!(run.contains("fared worst") && run.contains("verdict: "), "stories");
+}
+
+#[test]
+fn rows_are_the_same_with_and_without_a_page() {
+    let place = pages();
+    let csv =
+        |more: &[&str]| place.run(&[&["run", "a.toml", "--format", "csv"], more].concat()).ok();
+    assert_eq!(csv(&[]), csv(&["--html", "x.html"]));
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_refused_before_the_first_run() {
+    let place = pages();
+    place.write("file", "");
+    for (path, says) in [("x.pdf", "a name that ends in .html"), ("file/x.html", "file")] {
+        for command in ["run", "goodput"] {
+            place.run(&[command, "a.toml", "--html", path]).refused(&["--", says, "remedy"]);
+        }
+    }
+    place
+        .run(&["reproduce", "table.toml", "--html", "x.html", "--shard", "1/2", "--out", "o"])
+        .refused(&["--html"]);
+}
+
+#[test]
+fn a_folder_of_results_is_one_page() {
+    let place = pages();
+    let said = place.run(&["page", "out", "--html", "all.html"]).ok();
+    assert_eq!(said, "2 results on all.html\n");
+    let html = place.read("all.html");
+    assert!(html.contains("href=\"#r1\"") && html.contains("id=\"r1\""));
+    let csv = place.run(&["page", "out/small.csv", "--html", "csv.html"]).ok();
+    assert_eq!(csv, "1 result on csv.html\n");
+    place.write("nothing.json", "{}");
+    place.run(&["page", "nothing.json", "--html", "x.html"]).refused(&["no results in", "remedy"]);
+    place.run(&["page", ".", "--html", "x.html"]).refused(&["no results in", "remedy"]);
+    place.run(&["page", "nowhere", "--html", "x.html"]).refused(&["nowhere"]);
+    assert!(!place.files().contains(&"x.html".to_string()));
+}
+
+/// What a reader does: opens it, sorts a table, turns the order round.
+const SORTED: &str = "(() => {
+  const table = document.querySelector('table');
+  const heads = [...table.querySelectorAll('thead th')];
+  const at = heads.findIndex(h => h.textContent.startsWith('finish rate'));
+  const column = () => [...table.tBodies[0].rows].map(r => Number(r.cells[at].dataset.k ?? r.cells[at].firstChild.textContent));
+  const click = () => heads[at].querySelector('button').click();
+  const before = column();
+  click(); const up = column(), word = heads[at].getAttribute('aria-sort');
+  click(); const down = column();
+  return JSON.stringify({before, up, word, down});
+})()";
+
+#[test]
+fn a_browser_shows_the_page_asks_for_nothing_and_sorts_its_tables() {
+    let Some(mut browser) = Browser::find() else {
+        eprintln!("skipped: no chromium is installed");
+        return;
+    };
+    let place = pages();
+    place.run(&["page", "out", "--html", "all.html"]).ok();
+    for name in ["run.html", "table.html", "all.html"] {
+        for (width, scheme) in [(360, "light"), (1600, "dark"), (1000, "light")] {
+            browser.open(&place.path(name), width, scheme);
+            // Wide tables and figures scroll in frames of their own; the page itself does not.
+            let over =
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+            assert_eq!(browser.value(over), json!(0), "{name} at {width}");
+        }
+        let colours = "getComputedStyle(document.body).backgroundColor";
+        browser.open(&place.path(name), 1000, "light");
+        let light = browser.value(colours);
+        browser.open(&place.path(name), 1000, "dark");
+        assert_ne!(browser.value(colours), light, "{name}");
+    }
+    browser.open(&place.path("run.html"), 1000, "light");
+    let found = browser.value(SORTED);
+    let found: Value = serde_json::from_str(found.as_str().expect("JSON")).expect("JSON");
+    let column = |key: &str| -> Vec<f64> {
+        found[key].as_array().expect("a list").iter().filter_map(Value::as_f64).collect()
+    };
+    let mut sorted = column("before");
+    sorted.sort_by(f64::total_cmp);
+    assert_eq!(sorted.len(), 3);
+    assert_eq!((column("up"), &found["word"]), (sorted.clone(), &json!("ascending")));
+    sorted.reverse();
+    assert_eq!(column("down"), sorted);
+    let (requests, complaints) = browser.close();
+    assert!(requests.iter().all(|url| url.starts_with("file://")), "{requests:?}");
+    assert_eq!(complaints, Vec::<String>::new());
+}
