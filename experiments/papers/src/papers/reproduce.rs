@@ -50,7 +50,8 @@ pub struct How {
     pub shard: Option<Shard>,
     /// Nothing is run: everything must be in `out`.
     pub only_kept: bool,
-    /// The figure's file.
+    /// The file that the figure will be drawn into: checked here before the first run, and drawn by
+    /// whoever asks, once the result has left.
     pub plot: Option<PathBuf>,
 }
 
@@ -164,11 +165,7 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
     if how.shard.is_some() {
         return Ok(Outcome::Shard(parts.len()));
     }
-    let forms = forms(&e, &*runner, &cells);
-    if let Some(path) = &how.plot {
-        figure::draw(&e, &forms.rows, path)?;
-    }
-    Ok(Outcome::Whole(Box::new(forms)))
+    Ok(Outcome::Whole(Box::new(forms(&e, &*runner, &cells))))
 }
 
 /// The rows of cells: each cell's own, what follows from them, and the paper's numbers beside.
