@@ -121,6 +121,10 @@ pub fn main() -> ExitCode {
     match result {
         Ok(answer) => match print(&answer.stdout) {
             Ok(()) if answer.interrupted => ExitCode::from(130),
+            Ok(()) if answer.error.is_some() => {
+                answer.error.iter().for_each(|e| output::tell(&format!("error: {e}")));
+                ExitCode::from(2)
+            }
             Ok(()) => ExitCode::from(u8::from(answer.failed)),
             Err(e) => {
                 output::tell(&format!("error: stdout: {e}"));

@@ -169,6 +169,7 @@ fn sheet(groups: &Groups, what: String, panels: Vec<Panel>, notes: Vec<String>) 
         panels,
         columns,
         plot,
+        wrap_x: false,
         share_x: true,
         share_y: true,
         legend: Legend::Flow(groups.names.iter().enumerate().map(key).collect()),

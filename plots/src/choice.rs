@@ -1,11 +1,12 @@
 //! Which rows of a table a figure is made of.
 
 use crate::error::PlotError;
+use crate::picture::Spacing;
 use orrery_results::{DistributionRow, Row, difference_in};
 
 /// What is taken of a table. An empty list takes everything, but for the scope: without one, the
 /// rows of scope `all` are taken where there are any.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice {
     /// Cases, by name.
     pub cases: Vec<String>,
@@ -17,6 +18,12 @@ pub struct Choice {
     pub scopes: Vec<String>,
     /// Leave the paper's figures out.
     pub without_paper: bool,
+    /// In place of the name of the x axis.
+    pub x_label: String,
+    /// The ends of the y axis of curves.
+    pub y_range: Option<(f64, f64)>,
+    /// The spacing of the y axis of curves.
+    pub y_scale: Option<Spacing>,
 }
 
 impl Choice {

@@ -1,15 +1,19 @@
 //! Curves: a metric against an axis, a panel for each case.
 
-use crate::choice::Choice;
+use crate::choice::{Choice, base_name};
 use crate::error::{PlotError, distinct};
+use crate::picture::{self, Picture, PictureKind, Prepared};
 use crate::style::{SERIES_MAX, Style, VARIANTS_MAX};
 use crate::{Figure, names};
 use orrery_results::Row;
 
+mod bars;
 mod draw;
 
 /// Panels that one figure can show.
 pub(crate) const PANELS_MAX: usize = 16;
+/// The part of a panel's key that is its metric.
+const METRIC: &str = "metric";
 /// How to get fewer panels or series.
 pub(crate) const CHOOSE_FEWER: &str =
     "choose among the rows (`--case`, `--preset`, `--system`, `--scope`)";
@@ -52,9 +56,30 @@ fn curves(
     choice: &Choice,
 ) -> Result<Figure, PlotError> {
     let rows = choice.rows(figure, rows, metric)?;
-    let points = points(figure, rows, axis, metric)?;
-    let table = Curves::of(figure, points, axis, choice)?;
-    Ok(table.sheet(axis, metric).figure())
+    let points = points(figure, rows, axis, &[metric.to_string()])?;
+    let table = Curves::of(figure, points, axis, choice, false)?;
+    let picture = Picture { x_label: choice.x_label.clone(), ..Picture::default() };
+    let picture = Picture { y_range: choice.y_range, y_scale: choice.y_scale, ..picture };
+    Ok(table.sheet(axis, &picture, &Prepared::none()).figure())
+}
+
+/// The curves or bars of a picture.
+pub(crate) fn pictured(
+    prepared: &Prepared,
+    picture: &Picture,
+    choice: &Choice,
+) -> Result<Figure, PlotError> {
+    let rows: Vec<&Row> = prepared.rows.iter().collect();
+    let metrics = distinct(rows.iter().map(|r| r.metric.clone()));
+    let points = points(picture::FIGURE, rows, &prepared.x, &metrics)?;
+    // Several quantiles may be one value.
+    let shares = picture.kind == PictureKind::Shares;
+    let table = Curves::of(picture::FIGURE, points, &prepared.x, choice, shares)?;
+    let sheet = match picture.kind {
+        PictureKind::Bars => table.bars(picture, prepared),
+        _ => table.sheet(&prepared.x, picture, prepared),
+    };
+    Ok(sheet.figure())
 }
 
 /// A row with its place on the x axis.
@@ -68,10 +93,12 @@ fn points<'a>(
     figure: &'static str,
     rows: Vec<&'a Row>,
     axis: &str,
-    metric: &str,
+    wanted: &[String],
 ) -> Result<Vec<At<'a>>, PlotError> {
+    let metric = wanted.join("`, `");
     let metrics: Vec<&str> = rows.iter().map(|r| r.metric.as_str()).collect();
-    let mut kept: Vec<&Row> = rows.iter().filter(|r| r.metric == metric).copied().collect();
+    let is_wanted = |r: &&&Row| wanted.contains(&r.metric);
+    let mut kept: Vec<&Row> = rows.iter().filter(is_wanted).copied().collect();
     if kept.is_empty() {
         let remedy = "choose a metric that the table has (`--metric`)";
         return Err(PlotError::missing(figure, format!("metric `{metric}`"), &metrics, remedy));
@@ -108,6 +135,8 @@ struct Curves<'a> {
     /// The words that tell a panel from the others.
     panels: Vec<Vec<String>>,
     names: Vec<String>,
+    /// Each has panels of its own.
+    metrics: Vec<String>,
     presets: Vec<String>,
     /// Whether series are named by their policies: systems do not tell the rows apart.
     by_policy: bool,
@@ -123,12 +152,14 @@ impl<'a> Curves<'a> {
         points: Vec<At<'a>>,
         axis: &str,
         choice: &Choice,
+        upright: bool,
     ) -> Result<Curves<'a>, PlotError> {
         let (differing, common) = parts(&points, axis);
         let paper = !choice.without_paper && points.iter().any(|p| p.row.paper.is_some());
         let mut curves = Curves {
             panels: distinct(points.iter().map(|p| panel_key(p.row, &differing))),
             names: Vec::new(),
+            metrics: Vec::new(),
             presets: distinct(points.iter().map(|p| p.row.preset.clone())),
             by_policy: false,
             paper,
@@ -138,13 +169,14 @@ impl<'a> Curves<'a> {
         };
         // Sorted by meaning, so that what is calibrated has the strongest look in every table.
         curves.presets.sort_by_key(|p| preset_rank(p));
-        if curves.twice().is_some() {
+        if curves.twice(upright).is_some() {
             curves.by_policy = true;
-            if let Some(point) = curves.twice() {
+            if let Some(point) = curves.twice(upright) {
                 return Err(PlotError::Twice { figure, point });
             }
         }
         curves.names = distinct(curves.points.iter().map(|p| curves.name(p.row).to_string()));
+        curves.metrics = distinct(curves.points.iter().map(|p| p.row.metric.clone()));
         let series = distinct(curves.points.iter().map(|p| curves.series(p.row)));
         PlotError::limit(figure, "panels", curves.panels.len(), PANELS_MAX, CHOOSE_FEWER)?;
         PlotError::limit(
@@ -172,21 +204,38 @@ impl<'a> Curves<'a> {
         (self.name(row), &row.preset)
     }
 
-    /// Two rows for one point, described.
-    fn twice(&self) -> Option<String> {
+    /// Two rows for one point, described; a curve that may be upright has several points at one x.
+    fn twice(&self, upright: bool) -> Option<String> {
+        let value = |r: &Row| if upright { r.value.unwrap_or(0.0).to_bits() } else { 0 };
         let mut seen: Vec<_> = self
             .points
             .iter()
-            .map(|p| (panel_key(p.row, &self.differing), self.series(p.row), p.x.to_bits()))
+            .map(|p| {
+                (panel_key(p.row, &self.differing), self.series(p.row), p.x.to_bits(), value(p.row))
+            })
             .collect();
         seen.sort_unstable();
         let pair = seen.windows(2).find(|w| w[0] == w[1])?;
-        let (panel, (name, preset), x) = &pair[0];
+        let (panel, (name, preset), x, _) = &pair[0];
         let x = names::plain(f64::from_bits(*x));
         let mut words = panel.clone();
         words.extend([name.to_string(), preset.to_string(), x]);
         words.retain(|w| !w.is_empty());
         Some(words.join(", "))
+    }
+
+    /// How a series is called: its parameters where another series is of the same policy.
+    fn called(&self, name: &str) -> String {
+        let base = base_name(name);
+        let others: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let alike: Vec<&str> = others.into_iter().filter(|o| base_name(o) == base).collect();
+        if alike.len() < 2 || name == base {
+            return name.to_string();
+        }
+        let own = parameters(name);
+        let everywhere = |p: &&str| alike.iter().all(|o| parameters(o).contains(p));
+        let differing: Vec<&str> = own.into_iter().filter(|p| !everywhere(p)).collect();
+        if differing.is_empty() { base.into() } else { format!("{base}[{}]", differing.join(",")) }
     }
 
     /// The style of a system's preset: the first that it has is drawn strongest.
@@ -199,6 +248,12 @@ impl<'a> Curves<'a> {
     }
 }
 
+/// The parameters of a policy's name.
+fn parameters(name: &str) -> Vec<&str> {
+    let inside = name.split_once('[').map_or("", |x| x.1);
+    inside.trim_end_matches(']').split(',').filter(|p| !p.is_empty()).collect()
+}
+
 fn preset_rank(preset: &str) -> usize {
     ["calibrated", "", "reference", "paper", "released"]
         .iter()
@@ -209,6 +264,9 @@ fn preset_rank(preset: &str) -> usize {
 /// The names of what differs between panels, and the words of what all rows share.
 fn parts(points: &[At<'_>], axis: &str) -> (Vec<String>, Vec<String>) {
     let mut parts: Vec<String> = ["experiment", "case", "scope"].map(String::from).to_vec();
+    if points.iter().any(|p| p.row.metric != points[0].row.metric) {
+        parts.push(METRIC.into());
+    }
     let axes = points.iter().flat_map(|p| p.row.axis_list().map(|a| a.0));
     parts.extend(distinct(axes.filter(|a| *a != axis)).into_iter().map(String::from));
     let (mut differing, mut common) = (Vec::new(), Vec::new());
@@ -229,7 +287,8 @@ fn part_of(row: &Row, part: &str) -> String {
         "experiment" => row.experiment.clone(),
         "case" => row.case.clone(),
         "scope" => row.scope.clone(),
-        axis => row.axis(axis).map_or(String::new(), |v| names::setting(axis, v)),
+        METRIC => row.metric.clone(),
+        axis => row.axis(axis).map_or(String::new(), |v| names::place(axis, v)),
     }
 }
 

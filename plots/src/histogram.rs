@@ -53,6 +53,7 @@ pub fn execution_time_histogram(
         panels,
         columns,
         plot,
+        wrap_x: false,
         share_x: false,
         share_y: false,
         legend: Legend::Flow(vec![

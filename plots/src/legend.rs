@@ -20,6 +20,8 @@ const RADIUS: f64 = 4.0;
 pub(crate) enum Key {
     /// A line with a marker on it.
     Series(Style),
+    /// A marker alone.
+    Marker(Style),
     /// A line without.
     Line(Stroke),
     /// A filled box.
@@ -33,6 +35,8 @@ pub(crate) enum Legend {
     Flow(Vec<(String, Key)>),
     /// Samples in a table: for each row a name and a sample in each column.
     Table { columns: Vec<String>, rows: Vec<(String, Vec<Option<Key>>)> },
+    /// One above the other.
+    Stack(Vec<Legend>),
 }
 
 /// A legend whose size is known: words with their place, samples with theirs.
@@ -48,6 +52,7 @@ impl Legend {
     pub(crate) fn laid(&self, room: f64) -> Laid {
         match self {
             Legend::Flow(entries) => flow(entries, room),
+            Legend::Stack(parts) => stacked(parts.iter().map(|p| p.laid(room))),
             Legend::Table { columns, rows } => {
                 let wide = table(&transposed(columns, rows), room);
                 let tall = table(&(columns.clone(), rows.clone()), room);
@@ -80,6 +85,20 @@ fn flattened(columns: &[String], rows: &[(String, Vec<Option<Key>>)]) -> Vec<(St
     out
 }
 
+/// Legends below each other, in the middle.
+fn stacked(parts: impl Iterator<Item = Laid>) -> Laid {
+    let parts: Vec<Laid> = parts.collect();
+    let width = parts.iter().map(|p| p.width).fold(0.0, f64::max);
+    let mut all = Laid { width, height: 0.0, words: Vec::new(), samples: Vec::new() };
+    for part in parts {
+        let (dx, dy) = ((width - part.width) / 2.0, all.height);
+        all.words.extend(part.words.into_iter().map(|(x, y, a, w)| (x + dx, y + dy, a, w)));
+        all.samples.extend(part.samples.into_iter().map(|(x, y, k)| (x + dx, y + dy, k)));
+        all.height += part.height;
+    }
+    all
+}
+
 fn flow(entries: &[(String, Key)], room: f64) -> Laid {
     let widest = entries.iter().map(|e| font::width(&e.0, SIZE)).fold(0.0, f64::max);
     let column = (SAMPLE + 6.0 + widest).min(room);
@@ -88,7 +107,7 @@ fn flow(entries: &[(String, Key)], room: f64) -> Laid {
     let lines = entries.len().div_ceil(columns);
     let columns = entries.len().div_ceil(lines.max(1));
     let mut laid = Laid {
-        width: columns as f64 * (column + GAP) - GAP,
+        width: (columns as f64 * (column + GAP) - GAP).max(0.0),
         height: lines as f64 * LINE,
         words: Vec::new(),
         samples: Vec::new(),
@@ -146,6 +165,7 @@ fn sample((x, y): (f64, f64), key: Key, scene: &mut Scene) {
     let line = |stroke, scene: &mut Scene| scene.line(vec![(x, y), (x + SAMPLE, y)], stroke);
     match key {
         Key::Line(stroke) => line(stroke, scene),
+        Key::Marker(style) => style::marker((x + SAMPLE / 2.0, y), style, RADIUS, scene),
         Key::Series(style) => {
             line(style.stroke, scene);
             style::marker((x + SAMPLE / 2.0, y), style, RADIUS, scene);

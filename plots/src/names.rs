@@ -37,6 +37,7 @@ pub(crate) fn metric(name: &str, unit: &str, largest: f64) -> Named {
             with(unit, divisor)
         }
         "" | UNITLESS => Named { label: words, divisor: 1.0 },
+        unit if words.contains(unit) => Named { label: words, divisor: 1.0 },
         unit => with(unit, 1.0),
     }
 }
@@ -46,6 +47,16 @@ pub(crate) fn axis(name: &str, largest: f64) -> Named {
     let (words, unit, divisor) = axis_parts(name, largest);
     let label = if unit.is_empty() { words } else { format!("{words} ({unit})") };
     Named { label, divisor }
+}
+
+/// Axes whose values are names that say what they are.
+const NAMING: [&str; 9] =
+    ["model", "models", "setting", "point", "cluster", "gpu", "system", "changed", "of"];
+
+/// The place of a panel: its setting, or where that is a name, the name alone.
+pub(crate) fn place(name: &str, value: &str) -> String {
+    let is_name = NAMING.contains(&name) && value.parse::<f64>().is_err();
+    if is_name { value.to_string() } else { setting(name, value) }
 }
 
 /// An axis with one of its values: `slo_ms=50` is `SLO 50 ms`.

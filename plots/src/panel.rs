@@ -7,8 +7,12 @@ use crate::style::{self, Style};
 
 /// Size of tick labels.
 pub(crate) const TICK: f64 = 10.5;
+/// Between the lines of a tick's label.
+pub(crate) const TICK_LINE: f64 = 12.5;
 /// Size of axis labels.
 pub(crate) const LABEL: f64 = 11.5;
+/// Size of words among marks.
+const SMALL: f64 = 9.0;
 /// Size of a panel's title.
 pub(crate) const TITLE: f64 = 12.0;
 
@@ -49,6 +53,16 @@ pub(crate) enum Mark {
     Vertical {
         x: f64,
         stroke: Stroke,
+    },
+    /// A line over the whole width.
+    Horizontal {
+        y: f64,
+        stroke: Stroke,
+    },
+    /// A word that stands on the x axis and reads upwards.
+    Upright {
+        x: f64,
+        text: String,
     },
     /// A word at the top of the panel, `line` lines down, left or right of a vertical line.
     Word {
@@ -115,7 +129,7 @@ impl Panel {
     /// The ticks of the x axis whose labels do not touch.
     fn x_ticks(&self, width: f64) -> Vec<&Tick> {
         let reach = |t: &Tick| {
-            let (at, half) = (self.x.scale.share(t.at) * width, font::width(&t.label, TICK) / 2.0);
+            let (at, half) = (self.x.scale.share(t.at) * width, widest(&t.label) / 2.0);
             (at - half, at + half)
         };
         apart(&self.x.ticks, reach, 7.0)
@@ -149,8 +163,10 @@ impl Panel {
             let x = place.left + self.x.scale.share(tick.at) * place.width;
             scene.line(vec![(x, corner.1), (x, corner.1 + 4.0)], line);
             if place.x_labels {
-                let at = (x, corner.1 + 6.0 + TICK);
-                scene.text(at, &tick.label, TICK, Anchor::Middle, Color::DARK);
+                for (i, line) in tick.label.lines().enumerate() {
+                    let at = (x, corner.1 + 6.0 + TICK + i as f64 * TICK_LINE);
+                    scene.text(at, line, TICK, Anchor::Middle, Color::DARK);
+                }
             }
         }
         for tick in self.y_ticks(place.height) {
@@ -192,6 +208,15 @@ impl Panel {
                 let x = at((*x, 0.0)).0;
                 scene.line(vec![(x, place.top), (x, place.bottom())], *stroke);
             }
+            Mark::Horizontal { y, stroke } => {
+                let y = at((0.0, *y)).1;
+                scene.line(vec![(place.left, y), (place.right(), y)], *stroke);
+            }
+            Mark::Upright { x, text } => {
+                let half = font::width(text, SMALL) / 2.0 + 3.0;
+                let x = at((*x, 0.0)).0 + 0.5 * font::CAPITALS * SMALL;
+                scene.rotated((x, place.bottom() - half), text, SMALL, Color::DARK);
+            }
             Mark::Word { x, line, left, text } => {
                 let x = at((*x, 0.0)).0;
                 let y = place.top + 10.0 + 13.0 * *line as f64;
@@ -199,6 +224,11 @@ impl Panel {
             }
         }
     }
+}
+
+/// The width of a tick's label, which may have several lines.
+pub(crate) fn widest(label: &str) -> f64 {
+    label.lines().map(|l| font::width(l, TICK)).fold(0.0, f64::max)
 }
 
 /// A word beside a line, on the other side where there is no room; white lies behind it, because

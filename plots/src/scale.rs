@@ -41,6 +41,14 @@ impl Scale {
         Scale::Linear { low: low - below, high: high + room }
     }
 
+    /// A logarithmic scale around the values above zero, with a little room.
+    pub(crate) fn log(values: impl Iterator<Item = f64>) -> Scale {
+        let (low, high) = range(values.filter(|v| *v > 0.0));
+        let (low, high) = if high > low { (low, high) } else { (low / 2.0, high * 2.0) };
+        let room = libm::pow(high / low, 0.04);
+        Scale::Log { low: low / room, high: high * room }
+    }
+
     /// Logarithmic when the values are above zero and span more than two decades.
     pub(crate) fn around(values: impl Iterator<Item = f64> + Clone) -> Scale {
         let (low, high) = range(values.clone());

@@ -69,6 +69,7 @@ pub fn sensitivity(rows: &[Row], metric: &str, choice: &Choice) -> Result<Figure
         panels: columns.iter().enumerate().map(panel).collect(),
         columns: columns.len(),
         plot: (if columns.len() > 5 { 130.0 } else { 165.0 }, LINE * varied.len() as f64),
+        wrap_x: false,
         share_x: false,
         share_y: true,
         legend: Legend::Flow(vec![(format!("nothing changed ({base})"), Key::Line(BASE))]),

@@ -76,6 +76,7 @@ pub fn time_series(rows: &[SeriesRow], choice: &Choice) -> Result<Figure, PlotEr
         panels,
         columns: 1,
         plot: (640.0, 150.0),
+        wrap_x: false,
         share_x: true,
         share_y: false,
         legend: Legend::Flow(legend),

@@ -5,7 +5,7 @@
 use crate::Figure;
 use crate::font;
 use crate::legend::{Laid, Legend};
-use crate::panel::{LABEL, Panel, Place, TICK, TITLE};
+use crate::panel::{LABEL, Panel, Place, TICK, TICK_LINE, TITLE, widest};
 use crate::scene::{Anchor, Color, Scene};
 
 /// Around everything.
@@ -26,6 +26,8 @@ pub(crate) struct Sheet {
     pub columns: usize,
     /// Width and height between the axes, the same for all panels.
     pub plot: (f64, f64),
+    /// The labels of x ticks are words: they are broken into lines, and none is left out.
+    pub wrap_x: bool,
     /// The panels of a column show the same x axis: only the lowest is labelled.
     pub share_x: bool,
     /// The panels of a row show the same y axis: only the first is labelled.
@@ -45,6 +47,15 @@ pub(crate) fn grid_for(panels: usize) -> (usize, (f64, f64)) {
     }
 }
 
+/// Breaks the labels of a panel's x ticks so that they fit between each other.
+fn wrap(panel: &mut Panel, width: f64) {
+    let room = (width / panel.x.ticks.len().max(1) as f64 - 7.0).max(20.0);
+    for tick in &mut panel.x.ticks {
+        let words = tick.label.replace('\n', " ");
+        tick.label = font::wrapped(&words, TICK, room).join("\n");
+    }
+}
+
 struct Grid {
     columns: usize,
     /// Left edge of each column's axes.
@@ -58,6 +69,14 @@ struct Grid {
 impl Sheet {
     /// The figure.
     pub(crate) fn figure(&self) -> Figure {
+        let mut sheet = self.clone();
+        if self.wrap_x {
+            sheet.panels.iter_mut().for_each(|p| wrap(p, self.plot.0));
+        }
+        sheet.drawn()
+    }
+
+    fn drawn(&self) -> Figure {
         let head_room = self.grid(0.0).width.max(NARROWEST) - 2.0 * MARGIN;
         let title = font::wrapped(&self.title, HEAD, head_room);
         let subtitle = font::wrapped(&self.subtitle, SMALL, head_room);
@@ -98,7 +117,8 @@ impl Sheet {
             let titled = self.panels[cells.clone()].iter().any(|p| !p.title.is_empty());
             y += if titled { TITLE + 10.0 } else { 8.0 };
             tops.push(y);
-            y += self.plot.1 + if cells.clone().any(|i| self.shows_x(i)) { 20.0 } else { 6.0 };
+            let labelled = cells.clone().filter(|i| self.shows_x(*i));
+            y += self.plot.1 + labelled.map(|i| self.tick_room(i)).fold(6.0, f64::max);
             y += if cells.clone().any(|i| self.labels_x(i)) { LABEL + 5.0 } else { 0.0 };
         }
         Grid { columns, lefts, tops, width: x + MARGIN, bottom: y }
@@ -110,9 +130,10 @@ impl Sheet {
         if self.share_y && column > 0 {
             // The first tick's label may stand out to the left.
             let before = |p: &Panel| {
-                let ticks = p.x.ticks.iter().map(|t| {
-                    font::width(&t.label, TICK) / 2.0 - p.x.scale.share(t.at) * self.plot.0
-                });
+                let ticks =
+                    p.x.ticks
+                        .iter()
+                        .map(|t| widest(&t.label) / 2.0 - p.x.scale.share(t.at) * self.plot.0);
                 ticks.fold(0.0, f64::max)
             };
             return 8.0 + panels.map(before).fold(0.0, f64::max);
@@ -128,7 +149,7 @@ impl Sheet {
         let panels = self.panels.iter().skip(column).step_by(columns);
         let beyond = |p: &Panel| {
             let ticks = p.x.ticks.iter().map(|t| {
-                let end = p.x.scale.share(t.at) * self.plot.0 + font::width(&t.label, TICK) / 2.0;
+                let end = p.x.scale.share(t.at) * self.plot.0 + widest(&t.label) / 2.0;
                 end - self.plot.0
             });
             ticks.fold(0.0, f64::max)
@@ -138,6 +159,12 @@ impl Sheet {
 
     fn is_lowest(&self, i: usize) -> bool {
         i + self.columns.clamp(1, self.panels.len().max(1)) >= self.panels.len()
+    }
+
+    /// Room for the labels of a panel's x ticks.
+    fn tick_room(&self, i: usize) -> f64 {
+        let lines = self.panels[i].x.ticks.iter().map(|t| t.label.lines().count());
+        20.0 + TICK_LINE * lines.max().unwrap_or(1).saturating_sub(1) as f64
     }
 
     fn shows_x(&self, i: usize) -> bool {
@@ -165,7 +192,10 @@ impl Sheet {
         let (panel, place) = (&self.panels[i], self.place(i, grid));
         if self.labels_x(i) {
             let label = font::fitted(&panel.x.label, LABEL, place.width + 2.0 * MARGIN);
-            let at = (place.left + place.width / 2.0, place.top + place.height + 20.0 + LABEL);
+            let at = (
+                place.left + place.width / 2.0,
+                place.top + place.height + self.tick_room(i) + LABEL,
+            );
             scene.text(at, &label, LABEL, Anchor::Middle, Color::BLACK);
         }
         if place.y_labels {

@@ -98,6 +98,12 @@ impl Style {
         Style { fill, stroke: Stroke { width, ..self.stroke }, ..self }
     }
 
+    /// A point that is pointed at.
+    pub(crate) fn star(self) -> Style {
+        let stroke = Stroke::solid(Color::BLACK, 1.0);
+        Style { color: Color::BLACK, shape: Shape::Star, fill: Fill::Full, stroke }
+    }
+
     /// The style of the paper's figures for the same system.
     pub(crate) fn paper(self) -> Style {
         let stroke = Stroke { color: self.color, width: 0.9, dash: &[1.2, 2.0] };

@@ -31,7 +31,7 @@ fn figures() -> Vec<(&'static str, Figure)> {
 const GOLDEN: [(&str, &str); 10] = [
     ("finish rate, one panel", "d503a868d8391a4d"),
     ("finish rate, seven panels", "0de59c83dd4cd110"),
-    ("sweep", "c791af4f0ec8d265"),
+    ("sweep", "ff31dbe8a0eb9001"),
     ("histogram", "e54753b12e74efbf"),
     ("latency", "36fc92debd59a1e0"),
     ("latency, dropped", "79c1b09b6d66df6a"),

@@ -70,6 +70,7 @@ pub fn device_timeline(batches: &[BatchRow], window: Window) -> Result<Figure, P
         panels: policies.iter().map(panel).collect(),
         columns: 1,
         plot: (820.0, LANE * lanes.len() as f64),
+        wrap_x: false,
         share_x: true,
         share_y: false,
         legend: legend(&models, &inside),

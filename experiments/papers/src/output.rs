@@ -32,6 +32,8 @@ pub struct Answer {
     pub failed: bool,
     /// Whether Ctrl-C stopped it.
     pub interrupted: bool,
+    /// What went wrong after the result: it is printed all the same.
+    pub error: Option<SpecError>,
 }
 
 impl Answer {

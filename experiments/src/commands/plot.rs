@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use orrery_papers::output::Answer;
 use orrery_papers::output::figure::{changing, check_name, figure_of, save, unsuitable};
 use orrery_papers::output::whole_file::check_place;
-use orrery_plots::{Choice, Figure, PlotError, Window};
+use orrery_plots::{Choice, Figure, PlotError, Spacing, Window};
 use orrery_results::{DistributionRow, Row};
 use orrery_scenario::SpecError;
 use std::path::PathBuf;
@@ -61,6 +61,15 @@ pub struct Plot {
     /// Leave the paper's figures out.
     #[arg(long)]
     pub without_paper: bool,
+    /// Where the y axis of `finish-rate` and `metric` begins; with `--y-to`.
+    #[arg(long, value_name = "Y", requires = "y_to", allow_negative_numbers = true)]
+    pub y_from: Option<f64>,
+    /// Where it ends; with `--y-from`.
+    #[arg(long, value_name = "Y", requires = "y_from", allow_negative_numbers = true)]
+    pub y_to: Option<f64>,
+    /// A logarithmic y axis, for example for bad rates.
+    #[arg(long)]
+    pub log_y: bool,
     /// Where a timeline begins.
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     pub from_ms: Option<u64>,
@@ -111,6 +120,17 @@ pub fn command(args: &Plot) -> Result<Answer, SpecError> {
     Ok(Answer::of(format!("{}\n", args.out.display())))
 }
 
+/// The ends of the y axis.
+fn y_range(args: &Plot) -> Result<Option<(f64, f64)>, SpecError> {
+    let Some((low, high)) = args.y_from.zip(args.y_to) else { return Ok(None) };
+    let least = if args.log_y { "above 0, and less than `--y-to`" } else { "less than `--y-to`" };
+    if !(low.is_finite() && high.is_finite() && low < high) || (args.log_y && low <= 0.0) {
+        let found = format!("{low} with `--y-to {high}`");
+        return Err(SpecError::value("--y-from", found, least, "give two ends in order"));
+    }
+    Ok(Some((low, high)))
+}
+
 fn figure(tables: &Tables, args: &Plot) -> Result<Figure, SpecError> {
     let choice = Choice {
         cases: args.cases.clone(),
@@ -118,6 +138,9 @@ fn figure(tables: &Tables, args: &Plot) -> Result<Figure, SpecError> {
         systems: args.systems.clone(),
         scopes: args.scopes.clone(),
         without_paper: args.without_paper,
+        y_range: y_range(args)?,
+        y_scale: args.log_y.then_some(Spacing::Log),
+        ..Choice::default()
     };
     let other = |kind: Kind, allowed: &str| {
         let remedy = format!("leave `--kind` out, or choose among {allowed}");
@@ -221,6 +244,9 @@ mod tests {
             systems: Vec::new(),
             scopes: Vec::new(),
             without_paper: false,
+            y_from: None,
+            y_to: None,
+            log_y: false,
             from_ms: None,
             to_ms: None,
         })

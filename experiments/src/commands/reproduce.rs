@@ -6,6 +6,7 @@ use orrery_papers::cells::shard::Shard;
 use orrery_papers::output::whole_file::check_place;
 use orrery_papers::output::{Answer, Output};
 use orrery_papers::papers::experiment::Experiment;
+use orrery_papers::papers::figure;
 use orrery_papers::papers::options::Choice;
 use orrery_papers::papers::registry;
 use orrery_papers::papers::reproduce::{self, Asked, How, Outcome};
@@ -46,7 +47,7 @@ pub struct Reproduce {
     /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["plot", "html"])]
     pub shard: Option<Shard>,
-    /// Draw the experiment's figure: `.svg` or `.png`.
+    /// Draw the experiment's figure: `.svg`, `.png` or `.pdf`.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
 }
@@ -73,7 +74,15 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
         html: args.output.html.is_some(),
     };
     match reproduce::run(&e, &asked, &how)? {
-        Outcome::Whole(forms) => forms.answer(&e.id, &args.output),
+        Outcome::Whole(forms) => {
+            let rows = args.plot.as_ref().map(|_| forms.rows.clone());
+            let mut answer = forms.answer(&e.id, &args.output)?;
+            // The result leaves first: hours of runs are not lost to a picture.
+            if let (Some(path), Some(rows)) = (&args.plot, rows) {
+                answer.error = figure::draw(&reproduce::with(&e, &asked)?, &rows, path).err();
+            }
+            Ok(answer)
+        }
         Outcome::Interrupted => Ok(Answer { interrupted: true, ..Answer::default() }),
         Outcome::Shard(parts) => {
             let folder = args.output.out.clone().unwrap_or_default();

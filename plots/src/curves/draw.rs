@@ -1,105 +1,317 @@
 //! From sorted rows to panels, axes and the legend.
 
-use super::{At, Curves, panel_key};
+use super::{At, Curves, METRIC, panel_key};
 use crate::error::distinct;
 use crate::flags;
 use crate::legend::{Key, Legend};
 use crate::names::{self, Named};
 use crate::panel::{Axis, Mark, Panel};
-use crate::scale::{Scale, Tick, ticks_at};
+use crate::picture::{Picture, PictureKind, Prepared, Spacing};
+use crate::scale::{Scale, Tick, range, ticks_at};
+use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
 use crate::style::Style;
 use orrery_results::Row;
 
+/// An axis with what its values are divided by.
+#[derive(Clone, Debug)]
+pub(super) struct Ruler {
+    pub named: Named,
+    pub scale: Scale,
+    pub ticks: Vec<Tick>,
+    /// The values along x, where they are equally far apart whatever they are.
+    pub even: Vec<f64>,
+}
+
+impl Ruler {
+    pub(super) fn axis(&self) -> Axis {
+        Axis { label: self.named.label.clone(), scale: self.scale, ticks: self.ticks.clone() }
+    }
+
+    /// Where a value is drawn, in the axis's units.
+    pub(super) fn at(&self, value: f64) -> f64 {
+        let value = value / self.named.divisor;
+        self.even.iter().position(|v| *v == value).map_or(value, |i| i as f64)
+    }
+}
+
+/// Dashes of the lines that cross a panel.
+const CROSSING: [&[f64]; 4] = [&[6.0, 3.0], &[2.0, 2.0], &[9.0, 2.5, 2.0, 2.5], &[1.2, 3.0]];
+
 impl<'a> Curves<'a> {
     /// The figure before its layout.
-    pub(super) fn sheet(&self, axis: &str, metric: &str) -> Sheet {
-        let x = self.x_axis(axis);
-        let y = self.y_axis(metric);
-        let (columns, plot) = grid_for(self.panels.len());
-        let rows: Vec<&Row> = self.points.iter().map(|p| p.row).collect();
-        let experiments = distinct(rows.iter().map(|r| r.experiment.as_str()));
-        let named = |n: &Named| n.label.split(" (").next().unwrap_or_default().to_string();
+    pub(super) fn sheet(&self, axis: &str, p: &Picture, more: &Prepared) -> Sheet {
+        let x = self.x_axis(axis, p);
+        let panel = |key: &Vec<String>| {
+            let inside = self.inside(key);
+            let y = self.y_axis(key, p, more);
+            self.panel(key, &inside, &x, &y, (p, more))
+        };
+        let panels: Vec<Panel> = self.panels.iter().map(panel).collect();
+        let (columns, plot) = match (p.columns, self.panels.len()) {
+            (0, n) => grid_for(n),
+            (1, n) if n > 1 => (1, (560.0, 128.0)),
+            (columns, n) => (columns, grid_for(n).1),
+        };
+        let by = format!("{} by {}", plain_name(&panels[0].y.label), plain_name(&x.named.label));
+        let mut notes = self.notes();
+        let of_log = |key: &Vec<String>| {
+            let log = matches!(self.y_axis(key, p, more).scale, Scale::Log { .. });
+            let zero = |x: &At<'_>| x.row.value.is_some_and(|v| v <= 0.0);
+            if log { self.inside(key).iter().filter(|x| zero(x)).count() } else { 0 }
+        };
+        let zeros: usize = self.panels.iter().map(of_log).sum();
+        if zeros > 0 {
+            notes.push(format!("{zeros} zeros are drawn at the edge of the logarithmic axis."));
+        }
+        if let Some((low, high)) = p.y_range {
+            let outside = |v: f64| v < low || v > high;
+            let values = self.points.iter().filter_map(|p| p.row.value);
+            let count = values.filter(|v| outside(*v)).count();
+            if count > 0 {
+                notes.push(format!("{count} values outside the y axis are drawn at its edge."));
+            }
+        }
         Sheet {
-            title: format!("{}: {} by {}", experiments.join(", "), named(&y.0), named(&x.0)),
-            subtitle: flags::subtitle(&self.common, &rows),
-            panels: self.panels.iter().map(|key| self.panel(key, &x, &y)).collect(),
+            title: self.title(p, &by),
+            subtitle: self.subtitle(p),
+            panels,
             columns,
             plot,
+            wrap_x: false,
             share_x: true,
-            share_y: true,
-            legend: self.legend(),
-            notes: flags::notes(&rows),
+            share_y: self.shares_y(p),
+            legend: self.with_crossing(self.legend(p), p, more),
+            notes,
         }
     }
 
-    fn x_axis(&self, axis: &str) -> (Named, Scale, Vec<Tick>) {
-        let largest = self.points.iter().map(|p| p.x.abs()).fold(0.0, f64::max);
-        let named = names::axis(axis, largest);
-        let mut values = distinct(self.points.iter().map(|p| p.x / named.divisor));
-        values.sort_by(f64::total_cmp);
-        let scale = match Scale::around(values.iter().copied()) {
-            Scale::Linear { .. } => padded(values[0], values[values.len() - 1]),
-            log => log,
-        };
-        // A sweep's own values are the best ticks while they are few.
-        let ticks = if values.len() <= 8 { ticks_at(&values) } else { scale.ticks(6) };
-        (named, scale, ticks)
+    pub(super) fn title(&self, p: &Picture, by: &str) -> String {
+        let experiments = distinct(self.points.iter().map(|p| p.row.experiment.as_str()));
+        if p.title.is_empty() {
+            return format!("{}: {by}", experiments.join(", "));
+        }
+        p.title.clone()
     }
 
-    fn y_axis(&self, metric: &str) -> (Named, Scale, Vec<Tick>) {
+    pub(super) fn subtitle(&self, p: &Picture) -> String {
+        let common: Vec<String> = self.common.clone();
+        let source = (!p.source.is_empty()).then(|| p.source.clone());
+        let common: Vec<String> = source.into_iter().chain(common).collect();
+        let rows: Vec<&Row> = self.points.iter().map(|p| p.row).collect();
+        if let Some((low, high)) = &p.interval {
+            let words = |m: &str| names::metric(m, "", 0.0).label;
+            let whiskers = format!("bars: from {} to {}", words(low), words(high));
+            return flags::subtitle(&[common, vec![whiskers]].concat(), &[]);
+        }
+        flags::subtitle(&common, &rows)
+    }
+
+    pub(super) fn notes(&self) -> Vec<String> {
+        let rows: Vec<&Row> = self.points.iter().map(|p| p.row).collect();
+        flags::notes(&rows)
+    }
+
+    /// Whether all panels have the same y axis.
+    pub(super) fn shares_y(&self, p: &Picture) -> bool {
+        !p.own_y && self.metrics.len() < 2
+    }
+
+    /// The points of a panel.
+    pub(super) fn inside(&self, key: &[String]) -> Vec<At<'a>> {
+        let here = |p: &&At<'a>| panel_key(p.row, &self.differing) == key;
+        self.points.iter().filter(here).copied().collect()
+    }
+
+    /// The rows of systems that cross a panel: those that agree with its key as far as they go.
+    fn crossing(&self, key: &[String], p: &Picture, more: &Prepared) -> Vec<(String, f64)> {
+        let fits = |row: &Row| {
+            let own = panel_key(row, &self.differing);
+            own.iter().zip(key).all(|(a, b)| a == b || a.is_empty())
+        };
+        let of = |name: &String| {
+            let row = more.lines.iter().find(|r| r.system == *name && fits(r))?;
+            Some((name.clone(), row.finite()?))
+        };
+        let mut out: Vec<(String, f64)> = p.lines.iter().filter_map(of).collect();
+        out.extend(p.levels.iter().cloned());
+        if !more.over.is_empty() {
+            out.push((format!("{} = 1", more.over), 1.0));
+        }
+        out
+    }
+
+    /// The look of a line that crosses panels.
+    fn crossing_stroke(&self, name: &str, p: &Picture, more: &Prepared) -> Stroke {
+        let levels = p.levels.iter().map(|l| &l.0);
+        let at = p.lines.iter().chain(levels).position(|n| n == name);
+        let width = if more.over.is_empty() || at.is_some() { 1.4 } else { 1.0 };
+        Stroke { color: Color::BLACK, width, dash: at.map_or(&[], |i| CROSSING[i % 4]) }
+    }
+
+    /// The marks of the lines that cross a panel.
+    pub(super) fn crossing_marks(
+        &self,
+        key: &[String],
+        y: &Ruler,
+        (p, more): (&Picture, &Prepared),
+    ) -> Vec<Mark> {
+        let mark = |(name, value): (String, f64)| Mark::Horizontal {
+            y: value / y.named.divisor,
+            stroke: self.crossing_stroke(&name, p, more),
+        };
+        self.crossing(key, p, more).into_iter().map(mark).collect()
+    }
+
+    /// The legend with a key for each line that crosses panels.
+    pub(super) fn with_crossing(&self, legend: Legend, p: &Picture, more: &Prepared) -> Legend {
+        let all = self.panels.iter().flat_map(|key| self.crossing(key, p, more)).map(|l| l.0);
+        let key = |n: String| (n.clone(), Key::Line(self.crossing_stroke(&n, p, more)));
+        let keys: Vec<(String, Key)> = distinct(all).into_iter().map(key).collect();
+        match (legend, keys.is_empty()) {
+            (legend, true) => legend,
+            (Legend::Flow(mut entries), _) => {
+                entries.extend(keys);
+                Legend::Flow(entries)
+            }
+            (other, _) => Legend::Stack(vec![other, Legend::Flow(keys)]),
+        }
+    }
+
+    fn x_axis(&self, axis: &str, p: &Picture) -> Ruler {
+        let largest = self.points.iter().map(|p| p.x.abs()).fold(0.0, f64::max);
+        let mut named = names::axis(axis, largest);
+        if p.kind == PictureKind::Shares {
+            let unit = p.metrics.first().map_or("", |m| orrery_results::unit(m));
+            named = names::metric(&p.metrics[0], unit, largest);
+        }
+        if !p.x_label.is_empty() {
+            named.label.clone_from(&p.x_label);
+        }
+        let mut values = distinct(self.points.iter().map(|p| p.x / named.divisor));
+        values.sort_by(f64::total_cmp);
+        if p.x_scale == Some(Spacing::Even) {
+            let tick = |(i, v): (usize, &f64)| Tick { at: i as f64, label: names::plain(*v) };
+            let ticks = values.iter().enumerate().map(tick).collect();
+            let scale = padded(0.0, values.len() as f64 - 1.0);
+            return Ruler { named, scale, ticks, even: values };
+        }
+        let all = || values.iter().copied();
+        let scale = match p.x_scale {
+            Some(Spacing::Log) => Scale::log(all()),
+            Some(_) => padded(values[0], values[values.len() - 1]),
+            None if grows_by_ratio(&values) => Scale::log(all()),
+            None => match Scale::around(all()) {
+                Scale::Linear { .. } => padded(values[0], values[values.len() - 1]),
+                log => log,
+            },
+        };
+        // A sweep's own values are the best ticks while they are few.
+        let ticks = if values.len() <= 9 && p.kind != PictureKind::Shares {
+            ticks_at(&values)
+        } else {
+            scale.ticks(6)
+        };
+        Ruler { named, scale, ticks, even: Vec::new() }
+    }
+
+    /// The y axis of a panel: of its metric, or its own.
+    pub(super) fn y_axis(&self, key: &[String], p: &Picture, more: &Prepared) -> Ruler {
+        let at = self.differing.iter().position(|d| d == METRIC);
+        let metric = at.map_or(self.metrics[0].as_str(), |i| &key[i]);
+        let here =
+            |r: &Row| r.metric == metric && (!p.own_y || panel_key(r, &self.differing) == key);
+        let own: Vec<&Row> = self.points.iter().map(|p| p.row).filter(|r| here(r)).collect();
         let of_row = |r: &Row| {
             let (low, high) = r.ci95().unzip();
             [r.value, low, high, r.paper.filter(|_| self.paper)]
         };
-        let values = || self.points.iter().flat_map(|p| of_row(p.row)).flatten();
-        let largest = values().map(f64::abs).fold(0.0, f64::max);
-        let named = names::metric(metric, &self.points[0].row.unit, largest);
-        if is_rate(metric) {
-            let scale = Scale::Linear { low: -0.03, high: 1.03 };
-            return (named, scale, Scale::Linear { low: 0.0, high: 1.0 }.ticks(5));
+        let mut values: Vec<f64> = own.iter().flat_map(|r| of_row(r)).flatten().collect();
+        let keys: &[Vec<String>] = &self.panels;
+        for key in keys.iter().filter(|k| !p.own_y || k.as_slice() == key) {
+            values.extend(self.crossing(key, p, more).iter().map(|l| l.1));
         }
-        let divisor = named.divisor;
-        let scale =
-            Scale::around(values().map(move |v| v / divisor).collect::<Vec<_>>().into_iter());
-        (named, scale, scale.ticks(6))
+        let largest = values.iter().copied().map(f64::abs).fold(0.0, f64::max);
+        let mut named = names::metric(metric, &own[0].unit, largest);
+        if !more.over.is_empty() {
+            named.label = format!("{}, relative to {}", plain_name(&named.label), more.over);
+        }
+        if !p.y_label.is_empty() && self.metrics.len() < 2 {
+            named.label.clone_from(&p.y_label);
+        }
+        let ruler = |scale: Scale, ticks: Vec<Tick>| Ruler {
+            named: named.clone(),
+            scale,
+            ticks,
+            even: Vec::new(),
+        };
+        let divided = || values.iter().map(|v| v / named.divisor);
+        let log = p.y_scale == Some(Spacing::Log) || (p.y_scale.is_none() && is_bad_rate(metric));
+        if let Some((low, high)) = p.y_range.filter(|_| self.metrics.len() < 2) {
+            let scale = match log {
+                true if low > 0.0 => Scale::Log { low, high },
+                _ => Scale::Linear { low, high },
+            };
+            return ruler(scale, scale.ticks(6));
+        }
+        if log && divided().any(|v| v > 0.0) {
+            let scale = Scale::log(divided());
+            return ruler(scale, scale.ticks(6));
+        }
+        let share = p.kind == PictureKind::Shares;
+        if share || (is_rate(metric) && more.over.is_empty() && p.y_scale.is_none()) {
+            let scale = Scale::Linear { low: -0.03, high: 1.03 };
+            return ruler(scale, Scale::Linear { low: 0.0, high: 1.0 }.ticks(5));
+        }
+        let scale = match p.y_scale {
+            Some(_) => Scale::linear(divided()),
+            None if p.kind == PictureKind::Bars => from_zero(divided()),
+            None => Scale::around(divided().collect::<Vec<_>>().into_iter()),
+        };
+        ruler(scale, scale.ticks(6))
+    }
+
+    pub(super) fn panel_title(&self, key: &[String]) -> String {
+        let parts = key.iter().zip(&self.differing).filter(|(w, d)| !w.is_empty() && *d != METRIC);
+        parts.map(|(w, _)| w.as_str()).collect::<Vec<_>>().join(" · ")
     }
 
     fn panel(
         &self,
         key: &[String],
-        x: &(Named, Scale, Vec<Tick>),
-        y: &(Named, Scale, Vec<Tick>),
+        inside: &[At<'a>],
+        x: &Ruler,
+        y: &Ruler,
+        (p, more): (&Picture, &Prepared),
     ) -> Panel {
-        let axis = |a: &(Named, Scale, Vec<Tick>)| Axis {
-            label: a.0.label.clone(),
-            scale: a.1,
-            ticks: a.2.clone(),
-        };
-        let words: Vec<&str> = key.iter().map(String::as_str).filter(|w| !w.is_empty()).collect();
-        let mut marks = Vec::new();
-        let here = |p: &&At<'a>| panel_key(p.row, &self.differing) == key;
-        let inside: Vec<At<'a>> = self.points.iter().filter(here).copied().collect();
-        let scales = (x.0.divisor, y.0.divisor);
+        let mut marks = self.crossing_marks(key, y, (p, more));
         if self.paper {
-            self.names.iter().for_each(|n| self.paper_marks(n, &inside, scales, &mut marks));
+            self.names.iter().for_each(|n| self.paper_marks(n, inside, (x, y), &mut marks));
         }
         for preset in self.presets.iter().rev() {
             for name in &self.names {
                 let of = |p: &&At<'a>| self.series(p.row) == (name.as_str(), preset.as_str());
                 let mut own: Vec<At<'a>> = inside.iter().filter(of).copied().collect();
-                own.sort_by(|a, b| a.x.total_cmp(&b.x));
-                series_marks(&own, self.style(name, preset), scales, &mut marks);
+                let value = |p: &At<'_>| p.row.value.unwrap_or(0.0);
+                own.sort_by(|a, b| a.x.total_cmp(&b.x).then(value(a).total_cmp(&value(b))));
+                let star = is_star(name, p);
+                series_marks(&own, self.style(name, preset), (x, y), star, &mut marks);
             }
         }
-        Panel { title: words.join(" · "), x: axis(x), y: axis(y), marks }
+        Panel { title: self.panel_title(key), x: x.axis(), y: y.axis(), marks }
     }
 
     /// The paper's curve for a system: once, whatever presets stand beside it.
-    fn paper_marks(&self, name: &str, inside: &[At<'a>], by: (f64, f64), marks: &mut Vec<Mark>) {
+    fn paper_marks(
+        &self,
+        name: &str,
+        inside: &[At<'a>],
+        (x, y): (&Ruler, &Ruler),
+        marks: &mut Vec<Mark>,
+    ) {
         let own = inside.iter().filter(|p| self.name(p.row) == name);
-        let mut points: Vec<(f64, f64)> =
-            own.filter_map(|p| Some((p.x / by.0, p.row.paper? / by.1))).collect();
+        let place = |p: &At<'a>| Some((x.at(p.x), p.row.paper? / y.named.divisor));
+        let mut points: Vec<(f64, f64)> = own.filter_map(place).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         points.dedup_by(|a, b| a.0 == b.0);
         let style = self.style(name, "").paper();
@@ -108,10 +320,18 @@ impl<'a> Curves<'a> {
         marks.push(Mark::Markers { points: places, style, radius: 3.2 });
     }
 
-    fn legend(&self) -> Legend {
-        let one = self.presets.len() == 1;
+    fn legend(&self, p: &Picture) -> Legend {
+        let one = self.presets.len() == 1 || self.presets_are_systems();
         if one && !self.paper {
-            let key = |n: &String| (n.clone(), Key::Series(self.style(n, &self.presets[0])));
+            // One curve without a name needs no key.
+            if self.names.len() == 1 && (self.names[0] == "value" || !p.title.is_empty()) {
+                return Legend::Flow(Vec::new());
+            }
+            let key = |n: &String| match is_star(n, p) {
+                true => (self.called(n), Key::Marker(self.style_of(n).star())),
+                false if self.is_points(n) => (self.called(n), Key::Marker(self.style_of(n))),
+                false => (self.called(n), Key::Series(self.style_of(n))),
+            };
             return Legend::Flow(self.names.iter().map(key).collect());
         }
         let mut columns: Vec<String> = self.presets.iter().map(|p| preset_label(p)).collect();
@@ -129,17 +349,50 @@ impl<'a> Curves<'a> {
                 let known = own.any(|p| p.row.paper.is_some());
                 keys.push(known.then(|| Key::Series(self.style(name, "").paper())));
             }
-            (name.clone(), keys)
+            (self.called(name), keys)
         };
         Legend::Table { columns, rows: self.names.iter().map(row).collect() }
     }
+
+    /// Whether each system has one preset only, so that its name says enough.
+    fn presets_are_systems(&self) -> bool {
+        let series = distinct(self.points.iter().map(|x| self.series(x.row)));
+        self.names.iter().all(|n| series.iter().filter(|s| s.0 == n).count() == 1)
+    }
+
+    /// Whether a series is no more than a point in each panel.
+    fn is_points(&self, name: &str) -> bool {
+        let own = self.points.iter().filter(|x| self.name(x.row) == name);
+        let keys: Vec<Vec<String>> = own.map(|x| panel_key(x.row, &self.differing)).collect();
+        let longest = self.panels.iter().map(|k| self.inside(k).len()).max().unwrap_or(0);
+        longest > self.names.len() && distinct(keys.iter()).len() == keys.len()
+    }
+
+    /// The style of a system of one preset.
+    fn style_of(&self, name: &str) -> Style {
+        let own = self.points.iter().find(|x| self.name(x.row) == name);
+        self.style(name, own.map_or("", |x| x.row.preset.as_str()))
+    }
 }
 
-fn series_marks(own: &[At<'_>], style: Style, by: (f64, f64), marks: &mut Vec<Mark>) {
-    let place = |p: &At<'_>| Some((p.x / by.0, p.row.value? / by.1));
-    let interval = |p: &At<'_>| p.row.ci95().map(|(a, b)| (p.x / by.0, a / by.1, b / by.1));
+/// Whether a series is of starred points, which are no curve.
+fn is_star(name: &str, p: &Picture) -> bool {
+    !p.star.is_empty() && (name == "picked" || name == p.star)
+}
+
+fn series_marks(
+    own: &[At<'_>],
+    style: Style,
+    (x, y): (&Ruler, &Ruler),
+    star: bool,
+    marks: &mut Vec<Mark>,
+) {
+    let by = y.named.divisor;
+    let place = |p: &At<'_>| Some((x.at(p.x), p.row.value? / by));
+    let interval = |p: &At<'_>| p.row.ci95().map(|(a, b)| (x.at(p.x), a / by, b / by));
+    let style = if star { style.star() } else { style };
     // No line across a point that has no answer.
-    for piece in own.split(|p| p.row.value.is_none()) {
+    for piece in own.split(|p| p.row.value.is_none()).filter(|_| !star) {
         let points = piece.iter().filter_map(place).collect();
         marks.push(Mark::Line { points, stroke: style.stroke });
     }
@@ -149,8 +402,20 @@ fn series_marks(own: &[At<'_>], style: Style, by: (f64, f64), marks: &mut Vec<Ma
     });
     let points = own.iter().filter_map(|p| Some((place(p)?, flags::crossed(p.row)))).collect();
     // Many points are a line already.
-    let radius = if own.len() > 24 { 2.0 } else { 3.6 };
+    let radius = match own.len() {
+        _ if star => 5.0,
+        // A single point must be seen among curves.
+        1 => 5.5,
+        n if n > 200 => return,
+        n if n > 24 => 2.0,
+        _ => 3.6,
+    };
     marks.push(Mark::Markers { points, style, radius });
+}
+
+/// A label without its unit.
+fn plain_name(label: &str) -> String {
+    label.split(" (").next().unwrap_or_default().to_string()
 }
 
 fn padded(low: f64, high: f64) -> Scale {
@@ -158,8 +423,31 @@ fn padded(low: f64, high: f64) -> Scale {
     Scale::Linear { low: low - room, high: high + room }
 }
 
+/// A scale for bars: they begin at zero.
+fn from_zero(values: impl Iterator<Item = f64>) -> Scale {
+    let (low, high) = range(values.chain([0.0]));
+    let room = if high > low { 0.06 * (high - low) } else { 0.5 };
+    Scale::Linear { low: if low < 0.0 { low - room } else { 0.0 }, high: high + room }
+}
+
+/// Whether values over a decade or more were chosen by ratios rather than by steps.
+fn grows_by_ratio(values: &[f64]) -> bool {
+    let (low, high) = (values[0], values[values.len() - 1]);
+    if values.len() < 4 || low <= 0.0 || high < 10.0 * low {
+        return false;
+    }
+    let gaps = values.windows(2).map(|w| w[1] - w[0]);
+    let (least, most) = range(gaps);
+    most >= 8.0 * least && values.len() <= 24
+}
+
 fn is_rate(metric: &str) -> bool {
     matches!(metric, "finish_rate" | "mean_finish_rate" | "utilisation")
+}
+
+/// Shares of which the small values matter.
+fn is_bad_rate(metric: &str) -> bool {
+    matches!(metric, "bad_rate" | "worst_bad_rate")
 }
 
 fn preset_label(preset: &str) -> String {

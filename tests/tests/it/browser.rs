@@ -88,11 +88,13 @@ impl Browser {
     pub fn close(mut self) -> (Vec<String>, Vec<String>) {
         self.call("Browser.close", &json!({}));
         let _ = self.process.wait();
-        let of = |name: &str| self.events.iter().filter(move |e| e["method"] == *name);
+        let is = |e: &Value, name: &str| e["method"] == *name;
         let address = |e: &Value| e["params"]["request"]["url"].as_str().map(str::to_string);
-        let requests = of("Network.requestWillBeSent").filter_map(address).collect();
+        let sent = self.events.iter().filter(|e| is(e, "Network.requestWillBeSent"));
+        let requests = sent.filter_map(address).collect();
         let words = ["Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"];
-        let complaints = words.into_iter().flat_map(of).map(|e| e["params"].to_string()).collect();
+        let told = self.events.iter().filter(|e| words.iter().any(|name| is(e, name)));
+        let complaints = told.map(|e| e["params"].to_string()).collect();
         (requests, complaints)
     }
 

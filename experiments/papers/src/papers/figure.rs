@@ -1,12 +1,18 @@
-//! `--plot`: an experiment's figure.
+//! `--plot`: an experiment's figure, as its file names it (`[figure]`).
+//!
+//! What a file leaves out follows from what is run, in [`picture`]; no value takes part in it, so that a
+//! figure of no data ([`empty`]) shows before the first run whether there will be one.
 
-use super::experiment::{Experiment, Kind};
+use super::experiment::{Experiment, FigureFile, FigureKind, FigureScale, Kind, Preset};
 use super::runner::Runner;
-use crate::output::figure::{check_name, figure_of, save};
-use orrery_plots::{Choice, Figure, PlotError, axis_of, metric_by_axis};
+use crate::cells::grid;
+use crate::output::figure::{changing, check_name, save};
+use orrery_plots::{Choice, Figure, Picture, PictureKind, Spacing, picture as drawn};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use std::path::Path;
+
+mod empty;
 
 /// Passes when the figure can be drawn into that file. It depends on cells and systems, not on values.
 ///
@@ -14,42 +20,153 @@ use std::path::Path;
 /// When there is nothing to draw along, too much for one figure, or the name ends otherwise.
 pub fn check(e: &Experiment, runner: &dyn Runner, path: &Path) -> Result<(), SpecError> {
     check_name(path)?;
-    let metric = if e.kind() == Kind::Means { "mean_finish_rate" } else { metric(e) };
-    let row = |place: Row| Row {
-        scope: "all".to_string(),
-        metric: metric.to_string(),
-        value: Some(0.5),
-        ..place
-    };
-    let rows: Vec<Row> = runner.places().into_iter().map(row).collect();
-    if rows.is_empty() { Ok(()) } else { figure(e, &rows).map(drop) }
+    of(e, &empty::rows(e, runner)).map(drop)
 }
 
-/// Draws the figure into a `.svg` or `.png` file.
+/// Draws the figure into a file, in the form that its name ends in.
 ///
 /// # Errors
 /// When the rows have nothing to draw or the file cannot be written.
 pub fn draw(e: &Experiment, rows: &[Row], path: &Path) -> Result<(), SpecError> {
-    save(&figure(e, rows)?, path)
+    save(&of(e, rows)?, path)
 }
 
-fn metric(e: &Experiment) -> &str {
-    e.figure.as_ref().and_then(|f| f.metric.as_deref()).unwrap_or(e.main())
-}
-
-/// The figure, or why there is none, in the words of `--plot`.
-fn figure(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
-    let choice = Choice::default();
-    let by = |x: &str| metric_by_axis(rows, x, metric(e), &choice);
-    let drawn: Result<Figure, PlotError> = match (e.kind(), &e.figure) {
-        (_, Some(file)) if file.x.is_some() => by(file.x.as_deref().unwrap_or_default()),
-        (Kind::Applications | Kind::Means, _) => figure_of(rows, &choice),
-        _ => axis_of(rows).and_then(|x| by(&x)),
-    };
-    drawn.map_err(|error| {
+/// The figure of an experiment's rows.
+///
+/// # Errors
+/// When the rows have nothing to draw, in the words of `--plot`.
+pub fn of(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
+    let (mut picture, choice) = picture(e);
+    if e.kind() == Kind::Means {
+        picture.metrics = vec![changing(rows).to_string()];
+    }
+    drawn(rows, &picture, &choice).map_err(|error| {
         let parts = error.parts();
         let found = format!("`{}` with {}", e.id, parts.found);
-        let remedy = "leave `--plot` out; `orrery plot` draws a part of what `--out` writes";
+        let remedy = "correct `[figure]`, or leave `--plot` out; `orrery plot` draws a part of what \
+                      `--out` writes";
         SpecError::value("--plot", found, parts.allowed, remedy)
     })
+}
+
+/// What the figure shows, and which rows it is made of.
+pub fn picture(e: &Experiment) -> (Picture, Choice) {
+    let default = FigureFile::default();
+    let file = e.figure.as_ref().unwrap_or(&default);
+    let text = |key: &Option<String>| key.clone().unwrap_or_default();
+    let metric = file.metric.clone().unwrap_or(e.main().to_string());
+    let x = file.x.clone().unwrap_or_else(|| x_of(e, file.kind));
+    let kind = match file.kind {
+        _ if e.kind() == Kind::Means => PictureKind::Sensitivity,
+        Some(FigureKind::Curves) => PictureKind::Curves,
+        Some(FigureKind::Bars) => PictureKind::Bars,
+        Some(FigureKind::Heat) => PictureKind::Heat,
+        Some(FigureKind::Shares) => PictureKind::Shares,
+        None if is_numeric(e, &x) || file.x.is_some() => PictureKind::Curves,
+        None => PictureKind::Bars,
+    };
+    let pairs = file.ratios.iter().map(|(a, b)| (a.clone(), b.clone()));
+    let picture = Picture {
+        kind,
+        title: e.title.clone(),
+        source: format!("{} · {}", e.id, e.source),
+        metrics: if file.metrics.is_empty() { vec![metric] } else { file.metrics.clone() },
+        x,
+        y: text(&file.y),
+        series: text(&file.series),
+        panels: file.panels.clone(),
+        systems: file.systems.clone(),
+        lines: file.lines.clone(),
+        levels: file.levels.iter().map(|(n, v)| (n.clone(), *v)).collect(),
+        relative_to: file.relative_to.clone().unwrap_or(e.relative_to.clone()),
+        ratios: pairs.collect(),
+        star: text(&file.star),
+        interval: file.interval.clone().map(|[low, high]| (low, high)),
+        x_label: text(&file.x_label),
+        y_label: text(&file.y_label),
+        x_scale: file.x_scale.map(spacing),
+        y_scale: file.y_scale.map(spacing),
+        y_range: file.y_range.map(|[low, high]| (low, high)),
+        own_y: file.own_y,
+        columns: file.columns.unwrap_or(0),
+    };
+    let calibrated = e.system.iter().any(|s| s.preset == Preset::Calibrated);
+    let presets: Vec<Preset> = match file.presets.as_slice() {
+        [] if calibrated && e.paper_csv.is_some() => vec![Preset::Calibrated],
+        given => given.to_vec(),
+    };
+    let presets = presets.iter().map(|p| p.word().to_string()).collect();
+    (picture, Choice { presets, ..Choice::default() })
+}
+
+fn spacing(scale: FigureScale) -> Spacing {
+    match scale {
+        FigureScale::Linear => Spacing::Linear,
+        FigureScale::Log => Spacing::Log,
+        FigureScale::Even => Spacing::Even,
+    }
+}
+
+/// The axis along x, where the file does not say: the SLO of applications; the only one with several
+/// numbers; else the first with several values; else the systems.
+fn x_of(e: &Experiment, kind: Option<FigureKind>) -> String {
+    if e.kind() == Kind::Applications {
+        return "slo_x_p99".to_string();
+    }
+    let axes = axes(e);
+    let several = |a: &&(String, Vec<String>)| a.1.len() > 1;
+    let numeric = |a: &&(String, Vec<String>)| a.1.iter().all(|v| v.parse::<f64>().is_ok());
+    let numbers: Vec<&(String, Vec<String>)> =
+        axes.iter().filter(several).filter(numeric).collect();
+    match (numbers.as_slice(), kind) {
+        ([one], None | Some(FigureKind::Curves | FigureKind::Heat)) => one.0.clone(),
+        _ => axes.iter().find(several).map_or("system".to_string(), |a| a.0.clone()),
+    }
+}
+
+fn is_numeric(e: &Experiment, x: &str) -> bool {
+    let axes = axes(e);
+    let own = axes.iter().find(|a| a.0 == x);
+    own.is_some_and(|a| a.1.iter().all(|v| v.parse::<f64>().is_ok()))
+}
+
+/// All axes with their values, those of points first.
+fn axes(e: &Experiment) -> Vec<(String, Vec<String>)> {
+    let mut out: Vec<(String, Vec<String>)> = Vec::new();
+    let mut add = |name: &str, value: String| match out.iter_mut().find(|a| a.0 == name) {
+        Some((_, values)) if values.contains(&value) => {}
+        Some((_, values)) => values.push(value),
+        None => out.push((name.to_string(), vec![value])),
+    };
+    for point in &e.point {
+        for (name, value) in point.axes.split(';').filter_map(|a| a.split_once('=')) {
+            add(name, value.to_string());
+        }
+    }
+    for axis in &e.axis {
+        axis.values.iter().for_each(|v| add(&axis.name, grid::word(v)));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::{registry, reproduce, runners};
+
+    /// Nobody waits for hours of runs to learn that there is no figure.
+    #[test]
+    fn every_shipped_experiment_has_a_figure_of_no_data() {
+        for id in registry::ids() {
+            let e = registry::find(id).unwrap_or_else(|e| panic!("{id}: {e}"));
+            let e = reproduce::with(&e, &reproduce::Asked::default()).expect("all cases");
+            assert!(e.figure.is_some() || e.applications.is_some(), "{id} names its figure");
+            let runner = runners::of(&e, None).unwrap_or_else(|e| panic!("{id}: {e}"));
+            let rows = empty::rows(&e, &*runner);
+            let figure = of(&e, &rows).unwrap_or_else(|e| panic!("{id}: {e}"));
+            let svg = figure.to_svg();
+            assert!(svg.contains(id) && svg.contains("<polygon"), "{id}");
+            assert_eq!(svg, of(&e, &rows).expect("again").to_svg(), "{id}");
+        }
+    }
 }

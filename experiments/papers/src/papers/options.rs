@@ -30,12 +30,12 @@ pub enum Choice {
     Html,
 }
 
-use Choice::{Case, Plot, UntilCi};
+use Choice::{Case, UntilCi};
 use Kind::{Bounds, Means, OverTime, Partition, Pool, Search};
 
 /// The kind, the option, what is allowed in its place, and the remedy. What is refused for `--until-ci`
 /// is refused for `--max-seeds`.
-const REFUSED: [(Kind, Choice, &str, &str); 11] = [
+const REFUSED: [(Kind, Choice, &str, &str); 8] = [
     (
         Means,
         UntilCi,
@@ -56,7 +56,6 @@ const REFUSED: [(Kind, Choice, &str, &str); 11] = [
         "a fixed number of seeds: an allowable throughput has no finish rate to narrow",
         "say `--seeds N`",
     ),
-    (Pool, Plot, "nothing here", "leave `--plot` out: the values are in the table"),
     (
         Bounds,
         Choice::Seeds,
@@ -64,14 +63,12 @@ const REFUSED: [(Kind, Choice, &str, &str); 11] = [
         "leave `--seeds` out",
     ),
     (Bounds, UntilCi, "nothing: bounds are computed, nothing is drawn by chance", "leave it out"),
-    (Bounds, Plot, "nothing here", "leave `--plot` out: the values are in the table"),
     (
         Partition,
         UntilCi,
         "a fixed number of configurations, each of a seed: there is no finish rate to narrow",
         "say `--seeds N`",
     ),
-    (Partition, Plot, "nothing here", "leave `--plot` out: its quantiles are in the table"),
 ];
 
 impl Choice {
@@ -85,7 +82,7 @@ impl Choice {
         Choice::Format,
         Choice::Out,
         Choice::Shard,
-        Plot,
+        Choice::Plot,
         Choice::Html,
     ];
 
@@ -100,7 +97,7 @@ impl Choice {
             Choice::Format => "--format",
             Choice::Out => "--out",
             Choice::Shard => "--shard",
-            Plot => "--plot",
+            Choice::Plot => "--plot",
             Choice::Html => "--html",
         }
     }

@@ -50,7 +50,8 @@ pub struct How {
     pub shard: Option<Shard>,
     /// Nothing is run: everything must be in `out`.
     pub only_kept: bool,
-    /// The figure's file.
+    /// The file that the figure will be drawn into: checked here before the first run, and drawn by
+    /// whoever asks, once the result has left.
     pub plot: Option<PathBuf>,
     /// Whether a page is made.
     pub html: bool,
@@ -168,9 +169,6 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
     }
     let mut forms = forms(&e, &*runner, &cells);
     forms.page = how.html.then(|| page::of(&e, &forms.rows));
-    if let Some(path) = &how.plot {
-        figure::draw(&e, &forms.rows, path)?;
-    }
     Ok(Outcome::Whole(Box::new(forms)))
 }
 

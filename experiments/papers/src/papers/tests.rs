@@ -131,7 +131,9 @@ fn shards_are_joined_to_the_whole() {
     let error = merge(folder.path(), false).err().map(|e| e.to_string()).unwrap_or_default();
     assert!(error.contains("not there") && error.contains("--shard"), "{error}");
     part("2/2").unwrap();
-    let Ok((_, Outcome::Whole(joined))) = merge(folder.path(), false) else { panic!("all is there") };
+    let Ok((_, Outcome::Whole(joined))) = merge(folder.path(), false) else {
+        panic!("all is there")
+    };
     let whole = forms(SMALL, 2);
     assert_eq!((joined.table, joined.json), (whole.table, whole.json));
     let other = Asked { seeds: Some(2), ..Asked::default() };

@@ -1,0 +1,134 @@
+//! Rows of no data: every place that an experiment has, with made-up values. What is drawn of them shows
+//! whether its figure can be drawn.
+
+use crate::cells::grid::combinations;
+use crate::papers::experiment::{Experiment, Kind};
+use crate::papers::figure::picture;
+use crate::papers::numbers::{beside, is_at};
+use crate::papers::runner::Runner;
+use crate::papers::runners::means;
+use orrery_results::{Row, unit};
+
+/// Pools that stand for those that are found in the runs, and evaluations of a search.
+const POOLS: [&str; 2] = ["1-0-0-0", "0-1-0-0"];
+/// Beginnings of parts of the time.
+const PARTS: [&str; 3] = ["0", "20", "40"];
+
+/// The rows.
+pub(super) fn rows(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
+    let (picture, _) = picture(e);
+    let mut metrics = picture.metrics.clone();
+    metrics.push(picture.x.clone());
+    if !e.system.iter().any(|s| s.name == picture.star) {
+        metrics.push(picture.star.clone());
+    }
+    if e.kind() == Kind::Means {
+        metrics.push("mean_finish_rate".to_string());
+    }
+    metrics.retain(|m| !m.is_empty());
+    metrics.dedup();
+    let mut rows = Vec::new();
+    for place in places(e, runner) {
+        for (i, metric) in metrics.iter().enumerate() {
+            // A place along x is not measured.
+            if place.axis(metric).is_some() {
+                continue;
+            }
+            // Pools have ranks of their own, and quantiles grow.
+            let pool = POOLS.iter().position(|p| place.axis("pool") == Some(p)).unwrap_or(0);
+            let value =
+                if *metric == picture.star { 1.0 } else { 0.25 * (1 + i + 2 * pool) as f64 };
+            rows.push(Row {
+                scope: "all".to_string(),
+                metric: metric.clone(),
+                unit: unit(metric).to_string(),
+                value: Some(value),
+                ..place.clone()
+            });
+        }
+    }
+    beside(&mut rows, &e.paper);
+    rows
+}
+
+/// Where values will stand.
+fn places(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
+    let known = runner.places();
+    if e.kind() == Kind::Means {
+        return changes(&known);
+    }
+    if !known.is_empty() {
+        return known;
+    }
+    let mut out = Vec::new();
+    for c in combinations(&e.point, &e.axis, e.sample) {
+        let at = Row { axes: c.axes.join(";"), ..e.place() };
+        match e.kind() {
+            Kind::OverTime => out.extend(e.system.iter().flat_map(|s| {
+                let whole = named(&at, s);
+                let part = |from: &&str| with(&whole, &format!("from_s={from}"));
+                PARTS.iter().map(part).collect::<Vec<_>>()
+            })),
+            Kind::Bounds => {
+                let kairos = Row { system: "kairos".to_string(), ..at };
+                out.extend(POOLS.map(|p| with(&kairos, &format!("pool={p}"))));
+            }
+            Kind::Pool => out.extend(e.system.iter().flat_map(|s| of_pools(&at, s))),
+            _ => out.extend(e.system.iter().map(|s| named(&at, s))),
+        }
+    }
+    out
+}
+
+/// A system's pools, and the steps of its search.
+fn of_pools(at: &Row, s: &super::super::experiment::System) -> Vec<Row> {
+    let asked = s.at.is_empty() || s.at.iter().any(|x| is_at(at, x));
+    if !asked {
+        return Vec::new();
+    }
+    let own = named(at, s);
+    if let Some(search) = &s.search {
+        let steps = (1..=search.trajectory.min(3)).map(|i| with(&own, &format!("evaluation={i}")));
+        return std::iter::once(own.clone()).chain(steps).collect();
+    }
+    let text = s.pool.as_deref().unwrap_or_default();
+    let listed = text.contains(',') || text.starts_with("top:");
+    let pools: Vec<&str> = match text.split(',').next() {
+        Some(first)
+            if first.contains('-') && first.chars().all(|c| c.is_ascii_digit() || c == '-') =>
+        {
+            text.split(',').map(str::trim).collect()
+        }
+        _ if listed => POOLS.to_vec(),
+        _ => POOLS[..1].to_vec(),
+    };
+    pools.iter().map(|p| with(&own, &format!("pool={p}"))).collect()
+}
+
+fn named(at: &Row, s: &super::super::experiment::System) -> Row {
+    Row {
+        system: s.name.clone(),
+        preset: s.preset.word().to_string(),
+        policy: s.policy.clone(),
+        ..at.clone()
+    }
+}
+
+fn with(row: &Row, axis: &str) -> Row {
+    let before = if row.axes.is_empty() { String::new() } else { format!("{};", row.axes) };
+    Row { axes: format!("{before}{axis}"), ..row.clone() }
+}
+
+/// Each change with each system once.
+fn changes(places: &[Row]) -> Vec<Row> {
+    let mut out: Vec<Row> = Vec::new();
+    for place in places {
+        let row = Row { case: String::new(), axes: means::change(place), ..place.clone() };
+        let same =
+            |r: &Row| (&r.axes, &r.system, &r.preset) == (&row.axes, &row.system, &row.preset);
+        if !out.iter().any(same) {
+            out.push(row);
+        }
+    }
+    out
+}

@@ -1,0 +1,150 @@
+//! Bars over categories, with intervals and the paper's values as marks; dots where the axis is
+//! logarithmic, because a bar needs a zero.
+
+use super::draw::Ruler;
+use super::{At, Curves};
+use crate::flags;
+use crate::legend::{Key, Legend};
+use crate::names::Named;
+use crate::panel::{Look, Mark, Panel};
+use crate::picture::{Picture, Prepared};
+use crate::scale::{Scale, Tick};
+use crate::scene::{Color, Stroke};
+use crate::sheet::Sheet;
+use crate::style::{self, Fill, Shape, Style};
+
+/// The share of a category that its bars fill.
+const FILLED: f64 = 0.82;
+/// Pixels that a bar should have.
+const BAR: f64 = 15.0;
+
+/// The paper's mark beside a bar.
+fn paper_style() -> Style {
+    let stroke = Stroke::solid(Color::BLACK, 1.2);
+    Style { color: Color::BLACK, shape: Shape::Diamond, fill: Fill::Hollow, stroke }
+}
+
+impl<'a> Curves<'a> {
+    /// The figure before its layout.
+    pub(super) fn bars(&self, p: &Picture, more: &Prepared) -> Sheet {
+        let names = &more.categories;
+        let slots = crate::error::distinct(self.points.iter().map(|x| self.series(x.row)));
+        let tick = |(i, label): (usize, &String)| Tick { at: i as f64, label: label.clone() };
+        let x = Ruler {
+            named: Named { label: p.x_label.clone(), divisor: 1.0 },
+            scale: Scale::Linear { low: -0.5, high: names.len() as f64 - 0.5 },
+            ticks: names.iter().enumerate().map(tick).collect(),
+            even: Vec::new(),
+        };
+        let panel = |key: &Vec<String>| {
+            let y = self.y_axis(key, p, more);
+            let mut marks = self.bar_marks(&self.inside(key), &slots, &y);
+            marks.extend(self.crossing_marks(key, &y, (p, more)));
+            Panel { title: self.panel_title(key), x: x.axis(), y: y.axis(), marks }
+        };
+        let panels: Vec<Panel> = self.panels.iter().map(panel).collect();
+        let needed = BAR * (slots.len() * names.len()) as f64 / FILLED;
+        let columns = match (p.columns, panels.len()) {
+            (0, n) if needed > 420.0 => 1.min(n),
+            (0, n) => crate::sheet::grid_for(n).0,
+            (columns, _) => columns,
+        };
+        let (least, most) = if columns == 1 { (360.0, 760.0) } else { (200.0, 420.0) };
+        let height = match panels.len() {
+            1 => 280.0,
+            2..=4 => 220.0,
+            _ => 180.0,
+        };
+        let by = panels[0].y.label.clone();
+        let log = matches!(panels[0].y.scale, Scale::Log { .. });
+        Sheet {
+            title: self.title(p, &by),
+            subtitle: self.subtitle(p),
+            panels,
+            columns,
+            plot: (needed.clamp(least, most), height),
+            wrap_x: true,
+            share_x: true,
+            share_y: self.shares_y(p),
+            legend: self.with_crossing(self.bar_legend(&slots, log), p, more),
+            notes: self.notes(),
+        }
+    }
+
+    fn bar_marks(&self, inside: &[At<'a>], slots: &[(&str, &str)], y: &Ruler) -> Vec<Mark> {
+        // A panel has room for its own series only; their looks are those of the figure.
+        let here = |s: &(&str, &str)| inside.iter().any(|p| self.series(p.row) == *s);
+        let own: Vec<usize> = (0..slots.len()).filter(|i| here(&slots[*i])).collect();
+        let width = FILLED / own.len().max(1) as f64;
+        let (mut areas, mut dots, mut papers, mut words) = (vec![], vec![], vec![], vec![]);
+        let mut intervals = Vec::new();
+        let log = matches!(y.scale, Scale::Log { .. });
+        for point in inside {
+            let slot = slots.iter().position(|s| *s == self.series(point.row)).unwrap_or(0);
+            let place = own.iter().position(|i| *i == slot).unwrap_or(0);
+            let at = point.x + (place as f64 + 0.5) * width - FILLED / 2.0;
+            let by = y.named.divisor;
+            if let Some((low, high)) = point.row.ci95() {
+                intervals.push((at, low / by, high / by));
+            }
+            match point.row.value {
+                Some(value) if log => {
+                    dots.push((slot, ((at, value / by), flags::crossed(point.row))));
+                }
+                Some(value) => {
+                    areas.push(Mark::Area {
+                        from: (at - 0.46 * width, 0.0),
+                        to: (at + 0.46 * width, value / by),
+                        look: look(slot),
+                        labels: Vec::new(),
+                    });
+                    if flags::crossed(point.row) {
+                        dots.push((slot, ((at, value / by), true)));
+                    }
+                }
+                None => words.push(Mark::Upright { x: at, text: "no answer".into() }),
+            }
+            if self.paper {
+                papers.extend(point.row.paper.map(|v| ((at, v / by), false)));
+            }
+        }
+        let dot = |(slot, point): (usize, _)| Mark::Markers {
+            points: vec![point],
+            style: Style::of(slot),
+            radius: 4.0,
+        };
+        let mut marks = areas;
+        marks.push(Mark::Intervals { at: intervals, color: Color::BLACK });
+        marks.extend(dots.into_iter().map(dot));
+        marks.push(Mark::Markers { points: papers, style: paper_style(), radius: 4.0 });
+        marks.extend(words);
+        marks
+    }
+
+    fn bar_legend(&self, slots: &[(&str, &str)], log: bool) -> Legend {
+        let mut entries = Vec::new();
+        for (i, (name, preset)) in slots.iter().enumerate() {
+            let several = slots.iter().filter(|s| s.0 == *name).count() > 1;
+            let words = match (several, *name) {
+                (true, name) => format!("{}, {preset}", self.called(name)),
+                (false, "value") => "ours".to_string(),
+                (false, name) => self.called(name),
+            };
+            let key = if log { Key::Marker(Style::of(i)) } else { Key::Swatch(look(i)) };
+            entries.push((words, key));
+        }
+        if entries.len() == 1 && !self.paper {
+            entries.clear();
+        }
+        if self.paper {
+            entries.push(("the paper's value".into(), Key::Marker(paper_style())));
+        }
+        Legend::Flow(entries)
+    }
+}
+
+/// Bars keep their look in grey.
+fn look(slot: usize) -> Look {
+    let (fill, outline) = style::area(slot);
+    Look { fill, outline: Some(outline), hatched: false }
+}

@@ -1,0 +1,291 @@
+//! From the rows of a table to rows with a number along x.
+
+use super::values::{CASE, METRIC, SYSTEM, keep, parameter, set, value, without};
+use super::{FIGURE, Picture, PictureKind, Prepared};
+use crate::error::{PlotError, distinct};
+use crate::names;
+use orrery_results::{Row, UNITLESS};
+use std::collections::HashMap;
+
+/// The axis of the pools that Kairos's systems choose: no place of a value, but a part of it.
+const POOL: &str = "pool";
+/// The axis of numbers that are made here.
+const ALONG: &str = "along_x";
+/// The series of stars.
+const STAR: &str = "picked";
+
+/// The rows that are drawn, with their places.
+pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError> {
+    let all: Vec<&Row> = rows.iter().filter(|r| r.versus.is_empty()).copied().collect();
+    let metrics: Vec<&str> = all.iter().map(|r| r.metric.as_str()).collect();
+    let is_drawn = |r: &&&Row| p.metrics.contains(&r.metric);
+    let own: Vec<&Row> = all.iter().filter(is_drawn).copied().collect();
+    if own.is_empty() {
+        let needed = format!("metric `{}`", p.metrics.join("` or `"));
+        let remedy = "choose a metric that the table has (`metric` of `[figure]`, `--metric`)";
+        return Err(PlotError::missing(FIGURE, needed, &metrics, remedy));
+    }
+    let (mut own, over) = divided(&own, p)?;
+    if p.kind == PictureKind::Shares {
+        own = shares(own, p);
+    }
+    if let Some((low, high)) = &p.interval {
+        with_interval(&mut own, &all, low, high);
+    }
+    let is_line = |r: &Row| p.lines.contains(&r.system);
+    let lines: Vec<Row> = own.iter().filter(|r| is_line(r)).cloned().collect();
+    let known = |r: &Row| p.systems.is_empty() || p.systems.contains(&r.system);
+    own.retain(|r| !is_line(r) && known(r));
+    let x = match p.kind {
+        PictureKind::Shares => ALONG.to_string(),
+        _ => p.x.clone(),
+    };
+    if p.kind != PictureKind::Shares {
+        own = along(own, &all, &x, p)?;
+    }
+    let stars = stars(&own, &all, p);
+    own.extend(stars);
+    let mut prepared = Prepared { rows: own, x, categories: Vec::new(), lines, over };
+    arrange(&mut prepared, p);
+    if p.kind == PictureKind::Bars {
+        categories(&mut prepared);
+    }
+    Ok(prepared)
+}
+
+/// Where a value stands: what is equal for all that is measured of a cell.
+fn place(r: &Row) -> [&str; 6] {
+    [&r.experiment, &r.case, &r.axes, &r.system, &r.preset, &r.policy]
+}
+
+/// Intervals from two other metrics of the same cells, in place of confidence intervals.
+fn with_interval(rows: &mut [Row], all: &[&Row], low: &str, high: &str) {
+    for row in rows {
+        let find = |metric: &str| {
+            let is = |r: &&&Row| r.metric == metric && place(r) == place(row);
+            all.iter().find(is).and_then(|r| r.finite())
+        };
+        let (a, b) = (find(low), find(high));
+        (row.ci95_low, row.ci95_high) = (a, b);
+    }
+}
+
+/// Values over those of another system.
+fn divided(rows: &[&Row], p: &Picture) -> Result<(Vec<Row>, String), PlotError> {
+    if p.relative_to.is_empty() && p.ratios.is_empty() {
+        return Ok((rows.iter().map(|r| (*r).clone()).collect(), String::new()));
+    }
+    let base_of = |r: &Row| -> Option<&str> {
+        if !p.ratios.is_empty() {
+            return p.ratios.iter().find(|x| x.0 == r.system).map(|x| x.1.as_str());
+        }
+        (r.system != p.relative_to).then_some(p.relative_to.as_str())
+    };
+    let mut bases: HashMap<(&str, &str, &str), Vec<&Row>> = HashMap::new();
+    for r in rows {
+        bases.entry((&r.metric, &r.system, &r.case)).or_default().push(r);
+    }
+    let mut out = Vec::new();
+    for &r in rows {
+        let Some(name) = base_of(r) else { continue };
+        let candidates = bases.get(&(r.metric.as_str(), name, r.case.as_str()));
+        // The place with most in common: a pool may differ, and a setting that only the other has.
+        let shared = |b: &&&Row| {
+            let same = |(n, v): &(&str, &str)| *n != POOL && b.axis(n) == Some(v);
+            r.axis_list().filter(same).count()
+        };
+        let best = candidates.and_then(|c| c.iter().rev().max_by_key(|b| shared(b)));
+        let Some((base, by)) = best.and_then(|b| Some((b, b.finite().filter(|v| *v > 0.0)?)))
+        else {
+            continue;
+        };
+        let ratio = |v: f64| v / by;
+        out.push(Row {
+            value: r.value.map(ratio),
+            ci95_low: r.ci95_low.map(ratio),
+            ci95_high: r.ci95_high.map(ratio),
+            paper: r.paper.zip(base.paper).map(|(a, b)| a / b),
+            unit: UNITLESS.to_string(),
+            ..r.clone()
+        });
+    }
+    let over = match p.ratios.as_slice() {
+        [] => p.relative_to.clone(),
+        [one] => one.1.clone(),
+        several => distinct(several.iter().map(|x| x.1.clone())).join(" or "),
+    };
+    if out.is_empty() {
+        let found: Vec<&str> = rows.iter().map(|r| r.system.as_str()).collect();
+        let remedy = "name a system of the table that has values";
+        return Err(PlotError::missing(FIGURE, format!("system `{over}`"), &found, remedy));
+    }
+    Ok((out, over))
+}
+
+/// Quantiles as points: the value along x, the share along y.
+fn shares(rows: Vec<Row>, p: &Picture) -> Vec<Row> {
+    let stems = distinct(p.metrics.iter().filter_map(|m| quantile(m)).map(|q| q.0));
+    let point = |row: Row| {
+        let (stem, share) = quantile(&row.metric)?;
+        let value = row.finite()?;
+        let mut point = Row { value: Some(share), unit: UNITLESS.into(), ..row };
+        (point.ci95_low, point.ci95_high, point.abs_error) = (None, None, None);
+        // The paper's quantile is a point of its own, on its own curve.
+        point.paper = None;
+        set(&mut point, ALONG, &value.to_string());
+        if stems.len() > 1 {
+            set(&mut point, "of", &names::metric(&stem, "", 0.0).label);
+        }
+        point.metric = "share".into();
+        Some(point)
+    };
+    rows.into_iter().filter_map(point).collect()
+}
+
+/// `latency_p99_ns` is (`latency_ns`, 0.99); `x_max` is 1.
+fn quantile(metric: &str) -> Option<(String, f64)> {
+    let mut share = None;
+    let kept: Vec<&str> = metric
+        .split('_')
+        .filter(|part| {
+            let found = match *part {
+                "max" => Some(1.0),
+                "min" => Some(0.0),
+                _ => part.strip_prefix('p').and_then(|d| d.parse::<f64>().ok()).map(|d| d / 100.0),
+            };
+            share = share.or(found);
+            found.is_none()
+        })
+        .collect();
+    Some((kept.join("_"), share?))
+}
+
+/// Rows with a value at the x axis, which may be a metric of the same cell or a policy's parameter.
+fn along(rows: Vec<Row>, all: &[&Row], x: &str, p: &Picture) -> Result<Vec<Row>, PlotError> {
+    let has = |r: &Row| value(r, x).is_some();
+    let of_policy = !rows.iter().any(has) && rows.iter().any(|r| parameter(r, x).is_some());
+    let mut measured: HashMap<[&str; 6], f64> = HashMap::new();
+    if !of_policy && !rows.iter().any(has) {
+        for r in all.iter().filter(|r| r.metric == x) {
+            measured.extend(r.finite().map(|v| (place(r), v)));
+        }
+    }
+    let axes: Vec<&str> = rows.iter().flat_map(|r| r.axis_list().map(|a| a.0)).collect();
+    let mut out = Vec::new();
+    for row in &rows {
+        let found = match (value(row, x), of_policy) {
+            (Some(v), _) => Some(v.to_string()),
+            (None, true) => parameter(row, x).map(str::to_string),
+            (None, false) => measured.get(&place(row)).map(|v| format!("{v}")),
+        };
+        let Some(found) = found else { continue };
+        let mut row = row.clone();
+        set(&mut row, x, &found);
+        if of_policy {
+            row.policy = without(&row.policy, x);
+            row.system.clone_from(&row.policy);
+        }
+        if !measured.is_empty() {
+            keep(&mut row, |name| name != POOL);
+        }
+        out.push(row);
+    }
+    if out.is_empty() {
+        let key = if p.kind == PictureKind::Heat { "x` or `y" } else { "x" };
+        let remedy = format!("name an axis, a metric or a parameter that the table has (`{key}`)");
+        return Err(PlotError::missing(FIGURE, format!("`{x}`"), &axes, remedy));
+    }
+    Ok(out)
+}
+
+/// The points whose star metric is 1, as a series of their own.
+fn stars(rows: &[Row], all: &[&Row], p: &Picture) -> Vec<Row> {
+    if p.star.is_empty() {
+        return Vec::new();
+    }
+    let is_one = |r: &&&Row| r.metric == p.star && r.value == Some(1.0);
+    let starred: Vec<&Row> = all.iter().filter(is_one).copied().collect();
+    // A row along a metric has lost its pool: the metric's value tells it then.
+    let same = |r: &Row, s: &Row| {
+        let along = all.iter().find(|a| a.metric == p.x && place(a) == place(s));
+        let at = along.and_then(|a| a.finite()).map(|v| format!("{v}"));
+        let others = |n: &str| n != p.x && n != POOL;
+        let of = |r: &Row| -> Vec<(String, String)> {
+            let kept = r.axis_list().filter(|a| others(a.0));
+            kept.map(|(n, v)| (n.to_string(), v.to_string())).collect()
+        };
+        r.axis(&p.x) == at.as_deref().or(s.axis(&p.x)) && of(r) == of(s) && r.case == s.case
+    };
+    let is_starred = |r: &&Row| starred.iter().any(|s| same(r, s));
+    let star = |r: &Row| Row { system: STAR.into(), ci95_low: None, ci95_high: None, ..r.clone() };
+    rows.iter().filter(is_starred).map(star).collect()
+}
+
+/// Leaves only the axes that make places, and names series and panels.
+fn arrange(prepared: &mut Prepared, p: &Picture) {
+    let Prepared { rows, lines, x, .. } = prepared;
+    let x = x.as_str();
+    for row in rows.iter_mut().chain(lines.iter_mut()) {
+        let series = value(row, &p.series).map(str::to_string);
+        let system = row.system.clone();
+        if let Some(panels) = &p.panels {
+            let is_place =
+                |name: &str| name == x || name == p.y || panels.iter().any(|q| q == name);
+            keep(row, is_place);
+            if panels.iter().any(|q| q == SYSTEM) {
+                set(row, SYSTEM, &system);
+            }
+            if !panels.iter().any(|q| q == CASE) && p.series != CASE {
+                row.case.clear();
+            }
+        } else if x != POOL {
+            keep(row, |name| name != POOL);
+        }
+        if !p.series.is_empty() && system != STAR {
+            row.system = series.map_or(String::new(), |v| names::place(&p.series, &v));
+            row.policy.clear();
+            let name = p.series.clone();
+            keep(row, |other| other != name);
+        }
+        if x == SYSTEM || p.panels.as_ref().is_some_and(|q| q.iter().any(|q| q == SYSTEM)) {
+            (row.system, row.policy, row.preset) = Default::default();
+        }
+        if x == METRIC || x == CASE {
+            row.metric = if x == METRIC { p.metrics[0].clone() } else { row.metric.clone() };
+            row.case = if x == CASE { String::new() } else { row.case.clone() };
+        }
+    }
+}
+
+/// Numbers for categories, in the order of their first appearance.
+fn categories(prepared: &mut Prepared) {
+    let Prepared { rows, x, categories, .. } = prepared;
+    let all = distinct(rows.iter().filter_map(|r| r.axis(x)).map(str::to_string));
+    for row in rows.iter_mut() {
+        let at = row.axis(x).and_then(|v| all.iter().position(|c| c == v)).unwrap_or(0);
+        let name = x.clone();
+        keep(row, |other| other != name);
+        set(row, ALONG, &at.to_string());
+    }
+    let named = |value: &String| match x.as_str() {
+        METRIC => names::metric(value, "", 0.0).label,
+        SYSTEM | CASE | POOL => value.clone(),
+        name if value.parse::<f64>().is_ok() => names::setting(name, value),
+        _ => value.clone(),
+    };
+    *categories = all.iter().map(named).collect();
+    *x = ALONG.to_string();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_told_from_names() {
+        assert_eq!(quantile("latency_p99_ns"), Some(("latency_ns".into(), 0.99)));
+        assert_eq!(quantile("latency_p99.9_ns").map(|q| q.0), Some("latency_ns".into()));
+        assert_eq!(quantile("rate_imbalance_max"), Some(("rate_imbalance".into(), 1.0)));
+        assert_eq!(quantile("utilisation"), None);
+    }
+}
