@@ -2,7 +2,7 @@
 
 use crate::choice::{Choice, base_name};
 use crate::error::{PlotError, distinct};
-use crate::picture::{self, Picture, PictureKind, Prepared};
+use crate::spec::{FIGURE, Picture, PictureKind, Prepared};
 use crate::style::{SERIES_MAX, Style, VARIANTS_MAX};
 use crate::{Figure, names};
 use orrery_results::Row;
@@ -71,10 +71,10 @@ pub(crate) fn pictured(
 ) -> Result<Figure, PlotError> {
     let rows: Vec<&Row> = prepared.rows.iter().collect();
     let metrics = distinct(rows.iter().map(|r| r.metric.clone()));
-    let points = points(picture::FIGURE, rows, &prepared.x, &metrics)?;
+    let points = points(FIGURE, rows, &prepared.x, &metrics)?;
     // Several quantiles may be one value.
     let shares = picture.kind == PictureKind::Shares;
-    let table = Curves::of(picture::FIGURE, points, &prepared.x, choice, shares)?;
+    let table = Curves::of(FIGURE, points, &prepared.x, choice, shares)?;
     let sheet = match picture.kind {
         PictureKind::Bars => table.bars(picture, prepared),
         _ => table.sheet(&prepared.x, picture, prepared),
@@ -210,7 +210,9 @@ impl<'a> Curves<'a> {
         let mut seen: Vec<_> = self
             .points
             .iter()
-            .map(|p| (panel_key(p.row, &self.differing), self.series(p.row), p.x.to_bits(), value(p.row)))
+            .map(|p| {
+                (panel_key(p.row, &self.differing), self.series(p.row), p.x.to_bits(), value(p.row))
+            })
             .collect();
         seen.sort_unstable();
         let pair = seen.windows(2).find(|w| w[0] == w[1])?;

@@ -4,10 +4,10 @@ use crate::error::{PlotError, distinct};
 use crate::legend::{Key, Legend};
 use crate::names;
 use crate::panel::{Axis, Look, Mark, Panel};
-use crate::picture::{FIGURE, Picture, Prepared, Spacing};
 use crate::scale::{Scale, Tick, range};
 use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
+use crate::spec::{FIGURE, Picture, Prepared, Spacing};
 use crate::{Figure, curves, flags};
 use orrery_results::Row;
 
@@ -90,6 +90,12 @@ pub(crate) fn heat(prepared: &Prepared, p: &Picture) -> Result<Figure, PlotError
     if most > 1 {
         notes.push(format!("A cell is the median of up to {most} values."));
     }
+    let outside = values().filter(|v| *v < colours.low || *v > colours.high).count();
+    if outside > 0 {
+        notes.push(format!(
+            "{outside} cells lie outside the colours and have that of the nearest end."
+        ));
+    }
     let sheet = Sheet {
         title: head,
         subtitle: flags::subtitle(&[p.source.clone(), format!("colour: {metric}")], &[]),
@@ -151,8 +157,7 @@ fn medians(
     for (i, at_x) in xs.iter().enumerate() {
         for (j, at_y) in ys.iter().enumerate() {
             let here = |r: &&&Row| r.axis(x) == Some(at_x) && r.axis(y) == Some(at_y);
-            let mut own: Vec<f64> =
-                rows.iter().filter(here).filter_map(|r| r.finite()).collect();
+            let mut own: Vec<f64> = rows.iter().filter(here).filter_map(|r| r.finite()).collect();
             own.sort_by(f64::total_cmp);
             let n = own.len();
             if n > 0 {

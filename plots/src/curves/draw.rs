@@ -6,10 +6,10 @@ use crate::flags;
 use crate::legend::{Key, Legend};
 use crate::names::{self, Named};
 use crate::panel::{Axis, Mark, Panel};
-use crate::picture::{Picture, PictureKind, Prepared, Spacing};
 use crate::scale::{Scale, Tick, range, ticks_at};
 use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
+use crate::spec::{Picture, PictureKind, Prepared, Spacing};
 use crate::style::Style;
 use orrery_results::Row;
 
@@ -207,7 +207,11 @@ impl<'a> Curves<'a> {
             },
         };
         // A sweep's own values are the best ticks while they are few.
-        let ticks = if values.len() <= 9 && p.kind != PictureKind::Shares { ticks_at(&values) } else { scale.ticks(6) };
+        let ticks = if values.len() <= 9 && p.kind != PictureKind::Shares {
+            ticks_at(&values)
+        } else {
+            scale.ticks(6)
+        };
         Ruler { named, scale, ticks, even: Vec::new() }
     }
 
@@ -215,9 +219,8 @@ impl<'a> Curves<'a> {
     pub(super) fn y_axis(&self, key: &[String], p: &Picture, more: &Prepared) -> Ruler {
         let at = self.differing.iter().position(|d| d == METRIC);
         let metric = at.map_or(self.metrics[0].as_str(), |i| &key[i]);
-        let here = |r: &Row| {
-            r.metric == metric && (!p.own_y || panel_key(r, &self.differing) == key)
-        };
+        let here =
+            |r: &Row| r.metric == metric && (!p.own_y || panel_key(r, &self.differing) == key);
         let own: Vec<&Row> = self.points.iter().map(|p| p.row).filter(|r| here(r)).collect();
         let of_row = |r: &Row| {
             let (low, high) = r.ci95().unzip();
@@ -290,9 +293,7 @@ impl<'a> Curves<'a> {
                 let of = |p: &&At<'a>| self.series(p.row) == (name.as_str(), preset.as_str());
                 let mut own: Vec<At<'a>> = inside.iter().filter(of).copied().collect();
                 let value = |p: &At<'_>| p.row.value.unwrap_or(0.0);
-                own.sort_by(|a, b| {
-                    a.x.total_cmp(&b.x).then(value(a).total_cmp(&value(b)))
-                });
+                own.sort_by(|a, b| a.x.total_cmp(&b.x).then(value(a).total_cmp(&value(b))));
                 let star = is_star(name, p);
                 series_marks(&own, self.style(name, preset), (x, y), star, &mut marks);
             }

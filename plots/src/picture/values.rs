@@ -28,8 +28,7 @@ pub(super) fn parameter<'a>(row: &'a Row, name: &str) -> Option<&'a str> {
 pub(super) fn without(policy: &str, name: &str) -> String {
     let Some((base, inside)) = policy.split_once('[') else { return policy.to_string() };
     let parts = inside.trim_end_matches(']').split(',');
-    let kept: Vec<&str> =
-        parts.filter(|p| p.trim().split('=').next() != Some(name)).collect();
+    let kept: Vec<&str> = parts.filter(|p| p.trim().split('=').next() != Some(name)).collect();
     if kept.is_empty() { base.to_string() } else { format!("{base}[{}]", kept.join(",")) }
 }
 

@@ -26,6 +26,10 @@ pub enum Choice {
     Shard,
     /// `--plot`
     Plot,
+    /// `--width-in`
+    WidthIn,
+    /// `--font-pt`
+    FontPt,
 }
 
 use Choice::{Case, UntilCi};
@@ -71,7 +75,7 @@ const REFUSED: [(Kind, Choice, &str, &str); 8] = [
 
 impl Choice {
     /// All of them.
-    pub const ALL: [Choice; 9] = [
+    pub const ALL: [Choice; 11] = [
         Case,
         Choice::Seeds,
         UntilCi,
@@ -81,6 +85,8 @@ impl Choice {
         Choice::Out,
         Choice::Shard,
         Choice::Plot,
+        Choice::WidthIn,
+        Choice::FontPt,
     ];
 
     /// As it is written.
@@ -95,6 +101,8 @@ impl Choice {
             Choice::Out => "--out",
             Choice::Shard => "--shard",
             Choice::Plot => "--plot",
+            Choice::WidthIn => "--width-in",
+            Choice::FontPt => "--font-pt",
         }
     }
 }

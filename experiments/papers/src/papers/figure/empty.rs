@@ -36,7 +36,8 @@ pub(super) fn rows(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
             }
             // Pools have ranks of their own, and quantiles grow.
             let pool = POOLS.iter().position(|p| place.axis("pool") == Some(p)).unwrap_or(0);
-            let value = if *metric == picture.star { 1.0 } else { 0.25 * (1 + i + 2 * pool) as f64 };
+            let value =
+                if *metric == picture.star { 1.0 } else { 0.25 * (1 + i + 2 * pool) as f64 };
             rows.push(Row {
                 scope: "all".to_string(),
                 metric: metric.clone(),
@@ -93,7 +94,9 @@ fn of_pools(at: &Row, s: &super::super::experiment::System) -> Vec<Row> {
     let text = s.pool.as_deref().unwrap_or_default();
     let listed = text.contains(',') || text.starts_with("top:");
     let pools: Vec<&str> = match text.split(',').next() {
-        Some(first) if first.contains('-') && first.chars().all(|c| c.is_ascii_digit() || c == '-') => {
+        Some(first)
+            if first.contains('-') && first.chars().all(|c| c.is_ascii_digit() || c == '-') =>
+        {
             text.split(',').map(str::trim).collect()
         }
         _ if listed => POOLS.to_vec(),
@@ -121,9 +124,8 @@ fn changes(places: &[Row]) -> Vec<Row> {
     let mut out: Vec<Row> = Vec::new();
     for place in places {
         let row = Row { case: String::new(), axes: means::change(place), ..place.clone() };
-        let same = |r: &Row| {
-            (&r.axes, &r.system, &r.preset) == (&row.axes, &row.system, &row.preset)
-        };
+        let same =
+            |r: &Row| (&r.axes, &r.system, &r.preset) == (&row.axes, &row.system, &row.preset);
         if !out.iter().any(same) {
             out.push(row);
         }
