@@ -1,7 +1,7 @@
 //! Which rows of a table a figure is made of.
 
 use crate::error::PlotError;
-use crate::picture::Spacing;
+use crate::spec::Spacing;
 use orrery_results::{DistributionRow, Row, difference_in};
 
 /// What is taken of a table. An empty list takes everything, but for the scope: without one, the

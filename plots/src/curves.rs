@@ -2,7 +2,7 @@
 
 use crate::choice::{Choice, base_name};
 use crate::error::{PlotError, distinct};
-use crate::picture::{self, Picture, PictureKind, Prepared};
+use crate::spec::{FIGURE, Picture, PictureKind, Prepared};
 use crate::style::{SERIES_MAX, Style, VARIANTS_MAX};
 use crate::{Figure, names};
 use orrery_results::Row;
@@ -71,10 +71,10 @@ pub(crate) fn pictured(
 ) -> Result<Figure, PlotError> {
     let rows: Vec<&Row> = prepared.rows.iter().collect();
     let metrics = distinct(rows.iter().map(|r| r.metric.clone()));
-    let points = points(picture::FIGURE, rows, &prepared.x, &metrics)?;
+    let points = points(FIGURE, rows, &prepared.x, &metrics)?;
     // Several quantiles may be one value.
     let shares = picture.kind == PictureKind::Shares;
-    let table = Curves::of(picture::FIGURE, points, &prepared.x, choice, shares)?;
+    let table = Curves::of(FIGURE, points, &prepared.x, choice, shares)?;
     let sheet = match picture.kind {
         PictureKind::Bars => table.bars(picture, prepared),
         _ => table.sheet(&prepared.x, picture, prepared),

@@ -10,7 +10,8 @@ pub(crate) const CSS: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
 /// Of the bundled font: the height of its capitals, in em.
 pub(crate) const CAPITALS: f64 = 0.73;
 
-static BYTES: &[u8] = include_bytes!("../fonts/DejaVuSans-subset.ttf");
+/// The font file.
+pub(crate) static BYTES: &[u8] = include_bytes!("../fonts/DejaVuSans-subset.ttf");
 
 fn font() -> &'static FontRef<'static> {
     static FONT: OnceLock<FontRef<'static>> = OnceLock::new();
@@ -29,6 +30,11 @@ fn advance(c: char) -> f64 {
         return 1.0;
     }
     f64::from(font().h_advance_unscaled(id)) / units_per_em()
+}
+
+/// A glyph's number and its advance in em.
+pub(crate) fn glyph(c: char) -> (u16, f64) {
+    (font().glyph_id(c).0, advance(c))
 }
 
 fn units_per_em() -> f64 {

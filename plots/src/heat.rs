@@ -4,10 +4,10 @@ use crate::error::{PlotError, distinct};
 use crate::legend::{Key, Legend};
 use crate::names;
 use crate::panel::{Axis, Look, Mark, Panel};
-use crate::picture::{FIGURE, Picture, Prepared, Spacing};
 use crate::scale::{Scale, Tick, range};
 use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
+use crate::spec::{FIGURE, Picture, Prepared, Spacing};
 use crate::{Figure, curves, flags};
 use orrery_results::Row;
 
@@ -89,6 +89,12 @@ pub(crate) fn heat(prepared: &Prepared, p: &Picture) -> Result<Figure, PlotError
     let mut notes = flags::notes(&rows);
     if most > 1 {
         notes.push(format!("A cell is the median of up to {most} values."));
+    }
+    let outside = values().filter(|v| *v < colours.low || *v > colours.high).count();
+    if outside > 0 {
+        notes.push(format!(
+            "{outside} cells lie outside the colours and have that of the nearest end."
+        ));
     }
     let sheet = Sheet {
         title: head,

@@ -1,4 +1,4 @@
-//! Figures from result tables: rows in, SVG or PNG out.
+//! Figures from result tables: rows in, SVG, PNG or PDF out.
 //!
 //! It reads no file and knows no simulator. A figure is the same byte for byte for the same rows,
 //! on every machine: the font is bundled, and no number is printed by the platform.
@@ -16,11 +16,14 @@
 //! | [`sensitivity`] | one assumption changed at a time | |
 //!
 //! ```text
-//! rows -> choice -> panels (axes, marks) -> sheet (grid, legend, notes) -> scene -> SVG, PNG
+//! rows -> choice -> panels (axes, marks) -> sheet (grid, legend, notes) -> scene -> SVG, PNG, PDF
 //! ```
 //!
-//! Of plotters only the bitmap backend is used: it fills the PNG's shapes. The SVG, the layout and
-//! the letters are drawn here.
+//! Of plotters only the bitmap backend is used: it fills the PNG's shapes. The layout, the letters, the
+//! SVG and the PDF are made here: every label is measured with the one font, so that none is cut off or
+//! covered, and nothing depends on the machine.
+//!
+//! [`picture`] draws what an experiment's file names in `[figure]`.
 
 mod cdf;
 mod choice;
@@ -34,7 +37,10 @@ mod heat;
 mod histogram;
 mod legend;
 mod names;
+#[cfg(test)]
+mod palette_tests;
 mod panel;
+mod pdf;
 mod picture;
 mod raster;
 mod scale;
@@ -42,6 +48,7 @@ mod scene;
 mod sensitivity;
 mod series;
 mod sheet;
+mod spec;
 mod style;
 mod svg;
 #[cfg(test)]
@@ -54,34 +61,57 @@ pub use curves::{finish_rate_by, finish_rate_by_slo, metric_by_axis};
 pub use error::{Parts, PlotError};
 pub use guess::{axis_of, figure_of};
 pub use histogram::execution_time_histogram;
-pub use picture::{Picture, PictureKind, Spacing, picture};
+pub use picture::picture;
 pub use sensitivity::sensitivity;
 pub use series::time_series;
+pub use spec::{Picture, PictureKind, Spacing};
 pub use timeline::{Window, device_timeline};
 
 /// A figure, laid out and ready to be written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Figure {
+    sheet: sheet::Sheet,
     scene: scene::Scene,
+    /// What lengths of the scene are multiplied with.
+    scale: f64,
 }
 
+/// Points of a tick's label, when no size is asked for.
+const FONT_PT: f64 = panel::TICK * 0.75;
+
 impl Figure {
-    pub(crate) fn of(scene: scene::Scene) -> Figure {
-        Figure { scene }
+    pub(crate) fn of(sheet: sheet::Sheet, scene: scene::Scene) -> Figure {
+        Figure { sheet, scene, scale: 1.0 }
+    }
+
+    /// The figure laid out again: so many inches wide, with labels of so many points. What is not told
+    /// stays: the width is then that of the panels, the labels have about 8 points.
+    #[must_use]
+    pub fn sized(&self, width_in: Option<f64>, font_pt: Option<f64>) -> Figure {
+        let scale = font_pt.map_or(1.0, |pt| pt / FONT_PT);
+        match width_in {
+            Some(inches) => Figure { scale, ..self.sheet.fitted(inches * 96.0 / scale) },
+            None => Figure { scale, ..self.clone() },
+        }
     }
 
     /// Width and height, in pixels of the SVG.
     pub fn size(&self) -> (f64, f64) {
-        (self.scene.width, self.scene.height)
+        (self.scene.width * self.scale, self.scene.height * self.scale)
     }
 
     /// The figure as an SVG document. Text stays text, in the family of the font that measured it.
     pub fn to_svg(&self) -> String {
-        svg::svg(&self.scene)
+        svg::svg(&self.scene, self.scale)
     }
 
     /// The figure as a PNG file of twice its size.
     pub fn to_png(&self) -> Vec<u8> {
-        raster::png(&self.scene)
+        raster::png(&self.scene, self.scale)
+    }
+
+    /// The figure as a PDF file of its size. Text stays text; the font is embedded.
+    pub fn to_pdf(&self) -> Vec<u8> {
+        pdf::pdf(&self.scene, self.scale)
     }
 }

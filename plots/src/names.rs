@@ -63,7 +63,9 @@ pub(crate) fn place(name: &str, value: &str) -> String {
 pub(crate) fn setting(name: &str, value: &str) -> String {
     let number = value.parse::<f64>().ok().filter(|v| v.is_finite());
     let (words, unit, divisor) = axis_parts(name, number.unwrap_or(0.0));
-    let value = number.map_or_else(|| value.to_string(), |v| plain(v / divisor));
+    // A table of one key, as in `{ zipf = 0.9 }`, is read without its signs.
+    let plain_words = || value.trim_matches(['{', '}', ' ']).replace(" = ", " ");
+    let value = number.map_or_else(plain_words, |v| plain(v / divisor));
     match unit {
         "" => format!("{words} {value}"),
         "1/s" => format!("{words} {value}/s"),

@@ -1,114 +1,16 @@
-//! A figure of result rows as whoever made the table names it: its kind, metrics, axes and lines.
+//! A figure of result rows as whoever made the table names it ([`Picture`]).
 //!
 //! Nothing is guessed here. [`prepare`] makes rows with numbers along x from the table's rows; the
 //! drawing is that of [`crate::curves`] and [`crate::heat`].
 
 use crate::choice::Choice;
 use crate::error::PlotError;
+use crate::spec::{FIGURE, Picture, PictureKind};
 use crate::{Figure, curves, heat, sensitivity};
 use orrery_results::Row;
 
 mod prepare;
 mod values;
-
-/// What a figure shows.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Picture {
-    /// How values are drawn.
-    pub kind: PictureKind,
-    /// Its title; made of experiment, metric and axis where it is empty.
-    pub title: String,
-    /// What stands below the title: where the numbers come from.
-    pub source: String,
-    /// The metrics, a panel for each; of [`PictureKind::Shares`] quantiles such as `latency_p99_ns`.
-    pub metrics: Vec<String>,
-    /// Along x: an axis, `case`, `system`, another metric of the same cells, or a policy's parameter.
-    pub x: String,
-    /// Of a heat map, the axis along y.
-    pub y: String,
-    /// An axis whose values are the curves, in place of the systems.
-    pub series: String,
-    /// The axes that make panels (`system` may be one); all that differ when it is not told. Values at
-    /// the same place must be one; a heat map shows their median.
-    pub panels: Option<Vec<String>>,
-    /// Only these systems, `relative_to` and `lines` aside; all when it is empty.
-    pub systems: Vec<String>,
-    /// Systems that are a line across the panel: one value, whatever x is.
-    pub lines: Vec<String>,
-    /// Named values that are a line across every panel.
-    pub levels: Vec<(String, f64)>,
-    /// Values are divided by those of this system in the same place.
-    pub relative_to: String,
-    /// Only these systems, each divided by another: (system, by).
-    pub ratios: Vec<(String, String)>,
-    /// What gets stars: a system, or the points where a metric is 1.
-    pub star: String,
-    /// Two metrics that are the ends of intervals, in place of confidence intervals.
-    pub interval: Option<(String, String)>,
-    /// In place of the name of the x axis.
-    pub x_label: String,
-    /// In place of the name of the y axis.
-    pub y_label: String,
-    /// The spacing along x; by the values when it is not told.
-    pub x_scale: Option<Spacing>,
-    /// The spacing along y, or of a heat map's colours; by the values when it is not told.
-    pub y_scale: Option<Spacing>,
-    /// The ends of the y axis, or of a heat map's colours.
-    pub y_range: Option<(f64, f64)>,
-    /// Each panel has a y axis of its own.
-    pub own_y: bool,
-    /// Panels beside each other; by their number when it is 0.
-    pub columns: usize,
-}
-
-/// How values are drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PictureKind {
-    /// Lines with markers over numbers.
-    #[default]
-    Curves,
-    /// Bars over categories; dots where the y axis is logarithmic.
-    Bars,
-    /// A grid of two axes with colours.
-    Heat,
-    /// Cumulative shares from quantiles.
-    Shares,
-    /// One assumption changed at a time.
-    Sensitivity,
-}
-
-/// The spacing of an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spacing {
-    /// Equal differences are equally far apart.
-    Linear,
-    /// Equal ratios are equally far apart.
-    Log,
-    /// The values themselves are equally far apart.
-    Even,
-}
-
-/// Rows that are ready to be drawn.
-pub(crate) struct Prepared {
-    /// With a number at the axis `x`.
-    pub rows: Vec<Row>,
-    /// The axis along x.
-    pub x: String,
-    /// The names of categories, by their number along x.
-    pub categories: Vec<String>,
-    /// The rows of systems that are lines.
-    pub lines: Vec<Row>,
-    /// What values were divided by.
-    pub over: String,
-}
-
-impl Prepared {
-    /// For rows that are drawn as they are.
-    pub(crate) fn none() -> Prepared {
-        let (rows, lines, categories) = (Vec::new(), Vec::new(), Vec::new());
-        Prepared { rows, x: String::new(), categories, lines, over: String::new() }
-    }
-}
 
 /// Draws a picture of a table's rows.
 ///
@@ -126,6 +28,3 @@ pub fn picture(rows: &[Row], picture: &Picture, choice: &Choice) -> Result<Figur
         _ => curves::pictured(&prepared, picture, choice),
     }
 }
-
-/// The name of these figures in messages.
-pub(crate) const FIGURE: &str = "figure";

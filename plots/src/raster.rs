@@ -15,38 +15,39 @@ const FINE: usize = 2;
 
 type Backend<'a> = BitMapBackend<'a>;
 
-/// The scene as a PNG file.
-pub(crate) fn png(scene: &Scene) -> Vec<u8> {
-    let (w, h) = ((scene.width * SIZE).ceil() as usize, (scene.height * SIZE).ceil() as usize);
+/// The scene as a PNG file, `scale` times as large.
+pub(crate) fn png(scene: &Scene, scale: f64) -> Vec<u8> {
+    let by = SIZE * scale;
+    let (w, h) = ((scene.width * by).ceil() as usize, (scene.height * by).ceil() as usize);
+    let fine_by = by * FINE as f64;
     let (fine_w, fine_h) = (w * FINE, h * FINE);
     let mut fine = vec![255u8; fine_w * fine_h * 3];
     {
         let mut backend = BitMapBackend::with_buffer(&mut fine, (fine_w as u32, fine_h as u32));
-        scene.items.iter().for_each(|item| draw(item, &mut backend));
+        scene.items.iter().for_each(|item| draw(item, fine_by, &mut backend));
         backend.present().expect("memory can be written");
     }
     encoded(&averaged(&fine, w, h), w as u32, h as u32)
 }
 
-fn draw(item: &Item, backend: &mut Backend<'_>) {
+fn draw(item: &Item, by: f64, backend: &mut Backend<'_>) {
     match item {
-        Item::Line { points, stroke } => draw_line(&scaled(points), *stroke, backend),
+        Item::Line { points, stroke } => draw_line(&scaled(points, by), *stroke, by, backend),
         Item::Polygon { points, fill, stroke } => {
-            let mut points = scaled(points);
+            let mut points = scaled(points, by);
             if let Some(fill) = fill {
                 fill_polygon(&points, *fill, backend);
             }
             if let Some(stroke) = stroke {
                 points.push(points[0]);
-                draw_line(&points, *stroke, backend);
+                draw_line(&points, *stroke, by, backend);
             }
         }
-        Item::Text(text) => draw_text(text, backend),
+        Item::Text(text) => draw_text(text, by, backend),
     }
 }
 
-fn scaled(points: &[Point]) -> Vec<Point> {
-    let scale = SIZE * FINE as f64;
+fn scaled(points: &[Point], scale: f64) -> Vec<Point> {
     points.iter().map(|p| (p.0 * scale, p.1 * scale)).collect()
 }
 
@@ -61,8 +62,7 @@ fn rgb(c: Color) -> RGBColor {
 }
 
 /// Every piece of the line by itself: plotters' own thick lines break at sharp corners.
-fn draw_line(points: &[Point], stroke: Stroke, backend: &mut Backend<'_>) {
-    let scale = SIZE * FINE as f64;
+fn draw_line(points: &[Point], stroke: Stroke, scale: f64, backend: &mut Backend<'_>) {
     let half = (stroke.width * scale / 2.0).max(0.5);
     let dash: Vec<f64> = stroke.dash.iter().map(|d| d * scale).collect();
     for piece in dashed(points, &dash) {
@@ -132,8 +132,7 @@ fn dashed(points: &[Point], dash: &[f64]) -> Vec<Vec<Point>> {
 }
 
 /// Glyph by glyph, and not with plotters' own text: that leaves the room before a glyph out.
-fn draw_text(text: &Text, backend: &mut Backend<'_>) {
-    let scale = SIZE * FINE as f64;
+fn draw_text(text: &Text, scale: f64, backend: &mut Backend<'_>) {
     let em = text.size * scale;
     let before = match text.anchor {
         Anchor::Start => 0.0,

@@ -56,6 +56,9 @@ fn wrap(panel: &mut Panel, width: f64) {
     }
 }
 
+/// The least width between a panel's axes.
+const PANEL_LEAST: f64 = 70.0;
+
 struct Grid {
     columns: usize,
     /// Left edge of each column's axes.
@@ -73,16 +76,42 @@ impl Sheet {
         if self.wrap_x {
             sheet.panels.iter_mut().for_each(|p| wrap(p, self.plot.0));
         }
-        sheet.drawn()
+        sheet.drawn(self, NARROWEST)
     }
 
-    fn drawn(&self) -> Figure {
-        let head_room = self.grid(0.0).width.max(NARROWEST) - 2.0 * MARGIN;
+    /// The figure of a width, in pixels: panels are made wider or narrower, and where they would be too
+    /// narrow, fewer stand beside each other.
+    pub(crate) fn fitted(&self, width: f64) -> Figure {
+        let mut sheet = self.clone();
+        for columns in (1..=self.columns.clamp(1, self.panels.len().max(1))).rev() {
+            sheet.columns = columns;
+            sheet.plot = self.plot;
+            // The room for labels depends a little on the width itself.
+            for _ in 0..3 {
+                let fixed = sheet.grid(0.0).width - columns as f64 * sheet.plot.0;
+                sheet.plot.0 = ((width - fixed) / columns as f64).max(PANEL_LEAST);
+            }
+            if sheet.plot.0 >= 1.6 * PANEL_LEAST {
+                break;
+            }
+        }
+        sheet.plot.1 *= (sheet.plot.0 / self.plot.0).clamp(0.7, 1.3);
+        let original = sheet.clone();
+        if self.wrap_x {
+            let room = sheet.plot.0;
+            sheet.panels.iter_mut().for_each(|p| wrap(p, room));
+        }
+        sheet.drawn(&original, width.min(NARROWEST))
+    }
+
+    /// `original` is this sheet before its labels were broken into lines.
+    fn drawn(&self, original: &Sheet, narrowest: f64) -> Figure {
+        let head_room = self.grid(0.0).width.max(narrowest) - 2.0 * MARGIN;
         let title = font::wrapped(&self.title, HEAD, head_room);
         let subtitle = font::wrapped(&self.subtitle, SMALL, head_room);
         let head = MARGIN + title.len() as f64 * 19.0 + subtitle.len() as f64 * 15.0 + 4.0;
         let grid = self.grid(head);
-        let mut scene = Scene { width: grid.width.max(NARROWEST), ..Scene::default() };
+        let mut scene = Scene { width: grid.width.max(narrowest), ..Scene::default() };
         scene.title = self.title.clone();
         let mut y = MARGIN + HEAD;
         for (lines, size, step, color) in
@@ -99,7 +128,7 @@ impl Sheet {
         }
         let below = self.draw_legend(&grid, &mut scene);
         scene.height = self.draw_notes(below, &mut scene);
-        Figure::of(scene)
+        Figure::of(original.clone(), scene)
     }
 
     fn grid(&self, head: f64) -> Grid {
@@ -191,7 +220,9 @@ impl Sheet {
     fn draw_labels(&self, i: usize, grid: &Grid, scene: &mut Scene) {
         let (panel, place) = (&self.panels[i], self.place(i, grid));
         if self.labels_x(i) {
-            let label = font::fitted(&panel.x.label, LABEL, place.width + 2.0 * MARGIN);
+            // Labels beside each other do not touch.
+            let beside = if grid.columns > 1 { 0.0 } else { 2.0 * MARGIN };
+            let label = font::fitted(&panel.x.label, LABEL, place.width + beside);
             let at = (
                 place.left + place.width / 2.0,
                 place.top + place.height + self.tick_room(i) + LABEL,

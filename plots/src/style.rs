@@ -118,12 +118,12 @@ pub(crate) const AREAS_MAX: usize = 2 * AREAS.len();
 const AREAS: [(Color, f64); 8] = [
     (Color(0x00, 0x72, 0xb2), 1.0),  // blue
     (Color(0xe6, 0x9f, 0x00), 0.45), // orange
-    (Color(0x00, 0x9e, 0x73), 0.87), // bluish green
+    (Color(0x00, 0x9e, 0x73), 0.82), // bluish green
     (Color(0xcc, 0x79, 0xa7), 0.62), // reddish purple
     (Color(0x56, 0xb4, 0xe9), 0.2),  // sky blue
     (Color(0xd5, 0x5e, 0x00), 0.62), // vermillion
     (Color(0x00, 0x00, 0x00), 0.8),  // black
-    (Color(0x80, 0x80, 0x80), 0.8),  // grey
+    (Color(0x80, 0x80, 0x80), 1.0),  // grey
 ];
 
 /// How the area of the `i`-th thing is filled and outlined: the first eight are filled, the next

@@ -8,13 +8,14 @@ use crate::font;
 use crate::scene::{Anchor, Color, Item, Point, Scene, Stroke, Text};
 use std::fmt::Write;
 
-/// The scene as an SVG document.
-pub(crate) fn svg(scene: &Scene) -> String {
+/// The scene as an SVG document, `scale` times as large.
+pub(crate) fn svg(scene: &Scene, scale: f64) -> String {
     let (w, h) = (number(scene.width), number(scene.height));
+    let (wide, high) = (number(scene.width * scale), number(scene.height * scale));
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {w} \
          {h}\" role=\"img\" font-family=\"{}\">",
         font::CSS
     );

@@ -23,12 +23,42 @@ fn figures() -> Vec<(&'static str, Figure)> {
         ("time series", time_series(&samples::series(), &all)),
         ("timeline", device_timeline(&samples::batches(), window)),
         ("sensitivity", sensitivity(&samples::variations(), "mean_abs_error", &all)),
+        ("bars", picture(&samples::grid(), &bars(), &all)),
+        ("heat map", picture(&samples::grid(), &heat_map(), &all)),
+        ("shares", picture(&samples::quantiles(), &shares(), &all)),
     ];
     drawn.into_iter().map(|(name, f)| (name, f.unwrap_or_else(|e| panic!("{name}: {e}")))).collect()
 }
 
+/// A picture with a title and a source, as experiments have them.
+fn named(kind: PictureKind, metrics: &[&str]) -> Picture {
+    Picture {
+        kind,
+        title: "Goodput of two schedulers".into(),
+        source: "An example, Fig. 1".into(),
+        metrics: metrics.iter().map(ToString::to_string).collect(),
+        ..Picture::default()
+    }
+}
+
+fn bars() -> Picture {
+    let (x, relative_to) = ("shape".to_string(), "base".to_string());
+    let panels = Some(vec!["slo_ms".to_string()]);
+    Picture { x, relative_to, panels, ..named(PictureKind::Bars, &["goodput_per_s"]) }
+}
+
+fn heat_map() -> Picture {
+    let (x, y) = ("slo_ms".to_string(), "shape".to_string());
+    let ratios = vec![("a".to_string(), "base".to_string())];
+    Picture { x, y, ratios, ..named(PictureKind::Heat, &["goodput_per_s"]) }
+}
+
+fn shares() -> Picture {
+    named(PictureKind::Shares, &["latency_p50_ns", "latency_p90_ns", "latency_p99_ns"])
+}
+
 /// Changed on purpose only, after a look at the figures.
-const GOLDEN: [(&str, &str); 10] = [
+const GOLDEN: [(&str, &str); 13] = [
     ("finish rate, one panel", "d503a868d8391a4d"),
     ("finish rate, seven panels", "0de59c83dd4cd110"),
     ("sweep", "ff31dbe8a0eb9001"),
@@ -37,8 +67,11 @@ const GOLDEN: [(&str, &str); 10] = [
     ("latency, dropped", "79c1b09b6d66df6a"),
     ("batch size", "7f5a49d2eaac5390"),
     ("time series", "b2746b578d4cc7e8"),
-    ("timeline", "a7430312ecd7ffc4"),
+    ("timeline", "654c88005569919a"),
     ("sensitivity", "a8c71923d09eb1e3"),
+    ("bars", "a15ddee39ad84b05"),
+    ("heat map", "f2193f8267ef8a75"),
+    ("shares", "f7b325185c9b07e4"),
 ];
 
 #[test]
@@ -236,6 +269,23 @@ fn a_point_without_an_answer_is_a_gap_and_is_counted() {
     rows.iter_mut().for_each(|r| r.without_answer("not even 4096"));
     let error = metric_by_axis(&rows, "rate", "finish_rate", &Choice::default()).unwrap_err();
     assert!(error.to_string().contains("not even 4096"), "{error}");
+}
+
+/// Batches that are thinner than a line are a share of busy time.
+#[test]
+fn too_many_batches_to_outline_are_summed_up() {
+    let batch = |i: u64| orrery_results::BatchRow {
+        model: "bert".into(),
+        size: 4,
+        start_ns: i * 1_000,
+        end_ns: i * 1_000 + 500,
+        ..Default::default()
+    };
+    let batches: Vec<_> = (0..6_000).map(batch).collect();
+    let svg = device_timeline(&batches, Window::default()).expect("a figure").to_svg();
+    assert!(svg.contains("6000 batches") && svg.contains("--from-ms 0 --to-ms"), "{svg:.600}");
+    // Some 160 parts of the time in place of 6,000 boxes.
+    assert!((160..200).contains(&svg.matches("<polygon").count()));
 }
 
 /// A policy that drops seven of ten requests and answers the others soon is not the best one.

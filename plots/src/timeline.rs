@@ -2,6 +2,7 @@
 
 use crate::Figure;
 use crate::error::{PlotError, distinct};
+use crate::heat::shade;
 use crate::legend::{Key, Legend};
 use crate::names;
 use crate::panel::{Axis, Look, Mark, Panel};
@@ -12,8 +13,10 @@ use crate::style::{self, AREAS_MAX};
 use orrery_results::BatchRow;
 
 const FIGURE: &str = "timeline";
-/// Batches that one figure can show: more would be thinner than a line.
+/// Batches that are outlined: more would be thinner than a line, and are summed up.
 const BATCHES_MAX: usize = 5_000;
+/// Parts of the time of a summary.
+const PARTS: usize = 160;
 /// Lanes that one figure can show, and policies with their own panels.
 const LANES_MAX: usize = 64;
 const POLICIES_MAX: usize = 8;
@@ -30,12 +33,14 @@ pub struct Window {
 }
 
 /// A box for each batch in the colour of its model, with its size where it fits; a lane for each
-/// device, a panel for each policy.
+/// device, a panel for each policy. Too many batches to outline become the share of the time in which a
+/// device is busy.
 ///
 /// # Errors
-/// When there is no batch in the window, or too many for one figure.
+/// When there is no batch in the window, or too many devices for one figure.
 pub fn device_timeline(batches: &[BatchRow], window: Window) -> Result<Figure, PlotError> {
     let (from, to, inside) = cut(batches, window)?;
+    let shorter = shorter(from, to, inside.len());
     let models = models(batches);
     let policies = distinct(inside.iter().map(|b| b.policy.as_str()));
     let fewer = "give a table with fewer policies";
@@ -50,7 +55,18 @@ pub fn device_timeline(batches: &[BatchRow], window: Window) -> Result<Figure, P
     let labels = lane_labels(&lanes);
     let tick = |(i, label): (usize, String)| Tick { at: i as f64 + 0.5, label };
     let ticks: Vec<Tick> = labels.into_iter().enumerate().map(tick).collect();
+    let outlined = inside.len() <= BATCHES_MAX;
     let panel = |policy: &&str| {
+        if !outlined {
+            let of = |b: &&&BatchRow| b.policy == *policy;
+            let own: Vec<&BatchRow> = inside.iter().filter(of).copied().collect();
+            return Panel {
+                title: policy.to_string(),
+                x: Axis { label: format!("time ({unit})"), scale: x, ticks: x.ticks(9) },
+                y: Axis { label: String::new(), scale: y, ticks: ticks.clone() },
+                marks: busy_shares(&own, &lanes, (from, to), divisor),
+            };
+        }
         let own = inside.iter().filter(|b| b.policy == *policy);
         let mark = |b: &&BatchRow| {
             let place = |l: &(u32, u32, &str)| *l == (b.device, b.lane, b.device_name.as_str());
@@ -66,14 +82,17 @@ pub fn device_timeline(batches: &[BatchRow], window: Window) -> Result<Figure, P
     };
     let sheet = Sheet {
         title: "batches on devices".into(),
-        subtitle: "in each box: the model where it fits, and the batch's size".into(),
+        subtitle: match outlined {
+            true => "in each box: the model where it fits, and the batch's size".into(),
+            false => format!("share of the time in which a device is busy; {}", shorter),
+        },
         panels: policies.iter().map(panel).collect(),
         columns: 1,
         plot: (820.0, LANE * lanes.len() as f64),
         wrap_x: false,
         share_x: true,
         share_y: false,
-        legend: legend(&models, &inside),
+        legend: if outlined { legend(&models, &inside) } else { busy_legend() },
         notes: Vec::new(),
     };
     Ok(sheet.figure())
@@ -93,15 +112,63 @@ fn cut(batches: &[BatchRow], window: Window) -> Result<(u64, u64, Vec<&BatchRow>
     if from_ns >= to_ns || inside.is_empty() {
         return Err(PlotError::Window { figure: FIGURE, from_ns, to_ns, first_ns, last_ns });
     }
-    let length = (to_ns - from_ns) as f64 * 200.0 / inside.len() as f64 / 1e6;
+    Ok((from_ns, to_ns, inside))
+}
+
+/// How to see single batches.
+fn shorter(from_ns: u64, to_ns: u64, batches: usize) -> String {
+    let length = (to_ns - from_ns) as f64 * 200.0 / batches.max(1) as f64 / 1e6;
     let end = from_ns as f64 / 1e6 + length;
-    let remedy = format!(
-        "choose a shorter window, for example `--from-ms {} --to-ms {}`",
+    format!(
+        "{batches} batches are too many to outline: for single ones choose a shorter window, for \
+         example --from-ms {} --to-ms {}",
         names::plain(from_ns as f64 / 1e6),
         names::plain((end * 100.0).round() / 100.0)
-    );
-    PlotError::limit(FIGURE, "batches in the window", inside.len(), BATCHES_MAX, &remedy)?;
-    Ok((from_ns, to_ns, inside))
+    )
+}
+
+/// A lane's busy time in each part of the window, as a shade.
+fn busy_shares(
+    own: &[&BatchRow],
+    lanes: &[(u32, u32, &str)],
+    (from, to): (u64, u64),
+    divisor: f64,
+) -> Vec<Mark> {
+    let length = ((to - from) as f64 / PARTS as f64).max(1.0);
+    let mut busy = vec![0.0; lanes.len() * PARTS];
+    for b in own {
+        let key = (b.device, b.lane, b.device_name.as_str());
+        let Some(lane) = lanes.iter().position(|l| *l == key) else { continue };
+        let (start, end) = (b.start_ns.max(from) - from, b.end_ns.min(to) - from);
+        let first = (start as f64 / length) as usize;
+        for part in first..PARTS {
+            let (low, high) = (part as f64 * length, (part + 1) as f64 * length);
+            if low >= end as f64 {
+                break;
+            }
+            busy[lane * PARTS + part] += (high.min(end as f64) - low.max(start as f64)).max(0.0);
+        }
+    }
+    let mark = |(i, time): (usize, &f64)| {
+        let (lane, part) = ((i / PARTS) as f64, (i % PARTS) as f64);
+        let at = |part: f64| (from as f64 + part * length) / divisor;
+        Mark::Area {
+            from: (at(part), lane + 0.14),
+            to: (at(part + 1.0), lane + 0.86),
+            look: Look { fill: shade(time / length), outline: None, hatched: false },
+            labels: Vec::new(),
+        }
+    };
+    busy.iter().enumerate().map(mark).collect()
+}
+
+fn busy_legend() -> Legend {
+    let entry = |percent: u32| {
+        let outline = Some(Stroke::solid(Color::MIDDLE, 0.6));
+        let fill = shade(f64::from(percent) / 100.0);
+        (format!("{percent} % busy"), Key::Swatch(Look { fill, outline, hatched: false }))
+    };
+    Legend::Flow([0, 25, 50, 75, 100].map(entry).to_vec())
 }
 
 /// All models of the table, so that a model has the same colour in every window; numbers in order.

@@ -5,7 +5,7 @@
 
 use clap::ValueEnum;
 use orrery_papers::output::Answer;
-use orrery_papers::output::figure::{changing, check_name, figure_of, save, unsuitable};
+use orrery_papers::output::figure::{Size, changing, check_name, figure_of, save, unsuitable};
 use orrery_papers::output::whole_file::check_place;
 use orrery_plots::{Choice, Figure, PlotError, Spacing, Window};
 use orrery_results::{DistributionRow, Row};
@@ -20,6 +20,7 @@ mod tables;
 #[command(after_help = "Examples:
   orrery reproduce orloj-table-3 --out results/
   orrery plot results/orloj-table-3.csv --preset calibrated --out table-3.svg
+  orrery plot results/orloj-table-4.csv --out table-4.pdf --width-in 3.33 --font-pt 7
   orrery plot results/sweep.csv --x load --metric latency_p99_ns --out sweep.png
   orrery plot results/my.distributions.csv --kind batch-size-cdf --out batches.svg
   orrery plot results/my.series.csv --out over-time.svg
@@ -34,7 +35,7 @@ pub struct Plot {
     /// Result tables as CSV; several of one kind are put together.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The picture: `.svg`, or `.png` at twice the size.
+    /// The picture: `.svg`, `.pdf`, or `.png` at twice the size.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     /// The figure.
@@ -49,7 +50,7 @@ pub struct Plot {
     /// Draw only this case; may be repeated.
     #[arg(long = "case", value_name = "NAME")]
     pub cases: Vec<String>,
-    /// Draw only this preset of ours; may be repeated.
+    /// Draw only this preset of ours; may be repeated. Of a paper's table, `calibrated` by default.
     #[arg(long = "preset", value_name = "NAME")]
     pub presets: Vec<String>,
     /// Draw only this system or policy; may be repeated.
@@ -70,6 +71,10 @@ pub struct Plot {
     /// A logarithmic y axis, for example for bad rates.
     #[arg(long)]
     pub log_y: bool,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub size: Size,
     /// Where a timeline begins.
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     pub from_ms: Option<u64>,
@@ -116,7 +121,7 @@ pub fn command(args: &Plot) -> Result<Answer, SpecError> {
     check_place("--out", &args.out)?;
     let tables = Tables::read(&args.files)?;
     let figure = figure(&tables, args)?;
-    save(&figure, &args.out)?;
+    save(&args.size.of(&figure), &args.out)?;
     Ok(Answer::of(format!("{}\n", args.out.display())))
 }
 
@@ -247,6 +252,7 @@ mod tests {
             y_from: None,
             y_to: None,
             log_y: false,
+            size: Size::default(),
             from_ms: None,
             to_ms: None,
         })
@@ -295,7 +301,7 @@ mod tests {
                 assert!(error.contains(word), "{word}: {error}");
             }
         };
-        says(&[("a.csv", finish_rates())], "a.pdf", &["a.pdf", ".svg or .png"]);
+        says(&[("a.csv", finish_rates())], "a.gif", &["a.gif", ".png or .pdf"]);
         says(&[("a.csv", "x,y\n1,2\n".into())], "a.svg", &["a.csv", "x,y", "`metric`"]);
         says(&[("a.csv", String::new())], "a.svg", &["a.csv", "an empty file"]);
         let mixed = [("a.csv", finish_rates()), ("b.csv", batches())];

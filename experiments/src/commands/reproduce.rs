@@ -3,6 +3,7 @@
 use clap::Args;
 use orrery_papers::cells::seeds::Until;
 use orrery_papers::cells::shard::Shard;
+use orrery_papers::output::figure::Size;
 use orrery_papers::output::whole_file::check_place;
 use orrery_papers::output::{Answer, Output};
 use orrery_papers::papers::experiment::Experiment;
@@ -50,6 +51,10 @@ pub struct Reproduce {
     /// Draw the experiment's figure: `.svg`, `.png` or `.pdf`.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub size: Size,
 }
 
 /// `orrery reproduce`.
@@ -79,7 +84,8 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
             let mut answer = forms.answer(&e.id, &args.output)?;
             // The result leaves first: hours of runs are not lost to a picture.
             if let (Some(path), Some(rows)) = (&args.plot, rows) {
-                answer.error = figure::draw(&reproduce::with(&e, &asked)?, &rows, path).err();
+                answer.error =
+                    figure::draw(&reproduce::with(&e, &asked)?, &rows, args.size, path).err();
             }
             Ok(answer)
         }

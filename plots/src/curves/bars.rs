@@ -7,10 +7,10 @@ use crate::flags;
 use crate::legend::{Key, Legend};
 use crate::names::Named;
 use crate::panel::{Look, Mark, Panel};
-use crate::picture::{Picture, Prepared};
 use crate::scale::{Scale, Tick};
 use crate::scene::{Color, Stroke};
 use crate::sheet::Sheet;
+use crate::spec::{Picture, Prepared};
 use crate::style::{self, Fill, Shape, Style};
 
 /// The share of a category that its bars fill.

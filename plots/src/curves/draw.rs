@@ -6,10 +6,10 @@ use crate::flags;
 use crate::legend::{Key, Legend};
 use crate::names::{self, Named};
 use crate::panel::{Axis, Mark, Panel};
-use crate::picture::{Picture, PictureKind, Prepared, Spacing};
 use crate::scale::{Scale, Tick, range, ticks_at};
 use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
+use crate::spec::{Picture, PictureKind, Prepared, Spacing};
 use crate::style::Style;
 use orrery_results::Row;
 

@@ -1,9 +1,9 @@
 //! From the rows of a table to rows with a number along x.
 
 use super::values::{CASE, METRIC, SYSTEM, keep, parameter, set, value, without};
-use super::{FIGURE, Picture, PictureKind, Prepared};
 use crate::error::{PlotError, distinct};
 use crate::names;
+use crate::spec::{FIGURE, Picture, PictureKind, Prepared};
 use orrery_results::{Row, UNITLESS};
 use std::collections::HashMap;
 
@@ -81,20 +81,30 @@ fn divided(rows: &[&Row], p: &Picture) -> Result<(Vec<Row>, String), PlotError> 
         }
         (r.system != p.relative_to).then_some(p.relative_to.as_str())
     };
+    // A pool is no part of a place: each system may have its own.
+    let places = |r: &Row| -> String {
+        let kept = r.axis_list().filter(|a| a.0 != POOL).map(|(n, v)| format!("{n}={v};"));
+        kept.collect()
+    };
+    let mut exact: HashMap<(&str, &str, &str, String), &Row> = HashMap::new();
     let mut bases: HashMap<(&str, &str, &str), Vec<&Row>> = HashMap::new();
-    for r in rows {
+    for &r in rows {
+        exact.entry((&r.metric, &r.system, &r.case, places(r))).or_insert(r);
         bases.entry((&r.metric, &r.system, &r.case)).or_default().push(r);
     }
     let mut out = Vec::new();
     for &r in rows {
         let Some(name) = base_of(r) else { continue };
-        let candidates = bases.get(&(r.metric.as_str(), name, r.case.as_str()));
-        // The place with most in common: a pool may differ, and a setting that only the other has.
+        let (metric, case) = (r.metric.as_str(), r.case.as_str());
+        let same = exact.get(&(metric, name, case, places(r))).copied();
+        // Else the place with most in common: the other may have a setting of its own.
+        let candidates = bases.get(&(metric, name, case)).filter(|_| same.is_none());
         let shared = |b: &&&Row| {
             let same = |(n, v): &(&str, &str)| *n != POOL && b.axis(n) == Some(v);
             r.axis_list().filter(same).count()
         };
-        let best = candidates.and_then(|c| c.iter().rev().max_by_key(|b| shared(b)));
+        let nearest = || candidates?.iter().rev().max_by_key(|b| shared(b)).copied();
+        let best = same.or_else(nearest);
         let Some((base, by)) = best.and_then(|b| Some((b, b.finite().filter(|v| *v > 0.0)?)))
         else {
             continue;

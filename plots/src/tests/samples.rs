@@ -195,3 +195,36 @@ pub(super) fn variations() -> Vec<Row> {
     }
     rows
 }
+
+/// Goodput of two systems and a base over a grid, with the paper's numbers.
+pub fn grid() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (i, slo) in ["20", "50", "100"].iter().enumerate() {
+        for (j, shape) in ["0.1", "1"].iter().enumerate() {
+            for (k, system) in ["base", "a", "b"].iter().enumerate() {
+                let value = 100.0 * (1 + i + k) as f64 + 30.0 * j as f64;
+                let axes = format!("slo_ms={slo};shape={shape}");
+                let mut row = row("", &axes, system, "", value);
+                (row.metric, row.unit) = ("goodput_per_s".into(), "1/s".into());
+                (row.ci95_low, row.ci95_high) = (Some(value - 20.0), Some(value + 20.0));
+                row.paper = (k < 2).then_some(value * 1.1);
+                rows.push(row);
+            }
+        }
+    }
+    rows
+}
+
+/// Three quantiles of two systems' latencies.
+pub fn quantiles() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (k, system) in ["a", "b"].iter().enumerate() {
+        for (i, metric) in ["latency_p50_ns", "latency_p90_ns", "latency_p99_ns"].iter().enumerate()
+        {
+            let mut row = row("", "", system, "", 1e7 * (1 + i + 2 * k) as f64);
+            (row.metric, row.unit) = (metric.to_string(), "ns".into());
+            rows.push(row);
+        }
+    }
+    rows
+}

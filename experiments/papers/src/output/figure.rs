@@ -1,4 +1,4 @@
-//! Figures leave as SVG or PNG, as the file's name ends.
+//! Figures leave as SVG, PNG or PDF, as the file's name ends.
 
 use super::whole_file::write_atomically;
 use orrery_plots::{Choice, Figure, PlotError};
@@ -7,7 +7,7 @@ use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
 use std::path::Path;
 
-/// Passes when a picture's name ends in `.svg` or `.png`.
+/// Passes when a picture's name ends in `.svg`, `.png` or `.pdf`.
 ///
 /// # Errors
 /// When it ends otherwise.
@@ -15,7 +15,7 @@ pub fn check_name(path: &Path) -> Result<(), SpecError> {
     Form::of(path).map(drop)
 }
 
-/// Writes a figure as SVG or PNG, as the file's name ends.
+/// Writes a figure as SVG, PNG or PDF, as the file's name ends.
 ///
 /// # Errors
 /// When it ends otherwise, or the folder cannot be written.
@@ -27,13 +27,51 @@ fn write_figure(figure: &Figure, form: Form, path: &Path) -> Result<(), SpecErro
     match form {
         Form::Svg => write_atomically(path, figure.to_svg().as_bytes()),
         Form::Png => write_atomically(path, &figure.to_png()),
+        Form::Pdf => write_atomically(path, &figure.to_pdf()),
     }
+}
+
+/// How large a picture is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, clap::Args)]
+pub struct Size {
+    /// The picture's width in inches, for example 3.33 for a column of a paper; by the panels otherwise.
+    #[arg(long, value_name = "INCHES", value_parser = inches)]
+    pub width_in: Option<f64>,
+    /// The size of the smallest labels in points; about 8 otherwise.
+    #[arg(long, value_name = "POINTS", value_parser = points)]
+    pub font_pt: Option<f64>,
+}
+
+impl Size {
+    /// The figure in this size.
+    #[must_use]
+    pub fn of(self, figure: &Figure) -> Figure {
+        if self == Size::default() {
+            figure.clone()
+        } else {
+            figure.sized(self.width_in, self.font_pt)
+        }
+    }
+}
+
+fn inches(text: &str) -> Result<f64, String> {
+    between(text, 1.5, 60.0, "inches from 1.5 to 60, such as 3.33")
+}
+
+fn points(text: &str) -> Result<f64, String> {
+    between(text, 4.0, 40.0, "points from 4 to 40, such as 7.5")
+}
+
+fn between(text: &str, low: f64, high: f64, allowed: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|x| (low..=high).contains(x));
+    number.ok_or_else(|| allowed.to_string())
 }
 
 #[derive(Clone, Copy)]
 enum Form {
     Svg,
     Png,
+    Pdf,
 }
 
 impl Form {
@@ -42,10 +80,11 @@ impl Form {
         match ending.as_deref() {
             Some("svg") => Ok(Form::Svg),
             Some("png") => Ok(Form::Png),
+            Some("pdf") => Ok(Form::Pdf),
             _ => Err(SpecError::value(
                 "picture",
                 path.display(),
-                "a name that ends in .svg or .png",
+                "a name that ends in .svg, .png or .pdf",
                 "change the file's ending",
             )),
         }
@@ -77,7 +116,22 @@ pub fn figure_of(rows: &[Row], choice: &Choice) -> Result<Figure, PlotError> {
     if rows.iter().any(|r| r.axis("changed").is_some()) {
         return orrery_plots::sensitivity(rows, changing(rows), choice);
     }
-    orrery_plots::figure_of(rows, choice)
+    orrery_plots::figure_of(rows, &few(rows, choice))
+}
+
+/// Of a whole table with calibrated systems, those and the paper's numbers: all its presets in one panel
+/// cannot be read. `--preset` chooses others.
+fn few(rows: &[Row], choice: &Choice) -> Choice {
+    let calibrated = "calibrated";
+    let several = |r: &&Row| {
+        r.preset == calibrated
+            && rows.iter().any(|o| o.system == r.system && o.preset != calibrated)
+    };
+    let has = rows.iter().find(several).is_some();
+    if !choice.presets.is_empty() || !choice.systems.is_empty() || !has {
+        return choice.clone();
+    }
+    Choice { presets: vec![calibrated.to_string()], ..choice.clone() }
 }
 
 /// What a sensitivity shows: the error, or where there is no paper to err from, our rate.

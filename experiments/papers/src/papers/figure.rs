@@ -6,7 +6,7 @@
 use super::experiment::{Experiment, FigureFile, FigureKind, FigureScale, Kind, Preset};
 use super::runner::Runner;
 use crate::cells::grid;
-use crate::output::figure::{changing, check_name, save};
+use crate::output::figure::{Size, changing, check_name, save};
 use orrery_plots::{Choice, Figure, Picture, PictureKind, Spacing, picture as drawn};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
@@ -27,8 +27,8 @@ pub fn check(e: &Experiment, runner: &dyn Runner, path: &Path) -> Result<(), Spe
 ///
 /// # Errors
 /// When the rows have nothing to draw or the file cannot be written.
-pub fn draw(e: &Experiment, rows: &[Row], path: &Path) -> Result<(), SpecError> {
-    save(&of(e, rows)?, path)
+pub fn draw(e: &Experiment, rows: &[Row], size: Size, path: &Path) -> Result<(), SpecError> {
+    save(&size.of(&of(e, rows)?), path)
 }
 
 /// The figure of an experiment's rows.
@@ -90,9 +90,12 @@ pub fn picture(e: &Experiment) -> (Picture, Choice) {
         own_y: file.own_y,
         columns: file.columns.unwrap_or(0),
     };
-    let calibrated = e.system.iter().any(|s| s.preset == Preset::Calibrated);
+    let calibrated = e.system.iter().any(|s| {
+        s.preset == Preset::Calibrated
+            && e.system.iter().any(|o| o.name == s.name && o.preset != s.preset)
+    });
     let presets: Vec<Preset> = match file.presets.as_slice() {
-        [] if calibrated && e.paper_csv.is_some() => vec![Preset::Calibrated],
+        [] if calibrated => vec![Preset::Calibrated],
         given => given.to_vec(),
     };
     let presets = presets.iter().map(|p| p.word().to_string()).collect();

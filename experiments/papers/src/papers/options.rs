@@ -28,6 +28,10 @@ pub enum Choice {
     Plot,
     /// `--html`
     Html,
+    /// `--width-in`
+    WidthIn,
+    /// `--font-pt`
+    FontPt,
 }
 
 use Choice::{Case, UntilCi};
@@ -73,7 +77,7 @@ const REFUSED: [(Kind, Choice, &str, &str); 8] = [
 
 impl Choice {
     /// All of them.
-    pub const ALL: [Choice; 10] = [
+    pub const ALL: [Choice; 12] = [
         Case,
         Choice::Seeds,
         UntilCi,
@@ -84,6 +88,8 @@ impl Choice {
         Choice::Shard,
         Choice::Plot,
         Choice::Html,
+        Choice::WidthIn,
+        Choice::FontPt,
     ];
 
     /// As it is written.
@@ -99,6 +105,8 @@ impl Choice {
             Choice::Shard => "--shard",
             Choice::Plot => "--plot",
             Choice::Html => "--html",
+            Choice::WidthIn => "--width-in",
+            Choice::FontPt => "--font-pt",
         }
     }
 }

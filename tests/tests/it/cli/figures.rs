@@ -97,7 +97,7 @@ fn what_is_no_table_or_no_picture_is_refused() {
     place.write("other.csv", "x,y\n1,2\n");
     plot(&["other.csv", "--out", "a.svg"]).refused(&["other.csv", "`metric`", "docs/formats.md"]);
     plot(&["r/s.csv"]).refused(&["--out <FILE>"]);
-    plot(&["r/s.csv", "--out", "a.pdf"]).refused(&["a.pdf", ".svg or .png"]);
+    plot(&["r/s.csv", "--out", "a.gif"]).refused(&["a.gif", ".svg, .png or .pdf"]);
     plot(&["r/s.csv", "--out", "a.toml/a.svg"]).refused(&["--out", "a.toml/a.svg", "remedy:"]);
     plot(&["r/s.csv", "--out", "a.svg", "--kind", "histogram"])
         .refused(&["`histogram`", "`finish-rate`"]);
@@ -120,18 +120,40 @@ fn reproduce_draws_its_table_and_prints_it() {
         assert_eq!(place.run(&["reproduce", "small.toml", "--plot", name]).ok(), printed);
         is_a_picture(&bytes(&place, name), name);
     }
-    // The same figure as from the table.
+    // A table has no title: its figure is named by experiment, metric and axis.
     place.run(&["reproduce", "small.toml", "--out", "r"]).ok();
     place.run(&["plot", "r/small.csv", "--out", "b.svg"]).ok();
-    assert!(place.read("b.svg") == place.read("new/a.svg"));
+    assert!(place.read("b.svg").contains("small: finish rate by SLO"));
+    // As wide as asked for, twice the same, and a PDF with its font.
+    let size = ["--width-in", "3.33", "--font-pt", "7"];
+    let sized = |name: &str| {
+        place.run(&[&["reproduce", "small.toml", "--plot", name], &size[..]].concat()).ok();
+        bytes(&place, name)
+    };
+    let pdf = sized("a.pdf");
+    assert!(pdf == sized("b.pdf") && pdf.starts_with(b"%PDF-1.5"));
+    let text = String::from_utf8_lossy(&pdf).into_owned();
+    assert!(text.contains("/FontFile2") && text.contains("/MediaBox [0 0 239.7"), "{text:.400}");
+    place.run(&["plot", "r/small.csv", "--out", "c.pdf", "--width-in", "0.1"]).refused(&["inches"]);
+}
+
+/// Hours of runs are not lost to a picture that cannot be written.
+#[test]
+fn a_result_leaves_before_its_picture_is_drawn() {
+    let place = Place::with("small.toml", small_table("").replace("= 300", "= 100"));
+    place.write("file", "in the way");
+    let printed = place.run(&["reproduce", "small.toml", "--format", "csv"]).ok();
+    let args = ["reproduce", "small.toml", "--format", "csv", "--out", "r", "--plot", "file/a.svg"];
+    assert_eq!(place.run(&args).answered_but(&["file/a.svg", "remedy:"]), printed);
+    assert!(place.read("r/small.csv") == printed);
 }
 
 #[test]
 fn a_picture_s_name_that_is_wrong_is_found_before_anything_runs() {
     let place = Place::new();
     // A table that would run for minutes: a message at once is one from before.
-    let args = ["reproduce", "orloj-table-3", "--seeds", "1000000", "--plot", "a.pdf"];
-    place.run(&args).refused(&["a.pdf", ".svg or .png", "remedy:"]);
+    let args = ["reproduce", "orloj-table-3", "--seeds", "1000000", "--plot", "a.gif"];
+    place.run(&args).refused(&["a.gif", ".svg, .png or .pdf", "remedy:"]);
     assert!(place.files().is_empty());
 }
 

@@ -130,6 +130,14 @@ impl Ran {
         self.code == Some(0)
     }
 
+    /// The result is there, but something after it went wrong: exit code 2, and stderr says what.
+    pub fn answered_but(self, says: &[&str]) -> String {
+        self.ended_with(2);
+        let Ran { args, stderr, stdout, .. } = self;
+        says.iter().for_each(|s| assert!(stderr.contains(s), "orrery {args}:\n{stderr}"));
+        stdout
+    }
+
     /// It went well: exit code 0, and nothing on stderr, whose progress is for terminals. The
     /// result.
     #[track_caller]
