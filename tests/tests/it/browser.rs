@@ -88,7 +88,7 @@ impl Browser {
     pub fn close(mut self) -> (Vec<String>, Vec<String>) {
         self.call("Browser.close", &json!({}));
         let _ = self.process.wait();
-        let of = |name: &str| self.events.iter().filter(move |e| e["method"] == *name);
+        let of = |name: &'static str| self.events.iter().filter(move |e| e["method"] == name);
         let address = |e: &Value| e["params"]["request"]["url"].as_str().map(str::to_string);
         let requests = of("Network.requestWillBeSent").filter_map(address).collect();
         let words = ["Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"];

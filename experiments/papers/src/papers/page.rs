@@ -40,7 +40,7 @@ fn ask(page: &mut Page, e: &Experiment) {
     page.ask("what is run", describe::runs(e));
     let mut axes: Vec<String> = Vec::new();
     let cases = e.cases();
-    if !cases.is_empty() {
+    if !cases.is_empty() && e.point.is_empty() {
         axes.push(format!("case: {}", cases.join(", ")));
     }
     for axis in e.axis.iter().filter(|a| a.name != "case") {

@@ -19,6 +19,7 @@ fn arguments(option: Choice) -> &'static [&'static str] {
         Choice::Out => &["--out", "nowhere/file"],
         Choice::Shard => &["--shard", "1/2"],
         Choice::Plot => &["--plot", "a.svg"],
+        Choice::Html => &["--html", "a.html"],
     }
 }
 
