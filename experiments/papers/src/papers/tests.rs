@@ -128,10 +128,12 @@ fn shards_are_joined_to_the_whole() {
         run(&e, &Asked::default(), &How { out: out.clone(), shard, ..How::default() })
     };
     assert!(matches!(part("1/2"), Ok(Outcome::Shard(n)) if n > 0));
-    let error = merge(folder.path()).err().map(|e| e.to_string()).unwrap_or_default();
+    let error = merge(folder.path(), false).err().map(|e| e.to_string()).unwrap_or_default();
     assert!(error.contains("not there") && error.contains("--shard"), "{error}");
     part("2/2").unwrap();
-    let Ok((_, Outcome::Whole(joined))) = merge(folder.path()) else { panic!("all is there") };
+    let Ok((_, Outcome::Whole(joined))) = merge(folder.path(), false) else {
+        panic!("all is there")
+    };
     let whole = forms(SMALL, 2);
     assert_eq!((joined.table, joined.json), (whole.table, whole.json));
     let other = Asked { seeds: Some(2), ..Asked::default() };
