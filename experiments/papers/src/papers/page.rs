@@ -77,6 +77,7 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
             1 if good == 1 => "The paper's sentence holds".to_string(),
             1 if bad == 1 => "The paper's sentence does not hold".to_string(),
             1 => "The paper's sentence was not checked".to_string(),
+            2 if good == 2 => "Both of the paper's sentences hold".to_string(),
             _ if good == of => format!("All {of} of the paper's sentences hold"),
             _ => format!("{good} of the paper's {of} sentences hold, {bad} do not"),
         };
@@ -87,11 +88,15 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
     }
     for (preset, pairs) in by_preset(e, rows) {
         let whose = if preset.is_empty() { String::new() } else { format!(" ({preset} settings)") };
-        let n = pairs.len();
+        let n = match pairs.len() {
+            1 => "one number".to_string(),
+            n => format!("{n} numbers"),
+        };
         let text = match unit(e.main()) {
             UNITLESS => {
-                let mean = pairs.iter().map(|(a, b)| (a - b).abs()).sum::<f64>() / n as f64;
-                format!("The mean error against {n} numbers of the paper is {mean:.3}{whose}.")
+                let mean =
+                    pairs.iter().map(|(a, b)| (a - b).abs()).sum::<f64>() / pairs.len() as f64;
+                format!("The mean error against {n} of the paper is {mean:.3}{whose}.")
             }
             _ => {
                 let own = pairs.iter().filter(|p| p.1 != 0.0);
@@ -100,7 +105,7 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
                 let Some(median) = off.get(off.len() / 2) else { continue };
                 let most = off.last().unwrap_or(median);
                 format!(
-                    "Against {n} numbers of the paper the median error is {median:.1} %, the \
+                    "Against {n} of the paper the median error is {median:.1} %, the \
                      largest {most:.1} %{whose}."
                 )
             }
