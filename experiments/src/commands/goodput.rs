@@ -156,7 +156,10 @@ fn page(scenario: &Scenario, search: &Search, rows: &[Row]) -> Page {
     page.subtitle = asked(scenario, search).unwrap_or_default();
     let mut notes = String::new();
     self::notes(rows, search, &mut notes);
-    let notes = notes.lines().filter(|l| !l.is_empty()).map(str::to_string).collect();
+    // Flags are explained above.
+    let known = cells::run_report::notes_of(rows);
+    let is_new = |l: &String| !l.is_empty() && !known.contains(l);
+    let notes = notes.lines().map(str::to_string).filter(is_new).collect();
     page.section("How it was found", [Part::List(notes)]);
     page
 }

@@ -7,6 +7,7 @@ use super::groups::{self, Group};
 use super::numbers::axes;
 use super::{describe, figure, report};
 use crate::cells::run_report::notes_of;
+use crate::output::figure::Size;
 use crate::output::page::{self, Field, Page, Part, Table, Tone};
 use orrery_results::{Row, UNITLESS, unit};
 
@@ -20,7 +21,7 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Page {
     ask(&mut page, e);
     let checked: Vec<Checked> = e.claim.iter().map(|c| claims::check(c, rows)).collect();
     verdict(&mut page, e, &checked, rows);
-    page.section("Figure", page::drawn(|path| figure::draw(e, rows, path), ""));
+    page.section("Figure", page::drawn(|path| figure::draw(e, rows, Size::default(), path), ""));
     page.section("The paper's sentences", claim_table(e, &checked).part());
     page.section("Against the paper's numbers", scores(e, rows).part());
     page.section("Results", results(e, rows));
@@ -40,7 +41,7 @@ fn ask(page: &mut Page, e: &Experiment) {
     page.ask("what is run", describe::runs(e));
     let mut axes: Vec<String> = Vec::new();
     let cases = e.cases();
-    if !cases.is_empty() {
+    if !cases.is_empty() && e.point.is_empty() {
         axes.push(format!("case: {}", cases.join(", ")));
     }
     for axis in e.axis.iter().filter(|a| a.name != "case") {
@@ -77,6 +78,7 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
             1 if good == 1 => "The paper's sentence holds".to_string(),
             1 if bad == 1 => "The paper's sentence does not hold".to_string(),
             1 => "The paper's sentence was not checked".to_string(),
+            2 if good == 2 => "Both of the paper's sentences hold".to_string(),
             _ if good == of => format!("All {of} of the paper's sentences hold"),
             _ => format!("{good} of the paper's {of} sentences hold, {bad} do not"),
         };
@@ -87,11 +89,15 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
     }
     for (preset, pairs) in by_preset(e, rows) {
         let whose = if preset.is_empty() { String::new() } else { format!(" ({preset} settings)") };
-        let n = pairs.len();
+        let n = match pairs.len() {
+            1 => "one number".to_string(),
+            n => format!("{n} numbers"),
+        };
         let text = match unit(e.main()) {
             UNITLESS => {
-                let mean = pairs.iter().map(|(a, b)| (a - b).abs()).sum::<f64>() / n as f64;
-                format!("The mean error against {n} numbers of the paper is {mean:.3}{whose}.")
+                let mean =
+                    pairs.iter().map(|(a, b)| (a - b).abs()).sum::<f64>() / pairs.len() as f64;
+                format!("The mean error against {n} of the paper is {mean:.3}{whose}.")
             }
             _ => {
                 let own = pairs.iter().filter(|p| p.1 != 0.0);
@@ -100,7 +106,7 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
                 let Some(median) = off.get(off.len() / 2) else { continue };
                 let most = off.last().unwrap_or(median);
                 format!(
-                    "Against {n} numbers of the paper the median error is {median:.1} %, the \
+                    "Against {n} of the paper the median error is {median:.1} %, the \
                      largest {most:.1} %{whose}."
                 )
             }

@@ -89,7 +89,7 @@ fn baselines(outcomes: &[Outcome]) -> Table {
 }
 
 fn moved(outcomes: &[Outcome]) -> Vec<Part> {
-    let columns = ["baseline", "of", "metric", "before", "now", "change", "in percent", ""];
+    let columns = ["baseline", "of", "metric", "before", "now", "change", "in percent", "verdict"];
     let mut table = Table::new("", &columns);
     let mut left = 0;
     for (name, outcome) in outcomes {

@@ -13,7 +13,7 @@ fn pages() -> Place {
         small_table("[[claim]]\ntext = \"a <b>claim</b>\"\nof = \"fifo\"\nat_least = 0.0\n"),
     );
     place.run(&["run", "a.toml", "--html", "run.html", "--out", "out"]).ok();
-    place.run(&["reproduce", "table.toml", "--html", "table.html", "--out", "out"]).ok();
+    place.run(&["reproduce", "table.toml", "--html", "table.html", "--out", "tables"]).ok();
     place
 }
 
@@ -54,7 +54,7 @@ fn a_page_that_cannot_be_written_is_refused_before_the_first_run() {
 #[test]
 fn a_folder_of_results_is_one_page() {
     let place = pages();
-    let said = place.run(&["page", "out", "--html", "all.html"]).ok();
+    let said = place.run(&["page", "out", "tables", "--html", "all.html"]).ok();
     assert_eq!(said, "2 results on all.html\n");
     let html = place.read("all.html");
     assert!(html.contains("href=\"#r1\"") && html.contains("id=\"r1\""));
@@ -87,7 +87,7 @@ fn a_browser_shows_the_page_asks_for_nothing_and_sorts_its_tables() {
         return;
     };
     let place = pages();
-    place.run(&["page", "out", "--html", "all.html"]).ok();
+    place.run(&["page", "out", "tables", "--html", "all.html"]).ok();
     for name in ["run.html", "table.html", "all.html"] {
         for (width, scheme) in [(360, "light"), (1600, "dark"), (1000, "light")] {
             browser.open(&place.path(name), width, scheme);

@@ -30,13 +30,20 @@ fn a_result_that_moved_is_told_by_how_much_in_every_report() {
     let place = blessed();
     let text = place.read("b.toml");
     place.write("a.toml", small_scenario(POISSON).replace("c1 = 0.4", "c1 = 0.41"));
-    let args = ["regress", "b.toml", "--junit", "j.xml", "--markdown", "m.md"];
+    let args = ["regress", "b.toml", "--junit", "j.xml", "--markdown", "m.md", "--html", "r.html"];
     let said = place.run(&args).failed_a_check();
     assert!(said.starts_with("moved          b.toml: "), "{said}");
     assert!(said.contains("fifo all latency_p99_ns: ") && said.contains(", worse)"), "{said}");
     assert!(place.read("m.md").contains("values moved**"));
     let xml = place.read("j.xml");
-    assert!(xml.contains("failures=\"1\"") && xml.contains("b.toml"), "{xml}");
+    // A suite for the baseline and a case for each group of values: 2 policies, all and 2 applications.
+    assert!(xml.contains("<testsuite name=\"b.toml\" tests=\"6\""), "{xml}");
+    assert!(xml.contains("<testcase name=\"fifo all\" classname=\"b\" time=\"0.000\">"), "{xml}");
+    assert!(xml.contains("<failure message=\"1 value moved\">fifo all latency_p99_ns: "), "{xml}");
+    let html = place.read("r.html");
+    assert!(html.contains("values moved, in 1 of 1 baseline:") && html.contains("for the worse"));
+    place.run(&args).failed_a_check();
+    assert_eq!((place.read("j.xml"), place.read("r.html")), (xml, html), "the same bytes");
     place.run(&["regress", "b.toml", "--tolerance", "1"]).ok();
     let said = place.run(&["regress", "b.toml", "--bless"]).ok();
     assert!(said.starts_with("rewritten") && place.read("b.toml") != text, "{said}");
@@ -64,4 +71,43 @@ fn what_cannot_be_run_is_an_error_and_the_others_are_compared() {
         assert!(said.contains(says), "no `{says}` in {said}");
     }
     place.run(&["regress", "nowhere.toml"]).refused(&["nowhere.toml"]);
+}
+
+#[test]
+fn two_versions_are_compared_on_the_same_baselines() {
+    let place = blessed();
+    let other = super::process::program().display().to_string();
+    // The rows of the file are not looked at: it may have none.
+    place.write("new.toml", BASELINE);
+    let files = place.files();
+    let args = ["regress", "new.toml", "--against", &other, "--html", "r.html"];
+    assert_eq!(place.run(&args).ok(), "same           new.toml: 12 values\n");
+    assert!(place.read("r.html").contains("this version with orrery "));
+    assert_eq!(place.read("new.toml"), BASELINE);
+    assert_eq!(place.files().len(), files.len() + 1, "nothing but the page is left");
+    place.run(&["regress", "b.toml", "--against", "no-such"]).refused(&["--against", "no-such"]);
+    place.run(&["regress", "b.toml", "--against", "/bin/sh"]).refused(&["--against", "no orrery"]);
+    place.run(&["regress", "b.toml", "--against", &other, "--bless"]).refused(&["--bless"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn another_version_that_finds_other_values_or_fails_is_told() {
+    let place = blessed();
+    let other = super::process::program().display();
+    let script = |change: &str| {
+        format!("#!/bin/sh\n\"{other}\" \"$@\" || exit\n[ \"$1\" = --version ] || {change}\n")
+    };
+    for (name, change) in [
+        ("less", "sed -i s/finish_rate,0/finish_rate,-0/ \"$2\""),
+        ("bad", "{ echo broken >&2; exit 2; }"),
+    ] {
+        place.write(name, script(change));
+        let mut rights = std::fs::metadata(place.path(name)).expect("a file").permissions();
+        std::os::unix::fs::PermissionsExt::set_mode(&mut rights, 0o755);
+        std::fs::set_permissions(place.path(name), rights).expect("a file");
+    }
+    let said = place.run(&["regress", "b.toml", "--against", "less"]).failed_a_check();
+    assert!(said.contains("finish_rate: -0.") && said.contains(", better)"), "{said}");
+    place.run(&["regress", "b.toml", "--against", "bad"]).refused(&["broken", "b.toml"]);
 }

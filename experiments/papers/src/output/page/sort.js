@@ -6,6 +6,7 @@ for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0];
   if (body.rows.length < 2) continue;
   heads.forEach((head, column) => {
+    if (head.textContent === "") return;
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);
