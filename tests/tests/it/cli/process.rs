@@ -185,6 +185,16 @@ impl Ran {
         self.stderr
     }
 
+    /// Its result has left, and what comes after it was refused: exit code 2, and a message that says all
+    /// of these.
+    #[track_caller]
+    pub fn refused_after_its_result(mut self, says: &[&str]) {
+        self.ended_with(2);
+        assert_ne!(self.stdout, "", "orrery {}: no result", self.args);
+        self.stdout.clear();
+        self.said(says);
+    }
+
     /// It was refused: exit code 2, no result, no panic, and a message that says all of these.
     #[track_caller]
     pub fn refused(self, says: &[&str]) {
