@@ -18,7 +18,10 @@ const PARTS: [&str; 3] = ["0", "20", "40"];
 pub(super) fn rows(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
     let (picture, _) = picture(e);
     let mut metrics = picture.metrics.clone();
-    metrics.push(picture.x.clone());
+    // Pools have a measured rank to stand along; elsewhere x is an axis or a policy's parameter.
+    if matches!(e.kind(), Kind::Pool | Kind::Bounds) {
+        metrics.push(picture.x.clone());
+    }
     if !e.system.iter().any(|s| s.name == picture.star) {
         metrics.push(picture.star.clone());
     }
