@@ -171,9 +171,10 @@ const OURS: [&[u8]; 14] = [
 /// # Errors
 /// When it is a file of the user's.
 pub fn check_place(option: &str, path: &Path) -> Result<(), SpecError> {
-    // Whether there is room is known at the end only; whether there is a folder, now.
-    if std::fs::metadata(path).is_err() {
-        return Unfinished::temporary(path).map(drop).map_err(|e| unwritable(option, path, &e));
+    // Folders are made where they can be.
+    let nearest = path.ancestors().skip(1).find(|p| p.exists());
+    if nearest.is_some_and(|p| !p.is_dir()) {
+        return Err(unwritable(option, path, &io::ErrorKind::NotADirectory.into()));
     }
     let is_file = std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() > 0);
     if !is_file || FORCE.load(Ordering::Relaxed) {
