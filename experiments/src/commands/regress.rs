@@ -16,7 +16,7 @@ use against::Other;
 use orrery_papers::output::Answer;
 use orrery_papers::output::page as page_file;
 use orrery_papers::output::tell;
-use orrery_papers::output::whole_file::write_atomically;
+use orrery_papers::output::whole_file::{check_place, write_atomically};
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
 use std::path::{Path, PathBuf};
@@ -78,6 +78,9 @@ fn tolerance(text: &str) -> Result<f64, String> {
 /// compared first, and the reports written.
 pub fn command(args: &Regress) -> Result<Answer, SpecError> {
     args.html.as_deref().map_or(Ok(()), page_file::check)?;
+    for (option, path) in [("--junit", &args.junit), ("--markdown", &args.markdown)] {
+        path.as_deref().map_or(Ok(()), |path| check_place(option, path))?;
+    }
     let other = args.against.as_deref().map(Other::new).transpose()?;
     let mut outcomes = Vec::new();
     let mut broken = None;

@@ -65,7 +65,7 @@ pub struct Reproduce {
 pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
     let e = registry::find(&args.id)?;
     check(&e, args)?;
-    let until_ci = reproduce::until(&e, args.until, args.seeds)?;
+    let until_ci = args.until.pair(args.seeds.unwrap_or(e.seeds))?;
     args.output.check()?;
     args.plot.as_deref().map_or(Ok(()), |path| check_place("--plot", path))?;
     let asked =

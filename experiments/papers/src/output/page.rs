@@ -12,7 +12,7 @@ mod tests;
 pub use rerun::{command_line, provenance};
 pub use rows::{cells, intervals, reading, values};
 
-use super::whole_file::{check_folder, unwritable, write_atomically};
+use super::whole_file::{check_folder, check_place, unwritable, write_atomically};
 use orrery_scenario::SpecError;
 use std::path::Path;
 
@@ -193,18 +193,6 @@ impl Page {
     }
 }
 
-/// A figure that is drawn into a file, as `--plot` does; nothing where it cannot be drawn.
-pub fn drawn(
-    draw: impl FnOnce(&Path) -> Result<(), SpecError>,
-    caption: impl Into<String>,
-) -> Option<Part> {
-    let folder = tempfile::tempdir().ok()?;
-    let path = folder.path().join("figure.svg");
-    draw(&path).ok()?;
-    let svg = std::fs::read_to_string(&path).ok()?;
-    Some(Part::Figure(svg, caption.into()))
-}
-
 /// Several results on one page, with a list of them at the top.
 pub fn several(title: &str, pages: &[Page]) -> String {
     html::document(title, pages)
@@ -220,6 +208,7 @@ pub fn check(path: &Path) -> Result<(), SpecError> {
         let (allowed, remedy) = ("a name that ends in .html", "change the file's ending");
         return Err(SpecError::value("--html", path.display(), allowed, remedy));
     }
+    check_place("--html", path)?;
     if path.is_dir() {
         let error = std::io::Error::from(std::io::ErrorKind::IsADirectory);
         return Err(unwritable("--html", path, &error));

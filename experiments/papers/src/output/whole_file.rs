@@ -159,7 +159,7 @@ const OURS: [&[u8]; 14] = [
     b"PAR1",
     b"{\"displayTimeUnit\"",
     b"<?xml",
-    b"<!doctype html>",
+    b"<!DOCTYPE html>",
     b"# orrery",
     b"# Capacity plan",
     b"| baseline | outcome |",

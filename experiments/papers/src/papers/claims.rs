@@ -169,6 +169,8 @@ fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(String, f64)>, usize) {
         Some(r.value? / by)
     };
     let (mut out, mut unanswered) = (Vec::new(), 0);
+    let over = with_never(&claim.over, &claim.over_at);
+    let named = format!("{};pool=", claim.over_at);
     for a in &with_never(&claim.of, &claim.at) {
         let Some(above) = value(a) else {
             unanswered += usize::from(a.value.is_none());
@@ -178,12 +180,11 @@ fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(String, f64)>, usize) {
             out.push((a.clone(), above));
             continue;
         }
-        let mut below = with_never(&claim.over, &claim.over_at);
-        below.retain(|b| agree(b, a, &format!("{};pool=", claim.over_at)));
+        let mut below: Vec<&Row> = over.iter().filter(|b| agree(b, a, &named)).collect();
         if below.len() > 1 && !claim.over_at.contains("pool=") {
             below.retain(|b| b.axis("pool") == a.axis("pool"));
         }
-        let by = below.first().and_then(&value).filter(|b| *b != 0.0);
+        let by = below.first().and_then(|b| value(b)).filter(|b| *b != 0.0);
         out.extend(by.map(|by| (a.clone(), above / by)));
     }
     (labelled(&out), unanswered)

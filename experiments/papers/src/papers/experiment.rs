@@ -4,6 +4,11 @@
 //! measured, the paper's numbers and sentences beside it, and what was assumed. The comments on the
 //! fields are what readers see in `docs/experiments.md` and in the JSON Schema.
 
+mod check;
+mod figure;
+
+pub use figure::{FigureFile, FigureKind, FigureScale};
+
 use super::claims::Claim;
 use super::numbers::{Number, NumbersFile};
 use crate::cells::applications::Applications;
@@ -13,10 +18,9 @@ use crate::cells::known::known;
 use crate::cells::partition::PartitionFile;
 use crate::cells::pool::Searching;
 use orrery_results::Row;
-use orrery_scenario::limits::{SEEDS_MAX, count};
+use orrery_scenario::SpecError;
 use orrery_scenario::reference::{Reference, Table};
 use orrery_scenario::scenario::place::Source;
-use orrery_scenario::{PolicySpec, SpecError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -184,101 +188,6 @@ pub struct PoolOptions {
     pub bounds: bool,
 }
 
-/// `[figure]`.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct FigureFile {
-    /// How values are drawn.
-    #[schemars(extend("x-default" = "`curves` where there is an axis of numbers, else `bars`"))]
-    pub kind: Option<FigureKind>,
-    /// The metric along y; of `shares`, with `metrics`.
-    #[schemars(extend("x-default" = "the first that is shown"))]
-    pub metric: Option<String>,
-    /// Several metrics, a panel for each; of `shares`, quantiles such as `latency_p99_ns`.
-    #[schemars(extend("x-default" = "none"))]
-    pub metrics: Vec<String>,
-    /// Along x: an axis, `case`, `system`, `metric`, another metric of the same cells, or a parameter of
-    /// the policies.
-    #[schemars(extend("x-default" = "the only axis with several numbers; of bars, the first axis"))]
-    pub x: Option<String>,
-    /// Of `heat`, the axis along y.
-    pub y: Option<String>,
-    /// The axis whose values are curves or bars.
-    #[schemars(extend("x-default" = "the systems"))]
-    pub series: Option<String>,
-    /// The axes that make panels; `system` and `case` may be among them. Values of `heat` that share a
-    /// place are shown as their median.
-    #[schemars(extend("x-default" = "all axes that differ"))]
-    pub panels: Option<Vec<String>>,
-    /// Only systems of these presets; the paper's numbers stand beside them.
-    #[schemars(extend("x-default" = "`calibrated` where there are any, else all"))]
-    pub presets: Vec<Preset>,
-    /// Only these systems.
-    #[schemars(extend("x-default" = "all"))]
-    pub systems: Vec<String>,
-    /// Systems that are drawn as a line across the panel.
-    #[schemars(extend("x-default" = "none"))]
-    pub lines: Vec<String>,
-    /// Values that are drawn as a line across the panel: `{ "NAME" = VALUE }`.
-    #[schemars(extend("x-default" = "none"))]
-    pub levels: BTreeMap<String, f64>,
-    /// Values are divided by those of this system at the same place; `""` for none.
-    #[schemars(extend("x-default" = "that of the experiment"))]
-    pub relative_to: Option<String>,
-    /// Only these systems, each divided by another: `{ SYSTEM = "OTHER" }`.
-    #[schemars(extend("x-default" = "none"))]
-    pub ratios: BTreeMap<String, String>,
-    /// Two metrics that are the ends of intervals: `["LOW", "HIGH"]`.
-    #[schemars(extend("x-default" = "95 % confidence intervals"))]
-    pub interval: Option<[String; 2]>,
-    /// The points that get a star: a system, or a metric that is 1 there.
-    pub star: Option<String>,
-    /// In place of the name of the x axis.
-    pub x_label: Option<String>,
-    /// In place of the name of the y axis.
-    pub y_label: Option<String>,
-    /// Spacing along x.
-    #[schemars(extend("x-default" = "by the values"))]
-    pub x_scale: Option<FigureScale>,
-    /// Spacing along y, or of the colours of `heat`.
-    #[schemars(extend("x-default" = "by the values"))]
-    pub y_scale: Option<FigureScale>,
-    /// The ends of the y axis, or of the colours of `heat`.
-    #[schemars(extend("x-default" = "by the values"))]
-    pub y_range: Option<[f64; 2]>,
-    /// Each panel has a y axis of its own.
-    pub own_y: bool,
-    /// Panels beside each other.
-    #[schemars(extend("x-default" = "by their number"))]
-    pub columns: Option<usize>,
-}
-
-/// How the values of a figure are drawn.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum FigureKind {
-    /// Lines with markers over numbers.
-    Curves,
-    /// Bars over categories; dots where y is logarithmic.
-    Bars,
-    /// A grid of two axes with colours.
-    Heat,
-    /// Cumulative shares from quantiles.
-    Shares,
-}
-
-/// The spacing of a figure's axis.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum FigureScale {
-    /// Equal differences are equally far apart.
-    Linear,
-    /// Equal ratios are equally far apart.
-    Log,
-    /// The values are equally far apart.
-    Even,
-}
-
 fn point_axis() -> String {
     "point".to_string()
 }
@@ -440,121 +349,5 @@ impl Experiment {
         };
         self.paper.iter_mut().for_each(|p| fill(&mut p.metric));
         self.claim.iter_mut().for_each(|c| fill(&mut c.metric));
-    }
-
-    /// Whether its values make sense; what is run is checked by its runner.
-    pub(super) fn check(&self) -> Result<(), SpecError> {
-        let none =
-            |key: &str, remedy: &str| Err(SpecError::value(key, "nothing", "at least one", remedy));
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_+.".contains(c);
-        if !self.id.chars().all(plain) || self.id.starts_with('.') || self.id.is_empty() {
-            let allowed = "letters, digits, `-`, `_`, `+` and `.`: it names files";
-            return Err(SpecError::value("id", &self.id, allowed, "choose another id"));
-        }
-        if self.show.is_empty() {
-            return none("show", "name a metric of the rows, such as `finish_rate`");
-        }
-        count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
-        self.check_kind()?;
-        for (i, axis) in self.axis.iter().enumerate() {
-            if axis.values.is_empty() {
-                return none(&format!("axis[{i}].values"), "add one");
-            }
-        }
-        grid::check(&self.point, &self.axis)?;
-        if self.system.is_empty() && self.kind() != Kind::Bounds {
-            return none("system", "add a `[[system]]` with `name` and `policy`");
-        }
-        self.check_names()
-    }
-
-    /// One thing is run, and no key is of another kind.
-    fn check_kind(&self) -> Result<(), SpecError> {
-        let kinds = [
-            ("scenario", self.scenario.is_some()),
-            ("applications", self.applications.is_some()),
-            ("pool", self.pool.is_some()),
-            ("partition", self.partition.is_some()),
-        ];
-        let given: Vec<&str> = kinds.iter().filter(|k| k.1).map(|k| k.0).collect();
-        let [one] = given[..] else {
-            let (found, key) = match given.as_slice() {
-                [] => ("nothing to run".to_string(), "scenario"),
-                [_, second, ..] => (format!("`{}`", given.join("`, `")), *second),
-                [one] => (String::new(), *one),
-            };
-            let allowed = "one of `scenario`, `applications`, `pool`, `partition`";
-            return Err(SpecError::value(key, found, allowed, "say one thing that is run"));
-        };
-        let foreign = |key: String, of: &str| {
-            let allowed = format!("only with `{of}`; here is `{one}`");
-            Err(SpecError::value(key, "a key of another kind", allowed, "remove it"))
-        };
-        if one != "scenario" && self.goodput.is_some() {
-            return foreign("goodput".into(), "scenario");
-        }
-        if one != "scenario" && self.parts_of_time.is_some() {
-            return foreign("parts_of_time".into(), "scenario");
-        }
-        if one != "applications" && !self.mean_over.is_empty() {
-            return foreign("mean_over".into(), "applications");
-        }
-        for (i, s) in self.system.iter().enumerate() {
-            let key = |part: &str| format!("system[{i}].{part}");
-            if ["scenario", "applications"].contains(&one) {
-                PolicySpec::parse(&s.policy).map_err(|e| e.at(key("policy")))?;
-            }
-            if one != "applications" && s.host_ms_per_request != 0.0 {
-                return foreign(key("host_ms_per_request"), "applications");
-            }
-            if one != "applications" && !s.c1_of.is_empty() {
-                return foreign(key("c1_of"), "applications");
-            }
-            if one != "pool" && s.pool.is_some() {
-                return foreign(key("pool"), "pool");
-            }
-            if one != "pool" && s.search.is_some() {
-                return foreign(key("search"), "pool");
-            }
-        }
-        Ok(())
-    }
-
-    /// Names that refer to systems do, and each system is named once with a preset.
-    fn check_names(&self) -> Result<(), SpecError> {
-        let mut names: Vec<&str> = Vec::new();
-        for (i, s) in self.system.iter().enumerate() {
-            let same = |o: &&System| o.name == s.name && o.preset == s.preset && o.at == s.at;
-            if self.system[..i].iter().any(|o| same(&o)) {
-                let (key, found) = (format!("system[{i}].name"), format!("`{}` twice", s.name));
-                let remedy = "give each system a name or a preset of its own";
-                return Err(SpecError::value(key, found, "each name once", remedy));
-            }
-            names.push(&s.name);
-        }
-        let of = |key: String, name: &str| {
-            let name = name.split('/').next().unwrap_or_default();
-            if name.is_empty() { Ok(()) } else { known(&key, name, &names) }
-        };
-        if self.kind() == Kind::Bounds {
-            return Ok(());
-        }
-        for (i, p) in self.paper.iter().enumerate() {
-            of(format!("paper[{i}].system"), &p.system)?;
-        }
-        for (i, c) in self.claim.iter().enumerate() {
-            let key = |part: &str| format!("claim[{i}].{part}");
-            of(key("of"), &c.of)?;
-            of(key("over"), &c.over)?;
-            of(key("relative_to"), &c.relative_to)?;
-            c.check().map_err(|e| e.at(key("at_least")))?;
-        }
-        for (i, s) in self.system.iter().enumerate() {
-            if let Some(search) = &s.search {
-                of(format!("system[{i}].search.until"), &search.until)?;
-            }
-        }
-        of("relative_to".into(), &self.relative_to)?;
-        of("compare_to".into(), self.compare_to.as_deref().unwrap_or_default())
     }
 }

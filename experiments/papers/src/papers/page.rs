@@ -7,7 +7,6 @@ use super::groups::{self, Group};
 use super::numbers::axes;
 use super::{describe, figure, report};
 use crate::cells::run_report::notes_of;
-use crate::output::figure::Size;
 use crate::output::page::{self, Field, Page, Part, Table, Tone};
 use orrery_results::{Row, UNITLESS, unit};
 
@@ -21,7 +20,8 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Page {
     ask(&mut page, e);
     let checked: Vec<Checked> = e.claim.iter().map(|c| claims::check(c, rows)).collect();
     verdict(&mut page, e, &checked, rows);
-    page.section("Figure", page::drawn(|path| figure::draw(e, rows, Size::default(), path), ""));
+    let drawn = figure::of(e, rows).ok().map(|f| Part::Figure(f.to_svg(), String::new()));
+    page.section("Figure", drawn);
     page.section("The paper's sentences", claim_table(e, &checked).part());
     page.section("Against the paper's numbers", scores(e, rows).part());
     page.section("Results", results(e, rows));

@@ -12,6 +12,7 @@ use crate::cells::replication::{DEVICES, PEAK};
 use crate::cells::rows::seeds_of;
 use crate::output::tables;
 use orrery_results::{Row, UNITLESS, unit};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The experiment as text.
@@ -88,10 +89,12 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
     };
     let mut places: Vec<&Row> = Vec::new();
     let mut names: Vec<&str> = Vec::new();
+    let mut seen = BTreeSet::new();
     for row in rows.iter().filter(|r| r.scope == "all" && r.versus.is_empty()) {
-        if !places.iter().any(|p| (&p.case, &p.axes) == (&row.case, &row.axes)) {
-            places.push(row);
+        if !seen.insert((&row.case, &row.axes)) {
+            continue;
         }
+        places.push(row);
         for (name, _) in axes(row) {
             if !names.contains(&name) {
                 names.push(name);

@@ -16,7 +16,6 @@ use super::{claims, derived, figure, groups, numbers, page, registry, report};
 use crate::cells::kept::Kept;
 use crate::cells::parts::{Ran, run_parts};
 use crate::cells::rows::{difference, rows};
-use crate::cells::seeds::Until;
 use crate::cells::shard::Shard;
 use crate::output::{Forms, say};
 use orrery_results::{Row, to_json};
@@ -94,18 +93,6 @@ pub fn check_option(e: &Experiment, option: Choice, value: &str) -> Result<(), S
         }
         None => Ok(()),
     }
-}
-
-/// `--until-ci` and `--max-seeds` for an experiment.
-///
-/// # Errors
-/// As [`Until::pair`].
-pub fn until(
-    e: &Experiment,
-    until: Until,
-    seeds: Option<u32>,
-) -> Result<Option<(f64, u32)>, SpecError> {
-    until.pair(seeds.unwrap_or(e.seeds))
 }
 
 /// The experiment with what is asked of it.

@@ -4,16 +4,24 @@ use super::answer::Point;
 use super::rows::pool;
 use super::{Pools, Solved};
 use orrery_papers::output::figure::{save, unsuitable};
-use orrery_plots::{Choice, metric_by_axis};
+use orrery_plots::{Choice, Figure, metric_by_axis};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use std::path::Path;
 
-/// Draws the frontier: a curve for each type of a homogeneous plan, or for each model.
+/// Draws the frontier into a file.
 ///
 /// # Errors
 /// When there is nothing to draw or the file cannot be written.
 pub fn draw(solved: &Solved, path: &Path) -> Result<(), SpecError> {
+    save(&of(solved)?, path)
+}
+
+/// The frontier: a curve for each type of a homogeneous plan, or for each model.
+///
+/// # Errors
+/// When there is nothing to draw.
+pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
     let p = &solved.problem;
     let one_kind = p.plan.pools == Pools::Homogeneous;
     let mut rows = Vec::new();
@@ -47,5 +55,5 @@ pub fn draw(solved: &Solved, path: &Path) -> Result<(), SpecError> {
         answer.frontier.iter().for_each(|point| add(point, "frontier (one seed)", None));
     }
     let figure = metric_by_axis(&rows, "cost_usd_per_hour", "throughput_per_s", &Choice::default());
-    save(&figure.map_err(|e| unsuitable(p.plan.name(), &e))?, path)
+    figure.map_err(|e| unsuitable(p.plan.name(), &e))
 }

@@ -4,7 +4,7 @@ use super::answer::money;
 use super::markdown::{alternative_rows, answer_rows};
 use super::report::{confidence, doubts, headroom, question, search, what_if_rows};
 use super::{Solved, figure};
-use orrery_papers::output::page::{Field, Page, Part, Table, Tone, drawn, values};
+use orrery_papers::output::page::{Field, Page, Part, Table, Tone, values};
 use orrery_planner::Price;
 use orrery_results::Row;
 
@@ -21,7 +21,8 @@ pub fn page(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Page {
     page.ask("what if", asked.join("\n"));
     verdict(&mut page, first);
     let caption = "Cost against throughput. Points to the left and above are better.";
-    page.section("Figure", drawn(|path| figure::draw(first, path), caption));
+    let drawn = figure::of(first).ok().map(|f| Part::Figure(f.to_svg(), caption.to_string()));
+    page.section("Figure", drawn);
     let (head, lines) = answer_rows(first);
     page.section("The answer", table(&head, lines).part());
     let mut breaks = Vec::new();

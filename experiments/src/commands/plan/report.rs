@@ -4,6 +4,7 @@ use super::Solved;
 use super::answer::{Answer, Choice, money, percent, significant};
 use super::file::Pools;
 use super::problem::Problem;
+use orrery_papers::output::tables::Text;
 use std::fmt::Write;
 
 /// What was asked, in a sentence.
@@ -295,34 +296,20 @@ fn what_if_table(first: &Solved, what_ifs: &[Solved]) -> String {
 /// Columns as wide as what stands in them; words to the left, numbers to the right.
 pub fn columns(head: &[&str], rows: &[Vec<String>]) -> String {
     let cell = |row: &Vec<String>, i: usize| row.get(i).cloned().unwrap_or_default();
-    let width = |i: usize| {
-        let all = rows.iter().map(|r| cell(r, i).chars().count());
-        all.chain([head[i].chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
     let number = |text: &str| {
         let first = text.chars().next();
         first.is_some_and(|c| c.is_ascii_digit() || c == '+' || c == '-')
             && !text.contains(['+', ':'])
             || text.starts_with('+')
     };
-    let is_number = |i: usize| {
-        i > 0
+    let is_number = |i: &usize| {
+        *i > 0
+            && head[*i] != "pool"
             && !rows.is_empty()
-            && rows.iter().all(|r| cell(r, i).is_empty() || number(&cell(r, i)))
+            && rows.iter().all(|r| cell(r, *i).is_empty() || number(&cell(r, *i)))
     };
-    let line = |row: &Vec<String>| {
-        let cells = (0..head.len()).map(|i| {
-            let (text, width) = (cell(row, i), widths[i]);
-            if is_number(i) && head[i] != "pool" {
-                format!("{text:>width$}")
-            } else {
-                format!("{text:width$}")
-            }
-        });
-        let joined: Vec<String> = cells.collect();
-        format!("{}\n", joined.join("  ").trim_end())
-    };
-    let head: Vec<String> = head.iter().map(|h| h.to_string()).collect();
-    std::iter::once(&head).chain(rows).map(line).collect()
+    let words: Vec<&str> = (0..head.len()).filter(|i| !is_number(i)).map(|i| head[i]).collect();
+    let mut table = Text::new(head);
+    rows.iter().for_each(|row| table.line(row.clone()));
+    table.left(&words).text()
 }

@@ -111,11 +111,15 @@ fn a_file_of_the_user_s_is_overwritten_with_force_only() {
     place.run(&[&log[..], &["a.log"]].concat()).ok();
     place.run(&[&log[..], &["a.log"]].concat()).ok();
     place.write("notes.txt", "mine");
+    place.write("notes.html", "mine");
     for args in [
         &["run", "a.toml", "--policy", "fifo", "--log", "notes.txt"][..],
         &["run", "a.toml", "--policy", "fifo", "--log", "a.toml"],
         &["timeline", "a.log", "--out", "notes.txt"],
         &["reproduce", "orloj-table-3", "--plot", "notes.svg"],
+        &["reproduce", "orloj-table-3", "--html", "notes.html"],
+        &["regress", "a.toml", "--junit", "notes.txt"],
+        &["regress", "a.toml", "--markdown", "notes.txt"],
     ] {
         place.write("notes.svg", "mine");
         place.run(args).refused(&["a file that orrery did not write", "--force"]);

@@ -1,0 +1,125 @@
+//! Whether an experiment's values make sense. What is run is checked by its runner.
+
+use super::{Experiment, Kind, System};
+use crate::cells::grid;
+use crate::cells::known::known;
+use orrery_scenario::limits::{SEEDS_MAX, count};
+use orrery_scenario::{PolicySpec, SpecError};
+
+impl Experiment {
+    /// Whether its values make sense; what is run is checked by its runner.
+    pub(in crate::papers) fn check(&self) -> Result<(), SpecError> {
+        let none =
+            |key: &str, remedy: &str| Err(SpecError::value(key, "nothing", "at least one", remedy));
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_+.".contains(c);
+        if !self.id.chars().all(plain) || self.id.starts_with('.') || self.id.is_empty() {
+            let allowed = "letters, digits, `-`, `_`, `+` and `.`: it names files";
+            return Err(SpecError::value("id", &self.id, allowed, "choose another id"));
+        }
+        if self.show.is_empty() {
+            return none("show", "name a metric of the rows, such as `finish_rate`");
+        }
+        count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
+        self.check_kind()?;
+        for (i, axis) in self.axis.iter().enumerate() {
+            if axis.values.is_empty() {
+                return none(&format!("axis[{i}].values"), "add one");
+            }
+        }
+        grid::check(&self.point, &self.axis)?;
+        if self.system.is_empty() && self.kind() != Kind::Bounds {
+            return none("system", "add a `[[system]]` with `name` and `policy`");
+        }
+        self.check_names()
+    }
+
+    /// One thing is run, and no key is of another kind.
+    fn check_kind(&self) -> Result<(), SpecError> {
+        let kinds = [
+            ("scenario", self.scenario.is_some()),
+            ("applications", self.applications.is_some()),
+            ("pool", self.pool.is_some()),
+            ("partition", self.partition.is_some()),
+        ];
+        let given: Vec<&str> = kinds.iter().filter(|k| k.1).map(|k| k.0).collect();
+        let [one] = given[..] else {
+            let (found, key) = match given.as_slice() {
+                [] => ("nothing to run".to_string(), "scenario"),
+                [_, second, ..] => (format!("`{}`", given.join("`, `")), *second),
+                [one] => (String::new(), *one),
+            };
+            let allowed = "one of `scenario`, `applications`, `pool`, `partition`";
+            return Err(SpecError::value(key, found, allowed, "say one thing that is run"));
+        };
+        let foreign = |key: String, of: &str| {
+            let allowed = format!("only with `{of}`; here is `{one}`");
+            Err(SpecError::value(key, "a key of another kind", allowed, "remove it"))
+        };
+        if one != "scenario" && self.goodput.is_some() {
+            return foreign("goodput".into(), "scenario");
+        }
+        if one != "scenario" && self.parts_of_time.is_some() {
+            return foreign("parts_of_time".into(), "scenario");
+        }
+        if one != "applications" && !self.mean_over.is_empty() {
+            return foreign("mean_over".into(), "applications");
+        }
+        for (i, s) in self.system.iter().enumerate() {
+            let key = |part: &str| format!("system[{i}].{part}");
+            if ["scenario", "applications"].contains(&one) {
+                PolicySpec::parse(&s.policy).map_err(|e| e.at(key("policy")))?;
+            }
+            if one != "applications" && s.host_ms_per_request != 0.0 {
+                return foreign(key("host_ms_per_request"), "applications");
+            }
+            if one != "applications" && !s.c1_of.is_empty() {
+                return foreign(key("c1_of"), "applications");
+            }
+            if one != "pool" && s.pool.is_some() {
+                return foreign(key("pool"), "pool");
+            }
+            if one != "pool" && s.search.is_some() {
+                return foreign(key("search"), "pool");
+            }
+        }
+        Ok(())
+    }
+
+    /// Names that refer to systems do, and each system is named once with a preset.
+    fn check_names(&self) -> Result<(), SpecError> {
+        let mut names: Vec<&str> = Vec::new();
+        for (i, s) in self.system.iter().enumerate() {
+            let same = |o: &&System| o.name == s.name && o.preset == s.preset && o.at == s.at;
+            if self.system[..i].iter().any(|o| same(&o)) {
+                let (key, found) = (format!("system[{i}].name"), format!("`{}` twice", s.name));
+                let remedy = "give each system a name or a preset of its own";
+                return Err(SpecError::value(key, found, "each name once", remedy));
+            }
+            names.push(&s.name);
+        }
+        let of = |key: String, name: &str| {
+            let name = name.split('/').next().unwrap_or_default();
+            if name.is_empty() { Ok(()) } else { known(&key, name, &names) }
+        };
+        if self.kind() == Kind::Bounds {
+            return Ok(());
+        }
+        for (i, p) in self.paper.iter().enumerate() {
+            of(format!("paper[{i}].system"), &p.system)?;
+        }
+        for (i, c) in self.claim.iter().enumerate() {
+            let key = |part: &str| format!("claim[{i}].{part}");
+            of(key("of"), &c.of)?;
+            of(key("over"), &c.over)?;
+            of(key("relative_to"), &c.relative_to)?;
+            c.check().map_err(|e| e.at(key("at_least")))?;
+        }
+        for (i, s) in self.system.iter().enumerate() {
+            if let Some(search) = &s.search {
+                of(format!("system[{i}].search.until"), &search.until)?;
+            }
+        }
+        of("relative_to".into(), &self.relative_to)?;
+        of("compare_to".into(), self.compare_to.as_deref().unwrap_or_default())
+    }
+}
