@@ -3,10 +3,13 @@
 use crate::profile::Grid;
 use crate::{Catalogue, PlannerError, Profile, Sizes};
 use orrery_sim::time::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Which queries an auxiliary type is said to serve.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Region {
     /// Sizes up to and including the first whose median latency misses the target: how the profile
     /// that was released with the paper had been measured.

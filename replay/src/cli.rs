@@ -9,10 +9,12 @@ mod run;
 mod validate;
 
 use crate::error::{Error, read_toml};
-use crate::profile::Clocks;
+use crate::profile::{Clocks, ProfileFile};
 use crate::target::{Choice, DeviceConfig, Target, look};
+use crate::validate::CampaignFile;
 use clap::{Args, Parser, Subcommand};
 use orrery_scenario::kind;
+use orrery_scenario::reference::schema;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -49,6 +51,21 @@ enum Command {
     Compare(compare::Compare),
     /// Run a campaign: many points, each simulated and replayed.
     Validate(validate::Validate),
+    /// Print the JSON Schema of a kind of file, for editors.
+    Schema {
+        /// The kind of file.
+        kind: Kind,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// What `profile` writes and scenarios name.
+    Profile,
+    /// What `validate` takes.
+    Campaign,
+    /// What `--device-config` takes.
+    Device,
 }
 
 /// Which device, and what it runs.
@@ -140,6 +157,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => args.answer(&say),
         Command::Compare(args) => args.answer(&say),
         Command::Validate(args) => args.answer(&say),
+        Command::Schema { kind } => Ok(Answer::of(schema_of(*kind))),
     };
     match answer {
         Ok(Answer { text, passed }) => {
@@ -158,6 +176,15 @@ pub fn main() -> ExitCode {
 fn fail(why: &str) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "error: {why}");
     ExitCode::from(2)
+}
+
+fn schema_of(kind: Kind) -> String {
+    let schema = match kind {
+        Kind::Profile => schema::<ProfileFile>(),
+        Kind::Campaign => schema::<CampaignFile>(),
+        Kind::Device => schema::<DeviceConfig>(),
+    };
+    format!("{:#}\n", schema.as_value())
 }
 
 fn devices() -> String {

@@ -12,6 +12,7 @@ pub use crate::error::DeviceError;
 pub use orrery_sim::core::BeginWork as Work;
 use orrery_sim::request::{ActionId, DeviceId};
 use orrery_sim::time::{Span, Time};
+use schemars::JsonSchema;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub mod cuda;
@@ -92,7 +93,9 @@ pub trait Worker: Send {
 }
 
 /// What a device is, for the record.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema,
+)]
 pub struct Description {
     /// As in `--device`: `emulated`, `cuda:0`.
     pub device: String,

@@ -1,10 +1,11 @@
 //! The machine that a replay runs on, and the date, for the record.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A machine.
-#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, JsonSchema)]
 pub struct Host {
     /// The processor's name.
     pub cpu: String,

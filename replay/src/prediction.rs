@@ -8,10 +8,13 @@ use orrery_sim::driver::World;
 use orrery_sim::latency::Latency;
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::time::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What becomes of the measured launch and result overheads in the simulation.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, clap::ValueEnum, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum OverheadAs {
     /// The device is busy for so much longer: an executor runs one action at a time and gets the

@@ -25,10 +25,11 @@ use crate::host::Host;
 use fit::{Form, Point};
 use orrery_scenario::{Scenario, Setup};
 use orrery_sim::time::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Clocks {
     /// Real time, divided by this scale.
@@ -48,7 +49,7 @@ impl Clocks {
 }
 
 /// How to profile.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
     /// Batch sizes to fit; the scenario's `profile.sizes` if left out.

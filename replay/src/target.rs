@@ -8,6 +8,7 @@ use crate::device::emulated::{Config, DEFAULT_NOISE};
 use crate::device::{Device, DeviceError};
 use crate::error::Error;
 use orrery_scenario::Scenario;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -50,7 +51,7 @@ impl FromStr for Target {
 }
 
 /// What devices run, by kind: a file of its own, or a part of a campaign.
-#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceConfig {
     /// For `emulated`.
@@ -58,6 +59,7 @@ pub struct DeviceConfig {
     pub emulated: Option<Config>,
     /// For `cuda:N`; read when such a device is opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<crate::device::cuda::CudaConfig>")]
     pub cuda: Option<toml::Table>,
 }
 

@@ -18,7 +18,7 @@ mod rows;
 mod store;
 mod verdict;
 
-pub use campaign::{Campaign, Grid, Targets};
+pub use campaign::{Campaign, CampaignFile, Grid, Targets};
 pub use capacity::{capacity_per_s, time_of_one};
 pub use outcome::{Band, PointResult, Repetition};
 pub use point::{Point, points};

@@ -10,11 +10,12 @@ use orrery_scenario::kind;
 use orrery_scenario::scenario::PROFILE_VERSION;
 use orrery_scenario::scenario::file::LatencyLaw;
 use orrery_sim::time::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// A profile.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 pub struct ProfileFile {
     /// The version of the format.
     pub orrery_profile: u32,
@@ -42,7 +43,7 @@ pub struct ProfileFile {
 }
 
 /// What an action costs besides its time on the device.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, JsonSchema)]
 pub struct Overhead {
     /// From the controller beginning it to the worker beginning it.
     pub launch: Delay,
@@ -58,7 +59,7 @@ impl Overhead {
 }
 
 /// A delay.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Delay {
     pub median_us: f64,
@@ -67,7 +68,7 @@ pub struct Delay {
 }
 
 /// A number of the device or the host.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[allow(missing_docs)]
 pub struct PrimitiveRow {
     pub name: String,
@@ -92,7 +93,7 @@ impl PrimitiveRow {
 }
 
 /// A model.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 pub struct ModelRow {
     /// Its name.
     pub name: String,
@@ -107,7 +108,7 @@ pub struct ModelRow {
 }
 
 /// Absolute errors, in percent of the measured median.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[allow(missing_docs)]
 pub struct Errors {
     pub median_percent: f64,
@@ -115,7 +116,7 @@ pub struct Errors {
 }
 
 /// A point.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 pub struct PointRow {
     /// Items.
     pub batch: u32,

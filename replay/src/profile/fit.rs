@@ -30,6 +30,7 @@ pub struct Point {
     Eq,
     serde::Deserialize,
     serde::Serialize,
+    schemars::JsonSchema,
     clap::ValueEnum,
 )]
 #[serde(rename_all = "snake_case")]

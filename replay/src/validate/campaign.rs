@@ -6,12 +6,13 @@ use crate::profile::{Clocks, Settings};
 use crate::target::{Choice, DeviceConfig, Target};
 use crate::threads::Placement;
 use orrery_scenario::{PolicySpec, Scenario, kind};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use toml::Value;
 
 /// The keys of a campaign.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CampaignFile {
     /// Its name in reports.
@@ -65,11 +66,12 @@ pub struct CampaignFile {
     pub emulated: Option<crate::device::emulated::Config>,
     /// What a GPU runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<crate::device::cuda::CudaConfig>")]
     pub cuda: Option<toml::Table>,
 }
 
 /// What a campaign is to reach, in percentage points of the finish rate.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Targets {
     /// The mean absolute difference over all points, at most.
@@ -85,7 +87,7 @@ impl Default for Targets {
 }
 
 /// `[[grid]]`: every combination of its lists.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {
     /// Policies.

@@ -20,10 +20,10 @@ use orrery_sim::audit::Auditor;
 use orrery_sim::driver::simulate;
 use orrery_sim::log::{DeviceTerms, MemoryLog, Names, Record, Terms};
 use orrery_sim::policy::fifo::Fifo;
-use orrery_sim::policy::{Actions, Event, Known, Policy};
+use orrery_sim::policy::{ALL, Actions, Event, Known, Policy};
 use orrery_sim::policy::{
     clipper, clkwrk, clockwork, drs, eager, fifo, kairos, nexus, nexus_cluster, oracle, orloj,
-    ribbon, shepherd, symphony, timeout,
+    shepherd, symphony, timeout,
 };
 use orrery_sim::request::{End, RequestId};
 use orrery_sim::rng::Stream;
@@ -37,15 +37,31 @@ pub struct Entry {
     /// What failures call it.
     pub name: &'static str,
     /// Makes it for a case.
-    pub make: fn(&Case) -> Box<dyn Policy>,
+    pub make: Box<dyn Fn(&Case) -> Box<dyn Policy>>,
 }
 
 fn entry(name: &'static str, make: fn(&Case) -> Box<dyn Policy>) -> Entry {
-    Entry { name, make }
+    Entry { name, make: Box::new(make) }
 }
 
-/// Every policy that is put to the test. To add one, add an entry.
+/// Every policy that is put to the test: those with parameters for cases of a few ticks, and each other
+/// policy of the registry as its bare name builds it.
 pub fn policies() -> Vec<Entry> {
+    let mut entries = tuned();
+    for policy in &ALL {
+        if entries.iter().all(|e| e.name != policy.about.name) {
+            let make = move |case: &Case| {
+                let bare = policy.parse(&[]).unwrap_or_else(|e| panic!("{e}"));
+                bare.build(&case.profiles(), case.seed)
+            };
+            entries.push(Entry { name: policy.about.name, make: Box::new(make) });
+        }
+    }
+    entries
+}
+
+/// A policy needs no entry here; it gets one where its defaults are too slow for cases of a few ticks.
+fn tuned() -> Vec<Entry> {
     vec![
         entry("chaotic", |case| Box::new(Chaotic::new(case))),
         entry("fifo", |case| {
@@ -148,7 +164,6 @@ pub fn policies() -> Vec<Entry> {
                 [kairos::Config::released(), kairos::Config::paper()][case.seed as usize % 2];
             Box::new(kairos::Kairos::new(config, &case.profiles()))
         }),
-        entry("ribbon", |case| Box::new(ribbon::Ribbon::new(&case.profiles()))),
         entry("drs", |case| {
             let config = drs::Config { threshold: 1 + case.seed as u32 % 2 };
             Box::new(drs::Drs::new(config, &case.profiles()))

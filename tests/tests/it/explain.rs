@@ -1,6 +1,6 @@
 //! Explanations of requests, and the policies' reasons behind them.
 
-use crate::determinism::{POLICIES, crowded, policy};
+use crate::determinism::{crowded, every_policy, policy};
 use crate::differential::{cases::Case, policies};
 use crate::timeline::BY_HAND;
 use orrery::commands::explain::{Failure, explain, worst};
@@ -102,10 +102,10 @@ fn the_worst_are_those_without_an_answer_and_then_the_latest() {
 #[test]
 fn reasons_change_nothing_else_and_every_policy_gives_some() {
     let setup = crowded(600);
-    for text in POLICIES {
+    for text in every_policy() {
         let log = |reasons: bool| {
             let log = LogWriter::new(Vec::new()).ask_for_reasons(reasons);
-            let run = setup.run_with(&policy(text), 1, log).unwrap_or_else(|e| panic!("{e}"));
+            let run = setup.run_with(&policy(&text), 1, log).unwrap_or_else(|e| panic!("{e}"));
             let bytes = run.observer.1.finish().expect("memory can be written");
             String::from_utf8(bytes).expect("text")
         };

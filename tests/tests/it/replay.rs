@@ -69,7 +69,7 @@ fn replayed(case: &Case, policy: Box<dyn Policy>, mutation: Option<Mutation>) ->
 
 fn first_difference(
     case: &Case,
-    make: fn(&Case) -> Box<dyn Policy>,
+    make: &dyn Fn(&Case) -> Box<dyn Policy>,
     m: Option<Mutation>,
 ) -> Option<String> {
     let ours = replayed(case, make(case), m).run.observer.records;
@@ -94,7 +94,7 @@ fn on_a_virtual_clock_the_replay_is_the_simulation() {
     for seed in 0..cases() {
         for policy in policies() {
             let case = case(seed);
-            if let Some(difference) = first_difference(&case, policy.make, None) {
+            if let Some(difference) = first_difference(&case, &policy.make, None) {
                 panic!("{} on case {seed}: {difference}", policy.name);
             }
         }
@@ -106,7 +106,7 @@ fn three_faults_in_the_driver_are_seen() {
     let faults = [Mutation::ResultsAfterArrivals, Mutation::LateWindows, Mutation::TimersStay];
     for fault in faults {
         let seen = (0..50).any(|seed| {
-            policies().iter().any(|p| first_difference(&case(seed), p.make, Some(fault)).is_some())
+            policies().iter().any(|p| first_difference(&case(seed), &p.make, Some(fault)).is_some())
         });
         assert!(seen, "{fault:?} changes nothing");
     }

@@ -5,6 +5,7 @@
 use super::pages::PAGE_BYTES;
 use crate::device::DeviceError;
 use orrery_sim::time::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -17,7 +18,7 @@ use std::path::PathBuf;
 /// pages = 7
 /// workload = { timed = { eq3 = { c0_us = 100.0, c1 = 0.3 } } }
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CudaConfig {
     /// Names the streams of the encoder's weights, inputs and lengths.
@@ -44,7 +45,7 @@ pub struct CudaConfig {
 }
 
 /// A model on the device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
     /// Its weights, in pages of 16 MiB: what a load copies.
@@ -55,7 +56,7 @@ pub struct ModelConfig {
 }
 
 /// What a batch computes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Workload {
     /// A kernel that runs for a given time (Orloj, §5.2: "the model is modified to allow us to
@@ -70,7 +71,7 @@ pub enum Workload {
 }
 
 /// How long a batch of `k` items, the longest of which takes `l` alone, is to take.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Curve {
     /// `c0 + c1 k l` (Orloj, Eq. 3 and 4).
@@ -112,7 +113,7 @@ impl Curve {
 }
 
 /// A transformer encoder: fp32, random weights, a feed-forward part of four times the width.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EncoderConfig {
     /// Layers.

@@ -7,12 +7,13 @@ use crate::device::{Job, Work};
 use crate::error::Error;
 use orrery_scenario::scenario::file::LatencyLaw;
 use orrery_sim::time::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::Arc;
 
 /// `[emulated]`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Seed of its noise: its own, so that repeated runs may meet other noise on the same requests.
@@ -35,7 +36,7 @@ fn yes() -> bool {
 }
 
 /// `[[emulated.model]]`: exactly one of `curve` and `samples`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
     /// The scenario's name of it, or `*`.
@@ -52,7 +53,7 @@ pub struct ModelConfig {
 }
 
 /// `samples`.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum SamplesConfig {
     /// Of a CSV file.

@@ -7,10 +7,11 @@ use crate::device::{Job, Work};
 use orrery_scenario::scenario::file::LatencyLaw;
 use orrery_sim::rng::Stream;
 use orrery_sim::time::Span;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Time on the device of a batch of `k` items, the longest of which takes `l` alone.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Curve {
     /// `alpha k + beta`.
@@ -93,7 +94,7 @@ impl Curve {
 }
 
 /// What makes one batch unlike another of the same size.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Noise {
     /// Deviation of the logarithm of a lognormal factor whose median is 1.

@@ -1,6 +1,7 @@
 //! The command line: exit codes, messages, files that are whole or absent.
 
 use super::campaign::campaigns;
+use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -195,4 +196,52 @@ fn a_stdout_that_is_closed_is_an_error() {
     let output = command.output().expect("a shell");
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).starts_with("error: stdout: it is closed"));
+}
+
+/// Panics where a file has a key that its schema does not know: an editor would mark it.
+fn known_keys(value: &toml::Value, schema: &Value, root: &Value, at: &str) {
+    let target = [&schema["$ref"], &schema["allOf"][0]["$ref"], &schema["anyOf"][0]["$ref"]];
+    if let Some(name) = target.iter().find_map(|t| t.as_str()) {
+        let name = name.trim_start_matches("#/definitions/");
+        return known_keys(value, &root["definitions"][name], root, at);
+    }
+    match value {
+        toml::Value::Array(items) => {
+            items.iter().for_each(|item| known_keys(item, &schema["items"], root, at));
+        }
+        toml::Value::Table(table) if schema["properties"].is_object() => {
+            for (key, value) in table {
+                let known = &schema["properties"][key];
+                assert!(!known.is_null(), "{at}: `{key}` is not in the schema");
+                known_keys(value, known, root, &format!("{at}.{key}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn schemas_know_every_key_of_the_shipped_files() {
+    let home = home();
+    let profiles = campaigns().join("../../docs/validation/emulated");
+    for (kind, folder, mark) in
+        [("campaign", campaigns(), "[[grid]]"), ("profile", profiles, "orrery_profile = ")]
+    {
+        let schema: Value =
+            serde_json::from_str(&done(home.path(), &["schema", kind])).expect("JSON");
+        let mut seen = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|e| e != "toml") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            if text.contains(mark) {
+                let file: toml::Value = toml::from_str(&text).expect("TOML");
+                known_keys(&file, &schema, &schema, &path.display().to_string());
+                seen += 1;
+            }
+        }
+        assert!(seen >= 3, "{kind}: only {seen} files were looked at");
+    }
 }

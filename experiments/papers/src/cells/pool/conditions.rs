@@ -1,5 +1,6 @@
 //! Under what a pool figure runs: budget, types, QoS, sizes, arrivals, and how long a run is.
 
+use orrery_planner::Region;
 use orrery_scenario::kairos::instance_types;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -70,16 +71,6 @@ pub enum From {
     Samples,
     /// The profile that was released; only for the default QoS and sizes.
     Released,
-}
-
-/// Which queries an auxiliary type is said to serve.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum Region {
-    /// Up to and including the first size that misses the target.
-    Released,
-    /// Those below it.
-    Paper,
 }
 
 impl Default for Conditions {

@@ -1,6 +1,6 @@
 //! A model under the conditions of a figure: its pools, their upper bounds, and what is simulated.
 
-use super::conditions::{Arrivals, Conditions, From, Region, Sizes};
+use super::conditions::{Arrivals, Conditions, From, Sizes};
 use crate::cells::known::known;
 use orrery_planner::{
     Catalogue, Ingredients, InstanceType, Latency, Pool, Price, Profile, Ranking, Space, released,
@@ -83,11 +83,7 @@ impl World {
                 let seen = (0..OBSERVED).map(|_| sizes.draw(&mut stream));
                 let seen =
                     orrery_planner::Sizes::observed(seen).map_err(|e| planner("sizes", &e))?;
-                let region = match c.region {
-                    Region::Released => orrery_planner::Region::Released,
-                    Region::Paper => orrery_planner::Region::Paper,
-                };
-                Ingredients::measured(&catalogue, &profiles, &seen, qos, region)
+                Ingredients::measured(&catalogue, &profiles, &seen, qos, c.region)
                     .map_err(|e| planner("conditions", &e))?
             }
         };
