@@ -71,6 +71,8 @@ pub(crate) enum Mark {
         left: bool,
         text: String,
     },
+    /// Words beside points, where they cover neither markers nor one another.
+    Words(Vec<(Point, String)>),
 }
 
 /// How a rectangle is drawn.
@@ -222,7 +224,80 @@ impl Panel {
                 let y = place.top + 10.0 + 13.0 * *line as f64;
                 word((x, y), text, *left, (place.left, place.right()), scene);
             }
+            Mark::Words(words) => self.draw_words(words, place, scene),
         }
+    }
+}
+
+impl Panel {
+    fn draw_words(&self, words: &[(Point, String)], place: Place, scene: &mut Scene) {
+        let markers = self.marks.iter().filter_map(|mark| match mark {
+            Mark::Markers { points, .. } => Some(points),
+            _ => None,
+        });
+        let around =
+            |(x, y): Point| Room { left: x - 5.0, right: x + 5.0, top: y - 5.0, bottom: y + 5.0 };
+        let mut taken: Vec<Room> =
+            markers.flatten().map(|(point, _)| around(place.at(self, *point))).collect();
+        // A word on a line across the panel could not be read.
+        taken.extend(self.marks.iter().filter_map(|mark| match mark {
+            Mark::Horizontal { y, .. } => {
+                let y = place.at(self, (0.0, *y)).1;
+                Some(Room { left: place.left, right: place.right(), top: y - 1.0, bottom: y + 1.0 })
+            }
+            _ => None,
+        }));
+        let whole =
+            Room { left: place.left, right: place.right(), top: place.top, bottom: place.bottom() };
+        for (point, text) in words {
+            let (x, y) = place.at(self, *point);
+            let width = font::width(text, TICK);
+            let sides = [
+                (x + 8.0, y + 4.0),
+                (x - 8.0 - width, y + 4.0),
+                (x + 6.0, y + TICK + 5.0),
+                (x - 6.0 - width, y - 7.0),
+            ];
+            let room = |(left, base): Point| Room {
+                left,
+                right: left + width,
+                top: base - TICK,
+                bottom: base + 3.0,
+            };
+            let is_free = |at: &Point| {
+                let own = room(*at);
+                own.is_inside(&whole) && !taken.iter().any(|other| own.meets(other))
+            };
+            if let Some(at) = sides.into_iter().find(is_free) {
+                taken.push(room(at));
+                scene.text(at, text, TICK, Anchor::Start, Color::DARK);
+            }
+        }
+    }
+}
+
+/// A rectangle of the canvas; y grows downwards.
+#[derive(Clone, Copy)]
+struct Room {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Room {
+    fn meets(&self, other: &Room) -> bool {
+        self.left < other.right
+            && other.left < self.right
+            && self.top < other.bottom
+            && other.top < self.bottom
+    }
+
+    fn is_inside(&self, whole: &Room) -> bool {
+        self.left >= whole.left
+            && self.right <= whole.right
+            && self.top >= whole.top
+            && self.bottom <= whole.bottom
     }
 }
 

@@ -32,6 +32,9 @@ pub struct Picture {
     pub lines: Vec<String>,
     /// Named values that are a line across every panel.
     pub levels: Vec<(String, f64)>,
+    /// Points with a word beside them, as (x, y, word); a word that finds no room is left out, the last
+    /// first.
+    pub words: Vec<(f64, f64, String)>,
     /// Values are divided by those of this system in the same place.
     pub relative_to: String,
     /// Only these systems, each divided by another: (system, by).

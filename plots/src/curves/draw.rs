@@ -298,6 +298,12 @@ impl<'a> Curves<'a> {
                 series_marks(&own, self.style(name, preset), (x, y), star, &mut marks);
             }
         }
+        let here = |(px, py, _): &&(f64, f64, String)| {
+            inside.iter().any(|p| p.x == *px && p.row.value == Some(*py))
+        };
+        let words = p.words.iter().filter(here);
+        let words = words.map(|(px, py, word)| ((x.at(*px), py / y.named.divisor), word.clone()));
+        marks.push(Mark::Words(words.collect()));
         Panel { title: self.panel_title(key), x: x.axis(), y: y.axis(), marks }
     }
 

@@ -77,6 +77,11 @@ impl Browser {
         }
     }
 
+    /// From now on the page looks as on paper.
+    pub fn print(&mut self) {
+        self.call("Emulation.setEmulatedMedia", &json!({"media": "print"}));
+    }
+
     /// The value of an expression in the page.
     pub fn value(&mut self, expression: &str) -> Value {
         let found = self.call("Runtime.evaluate", &json!({"expression": expression}));

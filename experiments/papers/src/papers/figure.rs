@@ -89,6 +89,7 @@ pub fn picture(e: &Experiment) -> (Picture, Choice) {
         y_range: file.y_range.map(|[low, high]| (low, high)),
         own_y: file.own_y,
         columns: file.columns.unwrap_or(0),
+        words: Vec::new(),
     };
     let calibrated = e.system.iter().any(|s| {
         s.preset == Preset::Calibrated

@@ -1,13 +1,19 @@
-//! `--plot`: cost against throughput.
+//! `--plot`: cost against throughput, with the pools' names and the load.
 
-use super::answer::Point;
-use super::rows::pool;
+use super::answer::{Answer, Point};
+use super::problem::Problem;
 use super::{Pools, Solved};
 use orrery_papers::output::figure::{save, unsuitable};
-use orrery_plots::{Choice, Figure, metric_by_axis};
+use orrery_plots::{Choice, Figure, Picture, picture};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use std::path::Path;
+
+const COST: &str = "cost_usd_per_hour";
+const RATE: &str = "throughput_per_s";
+const LOAD: &str = "the load";
+/// Pools that cost more than so many times the answer are not drawn: they would stretch the axis.
+const FAR: f64 = 3.0;
 
 /// Draws the frontier into a file.
 ///
@@ -17,43 +23,101 @@ pub fn draw(solved: &Solved, path: &Path) -> Result<(), SpecError> {
     save(&of(solved)?, path)
 }
 
-/// The frontier: a curve for each type of a homogeneous plan, or for each model.
+/// The frontier: a panel for each model, in it a curve for each type of a homogeneous plan, or for each
+/// policy.
 ///
 /// # Errors
 /// When there is nothing to draw.
 pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
     let p = &solved.problem;
-    let one_kind = p.plan.pools == Pools::Homogeneous;
-    let mut rows = Vec::new();
+    let (mut rows, mut words, mut far) = (Vec::new(), Vec::new(), 0);
     for answer in &solved.answers {
-        let mut add = |point: &Point, what: &str, interval: Option<(f64, f64)>| {
-            let kinds = pool(p, &point.counts);
-            let kind = kinds.split_once('x').map_or(kinds.as_str(), |k| k.1).to_string();
-            let who = if one_kind { kind } else { answer.group.clone() };
-            let who = if p.policies.len() > 1 { format!("{who}, {}", point.policy) } else { who };
-            rows.push(Row {
-                experiment: p.plan.name().to_string(),
-                axes: format!("cost_usd_per_hour={}", point.cost),
-                policy: who.clone(),
-                system: who,
-                preset: what.to_string(),
-                scope: "all".to_string(),
-                metric: "throughput_per_s".to_string(),
-                unit: "1/s".to_string(),
-                value: Some(point.rate_per_s),
-                ci95_low: interval.map(|i| i.0),
-                ci95_high: interval.map(|i| i.1),
-                ..Row::default()
-            });
-        };
-        // The answer first: what comes first is drawn strongest, and on top.
+        rows.push(row(p, answer, "", LOAD, "", answer.load_per_s));
+        // The answer first: what comes first is drawn strongest, and its word finds room.
         if let Some(b) = answer.best() {
-            let (counts, policy) = (b.counts.clone(), b.policy.clone());
-            let point = Point { counts, policy, cost: b.cost, rate_per_s: b.edge.rate_per_s };
-            add(&point, "answer", b.edge.interval.map(|i| (i.low, i.high)));
+            let interval = b.edge.interval.map(|i| (i.low, i.high)).unzip();
+            let (cost, rate) = (b.cost.to_string(), b.edge.rate_per_s);
+            let policy = &b.policy;
+            let who = series(p, &b.counts, policy);
+            let one = row(p, answer, &cost, &who, "answer", rate);
+            rows.push(Row { ci95_low: interval.0, ci95_high: interval.1, ..one });
+            words.push((number(&cost), rate, name(p, &b.counts)));
         }
-        answer.frontier.iter().for_each(|point| add(point, "frontier (one seed)", None));
+        let limit = answer.best().map_or(f64::INFINITY, |b| FAR * number(&b.cost.to_string()));
+        for Point { counts, policy, cost, rate_per_s } in &answer.frontier {
+            let cost = cost.to_string();
+            if number(&cost) > limit {
+                far += 1;
+                continue;
+            }
+            let who = series(p, counts, policy);
+            rows.push(row(p, answer, &cost, &who, "frontier (one seed)", *rate_per_s));
+            if answer.best().is_none_or(|best| best.counts != *counts) {
+                words.push((number(&cost), *rate_per_s, name(p, counts)));
+            }
+        }
     }
-    let figure = metric_by_axis(&rows, "cost_usd_per_hour", "throughput_per_s", &Choice::default());
-    figure.map_err(|e| unsuitable(p.plan.name(), &e))
+    let mut source = match p.plan.pools {
+        Pools::Homogeneous => "beside a point: its machines".to_string(),
+        Pools::Heterogeneous => {
+            let kinds: Vec<&str> = p.plan.instance.iter().map(|i| i.kind.as_str()).collect();
+            format!("beside a point: its machines of {}", kinds.join(", "))
+        }
+    };
+    if far > 0 {
+        source += &format!("; {far} pools above {FAR} times the answer's cost are not drawn");
+    }
+    let shown = Picture {
+        title: format!("{}: what a pool carries by what it costs", p.plan.name()),
+        source,
+        metrics: vec![RATE.to_string()],
+        x: COST.to_string(),
+        panels: Some(vec!["model".to_string()]),
+        lines: vec![LOAD.to_string()],
+        words,
+        own_y: true,
+        ..Picture::default()
+    };
+    picture(&rows, &shown, &Choice::default()).map_err(|e| unsuitable(p.plan.name(), &e))
+}
+
+/// The curve that a pool belongs to.
+fn series(p: &Problem, counts: &[u32], policy: &str) -> String {
+    let kind = counts.iter().position(|n| *n > 0).map_or("none", |i| p.kind(i));
+    match (p.plan.pools, p.policies.len() > 1) {
+        (Pools::Homogeneous, false) => kind.to_string(),
+        (Pools::Homogeneous, true) => format!("{kind}, {policy}"),
+        (Pools::Heterogeneous, _) => policy.to_string(),
+    }
+}
+
+/// A pool in few letters: the number of machines, of each type where a pool has several.
+fn name(p: &Problem, counts: &[u32]) -> String {
+    match p.plan.pools {
+        Pools::Homogeneous => counts.iter().sum::<u32>().to_string(),
+        Pools::Heterogeneous => {
+            let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
+            format!("({})", counts.join(","))
+        }
+    }
+}
+
+fn number(cost: &str) -> f64 {
+    cost.parse().unwrap_or(f64::NAN)
+}
+
+fn row(p: &Problem, answer: &Answer, cost: &str, who: &str, what: &str, rate_per_s: f64) -> Row {
+    let at = if cost.is_empty() { String::new() } else { format!(";{COST}={cost}") };
+    Row {
+        experiment: p.plan.name().to_string(),
+        axes: format!("model={}{at}", answer.group),
+        policy: who.to_string(),
+        system: who.to_string(),
+        preset: what.to_string(),
+        scope: "all".to_string(),
+        metric: RATE.to_string(),
+        unit: "1/s".to_string(),
+        value: Some(rate_per_s),
+        ..Row::default()
+    }
 }

@@ -80,6 +80,15 @@ const SORTED: &str = "(() => {
   return JSON.stringify({before, up, word, down});
 })()";
 
+/// Whether there are closed parts, and whether what is in them is seen.
+const CLOSED: &str = r#"(() => {
+  const closed = [...document.querySelectorAll("details:not([open])")];
+  const seen = closed.filter(d => d.lastElementChild.checkVisibility({contentVisibilityAuto: true}));
+  const some = closed.length > 0 ? "1 or more" : "none";
+  const word = seen.length === 0 ? "none" : seen.length === closed.length ? "all" : "some";
+  return `closed: ${some}, seen: ${word}`;
+})()"#;
+
 #[test]
 fn a_browser_shows_the_page_asks_for_nothing_and_sorts_its_tables() {
     let Some(mut browser) = Browser::find() else {
@@ -114,6 +123,10 @@ fn a_browser_shows_the_page_asks_for_nothing_and_sorts_its_tables() {
     assert_eq!((column("up"), &found["word"]), (sorted.clone(), &json!("ascending")));
     sorted.reverse();
     assert_eq!(column("down"), sorted);
+    browser.open(&place.path("run.html"), 1000, "light");
+    assert_eq!(browser.value(CLOSED), json!("closed: 1 or more, seen: none"));
+    browser.print();
+    assert_eq!(browser.value(CLOSED), json!("closed: 1 or more, seen: all"));
     let (requests, complaints) = browser.close();
     assert!(requests.iter().all(|url| url.starts_with("file://")), "{requests:?}");
     assert_eq!(complaints, Vec::<String>::new());
