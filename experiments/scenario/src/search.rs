@@ -18,7 +18,7 @@ mod tally;
 mod tests;
 
 pub use bracket::{Bracket, Found, fewest};
-pub use capacity::capacity_per_s;
+pub use capacity::{alone, capacity_per_s};
 pub use judge::{Doubt, Judge, Probe};
 
 use crate::setup::Sources;

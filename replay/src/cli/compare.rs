@@ -21,7 +21,7 @@ pub struct Compare {
     /// Tell the first decision that differed, and what each side knew.
     #[arg(long)]
     first_difference: bool,
-    /// Draw the errors of prediction: `.svg` or `.png`.
+    /// Draw the errors of prediction: `.svg`, `.png` or `.pdf`.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Clients reacted to replies, so arrivals are not expected to be the same.
@@ -36,9 +36,9 @@ impl Compare {
     pub(super) fn answer(&self, say: &Say) -> Result<Answer, Error> {
         let ending = self.plot.as_ref().map(|p| p.extension().and_then(|e| e.to_str()));
         if let (Some(path), Some(ending)) = (&self.plot, ending)
-            && !matches!(ending, Some("svg" | "png"))
+            && !matches!(ending, Some("svg" | "png" | "pdf"))
         {
-            let allowed = "a name that ends in .svg or .png";
+            let allowed = "a name that ends in .svg, .png or .pdf";
             return Err(Error::value("--plot", path.display(), allowed, "rename it"));
         }
         if !(0.0..=1e9).contains(&self.warm_up_s) {
@@ -67,6 +67,7 @@ impl Compare {
             let figure = figure(&title, &comparison.errors)?;
             let bytes = match path.extension().and_then(|e| e.to_str()) {
                 Some("png") => figure.to_png(),
+                Some("pdf") => figure.to_pdf(),
                 _ => figure.to_svg().into_bytes(),
             };
             write_whole(path, bytes)?;

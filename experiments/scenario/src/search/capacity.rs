@@ -83,8 +83,9 @@ fn weights(setup: &Setup) -> Vec<f64> {
     weights
 }
 
-/// The execution time alone of a model's requests; of several the shortest, of none any.
-fn alone(setup: &Setup, model: usize) -> Option<Span> {
+/// The execution time alone of a model's requests, of several the shortest; zero where the model's laws ignore
+/// it, `None` where it varies.
+pub fn alone(setup: &Setup, model: usize) -> Option<Span> {
     let depends = setup.world.latency.iter().any(|kind| kind[model].linear_in_longest(1).is_some());
     if !depends {
         return Some(Span::ZERO);

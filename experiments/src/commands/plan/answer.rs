@@ -5,6 +5,7 @@ use super::trial::{Bench, Check, Edge};
 use super::watch::Seen;
 use orrery_planner::{Price, headroom};
 use orrery_scenario::SpecError;
+use orrery_scenario::search::alone;
 use orrery_sim::stats::{Interval, paired};
 
 /// Above this the kind that is busiest is said to be what breaks first; below it is the waiting.
@@ -13,6 +14,8 @@ pub const BUSY: f64 = 0.9;
 const ABOVE: f64 = 1.05;
 /// An interval of the edge that is wider than this share of it is said to be wide.
 const WIDE: f64 = 0.1;
+/// Two requests that take less than so many times as long as one are worth a batch.
+const WORTH_BATCHING: f64 = 1.6;
 
 /// A pool that was simulated with all seeds.
 #[derive(Clone, Debug)]
@@ -234,6 +237,37 @@ impl Answer {
             ));
         }
         self.add_extrapolation(problem, group, &best);
+        self.add_unbatched(problem, group, &best);
+    }
+
+    /// Models that would gain from batches, under a policy that made none.
+    fn add_unbatched(&mut self, problem: &Problem, group: &Group, best: &Choice) {
+        let Ok(scenario) = group.scenario(problem, &best.counts, group.load_per_s) else { return };
+        let Ok(setup) = scenario.setup(problem.plan.seed) else { return };
+        let file = &scenario.file;
+        if setup.apps.iter().any(|a| a.size != 1) || file.app.iter().any(|a| a.sizes.is_some()) {
+            // A query of many items is a batch already.
+            return;
+        }
+        for (number, device) in file.device.iter().enumerate() {
+            let kind = problem.plan.instance.iter().position(|i| i.kind == device.kind);
+            let Some(kind) = kind.filter(|k| best.counts[*k] > 0) else { continue };
+            for (m, model) in group.models.iter().enumerate() {
+                let largest = |s: &Seen| s.largest.get(kind).map_or(0, |l| l[m]);
+                let law = &setup.world.latency[number][m];
+                let Some(alone) = alone(&setup, m) else { continue };
+                let times = law.batch(2, alone).ns() as f64 / law.batch(1, alone).ns() as f64;
+                let made_none = largest(&best.at_load.seen).max(largest(&best.above)) == 1;
+                if made_none && times < WORTH_BATCHING {
+                    self.unknown.push(format!(
+                        "what {model} would cost with batches: {} ran every request alone, and on {} two \
+                         together take {times:.2} times as long as one; plan with a policy that batches \
+                         (`pools = \"homogeneous\"`, for example under `symphony`)",
+                        best.policy, device.kind
+                    ));
+                }
+            }
+        }
     }
 
     /// Batches that are larger than what was measured.

@@ -229,6 +229,25 @@ fn a_search_that_is_cut_off_says_so() {
 }
 
 #[test]
+fn a_model_that_would_gain_from_batches_is_told_where_none_are_made() {
+    let sizes = "sizes = { normal = { mean = 12.0, sd = 8.0, max = 40 } }\n";
+    let gains = "affine = { alpha_ms = 1.0, beta_ms = 9.0 }";
+    let with = |text: &str| solved(text).answers[0].unknown.join("\n");
+    let told = with(&POOLS.replace(sizes, ""));
+    let says = "what m would cost with batches: kairos ran every request alone, and on small two together \
+                take 1.50 times as long as one";
+    assert!(told.contains(says), "{told}");
+    // 1.75 times as long, and queries that are batches themselves: nothing to tell.
+    let steep = POOLS
+        .replace(sizes, "")
+        .replace("alpha_ms = 4.0, beta_ms = 4.0", "alpha_ms = 6.0, beta_ms = 2.0");
+    let none =
+        with(&steep.replace("alpha_ms = 1.0, beta_ms = 2.0", "alpha_ms = 6.0, beta_ms = 2.0"));
+    assert!(!none.contains("with batches"), "{none}");
+    assert!(!with(POOLS).contains("with batches"));
+}
+
+#[test]
 fn an_extrapolated_profile_is_told() {
     let law = "latency = { affine = { alpha_ms = 2.0, beta_ms = 5.0 } }";
     let table = "latency = { table = [[1, 7.0], [2, 9.0]] }";
