@@ -109,9 +109,9 @@ pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
     let mut pending = Vec::new();
     let mut kept = 0;
     for i in (0..cells.len()).filter(mine) {
-        match store.read(&plan.cells[i].spec_sha256) {
-            Entry::Good(_) => kept += 1,
-            Entry::Absent => pending.push(i),
+        match store.read(&plan.cells[i].entry_sha256) {
+            Entry::Good(runs) if plan.cells[i].seeds.all_of(&runs).is_some() => kept += 1,
+            Entry::Good(_) | Entry::Absent => pending.push(i),
             Entry::Damaged(why) => {
                 say(&format!("damaged: {why}; that cell is run again"));
                 pending.push(i);
@@ -121,8 +121,13 @@ pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
     let run = |i: usize| -> Result<(), SpecError> {
         let place = &plan.cells[i].place;
         say_more(&format!("cell {} begins: {} {}", i + 1, place.axes, place.policy));
-        let runs = cells[i].run()?;
-        store.write(&plan.cells[i].spec_sha256, &runs)
+        let entry = &plan.cells[i].entry_sha256;
+        let kept = match store.read(entry) {
+            Entry::Good(runs) => runs,
+            Entry::Absent | Entry::Damaged(_) => Vec::new(),
+        };
+        let runs = cells[i].seeds.go_on(&kept, |seed| cells[i].one(seed))?;
+        store.write(entry, &runs)
     };
     let jobs = args.jobs.unwrap_or(0).into();
     let ran = run_parts(&pending, jobs, run).inspect_err(|_| {
@@ -182,8 +187,11 @@ fn join(folder: &Path, output: &Output) -> Result<Answer, SpecError> {
     let mut runs: Vec<Vec<Replication>> = Vec::with_capacity(plan.cells.len());
     let mut missing = Vec::new();
     for (i, cell) in plan.cells.iter().enumerate() {
-        match store.read(&cell.spec_sha256) {
-            Entry::Good(found) => runs.push(found),
+        match store.read(&cell.entry_sha256) {
+            Entry::Good(found) => match cell.seeds.all_of(&found) {
+                Some(found) => runs.push(found),
+                None => missing.push(format!("{} (only {} of its seeds)", i + 1, found.len())),
+            },
             Entry::Absent => missing.push(format!("{} ({})", i + 1, cell.place.axes)),
             Entry::Damaged(why) => missing.push(format!("{} ({why})", i + 1)),
         }

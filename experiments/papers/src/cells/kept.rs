@@ -1,6 +1,7 @@
 //! Runs that are made once: a finished cell is kept, and found again.
 
 use super::replication::Replication;
+use super::seeds::Seeds;
 use super::store::{Entry, Store};
 use crate::output::say;
 use orrery_scenario::SpecError;
@@ -52,6 +53,40 @@ impl Kept {
         }
         let runs = make()?;
         store.write(hash, &runs)?;
+        Ok(runs)
+    }
+
+    /// The runs of a cell, seed by seed: those that are there are taken, the others made by `one` and kept.
+    /// `entry` is a hash that does not depend on how many seeds there are.
+    ///
+    /// # Errors
+    /// As [`Kept::runs`].
+    pub fn seeds(
+        &self,
+        entry: &str,
+        what: &str,
+        seeds: &Seeds,
+        one: impl FnMut(u64) -> Result<Replication, SpecError>,
+    ) -> Result<Vec<Replication>, SpecError> {
+        let Some(store) = &self.store else { return seeds.run(one) };
+        let kept = match store.read(entry) {
+            Entry::Good(runs) => runs,
+            Entry::Absent if self.only => return Err(missing(what, "not there")),
+            Entry::Damaged(why) if self.only => return Err(missing(what, &why)),
+            Entry::Absent => Vec::new(),
+            Entry::Damaged(why) => {
+                say(&format!("damaged: {why}; {what} is run again"));
+                Vec::new()
+            }
+        };
+        if let Some(runs) = seeds.all_of(&kept) {
+            return Ok(runs);
+        }
+        if self.only {
+            return Err(missing(what, &format!("only {} of its seeds are there", kept.len())));
+        }
+        let runs = seeds.go_on(&kept, one)?;
+        store.write(entry, &runs)?;
         Ok(runs)
     }
 }

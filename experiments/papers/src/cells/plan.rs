@@ -27,8 +27,8 @@ pub struct Plan {
 /// A cell of a plan.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 pub struct PlannedCell {
-    /// The hash of its specification: the name of its entry.
-    pub spec_sha256: String,
+    /// The name of its entry: the hash of its specification, whatever the number of seeds.
+    pub entry_sha256: String,
     /// Its seeds.
     pub seeds: Seeds,
     /// What its rows have in common.
@@ -57,7 +57,7 @@ impl Plan {
             let specification = format!("specification of cell {} ({})", i + 1, b.words());
             differ(&in_cell("seeds"), &a.seeds.words(), &b.seeds.words())
                 .or_else(|| differ(&in_cell("combination"), &a.words(), &b.words()))
-                .or_else(|| differ(&specification, &a.spec_sha256, &b.spec_sha256))
+                .or_else(|| differ(&specification, &a.place.spec_sha256, &b.place.spec_sha256))
                 .or_else(|| {
                     differ(&in_cell("row"), &format!("{:?}", a.place), &format!("{:?}", b.place))
                 })
@@ -113,7 +113,7 @@ pub fn plan(file: &SweepFile, mut base: Scenario) -> Result<(Plan, Vec<ScenarioC
     }
     let planned = |c: &ScenarioCell| {
         let place = c.place(&file.name);
-        PlannedCell { spec_sha256: place.spec_sha256.clone(), seeds, place }
+        PlannedCell { entry_sha256: c.entry_sha256(), seeds, place }
     };
     let (name, cells_planned) = (file.name.clone(), cells.iter().map(planned).collect());
     let plan = Plan { name, result_version: RESULT_VERSION, compare_to, cells: cells_planned };

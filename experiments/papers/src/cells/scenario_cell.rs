@@ -29,7 +29,16 @@ pub struct ScenarioCell {
 impl ScenarioCell {
     /// The hash of all that the results depend on.
     pub fn spec_sha256(&self) -> String {
-        let (scenario, seeds) = (self.scenario.canonical(), self.seeds.words());
+        self.hash(&self.seeds)
+    }
+
+    /// The hash that names its entry: whatever the number of seeds.
+    pub fn entry_sha256(&self) -> String {
+        self.hash(&self.seeds.entry())
+    }
+
+    fn hash(&self, seeds: &Seeds) -> String {
+        let (scenario, seeds) = (self.scenario.canonical(), seeds.words());
         let parts = ["scenario", &scenario, self.policy.text(), &seeds, &self.inputs_sha256];
         match self.search.as_ref().map(Search::words) {
             None => hash::spec_sha256(&parts),
@@ -64,14 +73,19 @@ impl ScenarioCell {
     /// # Errors
     /// When the scenario cannot be set up or a run cannot be made.
     pub fn run(&self) -> Result<Vec<Replication>, SpecError> {
-        let names = scope_names(&self.scenario);
-        self.seeds.run(|seed| {
-            if let Some(search) = &self.search {
-                return search.run(&self.scenario, &self.policy, seed);
-            }
-            let (metrics, watch) = run_one(&self.scenario.setup(seed)?, &self.policy, seed)?;
-            Ok(Replication::of(seed, &metrics, &watch, &names))
-        })
+        self.seeds.run(|seed| self.one(seed))
+    }
+
+    /// Runs it with one seed.
+    ///
+    /// # Errors
+    /// As [`ScenarioCell::run`].
+    pub fn one(&self, seed: u64) -> Result<Replication, SpecError> {
+        if let Some(search) = &self.search {
+            return search.run(&self.scenario, &self.policy, seed);
+        }
+        let (metrics, watch) = run_one(&self.scenario.setup(seed)?, &self.policy, seed)?;
+        Ok(Replication::of(seed, &metrics, &watch, &scope_names(&self.scenario)))
     }
 }
 

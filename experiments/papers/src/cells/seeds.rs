@@ -24,6 +24,19 @@ impl Seeds {
     /// The first error of a run.
     pub fn run(
         &self,
+        one: impl FnMut(u64) -> Result<Replication, SpecError>,
+    ) -> Result<Vec<Replication>, SpecError> {
+        self.go_on(&[], one)
+    }
+
+    /// The same with runs that are there already, of the first seed and those that follow it: what they are
+    /// short of is run, what is more than enough is left out.
+    ///
+    /// # Errors
+    /// The first error of a run.
+    pub fn go_on(
+        &self,
+        kept: &[Replication],
         mut one: impl FnMut(u64) -> Result<Replication, SpecError>,
     ) -> Result<Vec<Replication>, SpecError> {
         let (least, most) = match self.until_ci {
@@ -35,9 +48,24 @@ impl Seeds {
             if done.len() as u32 >= least && self.narrow_enough(&done) {
                 break;
             }
-            done.push(one(self.first.wrapping_add(done.len() as u64))?);
+            let seed = self.first.wrapping_add(done.len() as u64);
+            match kept.get(done.len()).filter(|run| run.seed == seed) {
+                Some(run) => done.push(run.clone()),
+                None => done.push(one(seed)?),
+            }
         }
         Ok(done)
+    }
+
+    /// Those of the kept runs that [`Seeds::go_on`] takes, where they are enough.
+    pub fn all_of(&self, kept: &[Replication]) -> Option<Vec<Replication>> {
+        let short = |_| Err(SpecError::value("seeds", "too few", "as many as are asked for", ""));
+        self.go_on(kept, short).ok()
+    }
+
+    /// What of them names a cell's entry: the first seed. An entry with more of them serves fewer.
+    pub fn entry(&self) -> Seeds {
+        Seeds { first: self.first, count: 1, until_ci: None }
     }
 
     /// Whether the interval of the finish rate is as narrow as was asked for.

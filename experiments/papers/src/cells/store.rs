@@ -159,7 +159,7 @@ impl Store {
             let path = entry.map_err(unreadable)?.path();
             let hash = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let is_cell = path.extension().is_some_and(|e| e == "cell");
-            if is_cell && !plan.cells.iter().any(|c| c.spec_sha256 == hash) {
+            if is_cell && !plan.cells.iter().any(|c| c.entry_sha256 == hash) {
                 old.push((hash, path));
             }
         }

@@ -231,7 +231,6 @@ fn a_search_that_is_cut_off_says_so() {
 #[test]
 fn a_model_that_would_gain_from_batches_is_told_where_none_are_made() {
     let sizes = "sizes = { normal = { mean = 12.0, sd = 8.0, max = 40 } }\n";
-    let gains = "affine = { alpha_ms = 1.0, beta_ms = 9.0 }";
     let with = |text: &str| solved(text).answers[0].unknown.join("\n");
     let told = with(&POOLS.replace(sizes, ""));
     let says = "what m would cost with batches: kairos ran every request alone, and on small two together \

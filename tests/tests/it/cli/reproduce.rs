@@ -181,6 +181,30 @@ fn the_number_of_jobs_changes_no_byte() {
     assert!(one == two);
 }
 
+/// Kept cells serve fewer seeds as they are, and more seeds run only what is short.
+#[test]
+fn kept_cells_serve_other_numbers_of_seeds() {
+    let place = Place::with("table.toml", small_table(""));
+    let csv = |seeds: &str, more: &[&str]| {
+        let args = ["reproduce", "table.toml", "--format", "csv", "-q", "--seeds", seeds];
+        place.run(&[&args[..], more].concat()).ok()
+    };
+    let cells = || {
+        let files = std::fs::read_dir(place.path("r/cells")).expect("a folder").flatten();
+        let bytes =
+            |e: std::fs::DirEntry| (e.file_name(), std::fs::read(e.path()).expect("a cell"));
+        files.map(bytes).collect::<std::collections::BTreeMap<_, _>>()
+    };
+    csv("3", &["--out", "r"]);
+    let three = cells();
+    assert_eq!(csv("2", &["--out", "r"]), csv("2", &[]));
+    assert_eq!(cells(), three, "nothing was run");
+    assert_eq!(csv("5", &["--out", "r"]), csv("5", &[]));
+    let five = cells();
+    assert!(five.keys().eq(three.keys()) && five != three, "the same cells, with more in them");
+    assert_eq!(csv("3", &["--out", "r"]), csv("3", &[]));
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let place = Place::with("small.toml", small_table(""));

@@ -117,16 +117,14 @@ impl OneCell<'_> {
         spec_sha256(&["applications", &common, &tested, case, &slo, &seeds.words(), &inputs])
     }
 
-    /// Runs it.
+    /// Runs it with one seed.
     ///
     /// # Errors
     /// When the policy is unknown or a run cannot be made.
-    pub fn run(&self, seeds: &Seeds) -> Result<Vec<Replication>, SpecError> {
+    pub fn one(&self, seed: u64) -> Result<Replication, SpecError> {
         let policy = PolicySpec::parse(&self.tested.policy)?;
-        seeds.run(|seed| {
-            let (metrics, watch) = run_one(&self.setup(seed)?, &policy, seed)?;
-            Ok(Replication::of(seed, &metrics, &watch, &ScopeNames::default()))
-        })
+        let (metrics, watch) = run_one(&self.setup(seed)?, &policy, seed)?;
+        Ok(Replication::of(seed, &metrics, &watch, &ScopeNames::default()))
     }
 
     fn setup(&self, seed: u64) -> Result<Setup, SpecError> {

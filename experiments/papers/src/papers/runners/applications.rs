@@ -213,7 +213,8 @@ impl Runner for Cases<'_> {
         let cell = OneCell { world, case, load, slo_x_p99, tested };
         let hash = cell.spec_sha256(&self.seeds);
         let what = format!("cell {} ({} {})", part + 1, case.name, one.axes);
-        let runs = kept.runs(&hash, &what, || cell.run(&self.seeds))?;
+        let entry = cell.spec_sha256(&self.seeds.entry());
+        let runs = kept.seeds(&entry, &what, &self.seeds, |seed| cell.one(seed))?;
         let (place, seeds) = (self.place(one, hash), Some(self.seeds));
         Ok(vec![Cell { place, seeds, runs, more: Vec::new() }])
     }

@@ -75,11 +75,12 @@ impl Runner for Cells<'_> {
         let what = format!("cell {} ({} {})", part + 1, cell.axes, system.name);
         let seeds = Some(planned.seeds);
         if let Some(parts) = self.experiment.parts_of_time {
-            let hash = times::spec_sha256(&planned.spec_sha256, parts);
+            let hash = times::spec_sha256(&planned.place.spec_sha256, parts);
             let runs = kept.runs(&hash, &what, || times::run(cell, parts))?;
             return Ok(times::cells(&Row { spec_sha256: hash, ..place }, planned.seeds, runs));
         }
-        let runs = kept.runs(&planned.spec_sha256, &what, || cell.run())?;
+        let (entry, all) = (&planned.entry_sha256, &planned.seeds);
+        let runs = kept.seeds(entry, &what, all, |seed| cell.one(seed))?;
         Ok(vec![Cell { place, seeds, runs, more: Vec::new() }])
     }
 
