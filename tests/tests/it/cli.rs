@@ -12,6 +12,7 @@ mod goodput;
 mod inputs;
 mod limits;
 mod logs;
+mod manual;
 mod options;
 mod page;
 mod partition;
