@@ -5,6 +5,7 @@
 
 mod bad_tables;
 mod bad_usage;
+mod ci;
 mod cluster;
 mod disk;
 mod figures;
