@@ -4,19 +4,16 @@
 //! a check failed, 2 usage or input.
 
 use crate::commands;
-use clap::{CommandFactory, Parser, Subcommand};
-use clap_complete::Shell;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use orrery_manual::{Shell, completions};
 use orrery_papers::output::{self, Answer};
+use orrery_results::RESULT_VERSION;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// The version of the program and that of its results.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (results version 3)");
-const _: () = assert!(orrery_results::RESULT_VERSION == 3, "raise the number in VERSION as well");
-
 /// A deterministic simulator of the published DNN-inference schedulers.
 #[derive(Debug, Parser)]
-#[command(name = "orrery", version = VERSION, about, arg_required_else_help = true)]
+#[command(name = "orrery", version, about, arg_required_else_help = true)]
 #[command(after_help = "Examples:
   orrery reproduce orloj-table-3 --plot table-3.svg
   orrery reproduce orloj-table-3 --case six-modal --format csv
@@ -83,10 +80,20 @@ enum Command {
         /// The shell.
         shell: Shell,
     },
+    /// Write the man pages, one for each command.
+    Man(commands::man::Man),
 }
 
-/// Runs the command line.
-pub fn main() -> ExitCode {
+/// The command line of a program that was built from this commit.
+fn program(commit: &str) -> clap::Command {
+    let version = env!("CARGO_PKG_VERSION");
+    let version = format!("{version} (commit {commit}, results {RESULT_VERSION})");
+    // Once in a run: clap wants a text that stays.
+    Cli::command().version(&*version.leak())
+}
+
+/// Runs the command line of a program that was built from this commit.
+pub fn main(commit: &str) -> ExitCode {
     // Before hours of runs, and before help is printed.
     if let Some(why) = orrery_stdio::why_stdout_is_closed() {
         output::tell(&format!(
@@ -94,7 +101,10 @@ pub fn main() -> ExitCode {
         ));
         return ExitCode::from(2);
     }
-    let cli = Cli::parse();
+    // One that was asked has commands of its own for help.
+    let mut asked = program(commit);
+    let cli = Cli::from_arg_matches(&asked.get_matches_mut());
+    let cli = cli.unwrap_or_else(|e| e.format(&mut asked).exit());
     if cli.force {
         output::whole_file::allow_overwriting();
     }
@@ -116,7 +126,8 @@ pub fn main() -> ExitCode {
         Command::Plan(args) => commands::plan::command(&args),
         Command::Regress(args) => commands::regress::command(&args),
         Command::Schema(args) => Ok(commands::schema::command(&args)),
-        Command::Completions { shell } => Ok(completions(shell)),
+        Command::Completions { shell } => Ok(Answer::of(completions(shell, program(commit)))),
+        Command::Man(args) => commands::man::command(&args, program(commit)),
     };
     match result {
         Ok(answer) => match print(&answer.stdout) {
@@ -136,12 +147,6 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-fn completions(shell: Shell) -> Answer {
-    let mut bytes = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "orrery", &mut bytes);
-    Answer::of(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Prints; a reader that went away is no error.

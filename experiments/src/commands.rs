@@ -4,6 +4,7 @@ pub mod audit;
 pub mod explain;
 pub mod goodput;
 pub mod list;
+pub mod man;
 pub mod page;
 pub mod partition;
 pub mod plan;

@@ -1,5 +1,5 @@
 //! The `orrery` command line.
 
 fn main() -> std::process::ExitCode {
-    orrery::cli::main()
+    orrery::cli::main(orrery_version::commit!())
 }

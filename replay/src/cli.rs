@@ -9,14 +9,17 @@ mod run;
 mod validate;
 
 use crate::error::{Error, read_toml};
+use crate::folder::write_whole;
 use crate::profile::{Clocks, ProfileFile};
 use crate::target::{Choice, DeviceConfig, Target, look};
 use crate::validate::CampaignFile;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use orrery_manual::{Shell, completions, pages};
+use orrery_results::RESULT_VERSION;
 use orrery_scenario::kind;
 use orrery_scenario::reference::schema;
 use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Runs orrery's policies and their schedules against a real device, and compares.
@@ -55,6 +58,17 @@ enum Command {
     Schema {
         /// The kind of file.
         kind: Kind,
+    },
+    /// Print a shell's completions.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Write the man pages, one for each command.
+    Man {
+        /// The folder for the pages.
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
     },
 }
 
@@ -138,12 +152,23 @@ impl Say {
     }
 }
 
-/// Reads the arguments, does it, and answers.
-pub fn main() -> ExitCode {
+/// The command line of a program that was built from this commit.
+fn program(commit: &str) -> clap::Command {
+    let version = env!("CARGO_PKG_VERSION");
+    let version = format!("{version} (commit {commit}, results {RESULT_VERSION})");
+    // Once in a run: clap wants a text that stays.
+    Cli::command().version(&*version.leak())
+}
+
+/// Reads the arguments, does it, and answers, as a program that was built from this commit.
+pub fn main(commit: &str) -> ExitCode {
     if let Some(why) = orrery_stdio::why_stdout_is_closed() {
         return fail(&format!("stdout: {why}\n  remedy: to have no result, write `>/dev/null`"));
     }
-    let cli = match Cli::try_parse() {
+    // One that was asked has commands of its own for help.
+    let mut asked = program(commit);
+    let matches = asked.try_get_matches_from_mut(std::env::args_os());
+    let cli = match matches.and_then(|m| Cli::from_arg_matches(&m)) {
         Ok(cli) => cli,
         Err(e) => {
             let _ = e.print();
@@ -158,6 +183,8 @@ pub fn main() -> ExitCode {
         Command::Compare(args) => args.answer(&say),
         Command::Validate(args) => args.answer(&say),
         Command::Schema { kind } => Ok(Answer::of(schema_of(*kind))),
+        Command::Completions { shell } => Ok(Answer::of(completions(*shell, program(commit)))),
+        Command::Man { out } => man(out, program(commit)),
     };
     match answer {
         Ok(Answer { text, passed }) => {
@@ -185,6 +212,17 @@ fn schema_of(kind: Kind) -> String {
         Kind::Device => schema::<DeviceConfig>(),
     };
     format!("{:#}\n", schema.as_value())
+}
+
+/// Writes the man pages, and lists them.
+fn man(out: &Path, program: clap::Command) -> Result<Answer, Error> {
+    let mut list = String::new();
+    for (name, text) in pages(program).map_err(|e| Error::unwritable(out, &e))? {
+        let path = out.join(name);
+        write_whole(&path, text)?;
+        list += &format!("{}\n", path.display());
+    }
+    Ok(Answer::of(list))
 }
 
 fn devices() -> String {

@@ -44,7 +44,7 @@ pub struct Regress {
     /// The baselines.
     #[arg(required = true)]
     pub baselines: Vec<PathBuf>,
-    /// Differences up to this share of the baseline's value are the same.
+    /// Differences up to this share of the larger value are the same.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = tolerance)]
     pub tolerance: f64,
     /// Rewrite the baselines with what is found, and print what that changes.

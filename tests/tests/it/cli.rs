@@ -5,6 +5,7 @@
 
 mod bad_tables;
 mod bad_usage;
+mod ci;
 mod cluster;
 mod disk;
 mod figures;
@@ -12,6 +13,7 @@ mod goodput;
 mod inputs;
 mod limits;
 mod logs;
+mod manual;
 mod options;
 mod page;
 mod partition;

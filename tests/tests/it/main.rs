@@ -25,3 +25,4 @@ mod replay;
 mod result_version;
 mod tidy;
 mod timeline;
+mod version;

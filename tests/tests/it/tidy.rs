@@ -1,3 +1,4 @@
 //! The source itself: what the compiler does not hold.
 
 mod arrows;
+mod manifests;

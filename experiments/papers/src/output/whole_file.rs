@@ -147,8 +147,8 @@ pub fn allow_overwriting() {
     FORCE.store(true, Ordering::Relaxed);
 }
 
-/// How files begin that this program writes: logs, tables, figures, timelines, reports.
-const OURS: [&[u8]; 14] = [
+/// How files begin that this program writes: logs, tables, figures, timelines, reports, man pages.
+const OURS: [&[u8]; 15] = [
     b"orrery-log,",
     b"experiment,",
     b"arrival_ns,app,model",
@@ -163,6 +163,7 @@ const OURS: [&[u8]; 14] = [
     b"# orrery",
     b"# Capacity plan",
     b"| baseline | outcome |",
+    b".ie \\n(.g .ds Aq",
 ];
 
 /// Passes when a file of an option is not there, is empty, or is one that this program wrote: asked

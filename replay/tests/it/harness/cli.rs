@@ -160,6 +160,26 @@ fn a_campaign_answers_on_stdout_and_by_its_exit_code() {
 }
 
 #[test]
+fn it_names_its_commit_and_has_pages_and_completions_for_every_command() {
+    let home = tempfile::tempdir().unwrap();
+    let at = home.path();
+    let said = done(at, &["--version"]);
+    let begin = format!("orrery-replay {} (commit ", env!("CARGO_PKG_VERSION"));
+    let end = format!(", results {})\n", orrery_results::RESULT_VERSION);
+    assert!(said.starts_with(&begin) && said.ends_with(&end), "{said}");
+    let commands = ["devices", "profile", "run", "compare", "validate", "completions", "man"];
+    let pages = done(at, &["man", "--out", "pages"]);
+    assert_eq!(pages.lines().count(), commands.len() + 1, "{pages}");
+    let bash = done(at, &["completions", "bash"]);
+    for command in commands {
+        assert!(at.join(format!("pages/orrery-replay-{command}.1")).is_file(), "{command}");
+        assert!(bash.contains(command), "{command}");
+    }
+    std::fs::write(at.join("file"), "").unwrap();
+    refused(at, &["man", "--out", "file"], &["file", "remedy:"]);
+}
+
+#[test]
 fn the_program_has_no_polars() {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
     let args = ["tree", "--offline", "-p", "orrery-replay", "-e", "normal", "--prefix", "none"];

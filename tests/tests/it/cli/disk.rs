@@ -35,11 +35,12 @@ const WRITERS: [(&[&str], &str); 9] = [
 ];
 
 /// Every command that writes into a folder.
-const FOLDERS: [&[&str]; 4] = [
+const FOLDERS: [&[&str]; 5] = [
     &["run", "a.toml", "--policy", "fifo", "--out"],
     &["run", "a.toml", "--policy", "fifo", "--details", "--out"],
     &["reproduce", "small.toml", "--seeds", "1", "--out"],
     &["sweep", "s.toml", "--out"],
+    &["man", "--out"],
 ];
 
 #[test]

@@ -1,0 +1,173 @@
+//! The packages can be published: each says what it is, and has in its folder every file that it is built
+//! with. The profile of releases lowers nothing.
+
+use serde_json::Value;
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+/// The packages of the workspace, as cargo knows them.
+fn packages() -> Vec<Value> {
+    let args = ["metadata", "--offline", "--no-deps", "--format-version", "1"];
+    let mut command = Command::new(env!("CARGO"));
+    let output = command.args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output();
+    let output = output.expect("cargo can be started");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    metadata["packages"].as_array().expect("packages").clone()
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+fn is_published(package: &Value) -> bool {
+    package["publish"].is_null()
+}
+
+fn folder(package: &Value) -> PathBuf {
+    Path::new(text(package, "manifest_path")).parent().expect("a folder").to_path_buf()
+}
+
+/// What a registry would refuse, or a reader miss.
+fn faults(package: &Value, unpublished: &[&str]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for key in ["description", "license", "rust_version"] {
+        if text(package, key).is_empty() {
+            faults.push(format!("no {key}"));
+        }
+    }
+    for (key, length_max) in [("keywords", 20), ("categories", usize::MAX)] {
+        let words: Vec<&str> =
+            package[key].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        if words.is_empty() || words.len() > 5 || words.iter().any(|w| w.len() > length_max) {
+            faults.push(format!("{key}: one to five, of at most 20 letters: {words:?}"));
+        }
+    }
+    for dependency in package["dependencies"].as_array().into_iter().flatten() {
+        let name = text(dependency, "name");
+        // Cargo leaves those of tests out when they have no version.
+        let is_needed = text(dependency, "kind") != "dev";
+        if is_needed && text(dependency, "req") == "*" {
+            faults.push(format!("{name} has no version"));
+        }
+        if is_needed && unpublished.contains(&name) {
+            faults.push(format!("{name} is not published"));
+        }
+    }
+    faults
+}
+
+#[test]
+fn every_package_that_is_published_says_what_it_is_and_needs_published_packages_only() {
+    let packages = packages();
+    let of = |published: bool| packages.iter().filter(move |p| is_published(p) == published);
+    let unpublished: Vec<&str> = of(false).map(|p| text(p, "name")).collect();
+    assert_eq!(unpublished.len(), 3, "{unpublished:?}: tests, benches, and a stand-in for tests");
+    for package in of(true) {
+        let faults = faults(package, &unpublished);
+        assert!(faults.is_empty(), "{}: {}", text(package, "name"), faults.join("; "));
+    }
+}
+
+/// The files below a folder of sources.
+fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder of sources").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            out.push(path);
+        }
+    }
+}
+
+/// The paths that a source file includes; of one that is put together, what is sure.
+fn included(text: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    for name in ["include_str!(", "include_bytes!(", "include!("] {
+        for (at, _) in text.match_indices(name) {
+            let rest = text[at + name.len()..].trim_start();
+            let rest = rest.strip_prefix("concat!(").unwrap_or(rest).trim_start();
+            out.extend(rest.strip_prefix('"').and_then(|r| r.split('"').next()));
+        }
+    }
+    out
+}
+
+/// A path without `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(out.pop()),
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+/// The files that a package includes and that its archive would not have.
+fn left_out(package: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    sources(&package.join("src"), &mut files);
+    let mut out = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a source file");
+        for path in included(&text) {
+            let found = plain(&file.parent().expect("a folder").join(path));
+            // A folder with a manifest of its own is another package.
+            let mut folders = found.ancestors().skip(usize::from(!path.ends_with('/')));
+            let owner = folders.find(|f| f.join("Cargo.toml").exists());
+            if owner != Some(package) || !found.exists() {
+                out.push(format!("{} includes {path}", file.display()));
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn every_package_has_the_files_that_it_is_built_with_in_its_folder() {
+    for package in packages().iter().filter(|p| is_published(p)) {
+        let wrong = left_out(&folder(package));
+        assert!(wrong.is_empty(), "outside their package:\n{}", wrong.join("\n"));
+    }
+}
+
+#[test]
+fn a_file_of_another_package_is_found() {
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let write = |name: &str, text: &str| {
+        let path = home.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    };
+    for name in ["a/Cargo.toml", "a/inner/Cargo.toml", "a/own.txt", "a/inner/its.txt", "b.txt"] {
+        write(name, "");
+    }
+    write("a/src/lib.rs", "const A: &str = include_str!(\"../own.txt\");");
+    assert_eq!(left_out(&home.path().join("a")), Vec::<String>::new());
+    write(
+        "a/src/deep/more.rs",
+        "include_bytes!(\"../../../b.txt\") include_str!(concat!(\"../../inner/\", $name)) \
+         include_str!(\"missing.txt\")",
+    );
+    assert_eq!(left_out(&home.path().join("a")).len(), 3);
+}
+
+#[test]
+fn releases_optimise_every_package_that_quick_builds_do_not() {
+    let manifest = include_str!("../../../../Cargo.toml");
+    let of = |profile: &str| -> Vec<(String, String)> {
+        let begin = format!("[profile.{profile}.package.");
+        let tables = manifest.split("\n[").map(|t| format!("[{t}"));
+        let own = tables.filter_map(|t| {
+            let (name, keys) = t.strip_prefix(&begin)?.split_once("]\n")?;
+            Some((name.to_string(), keys.lines().next()?.to_string()))
+        });
+        own.collect()
+    };
+    let raised = of("release").into_iter().map(|(name, _)| (name, "opt-level = 3".to_string()));
+    let raised: Vec<(String, String)> = raised.collect();
+    assert!(raised.len() > 10);
+    assert_eq!(of("dist"), raised, "[profile.dist.package] has what [profile.release.package] has");
+}
