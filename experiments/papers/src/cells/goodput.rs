@@ -33,8 +33,8 @@ const MOST_DEVICES: u32 = 4_096;
 /// Requests of the run at the answer, at most.
 const RUN_REQUESTS: u64 = 2_000_000;
 
-/// What is looked for.
-#[derive(
+/// The quantity to search for.
+    #[derive(
     Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq, clap::ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
@@ -50,22 +50,22 @@ pub enum Find {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Search {
-    /// What is looked for.
+    /// The quantity to search for.
     pub find: Find,
-    /// What must hold.
+    /// The criterion for a good load.
     pub criterion: Criterion,
-    /// The largest share of bad requests of the worst model.
+    /// Maximum share of bad requests of the worst model.
     pub target: f64,
-    /// A probe that is not clear after so many requests for each model, on average, is undecided: its
-    /// estimate says where it leans.
+    /// A probe without a clear verdict after this many requests per model (on average) is undecided; then
+    /// its estimate decides.
     pub requests_per_model: u64,
-    /// The relative width of the final bracket.
+    /// Relative width of the final bracket.
     pub tolerance: f64,
-    /// What arrives before this is not counted: rate estimates of 5 s have settled.
+    /// Arrivals before this time are not counted; rate estimates over 5 s have settled by then.
     pub warm_up_s: f64,
-    /// A probe is called good after so long at the earliest.
+    /// Minimum length of a probe before it can be called good.
     pub least_s: f64,
-    /// The length of a probe, in place of as long as its verdict needs.
+    /// A fixed length for probes; by default each is as long as its verdict needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_s: Option<f64>,
 }

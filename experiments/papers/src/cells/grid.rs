@@ -15,7 +15,7 @@ const CELLS_MAX: usize = 1_000_000;
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
-    /// How many.
+    /// Number of combinations to draw.
     pub count: usize,
     /// The seed of the draw.
     pub seed: u64,
@@ -33,11 +33,11 @@ pub struct Axis {
     #[serde(default)]
     #[schemars(extend("x-default" = "required, or `keys`"))]
     pub key: String,
-    /// Or several, all set to the same value.
+    /// Several dotted keys, all set to the same value.
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
     pub keys: Vec<String>,
-    /// Its values; what each may be is what the key allows.
+    /// Its values, each valid for the key.
     #[schemars(with = "Vec<serde_json::Value>")]
     pub values: Vec<Value>,
 }
@@ -51,7 +51,7 @@ pub struct Point {
     /// Its axes in results, as `name=value;name=value`, in place of `point=NAME`.
     #[serde(default)]
     pub axes: String,
-    /// The keys of the scenario that it sets.
+    /// The scenario keys that it sets.
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
