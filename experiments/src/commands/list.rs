@@ -18,9 +18,9 @@ use std::fmt::Write;
   orrery list policies
   orrery list policy clockwork")]
 pub struct List {
-    /// An experiment's id or file, a zoo, `policies`, or `policy` with a name.
+    /// An experiment's id or file, a zoo, `policies`, or `policy` followed by a name.
     pub name: Option<String>,
-    /// The policy, after `policy`.
+    /// The policy's name, after `policy`.
     pub policy: Option<String>,
 }
 

@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
   orrery run scenarios/one-gpu-bert.toml --out results/
   orrery page results/ --html results.html")]
 pub struct PageOf {
-    /// Folders of results as `--out` writes them, or single `.json` or `.csv` files of them.
+    /// Folders that `--out` wrote, or single `.json` or `.csv` files from them.
     #[arg(required = true)]
     pub results: Vec<PathBuf>,
-    /// The page.
+    /// The HTML file to write.
     #[arg(long, value_name = "FILE")]
     pub html: PathBuf,
 }

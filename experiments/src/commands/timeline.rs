@@ -31,19 +31,19 @@ use std::path::{Path, PathBuf};
 pub struct Timeline {
     /// A log written by `orrery run --log`.
     log: PathBuf,
-    /// Leave out what ended before this instant of the run.
+    /// Omit everything that ended before this time of the run.
     #[arg(long, value_name = "MS", value_parser = instant, default_value = "0")]
     from_ms: Time,
-    /// Leave out what begins after this instant of the run.
+    /// Omit everything that starts after this time of the run.
     #[arg(long, value_name = "MS", value_parser = instant)]
     to_ms: Option<Time>,
-    /// Show this request and its way to its batches; may be repeated.
+    /// Show this request with arrows to its batches; may be repeated.
     #[arg(long = "request", value_name = "ID")]
     requests: Vec<u64>,
-    /// The form.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Trace)]
     format: Format,
-    /// Write it here instead of on stdout.
+    /// Write to this file instead of stdout.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

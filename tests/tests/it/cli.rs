@@ -7,6 +7,7 @@ mod bad_tables;
 mod bad_usage;
 mod cluster;
 mod disk;
+mod documents;
 mod figures;
 mod goodput;
 mod inputs;

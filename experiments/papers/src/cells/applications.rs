@@ -39,7 +39,8 @@ pub struct Load {
     pub requests: u64,
     /// Share of the run, at its start, whose arrivals are not counted.
     pub warm_up: f64,
-    /// The P99 that the SLO is a multiple of. p99: P99,
+    /// The P99 that the SLO is a multiple of.
+    pub p99: P99,
 }
 
 /// Which execution time the load is normalised by.

@@ -75,10 +75,10 @@ impl Seeds {
 /// When to stop adding seeds.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct Until {
-    /// Add seeds until the finish rate's 95 % interval is at most so wide.
+    /// Add seeds until the 95 % interval of the finish rate has at most this width.
     #[arg(long, value_name = "WIDTH", value_parser = width)]
     pub until_ci: Option<f64>,
-    /// The most seeds that `--until-ci` may take [default: 100].
+    /// Maximum number of seeds with `--until-ci` [default: 100].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub max_seeds: Option<u32>,
 }

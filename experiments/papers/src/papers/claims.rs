@@ -36,7 +36,8 @@ pub struct Claim {
     #[serde(default)]
     #[schemars(extend("x-default" = "the first of `show`"))]
     pub metric: String,
-    /// How several cells become one check.[serde(default)]
+    /// How several cells become one check.
+    #[serde(default)]
     pub take: Take,
     /// Lower bound; give this, `at_most`, or both.
     #[schemars(extend("x-default" = "no bound"))]

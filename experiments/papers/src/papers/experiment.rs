@@ -122,7 +122,8 @@ pub struct Experiment {
 pub struct System {
     /// Its name in columns, in claims and for the paper's numbers.
     pub name: String,
-    /// The source of its settings.[serde(default)]
+    /// The source of its settings.
+    #[serde(default)]
     pub preset: Preset,
     /// The policy with its parameters. With `pool` also `drs-climb`, `drs-scan`, `orcl`, `upper-bound`;
     /// with `partition` a solver.

@@ -25,7 +25,8 @@ const NEAR: f64 = 0.99;
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Searching {
-    /// The search algorithm. algorithm: Algorithm,
+    /// The search algorithm.
+    pub algorithm: Algorithm,
     /// Number of runs, with seeds 1, 2, ...; algorithms without randomness run once.
     #[serde(default = "one")]
     pub runs: u32,
