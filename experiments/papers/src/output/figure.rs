@@ -83,7 +83,7 @@ impl Form {
             Some("png") => Ok(Form::Png),
             Some("pdf") => Ok(Form::Pdf),
             _ => Err(SpecError::value(
-                "picture",
+                "figure",
                 path.display(),
                 "a name that ends in .svg, .png or .pdf",
                 "change the file's ending",

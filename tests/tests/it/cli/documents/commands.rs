@@ -4,8 +4,6 @@ use std::path::{Path, PathBuf};
 
 /// A command of a document.
 pub struct Command {
-    /// The document, by its path from the repository's root.
-    pub document: String,
     /// Its line, counted from 1.
     pub line: usize,
     /// The command, without its comment and in one line.
@@ -72,15 +70,15 @@ pub fn of_blocks(document: &str) -> Vec<Command> {
     let mut found = Vec::new();
     for (language, lines) in blocks(&text) {
         match language {
-            "sh" | "" => found.extend(of_shell(document, &lines)),
-            "text" => found.extend(of_session(document, &lines)),
+            "sh" | "" => found.extend(of_shell(&lines)),
+            "text" => found.extend(of_session(&lines)),
             _ => {}
         }
     }
     found
 }
 
-fn of_shell(document: &str, lines: &[(usize, &str)]) -> Vec<Command> {
+fn of_shell(lines: &[(usize, &str)]) -> Vec<Command> {
     let mut found: Vec<Command> = Vec::new();
     let mut continues = false;
     for &(line, code) in lines {
@@ -89,18 +87,18 @@ fn of_shell(document: &str, lines: &[(usize, &str)]) -> Vec<Command> {
         match found.last_mut() {
             Some(last) if continues => last.text += &format!(" {part}"),
             _ if part.is_empty() || part.starts_with('#') => {}
-            _ => found.push(command(document, line, part, None)),
+            _ => found.push(command(line, part, None)),
         }
         continues = code.ends_with('\\');
     }
     found
 }
 
-fn of_session(document: &str, lines: &[(usize, &str)]) -> Vec<Command> {
+fn of_session(lines: &[(usize, &str)]) -> Vec<Command> {
     let mut found: Vec<Command> = Vec::new();
     for &(line, text) in lines {
         match (text.strip_prefix("$ "), found.last_mut().and_then(|c| c.output.as_mut())) {
-            (Some(code), _) => found.push(command(document, line, code, Some(String::new()))),
+            (Some(code), _) => found.push(command(line, code, Some(String::new()))),
             (None, Some(output)) => *output += &format!("{text}\n"),
             (None, None) => {}
         }
@@ -108,8 +106,8 @@ fn of_session(document: &str, lines: &[(usize, &str)]) -> Vec<Command> {
     found
 }
 
-fn command(document: &str, line: usize, text: &str, output: Option<String>) -> Command {
-    Command { document: document.to_string(), line, text: text.to_string(), output }
+fn command(line: usize, text: &str, output: Option<String>) -> Command {
+    Command { line, text: text.to_string(), output }
 }
 
 /// What stands between backquotes in a document's sentences, with its line.
