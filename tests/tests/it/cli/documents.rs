@@ -22,7 +22,6 @@ const THINNED: &[(&str, &str)] = &[
         "orrery goodput scenarios/cluster-1080ti.toml --find devices --rate 5000",
         "--seeds 1 --requests-per-model 1000 --tolerance 0.1 --policy symphony",
     ),
-    ("orrery reproduce symphony-fig-16", "--seeds 1"),
     ("orrery reproduce kairos-fig-8", "--case wnd --seeds 1"),
     ("orrery plan scenarios/plans/growth-of-a-trace.toml", "--seeds 2"),
     (
