@@ -124,7 +124,9 @@ impl Say {
 /// Reads the arguments, does it, and answers.
 pub fn main() -> ExitCode {
     if let Some(why) = orrery_stdio::why_stdout_is_closed() {
-        return fail(&format!("stdout: {why}\n  remedy: to discard the result, write `>/dev/null`"));
+        return fail(&format!(
+            "stdout: {why}\n  remedy: to discard the result, write `>/dev/null`"
+        ));
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -34,7 +34,7 @@ const MOST_DEVICES: u32 = 4_096;
 const RUN_REQUESTS: u64 = 2_000_000;
 
 /// The quantity to search for.
-    #[derive(
+#[derive(
     Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq, clap::ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
