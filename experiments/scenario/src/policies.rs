@@ -43,7 +43,7 @@ pub fn policy_text(name: &str) -> Result<String, SpecError> {
     let mut text = format!("{}: {}\npaper: {}\n", about.name, about.what, about.paper);
     let presets = table.presets.iter().enumerate();
     let presets = presets.map(|(i, (name, what))| {
-        let bare = if i == 0 { " (what a bare name means)" } else { "" };
+        let bare = if i == 0 { " (the meaning of a bare name)" } else { "" };
         [name.to_string(), format!("{what}{bare}")]
     });
     text += &format!("\n{}", padded(["preset", "what it is"], presets.collect()));

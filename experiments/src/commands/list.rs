@@ -41,7 +41,7 @@ pub fn command(args: &List) -> Result<Answer, SpecError> {
             Err(SpecError::value("policy", "no name", "a policy's name", remedy))
         }
         (Some(name), Some(more)) => {
-            let remedy = "list one thing; only `policy` takes a name behind it";
+            let remedy = "list one thing; only `policy` takes a second name";
             Err(SpecError::value("NAME", format!("`{name} {more}`"), "one name", remedy))
         }
         (name, None) => named(name),

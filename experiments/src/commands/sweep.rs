@@ -94,7 +94,7 @@ pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
     };
     if args.prune {
         if !folder.join("cells").is_dir() {
-            let remedy = "give the folder that `orrery sweep --out` wrote into";
+            let remedy = "give the folder of `orrery sweep --out`";
             let found = format!("{} without `cells`", folder.display());
             return Err(SpecError::value("--out", found, "the folder of a sweep", remedy));
         }

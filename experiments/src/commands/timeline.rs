@@ -59,7 +59,7 @@ enum Format {
 fn instant(text: &str) -> Result<Time, String> {
     match text.parse::<f64>() {
         Ok(ms) if ms >= 0.0 && ms.is_finite() => Ok(Time::ZERO + Span::from_ms_f64(ms)),
-        _ => Err("a number of milliseconds from 0 on".to_string()),
+        _ => Err("a number of milliseconds, at least 0".to_string()),
     }
 }
 
@@ -148,7 +148,7 @@ pub fn command(args: &Timeline) -> Result<Answer, SpecError> {
         return Err(SpecError::value("--to-ms", found, "--from-ms or later", "give a later end"));
     }
     if args.format == Format::Batches && !args.requests.is_empty() {
-        let remedy = "leave `--request` out: the table has all batches, and no requests";
+        let remedy = "remove `--request`: the table has all batches, and no requests";
         let found = "`--format batches`";
         return Err(SpecError::value("--request", found, "`--format trace`", remedy));
     }

@@ -218,7 +218,8 @@ impl Applications {
         }
         let sizes = &self.profile.sizes;
         if !sizes.is_sorted_by(|a, b| a < b) || sizes[0] != 1 || sizes.len() > 24 {
-            let (found, allowed) = (format!("{sizes:?}"), "growing sizes, the first 1, at most 24");
+            let (found, allowed) =
+                (format!("{sizes:?}"), "increasing sizes, the first 1, at most 24");
             return Err(SpecError::value("profile.sizes", found, allowed, "correct the list"));
         }
         Ok(())

@@ -93,7 +93,7 @@ impl Search {
     pub fn check(&self) -> Result<(), SpecError> {
         let wrong = |key: &str, found: String, allowed: &str| {
             let key = format!("goodput.{key}");
-            Err(SpecError::value(key, found, allowed, "correct it or leave it out"))
+            Err(SpecError::value(key, found, allowed, "correct or remove it"))
         };
         let number = |x: f64, low: f64, high: f64| x >= low && x <= high;
         if !number(self.target, 1e-6, 0.9) {
@@ -299,26 +299,21 @@ pub const FLAGS: [(&str, &str); 8] = [
     ),
     (
         "undecided",
-        "the interval at the answer holds the target; it is surely good up to `clearly_good_per_s` and \
-         surely bad from `clearly_bad_per_s`. More `requests_per_model` narrow that.",
+        "the interval at the answer contains the target; the load is clearly good up to `clearly_good_per_s` and clearly bad from `clearly_bad_per_s`. More `requests_per_model` narrow this range.",
     ),
-    (
-        "short-probe",
-        "the probe at the answer was told to be shorter than its verdict needs; leave `probe_s` out.",
-    ),
-    ("probe-cut-off", "the probe at the answer was not long enough when it was cut off."),
+    ("short-probe", "`probe_s` is shorter than the verdict at the answer needs; remove it."),
+    ("probe-cut-off", "the probe at the answer was cut off before its verdict was clear."),
     (
         "not-monotone",
-        "a lower rate was worse than a higher one, so a search by halves may miss the peak; see \
-         `bad_below_per_s`.",
+        "a lower rate was worse than a higher one, so the search may miss the peak; see `bad_below_per_s`.",
     ),
     (
         "metastable",
-        "5 % above the peak it collapses; see `bad_rate_above`. The peak held a probe 8 times as long.",
+        "5 % above the peak the system collapses; see `bad_rate_above`. The peak held in a probe 8 times as long.",
     ),
     (
         "refuted",
-        "a longer probe refuted a higher peak, `refuted_per_s`; the answer is by longer probes.",
+        "a longer probe refuted a higher peak, `refuted_per_s`; the answer comes from longer probes.",
     ),
     ("diverging", "the backlog still grew in the run at the answer."),
 ];

@@ -96,7 +96,7 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
     if let Some(key) = key.or_else(|| in_point.map(|i| format!("point[{i}].set"))) {
         let allowed = "any key but `seed`: all cells have the same seeds";
         let remedy =
-            "set `seeds` (or `--seeds`), the number of seeds from the scenario's `seed` on";
+            "set `seeds` (or `--seeds`), the number of seeds, which start at the scenario's `seed`";
         return wrong(key, "`seed`".into(), allowed, remedy);
     }
     let mut names: Vec<&str> = Vec::new();
@@ -106,12 +106,12 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
             return wrong(key, "nothing".into(), "a key of a scenario", "add `key`");
         }
         if axis.values.is_empty() {
-            let remedy = "an empty axis makes an empty sweep: add values";
+            let remedy = "add values: an empty axis makes an empty sweep";
             let key = format!("axis[{i}].values");
             return wrong(key, "nothing".into(), "at least one value", remedy);
         }
         if axis.name.contains([';', '=', '\n']) || names.contains(&axis.name.as_str()) {
-            let allowed = "a name of its own, without `;` and `=`";
+            let allowed = "a unique name, without `;` and `=`";
             let key = format!("axis[{i}].name");
             return wrong(key, axis.name.clone(), allowed, "choose another name");
         }
@@ -121,13 +121,13 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
         let again = points[..i].iter().any(|p| p.name == point.name);
         if again || point.name.contains([';', '\n']) || point.axes.contains('\n') {
             let key = format!("point[{i}].name");
-            let allowed = "a name of its own, without `;`";
+            let allowed = "a unique name, without `;`";
             return wrong(key, point.name.clone(), allowed, "choose another name");
         }
     }
     if count > CELLS_MAX {
         let found = format!("{} cells", count);
-        return wrong("axis".into(), found, "at most 1000000 cells", "take fewer values");
+        return wrong("axis".into(), found, "at most 1000000 cells", "use fewer values");
     }
     Ok(())
 }

@@ -91,12 +91,12 @@ impl Until {
     pub fn pair(&self, seeds: u32) -> Result<Option<(f64, u32)>, SpecError> {
         match (self.until_ci, self.max_seeds) {
             (None, Some(max)) => {
-                let remedy = "add `--until-ci WIDTH`, or say `--seeds` for a fixed number";
+                let remedy = "add `--until-ci WIDTH`, or use `--seeds` for a fixed number";
                 Err(SpecError::value("--max-seeds", max, "only with `--until-ci`", remedy))
             }
             (Some(_), Some(max)) if max < seeds => {
-                let allowed = format!("at least {seeds}, the seeds that are run in any case");
-                let remedy = "raise it, or ask for fewer with `--seeds`";
+                let allowed = format!("at least {seeds}, the minimum number of seeds");
+                let remedy = "raise it, or use fewer `--seeds`";
                 Err(SpecError::value("--max-seeds", max, allowed, remedy))
             }
             (width, max) => Ok(width.map(|w| (w, max.unwrap_or(seeds.max(100))))),

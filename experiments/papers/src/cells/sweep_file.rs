@@ -161,7 +161,7 @@ impl SweepFile {
         }
         if let Some(max) = until.max_seeds {
             if self.until_ci.is_none() {
-                let remedy = "add `--until-ci WIDTH`, or say `--seeds` for a fixed number";
+                let remedy = "add `--until-ci WIDTH`, or use `--seeds` for a fixed number";
                 return Err(SpecError::value("--max-seeds", max, "only with `--until-ci`", remedy));
             }
             self.max_seeds = max;
@@ -190,7 +190,7 @@ impl SweepFile {
         if let (Some(_), Some(width)) = (&self.goodput, self.until_ci) {
             let allowed =
                 "a fixed number of seeds: the answer of a search (`[goodput]`) has no finish rate";
-            let remedy = "leave `until_ci` (or `--until-ci`) out and set `seeds`";
+            let remedy = "remove `until_ci` (or `--until-ci`) and set `seeds`";
             return wrong("until_ci".into(), width.to_string(), allowed, remedy);
         }
         if self.until_ci.is_some() && self.max_seeds < self.seeds {

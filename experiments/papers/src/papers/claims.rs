@@ -86,7 +86,7 @@ impl Claim {
     /// # Errors
     /// When it has no bound, or bounds that nothing is between.
     pub fn check(&self) -> Result<(), SpecError> {
-        let remedy = "say what would make it false";
+        let remedy = "say which values would make it false";
         match (self.at_least, self.at_most) {
             (None, None) => {
                 let allowed = "`at_least`, `at_most` or both";
@@ -225,7 +225,7 @@ pub fn text(claims: &[Claim], rows: &[Row]) -> String {
     if claims.is_empty() {
         return out;
     }
-    out.push_str("\nthe paper's sentences, and what came out:\n");
+    out.push_str("\nthe paper's sentences, and our results:\n");
     for claim in claims {
         let c = check(claim, rows);
         let verdict = match c.holds {

@@ -91,6 +91,11 @@ pub struct Experiment {
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
     pub mean_over: Vec<String>,
+    /// With `applications` and `compare_to`: the paper's claim about the mean improvement of that system; it is
+    /// printed with our means and the paper's.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "none"))]
+    pub improvement_claim: String,
     /// The paper's numbers.
     #[serde(default)]
     pub paper: Vec<Number>,
@@ -303,7 +308,7 @@ impl Experiment {
         if all.is_empty() {
             let allowed = "nothing: this experiment has no points to choose from";
             let found = format!("`{}`", cases.join("`, `"));
-            return Err(SpecError::value("--case", found, allowed, "leave `--case` out"));
+            return Err(SpecError::value("--case", found, allowed, "remove `--case`"));
         }
         let names: Vec<&str> = all.iter().map(String::as_str).collect();
         // The rule of applications makes cases that the paper does not have.

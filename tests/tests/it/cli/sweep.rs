@@ -111,7 +111,7 @@ fn ctrl_c_keeps_what_is_finished_and_the_same_command_ends_with_the_same_bytes()
         seeds *= 4;
         std::fs::remove_dir_all(place.path("stopped")).expect("a folder");
     };
-    let expected = "stopping after the cells that have begun; Ctrl-C again stops at once\n\
+    let expected = "stopping after the running cells; press Ctrl-C again to stop at once\n\
                     stopped; finished cells are kept in stopped: the same command continues\n";
     assert_eq!(said, expected);
     let kept = cells_of(&place, "stopped");

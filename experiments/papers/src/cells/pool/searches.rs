@@ -165,7 +165,7 @@ pub(super) fn of_search(error: SearchError<SpecError>) -> SpecError {
         SearchError::Evaluation { error, .. } => error,
         SearchError::Planner(error) => planner("search", &error),
         other => {
-            SpecError::value("search", other, "throughputs from 0 on", "change the conditions")
+            SpecError::value("search", other, "throughputs of at least 0", "change the conditions")
         }
     }
 }
