@@ -307,7 +307,7 @@ mod tests {
                 let default = &row.defaults[0];
                 let text = format!("{}[{}={default}]", table.about.name, row.name);
                 let error = PolicySpec::parse(&text).expect_err(&text).to_string();
-                assert!(error.contains(&format!("add `{key}={value}`, or leave")), "{error}");
+                assert!(error.contains(&format!("add `{key}={value}`, or remove")), "{error}");
             }
         }
     }

@@ -50,7 +50,7 @@ impl Plan {
     pub fn difference(&self, other: &Plan) -> Option<String> {
         let differ = |what: &str, here: &str, there: &str| {
             (here != there).then(|| {
-                format!("the plan of another sweep: its {what} is {here}, this sweep's is {there}")
+                format!("the plan of another sweep: {what}: {here}, in this sweep {there}")
             })
         };
         let count = |plan: &Plan| plan.cells.len().to_string();

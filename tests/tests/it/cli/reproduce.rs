@@ -141,7 +141,7 @@ fn cases_without_a_figure_of_the_paper_run_and_leave_its_column_empty() {
         assert!(column(&csv, "abs_error").iter().all(|e| e.is_empty()), "{csv}");
         finish_rates(&csv);
         let text = place.run(&["reproduce", "small.toml"]).ok();
-        assert!(text.contains("no figure of the paper to compare with"), "{text}");
+        assert!(text.contains("no number of the paper to compare with"), "{text}");
         assert!(text.contains(case), "{text}");
     }
 }
