@@ -81,7 +81,7 @@ pub enum PlannerError {
     ProfileHole { name: String, size: u32, other: String },
 
     #[error(
-        "queries of size {size} are beyond the profile, which ends at {largest}; measure larger sizes or limit the query sizes; orrery does not extrapolate"
+        "queries of size {size} are beyond the profile, which ends at {largest}; measure larger sizes or limit the query sizes; nothing is extrapolated"
     )]
     BeyondProfile { size: u32, largest: u32 },
 
