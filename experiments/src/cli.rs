@@ -22,16 +22,16 @@ use std::process::ExitCode;
   orrery sweep scenarios/sweeps/bert-slo.toml
   orrery regress baselines/*.toml
 
-Exit codes: 0 fine, 1 a check failed, 2 usage or input, 130 stopped by Ctrl-C.
+Exit codes: 0 success, 1 a check failed, 2 wrong usage or input, 130 stopped by Ctrl-C.
 stdout is the result; stderr is progress and diagnostics.")]
 pub struct Cli {
-    /// Say nothing on stderr but errors.
+    /// Print only errors on stderr.
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Say more on stderr.
+    /// Print more on stderr.
     #[arg(long, short, global = true)]
     verbose: bool,
-    /// Overwrite files that this program did not write.
+    /// Overwrite files that orrery did not write.
     #[arg(long, global = true)]
     force: bool,
     #[command(subcommand)]
@@ -40,40 +40,40 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run a paper's table or figure, or an experiment of your own, and print it beside the paper's.
+    /// Run a paper's table or figure, or your own experiment, and compare with published numbers.
     Reproduce(commands::reproduce::Reproduce),
-    /// List what can be reproduced, and the model zoos; or what is in one of them.
+    /// List experiments, model zoos and policies, or describe one of them.
     List(commands::list::List),
-    /// Run a scenario file and print the metrics of its policies.
+    /// Run a scenario and compare its policies.
     Run(commands::run::Run),
-    /// Find the highest rate that a scenario's devices carry, or the fewest devices for its rate.
+    /// Find the highest rate that a scenario's devices carry, or the fewest devices for a rate.
     Goodput(commands::goodput::Goodput),
-    /// Run a scenario over axes, in parallel; continues where it was stopped.
+    /// Run a scenario with many parameter values, in parallel; resumes if stopped.
     Sweep(commands::sweep::Sweep),
     /// Join the shards of a sweep or an experiment.
     Merge(commands::sweep::Merge),
-    /// Look at traces, or write a scenario's workload down.
+    /// Inspect traces, or record a scenario's workload in a file.
     #[command(subcommand)]
     Trace(commands::trace::Trace),
-    /// Check a schedule log: conservation, causality, windows, outcomes.
+    /// Check a schedule log for broken rules: conservation, causality, windows, outcomes.
     Audit(commands::audit::Audit),
-    /// Turn a schedule log into a timeline that ui.perfetto.dev opens.
+    /// Convert a schedule log to a timeline for ui.perfetto.dev.
     Timeline(commands::timeline::Timeline),
-    /// Tell what happened to one request, step by step.
+    /// Explain what happened to a request, step by step.
     Explain(commands::explain::Explain),
-    /// Turn result tables into figures.
+    /// Draw figures from result tables.
     Plot(commands::plot::Plot),
-    /// Put results that were written before on one page for a browser.
+    /// Make one HTML page from existing results.
     Page(commands::page::PageOf),
-    /// Divide models among sub-clusters, evenly and with few moves.
+    /// Assign models to sub-clusters, evenly and with few moves.
     Partition(commands::partition::Partition),
-    /// Find the cheapest pool of machines for a load, or the best under a budget.
+    /// Find the cheapest pool of machines for a load, or the best one under a budget.
     Plan(commands::plan::Plan),
-    /// Rerun what baselines name and compare.
+    /// Rerun baselines and fail if a number changed.
     Regress(commands::regress::Regress),
-    /// Print the JSON Schema of a kind of file, for editors.
+    /// Print the JSON Schema of a kind of input file, for editors.
     Schema(commands::schema::Schema),
-    /// Print a shell's completions.
+    /// Print completions for a shell.
     #[command(after_help = "Example:
   orrery completions bash > ~/.local/share/bash-completion/completions/orrery")]
     Completions {
@@ -97,7 +97,7 @@ pub fn main(commit: &str) -> ExitCode {
     // Before hours of runs, and before help is printed.
     if let Some(why) = orrery_stdio::why_stdout_is_closed() {
         output::tell(&format!(
-            "error: stdout: {why}\n  remedy: to have no result, write `>/dev/null`"
+            "error: stdout: {why}\n  remedy: to discard the result, write `>/dev/null`"
         ));
         return ExitCode::from(2);
     }

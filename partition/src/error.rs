@@ -12,7 +12,7 @@ pub enum PartitionError {
     #[error("`{what}` is {value}; it must be {allowed}")]
     Number { what: &'static str, value: f64, allowed: &'static str },
 
-    #[error("`{what}` of model {model} is {value}; it must be a finite number from 0 on")]
+    #[error("`{what}` of model {model} is {value}; it must be a finite number, at least 0")]
     ModelNumber { model: usize, what: &'static str, value: f64 },
 
     #[error("model {model} is said to be in sub-cluster {cluster}, but there are only {clusters}")]

@@ -29,7 +29,7 @@ pub struct Problem {
     pub models: Vec<ModelLoad>,
     /// `l`: how many sub-clusters there are.
     pub clusters: usize,
-    /// `R_max`: what a dispatcher carries; may be infinite.
+    /// `R_max`: the highest rate that a dispatcher carries; may be infinite.
     pub rate_max: f64,
     /// `S_max`: the memory of a backend; may be infinite.
     pub memory_max: f64,
@@ -101,7 +101,7 @@ impl Problem {
         }
         let w = self.memory_weight;
         if !w.is_finite() || w < 0.0 {
-            let (what, allowed) = ("memory_weight", "a finite number from 0 on");
+            let (what, allowed) = ("memory_weight", "a finite number, at least 0");
             return Err(PartitionError::Number { what, value: w, allowed });
         }
         self.models.iter().enumerate().try_for_each(|(i, m)| self.check_model(i, m))?;

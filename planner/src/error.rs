@@ -59,10 +59,10 @@ pub enum PlannerError {
     #[error("there are no query sizes; give at least one size with a weight above 0")]
     NoSizes,
 
-    #[error("query size {size} has the weight {weight}; weights are finite numbers from 0 on")]
+    #[error("query size {size} has the weight {weight}; weights are finite numbers, at least 0")]
     Weight { size: u32, weight: f64 },
 
-    #[error("a query size of 0; sizes are whole numbers from 1 on")]
+    #[error("a query size of 0; sizes are whole numbers, at least 1")]
     ZeroSize,
 
     #[error("the profile of `{name}` has no sizes; measure its latency at each query size")]
@@ -81,8 +81,7 @@ pub enum PlannerError {
     ProfileHole { name: String, size: u32, other: String },
 
     #[error(
-        "queries of size {size} are beyond the profile, which ends at {largest}; measure larger \
-         sizes or cut the queries, for nothing is extrapolated"
+        "queries of size {size} are beyond the profile, which ends at {largest}; measure larger sizes or limit the query sizes; nothing is extrapolated"
     )]
     BeyondProfile { size: u32, largest: u32 },
 

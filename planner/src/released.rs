@@ -47,7 +47,7 @@ pub fn read_catalogue(text: &str, file: &str) -> Result<Catalogue, PlannerError>
             "0" => Role::Auxiliary,
             _ => return Err(row.wrong(2, "0 or 1")),
         };
-        let max_count = row.number(3, "a whole number from 0 on")?;
+        let max_count = row.number(3, "a whole number, at least 0")?;
         types.push(InstanceType { name, price, max_count, role });
     }
     Catalogue::new(types)

@@ -65,7 +65,7 @@ pub enum SearchError<E> {
     #[error("pool {pool} could not be evaluated: {error}")]
     Evaluation { pool: Pool, error: E },
 
-    #[error("pool {pool} was evaluated to {value}; it must be a finite number from 0 on")]
+    #[error("pool {pool} was evaluated to {value}; it must be a finite number, at least 0")]
     Value { pool: Pool, value: f64 },
 
     #[error(transparent)]

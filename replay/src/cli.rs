@@ -22,7 +22,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Runs orrery's policies and their schedules against a real device, and compares.
+/// Runs orrery's policies on a device in real time, and compares with the simulation.
 #[derive(Debug, Parser)]
 #[command(name = "orrery-replay", version, about, arg_required_else_help = true)]
 #[command(after_help = "Examples:
@@ -32,10 +32,10 @@ use std::process::ExitCode;
   orrery-replay compare run/predicted.log run --plot errors.svg
   orrery-replay validate replay/campaigns/emulated.toml --out docs/validation/emulated
 
-Exit codes: 0 fine, 1 a check failed, 2 usage or input.
+Exit codes: 0 success, 1 a check failed, 2 wrong usage or input.
 stdout is the result; stderr is progress and diagnostics.")]
 pub struct Cli {
-    /// Say nothing on stderr but errors.
+    /// Print only errors on stderr.
     #[arg(long, short, global = true)]
     quiet: bool,
     #[command(subcommand)]
@@ -44,15 +44,15 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List the devices, and what was looked for.
+    /// List the devices, and where orrery-replay looked for them.
     Devices,
-    /// Measure how long batches take on a device, and write a profile that scenarios can name.
+    /// Measure how long batches take on a device, and write a profile for scenarios.
     Profile(profile::Profile),
-    /// Run a scenario on a device, live or by a schedule made before.
+    /// Run a scenario on a device, live or from a recorded schedule.
     Run(run::Run),
-    /// Compare a prediction with what was measured.
+    /// Compare a prediction with a measurement.
     Compare(compare::Compare),
-    /// Run a campaign: many points, each simulated and replayed.
+    /// Run a campaign: simulate and replay many points.
     Validate(validate::Validate),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema {
@@ -88,8 +88,8 @@ pub struct DeviceArgs {
     /// `emulated` or `cuda:N`.
     #[arg(long, default_value = "emulated")]
     device: String,
-    /// What the device runs, a TOML file (docs/replay.md); without one, an emulated device obeys the
-    /// scenario's own laws, but for noise.
+    /// A TOML file that says what the device runs (docs/replay.md); without it, an emulated device follows
+    /// the scenario's latencies, with noise.
     #[arg(long, value_name = "FILE")]
     device_config: Option<PathBuf>,
 }
@@ -109,11 +109,11 @@ impl DeviceArgs {
 /// Which clock.
 #[derive(Args, Debug)]
 pub struct ClockArgs {
-    /// Every second takes so many; for slow machines, and for the emulated device only.
+    /// Slow time down: each second takes N; for slow machines, emulated device only.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "virtual_clock",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
     time_scale: u32,
-    /// Time that jumps from instant to instant: tests the harness, times no device.
+    /// Use a virtual clock that jumps to the next event: tests the harness, measures no device.
     #[arg(long)]
     virtual_clock: bool,
 }
@@ -163,7 +163,9 @@ fn program(commit: &str) -> clap::Command {
 /// Reads the arguments, does it, and answers, as a program that was built from this commit.
 pub fn main(commit: &str) -> ExitCode {
     if let Some(why) = orrery_stdio::why_stdout_is_closed() {
-        return fail(&format!("stdout: {why}\n  remedy: to have no result, write `>/dev/null`"));
+        return fail(&format!(
+            "stdout: {why}\n  remedy: to discard the result, write `>/dev/null`"
+        ));
     }
     // One that was asked has commands of its own for help.
     let mut asked = program(commit);

@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum OverheadAs {
-    /// The device is busy for so much longer: an executor runs one action at a time and gets the
-    /// next only when the controller has seen the last, so both delays are time in which it idles.
+    /// The device is busy for that long as well: an executor runs one action at a time and gets the next
+    /// only after the controller has seen the last, so it idles during both delays.
     #[default]
     Busy,
-    /// Message delays: actions that wait at the device hide them.
+    /// They become message delays, which actions waiting at the device hide.
     Delays,
-    /// Left out.
+    /// They are ignored.
     None,
 }
 

@@ -106,7 +106,7 @@ pub fn run(run: &Run<'_>, mode: Mode<'_>) -> Result<Ran, Error> {
     if let (Clocks::Wall(scale), Target::Cuda(_)) = (run.clocks, run.device.target)
         && scale != 1
     {
-        let remedy = "leave it out: a GPU cannot be slowed down";
+        let remedy = "remove it: a GPU cannot be slowed down";
         return Err(Error::value("--time-scale", scale, "1 with a CUDA device", remedy));
     }
     let world = &run.prediction.world;

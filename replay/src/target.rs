@@ -44,7 +44,7 @@ impl FromStr for Target {
         number.map(Target::Cuda).ok_or_else(|| DeviceError {
             device: text.to_string(),
             doing: "looking for it".to_string(),
-            said: "there is no such kind of device; there are `emulated` and `cuda:N`".to_string(),
+            said: "an unknown kind of device; the kinds are `emulated` and `cuda:N`".to_string(),
             remedy: "see `orrery-replay devices`".to_string(),
         })
     }

@@ -24,7 +24,7 @@ use crate::time::Span;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelProfile {
-    /// Latency by batch size, sizes growing.
+    /// Latency by batch size, sizes in increasing order.
     pub sizes: Vec<SizeProfile>,
     /// Execution time alone by application, indexed by application. Empty for applications that
     /// never ask for this model.

@@ -46,13 +46,13 @@ impl Answer {
 /// Where the result goes, and in which form.
 #[derive(Debug, Args)]
 pub struct Output {
-    /// The form of the result on stdout.
+    /// The format of the result on stdout.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Also write the result into this folder, in every form.
+    /// Also write the result to this folder, in every format.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Also write the result as one page for a browser: what was asked, what came out, figures, tables.
+    /// Also write the result as one HTML page with figures and tables.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -71,19 +71,19 @@ impl Output {
 /// The forms of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For reading.
+    /// A table for people.
     Table,
-    /// One row for each cell and metric, with its provenance (docs/formats.md).
+    /// CSV with one row per cell and metric, with its provenance (docs/formats.md).
     Csv,
-    /// CSV with one row for each cell, and a column for each metric.
+    /// CSV with one row per cell and one column per metric.
     Wide,
-    /// The rows, and what belongs to them.
+    /// JSON with the rows and everything that belongs to them.
     Json,
 }
 
 /// A result in its forms.
 pub struct Forms {
-    /// For reading.
+    /// A table for people.
     pub table: String,
     /// One row for each cell, with a column for each metric.
     pub wide: String,

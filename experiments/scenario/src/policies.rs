@@ -43,7 +43,7 @@ pub fn policy_text(name: &str) -> Result<String, SpecError> {
     let mut text = format!("{}: {}\npaper: {}\n", about.name, about.what, about.paper);
     let presets = table.presets.iter().enumerate();
     let presets = presets.map(|(i, (name, what))| {
-        let bare = if i == 0 { " (what a bare name means)" } else { "" };
+        let bare = if i == 0 { " (the meaning of a bare name)" } else { "" };
         [name.to_string(), format!("{what}{bare}")]
     });
     text += &format!("\n{}", padded(["preset", "what it is"], presets.collect()));
@@ -99,19 +99,19 @@ pub fn reference() -> String {
 const INTRODUCTION: &str = "\
 # Policies and their parameters
 
-<!-- Made from the tables in sim/src/policy/; `ORRERY_UPDATE=1 cargo test -p orrery-scenario policies`
-rewrites it. -->
+<!-- Generated from the tables in sim/src/policy/ by `ORRERY_UPDATE=1 cargo test -p orrery-scenario policies`. -->
 
-A policy is written `NAME` or `NAME[key=value,...]`, in `policies` of a scenario and after `--policy`:
+This page lists every policy with its presets and parameters. You write a policy as `NAME` or
+`NAME[key=value,...]`, in `policies` of a scenario or after `--policy`:
 
 ```sh
 cargo run --release -- run scenarios/one-gpu-bert.toml --policy 'clockwork[preset=paper,width_ms=5]'
 ```
 
-A bare name is the first preset: the system as released, or as published where nothing was released.
-`preset=paper` starts from what the paper's text says, where the two differ. Every other parameter
-changes one value. [`adding-a-policy.md`](adding-a-policy.md) tells how a policy is made; the head of
-each file in `sim/src/policy/` lists where it differs from its paper.
+A bare name means the first preset: the system as released, or as published if nothing was released.
+`preset=paper` starts from the paper's text, where the two differ. Every other parameter changes one
+value. [`adding-a-policy.md`](adding-a-policy.md) explains how to add a policy. The head of each file in
+`sim/src/policy/` lists its differences from the paper.
 
 ";
 

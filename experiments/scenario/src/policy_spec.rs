@@ -107,8 +107,7 @@ impl PolicySpec {
         SpecError::Policy {
             policy: self.text.clone(),
             message: "relearn_every needs a profiler, and there is none".into(),
-            remedy: "add `[profiler]` to the scenario (`every = 1`, `delay_ms = 0.0`), or leave \
-                     relearn_every out"
+            remedy: "add `[profiler]` to the scenario (`every = 1`, `delay_ms = 0.0`), or remove `relearn_every`"
                 .into(),
         }
     }
@@ -176,13 +175,13 @@ pub(crate) fn registered(name: &str) -> Result<&'static Registered, Fault> {
 fn wrong(text: &str, error: &SettingError) -> SpecError {
     let remedy = match error {
         SettingError::Unknown { key, known } if known.is_empty() => {
-            format!("leave `{key}` out: the policy has no parameters")
+            format!("remove `{key}`: the policy has no parameters")
         }
         SettingError::Unknown { key, known } => {
             format!("{}allowed: {}", hint(key, known), known.join(", "))
         }
-        SettingError::Needs { key, needs } => format!("add `{needs}`, or leave `{key}` out"),
-        SettingError::Value { key, .. } => format!("correct `{key}` or leave it out"),
+        SettingError::Needs { key, needs } => format!("add `{needs}`, or remove `{key}`"),
+        SettingError::Value { key, .. } => format!("correct or remove `{key}`"),
     };
     of(text, (error.to_string(), remedy))
 }
@@ -308,7 +307,7 @@ mod tests {
                 let default = &row.defaults[0];
                 let text = format!("{}[{}={default}]", table.about.name, row.name);
                 let error = PolicySpec::parse(&text).expect_err(&text).to_string();
-                assert!(error.contains(&format!("add `{key}={value}`, or leave")), "{error}");
+                assert!(error.contains(&format!("add `{key}={value}`, or remove")), "{error}");
             }
         }
     }

@@ -217,6 +217,7 @@ fn default(node: &Node<'_>) -> String {
         (Some(words), _) => words.to_string(),
         (_, Some(Value::Number(n))) => number(n),
         (_, Some(Value::Bool(b))) => b.to_string(),
+        (_, Some(Value::Null)) => "none".to_string(),
         (_, Some(other)) => format!("`{}`", other.to_string().replace(',', ", ")),
         _ if node.required => "required".to_string(),
         _ => "none".to_string(),

@@ -328,8 +328,7 @@ impl Scenario {
                 let name = &self.file.app[i].name;
                 let found = format!("{} for `{name}`", a.slo);
                 let allowed = format!(
-                    "at least {fastest}: the fastest batch of one request of `{name}` takes so \
-                     long, delays included, so that none can ever be in time"
+                    "at least {fastest}: the fastest batch of one request of `{name}` takes this long, including delays, so no request could be in time"
                 );
                 let remedy = "raise slo_ms, or set `allow_hopeless_slo = true` at the top";
                 return Err(SpecError::value(key, found, allowed, remedy));

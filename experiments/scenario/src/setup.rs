@@ -196,8 +196,7 @@ impl Setup {
         match failure {
             Failure::ArrivalAfterEnd { source, .. } => after_the_end(failure, at(source.index())),
             Failure::EventAfterEnd { .. } => {
-                let remedy = "shorten what comes too late, raise the rate of the arrivals, or stop \
-                              the run before with `until_s`";
+                let remedy = "shorten the times that end too late, raise the rate of the arrivals, or stop the run earlier with `until_s`";
                 let error = SpecError::value("until_s", failure, TIME, remedy);
                 let file = at(0).file;
                 error.in_file(file.rsplit_once(':').map_or(&file, |(path, _line)| path))

@@ -14,7 +14,8 @@ use std::path::PathBuf;
 pub struct Audit {
     /// A log written by `orrery run --log`.
     pub log: PathBuf,
-    /// It is of a replay on a wall clock, where a request is told a little after its arrival.
+    /// The log is from a replay on a wall clock, where the controller sees a request slightly after it
+    /// arrives.
     #[arg(long)]
     pub wall_clock: bool,
 }

@@ -23,12 +23,12 @@ use std::path::{Path, PathBuf};
   orrery explain bert.log --request 117")]
 #[group(skip)]
 pub struct Explain {
-    /// A log written by `orrery run --log`; `--why` puts the policy's reasons into it.
+    /// A log written by `orrery run --log`; `--why` adds the policy's reasons to it.
     log: PathBuf,
-    /// The request, by its number.
+    /// The number of the request to explain.
     #[arg(long, value_name = "ID", required_unless_present = "worst")]
     request: Option<u64>,
-    /// List the N requests that fared worst instead, one line each.
+    /// List the N worst requests instead, one line each.
     #[arg(long, value_name = "N", conflicts_with = "request")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     worst: Option<u32>,

@@ -25,7 +25,7 @@ use std::path::PathBuf;
   orrery goodput scenarios/resnet50-8gpu.toml --criterion p99
   orrery goodput scenarios/cluster-1080ti.toml --find devices --rate 5000")]
 pub struct Goodput {
-    /// The scenario file. Its rate, or number of devices, is where the search begins.
+    /// The scenario file. The search starts at its rate, or its number of devices.
     pub scenario: PathBuf,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
@@ -34,39 +34,39 @@ pub struct Goodput {
     /// Search with this policy instead of the file's; may be repeated.
     #[arg(long = "policy", value_name = "POLICY")]
     pub policies: Vec<String>,
-    /// What is looked for.
+    /// The quantity to search for.
     #[arg(long, value_enum, default_value_t = Find::Rate)]
     pub find: Find,
-    /// What must hold for every model.
+    /// The criterion that every model must meet.
     #[arg(long, default_value = Criterion::NAMES[0])]
     #[arg(value_parser = PossibleValuesParser::new(Criterion::NAMES)
         .map(|name| Criterion::named(&name).unwrap_or_default()))]
     pub criterion: Criterion,
-    /// The largest share of bad requests of the worst model [default: 0.01].
+    /// Maximum share of bad requests of the worst model [default: 0.01].
     #[arg(long, value_name = "SHARE")]
     pub target: Option<f64>,
-    /// The offered rate, requests a second, instead of the file's.
+    /// The offered rate in requests/s, instead of the file's.
     #[arg(long, value_name = "RATE")]
     pub rate: Option<f64>,
-    /// A probe that is not clear after so many requests a model goes by its estimate
+    /// A probe without a clear verdict after this many requests per model is decided by its estimate
     /// [default: 20000].
     #[arg(long, value_name = "N")]
     pub requests_per_model: Option<u64>,
-    /// The length of a probe behind its warm-up. Without it a probe is as long as its verdict needs: the
-    /// longest delay over the tolerance. An answer by shorter ones says so.
+    /// Fixed length of a probe after its warm-up. By default a probe is as long as its verdict needs: the
+    /// longest delay divided by the tolerance. If this is shorter, the answer says so.
     #[arg(long, value_name = "SECONDS")]
     pub probe_s: Option<f64>,
-    /// The relative width of the final bracket [default: 0.005].
+    /// Relative width of the final bracket [default: 0.005].
     #[arg(long, value_name = "SHARE")]
     pub tolerance: Option<f64>,
     /// The first seed, instead of the file's.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Searches, each with a seed of its own: their spread is printed.
+    /// Number of searches, each with its own seed; their spread is printed.
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub seeds: u32,
-    /// Searches at a time; one for each core by default. Results do not depend on it.
+    /// Number of parallel searches; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub jobs: Option<u16>,
 }

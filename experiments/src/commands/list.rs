@@ -18,9 +18,9 @@ use std::fmt::Write;
   orrery list policies
   orrery list policy clockwork")]
 pub struct List {
-    /// An experiment's id or file, a zoo, `policies`, or `policy` with a name.
+    /// An experiment's id or file, a zoo, `policies`, or `policy` followed by a name.
     pub name: Option<String>,
-    /// The policy, after `policy`.
+    /// The policy's name, after `policy`.
     pub policy: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub fn command(args: &List) -> Result<Answer, SpecError> {
             Err(SpecError::value("policy", "no name", "a policy's name", remedy))
         }
         (Some(name), Some(more)) => {
-            let remedy = "list one thing; only `policy` takes a name behind it";
+            let remedy = "list one thing; only `policy` takes a second name";
             Err(SpecError::value("NAME", format!("`{name} {more}`"), "one name", remedy))
         }
         (name, None) => named(name),

@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
   orrery run scenarios/one-gpu-bert.toml --out results/
   orrery page results/ --html results.html")]
 pub struct PageOf {
-    /// Folders of results as `--out` writes them, or single `.json` or `.csv` files of them.
+    /// Folders that `--out` wrote, or single `.json` or `.csv` files from them.
     #[arg(required = true)]
     pub results: Vec<PathBuf>,
-    /// The page.
+    /// The HTML file to write.
     #[arg(long, value_name = "FILE")]
     pub html: PathBuf,
 }
@@ -113,7 +113,10 @@ fn made(rows: &[Row], value: &Value, path: &Path) -> Page {
         page.subtitle = word("title");
         page.section("The paper's sentences", points(&value["claims"], claim));
         let text = |v: &Value| v.as_str().unwrap_or_default().to_string();
-        page.section("Assumed, where the paper is silent", points(&value["assumptions"], text));
+        page.section(
+            "Assumptions, where the paper says nothing",
+            points(&value["assumptions"], text),
+        );
         page
     });
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -16,9 +16,9 @@ use std::path::PathBuf;
   orrery partition scenarios/partitions/rebalance.toml
   orrery partition scenarios/partitions/rebalance.toml --method random")]
 pub struct Partition {
-    /// The problem's file (docs/partition.md).
+    /// The partition file (docs/partition.md).
     pub file: PathBuf,
-    /// How it is solved, instead of the file's way.
+    /// The solver, instead of the file's.
     #[arg(long, value_enum)]
     pub method: Option<Method>,
     /// The seed of generated models and of the search, instead of the file's.

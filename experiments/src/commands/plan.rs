@@ -52,9 +52,9 @@ use std::path::PathBuf;
   orrery plan my.toml --what-if \"price:g4dn.xlarge=0.4,budget=2\" --markdown summary.md --plot frontier.png
 
 What-ifs: load=F, slo=TIME, slo:MODEL=TIME, price:TYPE=USD, limit:TYPE=N, budget=USD, bad_rate=SHARE;
-with commas between, several at once.
+separate several with commas to change them together.
 
-Exit codes: 0 answered, 1 no pool meets the goal, 2 usage or input.")]
+Exit codes: 0 answered, 1 no pool meets the goal, 2 wrong usage or input.")]
 pub struct Plan {
     /// The plan file (docs/plan.md).
     pub file: PathBuf,
@@ -62,22 +62,22 @@ pub struct Plan {
     #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
-    /// Answer the question again with something changed, side by side; may be repeated.
+    /// Also answer the question with something changed, side by side; may be repeated.
     #[arg(long = "what-if", value_name = "KEY=VALUE")]
     pub what_if: Vec<String>,
     /// Draw cost against throughput: `.svg` or `.png`.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
-    /// Write a summary of one page.
+    /// Write a one-page summary as Markdown.
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
     /// The first seed, instead of the file's.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Seeds of each verification, instead of the file's.
+    /// Number of seeds for each verification, instead of the file's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub seeds: Option<u32>,
-    /// Simulations at a time; one for each core by default. Results do not depend on it.
+    /// Number of parallel simulations; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub jobs: Option<u16>,
 }

@@ -26,59 +26,60 @@ mod tables;
   orrery plot results/my.series.csv --out over-time.svg
   orrery plot batches.csv --from-ms 100 --to-ms 300 --out timeline.svg
 
-The kind is guessed from the columns, and from what stands in them, when it is not given:
+Without `--kind`, the columns of the table and their contents decide:
   experiment,case,axes,...,metric,value    finish-rate, metric or sensitivity
   ...,quantity,x,share,samples             histogram, latency-cdf or batch-size-cdf
   ...,from_ns,to_ns,quantity,value         time-series
   ...,device,...,start_ns,end_ns,outcome   timeline")]
 pub struct Plot {
-    /// Result tables as CSV; several of one kind are put together.
+    /// Result tables as CSV; several of the same kind are combined.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The picture: `.svg`, `.pdf`, or `.png` at twice the size.
+    /// The file to write: `.svg`, `.pdf`, or `.png` at twice the size.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
-    /// The figure.
+    /// The kind of figure.
     #[arg(long, value_enum)]
     pub kind: Option<Kind>,
-    /// The axis along x; by default `slo_x_p99`, or the only axis with several numbers.
+    /// The axis to show on x; by default `slo_x_p99`, or the only axis with several numbers.
     #[arg(long, value_name = "AXIS")]
     pub x: Option<String>,
-    /// The metric along y, or the time of `latency-cdf` (`latency_ns`, `queueing_ns`).
+    /// The metric to show on y, or the quantity of `latency-cdf` (`latency_ns`, `queueing_ns`).
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
     /// Draw only this case; may be repeated.
     #[arg(long = "case", value_name = "NAME")]
     pub cases: Vec<String>,
-    /// Draw only this preset of ours; may be repeated. Of a paper's table, `calibrated` by default.
+    /// Draw only our results with this preset; may be repeated. For a paper's table, `calibrated` by
+    /// default.
     #[arg(long = "preset", value_name = "NAME")]
     pub presets: Vec<String>,
     /// Draw only this system or policy; may be repeated.
     #[arg(long = "system", value_name = "NAME")]
     pub systems: Vec<String>,
-    /// Draw only this scope; may be repeated. By default `all`, where the table has it.
+    /// Draw only this scope; may be repeated. By default `all`, if the table has it.
     #[arg(long = "scope", value_name = "NAME")]
     pub scopes: Vec<String>,
-    /// Leave the paper's figures out.
+    /// Omit the paper's numbers.
     #[arg(long)]
     pub without_paper: bool,
-    /// Where the y axis of `finish-rate` and `metric` begins; with `--y-to`.
+    /// Start of the y axis of `finish-rate` and `metric`; needs `--y-to`.
     #[arg(long, value_name = "Y", requires = "y_to", allow_negative_numbers = true)]
     pub y_from: Option<f64>,
-    /// Where it ends; with `--y-from`.
+    /// End of the y axis; needs `--y-from`.
     #[arg(long, value_name = "Y", requires = "y_from", allow_negative_numbers = true)]
     pub y_to: Option<f64>,
-    /// A logarithmic y axis, for example for bad rates.
+    /// Use a logarithmic y axis, for example for bad rates.
     #[arg(long)]
     pub log_y: bool,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
     #[command(flatten)]
     pub size: Size,
-    /// Where a timeline begins.
+    /// Start of a timeline.
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     pub from_ms: Option<u64>,
-    /// Where a timeline ends.
+    /// End of a timeline.
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     pub to_ms: Option<u64>,
 }
@@ -86,21 +87,21 @@ pub struct Plot {
 /// The figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
-    /// Finish rate by an axis, the SLO by default; a panel for each case.
+    /// Finish rate over an axis, by default the SLO; one panel for each case.
     FinishRate,
-    /// Any metric by any numeric axis.
+    /// Any metric over any numeric axis.
     Metric,
     /// Execution times alone.
     Histogram,
-    /// Latencies with the tail stretched.
+    /// Cumulative distribution of latencies, with the tail stretched.
     LatencyCdf,
-    /// Batch sizes as steps.
+    /// Cumulative distribution of batch sizes.
     BatchSizeCdf,
     /// Offered load, goodput, utilisation and requests in the system.
     TimeSeries,
     /// Batches on devices.
     Timeline,
-    /// One assumption changed at a time.
+    /// Errors with one assumption changed at a time.
     Sensitivity,
 }
 

@@ -27,10 +27,10 @@ use std::path::{Path, PathBuf};
   orrery regress baselines/*.toml
   orrery regress baselines/*.toml --junit junit.xml --markdown summary.md
   orrery regress baselines/*.toml --html report.html
-  orrery regress mine.toml --bless          # accept what it finds now
+  orrery regress mine.toml --bless          # accept the current numbers
   orrery regress baselines/*.toml --against ./orrery-of-last-week
 
-A baseline names what to rerun; its rows are written by `--bless`:
+A baseline names what to rerun; `--bless` writes its rows:
 
   result_version = 3
   [rerun]
@@ -39,27 +39,27 @@ A baseline names what to rerun; its rows are written by `--bless`:
   seeds = 2
   metrics = [\"finish_rate\", \"latency_p99_ns\"]
 
-Exit codes: 0 the same, 1 something moved, 2 it could not be run.")]
+Exit codes: 0 nothing changed, 1 a number changed, 2 a baseline could not be run.")]
 pub struct Regress {
-    /// The baselines.
+    /// The baseline files.
     #[arg(required = true)]
     pub baselines: Vec<PathBuf>,
-    /// Differences up to this share of the larger value are the same.
+    /// Ignore differences up to this share of the larger value.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = tolerance)]
     pub tolerance: f64,
-    /// Rewrite the baselines with what is found, and print what that changes.
+    /// Rewrite the baselines with the current numbers, and print the changes.
     #[arg(long)]
     pub bless: bool,
-    /// Compare with what another version of this program finds, in place of the baselines' rows.
+    /// Compare with the results of another version of orrery, instead of the baselines' rows.
     #[arg(long, value_name = "ORRERY", conflicts_with = "bless")]
     pub against: Option<PathBuf>,
-    /// Write the outcome as JUnit XML: a suite for each baseline, a test case for each group of values.
+    /// Write the outcome as JUnit XML: one suite per baseline, one test case per group of values.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// Write the outcome as Markdown.
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
-    /// Write the outcome as one page for a browser.
+    /// Write the outcome as one HTML page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }

@@ -25,20 +25,20 @@ use std::path::PathBuf;
   orrery reproduce symphony-fig-7 --out shared/ --shard 1/4      # on each of four machines, then:
   orrery merge shared/")]
 pub struct Reproduce {
-    /// The experiment's id (see `orrery list`), or an experiment's file.
+    /// The experiment's id (see `orrery list`), or an experiment file.
     pub id: String,
-    /// Run only this case (see `orrery list ID`); may be repeated, and for applications may name cases
-    /// that the paper has no figure for.
+    /// Run only this case (see `orrery list ID`); may be repeated. For applications, it may be a case
+    /// that is not in the paper.
     #[arg(long = "case", value_name = "NAME")]
     pub cases: Vec<String>,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
-    /// Replications (configurations of a partition); the file says how many by default.
+    /// Number of replications (configurations of a partition), instead of the file's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: Option<u32>,
-    /// Simulations at a time; one for each core by default. Results do not depend on it.
+    /// Number of parallel simulations; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub jobs: Option<u16>,
     // No doc comment: clap would print it.

@@ -37,7 +37,7 @@ pub struct Run {
     /// Run this policy instead of the file's; may be repeated.
     #[arg(long = "policy", value_name = "POLICY")]
     pub policies: Vec<String>,
-    /// Replications: seeds that follow the first.
+    /// Number of replications, with consecutive seeds.
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: u32,
@@ -45,16 +45,17 @@ pub struct Run {
     #[allow(missing_docs)]
     #[command(flatten)]
     pub until: Until,
-    /// Simulations at a time; one for each core by default. Results do not depend on it.
+    /// Number of parallel simulations; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub jobs: Option<u16>,
-    /// Write the schedule log of the first seed here; needs exactly one policy.
+    /// Write the schedule log of the first seed to this file; needs exactly one policy.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// Log the policy's reasons too, for `orrery explain`.
+    /// Also log the policy's reasons, for `orrery explain`.
     #[arg(long, requires = "log")]
     pub why: bool,
-    /// Also write distributions and time series of the first seed into `--out`, for `orrery plot`.
+    /// Print every model and application; with `--out`, also write distributions and time series of the
+    /// first seed, for `orrery plot`.
     #[arg(long, requires = "out")]
     pub details: bool,
 }

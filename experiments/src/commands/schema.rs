@@ -15,7 +15,7 @@ use orrery_scenario::scenario::file::ScenarioFile;
 #[command(after_help = "Example:
   orrery schema scenario > scenario.schema.json
 
-Editors that know TOML through taplo check a file and explain its keys if its first line is
+Editors with TOML support through taplo check a file and explain its keys if its first line is
   #:schema ./scenario.schema.json")]
 pub struct Schema {
     /// The kind of file.
@@ -24,16 +24,16 @@ pub struct Schema {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// What `orrery run` takes.
+    /// Input of `orrery run`.
     Scenario,
-    /// What `orrery sweep` takes.
+    /// Input of `orrery sweep`.
     Sweep,
-    /// What `orrery reproduce` takes.
+    /// Input of `orrery reproduce`.
     Experiment,
-    /// What `orrery plan` takes.
+    /// Input of `orrery plan`.
     Plan,
 
-    /// What `orrery partition` takes.
+    /// Input of `orrery partition`.
     Partition,
     /// `[goodput]` of a sweep or an experiment.
     Goodput,

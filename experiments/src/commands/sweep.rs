@@ -41,10 +41,10 @@ pub struct Sweep {
     #[allow(missing_docs)]
     #[command(flatten)]
     pub output: Output,
-    /// Replications of each cell, instead of the file's.
+    /// Number of replications of each cell, instead of the file's.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub seeds: Option<u32>,
-    /// Simulations at a time; one for each core by default. Results do not depend on it.
+    /// Number of parallel simulations; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub jobs: Option<u16>,
     // No doc comment: clap would print it.
@@ -54,7 +54,7 @@ pub struct Sweep {
     /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with = "html")]
     pub shard: Option<Shard>,
-    /// Run nothing: list and remove the cells in the folder that this sweep does not have, such as those of
+    /// Run nothing; list and remove cells in the folder that do not belong to this sweep, such as those of
     /// an earlier version of its file.
     #[arg(long, conflicts_with = "shard")]
     pub prune: bool,
@@ -63,12 +63,12 @@ pub struct Sweep {
 /// `orrery merge`.
 #[derive(Debug, Args)]
 pub struct Merge {
-    /// The folder that the shards were run into.
+    /// The folder that the shards wrote to.
     pub folder: PathBuf,
     /// The form of the result on stdout.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Also write the result as one page for a browser.
+    /// Also write the result as one HTML page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -94,7 +94,7 @@ pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
     };
     if args.prune {
         if !folder.join("cells").is_dir() {
-            let remedy = "give the folder that `orrery sweep --out` wrote into";
+            let remedy = "give the folder of `orrery sweep --out`";
             let found = format!("{} without `cells`", folder.display());
             return Err(SpecError::value("--out", found, "the folder of a sweep", remedy));
         }

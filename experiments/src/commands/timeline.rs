@@ -31,19 +31,19 @@ use std::path::{Path, PathBuf};
 pub struct Timeline {
     /// A log written by `orrery run --log`.
     log: PathBuf,
-    /// Leave out what ended before this instant of the run.
+    /// Omit everything that ended before this time of the run.
     #[arg(long, value_name = "MS", value_parser = instant, default_value = "0")]
     from_ms: Time,
-    /// Leave out what begins after this instant of the run.
+    /// Omit everything that starts after this time of the run.
     #[arg(long, value_name = "MS", value_parser = instant)]
     to_ms: Option<Time>,
-    /// Show this request and its way to its batches; may be repeated.
+    /// Show this request with arrows to its batches; may be repeated.
     #[arg(long = "request", value_name = "ID")]
     requests: Vec<u64>,
-    /// The form.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Trace)]
     format: Format,
-    /// Write it here instead of on stdout.
+    /// Write to this file instead of stdout.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -59,7 +59,7 @@ enum Format {
 fn instant(text: &str) -> Result<Time, String> {
     match text.parse::<f64>() {
         Ok(ms) if ms >= 0.0 && ms.is_finite() => Ok(Time::ZERO + Span::from_ms_f64(ms)),
-        _ => Err("a number of milliseconds from 0 on".to_string()),
+        _ => Err("a number of milliseconds, at least 0".to_string()),
     }
 }
 
@@ -148,7 +148,7 @@ pub fn command(args: &Timeline) -> Result<Answer, SpecError> {
         return Err(SpecError::value("--to-ms", found, "--from-ms or later", "give a later end"));
     }
     if args.format == Format::Batches && !args.requests.is_empty() {
-        let remedy = "leave `--request` out: the table has all batches, and no requests";
+        let remedy = "remove `--request`: the table has all batches, and no requests";
         let found = "`--format batches`";
         return Err(SpecError::value("--request", found, "`--format trace`", remedy));
     }

@@ -17,18 +17,18 @@ use std::path::{Path, PathBuf};
 /// `orrery trace`.
 #[derive(Debug, Subcommand)]
 pub enum Trace {
-    /// Say what a file is and what is in it.
+    /// Describe a file's kind and contents.
     Inspect {
         /// A file, or the name of a shipped trace.
         file: String,
     },
     /// List the shipped traces.
     List,
-    /// Write the workload of a scenario down, so that it can be replayed.
+    /// Record a scenario's workload in a file, for `workload` arrivals.
     Record {
         /// The scenario file.
         scenario: PathBuf,
-        /// Where to: `.csv`, or `.parquet` in builds that have it.
+        /// The file to write: `.csv`, or `.parquet` in builds that support it.
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
         /// The seed, instead of the file's.

@@ -103,7 +103,7 @@ impl Bayesian {
             });
         }
         if !self.xi.is_finite() || self.xi < 0.0 {
-            let (what, allowed) = ("xi", "a finite number from 0 on");
+            let (what, allowed) = ("xi", "a finite number, at least 0");
             return Err(PlannerError::Number { what, value: self.xi, allowed });
         }
         Ok(())

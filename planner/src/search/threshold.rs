@@ -65,7 +65,7 @@ fn walk<E: From<PlannerError>>(
     for &threshold in thresholds {
         let value = allowable_per_s(threshold)?;
         if !value.is_finite() || value < 0.0 {
-            let (what, allowed) = ("throughput at a threshold", "a finite number from 0 on");
+            let (what, allowed) = ("throughput at a threshold", "a finite number, at least 0");
             return Err(PlannerError::Number { what, value, allowed }.into());
         }
         split.trials.push((threshold, value));

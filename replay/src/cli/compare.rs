@@ -16,18 +16,19 @@ use std::path::PathBuf;
 pub struct Compare {
     /// The prediction: a schedule log, or a run's folder.
     predicted: PathBuf,
-    /// What was measured: a run's folder, or a schedule log.
+    /// The measurement: a run's folder, or a schedule log.
     measured: PathBuf,
-    /// Tell the first decision that differed, and what each side knew.
+    /// Print the first decision that differs, and what each side knew.
     #[arg(long)]
     first_difference: bool,
-    /// Draw the errors of prediction: `.svg`, `.png` or `.pdf`.
+    /// Draw the prediction errors: `.svg`, `.png` or `.pdf`.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Clients reacted to replies, so arrivals are not expected to be the same.
+    /// Accept different arrivals, because clients reacted to replies.
     #[arg(long)]
     closed_loop: bool,
-    /// Requests that arrive earlier do not count; the run's own warm-up if that is later.
+    /// Ignore requests that arrive before this, or before the end of the run's own warm-up if that is
+    /// later.
     #[arg(long, value_name = "S", default_value_t = 0.0)]
     warm_up_s: f64,
 }

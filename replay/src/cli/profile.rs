@@ -18,23 +18,23 @@ use std::path::PathBuf;
 
 In a scenario: latency = { profile = { file = \"bert-profile.toml\" } }")]
 pub struct Profile {
-    /// The scenario whose models are measured; its applications say which lengths matter.
+    /// The scenario whose models are measured; its applications determine the lengths.
     scenario: PathBuf,
     #[command(flatten)]
     device: DeviceArgs,
-    /// Batch sizes to fit; the scenario's by default.
+    /// Batch sizes to fit; by default the scenario's.
     #[arg(long, value_delimiter = ',', value_name = "K,...")]
     sizes: Option<Vec<u32>>,
-    /// Sizes to judge the fit by; those half-way between the others by default.
+    /// Batch sizes to check the fit with; by default those half-way between the fitted ones.
     #[arg(long, value_delimiter = ',', value_name = "K,...")]
     held_out: Option<Vec<u32>>,
-    /// Rounds that do not count.
+    /// Number of warm-up rounds, which are not counted.
     #[arg(long, default_value_t = Settings::default().warm_up, value_name = "N")]
     warm_up: u32,
-    /// Rounds that do.
+    /// Number of counted rounds.
     #[arg(long, default_value_t = Settings::default().rounds, value_name = "N")]
     rounds: u32,
-    /// No further round begins after so long.
+    /// Start no further round after this many seconds.
     #[arg(long, default_value_t = Settings::default().max_s, value_name = "S")]
     max_s: f64,
     /// The law to fit.
@@ -48,10 +48,10 @@ pub struct Profile {
     /// The profile to write.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Replace it if it is there.
+    /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
-    /// The date to write down; today by default.
+    /// The date to record; by default today.
     #[arg(long, value_name = "DATE")]
     date: Option<String>,
 }

@@ -22,9 +22,9 @@ use std::path::PathBuf;
 /// What decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ModeArg {
-    /// The policy, now.
+    /// The policy decides during the run.
     Live,
-    /// A schedule log, made before: each batch at its planned start.
+    /// A recorded schedule log decides: each batch at its planned start.
     Schedule,
 }
 
@@ -36,24 +36,24 @@ enum ModeArg {
 pub struct Run {
     /// The scenario.
     scenario: PathBuf,
-    /// The policy; may be left out where the scenario has one.
+    /// The policy; optional if the scenario has only one.
     #[arg(long)]
     policy: Option<String>,
     #[command(flatten)]
     device: DeviceArgs,
-    /// What decides.
+    /// Who decides about batches.
     #[arg(long, value_enum, default_value_t = ModeArg::Live)]
     mode: ModeArg,
     /// The log to follow.
     #[arg(long, value_name = "LOG", required_if_eq("mode", "schedule"))]
     schedule: Option<PathBuf>,
-    /// What `orrery-replay profile` measured on the device; the scenario's own laws without it.
+    /// A profile of the device from `orrery-replay profile`; by default the scenario's own latencies.
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// What becomes of the profile's launch and result overheads in the prediction.
+    /// How the prediction includes the profile's launch and result overheads.
     #[arg(long, value_enum, default_value_t = OverheadAs::Busy)]
     overhead: OverheadAs,
-    /// Seed of the workload; the scenario's by default.
+    /// Seed of the workload; by default the scenario's.
     #[arg(long)]
     seed: Option<u64>,
     #[command(flatten)]
@@ -61,19 +61,19 @@ pub struct Run {
     /// Pin threads to cores.
     #[arg(long)]
     pin: bool,
-    /// Ask for real-time priority.
+    /// Request real-time priority.
     #[arg(long)]
     real_time: bool,
-    /// A run of which more than one in a hundred arrivals or decisions is later than this is invalid.
+    /// Declare a run invalid if more than 1 % of its arrivals or decisions are later than this.
     #[arg(long, value_name = "MS", default_value_t = 1.0)]
     max_lateness_ms: f64,
     /// The folder to write.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Replace it if it is there.
+    /// Overwrite an existing folder.
     #[arg(long)]
     force: bool,
-    /// The date to write down; today by default.
+    /// The date to record; by default today.
     #[arg(long, value_name = "DATE")]
     date: Option<String>,
 }

@@ -17,26 +17,26 @@ use std::time::Duration;
   orrery-replay validate replay/campaigns/emulated.toml --out docs/validation/emulated
   orrery-replay validate replay/campaigns/gpu-timed.toml --max-minutes 10 --out docs/validation/gpu-timed
 
-A campaign that was stopped goes on where it was: finished points are not run again.")]
+A stopped campaign resumes: finished points are not run again.")]
 pub struct Validate {
     /// The campaign.
     campaign: PathBuf,
-    /// The folder of its results; `validation-NAME` by default.
+    /// The folder for its results; by default `validation-NAME`.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Run the k-th of n parts only.
+    /// Run only the K-th of N parts.
     #[arg(long, value_name = "K/N")]
     part: Option<String>,
-    /// Begin no point that would end after this.
+    /// Start no point that would end after this many minutes.
     #[arg(long, value_name = "MIN")]
     max_minutes: Option<f64>,
-    /// A device in place of the campaign's.
+    /// The device, instead of the campaign's.
     #[arg(long)]
     device: Option<String>,
     /// Keep the logs and actions of every run.
     #[arg(long)]
     keep_logs: bool,
-    /// The date to write down; today by default.
+    /// The date to record; by default today.
     #[arg(long, value_name = "DATE")]
     date: Option<String>,
 }

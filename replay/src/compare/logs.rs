@@ -187,8 +187,7 @@ pub fn same_workload(predicted: &Side, measured: &Side) -> Result<(), Error> {
         };
         let found = format!("request {number}: {}", show(b));
         let allowed = format!("the same as in {}: {}", predicted.file.display(), show(a));
-        let remedy = "compare runs of one scenario, seed and load; where clients react to replies \
-                      (closed loop), add `--closed-loop`";
+        let remedy = "compare runs of the same scenario, seed and load; if clients react to replies (closed loop), add `--closed-loop`";
         return Err(Error::in_file(&measured.file, "workload", found, allowed, remedy));
     }
     Ok(())

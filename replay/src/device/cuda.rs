@@ -298,6 +298,6 @@ fn kernels(device: &str, config: &CudaConfig) -> Result<String, DeviceError> {
     let doing = format!("compiling {}", path.display());
     let fault = |said: String, remedy| own_error(device, &doing, said, remedy);
     let source = orrery_scenario::whole::read(path)
-        .map_err(|e| fault(e.to_string(), "correct `kernel_src`, or leave it out"))?;
-    probe::nvrtc(&source).map_err(|said| fault(said, "correct the file, or leave `kernel_src` out"))
+        .map_err(|e| fault(e.to_string(), "correct or remove `kernel_src`"))?;
+    probe::nvrtc(&source).map_err(|said| fault(said, "correct the file, or remove `kernel_src`"))
 }

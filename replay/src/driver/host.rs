@@ -145,7 +145,7 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
                 device: description.device,
                 doing: format!("opening it as {id}"),
                 said: "the scenario's device can preempt, and this one cannot".to_string(),
-                remedy: "leave `can_preempt` out of the scenario, or let the device work in chunks"
+                remedy: "remove `can_preempt` from the scenario, or let the device work in chunks"
                     .to_string(),
             });
         }

@@ -35,7 +35,7 @@ pub struct Point {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// Whichever is nearest to the points that were held out; the simpler where two are.
+    /// The law nearest to the held-out points; the simpler one if two are equally near.
     #[default]
     Auto,
     /// `alpha k + beta`.
@@ -44,7 +44,7 @@ pub enum Form {
     Eq3,
     /// `(1 - c1 + c1 k) l`.
     Proportional,
-    /// Medians by size, straight lines between.
+    /// Medians by size, with straight lines between them.
     Table,
 }
 

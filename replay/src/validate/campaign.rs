@@ -202,7 +202,7 @@ impl Campaign {
             constant.or(poisson).or(gamma)
         });
         key.ok_or_else(|| {
-            let allowed = "a scenario whose arrivals are `constant`, `poisson` or `gamma` alone";
+            let allowed = "a scenario with `constant`, `poisson` or `gamma` arrivals only";
             let (found, remedy) = (format!("`{}`", self.file.scenario), "choose another scenario");
             Error::in_file(&self.path, "scenario", found, allowed, remedy)
         })

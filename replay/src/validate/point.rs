@@ -129,7 +129,7 @@ fn check_names(campaign: &Campaign, points: &[Point]) -> Result<(), Error> {
     let mut names: Vec<&str> = points.iter().map(|p| p.name.as_str()).collect();
     names.sort_unstable();
     let Some(twice) = names.windows(2).find(|w| w[0] == w[1]) else { return Ok(()) };
-    let (found, remedy) = (format!("`{}` twice", twice[0]), "take it out of one grid");
+    let (found, remedy) = (format!("`{}` twice", twice[0]), "remove it from one grid");
     Err(Error::in_file(&campaign.path, "grid", found, "each point once", remedy))
 }
 

@@ -49,7 +49,7 @@ fn headline(campaign: &Campaign, v: &Verdict, context: &Context) -> String {
     }
     let targets = campaign.file.targets;
     if v.all.points == 0 {
-        let _ = writeln!(text, "No run counts: nothing is validated.");
+        let _ = writeln!(text, "No run is valid, so nothing is validated.");
     }
     let word = if v.within_targets { "within" } else { "**not within**" };
     if v.all.points > 0 {
@@ -233,7 +233,7 @@ fn invalid(standing: &Standing) -> String {
     }
     match text.is_empty() {
         true => "## Invalid runs\n\nNone.\n\n".to_string(),
-        false => format!("## Invalid runs\n\nThey count nowhere above.\n\n{text}\n"),
+        false => format!("## Invalid runs\n\nThey are not counted above.\n\n{text}\n"),
     }
 }
 

@@ -3,3 +3,4 @@
 mod campaign;
 mod cli;
 mod compare;
+mod documents;

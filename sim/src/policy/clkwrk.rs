@@ -63,9 +63,12 @@ impl Settings for Config {
         what: "the earliest finish, which fits the paper's ranking",
         make: || Config { choice: Choice::EarliestFinish },
     }];
-    const PARAMETERS: &'static [Parameter<Config>] =
-        &[word("choice", |c: &mut Self| &mut c.choice, "which of the instances that meet the QoS")
-            .from("not told in Kairos, §7")];
+    const PARAMETERS: &'static [Parameter<Config>] = &[word(
+        "choice",
+        |c: &mut Self| &mut c.choice,
+        "which of the instances that meet the QoS takes a query",
+    )
+    .from("not specified in Kairos, §7")];
 }
 
 /// An instance's queue.

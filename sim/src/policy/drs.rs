@@ -44,7 +44,7 @@ impl Settings for Config {
     const PARAMETERS: &'static [Parameter<Config>] = &[count(
         "threshold",
         |c: &mut Self| Some(&mut c.threshold),
-        "the largest query, in items, that the auxiliary kinds serve",
+        "the largest query, in items, that auxiliary kinds serve",
     )
     .from("released DeepRecSys: a step of its hill climb")];
 }

@@ -70,10 +70,10 @@ impl Settings for Config {
         count(
             "max_batch",
             |c: &mut Self| Some(&mut c.max_batch),
-            "the most requests of a batch; no more than the profile has measured",
+            "maximum number of requests in a batch; limited by the profiled sizes",
         )
         .from("released Symphony: sleep_profile.h"),
-        word("gather", |c: &mut Self| &mut c.gather, "which batch a head allows")
+        word("gather", |c: &mut Self| &mut c.gather, "how the batch is formed from the head")
             .from("Symphony, §3.2"),
     ];
 }

@@ -27,14 +27,14 @@ impl Words for DropRule {
         (
             "sliding-window",
             DropRule::SlidingWindow,
-            "what would miss its deadline in the batch being formed",
+            "requests that would miss their deadline in the batch being formed",
         ),
         (
             "earliest",
             DropRule::Earliest,
-            "what could not finish even alone; then the largest batch that fits the head",
+            "requests that could not finish in time even alone; then the largest batch that fits the head",
         ),
-        ("elapsed", DropRule::Elapsed, "what has expired"),
+        ("elapsed", DropRule::Elapsed, "expired requests"),
         ("none", DropRule::None, "nothing"),
     ];
 }

@@ -42,11 +42,15 @@ impl Settings for Config {
         make: || Config { max_batch: 16, drop_expired: false },
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[
-        count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "the most requests of a batch"),
+        count(
+            "max_batch",
+            |c: &mut Self| Some(&mut c.max_batch),
+            "maximum number of requests in a batch",
+        ),
         flag(
             "drop_expired",
             |c: &mut Self| &mut c.drop_expired,
-            "whether a request whose deadline has passed is dropped when a batch is formed",
+            "whether expired requests are dropped when a batch is formed",
         ),
     ];
 }

@@ -70,8 +70,12 @@ impl Settings for Config {
         },
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[
-        word("drop", |c: &mut Self| &mut c.drop, "what is dropped when a batch is formed")
-            .from("§6.3; released: model_exec.cpp"),
+        word(
+            "drop",
+            |c: &mut Self| &mut c.drop,
+            "which requests are dropped when a batch is formed",
+        )
+        .from("§6.3; released: model_exec.cpp"),
         number(
             "std_factor",
             0.0..=10.0,
@@ -86,7 +90,7 @@ impl Settings for Config {
             "factor on the profile",
         )
         .from("released: model_db.cpp, profile_multiplier"),
-        ms("margin_ms", |c: &mut Self| &mut c.margin, "taken off the SLO for the network")
+        ms("margin_ms", |c: &mut Self| &mut c.margin, "subtracted from the SLO for the network")
             .from("released: model_db.cpp"),
         count_or(
             "batch",

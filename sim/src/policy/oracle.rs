@@ -43,7 +43,7 @@ impl Settings for Config {
     const PARAMETERS: &'static [Parameter<Config>] = &[count(
         "max_batch",
         |c: &mut Self| Some(&mut c.max_batch),
-        "the most requests of a batch",
+        "maximum number of requests in a batch",
     )];
 }
 

@@ -64,7 +64,7 @@ impl Settings for Config {
         flag(
             "drop_expired",
             |c: &mut Self| &mut c.drop_expired,
-            "whether a request whose deadline has passed is dropped when its batch's turn comes",
+            "whether an expired request is dropped when its batch's turn comes",
         ),
     ];
 }

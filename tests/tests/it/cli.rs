@@ -8,6 +8,7 @@ mod bad_usage;
 mod ci;
 mod cluster;
 mod disk;
+mod documents;
 mod figures;
 mod goodput;
 mod inputs;

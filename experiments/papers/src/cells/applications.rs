@@ -31,15 +31,15 @@ pub struct Applications {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
-    /// Arrival rate times the execution time named by `of`.
+    /// Offered load: the arrival rate times the execution time that `of` names.
     pub offered: f64,
-    /// Which execution time normalises it.
+    /// The execution time in this product.
     pub of: Normalise,
-    /// Requests of a run.
+    /// Number of requests in a run.
     pub requests: u64,
-    /// Share of the run whose arrivals do not count.
+    /// Share of the run, at its start, whose arrivals are not counted.
     pub warm_up: f64,
-    /// Whose P99 the SLO is a multiple of.
+    /// The P99 that the SLO is a multiple of.
     pub p99: P99,
 }
 
@@ -79,9 +79,9 @@ pub enum P99 {
 pub struct Arrivals {
     /// A shipped Azure 2019 sample, or `poisson`, `constant`, `gamma:SHAPE`.
     pub trace: String,
-    /// Label of the first minute taken.
+    /// Label of the first minute.
     pub first_minute: u32,
-    /// Minutes taken, at most.
+    /// Maximum number of minutes.
     pub minutes: u32,
     /// `all`, `without-top:N`, `ranks:A-B` or `trigger:NAME`.
     pub functions: String,
@@ -126,11 +126,11 @@ pub enum LawName {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Batch sizes that exist.
+    /// The batch sizes that are profiled.
     pub sizes: Vec<u32>,
-    /// Batches measured for each size.
+    /// Number of batches measured for each size.
     pub batches: u32,
-    /// Bins of a histogram.
+    /// Number of bins of a histogram.
     pub bins: usize,
 }
 
@@ -138,23 +138,23 @@ pub struct Profile {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Cases {
-    /// Which rule makes a case from its name.
+    /// The rule that makes a case from its name.
     pub family: Family,
-    /// Milliseconds of a unit of the synthetic cases.
+    /// Length of a unit in the synthetic cases.
     pub unit_ms: f64,
-    /// Units between modes.
+    /// Distance between modes, in units.
     pub spacing_units: f64,
-    /// Standard deviation of a mode, units.
+    /// Standard deviation of a mode, in units.
     pub sd_units: f64,
-    /// Where the one-modal case is.
+    /// Position of the mode of the one-modal case, in units.
     pub single_at_units: f64,
-    /// Share of the narrow peak of unequal peaks.
+    /// Share of the narrow peak if peaks differ.
     pub narrow_share: f64,
     /// Share of the short group of a real task.
     pub short_share: f64,
-    /// sd / mean of its groups, at most.
+    /// Maximum sd / mean of a real task's groups.
     pub sd_cap: f64,
-    /// sd / mean of its groups, per (P99 / mean - 1).
+    /// sd / mean of a real task's groups, per unit of (P99 / mean - 1).
     pub sd_slope: f64,
     /// The model of the synthetic cases.
     pub synthetic_model: String,
@@ -218,7 +218,8 @@ impl Applications {
         }
         let sizes = &self.profile.sizes;
         if !sizes.is_sorted_by(|a, b| a < b) || sizes[0] != 1 || sizes.len() > 24 {
-            let (found, allowed) = (format!("{sizes:?}"), "growing sizes, the first 1, at most 24");
+            let (found, allowed) =
+                (format!("{sizes:?}"), "increasing sizes, the first 1, at most 24");
             return Err(SpecError::value("profile.sizes", found, allowed, "correct the list"));
         }
         Ok(())

@@ -33,7 +33,7 @@ const MOST_DEVICES: u32 = 4_096;
 /// Requests of the run at the answer, at most.
 const RUN_REQUESTS: u64 = 2_000_000;
 
-/// What is looked for.
+/// The quantity to search for.
 #[derive(
     Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq, clap::ValueEnum,
 )]
@@ -50,22 +50,22 @@ pub enum Find {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Search {
-    /// What is looked for.
+    /// The quantity to search for.
     pub find: Find,
-    /// What must hold.
+    /// The criterion for a good load.
     pub criterion: Criterion,
-    /// The largest share of bad requests of the worst model.
+    /// Maximum share of bad requests of the worst model.
     pub target: f64,
-    /// A probe that is not clear after so many requests for each model, on average, is undecided: its
-    /// estimate says where it leans.
+    /// A probe without a clear verdict after this many requests per model (on average) is undecided; then
+    /// its estimate decides.
     pub requests_per_model: u64,
-    /// The relative width of the final bracket.
+    /// Relative width of the final bracket.
     pub tolerance: f64,
-    /// What arrives before this is not counted: rate estimates of 5 s have settled.
+    /// Arrivals before this time are not counted; rate estimates over 5 s have settled by then.
     pub warm_up_s: f64,
-    /// A probe is called good after so long at the earliest.
+    /// Minimum length of a probe before it can be called good.
     pub least_s: f64,
-    /// The length of a probe, in place of as long as its verdict needs.
+    /// A fixed length for probes; by default each is as long as its verdict needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_s: Option<f64>,
 }
@@ -93,7 +93,7 @@ impl Search {
     pub fn check(&self) -> Result<(), SpecError> {
         let wrong = |key: &str, found: String, allowed: &str| {
             let key = format!("goodput.{key}");
-            Err(SpecError::value(key, found, allowed, "correct it or leave it out"))
+            Err(SpecError::value(key, found, allowed, "correct or remove it"))
         };
         let number = |x: f64, low: f64, high: f64| x >= low && x <= high;
         if !number(self.target, 1e-6, 0.9) {
@@ -299,26 +299,21 @@ pub const FLAGS: [(&str, &str); 8] = [
     ),
     (
         "undecided",
-        "the interval at the answer holds the target; it is surely good up to `clearly_good_per_s` and \
-         surely bad from `clearly_bad_per_s`. More `requests_per_model` narrow that.",
+        "the interval at the answer contains the target; the load is clearly good up to `clearly_good_per_s` and clearly bad from `clearly_bad_per_s`. More `requests_per_model` narrow this range.",
     ),
-    (
-        "short-probe",
-        "the probe at the answer was told to be shorter than its verdict needs; leave `probe_s` out.",
-    ),
-    ("probe-cut-off", "the probe at the answer was not long enough when it was cut off."),
+    ("short-probe", "`probe_s` is shorter than the verdict at the answer needs; remove it."),
+    ("probe-cut-off", "the probe at the answer was cut off before its verdict was clear."),
     (
         "not-monotone",
-        "a lower rate was worse than a higher one, so a search by halves may miss the peak; see \
-         `bad_below_per_s`.",
+        "a lower rate was worse than a higher one, so the search may miss the peak; see `bad_below_per_s`.",
     ),
     (
         "metastable",
-        "5 % above the peak it collapses; see `bad_rate_above`. The peak held a probe 8 times as long.",
+        "5 % above the peak the system collapses; see `bad_rate_above`. The peak held in a probe 8 times as long.",
     ),
     (
         "refuted",
-        "a longer probe refuted a higher peak, `refuted_per_s`; the answer is by longer probes.",
+        "a longer probe refuted a higher peak, `refuted_per_s`; the answer comes from longer probes.",
     ),
     ("diverging", "the backlog still grew in the run at the answer."),
 ];

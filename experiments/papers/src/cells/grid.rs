@@ -15,7 +15,7 @@ const CELLS_MAX: usize = 1_000_000;
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
-    /// How many.
+    /// Number of combinations to draw.
     pub count: usize,
     /// The seed of the draw.
     pub seed: u64,
@@ -33,11 +33,11 @@ pub struct Axis {
     #[serde(default)]
     #[schemars(extend("x-default" = "required, or `keys`"))]
     pub key: String,
-    /// Or several, all set to the same value.
+    /// Several dotted keys, all set to the same value.
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
     pub keys: Vec<String>,
-    /// Its values; what each may be is what the key allows.
+    /// Its values, each valid for the key.
     #[schemars(with = "Vec<serde_json::Value>")]
     pub values: Vec<Value>,
 }
@@ -51,7 +51,7 @@ pub struct Point {
     /// Its axes in results, as `name=value;name=value`, in place of `point=NAME`.
     #[serde(default)]
     pub axes: String,
-    /// The keys of the scenario that it sets.
+    /// The scenario keys that it sets.
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
@@ -96,7 +96,7 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
     if let Some(key) = key.or_else(|| in_point.map(|i| format!("point[{i}].set"))) {
         let allowed = "any key but `seed`: all cells have the same seeds";
         let remedy =
-            "set `seeds` (or `--seeds`), the number of seeds from the scenario's `seed` on";
+            "set `seeds` (or `--seeds`), the number of seeds, which start at the scenario's `seed`";
         return wrong(key, "`seed`".into(), allowed, remedy);
     }
     let mut names: Vec<&str> = Vec::new();
@@ -106,12 +106,12 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
             return wrong(key, "nothing".into(), "a key of a scenario", "add `key`");
         }
         if axis.values.is_empty() {
-            let remedy = "an empty axis makes an empty sweep: add values";
+            let remedy = "add values: an empty axis makes an empty sweep";
             let key = format!("axis[{i}].values");
             return wrong(key, "nothing".into(), "at least one value", remedy);
         }
         if axis.name.contains([';', '=', '\n']) || names.contains(&axis.name.as_str()) {
-            let allowed = "a name of its own, without `;` and `=`";
+            let allowed = "a unique name, without `;` and `=`";
             let key = format!("axis[{i}].name");
             return wrong(key, axis.name.clone(), allowed, "choose another name");
         }
@@ -121,13 +121,13 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
         let again = points[..i].iter().any(|p| p.name == point.name);
         if again || point.name.contains([';', '\n']) || point.axes.contains('\n') {
             let key = format!("point[{i}].name");
-            let allowed = "a name of its own, without `;`";
+            let allowed = "a unique name, without `;`";
             return wrong(key, point.name.clone(), allowed, "choose another name");
         }
     }
     if count > CELLS_MAX {
         let found = format!("{} cells", count);
-        return wrong("axis".into(), found, "at most 1000000 cells", "take fewer values");
+        return wrong("axis".into(), found, "at most 1000000 cells", "use fewer values");
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ impl Kept {
             Entry::Absent if self.only => return Err(missing(what, "not there")),
             Entry::Damaged(why) if self.only => return Err(missing(what, &why)),
             Entry::Absent => {}
-            Entry::Damaged(why) => say(&format!("damaged: {why}; {what} is run again")),
+            Entry::Damaged(why) => say(&format!("damaged: {why}; {what} will be run again")),
         }
         let runs = make()?;
         store.write(hash, &runs)?;
@@ -92,6 +92,7 @@ impl Kept {
 }
 
 fn missing(what: &str, why: &str) -> SpecError {
-    let remedy = "run the missing shards into this folder, or the same command without `--shard`";
+    let remedy =
+        "run the missing shards with this folder as `--out`, or run the command without `--shard`";
     SpecError::value("cells", format!("{what}: {why}"), "every cell of the plan", remedy)
 }

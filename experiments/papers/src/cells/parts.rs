@@ -31,7 +31,7 @@ pub fn run_parts<T: Send>(
         if STOP.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
-        say("stopping after the cells that have begun; Ctrl-C again stops at once");
+        say("stopping after the running cells; press Ctrl-C again to stop at once");
     };
     // Only the first of a process can install it, and one is enough.
     let _ = ctrlc::set_handler(handler);

@@ -49,7 +49,9 @@ impl Plan {
     /// The first difference from another plan, for messages; `self` is what was found.
     pub fn difference(&self, other: &Plan) -> Option<String> {
         let differ = |what: &str, here: &str, there: &str| {
-            (here != there).then(|| format!("another sweep's: its {what} is {here}, here {there}"))
+            (here != there).then(|| {
+                format!("the plan of another sweep: {what}: {here}, in this sweep {there}")
+            })
         };
         let count = |plan: &Plan| plan.cells.len().to_string();
         let cell = |(i, (a, b)): (usize, (&PlannedCell, &PlannedCell))| {

@@ -251,12 +251,12 @@ fn notes(rows: &[Row], out: &mut String) {
         ),
         (
             Flags::DIVERGING,
-            "diverging: the number in the system was still growing when arrivals ended; figures depend on the run's length.",
+            "diverging: the number of requests in the system was still growing when arrivals ended; results depend on the run's length.",
         ),
-        (Flags::PENDING, "pending: requests were still in the system when the run was stopped."),
+        (Flags::PENDING, "pending: requests were still in the system when the run stopped."),
         (
             Flags::WIDE,
-            "wide: the limit of seeds was reached before the interval was as narrow as asked for.",
+            "wide: the interval was still too wide when the limit of seeds was reached.",
         ),
     ]
     .into_iter()

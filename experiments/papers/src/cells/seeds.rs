@@ -103,10 +103,10 @@ impl Seeds {
 /// When to stop adding seeds.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct Until {
-    /// Add seeds until the finish rate's 95 % interval is at most so wide.
+    /// Add seeds until the 95 % interval of the finish rate has at most this width.
     #[arg(long, value_name = "WIDTH", value_parser = width)]
     pub until_ci: Option<f64>,
-    /// The most seeds that `--until-ci` may take [default: 100].
+    /// Maximum number of seeds with `--until-ci` [default: 100].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub max_seeds: Option<u32>,
 }
@@ -119,12 +119,12 @@ impl Until {
     pub fn pair(&self, seeds: u32) -> Result<Option<(f64, u32)>, SpecError> {
         match (self.until_ci, self.max_seeds) {
             (None, Some(max)) => {
-                let remedy = "add `--until-ci WIDTH`, or say `--seeds` for a fixed number";
+                let remedy = "add `--until-ci WIDTH`, or use `--seeds` for a fixed number";
                 Err(SpecError::value("--max-seeds", max, "only with `--until-ci`", remedy))
             }
             (Some(_), Some(max)) if max < seeds => {
-                let allowed = format!("at least {seeds}, the seeds that are run in any case");
-                let remedy = "raise it, or ask for fewer with `--seeds`";
+                let allowed = format!("at least {seeds}, the minimum number of seeds");
+                let remedy = "raise it, or use fewer `--seeds`";
                 Err(SpecError::value("--max-seeds", max, allowed, remedy))
             }
             (width, max) => Ok(width.map(|w| (w, max.unwrap_or(seeds.max(100))))),

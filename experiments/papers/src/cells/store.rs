@@ -59,7 +59,7 @@ impl Store {
         if folder.join("plan.json").is_file() {
             return Ok(Store::begin(folder));
         }
-        let remedy = "give the folder that `orrery sweep --out` wrote into";
+        let remedy = "give the folder of `orrery sweep --out`";
         Err(SpecError::value("DIR", folder.display(), "a folder with a `plan.json`", remedy))
     }
 
@@ -75,14 +75,13 @@ impl Store {
     /// When the folder cannot be written, or is that of another plan.
     pub fn write_plan(&self, plan: &Plan) -> Result<(), SpecError> {
         let text = plan_text(plan);
-        readable("axis", &text, "divide the sweep: fewer cells in each")?;
+        readable("axis", &text, "divide the sweep into several with fewer cells")?;
         if write_if_absent(&self.plan_file(), text.as_bytes())? {
             return Ok(());
         }
         let Some(found) = self.plan()?.difference(plan) else { return Ok(()) };
         let allowed = "the plan of this sweep";
-        let remedy = "choose another folder with `--out`, or remove `plan.json` to give this folder \
-                      to this sweep: cells that both have are kept";
+        let remedy = "choose another folder with `--out`, or remove `plan.json` to use this folder for this sweep; cells that both have are kept";
         let file = self.plan_file().display().to_string();
         Err(SpecError::value("plan", found, allowed, remedy).in_file(&file))
     }
@@ -117,7 +116,7 @@ impl Store {
         }
         let PlanFile { plan, .. } = serde_json::from_str(&text).map_err(parse)?;
         if plan_text(&plan) != text {
-            let found = "a plan whose bytes are not those that were written";
+            let found = "a plan that was changed after it was written";
             let remedy = "remove it and run the sweep again: finished cells are kept";
             let error = SpecError::value("plan_sha256", found, "the plan as written", remedy);
             return Err(error.in_file(&file));
@@ -180,7 +179,7 @@ impl Store {
         let Some((first, rest)) = text.split_once('\n') else { return damaged("cut short") };
         let Some(body) = rest.strip_suffix('\n') else { return damaged("cut short") };
         if first != head(hash, body) {
-            return damaged("its bytes are not those that were written");
+            return damaged("it was changed after it was written");
         }
         match serde_json::from_str::<Vec<Replication>>(body) {
             Ok(runs) if runs.iter().any(Replication::has_gap) => {

@@ -30,27 +30,27 @@ pub struct SweepFile {
     /// The base scenario, by its path from the sweep's folder.
     #[schemars(with = "String")]
     pub scenario: PathBuf,
-    /// Replications of each cell; `--seeds` replaces it.
+    /// Number of replications of each cell; `--seeds` replaces it.
     #[serde(default = "five")]
     pub seeds: u32,
     /// The first seed; the others follow it.
     #[schemars(extend("x-default" = "the scenario's"))]
     pub first_seed: Option<u64>,
-    /// Add seeds until the interval of the finish rate is at most so wide.
+    /// Add seeds until the 95 % interval of the finish rate has at most this width.
     pub until_ci: Option<f64>,
-    /// The most seeds that `until_ci` may take.
+    /// Maximum number of seeds with `until_ci`.
     #[serde(default = "hundred")]
     pub max_seeds: u32,
-    /// The policies.
+    /// The policies to run.
     #[serde(default)]
     #[schemars(extend("x-default" = "the scenario's"))]
     pub policies: Vec<String>,
-    /// The policy that the others are compared with, by paired differences.
+    /// The policy that the others are compared with (paired differences).
     #[schemars(extend("x-default" = "the first"))]
     pub compare_to: Option<String>,
     /// Search each cell's peak goodput, in place of one run.
     pub goodput: Option<Search>,
-    /// Keys of the scenario that are set in every cell: `{ "DOTTED.KEY" = VALUE }`.
+    /// Scenario keys set in every cell: `{ "DOTTED.KEY" = VALUE }`.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     #[schemars(extend("x-default" = "none"))]
@@ -61,7 +61,7 @@ pub struct SweepFile {
     /// Points listed one by one; each is combined with all axes.
     #[serde(default)]
     pub point: Vec<Point>,
-    /// Only so many of the combinations, drawn at random.
+    /// Run only a random sample of the combinations.
     pub sample: Option<Sample>,
     /// The file's path, for messages and for the scenario's path.
     #[serde(skip)]
@@ -161,7 +161,7 @@ impl SweepFile {
         }
         if let Some(max) = until.max_seeds {
             if self.until_ci.is_none() {
-                let remedy = "add `--until-ci WIDTH`, or say `--seeds` for a fixed number";
+                let remedy = "add `--until-ci WIDTH`, or use `--seeds` for a fixed number";
                 return Err(SpecError::value("--max-seeds", max, "only with `--until-ci`", remedy));
             }
             self.max_seeds = max;
@@ -190,7 +190,7 @@ impl SweepFile {
         if let (Some(_), Some(width)) = (&self.goodput, self.until_ci) {
             let allowed =
                 "a fixed number of seeds: the answer of a search (`[goodput]`) has no finish rate";
-            let remedy = "leave `until_ci` (or `--until-ci`) out and set `seeds`";
+            let remedy = "remove `until_ci` (or `--until-ci`) and set `seeds`";
             return wrong("until_ci".into(), width.to_string(), allowed, remedy);
         }
         if self.until_ci.is_some() && self.max_seeds < self.seeds {

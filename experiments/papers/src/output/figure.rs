@@ -34,10 +34,11 @@ fn write_figure(figure: &Figure, form: Form, path: &Path) -> Result<(), SpecErro
 /// How large a picture is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, clap::Args)]
 pub struct Size {
-    /// The picture's width in inches, for example 3.33 for a column of a paper; by the panels otherwise.
+    /// Width of the figure in inches, for example 3.33 for a column of a paper; by default it depends on
+    /// the panels.
     #[arg(long, value_name = "INCHES", value_parser = inches)]
     pub width_in: Option<f64>,
-    /// The size of the smallest labels in points; about 8 otherwise.
+    /// Size of the smallest labels in points; by default about 8.
     #[arg(long, value_name = "POINTS", value_parser = points)]
     pub font_pt: Option<f64>,
 }
@@ -82,7 +83,7 @@ impl Form {
             Some("png") => Ok(Form::Png),
             Some("pdf") => Ok(Form::Pdf),
             _ => Err(SpecError::value(
-                "picture",
+                "figure",
                 path.display(),
                 "a name that ends in .svg, .png or .pdf",
                 "change the file's ending",

@@ -7,8 +7,7 @@ use orrery_scenario::SpecError;
 /// # Errors
 /// When the threads cannot be started.
 pub fn pool(jobs: usize) -> Result<rayon::ThreadPool, SpecError> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(jobs)
-        .build()
-        .map_err(|e| SpecError::value("--jobs", e, "threads that can be started", "ask for fewer"))
+    rayon::ThreadPoolBuilder::new().num_threads(jobs).build().map_err(|e| {
+        SpecError::value("--jobs", e, "threads that can be started", "use a smaller number")
+    })
 }

@@ -12,37 +12,37 @@ use std::fmt::Write;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// The sentence's content, in your words, and where it stands.
+    /// The claim in your words, and its place in the paper.
     pub text: String,
-    /// The system above the line; `NAME/PRESET` where a name stands for several.
+    /// The system, the numerator of a ratio; `NAME/PRESET` if several systems share the name.
     pub of: String,
-    /// The system below the line; without one, the value itself is checked.
+    /// The system in the denominator; without it, the value itself is checked.
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
     pub over: String,
-    /// Which cells of `of`: a part of the axes, as `name=value;name=value`.
+    /// Selects cells of `of` by some of the axes, as `name=value;name=value`.
     #[serde(default)]
     #[schemars(extend("x-default" = "all"))]
     pub at: String,
-    /// Which cells of `over`, where they differ from those of `of` on these axes.
+    /// Selects cells of `over` on the axes where they differ from those of `of`.
     #[serde(default)]
     #[schemars(extend("x-default" = "the same"))]
     pub over_at: String,
-    /// A ratio of ratios: what both sides are divided by first, each at its own place.
+    /// For a ratio of ratios: a system that both sides are divided by first, each in its own cell.
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
     pub relative_to: String,
     /// The metric.
     #[serde(default)]
-    #[schemars(extend("x-default" = "the first that is shown"))]
+    #[schemars(extend("x-default" = "the first of `show`"))]
     pub metric: String,
-    /// What of several cells is checked.
+    /// How several cells become one check.
     #[serde(default)]
     pub take: Take,
-    /// At least this; or `at_most`, or both.
+    /// Lower bound; give this, `at_most`, or both.
     #[schemars(extend("x-default" = "no bound"))]
     pub at_least: Option<f64>,
-    /// At most this.
+    /// Upper bound.
     #[schemars(extend("x-default" = "no bound"))]
     pub at_most: Option<f64>,
 }
@@ -86,7 +86,7 @@ impl Claim {
     /// # Errors
     /// When it has no bound, or bounds that nothing is between.
     pub fn check(&self) -> Result<(), SpecError> {
-        let remedy = "say what would make it false";
+        let remedy = "say which values would make it false";
         match (self.at_least, self.at_most) {
             (None, None) => {
                 let allowed = "`at_least`, `at_most` or both";
@@ -225,7 +225,7 @@ pub fn text(claims: &[Claim], rows: &[Row]) -> String {
     if claims.is_empty() {
         return out;
     }
-    out.push_str("\nthe paper's sentences, and what came out:\n");
+    out.push_str("\nthe paper's sentences, and our results:\n");
     for claim in claims {
         let c = check(claim, rows);
         let verdict = match c.holds {

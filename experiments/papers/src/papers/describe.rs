@@ -35,7 +35,7 @@ pub fn all() -> Result<String, SpecError> {
     out.push_str(
         "seconds: about, on 2 cores (docs/performance.md); points: combinations of axes\n",
     );
-    out.push_str("`orrery list ID` says what is in one\n");
+    out.push_str("`orrery list ID` describes one\n");
     Ok(out)
 }
 
@@ -94,7 +94,7 @@ pub fn one(e: &Experiment) -> String {
         e.claim.iter().for_each(|c| _ = writeln!(out, "  - {}", c.text));
     }
     if !e.assumption.is_empty() {
-        let _ = writeln!(out, "\nassumed, where the paper is silent:");
+        let _ = writeln!(out, "\nassumptions, where the paper says nothing:");
         e.assumption.iter().for_each(|a| _ = writeln!(out, "  - {a}"));
     }
     let not: Vec<&str> = Choice::ALL
@@ -124,7 +124,7 @@ pub(super) fn runs(e: &Experiment) -> String {
 }
 
 fn systems(e: &Experiment, out: &mut String) {
-    let group = Group { title: "", systems: e.system.iter().collect() };
+    let group = Group { title: String::new(), systems: e.system.iter().collect() };
     if group.systems.is_empty() {
         return;
     }

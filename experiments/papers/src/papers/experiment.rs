@@ -31,20 +31,19 @@ use toml::Value;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "orrery experiment")]
 pub struct Experiment {
-    /// Its id; it names files: letters, digits, `-`, `_`, `+`, `.`.
+    /// Its id, used in file names: letters, digits, `-`, `_`, `+`, `.`.
     pub id: String,
-    /// One line on what it shows.
+    /// One line that says what it shows.
     pub title: String,
-    /// Paper, table or figure; for your own, what it is about.
+    /// The paper's table or figure; for your own experiment, any text.
     pub source: String,
-    /// Seconds that it takes on 2 cores, for `orrery list`.
+    /// Its running time on 2 cores, shown by `orrery list`.
     #[serde(default)]
-    #[schemars(extend("x-default" = "not told"))]
+    #[schemars(extend("x-default" = "none"))]
     pub expected_s: u32,
-    /// Replications of each cell; `--seeds` replaces it.
+    /// Number of replications of each cell; `--seeds` replaces it.
     pub seeds: u32,
-    /// What is printed, as metrics of the rows; the paper's numbers are of the first, where they do not
-    /// say.
+    /// The metrics to print; a number of the paper without a metric belongs to the first.
     pub show: Vec<String>,
     /// What is run: a scenario file's text, or the path of one (`.toml`) from the experiment's folder.
     #[schemars(extend("x-default" = "one of `scenario`, `applications`, `pool`, `partition`"))]
@@ -57,9 +56,9 @@ pub struct Experiment {
     pub partition: Option<PartitionFile>,
     /// With `scenario`: search the peak goodput of each cell, in place of one run.
     pub goodput: Option<Search>,
-    /// With `scenario`: rows for so many parts of the time besides those of the whole.
+    /// With `scenario`: also make rows for this many equal parts of the time.
     pub parts_of_time: Option<usize>,
-    /// Keys of what is run that are set in every cell: `{ "DOTTED.KEY" = VALUE }`.
+    /// Keys set in every cell: `{ "DOTTED.KEY" = VALUE }`.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     #[schemars(extend("x-default" = "none"))]
@@ -70,21 +69,21 @@ pub struct Experiment {
     /// Points listed one by one; each is combined with all axes.
     #[serde(default)]
     pub point: Vec<Point>,
-    /// The axis under which points stand in results.
+    /// The name of the points' axis in results.
     #[serde(default = "point_axis")]
     pub point_axis: String,
-    /// Only so many of the combinations, drawn at random.
+    /// Run only a random sample of the combinations.
     pub sample: Option<Sample>,
     /// The systems, in the order of the columns.
     #[serde(default)]
     pub system: Vec<System>,
-    /// Only systems of these presets; all when it is empty.
+    /// Run only systems with these presets; all if empty.
     #[serde(default)]
     #[schemars(extend("x-default" = "all"))]
     pub presets: Vec<Preset>,
-    /// The system that the others are compared with seed by seed, by paired differences.
+    /// The system that the others are compared with, seed by seed (paired differences).
     pub compare_to: Option<String>,
-    /// The system that the values of the others are divided by, in the text.
+    /// The system whose values the printed table divides the others by.
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
     pub relative_to: String,
@@ -92,6 +91,11 @@ pub struct Experiment {
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
     pub mean_over: Vec<String>,
+    /// With `applications` and `compare_to`: the paper's claim about the mean improvement of that system; it is
+    /// printed with our means and the paper's.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "none"))]
+    pub improvement_claim: String,
     /// The paper's numbers.
     #[serde(default)]
     pub paper: Vec<Number>,
@@ -100,7 +104,7 @@ pub struct Experiment {
     /// The paper's sentences.
     #[serde(default)]
     pub claim: Vec<Claim>,
-    /// What the paper leaves open, and what was chosen.
+    /// What the paper does not specify, and what this file chose.
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
     pub assumption: Vec<String>,
@@ -121,22 +125,22 @@ pub struct Experiment {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct System {
-    /// Its name in columns, claims and the paper's numbers.
+    /// Its name in columns, in claims and for the paper's numbers.
     pub name: String,
-    /// Whose settings these are.
+    /// The source of its settings.
     #[serde(default)]
     pub preset: Preset,
     /// The policy with its parameters. With `pool` also `drs-climb`, `drs-scan`, `orcl`, `upper-bound`;
     /// with `partition` a solver.
     pub policy: String,
-    /// Only at these points, each as `AXIS=VALUE`; at all when it is empty.
+    /// Run only at these points, each as `AXIS=VALUE`; at all if empty.
     #[serde(default)]
     #[schemars(extend("x-default" = "all"))]
     pub at: Vec<String>,
-    /// With `applications`: the device waits for the host this long for each request of a batch.
+    /// With `applications`: time that the device waits for the host for each request of a batch.
     #[serde(default)]
     pub host_ms_per_request: f64,
-    /// With `applications`: the marginal batch cost under this system, by model, where it is another.
+    /// With `applications`: this system's marginal batch cost by model, where it differs.
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
     pub c1_of: BTreeMap<String, f64>,
@@ -184,7 +188,7 @@ impl Preset {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PoolOptions {
-    /// List every pool with its upper bound, in place of systems.
+    /// List every pool with its upper bound, instead of running systems.
     pub bounds: bool,
 }
 
@@ -304,7 +308,7 @@ impl Experiment {
         if all.is_empty() {
             let allowed = "nothing: this experiment has no points to choose from";
             let found = format!("`{}`", cases.join("`, `"));
-            return Err(SpecError::value("--case", found, allowed, "leave `--case` out"));
+            return Err(SpecError::value("--case", found, allowed, "remove `--case`"));
         }
         let names: Vec<&str> = all.iter().map(String::as_str).collect();
         // The rule of applications makes cases that the paper does not have.

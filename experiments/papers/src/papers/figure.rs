@@ -43,8 +43,7 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
     drawn(rows, &picture, &choice).map_err(|error| {
         let parts = error.parts();
         let found = format!("`{}` with {}", e.id, parts.found);
-        let remedy = "correct `[figure]`, or leave `--plot` out; `orrery plot` draws a part of what \
-                      `--out` writes";
+        let remedy = "correct `[figure]`, or remove `--plot`; `orrery plot` draws parts of the results in `--out`";
         SpecError::value("--plot", found, parts.allowed, remedy)
     })
 }

@@ -5,7 +5,7 @@ use super::experiment::{Experiment, Preset, System};
 /// Systems that stand side by side.
 pub struct Group<'a> {
     /// What they have in common; empty where there is one group.
-    pub title: &'static str,
+    pub title: String,
     /// In the file's order.
     pub systems: Vec<&'a System>,
 }
@@ -14,19 +14,23 @@ pub struct Group<'a> {
 pub fn of(e: &Experiment) -> Vec<Group<'_>> {
     let twice = |s: &&System| e.system.iter().filter(|o| o.name == s.name).count() > 1;
     if !e.system.iter().filter(twice).any(|s| s.preset == Preset::Calibrated) {
-        return vec![Group { title: "", systems: e.system.iter().collect() }];
+        return vec![Group { title: String::new(), systems: e.system.iter().collect() }];
     }
     let with =
         |presets: &[Preset]| e.system.iter().filter(|s| presets.contains(&s.preset)).collect();
+    let released: Vec<&System> = with(&[Preset::Released, Preset::Paper, Preset::None]);
+    let published = released.iter().filter(|s| s.preset == Preset::Paper);
+    let published: Vec<&str> = published.map(|s| s.name.as_str()).collect();
+    let except = match published.is_empty() {
+        true => String::new(),
+        false => format!(" ({}: as published; no code was released)", published.join(", ")),
+    };
     let groups = [
         Group {
-            title: "Calibrated for these tables, and references",
+            title: "Calibrated for these tables, and references".to_string(),
             systems: with(&[Preset::Calibrated, Preset::Reference]),
         },
-        Group {
-            title: "As released (Orloj: as published; its code was not released)",
-            systems: with(&[Preset::Released, Preset::Paper, Preset::None]),
-        },
+        Group { title: format!("As released{except}"), systems: released },
     ];
     groups.into_iter().filter(|g| !g.systems.is_empty()).collect()
 }

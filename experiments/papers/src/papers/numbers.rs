@@ -9,19 +9,19 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Number {
-    /// Which cells: axes as in results, or a part of them, as `name=value;name=value`.
+    /// Selects cells by some or all axes, as `name=value;name=value`.
     #[serde(default)]
     #[schemars(extend("x-default" = "all"))]
     pub at: String,
-    /// The system; `NAME/PRESET` where a name stands for several.
+    /// The system; `NAME/PRESET` if several systems share the name.
     pub system: String,
     /// The metric.
     #[serde(default)]
-    #[schemars(extend("x-default" = "the first that is shown"))]
+    #[schemars(extend("x-default" = "the first of `show`"))]
     pub metric: String,
     /// The number, in the metric's unit.
     pub value: f64,
-    /// Table, figure or sentence.
+    /// Its table, figure or sentence.
     pub source: String,
 }
 
@@ -30,15 +30,15 @@ pub struct Number {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NumbersFile {
-    /// Its path from the experiment's folder, or the name of a shipped one.
+    /// Its path relative to the experiment's folder, or the name of a shipped file.
     pub file: String,
-    /// Only its rows with these values, as `column=value;column=value`.
+    /// Use only rows with these values, as `column=value;column=value`.
     #[serde(default, rename = "where")]
     #[schemars(extend("x-default" = "all rows"))]
     pub only: String,
     /// The metric.
     #[serde(default)]
-    #[schemars(extend("x-default" = "the first that is shown"))]
+    #[schemars(extend("x-default" = "the first of `show`"))]
     pub metric: String,
 }
 

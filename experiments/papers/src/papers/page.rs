@@ -31,7 +31,7 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Page {
     let all = page::values("Every value with its interval", &own);
     page.section("Intervals", intervals.into_iter().chain(all));
     let assumed = (!e.assumption.is_empty()).then(|| Part::List(e.assumption.clone()));
-    page.section("Assumed, where the paper is silent", assumed);
+    page.section("Assumptions, where the paper says nothing", assumed);
     let notes = notes_of(rows);
     page.section("What to know first", (!notes.is_empty()).then_some(Part::List(notes)));
     page

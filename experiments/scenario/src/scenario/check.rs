@@ -58,7 +58,7 @@ fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
         autoscale.config(file)?;
     }
     if file.device.is_empty() {
-        let remedy = "add a `[[device]]`, or leave `device` out: one GPU is the default";
+        let remedy = "add a `[[device]]`, or remove `device`: the default is one GPU";
         return Err(SpecError::value("device", "none", "at least one kind of device", remedy));
     }
     let key = |i: usize| format!("device[{i}].kind");

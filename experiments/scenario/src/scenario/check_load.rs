@@ -124,7 +124,7 @@ pub(super) fn chosen(
         numbers.push(number);
     }
     if numbers.is_empty() {
-        let remedy = "name applications, or leave `apps` out for all";
+        let remedy = "name applications, or remove `apps` to use all";
         return Err(SpecError::value(key, "none", "at least one application", remedy));
     }
     Ok(numbers)
@@ -213,8 +213,7 @@ fn closed(file: &ScenarioFile, c: &ClosedLoop) -> Result<(), SpecError> {
     within(key, ms, 0.0, MS_MAX)?;
     if ms < 1e-6 && c.requests.is_none() {
         let allowed = "at least 0.000001 (a nanosecond), unless `requests` limits the loop";
-        let remedy = "add `requests = 10000` to `[closed_loop]`: a client without thought whose \
-                      requests are dropped as they come sends for ever at one instant";
+        let remedy = "add `requests = 10000` to `[closed_loop]`: a client without think time sends for ever at the same instant if its requests are dropped at once";
         return Err(SpecError::value(key, ms, allowed, remedy));
     }
     if c.requests.is_none() && c.duration_s.is_none() && file.until_s.is_none() {

@@ -120,7 +120,7 @@ fn fits(key: &str, n: usize) -> Result<(), SpecError> {
         return Ok(());
     }
     let allowed = format!("at most {MODELS_MAX} models and as many applications in all");
-    Err(SpecError::value(key, format!("{n} up to here"), allowed, "ask for fewer copies"))
+    Err(SpecError::value(key, format!("{n} up to here"), allowed, "use fewer copies"))
 }
 
 /// The models of a `[[zoo]]`, copies made.
@@ -160,7 +160,7 @@ fn of_zoo(i: usize, wanted: &Zoo) -> Result<Vec<Model>, SpecError> {
     }
     if models.is_empty() {
         let key = if wanted.models.is_some() { key("models") } else { key("select") };
-        let remedy = "name other models, or leave `models` and `select` out for all";
+        let remedy = "name other models, or remove `models` and `select` to use all";
         return Err(SpecError::value(key, "no model at all", "at least one model", remedy));
     }
     let slo_ms = |m: &Model| wanted.slo_ms.unwrap_or(m.slo_ms);

@@ -40,13 +40,13 @@ pub struct ScenarioFile {
     /// Keep every latency; otherwise quantiles are at most 0.1 % too large.
     #[serde(default)]
     pub exact_quantiles: bool,
-    /// Requests that arrive earlier are simulated and not counted.
+    /// Requests that arrive before this are simulated but not counted.
     #[serde(default)]
     pub warm_up_s: f64,
-    /// Stop here; what is in the system then is *pending*.
+    /// Stop at this time; requests still in the system count as *pending*.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_s: Option<f64>,
-    /// Accept an SLO below the fastest batch of one.
+    /// Accept an SLO that even the fastest batch of one cannot meet.
     #[serde(default)]
     pub allow_hopeless_slo: bool,
     /// The models, numbered in this order.
@@ -56,11 +56,11 @@ pub struct ScenarioFile {
     /// Published models, each with an application; numbered after `model` and `app`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zoo: Vec<Zoo>,
-    /// How the applications share the arrivals, in their order: multiplies their weights.
+    /// Popularity of the applications, by their order in the file: multiplies their weights.
     #[serde(default, skip_serializing_if = "Popularity::is_equal")]
     #[schemars(extend("x-default" = "`\"equal\"`"))]
     pub popularity: Popularity,
-    /// Shuffles who is the most popular, in place of the applications' order.
+    /// Seed of a random popularity order, in place of the order in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub popularity_seed: Option<u64>,
     /// The kinds of devices, numbered in this order.
@@ -97,13 +97,13 @@ pub struct ScenarioFile {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
-    /// Its name, once in the file.
+    /// Its name, unique in the file.
     pub name: String,
-    /// How many of it: more than one are `NAME#1`, `NAME#2` and so on.
+    /// Number of copies; several are called `NAME#1`, `NAME#2` and so on.
     #[serde(default = "one_u32", skip_serializing_if = "zoo::is_one")]
     #[schemars(extend("x-default" = "1"))]
     pub copies: u32,
-    /// Time from arrival to answer that its requests are allowed; plans are made for it.
+    /// Longest time allowed from arrival to answer; policies plan for it.
     pub slo_ms: f64,
     /// Device memory for its weights.
     #[serde(default)]
@@ -112,13 +112,14 @@ pub struct Model {
     /// Time to load its weights.
     #[serde(default)]
     pub load_ms: f64,
-    /// The truth about its batches (below).
+    /// The true latency of its batches (see below).
     pub latency: LatencyLaw,
-    /// What policies are told instead.
+    /// The latency that policies are told, if it differs from the true one.
     #[schemars(extend("x-default" = "`latency`"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub believed: Option<LatencyLaw>,
-    /// `{ KIND = LAW }`: the truth on one kind of device, in place of `latency` over its `speed`.
+    /// `{ KIND = LAW }`: the true latency on one kind of device, in place of `latency` divided by its
+    /// `speed`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub latency_on: BTreeMap<String, LatencyLaw>,
 }
@@ -127,7 +128,7 @@ pub struct Model {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum LatencyLaw {
-    /// `alpha k + beta`, whatever the requests are (Symphony, §2).
+    /// `alpha k + beta`, independent of the requests' own times (Symphony, §2).
     Affine {
         /// For each item.
         alpha_ms: f64,
@@ -146,14 +147,14 @@ pub enum LatencyLaw {
         /// For each further item, as a share of `l`.
         c1: f64,
     },
-    /// Rows of size and ms, sizes growing; a size between two rows costs what the larger one does,
-    /// beyond the last it grows in proportion.
+    /// Rows of size and ms, in increasing size; a size between two rows takes as long as the larger
+    /// row, and beyond the last row latency grows in proportion.
     #[schemars(extend("x-form" = "[[1, 5.0], [2, 6.1]]"))]
     Table(Vec<(u32, f64)>),
-    /// Measured samples, one replayed for each batch: `MODEL@TYPE` of the zoo `kairos`.
+    /// Measured latencies, one drawn for each batch: `MODEL@TYPE` of the zoo `kairos`.
     #[schemars(extend("x-form" = "\"rm2@g4dn.xlarge\""))]
     Samples(String),
-    /// The law of a model (default: this one) in a file that `orrery-replay profile` wrote.
+    /// The law of a model (default: the same name) in a file that `orrery-replay profile` wrote.
     Profile {
         /// Its path from the scenario's folder.
         file: String,
@@ -167,34 +168,34 @@ pub enum LatencyLaw {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
-    /// Name of the kind, once in the file.
+    /// Name of the kind, unique in the file.
     #[serde(default = "gpu")]
     pub kind: String,
-    /// Devices of this kind.
+    /// Number of devices of this kind.
     #[serde(default = "one_u32")]
     pub count: u32,
-    /// How many for each model, in place of `count`; rounded, at least one.
+    /// Number of devices for each model, in place of `count`; rounded, at least one in total.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_model: Option<f64>,
-    /// Batches that one runs at a time.
+    /// Number of batches that a device runs at the same time.
     #[serde(default = "one_u8")]
     pub lanes: u8,
     /// Whether a running batch can be stopped.
     #[serde(default)]
     pub can_preempt: bool,
-    /// Memory for weights; without it every model is always resident.
+    /// Memory for weights; if omitted, every model is always resident.
     #[schemars(extend("x-unit" = "pages"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_pages: Option<u32>,
     /// Divides every latency; `proportional` needs `latency_on` on a kind whose speed is not 1.
     #[serde(default = "one_f64")]
     pub speed: f64,
-    /// Price of one; with prices the kinds are a pool, which must have a base kind.
+    /// Price of one device; kinds with prices form a pool, which must have a base kind.
     #[schemars(extend("x-unit" = "USD/h"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price_usd_per_hour: Option<f64>,
-    /// Whether this is the base kind; otherwise the most cost-effective one is that meets the SLO at
-    /// every size that is sent.
+    /// Whether this is the base kind; by default, the most cost-effective kind that meets the SLO at
+    /// every query size in the load.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("x-default" = "false"))]
     pub base: bool,
@@ -224,24 +225,24 @@ impl Default for Device {
 pub struct App {
     /// Its name, once in the file.
     pub name: String,
-    /// The model it asks for.
+    /// The model that its requests use.
     pub model: String,
     /// Its share of the arrivals, relative to the others'.
     #[serde(default = "one_f64")]
     pub weight: f64,
-    /// Items in a request.
+    /// Number of items in a request.
     #[schemars(extend("x-unit" = "items"))]
     #[serde(default = "one_u32")]
     pub size: u32,
-    /// A law of sizes, in place of `size` (below).
+    /// A distribution of sizes, in place of `size` (see below).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<SizesLaw>,
     /// Its own SLO; `inf` for none.
     #[schemars(extend("x-default" = "the model's"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo_ms: Option<f64>,
-    /// Execution times alone (below); may be left out where the arrivals carry them, or the model's law
-    /// of latency does not look at them.
+    /// Execution times alone (see below); may be omitted if the arrivals carry them, or if the model's
+    /// latency does not depend on them.
     #[schemars(extend("x-default" = "required, or of a batch of one"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<TimeLaw>,
@@ -251,7 +252,7 @@ pub struct App {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum SizesLaw {
-    /// The mixture that Kairos's released code draws, 1 to 999.
+    /// The distribution of Kairos's released code, 1 to 999.
     Kairos,
     /// Lognormal, rounded up.
     Lognormal {
@@ -289,9 +290,9 @@ pub enum SizesLaw {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum TimeLaw {
-    /// Always the same.
+    /// A constant.
     Constant {
-        /// That time.
+        /// The time.
         ms: f64,
     },
     /// Normal.
@@ -301,7 +302,7 @@ pub enum TimeLaw {
         /// Standard deviation.
         sd_ms: f64,
     },
-    /// Lognormal, by the mean and deviation of the time itself.
+    /// Lognormal; mean and standard deviation are those of the time itself, not of its logarithm.
     Lognormal {
         /// Mean of the time, not of its logarithm.
         mean_ms: f64,
@@ -321,8 +322,8 @@ pub enum TimeLaw {
         #[serde(default)]
         unit: Unit,
     },
-    /// `base + per_token * length`, lengths drawn from a shipped name or CSV column;
-    /// `count_column` for a histogram.
+    /// `base + per_token * length`; lengths are drawn from shipped data or a CSV column
+    /// (`count_column` if it is a histogram).
     Lengths {
         /// A shipped name or a CSV file.
         file: String,
@@ -336,7 +337,7 @@ pub enum TimeLaw {
         /// For each unit of length.
         per_token_ms: f64,
     },
-    /// Two normal groups with this mean and P99; `short_share` is that of the shorter group.
+    /// Two normal groups with this overall mean and P99; `short_share` is the share of the shorter group.
     TwoGroup {
         /// Mean.
         mean_ms: f64,
@@ -369,19 +370,19 @@ pub enum Unit {
 pub struct Delays {
     /// Policy to device.
     pub dispatch_ms: f64,
-    /// The device is busy so long for each request of a batch before it computes.
+    /// Time that the device spends on each request of a batch before it computes.
     pub fetch_per_request_ms: f64,
     /// Device to policy.
     pub result_ms: f64,
     /// Device to client.
     pub reply_ms: f64,
-    /// A law in place of `dispatch_ms`.
+    /// A distribution in place of `dispatch_ms`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dispatch: Option<DelayLaw>,
-    /// A law in place of `result_ms`.
+    /// A distribution in place of `result_ms`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<DelayLaw>,
-    /// A law in place of `reply_ms`.
+    /// A distribution in place of `reply_ms`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<DelayLaw>,
 }
@@ -390,10 +391,10 @@ pub struct Delays {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub enum Noise {
-    /// Half the width of a factor uniform on 1 ± it, below 1.
+    /// Half-width of a factor that is uniform around 1; below 1.
     #[schemars(extend("x-default" = "none"))]
     Uniform(f64),
-    /// Or the sigma of a lognormal factor with median 1.
+    /// Alternatively, the sigma of a lognormal factor with median 1.
     #[schemars(extend("x-default" = "none"))]
     Lognormal(f64),
 }
@@ -402,13 +403,13 @@ pub enum Noise {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Profile {
-    /// Batch sizes that exist, growing, at most 24.
+    /// The batch sizes that are profiled, in increasing order, at most 24.
     pub sizes: Vec<u32>,
-    /// Batches measured for each size.
+    /// Number of batches measured for each size.
     pub batches: u32,
-    /// Bins of an application's histogram.
+    /// Number of bins of an application's histogram.
     pub bins: usize,
-    /// Seed of the profile's own stream.
+    /// Seed of the profile's own random stream.
     #[schemars(extend("x-default" = "the run's"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
@@ -424,9 +425,9 @@ impl Default for Profile {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Profiler {
-    /// Every n-th request is measured alone and told to the policy.
+    /// Every n-th request is measured alone, and the policy is told the result.
     pub every: u64,
-    /// How long after its end.
+    /// Delay of that report after the request ends.
     #[serde(default)]
     pub delay_ms: f64,
 }

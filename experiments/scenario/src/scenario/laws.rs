@@ -133,7 +133,7 @@ impl SizesLaw {
     }
 }
 
-/// A measured table: at least one row, sizes growing.
+/// A measured table: at least one row, sizes in increasing order.
 fn measured(key: &str, rows: &[(u32, f64)]) -> Result<Latency, SpecError> {
     let mut law: Vec<(u32, Span)> = Vec::with_capacity(rows.len());
     for (i, &(size, ms)) in rows.iter().enumerate() {

@@ -214,7 +214,7 @@ impl OpenLoad {
         let law = |i: usize| match counts.get(&i).and_then(Histogram::new) {
             Some(times) => Ok((i, ExecLaw::empirical(times))),
             None => {
-                let remedy = "give it a `time`, for what policies are told, or remove it";
+                let remedy = "give it a `time`, so that policies get a profile, or remove it";
                 let found = "nothing, and the arrivals have no request of it";
                 let key = format!("app[{i}].time");
                 Err(SpecError::value(key, found, "a law of execution times", remedy))

@@ -147,7 +147,7 @@ fn set(root: &mut Value, key: &str, new: Value) -> Result<(), SpecError> {
                     key,
                     found,
                     "an index into a list",
-                    "leave the index out",
+                    "remove the index",
                 ));
             };
             place = item(items, key, index)?;

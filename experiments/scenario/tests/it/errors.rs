@@ -90,7 +90,7 @@ fn no_model_no_app_and_no_device_are_errors() {
     assert!(message(&text).contains("key `app`: found none"));
     let (head, rest) = VALID.split_once("[[device]]").unwrap();
     let rest = rest.split_once("[[app]]").unwrap().1;
-    refused(&format!("device = []\n{head}[[app]]{rest}"), 1, &["one GPU is the default"]);
+    refused(&format!("device = []\n{head}[[app]]{rest}"), 1, &["the default is one GPU"]);
 }
 
 #[test]

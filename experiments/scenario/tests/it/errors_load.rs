@@ -64,7 +64,7 @@ fn a_closed_loop_needs_clients_a_limit_and_thought() {
         "requests = 50\nthink = { exponential_ms = 20.0 }",
         "duration_s = 5.0\nthink = { constant_ms = 0.0 }",
     );
-    refused(&text, 47, &["think.constant_ms", "for ever at one instant", "requests = 10000"]);
+    refused(&text, 47, &["think.constant_ms", "for ever at the same instant", "requests = 10000"]);
     let text = changed("exponential_ms = 20.0", "constant_ms = 0.0");
     Scenario::from_text(NAME, &text).unwrap();
 }

@@ -275,7 +275,13 @@ impl PlanFile {
             let key = format!("rates_per_s.{model}");
             number(&key, *rate, 1e-6, 1e9, "requests/s from 0.000001 to 1e9")?;
         }
-        number("seeds", f64::from(self.seeds), 2.0, 1e3, "2 to 1000: one says nothing of chance")?;
+        number(
+            "seeds",
+            f64::from(self.seeds),
+            2.0,
+            1e3,
+            "2 to 1000: one seed says nothing about chance",
+        )?;
         let allowed = "requests from 200 to 10000000";
         number("requests_per_model", self.requests_per_model as f64, 200.0, 1e7, allowed)?;
         number("precision", self.precision, 1e-3, 0.2, "a share from 0.001 to 0.2")?;
@@ -350,5 +356,5 @@ fn number(key: &str, x: f64, low: f64, high: f64, allowed: &str) -> Result<(), S
     if x >= low && x <= high {
         return Ok(());
     }
-    Err(SpecError::value(key, x, allowed, "correct it or leave it out"))
+    Err(SpecError::value(key, x, allowed, "correct or remove it"))
 }

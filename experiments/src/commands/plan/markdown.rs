@@ -57,8 +57,7 @@ pub fn summary(first: &Solved, what_ifs: &[Solved]) -> String {
     let policies: Vec<&str> = p.policies.iter().map(|p| p.text()).collect();
     let _ = writeln!(
         out,
-        "Simulated with {}. Intervals are 95 % over {} seeds. Simulations know what the profiles know: \
-         no failures of machines, no network beyond the delays of the scenario, no startup.\n",
+        "Simulated with {}. Intervals are 95 % over {} seeds. A simulation knows only its profiles: no failures of machines, no network beyond the delays of the scenario, no startup.\n",
         policies.join(", "),
         p.plan.seeds
     );

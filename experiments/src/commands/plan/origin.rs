@@ -124,7 +124,7 @@ pub(super) fn set_laws(plan: &PlanFile, file: &mut ScenarioFile) -> Result<(), S
                     let hint = hint.map_or(String::new(), |n| format!("; the nearest is `{n}`"));
                     let found = format!("no `{wanted}` in `{name}`{hint}");
                     let allowed = "a zoo that has each of the scenario's models";
-                    let remedy = "leave the model out, or give `latency_on = { MODEL = LAW }`";
+                    let remedy = "remove the model, or give `latency_on = { MODEL = LAW }`";
                     if t.latency_on.contains_key(&model.name) {
                         continue;
                     }

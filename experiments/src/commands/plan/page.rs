@@ -40,8 +40,7 @@ pub fn page(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Page {
     }
     page.section("How sure this is", points(sure(first, what_ifs)));
     let found = first.answers.iter().map(|a| format!("{}: {}.", a.group, search(p, a))).collect();
-    let knows = "Simulations know what the profiles know: no failures of machines, no network beyond \
-                 the delays of the scenario, no startup.";
+    let knows = "A simulation knows only its profiles: no failures of machines, no network beyond the delays of the scenario, no startup.";
     let found = points(found).into_iter().chain([Part::Text(knows.to_string())]);
     page.section("How it was found", found);
     let own: Vec<&Row> = rows.iter().collect();

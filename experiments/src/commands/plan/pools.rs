@@ -152,7 +152,7 @@ impl OfPolicy<'_> {
         answer.searched.left += order.len().saturating_sub(tried);
         if met.is_empty() && tried >= order.len() {
             answer.unknown.push(format!(
-                "no pool within the limits carries {} requests/s for sure; the largest upper bound is \
+                "no pool within the limits certainly carries {} requests/s; the largest upper bound is \
                  {}; raise `count_max` or lower the goal",
                 significant(load),
                 significant(answer.bound_max_per_s.unwrap_or(0.0))
@@ -214,7 +214,7 @@ impl OfPolicy<'_> {
         if all.is_empty() {
             answer
                 .unknown
-                .push("no pool under the budget carries anything within the target".into());
+                .push("no pool within the budget carries any load within the target".into());
         }
         answer.choices.extend(all);
         Ok(())

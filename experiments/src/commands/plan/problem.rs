@@ -87,7 +87,7 @@ impl Problem {
             Pools::Homogeneous => {
                 if let Some(model) = plan.rates_per_s.keys().next() {
                     let key = format!("rates_per_s.{model}");
-                    let allowed = "rates of models only where each has a pool of its own";
+                    let allowed = "rates of models only if each has its own pool (`heterogeneous`)";
                     let remedy = "set the applications' weights in the scenario";
                     let error = SpecError::value(key, "a homogeneous plan", allowed, remedy);
                     return Err(source.placed(error));
@@ -175,7 +175,7 @@ impl Problem {
             }
         }
         if expected.iter().sum::<f64>() == 0.0 {
-            let allowed = "a load with at least one request behind the warm-up";
+            let allowed = "a load with at least one request after the warm-up";
             let remedy = "shorten `warm_up_s`, or simulate more";
             return Err(SpecError::value("warm_up_s", "no request that counts", allowed, remedy));
         }
@@ -286,7 +286,7 @@ fn of_each_model(
         && arrivals.trace.as_ref().is_some_and(|t| t.per_function)
     {
         let (found, allowed) = ("per_function with several models", "one model, or all functions");
-        let remedy = "plan for one model at a time, or leave `per_function` out";
+        let remedy = "plan for one model at a time, or remove `per_function`";
         return Err(SpecError::value("arrivals.trace", found, allowed, remedy));
     }
     let sends = |a: &&App| {

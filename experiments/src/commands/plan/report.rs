@@ -101,13 +101,13 @@ pub fn search(problem: &Problem, answer: &Answer) -> String {
     let s = answer.searched;
     let slack = match problem.plan.pools {
         Pools::Heterogeneous => format!(
-            " (which a pool may exceed by {} %, or it is missed)",
+            " (a pool above it by more than {} % would be missed)",
             percent(problem.plan.bound_slack)
         ),
         Pools::Homogeneous => String::new(),
     };
     format!(
-        "{} pools, {} simulated, {} left out by their upper bound{slack}, {} not needed; {} runs",
+        "{} pools, {} simulated, {} excluded by their upper bound{slack}, {} not needed; {} runs",
         s.pools, s.simulated, s.skipped_by_bound, s.left, s.runs
     )
 }

@@ -90,7 +90,7 @@ impl Tables {
                 "FILE",
                 format!("{} after {}", next.what(), before.what()),
                 "tables of one kind",
-                "draw each kind into a figure of its own",
+                "draw each kind in a separate figure",
             )
             .in_file(next.file())),
         }

@@ -57,7 +57,7 @@ fn verdict(page: &mut Page, outcomes: &[Outcome]) {
         );
         page.say(Tone::Bad, text);
     } else if all > failed {
-        page.say(Tone::Good, format!("Nothing moved: all {values} values are the same."));
+        page.say(Tone::Good, format!("Nothing changed: all {values} values are the same."));
     }
 }
 

@@ -155,7 +155,7 @@ impl<'a> Bench<'a> {
             self.gpu.device(),
             doing,
             said,
-            "end what else uses the device, and run again",
+            "end other programs on the device, and run again",
         ))
     }
 

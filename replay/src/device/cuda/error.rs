@@ -32,11 +32,10 @@ pub fn own_error(device: &str, doing: &str, said: impl Into<String>, remedy: &st
 fn remedy(code: CUresult) -> &'static str {
     match code {
         CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-            "ask for fewer `cache_pages`, a smaller `max_batch` or `max_len`, or end what else uses \
-             the device (`nvidia-smi` shows it)"
+            "use fewer `cache_pages`, a smaller `max_batch` or `max_len`, or end other programs on the device (`nvidia-smi` shows them)"
         }
         CUresult::CUDA_ERROR_NO_DEVICE | CUresult::CUDA_ERROR_INVALID_DEVICE => {
-            "`orrery-replay devices` lists what there is; CUDA_VISIBLE_DEVICES may hide some"
+            "`orrery-replay devices` lists the devices; CUDA_VISIBLE_DEVICES may hide some"
         }
         CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
         | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU

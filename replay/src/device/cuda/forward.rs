@@ -249,7 +249,7 @@ impl Forward {
                 (Ready::Gemm(gemm), Some(blas)) => {
                     unsafe { blas.gemm(gemm, |place| self.at(resident, place)) }.map_err(|said| {
                         let remedy =
-                            "set `without_cublas = true`, or see what else uses the device";
+                            "set `without_cublas = true`, or end other programs on the device";
                         own_error(gpu.device(), "multiplying matrices", said, remedy)
                     })
                 }

@@ -165,7 +165,7 @@ pub fn ready(device: &str) -> Result<String, DeviceError> {
             device,
             "looking into the CUDA driver",
             format!("{at} has no {}", missing.join(", ")),
-            "install the NVIDIA driver (470 or newer); what was found is another library or an old one",
+            "install the NVIDIA driver (470 or newer); the library found is a different or old one",
         ));
     }
     let fault = |doing: &'static str| move |error: DriverError| device_error(device, doing, error);

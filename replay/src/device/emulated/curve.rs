@@ -33,7 +33,7 @@ pub enum Curve {
         /// For each further item, as a share of `l`.
         c1: f64,
     },
-    /// Rows of size and microseconds, sizes growing; a size between two rows costs what the larger
+    /// Rows of size and microseconds, sizes in increasing order; a size between two rows costs what the larger
     /// one does, beyond the last it grows in proportion.
     Table(Vec<(u32, f64)>),
 }
@@ -89,7 +89,8 @@ impl Curve {
         }
         let Curve::Table(rows) = self else { return None };
         let grow = rows.windows(2).all(|w| w[0].0 < w[1].0) && rows.iter().all(|r| r.0 > 0);
-        (rows.is_empty() || !grow).then(|| "rows whose sizes do not grow from at least 1".into())
+        (rows.is_empty() || !grow)
+            .then(|| "rows whose sizes do not increase from at least 1".into())
     }
 }
 

@@ -147,7 +147,9 @@ fn kernels_of_one_s_own_that_cannot_be_are_refused_with_the_reason() {
     let (absent, wrong) = (folder.path().join("absent.cu"), folder.path().join("wrong.cu"));
     std::fs::write(&wrong, "no CUDA C").unwrap();
     // Without NVRTC the reason is that; with it, what NVRTC says.
-    for (path, wanted) in [(absent, "leave it out"), (wrong, "leave `kernel_src` out")] {
+    for (path, wanted) in
+        [(absent, "correct or remove `kernel_src`"), (wrong, "remove `kernel_src`")]
+    {
         let with = [("ORRERY_CUDA_SOURCE", path.to_str().unwrap())];
         let text = played("source", Some(&stand_in()), &with);
         contains(&text, &["error: cuda:0: compiling ", wanted, "held: 0"]);

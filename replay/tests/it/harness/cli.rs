@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
 
-fn replay(folder: &Path, args: &[&str]) -> Output {
+pub fn replay(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_orrery-replay"))
         .args(args)
         .current_dir(folder)

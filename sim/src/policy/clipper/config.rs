@@ -22,7 +22,7 @@ pub enum Sizing {
 
 impl Words for Sizing {
     const WORDS: &'static [(&'static str, Sizing, &'static str)] = &[
-        ("adaptive", Sizing::Adaptive, "by exploration, then by a regression on latencies"),
+        ("adaptive", Sizing::Adaptive, "by exploration first, then by a regression on latencies"),
         (
             "aimd",
             Sizing::Aimd { step: 1, backoff: 0.9 },
@@ -58,7 +58,7 @@ impl Config {
 impl Settings for Config {
     const ABOUT: About = About {
         name: "clipper",
-        what: "adaptive batching, by whatever size keeps the latency within the SLO",
+        what: "adaptive batching: finds the batch size that keeps the latency within the SLO",
         paper: "Clipper (Crankshaw et al., NSDI 2017), §4.3",
     };
     const PRESETS: &'static [Preset<Config>] = &[
@@ -74,7 +74,7 @@ impl Settings for Config {
         },
     ];
     const PARAMETERS: &'static [Parameter<Config>] = &[
-        word("sizing", |c: &mut Self| &mut c.sizing, "how the size of a batch is found")
+        word("sizing", |c: &mut Self| &mut c.sizing, "how the batch size is chosen")
             .from("§4.3.1; released: src/containers.cpp"),
         count(
             "step",
@@ -82,7 +82,7 @@ impl Settings for Config {
                 Sizing::Aimd { step, .. } => Some(step),
                 _ => None,
             },
-            "added to the limit after a full batch within the SLO",
+            "increase of the limit after a full batch within the SLO",
         )
         .needs("sizing", "aimd")
         .from("§4.3.1"),
@@ -93,7 +93,7 @@ impl Settings for Config {
                 Sizing::Aimd { backoff, .. } => Some(backoff),
                 _ => None,
             },
-            "factor on the limit after a batch beyond the SLO",
+            "factor on the limit after a batch that exceeds the SLO",
         )
         .needs("sizing", "aimd")
         .from("§4.3.1: 10 % less"),
@@ -103,14 +103,14 @@ impl Settings for Config {
                 Sizing::Fixed(size) => Some(size),
                 _ => None,
             },
-            "the most requests of a batch",
+            "maximum number of requests in a batch",
         )
         .needs("sizing", "fixed")
         .from("released: a size given at deployment"),
         flag(
             "default_reply",
             |c: &mut Self| &mut c.default_reply,
-            "whether a default reply goes out at the deadline",
+            "whether a default reply is sent at the deadline",
         )
         .from("released: src/query_processor.cpp"),
         count(

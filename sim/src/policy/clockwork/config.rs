@@ -140,14 +140,14 @@ impl Settings for Config {
             "a batch may start this long after its expected start",
         )
         .from("released: controller.cpp, latest_delta"),
-        ms("buffer_ms", |c: &mut Self| &mut c.buffer, "taken off the SLO")
+        ms("buffer_ms", |c: &mut Self| &mut c.buffer, "safety margin subtracted from the SLO")
             .from("released: infer5_scheduler.h"),
-        ms("lead_ms", |c: &mut Self| &mut c.lead, "a new action leads by this")
+        ms("lead_ms", |c: &mut Self| &mut c.lead, "lead time of a new action")
             .from("released: infer5_scheduler.h, future"),
         ms(
             "lag_ms",
             |c: &mut Self| &mut c.lag,
-            "an action overdue by more than this is believed to end now",
+            "an action that is overdue by more than this is assumed to end now",
         )
         .from("released: infer5_scheduler.h"),
         count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "the largest batch")
@@ -155,14 +155,14 @@ impl Settings for Config {
         ms(
             "max_exec_ms",
             |c: &mut Self| &mut c.max_exec,
-            "a size whose seed profile exceeds this is not served, but for the smallest",
+            "a batch size is not used if its seed profile exceeds this, except the smallest size",
         )
         .from("released: controller.cpp"),
-        word("sizes", |c: &mut Self| &mut c.sizes, "which batch sizes there are, up to max_batch"),
+        word("sizes", |c: &mut Self| &mut c.sizes, "the available batch sizes, up to max_batch"),
         seconds(
             "probe_s",
             |c: &mut Self| &mut c.probe,
-            "a size that was not measured for so long is believed to take its seed again; 0: never",
+            "after this time without a measurement, a size's estimate returns to its seed profile; 0: never",
         )
         .quiet()
         .from("ours: neither paper nor code has it"),

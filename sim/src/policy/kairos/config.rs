@@ -128,18 +128,14 @@ impl Settings for Config {
         Preset { name: "paper", what: "what the paper's text says", make: Config::paper },
     ];
     const PARAMETERS: &'static [Parameter<Config>] = &[
-        word("learn", |c: &mut Self| &mut c.learn, "where latencies are known from")
+        word("learn", |c: &mut Self| &mut c.learn, "how latencies are known")
             .from("§5.1: online; released: a table made before"),
-        word("rows", |c: &mut Self| &mut c.rows, "which queries are matched")
+        word("rows", |c: &mut Self| &mut c.rows, "which waiting queries are matched")
             .from("Eq. 2: all; released: twice"),
-        word("penalty", |c: &mut Self| &mut c.penalty, "what a pair costs that violates the QoS")
+        word("penalty", |c: &mut Self| &mut c.penalty, "cost of a pair that violates the QoS")
             .from("Eq. 8: ten-qos; released: constants"),
-        word(
-            "ties",
-            |c: &mut Self| &mut c.ties,
-            "the order of the columns, by which ties are broken",
-        )
-        .from("ours; released: listed, by scipy's solver"),
+        word("ties", |c: &mut Self| &mut c.ties, "the order of the columns, which breaks ties")
+            .from("ours; released: listed, by scipy's solver"),
         flag(
             "hundredths",
             |c: &mut Self| &mut c.hundredths,
@@ -156,7 +152,7 @@ impl Settings for Config {
             "margin",
             0.0..=0.9,
             |c: &mut Self| Some(&mut c.margin),
-            "1 - xi: the share of the QoS that is kept as a margin",
+            "1 - xi: the share of the QoS kept as a margin",
         )
         .from("§5.1, Remarks"),
         number(

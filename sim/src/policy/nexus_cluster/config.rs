@@ -36,8 +36,8 @@ pub enum Packing {
 
 impl Words for Packing {
     const WORDS: &'static [(&'static str, Packing, &'static str)] = &[
-        ("adjust", Packing::Adjust, "from the plan that is there; largest rate first"),
-        ("squishy", Packing::Squishy, "anew; residual loads by falling occupancy"),
+        ("adjust", Packing::Adjust, "by changing the current plan; largest rate first"),
+        ("squishy", Packing::Squishy, "from scratch; residual loads by decreasing occupancy"),
     ];
 }
 
@@ -53,7 +53,7 @@ pub enum Deal {
 impl Words for Deal {
     const WORDS: &'static [(&'static str, Deal, &'static str)] = &[
         ("round-robin", Deal::RoundRobin, "they take turns by arrival"),
-        ("random", Deal::Random, "by a number that depends on the request's id alone"),
+        ("random", Deal::Random, "by a number that depends only on the request's id"),
     ];
 }
 
@@ -153,25 +153,29 @@ impl Settings for Config {
             |c: &mut Self| Some(&mut c.skew),
             "the rates of plan=static fall as 1/rank^skew; 0 makes them equal",
         ),
-        ms("beacon_ms", |c: &mut Self| &mut c.beacon, "how often rates are reported")
+        ms("beacon_ms", |c: &mut Self| &mut c.beacon, "interval between reports of the rates")
             .positive()
             .from("released: scheduler.cpp"),
-        ms("epoch_ms", |c: &mut Self| &mut c.epoch, "how often a plan is made")
+        ms("epoch_ms", |c: &mut Self| &mut c.epoch, "interval between plans")
             .positive()
             .from("§6.1: 10 s; released: scheduler.cpp"),
         ms(
             "early_ms",
             |c: &mut Self| &mut c.early,
-            "how soon after a plan the next may follow when a rate has moved",
+            "minimum time between two plans when a rate has changed",
         )
         .positive()
         .from("released: scheduler.cpp"),
-        count("history", |c: &mut Self| Some(&mut c.history), "beacons before the first plan")
-            .from("released: scheduler.cpp"),
+        count(
+            "history",
+            |c: &mut Self| Some(&mut c.history),
+            "number of rate reports before the first plan",
+        )
+        .from("released: scheduler.cpp"),
         ms(
             "margin_ms",
             |c: &mut Self| &mut c.margin,
-            "taken off the SLO for the network in a full batch",
+            "subtracted from the SLO for the network in a full batch",
         )
         .from("released: model_db.h"),
         number(
@@ -194,18 +198,22 @@ impl Settings for Config {
             "the batch size on every GPU; `plan` plans it",
         )
         .from("§6.1"),
-        word("drop", |c: &mut Self| &mut c.drop, "what is dropped when a batch is formed")
-            .from("§6.3; released: model_exec.cpp"),
+        word(
+            "drop",
+            |c: &mut Self| &mut c.drop,
+            "which requests are dropped when a batch is formed",
+        )
+        .from("§6.3; released: model_exec.cpp"),
         count(
             "frontends",
             |c: &mut Self| Some(&mut c.frontends),
-            "each with a round robin of its own",
+            "number of frontends, each with its own round robin",
         ),
-        word("deal", |c: &mut Self| &mut c.deal, "which frontend a request comes to"),
+        word("deal", |c: &mut Self| &mut c.deal, "which frontend a request goes to"),
         us(
             "poll_us",
             |c: &mut Self| &mut c.poll,
-            "how often an idle GPU looks at its queues; 0: at once",
+            "interval at which an idle GPU checks its queues; 0: at once",
         )
         .from("released: 50, fake_nexus_backend.cpp"),
     ];

@@ -86,7 +86,7 @@ impl Settings for Config {
         )
         .needs("estimate", "quantile")
         .from("ours"),
-        word("order", |c: &mut Self| &mut c.order, "the order in which batch sizes are tried")
+        word("order", |c: &mut Self| &mut c.order, "order in which batch sizes are tried")
             .from("Algorithm 1: descending; the text of §3.2: ascending"),
         number(
             "b_per_ms",
@@ -99,13 +99,13 @@ impl Settings for Config {
         ms(
             "max_exec_ms",
             |c: &mut Self| &mut c.max_exec,
-            "a size whose seed profile exceeds this is not served; 0: all are",
+            "a batch size is not used if its seed profile exceeds this; 0: all sizes are used",
         )
         .from("Clockwork's rule"),
         count(
             "relearn_every",
             |c: &mut Self| Some(&mut c.relearn_every),
-            "measurements after which an application's law is made anew; 0: never",
+            "number of measurements after which an application's distribution is relearned; 0: never",
         )
         .within(0, u32::MAX)
         .from("§3.2, whose window is not given"),

@@ -35,9 +35,9 @@ impl Words for Return {
         (
             "at-once",
             Return::AtOnce,
-            "with the decision, so that GPUs that come later in the same loop see them",
+            "with the decision, so that later GPUs in the same loop see them",
         ),
-        ("on-report", Return::OnReport, "when the device reports that it has stopped"),
+        ("on-report", Return::OnReport, "when the device reports the preemption"),
     ];
 }
 
@@ -108,7 +108,7 @@ impl Settings for Config {
             "factor",
             1.01..=1e6,
             |c: &mut Self| Some(&mut c.factor),
-            "a batch is stopped for one so many times its size",
+            "a running batch is preempted for a batch that is larger by this factor",
         )
         .from("Shepherd: 3; released: flex_scheduler.cpp"),
         ms("ctrl_ms", |c: &mut Self| &mut c.ctrl, "delay of a decision")
@@ -118,25 +118,25 @@ impl Settings for Config {
         word(
             "follow_up",
             |c: &mut Self| &mut c.follow_up,
-            "for which model the arrival's loop is repeated after a preemption",
+            "the model for which the arrival's loop is repeated after a preemption",
         )
         .from("Shepherd's pseudo-code: preempted; released: flex_scheduler.cpp"),
         word(
             "return",
             |c: &mut Self| &mut c.returns,
-            "when stopped requests are in their queue again",
+            "when preempted requests return to their queue",
         )
         .from("released: flex_scheduler.cpp"),
         flag(
             "expired_head_bug",
             |c: &mut Self| &mut c.expired_head_bug,
-            "whether an expired head blocks its model",
+            "whether an expired first request blocks its model",
         )
         .from("released: flex_scheduler.cpp"),
         count(
             "max_batch",
             |c: &mut Self| Some(&mut c.max_batch),
-            "the most requests of a batch; no more than the profile has measured",
+            "maximum number of requests in a batch; limited by the profiled sizes",
         )
         .from("released: sleep_profile.h"),
     ];

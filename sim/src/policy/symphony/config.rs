@@ -21,10 +21,10 @@ impl Words for Gather {
         (
             "window-drop",
             Gather::WindowDrop,
-            "heads are passed over that would make the batch smaller than the target",
+            "skips heads that would make the batch smaller than the target",
         ),
         ("head", Gather::Head, "the largest batch from the head of the queue"),
-        ("fcfs", Gather::Fcfs, "as the window, but nothing is dropped: late requests come first"),
+        ("fcfs", Gather::Fcfs, "like window-drop, but drops nothing: late requests go first"),
     ];
 }
 
@@ -150,9 +150,9 @@ impl Settings for Config {
         },
     ];
     const PARAMETERS: &'static [Parameter<Config>] = &[
-        word("gather", |c: &mut Self| &mut c.gather, "which requests make the batch")
+        word("gather", |c: &mut Self| &mut c.gather, "which requests form the batch")
             .from("Algorithm 1: head; released: batch_policy.cpp"),
-        word("dispatch", |c: &mut Self| &mut c.dispatch, "when a candidate becomes due")
+        word("dispatch", |c: &mut Self| &mut c.dispatch, "when a candidate is dispatched")
             .from("§3.2; released: model_thread.cpp"),
         number(
             "timeout_pct",
@@ -167,22 +167,26 @@ impl Settings for Config {
         .from("Fig. 6b"),
         word("gpu", |c: &mut Self| &mut c.gpu, "which GPU a due candidate takes")
             .from("Algorithm 1: smallest-id; Fig. 18 and released: earliest-free"),
-        ms("ctrl_ms", |c: &mut Self| &mut c.ctrl, "a batch is sent this long before its start")
+        ms("ctrl_ms", |c: &mut Self| &mut c.ctrl, "a batch is sent this long before it starts")
             .from("App. D, d_ctrl; released: 100 us"),
-        ms("data_ms", |c: &mut Self| &mut c.data, "and this much longer for each request")
+        ms("data_ms", |c: &mut Self| &mut c.data, "plus this time for each request")
             .from("App. D, d_data; released: 50 us"),
-        ms("resp_ms", |c: &mut Self| &mut c.resp, "taken off the SLO for the answer's way back")
-            .from("released: d_resp, model_thread.cpp"),
+        ms(
+            "resp_ms",
+            |c: &mut Self| &mut c.resp,
+            "subtracted from the SLO for the answer's way back",
+        )
+        .from("released: d_resp, model_thread.cpp"),
         ms(
             "jitter_ms",
             |c: &mut Self| &mut c.jitter,
-            "a candidate is due this much before its moment, for timers that are late",
+            "a candidate is due this much earlier, to allow for late timers",
         )
         .from("released: model_thread.cpp"),
         ms(
             "margin_ms",
             |c: &mut Self| &mut c.margin,
-            "taken off half the SLO for the first target",
+            "subtracted from half the SLO for the first target",
         )
         .from("released: model_db.h"),
         ms("sample_ms", |c: &mut Self| &mut c.sample, "the length of a sample of the rate")
@@ -191,7 +195,7 @@ impl Settings for Config {
         count(
             "window",
             |c: &mut Self| Some(&mut c.window),
-            "the samples that the rate is a mean of",
+            "number of samples that the rate is averaged over",
         )
         .from("released: rps_meter.cpp"),
         count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "the largest batch")
@@ -199,7 +203,7 @@ impl Settings for Config {
         flag(
             "stale_gpu_timer",
             |c: &mut Self| &mut c.stale_gpu_timer,
-            "whether a GPU that a due candidate takes keeps the timer it was armed with",
+            "whether a GPU keeps its timer when a candidate takes it",
         )
         .quiet()
         .from("released: true, rank_thread.cpp"),

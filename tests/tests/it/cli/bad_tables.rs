@@ -74,9 +74,9 @@ fn a_value_out_of_range_is_told_the_range() {
         ("applications.profile.batches", "0", "from 1"),
         ("applications.profile.bins", "0", "from 1"),
         ("applications.profile.sizes", "[]", "at least one"),
-        ("applications.profile.sizes", "[2, 1]", "growing sizes"),
-        ("applications.profile.sizes", "[1, 1]", "growing sizes"),
-        ("applications.profile.sizes", "[0, 1]", "growing sizes"),
+        ("applications.profile.sizes", "[2, 1]", "increasing sizes"),
+        ("applications.profile.sizes", "[1, 1]", "increasing sizes"),
+        ("applications.profile.sizes", "[0, 1]", "increasing sizes"),
         ("applications.arrivals.minutes", "0", "from 1"),
     ] {
         let says = ["mine.toml", &format!("key `{key}`"), says, "remedy:"];

@@ -153,11 +153,8 @@ fn a_result_leaves_before_its_picture_is_drawn() {
 fn a_picture_s_name_that_is_wrong_is_found_before_anything_runs() {
     let place = Place::new();
     // A table that would run for minutes: a message at once is one from before.
-    place.run(&["reproduce", "small.toml", "--width-in", "3"]).refused(&[
-        "--width-in",
-        "--plot",
-        "remedy",
-    ]);
+    let size = ["reproduce", "orloj-table-3", "--width-in", "3"];
+    place.run(&size).refused(&["--width-in", "--plot", "remedy"]);
     let args = ["reproduce", "orloj-table-3", "--seeds", "1000000", "--plot", "a.gif"];
     place.run(&args).refused(&["a.gif", ".svg, .png or .pdf", "remedy:"]);
     assert!(place.files().is_empty());

@@ -132,7 +132,7 @@ fn options_of_a_timeline_that_cannot_be_are_refused() {
     timeline(&["--from-ms", "5", "--to-ms", "2"]).refused(&["--to-ms", "--from-ms", "remedy:"]);
     timeline(&["--from-ms", "nan"]).refused(&["--from-ms", "'nan'", "milliseconds"]);
     timeline(&["--from-ms=-1"]).refused(&["--from-ms", "'-1'"]);
-    timeline(&["--format", "batches", "--request", "1"]).refused(&["--request", "leave"]);
+    timeline(&["--format", "batches", "--request", "1"]).refused(&["--request", "remove"]);
     timeline(&["--format", "svg"]).refused(&["'svg'", "trace, batches"]);
     timeline(&["--out", "no/t.json"]).refused(&["--out", "no/t.json", "remedy:"]);
 }

@@ -68,7 +68,7 @@ fn hopeless_problems_name_the_key_and_the_remedy() {
         ("clusters = 2", "clusters = 1", ["rate_max_per_s", "120", "raise"]),
         ("cost_max = 2.0", "cost_max = 1.0", ["method", "evaluations", "cost_max"]),
         ("cost_max", "cost_mx", ["cost_mx", "docs/partition.md", "remedy"]),
-        ("static_mb = 200.0", "static_mb = -1.0", ["model[2].static_mb", "-1", "from 0 on"]),
+        ("static_mb = 200.0", "static_mb = -1.0", ["model[2].static_mb", "-1", "at least 0"]),
     ] {
         let place = Place::with("p.toml", SMALL.replace(from, to));
         place.run(&["partition", "p.toml"]).refused(&[&["p.toml"], &says[..]].concat());

@@ -141,7 +141,7 @@ fn cases_without_a_figure_of_the_paper_run_and_leave_its_column_empty() {
         assert!(column(&csv, "abs_error").iter().all(|e| e.is_empty()), "{csv}");
         finish_rates(&csv);
         let text = place.run(&["reproduce", "small.toml"]).ok();
-        assert!(text.contains("no figure of the paper to compare with"), "{text}");
+        assert!(text.contains("no number of the paper to compare with"), "{text}");
         assert!(text.contains(case), "{text}");
     }
 }
@@ -252,7 +252,7 @@ fn an_experiment_of_one_s_own_has_numbers_and_sentences_beside_it() {
     assert!(line("slo_ms  | orloj").contains("paper  error"), "{text}");
     assert!(line("120     |").contains(" 0.900  +0."), "the paper's number and the error:\n{text}");
     assert!(line("a longer SLO is never worse").ends_with("-> holds"), "{text}");
-    assert!(text.contains("assumed, where the paper is silent:"), "{text}");
+    assert!(text.contains("assumptions, where the paper says nothing:"), "{text}");
     let picture = [&args[..], &["--plot", "a.svg", "--out", "r"]].concat();
     assert_eq!(place.run(&picture).ok(), text);
     assert!(place.read("a.svg").contains("<svg"));

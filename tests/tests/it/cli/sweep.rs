@@ -111,7 +111,7 @@ fn ctrl_c_keeps_what_is_finished_and_the_same_command_ends_with_the_same_bytes()
         seeds *= 4;
         std::fs::remove_dir_all(place.path("stopped")).expect("a folder");
     };
-    let expected = "stopping after the cells that have begun; Ctrl-C again stops at once\n\
+    let expected = "stopping after the running cells; press Ctrl-C again to stop at once\n\
                     stopped; finished cells are kept in stopped: the same command continues\n";
     assert_eq!(said, expected);
     let kept = cells_of(&place, "stopped");
@@ -215,7 +215,7 @@ fn a_plan_that_was_edited_is_refused() {
     let plan = place.read("r/plan.json");
     let exchanged = plan.replace("slo_ms=60", "slo_ms=?").replace("slo_ms=100", "slo_ms=60");
     place.write("r/plan.json", exchanged.replace("slo_ms=?", "slo_ms=100"));
-    let says = ["r/plan.json", "key `plan_sha256`", "not those that were written", "remedy:"];
+    let says = ["r/plan.json", "key `plan_sha256`", "changed after it was written", "remedy:"];
     place.run(&["merge", "r"]).refused(&says);
     place.run(&["sweep", "s.toml", "--out", "r"]).refused(&says);
     place.write("r/plan.json", plan.replace("\n", "\n "));
@@ -231,18 +231,23 @@ fn a_folder_with_another_plan_is_refused_with_the_first_difference() {
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/2"]).ok();
     let plan = place.read("r/plan.json");
     let second = ["sweep", "s.toml", "--out", "r", "--shard", "2/2"];
-    let says = ["r/plan.json", "seeds of cell 1", "count 2, here first 1, count 3", "remedy:"];
+    let says =
+        ["r/plan.json", "seeds of cell 1", "count 2, in this sweep first 1, count 3", "remedy:"];
     place.run(&[&second[..], &["--seeds", "3"]].concat()).refused(&says);
     for (from, to, says) in [
-        ("200.0]", "200.0, 300.0]", "its number of cells is 12, here 16"),
-        ("[60.0", "[50.0", "combination of cell 1 is slo_ms=60"),
+        ("200.0]", "200.0, 300.0]", "number of cells: 12, in this sweep 16"),
+        ("[60.0", "[50.0", "combination of cell 1: slo_ms=60"),
         ("seeds = 2", "seeds = 2\nset = { \"warm_up_s\" = 0.5 }", "specification of cell 1"),
-        ("seeds = 2", "seeds = 2\ncompare_to = \"nexus\"", "`compare_to` is fifo, here nexus"),
-        ("seeds = 2", "seeds = 2\nname = \"other\"", "its name is s, here other"),
+        (
+            "seeds = 2",
+            "seeds = 2\ncompare_to = \"nexus\"",
+            "`compare_to`: fifo, in this sweep nexus",
+        ),
+        ("seeds = 2", "seeds = 2\nname = \"other\"", "name: s, in this sweep other"),
     ] {
         place.write("s.toml", SWEEP.replace(from, to));
-        place.run(&second).refused(&["r/plan.json", "another sweep's", says]);
-        place.run(&["sweep", "s.toml", "--out", "r"]).refused(&["another sweep's", says]);
+        place.run(&second).refused(&["r/plan.json", "another sweep", says]);
+        place.run(&["sweep", "s.toml", "--out", "r"]).refused(&["another sweep", says]);
     }
     place.write("s.toml", SWEEP);
     assert_eq!(place.read("r/plan.json"), plan);

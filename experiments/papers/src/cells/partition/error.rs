@@ -20,35 +20,37 @@ pub(super) fn in_words(error: PartitionError, named: &Named, method: Method) -> 
         SpecError::value(key, found.clone(), allowed, remedy)
     };
     match error {
-        PartitionError::NoClusters => value("clusters".into(), "1 or more", "ask for sub-clusters"),
+        PartitionError::NoClusters => {
+            value("clusters".into(), "1 or more", "set the number of sub-clusters")
+        }
         PartitionError::Number { what, allowed, .. } => {
             value(key_of(what).into(), allowed, "correct the number")
         }
         PartitionError::ModelNumber { model, what, .. } => {
-            value(key(model, key_of(what)), "a finite number from 0 on", "correct the number")
+            value(key(model, key_of(what)), "a finite number, at least 0", "correct the number")
         }
         PartitionError::NoSuchCluster { model, clusters, .. } => {
             let allowed = format!("from 0 to {}", clusters - 1);
             value(key(model, "current"), &allowed, "correct `current`, or raise `clusters`")
         }
         PartitionError::ModelTooLarge { model, .. } => {
-            let remedy = "raise `memory_max_mb`, or leave the model out";
-            value(key(model, "static_mb"), "what fits a backend", remedy)
+            let remedy = "raise `memory_max_mb`, or remove the model";
+            value(key(model, "static_mb"), "at most the memory of a backend", remedy)
         }
         PartitionError::ModelTooFast { model, .. } => {
             let remedy = "raise `rate_max_per_s`, or list the model twice with half its rate";
-            value(key(model, "rate_per_s"), "what a dispatcher carries", remedy)
+            value(key(model, "rate_per_s"), "at most the rate that a dispatcher carries", remedy)
         }
         PartitionError::RateTooHigh { .. } => {
             let remedy = "raise `rate_max_per_s` or `clusters`";
-            value("rate_max_per_s".into(), "limits that hold all models", remedy)
+            value("rate_max_per_s".into(), "limits that fit all models", remedy)
         }
         PartitionError::MemoryTooSmall { .. } => {
             let remedy = "raise `memory_max_mb` or `clusters`";
-            value("memory_max_mb".into(), "limits that hold all models", remedy)
+            value("memory_max_mb".into(), "limits that fit all models", remedy)
         }
         PartitionError::CostTooLow { .. } => {
-            value("cost_max".into(), "what new models cost at least", "raise `cost_max`")
+            value("cost_max".into(), "at least the cost of the new models", "raise `cost_max`")
         }
         PartitionError::NotFound { .. } => {
             let remedy = match method {
@@ -59,7 +61,7 @@ pub(super) fn in_words(error: PartitionError, named: &Named, method: Method) -> 
         }
         PartitionError::Infeasible => {
             let remedy = "loosen `rate_max_per_s`, `memory_max_mb`, `cost_max` or `clusters`";
-            value("clusters".into(), "limits that some assignment keeps", remedy)
+            value("clusters".into(), "limits that some assignment can meet", remedy)
         }
     }
 }

@@ -16,19 +16,18 @@ use std::path::Path;
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PartitionFile {
-    /// Sub-clusters.
+    /// Number of sub-clusters.
     pub clusters: usize,
-    /// What a dispatcher carries; no limit when it is left out.
+    /// The highest rate that a dispatcher carries; no limit if omitted.
     #[serde(default = "unlimited")]
     pub rate_max_per_s: f64,
-    /// The memory of a backend; no limit when it is left out.
+    /// The memory of a backend; no limit if omitted.
     #[serde(default = "unlimited")]
     pub memory_max_mb: f64,
-    /// The largest cost of the change; no limit when it is left out.
+    /// Maximum cost of the change; no limit if omitted.
     #[serde(default = "unlimited")]
     pub cost_max: f64,
-    /// The objective's w, requests a second for a MB; when it is left out, both imbalances count
-    /// alike.
+    /// The objective's w, requests/s per MB; if omitted, both imbalances have the same weight.
     pub weight: Option<f64>,
     /// The seed of generated models and of the search.
     #[serde(default = "one")]
@@ -36,13 +35,13 @@ pub struct PartitionFile {
     /// The solver.
     #[serde(default)]
     pub method: Method,
-    /// The bound of `random`.
+    /// Number of assignments that `random` draws.
     #[serde(default = "draws")]
     pub draws: u64,
-    /// The bound of `local-search`.
+    /// Maximum number of evaluations of `local-search`.
     #[serde(default = "evaluations")]
     pub evaluations: u64,
-    /// The bound of `milp`, after the local search.
+    /// Maximum number of nodes of `milp`, after the local search.
     #[serde(default = "nodes")]
     pub nodes: u64,
     /// The models, one by one.

@@ -74,7 +74,12 @@ impl Generate {
         }
         if !(1..=MODELS_MAX).contains(&self.models) {
             let allowed = format!("from 1 to {MODELS_MAX}");
-            return Err(SpecError::value("generate.models", self.models, allowed, "ask for fewer"));
+            return Err(SpecError::value(
+                "generate.models",
+                self.models,
+                allowed,
+                "use a smaller number",
+            ));
         }
         let bases = self.bases()?;
         let mut sizes = Stream::named(seed, "partition-sizes", 0);

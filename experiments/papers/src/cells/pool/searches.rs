@@ -25,25 +25,25 @@ const NEAR: f64 = 0.99;
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Searching {
-    /// How pools are chosen.
+    /// The search algorithm.
     pub algorithm: Algorithm,
-    /// How often it is run, with seeds 1, 2, ...; the ones without randomness once.
+    /// Number of runs, with seeds 1, 2, ...; algorithms without randomness run once.
     #[serde(default = "one")]
     pub runs: u32,
-    /// The most pools that it may evaluate.
+    /// Maximum number of pools to evaluate.
     pub evaluations_max: Option<usize>,
-    /// Whether sub-configurations of evaluated pools are ruled out.
+    /// Whether evaluating a pool rules out its sub-configurations.
     #[serde(default = "yes")]
     pub prune: bool,
-    /// Pools that carry less, in queries/s, are taken out of the space first.
+    /// First remove the pools that carry less than this, in queries/s.
     pub prefilter_per_s: Option<f64>,
-    /// Whether every pool is evaluated too, to tell how good what was found is.
+    /// Also evaluate every pool, to compare the search's result with the optimum.
     #[serde(default)]
     pub optimum: bool,
-    /// Another system: when is its throughput reached?
+    /// Also count the evaluations until another system's throughput is reached.
     #[serde(default)]
     pub until: String,
-    /// How many evaluations of the first run are listed.
+    /// Number of evaluations of the first run to list.
     #[serde(default)]
     pub trajectory: usize,
 }
@@ -165,7 +165,7 @@ pub(super) fn of_search(error: SearchError<SpecError>) -> SpecError {
         SearchError::Evaluation { error, .. } => error,
         SearchError::Planner(error) => planner("search", &error),
         other => {
-            SpecError::value("search", other, "throughputs from 0 on", "change the conditions")
+            SpecError::value("search", other, "throughputs of at least 0", "change the conditions")
         }
     }
 }

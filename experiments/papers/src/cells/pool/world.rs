@@ -120,7 +120,7 @@ impl World {
 
 /// A planner's error, as this program's.
 pub(super) fn planner(key: &str, error: &orrery_planner::PlannerError) -> SpecError {
-    SpecError::value(key, error, "what the planner can work with", "change the conditions")
+    SpecError::value(key, error, "conditions that the planner supports", "change the conditions")
 }
 
 /// The numbers of the conditions' types.

@@ -44,12 +44,12 @@ impl Experiment {
         let given: Vec<&str> = kinds.iter().filter(|k| k.1).map(|k| k.0).collect();
         let [one] = given[..] else {
             let (found, key) = match given.as_slice() {
-                [] => ("nothing to run".to_string(), "scenario"),
+                [] => ("none of them".to_string(), "scenario"),
                 [_, second, ..] => (format!("`{}`", given.join("`, `")), *second),
                 [one] => (String::new(), *one),
             };
             let allowed = "one of `scenario`, `applications`, `pool`, `partition`";
-            return Err(SpecError::value(key, found, allowed, "say one thing that is run"));
+            return Err(SpecError::value(key, found, allowed, "give one of these keys"));
         };
         let foreign = |key: String, of: &str| {
             let allowed = format!("only with `{of}`; here is `{one}`");
@@ -63,6 +63,9 @@ impl Experiment {
         }
         if one != "applications" && !self.mean_over.is_empty() {
             return foreign("mean_over".into(), "applications");
+        }
+        if one != "applications" && !self.improvement_claim.is_empty() {
+            return foreign("improvement_claim".into(), "applications");
         }
         for (i, s) in self.system.iter().enumerate() {
             let key = |part: &str| format!("system[{i}].{part}");
@@ -92,7 +95,7 @@ impl Experiment {
             let same = |o: &&System| o.name == s.name && o.preset == s.preset && o.at == s.at;
             if self.system[..i].iter().any(|o| same(&o)) {
                 let (key, found) = (format!("system[{i}].name"), format!("`{}` twice", s.name));
-                let remedy = "give each system a name or a preset of its own";
+                let remedy = "give each system a different name or preset";
                 return Err(SpecError::value(key, found, "each name once", remedy));
             }
             names.push(&s.name);

@@ -10,67 +10,67 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields, default)]
 pub struct FigureFile {
     /// How values are drawn.
-    #[schemars(extend("x-default" = "`curves` where there is an axis of numbers, else `bars`"))]
+    #[schemars(extend("x-default" = "`curves` if an axis is numeric, else `bars`"))]
     pub kind: Option<FigureKind>,
-    /// The metric along y; of `shares`, with `metrics`.
-    #[schemars(extend("x-default" = "the first that is shown"))]
+    /// The metric on the y axis; for `shares`, use `metrics`.
+    #[schemars(extend("x-default" = "the first of `show`"))]
     pub metric: Option<String>,
-    /// Several metrics, a panel for each; of `shares`, quantiles such as `latency_p99_ns`.
+    /// Several metrics, one panel each; for `shares`, quantiles such as `latency_p99_ns`.
     #[schemars(extend("x-default" = "none"))]
     pub metrics: Vec<String>,
-    /// Along x: an axis, `case`, `system`, `metric`, another metric of the same cells, or a parameter of
-    /// the policies.
-    #[schemars(extend("x-default" = "the only axis with several numbers; of bars, the first axis"))]
+    /// The x axis: an axis, `case`, `system`, `metric`, another metric of the same cells, or a policy
+    /// parameter.
+    #[schemars(extend("x-default" = "the only axis with several numbers; for bars, the first axis"))]
     pub x: Option<String>,
-    /// Of `heat`, the axis along y.
+    /// For `heat`: the axis shown on y.
     pub y: Option<String>,
-    /// The axis whose values are curves or bars.
+    /// The axis with one curve or bar for each value.
     #[schemars(extend("x-default" = "the systems"))]
     pub series: Option<String>,
-    /// The axes that make panels; `system` and `case` may be among them. Values of `heat` that share a
-    /// place are shown as their median.
+    /// The axes with one panel for each value; `system` and `case` are allowed. `heat` shows the median of
+    /// values in the same place.
     #[schemars(extend("x-default" = "all axes that differ"))]
     pub panels: Option<Vec<String>>,
-    /// Only systems of these presets; the paper's numbers stand beside them.
-    #[schemars(extend("x-default" = "`calibrated` where there are any, else all"))]
+    /// Show only systems with these presets, with the paper's numbers beside them.
+    #[schemars(extend("x-default" = "`calibrated` if there are any, else all"))]
     pub presets: Vec<Preset>,
-    /// Only these systems.
+    /// Show only these systems.
     #[schemars(extend("x-default" = "all"))]
     pub systems: Vec<String>,
-    /// Systems that are drawn as a line across the panel.
+    /// Systems drawn as a horizontal line across the panel.
     #[schemars(extend("x-default" = "none"))]
     pub lines: Vec<String>,
-    /// Values that are drawn as a line across the panel: `{ "NAME" = VALUE }`.
+    /// Values drawn as a horizontal line across the panel: `{ "NAME" = VALUE }`.
     #[schemars(extend("x-default" = "none"))]
     pub levels: BTreeMap<String, f64>,
-    /// Values are divided by those of this system at the same place; `""` for none.
-    #[schemars(extend("x-default" = "that of the experiment"))]
+    /// Divide values by this system's value in the same place; `""` for none.
+    #[schemars(extend("x-default" = "the experiment's"))]
     pub relative_to: Option<String>,
-    /// Only these systems, each divided by another: `{ SYSTEM = "OTHER" }`.
+    /// Show only these systems, each divided by another: `{ SYSTEM = "OTHER" }`.
     #[schemars(extend("x-default" = "none"))]
     pub ratios: BTreeMap<String, String>,
-    /// Two metrics that are the ends of intervals: `["LOW", "HIGH"]`.
+    /// Two metrics with the ends of the intervals: `["LOW", "HIGH"]`.
     #[schemars(extend("x-default" = "95 % confidence intervals"))]
     pub interval: Option<[String; 2]>,
-    /// The points that get a star: a system, or a metric that is 1 there.
+    /// Mark with a star the points of a system, or those where a metric is 1.
     pub star: Option<String>,
-    /// In place of the name of the x axis.
+    /// Label of the x axis.
     pub x_label: Option<String>,
-    /// In place of the name of the y axis.
+    /// Label of the y axis.
     pub y_label: Option<String>,
-    /// Spacing along x.
-    #[schemars(extend("x-default" = "by the values"))]
+    /// Scale of x.
+    #[schemars(extend("x-default" = "chosen from the values"))]
     pub x_scale: Option<FigureScale>,
-    /// Spacing along y, or of the colours of `heat`.
-    #[schemars(extend("x-default" = "by the values"))]
+    /// Scale of y, or of the colours of `heat`.
+    #[schemars(extend("x-default" = "chosen from the values"))]
     pub y_scale: Option<FigureScale>,
-    /// The ends of the y axis, or of the colours of `heat`.
-    #[schemars(extend("x-default" = "by the values"))]
+    /// Range of the y axis, or of the colours of `heat`.
+    #[schemars(extend("x-default" = "chosen from the values"))]
     pub y_range: Option<[f64; 2]>,
-    /// Each panel has a y axis of its own.
+    /// Give each panel its own y axis.
     pub own_y: bool,
-    /// Panels beside each other.
-    #[schemars(extend("x-default" = "by their number"))]
+    /// Number of panels in a row.
+    #[schemars(extend("x-default" = "chosen from their number"))]
     pub columns: Option<usize>,
 }
 

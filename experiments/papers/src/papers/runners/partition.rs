@@ -38,7 +38,7 @@ impl<'a> Solvers<'a> {
         let varied = !experiment.axis.is_empty() || !experiment.point.is_empty();
         if varied || !experiment.set.is_empty() {
             let key = if experiment.axis.is_empty() { "point" } else { "axis" };
-            let remedy = "remove it: what is varied is the configuration, by its seed";
+            let remedy = "remove it: only the configuration varies, by its seed";
             return Err(SpecError::value(key, "an axis", "none with `partition`", remedy));
         }
         problem.problem(1).map_err(|e| {

@@ -268,8 +268,10 @@ impl Block<'_> {
                 }
                 table.push(line);
             }
-            let _ =
-                writeln!(out, "\n{model}: what each evaluated pool carries, in queries/s (run 1)");
+            let _ = writeln!(
+                out,
+                "\n{model}: rates that the evaluated pools carry, in queries/s (run 1)"
+            );
             out.push_str(&aligned(&table));
         }
     }

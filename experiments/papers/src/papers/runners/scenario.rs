@@ -43,7 +43,7 @@ impl<'a> Cells<'a> {
         let cells = asked.iter().filter_map(|&i| Some((all[i].take()?, system(i)))).collect();
         plan.cells = asked.iter().map(|&i| plan.cells[i].clone()).collect();
         if experiment.parts_of_time.is_some() && experiment.goodput.is_some() {
-            let (found, remedy) = ("with `goodput`", "leave one of the two out");
+            let (found, remedy) = ("with `goodput`", "remove one of the two");
             let error = SpecError::value("parts_of_time", found, "one run in each cell", remedy);
             return Err(experiment.origin.placed(error));
         }

@@ -17,17 +17,17 @@ pub struct Autoscale {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the first"))]
     pub kind: Option<String>,
-    /// Between two looks at the bad rate and the idle share.
+    /// Interval between two checks of the bad rate and the idle share.
     pub every_s: f64,
-    /// Devices are asked for above this share of bad requests.
+    /// Above this share of bad requests, more devices are requested.
     pub threshold: f64,
-    /// The idle share that is kept.
+    /// The idle share kept as a reserve.
     pub spare: f64,
-    /// Never fewer devices.
+    /// Minimum number of devices.
     pub least: u32,
-    /// Never more.
+    /// Maximum number of devices.
     pub most: u32,
-    /// From asking for a device until it takes work.
+    /// Time from requesting a device until it takes work.
     pub startup_s: f64,
 }
 

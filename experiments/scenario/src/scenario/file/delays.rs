@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum DelayLaw {
-    /// Always so long.
+    /// A constant.
     Constant {
-        /// So long.
+        /// The delay.
         ms: f64,
     },
     /// Uniform.

@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {
-    /// At most so many.
+    /// Maximum number of requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// None at or after this instant.
+    /// No arrivals at or after this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
     /// The applications that send.
     #[schemars(extend("x-default" = "all"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apps: Option<Vec<String>>,
-    /// A process for each application at its share of the rate, in place of one for all.
+    /// Each application has its own process at its share of the rate, in place of one shared process.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(extend("x-default" = "false"))]
     pub per_app: bool,
@@ -30,31 +30,32 @@ pub struct Arrivals {
     /// A Poisson process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poisson: Option<SteadyArrivals>,
-    /// Poisson-distributed gaps of whole ms, as Kairos's, Ribbon's and DeepRecSys's code draws them: no
-    /// Poisson process.
+    /// Poisson-distributed gaps of whole ms, as in the code of Kairos, Ribbon and DeepRecSys; this is not
+    /// a Poisson process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integer_poisson: Option<IntegerPoissonArrivals>,
-    /// Gamma-distributed gaps; CV 1/√shape, so below 1 is burstier than Poisson.
+    /// Gamma-distributed gaps; their CV is 1/√shape, so a shape below 1 is burstier than Poisson.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gamma: Option<GammaArrivals>,
-    /// Poisson, at a rate that jumps between states; `next` is `"cyclic"` or `"uniform"`.
+    /// Poisson with a rate that jumps between states; `next` is `"cyclic"` or `"uniform"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mmpp: Option<MmppArrivals>,
-    /// Poisson, at a slowly varying rate.
+    /// Poisson with a slowly varying rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lognormal_rate: Option<LognormalRateArrivals>,
-    /// Counts per minute of an Azure 2019 file.
+    /// Arrivals by the counts per minute of an Azure 2019 file.
     #[schemars(extend("x-form" = "{ file, ... }"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceArrivals>,
-    /// An Azure LLM trace; times come from its tokens; all of the first application of `apps`.
+    /// An Azure LLM trace; execution times follow from its token counts; all requests belong to the first
+    /// application of `apps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<LlmArrivals>,
-    /// Arrivals as `orrery trace record` wrote them.
+    /// Arrivals from a file that `orrery trace record` wrote.
     #[schemars(extend("x-form" = "{ file, ... }"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadArrivals>,
-    /// A recorded list of queries, all of the first application of `apps`.
+    /// A recorded list of queries; all belong to the first application of `apps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queries: Option<QueryArrivals>,
 }
@@ -128,7 +129,7 @@ pub struct LognormalRateArrivals {
     pub mean_rate_per_s: f64,
     /// The deviation of its logarithm.
     pub sigma: f64,
-    /// After which time the correlation has fallen to 1/e.
+    /// Time after which the correlation has fallen to 1/e.
     pub correlation_s: f64,
     /// How long each value holds.
     #[serde(default = "one_f64")]
@@ -145,28 +146,28 @@ pub struct TraceArrivals {
     #[schemars(extend("x-unit" = "label", "x-default" = "the file's first"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_minute: Option<u32>,
-    /// How many minutes.
+    /// Number of minutes.
     #[schemars(extend("x-unit" = "minutes", "x-default" = "all that follow"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minutes: Option<u32>,
     /// `all`, `without-top:N`, `ranks:A-B` (1 is the busiest) or `trigger:NAME`.
     #[serde(default = "all")]
     pub functions: String,
-    /// Arrivals within a minute: `poisson`, or `even` for exactly the count.
+    /// Arrivals within a minute: `poisson`, or `even` for evenly spaced arrivals with the exact count.
     #[serde(default)]
     pub inside: Inside,
-    /// Scale the counts to this mean, over all minutes read.
+    /// Scale the counts to this mean rate over all minutes read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<f64>,
-    /// Or multiply them; not both.
+    /// Multiply the counts by this; not together with `rate_per_s`.
     #[schemars(extend("x-default" = "1"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_factor: Option<f64>,
-    /// Divides the length of a minute: 60 makes it a second.
+    /// Shortens a minute by this factor: 60 makes it a second.
     #[serde(default = "one_f64")]
     pub compress: f64,
-    /// A process for each function; the functions, by falling total, go round the applications in
-    /// turn, and weights are not used.
+    /// Each function has its own process; functions, busiest first, are assigned to the applications in
+    /// turn, and weights are ignored.
     #[serde(default)]
     pub per_function: bool,
 }
@@ -206,15 +207,15 @@ pub struct WorkloadArrivals {
     #[schemars(extend("x-unit" = "arrivals", "x-default" = "the first"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_row: Option<u64>,
-    /// The first arrival no longer read.
+    /// The end: the first arrival that is not read.
     #[schemars(extend("x-unit" = "arrivals", "x-default" = "all"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_row: Option<u64>,
-    /// Or the first instant read.
+    /// Alternatively, the time to start reading from.
     #[schemars(extend("x-default" = "0"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_s: Option<f64>,
-    /// The first instant no longer read.
+    /// The end: arrivals at or after this time are not read.
     #[schemars(extend("x-default" = "all"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_s: Option<f64>,
@@ -224,22 +225,22 @@ pub struct WorkloadArrivals {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct ClosedLoop {
-    /// How many.
+    /// Number of clients.
     pub clients: u32,
-    /// At most so many, of all together.
+    /// Maximum number of requests of all clients together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
-    /// None at or after this instant.
+    /// No requests at or after this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
-    /// Client i of n begins after i/n of this.
+    /// Client i of n starts after i/n of this.
     #[serde(default)]
     pub ramp_ms: f64,
-    /// What they ask for, by weight.
+    /// The applications that clients choose from, by weight.
     #[schemars(extend("x-default" = "all"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apps: Option<Vec<String>>,
-    /// From a reply to the next request, and before the first: `{ constant_ms = X }` or
+    /// Think time before each request, the first included: `{ constant_ms = X }` or
     /// `{ exponential_ms = MEAN }`.
     pub think: Think,
 }
@@ -248,7 +249,7 @@ pub struct ClosedLoop {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub enum Think {
-    /// Always so long.
+    /// A constant.
     ConstantMs(f64),
     /// An exponential time with this mean.
     ExponentialMs(f64),

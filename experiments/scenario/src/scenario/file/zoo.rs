@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Zoo {
-    /// Its name; `orrery list` lists them.
+    /// Its name; `orrery list` prints all names.
     pub name: String,
-    /// Whose latencies, where the zoo has several GPUs.
+    /// The GPU whose latencies are used, if the zoo has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpu: Option<String>,
     /// Only these models, in this order.
@@ -23,17 +23,17 @@ pub struct Zoo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "all"))]
     pub select: Option<Select>,
-    /// How many of each model: more than one are `NAME#1`, `NAME#2` and so on.
+    /// Number of copies of each model; several are called `NAME#1`, `NAME#2` and so on.
     #[serde(default = "one_u32", skip_serializing_if = "is_one")]
     #[schemars(extend("x-default" = "1"))]
     pub copies: u32,
-    /// The SLO of all.
+    /// One SLO for all models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the published ones"))]
     pub slo_ms: Option<f64>,
-    /// The sizes of their requests.
+    /// Sizes of the requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-default" = "1; of `kairos` its mixture"))]
+    #[schemars(extend("x-default" = "1; for `kairos`, its own distribution"))]
     pub sizes: Option<SizesLaw>,
 }
 
