@@ -118,7 +118,11 @@ fn logs_that_cannot_be_compared_are_refused() {
     refused(at, &["compare", "one/predicted.log", "none.log"], &["none.log"]);
     let other = ["run", "short.toml", "--mode", "schedule", "--schedule", "two/predicted.log"];
     refused(at, &[&other[..], &["--out", "x"]].concat(), &["request 0"]);
-    refused(at, &["compare", "one/predicted.log", "one", "--plot", "e.pdf"], &[".svg"]);
+    refused(
+        at,
+        &["compare", "one/predicted.log", "one", "--plot", "e.gif"],
+        &[".svg, .png or .pdf"],
+    );
 }
 
 #[test]
@@ -167,7 +171,8 @@ fn it_names_its_commit_and_has_pages_and_completions_for_every_command() {
     let begin = format!("orrery-replay {} (commit ", env!("CARGO_PKG_VERSION"));
     let end = format!(", results {})\n", orrery_results::RESULT_VERSION);
     assert!(said.starts_with(&begin) && said.ends_with(&end), "{said}");
-    let commands = ["devices", "profile", "run", "compare", "validate", "completions", "man"];
+    let commands =
+        ["devices", "profile", "run", "compare", "validate", "schema", "completions", "man"];
     let pages = done(at, &["man", "--out", "pages"]);
     assert_eq!(pages.lines().count(), commands.len() + 1, "{pages}");
     let bash = done(at, &["completions", "bash"]);
