@@ -166,7 +166,8 @@ fn releases_optimise_every_package_that_quick_builds_do_not() {
         });
         own.collect()
     };
-    let raised = of("release").into_iter().map(|(name, _)| (name, "opt-level = 3".to_string()));
+    let lowered = of("release").into_iter().filter(|(_, key)| key.starts_with("opt-level"));
+    let raised = lowered.map(|(name, _)| (name, "opt-level = 3".to_string()));
     let raised: Vec<(String, String)> = raised.collect();
     assert!(raised.len() > 10);
     assert_eq!(of("dist"), raised, "[profile.dist.package] has what [profile.release.package] has");
