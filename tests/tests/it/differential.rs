@@ -32,12 +32,15 @@ use std::fmt::Display;
 use std::ops::Range;
 use watcher::Watcher;
 
+/// Makes a policy for a case.
+pub type Make = dyn Fn(&Case) -> Box<dyn Policy>;
+
 /// A policy under test.
 pub struct Entry {
     /// What failures call it.
     pub name: &'static str,
     /// Makes it for a case.
-    pub make: Box<dyn Fn(&Case) -> Box<dyn Policy>>,
+    pub make: Box<Make>,
 }
 
 fn entry(name: &'static str, make: fn(&Case) -> Box<dyn Policy>) -> Entry {

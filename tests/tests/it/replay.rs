@@ -5,7 +5,7 @@
 //! not real. Three faults put into the driver must each break the equality.
 
 use crate::differential::cases::{Case, ticks};
-use crate::differential::policies;
+use crate::differential::{Make, policies};
 use orrery_replay::clock::VirtualClock;
 use orrery_replay::device::emulated::{Durations, Emulated};
 use orrery_replay::device::{Device, DeviceError, Job, Work};
@@ -67,11 +67,7 @@ fn replayed(case: &Case, policy: Box<dyn Policy>, mutation: Option<Mutation>) ->
     replay(world, case.sources(), policy, log, &mut rig, &clock, &options).expect("a device")
 }
 
-fn first_difference(
-    case: &Case,
-    make: &dyn Fn(&Case) -> Box<dyn Policy>,
-    m: Option<Mutation>,
-) -> Option<String> {
+fn first_difference(case: &Case, make: &Make, m: Option<Mutation>) -> Option<String> {
     let ours = replayed(case, make(case), m).run.observer.records;
     let theirs = simulate(&case.world, case.sources(), make(case), MemoryLog::default());
     let theirs = theirs.observer.records;
