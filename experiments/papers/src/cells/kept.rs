@@ -44,12 +44,8 @@ impl Kept {
         make: impl FnOnce() -> Result<Vec<Replication>, SpecError>,
     ) -> Result<Vec<Replication>, SpecError> {
         let Some(store) = &self.store else { return make() };
-        match store.read(hash) {
-            Entry::Good(runs) => return Ok(runs),
-            Entry::Absent if self.only => return Err(missing(what, "not there")),
-            Entry::Damaged(why) if self.only => return Err(missing(what, &why)),
-            Entry::Absent => {}
-            Entry::Damaged(why) => say(&format!("damaged: {why}; {what} will be run again")),
+        if let Some(runs) = self.read(store, hash, what)? {
+            return Ok(runs);
         }
         let runs = make()?;
         store.write(hash, &runs)?;
@@ -69,16 +65,7 @@ impl Kept {
         one: impl FnMut(u64) -> Result<Replication, SpecError>,
     ) -> Result<Vec<Replication>, SpecError> {
         let Some(store) = &self.store else { return seeds.run(one) };
-        let kept = match store.read(entry) {
-            Entry::Good(runs) => runs,
-            Entry::Absent if self.only => return Err(missing(what, "not there")),
-            Entry::Damaged(why) if self.only => return Err(missing(what, &why)),
-            Entry::Absent => Vec::new(),
-            Entry::Damaged(why) => {
-                say(&format!("damaged: {why}; {what} is run again"));
-                Vec::new()
-            }
-        };
+        let kept = self.read(store, entry, what)?.unwrap_or_default();
         if let Some(runs) = seeds.all_of(&kept) {
             return Ok(runs);
         }
@@ -88,6 +75,25 @@ impl Kept {
         let runs = seeds.go_on(&kept, one)?;
         store.write(entry, &runs)?;
         Ok(runs)
+    }
+
+    /// The runs that are there; none where they are to be made.
+    fn read(
+        &self,
+        store: &Store,
+        hash: &str,
+        what: &str,
+    ) -> Result<Option<Vec<Replication>>, SpecError> {
+        match store.read(hash) {
+            Entry::Good(runs) => Ok(Some(runs)),
+            Entry::Absent if self.only => Err(missing(what, "not there")),
+            Entry::Damaged(why) if self.only => Err(missing(what, &why)),
+            Entry::Absent => Ok(None),
+            Entry::Damaged(why) => {
+                say(&format!("damaged: {why}; {what} will be run again"));
+                Ok(None)
+            }
+        }
     }
 }
 

@@ -246,6 +246,22 @@ fn a_model_that_would_gain_from_batches_is_told_where_none_are_made() {
     assert!(!with(POOLS).contains("with batches"));
 }
 
+/// The figure names the chosen pool, draws the load, and says how many pools lie too far away.
+#[test]
+fn a_plan_s_figure_names_its_pools_and_draws_the_load() {
+    let (plan, source) = plan(&CLUSTERS.replace("rate_per_s = 700.0", "rate_per_s = 150.0"));
+    let found = solve(&plan, &source, None, true).unwrap();
+    let svg = super::figure::of(&found).unwrap().to_svg();
+    let best = found.answers[0].best().unwrap();
+    let machines: u32 = best.counts.iter().sum();
+    assert!(svg.contains(&format!(">{machines}</text>")), "{machines}: {svg}");
+    assert!(svg.contains(">the load</text>") && svg.contains("beside a point: its machines"));
+    let costs =
+        found.answers[0].frontier.iter().map(|p| p.cost.to_string().parse::<f64>().unwrap());
+    let far = costs.filter(|c| *c > 3.0 * best.cost.to_string().parse::<f64>().unwrap()).count();
+    assert!(far > 0 && svg.contains(&format!("{far} pools above 3 times")), "{far}: {svg}");
+}
+
 #[test]
 fn an_extrapolated_profile_is_told() {
     let law = "latency = { affine = { alpha_ms = 2.0, beta_ms = 5.0 } }";
