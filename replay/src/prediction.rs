@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::profile::ProfileFile;
 use orrery_scenario::{PolicySpec, Scenario, Setup};
 use orrery_sim::driver::World;
-use orrery_sim::latency::Latency;
+use orrery_sim::latency::{Grid, Latency};
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
@@ -121,6 +121,14 @@ fn longer(law: &Latency, more: Span) -> Option<Latency> {
             Some(Latency::Affine { alpha: *alpha, beta: *beta + more })
         }
         Latency::Eq3 { c0, c1 } => Some(Latency::Eq3 { c0: *c0 + more, c1: *c1 }),
+        Latency::Poly { c0, c1, c2_per_s } => {
+            Some(Latency::Poly { c0: *c0 + more, c1: *c1, c2_per_s: *c2_per_s })
+        }
+        Latency::Grid(Grid { lengths, rows }) => {
+            let all = |row: &Vec<Span>| row.iter().map(|l| *l + more).collect();
+            let rows = rows.iter().map(|r| (r.0, all(&r.1))).collect();
+            Some(Latency::Grid(Grid { lengths: lengths.clone(), rows }))
+        }
         Latency::Table(rows) => {
             Some(Latency::Table(rows.iter().map(|(k, l)| (*k, *l + more)).collect()))
         }

@@ -452,14 +452,16 @@ impl<P: Policy, O: Observer> Core<P, O> {
                 if !device.has_model(*model) {
                     return self.refuse(now, action, Refusal::NotLoaded, host);
                 }
-                let mut longest = Span::ZERO;
+                let (mut longest, mut total) = (Span::ZERO, Span::ZERO);
                 for id in requests {
                     let live = self.books.live.get_mut(id.0).expect("a held request is alive");
                     longest = longest.max(live.alone);
+                    total += live.alone;
                     live.started = now;
                 }
                 fetch = self.delays.fetch_per_request * requests.len() as u64;
-                BeginWork::Batch { model: *model, units: *units, longest, first: requests[0] }
+                let (model, units, first) = (*model, *units, requests[0]);
+                BeginWork::Batch { model, units, longest, total, first }
             }
             Work::Load { model } => {
                 let footprint = self.footprints[model.index()];

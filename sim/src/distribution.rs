@@ -138,6 +138,48 @@ impl Histogram {
         }
     }
 
+    /// The law of f(X) for a growing f. Inside a bin the density stays constant: finer bins are nearer.
+    pub fn growing(&self, f: impl Fn(f64) -> f64) -> Histogram {
+        let mut edges: Vec<f64> = self.edges.iter().map(|e| f(*e)).collect();
+        // A bin must not be empty where f is flat.
+        for i in 1..edges.len() {
+            edges[i] = edges[i].max(edges[i - 1] + 1.0);
+        }
+        Histogram { edges, cdf: self.cdf.clone() }
+    }
+
+    /// The law of f(X) for an f that is constant between `steps` (growing, each belonging to the values
+    /// below it). Beyond the last step each bin is taken at its upper edge.
+    pub fn steps(&self, steps: impl Iterator<Item = f64>, f: impl Fn(f64) -> u64) -> Histogram {
+        let mut ends: Vec<f64> = steps.collect();
+        let last = ends.last().copied().unwrap_or(f64::NEG_INFINITY);
+        ends.extend(self.edges.iter().copied().filter(|e| *e > last));
+        let mut atoms = std::collections::BTreeMap::new();
+        let mut below = 0.0;
+        for end in ends {
+            let upto = self.cdf(end);
+            if upto > below {
+                *atoms.entry(f(end)).or_insert(0.0) += upto - below;
+                below = upto;
+            }
+        }
+        let (mut edges, mut masses) = (Vec::new(), Vec::new());
+        for (ns, mass) in atoms {
+            // An atom is a bin of one nanosecond.
+            match edges.last() {
+                Some(end) if *end == ns as f64 => {}
+                Some(_) => {
+                    masses.push(0.0);
+                    edges.push(ns as f64);
+                }
+                None => edges.push(ns as f64),
+            }
+            masses.push(mass);
+            edges.push(ns as f64 + 1.0);
+        }
+        Histogram::from_masses(edges, masses.into_iter())
+    }
+
     /// The law of a draw from one of the parts, chosen by weight.
     pub fn mixture(parts: &[(f64, &Histogram)]) -> Histogram {
         let total: f64 = parts.iter().map(|p| p.0).sum();

@@ -18,10 +18,11 @@ pub use failure::Failure;
 use crate::cluster::DeviceSpec;
 use crate::core::{self, Begin, BeginWork, Core, CoreSpec, DeviceChange, Host, Input, Wake};
 use crate::event_queue::{EventQueue, Handle};
-use crate::latency::{Latency, Noise};
+use crate::latency::{BatchNoise, Latency, Noise};
 use crate::observer::Observer;
 use crate::policy::{Policy, TimerKey};
 use crate::request::{ActionId, DeviceId, End, Request, Source, SourceId};
+use crate::stalls::{Calendar, CoreOf, Stalls};
 use crate::time::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -55,6 +56,10 @@ pub struct World {
     pub latency: Vec<Vec<Latency>>,
     /// Noise on latencies.
     pub noise: Noise,
+    /// What was measured of each model's noise, besides; empty where nothing was.
+    pub batch_noise: Vec<BatchNoise>,
+    /// Times at which the host takes a core away.
+    pub stalls: Stalls,
     /// Changes of the cluster, planned from outside, in order of time.
     pub changes: Vec<(Time, DeviceChange)>,
     /// What a provisioned device of each kind is, and how long it takes to come up.
@@ -107,6 +112,10 @@ struct VirtualHost<'w> {
     windows: Vec<Vec<Option<Handle>>>,
     timers: Timers,
     sources: Vec<SourceSlot<'w>>,
+    /// Stalls of the host, if its law has any.
+    stalls: Option<Calendar>,
+    /// The last input was handled then: with stalls later than it was due.
+    handled: Time,
 }
 
 /// Handles of live timers. Small keys, which most policies use, are an index.
@@ -157,12 +166,12 @@ pub fn simulate<'w, P: Policy, O: Observer>(
     let mut failure = None;
     let end = loop {
         if core.seen_enough() {
-            break host.queue.now();
+            break host.now();
         }
         let arrival = host.next_arrival();
         let due = host.queue.peek();
         let arrives = match (arrival, due) {
-            (None, None) => break host.queue.now(),
+            (None, None) => break host.now(),
             (Some(_), None) => true,
             (None, Some(_)) => false,
             (Some((at, s)), Some(next)) => (at, core::rank_of_arrival(s)) < next,
@@ -174,7 +183,7 @@ pub fn simulate<'w, P: Policy, O: Observer>(
             break until;
         }
         if next == Some(Time::NEVER) {
-            let end = host.queue.now();
+            let end = host.now();
             failure = Some(host.after_the_end(arrival.filter(|_| arrives), core.books().arrived()));
             break end;
         }
@@ -183,10 +192,12 @@ pub fn simulate<'w, P: Policy, O: Observer>(
             let (at, source) = arrival.expect("there is one");
             host.queue.begin(at);
             let arrival = host.take(source);
-            core.handle(at, Input::Arrive(source, arrival), &mut host);
+            let now = host.reached(at);
+            core.handle(now, Input::Arrive(source, arrival), &mut host);
         } else {
-            let (now, due) = host.queue.pop().expect("there is one");
+            let (at, due) = host.queue.pop().expect("there is one");
             let input = host.input(due);
+            let now = host.reached(at);
             core.handle(now, input, &mut host);
         }
     };
@@ -218,7 +229,22 @@ impl<'w> VirtualHost<'w> {
             windows: Vec::new(),
             timers: Timers::default(),
             sources: slots,
+            stalls: (!world.stalls.is_none()).then(|| Calendar::new(world.stalls.clone())),
+            handled: Time::ZERO,
         }
+    }
+
+    /// When the controller handles what is due at `at`: at the end of a stall of its core, and after
+    /// what it handled before.
+    #[inline]
+    fn reached(&mut self, at: Time) -> Time {
+        let Some(stalls) = &mut self.stalls else { return at };
+        self.handled = stalls.advance(CoreOf::CONTROLLER, at.max(self.handled), Span::ZERO);
+        self.handled
+    }
+
+    fn now(&self) -> Time {
+        self.queue.now().max(self.handled)
     }
 
     #[inline]
@@ -293,14 +319,24 @@ fn slot(
 impl Host for VirtualHost<'_> {
     fn begin(&mut self, now: Time, begin: &Begin) {
         let busy = match begin.work {
-            BeginWork::Batch { model, units, longest, first } => {
+            BeginWork::Batch { model, units, longest, first, .. } => {
                 let law = &self.world.latency[begin.kind as usize][model.index()];
-                self.world.noise.apply(law.of_batch(units, longest, first), first.0)
+                let busy = self.world.noise.apply(law.of_batch(units, longest, first), first.0);
+                match self.world.batch_noise.get(model.index()) {
+                    Some(noise) => noise.apply(busy, first.0),
+                    None => busy,
+                }
             }
             BeginWork::Load { time, .. } => time,
         };
         let due = Due::Ended(begin.action, begin.device, begin.executor, busy);
-        let at = now + begin.fetch + busy;
+        let at = match &mut self.stalls {
+            None => now + begin.fetch + busy,
+            Some(stalls) => {
+                let core = CoreOf::executor(begin.device.0, begin.executor);
+                stalls.advance(core, now, begin.fetch + busy)
+            }
+        };
         let handle = self.queue.schedule(at, core::rank_of_result(begin.action), due);
         *slot(&mut self.running, begin.device, begin.executor) = Some(handle);
     }

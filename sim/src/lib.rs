@@ -47,6 +47,7 @@ pub mod policy;
 pub mod profile;
 pub mod request;
 pub mod rng;
+pub mod stalls;
 pub mod stats;
 pub mod table;
 pub mod time;

@@ -50,7 +50,8 @@ pub fn scenario() -> Vec<Table> {
         ("workload", keys.keys(&["arrivals", "workload"], &[])),
         ("closed loop", keys.keys(&["closed_loop"], &[])),
         ("laws of delay", law(&["delays", "dispatch"], "a message's delay")),
-        ("rest", keys.sections(&["delays", "noise", "profile", "profiler"])),
+        ("noise of a model", keys.keys(&["model", "noise"], &[])),
+        ("rest", keys.sections(&["delays", "noise", "stalls", "profile", "profiler"])),
     ]
 }
 

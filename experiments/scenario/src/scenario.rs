@@ -13,6 +13,7 @@
 mod check;
 mod check_load;
 mod delays;
+pub mod disturbance;
 mod expand;
 pub mod file;
 mod laws;
@@ -271,10 +272,27 @@ impl Scenario {
                 Some(Noise::Uniform(spread)) => latency::Noise::Uniform { spread, seed },
                 Some(Noise::Lognormal(sigma)) => latency::Noise::Lognormal { sigma, seed },
             },
+            batch_noise: self.batch_noise(seed)?,
+            stalls: match &file.stalls {
+                None => Default::default(),
+                Some(stalls) => stalls.law("stalls", seed)?,
+            },
             provision,
             until: file.until_s.map(|s| time_s("until_s", s)).transpose()?,
             ..World::default()
         })
+    }
+
+    /// The noise of each model; empty where none has any.
+    fn batch_noise(&self, seed: u64) -> Result<Vec<latency::BatchNoise>, SpecError> {
+        let models = self.file.model.iter().enumerate();
+        if self.file.model.iter().all(|m| m.noise.is_none()) {
+            return Ok(Vec::new());
+        }
+        let of = |(i, m): (usize, &file::Model)| {
+            m.noise.clone().unwrap_or_default().law(&format!("model[{i}].noise"), seed)
+        };
+        models.map(of).collect()
     }
 
     /// The applications; those whose times come with the arrivals have the law of these.
@@ -314,6 +332,9 @@ impl Scenario {
             Some(Noise::Uniform(spread)) => 1.0 - spread,
             Some(Noise::Lognormal(_)) => return Ok(()),
         };
+        if !world.batch_noise.is_empty() {
+            return Ok(());
+        }
         let d = &world.core.delays;
         let around = d.dispatch.quantile(0.0) + d.fetch_per_request + d.reply.quantile(0.0);
         for (i, a) in apps.iter().enumerate().filter(|_| !self.file.allow_hopeless_slo) {

@@ -228,6 +228,12 @@ impl ModelRow {
             }
             LatencyLaw::Eq3 { c0_ms, c1 } => format!("c0 {c0_ms:.6} ms, c1 {c1:.6}"),
             LatencyLaw::Proportional { c1 } => format!("c1 {c1:.6}, proportional"),
+            LatencyLaw::Poly { c0_ms, c1, c2_per_ms } => {
+                format!("c0 {c0_ms:.6} ms, c1 {c1:.6}, c2 {c2_per_ms:.6} /ms")
+            }
+            LatencyLaw::Grid { lengths_ms, rows } => {
+                format!("a grid of {} sizes and {} lengths", rows.len(), lengths_ms.len())
+            }
             LatencyLaw::Table(rows) => format!("a table of {} sizes", rows.len()),
             LatencyLaw::Samples(of) => format!("samples of {of}"),
             LatencyLaw::Profile { .. } => "another profile".to_string(),

@@ -129,7 +129,7 @@ fn job(id: u64, model: usize, planned: &Planned, began: Time) -> Job {
         executor: 0,
         began,
         fetch: Span::ZERO,
-        work: Work::Batch { model, units, longest, first },
+        work: Work::Batch { model, units, longest, total: longest * u64::from(units), first },
     }
 }
 

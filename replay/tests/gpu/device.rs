@@ -24,7 +24,7 @@ pub fn a_timed_batch_never_ends_before_its_time() {
         [0, 1].into_iter().flat_map(|m| [5, 50, 500, 2_000, 20_000].map(|us| (m, us)))
     {
         let (longest, first) = (Span::ZERO, RequestId(0));
-        let work = Work::Batch { model: ModelId(model), units: us, longest, first };
+        let work = Work::Batch { model: ModelId(model), units: us, longest, total: longest, first };
         let (action, device, fetch) = (ActionId(0), DeviceId(0), Span::ZERO);
         let wanted = Span::from_us(u64::from(us));
         let run = |_| {

@@ -186,6 +186,8 @@ pub enum BeginWork {
         units: u32,
         /// The longest of its requests' execution times alone: the truth.
         longest: Span,
+        /// The sum of these times: what an engine without padding pays for.
+        total: Span,
         /// Its first request: keys the noise.
         first: RequestId,
     },

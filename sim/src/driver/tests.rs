@@ -87,3 +87,65 @@ fn a_run_shortly_before_the_end_of_time_is_like_any_other() {
     };
     assert_eq!(served(0), served(u64::MAX - 1_000));
 }
+
+/// Requests one after another on a device whose core and controller stall: by hand from two calendars.
+#[test]
+fn a_batch_is_longer_by_the_stalls_that_it_meets_and_inputs_wait_for_the_controller() {
+    let ms = Span::from_ms;
+    let law = Stalls {
+        lengths: vec![ms(3), ms(40)],
+        quiet_per_s: 10.0,
+        shared: 0.2,
+        seed: 9,
+        ..Stalls::default()
+    };
+    let world = World {
+        stalls: law.clone(),
+        ..World::single(Latency::Affine { alpha: Span::ZERO, beta: ms(20) })
+    };
+    #[derive(Default)]
+    struct Ends(Vec<(Time, Time)>);
+    impl Observer for Ends {
+        fn closed(
+            &mut self,
+            now: Time,
+            _: &Batch<'_>,
+            start: Option<Time>,
+            _: crate::policy::Outcome,
+        ) {
+            self.0.push((start.expect("it ran"), now));
+        }
+    }
+    // 50 ms apart: most often, but not always, the device is free.
+    let arrivals: Vec<Arrival> =
+        (0..400).map(|i| Arrival { at: Time::ZERO + ms(50 * i), ..arrival(0, 1) }).collect();
+    let source: Box<dyn Source> = Box::new(VecSource::new(arrivals));
+    let policy = Fifo::new(Config { max_batch: 1, drop_expired: false });
+    let run = simulate(&world, vec![source], policy, Ends::default());
+    let mut calendar = Calendar::new(law);
+    // The next arrival and the next result, whichever is due first, and what waits.
+    let (mut handled, mut next, mut waiting, mut ends) = (Time::ZERO, 0, 0, Vec::new());
+    let mut running: Option<(Time, Time)> = None;
+    while next < 400 || running.is_some() {
+        let arrives = Time::ZERO + ms(50 * next);
+        let result = running.filter(|r| next == 400 || r.1 <= arrives);
+        let due = result.map_or(arrives, |r| r.1);
+        handled = calendar.advance(CoreOf::CONTROLLER, due.max(handled), Span::ZERO);
+        if let Some((start, _)) = result {
+            ends.push((start, handled));
+            running = None;
+        } else {
+            (next, waiting) = (next + 1, waiting + 1);
+        }
+        if running.is_none() && waiting > 0 {
+            let end = calendar.advance(CoreOf::executor(0, 0), handled, ms(20));
+            (running, waiting) = (Some((handled, end)), waiting - 1);
+        }
+    }
+    assert_eq!(run.observer.0, ends);
+    assert!(ends.iter().any(|e| e.1.since(e.0) > ms(60)), "some batch met a long stall");
+    assert!(
+        ends.iter().any(|e| e.0.ns() % ms(50).ns() != 0),
+        "some request waited for the controller"
+    );
+}

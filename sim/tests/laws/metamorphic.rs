@@ -5,7 +5,7 @@ use orrery_sim::cluster::{Change, DeviceSpec};
 use orrery_sim::core::{Delays, DeviceChange};
 use orrery_sim::delay::DelayLaw;
 use orrery_sim::driver::{World, simulate};
-use orrery_sim::latency::Latency;
+use orrery_sim::latency::{Grid, Latency};
 use orrery_sim::metrics::{Figures, Metrics, Window};
 use orrery_sim::observer::{Batch, Observer};
 use orrery_sim::policy::fifo::{Config, Fifo};
@@ -111,6 +111,13 @@ fn worlds() -> Vec<World> {
         Latency::Affine { alpha: us(300), beta: us(450) },
         Latency::Table(vec![(1, us(700)), (2, us(900)), (4, us(1_500)), (8, us(2_600))]),
         Latency::Eq3 { c0: us(250), c1: 0.5 },
+        Latency::Poly { c0: us(250), c1: 0.25, c2_per_s: 2_000.0 },
+        Latency::Grid(Grid {
+            lengths: vec![us(500), us(1_000), us(1_500)],
+            rows: [1, 3, 8]
+                .map(|k| (k, [2, 3, 5].map(|l| us(200 + 50 * l * u64::from(k))).to_vec()))
+                .to_vec(),
+        }),
     ];
     let world = |law: &Latency| {
         let mut world = World::single(law.clone());
@@ -180,6 +187,13 @@ fn stretched_world(world: &World, k: u64) -> World {
             Latency::Eq3 { c0, .. } => *c0 = *c0 * k,
             Latency::Proportional { .. } => {}
             Latency::Table(rows) => rows.iter_mut().for_each(|r| r.1 = r.1 * k),
+            Latency::Poly { c0, c2_per_s, .. } => {
+                (*c0, *c2_per_s) = (*c0 * k, *c2_per_s / k as f64);
+            }
+            Latency::Grid(Grid { lengths, rows }) => {
+                let latencies = rows.iter_mut().flat_map(|r| r.1.iter_mut());
+                latencies.chain(lengths).for_each(|span| *span = *span * k);
+            }
             Latency::Samples(_) => unreachable!("no such law here"),
         }
     }

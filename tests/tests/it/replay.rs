@@ -27,7 +27,7 @@ struct AsSimulated(World);
 impl Durations for AsSimulated {
     fn duration(&self, job: &Job) -> Span {
         match job.work {
-            Work::Batch { model, units, longest, first } => {
+            Work::Batch { model, units, longest, first, .. } => {
                 let law = &self.0.latency[job.kind as usize][model.index()];
                 self.0.noise.apply(law.of_batch(units, longest, first), first.0)
             }

@@ -162,6 +162,14 @@ fn delays(file: &ScenarioFile) -> Result<(), SpecError> {
             within("noise.lognormal", sigma, 0.0, 5.0)?;
         }
     }
+    if let Some(stalls) = &file.stalls {
+        stalls.law("stalls", 0)?;
+    }
+    for (i, model) in file.model.iter().enumerate() {
+        if let Some(noise) = &model.noise {
+            noise.law(&format!("model[{i}].noise"), 0)?;
+        }
+    }
     if let Some(profiler) = &file.profiler {
         within("profiler.every", profiler.every as f64, 1.0, 1e15)?;
         span_ms("profiler.delay_ms", profiler.delay_ms)?;

@@ -17,6 +17,7 @@ pub use load::{
 };
 pub use zoo::{Popularity, Select, Zoo};
 
+use crate::scenario::disturbance::{BatchNoise, Stalls};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -85,6 +86,9 @@ pub struct ScenarioFile {
     /// Noise on the latency of a batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,
+    /// Times at which the host takes a core away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalls: Option<Stalls>,
     /// What policies are told before the run.
     #[serde(default)]
     pub profile: Profile,
@@ -122,6 +126,10 @@ pub struct Model {
     /// `speed`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub latency_on: BTreeMap<String, LatencyLaw>,
+    /// Noise on its batches, besides that of `[noise]`.
+    #[schemars(extend("x-default" = "none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<BatchNoise>,
 }
 
 /// The latency of a batch of `k` items, the longest of which takes `l` alone.
@@ -146,6 +154,23 @@ pub enum LatencyLaw {
     Proportional {
         /// For each further item, as a share of `l`.
         c1: f64,
+    },
+    /// `c0 + k (c1 l + c2 l^2)`: attention compares every token with every other.
+    Poly {
+        /// For each batch.
+        c0_ms: f64,
+        /// For each item, as a share of `l`.
+        c1: f64,
+        /// For each item and millisecond of `l`, as a share of `l`.
+        c2_per_ms: f64,
+    },
+    /// Measured by size and by `l`. A batch is padded: a size or an `l` between two costs what the
+    /// larger one does, and beyond the last the latency grows in proportion.
+    Grid {
+        /// Values of `l`, growing.
+        lengths_ms: Vec<f64>,
+        /// Rows of size and a latency in ms for each of `lengths_ms`, in increasing size.
+        rows: Vec<(u32, Vec<f64>)>,
     },
     /// Rows of size and ms, in increasing size; a size between two rows takes as long as the larger
     /// row, and beyond the last row latency grows in proportion.

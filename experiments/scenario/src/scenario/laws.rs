@@ -6,7 +6,7 @@ use super::file::{Device, LatencyLaw, Model, SizesLaw, TimeLaw, Unit};
 use super::value::{MS_MAX, at_key, known, span_ms, within};
 use crate::error::{SpecError, nearest};
 use crate::kairos;
-use orrery_sim::latency::{Latency, Replay};
+use orrery_sim::latency::{Grid, Latency, Replay};
 use orrery_sim::time::Span;
 use orrery_traces::exec_time::{ExecLaw, Mode};
 use orrery_traces::query_sizes::SizeLaw;
@@ -76,6 +76,17 @@ impl LatencyLaw {
                 let c1 = within(&part("proportional.c1"), *c1, 0.0, 1e3)?;
                 Ok(Latency::Proportional { c1 })
             }
+            LatencyLaw::Poly { c0_ms, c1, c2_per_ms } => {
+                let c0 = span_ms(&part("poly.c0_ms"), *c0_ms)?;
+                let c1 = within(&part("poly.c1"), *c1, 0.0, 1e3)?;
+                let c2 = within(&part("poly.c2_per_ms"), *c2_per_ms, 0.0, 1e6)?;
+                if c1 + c2 == 0.0 {
+                    let (found, allowed) = ("0 for each item", "c1 or c2_per_ms above 0");
+                    return Err(SpecError::value(part("poly"), found, allowed, "raise one"));
+                }
+                Ok(Latency::Poly { c0, c1, c2_per_s: c2 * 1e3 })
+            }
+            LatencyLaw::Grid { lengths_ms, rows } => grid(&part("grid"), lengths_ms, rows),
             LatencyLaw::Table(rows) => measured(&part("table"), rows),
             // `measured.rs` has put the profile's law in its place, but for one in a zoo.
             LatencyLaw::Profile { file, .. } => {
@@ -154,6 +165,41 @@ fn measured(key: &str, rows: &[(u32, f64)]) -> Result<Latency, SpecError> {
     Ok(Latency::Table(law))
 }
 
+/// A measured grid: lengths and sizes in increasing order, and a latency for each pair.
+fn grid(key: &str, lengths_ms: &[f64], rows: &[(u32, Vec<f64>)]) -> Result<Latency, SpecError> {
+    let mut lengths: Vec<Span> = Vec::with_capacity(lengths_ms.len());
+    for (i, ms) in lengths_ms.iter().enumerate() {
+        let key = format!("{key}.lengths_ms[{i}]");
+        within(&key, *ms, 1e-6, MS_MAX)?;
+        let length = Span::from_ms_f64(*ms);
+        if let Some(last) = lengths.last().filter(|last| **last >= length) {
+            let (found, allowed) = (format!("{ms} ms after {last}"), "lengths that grow");
+            return Err(SpecError::value(key, found, allowed, "sort them; each length once"));
+        }
+        lengths.push(length);
+    }
+    let key = format!("{key}.rows");
+    let first: Vec<(u32, f64)> = rows.iter().map(|r| (r.0, 1.0)).collect();
+    // The sizes have the rules of a table's.
+    measured(&key, &first)?;
+    if lengths.is_empty() {
+        let key = key.replace("rows", "lengths_ms");
+        return Err(SpecError::value(key, "none", "at least one length", "add one"));
+    }
+    let mut law = Vec::with_capacity(rows.len());
+    for (i, (size, row)) in rows.iter().enumerate() {
+        let key = format!("{key}[{i}]");
+        if row.len() != lengths.len() {
+            let found = format!("{} latencies for batches of {size}", row.len());
+            let allowed = format!("one for each of the {} lengths", lengths.len());
+            return Err(SpecError::value(key, found, allowed, "add or remove some"));
+        }
+        row.iter().try_for_each(|ms| within(&key, *ms, 1e-6, MS_MAX).map(|_| ()))?;
+        law.push((*size, row.iter().map(|ms| Span::from_ms_f64(*ms)).collect()));
+    }
+    Ok(Latency::Grid(Grid { lengths, rows: law }))
+}
+
 /// The truth about a model on a kind of device. `m` is the model's number, for messages.
 pub(super) fn latency_on(m: usize, model: &Model, device: &Device) -> Result<Latency, SpecError> {
     let own = model.latency_on.get(&device.kind);
@@ -184,6 +230,18 @@ pub(super) fn latency_on(m: usize, model: &Model, device: &Device) -> Result<Lat
             Latency::Affine { alpha: faster(alpha), beta: faster(beta) }
         }
         Latency::Eq3 { c0, c1 } => Latency::Eq3 { c0: faster(c0), c1: c1 / device.speed },
+        Latency::Poly { c0, c1, c2_per_s } => Latency::Poly {
+            c0: faster(c0),
+            c1: c1 / device.speed,
+            c2_per_s: c2_per_s / device.speed,
+        },
+        Latency::Grid(Grid { lengths, rows }) => {
+            let all = |row: Vec<Span>| row.into_iter().map(faster).collect();
+            Latency::Grid(Grid {
+                lengths,
+                rows: rows.into_iter().map(|r| (r.0, all(r.1))).collect(),
+            })
+        }
         Latency::Table(rows) => {
             Latency::Table(rows.into_iter().map(|(size, span)| (size, faster(span))).collect())
         }

@@ -157,6 +157,7 @@ impl Model {
             latency,
             believed: None,
             latency_on: Default::default(),
+            noise: None,
         }
     }
 }
@@ -166,8 +167,13 @@ impl LatencyLaw {
     pub fn ms(&self, k: u32) -> f64 {
         match self {
             LatencyLaw::Affine { alpha_ms, beta_ms } => alpha_ms * f64::from(k) + beta_ms,
-            LatencyLaw::Eq3 { c0_ms, .. } => *c0_ms,
+            LatencyLaw::Eq3 { c0_ms, .. } | LatencyLaw::Poly { c0_ms, .. } => *c0_ms,
             LatencyLaw::Proportional { .. } | LatencyLaw::Profile { .. } => 0.0,
+            // The least that any request makes of it.
+            LatencyLaw::Grid { rows, .. } => {
+                let row = rows.iter().find(|r| r.0 >= k).or(rows.last());
+                row.and_then(|r| r.1.first()).copied().unwrap_or(0.0)
+            }
             LatencyLaw::Samples(name) => {
                 kairos::samples(name).map_or(0.0, |table| table.mean(k).as_ms_f64())
             }

@@ -31,6 +31,8 @@ pub fn capacity_per_s(
     let plain =
         setup.apps.iter().all(|a| a.size == 1) && file.app.iter().all(|a| a.sizes.is_none());
     let steady = setup.world.noise == Noise::None
+        && setup.world.batch_noise.is_empty()
+        && setup.world.stalls.is_none()
         && setup.world.changes.is_empty()
         && setup.autoscale.is_none()
         && file.closed_loop.is_none();
@@ -86,7 +88,7 @@ fn weights(setup: &Setup) -> Vec<f64> {
 /// The execution time alone of a model's requests, of several the shortest; zero where the model's laws ignore
 /// it, `None` where it varies.
 pub fn alone(setup: &Setup, model: usize) -> Option<Span> {
-    let depends = setup.world.latency.iter().any(|kind| kind[model].linear_in_longest(1).is_some());
+    let depends = setup.world.latency.iter().any(|kind| kind[model].depends_on_longest());
     if !depends {
         return Some(Span::ZERO);
     }

@@ -265,7 +265,7 @@ impl Worker for Lane {
 
     fn run(&mut self, job: &Job, place: &Place<'_>, stop: &Stop) -> Result<Ran, DeviceError> {
         let start = place.clock.now();
-        let Work::Batch { model, units, longest, first } = job.work else {
+        let Work::Batch { model, units, longest, first, .. } = job.work else {
             let doing = "running a load on a lane";
             return Err(own_error(
                 self.shared.gpu.device(),

@@ -33,6 +33,23 @@ pub enum Curve {
         /// For each further item, as a share of `l`.
         c1: f64,
     },
+    /// `c0 + k (c1 l + c2 l^2)`.
+    Poly {
+        /// For each batch.
+        c0_us: f64,
+        /// For each item, as a share of `l`.
+        c1: f64,
+        /// For each item and microsecond of `l`, as a share of `l`.
+        c2_per_us: f64,
+    },
+    /// Microseconds by size and by `l`; a size or an `l` between two costs what the larger one does,
+    /// beyond the last it grows in proportion.
+    Grid {
+        /// Values of `l`, growing.
+        lengths_us: Vec<f64>,
+        /// Rows of size and microseconds for each of `lengths_us`, sizes in increasing order.
+        rows: Vec<(u32, Vec<f64>)>,
+    },
     /// Rows of size and microseconds, sizes in increasing order; a size between two rows costs what the larger
     /// one does, beyond the last it grows in proportion.
     Table(Vec<(u32, f64)>),
@@ -47,6 +64,16 @@ impl Curve {
             }
             LatencyLaw::Eq3 { c0_ms, c1 } => Curve::Eq3 { c0_us: c0_ms * 1e3, c1: *c1 },
             LatencyLaw::Proportional { c1 } => Curve::Proportional { c1: *c1 },
+            LatencyLaw::Poly { c0_ms, c1, c2_per_ms } => {
+                Curve::Poly { c0_us: c0_ms * 1e3, c1: *c1, c2_per_us: c2_per_ms * 1e-3 }
+            }
+            LatencyLaw::Grid { lengths_ms, rows } => {
+                let us = |row: &Vec<f64>| row.iter().map(|ms| ms * 1e3).collect();
+                Curve::Grid {
+                    lengths_us: us(lengths_ms),
+                    rows: rows.iter().map(|r| (r.0, us(&r.1))).collect(),
+                }
+            }
             LatencyLaw::Table(rows) => {
                 Curve::Table(rows.iter().map(|r| (r.0, r.1 * 1e3)).collect())
             }
@@ -62,6 +89,20 @@ impl Curve {
             Curve::Affine { alpha_us, beta_us } => 1e3 * (alpha_us * k + beta_us),
             Curve::Eq3 { c0_us, c1 } => 1e3 * c0_us + c1 * k * l,
             Curve::Proportional { c1 } => (1.0 + c1 * (k - 1.0)) * l,
+            Curve::Poly { c0_us, c1, c2_per_us } => {
+                1e3 * c0_us + k * (c1 * l + c2_per_us * l * (l / 1e3))
+            }
+            Curve::Grid { lengths_us, rows } => {
+                let l_us = l / 1e3;
+                let column = lengths_us.iter().position(|x| *x >= l_us);
+                let row = rows.iter().find(|(size, _)| *size >= units).or(rows.last());
+                let (Some((size, us)), Some(longest_us)) = (row, lengths_us.last()) else {
+                    return 0.0;
+                };
+                let us = column.map_or(us.last(), |at| us.get(at)).copied().unwrap_or(0.0);
+                let beyond = [k / f64::from(*size), l_us / longest_us];
+                beyond.iter().fold(1e3 * us, |ns, more| ns * more.max(1.0))
+            }
             Curve::Table(rows) => {
                 let larger = rows.iter().find(|(size, _)| *size >= units).map(|(_, us)| *us);
                 let last = rows.last().copied().unwrap_or((1, 0.0));
@@ -72,7 +113,7 @@ impl Curve {
 
     /// Whether `l` matters.
     pub fn depends_on_longest(&self) -> bool {
-        matches!(self, Curve::Eq3 { .. } | Curve::Proportional { .. })
+        !matches!(self, Curve::Affine { .. } | Curve::Table(_))
     }
 
     /// What is wrong with its numbers.
@@ -82,10 +123,23 @@ impl Curve {
             Curve::Affine { alpha_us, beta_us } => vec![*alpha_us, *beta_us],
             Curve::Eq3 { c0_us, c1 } => vec![*c0_us, *c1],
             Curve::Proportional { c1 } => vec![*c1],
+            Curve::Poly { c0_us, c1, c2_per_us } => vec![*c0_us, *c1, *c2_per_us],
+            Curve::Grid { lengths_us, rows } => {
+                rows.iter().flat_map(|r| &r.1).chain(lengths_us).copied().collect()
+            }
             Curve::Table(rows) => rows.iter().map(|r| r.1).collect(),
         };
         if let Some(x) = numbers.iter().find(|x| wrong(**x)) {
             return Some(format!("{x}, which is not a number from 0 to 1e9"));
+        }
+        if let Curve::Grid { lengths_us, rows } = self {
+            let grow = lengths_us.windows(2).all(|w| w[0] < w[1])
+                && rows.windows(2).all(|w| w[0].0 < w[1].0)
+                && rows.first().is_some_and(|r| r.0 > 0);
+            let whole =
+                !lengths_us.is_empty() && rows.iter().all(|r| r.1.len() == lengths_us.len());
+            return (!grow || !whole)
+                .then(|| "a grid whose sizes or lengths do not grow, or with holes".into());
         }
         let Curve::Table(rows) = self else { return None };
         let grow = rows.windows(2).all(|w| w[0].0 < w[1].0) && rows.iter().all(|r| r.0 > 0);
@@ -154,7 +208,13 @@ mod tests {
             executor: 0,
             began: Time::ZERO,
             fetch: Span::ZERO,
-            work: Work::Batch { model: ModelId(0), units, longest, first: RequestId(first) },
+            work: Work::Batch {
+                model: ModelId(0),
+                units,
+                longest,
+                total: longest,
+                first: RequestId(first),
+            },
         }
     }
 

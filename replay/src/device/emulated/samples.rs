@@ -108,7 +108,13 @@ mod tests {
 
     fn draw(samples: &Samples, units: u32, first: u64) -> f64 {
         let (model, longest) = (ModelId(0), Span::ZERO);
-        let work = crate::device::Work::Batch { model, units, longest, first: RequestId(first) };
+        let work = crate::device::Work::Batch {
+            model,
+            units,
+            longest,
+            total: longest,
+            first: RequestId(first),
+        };
         let (began, fetch) = (Time::ZERO, Span::ZERO);
         let (action, device) = (ActionId(0), DeviceId(0));
         let job = Job { action, device, kind: 0, executor: 0, began, fetch, work };

@@ -34,7 +34,7 @@ fn config() -> CudaConfig {
 }
 
 fn batch(model: ModelId, units: u32, longest: Span) -> Work {
-    Work::Batch { model, units, longest, first: RequestId(7) }
+    Work::Batch { model, units, longest, total: longest, first: RequestId(7) }
 }
 
 fn job(work: Work, fetch: Span, began: Time) -> Job {

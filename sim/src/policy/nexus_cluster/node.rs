@@ -76,18 +76,17 @@ fn largest_size(profile: &ModelProfile) -> u32 {
         Latency::Affine { .. } => BATCH_MAX,
         Latency::Table(rows) => rows.last().map_or(1, |r| r.0.clamp(1, BATCH_MAX)),
         Latency::Samples(replay) => replay.table.largest().min(BATCH_MAX),
-        Latency::Eq3 { .. } | Latency::Proportional { .. } => {
-            profile.sizes.last().map_or(1, |s| s.size)
-        }
+        Latency::Eq3 { .. }
+        | Latency::Proportional { .. }
+        | Latency::Poly { .. }
+        | Latency::Grid(_) => profile.sizes.last().map_or(1, |s| s.size),
     }
 }
 
 fn latency(profile: &ModelProfile, batch: u32, config: &Config) -> Span {
     match &profile.law {
-        law @ (Latency::Affine { .. } | Latency::Table(_) | Latency::Samples(_)) => {
-            law.batch(batch, Span::ZERO)
-        }
-        Latency::Eq3 { .. } | Latency::Proportional { .. } => {
+        law if !law.depends_on_longest() => law.batch(batch, Span::ZERO),
+        _ => {
             let size = profile.size(batch);
             size.mean + size.std.scale(config.std_factor)
         }

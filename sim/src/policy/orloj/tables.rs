@@ -43,9 +43,9 @@ pub(super) fn tables(config: &Config, profile: &ModelProfile, sizes: &[u32]) -> 
 
 /// The law of a batch of k: one request of `own`, the others of the mixture (Eq. 7 to 9).
 fn batch_law(latency: &Latency, own: &Histogram, mixture: &Histogram, k: u32) -> Histogram {
-    match latency.linear_in_longest(k) {
-        Some((a, b)) => own.max_with(&[(mixture, k - 1)]).affine(a, b),
-        None => Histogram::constant(latency.batch(k, Span::ZERO)),
+    match latency.depends_on_longest() {
+        true => latency.distribution(k, &own.max_with(&[(mixture, k - 1)])),
+        false => Histogram::constant(latency.batch(k, Span::ZERO)),
     }
 }
 

@@ -6,7 +6,7 @@ use orrery_sim::cluster::{DeviceSpec, Footprint};
 use orrery_sim::core::{CoreSpec, Delays, DeviceChange, Profiler};
 use orrery_sim::delay::DelayLaw;
 use orrery_sim::driver::World;
-use orrery_sim::latency::{Latency, Noise, Replay, SampleTable};
+use orrery_sim::latency::{Grid, Latency, Noise, Replay, SampleTable};
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::request::{
     AppId, Arrival, DeviceId, End, ModelId, Request, Source, SourceId, VecSource,
@@ -115,6 +115,7 @@ impl Draw {
                 .map(|_| (self.device(kinds, memory), self.ticks_below(5)))
                 .collect(),
             until: self.one_in(6).then(|| Time::ZERO + self.ticks_below(50)),
+            ..World::default()
         }
     }
 
@@ -172,11 +173,16 @@ impl Draw {
     }
 
     fn law(&mut self) -> Latency {
-        match self.rng.below(5) {
+        match self.rng.below(7) {
             0 => Latency::Affine { alpha: self.ticks_below(3), beta: self.ticks_below(5) },
             1 => Latency::Eq3 { c0: self.ticks_below(3), c1: 0.5 },
             2 => Latency::Proportional { c1: 0.25 },
             3 => Latency::Table(vec![(1, ticks(1)), (2, self.ticks_below(4)), (4, ticks(4))]),
+            4 => Latency::Poly { c0: self.ticks_below(3), c1: 0.25, c2_per_s: 125.0 },
+            5 => Latency::Grid(Grid {
+                lengths: vec![ticks(1), ticks(3)],
+                rows: [1, 3, 4].map(|k| (k, vec![ticks(1), self.ticks_below(5)])).to_vec(),
+            }),
             _ => self.samples(),
         }
     }

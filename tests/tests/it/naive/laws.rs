@@ -5,7 +5,7 @@
 
 use orrery_sim::core::Delays;
 use orrery_sim::delay::DelayLaw;
-use orrery_sim::latency::{Latency, Noise};
+use orrery_sim::latency::{Grid, Latency, Noise};
 use orrery_sim::request::{ActionId, RequestId};
 use orrery_sim::rng::{fnv1a, keyed_uniform};
 use orrery_sim::time::Span;
@@ -48,6 +48,10 @@ pub fn computes(law: &Latency, noise: &Noise, units: u32, longest: Span, first: 
         Latency::Affine { alpha, beta } => beta.ns() + alpha.ns() * u64::from(units),
         Latency::Eq3 { c0, c1 } => c0.ns() + whole(l * (c1 * k)),
         Latency::Proportional { c1 } => whole(l * (1.0 - c1 + c1 * k)),
+        Latency::Poly { c0, c1, c2_per_s } => {
+            c0.ns() + whole(l * (k * (c1 + c2_per_s * (l / 1e9))))
+        }
+        Latency::Grid(grid) => padded(grid, units, longest),
         Latency::Table(rows) => {
             let sizes: Vec<u32> = rows.iter().map(|r| r.0).collect();
             beyond(&sizes, units, |i| rows[i].1.ns())
@@ -59,6 +63,31 @@ pub fn computes(law: &Latency, noise: &Noise, units: u32, longest: Span, first: 
         }),
     };
     Span::from_ns(disturbed(ns, noise, first))
+}
+
+/// The latency of the least size and the least length that are enough; in proportion above the largest.
+fn padded(grid: &Grid, units: u32, longest: Span) -> u64 {
+    let (mut best, mut factor) = (None, 1.0);
+    for (size, latencies) in grid.rows.iter().rev() {
+        if *size >= units || best.is_none() {
+            best = Some((*size, latencies));
+        }
+    }
+    let (size, latencies) = best.expect("a grid has a row");
+    let mut ns = latencies[latencies.len() - 1].ns();
+    for (length, latency) in grid.lengths.iter().zip(latencies).rev() {
+        if *length >= longest {
+            ns = latency.ns();
+        }
+    }
+    let last = grid.lengths[grid.lengths.len() - 1];
+    if units > size {
+        factor *= f64::from(units) / f64::from(size);
+    }
+    if longest > last {
+        factor *= longest.ns() as f64 / last.ns() as f64;
+    }
+    if factor > 1.0 { whole(ns as f64 * factor) } else { ns }
 }
 
 /// The latency of the least size that is enough; in proportion above the largest.

@@ -1,0 +1,304 @@
+//! Stalls of the host: times at which a core is taken away from the thread that runs there.
+//!
+//! A stall is a time, not a factor: five milliseconds are three times a short batch and a quarter more
+//! of a long one, and a long batch meets more of them. The controller and every executor of a device
+//! have a core each; a share of the stalls hits all cores at once. When stalls begin is drawn from
+//! streams named by (seed, "stalls", core), the same whatever a policy decides.
+//!
+//! A host alternates between quiet times and bursts, of exponential lengths, with a rate of stalls in
+//! each (a Markov-modulated Poisson process).
+
+use crate::rng::Stream;
+use crate::time::{Span, Time};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The law of a host's stalls.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stalls {
+    /// Each stall has one of these lengths, all equally likely. Empty: none ever happens.
+    pub lengths: Vec<Span>,
+    /// Stalls of each core in quiet times, for each second outside of stalls.
+    pub quiet_per_s: f64,
+    /// In bursts.
+    pub burst_per_s: f64,
+    /// The mean length of a quiet time.
+    pub quiet: Span,
+    /// The mean length of a burst; zero where there are none.
+    pub burst: Span,
+    /// The share of a core's stalls that hit all cores at once.
+    pub shared: f64,
+    /// The run's seed.
+    pub seed: u64,
+}
+
+impl Stalls {
+    /// The share of the time that a core is away.
+    pub fn share_away(&self) -> f64 {
+        let total: f64 = self.lengths.iter().map(|l| l.as_secs_f64()).sum();
+        let mean = total / self.lengths.len().max(1) as f64;
+        let of = |per_s: f64| per_s * mean / (1.0 + per_s * mean);
+        let (quiet, burst) = (self.quiet.as_secs_f64(), self.burst.as_secs_f64());
+        if burst == 0.0 {
+            return of(self.quiet_per_s);
+        }
+        (of(self.quiet_per_s) * quiet + of(self.burst_per_s) * burst) / (quiet + burst)
+    }
+
+    /// Whether there is anything to draw.
+    pub fn is_none(&self) -> bool {
+        self.lengths.is_empty() || (self.quiet_per_s <= 0.0 && self.burst_per_s <= 0.0)
+    }
+}
+
+/// A thread's core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CoreOf(u64);
+
+impl CoreOf {
+    /// The controller's.
+    pub const CONTROLLER: CoreOf = CoreOf(0);
+
+    /// An executor's: a lane of a device, or the one for loads.
+    pub fn executor(device: u32, executor: u8) -> CoreOf {
+        CoreOf(1 + (u64::from(device) << 8) + u64::from(executor))
+    }
+}
+
+/// The stream that hits all cores has a number that no core has.
+const ALL: u64 = u64::MAX;
+
+/// The stalls of a run, drawn as far as they are asked for.
+///
+/// ```
+/// use orrery_sim::stalls::{CoreOf, Calendar, Stalls};
+/// use orrery_sim::time::{Span, Time};
+///
+/// let ms = Span::from_ms;
+/// let law = Stalls { lengths: vec![ms(2)], quiet_per_s: 100.0, ..Stalls::default() };
+/// let mut calendar = Calendar::new(law);
+/// let core = CoreOf::executor(0, 0);
+/// // After 10 ms of work comes a stall of 2 ms, on average.
+/// let end = calendar.advance(core, Time::ZERO, Span::from_secs(100));
+/// assert!((end.as_secs_f64() / 120.0 - 1.0).abs() < 0.02);
+/// ```
+#[derive(Debug)]
+pub struct Calendar {
+    law: Stalls,
+    processes: BTreeMap<u64, Process>,
+}
+
+impl Calendar {
+    /// Nothing is drawn yet.
+    pub fn new(law: Stalls) -> Calendar {
+        Calendar { law, processes: BTreeMap::new() }
+    }
+
+    /// When a thread that begins at `now` has worked for `work`. A core's questions must not go back in
+    /// time.
+    pub fn advance(&mut self, core: CoreOf, now: Time, work: Span) -> Time {
+        if self.law.is_none() {
+            return now + work;
+        }
+        let (mut at, mut left) = (now, work);
+        loop {
+            let own = self.next(core.0, core.0, at);
+            let common = self.next(ALL, core.0, at);
+            let (begin, end) = own.min(common);
+            if begin >= at + left {
+                return at + left;
+            }
+            left = left.minus(begin.since(at));
+            at = at.max(end);
+            if at == Time::NEVER {
+                return at;
+            }
+        }
+    }
+
+    /// The first stall of a process that ends after `at`.
+    fn next(&mut self, process: u64, asker: u64, at: Time) -> (Time, Time) {
+        let law = &self.law;
+        let process = self.processes.entry(process).or_insert_with(|| Process::new(law, process));
+        process.after(law, asker, at)
+    }
+}
+
+/// One of the streams of stalls.
+#[derive(Debug)]
+struct Process {
+    stream: Stream,
+    /// Its part of the law's rates.
+    share: f64,
+    in_burst: bool,
+    /// When quiet or burst ends, seconds.
+    changes_s: f64,
+    /// Up to where it is drawn, seconds.
+    drawn_s: f64,
+    /// Stalls that somebody may still ask for.
+    ahead: VecDeque<(Time, Time)>,
+    /// How far each core has come. Only the stream of all cores has several.
+    asked: BTreeMap<u64, Time>,
+}
+
+impl Process {
+    fn new(law: &Stalls, number: u64) -> Process {
+        let mut process = Process {
+            stream: Stream::named(law.seed, "stalls", number),
+            share: if number == ALL { law.shared } else { 1.0 - law.shared },
+            in_burst: false,
+            changes_s: f64::INFINITY,
+            drawn_s: 0.0,
+            ahead: VecDeque::new(),
+            asked: BTreeMap::new(),
+        };
+        let (quiet, burst) = (law.quiet.as_secs_f64(), law.burst.as_secs_f64());
+        if burst > 0.0 {
+            // It begins as it is found at any moment.
+            process.in_burst = process.stream.uniform() * (quiet + burst) < burst;
+            process.changes_s = process.state_s(law);
+        }
+        process
+    }
+
+    fn exponential(&mut self, mean: f64) -> f64 {
+        -libm::log(1.0 - self.stream.uniform()) * mean
+    }
+
+    /// How long the state that begins now lasts.
+    fn state_s(&mut self, law: &Stalls) -> f64 {
+        let mean = if self.in_burst { law.burst } else { law.quiet };
+        self.exponential(mean.as_secs_f64())
+    }
+
+    fn after(&mut self, law: &Stalls, asker: u64, at: Time) -> (Time, Time) {
+        self.asked.insert(asker, at);
+        let floor = self.asked.values().copied().min().unwrap_or(at);
+        while self.ahead.front().is_some_and(|stall| stall.1 <= floor) {
+            self.ahead.pop_front();
+        }
+        loop {
+            let begun = self.ahead.partition_point(|stall| stall.1 <= at);
+            if let Some(stall) = self.ahead.get(begun) {
+                return *stall;
+            }
+            match self.draw(law) {
+                Some(stall) => self.ahead.push_back(stall),
+                None => return (Time::NEVER, Time::NEVER),
+            }
+        }
+    }
+
+    /// The next stall; it begins after the one before has ended.
+    fn draw(&mut self, law: &Stalls) -> Option<(Time, Time)> {
+        if self.share <= 0.0 {
+            return None;
+        }
+        // Far beyond any run; it ends a law whose rate is zero in one state.
+        while self.drawn_s < 1e9 {
+            let rate = self.share * if self.in_burst { law.burst_per_s } else { law.quiet_per_s };
+            let gap = if rate > 0.0 { self.exponential(1.0 / rate) } else { f64::INFINITY };
+            if self.drawn_s + gap < self.changes_s {
+                let begin = self.drawn_s + gap;
+                let length = law.lengths[self.stream.below(law.lengths.len() as u64) as usize];
+                let from = Time::ZERO + Span::from_secs_f64(begin);
+                self.drawn_s = begin + length.as_secs_f64();
+                return Some((from, from + length));
+            }
+            if self.changes_s == f64::INFINITY {
+                return None;
+            }
+            self.drawn_s = self.drawn_s.max(self.changes_s);
+            self.in_burst = !self.in_burst;
+            self.changes_s = self.drawn_s + self.state_s(law);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn law() -> Stalls {
+        Stalls {
+            lengths: [1, 2, 6].map(Span::from_ms).to_vec(),
+            quiet_per_s: 5.0,
+            burst_per_s: 60.0,
+            quiet: Span::from_secs(2),
+            burst: Span::from_ms(500),
+            shared: 0.3,
+            seed: 4,
+        }
+    }
+
+    /// The time away, seconds, of a core that works all the time.
+    fn away_s(law: Stalls, core: CoreOf, work_s: u64) -> f64 {
+        let end = Calendar::new(law).advance(core, Time::ZERO, Span::from_secs(work_s));
+        end.as_secs_f64() - work_s as f64
+    }
+
+    #[test]
+    fn a_core_is_away_for_its_share_of_the_time() {
+        let work_s = 20_000;
+        let away = away_s(law(), CoreOf::executor(3, 1), work_s);
+        let share = law().share_away();
+        let expected = work_s as f64 * share / (1.0 - share);
+        assert!((away / expected - 1.0).abs() < 0.06, "{away} s, not {expected} s");
+    }
+
+    #[test]
+    fn no_law_takes_no_time() {
+        let none = [Stalls::default(), Stalls { lengths: vec![], ..law() }];
+        for law in none {
+            assert_eq!(away_s(law, CoreOf::CONTROLLER, 1_000), 0.0);
+        }
+    }
+
+    #[test]
+    fn what_one_core_asks_moves_no_stall_of_another() {
+        let (a, b) = (CoreOf::executor(0, 0), CoreOf::executor(1, 0));
+        let ends = |calendar: &mut Calendar, core| {
+            let mut at = Time::ZERO;
+            let step = |_| {
+                at = calendar.advance(core, at, Span::from_ms(30));
+                at
+            };
+            (0..500).map(step).collect::<Vec<_>>()
+        };
+        let alone = ends(&mut Calendar::new(law()), a);
+        let mut both = Calendar::new(law());
+        let mut at = Time::ZERO;
+        for i in 0..500 {
+            at = both.advance(b, at, Span::from_us(7 + i));
+        }
+        assert_eq!(ends(&mut both, a), alone);
+        assert_ne!(ends(&mut Calendar::new(law()), b), alone, "cores have streams of their own");
+        let other = Stalls { seed: 5, ..law() };
+        assert_ne!(ends(&mut Calendar::new(other), a), alone);
+    }
+
+    #[test]
+    fn work_in_pieces_takes_as_long_as_at_once() {
+        let core = CoreOf::executor(0, 0);
+        let whole = Calendar::new(law()).advance(core, Time::ZERO, Span::from_secs(60));
+        let mut pieces = Calendar::new(law());
+        let mut at = Time::ZERO;
+        for _ in 0..60_000 {
+            at = pieces.advance(core, at, Span::from_ms(1));
+        }
+        assert_eq!(at, whole);
+    }
+
+    #[test]
+    fn all_cores_meet_the_shared_stalls_at_the_same_time() {
+        let law = Stalls { shared: 1.0, ..law() };
+        let mut calendar = Calendar::new(law);
+        let mut at = Time::ZERO;
+        for _ in 0..2_000 {
+            let ends = [(0, 0), (1, 0), (7, 1)]
+                .map(|(d, e)| calendar.advance(CoreOf::executor(d, e), at, Span::from_us(900)));
+            assert!(ends.iter().all(|e| *e == ends[0]));
+            at = ends[0];
+        }
+    }
+}
