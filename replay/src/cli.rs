@@ -12,6 +12,7 @@ use crate::error::{Error, read_toml};
 use crate::folder::write_whole;
 use crate::profile::{Clocks, ProfileFile};
 use crate::target::{Choice, DeviceConfig, Target, look};
+use crate::threads::{Placement, cores};
 use crate::validate::CampaignFile;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use orrery_manual::{Shell, completions, pages};
@@ -85,7 +86,7 @@ enum Kind {
 /// Which device, and what it runs.
 #[derive(Args, Debug)]
 pub struct DeviceArgs {
-    /// `emulated` or `cuda:N`.
+    /// `emulated`, `cpu`, `cpu:N` or `cuda:N`.
     #[arg(long, default_value = "emulated")]
     device: String,
     /// A TOML file that says what the device runs (docs/replay.md); without it, an emulated device follows
@@ -122,6 +123,36 @@ impl ClockArgs {
     fn clocks(&self) -> Clocks {
         if self.virtual_clock { Clocks::Virtual } else { Clocks::Wall(self.time_scale) }
     }
+}
+
+/// Where threads run.
+#[derive(Args, Debug)]
+pub struct PlacementArgs {
+    /// Pin threads to cores.
+    #[arg(long)]
+    pin: bool,
+    /// Request real-time priority.
+    #[arg(long)]
+    real_time: bool,
+}
+
+impl PlacementArgs {
+    fn placement(&self) -> Placement {
+        Placement { pin: self.pin, real_time: self.real_time }
+    }
+}
+
+/// Refuses profiles that are not fit to predict with.
+fn check_profiles(profiles: &[ProfileFile], files: &[PathBuf], any: bool) -> Result<(), Error> {
+    for (profile, file) in profiles.iter().zip(files).filter(|_| !any) {
+        if let Some(why) = profile.verdict.first() {
+            let allowed = "a profile that is fit to predict with";
+            let remedy = "measure again when the machine is quiet, or use it all the same with \
+                          `--any-profile`";
+            return Err(Error::in_file(file, "verdict", why, allowed, remedy));
+        }
+    }
+    Ok(())
 }
 
 /// What a command answers.
@@ -230,6 +261,17 @@ fn man(out: &Path, program: clap::Command) -> Result<Answer, Error> {
 fn devices() -> String {
     let mut text =
         String::from("emulated: waits as long as a curve or a sample says; needs nothing\n");
+    let cores = cores().len();
+    text += &match cores {
+        0 | 1 => {
+            "cpu:N: runs a network on a core; needs two cores, and this process was given one\n"
+                .to_string()
+        }
+        _ => format!(
+            "cpu:1 to cpu:{}: run a network on a core; the controller keeps core 0\n",
+            cores - 1
+        ),
+    };
     for line in look() {
         text += &line;
         text.push('\n');

@@ -10,13 +10,15 @@ pub use crate::error::DeviceError;
 /// The work of a job. A device whose work depends on its input (a sequence's length, say) takes the
 /// input from the longest of a batch's execution times alone.
 pub use orrery_sim::core::BeginWork as Work;
-use orrery_sim::request::{ActionId, DeviceId};
+use orrery_sim::request::{ActionId, DeviceId, ModelId};
 use orrery_sim::time::{Span, Time};
 use schemars::JsonSchema;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub mod cpu;
 pub mod cuda;
 pub mod emulated;
+pub mod encoder;
 
 /// What a worker is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,9 @@ pub struct Ran {
     pub end: Time,
     /// Time spent computing on the device, by the device's own clock.
     pub device: Span,
+    /// Of the time between start and end, what the host took away from the device's thread. Zero where
+    /// the device works by itself.
+    pub away: Span,
     /// It was stopped before its end.
     pub stopped: bool,
 }
@@ -129,6 +134,13 @@ pub trait Device: Send {
     /// When the device fails.
     fn primitives(&mut self) -> Result<Vec<Primitive>, DeviceError> {
         Ok(Vec::new())
+    }
+
+    /// The longest times alone, growing, at which a model's work changes, where a batch is padded up to
+    /// the next of them. Empty where its work changes with every nanosecond, or with none.
+    fn steps(&self, model: ModelId) -> Vec<Span> {
+        let _ = model;
+        Vec::new()
     }
 }
 

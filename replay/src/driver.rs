@@ -61,7 +61,8 @@ where
 pub struct Options {
     /// Where its threads run.
     pub placement: Placement,
-    /// A run of which more than one in a hundred arrivals or decisions is later than this is invalid.
+    /// A run of which more than one in a hundred arrivals, decisions or launches is later than this is
+    /// invalid.
     pub max_lateness: Span,
     /// A fault that a test puts in, to see it found.
     pub mutation: Option<Mutation>,
@@ -115,10 +116,13 @@ pub fn replay<'w, P: Policy, O: Observer>(
                 return Err(e);
             }
         }
-        let notes = threads::settle(options.placement, 0);
-        if let Err(e) = host.wait_until_ready() {
-            host.dismiss();
-            return Err(e);
+        let mut notes = threads::settle(options.placement, 0);
+        match host.wait_until_ready() {
+            Ok(theirs) => notes.extend(theirs),
+            Err(e) => {
+                host.dismiss();
+                return Err(e);
+            }
         }
         clock.begin();
         clock.enter(CONTROLLER);

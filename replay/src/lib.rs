@@ -14,6 +14,7 @@ pub mod folder;
 pub mod host;
 pub mod prediction;
 pub mod profile;
+mod quiet;
 pub mod record;
 pub mod runner;
 pub mod target;

@@ -2,10 +2,10 @@
 //! costs besides.
 
 use crate::error::Error;
-use crate::profile::ProfileFile;
+use crate::profile::{ModelRow, ProfileFile};
 use orrery_scenario::{PolicySpec, Scenario, Setup};
 use orrery_sim::driver::World;
-use orrery_sim::latency::{Grid, Latency};
+use orrery_sim::latency::{BatchNoise, Grid, Latency};
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
@@ -37,46 +37,111 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// The prediction of a scenario; with a profile, its laws take the place of the scenario's.
+    /// The prediction of a scenario. With profiles, one for each kind of device, their laws, loads, noise
+    /// and stalls take the place of the scenario's.
     ///
     /// # Errors
-    /// When the scenario is wrong, or a model is not in the profile.
+    /// When the scenario is wrong, a kind has no profile, or a model is not in one.
     pub fn of(
         scenario: &Scenario,
         seed: u64,
-        profile: Option<&ProfileFile>,
+        profiles: &[ProfileFile],
         overhead: OverheadAs,
     ) -> Result<Prediction, Error> {
         let mut setup = scenario.setup(seed)?;
-        let Some(profile) = profile else {
+        if profiles.is_empty() {
             let world = setup.world.clone();
             return Ok(Prediction { setup, world });
-        };
-        for (m, model) in scenario.file.model.iter().enumerate() {
-            let law = law_of(profile, &model.name)?;
-            for kind in &mut setup.world.latency {
-                kind[m] = law.clone();
+        }
+        let kinds = scenario.file.device.iter().map(|d| of_kind(profiles, &d.kind, scenario));
+        let kinds = kinds.collect::<Result<Vec<&ProfileFile>, Error>>()?;
+        let first = kinds[0];
+        let models = scenario.file.model.iter().enumerate();
+        for (m, model) in models {
+            for (profile, laws) in kinds.iter().zip(&mut setup.world.latency) {
+                laws[m] = law_of(profile, &model.name)?.0;
             }
+            let (law, row) = law_of(first, &model.name)?;
             if model.believed.is_none() {
                 setup.believed[m] = law;
             }
+            if let Some(load) = &row.load {
+                setup.world.core.models[m].load = Span::from_ms_f64(load.median_ms);
+            }
+        }
+        setup.world.batch_noise = noise_of(first, scenario, seed)?;
+        if let Some(stalls) = &first.stalls {
+            setup.world.stalls = stalls.law.law("stalls.law", seed)?;
         }
         let world = setup.world.clone();
-        add_overhead(&mut setup, scenario, profile, overhead);
+        add_overhead(&mut setup, scenario, first, overhead);
         Ok(Prediction { setup, world })
     }
 
-    /// The simulated run.
+    /// Whether two draws of it differ: it has noise or stalls.
+    pub fn varies(&self) -> bool {
+        let world = &self.setup.world;
+        let noisy = |n: &BatchNoise| n.sigma > 0.0 || n.outlier_share > 0.0;
+        world.batch_noise.iter().any(noisy) || !world.stalls.is_none()
+    }
+
+    /// The same world with the noise and the stalls of another draw; the first is number 0. Arrivals stay.
+    pub fn draw(&self, number: u32) -> Setup {
+        let mut setup = self.setup.clone();
+        let more = u64::from(number) << 32;
+        let world = &mut setup.world;
+        world.batch_noise.iter_mut().for_each(|n| n.seed = n.seed.wrapping_add(more));
+        world.stalls.seed = world.stalls.seed.wrapping_add(more);
+        setup
+    }
+
+    /// A simulated run: the draw of that number.
     ///
     /// # Errors
     /// When the workload cannot be made.
-    pub fn simulate(&self, policy: &PolicySpec, seed: u64) -> Result<Vec<Record>, Error> {
-        Ok(self.setup.run_with(policy, seed, MemoryLog::default())?.observer.1.records)
+    pub fn simulate(
+        &self,
+        policy: &PolicySpec,
+        seed: u64,
+        draw: u32,
+    ) -> Result<Vec<Record>, Error> {
+        Ok(self.draw(draw).run_with(policy, seed, MemoryLog::default())?.observer.1.records)
     }
 }
 
+/// The profile of a kind of device. One without a kind, or of a scenario with another name for it, is
+/// that of a scenario's only kind.
+fn of_kind<'a>(
+    profiles: &'a [ProfileFile],
+    kind: &str,
+    scenario: &Scenario,
+) -> Result<&'a ProfileFile, Error> {
+    let only = match (profiles, scenario.file.device.len()) {
+        ([one], 1) => Some(one),
+        _ => None,
+    };
+    profiles.iter().find(|p| p.kind == kind).or(only).ok_or_else(|| {
+        let kinds: Vec<&str> = profiles.iter().map(|p| p.kind.as_str()).collect();
+        let found = format!("none of kind `{kind}`; there are: {}", kinds.join(", "));
+        let allowed = "a profile for every kind of device in the scenario";
+        Error::value("--profile", found, allowed, "profile a scenario with this kind, and add it")
+    })
+}
+
+fn noise_of(
+    profile: &ProfileFile,
+    scenario: &Scenario,
+    seed: u64,
+) -> Result<Vec<BatchNoise>, Error> {
+    let of = |model: &orrery_scenario::scenario::file::Model| {
+        let noise = law_of(profile, &model.name)?.1.noise.clone().unwrap_or_default();
+        Ok(noise.law(&format!("model.{}.noise", model.name), seed)?)
+    };
+    scenario.file.model.iter().map(of).collect()
+}
+
 /// The law of a model, or of what it is a copy of.
-fn law_of(profile: &ProfileFile, name: &str) -> Result<Latency, Error> {
+fn law_of<'a>(profile: &'a ProfileFile, name: &str) -> Result<(Latency, &'a ModelRow), Error> {
     let base = name.split('#').next().unwrap_or(name);
     let found = profile.model.iter().find(|m| m.name == name || m.name == base);
     let Some(model) = found else {
@@ -86,7 +151,7 @@ fn law_of(profile: &ProfileFile, name: &str) -> Result<Latency, Error> {
         let remedy = "profile the scenario that is to be predicted";
         return Err(Error::value("--profile", found, allowed, remedy));
     };
-    Ok(model.law.law(&format!("model.{name}.law"))?)
+    Ok((model.law.law(&format!("model.{name}.law"))?, model))
 }
 
 fn add_overhead(setup: &mut Setup, scenario: &Scenario, profile: &ProfileFile, how: OverheadAs) {

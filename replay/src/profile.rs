@@ -7,26 +7,38 @@
 //!
 //! Points are measured in rounds, each in another random order, so that a clock that drifts or a
 //! machine that warms up touches all of them alike. Medians are fitted; sizes and lengths that the
-//! fit does not see are measured as well and tell how far a law may be off between its points.
+//! fit does not see are measured as well and tell how far a law may be off between its points. At the
+//! end some rounds are measured again: a device that has drifted since is no base for a prediction.
 
 mod file;
 pub mod fit;
 mod measure;
+pub mod noise;
 mod overhead;
+pub mod stalls;
 
-pub use file::{Delay, Errors, ModelRow, Overhead, PointRow, PrimitiveRow, ProfileFile};
-pub use measure::{Planned, Timed, measure};
+pub use file::{
+    DRIFT_MAX_PERCENT, Delay, Drift, Errors, Load, ModelRow, Overhead, PointRow, PrimitiveRow,
+    ProfileFile,
+};
+pub use measure::{Loads, Measured, Planned, Timed, measure};
 pub use overhead::measure_overhead;
 
 use crate::clock::{Clock, DEFAULT_SPIN, VirtualClock, WallClock};
 use crate::device::{Device, DeviceError};
 use crate::error::Error;
 use crate::host::Host;
+use crate::threads::{Placement, load_average};
 use fit::{Form, Point};
 use orrery_scenario::{Scenario, Setup};
+use orrery_sim::request::ModelId;
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// A machine below this load average does nothing else.
+const IDLE_LOAD: f64 = 0.3;
 
 /// Which clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -39,10 +51,14 @@ pub enum Clocks {
 }
 
 impl Clocks {
-    /// A clock whose time zero is now.
-    pub fn start(self) -> Box<dyn Clock> {
+    /// A clock whose time zero is now, for threads that are placed so.
+    pub fn start(self, placement: Placement) -> Box<dyn Clock> {
+        let idle = || load_average().is_some_and(|load| load < IDLE_LOAD);
         match self {
-            Clocks::Wall(scale) => Box::new(WallClock::start(scale, DEFAULT_SPIN)),
+            Clocks::Wall(scale) => {
+                let alone = placement.pin && idle();
+                Box::new(WallClock::start(scale, DEFAULT_SPIN, alone))
+            }
             Clocks::Virtual => Box::new(VirtualClock::new()),
         }
     }
@@ -64,6 +80,12 @@ pub struct Settings {
     pub rounds: u32,
     /// No further round begins after this long.
     pub max_s: f64,
+    /// Batches behind a model's noise: rounds count, and short batches are run until there are so many.
+    pub noise_batches: u32,
+    /// No further of these batches begins after this long.
+    pub noise_s: f64,
+    /// How long each core is watched for stalls of the host.
+    pub stall_s: f64,
     /// The law to fit.
     pub form: Form,
     /// Seed of the order.
@@ -73,7 +95,18 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Settings {
         let (sizes, held_out) = (None, None);
-        Settings { sizes, held_out, warm_up: 2, rounds: 25, max_s: 30.0, form: Form::Auto, seed: 1 }
+        Settings {
+            sizes,
+            held_out,
+            warm_up: 2,
+            rounds: 25,
+            max_s: 30.0,
+            noise_batches: 2_000,
+            noise_s: 15.0,
+            stall_s: 10.0,
+            form: Form::Auto,
+            seed: 1,
+        }
     }
 }
 
@@ -92,6 +125,11 @@ impl Settings {
         }
         if !(self.max_s > 0.0 && self.max_s <= 1e6) {
             return wrong("profile.max_s", self.max_s.to_string(), "a time above 0 s");
+        }
+        for (key, s) in [("profile.noise_s", self.noise_s), ("profile.stall_s", self.stall_s)] {
+            if !(0.0..=1e6).contains(&s) {
+                return wrong(key, s.to_string(), "a time from 0 s");
+            }
         }
         let sizes = self.sizes.iter().chain(&self.held_out).flatten();
         if let Some(size) = sizes.copied().find(|s| !(1..=4096).contains(s)) {
@@ -112,17 +150,17 @@ impl Settings {
         all
     }
 
-    /// What to measure of a model.
-    pub fn plan(&self, setup: &Setup, model: usize) -> Vec<Planned> {
+    /// What to measure of a model: every size with every length. Lengths reach what a batch pays for,
+    /// from a short request to the longest of the largest batch: five steps, or every step at which the
+    /// device's work changes, with a length between two steps held out.
+    pub fn plan(&self, setup: &Setup, model: usize, steps: &[Span]) -> Vec<Planned> {
+        let sizes = self.sizes(setup);
+        let largest = sizes.last().map_or(1, |s| s.0);
         let apps = setup.apps.iter().filter(|a| a.model.index() == model);
-        let ends = apps.map(|a| (a.law.quantile_ns(0.1), a.law.quantile_ns(0.9)));
+        let share = libm::pow(LONGEST, 1.0 / f64::from(largest));
+        let ends = apps.map(|a| (a.law.quantile_ns(SHORTEST), a.law.quantile_ns(share)));
         let ends = ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((1e6, 1e6));
-        let lengths: Vec<(Span, bool)> = if ends.1 - ends.0 < 1.0 {
-            vec![(Span::from_ns_f64(ends.0), false)]
-        } else {
-            let at = |share: f64| Span::from_ns_f64(ends.0 + share * (ends.1 - ends.0));
-            (0..5).map(|i| (at(f64::from(i) / 4.0), i % 2 == 1)).collect()
-        };
+        let lengths = lengths(ends, steps);
         let planned = |(units, a): &(u32, bool)| {
             let of = |(longest, b): &(Span, bool)| Planned {
                 units: *units,
@@ -131,14 +169,47 @@ impl Settings {
             };
             lengths.iter().map(of).collect::<Vec<_>>()
         };
-        self.sizes(setup).iter().flat_map(planned).collect()
+        sizes.iter().flat_map(planned).collect()
     }
+}
+
+/// The quantile of one request's time at which lengths begin.
+const SHORTEST: f64 = 0.1;
+/// The quantile of the longest of the largest batch at which they end.
+const LONGEST: f64 = 0.999;
+
+/// Lengths to measure between two times alone (ns), with whether they are held out.
+fn lengths((low, high): (f64, f64), steps: &[Span]) -> Vec<(Span, bool)> {
+    if high - low < 1.0 {
+        return vec![(Span::from_ns_f64(low), false)];
+    }
+    if steps.is_empty() {
+        let at = |share: f64| Span::from_ns_f64(low + share * (high - low));
+        return (0..5).map(|i| (at(f64::from(i) / 4.0), i % 2 == 1)).collect();
+    }
+    let mut all = Vec::new();
+    let mut before = Span::ZERO;
+    for step in steps {
+        let needed = step.ns() as f64 >= low && (before.ns() as f64) < high;
+        if needed {
+            // What is a little above the step before costs what this one does.
+            if !all.is_empty() {
+                all.push((before + step.minus(before).scale(0.6), true));
+            }
+            all.push((*step, false));
+        }
+        before = *step;
+    }
+    all
 }
 
 /// Opens a device that has not been used.
 pub type Opener<'a> = dyn FnMut() -> Result<Box<dyn Device>, Error> + 'a;
 
-/// Profiles every model of a scenario on a device.
+/// Rounds that are measured again at the end.
+const DRIFT_ROUNDS: u32 = 5;
+
+/// Profiles every model of a scenario on a device; threads are placed as in the runs to come.
 ///
 /// # Errors
 /// When the device fails, or a law of the wanted form cannot be fitted.
@@ -146,29 +217,48 @@ pub fn profile(
     scenario: &Scenario,
     settings: &Settings,
     clocks: Clocks,
+    placement: Placement,
     open: &mut Opener<'_>,
 ) -> Result<ProfileFile, Error> {
     settings.check()?;
+    let kind = one_kind(scenario)?;
     let setup = scenario.setup(scenario.seed)?;
     let mut device = open()?;
     let description = device.describe();
     let primitives = device.primitives()?;
-    let plans: Vec<Vec<Planned>> =
-        (0..scenario.file.model.len()).map(|m| settings.plan(&setup, m)).collect();
-    let clock = clocks.start();
-    let timed = measure(device.as_mut(), clock.as_ref(), &plans, settings)?;
+    let plans = plans(settings, &setup, device.as_ref());
+    let models = scenario.file.model.iter();
+    let loads: Vec<Loads> = models
+        .map(|m| (m.load_ms > 0.0).then(|| Span::from_ms_f64(m.load_ms)))
+        .map(|time| time.map_or(Loads::None, Loads::Take))
+        .collect();
+    let clock = clocks.start(placement);
+    let measured = measure(device.as_mut(), clock.as_ref(), &plans, &loads, settings)?;
     drop(device);
+    let timed = &measured.timed;
     let mut model = Vec::new();
-    for (name, points) in scenario.model_names().into_iter().zip(&timed) {
-        model.push(fitted(name, points, settings.form)?);
+    for (m, name) in scenario.model_names().into_iter().enumerate() {
+        let mut row = fitted(name, &timed[m], settings.form)?;
+        let points = timed[m].iter().map(|t| t.device.as_slice());
+        row.noise = Some(noise::noise(points.chain(measured.more[m].iter().map(Vec::as_slice))));
+        row.load = Load::of(&measured.loads[m]);
+        model.push(row);
     }
-    let typical = typical_batch(&timed);
-    let overhead = measure_overhead(open()?, &setup, typical, clocks)?;
+    let typical = typical_batch(timed);
+    let overhead = measure_overhead(open()?, &setup, typical, clocks, placement)?;
+    let lanes: usize = setup.world.core.devices.iter().map(|d| usize::from(d.lanes)).sum();
+    let stalls = match clocks {
+        Clocks::Wall(_) if settings.stall_s > 0.0 => {
+            stalls::watch(1 + lanes, Duration::from_secs_f64(settings.stall_s))
+        }
+        _ => None,
+    };
     let mut primitive: Vec<PrimitiveRow> = primitives.iter().map(PrimitiveRow::of).collect();
     primitive.extend(measure::timer_resolution(clocks).as_ref().map(PrimitiveRow::of));
-    Ok(ProfileFile {
+    let mut profile = ProfileFile {
         orrery_profile: orrery_scenario::scenario::PROFILE_VERSION,
         scenario: scenario.name.clone(),
+        kind,
         date: String::new(),
         command: String::new(),
         clock: clocks,
@@ -176,9 +266,64 @@ pub fn profile(
         device: description,
         host: Host::here(),
         overhead,
+        stalls,
+        drift: None,
+        verdict: Vec::new(),
         primitive,
         model,
-    })
+    };
+    profile.drift = drift(&profile, scenario, settings, clocks, placement, open)?;
+    profile.verdict = profile.faults();
+    Ok(profile)
+}
+
+fn plans(settings: &Settings, setup: &Setup, device: &dyn Device) -> Vec<Vec<Planned>> {
+    let steps = |m: usize| device.steps(ModelId(m as u32));
+    (0..setup.slo.len()).map(|m| settings.plan(setup, m, &steps(m))).collect()
+}
+
+/// The kind of device that is profiled: a profile belongs to one.
+fn one_kind(scenario: &Scenario) -> Result<String, Error> {
+    let kinds: Vec<&str> = scenario.file.device.iter().map(|d| d.kind.as_str()).collect();
+    match kinds.as_slice() {
+        [kind] => Ok(kind.to_string()),
+        _ => {
+            let allowed = "a scenario with one kind of device: a profile belongs to a kind";
+            let remedy = "profile a scenario for each kind, and give all profiles to `run`";
+            Err(Error::value("scenario", format!("kinds {}", kinds.join(", ")), allowed, remedy))
+        }
+    }
+}
+
+/// How far the device is by now from what a profile says of it: some rounds over the same points.
+///
+/// # Errors
+/// When the device fails.
+pub fn drift(
+    profile: &ProfileFile,
+    scenario: &Scenario,
+    settings: &Settings,
+    clocks: Clocks,
+    placement: Placement,
+    open: &mut Opener<'_>,
+) -> Result<Option<Drift>, Error> {
+    let setup = scenario.setup(scenario.seed)?;
+    let mut device = open()?;
+    let plans = plans(settings, &setup, device.as_ref());
+    let again = Settings {
+        warm_up: 1,
+        rounds: DRIFT_ROUNDS,
+        max_s: settings.max_s / 4.0,
+        noise_batches: 0,
+        seed: settings.seed.wrapping_add(1),
+        ..settings.clone()
+    };
+    let clock = clocks.start(placement);
+    let none = vec![Loads::None; plans.len()];
+    let measured = measure(device.as_mut(), clock.as_ref(), &plans, &none, &again)?;
+    let models = profile.model.iter().zip(&measured.timed);
+    let changes = models.flat_map(|(row, timed)| row.changes(timed));
+    Ok(Drift::of(changes.collect()))
 }
 
 /// The median time of a batch of the smallest size of the first model.

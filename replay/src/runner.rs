@@ -76,25 +76,18 @@ impl Rig for Ready<'_> {
         if let Some(device) = self.waiting.pop_front() {
             return Ok(device);
         }
-        nth(self.choice, id.index()).open(self.scenario, self.noise).map_err(|e| match e {
-            Error::Device(e) => e,
-            other => DeviceError {
-                device: self.choice.target.to_string(),
-                doing: format!("opening it as {id}"),
-                said: other.to_string(),
-                remedy: "correct its configuration".to_string(),
-            },
+        self.choice.nth(id.index(), self.scenario).open(self.scenario, self.noise).map_err(|e| {
+            match e {
+                Error::Device(e) => e,
+                other => DeviceError {
+                    device: self.choice.target.to_string(),
+                    doing: format!("opening it as {id}"),
+                    said: other.to_string(),
+                    remedy: "correct its configuration".to_string(),
+                },
+            }
         })
     }
-}
-
-/// The choice for the n-th device of a scenario: with GPUs, the n-th from the one named.
-fn nth(choice: &Choice, n: usize) -> Choice {
-    let target = match choice.target {
-        Target::Cuda(first) => Target::Cuda(first + n),
-        Target::Emulated => Target::Emulated,
-    };
-    Choice { target, ..choice.clone() }
 }
 
 /// Runs it.
@@ -103,15 +96,13 @@ fn nth(choice: &Choice, n: usize) -> Choice {
 /// When the workload cannot be made, a source fails, or a device cannot be opened. A device that
 /// fails later ends the run, which is returned with what was measured.
 pub fn run(run: &Run<'_>, mode: Mode<'_>) -> Result<Ran, Error> {
-    if let (Clocks::Wall(scale), Target::Cuda(_)) = (run.clocks, run.device.target)
-        && scale != 1
-    {
-        let remedy = "remove it: a GPU cannot be slowed down";
-        return Err(Error::value("--time-scale", scale, "1 with a CUDA device", remedy));
-    }
+    check_clock(run.device, run.clocks)?;
+    let mut options = run.options;
+    // The device pins its workers; the controller must not share a core with one.
+    options.placement.pin |= matches!(run.device.target, Target::Cpu(_));
     let world = &run.prediction.world;
-    let devices =
-        (0..world.core.devices.len()).map(|n| nth(run.device, n).open(run.scenario, run.noise));
+    let devices = (0..world.core.devices.len())
+        .map(|n| run.device.nth(n, run.scenario).open(run.scenario, run.noise));
     let waiting = devices.collect::<Result<VecDeque<_>, _>>()?;
     let (choice, scenario, noise) = (run.device, run.scenario, run.noise);
     let mut rig = Ready { waiting, choice, scenario, noise };
@@ -120,10 +111,27 @@ pub fn run(run: &Run<'_>, mode: Mode<'_>) -> Result<Ran, Error> {
         Mode::Live(policy) => run.prediction.setup.policy(policy, run.seed),
         Mode::Schedule(plan) => Box::new(plan),
     };
-    let clock = run.clocks.start();
+    let clock = run.clocks.start(options.placement);
     let log = MemoryLog::default();
-    let replayed = replay(world, sources, policy, log, &mut rig, clock.as_ref(), &run.options)?;
+    let replayed = replay(world, sources, policy, log, &mut rig, clock.as_ref(), &options)?;
     over(run, replayed)
+}
+
+/// A device that takes its own time needs the real clock.
+///
+/// # Errors
+/// When a clock was asked for that it cannot have.
+pub fn check_clock(device: &Choice, clocks: Clocks) -> Result<(), Error> {
+    let (found, remedy) = match clocks {
+        _ if !device.computes() => return Ok(()),
+        Clocks::Wall(1) => return Ok(()),
+        Clocks::Wall(scale) => (format!("`--time-scale {scale}`"), "remove it"),
+        // A stand-in for a driver runs on any clock.
+        Clocks::Virtual if matches!(device.target, Target::Cuda(_)) => return Ok(()),
+        Clocks::Virtual => ("`--virtual-clock`".to_string(), "remove it, or use `emulated`"),
+    };
+    let allowed = format!("real time: {} can be neither slowed down nor skipped", device.target);
+    Err(Error::value("clock", found, allowed, remedy))
 }
 
 fn over(run: &Run<'_>, replayed: Replayed<Box<dyn Policy>, MemoryLog>) -> Result<Ran, Error> {

@@ -1,9 +1,11 @@
-//! Which device a replay uses: `emulated` or `cuda:N`, and what it is to run there.
+//! Which device a replay uses: `emulated`, `cpu:N` or `cuda:N`, and what it is to run there.
 
+mod cpu;
 mod cuda;
 
 pub use cuda::{look, open as open_cuda};
 
+use crate::device::cpu::{CpuConfig, FIRST_CORE};
 use crate::device::emulated::{Config, DEFAULT_NOISE};
 use crate::device::{Device, DeviceError};
 use crate::error::Error;
@@ -20,6 +22,8 @@ pub enum Target {
     /// The one that waits.
     #[default]
     Emulated,
+    /// A core of this machine, by its number among those that the process was given.
+    Cpu(usize),
     /// A GPU, by its number.
     Cuda(usize),
 }
@@ -28,6 +32,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Target::Emulated => f.write_str("emulated"),
+            Target::Cpu(n) => write!(f, "cpu:{n}"),
             Target::Cuda(n) => write!(f, "cuda:{n}"),
         }
     }
@@ -40,11 +45,14 @@ impl FromStr for Target {
         if text == "emulated" {
             return Ok(Target::Emulated);
         }
-        let number = text.strip_prefix("cuda:").and_then(|n| n.parse().ok());
-        number.map(Target::Cuda).ok_or_else(|| DeviceError {
+        let number = |kind| text.strip_prefix(kind).and_then(|n| n.parse().ok());
+        let cpu = number("cpu:").or((text == "cpu").then_some(FIRST_CORE)).map(Target::Cpu);
+        cpu.or(number("cuda:").map(Target::Cuda)).ok_or_else(|| DeviceError {
             device: text.to_string(),
             doing: "looking for it".to_string(),
-            said: "an unknown kind of device; the kinds are `emulated` and `cuda:N`".to_string(),
+            said:
+                "an unknown kind of device; the kinds are `emulated`, `cpu`, `cpu:N` and `cuda:N`"
+                    .to_string(),
             remedy: "see `orrery-replay devices`".to_string(),
         })
     }
@@ -57,6 +65,9 @@ pub struct DeviceConfig {
     /// For `emulated`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulated: Option<Config>,
+    /// For `cpu:N`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<CpuConfig>,
     /// For `cuda:N`; read when such a device is opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<crate::device::cuda::CudaConfig>")]
@@ -93,12 +104,33 @@ impl Choice {
                 let device = config.device(&self.file, &names)?;
                 Ok(Box::new(device))
             }
+            Target::Cpu(core) => cpu::open(core, self.config.cpu.as_ref(), &self.file, scenario),
             Target::Cuda(ordinal) => {
                 let empty = toml::Table::new();
                 let table = self.config.cuda.as_ref().unwrap_or(&empty);
                 open_cuda(ordinal, table, &self.file, &names)
             }
         }
+    }
+
+    /// The choice for the n-th device of a scenario: the n-th GPU from the one named, or the cores after
+    /// those of the devices before.
+    pub fn nth(&self, n: usize, scenario: &Scenario) -> Choice {
+        let lanes = |d: &orrery_scenario::scenario::file::Device| {
+            std::iter::repeat_n(usize::from(d.lanes), d.count as usize)
+        };
+        let before: usize = scenario.file.device.iter().flat_map(lanes).take(n).sum();
+        let target = match self.target {
+            Target::Emulated => Target::Emulated,
+            Target::Cpu(first) => Target::Cpu(first + before),
+            Target::Cuda(first) => Target::Cuda(first + n),
+        };
+        Choice { target, ..self.clone() }
+    }
+
+    /// Whether it takes its own time, so that no clock may be slowed down or replaced.
+    pub fn computes(&self) -> bool {
+        self.target != Target::Emulated
     }
 
     /// Everything about it that a result depends on, as text.
@@ -114,10 +146,11 @@ mod tests {
 
     #[test]
     fn names_round_trip_and_others_are_refused() {
-        for name in ["emulated", "cuda:0", "cuda:13"] {
+        for name in ["emulated", "cpu:1", "cpu:3", "cuda:0", "cuda:13"] {
             assert_eq!(name.parse::<Target>().unwrap().to_string(), name);
         }
-        for name in ["gpu", "cuda", "cuda:x", ""] {
+        assert_eq!("cpu".parse::<Target>().unwrap().to_string(), "cpu:1");
+        for name in ["gpu", "cuda", "cuda:x", "cpu:", "cpu:x", ""] {
             assert!(name.parse::<Target>().unwrap_err().to_string().contains("cuda:N"));
         }
     }

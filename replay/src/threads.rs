@@ -2,7 +2,9 @@
 //! allows it (Clockwork, §5.2).
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::time::{ClockId, clock_gettime};
 use nix::unistd::Pid;
+use orrery_sim::time::Span;
 use std::sync::OnceLock;
 use thread_priority::{
     RealtimeThreadSchedulePolicy, ThreadPriority, ThreadPriorityValue, ThreadSchedulePolicy,
@@ -29,6 +31,50 @@ pub struct Placement {
     pub real_time: bool,
 }
 
+/// Pins the calling thread to the N-th of [`cores`].
+///
+/// # Errors
+/// When there is no such core, or the system refuses.
+pub fn pin_to(core: usize) -> Result<(), nix::Error> {
+    let number = cores().get(core).copied().ok_or(nix::Error::EINVAL)?;
+    let mut set = CpuSet::new();
+    set.set(number)?;
+    sched_setaffinity(Pid::from_raw(0), &set)
+}
+
+/// Gives the calling thread the cores back that it had, when it goes out of scope.
+pub struct Unpinned(Option<CpuSet>);
+
+impl Unpinned {
+    /// Remembers the cores of the calling thread.
+    pub fn later() -> Unpinned {
+        Unpinned(sched_getaffinity(Pid::from_raw(0)).ok())
+    }
+}
+
+impl Drop for Unpinned {
+    fn drop(&mut self) {
+        if let Some(set) = &self.0 {
+            // It was allowed before.
+            let _ = sched_setaffinity(Pid::from_raw(0), set);
+        }
+    }
+}
+
+/// Time that the calling thread has run on a processor. A span since the thread began.
+pub fn cpu_time() -> Span {
+    let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID);
+    time.map_or(Span::ZERO, |t| {
+        Span::from_ns(t.tv_sec() as u64 * 1_000_000_000 + t.tv_nsec() as u64)
+    })
+}
+
+/// The load average over the last minute; none where it is unknown.
+pub fn load_average() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
 /// Settles the calling thread; `number` is its place, the controller's being 0. Returns what the
 /// system did not grant.
 pub fn settle(placement: Placement, number: u32) -> Vec<String> {
@@ -36,13 +82,8 @@ pub fn settle(placement: Placement, number: u32) -> Vec<String> {
     // Less slack makes sleeping more precise; a system that refuses is only a little later.
     let _ = nix::sys::prctl::set_timerslack(1);
     if placement.pin {
-        let cores = cores();
-        let mut set = CpuSet::new();
-        let pinned = set
-            .set(cores[number as usize % cores.len()])
-            .and_then(|()| sched_setaffinity(Pid::from_raw(0), &set));
-        if let Err(e) = pinned {
-            notes.push(format!("threads could not be pinned: {e}"));
+        if let Err(e) = pin_to(number as usize % cores().len()) {
+            notes.push(format!("{} could not be pinned: {e}", who(number)));
         }
     }
     if placement.real_time {
@@ -53,10 +94,15 @@ pub fn settle(placement: Placement, number: u32) -> Vec<String> {
         });
         if !granted {
             let remedy = "it takes CAP_SYS_NICE or an rtprio limit";
-            notes.push(format!("real-time priority was not granted; {remedy}"));
+            let who = who(number);
+            notes.push(format!("{who} did not get real-time priority; {remedy}"));
         }
     }
     notes
+}
+
+fn who(number: u32) -> String {
+    if number == 0 { "the controller".to_string() } else { format!("worker {number}") }
 }
 
 #[cfg(test)]

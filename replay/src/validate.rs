@@ -18,26 +18,29 @@ mod rows;
 mod store;
 mod verdict;
 
-pub use campaign::{Campaign, CampaignFile, Grid, Targets};
+pub use campaign::{Campaign, CampaignFile, Grid, Quick, Slo, Targets};
 pub use capacity::{capacity_per_s, time_of_one};
-pub use outcome::{Band, PointResult, Repetition};
+pub use outcome::{Band, PointResult, Repetition, SENSITIVE_POINTS};
 pub use point::{Point, points};
 pub use report::{Context, markdown};
 pub use rows::{has_gpu_run, to_csv};
 pub use store::Store;
-pub use verdict::{Differences, Verdict, verdict};
+pub use verdict::{Differences, Sensitive, Verdict, verdict};
 
-use crate::compare::{Comparison, Side, Tail};
+use crate::compare::{Comparison, Side, Summary, Tail};
 use crate::driver::{Options, Verdict as HostVerdict};
 use crate::error::Error;
 use crate::host::Host;
 use crate::prediction::Prediction;
-use crate::profile::{ProfileFile, profile};
+use crate::profile::{self, Clocks, ProfileFile};
+use crate::quiet;
 use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran, Run};
+use crate::threads::cores;
 use orrery_scenario::{Scenario, Setup};
 use orrery_sim::time::Span;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How much of a campaign is run, and what is said meanwhile.
@@ -48,6 +51,12 @@ pub struct Effort<'a> {
     pub limit: Option<Duration>,
     /// Keep every run's folder.
     pub keep_logs: bool,
+    /// Use profiles that are not fit to predict with.
+    pub any_profile: bool,
+    /// Wait before each point until the machine does nothing else.
+    pub when_quiet: bool,
+    /// Asked before each run: whether to end, with what there is.
+    pub stop: &'a dyn Fn() -> bool,
     /// For the record.
     pub date: String,
     /// For the record.
@@ -63,6 +72,10 @@ pub struct Standing {
     pub points: Vec<(Point, Option<PointResult>)>,
     /// The profiles that predictions were made with, by file name.
     pub profiles: BTreeMap<String, ProfileFile>,
+    /// How long it waited for a quiet machine.
+    pub waited: Duration,
+    /// It was told to stop.
+    pub stopped: bool,
 }
 
 /// Runs what is not finished of a campaign.
@@ -72,10 +85,19 @@ pub struct Standing {
 /// fails in mid-run makes that repetition invalid.
 pub fn run(campaign: &Campaign, store: &Store, effort: &mut Effort<'_>) -> Result<Standing, Error> {
     let began = Instant::now();
+    let mut waited = Duration::ZERO;
+    let (when_quiet, stop) = (effort.when_quiet, effort.stop);
+    let mut quiet = |say: &mut dyn FnMut(&str)| {
+        if when_quiet {
+            waited += quiet::wait(stop, || say("waiting until the machine is quiet"));
+        }
+    };
+    quiet(effort.say);
     let profiles = profiles(campaign, store, effort)?;
     let points = points(campaign, &profiles)?;
-    let mut standing = Standing { points: Vec::new(), profiles: profiles.clone() };
     let count = points.len();
+    let mut done = Vec::new();
+    let mut fresh: Vec<usize> = Vec::new();
     for (i, point) in points.into_iter().enumerate() {
         let found = store.read(&point)?;
         let (part, parts) = effort.part;
@@ -84,17 +106,52 @@ pub fn run(campaign: &Campaign, store: &Store, effort: &mut Effort<'_>) -> Resul
         let fits = effort.limit.is_none_or(|limit| began.elapsed() + takes <= limit);
         let result = match found {
             Some(result) => Some(result),
-            None if mine && fits => {
-                let result = run_point(campaign, &point, &profiles[&point.profile], store, effort)?;
-                store.write(&point, &result)?;
-                (effort.say)(&format!("[{}/{count}] {}", i + 1, result.line(&point.name)));
-                Some(result)
+            None if mine && fits && !(effort.stop)() => {
+                quiet(effort.say);
+                let profile = &profiles[&point.profile];
+                let result = run_point(campaign, &point, profile, store, effort)?;
+                if let Some(result) = &result {
+                    store.write(&point, result)?;
+                    (effort.say)(&format!("[{}/{count}] {}", i + 1, result.line(&point.name)));
+                    fresh.push(i);
+                }
+                result
             }
             None => None,
         };
-        standing.points.push((point, result));
+        done.push((point, result));
     }
-    Ok(standing)
+    check_drift(campaign, store, &profiles, &mut done, &fresh, effort)?;
+    let stopped = (effort.stop)();
+    Ok(Standing { points: done, profiles, waited, stopped })
+}
+
+/// Measures whether the device is still what its profiles say, and writes it to the points since.
+fn check_drift(
+    campaign: &Campaign,
+    store: &Store,
+    profiles: &BTreeMap<String, ProfileFile>,
+    points: &mut [(Point, Option<PointResult>)],
+    fresh: &[usize],
+    effort: &mut Effort<'_>,
+) -> Result<(), Error> {
+    for (name, profile) in profiles {
+        let of = |i: &&usize| points[**i].0.profile == *name;
+        let since: Vec<usize> = fresh.iter().filter(of).copied().collect();
+        let Some(first) = since.first() else { continue };
+        let scenario = points[*first].0.scenario.clone();
+        (effort.say)(&format!("measuring again what {name} says"));
+        let mut open = || campaign.device.open(&scenario, 0);
+        let (settings, clocks) = (&campaign.file.profiling, campaign.clocks());
+        let placement = campaign.placement();
+        let drift = profile::drift(profile, &scenario, settings, clocks, placement, &mut open)?;
+        for i in since {
+            let (point, Some(result)) = &mut points[i] else { continue };
+            result.drift_percent = drift.map(|d| d.median_percent);
+            store.write(point, result)?;
+        }
+    }
+    Ok(())
 }
 
 /// The profile of each execution time: the one that the campaign names, or one that is measured now
@@ -112,44 +169,80 @@ fn profiles(
             continue;
         }
         if let Some(file) = campaign.named_profile() {
-            profiles.insert(name, ProfileFile::read(&file)?);
+            let found = ProfileFile::read(&file)?;
+            if !effort.any_profile {
+                found.is_of(&file, &campaign.device.open(&scenario, 0)?.describe())?;
+            }
+            fit(&found, &file, effort)?;
+            profiles.insert(name, found);
             continue;
         }
+        let file = store.profile_file(&name);
         if let Some(found) = store.profile(&name)? {
+            fit(&found, &file, effort)?;
             profiles.insert(name, found);
             continue;
         }
         (effort.say)(&format!("profiling {} for {name}", campaign.device.target));
         let mut open = || campaign.device.open(&scenario, 0);
-        let mut made = profile(&scenario, &campaign.file.profiling, campaign.clocks(), &mut open)?;
+        let (settings, placement) = (&campaign.file.profiling, campaign.placement());
+        let mut made =
+            profile::profile(&scenario, settings, campaign.clocks(), placement, &mut open)?;
         made.date.clone_from(&effort.date);
         made.command.clone_from(&effort.command);
         store.write_profile(&name, &made)?;
+        fit(&made, &file, effort)?;
         profiles.insert(name, made);
     }
     Ok(profiles)
 }
 
+/// Refuses a profile that is not fit to predict with. A quick campaign says so and goes on.
+fn fit(profile: &ProfileFile, file: &Path, effort: &mut Effort<'_>) -> Result<(), Error> {
+    let Some(why) = profile.verdict.first() else { return Ok(()) };
+    if effort.any_profile {
+        (effort.say)(&format!("{} is not fit to predict with: {why}", file.display()));
+        return Ok(());
+    }
+    let allowed = "a profile that is fit to predict with";
+    let remedy = "remove it and measure again when the machine is quiet (`--when-quiet`), or use it all \
+                  the same with `--any-profile`";
+    Err(Error::in_file(file, "verdict", why, allowed, remedy))
+}
+
+/// A point's result; none when it was told to stop before the last run.
 fn run_point(
     campaign: &Campaign,
     point: &Point,
     profile: &ProfileFile,
     store: &Store,
     effort: &Effort<'_>,
-) -> Result<PointResult, Error> {
+) -> Result<Option<PointResult>, Error> {
     let scenario: &Scenario = &point.scenario;
     let seed = campaign.file.seed;
-    let prediction = Prediction::of(scenario, seed, Some(profile), campaign.file.overhead)?;
-    let simulated = prediction.simulate(&point.policy, seed)?;
+    let profiles = std::slice::from_ref(profile);
+    let prediction = Prediction::of(scenario, seed, profiles, campaign.file.overhead)?;
     let warm_up = prediction.setup.window.from.ns();
-    let predicted = Side::of(simulated, None, warm_up);
+    let predicted = Side::of(prediction.simulate(&point.policy, seed, 0)?, None, warm_up);
+    let mut result = PointResult::new(point, &effort.date);
+    result.simulated = Summary::of(&predicted.records, warm_up);
+    result.draws.push(result.simulated.finish_rate);
+    // Without noise and stalls they are all the same.
+    let draws = if prediction.varies() { campaign.file.draws } else { 1 };
+    for draw in 1..draws {
+        let records = prediction.simulate(&point.policy, seed, draw)?;
+        result.draws.push(Summary::of(&records, warm_up).finish_rate);
+    }
+    let slo_share = Span::from_ms_f64(point.slo_ms).scale(LATENESS_OF_SLO);
     let options = Options {
         placement: campaign.placement(),
-        max_lateness: Span::from_ms_f64(campaign.file.max_lateness_ms),
+        max_lateness: Span::from_ms_f64(campaign.file.max_lateness_ms).min(slo_share),
         ..Options::default()
     };
-    let mut result = PointResult::new(point, &effort.date);
     for repetition in 1..=campaign.file.repetitions {
+        if (effort.stop)() {
+            return Ok(None);
+        }
         let run = Run {
             scenario,
             prediction: &prediction,
@@ -165,9 +258,37 @@ fn run_point(
         if effort.keep_logs {
             keep(store, point, repetition, &prediction.setup, &predicted, &ran, effort)?;
         }
-        result.add(repetition_of(&ran, comparison, host)?, &predicted, warm_up);
+        let stalls = !prediction.setup.world.stalls.is_none();
+        let wall = matches!(campaign.clocks(), Clocks::Wall(_));
+        let loads = [&host, &Host::here()].map(|h| h.load_average.clone());
+        let mut figures = repetition_of(&ran, comparison, host)?;
+        if wall && figures.invalid.is_none() {
+            figures.invalid = disturbed(&figures, stalls, &loads);
+        }
+        result.runs.push(figures);
     }
-    Ok(result)
+    Ok(Some(result))
+}
+
+/// Lateness that a run may have, as a share of the SLO.
+const LATENESS_OF_SLO: f64 = 0.02;
+/// The share of the busy time that the host may take away without a law of stalls in the prediction.
+const AWAY_MAX: f64 = 0.01;
+
+/// Why the machine was too busy for a run to count, if it was.
+fn disturbed(run: &Repetition, stalls: bool, loads: &[String; 2]) -> Option<String> {
+    let cores = cores().len() as f64;
+    if run.away_share > AWAY_MAX && !stalls {
+        return Some(format!(
+            "the host took the device's cores away for {:.2} % of the busy time, and the prediction \
+             has no stalls (at most {} %)",
+            100.0 * run.away_share,
+            100.0 * AWAY_MAX
+        ));
+    }
+    let average = |text: &String| text.split_whitespace().next()?.parse::<f64>().ok();
+    let most = loads.iter().filter_map(average).find(|load| *load > cores)?;
+    Some(format!("the load average was {most}, more than the {cores} cores"))
 }
 
 /// The figures of a run. One that ended early has other arrivals than were predicted; any other
@@ -183,8 +304,18 @@ fn repetition_of(
     };
     let failed = ran.failed.as_ref().map(ToString::to_string);
     let invalid = failed.or(late);
+    let actions = ran.side.actions.iter().flatten();
+    let (mut busy, mut away, mut away_max_ns) = (0, 0, 0);
+    for action in actions {
+        busy += action.device_ns + action.away_ns;
+        away += action.away_ns;
+        away_max_ns = away_max_ns.max(action.away_ns);
+    }
     let base = Repetition {
         invalid,
+        away_share: away as f64 / u64::max(busy, 1) as f64,
+        away_max_ns,
+        notes: ran.notes.clone(),
         lateness: ran.lateness.clone(),
         controller_busy_per_request_ns: ran.controller_busy.ns() / ran.requests().max(1),
         load_average: host.load_average,

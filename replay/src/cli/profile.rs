@@ -1,11 +1,12 @@
 //! `orrery-replay profile`.
 
-use super::{Answer, ClockArgs, DeviceArgs, Say};
+use super::{Answer, ClockArgs, DeviceArgs, PlacementArgs, Say};
 use crate::error::Error;
 use crate::folder::write_whole;
 use crate::host;
 use crate::profile::fit::Form;
 use crate::profile::{Settings, profile};
+use crate::runner::check_clock;
 use clap::Args;
 use orrery_scenario::Scenario;
 use std::path::PathBuf;
@@ -37,6 +38,15 @@ pub struct Profile {
     /// Start no further round after this many seconds.
     #[arg(long, default_value_t = Settings::default().max_s, value_name = "S")]
     max_s: f64,
+    /// Number of batches behind each model's noise; rounds count.
+    #[arg(long, default_value_t = Settings::default().noise_batches, value_name = "N")]
+    noise_batches: u32,
+    /// Start no further of these batches after this many seconds.
+    #[arg(long, default_value_t = Settings::default().noise_s, value_name = "S")]
+    noise_s: f64,
+    /// Watch the cores for stalls of the host for this many seconds; 0 for not at all.
+    #[arg(long, default_value_t = Settings::default().stall_s, value_name = "S")]
+    stall_s: f64,
     /// The law to fit.
     #[arg(long, value_enum, default_value_t = Form::Auto)]
     form: Form,
@@ -45,6 +55,8 @@ pub struct Profile {
     seed: u64,
     #[command(flatten)]
     clock: ClockArgs,
+    #[command(flatten)]
+    placement: PlacementArgs,
     /// The profile to write.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -71,16 +83,21 @@ impl Profile {
             warm_up: self.warm_up,
             rounds: self.rounds,
             max_s: self.max_s,
+            noise_batches: self.noise_batches,
+            noise_s: self.noise_s,
+            stall_s: self.stall_s,
             form: self.form,
             seed: self.seed,
         };
         say.line(&format!("profiling {} models on {}", scenario.file.model.len(), choice.target));
         let mut open = || choice.open(&scenario, 0);
-        let mut made = profile(&scenario, &settings, self.clock.clocks(), &mut open)?;
+        let (clocks, placement) = (self.clock.clocks(), self.placement.placement());
+        check_clock(&choice, clocks)?;
+        let mut made = profile(&scenario, &settings, clocks, placement, &mut open)?;
         made.date = self.date.clone().unwrap_or_else(host::today);
         made.command = host::command();
         write_whole(&self.out, made.to_toml())?;
         say.line(&format!("wrote {}", self.out.display()));
-        Ok(Answer::of(made.report()))
+        Ok(Answer { text: made.report(), passed: made.verdict.is_empty() })
     }
 }

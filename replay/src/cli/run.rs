@@ -1,6 +1,6 @@
 //! `orrery-replay run`.
 
-use super::{Answer, ClockArgs, DeviceArgs, Say};
+use super::{Answer, ClockArgs, DeviceArgs, PlacementArgs, Say, check_profiles};
 use crate::compare::{Comparison, Side, read_log_file, report, same_workload};
 use crate::driver::Options;
 use crate::driver::planned::Plan;
@@ -11,7 +11,6 @@ use crate::prediction::{OverheadAs, Prediction};
 use crate::profile::ProfileFile;
 use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran};
-use crate::threads::Placement;
 use clap::{Args, ValueEnum};
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::log::Record;
@@ -47,9 +46,13 @@ pub struct Run {
     /// The log to follow.
     #[arg(long, value_name = "LOG", required_if_eq("mode", "schedule"))]
     schedule: Option<PathBuf>,
-    /// A profile of the device from `orrery-replay profile`; by default the scenario's own latencies.
+    /// A profile of the device from `orrery-replay profile`, one for each kind of device; by default the
+    /// scenario's own latencies.
     #[arg(long, value_name = "FILE")]
-    profile: Option<PathBuf>,
+    profile: Vec<PathBuf>,
+    /// Use a profile that is not fit to predict with.
+    #[arg(long)]
+    any_profile: bool,
     /// How the prediction includes the profile's launch and result overheads.
     #[arg(long, value_enum, default_value_t = OverheadAs::Busy)]
     overhead: OverheadAs,
@@ -58,13 +61,9 @@ pub struct Run {
     seed: Option<u64>,
     #[command(flatten)]
     clock: ClockArgs,
-    /// Pin threads to cores.
-    #[arg(long)]
-    pin: bool,
-    /// Request real-time priority.
-    #[arg(long)]
-    real_time: bool,
-    /// Declare a run invalid if more than 1 % of its arrivals or decisions are later than this.
+    #[command(flatten)]
+    placement: PlacementArgs,
+    /// Declare a run invalid if more than 1 % of its arrivals, decisions or launches are later than this.
     #[arg(long, value_name = "MS", default_value_t = 1.0)]
     max_lateness_ms: f64,
     /// The folder to write.
@@ -82,9 +81,15 @@ impl Run {
     pub(super) fn answer(&self, say: &Say) -> Result<Answer, Error> {
         let scenario = Scenario::load(&self.scenario)?;
         let seed = self.seed.unwrap_or(scenario.seed);
-        let profile = self.profile.as_deref().map(ProfileFile::read).transpose()?;
-        let prediction = Prediction::of(&scenario, seed, profile.as_ref(), self.overhead)?;
+        let profiles = self.profile.iter().map(|file| ProfileFile::read(file));
+        let profiles = profiles.collect::<Result<Vec<_>, _>>()?;
+        check_profiles(&profiles, &self.profile, self.any_profile)?;
+        let prediction = Prediction::of(&scenario, seed, &profiles, self.overhead)?;
         let choice = self.device.choice()?;
+        let device = choice.open(&scenario, 0)?.describe();
+        for (profile, file) in profiles.iter().zip(&self.profile).filter(|_| !self.any_profile) {
+            profile.is_of(file, &device)?;
+        }
         let folder = Unfinished::begin(&self.out, self.force)?;
         let run = runner::Run {
             scenario: &scenario,
@@ -99,7 +104,7 @@ impl Run {
         let (policy, predicted, ran) = match self.mode {
             ModeArg::Live => {
                 let policy = self.policy(&scenario)?;
-                let predicted = prediction.simulate(&policy, seed)?;
+                let predicted = prediction.simulate(&policy, seed, 0)?;
                 say.line(&format!("running {policy} on {}", choice.target));
                 let ran = runner::run(&run, Mode::Live(&policy))?;
                 (policy.to_string(), predicted, ran)
@@ -155,7 +160,7 @@ impl Run {
             return Err(Error::value("--max-lateness-ms", found, allowed, "change it"));
         }
         Ok(Options {
-            placement: Placement { pin: self.pin, real_time: self.real_time },
+            placement: self.placement.placement(),
             max_lateness: Span::from_ms_f64(self.max_lateness_ms),
             ..Options::default()
         })
@@ -188,10 +193,11 @@ impl Run {
     }
 
     fn record(&self, scenario: &Scenario, policy: &str, seed: u64) -> Result<RunRecord, Error> {
-        let profile = self.profile.as_deref().map(read_text).transpose()?;
+        let profiles = self.profile.iter().map(|f| Ok(read_text(f)?));
+        let profiles = profiles.collect::<Result<Vec<String>, Error>>()?;
         Ok(RunRecord {
             mode: if self.mode == ModeArg::Live { "live" } else { "schedule" }.to_string(),
-            profile_sha256: profile.map(sha256),
+            profile_sha256: (!profiles.is_empty()).then(|| sha256(profiles.concat())),
             clock: self.clock.clocks(),
             date: self.date.clone().unwrap_or_else(host::today),
             command: host::command(),

@@ -8,7 +8,9 @@ use crate::validate::{
     self, Campaign, Context, Effort, Store, has_gpu_run, markdown, to_csv, verdict,
 };
 use clap::Args;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// `orrery-replay validate`.
@@ -33,6 +35,18 @@ pub struct Validate {
     /// The device, instead of the campaign's.
     #[arg(long)]
     device: Option<String>,
+    /// Run the short form that the campaign's `[quick]` describes: it validates nothing.
+    #[arg(long)]
+    quick: bool,
+    /// Before each point, wait until the machine does nothing else.
+    #[arg(long)]
+    when_quiet: bool,
+    /// Use profiles that are not fit to predict with; the report says so.
+    #[arg(long)]
+    any_profile: bool,
+    /// Write into a folder that holds something else.
+    #[arg(long)]
+    force: bool,
     /// Keep the logs and actions of every run.
     #[arg(long)]
     keep_logs: bool,
@@ -43,14 +57,19 @@ pub struct Validate {
 
 impl Validate {
     pub(super) fn answer(&self, say: &Say) -> Result<Answer, Error> {
-        let campaign = Campaign::load(&self.campaign, self.device.as_deref())?;
+        let campaign = Campaign::load(&self.campaign, self.device.as_deref(), self.quick)?;
         let part = self.part()?;
         let limit = self.limit()?;
         // A device that is not there is told before anything is written.
         campaign.probe()?;
-        let name = format!("validation-{}", campaign.file.name);
+        let quick = if self.quick { "-quick" } else { "" };
+        let name = format!("validation-{}{quick}", campaign.file.name);
         let out = self.out.clone().unwrap_or_else(|| PathBuf::from(name));
         let store = Store::new(&out);
+        if !self.force {
+            store.check(&campaign.title())?;
+        }
+        stop_on_signals();
         let date = self.date.clone().unwrap_or_else(host::today);
         let host = Host::here();
         let mut told = |line: &str| say.line(line);
@@ -58,6 +77,10 @@ impl Validate {
             part,
             limit,
             keep_logs: self.keep_logs,
+            // A quick run shows that everything works, also on a busy machine.
+            any_profile: self.any_profile || self.quick,
+            when_quiet: self.when_quiet,
+            stop: &|| STOP.load(Ordering::SeqCst),
             date: date.clone(),
             command: host::command(),
             say: &mut told,
@@ -75,9 +98,10 @@ impl Validate {
         let v = verdict(&campaign, &standing);
         if v.finished < v.planned {
             let left = v.planned - v.finished;
-            say.line(&format!("{left} points are left: run the same command again"));
+            let why = if standing.stopped { "stopped: " } else { "" };
+            say.line(&format!("{why}{left} points are left: run the same command again"));
         }
-        Ok(Answer { text, passed: v.within_targets || v.finished == 0 })
+        Ok(Answer { text, passed: v.within_targets || v.finished == 0 || self.quick })
     }
 
     fn part(&self) -> Result<(usize, usize), Error> {
@@ -96,6 +120,20 @@ impl Validate {
         }
         Err(Error::value("--max-minutes", minutes, "a number of minutes from 0", "change it"))
     }
+}
+
+/// Set by Ctrl-C and by SIGTERM: what runs is ended, and the report written.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+fn stop_on_signals() {
+    let handler = || {
+        if STOP.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        let _ = writeln!(std::io::stderr(), "stopping after this run; again stops at once");
+    };
+    // Only the first of a process can install it, and one is enough.
+    let _ = ctrlc::set_handler(handler);
 }
 
 /// Whether a GPU campaign's results stand beside a folder.

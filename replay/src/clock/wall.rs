@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 /// A sleeping thread is woken late by about this much; what is left is spent spinning.
 pub const DEFAULT_SPIN: Span = Span::from_us(100);
 
-/// The same where every thread that has something to do has a core.
+/// The same where every thread has a core of its own on a machine that does nothing else. Elsewhere a
+/// thread that spins uses up its share, and is switched out when it has work.
 const LONG_SPIN: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Default)]
@@ -31,6 +32,8 @@ pub struct WallClock {
     begun_ns: AtomicU64,
     scale: u32,
     spin: Duration,
+    /// No thread shares its core with anybody.
+    alone: bool,
     cores: usize,
     /// Threads that have something to do: the controller, and workers that were ever notified.
     working: AtomicUsize,
@@ -38,13 +41,15 @@ pub struct WallClock {
 }
 
 impl WallClock {
-    /// A clock whose time zero is now, until the run begins.
-    pub fn start(scale: u32, spin: Span) -> WallClock {
+    /// A clock whose time zero is now, until the run begins. `alone` says that threads are pinned to cores
+    /// on which nothing else runs: they may spin for longer.
+    pub fn start(scale: u32, spin: Span, alone: bool) -> WallClock {
         WallClock {
             created: Instant::now(),
             begun_ns: AtomicU64::new(0),
             scale: scale.max(1),
             spin: Duration::from_nanos(spin.ns()),
+            alone,
             cores: crate::threads::cores().len(),
             working: AtomicUsize::new(1),
             seats: RwLock::new(vec![Arc::default()]),
@@ -57,7 +62,7 @@ impl WallClock {
     }
 
     fn spin(&self) -> Duration {
-        let has_cores = self.working.load(Ordering::Relaxed) <= self.cores;
+        let has_cores = self.alone && self.working.load(Ordering::Relaxed) <= self.cores;
         if has_cores { self.spin.max(LONG_SPIN) } else { self.spin }
     }
 
@@ -138,7 +143,7 @@ mod tests {
 
     #[test]
     fn waiting_never_ends_early_unless_notified() {
-        let clock = WallClock::start(1, DEFAULT_SPIN);
+        let clock = WallClock::start(1, DEFAULT_SPIN, false);
         clock.enter(CONTROLLER);
         for us in [0, 50, 300, 2_000] {
             let until = clock.now() + Span::from_us(us);
@@ -151,7 +156,7 @@ mod tests {
 
     #[test]
     fn time_zero_is_the_start_of_the_run() {
-        let clock = WallClock::start(1, DEFAULT_SPIN);
+        let clock = WallClock::start(1, DEFAULT_SPIN, false);
         let before = clock.now();
         clock.wait(CONTROLLER, before + Span::from_ms(5));
         clock.begin();
@@ -160,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_notice_wakes_a_thread_that_waits_for_ever() {
-        let clock = Arc::new(WallClock::start(3, DEFAULT_SPIN));
+        let clock = Arc::new(WallClock::start(3, DEFAULT_SPIN, true));
         let other = Arc::clone(&clock);
         let waiter = std::thread::spawn(move || {
             other.enter(CONTROLLER);

@@ -40,6 +40,9 @@ pub struct ActionRow {
     pub start_ns: u64,
     pub end_ns: u64,
     pub device_ns: u64,
+    /// Of the time between start and end, what the host took away. Older files do not say.
+    #[serde(default)]
+    pub away_ns: u64,
     pub predicted_ns: u64,
     pub stopped: bool,
 }
@@ -61,6 +64,7 @@ impl ActionRow {
             start_ns: a.start.ns(),
             end_ns: a.end.ns(),
             device_ns: a.device_time.ns(),
+            away_ns: a.away.ns(),
             predicted_ns: a.predicted.ns(),
             stopped: a.stopped,
         }

@@ -37,16 +37,16 @@ mod forward;
 mod lane;
 mod loader;
 mod pages;
-pub mod plan;
 mod probe;
-pub mod reference;
 mod wait;
 
 pub use bench::{Calibration, CopySample, LaunchSample};
-pub use config::{CudaConfig, Curve, EncoderConfig, ModelConfig, Workload};
+pub use config::{CudaConfig, Curve, ModelConfig, Workload};
 pub use pages::PAGE_BYTES;
 pub use probe::{FUNCTIONS, OPTIONAL, Report, Seen, look};
 
+use super::encoder::plan::Shape;
+use super::encoder::reference;
 use super::{Description, Device, DeviceError, Worker};
 use bench::Bench;
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
@@ -57,7 +57,7 @@ use lane::Lane;
 use loader::Loader;
 use orrery_sim::request::ModelId;
 use orrery_sim::time::Span;
-use plan::Shape;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

@@ -63,8 +63,9 @@ impl Worker for Waiter {
             let now = place.clock.now();
             let stopped = stop.is_set();
             if stopped || now >= until {
-                let device = (now - start).minus(job.fetch);
-                return Ok(Ran { start, end: now, device, stopped });
+                // Its time ends when it is due; what is later, the host took away.
+                let device = now.min(until).since(start).minus(job.fetch);
+                return Ok(Ran { start, end: now, device, away: now.since(until), stopped });
             }
             place.clock.wait(place.me, until);
         }

@@ -4,6 +4,7 @@ use crate::clock::{CONTROLLER, Clock, Participant};
 use crate::device::{DeviceError, Job, Place, Ran, Stop, Worker};
 use crate::threads::{self, Placement};
 use orrery_sim::request::{ActionId, DeviceId};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::Scope;
@@ -37,9 +38,12 @@ pub struct Crew<'scope, 'env> {
     seats: Vec<Vec<Seat>>,
     reports: Receiver<Report>,
     reporter: Sender<Report>,
-    ready: Receiver<Result<(), DeviceError>>,
-    says_ready: Sender<Result<(), DeviceError>>,
+    ready: Receiver<Ready>,
+    says_ready: Sender<Ready>,
 }
+
+/// What a worker says once it is ready: what the system did not grant it, or why it is not.
+type Ready = Result<Vec<String>, DeviceError>;
 
 impl<'scope, 'env> Crew<'scope, 'env> {
     pub fn new(
@@ -70,20 +74,19 @@ impl<'scope, 'env> Crew<'scope, 'env> {
                 says_ready: self.says_ready.clone(),
             };
             let placement = self.placement;
-            self.scope.spawn(move || {
-                threads::settle(placement, who.0);
-                post.work(worker);
-            });
+            self.scope.spawn(move || post.work(worker, threads::settle(placement, who.0)));
             self.seats[device.index()].push(Seat { who, orders });
         }
     }
 
-    /// Waits until every worker is ready for its first job.
-    pub fn wait_until_ready(&self) -> Result<(), DeviceError> {
+    /// Waits until every worker is ready for its first job, and tells what they were not granted.
+    pub fn wait_until_ready(&self) -> Result<Vec<String>, DeviceError> {
         let workers = self.seats.iter().map(Vec::len).sum::<usize>();
         // The channel stays open: the crew has a sender of its own.
         let ready: Vec<_> = self.ready.iter().take(workers).collect();
-        ready.into_iter().collect()
+        let mut notes = ready.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
+        notes.sort_unstable();
+        Ok(notes)
     }
 
     /// Sends a job; the returned flag stops it.
@@ -125,15 +128,15 @@ struct Post<'env> {
     executor: u8,
     inbox: Receiver<Order>,
     outbox: Sender<Report>,
-    says_ready: Sender<Result<(), DeviceError>>,
+    says_ready: Sender<Ready>,
 }
 
 impl Post<'_> {
-    fn work(self, mut worker: Box<dyn Worker>) {
+    fn work(self, mut worker: Box<dyn Worker>, notes: Vec<String>) {
         let Place { clock, me } = self.place;
-        let started = worker.start();
+        let started = self.guarded("getting ready", || worker.start());
         // A controller that is gone does not care.
-        let _ = self.says_ready.send(started.clone());
+        let _ = self.says_ready.send(started.clone().map(|()| notes));
         clock.enter(me);
         if let Err(e) = &started {
             self.report(ActionId(u64::MAX), Err(e.clone()));
@@ -141,7 +144,8 @@ impl Post<'_> {
         while started.is_ok() {
             match self.inbox.try_recv() {
                 Ok(Order { job, stop }) => {
-                    let result = worker.run(&job, &self.place, &stop);
+                    let doing = format!("running action {}", job.action.0);
+                    let result = self.guarded(&doing, || worker.run(&job, &self.place, &stop));
                     let failed = result.is_err();
                     self.report(job.action, result);
                     if failed {
@@ -153,6 +157,25 @@ impl Post<'_> {
             }
         }
         clock.leave(me);
+    }
+
+    /// A worker that panics has failed like any other: the controller waits for its report.
+    fn guarded<T>(
+        &self,
+        doing: &str,
+        work: impl FnOnce() -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
+        // It is not asked again.
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(DeviceError {
+                device: format!("{}, executor {}", self.device, self.executor),
+                doing: doing.to_string(),
+                said: format!("its worker panicked: {}", text.unwrap_or_default()),
+                remedy: "this is a fault of the device's code: report it".to_string(),
+            })
+        })
     }
 
     fn report(&self, action: ActionId, result: Result<Ran, DeviceError>) {

@@ -42,6 +42,8 @@ pub struct Measured {
     pub end: Time,
     /// Time on the device, by its own clock.
     pub device_time: Span,
+    /// What the host took away from the device's thread meanwhile.
+    pub away: Span,
     /// What the prediction's model says of this very batch, without noise.
     pub predicted: Span,
     /// It was stopped before its end.
@@ -155,7 +157,7 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
     }
 
     /// Waits until every worker is ready for its first job.
-    pub fn wait_until_ready(&self) -> Result<(), DeviceError> {
+    pub fn wait_until_ready(&self) -> Result<Vec<String>, DeviceError> {
         self.crew.wait_until_ready()
     }
 
@@ -247,6 +249,7 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
             start: ran.start,
             end: ran.end,
             device_time: ran.device,
+            away: ran.away,
             predicted,
             stopped: ran.stopped,
         });

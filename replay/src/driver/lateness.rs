@@ -52,7 +52,11 @@ pub struct Lateness {
 
 impl Lateness {
     pub(super) fn judged(mut self, max: Span) -> Lateness {
-        let kinds = [("arrivals", &self.arrivals), ("decisions", &self.decisions)];
+        let kinds = [
+            ("arrivals", &self.arrivals),
+            ("decisions", &self.decisions),
+            ("launches", &self.launches),
+        ];
         let late = kinds.into_iter().find(|(_, q)| q.p99_ns > max.ns());
         self.verdict = match late {
             None => Verdict::Valid,

@@ -3,16 +3,27 @@
 use super::Clocks;
 use super::fit::{Fit, Point};
 use super::measure::{Timed, quantile};
+use super::stalls::HostStalls;
 use crate::device::{Description, Primitive};
 use crate::error::{Error, read_toml};
 use crate::host::Host;
 use orrery_scenario::kind;
 use orrery_scenario::scenario::PROFILE_VERSION;
+use orrery_scenario::scenario::disturbance::BatchNoise;
 use orrery_scenario::scenario::file::LatencyLaw;
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+
+/// The largest error of a law at a point that it did not see, percent.
+pub const HELD_OUT_MAX_PERCENT: f64 = 5.0;
+/// The p99 of a point over its median, at the middle point of a model.
+const TAIL_MAX: f64 = 1.5;
+/// Launch and result, as a share of the shortest batch.
+const OVERHEAD_MAX: f64 = 0.5;
+/// The change of the medians since they were measured, percent.
+pub const DRIFT_MAX_PERCENT: f64 = 1.0;
 
 /// A profile.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
@@ -21,6 +32,9 @@ pub struct ProfileFile {
     pub orrery_profile: u32,
     /// The scenario whose models were measured.
     pub scenario: String,
+    /// The scenario's kind of device that was measured; empty in older files.
+    #[serde(default)]
+    pub kind: String,
     /// When.
     pub date: String,
     /// How.
@@ -33,8 +47,17 @@ pub struct ProfileFile {
     pub device: Description,
     /// On which machine.
     pub host: Host,
+    /// Why nothing should be predicted with it; empty when all is well.
+    #[serde(default)]
+    pub verdict: Vec<String>,
     /// What an action costs besides.
     pub overhead: Overhead,
+    /// How the host takes cores away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalls: Option<HostStalls>,
+    /// How far the device had drifted at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
     /// What else was measured.
     #[serde(default)]
     pub primitive: Vec<PrimitiveRow>,
@@ -65,6 +88,43 @@ pub struct Delay {
     pub median_us: f64,
     pub p99_us: f64,
     pub batches: u64,
+}
+
+/// Changes of the points' medians since they were measured.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
+pub struct Drift {
+    /// The median change, with its sign: above zero, the device has become slower.
+    pub median_percent: f64,
+    /// The largest change of a point, without sign.
+    pub max_percent: f64,
+}
+
+impl Drift {
+    /// Of changes in percent; none without any.
+    pub fn of(mut changes: Vec<f64>) -> Option<Drift> {
+        changes.sort_by(f64::total_cmp);
+        let median_percent = super::fit::middle(&changes)?;
+        let max_percent = changes.iter().map(|c| c.abs()).fold(0.0, f64::max);
+        Some(Drift { median_percent, max_percent })
+    }
+}
+
+/// Loads of a model.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
+#[allow(missing_docs)]
+pub struct Load {
+    pub median_ms: f64,
+    pub max_ms: f64,
+    pub loads: u64,
+}
+
+impl Load {
+    /// Of sorted times; none without any.
+    pub fn of(sorted: &[Span]) -> Option<Load> {
+        let max_ms = sorted.last()?.as_ms_f64();
+        let median_ms = quantile(sorted, 0.5).as_ms_f64();
+        Some(Load { median_ms, max_ms, loads: sorted.len() as u64 })
+    }
 }
 
 /// A number of the device or the host.
@@ -103,6 +163,12 @@ pub struct ModelRow {
     pub fitted: Option<Errors>,
     /// Its error at the points it did not see.
     pub held_out: Option<Errors>,
+    /// What makes one batch unlike another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<BatchNoise>,
+    /// How long its loads take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
     /// The points.
     pub point: Vec<PointRow>,
 }
@@ -141,6 +207,14 @@ pub struct PointRow {
 }
 
 impl ModelRow {
+    /// By how much the medians of its points have changed, in percent.
+    pub(super) fn changes(&self, now: &[Timed]) -> Vec<f64> {
+        let change = |(then, now): (&PointRow, &Timed)| {
+            100.0 * (now.point().median_ns / 1e3 / then.median_us - 1.0)
+        };
+        self.point.iter().zip(now).map(change).collect()
+    }
+
     pub(super) fn of(name: String, timed: &[Timed], points: &[Point], fit: &Fit) -> ModelRow {
         let row = |((t, p), error): ((&Timed, &Point), &f64)| {
             let us = |spans: &[Span], q| quantile(spans, q).ns() as f64 / 1e3;
@@ -166,6 +240,8 @@ impl ModelRow {
             law: fit.law.clone(),
             fitted: errors(false),
             held_out: errors(true),
+            noise: None,
+            load: None,
             point: timed.iter().zip(points).zip(&fit.errors_percent).map(row).collect(),
         }
     }
@@ -184,6 +260,64 @@ impl ProfileFile {
         let (found, allowed) = (profile.orrery_profile, PROFILE_VERSION.to_string());
         let remedy = "measure again with this version";
         Err(Error::in_file(file, "orrery_profile", found, allowed, remedy))
+    }
+
+    /// Why nothing should be predicted with it. The bounds are those of docs/replay.md.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        for m in &self.model {
+            let judged = m.held_out.or(m.fitted);
+            if let Some(e) = judged.filter(|e| !(e.max_percent <= HELD_OUT_MAX_PERCENT)) {
+                faults.push(format!(
+                    "the law of `{}` is up to {:.1} % off at points that it did not see (at most \
+                     {HELD_OUT_MAX_PERCENT} %)",
+                    m.name, e.max_percent
+                ));
+            }
+            let mut tails: Vec<f64> = m.point.iter().map(|p| p.p99_us / p.median_us).collect();
+            tails.sort_by(f64::total_cmp);
+            let tail = super::fit::middle(&tails).unwrap_or(1.0);
+            if tail > TAIL_MAX {
+                faults.push(format!(
+                    "the p99 of `{}` is {tail:.2} times its median at the middle point (at most \
+                     {TAIL_MAX})",
+                    m.name
+                ));
+            }
+        }
+        let shortest = self.model.iter().flat_map(|m| &m.point).map(|p| p.median_us);
+        let shortest = shortest.fold(f64::INFINITY, f64::min);
+        let overhead = self.overhead.launch.median_us + self.overhead.result.median_us;
+        if overhead > OVERHEAD_MAX * shortest {
+            faults.push(format!(
+                "launch and result take {overhead:.0} us beside batches of {shortest:.0} us and more \
+                 (at most {OVERHEAD_MAX} of the shortest)"
+            ));
+        }
+        if let Some(d) = self.drift.filter(|d| d.median_percent.abs() > DRIFT_MAX_PERCENT) {
+            faults.push(format!(
+                "the device changed by {:+.2} % while it was measured (at most {DRIFT_MAX_PERCENT} %)",
+                d.median_percent
+            ));
+        }
+        faults
+    }
+
+    /// Refuses a device that the profile was not measured on.
+    ///
+    /// # Errors
+    /// When the device is of another kind, or calls itself something else.
+    pub fn is_of(&self, file: &Path, device: &Description) -> Result<(), Error> {
+        let kind = |name: &str| name.split(':').next().unwrap_or_default().to_string();
+        let waits = kind(&device.device) == "emulated";
+        let same = kind(&self.device.device) == kind(&device.device);
+        if same && (waits || self.device.name == device.name) {
+            return Ok(());
+        }
+        let found = format!("{}, {}", self.device.device, self.device.name);
+        let allowed = format!("a profile of {}, {}", device.device, device.name);
+        let remedy = "profile this device, or use the file all the same with `--any-profile`";
+        Err(Error::in_file(file, "device", found, allowed, remedy))
     }
 
     /// The file's text.
@@ -208,6 +342,23 @@ impl ProfileFile {
         let delay = |d: &Delay| format!("median {:.1} us, p99 {:.1} us", d.median_us, d.p99_us);
         text += &format!("launch    {}\n", delay(&self.overhead.launch));
         text += &format!("result    {}\n", delay(&self.overhead.result));
+        if let Some(s) = &self.stalls {
+            text += &format!(
+                "stalls    {} on {} cores in {:.1} s, the longest {:.1} ms; a core was away for {:.3} % \
+                 of the time\n",
+                s.stalls,
+                s.cores,
+                s.watched_s,
+                s.longest_ms,
+                100.0 * s.share_away
+            );
+        }
+        if let Some(d) = &self.drift {
+            text += &format!(
+                "drift     {:+.2} % at the end, {:.2} % at most at a point\n",
+                d.median_percent, d.max_percent
+            );
+        }
         for p in &self.primitive {
             let PrimitiveRow { name, unit, median, p99, samples } = p;
             text +=
@@ -215,6 +366,14 @@ impl ProfileFile {
         }
         for model in &self.model {
             text += &model.report();
+        }
+        text += "\n";
+        match self.verdict.is_empty() {
+            true => text += "verdict: fit to predict with\n",
+            false => {
+                text += "verdict: NOT FIT to predict with\n";
+                self.verdict.iter().for_each(|why| text += &format!("  {why}\n"));
+            }
         }
         text
     }
@@ -245,6 +404,19 @@ impl ModelRow {
                     "  error at {what}: median {median_percent:.2} %, at most {max_percent:.2} %\n"
                 );
             }
+        }
+        if let Some(n) = &self.noise {
+            text += &format!(
+                "  noise: sigma {:.2} %, {:.3} % of the batches above 1.5 times their median\n",
+                100.0 * n.sigma,
+                100.0 * n.outlier_share
+            );
+        }
+        if let Some(l) = &self.load {
+            text += &format!(
+                "  load: median {:.3} ms, at most {:.3} ms ({} loads)\n",
+                l.median_ms, l.max_ms, l.loads
+            );
         }
         text += "  batch  longest_us   median_us      p99_us     law_us   error_%  runs\n";
         for p in &self.point {

@@ -44,8 +44,12 @@ pub enum Form {
     Eq3,
     /// `(1 - c1 + c1 k) l`.
     Proportional,
+    /// `c0 + k (c1 l + c2 l^2)`.
+    Poly,
     /// Medians by size, with straight lines between them.
     Table,
+    /// Medians by size and by length: straight lines between sizes, and each length padded to the next.
+    Grid,
 }
 
 /// A law with its errors, in percent of the measured median.
@@ -94,6 +98,8 @@ pub fn fit(points: &[Point], form: Form) -> Option<Fit> {
         }
         Form::Proportional => LatencyLaw::Proportional { c1: slope(&used)? },
         Form::Table => LatencyLaw::Table(table(&used)?),
+        Form::Poly => poly(&used)?,
+        Form::Grid => grid(&used)?,
     };
     Some(judged(law, points))
 }
@@ -109,7 +115,7 @@ fn best(points: &[Point]) -> Option<Fit> {
     let lengths = points.iter().any(|p| p.longest != points[0].longest);
     // A law that looks at its requests is only told from others by requests that differ.
     let forms: &[Form] = match lengths {
-        true => &[Form::Affine, Form::Eq3, Form::Proportional, Form::Table],
+        true => &[Form::Affine, Form::Eq3, Form::Proportional, Form::Poly, Form::Table, Form::Grid],
         false => &[Form::Affine, Form::Table],
     };
     let held_out = points.iter().any(|p| p.held_out);
@@ -155,6 +161,116 @@ fn least_squares(data: &[(f64, f64)], weights: &[f64]) -> (f64, f64) {
         return (0.0, sum(&|x, y| x * y) / sum(&|x, _| x * x));
     }
     if b < 0.0 { (mean_y, 0.0) } else { (a, b) }
+}
+
+/// `c0 + k (c1 l + c2 l^2)` with numbers from 0, by the same reweighting: of all choices of terms with
+/// no number below zero, the one with the least sum of absolute relative residuals.
+fn poly(points: &[Point]) -> Option<LatencyLaw> {
+    let ms = |p: &Point| p.longest.ns() as f64 / 1e6;
+    let terms = |p: &Point| {
+        let (k, l) = (f64::from(p.units), ms(p));
+        [1.0, k * l, k * l * l]
+    };
+    let first = points.first()?.longest;
+    if points.iter().all(|p| p.longest == first) || points.iter().any(|p| p.median_ns <= 0.0) {
+        return None;
+    }
+    let fits = [[0, 1, 2].as_slice(), &[0, 1], &[0, 2], &[1, 2], &[1], &[2]]
+        .into_iter()
+        .filter_map(|chosen| reweighted(points, chosen, terms));
+    let cost = |c: &[f64; 3]| -> f64 {
+        let off = |p: &Point| {
+            let says: f64 = terms(p).iter().zip(c).map(|(x, c)| x * c).sum();
+            (says / (p.median_ns / 1e6) - 1.0).abs()
+        };
+        points.iter().map(off).sum()
+    };
+    let best = fits.min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+    let [c0_ms, c1, c2_per_ms] = best;
+    Some(LatencyLaw::Poly { c0_ms, c1, c2_per_ms })
+}
+
+/// The coefficients of the chosen terms, the others being zero; none when one would be below zero.
+fn reweighted(
+    points: &[Point],
+    chosen: &[usize],
+    terms: impl Fn(&Point) -> [f64; 3],
+) -> Option<[f64; 3]> {
+    let y = |p: &Point| p.median_ns / 1e6;
+    let mut weights: Vec<f64> = points.iter().map(|p| 1.0 / (y(p) * y(p))).collect();
+    let mut found = [0.0; 3];
+    for _ in 0..60 {
+        let n = chosen.len();
+        // The normal equations, with the right side as the last column.
+        let mut rows = vec![vec![0.0; n + 1]; n];
+        for (p, w) in points.iter().zip(&weights) {
+            let x = terms(p);
+            for (i, row) in rows.iter_mut().enumerate() {
+                for (j, cell) in row.iter_mut().enumerate() {
+                    let right = chosen.get(j).map_or(y(p), |term| x[*term]);
+                    *cell += w * x[chosen[i]] * right;
+                }
+            }
+        }
+        let solved = solve(rows)?;
+        found = [0.0; 3];
+        chosen.iter().zip(solved).for_each(|(term, value)| found[*term] = value);
+        for (w, p) in weights.iter_mut().zip(points) {
+            let says: f64 = terms(p).iter().zip(&found).map(|(x, c)| x * c).sum();
+            let relative = (says / y(p) - 1.0).abs();
+            *w = 1.0 / (y(p) * y(p) * relative.max(1e-4));
+        }
+    }
+    found.iter().all(|c| *c >= 0.0 && c.is_finite()).then_some(found)
+}
+
+/// Gauss's elimination with the largest pivot; none of a singular system.
+fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    let n = rows.len();
+    for i in 0..n {
+        let pivot = (i..n).max_by(|a, b| rows[*a][i].abs().total_cmp(&rows[*b][i].abs()))?;
+        rows.swap(i, pivot);
+        if rows[i][i].abs() < 1e-300 {
+            return None;
+        }
+        let row = rows[i].clone();
+        for (j, other) in rows.iter_mut().enumerate().filter(|(j, _)| *j != i) {
+            let _ = j;
+            let factor = other[i] / row[i];
+            other.iter_mut().zip(&row).for_each(|(x, y)| *x -= factor * y);
+        }
+    }
+    Some((0..n).map(|i| rows[i][n] / rows[i][i]).collect())
+}
+
+/// Medians by size and length: every size up to the largest, straight lines between those measured.
+fn grid(points: &[Point]) -> Option<LatencyLaw> {
+    let mut lengths: Vec<Span> = points.iter().map(|p| p.longest).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    let columns = lengths.iter().map(|length| {
+        let of: Vec<Point> = points.iter().filter(|p| p.longest == *length).copied().collect();
+        table(&of)
+    });
+    let columns: Vec<Vec<(u32, f64)>> = columns.collect::<Option<_>>()?;
+    let sizes: Vec<u32> = columns.first()?.iter().map(|row| row.0).collect();
+    let whole = |column: &Vec<(u32, f64)>| column.iter().map(|row| row.0).eq(sizes.iter().copied());
+    if lengths.len() < 2 || !columns.iter().all(whole) {
+        return None;
+    }
+    let row = |(i, size): (usize, &u32)| {
+        // A longer batch takes no less: what says otherwise is noise.
+        let mut most = 0.0;
+        let latency = |column: &Vec<(u32, f64)>| {
+            most = column[i].1.max(most);
+            most
+        };
+        (*size, columns.iter().map(latency).collect())
+    };
+    Some(LatencyLaw::Grid {
+        lengths_ms: lengths.iter().map(|l| l.ns() as f64 / 1e6).collect(),
+        rows: sizes.iter().enumerate().map(row).collect(),
+    })
 }
 
 /// The c1 of `(1 - c1 + c1 k) l`: the median of what each point says.

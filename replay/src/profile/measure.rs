@@ -4,6 +4,7 @@ use super::fit::Point;
 use super::{Clocks, ROUNDS_MIN, Settings};
 use crate::clock::{CONTROLLER, Clock};
 use crate::device::{Device, DeviceError, Job, Place, Primitive, Stop, Work, Worker};
+use crate::threads::{Placement, Unpinned};
 use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
@@ -56,6 +57,29 @@ pub fn quantile(sorted: &[Span], q: f64) -> Span {
 /// noise.
 const FIRST_ID: u64 = 1 << 40;
 
+/// Loads of a model that are to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loads {
+    /// It is always there.
+    None,
+    /// A load takes this long, as the scenario says.
+    Take(Span),
+}
+
+/// How often each model is loaded.
+const LOADS: u64 = 7;
+
+/// What was measured of every model.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// Its points.
+    pub timed: Vec<Vec<Timed>>,
+    /// More batches of its smallest points, after the rounds: a list for each.
+    pub more: Vec<Vec<Vec<Span>>>,
+    /// Its loads, sorted.
+    pub loads: Vec<Vec<Span>>,
+}
+
 /// Measures the points of every model. In every round each point is measured once, in an order of
 /// the round's own.
 ///
@@ -65,31 +89,47 @@ pub fn measure(
     device: &mut dyn Device,
     clock: &dyn Clock,
     plans: &[Vec<Planned>],
+    loads: &[Loads],
     settings: &Settings,
-) -> Result<Vec<Vec<Timed>>, DeviceError> {
+) -> Result<Measured, DeviceError> {
+    // A device may pin this thread.
+    let _unpinned = Unpinned::later();
     let mut workers = device.workers(1)?;
-    let mut worker = workers.swap_remove(0);
     clock.enter(CONTROLLER);
-    let measured = rounds(worker.as_mut(), clock, plans, settings);
+    let place = Place { clock, me: CONTROLLER };
+    let mut run = || {
+        let worker = workers[0].as_mut();
+        worker.start()?;
+        clock.begin();
+        let mut id = FIRST_ID;
+        let timed = rounds(worker, &place, plans, settings, &mut id)?;
+        let more = more(worker, &place, &timed, settings, &mut id)?;
+        let loader = workers[1].as_mut();
+        let wanted = loads.iter().any(|l| *l != Loads::None);
+        if wanted {
+            loader.start()?;
+        }
+        let loads = loads.iter().enumerate().map(|(m, l)| times(loader, &place, m, *l, &mut id));
+        Ok(Measured { timed, more, loads: loads.collect::<Result<_, DeviceError>>()? })
+    };
+    let measured = run();
     clock.leave(CONTROLLER);
     measured
 }
 
 fn rounds(
     worker: &mut dyn Worker,
-    clock: &dyn Clock,
+    place: &Place<'_>,
     plans: &[Vec<Planned>],
     settings: &Settings,
+    id: &mut u64,
 ) -> Result<Vec<Vec<Timed>>, DeviceError> {
-    worker.start()?;
-    clock.begin();
-    let place = Place { clock, me: CONTROLLER };
+    let clock = place.clock;
     let empty = |p: &Planned| Timed { planned: *p, device: Vec::new(), around: Vec::new() };
     let mut timed: Vec<Vec<Timed>> =
         plans.iter().map(|plan| plan.iter().map(empty).collect()).collect();
     let mut order: Vec<(usize, usize)> =
         plans.iter().enumerate().flat_map(|(m, p)| (0..p.len()).map(move |i| (m, i))).collect();
-    let mut id = FIRST_ID;
     let limit = Span::from_secs_f64(settings.max_s);
     let mut began = clock.now();
     for round in 0..settings.warm_up + settings.rounds {
@@ -103,9 +143,9 @@ fn rounds(
         shuffle(&mut order, settings.seed, round);
         for &(m, i) in &order {
             let at = &mut timed[m][i];
-            let job = job(id, m, &at.planned, clock.now());
-            id += 1;
-            let ran = worker.run(&job, &place, &Stop::default())?;
+            let job = job(*id, m, &at.planned, clock.now());
+            *id += 1;
+            let ran = worker.run(&job, place, &Stop::default())?;
             if round >= settings.warm_up {
                 at.device.push(ran.device);
                 at.around.push(ran.end.since(ran.start));
@@ -117,6 +157,71 @@ fn rounds(
         at.around.sort_unstable();
     }
     Ok(timed)
+}
+
+/// Batches of each model's smallest size, until there are enough for its noise or the time is over.
+fn more(
+    worker: &mut dyn Worker,
+    place: &Place<'_>,
+    timed: &[Vec<Timed>],
+    settings: &Settings,
+    id: &mut u64,
+) -> Result<Vec<Vec<Vec<Span>>>, DeviceError> {
+    let limit = Span::from_secs_f64(settings.noise_s / timed.len().max(1) as f64);
+    let mut all = Vec::new();
+    for (m, points) in timed.iter().enumerate() {
+        let began = place.clock.now();
+        let done: usize = points.iter().map(|p| p.device.len()).sum();
+        let missing = (settings.noise_batches as usize).saturating_sub(done);
+        let smallest = points.iter().map(|p| p.planned.units).min().unwrap_or(1);
+        let chosen: Vec<Planned> =
+            points.iter().map(|p| p.planned).filter(|p| p.units == smallest).collect();
+        let mut more = vec![Vec::new(); chosen.len()];
+        for i in 0..missing {
+            if place.clock.now().since(began) > limit {
+                break;
+            }
+            let at = i % chosen.len();
+            let job = job(*id, m, &chosen[at], place.clock.now());
+            *id += 1;
+            more[at].push(worker.run(&job, place, &Stop::default())?.device);
+        }
+        all.push(more);
+    }
+    Ok(all)
+}
+
+/// The times of a model's loads, sorted; the first does not count.
+fn times(
+    loader: &mut dyn Worker,
+    place: &Place<'_>,
+    model: usize,
+    loads: Loads,
+    id: &mut u64,
+) -> Result<Vec<Span>, DeviceError> {
+    let Loads::Take(time) = loads else { return Ok(Vec::new()) };
+    let mut all = Vec::new();
+    for _ in 0..=LOADS {
+        let (model, action) = (ModelId(model as u32), ActionId(*id));
+        *id += 1;
+        let ran = loader.run(
+            &Job {
+                action,
+                device: DeviceId(0),
+                kind: 0,
+                executor: 1,
+                began: place.clock.now(),
+                fetch: Span::ZERO,
+                work: Work::Load { model, time },
+            },
+            place,
+            &Stop::default(),
+        )?;
+        all.push(ran.device);
+    }
+    all.remove(0);
+    all.sort_unstable();
+    Ok(all)
 }
 
 fn job(id: u64, model: usize, planned: &Planned, began: Time) -> Job {
@@ -146,7 +251,7 @@ pub(super) fn timer_resolution(clocks: Clocks) -> Option<Primitive> {
     if clocks == Clocks::Virtual {
         return None;
     }
-    let clock = clocks.start();
+    let clock = clocks.start(Placement::default());
     clock.begin();
     let mut steps = Vec::with_capacity(2_000);
     let mut last = clock.now();
@@ -192,7 +297,9 @@ mod tests {
         let planned = |units| Planned { units, longest: Span::from_ms(3), held_out: false };
         let plan = vec![planned(1), planned(4)];
         let settings = Settings { rounds: 20, ..Settings::default() };
-        let timed = measure(&mut device, &VirtualClock::new(), &[plan], &settings).unwrap();
+        let settings = Settings { noise_batches: 0, ..settings };
+        let clock = VirtualClock::new();
+        let timed = measure(&mut device, &clock, &[plan], &[Loads::None], &settings).unwrap().timed;
         let spans = |n, ms| vec![Span::from_ms(ms); n];
         assert_eq!((&timed[0][0].device, &timed[0][1].device), (&spans(20, 1), &spans(20, 4)));
         let seen = watched.0.lock().unwrap();
@@ -207,7 +314,9 @@ mod tests {
         let mut device = Emulated::new(watched, false);
         let plan = vec![Planned { units: 100, longest: Span::ZERO, held_out: false }];
         let settings = Settings { rounds: 1_000, max_s: 1.0, ..Settings::default() };
-        let timed = measure(&mut device, &VirtualClock::new(), &[plan], &settings).unwrap();
+        let settings = Settings { noise_batches: 0, ..settings };
+        let clock = VirtualClock::new();
+        let timed = measure(&mut device, &clock, &[plan], &[Loads::None], &settings).unwrap().timed;
         assert_eq!(timed[0][0].device.len(), 10);
     }
 

@@ -7,6 +7,7 @@ use super::{Clocks, Delay, Overhead};
 use crate::device::{Device, DeviceError};
 use crate::driver::{Options, replay};
 use crate::error::Error;
+use crate::threads::{Placement, Unpinned};
 use orrery_scenario::{PolicySpec, Setup};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::driver::World;
@@ -31,7 +32,10 @@ pub fn measure_overhead(
     setup: &Setup,
     typical: (Span, Span),
     clocks: Clocks,
+    placement: Placement,
 ) -> Result<Overhead, Error> {
+    // The controller may be pinned.
+    let _unpinned = Unpinned::later();
     let gap = typical.1.scale(1.5) + Span::from_us(50);
     let count = BATCHES.min(TIME.ns() / gap.ns()).max(20);
     let far = Span::from_secs(3_600);
@@ -62,7 +66,8 @@ pub fn measure_overhead(
             remedy: "this is a fault of the harness".to_string(),
         })
     };
-    let (clock, options) = (clocks.start(), Options::default());
+    let options = Options { placement, ..Options::default() };
+    let clock = clocks.start(placement);
     let replayed = replay(
         &world,
         vec![source],

@@ -3,6 +3,7 @@
 use crate::error::{Error, read_toml};
 use crate::prediction::OverheadAs;
 use crate::profile::{Clocks, Settings};
+use crate::runner::check_clock;
 use crate::target::{Choice, DeviceConfig, Target};
 use crate::threads::Placement;
 use orrery_scenario::{PolicySpec, Scenario, kind};
@@ -23,12 +24,15 @@ pub struct CampaignFile {
     /// The scenario, by its path from this file. One model or several; open-loop arrivals with a
     /// rate.
     pub scenario: String,
-    /// `emulated` or `cuda:N`.
+    /// `emulated`, `cpu:N` or `cuda:N`.
     pub device: String,
     /// Length of a run.
     pub seconds: f64,
     /// Runs of each point; each meets other noise on an emulated device.
     pub repetitions: u32,
+    /// Simulations of each point, with other noise and other stalls on the same arrivals.
+    #[serde(default = "forty")]
+    pub draws: u32,
     /// Seed of the workload.
     #[serde(default = "one")]
     pub seed: u64,
@@ -41,7 +45,8 @@ pub struct CampaignFile {
     /// How to measure it.
     #[serde(default)]
     pub profiling: Settings,
-    /// A run of which more than one in a hundred arrivals or decisions is later than this is invalid.
+    /// A run of which more than one in a hundred arrivals, decisions or launches is later than this, or
+    /// than 2 % of the SLO, is invalid.
     #[serde(default = "one_f64")]
     pub max_lateness_ms: f64,
     /// Every second takes so many; for slow machines, and for the emulated device only.
@@ -59,15 +64,45 @@ pub struct CampaignFile {
     /// What it is to reach.
     #[serde(default)]
     pub targets: Targets,
+    /// What `--quick` changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quick: Option<Quick>,
     /// The points.
     pub grid: Vec<Grid>,
     /// What an emulated device does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulated: Option<crate::device::emulated::Config>,
+    /// What a core runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<crate::device::cpu::CpuConfig>,
     /// What a GPU runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<crate::device::cuda::CudaConfig>")]
     pub cuda: Option<toml::Table>,
+}
+
+/// `[quick]`: a campaign of minutes, which shows that everything works. Its figures are no validation.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Quick {
+    /// Length of a run.
+    pub seconds: Option<f64>,
+    /// Runs of each point.
+    pub repetitions: Option<u32>,
+    /// Only these policies of the grids.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<String>,
+    /// Only these loads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub loads: Vec<f64>,
+    /// Only these SLOs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slo_ms: Vec<f64>,
+    /// Only these factors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slo_factors: Vec<f64>,
+    /// How to profile.
+    pub profiling: Option<Settings>,
 }
 
 /// What a campaign is to reach, in percentage points of the finish rate.
@@ -103,8 +138,34 @@ pub struct Grid {
     /// SLOs, in times of a batch of one typical request; the scenario's own if left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slo_factors: Vec<f64>,
+    /// SLOs in milliseconds, the same for all models, besides the factors.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slo_ms: Vec<f64>,
 }
 
+/// The SLO of a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Slo {
+    /// As the scenario says.
+    OfScenario,
+    /// So many times a batch of one typical request.
+    Factor(f64),
+    /// Milliseconds.
+    Ms(f64),
+}
+
+impl Grid {
+    /// Its SLOs, in the order of the file.
+    pub(super) fn slos(&self) -> Vec<Slo> {
+        let factors = self.slo_factors.iter().copied().map(Slo::Factor);
+        let all: Vec<Slo> = factors.chain(self.slo_ms.iter().copied().map(Slo::Ms)).collect();
+        if all.is_empty() { vec![Slo::OfScenario] } else { all }
+    }
+}
+
+fn forty() -> u32 {
+    40
+}
 fn one() -> u64 {
     1
 }
@@ -124,25 +185,34 @@ pub struct Campaign {
     pub path: PathBuf,
     /// Its device.
     pub device: Choice,
+    /// It was shortened: its figures are no validation.
+    pub quick: bool,
     base: Scenario,
 }
 
 impl Campaign {
-    /// Reads and checks a campaign; `device` is used in place of the file's.
+    /// Reads and checks a campaign; `device` is used in place of the file's, and `quick` shortens it.
     ///
     /// # Errors
     /// When it cannot be read, a key is unknown, or a value is out of range.
-    pub fn load(path: &Path, device: Option<&str>) -> Result<Campaign, Error> {
+    pub fn load(path: &Path, device: Option<&str>, quick: bool) -> Result<Campaign, Error> {
         let mut file: CampaignFile = read_toml(path, kind::CAMPAIGN)?;
         if let Some(device) = device {
             file.device = device.to_string();
         }
+        if quick {
+            shorten(path, &mut file)?;
+        }
         let target: Target = file.device.parse()?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let base = Scenario::load(folder.join(&file.scenario))?;
-        let config = DeviceConfig { emulated: file.emulated.clone(), cuda: file.cuda.clone() };
+        let config = DeviceConfig {
+            emulated: file.emulated.clone(),
+            cpu: file.cpu.clone(),
+            cuda: file.cuda.clone(),
+        };
         let device = Choice { target, config, file: path.to_path_buf() };
-        let campaign = Campaign { file, path: path.to_path_buf(), device, base };
+        let campaign = Campaign { file, path: path.to_path_buf(), device, quick, base };
         campaign.check()?;
         Ok(campaign)
     }
@@ -158,6 +228,7 @@ impl Campaign {
         };
         within("seconds", f.seconds, 1e-3, 3_600.0)?;
         within("repetitions", f64::from(f.repetitions), 1.0, 1_000.0)?;
+        within("draws", f64::from(f.draws), 1.0, 10_000.0)?;
         within("max_lateness_ms", f.max_lateness_ms, 1e-3, 1e4)?;
         within("time_scale", f64::from(f.time_scale), 1.0, 1_000.0)?;
         within("targets.mean_points", f.targets.mean_points, 0.0, 100.0)?;
@@ -185,10 +256,11 @@ impl Campaign {
             g.loads.iter().try_for_each(|x| within(&key("loads"), *x, 0.01, 10.0))?;
             g.exec_ms.iter().try_for_each(|x| within(&key("exec_ms"), *x, 0.01, 1e4))?;
             g.slo_factors.iter().try_for_each(|x| within(&key("slo_factors"), *x, 0.1, 1e4))?;
+            g.slo_ms.iter().try_for_each(|x| within(&key("slo_ms"), *x, 1e-3, 1e7))?;
             within(&key("exec_cv"), g.exec_cv, 0.0, 10.0)?;
         }
         self.rate_key()?;
-        Ok(())
+        check_clock(&self.device, self.clocks())
     }
 
     /// The key of the scenario that a load sets.
@@ -223,6 +295,11 @@ impl Campaign {
     pub fn probe(&self) -> Result<(), Error> {
         let (exec, cv) = self.executions()[0];
         self.device.open(&self.base_at(exec, cv)?, 0).map(|_| ())
+    }
+
+    /// Its name in reports.
+    pub fn title(&self) -> String {
+        format!("{}{}", self.file.name, if self.quick { " (quick)" } else { "" })
     }
 
     /// Where threads run.
@@ -278,6 +355,32 @@ impl Campaign {
         let exec = exec_ms.map_or(String::new(), |ms| format!("exec{ms}ms-"));
         format!("profile-{exec}{}", &crate::folder::sha256(all)[..8])
     }
+}
+
+/// Takes what `[quick]` says.
+fn shorten(path: &Path, file: &mut CampaignFile) -> Result<(), Error> {
+    let Some(quick) = file.quick.take() else {
+        let (found, allowed) = ("none", "a `[quick]` table, to run with `--quick`");
+        return Err(Error::in_file(path, "quick", found, allowed, "add it, or run the whole"));
+    };
+    file.seconds = quick.seconds.unwrap_or(file.seconds);
+    file.repetitions = quick.repetitions.unwrap_or(file.repetitions);
+    file.profiling = quick.profiling.unwrap_or(file.profiling.clone());
+    fn only<T: PartialEq>(list: &mut Vec<T>, chosen: &[T]) {
+        list.retain(|x| chosen.is_empty() || chosen.contains(x));
+    }
+    for grid in &mut file.grid {
+        let slos = !grid.slo_ms.is_empty() || !grid.slo_factors.is_empty();
+        only(&mut grid.policies, &quick.policies);
+        only(&mut grid.loads, &quick.loads);
+        only(&mut grid.slo_ms, &quick.slo_ms);
+        only(&mut grid.slo_factors, &quick.slo_factors);
+        if slos && grid.slo_ms.is_empty() && grid.slo_factors.is_empty() {
+            grid.policies.clear();
+        }
+    }
+    file.grid.retain(|g| !g.policies.is_empty() && !g.loads.is_empty());
+    Ok(())
 }
 
 /// A list's values, or nothing once.

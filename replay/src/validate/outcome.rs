@@ -1,10 +1,14 @@
 //! What came out at a point.
 
 use super::point::Point;
-use crate::compare::{Side, Summary, Tail};
+use crate::compare::{Summary, Tail};
 use crate::device::Description;
 use crate::driver::Lateness;
+use crate::profile::DRIFT_MAX_PERCENT;
 use serde::{Deserialize, Serialize};
+
+/// A point whose draws have a larger standard deviation than this, in percentage points, is sensitive.
+pub const SENSITIVE_POINTS: f64 = 2.0;
 
 /// A point's result: one simulation, several replays.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
@@ -23,8 +27,14 @@ pub struct PointResult {
     pub rate_per_s: f64,
     /// When.
     pub date: String,
-    /// The prediction.
+    /// The first draw of the prediction.
     pub simulated: Summary,
+    /// The finish rate of every draw.
+    #[serde(default)]
+    pub draws: Vec<f64>,
+    /// How far the device was from its profile in the end, percent; none when that was not measured.
+    #[serde(default)]
+    pub drift_percent: Option<f64>,
     /// The replays.
     pub runs: Vec<Repetition>,
 }
@@ -52,6 +62,15 @@ pub struct Repetition {
     pub controller_busy_per_request_ns: u64,
     /// The machine's load averages when it began.
     pub load_average: String,
+    /// The share of the workers' busy time in which the host took their core away.
+    #[serde(default)]
+    pub away_share: f64,
+    /// The longest that one action was away.
+    #[serde(default)]
+    pub away_max_ns: u64,
+    /// What was asked of the system and not granted.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// The device.
     pub device: Description,
 }
@@ -108,28 +127,72 @@ impl PointResult {
         }
     }
 
-    pub(super) fn add(&mut self, run: Repetition, predicted: &Side, warm_up_ns: u64) {
-        if self.runs.is_empty() {
-            self.simulated = Summary::of(&predicted.records, warm_up_ns);
-        }
-        self.runs.push(run);
+    /// Why a run says nothing, if so: its own reason, or that of its point.
+    pub fn invalid<'a>(&'a self, run: &'a Repetition) -> Option<String> {
+        let drifted = self.drift_percent.filter(|d| d.abs() > DRIFT_MAX_PERCENT);
+        let drifted = drifted.map(|d| {
+            format!("the device changed by {d:+.2} % since it was profiled (at most {DRIFT_MAX_PERCENT} %)")
+        });
+        run.invalid.clone().or(drifted)
     }
 
     /// The runs that count.
     pub fn valid(&self) -> impl Iterator<Item = &Repetition> {
-        self.runs.iter().filter(|r| r.invalid.is_none())
+        self.runs.iter().filter(|r| self.invalid(r).is_none())
+    }
+
+    /// The mean predicted finish rate, in percent.
+    pub fn predicted_percent(&self) -> f64 {
+        match self.draws.len() {
+            0 => 100.0 * self.simulated.finish_rate,
+            n => 100.0 * self.draws.iter().sum::<f64>() / n as f64,
+        }
+    }
+
+    /// The standard deviation of the draws, in percentage points.
+    pub fn draws_sd_points(&self) -> f64 {
+        let (mean, n) = (self.predicted_percent(), self.draws.len() as f64);
+        if n < 2.0 {
+            return 0.0;
+        }
+        let squares = self.draws.iter().map(|d| (100.0 * d - mean) * (100.0 * d - mean));
+        (squares.sum::<f64>() / (n - 1.0)).sqrt()
+    }
+
+    /// The middle 95 % of the draws, in percent: with 40, all but the least and the largest.
+    pub fn middle_percent(&self) -> (f64, f64) {
+        let mut sorted: Vec<f64> = self.draws.iter().map(|d| 100.0 * d).collect();
+        sorted.sort_by(f64::total_cmp);
+        let off = (0.025 * sorted.len() as f64).floor() as usize;
+        match (sorted.get(off), sorted.len().checked_sub(1 + off).and_then(|i| sorted.get(i))) {
+            (Some(low), Some(high)) => (*low, *high),
+            _ => (self.predicted_percent(), self.predicted_percent()),
+        }
+    }
+
+    /// Its outcome hangs on single batches or stalls: one run says little of its mean.
+    pub fn is_sensitive(&self) -> bool {
+        self.draws_sd_points() > SENSITIVE_POINTS
+    }
+
+    /// Of its valid runs: how many lie in the middle 95 % of the draws, and how many there are.
+    pub fn inside(&self) -> (usize, usize) {
+        let (low, high) = self.middle_percent();
+        let rates = self.rates();
+        let within = |rate: &&f64| (low - 1e-9..=high + 1e-9).contains(*rate);
+        (rates.iter().filter(within).count(), rates.len())
     }
 
     fn rates(&self) -> Vec<f64> {
         self.valid().map(|r| 100.0 * r.measured.finish_rate).collect()
     }
 
-    /// The mean measured finish rate less the simulated one, in percentage points; none without a
+    /// The mean measured finish rate less the mean predicted one, in percentage points; none without a
     /// valid run.
     pub fn difference_points(&self) -> Option<f64> {
         let rates = self.rates();
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-        (!rates.is_empty()).then_some(mean - 100.0 * self.simulated.finish_rate)
+        (!rates.is_empty()).then_some(mean - self.predicted_percent())
     }
 
     /// The largest less the smallest finish rate of its valid runs, in percentage points.
@@ -145,12 +208,13 @@ impl PointResult {
         let runs: Vec<String> = self
             .runs
             .iter()
-            .map(|r| match &r.invalid {
+            .map(|r| match self.invalid(r) {
                 None => format!("{:.2}", 100.0 * r.measured.finish_rate),
                 Some(why) => format!("invalid ({why})"),
             })
             .collect();
-        let simulated = 100.0 * self.simulated.finish_rate;
-        format!("{name}: simulated {simulated:.2} %, measured {}", runs.join(", "))
+        let (mean, (low, high)) = (self.predicted_percent(), self.middle_percent());
+        let runs = runs.join(", ");
+        format!("{name}: predicted {mean:.2} % ({low:.2} to {high:.2}), measured {runs}")
     }
 }

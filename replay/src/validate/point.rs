@@ -1,6 +1,6 @@
 //! The points of a campaign.
 
-use super::campaign::{Campaign, options};
+use super::campaign::{Campaign, Slo, options};
 use super::capacity::{capacity_per_s, time_of_one};
 use crate::error::Error;
 use crate::folder::sha256;
@@ -48,8 +48,8 @@ pub fn points(
             let base = campaign.base_at(exec, grid.exec_cv)?;
             let profile = campaign.profile_name(&base, exec);
             let law = &profiles[&profile];
-            for factor in options(&grid.slo_factors) {
-                let scenario = with_slo(campaign, &base, law, factor)?;
+            for slo in grid.slos() {
+                let scenario = with_slo(campaign, &base, law, slo)?;
                 let prediction = predicted(campaign, &scenario, law)?;
                 let capacity = capacity_per_s(&prediction.setup);
                 for load in &grid.loads {
@@ -70,7 +70,7 @@ pub fn points(
                             profile: profile.clone(),
                             hash: String::new(),
                         };
-                        point.name = name(&point, factor);
+                        point.name = name(&point, slo);
                         point.hash = hash(campaign, &point, law);
                         points.push(point);
                     }
@@ -83,42 +83,52 @@ pub fn points(
 }
 
 fn predicted(c: &Campaign, scenario: &Scenario, law: &ProfileFile) -> Result<Prediction, Error> {
-    Prediction::of(scenario, c.file.seed, Some(law), c.file.overhead)
+    Prediction::of(scenario, c.file.seed, std::slice::from_ref(law), c.file.overhead)
 }
 
-/// The scenario with SLOs of so many times a batch of one.
+/// The scenario with the SLOs of a point.
 fn with_slo(
     campaign: &Campaign,
     base: &Scenario,
     law: &ProfileFile,
-    factor: Option<f64>,
+    slo: Slo,
 ) -> Result<Scenario, Error> {
-    let Some(factor) = factor else { return Ok(base.clone()) };
+    if slo == Slo::OfScenario {
+        return Ok(base.clone());
+    }
     let prediction = predicted(campaign, base, law)?;
     let slo = |m: usize| {
-        let ms = time_of_one(&prediction.setup, m).as_ms_f64() * factor;
+        let ms = match slo {
+            Slo::Ms(ms) => ms,
+            Slo::Factor(factor) => time_of_one(&prediction.setup, m).as_ms_f64() * factor,
+            Slo::OfScenario => base.file.model[m].slo_ms,
+        };
         (format!("model.{m}.slo_ms"), Value::from(ms))
     };
     let changes: Vec<_> = (0..base.file.model.len()).map(slo).collect();
     Ok(base.with(&changes)?)
 }
 
-fn name(p: &Point, factor: Option<f64>) -> String {
+fn name(p: &Point, slo: Slo) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' };
     let policy: String = p.policy.to_string().chars().map(plain).collect();
     let policy = policy.trim_end_matches('_');
     let exec = p.exec_ms.map_or(String::new(), |ms| format!("-exec{ms}ms"));
-    let slo = factor.map_or(String::new(), |f| format!("-slo{f}x"));
+    let slo = match slo {
+        Slo::OfScenario => String::new(),
+        Slo::Factor(factor) => format!("-slo{factor}x"),
+        Slo::Ms(ms) => format!("-slo{ms}ms"),
+    };
     format!("{policy}{exec}{slo}-load{:.2}", p.load)
 }
 
 fn hash(campaign: &Campaign, p: &Point, law: &ProfileFile) -> String {
     let f = &campaign.file;
     let (clocks, device) = (campaign.clocks(), campaign.device.identity());
-    let rest = (f.seed, f.repetitions, f.overhead, f.pin, f.real_time, f.max_lateness_ms);
+    let rest = (f.seed, f.repetitions, f.draws, f.overhead, f.pin, f.real_time, f.max_lateness_ms);
     // Another machine's profile is another prediction, even at the same numbers.
     sha256(format!(
-        "orrery-point,1\n{}\n{}\n{clocks:?}\n{device}\n{rest:?}\n{}",
+        "orrery-point,2\n{}\n{}\n{clocks:?}\n{device}\n{rest:?}\n{}",
         p.scenario.canonical(),
         p.policy,
         law.to_toml()

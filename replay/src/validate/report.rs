@@ -2,9 +2,10 @@
 
 use super::Standing;
 use super::campaign::Campaign;
-use super::outcome::{Band, PointResult, Repetition};
+use super::outcome::{Band, PointResult, Repetition, SENSITIVE_POINTS};
 use super::verdict::{Differences, Verdict, differences, verdict};
 use crate::profile::{Errors, ProfileFile};
+use crate::target::Target;
 use std::fmt::Write;
 
 /// What a report says besides the results.
@@ -23,7 +24,7 @@ pub struct Context {
 /// The report.
 pub fn markdown(campaign: &Campaign, standing: &Standing, context: &Context) -> String {
     let v = verdict(campaign, standing);
-    let mut text = format!("# Validation: {}\n\n", campaign.file.name);
+    let mut text = format!("# Validation: {}\n\n", campaign.title());
     text += &headline(campaign, &v, context);
     text += &circumstances(campaign, standing, context);
     text += &bands(standing, &v);
@@ -41,23 +42,40 @@ fn headline(campaign: &Campaign, v: &Verdict, context: &Context) -> String {
         text += "**A test of the harness under a virtual clock: no device was timed.**\n\n";
     } else if !is_gpu && !context.has_gpu {
         text += "**Not validated on a GPU.**";
-        let waits = campaign.file.device == "emulated";
-        text += if waits { " The device is emulated: it waits.\n\n" } else { "\n\n" };
+        text += match campaign.device.target {
+            Target::Emulated => " The device is emulated: it waits.\n\n",
+            Target::Cpu(_) => " The device is a core of a processor, which computes.\n\n",
+            Target::Cuda(_) => "\n\n",
+        };
     }
     if !campaign.file.note.is_empty() {
         let _ = writeln!(text, "{}\n", campaign.file.note.trim());
     }
     let targets = campaign.file.targets;
-    if v.all.points == 0 {
-        let _ = writeln!(text, "No run is valid, so nothing is validated.");
+    if !v.not_validated.is_empty() {
+        let _ = writeln!(text, "**Not validated**: {}.\n", v.not_validated.join("; "));
     }
-    let word = if v.within_targets { "within" } else { "**not within**" };
+    if v.all.points == 0 {
+        let _ = writeln!(text, "No run of a stable point is valid.");
+    }
+    let within = v.all.mean <= targets.mean_points && v.all.max <= targets.max_points;
+    let word = if within { "within" } else { "**not within**" };
     if v.all.points > 0 {
         let _ = writeln!(
             text,
-            "Finish rate, measured against simulated, over {} points: {:.2} percentage points apart \
-             on average, {:.2} at most; {word} the targets of {} and {}.",
+            "Finish rate, measured against predicted, over {} stable points: {:.2} percentage points \
+             apart on average, {:.2} at most; {word} the targets of {} and {}.",
             v.all.points, v.all.mean, v.all.max, targets.mean_points, targets.max_points
+        );
+    }
+    let s = v.sensitive;
+    if s.points > 0 {
+        let word = if s.is_fine() { "" } else { " **Fewer than 19 of 20.**" };
+        let _ = writeln!(
+            text,
+            "{} points are sensitive (the standard deviation of their draws is above \
+             {SENSITIVE_POINTS} points): {} of {} runs lie in the middle 95 % of the draws.{word}",
+            s.points, s.inside, s.runs
         );
     }
     let _ = writeln!(
@@ -98,6 +116,17 @@ fn circumstances(campaign: &Campaign, standing: &Standing, context: &Context) ->
     row("report of", &context.date);
     row("command", &format!("`{}`", context.command));
     let f = &campaign.file;
+    row("draws of a prediction", &f.draws.to_string());
+    if !standing.waited.is_zero() {
+        let waited = format!("{:.0} s in this session", standing.waited.as_secs_f64());
+        row("waited for a quiet machine", &waited);
+    }
+    let mut notes: Vec<&String> = runs().flat_map(|r| &r.notes).collect();
+    notes.sort_unstable();
+    notes.dedup();
+    for note in notes {
+        row("not granted", note);
+    }
     row("a run", &format!("{} s, seed {}, {} repetitions", f.seconds, f.seed, f.repetitions));
     row("overhead in the simulation", &format!("{:?}", f.overhead).to_lowercase());
     text.push('\n');
@@ -106,7 +135,7 @@ fn circumstances(campaign: &Campaign, standing: &Standing, context: &Context) ->
 
 fn bands(standing: &Standing, v: &Verdict) -> String {
     let mut text = String::from(
-        "## By load\n\nPercentage points of the finish rate. Spread is the largest less the smallest of \
+        "## By load\n\nPercentage points of the finish rate, of stable points. Spread is the largest less the smallest of \
          a point's repeated runs.\n\n\
          | load | points | mean difference | largest | mean spread | largest |\n|---|---|---|---|---|---|\n",
     );
@@ -168,6 +197,8 @@ fn actions(standing: &Standing) -> String {
     row("lateness of launches", &|r| late(&r.lateness.launches));
     row("lateness of decisions", &|r| late(&r.lateness.decisions));
     row("lateness of arrivals", &|r| late(&r.lateness.arrivals));
+    let mut away: Vec<(f64, u64)> = valid.iter().map(|r| (r.away_share, r.away_max_ns)).collect();
+    away.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut busy: Vec<u64> = valid.iter().map(|r| r.controller_busy_per_request_ns).collect();
     busy.sort_unstable();
     let us = |ns: u64| ns as f64 / 1e3;
@@ -176,6 +207,15 @@ fn actions(standing: &Standing) -> String {
         text,
         "\nThe controller worked {middle:.1} us for each request in the median run, {most:.1} us in \
          the worst.\n"
+    );
+    let (share, longest) = (away[(away.len() - 1) / 2].0, away.iter().map(|a| a.1).max());
+    let _ = writeln!(
+        text,
+        "The host took the device's cores away for {:.3} % of the busy time in the median run, {:.3} % in \
+         the worst; the longest absence in an action was {:.1} us.\n",
+        100.0 * share,
+        100.0 * away[away.len() - 1].0,
+        us(longest.unwrap_or(0))
     );
     text
 }
@@ -190,10 +230,12 @@ fn late(q: &crate::driver::Quantiles) -> [u64; 3] {
 
 fn table(standing: &Standing) -> String {
     let mut text = String::from(
-        "## By point\n\nFinish rates in percent; the difference is that of the mean, in percentage \
-         points.\n\n\
-         | policy | time alone (ms) | SLO (ms) | load | rate (1/s) | simulated | measured | difference \
-         | spread | mean batch, simulated | measured |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+        "## By point\n\nFinish rates in percent: the mean of the draws with the middle 95 % of them, and \
+         the mean of the valid runs; the difference is that of the means, in percentage points. A \
+         sensitive point has none: it says how many of its runs lie in the middle 95 %.\n\n\
+         | policy | time alone (ms) | SLO (ms) | load | rate (1/s) | predicted | 95 % of draws | measured \
+         | difference | spread | mean batch, simulated | measured |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for (point, result) in &standing.points {
         let Some(r) = result else { continue };
@@ -202,17 +244,22 @@ fn table(standing: &Standing) -> String {
         let mean = |xs: &[f64]| xs.iter().sum::<f64>() / xs.len() as f64;
         let number = |x: Option<f64>| x.map_or("none".to_string(), |x| format!("{x:.2}"));
         let shown = |xs: &[f64]| number((!xs.is_empty()).then(|| mean(xs)));
+        let (low, high) = r.middle_percent();
+        let difference = match (r.is_sensitive(), r.inside()) {
+            (true, (inside, runs)) => format!("sensitive, {inside} of {runs} inside"),
+            _ => r.difference_points().map_or("none".to_string(), |d| format!("{d:+.2}")),
+        };
         let exec = r.exec_ms.map_or("of the scenario".to_string(), |ms| ms.to_string());
         let _ = writeln!(
             text,
-            "| {} | {exec} | {:.2} | {:.2} | {:.1} | {:.2} | {} | {} | {} | {:.2} | {} |",
+            "| {} | {exec} | {:.2} | {:.2} | {:.1} | {:.2} | {low:.2} to {high:.2} | {} | {} | {} | {:.2} | {} |",
             point.policy,
             r.slo_ms,
             r.load,
             r.rate_per_s,
-            100.0 * r.simulated.finish_rate,
+            r.predicted_percent(),
             shown(&rates),
-            r.difference_points().map_or("none".to_string(), |d| format!("{d:+.2}")),
+            difference,
             number(r.spread_points()),
             r.simulated.mean_batch,
             shown(&batches),
@@ -225,8 +272,9 @@ fn table(standing: &Standing) -> String {
 fn invalid(standing: &Standing) -> String {
     let mut text = String::new();
     for (point, result) in &standing.points {
-        for (i, run) in result.iter().flat_map(|r| r.runs.iter().enumerate()) {
-            if let Some(why) = &run.invalid {
+        let Some(result) = result else { continue };
+        for (i, run) in result.runs.iter().enumerate() {
+            if let Some(why) = result.invalid(run) {
                 let _ = writeln!(text, "- {}, run {}: {why}", point.name, i + 1);
             }
         }
@@ -242,10 +290,12 @@ fn profiles(standing: &Standing) -> String {
         "## Profiles\n\nErrors of the fitted law in percent of the measured median: at the points it \
          was fitted to, and at sizes and lengths that it did not see.\n\n\
          | profile | model | fitted: median | largest | not seen: median | largest | launch, median \
-         (us) | result, median (us) |\n|---|---|---|---|---|---|---|---|\n",
+         (us) | result, median (us) | sigma of batches (%) | cores away (%) | drift (%) |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for (name, profile) in &standing.profiles {
         let ProfileFile { overhead, model, .. } = profile;
+        let number = |x: Option<f64>| x.map_or("none".to_string(), |x| format!("{x:.2}"));
         for m in model {
             let pair = |e: Option<Errors>| {
                 e.map_or("none | none".to_string(), |e| {
@@ -254,12 +304,15 @@ fn profiles(standing: &Standing) -> String {
             };
             let _ = writeln!(
                 text,
-                "| {name} | {} | {} | {} | {:.1} | {:.1} |",
+                "| {name} | {} | {} | {} | {:.1} | {:.1} | {} | {} | {} |",
                 m.name,
                 pair(m.fitted),
                 pair(m.held_out),
                 overhead.launch.median_us,
-                overhead.result.median_us
+                overhead.result.median_us,
+                number(m.noise.as_ref().map(|n| 100.0 * n.sigma)),
+                number(profile.stalls.as_ref().map(|s| 100.0 * s.share_away)),
+                number(profile.drift.map(|d| d.median_percent)),
             );
         }
     }

@@ -19,6 +19,37 @@ impl Store {
         Store { folder: folder.to_path_buf() }
     }
 
+    /// Refuses a folder that holds something else than a campaign of this name.
+    ///
+    /// # Errors
+    /// When it does.
+    pub fn check(&self, campaign: &str) -> Result<(), Error> {
+        let is_empty = |f: &Path| std::fs::read_dir(f).map_or(true, |mut all| all.next().is_none());
+        if is_empty(&self.folder) && !self.folder.is_file() {
+            return Ok(());
+        }
+        let report = self.folder.join("validation.md");
+        let title = orrery_scenario::whole::read(&report).unwrap_or_default();
+        let first = title.lines().next().unwrap_or_default();
+        // A campaign that was ended at once has no report yet.
+        let begun = self.folder.is_dir() && title.is_empty() && self.only_profiles();
+        if begun || first == format!("# Validation: {campaign}") {
+            return Ok(());
+        }
+        let what = if first.is_empty() { "something else" } else { first };
+        let found = format!("{}, which holds {what}", self.folder.display());
+        let allowed = format!("a new folder, or one of the campaign `{campaign}`");
+        let remedy = "choose another, or write into it with `--force`";
+        Err(Error::value("--out", found, allowed, remedy))
+    }
+
+    fn only_profiles(&self) -> bool {
+        let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        entries.map(|e| e.file_name().to_string_lossy().into_owned()).all(|name| {
+            name == "points" || (name.starts_with("profile-") && name.ends_with(".toml"))
+        })
+    }
+
     /// Where it is.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -55,7 +86,8 @@ impl Store {
         write_whole(&self.result(point), text)
     }
 
-    fn profile_file(&self, name: &str) -> PathBuf {
+    /// The file of a profile.
+    pub fn profile_file(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.toml"))
     }
 

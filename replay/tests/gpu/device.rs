@@ -1,7 +1,8 @@
 //! The device on a real GPU.
 
 use orrery_replay::clock::{CONTROLLER, Clock, DEFAULT_SPIN, WallClock};
-use orrery_replay::device::cuda::{self, CudaConfig, Curve, EncoderConfig, ModelConfig, Workload};
+use orrery_replay::device::cuda::{self, CudaConfig, Curve, ModelConfig, Workload};
+use orrery_replay::device::encoder::EncoderConfig;
 use orrery_replay::device::{Device, Job, Place, Stop, Work};
 use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
 use orrery_sim::time::Span;
@@ -14,7 +15,7 @@ pub fn a_timed_batch_never_ends_before_its_time() {
     let mut device = cuda::open(0, CudaConfig::of(models)).unwrap();
     let mut workers = device.workers(1).unwrap();
     eprintln!("{:?}", device.describe());
-    let clock = WallClock::start(1, DEFAULT_SPIN);
+    let clock = WallClock::start(1, DEFAULT_SPIN, false);
     let place = Place { clock: &clock, me: CONTROLLER };
     clock.enter(place.me);
     workers[0].start().unwrap();

@@ -3,9 +3,9 @@
 
 use super::driver::Gpu;
 use super::error::own_error;
-use super::plan::{Arg, Kernel, Launch};
 use super::wait::wait;
 use crate::device::DeviceError;
+use crate::device::encoder::plan::{Arg, Kernel, Launch};
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaEvent, CudaStream};
 use orrery_sim::time::Span;

@@ -1,7 +1,7 @@
 //! cuBLAS's matrix product, when the library is there.
 #![allow(unsafe_code)]
 
-use super::plan::{Gemm, Spot};
+use crate::device::encoder::plan::{Gemm, Spot};
 use cudarc::cublas::{result, sys};
 use cudarc::driver::CudaStream;
 use cudarc::driver::sys::CUdeviceptr;
@@ -142,7 +142,7 @@ fn by_columns(gemm: &Gemm) -> [Operand; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::cuda::plan::Buffer;
+    use crate::device::encoder::plan::Buffer;
     use orrery_sim::rng::Stream;
 
     /// BLAS's definition, by columns: element (row, column) is at `row + column * leading`.

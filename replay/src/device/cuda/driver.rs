@@ -6,9 +6,9 @@
 #![allow(unsafe_code)]
 
 use super::error::device_error;
-use super::plan::{Arg, Kernel, Launch};
 use super::probe;
 use crate::device::DeviceError;
+use crate::device::encoder::plan::{Arg, Kernel, Launch};
 use cudarc::driver::sys::{
     self, CUdevice_attribute as Attribute, CUdeviceptr, CUevent_flags, CUresult, CUuuid,
 };

@@ -6,12 +6,13 @@
 
 use super::Shared;
 use super::bench::{arithmetic, one_thread};
-use super::config::{EncoderConfig, Workload};
+use super::config::Workload;
 use super::driver::Memory;
 use super::error::own_error;
 use super::forward::Forward;
-use super::plan::{Arg, Kernel, Launch};
 use super::wait::wait;
+use crate::device::encoder::EncoderConfig;
+use crate::device::encoder::plan::{Arg, Kernel, Launch};
 use crate::device::{DeviceError, Job, Place, Ran, Stop, Work, Worker};
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaEvent, CudaStream};
@@ -254,7 +255,7 @@ impl Lane {
             Some(last) => gpu.between(&self.first, &self.ends[end(last)])?,
             None => Span::ZERO,
         };
-        Ok(Ran { start, end: end_seen, device, stopped: sent < batch.chunks })
+        Ok(Ran { start, end: end_seen, device, away: Span::ZERO, stopped: sent < batch.chunks })
     }
 }
 

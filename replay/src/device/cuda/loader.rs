@@ -95,6 +95,6 @@ impl Worker for Loader {
         if let Some(page) = device.ns().checked_div(count).map(Span::from_ns) {
             self.page = Some(self.page.map_or(page, |least| least.min(page)));
         }
-        Ok(Ran { start, end, device, stopped: false })
+        Ok(Ran { start, end, device, away: Span::ZERO, stopped: false })
     }
 }

@@ -1,8 +1,8 @@
 //! The encoder's kernels and its list of launches, compiled for the CPU and run there: the same as plain
 //! loops within 1e-3.
 
-use orrery_replay::device::cuda::plan::{self, Arg, Buffer, Launch, Shape, Spot, Step};
-use orrery_replay::device::cuda::reference;
+use orrery_replay::device::encoder::plan::{self, Arg, Buffer, Launch, Shape, Spot, Step};
+use orrery_replay::device::encoder::reference;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -2,7 +2,7 @@
 //! where the compilers are installed.
 
 use orrery_replay::device::cuda::KERNELS;
-use orrery_replay::device::cuda::plan::Kernel;
+use orrery_replay::device::encoder::plan::Kernel;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 

@@ -1,9 +1,8 @@
 //! What is played in a process of its own, with the stand-in as its driver. See `stand_in.rs`.
 
 use orrery_replay::clock::{CONTROLLER, Clock, DEFAULT_SPIN, Participant, WallClock};
-use orrery_replay::device::cuda::{
-    self, CudaConfig, CudaDevice, Curve, EncoderConfig, ModelConfig, Workload,
-};
+use orrery_replay::device::cuda::{self, CudaConfig, CudaDevice, Curve, ModelConfig, Workload};
+use orrery_replay::device::encoder::EncoderConfig;
 use orrery_replay::device::{Device, DeviceError, Job, Place, Ran, Stop, Work, Worker};
 use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
 use orrery_sim::time::{Span, Time};
@@ -55,7 +54,7 @@ impl Stage {
         let mut device = cuda::open(0, config)?;
         let mut workers = device.workers(1)?;
         workers.iter_mut().try_for_each(|w| w.start())?;
-        let clock = WallClock::start(1, DEFAULT_SPIN);
+        let clock = WallClock::start(1, DEFAULT_SPIN, false);
         clock.enter(ME);
         Ok(Stage { device, workers, clock })
     }
@@ -212,7 +211,7 @@ fn stop() -> Result<(), DeviceError> {
 /// Two lanes and the loader, each on its own thread.
 fn lanes() -> Result<(), DeviceError> {
     let mut device = cuda::open(0, config())?;
-    let clock = WallClock::start(1, DEFAULT_SPIN);
+    let clock = WallClock::start(1, DEFAULT_SPIN, false);
     let work = |me: u32, model: ModelId| match me {
         2 => Work::Load { model, time: Span::ZERO },
         _ => batch(model, 2, Span::from_us(20)),

@@ -160,7 +160,9 @@ fn a_campaign_answers_on_stdout_and_by_its_exit_code() {
     std::fs::write(at.join("biased.toml"), biased).unwrap();
     let output = replay(at, &["validate", "biased.toml", "--out", "b"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("**not within**"));
+    let told = text(&output.stdout);
+    assert!(told.contains("**Not validated**: 0 of 24 runs are valid"), "{told}");
+    assert!(told.contains("the device changed by +10.00 % since it was profiled"), "{told}");
 }
 
 #[test]

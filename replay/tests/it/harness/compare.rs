@@ -116,6 +116,7 @@ fn action(id: u64, issued: u64, start: u64, end: u64, predicted: u64) -> ActionR
         began_ns: ns(start).saturating_sub(7),
         start_ns: ns(start),
         end_ns: ns(end),
+        away_ns: 0,
         device_ns: ns(end - start),
         predicted_ns: ns(predicted),
         stopped: false,

@@ -1,0 +1,201 @@
+//! The device against references in doubles, and its workers.
+
+use super::network::{Work as Buffers, shape};
+use super::*;
+use crate::clock::{CONTROLLER, Clock, DEFAULT_SPIN, WallClock};
+use crate::device::encoder::{EncoderConfig, reference};
+use crate::device::{Job, Place, Stop, Work};
+use orrery_sim::request::{ActionId, DeviceId, RequestId};
+use orrery_sim::time::Time;
+
+fn encoder(layers: u32, hidden: u32) -> EncoderConfig {
+    EncoderConfig {
+        layers,
+        heads: 4,
+        hidden,
+        max_len: 64,
+        max_batch: 5,
+        pad_to: 16,
+        lengths: EncoderConfig::one_us_a_token(64),
+    }
+}
+
+fn cnn() -> CnnConfig {
+    CnnConfig { stages: vec![8, 12], side: 9, max_batch: 3 }
+}
+
+fn forward(network: &Network, lengths: &[u32]) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
+    let (weights, input) = (network.weights(3), network.input(3));
+    let mut work = network.work();
+    network.take_lengths(&mut work, &input, lengths);
+    (0..work.layers()).for_each(|layer| work.run(layer, &weights));
+    (work.output(network).to_vec(), weights, input)
+}
+
+/// The largest difference. Not `max`: that would hide NaN.
+fn worst(got: &[f32], wanted: &[f64]) -> f64 {
+    assert_eq!(got.len(), wanted.len());
+    let both = got.iter().zip(wanted);
+    both.map(|(g, w)| (f64::from(*g) - w).abs()).fold(0.0, |a, b| if b <= a { a } else { b })
+}
+
+#[test]
+fn the_encoder_computes_what_the_reference_does() {
+    for (layers, hidden, lengths) in
+        [(2, 32, vec![20, 3, 31]), (1, 64, vec![64, 64, 1, 17, 40]), (3, 48, vec![7])]
+    {
+        let config = encoder(layers, hidden);
+        let length = config.padded(*lengths.iter().max().unwrap());
+        let (output, weights, input) = forward(&Network::Encoder(config.clone()), &lengths);
+        let wanted =
+            reference::forward(&shape(&config), &weights, &input[..output.len()], &lengths, length);
+        let worst = worst(&output, &wanted);
+        assert!(worst < 1e-4, "{layers} layers of width {hidden}: {worst}");
+    }
+}
+
+#[test]
+fn padding_changes_no_real_token() {
+    let config = encoder(2, 32);
+    let network = Network::Encoder(config.clone());
+    // Of one sequence the tokens lie in front, however far it is padded.
+    let (output, weights, input) = forward(&network, &[5]);
+    let real = 5 * 32;
+    let alone = reference::forward(&shape(&config), &weights, &input[..real], &[5], 5);
+    assert!(worst(&output[..real], &alone) < 1e-4);
+}
+
+#[test]
+fn the_cnn_computes_what_the_reference_does() {
+    let config = cnn();
+    let network = Network::Cnn(config.clone());
+    let (weights, input) = (network.weights(3), network.input(3));
+    let mut work = network.work();
+    for items in [3, 1] {
+        assert!(network.take(&mut work, &input, items, Span::ZERO, 0));
+        (0..work.layers()).for_each(|layer| work.run(layer, &weights));
+        let images = &input[..items as usize * config.image()];
+        let wanted = cnn_reference(&config, &weights, images);
+        let output = work.output(&network);
+        assert!(worst(output, &wanted) < 1e-4, "{items} items");
+        assert!(output.iter().any(|v| *v > 1e-2), "not all is cut off");
+    }
+    assert!(!network.take(&mut work, &input, 4, Span::ZERO, 0), "more than the largest batch");
+}
+
+fn config(preempt: Preempt) -> CpuConfig {
+    let large = EncoderConfig { layers: 40, hidden: 64, ..encoder(1, 64) };
+    let model = |workload| CpuModel { workload, copy: Copied::default(), weights_mib: 0 };
+    CpuConfig {
+        seed: 1,
+        preempt,
+        models: vec![model(Workload::Encoder(large)), model(Workload::Cnn(cnn()))],
+    }
+}
+
+fn job(units: u32, longest: Span) -> Job {
+    let (model, first) = (ModelId(0), RequestId(7));
+    Job {
+        action: ActionId(1),
+        device: DeviceId(0),
+        kind: 0,
+        executor: 0,
+        began: Time::ZERO,
+        fetch: Span::ZERO,
+        work: Work::Batch { model, units, longest, total: longest, first },
+    }
+}
+
+/// Only where there is a core besides the controller's.
+fn opened(preempt: Preempt) -> Option<CpuDevice> {
+    (cores().len() > 1).then(|| open(1, &config(preempt)).unwrap())
+}
+
+#[test]
+fn a_batch_takes_time_by_the_thread_s_own_clock_and_a_stop_ends_it_between_layers() {
+    let Some(mut device) = opened(Preempt::Layer) else { return };
+    let _unpinned = crate::threads::Unpinned::later();
+    let mut workers = device.workers(1).unwrap();
+    let clock = WallClock::start(1, DEFAULT_SPIN, false);
+    clock.enter(CONTROLLER);
+    let place = Place { clock: &clock, me: CONTROLLER };
+    let lane = workers[0].as_mut();
+    lane.start().unwrap();
+    let ran = lane.run(&job(5, Span::from_us(64)), &place, &Stop::default()).unwrap();
+    assert!(!ran.stopped && ran.device > Span::ZERO);
+    // Two clocks are read one after the other.
+    assert!(ran.device <= ran.end.since(ran.start) + Span::from_us(50), "{ran:?}");
+    let stop = Stop::default();
+    stop.set();
+    let stopped = lane.run(&job(5, Span::from_us(64)), &place, &stop).unwrap();
+    assert!(stopped.stopped && stopped.device < ran.device, "{stopped:?} {ran:?}");
+    let large = lane.run(&job(6, Span::from_us(64)), &place, &Stop::default());
+    assert!(large.unwrap_err().to_string().contains("max_batch"));
+    let load = Job {
+        work: Work::Load { model: ModelId(0), time: Span::from_ms(1) },
+        executor: 1,
+        ..job(1, Span::ZERO)
+    };
+    let loaded = workers[1].run(&load, &place, &Stop::default()).unwrap();
+    assert!(loaded.device > Span::ZERO);
+}
+
+#[test]
+fn a_load_writes_what_layers_read() {
+    let Some(mut device) = opened(Preempt::None) else { return };
+    device.models[1].weights.write().unwrap().fill(0.0);
+    let _unpinned = crate::threads::Unpinned::later();
+    let clock = WallClock::start(1, DEFAULT_SPIN, false);
+    clock.enter(CONTROLLER);
+    let place = Place { clock: &clock, me: CONTROLLER };
+    let mut workers = device.workers(1).unwrap();
+    let work = Work::Load { model: ModelId(1), time: Span::ZERO };
+    let load = Job { work, ..job(1, Span::ZERO) };
+    workers[1].run(&load, &place, &Stop::default()).unwrap();
+    let model = &device.models[1];
+    assert_eq!(*model.weights.read().unwrap(), model.master);
+    assert!(model.master.iter().any(|w| *w != 0.0));
+}
+
+#[test]
+fn steps_are_the_padded_lengths() {
+    let us = |n| Span::from_us(n);
+    let network = Network::Encoder(encoder(1, 32));
+    assert_eq!(network.steps(), [16, 32, 48, 64].map(us));
+    let Buffers::Encoder { .. } = network.work() else { panic!("an encoder's") };
+    assert_eq!(Network::Cnn(cnn()).steps(), []);
+    // What lies between two steps is computed as the longer one.
+    let Network::Encoder(e) = &network else { return };
+    assert_eq!([16, 17, 32].map(|l| e.padded(e.length(us(l)))), [16, 32, 32]);
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let many = cores().len() + 3;
+    let error = |core, config: &CpuConfig| open(core, config).err().map(|e| e.to_string());
+    let fine = config(Preempt::None);
+    assert!(error(many, &fine).unwrap().contains("was given"));
+    assert!(error(0, &fine).unwrap().contains("controller"));
+    if cores().len() < 2 {
+        return;
+    }
+    let changed = |change: &dyn Fn(&mut CpuConfig)| {
+        let mut config = config(Preempt::None);
+        change(&mut config);
+        error(1, &config).unwrap_or_default()
+    };
+    assert!(changed(&|c| c.models.clear()).contains("`models` is empty"));
+    assert!(changed(&|c| c.models[0].weights_mib = 9_999).contains("weights_mib"));
+    assert!(changed(&|c| c.models[0].copy.in_bytes = u32::MAX).contains("copy"));
+    let bad = |e: EncoderConfig| changed(&|c| c.models[0].workload = Workload::Encoder(e.clone()));
+    assert!(
+        bad(EncoderConfig { lengths: vec![], ..encoder(1, 32) }).contains("`lengths` is empty")
+    );
+    assert!(bad(EncoderConfig { heads: 5, ..encoder(1, 32) }).contains("heads"));
+    assert!(bad(EncoderConfig { max_len: 32, ..encoder(1, 32) }).contains("max_len"));
+    let cnn = CnnConfig { side: 2, ..cnn() };
+    assert!(changed(&|c| c.models[0].workload = Workload::Cnn(cnn.clone())).contains("side"));
+    let mut device = open(1, &fine).unwrap();
+    let lanes = device.workers(200).err().unwrap().to_string();
+    assert!(lanes.contains("lanes need cores"), "{lanes}");
+}
