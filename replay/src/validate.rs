@@ -11,6 +11,7 @@
 
 mod campaign;
 mod capacity;
+mod figures;
 mod outcome;
 mod point;
 mod report;
@@ -20,6 +21,7 @@ mod verdict;
 
 pub use campaign::{Campaign, CampaignFile, Grid, Quick, Slo, Targets};
 pub use capacity::{capacity_per_s, time_of_one};
+pub use figures::figures;
 pub use outcome::{Band, PointResult, Repetition, SENSITIVE_POINTS};
 pub use point::{Point, points};
 pub use report::{Context, markdown};

@@ -92,7 +92,11 @@ impl Validate {
             host: host.line(),
             has_gpu: has_gpu_beside(&out),
         };
-        let text = markdown(&campaign, &standing, &context);
+        let figures = validate::figures(&campaign, &standing);
+        for (name, _, figure) in &figures {
+            write_whole(&out.join(name), figure.to_svg())?;
+        }
+        let text = markdown(&campaign, &standing, &context, &figures);
         write_whole(&out.join("validation.md"), &text)?;
         write_whole(&out.join("validation.csv"), to_csv(&campaign, &standing))?;
         let v = verdict(&campaign, &standing);

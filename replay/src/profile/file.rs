@@ -22,6 +22,8 @@ pub const HELD_OUT_MAX_PERCENT: f64 = 5.0;
 const TAIL_MAX: f64 = 1.5;
 /// Launch and result, as a share of the shortest batch.
 const OVERHEAD_MAX: f64 = 0.5;
+/// The share of the time in which the host takes a core away.
+const AWAY_MAX: f64 = 0.05;
 /// The change of the medians since they were measured, percent.
 pub const DRIFT_MAX_PERCENT: f64 = 1.0;
 
@@ -292,6 +294,13 @@ impl ProfileFile {
             faults.push(format!(
                 "launch and result take {overhead:.0} us beside batches of {shortest:.0} us and more \
                  (at most {OVERHEAD_MAX} of the shortest)"
+            ));
+        }
+        if let Some(s) = self.stalls.as_ref().filter(|s| s.share_away > AWAY_MAX) {
+            faults.push(format!(
+                "the host took its cores away for {:.1} % of the time (at most {:.0} %)",
+                100.0 * s.share_away,
+                100.0 * AWAY_MAX
             ));
         }
         if let Some(d) = self.drift.filter(|d| d.median_percent.abs() > DRIFT_MAX_PERCENT) {

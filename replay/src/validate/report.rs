@@ -6,6 +6,7 @@ use super::outcome::{Band, PointResult, Repetition, SENSITIVE_POINTS};
 use super::verdict::{Differences, Verdict, differences, verdict};
 use crate::profile::{Errors, ProfileFile};
 use crate::target::Target;
+use orrery_plots::Figure;
 use std::fmt::Write;
 
 /// What a report says besides the results.
@@ -22,11 +23,19 @@ pub struct Context {
 }
 
 /// The report.
-pub fn markdown(campaign: &Campaign, standing: &Standing, context: &Context) -> String {
+pub fn markdown(
+    campaign: &Campaign,
+    standing: &Standing,
+    context: &Context,
+    figures: &[(String, String, Figure)],
+) -> String {
     let v = verdict(campaign, standing);
     let mut text = format!("# Validation: {}\n\n", campaign.title());
     text += &headline(campaign, &v, context);
     text += &circumstances(campaign, standing, context);
+    for (file, says, _) in figures {
+        let _ = writeln!(text, "![{says}]({file})\n\n{says}\n");
+    }
     text += &bands(standing, &v);
     text += &actions(standing);
     text += &table(standing);
