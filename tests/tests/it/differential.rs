@@ -87,6 +87,13 @@ fn tuned() -> Vec<Entry> {
             let draws = Stream::named(case.seed, "clipper", 0);
             Box::new(clipper::Clipper::new(config, &case.profiles(), draws))
         }),
+        entry("alpaserve", |case| {
+            let config = alpaserve::Config {
+                margin: ticks(case.seed % 3 / 2),
+                controller: ticks(case.seed % 4 / 2),
+            };
+            Box::new(alpaserve::AlpaServe::new(config, &case.profiles()))
+        }),
         entry("clockwork", |case| {
             let config = clockwork::Config { buffer: ticks(1), ..clockwork::Config::released() };
             Box::new(clockwork::Clockwork::new(config, &case.profiles()))
@@ -210,7 +217,9 @@ impl Policy for Spy {
         let alive: Vec<_> = ids
             .filter_map(|id| known.request(id).map(|r| (r.id.0, r.deadline, known.truth(id))))
             .collect();
-        let devices: Vec<_> = known.devices().iter().map(|d| (d.state, d.free_pages)).collect();
+        let holds = |d: &DeviceView| known.holds(d.id, ModelId(0));
+        let devices: Vec<_> =
+            known.devices().iter().map(|d| (d.state, d.free_pages, d.stages, holds(d))).collect();
         self.told.push(format!("{now} {event:?}\n  devices {devices:?}\n  alive {alive:?}"));
         self.policy.on(now, event, known, out);
     }
