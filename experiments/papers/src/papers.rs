@@ -2,6 +2,7 @@
 
 pub mod claims;
 pub mod derived;
+mod errors;
 pub mod describe;
 pub mod experiment;
 pub mod figure;

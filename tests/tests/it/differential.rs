@@ -17,15 +17,16 @@ use crate::naive;
 use cases::{Case, ticks};
 use chaotic::Chaotic;
 use orrery_sim::audit::Auditor;
+use orrery_sim::cluster::DeviceView;
 use orrery_sim::driver::simulate;
 use orrery_sim::log::{DeviceTerms, MemoryLog, Names, Record, Terms};
 use orrery_sim::policy::fifo::Fifo;
 use orrery_sim::policy::{ALL, Actions, Event, Known, Policy};
 use orrery_sim::policy::{
-    clipper, clkwrk, clockwork, drs, eager, fifo, kairos, nexus, nexus_cluster, oracle, orloj,
+    alpaserve, clipper, clkwrk, clockwork, drs, eager, fifo, kairos, nexus, nexus_cluster, oracle, orloj,
     shepherd, symphony, timeout,
 };
-use orrery_sim::request::{End, RequestId};
+use orrery_sim::request::{End, ModelId, RequestId};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use std::fmt::Display;

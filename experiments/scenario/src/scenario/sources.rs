@@ -119,7 +119,6 @@ impl Source for Bounded {
 mod tests {
     use super::*;
     use orrery_sim::request::{AppId, VecSource};
-    use orrery_sim::time::Span;
 
     fn bounded(requests: u64, until_ms: u64, models: Vec<ModelId>) -> Bounded {
         let arrival = |i: u32| Arrival {
