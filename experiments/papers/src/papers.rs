@@ -2,8 +2,8 @@
 
 pub mod claims;
 pub mod derived;
-mod errors;
 pub mod describe;
+mod errors;
 pub mod experiment;
 pub mod figure;
 pub mod groups;

@@ -204,9 +204,10 @@ impl Scenario {
             exact: file.exact_quantiles,
             autoscale: file.autoscale.as_ref().map(|a| a.config(file)).transpose()?,
             places,
-            own_slos: file.arrivals.as_ref().is_some_and(|a| {
-                a.workload.as_ref().is_some_and(|w| !w.scenario_slos)
-            }),
+            own_slos: file
+                .arrivals
+                .as_ref()
+                .is_some_and(|a| a.workload.as_ref().is_some_and(|w| !w.scenario_slos)),
         })
     }
 

@@ -99,7 +99,8 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
     let count = axes.iter().fold(points.len().max(1), |n, a| n.saturating_mul(a.values.len()));
     // Each cell has the same seeds: that is what pairs them.
     let own = |k: &&String| k.as_str() == "seed";
-    let of_axis = |a: &Axis| a.keys.iter().chain(a.point.iter().flat_map(|p| p.set.keys())).any(|k| own(&k));
+    let of_axis =
+        |a: &Axis| a.keys.iter().chain(a.point.iter().flat_map(|p| p.set.keys())).any(|k| own(&k));
     let in_axis = axes.iter().position(of_axis);
     let in_point = points.iter().position(|p| p.set.keys().any(|k| own(&k)));
     let key = in_axis.map(|i| format!("axis[{i}].key"));
@@ -111,9 +112,11 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
     }
     let mut names: Vec<&str> = Vec::new();
     for (i, axis) in axes.iter().enumerate() {
-        if !axis.point.is_empty() && (!axis.keys.is_empty() || axis.values.len() != axis.point.len())
+        if !axis.point.is_empty()
+            && (!axis.keys.is_empty() || axis.values.len() != axis.point.len())
         {
-            let (found, allowed) = ("points with `key` or `values`", "points, or `key` and `values`");
+            let (found, allowed) =
+                ("points with `key` or `values`", "points, or `key` and `values`");
             let key = format!("axis[{i}].point");
             return wrong(key, found.into(), allowed, "remove one of the two");
         }

@@ -49,12 +49,7 @@ pub(super) fn points(row: &Row) -> Option<f64> {
     Some(100.0 * (row.value? - row.paper?))
 }
 
-fn groups<'a>(
-    file: &ErrorsFile,
-    rows: &'a [Row],
-    metric: &str,
-    by_system: bool,
-) -> Vec<Group<'a>> {
+fn groups<'a>(file: &ErrorsFile, rows: &'a [Row], metric: &str, by_system: bool) -> Vec<Group<'a>> {
     let mut all: Vec<Group<'a>> = Vec::new();
     for row in rows.iter().filter(|r| r.metric == metric && r.scope == "all") {
         if !row.versus.is_empty() {

@@ -145,7 +145,9 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
                 line.push(both.map_or(none.to_string(), |(_, paper)| value(paper)));
                 line.push(match (&e.errors, row.and_then(|r| errors::points(r))) {
                     (Some(_), points) => points.map_or("-".to_string(), |x| format!("{x:+.2}")),
-                    (None, _) => both.map_or(String::new(), |(ours, paper)| error(unit, ours, paper)),
+                    (None, _) => {
+                        both.map_or(String::new(), |(ours, paper)| error(unit, ours, paper))
+                    }
                 });
             }
         }

@@ -102,7 +102,8 @@ fn placement(i: usize, d: &Device, file: &ScenarioFile) -> Result<(), SpecError>
         Err(SpecError::value(&key, format!("lists of models, with {found}"), allowed, remedy))
     };
     if d.memory_pages.is_some() {
-        let remedy = "remove `memory_pages`: `holds` says which models fit, and no policy moves them";
+        let remedy =
+            "remove `memory_pages`: `holds` says which models fit, and no policy moves them";
         return with("`memory_pages`", remedy);
     }
     if file.autoscale.is_some() {
@@ -111,7 +112,8 @@ fn placement(i: usize, d: &Device, file: &ScenarioFile) -> Result<(), SpecError>
     if holds.len() != d.count as usize {
         let found = format!("{} lists", holds.len());
         let allowed = format!("{}, one for each device of `{}`", d.count, d.kind);
-        let remedy = "add or remove lists, or change `count`; an empty list is a device without models";
+        let remedy =
+            "add or remove lists, or change `count`; an empty list is a device without models";
         return Err(SpecError::value(key, found, allowed, remedy));
     }
     let models: Vec<&str> = file.model.iter().map(|m| m.name.as_str()).collect();

@@ -130,7 +130,8 @@ fn a_recorded_workload_may_have_the_slos_of_the_scenario() {
     std::fs::write(folder.path().join("w.csv"), rows).unwrap();
     let path = folder.path().join("s.toml");
     let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, text.replace("slo_ms = 100.0", "slo_ms = 40.0\nslo_scale = 2.5")).unwrap();
+    std::fs::write(&path, text.replace("slo_ms = 100.0", "slo_ms = 40.0\nslo_scale = 2.5"))
+        .unwrap();
     let setup = Scenario::load(&path).unwrap().setup(1).unwrap();
     let mut sources = setup.sources(1).unwrap();
     let slos: Vec<Span> = std::iter::from_fn(|| sources[0].pop().map(|a| a.slo)).collect();
