@@ -33,9 +33,9 @@ pub struct DeviceSpec {
     /// The models whose weights are in its memory from the start. `None` is every model, or no model
     /// where memory is counted.
     pub holds: Option<Vec<ModelId>>,
-    /// Stages of a pipeline, which a batch passes one after the other: its lanes are the batches that
-    /// are inside at a time, and a policy lets one in when the first stage is free. 1 for a device that
-    /// is no pipeline (AlpaServe, OSDI 2023, §2.1: inter-operator parallelism).
+    /// Stages of a pipeline, which a batch passes one after the other (AlpaServe's inter-operator
+    /// parallelism): its lanes are the batches that are inside at a time, as many as stages, and a
+    /// policy lets one in when the first stage is free. 1 for a device that is no pipeline.
     pub stages: u8,
 }
 

@@ -1,12 +1,11 @@
-//! AlpaServe (Li et al., OSDI 2023), §4.1 "Controller" and §4.2: its runtime, without the search for
-//! placements.
+//! AlpaServe (Li et al., OSDI 2023), runtime scheduling (§4.3 as we remember it: the paper was not at
+//! hand, and the facts are those of the authors' repository alpa-projects/mms).
 //!
 //! Models stand on groups of devices before the run, and more than one group may hold a model. A
 //! central controller sends each request to the least busy of these groups. A group serves its
-//! requests in the order in which they come, one at a time: with models of billions of parameters a
-//! batch of one fills a GPU (§6.1), so there is no batching. A request that cannot end in time is
-//! refused when it comes, so that it costs the others nothing. A pipeline (inter-operator parallelism,
-//! §2.1) takes the next request when its first stage is free.
+//! requests in the order in which they come, one at a time, without batching. A request that cannot
+//! end in time is refused when it comes, so that it costs the others nothing. A pipeline
+//! (inter-operator parallelism) takes the next request when its first stage is free.
 //!
 //! ```text
 //! on request r:
@@ -20,17 +19,18 @@
 //! ```
 //!
 //! A group is a device here: one GPU, several that run each operator together (a faster device), or a
-//! pipeline (a device with `stages`). Of equally busy groups the first is taken. `margin_ms` and the
-//! controller's 2.5 ms are those of the authors' experiment on 16 V100s (`alpaserve-v100`).
+//! pipeline (a device with `stages`). Of equally busy groups the first is taken. The defaults are those
+//! of the authors' experiment on 16 V100s, which `orrery reproduce alpaserve-v100` compares with.
 //!
 //! # Differences from the paper
-//! - Placements come with the scenario (`holds` of a device); the paper's greedy search is left out.
-//! - All stages of a pipeline take the same time; the paper's differ by a few per cent.
-//! - The group decides on arrival there. Here the controller does, `controller_ms` earlier, with the
-//!   same outcome: it knows all that the group does. So a refused request is never in flight.
-//! - The paper drops a request that its group cannot serve in time; by which clock and with which
-//!   margin is not told. Ours is the group's own: it adds up expected latencies, and is not
-//!   corrected by measured ones.
+//! - Placements come with the scenario (`holds` of a device); the search for them is left out.
+//! - All stages of a pipeline take the same time.
+//! - The group decides about a request when it has it. Here the controller does, on arrival and with
+//!   what it expects to be true then, so that a refused request is never in flight.
+//! - When a group is free is what expected latencies add up to, whatever is measured later. With
+//!   latencies that vary, a request that was let in may be late.
+//! - Stages are kept apart by the policy, which lets a request in every `latency / stages`. The device
+//!   only guarantees that no more than `stages` are inside at a time.
 //! - Requests of a group that fails are dropped.
 
 use super::free_devices::did_not_run;
@@ -55,7 +55,7 @@ impl Settings for Config {
     const ABOUT: About = About {
         name: "alpaserve",
         what: "AlpaServe's runtime; the group with the fewest requests in flight, refusal on arrival",
-        paper: "AlpaServe (Li et al., OSDI 2023), §4",
+        paper: "AlpaServe (Li et al., OSDI 2023), runtime scheduling",
     };
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",

@@ -212,3 +212,45 @@ pub fn word(value: &Value) -> String {
         other => other.to_string().replace(';', ","),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(text: &str) -> Axis {
+        let mut axis: Axis = toml::from_str(text).unwrap();
+        axis.complete();
+        axis
+    }
+
+    #[test]
+    fn an_axis_of_points_is_combined_with_points_and_sets_the_keys_of_each() {
+        let changed =
+            "name = \"changed\"\npoint = [{ name = \"no\" }, { name = \"yes\", set = { b = 2 } }]";
+        let axes = [axis(changed), axis("key = \"c\"\nvalues = [3]")];
+        let point = "name = \"p\"\nset = { a = 1, b = 1 }";
+        let points: [Point; 1] = [toml::from_str(point).unwrap()];
+        assert!(check(&points, &axes).is_ok());
+        let all = combinations(&points, &axes, None);
+        let names: Vec<String> = all.iter().map(|c| c.axes.join(";")).collect();
+        assert_eq!(names, ["point=p;changed=no;c=3", "point=p;changed=yes;c=3"]);
+        let set =
+            |c: &Combination| c.changes.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>();
+        assert_eq!(set(&all[0]), ["a=1", "b=1", "c=3"]);
+        // The later one counts.
+        assert_eq!(set(&all[1]), ["a=1", "b=1", "b=2", "c=3"]);
+    }
+
+    #[test]
+    fn an_axis_has_points_or_values() {
+        let error = |text: &str| check(&[], &[axis(text)]).unwrap_err().to_string();
+        let points = "point = [{ name = \"x\" }]";
+        let says = ["axis[0].point", "points with `key` or `values`", "remove one of the two"];
+        for text in [format!("{points}\nkey = \"a\""), format!("{points}\nvalues = [1, 2]")] {
+            assert!(says.iter().all(|s| error(&text).contains(s)), "{}", error(&text));
+        }
+        assert!(error("key = \"a\"").contains("axis[0].values"));
+        let seed = "name = \"n\"\npoint = [{ name = \"x\", set = { seed = 2 } }]";
+        assert!(error(seed).contains("any key but `seed`"));
+    }
+}
