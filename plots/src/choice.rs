@@ -18,6 +18,8 @@ pub struct Choice {
     pub scopes: Vec<String>,
     /// Leave the paper's figures out.
     pub without_paper: bool,
+    /// What the paper's figures are called in legends; "paper" where it is empty.
+    pub beside: String,
     /// In place of the name of the x axis.
     pub x_label: String,
     /// The ends of the y axis of curves.

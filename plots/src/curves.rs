@@ -141,6 +141,8 @@ struct Curves<'a> {
     /// Whether series are named by their policies: systems do not tell the rows apart.
     by_policy: bool,
     paper: bool,
+    /// What the paper's figures are called.
+    beside: String,
     /// What all rows share.
     common: Vec<String>,
     differing: Vec<String>,
@@ -163,6 +165,7 @@ impl<'a> Curves<'a> {
             presets: distinct(points.iter().map(|p| p.row.preset.clone())),
             by_policy: false,
             paper,
+            beside: if choice.beside.is_empty() { "paper".into() } else { choice.beside.clone() },
             common,
             differing,
             points,

@@ -28,13 +28,27 @@ pub struct DeviceSpec {
     pub lanes: u8,
     /// Whether a running batch can be stopped.
     pub can_preempt: bool,
-    /// Pages for model weights; `None` when every model is always resident.
+    /// Pages for model weights; `None` when memory is not counted.
     pub memory_pages: Option<u32>,
+    /// The models whose weights are in its memory from the start. `None` is every model, or no model
+    /// where memory is counted.
+    pub holds: Option<Vec<ModelId>>,
+    /// Stages of a pipeline, which a batch passes one after the other (AlpaServe's inter-operator
+    /// parallelism): its lanes are the batches that are inside at a time, as many as stages, and a
+    /// policy lets one in when the first stage is free. 1 for a device that is no pipeline.
+    pub stages: u8,
 }
 
 impl Default for DeviceSpec {
     fn default() -> Self {
-        DeviceSpec { kind: 0, lanes: 1, can_preempt: false, memory_pages: None }
+        DeviceSpec {
+            kind: 0,
+            lanes: 1,
+            can_preempt: false,
+            memory_pages: None,
+            holds: None,
+            stages: 1,
+        }
     }
 }
 
@@ -60,7 +74,9 @@ pub struct DeviceView {
     pub can_preempt: bool,
     /// Lanes for batches.
     pub lanes: u8,
-    /// Free pages; `None` when every model is always resident.
+    /// Stages of a pipeline; 1 for a device that is none.
+    pub stages: u8,
+    /// Free pages; `None` when memory is not counted.
     pub free_pages: Option<u32>,
 }
 
@@ -135,7 +151,11 @@ impl Device {
     fn new(spec: DeviceSpec, models: usize) -> Device {
         let executors = (0..=spec.lanes).map(|_| Executor::default()).collect();
         let free_pages = spec.memory_pages.unwrap_or(0);
-        let resident = if spec.memory_pages.is_some() { vec![false; models] } else { Vec::new() };
+        let mut resident = Vec::new();
+        if spec.memory_pages.is_some() || spec.holds.is_some() {
+            resident = vec![false; models];
+            spec.holds.iter().flatten().for_each(|model| resident[model.index()] = true);
+        }
         Device { spec, state: Change::Up, executors, resident, free_pages }
     }
 
@@ -176,7 +196,7 @@ impl Device {
         if let Some(r) = self.resident.get_mut(model.index())
             && std::mem::take(r)
         {
-            self.free_pages += pages;
+            self.give_back(pages);
         }
     }
 
@@ -217,6 +237,7 @@ impl Devices {
             state: d.state,
             can_preempt: d.spec.can_preempt,
             lanes: d.spec.lanes,
+            stages: d.spec.stages,
             free_pages: d.spec.memory_pages.map(|_| d.free_pages),
         })
     }
@@ -242,6 +263,20 @@ mod tests {
         assert_eq!(e.step(at(7)), Next::WaitUntil(at(10)));
         assert_eq!(e.step(at(20)), Next::Start(ActionId(2)), "latest itself is in time");
         assert_eq!(e.step(at(20)), Next::Nothing);
+    }
+
+    #[test]
+    fn a_device_holds_all_models_or_those_that_it_is_given() {
+        let holding = |holds| Device::new(DeviceSpec { holds, ..DeviceSpec::default() }, 2);
+        let all = holding(None);
+        assert!(all.has_model(ModelId(0)) && all.has_model(ModelId(1)));
+        let mut one = holding(Some(vec![ModelId(1)]));
+        assert!(!one.has_model(ModelId(0)) && one.has_model(ModelId(1)));
+        one.unload(ModelId(1), u32::MAX);
+        one.loaded(ModelId(1));
+        one.unload(ModelId(1), u32::MAX);
+        assert!(!one.has_model(ModelId(1)), "and its memory is not counted");
+        assert!(!holding(Some(Vec::new())).has_model(ModelId(0)));
     }
 
     #[test]

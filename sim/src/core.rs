@@ -53,6 +53,9 @@ impl Lookup for View<'_> {
     fn footprint(&self, model: ModelId) -> Footprint {
         self.footprints[model.index()]
     }
+    fn holds(&self, device: DeviceId, model: ModelId) -> bool {
+        self.devices.get(device).has_model(model)
+    }
     fn truth(&self, id: RequestId) -> Option<Span> {
         if self.sees_truth { self.books.alone(id) } else { None }
     }

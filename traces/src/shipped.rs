@@ -69,6 +69,12 @@ pub const SHIPPED: &[Shipped] = &[
         "Tokens of 9613 film reviews as a histogram: columns tokens, count",
         "3195076a161f338b8032c98351d31e75fae6965479bd9e15b6a51f5b79f431b0"
     ),
+    embedded!(
+        "alpaserve-v100",
+        "alpaserve_v100_arrivals.csv.gz",
+        "AlpaServe's measurement on 16 V100s: 8129 requests of 24 models in 200 s, as a workload",
+        "df991dababc4bae5b8264d321681a97d6d625b449e442c6d5b5f17094e11eff1"
+    ),
 ];
 
 /// Opens an embedded file by its name.

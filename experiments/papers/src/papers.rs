@@ -3,6 +3,7 @@
 pub mod claims;
 pub mod derived;
 pub mod describe;
+mod errors;
 pub mod experiment;
 pub mod figure;
 pub mod groups;

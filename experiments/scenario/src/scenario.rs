@@ -205,7 +205,10 @@ impl Scenario {
             exact: file.exact_quantiles,
             autoscale: file.autoscale.as_ref().map(|a| a.config(file)).transpose()?,
             places,
-            own_slos: file.arrivals.as_ref().is_some_and(|a| a.workload.is_some()),
+            own_slos: file
+                .arrivals
+                .as_ref()
+                .is_some_and(|a| a.workload.as_ref().is_some_and(|w| !w.scenario_slos)),
         })
     }
 
@@ -238,12 +241,15 @@ impl Scenario {
         for (kind, d) in file.device.iter().enumerate() {
             let spec = DeviceSpec {
                 kind: kind as u32,
-                lanes: d.lanes,
+                lanes: d.lanes.max(d.stages),
                 can_preempt: d.can_preempt,
                 memory_pages: d.memory_pages,
+                holds: None,
+                stages: d.stages,
             };
             provision.push((spec.clone(), Span::from_secs_f64(startup_s)));
-            devices.resize(devices.len() + d.count as usize, spec);
+            let held = |device: u32| Some(self.numbers_of(&d.holds.as_ref()?[device as usize]));
+            devices.extend((0..d.count).map(|i| DeviceSpec { holds: held(i), ..spec.clone() }));
             let models = file.model.iter().enumerate();
             let laws = models.map(|(m, model)| latency_on(m, model, d));
             let mut laws = laws.collect::<Result<Vec<Latency>, _>>()?;
@@ -293,6 +299,13 @@ impl Scenario {
             m.noise.clone().unwrap_or_default().law(&format!("model[{i}].noise"), seed)
         };
         models.map(of).collect()
+    }
+
+    /// The numbers of models by their names, which were checked.
+    fn numbers_of(&self, names: &[String]) -> Vec<ModelId> {
+        let models = self.file.model.iter().enumerate();
+        let numbers = models.filter(|(_, m)| names.contains(&m.name));
+        numbers.map(|(number, _)| ModelId(number as u32)).collect()
     }
 
     /// The applications; those whose times come with the arrivals have the law of these.

@@ -137,7 +137,11 @@ impl<'a> Curves<'a> {
             entries.clear();
         }
         if self.paper {
-            entries.push(("the paper's value".into(), Key::Marker(paper_style())));
+            let called = match self.beside.as_str() {
+                "paper" => "the paper's value",
+                other => other,
+            };
+            entries.push((called.into(), Key::Marker(paper_style())));
         }
         Legend::Flow(entries)
     }

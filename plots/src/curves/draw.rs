@@ -342,7 +342,7 @@ impl<'a> Curves<'a> {
         }
         let mut columns: Vec<String> = self.presets.iter().map(|p| preset_label(p)).collect();
         if self.paper {
-            columns.push("paper".into());
+            columns.push(self.beside.clone());
         }
         let row = |name: &String| {
             let has = |p: &String| {

@@ -48,7 +48,7 @@ pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError>
     let mut prepared = Prepared { rows: own, x, categories: Vec::new(), lines, over };
     arrange(&mut prepared, p);
     if p.kind == PictureKind::Bars {
-        categories(&mut prepared);
+        categories(&mut prepared, !p.x_label.is_empty());
     }
     Ok(prepared)
 }
@@ -267,8 +267,9 @@ fn arrange(prepared: &mut Prepared, p: &Picture) {
     }
 }
 
-/// Numbers for categories, in the order of their first appearance.
-fn categories(prepared: &mut Prepared) {
+/// Numbers for categories, in the order of their first appearance. Where the axis has a label, a category
+/// that is a number does not say the axis' name.
+fn categories(prepared: &mut Prepared, labelled: bool) {
     let Prepared { rows, x, categories, .. } = prepared;
     let all = distinct(rows.iter().filter_map(|r| r.axis(x)).map(str::to_string));
     for row in rows.iter_mut() {
@@ -280,7 +281,7 @@ fn categories(prepared: &mut Prepared) {
     let named = |value: &String| match x.as_str() {
         METRIC => names::metric(value, "", 0.0).label,
         SYSTEM | CASE | POOL => value.clone(),
-        name if value.parse::<f64>().is_ok() => names::setting(name, value),
+        name if value.parse::<f64>().is_ok() && !labelled => names::setting(name, value),
         _ => value.clone(),
     };
     *categories = all.iter().map(named).collect();

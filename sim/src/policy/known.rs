@@ -1,7 +1,7 @@
 //! What a policy may look up.
 
 use crate::cluster::{DeviceView, Footprint};
-use crate::request::{ModelId, Request, RequestId};
+use crate::request::{DeviceId, ModelId, Request, RequestId};
 use crate::time::Span;
 
 /// What stands behind [`Known`]: an engine's own view of its cluster and its books.
@@ -12,6 +12,8 @@ pub trait Lookup {
     fn request(&self, id: RequestId) -> Option<&Request>;
     /// What a model needs of a device's memory.
     fn footprint(&self, model: ModelId) -> Footprint;
+    /// Whether a model's weights are in a device's memory.
+    fn holds(&self, device: DeviceId, model: ModelId) -> bool;
     /// Its true execution time alone: always `None` unless the policy is an oracle.
     fn truth(&self, id: RequestId) -> Option<Span>;
 }
@@ -39,6 +41,11 @@ impl<'a> Known<'a> {
     /// What a model needs of a device's memory.
     pub fn footprint(&self, model: ModelId) -> Footprint {
         self.0.footprint(model)
+    }
+
+    /// Whether a model's weights are in a device's memory.
+    pub fn holds(&self, device: DeviceId, model: ModelId) -> bool {
+        self.0.holds(device, model)
     }
 
     /// The true execution time alone: `None` unless the policy is an oracle.

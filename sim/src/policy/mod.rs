@@ -14,6 +14,7 @@
 //! | [`clipper`] | Clipper (NSDI 2017): adaptive batching |
 //! | [`autoscale`] | Symphony's autoscaling advice, followed, around any other policy |
 //! | [`shepherd`] | Shepherd (NSDI 2023): largest batch first, with preemption |
+//! | [`alpaserve`] | AlpaServe (OSDI 2023): the least busy of the groups that hold the model |
 //! | [`timeout`] | TensorFlow Serving (2017): a batch when it is full or has waited |
 //! | [`eager`] | the work-conserving reference of a cluster: earliest deadline, largest batch |
 //! | [`fifo`] | the plain reference: first in, first out, greedy batches |
@@ -24,6 +25,7 @@
 //! | [`oracle`] | the reference that knows every execution time |
 
 mod actions;
+pub mod alpaserve;
 pub mod autoscale;
 pub mod clipper;
 pub mod clkwrk;
@@ -74,7 +76,8 @@ use self::parameters::Registered;
 /// let error = clipper.parse(&[("backoff", "0.8")]).unwrap_err();
 /// assert_eq!(error.to_string(), "`backoff` is of use only with `sizing=aimd`");
 /// ```
-pub static ALL: [Registered; 15] = [
+pub static ALL: [Registered; 16] = [
+    Registered::of::<alpaserve::Config>(),
     Registered::of::<clipper::Config>(),
     Registered::of::<clkwrk::Config>(),
     Registered::of::<clockwork::Config>(),

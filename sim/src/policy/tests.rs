@@ -1,5 +1,6 @@
 //! The policies on cases small enough to be worked by hand.
 
+mod alpaserve;
 mod cluster;
 mod eager;
 mod naive_flex;

@@ -17,15 +17,16 @@ use crate::naive;
 use cases::{Case, ticks};
 use chaotic::Chaotic;
 use orrery_sim::audit::Auditor;
+use orrery_sim::cluster::DeviceView;
 use orrery_sim::driver::simulate;
 use orrery_sim::log::{DeviceTerms, MemoryLog, Names, Record, Terms};
 use orrery_sim::policy::fifo::Fifo;
 use orrery_sim::policy::{ALL, Actions, Event, Known, Policy};
 use orrery_sim::policy::{
-    clipper, clkwrk, clockwork, drs, eager, fifo, kairos, nexus, nexus_cluster, oracle, orloj,
-    shepherd, symphony, timeout,
+    alpaserve, clipper, clkwrk, clockwork, drs, eager, fifo, kairos, nexus, nexus_cluster, oracle,
+    orloj, shepherd, symphony, timeout,
 };
-use orrery_sim::request::{End, RequestId};
+use orrery_sim::request::{End, ModelId, RequestId};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use std::fmt::Display;
@@ -86,6 +87,13 @@ fn tuned() -> Vec<Entry> {
             let config = clipper::Config { sizing, default_reply: true, max_batch: 8 };
             let draws = Stream::named(case.seed, "clipper", 0);
             Box::new(clipper::Clipper::new(config, &case.profiles(), draws))
+        }),
+        entry("alpaserve", |case| {
+            let config = alpaserve::Config {
+                margin: ticks(case.seed % 3 / 2),
+                controller: ticks(case.seed % 4 / 2),
+            };
+            Box::new(alpaserve::AlpaServe::new(config, &case.profiles()))
         }),
         entry("clockwork", |case| {
             let config = clockwork::Config { buffer: ticks(1), ..clockwork::Config::released() };
@@ -210,7 +218,9 @@ impl Policy for Spy {
         let alive: Vec<_> = ids
             .filter_map(|id| known.request(id).map(|r| (r.id.0, r.deadline, known.truth(id))))
             .collect();
-        let devices: Vec<_> = known.devices().iter().map(|d| (d.state, d.free_pages)).collect();
+        let holds = |d: &DeviceView| known.holds(d.id, ModelId(0));
+        let devices: Vec<_> =
+            known.devices().iter().map(|d| (d.state, d.free_pages, d.stages, holds(d))).collect();
         self.told.push(format!("{now} {event:?}\n  devices {devices:?}\n  alive {alive:?}"));
         self.policy.on(now, event, known, out);
     }

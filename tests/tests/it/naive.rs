@@ -130,6 +130,9 @@ impl Lookup for Facts {
     fn footprint(&self, model: ModelId) -> Footprint {
         self.footprints[model.index()]
     }
+    fn holds(&self, device: DeviceId, model: ModelId) -> bool {
+        self.devices[device.index()].resident[model.index()]
+    }
     fn truth(&self, id: RequestId) -> Option<Span> {
         self.request(id).filter(|_| self.shows_truth)?;
         Some(self.requests[id.index()].alone)

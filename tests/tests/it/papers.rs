@@ -85,3 +85,26 @@ fn orloj_loses_to_another_system_where_the_paper_says_so() {
     assert_eq!(of, 17, "places where the paper has another system above Orloj");
     assert!(hits >= 12, "{hits} of 17 places come out so: {places:?}");
 }
+
+/// The acceptance criteria of the study, by parallelism: how many settings have a measured value here,
+/// and the mean and the largest error in percentage points.
+#[test]
+fn the_goodput_measured_on_16_v100s_comes_out() {
+    let e = find("alpaserve-v100").expect("a shipped study");
+    let rows = rows_of(&e, &Asked::default()).expect("a study that runs");
+    let rows: Vec<_> =
+        rows.iter().filter(|r| r.metric == "finish_rate" && r.scope == "all").collect();
+    assert_eq!(rows.len(), 20);
+    assert!(rows.iter().all(|r| r.value.is_some()), "ours stands where theirs is withheld");
+    for (parallelism, measured, mean_max, largest_max) in
+        [("none", 6, 0.35, 0.8), ("intra-op 4", 2, 0.6, 1.5), ("pipeline 8", 5, 0.6, 1.5)]
+    {
+        let own = rows.iter().filter(|r| r.axis("parallelism") == Some(parallelism));
+        let errors: Vec<f64> = own.filter_map(|r| Some(100.0 * r.abs_error?)).collect();
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        let largest = errors.iter().copied().fold(0.0, f64::max);
+        assert_eq!(errors.len(), measured, "{parallelism}");
+        assert!(mean <= mean_max, "{parallelism}: mean {mean:.2} points, allowed {mean_max}");
+        assert!(largest <= largest_max, "{parallelism}: {largest:.2}, allowed {largest_max}");
+    }
+}

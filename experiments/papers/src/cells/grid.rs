@@ -38,8 +38,14 @@ pub struct Axis {
     #[schemars(extend("x-default" = "none"))]
     pub keys: Vec<String>,
     /// Its values, each valid for the key.
+    #[serde(default)]
     #[schemars(with = "Vec<serde_json::Value>")]
+    #[schemars(extend("x-default" = "required, or `point`"))]
     pub values: Vec<Value>,
+    /// In place of values: points, each with a name and the keys that it sets.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "none"))]
+    pub point: Vec<Point>,
 }
 
 /// `[[point]]`.
@@ -72,6 +78,9 @@ impl Axis {
         if self.keys.is_empty() && !self.key.is_empty() {
             self.keys = vec![self.key.clone()];
         }
+        if self.values.is_empty() {
+            self.values = self.point.iter().map(|p| Value::String(p.name.clone())).collect();
+        }
         if self.name.is_empty() {
             let last = self.keys.first().and_then(|k| k.rsplit('.').next());
             self.name = last.unwrap_or_default().to_string();
@@ -90,7 +99,9 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
     let count = axes.iter().fold(points.len().max(1), |n, a| n.saturating_mul(a.values.len()));
     // Each cell has the same seeds: that is what pairs them.
     let own = |k: &&String| k.as_str() == "seed";
-    let in_axis = axes.iter().position(|a| a.keys.iter().any(|k| own(&k)));
+    let of_axis =
+        |a: &Axis| a.keys.iter().chain(a.point.iter().flat_map(|p| p.set.keys())).any(|k| own(&k));
+    let in_axis = axes.iter().position(of_axis);
     let in_point = points.iter().position(|p| p.set.keys().any(|k| own(&k)));
     let key = in_axis.map(|i| format!("axis[{i}].key"));
     if let Some(key) = key.or_else(|| in_point.map(|i| format!("point[{i}].set"))) {
@@ -101,7 +112,15 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
     }
     let mut names: Vec<&str> = Vec::new();
     for (i, axis) in axes.iter().enumerate() {
-        if axis.keys.is_empty() {
+        if !axis.point.is_empty()
+            && (!axis.keys.is_empty() || axis.values.len() != axis.point.len())
+        {
+            let (found, allowed) =
+                ("points with `key` or `values`", "points, or `key` and `values`");
+            let key = format!("axis[{i}].point");
+            return wrong(key, found.into(), allowed, "remove one of the two");
+        }
+        if axis.keys.is_empty() && axis.point.is_empty() {
             let key = format!("axis[{i}].key");
             return wrong(key, "nothing".into(), "a key of a scenario", "add `key`");
         }
@@ -170,11 +189,13 @@ fn all(points: &[Point], axes: &[Axis]) -> Vec<Combination> {
     for axis in axes {
         let mut next = Vec::with_capacity(all.len() * axis.values.len());
         for old in &all {
-            for value in &axis.values {
+            for (i, value) in axis.values.iter().enumerate() {
                 let mut axes = old.axes.clone();
                 axes.push(format!("{}={}", axis.name, word(value)));
                 let mut changes = old.changes.clone();
                 changes.extend(axis.keys.iter().map(|k| (k.clone(), value.clone())));
+                let set = axis.point.get(i).into_iter().flat_map(|p| &p.set);
+                changes.extend(set.map(|(k, v)| (k.clone(), v.clone())));
                 next.push(Combination { axes, changes });
             }
         }
@@ -189,5 +210,47 @@ pub fn word(value: &Value) -> String {
         Value::String(s) => s.replace(';', ","),
         Value::Float(x) => x.to_string(),
         other => other.to_string().replace(';', ","),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(text: &str) -> Axis {
+        let mut axis: Axis = toml::from_str(text).unwrap();
+        axis.complete();
+        axis
+    }
+
+    #[test]
+    fn an_axis_of_points_is_combined_with_points_and_sets_the_keys_of_each() {
+        let changed =
+            "name = \"changed\"\npoint = [{ name = \"no\" }, { name = \"yes\", set = { b = 2 } }]";
+        let axes = [axis(changed), axis("key = \"c\"\nvalues = [3]")];
+        let point = "name = \"p\"\nset = { a = 1, b = 1 }";
+        let points: [Point; 1] = [toml::from_str(point).unwrap()];
+        assert!(check(&points, &axes).is_ok());
+        let all = combinations(&points, &axes, None);
+        let names: Vec<String> = all.iter().map(|c| c.axes.join(";")).collect();
+        assert_eq!(names, ["point=p;changed=no;c=3", "point=p;changed=yes;c=3"]);
+        let set =
+            |c: &Combination| c.changes.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>();
+        assert_eq!(set(&all[0]), ["a=1", "b=1", "c=3"]);
+        // The later one counts.
+        assert_eq!(set(&all[1]), ["a=1", "b=1", "b=2", "c=3"]);
+    }
+
+    #[test]
+    fn an_axis_has_points_or_values() {
+        let error = |text: &str| check(&[], &[axis(text)]).unwrap_err().to_string();
+        let points = "point = [{ name = \"x\" }]";
+        let says = ["axis[0].point", "points with `key` or `values`", "remove one of the two"];
+        for text in [format!("{points}\nkey = \"a\""), format!("{points}\nvalues = [1, 2]")] {
+            assert!(says.iter().all(|s| error(&text).contains(s)), "{}", error(&text));
+        }
+        assert!(error("key = \"a\"").contains("axis[0].values"));
+        let seed = "name = \"n\"\npoint = [{ name = \"x\", set = { seed = 2 } }]";
+        assert!(error(seed).contains("any key but `seed`"));
     }
 }

@@ -65,7 +65,7 @@ pub fn one(e: &Experiment) -> String {
             let more = axis.values.len().saturating_sub(LISTED_MAX);
             let more = if more > 0 { format!(", and {more} more") } else { String::new() };
             let keys = match axis.keys.join(", ") {
-                keys if keys == axis.name => String::new(),
+                keys if keys == axis.name || keys.is_empty() => String::new(),
                 keys => format!(" ({keys})"),
             };
             let _ = writeln!(out, "  {}{keys}: {}{more}", axis.name, values.join(", "));

@@ -5,8 +5,10 @@
 //! fields are what readers see in `docs/experiments.md` and in the JSON Schema.
 
 mod check;
+mod errors;
 mod figure;
 
+pub use errors::ErrorsFile;
 pub use figure::{FigureFile, FigureKind, FigureScale};
 
 use super::claims::Claim;
@@ -101,6 +103,8 @@ pub struct Experiment {
     pub paper: Vec<Number>,
     /// The paper's numbers in a CSV file.
     pub paper_csv: Option<NumbersFile>,
+    /// How the errors against these numbers are printed.
+    pub errors: Option<ErrorsFile>,
     /// The paper's sentences.
     #[serde(default)]
     pub claim: Vec<Claim>,
@@ -207,6 +211,7 @@ pub fn reference() -> Vec<Table> {
         ("system", table(&["system"])),
         ("paper", table(&["paper"])),
         ("paper_csv", table(&["paper_csv"])),
+        ("errors", table(&["errors"])),
         ("claim", table(&["claim"])),
         ("figure", table(&["figure"])),
         ("goodput", table(&["goodput"])),

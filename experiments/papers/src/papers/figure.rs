@@ -99,7 +99,8 @@ pub fn picture(e: &Experiment) -> (Picture, Choice) {
         given => given.to_vec(),
     };
     let presets = presets.iter().map(|p| p.word().to_string()).collect();
-    (picture, Choice { presets, ..Choice::default() })
+    let beside = e.errors.as_ref().map(|errors| errors.beside.clone()).unwrap_or_default();
+    (picture, Choice { presets, beside, ..Choice::default() })
 }
 
 fn spacing(scale: FigureScale) -> Spacing {

@@ -44,14 +44,18 @@ const FILES: &[File] = shipped! {
         "kairos-fig-3", "kairos-fig-8", "kairos-fig-8-sensitivity", "kairos-fig-9",
         "kairos-fig-10", "kairos-fig-11", "kairos-fig-12", "kairos-fig-13", "kairos-fig-14",
         "kairos-fig-15", "kairos-fig-16";
+    "alpaserve":
+        "alpaserve-v100", "alpaserve-v100-sensitivity";
 };
 
 /// What several files extend and nobody runs.
 const BASES: &[File] = shipped! { "orloj": "orloj"; };
 
 /// Files of numbers that experiments name: shipped ones, by their name.
-const NUMBERS: &[(&str, &str)] =
-    &[("orloj_finish_rates.csv", include_str!("../../data/orloj_finish_rates.csv"))];
+const NUMBERS: &[(&str, &str)] = &[
+    ("orloj_finish_rates.csv", include_str!("../../data/orloj_finish_rates.csv")),
+    ("alpaserve_v100.csv", include_str!("../../data/alpaserve_v100.csv")),
+];
 
 /// Keys of the shapes that files had before there was one, and what stands for them now.
 const FORMER: [(&str, &str); 14] = [

@@ -2,6 +2,7 @@
 //! the paper's sentences and what was assumed. It formats; nothing is computed but ratios.
 
 use super::claims;
+use super::errors;
 use super::experiment::{Experiment, Kind};
 use super::groups::{self, Group};
 use super::numbers::axes;
@@ -25,8 +26,10 @@ pub fn text(e: &Experiment, runner: &dyn Runner, cells: &[Cell], rows: &[Row]) -
     out.push_str(&runner.heading());
     match runner.blocks(rows) {
         Some(blocks) => out.push_str(&blocks),
+        None if e.errors.as_ref().is_some_and(|errors| errors.groups_only) => {}
         None => blocks(e, rows, &mut out),
     }
+    out.push_str(&errors::text(e, rows));
     out.push_str(&runner.notes(cells, rows));
     out.push_str(&claims::text(&e.claim, rows));
     if !e.assumption.is_empty() {
@@ -111,7 +114,10 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
         }
         head.push(s.name.clone());
         if with_paper(i) {
-            head.extend(["paper".to_string(), "error".to_string()]);
+            head.extend(match &e.errors {
+                Some(errors) => [errors.beside.clone(), "points".to_string()],
+                None => ["paper".to_string(), "error".to_string()],
+            });
         }
     }
     let mut text = tables::Text::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
@@ -135,8 +141,14 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
             line.push(row.and_then(|r| r.value).map_or("-".to_string(), value));
             if with_paper(i) {
                 let both = row.and_then(|r| Some((r.value?, r.paper?)));
-                line.push(both.map_or(String::new(), |(_, paper)| value(paper)));
-                line.push(both.map_or(String::new(), |(ours, paper)| error(unit, ours, paper)));
+                let none = if e.errors.is_some() { "-" } else { "" };
+                line.push(both.map_or(none.to_string(), |(_, paper)| value(paper)));
+                line.push(match (&e.errors, row.and_then(|r| errors::points(r))) {
+                    (Some(_), points) => points.map_or("-".to_string(), |x| format!("{x:+.2}")),
+                    (None, _) => {
+                        both.map_or(String::new(), |(ours, paper)| error(unit, ours, paper))
+                    }
+                });
             }
         }
         if any || e.kind() != Kind::OverTime {

@@ -3,7 +3,7 @@
 //! It does not look at the load: `check_load.rs` does.
 
 use super::check_load;
-use super::file::{Noise, Profile, ScenarioFile};
+use super::file::{Device, Noise, Profile, ScenarioFile};
 use super::laws::{BATCH_MAX, check_kinds, latency_on};
 use super::value::{MS_MAX, S_MAX, known, names, span_ms, time_s, within};
 use crate::error::SpecError;
@@ -68,6 +68,13 @@ fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
         let key = |part: &str| format!("device[{i}].{part}");
         count(&key("count"), d.count.into(), 1, DEVICES_MAX)?;
         within(&key("lanes"), f64::from(d.lanes), 1.0, 64.0)?;
+        within(&key("stages"), f64::from(d.stages), 1.0, 64.0)?;
+        if d.stages > 1 && d.lanes > 1 {
+            let found = format!("{}, with {} lanes", d.stages, d.lanes);
+            let remedy = "remove `lanes`: a pipeline runs one batch in each of its stages";
+            return Err(SpecError::value(key("stages"), found, "`stages` or `lanes`", remedy));
+        }
+        placement(i, d, file)?;
         within(&key("speed"), d.speed, 1e-3, 1e3)?;
         if let Some(price) = d.price_usd_per_hour {
             within(&key("price_usd_per_hour"), price, 0.0, 1e6)?;
@@ -84,6 +91,43 @@ fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
         return Err(SpecError::value(key, found, "one base kind at most", "remove one"));
     }
     count("device", sum, 1, DEVICES_MAX)
+}
+
+/// The models that stand on the devices of a kind.
+fn placement(i: usize, d: &Device, file: &ScenarioFile) -> Result<(), SpecError> {
+    let Some(holds) = &d.holds else { return Ok(()) };
+    let key = format!("device[{i}].holds");
+    let with = |found: &str, remedy: &str| {
+        let allowed = "devices that stay, whose memory is not counted";
+        Err(SpecError::value(&key, format!("lists of models, with {found}"), allowed, remedy))
+    };
+    if d.memory_pages.is_some() {
+        let remedy =
+            "remove `memory_pages`: `holds` says which models fit, and no policy moves them";
+        return with("`memory_pages`", remedy);
+    }
+    if file.autoscale.is_some() {
+        return with("`[autoscale]`", "remove one of them: nobody says what a new device holds");
+    }
+    if holds.len() != d.count as usize {
+        let found = format!("{} lists", holds.len());
+        let allowed = format!("{}, one for each device of `{}`", d.count, d.kind);
+        let remedy =
+            "add or remove lists, or change `count`; an empty list is a device without models";
+        return Err(SpecError::value(key, found, allowed, remedy));
+    }
+    let models: Vec<&str> = file.model.iter().map(|m| m.name.as_str()).collect();
+    for (device, held) in holds.iter().enumerate() {
+        for (j, name) in held.iter().enumerate() {
+            let key = format!("{key}[{device}][{j}]");
+            known(&key, name, &models)?;
+            if held[..j].contains(name) {
+                let found = format!("`{name}` again");
+                return Err(SpecError::value(key, found, "each model once", "remove one of them"));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn models(file: &ScenarioFile) -> Result<(), SpecError> {

@@ -30,8 +30,10 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
     let (mut models, mut apps) = (Vec::new(), Vec::new());
     for (i, model) in file.model.iter().enumerate() {
         within(&format!("model[{i}].copies"), f64::from(model.copies), 1.0, MODELS_MAX as f64)?;
+        let scale = within(&format!("model[{i}].slo_scale"), model.slo_scale, 1e-6, 1e6)?;
+        let slo_ms = model.slo_ms * scale;
         for name in copies(&model.name, model.copies) {
-            models.push(Model { name, copies: 1, ..model.clone() });
+            models.push(Model { name, copies: 1, slo_ms, slo_scale: 1.0, ..model.clone() });
             origins.models.push(format!("model[{i}]"));
         }
         fits(&format!("model[{i}].copies"), models.len())?;

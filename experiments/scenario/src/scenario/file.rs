@@ -109,6 +109,10 @@ pub struct Model {
     pub copies: u32,
     /// Longest time allowed from arrival to answer; policies plan for it.
     pub slo_ms: f64,
+    /// Multiplies `slo_ms`.
+    #[serde(default = "one_f64", skip_serializing_if = "is_one_f64")]
+    #[schemars(extend("x-default" = "1"))]
+    pub slo_scale: f64,
     /// Device memory for its weights.
     #[serde(default)]
     #[schemars(extend("x-unit" = "pages"))]
@@ -208,6 +212,15 @@ pub struct Device {
     /// Whether a running batch can be stopped.
     #[serde(default)]
     pub can_preempt: bool,
+    /// The models that are on each device of this kind from the start, one list for each device; if
+    /// omitted, every model is on every device.
+    #[schemars(extend("x-default" = "none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holds: Option<Vec<Vec<String>>>,
+    /// Number of stages of a pipeline, each busy with another batch; in place of `lanes`.
+    #[serde(default = "one_u8", skip_serializing_if = "is_one_u8")]
+    #[schemars(extend("x-default" = "1"))]
+    pub stages: u8,
     /// Memory for weights; if omitted, every model is always resident.
     #[schemars(extend("x-unit" = "pages"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -236,6 +249,8 @@ impl Default for Device {
             per_model: None,
             lanes: 1,
             can_preempt: false,
+            holds: None,
+            stages: 1,
             memory_pages: None,
             speed,
             price_usd_per_hour: None,
@@ -459,6 +474,12 @@ pub struct Profiler {
 
 fn one_u8() -> u8 {
     1
+}
+fn is_one_u8(n: &u8) -> bool {
+    *n == 1
+}
+fn is_one_f64(x: &f64) -> bool {
+    *x == 1.0
 }
 fn one_u32() -> u32 {
     1

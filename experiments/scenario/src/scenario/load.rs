@@ -9,7 +9,7 @@ use super::file::{
 };
 use super::laws::Files;
 use super::process::steady_law;
-use super::sources::Bounded;
+use super::sources::{Bounded, ScenarioSlos};
 use super::value::{at_key, duration_s, requests, span_ms, time_s};
 use crate::error::SpecError;
 use orrery_sim::request::{ModelId, Source};
@@ -163,7 +163,11 @@ impl OpenLoad {
         };
         let models = apps.iter().map(|a| a.model).collect();
         let source = CsvSource::open_for(input, slice, models);
-        Ok(Box::new(source.map_err(|e| at_key("arrivals.workload", e))?.rebased()))
+        let source = source.map_err(|e| at_key("arrivals.workload", e))?.rebased();
+        Ok(match w.scenario_slos {
+            true => Box::new(ScenarioSlos::new(source, apps.iter().map(|a| a.slo).collect())),
+            false => Box::new(source),
+        })
     }
 
     fn recorded(

@@ -152,6 +152,7 @@ impl Model {
             name: name.to_string(),
             copies: 1,
             slo_ms,
+            slo_scale: 1.0,
             pages: 0,
             load_ms: 0.0,
             latency,

@@ -133,6 +133,47 @@ fn devices_need_a_count_lanes_and_speed() {
 }
 
 #[test]
+fn models_are_placed_on_devices_that_there_are() {
+    let with = |lines: &str, words: &[&str]| {
+        refused_change("count = 2", &format!("{lines}\ncount = 2"), words);
+    };
+    let (at, known) = ("device[0].holds", "found `brt`; allowed: bert, resnet");
+    with(
+        "holds = [[\"bert\"], [\"brt\"]]",
+        &["device[0].holds[1][0]", known, "did you mean `bert`"],
+    );
+    with("holds = [[\"bert\", \"bert\"], []]", &["device[0].holds[0][1]", "`bert` again"]);
+    let lists = ["2, one for each device of `v100`", "add or remove lists"];
+    with("holds = [[\"bert\"], [], []]", &[at, "3 lists", lists[0], lists[1]]);
+    with("holds = [[\"bert\"]]", &[at, "1 lists", lists[0]]);
+    with("holds = [[], []]\nmemory_pages = 9", &[at, "with `memory_pages`", "remove"]);
+    let key = ("device.v10.holds".to_string(), toml::Value::Array(Vec::new()));
+    let error = Scenario::from_text(NAME, VALID).unwrap().with(&[key]).unwrap_err().to_string();
+    for word in ["`device.v10.holds`", "found `v10`", "one of v100, t4", "did you mean `v100`"] {
+        assert!(error.contains(word), "{word}: {error}");
+    }
+}
+
+#[test]
+fn a_pipeline_has_stages_in_place_of_lanes() {
+    let allowed = "allowed: a number from 1 to 64";
+    refused_change("count = 2", "stages = 0\ncount = 2", &["device[0].stages", "found 0", allowed]);
+    refused_change("count = 2", "stages = 65", &["device[0].stages", allowed]);
+    let both = ["device[0].stages", "4, with 2 lanes", "`stages` or `lanes`", "remove `lanes`"];
+    refused_change("count = 2", "stages = 4\nlanes = 2", &both);
+}
+
+#[test]
+fn the_scale_of_an_slo_is_a_positive_number() {
+    for wrong in ["0.0", "-1.0", "nan", "inf"] {
+        let to = format!("slo_scale = {wrong}\nslo_ms = 100.0");
+        refused_change("slo_ms = 100.0", &to, &["model[0].slo_scale", "a number from"]);
+    }
+    let to = "slo_ms = 100.0\nslo_scale = 1000000.0";
+    refused_change("slo_ms = 100.0", to, &["model[0].slo_ms", "found 100000000"]);
+}
+
+#[test]
 fn a_model_must_fit_the_memory_of_every_kind() {
     let text = changed("count = 2", "memory_pages = 2");
     refused(&text, line(&text, "pages = 3"), &["at most the 2 pages of `v100`"]);

@@ -1,9 +1,9 @@
 //! What the kinds of load give: numbers, limits, and execution times that arrivals carry.
 
-use super::base::{NAME, VALID, with_arrivals};
+use super::base::{NAME, VALID, changed, with_arrivals};
 use orrery_scenario::Scenario;
 use orrery_scenario::setup::Workload;
-use orrery_sim::request::{Arrival, End};
+use orrery_sim::request::{Arrival, End, ModelId};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::workload_file::record;
 
@@ -120,6 +120,35 @@ fn a_recorded_workload_replays_to_the_same_metrics() {
         let b = b.run(&policy, 3).unwrap();
         assert_eq!((a.total().ends, a.end()), (b.total().ends, b.end()));
     }
+}
+
+/// The same load with the scenario's SLOs, which are scaled.
+#[test]
+fn a_recorded_workload_may_have_the_slos_of_the_scenario() {
+    let folder = folder("workload = { file = \"w.csv\", scenario_slos = true }");
+    let rows = "arrival_ns,app,model,size,slo_ns,alone_ns\n1,0,0,1,7,5\n2,1,1,1,,5\n3,0,0,1,9,5\n";
+    std::fs::write(folder.path().join("w.csv"), rows).unwrap();
+    let path = folder.path().join("s.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("slo_ms = 100.0", "slo_ms = 40.0\nslo_scale = 2.5"))
+        .unwrap();
+    let setup = Scenario::load(&path).unwrap().setup(1).unwrap();
+    let mut sources = setup.sources(1).unwrap();
+    let slos: Vec<Span> = std::iter::from_fn(|| sources[0].pop().map(|a| a.slo)).collect();
+    assert_eq!(slos, [100, 60, 100].map(Span::from_ms), "60 is an application's own");
+    assert!(!setup.own_slos, "so the head of a log has them");
+}
+
+/// Where models stand, and pipelines, reach the world.
+#[test]
+fn devices_hold_the_models_that_they_are_given() {
+    let placed = "count = 2\nstages = 4\nholds = [[\"resnet\", \"bert\"], [\"resnet\"]]";
+    let devices = scenario(&changed("count = 2", placed)).setup(1).unwrap().world.core.devices;
+    let numbers = |all: &[u32]| Some(all.iter().map(|&m| ModelId(m)).collect::<Vec<_>>());
+    let found: Vec<_> = devices.iter().map(|d| (d.holds.clone(), d.stages, d.lanes)).collect();
+    assert_eq!(found, [(numbers(&[0, 1]), 4, 4), (numbers(&[1]), 4, 4), (None, 1, 1)]);
+    let one = scenario(&changed("count = 2", "count = 2\nstages = 1")).setup(1).unwrap();
+    assert_eq!(one.world.core.devices, scenario(VALID).setup(1).unwrap().world.core.devices);
 }
 
 #[test]

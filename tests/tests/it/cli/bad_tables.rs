@@ -105,7 +105,7 @@ fn a_policy_that_is_unknown_is_told_the_nearest_one() {
     refused(&system("\"fifo[max_bach=3]\""), &["max_bach", "remedy:"]);
     refused(&system("\"fifo[max_batch=0]\""), &["max_batch", "1 to 4096", "remedy:"]);
     refused(&system("\"fifo[max_batch=3\""), &["bracket", "remedy:"]);
-    refused(&system("\"\""), &["there is no policy", "known: clipper", "remedy:"]);
+    refused(&system("\"\""), &["there is no policy", "known: alpaserve", "remedy:"]);
 }
 
 #[test]

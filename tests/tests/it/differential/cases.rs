@@ -49,7 +49,8 @@ impl Case {
         let mut rng = Stream::named(seed, "differential", 0);
         let models = 1 + rng.below(3);
         let mut draw = Draw { rng, models };
-        let world = draw.world(seed);
+        let mut world = draw.world(seed);
+        place(&mut world, seed);
         let (arrivals, clients) = draw.workload();
         let stop_after = draw.one_in(5).then(|| draw.rng.below(80) as usize);
         Case { seed, world, stop_after, reasons: draw.one_in(4), arrivals, clients }
@@ -76,6 +77,32 @@ impl Case {
             sources.push(Box::new(Clients { source, upcoming, again, think }));
         }
         sources
+    }
+}
+
+/// In every third case models stand on devices and devices are pipelines. Of a stream of its own, so
+/// that the other cases are what they were.
+fn place(world: &mut World, seed: u64) {
+    let mut rng = Stream::named(seed, "differential placement", 0);
+    if rng.below(3) > 0 {
+        return;
+    }
+    let models = world.core.models.len() as u32;
+    let mut one = |spec: &mut DeviceSpec| {
+        let held = (0..models).filter(|_| rng.below(3) > 0).map(ModelId).collect();
+        if spec.memory_pages.is_none() && rng.below(2) == 0 {
+            spec.holds = Some(held);
+        }
+        if rng.below(2) == 0 {
+            spec.stages = spec.lanes;
+        }
+    };
+    world.core.devices.iter_mut().for_each(&mut one);
+    world.provision.iter_mut().for_each(|p| one(&mut p.0));
+    for (_, change) in &mut world.changes {
+        if let DeviceChange::Added(spec) = change {
+            one(spec);
+        }
     }
 }
 
@@ -125,6 +152,7 @@ impl Draw {
             lanes: if self.one_in(6) { 8 + self.rng.below(9) } else { 1 + self.rng.below(3) } as u8,
             can_preempt: self.one_in(2),
             memory_pages: memory.then(|| 1 + self.rng.below(6) as u32),
+            ..DeviceSpec::default()
         }
     }
 

@@ -25,7 +25,12 @@ impl Dev {
             spec: spec.clone(),
             state: Change::Up,
             executors: vec![None; usize::from(spec.lanes) + 1],
-            resident: vec![spec.memory_pages.is_none(); models],
+            resident: (0..models as u32)
+                .map(|m| match &spec.holds {
+                    Some(held) => held.contains(&ModelId(m)),
+                    None => spec.memory_pages.is_none(),
+                })
+                .collect(),
             free: spec.memory_pages.unwrap_or(0),
         }
     }
@@ -37,14 +42,16 @@ impl Dev {
             state: self.state,
             can_preempt: self.spec.can_preempt,
             lanes: self.spec.lanes,
+            stages: self.spec.stages,
             free_pages: self.spec.memory_pages.map(|_| self.free),
         }
     }
 
     pub fn unload(&mut self, model: ModelId, pages: u32) {
-        if self.spec.memory_pages.is_some() && self.resident[model.index()] {
+        let everything = self.spec.memory_pages.is_none() && self.spec.holds.is_none();
+        if !everything && self.resident[model.index()] {
             self.resident[model.index()] = false;
-            self.free += pages;
+            self.free += if self.spec.memory_pages.is_some() { pages } else { 0 };
         }
     }
 }

@@ -30,7 +30,31 @@ impl Experiment {
         if self.system.is_empty() && self.kind() != Kind::Bounds {
             return none("system", "add a `[[system]]` with `name` and `policy`");
         }
+        self.check_errors()?;
         self.check_names()
+    }
+
+    /// The groups of errors are made by axes that there are, and errors are of a share.
+    fn check_errors(&self) -> Result<(), SpecError> {
+        let Some(errors) = &self.errors else { return Ok(()) };
+        if orrery_results::unit(self.main()) != orrery_results::UNITLESS {
+            let found =
+                format!("errors of `{}`, in {}", self.main(), orrery_results::unit(self.main()));
+            let remedy = "show a share first, or remove `errors`";
+            return Err(SpecError::value("errors", found, "a share such as `finish_rate`", remedy));
+        }
+        let of_points = self.point.iter().flat_map(|p| p.axes.split(';'));
+        let of_points = of_points.filter_map(|a| a.split_once('=')).map(|a| a.0);
+        let names: Vec<&str> = self.axis.iter().map(|a| a.name.as_str()).chain(of_points).collect();
+        let mut distinct: Vec<&str> = Vec::new();
+        names.into_iter().for_each(|n| {
+            if !distinct.contains(&n) {
+                distinct.push(n)
+            }
+        });
+        let check =
+            |(i, name): (usize, &String)| known(&format!("errors.by[{i}]"), name, &distinct);
+        errors.by.iter().enumerate().try_for_each(|by| check(by).map(drop))
     }
 
     /// One thing is run, and no key is of another kind.

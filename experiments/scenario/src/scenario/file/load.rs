@@ -219,6 +219,10 @@ pub struct WorkloadArrivals {
     #[schemars(extend("x-default" = "all"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_s: Option<f64>,
+    /// Use the SLOs of the scenario's applications, in place of the file's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("x-default" = "false"))]
+    pub scenario_slos: bool,
 }
 
 /// `[closed_loop]`.
