@@ -44,16 +44,16 @@ fn finish_rates(campaign: &Campaign, standing: &Standing) -> Option<Figure> {
     let exec = rows.iter().any(|r| r.axes.contains("exec_ms="));
     let mut panels = vec!["SLO".to_string(), "policy".to_string()];
     panels.splice(0..0, exec.then(|| "exec_ms".to_string()));
-    let slos = standing.points.iter().map(|p| p.0.slo_ms.to_bits());
-    let mut slos: Vec<u64> = slos.collect();
-    slos.sort_unstable();
-    slos.dedup();
     let picture_of = Picture {
         kind: PictureKind::Curves,
         title: format!("{}: finish rate, predicted and measured", campaign.title()),
-        source: format!("device {}", campaign.device.target),
+        source: format!(
+            "device {}; bars: the middle 95 % of the draws, and the least and largest valid run",
+            campaign.device.target
+        ),
         metrics: vec!["finish_rate".to_string()],
         x: "load".to_string(),
+        interval: Some(("low".to_string(), "high".to_string())),
         panels: Some(panels),
         x_scale: Some(Spacing::Linear),
         y_range: Some((0.0, 1.0)),
@@ -65,32 +65,33 @@ fn finish_rates(campaign: &Campaign, standing: &Standing) -> Option<Figure> {
 fn sides(campaign: &Campaign, r: &PointResult) -> Vec<Row> {
     let exec = r.exec_ms.map_or(String::new(), |ms| format!(";exec_ms={ms}"));
     let slo = format!("{:.0} ms", r.slo_ms);
-    let row = |system: &str, value, (low, high): (f64, f64), samples: usize| Row {
+    let row = |system: &str, metric: &str, value, samples: usize| Row {
         experiment: campaign.file.name.clone(),
         axes: format!("load={};SLO={slo};policy={}{exec}", r.load, r.policy),
         system: system.to_string(),
         policy: system.to_string(),
         scope: "all".to_string(),
-        metric: "finish_rate".to_string(),
+        metric: metric.to_string(),
         unit: "unitless".to_string(),
         value: Some(value),
-        ci95_low: Some(low),
-        ci95_high: Some(high),
         samples: samples as u64,
         ..Row::default()
     };
+    let all = |system: &str, mean: f64, (low, high): (f64, f64), samples| {
+        [("finish_rate", mean), ("low", low), ("high", high)]
+            .map(|(metric, value)| row(system, metric, value, samples))
+    };
     let (low, high) = r.middle_percent();
-    let predicted =
-        row("predicted", r.predicted_percent() / 100.0, (low / 100.0, high / 100.0), r.draws.len());
+    let ends = (low / 100.0, high / 100.0);
+    let mut rows = all("predicted", r.predicted_percent() / 100.0, ends, r.draws.len()).to_vec();
     let rates: Vec<f64> = r.valid().map(|v| v.measured.finish_rate).collect();
-    let mut all = vec![predicted];
     if !rates.is_empty() {
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
         let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
         let most = rates.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        all.push(row("measured", mean, (least, most), rates.len()));
+        rows.extend(all("measured", mean, (least, most), rates.len()));
     }
-    all
+    rows
 }
 
 fn law_errors(campaign: &Campaign, profile: &ProfileFile, model: &ModelRow) -> Option<Figure> {
@@ -120,7 +121,7 @@ fn law_errors(campaign: &Campaign, profile: &ProfileFile, model: &ModelRow) -> O
         y: "batch".to_string(),
         panels: Some(Vec::new()),
         x_label: "longest request of the batch, alone (us)".to_string(),
-        y_label: "batch size".to_string(),
+        y_label: "error, percent".to_string(),
         y_scale: Some(Spacing::Linear),
         y_range: Some((0.0, 10.0)),
         ..Picture::default()
