@@ -13,6 +13,8 @@ pub(crate) const TICK_LINE: f64 = 12.5;
 pub(crate) const LABEL: f64 = 11.5;
 /// Size of words among marks.
 const SMALL: f64 = 9.0;
+/// Radius of a cross that stands for itself.
+const CROSS: f64 = 3.0;
 /// Size of a panel's title.
 pub(crate) const TITLE: f64 = 12.0;
 
@@ -37,6 +39,8 @@ pub(crate) enum Mark {
         style: Style,
         radius: f64,
     },
+    /// Crosses at points.
+    Crosses(Vec<Point>),
     /// Intervals: (x, low, high).
     Intervals {
         at: Vec<(f64, f64, f64)>,
@@ -194,6 +198,9 @@ impl Panel {
                         style::cross(at(point), *radius, scene);
                     }
                 }
+            }
+            Mark::Crosses(points) => {
+                points.iter().for_each(|p| style::cross(at(*p), CROSS, scene));
             }
             Mark::Intervals { at: bars, color } => {
                 for &(x, low, high) in bars {

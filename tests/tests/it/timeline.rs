@@ -154,7 +154,7 @@ fn the_batches_that_ran_are_a_table() {
     assert_eq!(
         String::from_utf8(out).expect("text"),
         format!(
-            "policy,device,device_name,lane,model,action,size,start_ns,end_ns,outcome\n\
+            "policy,device,device_name,lane,model,action,size,start_ns,end_ns,deadline_ns,outcome\n\
              {policy},0,v100,0,bert,0,1,1000,11000,done\n\
              {policy},0,v100,0,bert,1,1,11000,21500,done\n\
              {policy},0,v100,0,bert,3,1,23000,30000,running\n"
