@@ -2,7 +2,7 @@
 
 use crate::font;
 use crate::scale::{Scale, Tick};
-use crate::scene::{Anchor, Color, Point, Scene, Stroke};
+use crate::scene::{Anchor, Color, Item, Point, Scene, Stroke};
 use crate::style::{self, Style};
 
 /// Size of tick labels.
@@ -13,6 +13,12 @@ pub(crate) const TICK_LINE: f64 = 12.5;
 pub(crate) const LABEL: f64 = 11.5;
 /// Size of words among marks.
 const SMALL: f64 = 9.0;
+/// What letters reach below their line.
+const DESCENT: f64 = 3.0;
+/// Between a point and a word beside it.
+const GAP: f64 = 8.0;
+/// What a marker's outline covers beyond its corners.
+const RIM: f64 = 0.6;
 /// Radius of a cross that stands for itself.
 const CROSS: f64 = 3.0;
 /// Size of a panel's title.
@@ -239,13 +245,16 @@ impl Panel {
 impl Panel {
     fn draw_words(&self, words: &[(Point, String)], place: Place, scene: &mut Scene) {
         let markers = self.marks.iter().filter_map(|mark| match mark {
-            Mark::Markers { points, .. } => Some(points),
+            Mark::Markers { points, style, radius } => Some((points, *style, *radius)),
             _ => None,
         });
-        let around =
-            |(x, y): Point| Room { left: x - 5.0, right: x + 5.0, top: y - 5.0, bottom: y + 5.0 };
-        let mut taken: Vec<Room> =
-            markers.flatten().map(|(point, _)| around(place.at(self, *point))).collect();
+        let of = |(points, style, radius): (&'_ Vec<(Point, bool)>, Style, f64)| {
+            let room = |&(p, crossed): &(Point, bool)| {
+                Room::of_marker(place.at(self, p), (style, radius), crossed)
+            };
+            points.iter().map(room).collect::<Vec<_>>()
+        };
+        let mut taken: Vec<Room> = markers.flat_map(of).collect();
         // A word on a line across the panel could not be read.
         taken.extend(self.marks.iter().filter_map(|mark| match mark {
             Mark::Horizontal { y, .. } => {
@@ -257,19 +266,14 @@ impl Panel {
         let whole =
             Room { left: place.left, right: place.right(), top: place.top, bottom: place.bottom() };
         for (point, text) in words {
-            let (x, y) = place.at(self, *point);
+            let at = place.at(self, *point);
             let width = font::width(text, TICK);
-            let sides = [
-                (x + 8.0, y + 4.0),
-                (x - 8.0 - width, y + 4.0),
-                (x + 6.0, y + TICK + 5.0),
-                (x - 6.0 - width, y - 7.0),
-            ];
+            let sides = beside(at, width);
             let room = |(left, base): Point| Room {
                 left,
                 right: left + width,
                 top: base - TICK,
-                bottom: base + 3.0,
+                bottom: base + DESCENT,
             };
             let is_free = |at: &Point| {
                 let own = room(*at);
@@ -283,8 +287,26 @@ impl Panel {
     }
 }
 
+/// Where words beside a point may begin, the best place first: beside it, then above and below.
+fn beside((x, y): Point, width: f64) -> [Point; 10] {
+    let (right, left, middle) = (x + GAP, x - GAP - width, x - width / 2.0);
+    let (level, above, below) = (y + 4.0, y - GAP - DESCENT, y + GAP + TICK);
+    [
+        (right, level),
+        (left, level),
+        (right, y + TICK + 5.0),
+        (left, y - 7.0),
+        (middle, above),
+        (middle, below),
+        (x, above),
+        (x - width, above),
+        (x, below),
+        (x - width, below),
+    ]
+}
+
 /// A rectangle of the canvas; y grows downwards.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Room {
     left: f64,
     right: f64,
@@ -293,6 +315,27 @@ struct Room {
 }
 
 impl Room {
+    /// What a marker covers, as it is drawn.
+    fn of_marker(at: Point, (style, radius): (Style, f64), crossed: bool) -> Room {
+        let mut scene = Scene::default();
+        style::marker(at, style, radius, &mut scene);
+        if crossed {
+            style::cross(at, radius, &mut scene);
+        }
+        let mut room = Room { left: at.0, right: at.0, top: at.1, bottom: at.1 };
+        let shapes = scene.items.iter().filter_map(|item| match item {
+            Item::Line { points, .. } | Item::Polygon { points, .. } => Some(points),
+            Item::Text(_) => None,
+        });
+        for &(x, y) in shapes.flatten() {
+            room.left = room.left.min(x - RIM);
+            room.right = room.right.max(x + RIM);
+            room.top = room.top.min(y - RIM);
+            room.bottom = room.bottom.max(y + RIM);
+        }
+        room
+    }
+
     fn meets(&self, other: &Room) -> bool {
         self.left < other.right
             && other.left < self.right
@@ -404,3 +447,6 @@ pub(crate) fn hatch((x0, y0): Point, (x1, y1): Point, scene: &mut Scene) {
         c += STEP;
     }
 }
+
+#[cfg(test)]
+mod tests;

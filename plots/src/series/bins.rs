@@ -235,6 +235,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
         #[test]
         fn one_bin_over_everything_has_the_rates_of_the_whole_run(run in runs()) {
             let whole = binned(&run.rows(), 100_000).expect("wider bins");
