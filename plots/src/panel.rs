@@ -19,6 +19,8 @@ const DESCENT: f64 = 3.0;
 const GAP: f64 = 8.0;
 /// What a marker's outline covers beyond its corners.
 const RIM: f64 = 0.6;
+/// Half the width of an interval's caps.
+const CAP: f64 = 3.0;
 /// Radius of a cross that stands for itself.
 const CROSS: f64 = 3.0;
 /// Size of a panel's title.
@@ -255,13 +257,23 @@ impl Panel {
             points.iter().map(room).collect::<Vec<_>>()
         };
         let mut taken: Vec<Room> = markers.flat_map(of).collect();
-        // A word on a line across the panel could not be read.
-        taken.extend(self.marks.iter().filter_map(|mark| match mark {
+        // A word on a line across the panel, or on an interval, could not be read.
+        taken.extend(self.marks.iter().flat_map(|mark| match mark {
             Mark::Horizontal { y, .. } => {
                 let y = place.at(self, (0.0, *y)).1;
-                Some(Room { left: place.left, right: place.right(), top: y - 1.0, bottom: y + 1.0 })
+                let (left, right) = (place.left, place.right());
+                vec![Room { left, right, top: y - 1.0, bottom: y + 1.0 }]
             }
-            _ => None,
+            Mark::Intervals { at, .. } => {
+                let room = |&(x, low, high): &(f64, f64, f64)| {
+                    let ((x, bottom), (_, top)) =
+                        (place.at(self, (x, low)), place.at(self, (x, high)));
+                    let (left, right) = (x - CAP - RIM, x + CAP + RIM);
+                    Room { left, right, top: top - RIM, bottom: bottom + RIM }
+                };
+                at.iter().map(room).collect()
+            }
+            _ => Vec::new(),
         }));
         let whole =
             Room { left: place.left, right: place.right(), top: place.top, bottom: place.bottom() };
@@ -409,7 +421,7 @@ fn interval(ends: [(Point, bool); 2], color: Color, scene: &mut Scene) {
     }
     scene.line(vec![low, high], stroke);
     for (end, _) in ends.iter().filter(|e| e.1) {
-        scene.line(vec![(end.0 - 3.0, end.1), (end.0 + 3.0, end.1)], stroke);
+        scene.line(vec![(end.0 - CAP, end.1), (end.0 + CAP, end.1)], stroke);
     }
 }
 

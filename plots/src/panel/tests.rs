@@ -46,6 +46,9 @@ impl Cloud {
             let style = if *radius == 5.0 { Style::of(*style).star() } else { Style::of(*style) };
             let at = points.iter().map(|(x, y, crossed, _)| ((*x, *y), *crossed)).collect();
             marks.push(Mark::Markers { points: at, style, radius: *radius });
+            let at =
+                points.iter().filter(|p| p.2).map(|(x, y, ..)| (*x, y - 0.1, y + 0.2)).collect();
+            marks.push(Mark::Intervals { at, color: Color::BLACK });
             words.extend(points.iter().map(|(x, y, _, w)| ((*x, *y), WORDS[*w].to_string())));
         }
         marks.push(Mark::Words(words));

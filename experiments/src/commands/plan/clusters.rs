@@ -10,11 +10,11 @@
 
 use super::answer::{Answer, Choice, Point, percent, significant};
 use super::problem::{Group, Problem};
+use super::runs::{PROBES, Runs};
 use super::trial::Bench;
 use orrery_scenario::search::fewest;
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Instances added to what one seed says is enough, at most, until all seeds agree.
 const MORE_MAX: u32 = 8;
@@ -37,13 +37,19 @@ struct Found {
 ///
 /// # Errors
 /// When a cluster cannot be simulated.
-pub fn search(problem: &Problem, group: &Group, frontier: bool) -> Result<Answer, SpecError> {
-    let runs = AtomicU64::new(0);
+pub fn search(
+    problem: &Problem,
+    group: &Group,
+    frontier: bool,
+    runs: &Runs<'_>,
+) -> Result<Answer, SpecError> {
     let kinds = (0..problem.prices.len()).filter(|k| problem.counts_max[*k] > 0);
     let chains: Vec<(usize, &PolicySpec)> =
         kinds.flat_map(|k| problem.policies.iter().map(move |p| (k, p))).collect();
+    let of_frontier = if frontier { u64::from(POINTS) * PROBES } else { 0 };
+    runs.expect(chains.len() as u64 * (PROBES + of_frontier));
     let of = |&(kind, policy): &(usize, &PolicySpec)| {
-        let bench = Bench::new(problem, group, policy, &runs);
+        let bench = Bench::new(problem, group, policy, runs);
         Chain { bench: &bench, kind }.search(frontier)
     };
     let found: Vec<Found> = chains.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
@@ -76,7 +82,7 @@ pub fn search(problem: &Problem, group: &Group, frontier: bool) -> Result<Answer
     // Dearer than the answer, a close call is of no interest.
     let cost = answer.best().map(|c| c.cost);
     answer.close.retain(|c| cost.is_none_or(|cost| c.1 < cost));
-    answer.searched.runs = runs.load(Ordering::Relaxed);
+    answer.searched.runs = runs.finish();
     answer.add_doubts(problem, group);
     Ok(answer)
 }
