@@ -125,7 +125,10 @@ fn solve_problem(
     // Of all groups before the first one begins, so that the time left is that of all.
     let groups: Vec<(&Group, Runs<'_>)> =
         problem.groups.iter().map(|group| (group, Runs::new(Some(&progress)))).collect();
-    let each = Choice::runs(&problem) * (problem.plan.runners_up as u64 + 2);
+    let each = match problem.plan.pools {
+        Pools::Heterogeneous => pools::expected(&problem, frontier),
+        Pools::Homogeneous => clusters::expected(&problem, frontier),
+    };
     groups.iter().for_each(|(_, runs)| runs.expect(each));
     let of = |(group, runs): &(&Group, Runs<'_>)| match problem.plan.pools {
         Pools::Heterogeneous => pools::search(&problem, group, frontier, runs),

@@ -33,6 +33,13 @@ struct Found {
     pools: usize,
 }
 
+/// About how many simulations a group takes, before any is made.
+pub fn expected(problem: &Problem, frontier: bool) -> u64 {
+    let frontier = if frontier { u64::from(POINTS) * PROBES } else { 0 };
+    let chains = problem.policies.len() * problem.counts_max.iter().filter(|n| **n > 0).count();
+    chains as u64 * (PROBES + Choice::runs(problem) + frontier)
+}
+
 /// The best cluster of each type and policy, and the frontier if it is wanted.
 ///
 /// # Errors
@@ -46,8 +53,6 @@ pub fn search(
     let kinds = (0..problem.prices.len()).filter(|k| problem.counts_max[*k] > 0);
     let chains: Vec<(usize, &PolicySpec)> =
         kinds.flat_map(|k| problem.policies.iter().map(move |p| (k, p))).collect();
-    let of_frontier = if frontier { u64::from(POINTS) * PROBES } else { 0 };
-    runs.expect(chains.len() as u64 * (PROBES + of_frontier));
     let of = |&(kind, policy): &(usize, &PolicySpec)| {
         let bench = Bench::new(problem, group, policy, runs);
         Chain { bench: &bench, kind }.search(frontier)

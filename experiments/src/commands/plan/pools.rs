@@ -25,6 +25,17 @@ const RESERVE: usize = 2;
 /// Points of the frontier are so much apart.
 const APART: f64 = 0.02;
 
+/// About how many simulations a group takes, before any is made: finalists and the base type alone; of the
+/// screening, the searches of the first pools.
+pub fn expected(problem: &Problem, frontier: bool) -> u64 {
+    let reserve = if problem.budget.is_some() { RESERVE } else { 0 };
+    let finalists = (problem.plan.runners_up + 1 + reserve) as u64;
+    let first = if problem.budget.is_some() { CHUNK as u64 * PROBES } else { 0 };
+    let frontier = if frontier { CHUNK as u64 * PROBES } else { 0 };
+    let of_policy = finalists * Choice::runs(problem) + first + frontier;
+    problem.policies.len() as u64 * of_policy + Choice::runs(problem)
+}
+
 /// The best pools of a group, with each policy, and the frontier if it is wanted.
 ///
 /// # Errors
@@ -179,9 +190,8 @@ impl OfPolicy<'_> {
         let mut top: Vec<(f64, usize)> = Vec::new();
         let (mut tried, mut skipped) = (0, 0);
         let order = c.ranking.order();
-        // The first are searched, most others only challenged.
         let mut ahead = order.len().min(plan.evaluations_max);
-        self.runs.expect(ahead as u64 + CHUNK as u64 * PROBES);
+        self.runs.expect(ahead as u64);
         for (k, chunk) in order.chunks(CHUNK).enumerate() {
             let least = if top.len() < keep { 0.0 } else { top[keep - 1].0 };
             let open: Vec<usize> = chunk

@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Simulations that the search for a highest rate takes with one seed, as a typical number.
 pub const PROBES: u64 = 9;
 
+/// The same for an edge, which is looked at from both sides.
+pub const PROBES_OF_EDGE: u64 = 15;
+
 /// The simulations of a group.
 pub struct Runs<'a> {
     done: AtomicU64,
