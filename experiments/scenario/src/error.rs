@@ -165,7 +165,7 @@ pub fn known(key: &str, name: &str, all: &[&str]) -> Result<usize, SpecError> {
         Some(near) => format!("did you mean `{near}`?"),
         None => "use one of these names, or define this one".to_string(),
     };
-    Err(SpecError::value(key, format!("`{name}`"), all.join(", "), remedy))
+    Err(SpecError::value(key, format!("`{name}`"), format!("one of {}", all.join(", ")), remedy))
 }
 
 #[cfg(test)]

@@ -85,9 +85,11 @@ pub fn pivoted(
     }
     let mixed: Vec<&str> = mixed.into_iter().collect();
     let over = if mixed.is_empty() { "equal rows".to_string() } else { mixed.join(", ") };
-    let note = (means > 0).then(|| {
-        format!("{means} numbers are means over rows that differ in: {over} (--group-by)")
-    });
+    let what = match means {
+        1 => "1 number is a mean".to_string(),
+        more => format!("{more} numbers are means"),
+    };
+    let note = (means > 0).then(|| format!("{what} over rows that differ in: {over} (--group-by)"));
     let named = |column: &&str| if column.is_empty() { "(none)" } else { *column }.to_string();
     Ok(Pivot { keys, columns: across.iter().map(named).collect(), lines, note })
 }
