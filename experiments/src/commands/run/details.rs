@@ -233,6 +233,7 @@ mod tests {
     #[test]
     fn the_bad_rate_of_one_bin_is_the_run_s() {
         let text = "
+            policies = ['clockwork']
             [[model]]
             name = 'm'
             slo_ms = 12.0

@@ -54,7 +54,7 @@ fn rows_have_the_columns_of_the_csv_with_their_types_and_the_same_bytes() {
     assert_eq!(frame.column("case").unwrap().str().unwrap().get(1), None);
     let again = folder.path().join("again.parquet");
     table_from_rows(&rows, &again).unwrap();
-    assert_eq!(std::fs::read(path).unwrap(), std::fs::read(again).unwrap(), "the same bytes");
+    assert_eq!(std::fs::read(path).unwrap(), std::fs::read(&again).unwrap(), "the same bytes");
     assert_eq!(rows_from_table(&again).unwrap(), rows, "they come back");
     let empty = folder.path().join("empty.parquet");
     table_from_rows(&[], &empty).unwrap();
