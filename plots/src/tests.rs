@@ -299,7 +299,7 @@ fn few_batches_show_their_deadlines_and_the_requests_that_were_dropped() {
         size: 4,
         start_ns: i * 1_000,
         end_ns: i * 1_000 + 500,
-        deadline_ns: Some(i * 1_000 + if i % 2 == 0 { 400 } else { 700 }),
+        deadline_ns: Some(i * 1_000 + if i.is_multiple_of(2) { 400 } else { 700 }),
         ..Default::default()
     };
     let drop = |i: u64| orrery_results::BatchRow {

@@ -8,10 +8,13 @@ use proptest::prelude::*;
 const WORDS: [&str; 6] =
     ["1", "4,0,2", "12 g4dn.xlarge", "pppgggyyy", "ÄÖÜ|", "2 × V100, 17 × T4 and more"];
 
-/// A cloud of points with words: (x, y, crossed, word) by series, and lines across the panel.
+/// x, y, whether it is crossed, and its word.
+type Dot = (f64, f64, bool, usize);
+
+/// A cloud of points with words, by series with its style and radius, and lines across the panel.
 #[derive(Clone, Debug)]
 struct Cloud {
-    series: Vec<(usize, f64, Vec<(f64, f64, bool, usize)>)>,
+    series: Vec<(usize, f64, Vec<Dot>)>,
     lines: Vec<f64>,
     size: (f64, f64),
 }
