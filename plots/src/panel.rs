@@ -17,6 +17,8 @@ const SMALL: f64 = 9.0;
 const DESCENT: f64 = 3.0;
 /// Between a point and a word beside it.
 const GAP: f64 = 8.0;
+/// Between a point's interval and a word above or below the point.
+const BESIDE: f64 = 5.0;
 /// What a marker's outline covers beyond its corners.
 const RIM: f64 = 0.6;
 /// Half the width of an interval's caps.
@@ -310,10 +312,10 @@ fn beside((x, y): Point, width: f64) -> [Point; 10] {
         (left, y - 7.0),
         (middle, above),
         (middle, below),
-        (x, above),
-        (x - width, above),
-        (x, below),
-        (x - width, below),
+        (x + BESIDE, above),
+        (x - BESIDE - width, above),
+        (x + BESIDE, below),
+        (x - BESIDE - width, below),
     ]
 }
 
