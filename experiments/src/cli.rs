@@ -65,6 +65,8 @@ enum Command {
     Plot(commands::plot::Plot),
     /// Make one HTML page from existing results.
     Page(commands::page::PageOf),
+    /// Select, group and pivot the rows of many result files.
+    Results(commands::results::Results),
     /// Assign models to sub-clusters, evenly and with few moves.
     Partition(commands::partition::Partition),
     /// Find the cheapest pool of machines for a load, or the best one under a budget.
@@ -122,6 +124,7 @@ pub fn main(commit: &str) -> ExitCode {
         Command::Explain(args) => commands::explain::command(&args),
         Command::Plot(args) => commands::plot::command(&args),
         Command::Page(args) => commands::page::command(&args),
+        Command::Results(args) => commands::results::command(&args),
         Command::Partition(args) => commands::partition::command(&args),
         Command::Plan(args) => commands::plan::command(&args),
         Command::Regress(args) => commands::regress::command(&args),

@@ -11,6 +11,7 @@ pub mod plan;
 pub mod plot;
 pub mod regress;
 pub mod reproduce;
+pub mod results;
 pub mod run;
 pub mod schema;
 pub mod sweep;

@@ -22,6 +22,8 @@ pub(crate) enum Key {
     Series(Style),
     /// A marker alone.
     Marker(Style),
+    /// A cross.
+    Cross,
     /// A line without.
     Line(Stroke),
     /// A filled box.
@@ -166,6 +168,7 @@ fn sample((x, y): (f64, f64), key: Key, scene: &mut Scene) {
     match key {
         Key::Line(stroke) => line(stroke, scene),
         Key::Marker(style) => style::marker((x + SAMPLE / 2.0, y), style, RADIUS, scene),
+        Key::Cross => style::cross((x + SAMPLE / 2.0, y), RADIUS, scene),
         Key::Series(style) => {
             line(style.stroke, scene);
             style::marker((x + SAMPLE / 2.0, y), style, RADIUS, scene);

@@ -63,7 +63,7 @@ pub use guess::{axis_of, figure_of};
 pub use histogram::execution_time_histogram;
 pub use picture::picture;
 pub use sensitivity::sensitivity;
-pub use series::time_series;
+pub use series::{SeriesView, binned, time_series};
 pub use spec::{Picture, PictureKind, Spacing};
 pub use timeline::{Window, device_timeline};
 

@@ -37,6 +37,15 @@ pub(crate) fn metric(name: &str, unit: &str, largest: f64) -> Named {
             with(unit, divisor)
         }
         "" | UNITLESS => Named { label: words, divisor: 1.0 },
+        // Devices that are so are named so; what is counted in devices is not.
+        "devices" if words.starts_with("devices") => Named { label: words, divisor: 1.0 },
+        "devices" => {
+            let words = words.trim_end_matches(" devices");
+            Named { label: format!("{words} (devices)"), divisor: 1.0 }
+        }
+        "1/s" if ["goodput", "offered", "ended"].iter().any(|w| words.contains(w)) => {
+            with("requests/s", 1.0)
+        }
         unit if words.contains(unit) => Named { label: words, divisor: 1.0 },
         unit => with(unit, 1.0),
     }
@@ -96,6 +105,7 @@ fn axis_parts(name: &str, largest: f64) -> (String, &'static str, f64) {
 pub(crate) fn words(name: &str) -> String {
     let word = |w: &str| match w {
         "slo" | "gpu" | "cpu" => w.to_uppercase(),
+        "gpus" => "GPUs".into(),
         "abs" => "absolute".into(),
         w if w.len() > 1 && w.starts_with('p') && w[1..].chars().all(|c| c.is_ascii_digit()) => {
             percentile(&w[1..])
@@ -139,7 +149,9 @@ mod tests {
         assert_eq!(axis("slo_ns", 5e7), Named { label: "SLO (ms)".into(), divisor: 1e6 });
         assert_eq!(metric("finish_rate", UNITLESS, 1.0).label, "finish rate");
         assert_eq!(metric("latency_p999_ns", "ns", 3e10).label, "latency P99.9 (s)");
-        assert_eq!(metric("goodput_per_s", "1/s", 10.0).label, "goodput (1/s)");
+        assert_eq!(metric("devices_up", "devices", 2.0).label, "devices up");
+        assert_eq!(metric("advice_devices", "devices", 2.0).label, "advice (devices)");
+        assert_eq!(metric("goodput_per_s", "1/s", 10.0).label, "goodput (requests/s)");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::font;
 use crate::scale::{Scale, Tick};
-use crate::scene::{Anchor, Color, Point, Scene, Stroke};
+use crate::scene::{Anchor, Color, Item, Point, Scene, Stroke};
 use crate::style::{self, Style};
 
 /// Size of tick labels.
@@ -13,6 +13,18 @@ pub(crate) const TICK_LINE: f64 = 12.5;
 pub(crate) const LABEL: f64 = 11.5;
 /// Size of words among marks.
 const SMALL: f64 = 9.0;
+/// What letters reach below their line.
+const DESCENT: f64 = 3.0;
+/// Between a point and a word beside it.
+const GAP: f64 = 8.0;
+/// Between a point's interval and a word above or below the point.
+const BESIDE: f64 = 5.0;
+/// What a marker's outline covers beyond its corners.
+const RIM: f64 = 0.6;
+/// Half the width of an interval's caps.
+const CAP: f64 = 3.0;
+/// Radius of a cross that stands for itself.
+const CROSS: f64 = 3.0;
 /// Size of a panel's title.
 pub(crate) const TITLE: f64 = 12.0;
 
@@ -37,6 +49,8 @@ pub(crate) enum Mark {
         style: Style,
         radius: f64,
     },
+    /// Crosses at points.
+    Crosses(Vec<Point>),
     /// Intervals: (x, low, high).
     Intervals {
         at: Vec<(f64, f64, f64)>,
@@ -195,6 +209,9 @@ impl Panel {
                     }
                 }
             }
+            Mark::Crosses(points) => {
+                points.iter().for_each(|p| style::cross(at(*p), CROSS, scene));
+            }
             Mark::Intervals { at: bars, color } => {
                 for &(x, low, high) in bars {
                     // An end that lies outside the axis has no cap.
@@ -232,37 +249,45 @@ impl Panel {
 impl Panel {
     fn draw_words(&self, words: &[(Point, String)], place: Place, scene: &mut Scene) {
         let markers = self.marks.iter().filter_map(|mark| match mark {
-            Mark::Markers { points, .. } => Some(points),
+            Mark::Markers { points, style, radius } => Some((points, *style, *radius)),
             _ => None,
         });
-        let around =
-            |(x, y): Point| Room { left: x - 5.0, right: x + 5.0, top: y - 5.0, bottom: y + 5.0 };
-        let mut taken: Vec<Room> =
-            markers.flatten().map(|(point, _)| around(place.at(self, *point))).collect();
-        // A word on a line across the panel could not be read.
-        taken.extend(self.marks.iter().filter_map(|mark| match mark {
+        let of = |(points, style, radius): (&'_ Vec<(Point, bool)>, Style, f64)| {
+            let room = |&(p, crossed): &(Point, bool)| {
+                Room::of_marker(place.at(self, p), (style, radius), crossed)
+            };
+            points.iter().map(room).collect::<Vec<_>>()
+        };
+        let mut taken: Vec<Room> = markers.flat_map(of).collect();
+        // A word on a line across the panel, or on an interval, could not be read.
+        taken.extend(self.marks.iter().flat_map(|mark| match mark {
             Mark::Horizontal { y, .. } => {
                 let y = place.at(self, (0.0, *y)).1;
-                Some(Room { left: place.left, right: place.right(), top: y - 1.0, bottom: y + 1.0 })
+                let (left, right) = (place.left, place.right());
+                vec![Room { left, right, top: y - 1.0, bottom: y + 1.0 }]
             }
-            _ => None,
+            Mark::Intervals { at, .. } => {
+                let room = |&(x, low, high): &(f64, f64, f64)| {
+                    let ((x, bottom), (_, top)) =
+                        (place.at(self, (x, low)), place.at(self, (x, high)));
+                    let (left, right) = (x - CAP - RIM, x + CAP + RIM);
+                    Room { left, right, top: top - RIM, bottom: bottom + RIM }
+                };
+                at.iter().map(room).collect()
+            }
+            _ => Vec::new(),
         }));
         let whole =
             Room { left: place.left, right: place.right(), top: place.top, bottom: place.bottom() };
         for (point, text) in words {
-            let (x, y) = place.at(self, *point);
+            let at = place.at(self, *point);
             let width = font::width(text, TICK);
-            let sides = [
-                (x + 8.0, y + 4.0),
-                (x - 8.0 - width, y + 4.0),
-                (x + 6.0, y + TICK + 5.0),
-                (x - 6.0 - width, y - 7.0),
-            ];
+            let sides = beside(at, width);
             let room = |(left, base): Point| Room {
                 left,
                 right: left + width,
                 top: base - TICK,
-                bottom: base + 3.0,
+                bottom: base + DESCENT,
             };
             let is_free = |at: &Point| {
                 let own = room(*at);
@@ -276,8 +301,26 @@ impl Panel {
     }
 }
 
+/// Where words beside a point may begin, the best place first: beside it, then above and below.
+fn beside((x, y): Point, width: f64) -> [Point; 10] {
+    let (right, left, middle) = (x + GAP, x - GAP - width, x - width / 2.0);
+    let (level, above, below) = (y + 4.0, y - GAP - DESCENT, y + GAP + TICK);
+    [
+        (right, level),
+        (left, level),
+        (right, y + TICK + 5.0),
+        (left, y - 7.0),
+        (middle, above),
+        (middle, below),
+        (x + BESIDE, above),
+        (x - BESIDE - width, above),
+        (x + BESIDE, below),
+        (x - BESIDE - width, below),
+    ]
+}
+
 /// A rectangle of the canvas; y grows downwards.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Room {
     left: f64,
     right: f64,
@@ -286,6 +329,27 @@ struct Room {
 }
 
 impl Room {
+    /// What a marker covers, as it is drawn.
+    fn of_marker(at: Point, (style, radius): (Style, f64), crossed: bool) -> Room {
+        let mut scene = Scene::default();
+        style::marker(at, style, radius, &mut scene);
+        if crossed {
+            style::cross(at, radius, &mut scene);
+        }
+        let mut room = Room { left: at.0, right: at.0, top: at.1, bottom: at.1 };
+        let shapes = scene.items.iter().filter_map(|item| match item {
+            Item::Line { points, .. } | Item::Polygon { points, .. } => Some(points),
+            Item::Text(_) => None,
+        });
+        for &(x, y) in shapes.flatten() {
+            room.left = room.left.min(x - RIM);
+            room.right = room.right.max(x + RIM);
+            room.top = room.top.min(y - RIM);
+            room.bottom = room.bottom.max(y + RIM);
+        }
+        room
+    }
+
     fn meets(&self, other: &Room) -> bool {
         self.left < other.right
             && other.left < self.right
@@ -359,7 +423,7 @@ fn interval(ends: [(Point, bool); 2], color: Color, scene: &mut Scene) {
     }
     scene.line(vec![low, high], stroke);
     for (end, _) in ends.iter().filter(|e| e.1) {
-        scene.line(vec![(end.0 - 3.0, end.1), (end.0 + 3.0, end.1)], stroke);
+        scene.line(vec![(end.0 - CAP, end.1), (end.0 + CAP, end.1)], stroke);
     }
 }
 
@@ -397,3 +461,6 @@ pub(crate) fn hatch((x0, y0): Point, (x1, y1): Point, scene: &mut Scene) {
         c += STEP;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,7 @@ mod values;
 pub fn picture(rows: &[Row], picture: &Picture, choice: &Choice) -> Result<Figure, PlotError> {
     let metric = picture.metrics.first().map_or("finish_rate", String::as_str);
     if picture.kind == PictureKind::Sensitivity {
-        return sensitivity::sensitivity(rows, metric, choice);
+        return sensitivity::titled(rows, metric, choice, (&picture.title, &picture.source));
     }
     let chosen = choice.rows(FIGURE, rows, metric)?;
     let prepared = prepare::prepare(&chosen, picture)?;

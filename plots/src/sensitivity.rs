@@ -31,6 +31,16 @@ const BASE: Stroke = Stroke { color: Color::BLACK, width: 1.2, dash: &[4.0, 2.5]
 /// # Errors
 /// When the table has no such rows, or too many for one figure.
 pub fn sensitivity(rows: &[Row], metric: &str, choice: &Choice) -> Result<Figure, PlotError> {
+    titled(rows, metric, choice, ("", ""))
+}
+
+/// The same with a title and what stands below it; a title is made where there is none.
+pub(crate) fn titled(
+    rows: &[Row],
+    metric: &str,
+    choice: &Choice,
+    (title, source): (&str, &str),
+) -> Result<Figure, PlotError> {
     let rows = chosen(rows, metric, choice)?;
     let lines = distinct(rows.iter().map(|r| changed(r)));
     let (base, varied) = (lines[0], &lines[1..]);
@@ -63,9 +73,16 @@ pub fn sensitivity(rows: &[Row], metric: &str, choice: &Choice) -> Result<Figure
         }
     };
     let experiments = distinct(rows.iter().map(|r| r.experiment.as_str()));
+    let source: Vec<String> =
+        (!source.is_empty()).then(|| source.to_string()).into_iter().collect();
     let sheet = Sheet {
-        title: format!("{}: {} with one assumption changed", experiments.join(", "), named.label),
-        subtitle: flags::subtitle(&[], &rows),
+        title: match title {
+            "" => {
+                format!("{}: {} with one assumption changed", experiments.join(", "), named.label)
+            }
+            given => given.to_string(),
+        },
+        subtitle: flags::subtitle(&source, &rows),
         panels: columns.iter().enumerate().map(panel).collect(),
         columns: columns.len(),
         plot: (if columns.len() > 5 { 130.0 } else { 165.0 }, LINE * varied.len() as f64),

@@ -13,7 +13,24 @@ use crate::sheet::Sheet;
 use crate::style::{SERIES_MAX, Style};
 use orrery_results::SeriesRow;
 
+mod bins;
+
+pub use bins::binned;
+
 const FIGURE: &str = "time-series";
+
+/// Quantities that have a panel only when they are asked for, and that the others do without.
+const ON_REQUEST: [&str; 4] =
+    ["advice_devices", "asked_devices", "released_devices", "ended_per_s"];
+
+/// What is shown of a time series.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SeriesView {
+    /// The width of bins, nanoseconds; without one, a width that leaves at most 64.
+    pub bin_ns: Option<u64>,
+    /// Only this quantity; without one, those that most readers look for.
+    pub quantity: Option<String>,
+}
 
 /// What was offered: the same for every policy, so it is drawn once, in grey.
 const OFFERED: Stroke = Stroke::solid(Color::MIDDLE, 2.4);
@@ -22,9 +39,18 @@ const OFFERED: Stroke = Stroke::solid(Color::MIDDLE, 2.4);
 /// line for each policy; other quantities get a panel each.
 ///
 /// # Errors
-/// When the table is empty or has too many policies or quantities for one figure.
-pub fn time_series(rows: &[SeriesRow], choice: &Choice) -> Result<Figure, PlotError> {
+/// When the table is empty, lacks the quantity, has bins wider than asked for, or too many policies or
+/// quantities for one figure.
+pub fn time_series(
+    rows: &[SeriesRow],
+    choice: &Choice,
+    view: &SeriesView,
+) -> Result<Figure, PlotError> {
     let rows = chosen(rows, choice)?;
+    let width = view.bin_ns.or_else(|| bins::few(&rows));
+    let wider = width.map(|width| bins::wider(&rows, width)).transpose()?;
+    let rows: Vec<&SeriesRow> = wider.as_ref().map_or(rows, |wider| wider.iter().collect());
+    let (rows, left_out) = of_quantity(rows, view.quantity.as_deref())?;
     let several = rows.iter().any(|r| r.experiment != rows[0].experiment);
     let name = |r: &SeriesRow| match (several, r.policy.is_empty()) {
         (false, false) => r.policy.clone(),
@@ -72,7 +98,7 @@ pub fn time_series(rows: &[SeriesRow], choice: &Choice) -> Result<Figure, PlotEr
             "{}: over time",
             distinct(rows.iter().map(|r| r.experiment.as_str())).join(", ")
         ),
-        subtitle: String::new(),
+        subtitle: bins_in_words(&rows),
         panels,
         columns: 1,
         plot: (640.0, 150.0),
@@ -80,9 +106,52 @@ pub fn time_series(rows: &[SeriesRow], choice: &Choice) -> Result<Figure, PlotEr
         share_x: true,
         share_y: false,
         legend: Legend::Flow(legend),
-        notes: Vec::new(),
+        notes: left_out_in_words(&left_out),
     };
     Ok(sheet.figure())
+}
+
+/// The rows that are drawn, and the quantities of the others.
+fn of_quantity<'a>(
+    mut rows: Vec<&'a SeriesRow>,
+    wanted: Option<&str>,
+) -> Result<(Vec<&'a SeriesRow>, Vec<&'a str>), PlotError> {
+    let all = distinct(rows.iter().map(|r| r.quantity.as_str()));
+    if let Some(wanted) = wanted {
+        if !all.contains(&wanted) {
+            let remedy = "choose a quantity that the table has (`--metric`)";
+            return Err(PlotError::missing(FIGURE, format!("quantity `{wanted}`"), &all, remedy));
+        }
+        rows.retain(|r| r.quantity == wanted);
+        return Ok((rows, Vec::new()));
+    }
+    // Devices busy and up say what the utilisation says, and how many there are.
+    let devices = all.contains(&"devices_busy") && all.contains(&"devices_up");
+    let on_request = |q: &str| ON_REQUEST.contains(&q) || (devices && q == "utilisation");
+    let (left_out, shown): (Vec<&str>, Vec<&str>) = all.iter().partition(|q| on_request(q));
+    if shown.is_empty() {
+        return Ok((rows, Vec::new()));
+    }
+    rows.retain(|r| shown.contains(&r.quantity.as_str()));
+    Ok((rows, left_out))
+}
+
+/// How wide the bins are, where all but the last are equal.
+fn bins_in_words(rows: &[&SeriesRow]) -> String {
+    let widest = rows.iter().map(|r| r.to_ns - r.from_ns).max().unwrap_or(0);
+    let (unit, divisor) = match widest {
+        100_000_000.. => ("s", 1e9),
+        _ => names::time_unit(widest as f64),
+    };
+    let width = (widest as f64 / divisor * 1000.0).round() / 1000.0;
+    format!("means over bins of {} {unit}", names::plain(width))
+}
+
+fn left_out_in_words(quantities: &[&str]) -> Vec<String> {
+    match quantities {
+        [] => Vec::new(),
+        names => vec![format!("Also in the table, for --metric: {}.", names.join(", "))],
+    }
 }
 
 /// The dashes of what was offered, where it differs between policies.
@@ -114,6 +183,18 @@ fn chosen<'a>(rows: &'a [SeriesRow], choice: &Choice) -> Result<Vec<&'a SeriesRo
     Ok(kept)
 }
 
+/// Sorts a line's bins by time.
+///
+/// # Errors
+/// When two of them overlap.
+fn in_order(bins: &mut [&SeriesRow], name: &str) -> Result<(), PlotError> {
+    bins.sort_by_key(|r| (r.from_ns, r.to_ns));
+    let Some(pair) = bins.windows(2).find(|w| w[1].from_ns < w[0].to_ns) else { return Ok(()) };
+    let SeriesRow { quantity, from_ns, .. } = pair[1];
+    let point = format!("{name}, {quantity}, from {from_ns} ns");
+    Err(PlotError::Twice { figure: FIGURE, point })
+}
+
 /// One policy's values of one quantity.
 struct Line<'a> {
     quantity: &'a str,
@@ -128,11 +209,7 @@ impl<'a> Line<'a> {
         name: &str,
         mut bins: Vec<&'a SeriesRow>,
     ) -> Result<Line<'a>, PlotError> {
-        bins.sort_by_key(|r| (r.from_ns, r.to_ns));
-        if let Some(pair) = bins.windows(2).find(|w| w[1].from_ns < w[0].to_ns) {
-            let point = format!("{name}, {quantity}, from {} ns", pair[1].from_ns);
-            return Err(PlotError::Twice { figure: FIGURE, point });
-        }
+        in_order(&mut bins, name)?;
         Ok(Line { quantity, place, bins })
     }
 
@@ -240,7 +317,7 @@ fn panel(lines: &[&Line<'_>], group: &[&str], offered_once: bool, divisor: f64, 
     let (label, title) = match group {
         [one] => (quantity_label(one), String::new()),
         _ if group.contains(&"devices_up") => ("devices".into(), "busy, and up (dotted)".into()),
-        _ => ("requests (1/s)".into(), "offered load and goodput".into()),
+        _ => ("requests/s".into(), "offered load and goodput".into()),
     };
     Panel { title, x, y: Axis { label, scale: y, ticks: y.ticks(4) }, marks }
 }
@@ -248,10 +325,7 @@ fn panel(lines: &[&Line<'_>], group: &[&str], offered_once: bool, divisor: f64, 
 fn quantity_label(quantity: &str) -> String {
     match quantity {
         "in_system" => "requests in system".into(),
-        "utilisation" => "utilisation".into(),
-        "advice_devices" => "advice (devices)".into(),
         "asked_devices" => "asked for (devices)".into(),
-        "released_devices" => "released (devices)".into(),
         other => names::metric(other, orrery_results::unit(other), 0.0).label,
     }
 }

@@ -43,6 +43,8 @@ pub struct Picture {
     pub star: String,
     /// Two metrics that are the ends of intervals, in place of confidence intervals.
     pub interval: Option<(String, String)>,
+    /// What values of axes are called in the figure: (value, name).
+    pub names: Vec<(String, String)>,
     /// In place of the name of the x axis.
     pub x_label: String,
     /// In place of the name of the y axis.

@@ -20,7 +20,7 @@ fn figures() -> Vec<(&'static str, Figure)> {
         ("latency", latency_cdf(&distributions, "latency_ns", &all)),
         ("latency, dropped", latency_cdf(&samples::drops_most(), "latency_ns", &all)),
         ("batch size", batch_size_cdf(&distributions, &all)),
-        ("time series", time_series(&samples::series(), &all)),
+        ("time series", time_series(&samples::series(), &all, &SeriesView::default())),
         ("timeline", device_timeline(&samples::batches(), window)),
         ("sensitivity", sensitivity(&samples::variations(), "mean_abs_error", &all)),
         ("bars", picture(&samples::grid(), &bars(), &all)),
@@ -66,8 +66,8 @@ const GOLDEN: [(&str, &str); 13] = [
     ("latency", "36fc92debd59a1e0"),
     ("latency, dropped", "79c1b09b6d66df6a"),
     ("batch size", "7f5a49d2eaac5390"),
-    ("time series", "b2746b578d4cc7e8"),
-    ("timeline", "654c88005569919a"),
+    ("time series", "f4f2a6e383836caf"),
+    ("timeline", "c0d8e77debc38f91"),
     ("sensitivity", "a8c71923d09eb1e3"),
     ("bars", "a15ddee39ad84b05"),
     ("heat map", "f2193f8267ef8a75"),
@@ -80,7 +80,9 @@ fn what_all_policies_were_offered_is_drawn_once_though_their_runs_end_apart() {
     for row in rows.iter_mut().filter(|r| r.policy == "orloj" && r.from_ns == 39_000_000_000) {
         (row.to_ns, row.value) = (row.to_ns + 5, row.value * 0.9);
     }
-    let svg = |rows: &[_]| time_series(rows, &Choice::default()).expect("a figure").to_svg();
+    let svg = |rows: &[_]| {
+        time_series(rows, &Choice::default(), &SeriesView::default()).expect("a figure").to_svg()
+    };
     assert!(!svg(&rows).contains("in its policy"));
     rows[0].value += 1.0;
     assert!(svg(&rows).contains("in its policy"), "another load");
@@ -275,6 +277,7 @@ fn a_point_without_an_answer_is_a_gap_and_is_counted() {
 #[test]
 fn too_many_batches_to_outline_are_summed_up() {
     let batch = |i: u64| orrery_results::BatchRow {
+        device: Some(0),
         model: "bert".into(),
         size: 4,
         start_ns: i * 1_000,
@@ -286,6 +289,38 @@ fn too_many_batches_to_outline_are_summed_up() {
     assert!(svg.contains("6000 batches") && svg.contains("--from-ms 0 --to-ms"), "{svg:.600}");
     // Some 160 parts of the time in place of 6,000 boxes.
     assert!((160..200).contains(&svg.matches("<polygon").count()));
+}
+
+/// Deadlines and drops are marks where there are few of them, and a number where there are many.
+#[test]
+fn few_batches_show_their_deadlines_and_the_requests_that_were_dropped() {
+    let batch = |i: u64| orrery_results::BatchRow {
+        device: Some(0),
+        size: 4,
+        start_ns: i * 1_000,
+        end_ns: i * 1_000 + 500,
+        deadline_ns: Some(i * 1_000 + if i.is_multiple_of(2) { 400 } else { 700 }),
+        ..Default::default()
+    };
+    let drop = |i: u64| orrery_results::BatchRow {
+        end_ns: i * 1_000,
+        outcome: "dropped_expired".into(),
+        ..Default::default()
+    };
+    let svg = |batches: u64, drops: u64| {
+        let rows: Vec<_> = (0..batches).map(batch).chain((0..drops).map(drop)).collect();
+        device_timeline(&rows, Window::default()).expect("a figure").to_svg()
+    };
+    let lines = |svg: &str| svg.matches("<path").count() + svg.matches("<polyline").count();
+    let few = svg(20, 5);
+    for words in ["earliest deadline of a batch", "deadline missed", ">dropped<", "request dropped"]
+    {
+        assert!(few.contains(words), "{words}");
+    }
+    assert!(lines(&few) >= lines(&svg(20, 0)) + 4 * 5, "two lines, twice, for a cross");
+    let many = svg(450, 500);
+    assert!(!many.contains("deadline") && !many.contains(">dropped<"));
+    assert!(many.contains("450 requests were dropped"), "those in the window");
 }
 
 /// A policy that drops seven of ten requests and answers the others soon is not the best one.

@@ -20,6 +20,9 @@ const PARTS: usize = 160;
 /// Lanes that one figure can show, and policies with their own panels.
 const LANES_MAX: usize = 64;
 const POLICIES_MAX: usize = 8;
+/// Batches whose deadlines are drawn, and drops that get a mark each.
+const DEADLINES_MAX: usize = 200;
+const DROPS_MAX: usize = 400;
 /// Height of a lane.
 const LANE: f64 = 30.0;
 
@@ -33,29 +36,38 @@ pub struct Window {
 }
 
 /// A box for each batch in the colour of its model, with its size where it fits; a lane for each
-/// device, a panel for each policy. Too many batches to outline become the share of the time in which a
-/// device is busy.
+/// device, a panel for each policy. Where there are few, the earliest deadline of each batch and the
+/// requests that were dropped; too many batches to outline become the share of the time in which a device is
+/// busy.
 ///
 /// # Errors
 /// When there is no batch in the window, or too many devices for one figure.
-pub fn device_timeline(batches: &[BatchRow], window: Window) -> Result<Figure, PlotError> {
-    let (from, to, inside) = cut(batches, window)?;
+pub fn device_timeline(rows: &[BatchRow], window: Window) -> Result<Figure, PlotError> {
+    let (drops, batches): (Vec<&BatchRow>, Vec<&BatchRow>) = rows.iter().partition(|r| r.is_drop());
+    let (from, to, inside) = cut(&batches, window)?;
+    let drops: Vec<&BatchRow> =
+        drops.into_iter().filter(|d| (from..=to).contains(&d.end_ns)).collect();
     let shorter = shorter(from, to, inside.len());
-    let models = models(batches);
+    let models = models(rows);
     let policies = distinct(inside.iter().map(|b| b.policy.as_str()));
     let fewer = "give a table with fewer policies";
     PlotError::limit(FIGURE, "policies", policies.len(), POLICIES_MAX, fewer)?;
     // A device that does nothing in the window is still there.
-    let mut lanes = distinct(batches.iter().map(|b| (b.device, b.lane, b.device_name.as_str())));
+    let mut lanes = distinct(batches.iter().map(|b| lane_of(b)));
     lanes.sort_unstable();
     PlotError::limit(FIGURE, "lanes", lanes.len(), LANES_MAX, "give a table with fewer devices")?;
     let (unit, divisor) = names::time_unit(to as f64);
     let x = Scale::Linear { low: from as f64 / divisor, high: to as f64 / divisor };
-    let y = Scale::Linear { low: lanes.len() as f64, high: 0.0 };
-    let labels = lane_labels(&lanes);
+    let outlined = inside.len() <= BATCHES_MAX;
+    let has_deadlines =
+        inside.len() <= DEADLINES_MAX && inside.iter().any(|b| b.deadline_ns.is_some());
+    let has_drops = outlined && !drops.is_empty() && drops.len() <= DROPS_MAX;
+    let mut labels = lane_labels(&lanes);
+    labels.extend(has_drops.then(|| "dropped".to_string()));
+    let height = labels.len() as f64;
+    let y = Scale::Linear { low: height, high: 0.0 };
     let tick = |(i, label): (usize, String)| Tick { at: i as f64 + 0.5, label };
     let ticks: Vec<Tick> = labels.into_iter().enumerate().map(tick).collect();
-    let outlined = inside.len() <= BATCHES_MAX;
     let panel = |policy: &&str| {
         if !outlined {
             let of = |b: &&&BatchRow| b.policy == *policy;
@@ -67,17 +79,23 @@ pub fn device_timeline(batches: &[BatchRow], window: Window) -> Result<Figure, P
                 marks: busy_shares(&own, &lanes, (from, to), divisor),
             };
         }
-        let own = inside.iter().filter(|b| b.policy == *policy);
-        let mark = |b: &&BatchRow| {
-            let place = |l: &(u32, u32, &str)| *l == (b.device, b.lane, b.device_name.as_str());
-            let lane = lanes.iter().position(place).unwrap_or(0);
-            batch_mark(b, lane, (from, to), divisor, &models)
-        };
+        let own = inside.iter().copied().filter(|b| b.policy == *policy);
+        let mark = |b: &BatchRow| batch_mark(b, lane_at(b, &lanes), (from, to), divisor, &models);
+        let mut marks: Vec<Mark> = own.clone().map(mark).collect();
+        if has_deadlines {
+            let of = |b: &BatchRow| deadline(b, lane_at(b, &lanes), (from, to), divisor);
+            marks.extend(own.filter_map(of).flatten());
+        }
+        if has_drops {
+            let own = drops.iter().filter(|d| d.policy == *policy);
+            let at = |d: &&BatchRow| (d.end_ns as f64 / divisor, lanes.len() as f64 + 0.5);
+            marks.push(Mark::Crosses(own.map(at).collect()));
+        }
         Panel {
             title: policy.to_string(),
             x: Axis { label: format!("time ({unit})"), scale: x, ticks: x.ticks(9) },
             y: Axis { label: String::new(), scale: y, ticks: ticks.clone() },
-            marks: own.map(mark).collect(),
+            marks,
         }
     };
     let sheet = Sheet {
@@ -88,18 +106,27 @@ pub fn device_timeline(batches: &[BatchRow], window: Window) -> Result<Figure, P
         },
         panels: policies.iter().map(panel).collect(),
         columns: 1,
-        plot: (820.0, LANE * lanes.len() as f64),
+        plot: (820.0, LANE * height),
         wrap_x: false,
         share_x: true,
         share_y: false,
-        legend: if outlined { legend(&models, &inside) } else { busy_legend() },
-        notes: Vec::new(),
+        legend: match outlined {
+            true => legend(&models, &inside, has_deadlines, has_drops),
+            false => busy_legend(),
+        },
+        notes: match drops.len() {
+            n if n > 0 && !has_drops => vec![format!("{n} requests were dropped in this time.")],
+            _ => Vec::new(),
+        },
     };
     Ok(sheet.figure())
 }
 
 /// The window's ends and the batches that meet it.
-fn cut(batches: &[BatchRow], window: Window) -> Result<(u64, u64, Vec<&BatchRow>), PlotError> {
+fn cut<'a>(
+    batches: &[&'a BatchRow],
+    window: Window,
+) -> Result<(u64, u64, Vec<&'a BatchRow>), PlotError> {
     let first_ns = batches.iter().map(|b| b.start_ns).min();
     let last_ns = batches.iter().map(|b| b.end_ns).max();
     let (Some(first_ns), Some(last_ns)) = (first_ns, last_ns) else {
@@ -108,7 +135,7 @@ fn cut(batches: &[BatchRow], window: Window) -> Result<(u64, u64, Vec<&BatchRow>
     };
     let (from_ns, to_ns) = (window.from_ns, window.to_ns.unwrap_or(last_ns.max(1)));
     let meets = |b: &&BatchRow| b.end_ns > from_ns && b.start_ns < to_ns && b.end_ns >= b.start_ns;
-    let inside: Vec<&BatchRow> = batches.iter().filter(meets).collect();
+    let inside: Vec<&BatchRow> = batches.iter().copied().filter(meets).collect();
     if from_ns >= to_ns || inside.is_empty() {
         return Err(PlotError::Window { figure: FIGURE, from_ns, to_ns, first_ns, last_ns });
     }
@@ -127,18 +154,45 @@ fn shorter(from_ns: u64, to_ns: u64, batches: usize) -> String {
     )
 }
 
+/// Device, lane and the device's name.
+type Lane<'a> = (u32, u32, &'a str);
+
+fn lane_of(b: &BatchRow) -> Lane<'_> {
+    (b.device.unwrap_or(0), b.lane, &b.device_name)
+}
+
+fn lane_at(b: &BatchRow, lanes: &[Lane<'_>]) -> usize {
+    lanes.iter().position(|l| *l == lane_of(b)).unwrap_or(0)
+}
+
+/// A batch's earliest deadline, as a tick below its lane and a line to it from the batch's end: black and
+/// thick where the batch ended after it.
+fn deadline(b: &BatchRow, lane: usize, (from, to): (u64, u64), divisor: f64) -> Option<[Mark; 2]> {
+    let at_ns = b.deadline_ns.filter(|at| (from..=to).contains(at))?;
+    let stroke = if b.end_ns > at_ns { MISSED } else { DEADLINE };
+    let (at, end) = (at_ns as f64 / divisor, b.end_ns.clamp(from, to) as f64 / divisor);
+    let lane = lane as f64;
+    let line = |points: Vec<(f64, f64)>, stroke| Mark::Line { points, stroke };
+    let tick = line(vec![(at, lane + 0.88), (at, lane + 1.04)], stroke);
+    let thin = Stroke { width: 0.6, ..stroke };
+    Some([line(vec![(end, lane + 0.96), (at, lane + 0.96)], thin), tick])
+}
+
+/// The strokes of deadlines, those that a batch kept and those that it did not.
+const DEADLINE: Stroke = Stroke::solid(Color::MIDDLE, 1.4);
+const MISSED: Stroke = Stroke::solid(Color::BLACK, 2.4);
+
 /// A lane's busy time in each part of the window, as a shade.
 fn busy_shares(
     own: &[&BatchRow],
-    lanes: &[(u32, u32, &str)],
+    lanes: &[Lane<'_>],
     (from, to): (u64, u64),
     divisor: f64,
 ) -> Vec<Mark> {
     let length = ((to - from) as f64 / PARTS as f64).max(1.0);
     let mut busy = vec![0.0; lanes.len() * PARTS];
     for b in own {
-        let key = (b.device, b.lane, b.device_name.as_str());
-        let Some(lane) = lanes.iter().position(|l| *l == key) else { continue };
+        let lane = lane_at(b, lanes);
         let (start, end) = (b.start_ns.max(from) - from, b.end_ns.min(to) - from);
         let first = (start as f64 / length) as usize;
         for part in first..PARTS {
@@ -179,8 +233,8 @@ fn models(batches: &[BatchRow]) -> Vec<&str> {
     models
 }
 
-fn lane_labels(lanes: &[(u32, u32, &str)]) -> Vec<String> {
-    let label = |&(device, lane, name): &(u32, u32, &str)| {
+fn lane_labels(lanes: &[Lane<'_>]) -> Vec<String> {
+    let label = |&(device, lane, name): &Lane<'_>| {
         let several = lanes.iter().filter(|l| l.0 == device).count() > 1;
         let name = if name.is_empty() { "device" } else { name };
         let words = format!("{name} {device}");
@@ -227,7 +281,7 @@ fn batch_mark(
     }
 }
 
-fn legend(models: &[&str], inside: &[&BatchRow]) -> Legend {
+fn legend(models: &[&str], inside: &[&BatchRow], deadlines: bool, drops: bool) -> Legend {
     let shown = |m: &str| inside.iter().any(|b| b.model == m);
     let mut entries = Vec::new();
     for (i, model) in models.iter().enumerate().take(AREAS_MAX).filter(|m| shown(m.1)) {
@@ -243,6 +297,16 @@ fn legend(models: &[&str], inside: &[&BatchRow]) -> Legend {
         if inside.iter().any(|b| b.outcome == outcome) {
             entries.push((words.into(), Key::Swatch(outcome_look(plain, outcome))));
         }
+    }
+    if deadlines {
+        let ends = |b: &&&BatchRow| b.deadline_ns.is_some_and(|at| at < b.end_ns);
+        entries.push(("earliest deadline of a batch".into(), Key::Line(DEADLINE)));
+        if inside.iter().any(|b| ends(&b)) {
+            entries.push(("deadline missed".into(), Key::Line(MISSED)));
+        }
+    }
+    if drops {
+        entries.push(("request dropped".into(), Key::Cross));
     }
     Legend::Flow(entries)
 }

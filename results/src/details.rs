@@ -41,7 +41,7 @@ pub struct SeriesRow {
     /// Its end.
     pub to_ns: u64,
     /// `offered_per_s`, `goodput_per_s`, `utilisation` or `in_system` (mean number of requests). With
-    /// more than one device also `bad_rate`, `devices_up`, `devices_busy` (mean numbers),
+    /// more than one device also `bad_rate`, `ended_per_s`, `devices_up`, `devices_busy` (mean numbers),
     /// `advice_devices` (Symphony, section 3.5), and where devices come and go `asked_devices` and
     /// `released_devices` (counts).
     pub quantity: String,
@@ -49,27 +49,38 @@ pub struct SeriesRow {
     pub value: f64,
 }
 
-/// A batch that a device ran.
+/// A batch that a device ran, or a request that was dropped.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
 pub struct BatchRow {
     /// The policy with its parameters; empty when the log does not say.
     pub policy: String,
-    /// The device's number.
-    pub device: u32,
+    /// The device's number; empty for a dropped request.
+    pub device: Option<u32>,
     /// The kind or name of the device.
     pub device_name: String,
     /// The device's lane.
     pub lane: u32,
     /// The model's name, or its number.
     pub model: String,
-    /// The action's number.
+    /// The action's number; of a dropped request, the request's.
     pub action: u64,
     /// Requests in it.
     pub size: u32,
-    /// When it began.
+    /// When it began; of a dropped request, when it arrived.
     pub start_ns: u64,
-    /// When it ended.
+    /// When it ended or was dropped.
     pub end_ns: u64,
-    /// `done`, `preempted` or `running` (at the end of the log).
+    /// The earliest deadline of its requests; empty where there is none.
+    #[serde(default)]
+    pub deadline_ns: Option<u64>,
+    /// `done`, `preempted` or `running` (at the end of the log); of a dropped request why, such as
+    /// `dropped_expired`.
     pub outcome: String,
+}
+
+impl BatchRow {
+    /// Whether it is a dropped request, and no batch.
+    pub fn is_drop(&self) -> bool {
+        self.device.is_none()
+    }
 }

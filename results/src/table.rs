@@ -44,9 +44,29 @@ pub fn to_json(rows: &[Row], more: &[(&str, Value)]) -> String {
 /// # Errors
 /// When a column is missing or a cell cannot be read; the message names the line and the column.
 pub fn read_csv<R: DeserializeOwned>(file: &str, text: &str) -> Result<Vec<R>, TableError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize();
     let error = |e: csv::Error| TableError::Parse { file: file.into(), message: e.to_string() };
     rows.collect::<Result<_, _>>().map_err(error)
+}
+
+/// The names in a table's first line, whether quoted or not; none of an empty text.
+pub fn header(text: &str) -> Vec<String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let names = reader.headers().map(|names| names.iter().map(str::to_string).collect());
+    names.unwrap_or_default()
+}
+
+/// The cells of rows as CSV has them, in the order of [`crate::COLUMNS`].
+pub fn cells(rows: &[Row]) -> Vec<Vec<String>> {
+    let text = to_csv(rows);
+    let reader = csv::Reader::from_reader(text.as_bytes());
+    let cells = reader.into_records().map(|record| {
+        let record = record.expect("a table that was written here");
+        record.iter().map(str::to_string).collect()
+    });
+    cells.collect()
 }
 
 /// Result rows from CSV, each checked.
@@ -55,6 +75,7 @@ pub fn read_csv<R: DeserializeOwned>(file: &str, text: &str) -> Result<Vec<R>, T
 /// As [`read_csv`], and when the parts of a row do not fit together; the message names the line.
 pub fn read_rows(file: &str, text: &str) -> Result<Vec<Row>, TableError> {
     let error = |message: String| TableError::Parse { file: file.into(), message };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().map_err(|e| error(e.to_string()))?.clone();
     let mut rows = Vec::new();
@@ -132,6 +153,20 @@ mod tests {
         let names: Vec<&str> = crate::COLUMNS.iter().map(|c| c.0).collect();
         let text = to_csv(&[Row::default()]);
         assert_eq!(text.lines().next(), Some(names.join(",").as_str()));
+    }
+
+    /// R and pandas quote every name, and some spreadsheets begin with a mark of the encoding.
+    #[test]
+    fn a_quoted_header_is_read() {
+        let rows = vec![Row { case: "a,b".into(), value: Some(0.5), ..Row::default() }];
+        let text = to_csv(&rows);
+        let (first, rest) = text.split_once('\n').unwrap();
+        let quoted: Vec<String> = first.split(',').map(|name| format!("\"{name}\"")).collect();
+        let quoted = format!("\u{feff}{}\n{rest}", quoted.join(","));
+        assert_eq!(header(&quoted), header(&text));
+        assert_eq!(header(&quoted)[0], "experiment");
+        assert_eq!(read_rows("x.csv", &quoted).unwrap(), rows);
+        assert_eq!(cells(&rows)[0][1], "a,b");
     }
 
     #[test]

@@ -10,7 +10,6 @@ pub mod goodput;
 pub mod grid;
 pub mod hash;
 pub mod kept;
-pub mod known;
 pub mod logged;
 pub mod page;
 pub mod partition;

@@ -8,6 +8,7 @@ pub mod page;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod progress;
+pub mod result_files;
 pub mod tables;
 pub mod threads;
 pub mod voice;

@@ -153,6 +153,21 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
     with_distance.filter(|&(d, _)| d <= limit).min().map(|(_, c)| c)
 }
 
+/// The place of a name in a list.
+///
+/// # Errors
+/// Names the key, the allowed names, and the nearest of them.
+pub fn known(key: &str, name: &str, all: &[&str]) -> Result<usize, SpecError> {
+    if let Some(at) = all.iter().position(|n| *n == name) {
+        return Ok(at);
+    }
+    let remedy = match nearest(name, all.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "use one of these names, or define this one".to_string(),
+    };
+    Err(SpecError::value(key, format!("`{name}`"), format!("one of {}", all.join(", ")), remedy))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

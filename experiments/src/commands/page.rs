@@ -4,12 +4,12 @@ use clap::Args;
 use orrery_papers::cells::page::of_cells;
 use orrery_papers::output::Answer;
 use orrery_papers::output::page::{self, Page, Part};
+use orrery_papers::output::result_files;
 use orrery_papers::papers::reproduce::{self, Asked};
 use orrery_papers::papers::{page as experiment_page, registry};
-use orrery_results::{Row, read_rows};
-use orrery_scenario::{SpecError, read_text};
+use orrery_results::Row;
+use orrery_scenario::SpecError;
 use serde_json::Value;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// `orrery page`.
@@ -27,9 +27,6 @@ pub struct PageOf {
     pub html: PathBuf,
 }
 
-/// The name of the schema that a result's JSON states.
-const SCHEMA: &str = "orrery-results";
-
 /// `orrery page`.
 ///
 /// # Errors
@@ -40,14 +37,14 @@ pub fn command(args: &PageOf) -> Result<Answer, SpecError> {
     for path in &args.results {
         if path.is_dir() {
             let before = pages.len();
-            for file in files_of(path)? {
-                pages.extend(of_file(&file, false)?);
+            for file in result_files::in_folder(path)? {
+                pages.extend(page_of(&file, false)?);
             }
             if pages.len() == before {
-                return Err(none_in(path));
+                return Err(result_files::none_in(&path.display().to_string()));
             }
         } else {
-            pages.extend(of_file(path, true)?);
+            pages.extend(page_of(path, true)?);
         }
     }
     let html = match pages.as_slice() {
@@ -63,42 +60,10 @@ pub fn command(args: &PageOf) -> Result<Answer, SpecError> {
     )))
 }
 
-/// The files of a folder that may be results, by name: JSON has all, and CSV is for where there is none.
-fn files_of(folder: &Path) -> Result<Vec<PathBuf>, SpecError> {
-    let read = |source: io::Error| SpecError::Read { file: folder.display().to_string(), source };
-    let entries = std::fs::read_dir(folder).map_err(read)?;
-    let mut files = entries.map(|e| Ok(e?.path())).collect::<io::Result<Vec<_>>>().map_err(read)?;
-    files.retain(|f| f.is_file());
-    files.sort();
-    let ends = |f: &Path, ending: &str| f.extension().is_some_and(|e| e == ending);
-    let has_json = |f: &Path| files.contains(&f.with_extension("json"));
-    let is_rows = |f: &Path| {
-        let name = f.file_stem().unwrap_or_default().to_string_lossy();
-        let other = [".wide", ".distributions", ".series", ".batches"];
-        ends(f, "csv") && !has_json(f) && !other.iter().any(|o| name.ends_with(o))
-    };
-    Ok(files.iter().filter(|f| ends(f, "json") || is_rows(f)).cloned().collect())
-}
-
-/// The result in a file. A file that is no result is skipped, unless it was `named`.
-fn of_file(path: &Path, named: bool) -> Result<Option<Page>, SpecError> {
-    let file = path.display().to_string();
-    let text = read_text(path)?;
-    let parse = |message: String| SpecError::Parse { file: file.clone(), message };
-    if path.extension().is_some_and(|e| e == "csv") {
-        return match read_rows(&file, &text) {
-            Ok(rows) => Ok(Some(made(&rows, &Value::Null, path))),
-            Err(e) if named => Err(parse(e.to_string())),
-            Err(_) => Ok(None),
-        };
-    }
-    let value: Option<Value> = serde_json::from_str(&text).ok();
-    let Some(value) = value.filter(|v| v["schema"] == SCHEMA) else {
-        return if named { Err(none_in(path)) } else { Ok(None) };
-    };
-    let rows: Vec<Row> =
-        serde_json::from_value(value["rows"].clone()).map_err(|e| parse(e.to_string()))?;
-    Ok(Some(made(&rows, &value, path)))
+/// The page of a file's results.
+fn page_of(path: &Path, named: bool) -> Result<Option<Page>, SpecError> {
+    let found = result_files::read(path, named)?;
+    Ok(found.map(|results| made(&results.rows, &results.json, path)))
 }
 
 /// The page of a result: that of its experiment where that is shipped, and else that of its rows.
@@ -151,9 +116,4 @@ fn claim(value: &Value) -> String {
 fn points(list: &Value, words: impl Fn(&Value) -> String) -> Option<Part> {
     let list: Vec<String> = list.as_array()?.iter().map(words).collect();
     (!list.is_empty()).then_some(Part::List(list))
-}
-
-fn none_in(path: &Path) -> SpecError {
-    let (allowed, remedy) = ("results that `--out` wrote", "name another folder or file");
-    SpecError::value("RESULTS", format!("no results in {}", path.display()), allowed, remedy)
 }

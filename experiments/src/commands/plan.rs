@@ -24,6 +24,7 @@ mod pools;
 mod problem;
 mod report;
 mod rows;
+mod runs;
 #[cfg(test)]
 mod tests;
 mod trial;
@@ -42,6 +43,7 @@ use orrery_papers::output::{Forms, Progress};
 use orrery_results::{to_json, wide};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
+use runs::Runs;
 use std::path::PathBuf;
 
 /// `orrery plan`.
@@ -119,17 +121,21 @@ fn solve_problem(
     what_if: Option<&str>,
     frontier: bool,
 ) -> Result<Solved, SpecError> {
-    let progress = Progress::new(problem.groups.len() as u64, "pools to choose");
-    let of = |group: &Group| {
-        let answer = match problem.plan.pools {
-            Pools::Heterogeneous => pools::search(&problem, group, frontier),
-            Pools::Homogeneous => clusters::search(&problem, group, frontier),
-        };
-        progress.step();
-        answer
+    let progress = Progress::estimated("simulations");
+    // Of all groups before the first one begins, so that the time left is that of all.
+    let groups: Vec<(&Group, Runs<'_>)> =
+        problem.groups.iter().map(|group| (group, Runs::new(Some(&progress)))).collect();
+    let each = match problem.plan.pools {
+        Pools::Heterogeneous => pools::expected(&problem, frontier),
+        Pools::Homogeneous => clusters::expected(&problem, frontier),
     };
-    let answers =
-        problem.groups.par_iter().with_max_len(1).map(of).collect::<Result<Vec<_>, _>>()?;
+    groups.iter().for_each(|(_, runs)| runs.expect(each));
+    let of = |(group, runs): &(&Group, Runs<'_>)| match problem.plan.pools {
+        Pools::Heterogeneous => pools::search(&problem, group, frontier, runs),
+        Pools::Homogeneous => clusters::search(&problem, group, frontier, runs),
+    };
+    let answers = groups.par_iter().with_max_len(1).map(of).collect::<Result<Vec<_>, _>>()?;
+    drop(groups);
     drop(progress);
     Ok(Solved { what_if: what_if.map(str::to_string), problem, answers })
 }

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use orrery_papers::output::Answer;
 use orrery_papers::output::figure::{Size, changing, check_name, figure_of, save, unsuitable};
 use orrery_papers::output::whole_file::check_place;
-use orrery_plots::{Choice, Figure, PlotError, Spacing, Window};
+use orrery_plots::{Choice, Figure, PlotError, SeriesView, Spacing, Window};
 use orrery_results::{DistributionRow, Row};
 use orrery_scenario::SpecError;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ mod tables;
   orrery plot results/orloj-table-4.csv --out table-4.pdf --width-in 3.33 --font-pt 7
   orrery plot results/sweep.csv --x load --metric latency_p99_ns --out sweep.png
   orrery plot results/my.distributions.csv --kind batch-size-cdf --out batches.svg
-  orrery plot results/my.series.csv --out over-time.svg
+  orrery plot results/my.series.csv --bin 5 --out over-time.svg
   orrery plot batches.csv --from-ms 100 --to-ms 300 --out timeline.svg
 
 Without `--kind`, the columns of the table and their contents decide:
@@ -44,7 +44,8 @@ pub struct Plot {
     /// The axis to show on x; by default `slo_x_p99`, or the only axis with several numbers.
     #[arg(long, value_name = "AXIS")]
     pub x: Option<String>,
-    /// The metric to show on y, or the quantity of `latency-cdf` (`latency_ns`, `queueing_ns`).
+    /// The metric to show on y, or the quantity of `latency-cdf` (`latency_ns`, `queueing_ns`) or of
+    /// `time-series` (`in_system`, `advice_devices`, ...).
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
     /// Draw only this case; may be repeated.
@@ -76,6 +77,9 @@ pub struct Plot {
     #[allow(missing_docs)]
     #[command(flatten)]
     pub size: Size,
+    /// Width of the bins of a time series in seconds; by default one that leaves at most 64 bins.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub bin: Option<u64>,
     /// Start of a timeline.
     #[arg(long, value_name = "MS", value_parser = milliseconds)]
     pub from_ms: Option<u64>,
@@ -110,6 +114,14 @@ fn milliseconds(text: &str) -> Result<u64, String> {
     match text.parse::<f64>() {
         Ok(ms) if (0.0..=1e12).contains(&ms) => Ok((ms * 1e6).round() as u64),
         _ => Err("milliseconds from 0 to 1e12, such as 12.5".to_string()),
+    }
+}
+
+/// Seconds as nanoseconds, at least one.
+fn seconds(text: &str) -> Result<u64, String> {
+    match text.parse::<f64>() {
+        Ok(s) if (1e-9..=1e9).contains(&s) => Ok((s * 1e9).round() as u64),
+        _ => Err("seconds from 1e-9 to 1e9, such as 0.5".to_string()),
     }
 }
 
@@ -164,7 +176,8 @@ fn figure(tables: &Tables, args: &Plot) -> Result<Figure, SpecError> {
             None | Some(Kind::Histogram | Kind::LatencyCdf | Kind::BatchSizeCdf),
         ) => of_distributions(rows, args, &choice),
         (Tables::Series(_, rows), None | Some(Kind::TimeSeries)) => {
-            orrery_plots::time_series(rows, &choice)
+            let view = SeriesView { bin_ns: args.bin, quantity: args.metric.clone() };
+            orrery_plots::time_series(rows, &choice, &view)
         }
         (Tables::Batches(_, rows), None | Some(Kind::Timeline)) => {
             let window = Window { from_ns: args.from_ms.unwrap_or(0), to_ns: args.to_ms };
@@ -254,6 +267,7 @@ mod tests {
             y_to: None,
             log_y: false,
             size: Size::default(),
+            bin: None,
             from_ms: None,
             to_ms: None,
         })
@@ -273,6 +287,7 @@ mod tests {
 
     fn batches() -> String {
         to_csv(&[BatchRow {
+            device: Some(0),
             model: "bert".into(),
             size: 4,
             end_ns: 1_000_000,

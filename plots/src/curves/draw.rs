@@ -35,6 +35,8 @@ impl Ruler {
     }
 }
 
+/// Points of a curve that get markers; more are a line already.
+const MARKERS_MAX: usize = 200;
 /// Dashes of the lines that cross a panel.
 const CROSSING: [&[f64]; 4] = [&[6.0, 3.0], &[2.0, 2.0], &[9.0, 2.5, 2.0, 2.5], &[1.2, 3.0]];
 
@@ -335,6 +337,7 @@ impl<'a> Curves<'a> {
             }
             let key = |n: &String| match is_star(n, p) {
                 true => (self.called(n), Key::Marker(self.style_of(n).star())),
+                false if self.is_dense(n) => (self.called(n), Key::Line(self.style_of(n).stroke)),
                 false if self.is_points(n) => (self.called(n), Key::Marker(self.style_of(n))),
                 false => (self.called(n), Key::Series(self.style_of(n))),
             };
@@ -364,6 +367,15 @@ impl<'a> Curves<'a> {
     fn presets_are_systems(&self) -> bool {
         let series = distinct(self.points.iter().map(|x| self.series(x.row)));
         self.names.iter().all(|n| series.iter().filter(|s| s.0 == n).count() == 1)
+    }
+
+    /// Whether the curves of a series have too many points for markers, in every panel.
+    fn is_dense(&self, name: &str) -> bool {
+        let of = |key: &Vec<String>| {
+            self.inside(key).iter().filter(|x| self.name(x.row) == name).count()
+        };
+        let mut counts = self.panels.iter().map(of).filter(|n| *n > 0);
+        counts.all(|n| n > MARKERS_MAX)
     }
 
     /// Whether a series is no more than a point in each panel.
@@ -407,12 +419,11 @@ fn series_marks(
         color: style.color,
     });
     let points = own.iter().filter_map(|p| Some((place(p)?, flags::crossed(p.row)))).collect();
-    // Many points are a line already.
     let radius = match own.len() {
         _ if star => 5.0,
         // A single point must be seen among curves.
         1 => 5.5,
-        n if n > 200 => return,
+        n if n > MARKERS_MAX => return,
         n if n > 24 => 2.0,
         _ => 3.6,
     };

@@ -236,6 +236,7 @@ fn arrange(prepared: &mut Prepared, p: &Picture) {
     let Prepared { rows, lines, x, .. } = prepared;
     let x = x.as_str();
     for row in rows.iter_mut().chain(lines.iter_mut()) {
+        rename(row, &p.names);
         let series = value(row, &p.series).map(str::to_string);
         let system = row.system.clone();
         if let Some(panels) = &p.panels {
@@ -264,6 +265,15 @@ fn arrange(prepared: &mut Prepared, p: &Picture) {
             row.metric = if x == METRIC { p.metrics[0].clone() } else { row.metric.clone() };
             row.case = if x == CASE { String::new() } else { row.case.clone() };
         }
+    }
+}
+
+/// Gives the values of a row's axes their names in the figure.
+fn rename(row: &mut Row, names: &[(String, String)]) {
+    let name = |value: &str| names.iter().find(|n| n.0 == value).map(|n| n.1.clone());
+    let renamed = row.axis_list().filter_map(|(axis, v)| Some((axis.to_string(), name(v)?)));
+    for (axis, name) in renamed.collect::<Vec<_>>() {
+        set(row, &axis, &name);
     }
 }
 

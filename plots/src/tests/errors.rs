@@ -24,7 +24,7 @@ fn all() -> Choice {
 fn an_empty_table_is_named() {
     says(finish_rate_by_slo(&[], &all()), &["an empty table"]);
     says(latency_cdf(&[], "latency_ns", &all()), &["quantity `latency_ns`", "found: nothing"]);
-    says(time_series(&[], &all()), &["an empty table"]);
+    says(time_series(&[], &all(), &SeriesView::default()), &["an empty table"]);
     says(device_timeline(&[], Window::default()), &["an empty table"]);
     says(sensitivity(&[], "mean_abs_error", &all()), &["an empty table"]);
 }
@@ -58,7 +58,10 @@ fn a_choice_that_the_table_has_not_is_an_error_and_not_a_curve_less() {
     let choice = Choice { cases: vec!["case-0".into(), "case-9".into()], ..all() };
     says(finish_rate_by_slo(&rows, &choice), &["case `case-9`", "`case-0`"]);
     let choice = Choice { systems: vec!["orlo".into()], ..all() };
-    says(time_series(&samples::series(), &choice), &["policy `orlo`", "`orloj`"]);
+    says(
+        time_series(&samples::series(), &choice, &SeriesView::default()),
+        &["policy `orlo`", "`orloj`"],
+    );
 }
 
 #[test]
@@ -89,7 +92,7 @@ fn a_table_that_is_given_twice_is_found_out() {
     let rows = [samples::distributions(), samples::distributions()].concat();
     says(batch_size_cdf(&rows, &all()), &["two rows for the same point", "clockwork"]);
     let rows = [samples::series(), samples::series()].concat();
-    says(time_series(&rows, &all()), &["two rows for the same point"]);
+    says(time_series(&rows, &all(), &SeriesView::default()), &["two rows for the same point"]);
     let rows = [samples::variations(), samples::variations()].concat();
     says(sensitivity(&rows, "mean_abs_error", &all()), &["two rows for the same point", "clipper"]);
 }

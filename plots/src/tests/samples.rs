@@ -164,19 +164,28 @@ pub(super) fn batches() -> Vec<BatchRow> {
             let length = 1_000_000 + (wobble(i) * 9e6) as u64;
             rows.push(BatchRow {
                 policy: "clockwork".into(),
-                device,
+                device: Some(device),
                 device_name: "v100".into(),
                 model: models[(wobble(3 * i) * models.len() as f64) as usize].into(),
                 action: i as u64,
                 size: 1 << (i % 5),
                 start_ns: now,
                 end_ns: now + length,
+                deadline_ns: (i % 3 != 0).then_some(now + 6_000_000),
                 outcome: if i % 9 == 4 { "preempted" } else { "done" }.into(),
                 ..BatchRow::default()
             });
             now += length + if i % 4 == 0 { 2_000_000 } else { 0 };
         }
     }
+    rows.extend((0..9).map(|i| BatchRow {
+        policy: "clockwork".into(),
+        model: models[i % 4].into(),
+        size: 1,
+        end_ns: 11_000_000 * i as u64,
+        outcome: "dropped_expired".into(),
+        ..BatchRow::default()
+    }));
     rows
 }
 

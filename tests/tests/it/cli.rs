@@ -23,6 +23,7 @@ mod process;
 mod readers;
 mod regress;
 mod reproduce;
+mod results;
 mod scenarios;
 mod streams;
 mod sweep;

@@ -145,7 +145,7 @@ fn a_window_begins_with_the_state_before_it_and_has_whole_batches() {
 }
 
 #[test]
-fn the_batches_that_ran_are_a_table() {
+fn the_batches_that_ran_and_the_requests_that_were_dropped_are_a_table() {
     let mut log = read_log(BY_HAND.as_bytes(), "hand.log");
     let names = log.names().expect("names").clone();
     let mut out = Vec::new();
@@ -154,10 +154,11 @@ fn the_batches_that_ran_are_a_table() {
     assert_eq!(
         String::from_utf8(out).expect("text"),
         format!(
-            "policy,device,device_name,lane,model,action,size,start_ns,end_ns,outcome\n\
-             {policy},0,v100,0,bert,0,1,1000,11000,done\n\
-             {policy},0,v100,0,bert,1,1,11000,21500,done\n\
-             {policy},0,v100,0,bert,3,1,23000,30000,running\n"
+            "policy,device,device_name,lane,model,action,size,start_ns,end_ns,deadline_ns,outcome\n\
+             {policy},0,v100,0,bert,0,1,1000,11000,51000,done\n\
+             {policy},,,0,bert,2,1,3001,11000,12000,dropped_infeasible\n\
+             {policy},0,v100,0,bert,1,1,11000,21500,21000,done\n\
+             {policy},0,v100,0,bert,3,1,23000,30000,,running\n"
         )
     );
     let mut out = Vec::new();

@@ -16,11 +16,11 @@ use super::numbers::{Number, NumbersFile};
 use crate::cells::applications::Applications;
 use crate::cells::goodput::Search;
 use crate::cells::grid::{self, Axis, Point, Sample};
-use crate::cells::known::known;
 use crate::cells::partition::PartitionFile;
 use crate::cells::pool::Searching;
 use orrery_results::Row;
 use orrery_scenario::SpecError;
+use orrery_scenario::error::known;
 use orrery_scenario::reference::{Reference, Table};
 use orrery_scenario::scenario::place::Source;
 use schemars::JsonSchema;
@@ -318,7 +318,7 @@ impl Experiment {
         let names: Vec<&str> = all.iter().map(String::as_str).collect();
         // The rule of applications makes cases that the paper does not have.
         if !matches!(self.kind(), Kind::Applications | Kind::Means) {
-            cases.iter().try_for_each(|case| known("--case", case, &names))?;
+            cases.iter().try_for_each(|case| known("--case", case, &names).map(drop))?;
         }
         match self.case_axis() {
             Some(name) => {

@@ -81,6 +81,7 @@ pub fn picture(e: &Experiment) -> (Picture, Choice) {
         ratios: pairs.collect(),
         star: text(&file.star),
         interval: file.interval.clone().map(|[low, high]| (low, high)),
+        names: file.names.iter().map(|(v, n)| (v.clone(), n.clone())).collect(),
         x_label: text(&file.x_label),
         y_label: text(&file.y_label),
         x_scale: file.x_scale.map(spacing),

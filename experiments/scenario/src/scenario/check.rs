@@ -5,8 +5,8 @@
 use super::check_load;
 use super::file::{Device, Noise, Profile, ScenarioFile};
 use super::laws::{BATCH_MAX, check_kinds, latency_on};
-use super::value::{MS_MAX, S_MAX, known, names, span_ms, time_s, within};
-use crate::error::SpecError;
+use super::value::{MS_MAX, S_MAX, names, span_ms, time_s, within};
+use crate::error::{SpecError, known};
 use crate::limits::{DEVICES_MAX, count};
 use crate::policy_spec::PolicySpec;
 use orrery_sim::request::SIZE_MAX;

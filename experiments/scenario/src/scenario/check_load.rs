@@ -4,8 +4,8 @@
 
 use super::file::{Arrivals, ClosedLoop, ScenarioFile, Think, TraceArrivals, WorkloadArrivals};
 use super::process::steady_law;
-use super::value::{MS_MAX, S_MAX, at_key, duration_s, known, requests, span_ms, time_s, within};
-use crate::error::SpecError;
+use super::value::{MS_MAX, S_MAX, at_key, duration_s, requests, span_ms, time_s, within};
+use crate::error::{SpecError, known};
 use orrery_sim::time::Time;
 use orrery_traces::azure2019::Selection;
 

@@ -6,9 +6,9 @@
 use super::file::{
     App, Device, LatencyLaw, Model, Popularity, ScenarioFile, Select, SizesLaw, TimeLaw, Zoo,
 };
-use super::value::{MS_MAX, known, within};
+use super::value::{MS_MAX, within};
 use super::zoo::{self, ZOOS};
-use crate::error::SpecError;
+use crate::error::{SpecError, known};
 use crate::limits::COUNT_MAX;
 use orrery_sim::rng::Stream;
 

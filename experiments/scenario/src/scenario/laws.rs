@@ -3,8 +3,8 @@
 //! Every number is checked here; files are opened through [`Files`].
 
 use super::file::{Device, LatencyLaw, Model, SizesLaw, TimeLaw, Unit};
-use super::value::{MS_MAX, at_key, known, span_ms, within};
-use crate::error::{SpecError, nearest};
+use super::value::{MS_MAX, at_key, span_ms, within};
+use crate::error::{SpecError, known, nearest};
 use crate::kairos;
 use orrery_sim::latency::{Grid, Latency, Replay};
 use orrery_sim::time::Span;

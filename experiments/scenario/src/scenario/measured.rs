@@ -5,8 +5,7 @@
 
 use super::file::{LatencyLaw, ScenarioFile};
 use super::laws::Files;
-use super::value::known;
-use crate::error::SpecError;
+use crate::error::{SpecError, known};
 use serde::Deserialize;
 
 /// What a scenario reads of a profile; what else is in it is for people.

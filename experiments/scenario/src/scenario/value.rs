@@ -2,7 +2,7 @@
 //!
 //! They know no key: the caller names it.
 
-use crate::error::{SpecError, nearest};
+use crate::error::SpecError;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::TraceError;
 
@@ -90,18 +90,6 @@ pub(super) fn names<'a>(
         seen.push(name);
     }
     Ok(seen)
-}
-
-/// The place of a name in a list; the error offers the nearest.
-pub(super) fn known(key: &str, name: &str, all: &[&str]) -> Result<usize, SpecError> {
-    if let Some(at) = all.iter().position(|n| *n == name) {
-        return Ok(at);
-    }
-    let remedy = match nearest(name, all.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "use one of these names, or define this one".to_string(),
-    };
-    Err(SpecError::value(key, format!("`{name}`"), all.join(", "), remedy))
 }
 
 /// An error of the library of traces, at a key of the scenario.

@@ -109,7 +109,7 @@ fn a_name_is_a_word() {
 #[test]
 fn an_app_of_an_unknown_model_offers_the_nearest() {
     refused_change("model = \"bert\"", "model = \"brt\"", &["app[0].model", "did you mean `bert`"]);
-    refused_change("model = \"bert\"", "model = \"gpt\"", &["allowed: bert, resnet"]);
+    refused_change("model = \"bert\"", "model = \"gpt\"", &["allowed: one of bert, resnet"]);
 }
 
 #[test]

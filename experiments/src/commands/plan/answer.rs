@@ -1,6 +1,7 @@
 //! What a plan answers: pools, what is known of each, and what is not known.
 
 use super::problem::{Group, Problem};
+use super::runs::PROBES_OF_EDGE;
 use super::trial::{Bench, Check, Edge};
 use super::watch::Seen;
 use orrery_planner::{Price, headroom};
@@ -35,6 +36,11 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// About how many simulations one takes: a verdict and an edge with each seed, and a look.
+    pub fn runs(problem: &Problem) -> u64 {
+        problem.seeds().len() as u64 * (PROBES_OF_EDGE + 1) + 1
+    }
+
     /// Simulates a pool at the load, looks for its edge, and goes beyond it.
     ///
     /// # Errors

@@ -10,11 +10,11 @@
 
 use super::answer::{Answer, Choice, Point, percent, significant};
 use super::problem::{Group, Problem};
+use super::runs::{PROBES, Runs};
 use super::trial::Bench;
 use orrery_scenario::search::fewest;
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Instances added to what one seed says is enough, at most, until all seeds agree.
 const MORE_MAX: u32 = 8;
@@ -33,17 +33,28 @@ struct Found {
     pools: usize,
 }
 
+/// About how many simulations a group takes, before any is made.
+pub fn expected(problem: &Problem, frontier: bool) -> u64 {
+    let frontier = if frontier { u64::from(POINTS) * PROBES } else { 0 };
+    let chains = problem.policies.len() * problem.counts_max.iter().filter(|n| **n > 0).count();
+    chains as u64 * (PROBES + Choice::runs(problem) + frontier)
+}
+
 /// The best cluster of each type and policy, and the frontier if it is wanted.
 ///
 /// # Errors
 /// When a cluster cannot be simulated.
-pub fn search(problem: &Problem, group: &Group, frontier: bool) -> Result<Answer, SpecError> {
-    let runs = AtomicU64::new(0);
+pub fn search(
+    problem: &Problem,
+    group: &Group,
+    frontier: bool,
+    runs: &Runs<'_>,
+) -> Result<Answer, SpecError> {
     let kinds = (0..problem.prices.len()).filter(|k| problem.counts_max[*k] > 0);
     let chains: Vec<(usize, &PolicySpec)> =
         kinds.flat_map(|k| problem.policies.iter().map(move |p| (k, p))).collect();
     let of = |&(kind, policy): &(usize, &PolicySpec)| {
-        let bench = Bench::new(problem, group, policy, &runs);
+        let bench = Bench::new(problem, group, policy, runs);
         Chain { bench: &bench, kind }.search(frontier)
     };
     let found: Vec<Found> = chains.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
@@ -76,7 +87,7 @@ pub fn search(problem: &Problem, group: &Group, frontier: bool) -> Result<Answer
     // Dearer than the answer, a close call is of no interest.
     let cost = answer.best().map(|c| c.cost);
     answer.close.retain(|c| cost.is_none_or(|cost| c.1 < cost));
-    answer.searched.runs = runs.load(Ordering::Relaxed);
+    answer.searched.runs = runs.finish();
     answer.add_doubts(problem, group);
     Ok(answer)
 }

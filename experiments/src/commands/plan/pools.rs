@@ -13,10 +13,10 @@
 use super::answer::{Answer, Choice, Point, significant};
 use super::candidates::Candidates;
 use super::problem::{Group, Problem};
+use super::runs::{PROBES, Runs};
 use super::trial::Bench;
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Pools tried at a time.
 const CHUNK: usize = 8;
@@ -25,20 +25,35 @@ const RESERVE: usize = 2;
 /// Points of the frontier are so much apart.
 const APART: f64 = 0.02;
 
+/// About how many simulations a group takes, before any is made: finalists and the base type alone; of the
+/// screening, the searches of the first pools.
+pub fn expected(problem: &Problem, frontier: bool) -> u64 {
+    let reserve = if problem.budget.is_some() { RESERVE } else { 0 };
+    let finalists = (problem.plan.runners_up + 1 + reserve) as u64;
+    let first = if problem.budget.is_some() { CHUNK as u64 * PROBES } else { 0 };
+    let frontier = if frontier { CHUNK as u64 * PROBES } else { 0 };
+    let of_policy = finalists * Choice::runs(problem) + first + frontier;
+    problem.policies.len() as u64 * of_policy + Choice::runs(problem)
+}
+
 /// The best pools of a group, with each policy, and the frontier if it is wanted.
 ///
 /// # Errors
 /// When the catalogue is wrong or a pool cannot be simulated.
-pub fn search(problem: &Problem, group: &Group, frontier: bool) -> Result<Answer, SpecError> {
+pub fn search(
+    problem: &Problem,
+    group: &Group,
+    frontier: bool,
+    runs: &Runs<'_>,
+) -> Result<Answer, SpecError> {
     let candidates = Candidates::new(problem, group)?;
     let most = candidates.ranking.bounds_per_s().iter().copied().fold(0.0, f64::max);
     let mut answer = Answer::of(group);
     answer.searched.pools = candidates.space.pools().len();
     answer.bound_max_per_s = Some(most);
-    let runs = AtomicU64::new(0);
     for policy in &problem.policies {
-        let bench = Bench::new(problem, group, policy, &runs);
-        let one = OfPolicy { bench: &bench, candidates: &candidates };
+        let bench = Bench::new(problem, group, policy, runs);
+        let one = OfPolicy { bench: &bench, candidates: &candidates, runs };
         match problem.budget {
             None => one.cheapest(policy, &mut answer)?,
             Some(_) => one.best(&mut answer)?,
@@ -54,8 +69,8 @@ pub fn search(problem: &Problem, group: &Group, frontier: bool) -> Result<Answer
         }),
     }
     answer.choices.truncate(problem.plan.runners_up + 1);
-    answer.homogeneous = homogeneous(problem, group, &candidates, &answer, &runs)?;
-    answer.searched.runs = runs.load(Ordering::Relaxed);
+    answer.homogeneous = homogeneous(problem, group, &candidates, &answer, runs)?;
+    answer.searched.runs = runs.finish();
     answer.add_doubts(problem, group);
     Ok(answer)
 }
@@ -66,7 +81,7 @@ fn homogeneous(
     group: &Group,
     candidates: &Candidates,
     answer: &Answer,
-    runs: &AtomicU64,
+    runs: &Runs<'_>,
 ) -> Result<Option<Choice>, SpecError> {
     let best = answer.best().map(|c| c.policy.as_str());
     let Some(policy) = problem.policies.iter().find(|p| Some(p.text()) == best) else {
@@ -97,6 +112,7 @@ fn homogeneous(
 struct OfPolicy<'a> {
     bench: &'a Bench<'a>,
     candidates: &'a Candidates,
+    runs: &'a Runs<'a>,
 }
 
 impl OfPolicy<'_> {
@@ -122,6 +138,9 @@ impl OfPolicy<'_> {
         }
         let mut met: Vec<Choice> = Vec::new();
         let mut tried = 0;
+        // One for each pool, until enough are found.
+        let most = order.len().min(plan.evaluations_max) as u64;
+        self.runs.expect(most);
         'search: for chunk in order.chunks(CHUNK) {
             if tried + chunk.len() > plan.evaluations_max {
                 answer.unknown.push(not_converged(plan.evaluations_max, policy));
@@ -148,6 +167,7 @@ impl OfPolicy<'_> {
                 }
             }
         }
+        self.runs.spare(most.saturating_sub(tried as u64));
         answer.searched.simulated += tried;
         answer.searched.left += order.len().saturating_sub(tried);
         if met.is_empty() && tried >= order.len() {
@@ -170,6 +190,8 @@ impl OfPolicy<'_> {
         let mut top: Vec<(f64, usize)> = Vec::new();
         let (mut tried, mut skipped) = (0, 0);
         let order = c.ranking.order();
+        let mut ahead = order.len().min(plan.evaluations_max);
+        self.runs.expect(ahead as u64);
         for (k, chunk) in order.chunks(CHUNK).enumerate() {
             let least = if top.len() < keep { 0.0 } else { top[keep - 1].0 };
             let open: Vec<usize> = chunk
@@ -177,6 +199,11 @@ impl OfPolicy<'_> {
                 .copied()
                 .filter(|&i| c.bound(i) * (1.0 + plan.bound_slack) > least)
                 .collect();
+            let may = |i: &&usize| c.bound(**i) * (1.0 + plan.bound_slack) > least;
+            let still = order[k * CHUNK..].iter().filter(may).count();
+            let still = still.min(plan.evaluations_max.saturating_sub(tried));
+            self.runs.spare(ahead.saturating_sub(still) as u64);
+            ahead = still.saturating_sub(open.len());
             if open.is_empty() {
                 skipped += order.len() - k * CHUNK;
                 break;
@@ -225,6 +252,7 @@ impl OfPolicy<'_> {
     fn frontier(&self) -> Result<Vec<Point>, SpecError> {
         let c = self.candidates;
         let costs = c.space.costs();
+        self.runs.expect(costs.len() as u64);
         let slack = 1.0 + self.bench.problem.plan.bound_slack;
         let mut order: Vec<usize> = (0..costs.len()).collect();
         order.sort_by(|&a, &b| costs[a].cmp(&costs[b]).then(c.bound(b).total_cmp(&c.bound(a))));
@@ -233,6 +261,7 @@ impl OfPolicy<'_> {
             let least = points.last().map_or(0.0, |p| p.rate_per_s) * (1.0 + APART);
             let open: Vec<usize> =
                 chunk.iter().copied().filter(|&i| c.bound(i) * slack > least).collect();
+            self.runs.spare((chunk.len() - open.len()) as u64);
             let rate = |&i: &usize| {
                 let counts = c.counts(i);
                 let from = if least == 0.0 { c.bound(i) * 0.8 } else { least };

@@ -2,11 +2,11 @@
 
 use super::file::{PlanFile, Source};
 use super::problem::Problem;
+use super::runs::Runs;
 use super::trial::Bench;
 use super::{Solved, rows, solve, what_if};
 use orrery_planner::Price;
 use orrery_scenario::Scenario;
-use std::sync::atomic::AtomicU64;
 
 /// Two types, one of which is cheap and in time for small queries only.
 const POOLS: &str = r#"
@@ -109,7 +109,7 @@ fn the_cheapest_pool_is_the_one_that_brute_force_finds() {
     for load in ["60.0", "90.0", "150.0"] {
         let text = POOLS.replace("90.0", load);
         let found = solved(&text);
-        let (p, runs) = (&found.problem, AtomicU64::new(0));
+        let (p, runs) = (&found.problem, Runs::new(None));
         let bench = Bench::new(p, &p.groups[0], &p.policies[0], &runs);
         let load = p.groups[0].load_per_s;
         let enough = |c: &Vec<u32>| bench.check(c, load).unwrap().is_sure(p.plan.target());
@@ -145,7 +145,7 @@ fn the_best_pool_under_a_budget_is_the_one_that_brute_force_finds() {
         let text =
             POOLS.replace("goal = \"carry-load\"", &format!("budget_usd_per_hour = {budget}"));
         let found = solved(&text);
-        let (p, runs) = (&found.problem, AtomicU64::new(0));
+        let (p, runs) = (&found.problem, Runs::new(None));
         let bench = Bench::new(p, &p.groups[0], &p.policies[0], &runs);
         let edge = |c: &Vec<u32>| bench.edge(c, 50.0).unwrap().rate_per_s;
         let most = all_pools(p).iter().map(edge).fold(0.0, f64::max);
@@ -158,7 +158,7 @@ fn the_best_pool_under_a_budget_is_the_one_that_brute_force_finds() {
 #[test]
 fn the_cheapest_cluster_is_the_one_that_brute_force_finds() {
     let found = solved(CLUSTERS);
-    let (p, runs) = (&found.problem, AtomicU64::new(0));
+    let (p, runs) = (&found.problem, Runs::new(None));
     let mut cheapest = None;
     for policy in &p.policies {
         let bench = Bench::new(p, &p.groups[0], policy, &runs);
@@ -428,7 +428,7 @@ fn no_edge_exceeds_the_capacity_however_long_the_slo() {
             .replace("slo_ms = 40.0", &format!("slo_ms = {slo_ms}"));
         let (plan, source) = plan(&text);
         let p = Problem::new(&plan, &source).unwrap();
-        let runs = AtomicU64::new(0);
+        let runs = Runs::new(None);
         let capacity = f64::from(n * largest) / (f64::from(largest) + 2.5) * 1e3;
         for policy in &p.policies {
             let bench = Bench::new(&p, &p.groups[0], policy, &runs);

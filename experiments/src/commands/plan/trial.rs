@@ -6,6 +6,7 @@
 //! the same rate and seed.
 
 use super::problem::{Group, Problem};
+use super::runs::Runs;
 use super::watch::{Seen, Watch};
 use orrery_papers::cells::goodput::longest_slo;
 use orrery_scenario::search::{
@@ -16,7 +17,6 @@ use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
 use orrery_sim::stats::{Interval, replications};
 use orrery_sim::time::Span;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A run may have so many times the requests that are expected.
 const SPARE: f64 = 1.25;
@@ -75,7 +75,7 @@ pub struct Bench<'a> {
     pub group: &'a Group,
     /// Who schedules.
     pub policy: &'a PolicySpec,
-    runs: &'a AtomicU64,
+    runs: &'a Runs<'a>,
 }
 
 impl<'a> Bench<'a> {
@@ -84,7 +84,7 @@ impl<'a> Bench<'a> {
         problem: &'a Problem,
         group: &'a Group,
         policy: &'a PolicySpec,
-        runs: &'a AtomicU64,
+        runs: &'a Runs<'a>,
     ) -> Bench<'a> {
         Bench { problem, group, policy, runs }
     }
@@ -121,7 +121,7 @@ impl<'a> Bench<'a> {
         seed: u64,
         (stop, longer): (Stop, u32),
     ) -> Result<(Probe, Seen), SpecError> {
-        self.runs.fetch_add(1, Ordering::Relaxed);
+        self.runs.made();
         let group = self.group;
         let mut scenario = group.scenario(self.problem, counts, rate_per_s)?;
         if let (Some(arrivals), false) = (&mut scenario.file.arrivals, group.is_trace) {

@@ -10,7 +10,7 @@
 
 use super::file::PlanFile;
 use orrery_scenario::SpecError;
-use orrery_scenario::error::nearest;
+use orrery_scenario::error::{known, nearest};
 use orrery_scenario::limits::COUNT_MAX;
 
 const KEYS: [&str; 7] =
@@ -82,19 +82,6 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
         }
     }
     Ok(())
-}
-
-fn known(key: &str, name: &str, names: &[&str]) -> Result<usize, SpecError> {
-    names.iter().position(|n| *n == name).ok_or_else(|| {
-        let hint = nearest(name, names.iter().copied());
-        let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
-        SpecError::value(
-            key,
-            format!("`{name}`"),
-            names.join(", "),
-            format!("{hint}correct the name"),
-        )
-    })
 }
 
 fn number(key: &str, text: &str) -> Result<f64, SpecError> {

@@ -30,8 +30,8 @@ impl Tables {
     fn read_one(path: &Path) -> Result<Tables, SpecError> {
         let file = path.display().to_string();
         let text = read_text(path)?;
-        let header: Vec<&str> = text.lines().next().unwrap_or_default().split(',').collect();
-        let has = |column: &str| header.contains(&column);
+        let header = orrery_results::header(&text);
+        let has = |column: &str| header.iter().any(|c| c == column);
         let error =
             |TableError::Parse { file, message }: TableError| SpecError::Parse { file, message };
         if has("metric") && has("axes") {

@@ -202,6 +202,7 @@ pub fn over_time(experiment: &str, policy: &str, times: &TimeSeries) -> Vec<Seri
                 ("devices_up", bin.devices_up()),
                 ("devices_busy", bin.devices_busy()),
                 ("bad_rate", bin.bad_rate()),
+                ("ended_per_s", bin.per_s(bin.in_time + bin.late + bin.dropped)),
             ]);
             all.extend(advice::of_bin(&bin).map(|n| ("advice_devices", n)));
         }
@@ -221,4 +222,50 @@ pub fn over_time(experiment: &str, policy: &str, times: &TimeSeries) -> Vec<Seri
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orrery_plots::binned;
+
+    /// The bad rate of one bin over a whole run is that of all its requests.
+    #[test]
+    fn the_bad_rate_of_one_bin_is_the_run_s() {
+        let text = "
+            policies = ['clockwork']
+            [[model]]
+            name = 'm'
+            slo_ms = 12.0
+            latency = { affine = { alpha_ms = 1.0, beta_ms = 5.0 } }
+            [[device]]
+            count = 2
+            [[app]]
+            name = 'a'
+            model = 'm'
+            time = { constant = { ms = 1.0 } }
+            [arrivals]
+            poisson = { rate_per_s = 900.0 }
+            requests = 3000
+        ";
+        let scenario = Scenario::from_text("t.toml", text).expect("a scenario");
+        let setup = scenario.setup(1).expect("a setup");
+        let policy = PolicySpec::parse("clockwork").expect("a policy");
+        let watched = setup.run_with(&policy, 1, watch(&setup)).expect("a run");
+        let (_, (_, times)) = watched.observer;
+        let rows = over_time("t", "clockwork", &times);
+        let bins = || rows.iter().filter(|r| r.quantity == "bad_rate");
+        let (mut ended, mut bad) = (0, 0);
+        for bin in times.bins() {
+            bad += bin.late + bin.dropped;
+            ended += bin.in_time + bin.late + bin.dropped;
+        }
+        assert!(bins().count() > 10 && bad > 0 && bad < ended && ended == 3000);
+        let whole = binned(&rows, u64::MAX / 2).expect("one bin");
+        let one = whole.iter().find(|r| r.quantity == "bad_rate").expect("a bad rate").value;
+        let true_rate = bad as f64 / ended as f64;
+        assert!((one - true_rate).abs() < 1e-12, "{one} {true_rate}");
+        let mean = bins().map(|r| r.value).sum::<f64>() / bins().count() as f64;
+        assert!((mean - true_rate).abs() > 1e-6, "the mean of the bins is another number");
+    }
 }

@@ -1,10 +1,12 @@
-//! The batches of a log as a table.
+//! The batches and drops of a log as a table.
 
 use super::follow::{InFlight, Open, outcome_word};
 use super::{Failure, Selection};
 use orrery_results::BatchRow;
 use orrery_sim::log::{Closed, LogError, Names, Record};
+use orrery_sim::request::{End, Request, RequestId};
 use orrery_sim::time::Time;
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 pub fn write(
@@ -16,11 +18,11 @@ pub fn write(
     let mut rows = csv::WriterBuilder::new().has_headers(true).from_writer(out);
     let mut in_flight = InFlight::default();
     let (mut now, mut any) = (Time::ZERO, false);
-    let mut row = |open: &Open, end: Time, outcome: Option<Closed>| -> Result<(), Failure> {
-        let Some(start) = open.began else { return Ok(()) };
-        if start <= selection.to && end >= selection.from {
+    let (mut waiting, mut deadlines) = (HashMap::new(), HashMap::new());
+    let mut write = |row: BatchRow| -> Result<(), Failure> {
+        if row.start_ns <= selection.to.ns() && row.end_ns >= selection.from.ns() {
             any = true;
-            rows.serialize(batch_row(names, open, (start, end), outcome)).map_err(io_error)?;
+            rows.serialize(row).map_err(io_error)?;
         }
         Ok(())
     };
@@ -31,20 +33,34 @@ pub fn write(
             break;
         }
         match record {
-            Record::Issue { time, batch } => in_flight.issue(time, batch),
+            Record::Arrive { request, .. } => {
+                waiting.insert(request.id, request);
+            }
+            Record::Issue { time, batch } => {
+                deadlines.insert(batch.action, earliest(&batch.requests, &waiting));
+                in_flight.issue(time, batch);
+            }
             Record::Begin { time, action } => {
                 in_flight.begin(time, action);
             }
             Record::Close { time, action, outcome } => {
+                let deadline = deadlines.remove(&action).flatten();
                 if let Some(open) = in_flight.close(action) {
-                    row(&open, time, Some(outcome))?;
+                    batch_row(names, &open, time, deadline, Some(outcome))
+                        .map_or(Ok(()), &mut write)?;
+                }
+            }
+            Record::End { time, request, end } => {
+                if let (Some(request), End::Dropped(_)) = (waiting.remove(&request), end) {
+                    write(drop_row(names, &request, time, end))?;
                 }
             }
             _ => {}
         }
     }
     for open in in_flight.drain() {
-        row(&open, now, None)?;
+        let deadline = deadlines.remove(&open.batch.action).flatten();
+        batch_row(names, &open, now, deadline, None).map_or(Ok(()), &mut write)?;
     }
     if !any {
         let header = orrery_results::to_csv(&[BatchRow::default()]);
@@ -54,24 +70,49 @@ pub fn write(
     Ok(rows.flush()?)
 }
 
+/// The earliest deadline of a batch's requests, if one has any.
+fn earliest(batch: &[RequestId], waiting: &HashMap<RequestId, Request>) -> Option<u64> {
+    let deadlines = batch.iter().filter_map(|id| waiting.get(id)).map(|r| r.deadline);
+    deadlines.filter(|d| *d != Time::NEVER).map(Time::ns).min()
+}
+
+/// The row of a batch, if it began.
 fn batch_row(
     names: &Names,
     open: &Open,
-    (start, end): (Time, Time),
+    end: Time,
+    deadline_ns: Option<u64>,
     outcome: Option<Closed>,
-) -> BatchRow {
+) -> Option<BatchRow> {
     let b = &open.batch;
-    BatchRow {
+    Some(BatchRow {
         policy: names.policy.clone(),
-        device: b.device.0,
+        device: Some(b.device.0),
         device_name: names.device(b.device).unwrap_or_default().to_string(),
         lane: b.lane.into(),
         model: names.model(b.model).map_or_else(|| b.model.0.to_string(), str::to_string),
         action: b.action.0,
         size: b.requests.len() as u32,
-        start_ns: start.ns(),
+        start_ns: open.began?.ns(),
         end_ns: end.ns(),
+        deadline_ns,
         outcome: outcome_word(outcome).to_string(),
+    })
+}
+
+/// The row of a request that was dropped.
+fn drop_row(names: &Names, request: &Request, time: Time, end: End) -> BatchRow {
+    let model = request.model;
+    BatchRow {
+        policy: names.policy.clone(),
+        model: names.model(model).map_or_else(|| model.0.to_string(), str::to_string),
+        action: request.id.0,
+        size: 1,
+        start_ns: request.arrival.ns(),
+        end_ns: time.ns(),
+        deadline_ns: (request.deadline != Time::NEVER).then(|| request.deadline.ns()),
+        outcome: end.word().to_string(),
+        ..BatchRow::default()
     }
 }
 

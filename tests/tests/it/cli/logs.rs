@@ -138,13 +138,16 @@ fn options_of_a_timeline_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn the_batches_of_a_timeline_are_csv_with_a_row_for_each_batch_that_began() {
+fn the_batches_of_a_timeline_are_csv_with_a_row_for_each_batch_that_began_and_each_drop() {
     let place = place();
     let csv = place.run(&["timeline", "a.log", "--format", "batches"]).ok();
     let began = place.read("a.log").lines().filter(|l| l.starts_with("begin,")).count();
-    assert!(began > 50);
-    assert_eq!(csv.lines().count(), 1 + began);
-    let head = "policy,device,device_name,lane,model,action,size,start_ns,end_ns,outcome";
+    let dropped = |l: &&str| l.starts_with("end,") && l.contains(",dropped_");
+    let dropped = place.read("a.log").lines().filter(dropped).count();
+    assert!(began > 50 && dropped > 0);
+    assert_eq!(csv.lines().count(), 1 + began + dropped);
+    let head =
+        "policy,device,device_name,lane,model,action,size,start_ns,end_ns,deadline_ns,outcome";
     assert_eq!(csv.lines().next(), Some(head));
     place.run(&["timeline", "a.log", "--format", "batches", "--out", "b.csv"]).ok();
     assert!(place.read("b.csv") == csv);

@@ -147,6 +147,15 @@ impl Ran {
         self.stdout
     }
 
+    /// It went well, and stderr says this. The result.
+    #[track_caller]
+    pub fn ok_but(self, says: &[&str]) -> String {
+        self.ended_with(0);
+        let Ran { args, stderr, stdout, .. } = self;
+        says.iter().for_each(|s| assert!(stderr.contains(s), "orrery {args}:\n{stderr}"));
+        stdout
+    }
+
     /// stderr without the lines of progress, which come on a slow machine only.
     fn diagnostics(&self) -> String {
         let is_progress = |l: &&str| l.ends_with(" s left");

@@ -1,12 +1,12 @@
 //! A model under the conditions of a figure: its pools, their upper bounds, and what is simulated.
 
 use super::conditions::{Arrivals, Conditions, From, Sizes};
-use crate::cells::known::known;
 use orrery_planner::{
     Catalogue, Ingredients, InstanceType, Latency, Pool, Price, Profile, Ranking, Space, released,
     upper_bound_per_s,
 };
 use orrery_scenario::SpecError;
+use orrery_scenario::error::known;
 use orrery_scenario::kairos;
 use orrery_scenario::pool::PoolModel;
 use orrery_sim::rng::Stream;

@@ -33,7 +33,12 @@ fn rows_have_the_columns_of_the_csv_with_their_types_and_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let rows = vec![
         Row { case: "a".into(), value: Some(0.1), samples: 7, paper: Some(0.3), ..Row::default() },
-        Row { policy: "nexus[drop=none,batch=2]".into(), ci95_low: Some(1.0), ..Row::default() },
+        Row {
+            policy: "nexus[drop=none,batch=2]".into(),
+            ci95_low: Some(1.0),
+            reason: "none".into(),
+            ..Row::default()
+        },
     ];
     let path = folder.path().join("new/t.parquet");
     table_from_rows(&rows, &path).unwrap();
@@ -49,8 +54,11 @@ fn rows_have_the_columns_of_the_csv_with_their_types_and_the_same_bytes() {
     assert_eq!(frame.column("case").unwrap().str().unwrap().get(1), None);
     let again = folder.path().join("again.parquet");
     table_from_rows(&rows, &again).unwrap();
-    assert_eq!(std::fs::read(path).unwrap(), std::fs::read(again).unwrap(), "the same bytes");
-    table_from_rows(&[], &folder.path().join("empty.parquet")).unwrap();
+    assert_eq!(std::fs::read(path).unwrap(), std::fs::read(&again).unwrap(), "the same bytes");
+    assert_eq!(rows_from_table(&again).unwrap(), rows, "they come back");
+    let empty = folder.path().join("empty.parquet");
+    table_from_rows(&[], &empty).unwrap();
+    assert_eq!(rows_from_table(&empty).unwrap(), []);
 }
 
 /// Whoever filters on the metric and averages by policy gets the value, not half of it.

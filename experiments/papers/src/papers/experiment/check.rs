@@ -2,7 +2,7 @@
 
 use super::{Experiment, Kind, System};
 use crate::cells::grid;
-use crate::cells::known::known;
+use orrery_scenario::error::known;
 use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_scenario::{PolicySpec, SpecError};
 
@@ -27,6 +27,7 @@ impl Experiment {
             }
         }
         grid::check(&self.point, &self.axis)?;
+        self.check_figure()?;
         if self.system.is_empty() && self.kind() != Kind::Bounds {
             return none("system", "add a `[[system]]` with `name` and `policy`");
         }
@@ -112,6 +113,29 @@ impl Experiment {
         Ok(())
     }
 
+    /// What the figure gives names to are values of axes or names of points.
+    fn check_figure(&self) -> Result<(), SpecError> {
+        let Some(figure) = &self.figure else { return Ok(()) };
+        let points = self.point.iter().map(|p| p.name.clone());
+        let axes = self.axis.iter().flat_map(|a| a.values.iter().map(grid::word));
+        let all: Vec<String> = points.chain(axes).collect();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        for (value, name) in &figure.names {
+            known("figure.names", value, &all)?;
+            if name.is_empty() || name.contains(';') {
+                let allowed = "words without `;`";
+                let found = format!("`{name}` for `{value}`");
+                return Err(SpecError::value(
+                    "figure.names",
+                    found,
+                    allowed,
+                    "choose another name",
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Names that refer to systems do, and each system is named once with a preset.
     fn check_names(&self) -> Result<(), SpecError> {
         let mut names: Vec<&str> = Vec::new();
@@ -126,7 +150,7 @@ impl Experiment {
         }
         let of = |key: String, name: &str| {
             let name = name.split('/').next().unwrap_or_default();
-            if name.is_empty() { Ok(()) } else { known(&key, name, &names) }
+            if name.is_empty() { Ok(()) } else { known(&key, name, &names).map(drop) }
         };
         if self.kind() == Kind::Bounds {
             return Ok(());

@@ -54,6 +54,9 @@ pub struct FigureFile {
     pub interval: Option<[String; 2]>,
     /// Mark with a star the points of a system, or those where a metric is 1.
     pub star: Option<String>,
+    /// Names for values of axes: `{ "VALUE" = "NAME" }`.
+    #[schemars(extend("x-default" = "the values themselves"))]
+    pub names: BTreeMap<String, String>,
     /// Label of the x axis.
     pub x_label: Option<String>,
     /// Label of the y axis.

@@ -5,7 +5,6 @@ use super::pool_text;
 use crate::cells::grid::{combinations, word};
 use crate::cells::hash::spec_sha256;
 use crate::cells::kept::Kept;
-use crate::cells::known::known;
 use crate::cells::pool::{
     ALLOWABLE, Conditions, Evaluator, Known, Scheme, Searching, Selector, Value, World, dashed,
     searches,
@@ -19,6 +18,7 @@ use crate::papers::runner::{Cell, Runner};
 use orrery_planner::{Pool, Ranking, write_table};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
+use orrery_scenario::error::known;
 use orrery_scenario::kairos::model_names;
 use rayon::prelude::*;
 

@@ -1,8 +1,8 @@
 //! The keys of `[autoscale]`, as `serde` reads and writes them, and their bounds.
 
-use super::super::value::{S_MAX, known, within};
+use super::super::value::{S_MAX, within};
 use super::ScenarioFile;
-use crate::error::SpecError;
+use crate::error::{SpecError, known};
 use crate::limits::DEVICES_MAX;
 use orrery_sim::policy::autoscale;
 use orrery_sim::time::Span;

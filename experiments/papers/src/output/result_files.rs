@@ -1,0 +1,136 @@
+//! Result rows from the files that `--out` wrote: CSV, JSON and, with the feature `parquet`, Parquet.
+
+use glob::glob;
+use orrery_results::{Row, header, read_rows};
+use orrery_scenario::{SpecError, read_text};
+use serde_json::Value;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The name of the schema that a result's JSON states.
+const SCHEMA: &str = "orrery-results";
+/// Endings of the tables beside result rows, before `.csv`.
+const OTHER_TABLES: [&str; 4] = [".wide", ".distributions", ".series", ".batches"];
+
+/// The results in a file.
+#[derive(Debug)]
+pub struct Results {
+    /// Its rows, checked.
+    pub rows: Vec<Row>,
+    /// All of a JSON file; `Null` for another.
+    pub json: Value,
+}
+
+/// What is wrong when no file has results.
+pub fn none_in(what: &str) -> SpecError {
+    let (allowed, remedy) = ("results that `--out` wrote", "name another folder or file");
+    SpecError::value("RESULTS", format!("no results in {what}"), allowed, remedy)
+}
+
+/// The results in a file. A file of something else is `None`, unless it was `named`.
+///
+/// # Errors
+/// When the file cannot be read, a row is wrong (with its line), or a named file has no results.
+pub fn read(path: &Path, named: bool) -> Result<Option<Results>, SpecError> {
+    let file = path.display().to_string();
+    let parse = |message: String| SpecError::Parse { file: file.clone(), message };
+    if is(path, "parquet") {
+        return read_parquet(path).map(|rows| Some(Results { rows, json: Value::Null }));
+    }
+    let text = read_text(path)?;
+    if is(path, "csv") {
+        let columns = header(&text);
+        let has = |column: &str| columns.iter().any(|c| c == column);
+        let has_rows = has("metric") && has("axes");
+        if !(named || has_rows) {
+            return Ok(None);
+        }
+        let rows = read_rows(&file, &text).map_err(|e| parse(e.to_string()))?;
+        return Ok(Some(Results { rows, json: Value::Null }));
+    }
+    let json: Option<Value> = serde_json::from_str(&text).ok();
+    let Some(json) = json.filter(|v| v["schema"] == SCHEMA) else {
+        return if named { Err(none_in(&file)) } else { Ok(None) };
+    };
+    let rows: Vec<Row> =
+        serde_json::from_value(json["rows"].clone()).map_err(|e| parse(e.to_string()))?;
+    Ok(Some(Results { rows, json }))
+}
+
+#[cfg(feature = "parquet")]
+fn read_parquet(path: &Path) -> Result<Vec<Row>, SpecError> {
+    super::parquet::rows_from_table(path)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn read_parquet(path: &Path) -> Result<Vec<Row>, SpecError> {
+    let found = format!("{}, a Parquet file", path.display());
+    let allowed = "CSV and JSON: this program was built without Parquet";
+    let remedy = "name the `.csv` beside it, or build with `--features parquet`";
+    Err(SpecError::value("RESULTS", found, allowed, remedy))
+}
+
+fn is(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|e| e == ending)
+}
+
+/// The files of a folder that may be results, by name: JSON has all, and CSV is for where there is none.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, SpecError> {
+    let read = |source: io::Error| SpecError::Read { file: folder.display().to_string(), source };
+    let entries = std::fs::read_dir(folder).map_err(read)?;
+    let mut files = entries.map(|e| Ok(e?.path())).collect::<io::Result<Vec<_>>>().map_err(read)?;
+    files.retain(|f| f.is_file());
+    files.sort();
+    let has_json = |f: &Path| files.contains(&f.with_extension("json"));
+    let is_rows = |f: &Path| is(f, "csv") && !is_other_table(f) && !has_json(f);
+    Ok(files.iter().filter(|f| is(f, "json") || is_rows(f)).cloned().collect())
+}
+
+/// Whether a file's name is that of a table beside result rows.
+fn is_other_table(path: &Path) -> bool {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    OTHER_TABLES.iter().any(|o| name.ends_with(o))
+}
+
+/// The files that files, folders and patterns such as `out/**/*.csv` name, each once, by name; `true` for
+/// those that were named themselves.
+///
+/// # Errors
+/// When a pattern is wrong or meets nothing, or a folder cannot be read.
+pub fn named_by(patterns: &[String]) -> Result<Vec<(PathBuf, bool)>, SpecError> {
+    let mut files: Vec<(PathBuf, bool)> = Vec::new();
+    for pattern in patterns {
+        let path = Path::new(pattern);
+        if path.is_dir() {
+            files.extend(in_folder(path)?.into_iter().map(|f| (f, false)));
+        } else if path.exists() || !pattern.contains(['*', '?', '[']) {
+            files.push((path.to_path_buf(), true));
+        } else {
+            let wrong = |e: String| {
+                let allowed = "a file, a folder, or a pattern with `*`, `**`, `?` and `[abc]`";
+                SpecError::value("RESULTS", format!("`{pattern}`: {e}"), allowed, "correct it")
+            };
+            let before = files.len();
+            for found in glob(pattern).map_err(|e| wrong(e.to_string()))? {
+                let found = found.map_err(|e| wrong(e.to_string()))?;
+                if found.is_file() && !is_other_table(&found) {
+                    files.push((found, false));
+                }
+            }
+            if files.len() == before {
+                return Err(none_in(pattern));
+            }
+        }
+    }
+    files.sort();
+    files.dedup_by(|a, b| {
+        a.0 == b.0 && {
+            b.1 |= a.1;
+            true
+        }
+    });
+    Ok(files)
+}
