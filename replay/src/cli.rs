@@ -261,16 +261,13 @@ fn man(out: &Path, program: clap::Command) -> Result<Answer, Error> {
 fn devices() -> String {
     let mut text =
         String::from("emulated: waits as long as a curve or a sample says; needs nothing\n");
-    let cores = cores().len();
-    text += &match cores {
-        0 | 1 => {
-            "cpu:N: runs a network on a core; needs two cores, and this process was given one\n"
-                .to_string()
-        }
-        _ => format!(
-            "cpu:1 to cpu:{}: run a network on a core; the controller keeps core 0\n",
-            cores - 1
-        ),
+    let last = cores().len() - 1;
+    let keeps = "a core runs a network; the controller keeps core 0\n";
+    text += &match last {
+        0 => "cpu:N: a core runs a network; it takes two cores, and this process was given one\n"
+            .to_string(),
+        1 => format!("cpu:1: {keeps}"),
+        _ => format!("cpu:1 to cpu:{last}: {keeps}"),
     };
     for line in look() {
         text += &line;

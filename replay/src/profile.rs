@@ -227,11 +227,8 @@ pub fn profile(
     let description = device.describe();
     let primitives = device.primitives()?;
     let plans = plans(settings, &setup, device.as_ref());
-    let models = scenario.file.model.iter();
-    let loads: Vec<Loads> = models
-        .map(|m| (m.load_ms > 0.0).then(|| Span::from_ms_f64(m.load_ms)))
-        .map(|time| time.map_or(Loads::None, Loads::Take))
-        .collect();
+    let load = |ms: f64| if ms > 0.0 { Loads::Take(Span::from_ms_f64(ms)) } else { Loads::None };
+    let loads: Vec<Loads> = scenario.file.model.iter().map(|m| load(m.load_ms)).collect();
     let clock = clocks.start(placement);
     let measured = measure(device.as_mut(), clock.as_ref(), &plans, &loads, settings)?;
     drop(device);

@@ -107,7 +107,11 @@ pub fn run(campaign: &Campaign, store: &Store, effort: &mut Effort<'_>) -> Resul
         let takes = point.takes(campaign);
         let fits = effort.limit.is_none_or(|limit| began.elapsed() + takes <= limit);
         let result = match found {
-            Some(result) => Some(result),
+            Some(result) => {
+                // A session that was killed did not come to measure its device again.
+                fresh.extend(result.drift_percent.is_none().then_some(i));
+                Some(result)
+            }
             None if mine && fits && !(effort.stop)() => {
                 quiet(effort.say);
                 let profile = &profiles[&point.profile];

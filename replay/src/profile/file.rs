@@ -209,12 +209,18 @@ pub struct PointRow {
 }
 
 impl ModelRow {
-    /// By how much the medians of its points have changed, in percent.
+    /// By how much the medians of its points have changed, in percent. Points that it has not are left
+    /// out.
     pub(super) fn changes(&self, now: &[Timed]) -> Vec<f64> {
-        let change = |(then, now): (&PointRow, &Timed)| {
-            100.0 * (now.point().median_ns / 1e3 / then.median_us - 1.0)
+        let change = |timed: &Timed| {
+            let now = timed.point();
+            let longest_us = now.longest.ns() as f64 / 1e3;
+            let same =
+                |p: &&PointRow| p.batch == now.units && (p.longest_us - longest_us).abs() < 0.002;
+            let then = self.point.iter().find(same)?;
+            Some(100.0 * (now.median_ns / 1e3 / then.median_us - 1.0))
         };
-        self.point.iter().zip(now).map(change).collect()
+        now.iter().filter_map(change).collect()
     }
 
     pub(super) fn of(name: String, timed: &[Timed], points: &[Point], fit: &Fit) -> ModelRow {

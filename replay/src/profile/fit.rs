@@ -234,8 +234,7 @@ fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
             return None;
         }
         let row = rows[i].clone();
-        for (j, other) in rows.iter_mut().enumerate().filter(|(j, _)| *j != i) {
-            let _ = j;
+        for (_, other) in rows.iter_mut().enumerate().filter(|(j, _)| *j != i) {
             let factor = other[i] / row[i];
             other.iter_mut().zip(&row).for_each(|(x, y)| *x -= factor * y);
         }

@@ -4,3 +4,4 @@ mod campaign;
 mod cli;
 mod compare;
 mod documents;
+mod panics;

@@ -272,3 +272,181 @@ fn schemas_know_every_key_of_the_shipped_files() {
         assert!(seen >= 3, "{kind}: only {seen} files were looked at");
     }
 }
+
+/// A profile that is 8 % off at points that it did not see, and what may be done with it.
+#[test]
+fn a_profile_that_is_not_fit_is_refused_unless_it_is_asked_for() {
+    let home = home();
+    let at = home.path();
+    // A curve with a step that no law has.
+    let rows = "[[1, 1000.0], [2, 1900.0], [3, 4000.0], [4, 4100.0], [8, 8000.0], [16, 16000.0]]";
+    let device = format!("[[emulated.model]]\nname = \"*\"\ncurve = {{ table = {rows} }}\n");
+    std::fs::write(at.join("device.toml"), device).unwrap();
+    let args = ["profile", "short.toml", "--device-config", "device.toml", "--sizes", "1,2,4,8,16"];
+    let args = [&args[..], &["--held-out", "3", "--virtual-clock", "--out", "p.toml"]].concat();
+    let output = replay(at, &args);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let told = text(&output.stdout);
+    assert!(
+        told.contains("verdict: NOT FIT") && told.contains("points that it did not see"),
+        "{told}"
+    );
+    let run = ["run", "short.toml", "--policy", "orloj", "--profile", "p.toml", "--virtual-clock"];
+    let run = [&run[..], &["--device-config", "device.toml", "--out", "r"]].concat();
+    refused(at, &run, &["p.toml", "verdict", "--any-profile"]);
+    done(at, &[&run[..], &["--any-profile"]].concat());
+    // One of another device.
+    let other = std::fs::read_to_string(at.join("p.toml")).unwrap();
+    let from = other.find("verdict = [").unwrap();
+    let to = from + other[from..].find(']').unwrap() + 1;
+    let other = other.replace(&other[from..to], "verdict = []");
+    let other = other.replace("device = \"emulated\"", "device = \"cuda:0\"");
+    std::fs::write(at.join("p.toml"), other).unwrap();
+    let run = [&run[..run.len() - 1], &["r2"]].concat();
+    refused(at, &run, &["p.toml", "cuda:0", "emulated", "--any-profile"]);
+}
+
+#[test]
+fn a_core_that_is_not_there_and_a_clock_that_it_cannot_have_are_refused() {
+    let home = home();
+    let at = home.path();
+    std::fs::copy(campaigns().join("sentences.toml"), at.join("sentences.toml")).unwrap();
+    let encoder = "layers = 1, heads = 2, hidden = 16, max_len = 64, max_batch = 4";
+    let config = |lengths: &str| {
+        let workload = format!("{{ encoder = {{ {encoder}, lengths = {lengths} }} }}");
+        std::fs::write(at.join("cpu.toml"), format!("[[cpu.models]]\nworkload = {workload}\n"))
+            .unwrap();
+    };
+    let on = |device| {
+        ["run", "sentences.toml", "--out", "r", "--device-config", "cpu.toml", "--device", device]
+    };
+    config("[[1, 1.0], [64, 64.0]]");
+    refused(at, &on("cpu:999"), &["cpu:999", "was given"]);
+    refused(at, &on("cpu:0"), &["controller"]);
+    refused(at, &on("gpu"), &["`cpu:N`"]);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if cores < 2 {
+        return;
+    }
+    refused(at, &[&on("cpu")[..], &["--virtual-clock"]].concat(), &["--virtual-clock", "cpu:1"]);
+    refused(at, &[&on("cpu")[..], &["--time-scale", "3"]].concat(), &["--time-scale 3"]);
+    // Sentences have up to 50 tokens.
+    config("[[1, 1.0], [32, 32.0]]");
+    refused(at, &on("cpu"), &["lengths", "cut in silence"]);
+    config("[]");
+    refused(at, &on("cpu"), &["`lengths` is empty"]);
+    std::fs::write(at.join("cpu.toml"), "[emulated]\n").unwrap();
+    refused(at, &on("cpu"), &["cpu.models", "encoder"]);
+}
+
+/// A run of seconds on a core: the whole way with real computation. Its figures are not looked at.
+#[test]
+fn a_core_runs_a_scenario() {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if cores < 2 {
+        eprintln!("skipped: one core");
+        return;
+    }
+    let home = home();
+    let at = home.path();
+    let sentences = std::fs::read_to_string(campaigns().join("sentences.toml")).unwrap();
+    let short = sentences.replace("duration_s = 30.0", "duration_s = 3.0");
+    std::fs::write(at.join("sentences.toml"), short).unwrap();
+    let encoder = "layers = 2, heads = 2, hidden = 32, max_len = 64, max_batch = 16, lengths = [[1, 1.0], [64, 64.0]]";
+    let workload = format!("workload = {{ encoder = {{ {encoder} }} }}");
+    std::fs::write(at.join("cpu.toml"), format!("[[cpu.models]]\n{workload}\n")).unwrap();
+    let device = ["--device", "cpu", "--device-config", "cpu.toml"];
+    let profile =
+        ["profile", "sentences.toml", "--rounds", "3", "--noise-s", "0.2", "--stall-s", "0.2"];
+    let output = replay(at, &[&profile[..], &device, &["--out", "p.toml"]].concat());
+    // A busy machine may not be fit to predict with.
+    assert!(output.status.code().is_some_and(|c| c < 2), "{}", text(&output.stderr));
+    let told = text(&output.stdout);
+    assert!(told.contains("cpu:1") && told.contains("sigma") && told.contains("drift"), "{told}");
+    let run =
+        ["run", "sentences.toml", "--policy", "orloj", "--profile", "p.toml", "--any-profile"];
+    let output = replay(at, &[&run[..], &device, &["--out", "r"]].concat());
+    assert!(output.status.code().is_some_and(|c| c < 2), "{}", text(&output.stderr));
+    let actions = std::fs::read_to_string(at.join("r/actions.csv")).unwrap();
+    let mut reader = csv::Reader::from_reader(actions.as_bytes());
+    let head = reader.headers().unwrap().clone();
+    let column = |name: &str| head.iter().position(|h| h == name).unwrap();
+    let (device, away) = (column("device_ns"), column("away_ns"));
+    let (start, end) = (column("start_ns"), column("end_ns"));
+    let mut rows = 0;
+    for row in reader.records() {
+        let row = row.unwrap();
+        let ns = |i: usize| row[i].parse::<u64>().unwrap();
+        assert!(ns(device) > 0, "it computes");
+        // Two clocks, one read after the other.
+        assert!((ns(device) + ns(away)).abs_diff(ns(end) - ns(start)) < 1_000_000, "{row:?}");
+        rows += 1;
+    }
+    assert!(rows > 50, "{rows}");
+}
+
+#[test]
+fn a_folder_of_something_else_is_not_written_into() {
+    let home = home();
+    let at = home.path();
+    std::fs::create_dir(at.join("mine")).unwrap();
+    std::fs::write(at.join("mine/thesis.txt"), "text").unwrap();
+    let args = ["validate", "smoke.toml", "--out", "mine", "--quiet"];
+    refused(at, &args, &["mine", "something else", "--force"]);
+    done(at, &[&args[..], &["--force"]].concat());
+    // The same campaign goes on there; another does not.
+    done(at, &args);
+    let other = std::fs::read_to_string(at.join("smoke.toml")).unwrap();
+    std::fs::write(at.join("other.toml"), other.replace("\"smoke\"", "\"other\"")).unwrap();
+    let output = replay(at, &["validate", "other.toml", "--out", "mine", "--quiet"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("# Validation: smoke"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_quick_campaign_takes_what_its_table_says_and_validates_nothing() {
+    let home = home();
+    let at = home.path();
+    refused(at, &["validate", "smoke.toml", "--quick", "--out", "v"], &["quick", "`[quick]`"]);
+    let whole = std::fs::read_to_string(at.join("smoke.toml")).unwrap();
+    let quick = "[quick]\nseconds = 2.0\nrepetitions = 1\npolicies = [\"nexus\"]\nloads = [1.2]\n\n[emulated]";
+    std::fs::write(at.join("q.toml"), whole.replace("[emulated]", quick)).unwrap();
+    let told = done(at, &["validate", "q.toml", "--quick", "--out", "v", "--quiet"]);
+    assert!(told.starts_with("# Validation: smoke (quick)"), "{told}");
+    assert!(told.contains("1 of 1 points are finished; 1 runs count"), "{told}");
+    assert!(told.contains("**Not validated**: this is a quick run"), "{told}");
+    assert!(at.join("v/finish-rate.svg").is_file());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_a_campaign_with_a_report() {
+    let home = home();
+    let at = home.path();
+    // In real time, so that it is still going on.
+    let text_of = std::fs::read_to_string(at.join("smoke.toml")).unwrap();
+    let slow = text_of
+        .replace("virtual_clock = true\n", "")
+        .replace("seconds = 3.0", "seconds = 1.5")
+        .replace("rounds = 3", "rounds = 3\nmax_s = 1.0\nnoise_batches = 0\nstall_s = 0.0");
+    std::fs::write(at.join("slow.toml"), slow).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_orrery-replay"))
+        .args(["validate", "slow.toml", "--out", "v", "--any-profile"])
+        .current_dir(at)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = || std::fs::read_dir(at.join("v/points")).is_ok_and(|mut all| all.next().is_some());
+    while !begun() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let pid = nix::unistd::Pid::from_raw(child.id() as i32);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert!(output.status.code().is_some_and(|c| c < 2), "{:?} {said}", output.status);
+    assert!(said.contains("stopping after this run") && said.contains("points are left"), "{said}");
+    let report = std::fs::read_to_string(at.join("v/validation.md")).unwrap();
+    assert!(!report.contains("12 of 12 points are finished"), "{report}");
+}
