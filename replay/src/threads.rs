@@ -81,10 +81,10 @@ pub fn settle(placement: Placement, number: u32) -> Vec<String> {
     let mut notes = Vec::new();
     // Less slack makes sleeping more precise; a system that refuses is only a little later.
     let _ = nix::sys::prctl::set_timerslack(1);
-    if placement.pin {
-        if let Err(e) = pin_to(number as usize % cores().len()) {
-            notes.push(format!("{} could not be pinned: {e}", who(number)));
-        }
+    if placement.pin
+        && let Err(e) = pin_to(number as usize % cores().len())
+    {
+        notes.push(format!("{} could not be pinned: {e}", who(number)));
     }
     if placement.real_time {
         let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);

@@ -193,7 +193,7 @@ impl Run {
     }
 
     fn record(&self, scenario: &Scenario, policy: &str, seed: u64) -> Result<RunRecord, Error> {
-        let profiles = self.profile.iter().map(|f| Ok(read_text(f)?));
+        let profiles = self.profile.iter().map(|file| read_text(file));
         let profiles = profiles.collect::<Result<Vec<String>, Error>>()?;
         Ok(RunRecord {
             mode: if self.mode == ModeArg::Live { "live" } else { "schedule" }.to_string(),

@@ -44,6 +44,9 @@ use std::time::Instant;
 /// core 0.
 pub const FIRST_CORE: usize = 1;
 
+/// The most floats that a model's weights and buffers may take.
+const FLOATS_MAX: u64 = 1 << 29;
+
 /// An opened core.
 pub struct CpuDevice {
     core: usize,
@@ -80,6 +83,20 @@ pub fn open(core: usize, config: &CpuConfig) -> Result<CpuDevice, DeviceError> {
         return Err(own_error(&device, "looking for the core", said, remedy));
     }
     config.check(&device)?;
+    for (i, model) in config.models.iter().enumerate() {
+        let floats = Network::of(&model.workload).floats();
+        if floats > FLOATS_MAX {
+            let (found, most) = (floats >> 18, FLOATS_MAX >> 18);
+            let said =
+                format!("`models[{i}]` needs {found} MiB for its largest batch; {most} at most");
+            return Err(own_error(
+                &device,
+                "making room for its models",
+                said,
+                "lower `max_batch`",
+            ));
+        }
+    }
     let model = |(number, model): (usize, &CpuModel)| {
         let network = Network::of(&model.workload);
         let seed = config.seed.wrapping_add(number as u64);

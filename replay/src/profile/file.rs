@@ -275,7 +275,7 @@ impl ProfileFile {
         let mut faults = Vec::new();
         for m in &self.model {
             let judged = m.held_out.or(m.fitted);
-            if let Some(e) = judged.filter(|e| !(e.max_percent <= HELD_OUT_MAX_PERCENT)) {
+            if let Some(e) = judged.filter(|e| e.max_percent > HELD_OUT_MAX_PERCENT) {
                 faults.push(format!(
                     "the law of `{}` is up to {:.1} % off at points that it did not see (at most \
                      {HELD_OUT_MAX_PERCENT} %)",

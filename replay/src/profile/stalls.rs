@@ -243,7 +243,7 @@ mod tests {
             ..poisson
         };
         let found = law(&seen(&bursty, 600), 600.0);
-        let near = |a: f64, b: f64, by: f64| (a / b).ln().abs() < by;
+        let near = |a: f64, b: f64, by: f64| libm::log(a / b).abs() < by;
         let away = |s: &Stalls| s.law("s", 1).unwrap().share_away();
         assert!(near(away(&found), away(&bursty), 0.15), "{found:?}");
         assert!(near(found.burst_per_s, 60.0, 0.3), "{found:?}");

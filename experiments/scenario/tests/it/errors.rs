@@ -137,7 +137,7 @@ fn models_are_placed_on_devices_that_there_are() {
     let with = |lines: &str, words: &[&str]| {
         refused_change("count = 2", &format!("{lines}\ncount = 2"), words);
     };
-    let (at, known) = ("device[0].holds", "found `brt`; allowed: bert, resnet");
+    let (at, known) = ("device[0].holds", "found `brt`; allowed: one of bert, resnet");
     with(
         "holds = [[\"bert\"], [\"brt\"]]",
         &["device[0].holds[1][0]", known, "did you mean `bert`"],

@@ -75,9 +75,6 @@ pub enum Workload {
     Cnn(CnnConfig),
 }
 
-/// The most that a model's weights or buffers may take.
-const FLOATS_MAX: u64 = 1 << 29;
-
 impl CpuConfig {
     /// Checks what the types cannot.
     ///
@@ -105,15 +102,6 @@ impl CpuConfig {
             let most = 1 << 28;
             if model.copy.in_bytes.max(model.copy.out_bytes) > most {
                 let said = format!("`models[{i}].copy` is {:?}; {most} bytes at most", model.copy);
-                return Err(fault(said));
-            }
-            let floats = super::Network::of(&model.workload).floats();
-            if floats > FLOATS_MAX {
-                let said = format!(
-                    "`models[{i}]` needs {} MiB for its largest batch; {} at most",
-                    floats >> 18,
-                    FLOATS_MAX >> 18
-                );
                 return Err(fault(said));
             }
         }
