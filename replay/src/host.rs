@@ -33,6 +33,11 @@ impl Host {
         }
     }
 
+    /// The load average over the last minute when it was looked at; none where it is unknown.
+    pub fn load(&self) -> Option<f64> {
+        self.load_average.split_whitespace().next()?.parse().ok()
+    }
+
     /// In one line.
     pub fn line(&self) -> String {
         let Host { cpu, threads, system, load_average } = self;

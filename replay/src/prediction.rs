@@ -38,7 +38,8 @@ pub struct Prediction {
 
 impl Prediction {
     /// The prediction of a scenario. With profiles, one for each kind of device, their laws, loads, noise
-    /// and stalls take the place of the scenario's.
+    /// and stalls take the place of the scenario's. Of several kinds, loads, noise, stalls and overheads are
+    /// those of the first: the simulator has them for each model or for the host, not for each kind.
     ///
     /// # Errors
     /// When the scenario is wrong, a kind has no profile, or a model is not in one.

@@ -21,14 +21,14 @@ pub use file::{
     DRIFT_MAX_PERCENT, Delay, Drift, Errors, Load, ModelRow, Overhead, PointRow, PrimitiveRow,
     ProfileFile,
 };
-pub use measure::{Loads, Measured, Planned, Timed, measure};
+pub use measure::{Measured, Planned, Timed, measure};
 pub use overhead::measure_overhead;
 
 use crate::clock::{Clock, DEFAULT_SPIN, VirtualClock, WallClock};
 use crate::device::{Device, DeviceError};
 use crate::error::Error;
 use crate::host::Host;
-use crate::threads::{Placement, load_average};
+use crate::threads::Placement;
 use fit::{Form, Point};
 use orrery_scenario::{Scenario, Setup};
 use orrery_sim::request::ModelId;
@@ -53,7 +53,7 @@ pub enum Clocks {
 impl Clocks {
     /// A clock whose time zero is now, for threads that are placed so.
     pub fn start(self, placement: Placement) -> Box<dyn Clock> {
-        let idle = || load_average().is_some_and(|load| load < IDLE_LOAD);
+        let idle = || Host::here().load().is_some_and(|load| load < IDLE_LOAD);
         match self {
             Clocks::Wall(scale) => {
                 let alone = placement.pin && idle();
@@ -227,8 +227,8 @@ pub fn profile(
     let description = device.describe();
     let primitives = device.primitives()?;
     let plans = plans(settings, &setup, device.as_ref());
-    let load = |ms: f64| if ms > 0.0 { Loads::Take(Span::from_ms_f64(ms)) } else { Loads::None };
-    let loads: Vec<Loads> = scenario.file.model.iter().map(|m| load(m.load_ms)).collect();
+    let load = |ms: f64| (ms > 0.0).then(|| Span::from_ms_f64(ms));
+    let loads: Vec<_> = scenario.file.model.iter().map(|m| load(m.load_ms)).collect();
     let clock = clocks.start(placement);
     let measured = measure(device.as_mut(), clock.as_ref(), &plans, &loads, settings)?;
     drop(device);
@@ -316,7 +316,7 @@ pub fn drift(
         ..settings.clone()
     };
     let clock = clocks.start(placement);
-    let none = vec![Loads::None; plans.len()];
+    let none = vec![None; plans.len()];
     let measured = measure(device.as_mut(), clock.as_ref(), &plans, &none, &again)?;
     let models = profile.model.iter().zip(&measured.timed);
     let changes = models.flat_map(|(row, timed)| row.changes(timed));

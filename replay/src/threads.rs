@@ -69,12 +69,6 @@ pub fn cpu_time() -> Span {
     })
 }
 
-/// The load average over the last minute; none where it is unknown.
-pub fn load_average() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
-    text.split_whitespace().next()?.parse().ok()
-}
-
 /// Settles the calling thread; `number` is its place, the controller's being 0. Returns what the
 /// system did not grant.
 pub fn settle(placement: Placement, number: u32) -> Vec<String> {

@@ -203,7 +203,7 @@ fn profiles(
     Ok(profiles)
 }
 
-/// Refuses a profile that is not fit to predict with. A quick campaign says so and goes on.
+/// Refuses a profile that is not fit to predict with, unless any will do.
 fn fit(profile: &ProfileFile, file: &Path, effort: &mut Effort<'_>) -> Result<(), Error> {
     let Some(why) = profile.verdict.first() else { return Ok(()) };
     if effort.any_profile {
@@ -266,10 +266,10 @@ fn run_point(
         }
         let stalls = !prediction.setup.world.stalls.is_none();
         let wall = matches!(campaign.clocks(), Clocks::Wall(_));
-        let loads = [&host, &Host::here()].map(|h| h.load_average.clone());
+        let loads = [host.load(), Host::here().load()];
         let mut figures = repetition_of(&ran, comparison, host)?;
         if wall && figures.invalid.is_none() {
-            figures.invalid = disturbed(&figures, stalls, &loads);
+            figures.invalid = disturbed(&figures, stalls, loads);
         }
         result.runs.push(figures);
     }
@@ -282,7 +282,7 @@ const LATENESS_OF_SLO: f64 = 0.02;
 const AWAY_MAX: f64 = 0.01;
 
 /// Why the machine was too busy for a run to count, if it was.
-fn disturbed(run: &Repetition, stalls: bool, loads: &[String; 2]) -> Option<String> {
+fn disturbed(run: &Repetition, stalls: bool, loads: [Option<f64>; 2]) -> Option<String> {
     let cores = cores().len() as f64;
     if run.away_share > AWAY_MAX && !stalls {
         return Some(format!(
@@ -292,8 +292,7 @@ fn disturbed(run: &Repetition, stalls: bool, loads: &[String; 2]) -> Option<Stri
             100.0 * AWAY_MAX
         ));
     }
-    let average = |text: &String| text.split_whitespace().next()?.parse::<f64>().ok();
-    let most = loads.iter().filter_map(average).find(|load| *load > cores)?;
+    let most = loads.into_iter().flatten().find(|load| *load > cores)?;
     Some(format!("the load average was {most}, more than the {cores} cores"))
 }
 

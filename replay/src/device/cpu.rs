@@ -28,13 +28,13 @@ mod loader;
 mod network;
 mod product;
 
-pub use cnn::{CnnConfig, reference as cnn_reference};
+pub use cnn::CnnConfig;
 pub use config::{Copied, CpuConfig, CpuModel, Preempt, Workload};
-pub use network::Network;
 
 use super::{Description, Device, DeviceError, Primitive, Worker};
 use crate::host::Host;
 use crate::threads::cores;
+use network::Network;
 use orrery_sim::request::ModelId;
 use orrery_sim::time::Span;
 use std::sync::{Arc, RwLock};

@@ -57,15 +57,6 @@ pub fn quantile(sorted: &[Span], q: f64) -> Span {
 /// noise.
 const FIRST_ID: u64 = 1 << 40;
 
-/// Loads of a model that are to be measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loads {
-    /// It is always there.
-    None,
-    /// A load takes this long, as the scenario says.
-    Take(Span),
-}
-
 /// How often each model is loaded.
 const LOADS: u64 = 7;
 
@@ -81,7 +72,7 @@ pub struct Measured {
 }
 
 /// Measures the points of every model. In every round each point is measured once, in an order of
-/// the round's own.
+/// the round's own. `loads` has the time of a load as the scenario says it, of models that are loaded.
 ///
 /// # Errors
 /// When the device fails.
@@ -89,7 +80,7 @@ pub fn measure(
     device: &mut dyn Device,
     clock: &dyn Clock,
     plans: &[Vec<Planned>],
-    loads: &[Loads],
+    loads: &[Option<Span>],
     settings: &Settings,
 ) -> Result<Measured, DeviceError> {
     // A device may pin this thread.
@@ -105,7 +96,7 @@ pub fn measure(
         let timed = rounds(worker, &place, plans, settings, &mut id)?;
         let more = more(worker, &place, &timed, settings, &mut id)?;
         let loader = workers[1].as_mut();
-        let wanted = loads.iter().any(|l| *l != Loads::None);
+        let wanted = loads.iter().any(Option::is_some);
         if wanted {
             loader.start()?;
         }
@@ -196,10 +187,10 @@ fn times(
     loader: &mut dyn Worker,
     place: &Place<'_>,
     model: usize,
-    loads: Loads,
+    time: Option<Span>,
     id: &mut u64,
 ) -> Result<Vec<Span>, DeviceError> {
-    let Loads::Take(time) = loads else { return Ok(Vec::new()) };
+    let Some(time) = time else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     for _ in 0..=LOADS {
         let (model, action) = (ModelId(model as u32), ActionId(*id));
@@ -299,7 +290,7 @@ mod tests {
         let settings = Settings { rounds: 20, ..Settings::default() };
         let settings = Settings { noise_batches: 0, ..settings };
         let clock = VirtualClock::new();
-        let timed = measure(&mut device, &clock, &[plan], &[Loads::None], &settings).unwrap().timed;
+        let timed = measure(&mut device, &clock, &[plan], &[None], &settings).unwrap().timed;
         let spans = |n, ms| vec![Span::from_ms(ms); n];
         assert_eq!((&timed[0][0].device, &timed[0][1].device), (&spans(20, 1), &spans(20, 4)));
         let seen = watched.0.lock().unwrap();
@@ -316,7 +307,7 @@ mod tests {
         let settings = Settings { rounds: 1_000, max_s: 1.0, ..Settings::default() };
         let settings = Settings { noise_batches: 0, ..settings };
         let clock = VirtualClock::new();
-        let timed = measure(&mut device, &clock, &[plan], &[Loads::None], &settings).unwrap().timed;
+        let timed = measure(&mut device, &clock, &[plan], &[None], &settings).unwrap().timed;
         assert_eq!(timed[0][0].device.len(), 10);
     }
 

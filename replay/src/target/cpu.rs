@@ -1,5 +1,6 @@
 //! The way to cores of this machine: their configuration against the scenario.
 
+use super::one_for_each;
 use crate::device::Device;
 use crate::device::cpu::{CpuConfig, Workload, open as open_core};
 use crate::error::Error;
@@ -17,16 +18,9 @@ pub fn open(
     file: &Path,
     scenario: &Scenario,
 ) -> Result<Box<dyn Device>, Error> {
-    let names = scenario.model_names();
-    let models = config.map_or(0, |c| c.models.len());
-    let Some(config) = config.filter(|_| models == names.len()) else {
-        let found = format!("{models} models");
-        let allowed = format!("one for each of the scenario's: {}", names.join(", "));
-        let remedy = "give `[[cpu.models]]` in the scenario's order, with `--device-config FILE` or in \
-                      the campaign (docs/replay.md)";
-        return Err(Error::in_file(file, "cpu.models", found, allowed, remedy));
-    };
-    let device = open_core(core, config)?;
+    let config = config.cloned().unwrap_or_default();
+    one_for_each(file, "cpu", config.models.len(), &scenario.model_names())?;
+    let device = open_core(core, &config)?;
     let setup = scenario.setup(scenario.seed)?;
     for (m, model) in config.models.iter().enumerate() {
         let Workload::Encoder(encoder) = &model.workload else { continue };

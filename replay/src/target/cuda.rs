@@ -1,5 +1,6 @@
 //! The way to CUDA devices: the one place outside `device/cuda` that knows of them.
 
+use super::one_for_each;
 use crate::device::cuda::{self, CudaConfig, CudaDevice};
 use crate::device::{Description, Device, DeviceError, Primitive, Worker};
 use crate::error::Error;
@@ -27,12 +28,7 @@ pub fn open(
         let allowed = "the keys of docs/replay.md";
         Error::in_file(file, "cuda", e.message(), allowed, "correct the table")
     })?;
-    if config.models.len() != models.len() {
-        let found = format!("{} models", config.models.len());
-        let allowed = format!("one for each of the scenario's: {}", models.join(", "));
-        let remedy = "give `[[cuda.models]]` in the scenario's order";
-        return Err(Error::in_file(file, "cuda.models", found, allowed, remedy));
-    }
+    one_for_each(file, "cuda", config.models.len(), models)?;
     Ok(Box::new(Gpu(cuda::open(ordinal, config)?)))
 }
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Channels of an input image.
-const COLOURS: usize = 3;
+pub(super) const COLOURS: usize = 3;
 
 /// The size of a network: fp32, random weights, on square images of three colours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -237,49 +237,4 @@ fn convolve(conv: &Conv, x: &[f32], weights: &[f32], rows: &mut [f32], to: &mut 
     }
     let weights = &weights[conv.weights..][..conv.floats()];
     product((side * side, row, conv.to), 1.0, rows, (weights, false), to);
-}
-
-/// The output for a batch, in plain loops and doubles. Shares the layout of the weights with the
-/// network above, and nothing else. Slow.
-pub fn reference(config: &CnnConfig, weights: &[f32], images: &[f32]) -> Vec<f64> {
-    let mut all = Vec::new();
-    for image in images.chunks_exact(config.image()) {
-        let mut x: Vec<f64> = image.iter().map(|v| f64::from(*v)).collect();
-        let (mut side, mut from, mut at) = (config.side as usize, COLOURS, 0);
-        for (stage, channels) in config.stages.iter().enumerate() {
-            let (to, stride) = (*channels as usize, if stage == 0 { 1 } else { 2 });
-            let mut conv = |x: &[f64], side: usize, from: usize, kernel: usize, stride: usize| {
-                let half = side.div_ceil(stride);
-                let reach = kernel / 2;
-                let mut out = vec![0.0; half * half * to];
-                for (i, out) in out.iter_mut().enumerate() {
-                    let (pixel, channel) = (i / to, i % to);
-                    for k in 0..kernel * kernel {
-                        let y = (pixel / half * stride + k / kernel).checked_sub(reach);
-                        let z = (pixel % half * stride + k % kernel).checked_sub(reach);
-                        let (Some(y), Some(z)) = (y, z) else { continue };
-                        if y >= side || z >= side {
-                            continue;
-                        }
-                        for c in 0..from {
-                            let weight = weights[at + (k * from + c) * to + channel];
-                            *out += x[(y * side + z) * from + c] * f64::from(weight);
-                        }
-                    }
-                }
-                at += kernel * kernel * from * to;
-                (out, half)
-            };
-            let (mut middle, half) = conv(&x, side, from, 3, stride);
-            middle.iter_mut().for_each(|v| *v = v.max(0.0));
-            let (second, _) = conv(&middle, half, to, 3, 1);
-            let (around, _) = conv(&x, side, from, 1, stride);
-            x = second.iter().zip(&around).map(|(a, b)| (a + b).max(0.0)).collect();
-            (side, from) = (half, to);
-        }
-        let pixels = side * side;
-        let mean = |c: usize| (0..pixels).map(|p| x[p * from + c]).sum::<f64>() / pixels as f64;
-        all.extend((0..from).map(mean));
-    }
-    all
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// [[models]]
 /// workload = { cnn = { stages = [32, 64, 128], side = 64, max_batch = 16 } }
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CpuConfig {
     /// Names the streams of weights and inputs.

@@ -158,15 +158,6 @@ impl Network {
             _ => false,
         }
     }
-
-    /// The same for an encoder's items of given lengths, padded to the longest.
-    pub fn take_lengths(&self, work: &mut Work, input: &[f32], lengths: &[u32]) {
-        if let (Network::Encoder(e), Work::Encoder { buffers, current, .. }) = (self, work) {
-            let length = e.padded(lengths.iter().copied().max().unwrap_or(1));
-            buffers.take(input, lengths.iter().copied());
-            *current = (lengths.len() as u32, length);
-        }
-    }
 }
 
 impl Work {

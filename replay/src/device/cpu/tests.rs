@@ -1,5 +1,6 @@
 //! The device against references in doubles, and its workers.
 
+use super::cnn::COLOURS;
 use super::network::{Work as Buffers, shape};
 use super::*;
 use crate::clock::{CONTROLLER, Clock, DEFAULT_SPIN, WallClock};
@@ -27,7 +28,11 @@ fn cnn() -> CnnConfig {
 fn forward(network: &Network, lengths: &[u32]) -> (Vec<f32>, Vec<f32>, Vec<f32>) {
     let (weights, input) = (network.weights(3), network.input(3));
     let mut work = network.work();
-    network.take_lengths(&mut work, &input, lengths);
+    if let (Network::Encoder(e), Buffers::Encoder { buffers, current, .. }) = (network, &mut work) {
+        let length = e.padded(lengths.iter().copied().max().unwrap_or(1));
+        buffers.take(&input, lengths.iter().copied());
+        *current = (lengths.len() as u32, length);
+    }
     (0..work.layers()).for_each(|layer| work.run(layer, &weights));
     (work.output(network).to_vec(), weights, input)
 }
@@ -198,4 +203,49 @@ fn what_is_wrong_is_said() {
     let mut device = open(1, &fine).unwrap();
     let lanes = device.workers(200).err().unwrap().to_string();
     assert!(lanes.contains("lanes need cores"), "{lanes}");
+}
+
+/// The output for a batch, in plain loops and doubles. Shares the layout of the weights with the
+/// network above, and nothing else. Slow.
+fn cnn_reference(config: &CnnConfig, weights: &[f32], images: &[f32]) -> Vec<f64> {
+    let mut all = Vec::new();
+    for image in images.chunks_exact(config.image()) {
+        let mut x: Vec<f64> = image.iter().map(|v| f64::from(*v)).collect();
+        let (mut side, mut from, mut at) = (config.side as usize, COLOURS, 0);
+        for (stage, channels) in config.stages.iter().enumerate() {
+            let (to, stride) = (*channels as usize, if stage == 0 { 1 } else { 2 });
+            let mut conv = |x: &[f64], side: usize, from: usize, kernel: usize, stride: usize| {
+                let half = side.div_ceil(stride);
+                let reach = kernel / 2;
+                let mut out = vec![0.0; half * half * to];
+                for (i, out) in out.iter_mut().enumerate() {
+                    let (pixel, channel) = (i / to, i % to);
+                    for k in 0..kernel * kernel {
+                        let y = (pixel / half * stride + k / kernel).checked_sub(reach);
+                        let z = (pixel % half * stride + k % kernel).checked_sub(reach);
+                        let (Some(y), Some(z)) = (y, z) else { continue };
+                        if y >= side || z >= side {
+                            continue;
+                        }
+                        for c in 0..from {
+                            let weight = weights[at + (k * from + c) * to + channel];
+                            *out += x[(y * side + z) * from + c] * f64::from(weight);
+                        }
+                    }
+                }
+                at += kernel * kernel * from * to;
+                (out, half)
+            };
+            let (mut middle, half) = conv(&x, side, from, 3, stride);
+            middle.iter_mut().for_each(|v| *v = v.max(0.0));
+            let (second, _) = conv(&middle, half, to, 3, 1);
+            let (around, _) = conv(&x, side, from, 1, stride);
+            x = second.iter().zip(&around).map(|(a, b)| (a + b).max(0.0)).collect();
+            (side, from) = (half, to);
+        }
+        let pixels = side * side;
+        let mean = |c: usize| (0..pixels).map(|p| x[p * from + c]).sum::<f64>() / pixels as f64;
+        all.extend((0..from).map(mean));
+    }
+    all
 }
