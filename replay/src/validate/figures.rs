@@ -41,6 +41,7 @@ fn finish_rates(campaign: &Campaign, standing: &Standing) -> Option<Figure> {
         .filter_map(|(_, result)| result.as_ref())
         .flat_map(|r| sides(campaign, r))
         .collect();
+    let measured = rows.iter().any(|r| r.system == "measured");
     let exec = rows.iter().any(|r| r.axes.contains("exec_ms="));
     let mut panels = vec!["SLO".to_string(), "policy".to_string()];
     panels.splice(0..0, exec.then(|| "exec_ms".to_string()));
@@ -48,8 +49,9 @@ fn finish_rates(campaign: &Campaign, standing: &Standing) -> Option<Figure> {
         kind: PictureKind::Curves,
         title: format!("{}: finish rate, predicted and measured", campaign.title()),
         source: format!(
-            "device {}; bars: the middle 95 % of the draws, and the least and largest valid run",
-            campaign.device.target
+            "device {}; bars: the middle 95 % of the draws, and the least and largest valid run{}",
+            campaign.device.target,
+            if measured { "" } else { "; no run is valid, so nothing measured is shown" }
         ),
         metrics: vec!["finish_rate".to_string()],
         x: "load".to_string(),

@@ -280,18 +280,35 @@ fn table(standing: &Standing) -> String {
 
 fn invalid(standing: &Standing) -> String {
     let mut text = String::new();
+    let mut differences: Vec<f64> = Vec::new();
     for (point, result) in &standing.points {
         let Some(result) = result else { continue };
+        // A run that a device ended early has no figures.
+        let ran = |r: &&Repetition| r.measured.requests > 0;
         for (i, run) in result.runs.iter().enumerate() {
-            if let Some(why) = result.invalid(run) {
-                let _ = writeln!(text, "- {}, run {}: {why}", point.name, i + 1);
-            }
+            let Some(why) = result.invalid(run) else { continue };
+            let rate = 100.0 * run.measured.finish_rate;
+            let measured = Some(run).filter(ran).map(|_| format!(" (measured {rate:.2} %)"));
+            let measured = measured.unwrap_or_default();
+            let _ = writeln!(text, "- {}, run {}{measured}: {why}", point.name, i + 1);
+        }
+        let rates: Vec<f64> =
+            result.runs.iter().filter(ran).map(|r| r.measured.finish_rate).collect();
+        if !rates.is_empty() && !result.is_sensitive() {
+            let mean = 100.0 * rates.iter().sum::<f64>() / rates.len() as f64;
+            differences.push((mean - result.predicted_percent()).abs());
         }
     }
-    match text.is_empty() {
-        true => "## Invalid runs\n\nNone.\n\n".to_string(),
-        false => format!("## Invalid runs\n\nThey are not counted above.\n\n{text}\n"),
+    if text.is_empty() {
+        return "## Invalid runs\n\nNone.\n\n".to_string();
     }
+    let mean = differences.iter().sum::<f64>() / differences.len().max(1) as f64;
+    let most = differences.iter().copied().fold(0.0, f64::max);
+    format!(
+        "## Invalid runs\n\nThey are not counted above. If every run had counted, {} stable points would be \
+         {mean:.2} percentage points apart on average, {most:.2} at most: this validates nothing.\n\n{text}\n",
+        differences.len()
+    )
 }
 
 fn profiles(standing: &Standing) -> String {

@@ -163,6 +163,10 @@ fn a_campaign_answers_on_stdout_and_by_its_exit_code() {
     let told = text(&output.stdout);
     assert!(told.contains("**Not validated**: 0 of 24 runs are valid"), "{told}");
     assert!(told.contains("the device changed by +10.00 % since it was profiled"), "{told}");
+    assert!(told.contains("If every run had counted, 12 stable points"), "{told}");
+    assert!(told.contains("run 2 (measured "), "{told}");
+    let figure = std::fs::read_to_string(at.join("b/finish-rate.svg")).unwrap();
+    assert!(figure.contains("no run is valid"), "the figure says so too");
 }
 
 #[test]
