@@ -30,6 +30,23 @@ pub struct Batch<'a> {
     pub latest: Time,
 }
 
+/// A copy of a model's weights to a device, as observers see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// The action that carries it.
+    pub action: ActionId,
+    /// Where the weights go.
+    pub device: DeviceId,
+    /// The model.
+    pub model: ModelId,
+    /// When the policy issued it.
+    pub issued: Time,
+    /// It may not start before.
+    pub earliest: Time,
+    /// It may not start after.
+    pub latest: Time,
+}
+
 /// Watches a run. Every method does nothing unless it is written.
 ///
 /// ```
@@ -71,6 +88,17 @@ pub trait Observer {
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {}
     /// A request ended; `start` is when its last batch began.
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {}
+    /// The policy issued a load.
+    fn load_issued(&mut self, now: Time, load: &Load) {}
+    /// A device began a load.
+    fn load_began(&mut self, now: Time, load: &Load) {}
+    /// A load came to its end; `start` is `None` when it never ran.
+    fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {}
+    /// A model that was in a device's memory left it.
+    fn unloaded(&mut self, now: Time, device: DeviceId, model: ModelId) {}
+    /// The request that ends next was a cold start: no device had its model when it arrived, and one
+    /// has it now.
+    fn cold(&mut self, now: Time, request: &Request) {}
     /// A device came or went. Told for each device at the start too.
     fn device(&mut self, now: Time, device: DeviceId, change: Change) {}
     /// The policy asked for devices.
@@ -109,6 +137,21 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
     }
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
         (**self).ended(now, request, end, start);
+    }
+    fn load_issued(&mut self, now: Time, load: &Load) {
+        (**self).load_issued(now, load);
+    }
+    fn load_began(&mut self, now: Time, load: &Load) {
+        (**self).load_began(now, load);
+    }
+    fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
+        (**self).load_closed(now, load, start, outcome);
+    }
+    fn unloaded(&mut self, now: Time, device: DeviceId, model: ModelId) {
+        (**self).unloaded(now, device, model);
+    }
+    fn cold(&mut self, now: Time, request: &Request) {
+        (**self).cold(now, request);
     }
     fn device(&mut self, now: Time, device: DeviceId, change: Change) {
         (**self).device(now, device, change);
@@ -150,6 +193,26 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
         self.0.ended(now, request, end, start);
         self.1.ended(now, request, end, start);
+    }
+    fn load_issued(&mut self, now: Time, load: &Load) {
+        self.0.load_issued(now, load);
+        self.1.load_issued(now, load);
+    }
+    fn load_began(&mut self, now: Time, load: &Load) {
+        self.0.load_began(now, load);
+        self.1.load_began(now, load);
+    }
+    fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
+        self.0.load_closed(now, load, start, outcome);
+        self.1.load_closed(now, load, start, outcome);
+    }
+    fn unloaded(&mut self, now: Time, device: DeviceId, model: ModelId) {
+        self.0.unloaded(now, device, model);
+        self.1.unloaded(now, device, model);
+    }
+    fn cold(&mut self, now: Time, request: &Request) {
+        self.0.cold(now, request);
+        self.1.cold(now, request);
     }
     fn device(&mut self, now: Time, device: DeviceId, change: Change) {
         self.0.device(now, device, change);

@@ -140,6 +140,9 @@ fn sum(bins: &[TimeBin]) -> TimeBin {
         in_system_ns: a.in_system_ns + b.in_system_ns,
         asked: a.asked + b.asked,
         released: a.released + b.released,
+        loads: a.loads + b.loads,
+        cold: a.cold + b.cold,
+        loading: a.loading + b.loading,
     })
 }
 

@@ -27,6 +27,10 @@ pub struct Zoo {
     #[serde(default = "one_u32", skip_serializing_if = "is_one")]
     #[schemars(extend("x-default" = "1"))]
     pub copies: u32,
+    /// The group of its applications.
+    #[schemars(extend("x-default" = "none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// One SLO for all models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the published ones"))]
