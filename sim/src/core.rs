@@ -124,6 +124,8 @@ pub struct Core<P, O> {
     delays: Delays,
     profiler: Option<Profiler>,
     actions: Actions,
+    /// Whether the observer wants to know what the policy expects.
+    asked_expected: bool,
     spare: Vec<Vec<RequestId>>,
 }
 
@@ -153,6 +155,8 @@ impl<P: Policy, O: Observer> Core<P, O> {
         );
         let mut actions = Actions::default();
         actions.ask_why(observer.wants_reasons());
+        actions.ask_expected(observer.wants_expected());
+        let asked_expected = observer.wants_expected();
         Core {
             policy,
             observer,
@@ -163,6 +167,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
             delays: spec.delays,
             profiler: spec.profiler,
             actions,
+            asked_expected,
             spare: Vec::new(),
         }
     }
@@ -302,6 +307,11 @@ impl<P: Policy, O: Observer> Core<P, O> {
         if self.actions.asked_why() {
             for (request, text) in self.actions.take_reasons() {
                 self.observer.why(now, request, &text);
+            }
+        }
+        if self.asked_expected {
+            for (action, expected) in self.actions.take_expected() {
+                self.observer.expected(now, action, expected);
             }
         }
         if !self.actions.list().is_empty() {

@@ -6,12 +6,14 @@
 mod batch_means;
 mod panels;
 mod parts;
+mod predictions;
 mod sketch;
 mod time_series;
 
 pub use batch_means::{BatchMeans, Batches};
 pub use panels::{Panel, PanelGroup, Panels};
 pub use parts::Scopes;
+pub use predictions::{PredictionErrors, Predictions, Tails};
 pub use sketch::Sketch;
 pub use time_series::{TimeBin, TimeSeries};
 

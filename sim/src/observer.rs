@@ -3,7 +3,7 @@
 //! An observer cannot change a run; it may end it. Two observers make one: `(Metrics, Log)`.
 
 use crate::cluster::Change;
-use crate::policy::Outcome;
+use crate::policy::{Expected, Outcome};
 use crate::request::{ActionId, DeviceId, End, ModelId, Request, RequestId};
 use crate::time::Time;
 
@@ -103,6 +103,13 @@ pub trait Observer {
     fn device(&mut self, now: Time, device: DeviceId, change: Change) {}
     /// The policy asked for devices.
     fn provisioned(&mut self, now: Time, kind: u32, count: u32) {}
+    /// Whether to ask the policy what it expects of its actions. Asked once, before the run; nothing but
+    /// [`Observer::expected`] depends on it.
+    fn wants_expected(&self) -> bool {
+        false
+    }
+    /// What the policy expects of an action that it issues next. Told only when some observer wants it.
+    fn expected(&mut self, now: Time, action: ActionId, expected: Expected) {}
     /// Whether to ask the policy for its reasons. Asked once, before the run; nothing but
     /// [`Observer::why`] depends on it.
     fn wants_reasons(&self) -> bool {
@@ -158,6 +165,12 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
     }
     fn provisioned(&mut self, now: Time, kind: u32, count: u32) {
         (**self).provisioned(now, kind, count);
+    }
+    fn wants_expected(&self) -> bool {
+        (**self).wants_expected()
+    }
+    fn expected(&mut self, now: Time, action: ActionId, expected: Expected) {
+        (**self).expected(now, action, expected);
     }
     fn wants_reasons(&self) -> bool {
         (**self).wants_reasons()
@@ -221,6 +234,13 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn provisioned(&mut self, now: Time, kind: u32, count: u32) {
         self.0.provisioned(now, kind, count);
         self.1.provisioned(now, kind, count);
+    }
+    fn wants_expected(&self) -> bool {
+        self.0.wants_expected() || self.1.wants_expected()
+    }
+    fn expected(&mut self, now: Time, action: ActionId, expected: Expected) {
+        self.0.expected(now, action, expected);
+        self.1.expected(now, action, expected);
     }
     fn wants_reasons(&self) -> bool {
         self.0.wants_reasons() || self.1.wants_reasons()

@@ -157,6 +157,11 @@ impl Scenario {
         }
     }
 
+    /// The group of each application, by its number: that of [`Scenario::group_names`], or all in one.
+    pub fn groups_of_apps(&self) -> Vec<u32> {
+        self.grouping().map_or_else(|| vec![0; self.file.app.len()], |(_, groups)| groups)
+    }
+
     /// The groups, and that of each application; `None` where each has figures of its own.
     fn grouping(&self) -> Option<(Vec<String>, Vec<u32>)> {
         let named = self.file.app.iter().any(|a| a.group.is_some());
