@@ -356,6 +356,26 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_the_time_and_groups_count_only_where_they_are_named() {
+        let rows = [
+            row("a", "n=1", 5.0),
+            row("a", "n=1;from_s=0", 1.0),
+            row("a", "n=1;from_s=60", 2.0),
+            row("a", "n=1;from_s=120", 3.0),
+            row("a", "n=1;from_s=0;group=x", 4.0),
+            row("a", "n=1;from_s=120;group=x", 6.0),
+        ];
+        let values =
+            |text: &str| check(&claim(text), &rows).cells.iter().map(|c| c.1).collect::<Vec<f64>>();
+        assert_eq!(values("of = \"a\"\nat_least = 1.0"), [5.0]);
+        assert_eq!(values("of = \"a\"\nat = \"from_s=60\"\nat_least = 1.0"), [2.0]);
+        assert_eq!(values("of = \"a\"\nafter_s = 60.0\nat_least = 1.0"), [2.0, 3.0]);
+        assert_eq!(values("of = \"a\"\nbefore_s = 60.0\nat_least = 1.0"), [1.0]);
+        let both = "of = \"a\"\nat = \"group=x\"\nafter_s = 1.0\nbefore_s = 500.0\nat_least = 1.0";
+        assert_eq!(values(both), [6.0]);
+    }
+
+    #[test]
     fn a_search_that_never_got_there_fails() {
         let of = |model: &str, metric: &str, value: f64| Row {
             metric: metric.to_string(),

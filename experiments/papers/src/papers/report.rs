@@ -57,6 +57,11 @@ fn reading(metric: &str) -> (f64, &'static str, usize) {
 }
 
 fn blocks(e: &Experiment, rows: &[Row], out: &mut String) {
+    let (every, shown) = some_bins(rows);
+    if every > 1 {
+        let _ =
+            writeln!(out, "\nOne part of the time in {every} is shown; `--out` writes them all.");
+    }
     for metric in &e.show {
         let own: Vec<&Row> = rows
             .iter()
@@ -67,10 +72,24 @@ fn blocks(e: &Experiment, rows: &[Row], out: &mut String) {
             if !group.title.is_empty() {
                 let _ = writeln!(out, "{}:", group.title);
             }
-            out.push_str(&table(e, metric, &group, rows, &own));
+            out.push_str(&table(e, metric, &group, &shown, &own));
         }
         intervals(e, &own, metric, out);
     }
+}
+
+/// The most parts of the time that a table has lines for.
+const BINS_MAX: usize = 30;
+
+/// Rows with at most so many parts of the time, evenly spread; and one in how many that is.
+fn some_bins(rows: &[Row]) -> (usize, Vec<Row>) {
+    let mut all: Vec<&str> = rows.iter().filter_map(|r| r.axis("from_s")).collect();
+    all.sort_by_key(|from| (from.len(), *from));
+    all.dedup();
+    let every = all.len().div_ceil(BINS_MAX).max(1);
+    let kept: BTreeSet<&str> = all.into_iter().step_by(every).collect();
+    let is_shown = |r: &&Row| r.axis("from_s").is_none_or(|from| kept.contains(from));
+    (every, rows.iter().filter(is_shown).cloned().collect())
 }
 
 /// Where a row stands, by the axes that are not the same everywhere.

@@ -148,3 +148,92 @@ fn shards_are_joined_to_the_whole() {
     let error = refused.err().map(|e| e.to_string()).unwrap_or_default();
     assert!(error.contains("other options"), "{error}");
 }
+
+/// Two groups on a device that holds two of four models.
+const IN_BINS: &str = r#"
+id = "bins"
+title = "bins"
+source = "mine"
+seeds = 1
+show = ["goodput_per_s"]
+bin_s = 2.5
+scenario = '''
+until_s = 10.0
+[[model]]
+name = "m"
+copies = 4
+slo_ms = 60.0
+pages = 4
+load_ms = 8.0
+latency = { table = [[1, 3.0], [2, 4.0], [4, 6.0]] }
+[[app]]
+name = "one"
+model = "m"
+[[device]]
+memory_pages = 9
+[arrivals]
+poisson = { rate_per_s = 120.0 }
+duration_s = 9.9
+'''
+[[point]]
+name = "p"
+[point.set]
+until_s = 10.0
+[[system]]
+name = "clockwork"
+policy = "clockwork"
+"#;
+
+#[test]
+fn bins_of_time_add_up_to_the_whole_and_groups_to_their_bin() {
+    let grouped = IN_BINS.replace("name = \"one\"", "name = \"one\"\ngroup = \"x\"").replace(
+        "[[device]]",
+        "[[model]]\nname = \"n\"\nslo_ms = 60.0\npages = 4\nload_ms = 8.0\n\
+         latency = { table = [[1, 3.0], [2, 4.0]] }\n\
+         [[app]]\nname = \"two\"\nmodel = \"n\"\ngroup = \"y\"\n[[device]]",
+    );
+    let rows = forms(&grouped, 1).rows;
+    let value = |axes: &str, metric: &str| {
+        let is = |r: &&orrery_results::Row| {
+            r.axes == axes && r.metric == metric && r.scope == "all" && r.versus.is_empty()
+        };
+        rows.iter().find(is).and_then(|r| r.value).unwrap_or_else(|| panic!("{axes} {metric}"))
+    };
+    let bins = ["0", "2.5", "5", "7.5"].map(|from| format!("point=p;from_s={from}"));
+    for metric in ["goodput_per_s", "offered_per_s", "cold_per_s"] {
+        for bin in &bins {
+            let groups: f64 =
+                ["x", "y"].map(|g| value(&format!("{bin};group={g}"), metric)).iter().sum();
+            assert!((groups - value(bin, metric)).abs() < 1e-9, "{bin} {metric}");
+        }
+    }
+    // The last bin ends with the run.
+    let end_s = value("point=p", "in_time") / value("point=p", "goodput_per_s");
+    let spans_s = [2.5, 2.5, 2.5, end_s - 7.5];
+    let sum =
+        |metric: &str| bins.iter().zip(spans_s).map(|(b, s)| s * value(b, metric)).sum::<f64>();
+    assert!((sum("offered_per_s") - value("point=p", "requests")).abs() < 1e-6);
+    assert!((sum("goodput_per_s") - value("point=p", "in_time")).abs() < 1e-6);
+    assert!((sum("loads_per_s") - value("point=p", "loads")).abs() < 1e-6);
+    let mean = sum("load_utilisation") / end_s;
+    assert!((mean - value("point=p", "load_utilisation")).abs() < 1e-9);
+    assert!(value("point=p", "loads") > 20.0);
+}
+
+#[test]
+fn bins_are_refused_where_they_make_no_sense() {
+    for (to, says) in [
+        ("bin_s = 0.0", "0.001 to"),
+        ("bin_s = 2.5\nparts_of_time = 3", "one way to cut the time"),
+        ("bin_s = 2.5\n[goodput]\ntarget = 0.5", "one run in each cell"),
+    ] {
+        let text = match to.split_once("\n[goodput]") {
+            Some((bin, search)) => IN_BINS.replace("bin_s = 2.5", bin) + "[goodput]" + search,
+            None => IN_BINS.replace("bin_s = 2.5", to),
+        };
+        let error = from_text("tiny.toml", &text)
+            .and_then(|e| run(&e, &Asked::default(), &How::default()).map(|_| String::new()));
+        let error = error.err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(error.contains(says), "{to}: {error}");
+    }
+}

@@ -16,6 +16,9 @@ use orrery_sim::time::{Span, Time};
 const TAILS: [(f64, &str); 4] =
     [(0.5, "p50_ns"), (0.99, "p99_ns"), (0.999, "p99.9_ns"), (0.9999, "p99.99_ns")];
 
+/// The scope of a bin's beginning: it is told to the last digit.
+const BIN: &str = "bin";
+
 /// The hash of a cell whose bins are rows too.
 pub fn spec_sha256(cell: &str, bin_s: f64) -> String {
     hash::spec_sha256(&["bins of time", cell, &bin_s.to_string()])
@@ -68,7 +71,7 @@ fn part(seed: u64, scope: &str, from: Time) -> Replication {
 }
 
 fn all_of(bin: &Panel, seed: u64, from: Time, span: Span) -> Replication {
-    let mut one = part(seed, "all", from);
+    let mut one = part(seed, BIN, from);
     of_group(&bin.all(), span, &mut one);
     of_shares(bin, seconds(span), &mut one);
     one

@@ -66,7 +66,11 @@ pub fn cells(place: &Row, seeds: Seeds, runs: Vec<Replication>) -> Vec<Cell> {
         let from = at.map(|at| run.measures.remove(at));
         let mut axes = place.axes.clone();
         if let Some(from) = from {
-            let _ = write!(axes, ";{FROM}={:.0}", from.value.unwrap_or(0.0));
+            let s = from.value.unwrap_or(0.0);
+            let _ = match from.scope.as_str() {
+                "all" => write!(axes, ";{FROM}={s:.0}"),
+                _ => write!(axes, ";{FROM}={s}"),
+            };
             if let Some(group) = from.scope.strip_prefix("group ") {
                 let _ = write!(axes, ";group={group}");
             }
