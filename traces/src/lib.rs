@@ -52,10 +52,13 @@
 
 pub mod arrivals;
 pub mod azure2019;
+pub mod azure2019_days;
 pub mod azure2019_durations;
 pub mod azure2021;
 pub mod azure_llm;
+pub mod blocks;
 pub mod closed_loop;
+pub mod dealt;
 pub mod error;
 pub mod exec_time;
 pub mod inspect;
