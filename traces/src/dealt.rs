@@ -133,8 +133,7 @@ impl Dealt {
         let exec = apps.iter().map(|a| Stream::named(seed, "exec", u64::from(a.app.0))).collect();
         let choose = Stream::named(seed, "apps", 0);
         let (alias, minute) = (Alias::default(), usize::MAX);
-        let mut dealt =
-            Dealt { process, blocks, apps, exec, choose, alias, minute, next: None };
+        let mut dealt = Dealt { process, blocks, apps, exec, choose, alias, minute, next: None };
         dealt.advance();
         Ok(dealt)
     }

@@ -69,6 +69,7 @@ pub mod query_sizes;
 pub mod rate;
 pub mod samples;
 pub mod shipped;
+pub mod slo_steps;
 pub mod stats;
 mod table;
 mod timestamp;

@@ -48,10 +48,19 @@ pub struct Cost {
 #[derive(Debug)]
 enum Told {
     Arrive(Request),
-    Result { action: ActionId, device: DeviceId, outcome: Outcome, requests: Vec<RequestId> },
+    Result {
+        action: ActionId,
+        device: DeviceId,
+        outcome: Outcome,
+        requests: Vec<RequestId>,
+    },
     /// With its number: a timer that was set again or cleared meanwhile does not go off.
     Timer(TimerKey, u64),
-    Profiled { app: AppId, model: ModelId, alone: Span },
+    Profiled {
+        app: AppId,
+        model: ModelId,
+        alone: Span,
+    },
     Device(DeviceId, Change),
 }
 
