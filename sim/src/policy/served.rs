@@ -87,6 +87,8 @@ pub struct Served<P> {
     said: VecDeque<Said>,
     /// The server is busy with the first of `said`, or else the first of `told`.
     busy: bool,
+    /// It only waits for actions to be carried out before the policy is told of the next event.
+    waits: bool,
     /// Timers that went off and wait in `told`, with the number of their turn.
     fired: BTreeMap<TimerKey, u64>,
     turns: u64,
@@ -129,6 +131,7 @@ impl<P: Policy> Served<P> {
             told: VecDeque::new(),
             said: VecDeque::new(),
             busy: false,
+            waits: false,
             fired: BTreeMap::new(),
             turns: 0,
             answered: BTreeMap::new(),
@@ -167,6 +170,12 @@ impl<P: Policy> Served<P> {
         while !self.busy {
             let cost = match (self.said.front(), self.told.front()) {
                 (Some(said), _) => said.cost(&self.cost),
+                // What the policy looks up must show what it has done.
+                (None, Some(_)) if !out.list().is_empty() => {
+                    (self.busy, self.waits) = (true, true);
+                    out.set_timer(DONE, now);
+                    return;
+                }
                 (None, Some(told)) => told.cost(&self.cost),
                 (None, None) => return,
             };
@@ -336,7 +345,9 @@ impl<P: Policy> Policy for Served<P> {
             Event::Start => self.ask(now, event, known, out),
             Event::Timer(DONE) => {
                 self.busy = false;
-                self.finish(now, known, out);
+                if !std::mem::take(&mut self.waits) {
+                    self.finish(now, known, out);
+                }
             }
             _ => self.queue(event, known),
         }
