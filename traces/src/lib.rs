@@ -9,6 +9,7 @@
 //!  parameters ── ArrivalLaw ────────────┘                   ├─> OpenWorkload, MergedFunctions
 //!  parameters or samples ── ExecLaw ──> Application ────────┤
 //!                                                           └─> ClosedLoop
+//!  trace files ── azure2019, azure2019_days ──> Blocks ─────> Dealt: thousands of applications
 //!  trace file ── azure_llm, azure2021 ──────────────────────> arrivals with their own times
 //!  any of these ── record ──> workload file ── CsvSource ───> the same arrivals again
 //! ```

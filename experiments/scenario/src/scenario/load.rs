@@ -114,8 +114,7 @@ impl OpenLoad {
     pub(super) fn note(&self, file: &ScenarioFile) -> Option<String> {
         let Process::Dealt { blocks, shape, order, .. } = &self.process else { return None };
         let trace = file.arrivals.as_ref()?.trace.as_ref()?;
-        let seconds = 60.0 * blocks.minutes() as f64 / shape.compress;
-        let rate = blocks.total() * shape.rate_factor / seconds;
+        let rate = dealt_rate_per_s(blocks, shape);
         let mut shares = blocks.shares();
         let head: f64 = shares.iter().take(HEAD).sum();
         shares.sort_by(f64::total_cmp);
@@ -349,6 +348,12 @@ fn read_blocks(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process,
     let shape = Shape { spacing: Spacing::Poisson, rate_factor: factor, compress: t.compress };
     let order = t.order.unwrap_or(Order::Released);
     Ok(Process::Dealt { blocks: Arc::new(blocks), shape, order, seed: t.order_seed })
+}
+
+/// The mean rate of a trace that is dealt out.
+pub(super) fn dealt_rate_per_s(blocks: &Blocks, shape: &Shape) -> f64 {
+    let seconds = 60.0 * blocks.minutes() as f64 / shape.compress;
+    blocks.total() * shape.rate_factor / seconds
 }
 
 /// The order in which applications get their blocks.
