@@ -39,6 +39,8 @@ pub fn unit(metric: &str) -> &'static str {
         m if m.contains("batch_size") => "requests",
         m if m.contains("devices_") || m.ends_with("_devices") => "devices",
         "batches" => "batches",
+        "loads" => "loads",
+        "cold_starts" => "requests",
         _ => UNITLESS,
     }
 }

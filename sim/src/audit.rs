@@ -22,11 +22,17 @@
 //!    finishes only what was issued before. It comes up once, drains at most once, and what is gone
 //!    does not come back. Only a device that can preempt stops a batch, unless it fails.
 //! 9. *Names.* Applications and models are those that the log names; an application asks for its model.
+//! 10. *Memory.* A batch begins only where its model is, and no model leaves a device that runs it. A
+//!     model is where it was from the start, or where its load closed as done, until it is unloaded.
+//!     The pages of what a device has and loads are at most its own, and it loads one model at a time,
+//!     in the load's window. What is refused for memory would not have fitted, and what is refused as
+//!     not loaded was not there.
 //!
 //! Memory is proportional to what is alive, not to the length of the log.
 
 mod closing;
 mod fault;
+mod memory;
 #[cfg(test)]
 mod tests;
 
@@ -39,6 +45,7 @@ use crate::log::{
 };
 use crate::request::{ActionId, DeviceId, Drop, End, Request, RequestId};
 use crate::time::Time;
+use memory::{Memory, OpenLoad};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::Range;
@@ -81,6 +88,11 @@ pub struct Auditor {
     next_action: u64,
     open: BTreeMap<ActionId, Open>,
     lanes: BTreeMap<(DeviceId, u8), ActionId>,
+    loads: BTreeMap<ActionId, OpenLoad>,
+    /// By device; those that always have every model are not in it.
+    memories: BTreeMap<DeviceId, Memory>,
+    /// Whether the log says what is in the devices' memories.
+    tells_memory: bool,
     /// What each device is, and since which record.
     devices: BTreeMap<DeviceId, (Change, u64)>,
     /// A request that was told as pending, and when.
@@ -120,6 +132,7 @@ impl Auditor {
     pub fn with_terms(mut self, names: &Names, terms: Terms) -> Auditor {
         (self.named_apps, self.named_models) = (names.apps.len(), names.models.len());
         self.report.without_terms = terms == Terms::default();
+        self.tells_memory = !self.report.without_terms;
         self.terms = terms;
         self
     }
@@ -131,6 +144,7 @@ impl Auditor {
     pub fn read(mut self, mut log: LogReader<impl Read>) -> Result<Report, LogError> {
         let names = log.names()?.clone();
         self = self.with_terms(&names, log.terms()?.clone());
+        self.tells_memory &= log.tells_memory()?;
         while let Some(record) = log.next() {
             self.line = Some(log.line());
             self.record(record?);
@@ -157,8 +171,16 @@ impl Auditor {
         match record {
             Record::Arrive { request, .. } => self.arrive(request),
             Record::Issue { batch, .. } => self.issue(batch),
+            Record::Load { load, .. } => self.load(load),
+            Record::Begin { action, .. } if self.loads.contains_key(&action) => {
+                self.begin_load(action);
+            }
+            Record::Close { action, outcome, .. } if self.loads.contains_key(&action) => {
+                self.close_load(action, outcome);
+            }
             Record::Begin { action, .. } => self.begin(action),
             Record::Close { action, outcome, .. } => self.close(action, outcome),
+            Record::Unload { device, model, .. } => self.unload(device, model),
             Record::End { request, end, .. } => self.end(request, end),
             Record::Device { device, change, .. } => self.device(device, change),
             Record::Why { .. } => {}
@@ -248,16 +270,26 @@ impl Auditor {
         }
     }
 
-    fn issue(&mut self, batch: BatchRecord) {
-        let (action, device) = (batch.action, batch.device);
+    /// Whether an action of that id may be issued to that device: whoever uses an id again is not
+    /// listened to.
+    fn is_new(&mut self, action: ActionId, device: DeviceId) -> bool {
         if action.0 < self.next_action {
             let expected = ActionId(self.next_action);
-            return self.fault(Fault::ActionReused { action, expected });
+            self.fault(Fault::ActionReused { action, expected });
+            return false;
         }
         self.next_action = action.0.saturating_add(1);
+        self.check(self.devices.contains_key(&device), Fault::UnknownDevice { action, device });
+        true
+    }
+
+    fn issue(&mut self, batch: BatchRecord) {
+        let (action, device) = (batch.action, batch.device);
+        if !self.is_new(action, device) {
+            return;
+        }
         self.report.batches += 1;
         self.check(!batch.requests.is_empty(), Fault::EmptyBatch { action });
-        self.check(self.devices.contains_key(&device), Fault::UnknownDevice { action, device });
         let (lane, terms) = (batch.lane, self.terms.device(device.index()));
         let has_lane = terms.is_none_or(|terms| lane < terms.lanes);
         self.check(has_lane, Fault::NoSuchLane { action, device, lane });
@@ -309,12 +341,25 @@ impl Auditor {
         }
         open.began = Some(now);
         let (device, lane, issued) = (open.batch.device, open.batch.lane, open.issued);
-        let (earliest, latest) = (open.batch.earliest, open.batch.latest);
-        self.check(now >= earliest, Fault::BeginsTooEarly { action, earliest });
-        self.check(now <= latest, Fault::BeginsTooLate { action, latest });
+        let (earliest, latest, model) = (open.batch.earliest, open.batch.latest, open.batch.model);
+        self.check_begin(action, device, issued, (earliest, latest));
         if let Some(running) = self.lanes.insert((device, lane), action) {
             self.fault(Fault::LaneOverlap { action, device, lane, running });
         }
+        self.runs(action, device, model);
+    }
+
+    /// What holds of whatever begins on a device.
+    fn check_begin(
+        &mut self,
+        action: ActionId,
+        device: DeviceId,
+        issued: u64,
+        (earliest, latest): (Time, Time),
+    ) {
+        let now = self.now;
+        self.check(now >= earliest, Fault::BeginsTooEarly { action, earliest });
+        self.check(now <= latest, Fault::BeginsTooLate { action, latest });
         match self.devices.get(&device) {
             Some((Change::Down, _)) => self.fault(Fault::BeginsOnDownDevice { action, device }),
             Some((Change::Draining, since)) if issued > *since => {
@@ -363,6 +408,9 @@ impl Auditor {
             Some(before) => change > before,
             None => change == Change::Up,
         };
+        if before.is_none() {
+            self.has_memory(device);
+        }
         self.check(follows, Fault::ChangesOutOfOrder { device, change: change_word(change) });
     }
 }

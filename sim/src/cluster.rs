@@ -186,18 +186,18 @@ impl Device {
         }
     }
 
-    pub fn loaded(&mut self, model: ModelId) {
-        if let Some(r) = self.resident.get_mut(model.index()) {
-            *r = true;
-        }
+    /// Its weights are there now; whether they were not before.
+    fn loaded(&mut self, model: ModelId) -> bool {
+        self.resident.get_mut(model.index()).is_some_and(|r| !std::mem::replace(r, true))
     }
 
-    pub fn unload(&mut self, model: ModelId, pages: u32) {
-        if let Some(r) = self.resident.get_mut(model.index())
-            && std::mem::take(r)
-        {
+    /// Its weights leave; whether they were there.
+    fn unload(&mut self, model: ModelId, pages: u32) -> bool {
+        let left = self.resident.get_mut(model.index()).is_some_and(std::mem::take);
+        if left {
             self.give_back(pages);
         }
+        left
     }
 
     pub fn is_idle(&self) -> bool {
@@ -209,16 +209,64 @@ impl Device {
 #[derive(Debug, Default)]
 pub struct Devices {
     list: Vec<Device>,
+    /// By model: devices that have it in their memory, of those that are not gone.
+    holders: Vec<u32>,
+    /// Devices that have every model, of those that are not gone.
+    hold_all: u32,
 }
 
 impl Devices {
     pub(crate) fn new(specs: &[DeviceSpec], models: usize) -> Devices {
-        Devices { list: specs.iter().map(|s| Device::new(s.clone(), models)).collect() }
+        let mut devices = Devices { holders: vec![0; models], ..Devices::default() };
+        specs.iter().for_each(|spec| _ = devices.add(spec.clone(), models));
+        devices
     }
 
     pub(crate) fn add(&mut self, spec: DeviceSpec, models: usize) -> DeviceId {
-        self.list.push(Device::new(spec, models));
+        let device = Device::new(spec, models);
+        self.hold_all += u32::from(device.resident.is_empty());
+        for (holders, has) in self.holders.iter_mut().zip(&device.resident) {
+            *holders += u32::from(*has);
+        }
+        self.list.push(device);
         DeviceId(self.list.len() as u32 - 1)
+    }
+
+    /// A device is gone, and what was in its memory with it.
+    pub(crate) fn gone(&mut self, id: DeviceId) {
+        let device = &mut self.list[id.index()];
+        if device.state == Change::Down {
+            return;
+        }
+        device.state = Change::Down;
+        self.hold_all -= u32::from(device.resident.is_empty());
+        for (holders, has) in self.holders.iter_mut().zip(&device.resident) {
+            *holders -= u32::from(*has);
+        }
+    }
+
+    /// A device has a model's weights now.
+    pub(crate) fn loaded(&mut self, id: DeviceId, model: ModelId) {
+        let device = &mut self.list[id.index()];
+        if device.loaded(model) && device.state != Change::Down {
+            self.holders[model.index()] += 1;
+        }
+    }
+
+    /// A model's weights leave a device; whether they were there.
+    pub(crate) fn unload(&mut self, id: DeviceId, model: ModelId, pages: u32) -> bool {
+        let device = &mut self.list[id.index()];
+        let left = device.unload(model, pages);
+        if left && device.state != Change::Down {
+            self.holders[model.index()] -= 1;
+        }
+        left
+    }
+
+    /// Whether no device has a model in its memory.
+    #[inline]
+    pub(crate) fn lack(&self, model: ModelId) -> bool {
+        self.hold_all == 0 && self.holders[model.index()] == 0
     }
 
     pub(crate) fn get(&self, id: DeviceId) -> &Device {

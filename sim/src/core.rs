@@ -26,7 +26,7 @@ pub use host::{
 };
 
 use crate::cluster::{Change, DeviceSpec, DeviceView, Devices, Footprint, Next, Running};
-use crate::observer::{Batch, Observer};
+use crate::observer::{self, Batch, Observer};
 use crate::policy::{Action, Actions, Event, Exec, Known, Lookup, Outcome, Policy, Refusal};
 use crate::request::{
     ActionId, Arrival, DeviceId, Drop, End, ModelId, Request, RequestId, SourceId,
@@ -91,6 +91,12 @@ struct Job {
 }
 
 impl Job {
+    fn load(&self, action: ActionId) -> Option<observer::Load> {
+        let Work::Load { model } = self.work else { return None };
+        let &Job { device, issued, earliest, latest, .. } = self;
+        Some(observer::Load { action, device, model, issued, earliest, latest })
+    }
+
     fn batch(&self, action: ActionId) -> Option<Batch<'_>> {
         let Work::Batch { model, requests, units } = &self.work else { return None };
         Some(Batch {
@@ -118,6 +124,8 @@ pub struct Core<P, O> {
     delays: Delays,
     profiler: Option<Profiler>,
     actions: Actions,
+    /// Whether the observer wants to know what the policy expects.
+    asked_expected: bool,
     spare: Vec<Vec<RequestId>>,
 }
 
@@ -147,6 +155,8 @@ impl<P: Policy, O: Observer> Core<P, O> {
         );
         let mut actions = Actions::default();
         actions.ask_why(observer.wants_reasons());
+        actions.ask_expected(observer.wants_expected());
+        let asked_expected = observer.wants_expected();
         Core {
             policy,
             observer,
@@ -157,6 +167,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
             delays: spec.delays,
             profiler: spec.profiler,
             actions,
+            asked_expected,
             spare: Vec::new(),
         }
     }
@@ -221,6 +232,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
             held_by: 0,
             ended: false,
             answered: false,
+            lacked: self.devices.lack(arrival.model),
         });
         self.observer.arrived(now, &request);
         self.tell(now, Event::Arrive(&request), host);
@@ -232,7 +244,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
         let outcome = Outcome::Done { start: job.start, end: now, device: device_time };
         let (device, executor) = (job.device, job.executor);
         if let Work::Load { model } = job.work {
-            self.devices.get_mut(device).loaded(model);
+            self.devices.loaded(device, model);
         }
         self.devices.get_mut(device).executors[usize::from(executor)].running = None;
         self.close(now, action, outcome);
@@ -271,7 +283,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
             }
             Wake::Gone(device) if self.devices.get(device).state != Change::Draining => {}
             Wake::Gone(device) => {
-                self.devices.get_mut(device).state = Change::Down;
+                self.devices.gone(device);
                 self.observer.device(now, device, Change::Down);
                 self.tell(now, Event::Device(device, Change::Down), host);
             }
@@ -297,6 +309,11 @@ impl<P: Policy, O: Observer> Core<P, O> {
                 self.observer.why(now, request, &text);
             }
         }
+        if self.asked_expected {
+            for (action, expected) in self.actions.take_expected() {
+                self.observer.expected(now, action, expected);
+            }
+        }
         if !self.actions.list().is_empty() {
             self.carry_out(now, host);
         }
@@ -316,7 +333,9 @@ impl<P: Policy, O: Observer> Core<P, O> {
                 }
                 Action::Unload { device, model } => {
                     let pages = self.footprints[model.index()].pages;
-                    self.devices.get_mut(device).unload(model, pages);
+                    if self.devices.unload(device, model, pages) {
+                        self.observer.unloaded(now, device, model);
+                    }
                 }
                 Action::Cancel(action) => self.send_stop(now, action, false, host),
                 Action::Preempt(action) => self.send_stop(now, action, true, host),
@@ -389,6 +408,8 @@ impl<P: Policy, O: Observer> Core<P, O> {
         let action = ActionId(self.jobs.next_id());
         if let Some(batch) = job.batch(action) {
             self.observer.issued(now, &batch);
+        } else if let Some(load) = job.load(action) {
+            self.observer.load_issued(now, &load);
         }
         self.jobs.insert(job);
         let delay = self.delays.of_dispatch(action);
@@ -482,6 +503,8 @@ impl<P: Policy, O: Observer> Core<P, O> {
         let begin = Begin { action, device: job.device, kind, executor, fetch, work };
         if let Some(batch) = job.batch(action) {
             self.observer.began(now, &batch);
+        } else if let Some(load) = job.load(action) {
+            self.observer.load_began(now, &load);
         }
         host.begin(now, &begin);
     }
@@ -498,6 +521,8 @@ impl<P: Policy, O: Observer> Core<P, O> {
         let start = (job.start != Time::NEVER).then_some(job.start);
         if let Some(batch) = job.batch(action) {
             self.observer.closed(now, &batch, start, outcome);
+        } else if let Some(load) = job.load(action) {
+            self.observer.load_closed(now, &load, start, outcome);
         }
     }
 
@@ -515,6 +540,9 @@ impl<P: Policy, O: Observer> Core<P, O> {
                 live.ended = true;
                 live.answered = true;
                 let end = if now <= live.request.deadline { End::InTime } else { End::Late };
+                if live.lacked && !self.devices.lack(live.request.model) {
+                    self.observer.cold(now, &live.request);
+                }
                 self.observer.ended(now, &live.request, end, live.start());
                 host.reply(&live.request, now, end);
                 if let Some(profiler) = self.profiler
@@ -592,6 +620,9 @@ impl<P: Policy, O: Observer> Core<P, O> {
         };
         live.ended = true;
         let (request, start) = (live.request, live.start());
+        if live.lacked && !self.devices.lack(request.model) {
+            self.observer.cold(now, &request);
+        }
         if live.held_by == 0 {
             self.books.live.remove(id.0);
         }
@@ -662,7 +693,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
     }
 
     fn fail(&mut self, now: Time, id: DeviceId, host: &mut impl Host) {
-        self.devices.get_mut(id).state = Change::Down;
+        self.devices.gone(id);
         self.observer.device(now, id, Change::Down);
         for executor in 0..self.devices.get(id).executors.len() {
             let e = &mut self.devices.get_mut(id).executors[executor];

@@ -58,6 +58,8 @@ pub struct World {
     pub noise: Noise,
     /// What was measured of each model's noise, besides; empty where nothing was.
     pub batch_noise: Vec<BatchNoise>,
+    /// Noise on the times of loads; nothing by default.
+    pub load_noise: BatchNoise,
     /// Times at which the host takes a core away.
     pub stalls: Stalls,
     /// Changes of the cluster, planned from outside, in order of time.
@@ -327,7 +329,9 @@ impl Host for VirtualHost<'_> {
                     None => busy,
                 }
             }
-            BeginWork::Load { time, .. } => time,
+            BeginWork::Load { time, .. } => {
+                self.world.load_noise.apply_to_load(time, begin.action.0)
+            }
         };
         let due = Due::Ended(begin.action, begin.device, begin.executor, busy);
         let at = match &mut self.stalls {

@@ -209,8 +209,9 @@ impl Noise {
     }
 }
 
-/// Noise on the batches of one model as it was measured: a lognormal factor, and for some batches a
-/// large one. Both depend on (seed, the first request's id) alone.
+/// Noise on the batches of one model as it was measured, or on loads: a lognormal factor, and for
+/// some a large one. For batches both depend on (seed, the first request's id) alone, for loads on
+/// (seed, the action's id).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchNoise {
     /// Standard deviation of the logarithm of a factor whose median is 1.
@@ -231,7 +232,21 @@ impl BatchNoise {
             fnv1a("profile noise, second"),
             fnv1a("profile noise, outlier"),
         ];
-        let [u, v, w] = PURPOSES.map(|purpose| keyed_uniform(self.seed, purpose, key));
+        self.drawn(latency, key, PURPOSES)
+    }
+
+    /// The time of a load with the noise keyed by `key`, from streams of its own.
+    pub fn apply_to_load(&self, time: Span, key: u64) -> Span {
+        const PURPOSES: [u64; 3] =
+            [fnv1a("load noise"), fnv1a("load noise, second"), fnv1a("load noise, outlier")];
+        self.drawn(time, key, PURPOSES)
+    }
+
+    fn drawn(&self, latency: Span, key: u64, purposes: [u64; 3]) -> Span {
+        if self.sigma == 0.0 && self.outlier_share == 0.0 {
+            return latency;
+        }
+        let [u, v, w] = purposes.map(|purpose| keyed_uniform(self.seed, purpose, key));
         if w < self.outlier_share && !self.outlier_factors.is_empty() {
             // What is left of the draw says which.
             let n = self.outlier_factors.len();

@@ -9,22 +9,28 @@
 //!
 //! ```text
 //! name,policy|model|app|device,number,NAME    before all records; of each kind, numbers from 0
-//! terms,device,number,lanes,can_preempt|cannot_preempt     before all records; numbers from 0
-//! terms,later-device,0,lanes,can_preempt|cannot_preempt    devices that are added, if all alike
+//! terms,device,number,lanes,can_preempt|cannot_preempt,memory    before all records; numbers from 0
+//! terms,later-device,0,lanes,can_preempt|cannot_preempt,memory   devices that are added, if all alike
+//! terms,pages,model,pages                     what a model takes of a device's memory, where counted
 //! terms,app,number,model,slo_ns               the SLO is empty for none, `own` where requests differ
 //! why,time,request,TEXT                       why the policy did what follows, where asked for
 //! arrive,time,request,app,model,size,source,arrival,deadline
 //! issue,time,action,device,lane,model,units,earliest,latest,requests with spaces between
-//! begin,time,action
+//! load,time,action,device,model,earliest,latest
+//! begin,time,action                           of a batch or a load
 //! close,time,action,outcome,device_ns         the last field is empty unless the outcome is `done`
+//! unload,time,device,model
 //! end,time,request,how
 //! device,time,device,up|draining|down
 //! finish,time
 //! ```
 //!
+//! A device's `memory` is empty where it always has every model; otherwise its pages and then the
+//! models that it has from the start, with spaces between. Pages are `-` where they are not counted.
+//!
 //! The same run gives the same bytes. [`LogWriter`] writes them, [`read_log`] reads them one record
-//! at a time, [`MemoryLog`] keeps the records. A log of version 2 is one without terms, one of
-//! version 1 without names and reasons too.
+//! at a time, [`MemoryLog`] keeps the records. A log of version 3 says nothing of loads and memory,
+//! one of version 2 has no terms either, one of version 1 no names and reasons.
 //!
 //! # Example
 //! A run that writes its log, and the audit of that log:
@@ -47,7 +53,7 @@
 //! let bytes = run.observer.finish()?;
 //!
 //! let lines: Vec<&str> = std::str::from_utf8(&bytes)?.lines().collect();
-//! assert_eq!(lines[0], "orrery-log,3");
+//! assert_eq!(lines[0], "orrery-log,4");
 //! assert!(lines.contains(&"end,2000000,0,late"));
 //! assert!(audit_log(read_log(&bytes[..], "run.log"))?.is_clean());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -71,6 +77,8 @@ pub use memory::MemoryLog;
 pub(crate) use memory::observe_as_records;
 pub use names::Names;
 pub use read::{LogReader, read_log};
-pub use record::{BatchRecord, Closed, HEADER, HEADER_1, HEADER_2, Record, change_word};
-pub use terms::{AppTerms, DeviceTerms, Terms};
+pub use record::{
+    BatchRecord, Closed, HEADER, HEADER_1, HEADER_2, HEADER_3, LoadRecord, Record, change_word,
+};
+pub use terms::{AppTerms, DeviceTerms, MemoryTerms, Terms};
 pub use write::LogWriter;

@@ -4,18 +4,25 @@
 //! asked for. It does not compare runs or estimate errors.
 
 mod batch_means;
+mod panels;
+mod parts;
+mod predictions;
 mod sketch;
 mod time_series;
 
 pub use batch_means::{BatchMeans, Batches};
+pub use panels::{Panel, PanelGroup, Panels};
+pub use parts::Scopes;
+pub use predictions::{PredictionErrors, Predictions, Tails};
 pub use sketch::Sketch;
 pub use time_series::{TimeBin, TimeSeries};
 
 use crate::cluster::Change;
-use crate::observer::{Batch, Observer};
+use crate::observer::{Batch, Load, Observer};
 use crate::policy::Outcome;
 use crate::request::{DeviceId, End, Request};
 use crate::time::{Span, Time};
+use parts::Parts;
 
 /// The figures of a model, of an application, or of everything.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +31,9 @@ pub struct Figures {
     pub offered: u64,
     /// Requests by how they ended, in the order of [`End::ALL`].
     pub ends: [u64; 8],
+    /// Cold starts: requests whose model was on no device when they arrived, and on one when they
+    /// ended.
+    pub cold: u64,
     /// Arrival to answer, of answered requests.
     pub latency: Sketch,
     /// Arrival to the start of the batch, of answered requests.
@@ -35,6 +45,7 @@ impl Figures {
         Figures {
             offered: 0,
             ends: [0; 8],
+            cold: 0,
             latency: Sketch::new(exact),
             queueing: Sketch::new(exact),
         }
@@ -45,6 +56,7 @@ impl Figures {
         for (a, b) in self.ends.iter_mut().zip(other.ends) {
             *a += b;
         }
+        self.cold += other.cold;
         self.latency.add(&other.latency);
         self.queueing.add(&other.queueing);
     }
@@ -79,6 +91,12 @@ pub struct DeviceFigures {
     pub refused: u64,
     /// Batches that were stopped.
     pub preempted: u64,
+    /// Time in which it loaded a model.
+    pub loading: Span,
+    /// Loads that it ran to their end.
+    pub loads: u64,
+    /// Loads that it refused.
+    pub loads_refused: u64,
     /// Time in which it was up (or draining).
     pub up: Span,
     up_since: Option<Time>,
@@ -111,11 +129,14 @@ impl Default for Window {
 pub struct Metrics {
     window: Window,
     exact: bool,
-    /// By model, then by application: both views are sums over these.
-    pairs: Vec<Vec<Figures>>,
+    parts: Parts,
+    /// By part: every view is a sum over these.
+    figures: Vec<Figures>,
     devices: Vec<DeviceFigures>,
     /// Batches that run: (device, lane) and since when.
     running: Vec<(DeviceId, u8, Time)>,
+    /// Loads that run, and since when.
+    loading: Vec<(DeviceId, Time)>,
     /// Batches by the number of their requests.
     batch_sizes: Vec<u64>,
     /// Integral of the number of requests in the system, request-nanoseconds (Little's law).
@@ -137,9 +158,11 @@ impl Metrics {
         Metrics {
             window,
             exact,
-            pairs: Vec::new(),
+            parts: Parts::default(),
+            figures: Vec::new(),
             devices: Vec::new(),
             running: Vec::new(),
+            loading: Vec::new(),
             batch_sizes: Vec::new(),
             in_system_ns: 0,
             in_system: 0,
@@ -148,16 +171,30 @@ impl Metrics {
         }
     }
 
-    /// By model.
-    pub fn models(&self) -> Vec<Figures> {
-        self.pairs.iter().map(|apps| sum(apps, self.exact)).collect()
+    /// The same metrics with figures of these scopes, before the run.
+    #[must_use]
+    pub fn with_scopes(self, scopes: Scopes) -> Metrics {
+        Metrics { parts: Parts::new(scopes), ..self }
     }
 
-    /// By application.
+    /// By model; none where groups are kept.
+    pub fn models(&self) -> Vec<Figures> {
+        self.sums(self.parts.by_model())
+    }
+
+    /// By application; none where groups are kept.
     pub fn apps(&self) -> Vec<Figures> {
-        let count = self.pairs.iter().map(Vec::len).max().unwrap_or(0);
-        let of_app = |app| sum(self.pairs.iter().filter_map(move |apps| apps.get(app)), self.exact);
-        (0..count).map(of_app).collect()
+        self.sums(self.parts.by_app())
+    }
+
+    /// By group of applications; none where each is kept. A last group without requests is left out.
+    pub fn groups(&self) -> &[Figures] {
+        if self.parts.are_groups() { &self.figures } else { &[] }
+    }
+
+    fn sums(&self, lists: Vec<Vec<usize>>) -> Vec<Figures> {
+        let of = |parts: Vec<usize>| sum(parts.iter().map(|&p| &self.figures[p]), self.exact);
+        lists.into_iter().map(of).collect()
     }
 
     /// By device.
@@ -179,7 +216,7 @@ impl Metrics {
 
     /// Everything together.
     pub fn total(&self) -> Figures {
-        sum(self.pairs.iter().flatten(), self.exact)
+        sum(&self.figures, self.exact)
     }
 
     /// When the run ended.
@@ -200,7 +237,7 @@ impl Metrics {
     /// Requests finished in time a second of the measured part.
     pub fn goodput_per_s(&self) -> f64 {
         let span = self.measured().as_secs_f64();
-        let good: u64 = self.pairs.iter().flatten().map(|f| f.ended(End::InTime)).sum();
+        let good: u64 = self.figures.iter().map(|f| f.ended(End::InTime)).sum();
         if span == 0.0 { 0.0 } else { good as f64 / span }
     }
 
@@ -210,20 +247,17 @@ impl Metrics {
 
     #[inline]
     fn figures(&mut self, request: &Request) -> &mut Figures {
-        let (model, app) = (request.model.index(), request.app.index());
-        if self.pairs.get(model).is_none_or(|apps| apps.len() <= app) {
-            self.add_pair(model, app);
+        let part = self.parts.of(request);
+        if part >= self.figures.len() {
+            self.add_parts(part);
         }
-        &mut self.pairs[model][app]
+        &mut self.figures[part]
     }
 
     #[cold]
-    fn add_pair(&mut self, model: usize, app: usize) {
-        if self.pairs.len() <= model {
-            self.pairs.resize_with(model + 1, Vec::new);
-        }
+    fn add_parts(&mut self, last: usize) {
         let exact = self.exact;
-        self.pairs[model].resize_with(app + 1, || Figures::new(exact));
+        self.figures.resize_with(last + 1, || Figures::new(exact));
     }
 
     #[inline]
@@ -284,6 +318,26 @@ impl Observer for Metrics {
         }
     }
 
+    fn load_began(&mut self, now: Time, load: &Load) {
+        self.loading.push((load.device, now));
+    }
+
+    fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
+        let device = device_at(&mut self.devices, load.device);
+        if let Some(start) = start {
+            device.loading += now - start;
+            self.loading.retain(|l| l.0 != load.device);
+        }
+        device.loads += u64::from(matches!(outcome, Outcome::Done { .. }));
+        device.loads_refused += u64::from(matches!(outcome, Outcome::Rejected(_)));
+    }
+
+    fn cold(&mut self, _now: Time, request: &Request) {
+        if self.counts(request) {
+            self.figures(request).cold += 1;
+        }
+    }
+
     #[inline]
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
         if end != End::Pending {
@@ -319,6 +373,9 @@ impl Observer for Metrics {
         self.end = now;
         for (device, _, since) in self.running.drain(..) {
             device_at(&mut self.devices, device).busy += now - since;
+        }
+        for (device, since) in self.loading.drain(..) {
+            device_at(&mut self.devices, device).loading += now - since;
         }
         for device in &mut self.devices {
             if let Some(since) = device.up_since.take() {

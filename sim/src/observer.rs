@@ -3,7 +3,7 @@
 //! An observer cannot change a run; it may end it. Two observers make one: `(Metrics, Log)`.
 
 use crate::cluster::Change;
-use crate::policy::Outcome;
+use crate::policy::{Expected, Outcome};
 use crate::request::{ActionId, DeviceId, End, ModelId, Request, RequestId};
 use crate::time::Time;
 
@@ -27,6 +27,23 @@ pub struct Batch<'a> {
     /// The window in which it may start.
     pub earliest: Time,
     /// The window in which it may start.
+    pub latest: Time,
+}
+
+/// A copy of a model's weights to a device, as observers see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// The action that carries it.
+    pub action: ActionId,
+    /// Where the weights go.
+    pub device: DeviceId,
+    /// The model.
+    pub model: ModelId,
+    /// When the policy issued it.
+    pub issued: Time,
+    /// It may not start before.
+    pub earliest: Time,
+    /// It may not start after.
     pub latest: Time,
 }
 
@@ -71,10 +88,28 @@ pub trait Observer {
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {}
     /// A request ended; `start` is when its last batch began.
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {}
+    /// The policy issued a load.
+    fn load_issued(&mut self, now: Time, load: &Load) {}
+    /// A device began a load.
+    fn load_began(&mut self, now: Time, load: &Load) {}
+    /// A load came to its end; `start` is `None` when it never ran.
+    fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {}
+    /// A model that was in a device's memory left it.
+    fn unloaded(&mut self, now: Time, device: DeviceId, model: ModelId) {}
+    /// The request that ends next was a cold start: no device had its model when it arrived, and one
+    /// has it now.
+    fn cold(&mut self, now: Time, request: &Request) {}
     /// A device came or went. Told for each device at the start too.
     fn device(&mut self, now: Time, device: DeviceId, change: Change) {}
     /// The policy asked for devices.
     fn provisioned(&mut self, now: Time, kind: u32, count: u32) {}
+    /// Whether to ask the policy what it expects of its actions. Asked once, before the run; nothing but
+    /// [`Observer::expected`] depends on it.
+    fn wants_expected(&self) -> bool {
+        false
+    }
+    /// What the policy expects of an action that it issues next. Told only when some observer wants it.
+    fn expected(&mut self, now: Time, action: ActionId, expected: Expected) {}
     /// Whether to ask the policy for its reasons. Asked once, before the run; nothing but
     /// [`Observer::why`] depends on it.
     fn wants_reasons(&self) -> bool {
@@ -110,11 +145,32 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
         (**self).ended(now, request, end, start);
     }
+    fn load_issued(&mut self, now: Time, load: &Load) {
+        (**self).load_issued(now, load);
+    }
+    fn load_began(&mut self, now: Time, load: &Load) {
+        (**self).load_began(now, load);
+    }
+    fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
+        (**self).load_closed(now, load, start, outcome);
+    }
+    fn unloaded(&mut self, now: Time, device: DeviceId, model: ModelId) {
+        (**self).unloaded(now, device, model);
+    }
+    fn cold(&mut self, now: Time, request: &Request) {
+        (**self).cold(now, request);
+    }
     fn device(&mut self, now: Time, device: DeviceId, change: Change) {
         (**self).device(now, device, change);
     }
     fn provisioned(&mut self, now: Time, kind: u32, count: u32) {
         (**self).provisioned(now, kind, count);
+    }
+    fn wants_expected(&self) -> bool {
+        (**self).wants_expected()
+    }
+    fn expected(&mut self, now: Time, action: ActionId, expected: Expected) {
+        (**self).expected(now, action, expected);
     }
     fn wants_reasons(&self) -> bool {
         (**self).wants_reasons()
@@ -151,6 +207,26 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.ended(now, request, end, start);
         self.1.ended(now, request, end, start);
     }
+    fn load_issued(&mut self, now: Time, load: &Load) {
+        self.0.load_issued(now, load);
+        self.1.load_issued(now, load);
+    }
+    fn load_began(&mut self, now: Time, load: &Load) {
+        self.0.load_began(now, load);
+        self.1.load_began(now, load);
+    }
+    fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
+        self.0.load_closed(now, load, start, outcome);
+        self.1.load_closed(now, load, start, outcome);
+    }
+    fn unloaded(&mut self, now: Time, device: DeviceId, model: ModelId) {
+        self.0.unloaded(now, device, model);
+        self.1.unloaded(now, device, model);
+    }
+    fn cold(&mut self, now: Time, request: &Request) {
+        self.0.cold(now, request);
+        self.1.cold(now, request);
+    }
     fn device(&mut self, now: Time, device: DeviceId, change: Change) {
         self.0.device(now, device, change);
         self.1.device(now, device, change);
@@ -158,6 +234,13 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn provisioned(&mut self, now: Time, kind: u32, count: u32) {
         self.0.provisioned(now, kind, count);
         self.1.provisioned(now, kind, count);
+    }
+    fn wants_expected(&self) -> bool {
+        self.0.wants_expected() || self.1.wants_expected()
+    }
+    fn expected(&mut self, now: Time, action: ActionId, expected: Expected) {
+        self.0.expected(now, action, expected);
+        self.1.expected(now, action, expected);
     }
     fn wants_reasons(&self) -> bool {
         self.0.wants_reasons() || self.1.wants_reasons()

@@ -50,17 +50,21 @@ use orrery_sim::cluster::{DeviceSpec, Footprint};
 use orrery_sim::core::{CoreSpec, Profiler};
 use orrery_sim::driver::World;
 use orrery_sim::latency::{self, Latency};
-use orrery_sim::metrics::Window;
+use orrery_sim::metrics::{Scopes, Window};
 use orrery_sim::request::{AppId, ModelId, Source};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::exec_time::ExecLaw;
 use orrery_traces::query_sizes::{SizeLaw, WithSizes};
 use orrery_traces::slo_steps::{SteppedSlos, Steps};
 use orrery_traces::workload::Application;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use value::time_s;
+
+/// With more models or applications than this, figures of each are kept only when asked for.
+const EACH_MAX: usize = 100;
 
 /// A scenario whose file has been read and checked.
 ///
@@ -149,6 +153,42 @@ impl Scenario {
         self.file.app.iter().map(|a| a.name.clone()).collect()
     }
 
+    /// The names of the groups of applications, in the order in which they are first named; those
+    /// without a group are `others`. Empty where every model and application has figures of its own.
+    pub fn group_names(&self) -> Vec<String> {
+        match self.grouping() {
+            Some((names, _)) => names,
+            None => Vec::new(),
+        }
+    }
+
+    /// The group of each application, by its number: that of [`Scenario::group_names`], or all in one.
+    pub fn groups_of_apps(&self) -> Vec<u32> {
+        self.grouping().map_or_else(|| vec![0; self.file.app.len()], |(_, groups)| groups)
+    }
+
+    /// The groups, and that of each application; `None` where each has figures of its own.
+    fn grouping(&self) -> Option<(Vec<String>, Vec<u32>)> {
+        let named = self.file.app.iter().any(|a| a.group.is_some());
+        let many = self.file.app.len().max(self.file.model.len()) > EACH_MAX;
+        match self.file.scopes {
+            Some(file::Scopes::Each) => return None,
+            None if !named && !many => return None,
+            _ => {}
+        }
+        let mut names: Vec<String> = Vec::new();
+        let mut numbers = BTreeMap::new();
+        let mut number = |app: &file::App| {
+            let name = app.group.as_deref().unwrap_or(if named { "others" } else { "all" });
+            *numbers.entry(name.to_string()).or_insert_with(|| {
+                names.push(name.to_string());
+                names.len() as u32 - 1
+            })
+        };
+        let groups = self.file.app.iter().map(&mut number).collect();
+        Some((names, groups))
+    }
+
     /// The name of each device's kind, by number of the device.
     pub fn device_names(&self) -> Vec<String> {
         let kinds = self.file.device.iter();
@@ -211,6 +251,10 @@ impl Scenario {
             },
             window: Window { from, to: Time::NEVER },
             exact: file.exact_quantiles,
+            scopes: match self.grouping() {
+                None => Scopes::Each,
+                Some((_, groups)) => Scopes::Groups(groups),
+            },
             autoscale: file.autoscale.as_ref().map(|a| a.config(file)).transpose()?,
             places,
             own_slos: file
@@ -287,6 +331,10 @@ impl Scenario {
                 Some(Noise::Lognormal(sigma)) => latency::Noise::Lognormal { sigma, seed },
             },
             batch_noise: self.batch_noise(seed)?,
+            load_noise: match &file.load_noise {
+                None => Default::default(),
+                Some(noise) => noise.law("load_noise", seed)?,
+            },
             stalls: match &file.stalls {
                 None => Default::default(),
                 Some(stalls) => stalls.law("stalls", seed)?,

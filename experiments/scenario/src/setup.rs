@@ -10,7 +10,7 @@ use orrery_sim::core::{Delays, Profiler};
 use orrery_sim::driver::{Failure, Finished, World, simulate};
 use orrery_sim::latency::Latency;
 use orrery_sim::log::{AppTerms, DeviceTerms, Terms};
-use orrery_sim::metrics::{Metrics, Window};
+use orrery_sim::metrics::{Metrics, Scopes, Window};
 use orrery_sim::observer::Observer;
 use orrery_sim::policy::Policy;
 use orrery_sim::policy::autoscale::{self, Autoscale};
@@ -92,6 +92,8 @@ pub struct Setup {
     pub profile: ProfileSetup,
     /// Which requests count.
     pub window: Window,
+    /// Which figures are kept beside the total.
+    pub scopes: Scopes,
     /// Keep every latency, for exact quantiles.
     pub exact: bool,
     /// Devices come and go with the load.
@@ -193,7 +195,7 @@ impl Setup {
         observer: O,
     ) -> Result<Run<O>, SpecError> {
         self.check_policy(policy)?;
-        let metrics = Metrics::new(self.window, self.exact);
+        let metrics = Metrics::new(self.window, self.exact).with_scopes(self.scopes.clone());
         let built = self.policy(policy, seed);
         let mut finished = simulate(&self.world, self.sources(seed)?, built, (metrics, observer));
         match finished.failure.take() {
@@ -244,6 +246,7 @@ impl Setup {
                 seed: None,
             },
             window: Window::default(),
+            scopes: Scopes::Each,
             exact: false,
             autoscale: None,
             places: Vec::new(),
@@ -256,7 +259,7 @@ impl Setup {
 
     /// What a schedule log says of the world, for its auditor.
     pub fn terms(&self) -> Terms {
-        let devices = self.world.core.devices.iter().map(DeviceTerms::from).collect();
+        let devices: Vec<_> = self.world.core.devices.iter().map(DeviceTerms::from).collect();
         let mut later = self.world.provision.iter().map(|p| DeviceTerms::from(&p.0));
         let first = later.next().filter(|_| self.autoscale.is_some());
         let stepped =
@@ -265,7 +268,11 @@ impl Setup {
             model: a.model,
             slo: (!self.own_slos && !stepped(a)).then_some(a.slo),
         };
+        let counts = |d: &DeviceTerms| d.memory.as_ref().is_some_and(|m| m.pages.is_some());
+        let counted = devices.iter().any(counts) || first.iter().any(counts);
+        let pages = self.world.core.models.iter().map(|m| m.pages);
         Terms {
+            pages: pages.filter(|_| counted).collect(),
             devices,
             later_devices: first.filter(|first| later.all(|l| l == *first)),
             apps: self.apps.iter().map(app).collect(),

@@ -80,7 +80,9 @@ impl Iterator for Decisions<'_> {
                     return Some((at, Decision::Drop { request: *request, how: *how }));
                 }
                 Record::Close { action, outcome, .. } => {
-                    let requests = self.open.remove(action).unwrap_or_default().to_vec();
+                    // A load is no decision about requests.
+                    let Some(requests) = self.open.remove(action) else { continue };
+                    let requests = requests.to_vec();
                     if matches!(outcome, Closed::Preempted | Closed::Cancelled) {
                         return Some((at, Decision::Stop { requests }));
                     }

@@ -56,7 +56,8 @@ impl Summary {
                     sizes.insert(batch.action, batch.requests.len() as u64);
                 }
                 Record::Close { action, outcome, .. } => {
-                    let size = sizes.remove(action).unwrap_or(0);
+                    // A load is no batch.
+                    let Some(size) = sizes.remove(action) else { continue };
                     match outcome {
                         Closed::Done(_) => *s.batch_sizes.entry(size).or_default() += 1,
                         Closed::Rejected(_) => s.refused += 1,

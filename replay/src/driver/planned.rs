@@ -74,6 +74,8 @@ impl Plan {
 struct Reading {
     /// Issued, and not begun yet.
     issued: BTreeMap<ActionId, Planned>,
+    /// Batches that run: the log has loads too.
+    begun: BTreeSet<ActionId>,
     plan: Plan,
 }
 
@@ -95,14 +97,18 @@ impl Reading {
             }
             Record::Begin { time, action } => {
                 if let Some(planned) = self.issued.remove(&action) {
+                    self.begun.insert(action);
                     let run = Step::Run(Planned { start: time, ..planned });
                     self.plan.steps.push((planned.issued, action, run));
                 }
             }
-            Record::Close { action, outcome: Closed::Preempted, time } => {
+            Record::Close { action, outcome: Closed::Preempted, time }
+                if self.begun.remove(&action) =>
+            {
                 self.plan.steps.push((time, action, Step::Stop(action)));
             }
             Record::Close { action, .. } => {
+                self.begun.remove(&action);
                 self.issued.remove(&action);
             }
             Record::End { time, request, end: End::Dropped(why) } => {

@@ -4,7 +4,8 @@ use super::{Auditor, Fault, Open};
 use crate::cluster::Change;
 use crate::log::Closed;
 use crate::policy::Refusal;
-use crate::request::{ActionId, RequestId};
+use crate::request::{ActionId, DeviceId, RequestId};
+use crate::time::Time;
 
 impl Auditor {
     pub(super) fn close(&mut self, action: ActionId, outcome: Closed) {
@@ -14,6 +15,9 @@ impl Auditor {
         let lane = (open.batch.device, open.batch.lane);
         if self.lanes.get(&lane) == Some(&action) {
             self.lanes.remove(&lane);
+        }
+        if open.began.is_some() {
+            self.ran(open.batch.device, open.batch.model, action);
         }
         self.check_outcome(&open, outcome);
         let done = matches!(outcome, Closed::Done(_));
@@ -25,8 +29,24 @@ impl Auditor {
 
     fn check_outcome(&mut self, open: &Open, outcome: Closed) {
         let (action, device, latest) = (open.batch.action, open.batch.device, open.batch.latest);
+        if outcome == Closed::Rejected(Refusal::NotLoaded)
+            && self.lacks(device, open.batch.model) == Some(false)
+        {
+            self.fault(Fault::RefusedWithItsModel { action, device, model: open.batch.model });
+        }
+        self.check_close(action, device, (open.began, latest), outcome);
+    }
+
+    /// What holds of whatever closes.
+    pub(super) fn check_close(
+        &mut self,
+        action: ActionId,
+        device: DeviceId,
+        (began, latest): (Option<Time>, Time),
+        outcome: Closed,
+    ) {
         let state = self.devices.get(&device).map(|d| d.0);
-        match (outcome, open.began) {
+        match (outcome, began) {
             (Closed::Done(_) | Closed::Preempted, None) => {
                 self.fault(Fault::ClosesWithoutBegin { action, outcome });
             }

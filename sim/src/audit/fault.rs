@@ -113,6 +113,24 @@ pub enum Fault {
     #[error("{action} computed for {device_time}, but ran for {ran} only")]
     ComputedLongerThanItRan { action: ActionId, device_time: Span, ran: Span },
 
+    // Loads and memory.
+    #[error("{action} begins on {device}, where {model} is not")]
+    RunsAbsentModel { action: ActionId, device: DeviceId, model: ModelId },
+    #[error("{action} begins to load on {device}, which still loads by {running}")]
+    LoadOverlap { action: ActionId, device: DeviceId, running: ActionId },
+    #[error(
+        "{action} loads {model} on {device}, which then has {used} pages in use and {pages} in all"
+    )]
+    TooManyPages { action: ActionId, device: DeviceId, model: ModelId, used: u64, pages: u32 },
+    #[error("{model} leaves {device}, which runs it in {action}")]
+    UnloadsModelInUse { device: DeviceId, model: ModelId, action: ActionId },
+    #[error("{model} leaves {device}, where it is not")]
+    UnloadsAbsentModel { device: DeviceId, model: ModelId },
+    #[error("{action} is refused because {model} is not on {device}, and it is there")]
+    RefusedWithItsModel { action: ActionId, device: DeviceId, model: ModelId },
+    #[error("{action} is refused for want of memory on {device}, where there is room for it")]
+    RefusedWithRoom { action: ActionId, device: DeviceId },
+
     // Devices.
     #[error("{device} changes after it was gone")]
     ChangesAfterGone { device: DeviceId },
@@ -162,6 +180,8 @@ pub struct Report {
     pub batches: u64,
     /// Batches that ran to their end.
     pub batches_done: u64,
+    /// Loads that ran to their end.
+    pub loads_done: u64,
     /// The first faults, at most [`Report::FAULTS_MAX`].
     pub faults: Vec<Finding>,
     /// Faults in all.
@@ -175,18 +195,17 @@ impl Report {
     pub const FAULTS_MAX: usize = 100;
 
     /// What no schedule log shows, so that no audit can find a fault in it.
-    pub const UNSEEN: [&'static str; 6] = [
+    pub const UNSEEN: [&'static str; 5] = [
         "how long a batch should have taken, and by how much requests were padded",
         "when messages were sent: a batch, a result or an answer that is late by itself",
-        "whether a model was in the device's memory",
         "windows, SLOs, sizes and sources other than those that were meant, where the log says them",
         "who stopped, refused or dropped what, and whether the reason was true, expiry apart",
         "whether the policy's choices were those of its paper",
     ];
 
     /// What this log does not show because it has no terms.
-    pub const UNSEEN_WITHOUT_TERMS: &'static str =
-        "lanes, preemption, SLOs and applications: the log has no terms, as of version 2 or before";
+    pub const UNSEEN_WITHOUT_TERMS: &'static str = "lanes, preemption, memory, SLOs and \
+         applications: the log has no terms, as of version 2 or before";
 
     /// Whether no rule is broken.
     pub fn is_clean(&self) -> bool {
@@ -207,6 +226,9 @@ impl fmt::Display for Report {
             "audit: {verdict}; {records} records, {requests} requests, {batches} batches issued, \
              {batches_done} done"
         )?;
+        if self.loads_done > 0 {
+            writeln!(f, "  {} loads done", self.loads_done)?;
+        }
         for (end, count) in End::ALL.iter().zip(self.ends).filter(|e| e.1 > 0) {
             writeln!(f, "  {:<22} {count}", end.word())?;
         }

@@ -1,6 +1,8 @@
 //! Tests of the auditor: a log of a real run is clean, and every fault that is put into it is found
 //! by its name. The faults themselves are in the table of [`seeded_faults`].
 
+mod memory;
+
 use super::*;
 use crate::cluster::DeviceSpec;
 use crate::core::{Delays, DeviceChange};
@@ -52,8 +54,9 @@ fn log() -> Vec<Record> {
 fn terms() -> Terms {
     let app = |model, slo| AppTerms { model: ModelId(model), slo };
     Terms {
-        devices: vec![DeviceTerms { lanes: 1, can_preempt: false }; 3],
+        devices: vec![DeviceTerms { lanes: 1, can_preempt: false, memory: None }; 3],
         later_devices: None,
+        pages: Vec::new(),
         apps: vec![app(0, None), app(1, Some(SLO))],
     }
 }
@@ -383,7 +386,9 @@ fn every_seeded_fault_is_found_under_its_name_and_under_no_other() {
 #[test]
 fn no_fault_is_without_a_seeded_one() {
     let variants = include_str!("fault.rs").matches("#[error(").count();
-    let mut found: Vec<_> = seeded_faults().iter().flat_map(|s| s.0.split(' ')).collect();
+    let of_memory = memory::seeded_faults();
+    let mut found: Vec<_> =
+        seeded_faults().iter().chain(&of_memory).flat_map(|s| s.0.split(' ')).collect();
     found.sort_unstable();
     found.dedup();
     assert_eq!(found.len(), variants, "{found:?}");
@@ -418,11 +423,8 @@ fn a_log_without_terms_is_held_to_its_names_and_to_nothing_else() {
     let write = |names: &Names| {
         let mut lines = LogWriter::with_names(Vec::new(), names);
         log.iter().for_each(|r| lines.record(r.clone()));
-        String::from_utf8(lines.finish().unwrap()).unwrap().replacen(
-            "orrery-log,3",
-            "orrery-log,2",
-            1,
-        )
+        let text = String::from_utf8(lines.finish().unwrap()).unwrap();
+        text.replacen("orrery-log,4", "orrery-log,2", 1)
     };
     let report = |text: String| audit_log(read_log(text.as_bytes(), "a.log")).unwrap();
     assert!(report(write(&Names::default())).is_clean());
@@ -450,8 +452,9 @@ fn a_device_that_came_later_is_held_to_the_terms_of_such_devices() {
         names(&auditor.finish()).join(" ")
     };
     assert_eq!(found(None), "", "nothing is known of it");
-    assert_eq!(found(Some(DeviceTerms { lanes: 2, can_preempt: false })), "");
-    assert_eq!(found(Some(DeviceTerms { lanes: 1, can_preempt: false })), "NoSuchLane");
+    let with = |lanes| Some(DeviceTerms { lanes, can_preempt: false, memory: None });
+    assert_eq!(found(with(2)), "");
+    assert_eq!(found(with(1)), "NoSuchLane");
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub(super) struct Live {
     pub(super) ended: bool,
     /// Whether it ended with a model's answer.
     pub(super) answered: bool,
+    /// Whether no device had its model when it arrived.
+    pub(super) lacked: bool,
 }
 
 /// The requests that are alive, with the truth about them.

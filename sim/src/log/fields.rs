@@ -1,7 +1,7 @@
 //! The fields of a line: from text to records.
 
 use super::names::KINDS as NAMED;
-use super::{BatchRecord, Closed, LogError, Names, Record, change_word};
+use super::{BatchRecord, Closed, LoadRecord, LogError, Names, Record, change_word};
 use crate::cluster::Change;
 use crate::policy::Refusal;
 use crate::request::{ActionId, AppId, DeviceId, End, ModelId, Request, RequestId, SourceId};
@@ -122,8 +122,10 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn record(mut self) -> Result<Record, LogError> {
-        const KINDS: [&str; 8] =
-            ["arrive", "issue", "begin", "close", "end", "device", "why", "finish"];
+        #[rustfmt::skip]
+        const KINDS: [&str; 10] = [
+            "arrive", "issue", "load", "begin", "close", "unload", "end", "device", "why", "finish",
+        ];
         let kind = self.text("kind of record")?;
         if !KINDS.iter().any(|k| k.as_bytes() == kind) {
             return Err(self.error("kind of record", kind, &KINDS.join(" | ")));
@@ -132,6 +134,11 @@ impl<'a> Fields<'a> {
         let record = match kind {
             b"arrive" => Record::Arrive { time, request: self.request()? },
             b"issue" => Record::Issue { time, batch: self.batch()? },
+            b"load" => Record::Load { time, load: self.load()? },
+            b"unload" => {
+                let (device, model) = (DeviceId(self.u32("device")?), ModelId(self.u32("model")?));
+                Record::Unload { time, device, model }
+            }
             b"begin" => Record::Begin { time, action: self.action()? },
             b"close" => Record::Close { time, action: self.action()?, outcome: self.outcome()? },
             b"end" => {
@@ -181,6 +188,16 @@ impl<'a> Fields<'a> {
             earliest: self.time("earliest")?,
             latest: self.time_or_never("latest")?,
             requests: self.requests()?,
+        })
+    }
+
+    fn load(&mut self) -> Result<LoadRecord, LogError> {
+        Ok(LoadRecord {
+            action: self.action()?,
+            device: DeviceId(self.u32("device")?),
+            model: ModelId(self.u32("model")?),
+            earliest: self.time("earliest")?,
+            latest: self.time_or_never("latest")?,
         })
     }
 

@@ -1,10 +1,10 @@
 //! The lines of a schedule log, put together as bytes, without the formatting machinery, because a run
 //! spends a good part of its time here.
 
-use super::{BatchRecord, Closed, Names, Record, change_word};
+use super::{BatchRecord, Closed, LoadRecord, Names, Record, change_word};
 use crate::cluster::Change;
 use crate::observer::Batch;
-use crate::request::{ActionId, DeviceId, End, Request, RequestId};
+use crate::request::{ActionId, DeviceId, End, ModelId, Request, RequestId};
 use crate::time::Time;
 use std::fmt;
 
@@ -146,6 +146,23 @@ impl Lines {
         self.end_line();
     }
 
+    pub(super) fn load(&mut self, time: Time, l: LoadRecord) {
+        self.begin_line(b"load", time);
+        self.field(l.action.0);
+        self.field(u64::from(l.device.0));
+        self.field(u64::from(l.model.0));
+        self.field(l.earliest.ns());
+        self.time_or_never(l.latest);
+        self.end_line();
+    }
+
+    pub(super) fn unload(&mut self, time: Time, device: DeviceId, model: ModelId) {
+        self.begin_line(b"unload", time);
+        self.field(u64::from(device.0));
+        self.field(u64::from(model.0));
+        self.end_line();
+    }
+
     pub(super) fn begin(&mut self, time: Time, action: ActionId) {
         self.begin_line(b"begin", time);
         self.field(action.0);
@@ -196,6 +213,8 @@ impl Lines {
         match record {
             Record::Arrive { time, request } => self.arrive(*time, request),
             Record::Issue { time, batch } => self.issue(*time, &observed(*time, batch)),
+            Record::Load { time, load } => self.load(*time, *load),
+            Record::Unload { time, device, model } => self.unload(*time, *device, *model),
             Record::Begin { time, action } => self.begin(*time, *action),
             Record::Close { time, action, outcome } => self.close(*time, *action, *outcome),
             Record::End { time, request, end } => self.end(*time, *request, *end),

@@ -26,6 +26,30 @@ macro_rules! observe_as_records {
                 let (action, outcome) = (batch.action, outcome.into());
                 self.record($crate::log::Record::Close { time, action, outcome });
             }
+            fn load_issued(&mut self, time: $crate::time::Time, load: &$crate::observer::Load) {
+                self.record($crate::log::Record::Load { time, load: load.into() });
+            }
+            fn load_began(&mut self, time: $crate::time::Time, load: &$crate::observer::Load) {
+                self.record($crate::log::Record::Begin { time, action: load.action });
+            }
+            fn load_closed(
+                &mut self,
+                time: $crate::time::Time,
+                load: &$crate::observer::Load,
+                _start: Option<$crate::time::Time>,
+                outcome: $crate::policy::Outcome,
+            ) {
+                let (action, outcome) = (load.action, outcome.into());
+                self.record($crate::log::Record::Close { time, action, outcome });
+            }
+            fn unloaded(
+                &mut self,
+                time: $crate::time::Time,
+                device: $crate::request::DeviceId,
+                model: $crate::request::ModelId,
+            ) {
+                self.record($crate::log::Record::Unload { time, device, model });
+            }
             fn ended(
                 &mut self,
                 time: $crate::time::Time,

@@ -4,7 +4,7 @@
 
 use super::error::{LINE_BYTES_MAX, LogError};
 use super::fields::Fields;
-use super::{HEADER, HEADER_1, HEADER_2, Names, Record, Terms};
+use super::{HEADER, HEADER_1, HEADER_2, HEADER_3, Names, Record, Terms};
 use std::io::Read;
 use std::ops::Range;
 
@@ -22,6 +22,7 @@ pub struct LogReader<R> {
     next: usize,
     names: Names,
     terms: Terms,
+    tells_memory: bool,
     /// A line that is still to be read as a record.
     waiting: Option<Range<usize>>,
     over: bool,
@@ -38,6 +39,7 @@ pub fn read_log<R: Read>(input: R, name: &str) -> LogReader<R> {
         next: 0,
         names: Names::default(),
         terms: Terms::default(),
+        tells_memory: false,
         waiting: None,
         over: false,
     }
@@ -107,6 +109,15 @@ impl<R: Read> LogReader<R> {
         Ok(&self.terms)
     }
 
+    /// Whether the log has loads, and memory in its terms: from version 4 on.
+    ///
+    /// # Errors
+    /// When the file is no log, or a line before the records cannot be read.
+    pub fn tells_memory(&mut self) -> Result<bool, LogError> {
+        self.need_head()?;
+        Ok(self.tells_memory)
+    }
+
     fn need_head(&mut self) -> Result<(), LogError> {
         if self.line > 0 {
             return Ok(());
@@ -124,11 +135,12 @@ impl<R: Read> LogReader<R> {
     /// The header, the names and the terms; the first line after them waits.
     fn read_head(&mut self) -> Result<(), LogError> {
         let header = self.read_line()?.map_or(&b""[..], |line| &self.block[line]);
-        let versions = [HEADER_1, HEADER_2, HEADER];
+        let versions = [HEADER_1, HEADER_2, HEADER_3, HEADER];
         let Some(version) = versions.iter().position(|v| v.as_bytes() == header) else {
             let found = String::from_utf8_lossy(header).into_owned();
             return Err(LogError::Version { file: self.file.clone(), found });
         };
+        self.tells_memory = version >= 3;
         while let Some(line) = self.read_line()? {
             let text = &self.block[line.clone()];
             if version >= 1 && text.starts_with(b"name,") {
@@ -137,7 +149,7 @@ impl<R: Read> LogReader<R> {
                 self.names = names;
             } else if version >= 2 && text.starts_with(b"terms,") {
                 let mut terms = std::mem::take(&mut self.terms);
-                self.fields(line).terms(&mut terms)?;
+                self.fields(line).terms(&mut terms, version >= 3)?;
                 self.terms = terms;
             } else {
                 self.waiting = Some(line);

@@ -1,13 +1,16 @@
 //! The records of a run: what its log says.
 
 use crate::cluster::Change;
-use crate::observer::Batch;
+use crate::observer::{Batch, Load};
 use crate::policy::{Outcome, Refusal};
 use crate::request::{ActionId, DeviceId, End, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
 
 /// The first line of a log: the format's name and version.
-pub const HEADER: &str = "orrery-log,3";
+pub const HEADER: &str = "orrery-log,4";
+
+/// The first line of a log of version 3, which is read as well.
+pub const HEADER_3: &str = "orrery-log,3";
 
 /// The first line of a log of version 2, which is read as well.
 pub const HEADER_2: &str = "orrery-log,2";
@@ -23,10 +26,14 @@ pub enum Record {
     Arrive { time: Time, request: Request },
     /// The policy issued a batch.
     Issue { time: Time, batch: BatchRecord },
-    /// A device began a batch.
+    /// The policy issued a load.
+    Load { time: Time, load: LoadRecord },
+    /// A device began a batch or a load.
     Begin { time: Time, action: ActionId },
-    /// A batch came to its end.
+    /// A batch or a load came to its end.
     Close { time: Time, action: ActionId, outcome: Closed },
+    /// A model left a device's memory.
+    Unload { time: Time, device: DeviceId, model: ModelId },
     /// A request ended.
     End { time: Time, request: RequestId, end: End },
     /// A device came, is going or went.
@@ -58,7 +65,29 @@ pub struct BatchRecord {
     pub requests: Vec<RequestId>,
 }
 
-/// What became of a batch.
+/// A load as it was issued: a copy of a model's weights to a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadRecord {
+    /// The action that carries it.
+    pub action: ActionId,
+    /// Where the weights go.
+    pub device: DeviceId,
+    /// The model.
+    pub model: ModelId,
+    /// It may not start before.
+    pub earliest: Time,
+    /// It may not start after.
+    pub latest: Time,
+}
+
+impl From<&Load> for LoadRecord {
+    fn from(load: &Load) -> LoadRecord {
+        let &Load { action, device, model, earliest, latest, .. } = load;
+        LoadRecord { action, device, model, earliest, latest }
+    }
+}
+
+/// What became of a batch or a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closed {
     /// It ran to its end; the device computed for so long.
@@ -112,6 +141,8 @@ impl Record {
         match *self {
             Record::Arrive { time, .. }
             | Record::Issue { time, .. }
+            | Record::Load { time, .. }
+            | Record::Unload { time, .. }
             | Record::Begin { time, .. }
             | Record::Close { time, .. }
             | Record::End { time, .. }

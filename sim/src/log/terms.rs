@@ -4,7 +4,7 @@
 
 use super::error::LogError;
 use super::fields::Fields;
-use super::lines::Lines;
+use super::lines::{Lines, push_decimal};
 use crate::cluster::DeviceSpec;
 use crate::request::ModelId;
 use crate::time::Span;
@@ -16,17 +16,30 @@ pub struct Terms {
     pub devices: Vec<DeviceTerms>,
     /// Devices that are added later, where they are all alike.
     pub later_devices: Option<DeviceTerms>,
+    /// What each model takes of a device's memory, pages; empty where no memory is counted.
+    pub pages: Vec<u32>,
     /// The applications, by number: where there are any, there are no others.
     pub apps: Vec<AppTerms>,
 }
 
 /// What a device can do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceTerms {
     /// Batches that it runs at a time.
     pub lanes: u8,
     /// Whether a running batch can be stopped.
     pub can_preempt: bool,
+    /// Its memory; `None` where it always has every model.
+    pub memory: Option<MemoryTerms>,
+}
+
+/// A device's memory at the start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryTerms {
+    /// Its pages; `None` where they are not counted.
+    pub pages: Option<u32>,
+    /// The models that are in it.
+    pub holds: Vec<ModelId>,
 }
 
 /// What an application asks for.
@@ -40,19 +53,23 @@ pub struct AppTerms {
 
 impl From<&DeviceSpec> for DeviceTerms {
     fn from(spec: &DeviceSpec) -> DeviceTerms {
-        DeviceTerms { lanes: spec.lanes, can_preempt: spec.can_preempt }
+        let DeviceSpec { lanes, can_preempt, memory_pages: pages, ref holds, .. } = *spec;
+        let limited = pages.is_some() || holds.is_some();
+        let memory =
+            limited.then(|| MemoryTerms { pages, holds: holds.clone().unwrap_or_default() });
+        DeviceTerms { lanes, can_preempt, memory }
     }
 }
 
 impl Terms {
     /// The terms of the device of that number; `None` where they are not known.
-    pub fn device(&self, number: usize) -> Option<DeviceTerms> {
-        self.devices.get(number).copied().or(self.later_devices)
+    pub fn device(&self, number: usize) -> Option<&DeviceTerms> {
+        self.devices.get(number).or(self.later_devices.as_ref())
     }
 }
 
 /// What a line of terms is about.
-const KINDS: [&str; 3] = ["device", "later-device", "app"];
+const KINDS: [&str; 4] = ["device", "later-device", "pages", "app"];
 const PREEMPTS: [&str; 2] = ["can_preempt", "cannot_preempt"];
 
 impl Lines {
@@ -65,6 +82,12 @@ impl Lines {
         if let Some(device) = &terms.later_devices {
             self.bytes.extend_from_slice(b"terms,later-device,0");
             self.device_terms(device);
+        }
+        for (number, pages) in terms.pages.iter().enumerate() {
+            self.bytes.extend_from_slice(b"terms,pages");
+            self.field(number as u64);
+            self.field(u64::from(*pages));
+            self.end_line();
         }
         for (number, app) in terms.apps.iter().enumerate() {
             self.bytes.extend_from_slice(b"terms,app");
@@ -83,17 +106,30 @@ impl Lines {
         self.field(u64::from(device.lanes));
         self.bytes.push(b',');
         self.bytes.extend_from_slice(PREEMPTS[usize::from(!device.can_preempt)].as_bytes());
+        self.bytes.push(b',');
+        if let Some(MemoryTerms { pages, holds }) = &device.memory {
+            match pages {
+                Some(pages) => push_decimal(&mut self.bytes, u64::from(*pages)),
+                None => self.bytes.push(b'-'),
+            }
+            for model in holds {
+                self.bytes.push(b' ');
+                push_decimal(&mut self.bytes, u64::from(model.0));
+            }
+        }
         self.end_line();
     }
 }
 
 impl Fields<'_> {
-    pub(super) fn terms(mut self, terms: &mut Terms) -> Result<(), LogError> {
+    /// One line of terms; `with_memory` says whether the log's version has memory in them.
+    pub(super) fn terms(mut self, terms: &mut Terms, with_memory: bool) -> Result<(), LogError> {
         self.text("terms")?;
         let kind = self.word("what the terms are of", &KINDS, |kind| kind)?;
         let next = match kind {
             "device" => terms.devices.len(),
             "later-device" => usize::from(terms.later_devices.is_some()),
+            "pages" => terms.pages.len(),
             _ => terms.apps.len(),
         };
         let number = self.text("number of what the terms are of")?;
@@ -103,16 +139,37 @@ impl Fields<'_> {
         }
         match kind {
             "app" => terms.apps.push(self.app_terms()?),
-            "device" => terms.devices.push(self.device_terms()?),
-            _ => terms.later_devices = Some(self.device_terms()?),
+            "pages" => terms.pages.push(self.number("pages", u64::from(u32::MAX))? as u32),
+            "device" => terms.devices.push(self.device_terms(with_memory)?),
+            _ => terms.later_devices = Some(self.device_terms(with_memory)?),
         }
         self.nothing_more()
     }
 
-    fn device_terms(&mut self) -> Result<DeviceTerms, LogError> {
+    fn device_terms(&mut self, with_memory: bool) -> Result<DeviceTerms, LogError> {
         let lanes = self.number("lanes", u64::from(u8::MAX))? as u8;
         let can_preempt = self.word("preemption", &PREEMPTS, |word| word)? == PREEMPTS[0];
-        Ok(DeviceTerms { lanes, can_preempt })
+        let memory = if with_memory { self.memory_terms()? } else { None };
+        Ok(DeviceTerms { lanes, can_preempt, memory })
+    }
+
+    fn memory_terms(&mut self) -> Result<Option<MemoryTerms>, LogError> {
+        let text = self.text("memory")?;
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let mut parts = text.split(|&b| b == b' ');
+        let pages = match parts.next() {
+            Some(b"-") | None => None,
+            Some(pages) => {
+                Some(self.parse("pages of the memory", pages, u64::from(u32::MAX))? as u32)
+            }
+        };
+        let mut holds = Vec::new();
+        for model in parts {
+            holds.push(ModelId(self.parse("model in memory", model, u64::from(u32::MAX))? as u32));
+        }
+        Ok(Some(MemoryTerms { pages, holds }))
     }
 
     fn app_terms(&mut self) -> Result<AppTerms, LogError> {

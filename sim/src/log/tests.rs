@@ -149,8 +149,8 @@ fn an_error_names_file_line_what_was_found_what_is_allowed_and_the_remedy() {
 
 #[test]
 fn damage_is_refused() {
-    assert!(failure("").contains("orrery-log,3"));
-    assert!(failure("orrery-log,4\n").contains("orrery-log,4"));
+    assert!(failure("").contains("orrery-log,4"));
+    assert!(failure("orrery-log,5\n").contains("orrery-log,4"));
     let lines = [
         "",
         "finish",
@@ -223,7 +223,7 @@ fn names_come_back_and_are_no_records() {
     let text = String::from_utf8(bytes.clone()).unwrap();
     assert_eq!(
         text,
-        "orrery-log,3\nname,policy,0,nexus[drop=none,batch=2]\nname,model,0,bert, large\n\
+        "orrery-log,4\nname,policy,0,nexus[drop=none,batch=2]\nname,model,0,bert, large\n\
          name,model,1,\nname,app,0,chat\nname,device,0,v100\n"
     );
     let mut log = read_log(&bytes[..], "a.log");
@@ -243,7 +243,7 @@ fn a_line_break_in_a_name_or_a_reason_does_not_end_its_line() {
     let (time, request) = (Time::ZERO, RequestId(1));
     log.record(Record::Why { time, request, text: "x,\ny".into() });
     let text = String::from_utf8(log.finish().unwrap()).unwrap();
-    assert_eq!(text, "orrery-log,3\nname,policy,0,a b c\nwhy,0,1,x, y\n");
+    assert_eq!(text, "orrery-log,4\nname,policy,0,a b c\nwhy,0,1,x, y\n");
 }
 
 #[test]
@@ -268,11 +268,22 @@ fn version_1_is_read_and_has_no_names() {
 }
 
 fn terms() -> Terms {
-    let device = |lanes, can_preempt| DeviceTerms { lanes, can_preempt };
+    let device = |lanes, can_preempt| DeviceTerms { lanes, can_preempt, memory: None };
+    let with = |pages, holds: &[u32]| {
+        let holds = holds.iter().map(|&m| ModelId(m)).collect();
+        DeviceTerms { memory: Some(MemoryTerms { pages, holds }), ..device(1, false) }
+    };
     let app = |model, slo| AppTerms { model: ModelId(model), slo };
     Terms {
-        devices: vec![device(1, false), device(255, true)],
+        devices: vec![
+            device(1, false),
+            device(255, true),
+            with(Some(1376), &[]),
+            with(None, &[0, 3]),
+            with(Some(8), &[1]),
+        ],
         later_devices: Some(device(2, false)),
+        pages: vec![7, 0],
         apps: vec![app(1, Some(Span::from_ms(5))), app(0, Some(Span::MAX)), app(0, None)],
     }
 }
@@ -281,8 +292,10 @@ fn terms() -> Terms {
 fn terms_come_back_and_are_no_records() {
     let log = LogWriter::with_names(Vec::new(), &names()).with_terms(&terms());
     let text = String::from_utf8(log.finish().unwrap()).unwrap();
-    let expected = "terms,device,0,1,cannot_preempt\nterms,device,1,255,can_preempt\n\
-                    terms,later-device,0,2,cannot_preempt\n\
+    let expected = "terms,device,0,1,cannot_preempt,\nterms,device,1,255,can_preempt,\n\
+                    terms,device,2,1,cannot_preempt,1376\nterms,device,3,1,cannot_preempt,- 0 3\n\
+                    terms,device,4,1,cannot_preempt,8 1\n\
+                    terms,later-device,0,2,cannot_preempt,\nterms,pages,0,7\nterms,pages,1,0\n\
                     terms,app,0,1,5000000\nterms,app,1,0,\nterms,app,2,0,own\n";
     assert!(text.ends_with(expected), "{text}");
     for records in ["", "finish,7\n"] {
@@ -303,7 +316,9 @@ fn terms_that_are_wrong_are_refused_with_their_line() {
         "terms,device,0,256,can_preempt",
         "terms,device,0,1,maybe",
         "terms,device,0,1",
-        "terms,device,0,1,can_preempt,",
+        "terms,device,0,1,can_preempt,9 x",
+        "terms,pages,1,5",
+        "terms,pages,0,-5",
         "terms,later-device,1,1,can_preempt",
         "terms,app,0,1",
         "terms,app,0,1,-5",
@@ -313,6 +328,8 @@ fn terms_that_are_wrong_are_refused_with_their_line() {
     ] {
         let message = failure(&format!("orrery-log,3\n{line}\nfinish,1\n"));
         assert!(message.contains("a.log, line 2"), "{line:?}: {message}");
+        let after = failure(&format!("orrery-log,4\n{line}\nfinish,1\n"));
+        assert!(after.contains("a.log, line 2"), "{line:?}: {after}");
         let before = failure(&format!("orrery-log,2\n{line}\nfinish,1\n"));
         assert!(before.contains("kind of record"), "version 2 has no terms: {before}");
     }
@@ -320,4 +337,15 @@ fn terms_that_are_wrong_are_refused_with_their_line() {
     assert!(failure(&format!("orrery-log,3\n{twice}finish,1\n")).contains("line 3"));
     let late = failure("orrery-log,3\nfinish,1\nterms,device,0,1,can_preempt\n");
     assert!(late.contains("kind of record"), "{late}");
+}
+
+/// Version 3 has terms without memory, and no loads.
+#[test]
+fn version_3_is_read() {
+    let text = "orrery-log,3\nterms,device,0,1,cannot_preempt\nterms,app,0,0,5\nfinish,5\n";
+    let mut log = read_log(text.as_bytes(), "a.log");
+    let terms = log.terms().unwrap();
+    let device = DeviceTerms { lanes: 1, can_preempt: false, memory: None };
+    assert_eq!((terms.devices.as_slice(), terms.apps.len()), ([device].as_slice(), 1));
+    assert_eq!(log.count(), 1);
 }

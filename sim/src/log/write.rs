@@ -3,9 +3,9 @@
 use super::lines::Lines;
 use super::{HEADER, Names, Record, Terms};
 use crate::cluster::Change;
-use crate::observer::{Batch, Observer};
+use crate::observer::{Batch, Load, Observer};
 use crate::policy::Outcome;
-use crate::request::{DeviceId, End, Request, RequestId};
+use crate::request::{DeviceId, End, ModelId, Request, RequestId};
 use crate::time::Time;
 use std::io::{self, Write};
 
@@ -97,6 +97,18 @@ impl<W: Write> Observer for LogWriter<W> {
     }
     fn closed(&mut self, now: Time, batch: &Batch<'_>, _start: Option<Time>, outcome: Outcome) {
         self.line(|lines| lines.close(now, batch.action, outcome.into()));
+    }
+    fn load_issued(&mut self, now: Time, load: &Load) {
+        self.line(|lines| lines.load(now, load.into()));
+    }
+    fn load_began(&mut self, now: Time, load: &Load) {
+        self.line(|lines| lines.begin(now, load.action));
+    }
+    fn load_closed(&mut self, now: Time, load: &Load, _start: Option<Time>, outcome: Outcome) {
+        self.line(|lines| lines.close(now, load.action, outcome.into()));
+    }
+    fn unloaded(&mut self, now: Time, device: DeviceId, model: ModelId) {
+        self.line(|lines| lines.unload(now, device, model));
     }
     fn ended(&mut self, now: Time, request: &Request, how: End, _start: Option<Time>) {
         self.line(|lines| lines.end(now, request.id, how));

@@ -14,7 +14,8 @@ mod batches;
 
 pub use batches::Batches;
 
-use super::Window;
+use super::parts::Parts;
+use super::{Scopes, Window};
 use crate::observer::Observer;
 use crate::request::{End, Request};
 use crate::time::{NS_PER_S, Time};
@@ -28,8 +29,9 @@ const MOST: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub struct BatchMeans {
     window: Window,
-    /// By model, then by application; each has room for all batches.
-    pairs: Vec<Vec<Vec<Batch>>>,
+    parts: Parts,
+    /// By part; each has room for all batches.
+    batches: Vec<Vec<Batch>>,
     /// The id of the first request that counts.
     first: u64,
     /// A batch has `1 << shift` requests.
@@ -46,21 +48,36 @@ impl BatchMeans {
         BatchMeans { window, starts: Vec::with_capacity(MOST), ..BatchMeans::default() }
     }
 
+    /// The same with batches of these scopes, before the run.
+    #[must_use]
+    pub fn with_scopes(self, scopes: Scopes) -> BatchMeans {
+        BatchMeans { parts: Parts::new(scopes), ..self }
+    }
+
     /// Everything together.
     pub fn total(&self) -> Batches {
-        self.sum(self.pairs.iter().flatten())
+        self.sum(&self.batches)
     }
 
-    /// By model.
+    /// By model; none where groups are kept.
     pub fn models(&self) -> Vec<Batches> {
-        self.pairs.iter().map(|apps| self.sum(apps)).collect()
+        self.sums(self.parts.by_model())
     }
 
-    /// By application.
+    /// By application; none where groups are kept.
     pub fn apps(&self) -> Vec<Batches> {
-        let count = self.pairs.iter().map(Vec::len).max().unwrap_or(0);
-        let of_app = |app| self.sum(self.pairs.iter().filter_map(move |apps| apps.get(app)));
-        (0..count).map(of_app).collect()
+        self.sums(self.parts.by_app())
+    }
+
+    /// By group of applications; none where each is kept.
+    pub fn groups(&self) -> Vec<Batches> {
+        let kept: &[Vec<Batch>] = if self.parts.are_groups() { &self.batches } else { &[] };
+        kept.iter().map(|batches| self.sum([batches])).collect()
+    }
+
+    fn sums(&self, lists: Vec<Vec<usize>>) -> Vec<Batches> {
+        let of = |parts: &Vec<usize>| self.sum(parts.iter().map(|&p| &self.batches[p]));
+        lists.iter().map(of).collect()
     }
 
     /// How many requests a full batch has, whatever their model; a power of two.
@@ -91,19 +108,16 @@ impl BatchMeans {
     #[inline]
     fn batch(&mut self, request: &Request) -> &mut Batch {
         let index = ((request.id.0 - self.first) >> self.shift) as usize;
-        let (model, app) = (request.model.index(), request.app.index());
-        if self.pairs.get(model).is_none_or(|apps| apps.len() <= app) {
-            self.add_pair(model, app);
+        let part = self.parts.of(request);
+        if part >= self.batches.len() {
+            self.add_parts(part);
         }
-        &mut self.pairs[model][app][index]
+        &mut self.batches[part][index]
     }
 
     #[cold]
-    fn add_pair(&mut self, model: usize, app: usize) {
-        if self.pairs.len() <= model {
-            self.pairs.resize_with(model + 1, Vec::new);
-        }
-        self.pairs[model].resize_with(app + 1, || vec![Batch::default(); MOST]);
+    fn add_parts(&mut self, last: usize) {
+        self.batches.resize_with(last + 1, || vec![Batch::default(); MOST]);
     }
 
     /// The request is the first of a batch.
@@ -114,7 +128,7 @@ impl BatchMeans {
         }
         if self.starts.len() == MOST {
             self.shift += 1;
-            self.pairs.iter_mut().flatten().for_each(|batches| merge_pairs(batches));
+            self.batches.iter_mut().for_each(|batches| merge_pairs(batches));
             self.starts = self.starts.iter().step_by(2).copied().collect();
         }
         self.starts.push(request.arrival);

@@ -7,10 +7,15 @@ use crate::time::Span;
 /// Bits of a span's leading digits that a sketch keeps: the error is at most 2^-10 of the value.
 const BITS: u32 = 11;
 
+/// Buckets are kept in blocks of so many.
+const BLOCK: usize = 64;
+
 /// A set of spans, summarised: counts by the leading bits of the value. A quantile is the largest
 /// value of its bucket, at most 0.1 % too large; exact if that was asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sketch {
+    /// The first bucket that is kept; those before it are empty.
+    first: usize,
     buckets: Vec<u64>,
     count: u64,
     sum_ns: u128,
@@ -46,11 +51,11 @@ impl Sketch {
         self.sum_ns += u128::from(ns);
         self.max_ns = self.max_ns.max(ns);
         let bucket = Sketch::bucket(ns);
-        match self.buckets.get_mut(bucket) {
+        match self.buckets.get_mut(bucket.wrapping_sub(self.first)) {
             Some(count) => *count += 1,
             None => {
-                self.buckets.resize(bucket + 1, 0);
-                self.buckets[bucket] = 1;
+                self.cover(bucket, bucket);
+                self.buckets[bucket - self.first] += 1;
             }
         }
         if let Some(all) = &mut self.exact {
@@ -58,12 +63,29 @@ impl Sketch {
         }
     }
 
-    pub(super) fn add(&mut self, other: &Sketch) {
-        if self.buckets.len() < other.buckets.len() {
-            self.buckets.resize(other.buckets.len(), 0);
+    /// Makes room for the buckets from `low` to `high`, whole blocks of them: so two sketches of the
+    /// same spans are the same.
+    #[cold]
+    fn cover(&mut self, low: usize, high: usize) {
+        let (low, end) = (low / BLOCK * BLOCK, (high / BLOCK + 1) * BLOCK);
+        if self.buckets.is_empty() {
+            self.first = low;
         }
-        for (a, b) in self.buckets.iter_mut().zip(&other.buckets) {
-            *a += b;
+        if low < self.first {
+            self.buckets.splice(0..0, std::iter::repeat_n(0, self.first - low));
+            self.first = low;
+        }
+        let len = self.buckets.len().max(end - self.first);
+        self.buckets.resize(len, 0);
+    }
+
+    pub(super) fn add(&mut self, other: &Sketch) {
+        if !other.buckets.is_empty() {
+            self.cover(other.first, other.first + other.buckets.len() - 1);
+            let at = other.first - self.first;
+            for (a, b) in self.buckets[at..].iter_mut().zip(&other.buckets) {
+                *a += b;
+            }
         }
         self.count += other.count;
         self.sum_ns += other.sum_ns;
@@ -104,7 +126,7 @@ impl Sketch {
         for (bucket, count) in self.buckets.iter().enumerate() {
             seen += count;
             if seen >= rank {
-                return Span::from_ns(Sketch::top_ns(bucket).min(self.max_ns));
+                return Span::from_ns(Sketch::top_ns(self.first + bucket).min(self.max_ns));
             }
         }
         Span::from_ns(self.max_ns)

@@ -17,7 +17,7 @@ mod time_bin;
 pub use time_bin::TimeBin;
 
 use crate::cluster::Change;
-use crate::observer::{Batch, Observer};
+use crate::observer::{Batch, Load, Observer};
 use crate::policy::Outcome;
 use crate::request::{DeviceId, End, Request};
 use crate::stats::{Batched, ratio_of_batches};
@@ -38,6 +38,8 @@ struct Bin {
     in_system_ns: u128,
     asked: u64,
     released: u64,
+    loads: u64,
+    cold: u64,
 }
 
 /// A number that changes at instants, integrated over each bin.
@@ -80,6 +82,7 @@ fn split(mut from: u64, to: u64, shift: u32, mut give: impl FnMut(usize, u64)) {
 #[derive(Clone, Debug, PartialEq)]
 struct Device {
     running: Level,
+    loading: Level,
     up: Level,
 }
 
@@ -131,13 +134,14 @@ impl TimeSeries {
             let from = Time::from_ns(i as u64 * width);
             let Bin { offered, ends: [in_time, late, dropped], batches, batched, .. } =
                 self.bins[i];
-            let Bin { in_system_ns, asked, released, .. } = self.bins[i];
+            let Bin { in_system_ns, asked, released, loads, cold, .. } = self.bins[i];
             let to = (from + Span::from_ns(width)).min(self.end);
             let (busy, up) = (devices(|d| &d.running), devices(|d| &d.up));
+            let loading = devices(|d| &d.loading);
             #[rustfmt::skip]
             let bin = TimeBin {
                 from, to, offered, in_time, late, dropped, batches, batched, busy, up, in_system_ns,
-                asked, released,
+                asked, released, loads, cold, loading,
             };
             bin
         };
@@ -149,6 +153,13 @@ impl TimeSeries {
         let (busy, up): (Vec<f64>, Vec<f64>) =
             self.bins().map(|b| (b.busy.ns() as f64, b.up.ns() as f64)).unzip();
         ratio_of_batches(&busy, &up)
+    }
+
+    /// Time of loads over time up of all devices together.
+    pub fn load_utilisation(&self) -> Option<Batched> {
+        let (loading, up): (Vec<f64>, Vec<f64>) =
+            self.bins().map(|b| (b.loading.ns() as f64, b.up.ns() as f64)).unzip();
+        ratio_of_batches(&loading, &up)
     }
 
     /// Busy time over time up of one device.
@@ -229,7 +240,8 @@ impl TimeSeries {
             self.bins[i] = sum;
         }
         for device in &mut self.devices {
-            for list in [&mut device.running.integral_ns, &mut device.up.integral_ns] {
+            let Device { running, loading, up } = device;
+            for list in [running, loading, up].map(|level| &mut level.integral_ns) {
                 for i in 0..MOST {
                     list[i] = list.get(2 * i..2 * i + 2).unwrap_or(&[]).iter().sum();
                 }
@@ -239,8 +251,11 @@ impl TimeSeries {
 
     fn device_at(&mut self, id: DeviceId) -> &mut Device {
         if self.devices.len() <= id.index() {
-            self.devices
-                .resize_with(id.index() + 1, || Device { running: Level::new(), up: Level::new() });
+            let new = || {
+                let [running, loading, up] = std::array::from_fn(|_| Level::new());
+                Device { running, loading, up }
+            };
+            self.devices.resize_with(id.index() + 1, new);
         }
         &mut self.devices[id.index()]
     }
@@ -255,6 +270,8 @@ impl Bin {
         self.in_system_ns += other.in_system_ns;
         self.asked += other.asked;
         self.released += other.released;
+        self.loads += other.loads;
+        self.cold += other.cold;
         self
     }
 }
@@ -293,6 +310,30 @@ impl Observer for TimeSeries {
         }
     }
 
+    fn load_began(&mut self, now: Time, load: &Load) {
+        self.step(now);
+        let shift = self.shift;
+        let loading = &mut self.device_at(load.device).loading;
+        loading.step(now.ns(), shift);
+        loading.now += 1;
+    }
+
+    fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
+        self.step(now);
+        if start.is_some() {
+            let shift = self.shift;
+            let loading = &mut self.device_at(load.device).loading;
+            loading.step(now.ns(), shift);
+            loading.now -= 1;
+        }
+        self.bins[self.bin].loads += u64::from(matches!(outcome, Outcome::Done { .. }));
+    }
+
+    fn cold(&mut self, now: Time, _: &Request) {
+        self.step(now);
+        self.bins[self.bin].cold += 1;
+    }
+
     #[inline]
     fn ended(&mut self, now: Time, _: &Request, end: End, _: Option<Time>) {
         let kind = match end {
@@ -327,6 +368,7 @@ impl Observer for TimeSeries {
         self.step(now);
         for device in &mut self.devices {
             device.running.step(now.ns(), self.shift);
+            device.loading.step(now.ns(), self.shift);
             device.up.step(now.ns(), self.shift);
         }
         self.end = now;

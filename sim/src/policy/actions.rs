@@ -2,7 +2,7 @@
 
 use super::event::TimerKey;
 use crate::request::{ActionId, DeviceId, Drop, ModelId, RequestId};
-use crate::time::Time;
+use crate::time::{Span, Time};
 use std::ops::Range;
 
 /// A batch to execute.
@@ -28,6 +28,15 @@ impl Exec {
     pub fn now(device: DeviceId, model: ModelId) -> Exec {
         Exec { device, lane: 0, model, billed: 0, earliest: Time::ZERO, latest: Time::NEVER }
     }
+}
+
+/// What a policy expects of an action when it issues it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// When it will begin.
+    pub start: Time,
+    /// How long it will take.
+    pub duration: Span,
 }
 
 /// What a policy wants done; made through the methods of [`Actions`], which describe them.
@@ -69,6 +78,8 @@ pub struct Actions {
     next: u64,
     asked_why: bool,
     reasons: Vec<(RequestId, String)>,
+    asked_expected: bool,
+    expected: Vec<(ActionId, Expected)>,
 }
 
 impl Actions {
@@ -113,6 +124,24 @@ impl Actions {
         if self.asked_why {
             let text = text();
             self.reasons.extend(requests.iter().map(|&id| (id, text.clone())));
+        }
+    }
+
+    /// Asks the policy for what it expects of its actions from now on. For whoever carries it out.
+    pub fn ask_expected(&mut self, asked: bool) {
+        self.asked_expected = asked;
+    }
+
+    /// What was expected so far, taken out. For whoever carries it out.
+    pub fn take_expected(&mut self) -> Vec<(ActionId, Expected)> {
+        std::mem::take(&mut self.expected)
+    }
+
+    /// Says what is expected of an action of this answer. For observers; it changes nothing.
+    #[inline]
+    pub fn expect(&mut self, action: ActionId, start: Time, duration: Span) {
+        if self.asked_expected {
+            self.expected.push((action, Expected { start, duration }));
         }
     }
 

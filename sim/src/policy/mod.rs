@@ -56,7 +56,7 @@ pub mod symphony;
 mod tests;
 pub mod timeout;
 
-pub use self::actions::{Action, Actions, Exec};
+pub use self::actions::{Action, Actions, Exec, Expected};
 pub use self::contract::Policy;
 pub use self::event::{Event, Outcome, Refusal, TimerKey};
 pub use self::known::{Known, Lookup};

@@ -231,10 +231,14 @@ impl<P: Policy> Served<P> {
 
     fn ask(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
         self.actions.ask_why(out.asked_why());
+        self.actions.ask_expected(true); // `out` keeps it only when it is asked
         let behind = Behind { known, answered: &self.answered };
         self.inner.on(now, event, &Known::new(&behind), &mut self.actions);
         for (request, text) in self.actions.take_reasons() {
             out.why(request, || text);
+        }
+        for (action, e) in self.actions.take_expected() {
+            out.expect(action, e.start, e.duration);
         }
         for action in self.actions.list() {
             let said = match *action {

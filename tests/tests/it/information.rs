@@ -74,10 +74,12 @@ impl Batches {
                 Record::Issue { batch, .. } => {
                     all.requests.insert(batch.action, batch.requests.clone());
                 }
-                Record::Begin { time, action } => {
+                Record::Begin { time, action } if all.requests.contains_key(action) => {
                     all.began.insert(*action, *time);
                 }
-                Record::Close { time, action, outcome: Closed::Done(device) } => {
+                Record::Close { time, action, outcome: Closed::Done(device) }
+                    if all.requests.contains_key(action) =>
+                {
                     all.done.insert(*action, (*time, *device));
                 }
                 _ => {}

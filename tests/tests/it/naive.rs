@@ -106,6 +106,8 @@ struct Req {
     ended: bool,
     /// Whether it ended with a model's answer.
     answered: bool,
+    /// Whether no device had its model when it arrived.
+    lacked: bool,
     /// Whether a batch names it of which the policy may still hear.
     held: bool,
     /// When its last batch began.
@@ -267,6 +269,7 @@ impl<'w, 'p> Naive<'w, 'p> {
             alone: a.alone,
             ended: false,
             answered: false,
+            lacked: !self.is_somewhere(a.model),
             held: false,
             started: None,
         });
@@ -306,7 +309,9 @@ impl<'w, 'p> Naive<'w, 'p> {
             }
             Action::Unload { device, model } => {
                 let pages = self.world.core.models[model.index()].pages;
-                self.facts.devices[device.index()].unload(model, pages);
+                if self.facts.devices[device.index()].unload(model, pages) {
+                    self.observer.unloaded(self.now, device, model);
+                }
             }
             Action::Cancel(action) => self.send_stop(action, false),
             Action::Preempt(action) => self.send_stop(action, true),
@@ -326,6 +331,12 @@ impl<'w, 'p> Naive<'w, 'p> {
         }
     }
 
+    /// Whether some device that is not gone has a model.
+    fn is_somewhere(&self, model: ModelId) -> bool {
+        let has = |d: &Dev| d.state != Change::Down && d.resident[model.index()];
+        self.facts.devices.iter().any(has)
+    }
+
     fn drop_request(&mut self, id: RequestId, why: Drop) {
         let r = &self.facts.requests[id.index()];
         if r.answered && r.held {
@@ -340,7 +351,10 @@ impl<'w, 'p> Naive<'w, 'p> {
         let r = &mut self.facts.requests[id.index()];
         r.ended = true;
         r.answered = matches!(end, End::InTime | End::Late);
-        let (request, started) = (r.request, r.started);
+        let (request, started, lacked) = (r.request, r.started, r.lacked);
+        if lacked && self.is_somewhere(request.model) {
+            self.observer.cold(self.now, &request);
+        }
         self.observer.ended(self.now, &request, end, started);
         self.sources[request.source.index()].on_reply(&request, self.now, end);
     }

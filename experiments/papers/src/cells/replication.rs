@@ -88,6 +88,8 @@ pub struct ScopeNames {
     pub models: Vec<String>,
     /// Of applications.
     pub apps: Vec<String>,
+    /// Of groups of applications; where there are any, models and applications have no rows.
+    pub groups: Vec<String>,
 }
 
 impl Replication {
@@ -100,6 +102,7 @@ impl Replication {
         of_scope("all", &total, &means.total(), seconds, &mut measures);
         add_run(metrics, series, &mut measures);
         for (kind, names, figures, means) in [
+            ("group", &names.groups, metrics.groups().to_vec(), means.groups()),
             ("model", &names.models, metrics.models(), means.models()),
             ("app", &names.apps, metrics.apps(), means.apps()),
         ] {
@@ -189,6 +192,9 @@ fn of_scope(scope: &str, f: &Figures, means: &Batches, seconds: f64, out: &mut V
     for end in End::ALL {
         out.push(Measure::of(scope, end.word(), f.ended(end) as f64, f.offered));
     }
+    if f.cold > 0 {
+        out.push(Measure::of(scope, "cold_starts", f.cold as f64, f.offered));
+    }
 }
 
 /// Milliseconds as nanoseconds.
@@ -214,6 +220,16 @@ fn add_run(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
         .fold((0u128, 0u128), |(b, u), d| (b + u128::from(d.busy.ns()), u + u128::from(d.up.ns())));
     let utilisation = if up == 0 { 0.0 } else { busy as f64 / up as f64 };
     out.push(within(Measure::of("all", "utilisation", utilisation, batches), series.utilisation()));
+    let loads: u64 = metrics.devices().iter().map(|d| d.loads).sum();
+    if loads > 0 {
+        let loading: u128 = metrics.devices().iter().map(|d| u128::from(d.loading.ns())).sum();
+        let share = if up == 0 { 0.0 } else { loading as f64 / up as f64 };
+        out.push(Measure::of("all", "loads", loads as f64, loads));
+        out.push(within(
+            Measure::of("all", "load_utilisation", share, loads),
+            series.load_utilisation(),
+        ));
+    }
     if metrics.devices().len() > 1 {
         for (i, d) in metrics.devices().iter().enumerate() {
             out.push(Measure::of(

@@ -20,10 +20,12 @@ pub fn run_one(
 
 /// The observers of a run beside its metrics.
 pub fn watch(setup: &Setup) -> Watch {
-    (BatchMeans::new(setup.window), TimeSeries::default())
+    let means = BatchMeans::new(setup.window).with_scopes(setup.scopes.clone());
+    (means, TimeSeries::default())
 }
 
 /// The names that scopes go by.
 pub fn scope_names(scenario: &Scenario) -> ScopeNames {
-    ScopeNames { models: scenario.model_names(), apps: scenario.app_names() }
+    let (models, apps) = (scenario.model_names(), scenario.app_names());
+    ScopeNames { models, apps, groups: scenario.group_names() }
 }

@@ -39,6 +39,12 @@ pub struct Claim {
     /// How several cells become one check.
     #[serde(default)]
     pub take: Take,
+    /// With `bin_s` or `parts_of_time`: only parts of the time that begin then or later.
+    #[schemars(extend("x-default" = "the whole run"))]
+    pub after_s: Option<f64>,
+    /// Only parts that begin before.
+    #[schemars(extend("x-default" = "the whole run"))]
+    pub before_s: Option<f64>,
     /// Lower bound; give this, `at_most`, or both.
     #[schemars(extend("x-default" = "no bound"))]
     pub at_least: Option<f64>,
@@ -125,7 +131,7 @@ pub fn check(claim: &Claim, rows: &[Row]) -> Checked {
 }
 
 /// Axes that divide a cell further; a claim is about the whole unless it names them.
-const WITHIN: [&str; 2] = ["evaluation", "from_s"];
+const WITHIN: [&str; 3] = ["evaluation", "from_s", "group"];
 
 /// The rows of a system and metric at a place.
 fn find<'a>(
@@ -170,8 +176,17 @@ fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(String, f64)>, usize) {
     };
     let (mut out, mut unanswered) = (Vec::new(), 0);
     let over = with_never(&claim.over, &claim.over_at);
+    let parts = claim.after_s.is_some() || claim.before_s.is_some();
+    let is_part = |r: &Row| {
+        let from = r.axis("from_s").and_then(|s| s.parse::<f64>().ok());
+        !parts
+            || from.is_some_and(|s| {
+                claim.after_s.is_none_or(|a| s >= a) && claim.before_s.is_none_or(|b| s < b)
+            })
+    };
     let named = format!("{};pool=", claim.over_at);
-    for a in &with_never(&claim.of, &claim.at) {
+    let at = if parts { format!("{};from_s=*", claim.at) } else { claim.at.clone() };
+    for a in with_never(&claim.of, &at).iter().filter(|a| is_part(a)) {
         let Some(above) = value(a) else {
             unanswered += usize::from(a.value.is_none());
             continue;

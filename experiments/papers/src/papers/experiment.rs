@@ -60,6 +60,9 @@ pub struct Experiment {
     pub goodput: Option<Search>,
     /// With `scenario`: also make rows for this many equal parts of the time.
     pub parts_of_time: Option<usize>,
+    /// With `scenario`: rows for each part of the time of this length, and for each `group` of
+    /// applications, in place of `parts_of_time`; and the errors of a policy's own predictions.
+    pub bin_s: Option<f64>,
     /// Keys set in every cell: `{ "DOTTED.KEY" = VALUE }`.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
@@ -231,7 +234,7 @@ pub fn reference() -> Vec<Table> {
 pub enum Kind {
     /// Cells that are runs of a scenario.
     Scenario,
-    /// A run of a scenario over time (`parts_of_time`).
+    /// A run of a scenario over time (`parts_of_time`, `bin_s`).
     OverTime,
     /// Cells that are searches in a scenario (`[goodput]`).
     Search,
@@ -260,6 +263,7 @@ impl Experiment {
             Experiment { partition: Some(_), .. } => Kind::Partition,
             Experiment { goodput: Some(_), .. } => Kind::Search,
             Experiment { parts_of_time: Some(_), .. } => Kind::OverTime,
+            Experiment { bin_s: Some(_), .. } => Kind::OverTime,
             _ => Kind::Scenario,
         }
     }

@@ -102,7 +102,7 @@ pub fn is_of(row: &Row, system: &str) -> bool {
 
 /// Whether a row's case and axes contain all of `at`, written as `name=value;name=value`.
 pub fn is_at(row: &Row, at: &str) -> bool {
-    pairs(at).all(|(name, value)| axis(row, name) == Some(value))
+    pairs(at).all(|(name, value)| axis(row, name).is_some_and(|x| value == "*" || x == value))
 }
 
 /// The value of an axis; the case is one.

@@ -1,6 +1,7 @@
 //! The kinds of experiments: how a point of each is run.
 
 pub mod applications;
+mod bins;
 pub mod means;
 pub mod partition;
 pub mod pool;

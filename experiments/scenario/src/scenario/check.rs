@@ -216,6 +216,9 @@ fn delays(file: &ScenarioFile) -> Result<(), SpecError> {
             within("noise.lognormal", sigma, 0.0, 5.0)?;
         }
     }
+    if let Some(noise) = &file.load_noise {
+        noise.law("load_noise", 0)?;
+    }
     if let Some(stalls) = &file.stalls {
         stalls.law("stalls", 0)?;
     }

@@ -10,15 +10,16 @@ use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `noise` of a `[[model]]`: what makes one batch unlike another of the same size.
+/// `noise` of a `[[model]]`, and `[load_noise]`: what makes one batch unlike another of the same size,
+/// or one load unlike another of the same model.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct BatchNoise {
     /// Standard deviation of the logarithm of a factor whose median is 1.
     pub sigma: f64,
-    /// Share of the batches that take one of `outlier_factors` in its place.
+    /// Share of the batches (or loads) that take one of `outlier_factors` in its place.
     pub outlier_share: f64,
-    /// Factors of slow batches, all equally likely.
+    /// Factors of slow ones, all equally likely.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-default" = "none"))]
     pub outlier_factors: Vec<f64>,

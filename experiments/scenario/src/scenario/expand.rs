@@ -60,7 +60,8 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
                     "choose with `models`, ask once, with `copies`, or tell them apart by `prefix`";
                 return Err(SpecError::value(format!("zoo[{i}]"), found, "each name once", remedy));
             }
-            apps.push(App { sizes: sizes_of(zoo, &model), ..app_of(&model) });
+            let (sizes, group) = (sizes_of(zoo, &model), zoo.group.clone());
+            apps.push(App { sizes, group, ..app_of(&model) });
             models.push(model);
             origins.models.push(format!("zoo[{i}]"));
             origins.apps.push(format!("zoo[{i}]"));
@@ -214,6 +215,7 @@ fn app_of(model: &Model) -> App {
     App {
         name: model.name.clone(),
         model: model.name.clone(),
+        group: None,
         weight: 1.0,
         size: 1,
         sizes: None,

@@ -43,6 +43,11 @@ pub struct ScenarioFile {
     /// Keep every latency; otherwise quantiles are at most 0.1 % too large.
     #[serde(default)]
     pub exact_quantiles: bool,
+    /// What has figures of its own beside the total: `"each"` model and application, or `"groups"` of
+    /// applications.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "`\"each\"`; `\"groups\"` with a `group`, or beyond 100 models or applications"))]
+    pub scopes: Option<Scopes>,
     /// Requests that arrive before this are simulated but not counted.
     #[serde(default)]
     pub warm_up_s: f64,
@@ -91,6 +96,9 @@ pub struct ScenarioFile {
     /// Noise on the latency of a batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,
+    /// Noise on the times of loads, with the keys of a model's `noise`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_noise: Option<BatchNoise>,
     /// Times at which the host takes a core away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalls: Option<Stalls>,
@@ -100,6 +108,16 @@ pub struct ScenarioFile {
     /// What policies are told during the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profiler: Option<Profiler>,
+}
+
+/// What has figures of its own.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Scopes {
+    /// Every model and application.
+    Each,
+    /// Groups of applications.
+    Groups,
 }
 
 /// `[[model]]`.
@@ -275,6 +293,10 @@ pub struct App {
     pub name: String,
     /// The model that its requests use.
     pub model: String,
+    /// The group whose figures it is counted in; several applications may have the same.
+    #[schemars(extend("x-default" = "none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Its share of the arrivals, relative to the others'.
     #[serde(default = "one_f64")]
     pub weight: f64,

@@ -4,7 +4,7 @@ use super::Failure;
 use super::target::{Phase, Target};
 use super::words::{self, ms, requests};
 use orrery_sim::cluster::Change;
-use orrery_sim::log::{BatchRecord, Closed, LogError, Names, Record};
+use orrery_sim::log::{BatchRecord, Closed, LoadRecord, LogError, Names, Record};
 use orrery_sim::request::{ActionId, DeviceId, Drop, End, ModelId, Request, RequestId};
 use orrery_sim::time::{Span, Time};
 use std::collections::BTreeMap;
@@ -48,6 +48,8 @@ struct Story<'a> {
     /// Model, and whether it waits.
     live: BTreeMap<RequestId, (ModelId, bool)>,
     open: BTreeMap<ActionId, Open>,
+    /// Loads that have not closed, and when they began.
+    loads: BTreeMap<ActionId, (LoadRecord, Option<Time>)>,
     devices: BTreeMap<DeviceId, Change>,
     target: Option<Target>,
 }
@@ -63,6 +65,7 @@ impl<'a> Story<'a> {
             any_reason: false,
             live: BTreeMap::new(),
             open: BTreeMap::new(),
+            loads: BTreeMap::new(),
             devices: BTreeMap::new(),
             target: None,
         }
@@ -76,8 +79,16 @@ impl<'a> Story<'a> {
         match record {
             Record::Arrive { request, .. } => self.arrive(request),
             Record::Issue { time, batch } => self.issue(time, batch),
-            Record::Begin { time, action } => self.begin(time, action),
-            Record::Close { time, action, outcome } => self.close(time, action, outcome),
+            Record::Load { time, load } => self.load(time, load),
+            Record::Unload { device, model, .. } => self.unload(device, model),
+            Record::Begin { time, action } => match self.loads.get_mut(&action) {
+                Some(load) => load.1 = Some(time),
+                None => self.begin(time, action),
+            },
+            Record::Close { time, action, outcome } => match self.loads.remove(&action) {
+                Some((load, began)) => self.loaded(time, load, began, outcome),
+                None => self.close(time, action, outcome),
+            },
             Record::End { time, request, end } => self.end(time, request, end),
             Record::Device { device, change, .. } => {
                 self.devices.insert(device, change);
@@ -185,6 +196,56 @@ impl<'a> Story<'a> {
         }
         self.open.insert(action, Open { batch, issued: time, began: None });
         told.into_iter().for_each(|text| self.step(text));
+    }
+
+    /// Whether the request waits for a model, in no batch.
+    fn waits_for(&self, model: ModelId) -> bool {
+        self.target.as_ref().is_some_and(|t| {
+            t.end.is_none() && t.batch.is_none() && !t.done && t.request.model == model
+        })
+    }
+
+    fn place(&self, device: DeviceId) -> String {
+        match self.names.device(device) {
+            Some(name) => format!("{device} ({name})"),
+            None => device.to_string(),
+        }
+    }
+
+    fn load(&mut self, time: Time, load: LoadRecord) {
+        if self.waits_for(load.model) {
+            let (model, place) = (words::model(self.names, load.model), self.place(load.device));
+            let mut text = format!("{} is sent to {place}: it loads {model}", load.action);
+            if load.latest != Time::NEVER {
+                let _ = write!(text, "; it must begin within {}", ms(load.latest.since(time)));
+            }
+            self.step(text);
+        }
+        self.loads.insert(load.action, (load, None));
+    }
+
+    fn loaded(&mut self, time: Time, load: LoadRecord, began: Option<Time>, outcome: Closed) {
+        if !self.waits_for(load.model) {
+            return;
+        }
+        let (model, place) = (words::model(self.names, load.model), self.place(load.device));
+        let text = match (outcome, began) {
+            (Closed::Done(_), Some(began)) => {
+                format!("{model} is on {place}, after a load of {}", ms(time.since(began)))
+            }
+            (Closed::Rejected(why), _) => {
+                format!("{place} refuses {}: {}", load.action, words::refusal_reason(why))
+            }
+            _ => format!("the load of {model} on {place} is not finished"),
+        };
+        self.step(text);
+    }
+
+    fn unload(&mut self, device: DeviceId, model: ModelId) {
+        if self.waits_for(model) {
+            let (model, place) = (words::model(self.names, model), self.place(device));
+            self.step(format!("{model} leaves {place}, to make room"));
+        }
     }
 
     fn set_waiting(&mut self, action: ActionId, waiting: bool) {

@@ -87,7 +87,8 @@ pub fn find(
                     fates.remove(&least);
                 }
             }
-            Record::Device { .. } | Record::Why { .. } | Record::Finish { .. } => {}
+            Record::Load { .. } | Record::Unload { .. } | Record::Device { .. } => {}
+            Record::Why { .. } | Record::Finish { .. } => {}
         }
     }
     let ranked = worst.into_sorted_vec();

@@ -189,6 +189,7 @@ fn of_run(scenario: &Scenario, policy: &PolicySpec, metrics: &Metrics) -> Vec<Di
 pub fn over_time(experiment: &str, policy: &str, times: &TimeSeries) -> Vec<SeriesRow> {
     let mut out = Vec::new();
     let is_cluster = times.bins().any(|b| b.up > b.span());
+    let loads = times.bins().any(|b| b.loads > 0);
     let changes = times.bins().any(|b| b.asked + b.released > 0);
     for bin in times.bins() {
         let mut all = vec![
@@ -197,6 +198,13 @@ pub fn over_time(experiment: &str, policy: &str, times: &TimeSeries) -> Vec<Seri
             ("utilisation", bin.utilisation()),
             ("in_system", bin.mean_in_system()),
         ];
+        if loads {
+            all.extend([
+                ("loads_per_s", bin.per_s(bin.loads)),
+                ("load_utilisation", bin.load_utilisation()),
+                ("cold_per_s", bin.per_s(bin.cold)),
+            ]);
+        }
         if is_cluster {
             all.extend([
                 ("devices_up", bin.devices_up()),

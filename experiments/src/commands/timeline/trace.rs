@@ -3,6 +3,7 @@
 //! | process | track | events |
 //! |---|---|---|
 //! | 1 `devices` | one for each device and lane | batches; refused and cancelled ones as instants |
+//! | 1 `devices` | one for each device's loads | loads; models that leave its memory as instants |
 //! | 2 `queues` | a counter for each model; `drops` | waiting requests; drops as instants |
 //! | 3 `requests` | one for each selected request | arrival to end, with flows to its batches |
 
@@ -11,7 +12,7 @@ mod requests;
 use super::follow::{InFlight, Open, outcome_word};
 use super::json::{Json, escaped};
 use super::{Failure, Selection};
-use orrery_sim::log::{BatchRecord, Closed, LogError, Names, Record};
+use orrery_sim::log::{BatchRecord, Closed, LoadRecord, LogError, Names, Record};
 use orrery_sim::request::{ActionId, DeviceId, ModelId, Request, RequestId};
 use orrery_sim::time::Time;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -71,12 +72,15 @@ struct Trace<'a, W> {
     json: Json,
     now: Time,
     in_flight: InFlight,
+    /// Loads that have not closed, and when they began.
+    loads: BTreeMap<ActionId, (LoadRecord, Option<Time>)>,
     /// By id; ids are dense, so what has ended at the front is forgotten.
     live: VecDeque<Option<Live>>,
     first_live: u64,
     counters: BTreeMap<ModelId, Counter>,
     changed: Vec<ModelId>,
     tracks: BTreeSet<(DeviceId, u8)>,
+    load_tracks: BTreeSet<DeviceId>,
     /// The selected requests that are alive.
     selected: BTreeMap<RequestId, Selected>,
     /// Asked for, and not come yet.
@@ -101,11 +105,13 @@ impl<'a, W: Write> Trace<'a, W> {
             json,
             now: Time::ZERO,
             in_flight: InFlight::default(),
+            loads: BTreeMap::new(),
             live: VecDeque::new(),
             first_live: 0,
             counters: BTreeMap::new(),
             changed: Vec::new(),
             tracks: BTreeSet::new(),
+            load_tracks: BTreeSet::new(),
             selected: BTreeMap::new(),
             missing: selection.requests.clone(),
             came: 0,
@@ -139,9 +145,16 @@ impl<'a, W: Write> Trace<'a, W> {
                 batch.requests.iter().for_each(|&id| self.hold(id));
                 self.in_flight.issue(time, batch);
             }
-            Record::Begin { time, action } => self.begin(time, action),
+            Record::Load { load, .. } => _ = self.loads.insert(load.action, (load, None)),
+            Record::Unload { time, device, model } => self.unload(time, device, model),
+            Record::Begin { time, action } => match self.loads.get_mut(&action) {
+                Some(load) => load.1 = Some(time),
+                None => self.begin(time, action),
+            },
             Record::Close { time, action, outcome } => {
-                if let Some(open) = self.in_flight.close(action) {
+                if let Some((load, began)) = self.loads.remove(&action) {
+                    self.load(time, load, began, Some(outcome));
+                } else if let Some(open) = self.in_flight.close(action) {
                     self.close(time, &open, Some(outcome));
                 }
             }
@@ -161,6 +174,9 @@ impl<'a, W: Write> Trace<'a, W> {
         let left: Vec<Open> = self.in_flight.drain().collect();
         for open in left.iter().filter(|o| o.began.is_some()) {
             self.batch(open, self.now, None);
+        }
+        for (load, began) in std::mem::take(&mut self.loads).into_values() {
+            self.load(self.now, load, began, None);
         }
         for (_, selected) in std::mem::take(&mut self.selected) {
             self.request(&selected, self.now, "pending");
@@ -256,7 +272,47 @@ impl<'a, W: Write> Trace<'a, W> {
         json.raw(",\"outcome\":\"").raw(outcome_word(outcome)).raw("\"}}");
     }
 
+    // Loads.
+
+    fn load(&mut self, end: Time, load: LoadRecord, began: Option<Time>, outcome: Option<Closed>) {
+        let start = began.unwrap_or(end);
+        if start > self.selection.to || end < self.selection.from {
+            return;
+        }
+        self.load_track(load.device);
+        match began {
+            Some(start) => {
+                self.event_head("X", 1, load_track(load.device), start);
+                self.json.raw(",\"dur\":").span(end.since(start));
+            }
+            None => {
+                self.event_head("i", 1, load_track(load.device), end);
+                self.json.raw(",\"s\":\"t\"");
+            }
+        }
+        let name = escaped(&label(self.names, load.model));
+        let json = self.json.raw(",\"name\":\"load ").raw(&name).raw("\",\"args\":{\"action\":");
+        json.number(load.action.0).raw(",\"outcome\":\"").raw(outcome_word(outcome)).raw("\"}}");
+    }
+
+    fn unload(&mut self, time: Time, device: DeviceId, model: ModelId) {
+        if !self.is_shown(time) {
+            return;
+        }
+        self.load_track(device);
+        self.event_head("i", 1, load_track(device), time);
+        let name = escaped(&label(self.names, model));
+        self.json.raw(",\"s\":\"t\",\"name\":\"unload ").raw(&name).raw("\"}");
+    }
+
     // Tracks.
+
+    /// Names the track of a device's loads when it is first used.
+    fn load_track(&mut self, device: DeviceId) {
+        if self.load_tracks.insert(device) {
+            self.metadata(1, Some(load_track(device)), "thread_name", &format!("{device} loads"));
+        }
+    }
 
     /// Names the track of a batch when it is first used.
     fn track(&mut self, b: &BatchRecord) {
@@ -288,6 +344,11 @@ impl<'a, W: Write> Trace<'a, W> {
 /// The number of a batch's track: 256 lanes a device.
 fn track(b: &BatchRecord) -> u64 {
     u64::from(b.device.0) * 256 + u64::from(b.lane) + 1
+}
+
+/// The number of the track of a device's loads: after those of its lanes, which are fewer than 256.
+fn load_track(device: DeviceId) -> u64 {
+    u64::from(device.0) * 256 + 256
 }
 
 fn label(names: &Names, model: ModelId) -> String {

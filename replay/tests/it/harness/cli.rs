@@ -107,8 +107,8 @@ fn logs_that_cannot_be_compared_are_refused() {
     refused(at, &["compare", "one/predicted.log", "two"], &["request 0", "the same as in"]);
     let log = std::fs::read_to_string(at.join("one/schedule.log")).unwrap();
     let write = |name: &str, text: &str| std::fs::write(at.join(name), text).unwrap();
-    write("newer.log", &log.replacen("orrery-log,3", "orrery-log,4", 1));
-    refused(at, &["compare", "one/predicted.log", "newer.log"], &["orrery-log,4", "version"]);
+    write("newer.log", &log.replacen("orrery-log,4", "orrery-log,5", 1));
+    refused(at, &["compare", "one/predicted.log", "newer.log"], &["orrery-log,5", "version"]);
     write("cut.log", &log[..log.len() / 2]);
     refused(at, &["compare", "one/predicted.log", "cut.log"], &["cut"]);
     let whole_lines: Vec<&str> = log.lines().collect();

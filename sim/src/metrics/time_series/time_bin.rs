@@ -31,6 +31,12 @@ pub struct TimeBin {
     pub asked: u64,
     /// Devices that began to drain.
     pub released: u64,
+    /// Models that came into a device's memory.
+    pub loads: u64,
+    /// Cold starts that ended: see [`Figures::cold`](crate::metrics::Figures::cold).
+    pub cold: u64,
+    /// Device-time in which models were loaded, summed over devices.
+    pub loading: Span,
 }
 
 impl TimeBin {
@@ -47,6 +53,12 @@ impl TimeBin {
     /// Busy time over time up; zero of no time.
     pub fn utilisation(&self) -> f64 {
         ratio(self.busy.ns() as f64, self.up)
+    }
+
+    /// Time of loads over time up: the share of the time in which the way into the devices' memory was
+    /// busy; zero of no time.
+    pub fn load_utilisation(&self) -> f64 {
+        ratio(self.loading.ns() as f64, self.up)
     }
 
     /// The mean number of devices that were up; zero of no time.

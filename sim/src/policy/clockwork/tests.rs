@@ -54,7 +54,8 @@ fn play(
                 issued.insert(batch.action, (batch.device.0, batch.model.0));
             }
             Record::Begin { time, action } => {
-                let (device, model) = issued[&action];
+                // A load is no batch.
+                let Some(&(device, model)) = issued.get(&action) else { continue };
                 begun.push((time.ns() / 1_000_000, device, model));
             }
             Record::End { request, end, .. } => ends[request.index()] = end,

@@ -121,7 +121,7 @@ fn lanes_applications_deadlines_and_preemption_are_held_to_the_head_of_the_log()
     let log = place.read("a.log");
     let terms: Vec<&str> = log.lines().filter(|l| l.starts_with("terms,")).collect();
     let expected =
-        ["terms,device,0,1,cannot_preempt", "terms,app,0,0,100000000", "terms,app,1,0,60000000"];
+        ["terms,device,0,1,cannot_preempt,", "terms,app,0,0,100000000", "terms,app,1,0,60000000"];
     assert_eq!(terms, expected);
     let done = |line: &str| line.starts_with("close,") && line.contains(",done,");
     let stopped = |log: &str| {
@@ -156,7 +156,7 @@ fn what_is_no_log_is_refused_and_not_audited() {
     for (log, says) in [
         (&b""[..], "orrery-log,2"),
         (b"garbage\n", "orrery-log,2"),
-        (b"orrery-log,4\n", "orrery-log,3"),
+        (b"orrery-log,5\n", "orrery-log,4"),
         (b"orrery-log,2\ngarbage\n", "line 2"),
         (b"orrery-log,2\nfinish,1\nfinish,x\n", "line 3"),
         (b"orrery-log,2\narrive,1,0\n", "line 2"),

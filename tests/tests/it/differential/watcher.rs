@@ -2,9 +2,9 @@
 
 use super::cases::Case;
 use orrery_sim::cluster::Change;
-use orrery_sim::observer::{Batch, Observer};
+use orrery_sim::observer::{Batch, Load, Observer};
 use orrery_sim::policy::Outcome;
-use orrery_sim::request::{DeviceId, End, Request, RequestId};
+use orrery_sim::request::{DeviceId, End, ModelId, Request, RequestId};
 use orrery_sim::time::Time;
 
 /// The observer. Its lines have every argument of every call.
@@ -33,6 +33,21 @@ impl Observer for Watcher {
     }
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
         self.lines.push(format!("{now} closed {batch:?} {start:?} {outcome:?}"));
+    }
+    fn load_issued(&mut self, now: Time, load: &Load) {
+        self.lines.push(format!("{now} issued {load:?}"));
+    }
+    fn load_began(&mut self, now: Time, load: &Load) {
+        self.lines.push(format!("{now} began {load:?}"));
+    }
+    fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
+        self.lines.push(format!("{now} closed {load:?} {start:?} {outcome:?}"));
+    }
+    fn unloaded(&mut self, now: Time, device: DeviceId, model: ModelId) {
+        self.lines.push(format!("{now} {model} leaves {device}"));
+    }
+    fn cold(&mut self, now: Time, request: &Request) {
+        self.lines.push(format!("{now} cold {request:?}"));
     }
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
         self.lines.push(format!("{now} ended {request:?} {end:?} {start:?}"));

@@ -47,12 +47,15 @@ impl Dev {
         }
     }
 
-    pub fn unload(&mut self, model: ModelId, pages: u32) {
+    /// Whether it had the model.
+    pub fn unload(&mut self, model: ModelId, pages: u32) -> bool {
         let everything = self.spec.memory_pages.is_none() && self.spec.holds.is_none();
-        if !everything && self.resident[model.index()] {
+        let leaves = !everything && self.resident[model.index()];
+        if leaves {
             self.resident[model.index()] = false;
             self.free += if self.spec.memory_pages.is_some() { pages } else { 0 };
         }
+        leaves
     }
 }
 
@@ -196,8 +199,10 @@ impl Naive<'_, '_> {
         job.stage = Stage::Closed;
         job.outcome = Some(outcome);
         let job = &self.jobs[action.index()];
-        if job.is_batch() {
-            let start = (job.start != Time::NEVER).then_some(job.start);
+        let start = (job.start != Time::NEVER).then_some(job.start);
+        if !job.is_batch() {
+            self.observer.load_closed(self.now, &job.shown_load(action), start, outcome);
+        } else {
             self.observer.closed(self.now, &job.shown(action), start, outcome);
         }
     }

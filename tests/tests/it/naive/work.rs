@@ -5,7 +5,7 @@
 use super::laws::{Message, computes, delay};
 use super::{Due, Naive};
 use orrery_sim::cluster::Change;
-use orrery_sim::observer::Batch;
+use orrery_sim::observer::{Batch, Load};
 use orrery_sim::policy::{Event, Exec, Known, Outcome, Refusal};
 use orrery_sim::request::{ActionId, DeviceId, End, ModelId, RequestId};
 use orrery_sim::time::{Span, Time};
@@ -54,6 +54,12 @@ impl Job {
             earliest: self.earliest,
             latest: self.latest,
         }
+    }
+
+    /// A load as observers see it.
+    pub fn shown_load(&self, action: ActionId) -> Load {
+        let &Job { device, model, issued, earliest, latest, .. } = self;
+        Load { action, device, model, issued, earliest, latest }
     }
 
     fn is_done(&self) -> bool {
@@ -109,6 +115,8 @@ impl Naive<'_, '_> {
         let job = &self.jobs[action.index()];
         if job.is_batch() {
             self.observer.issued(self.now, &job.shown(action));
+        } else {
+            self.observer.load_issued(self.now, &job.shown_load(action));
         }
         match delay(&self.world.core.delays, Message::Dispatch, action) {
             Span::ZERO => self.deliver(action),
@@ -157,6 +165,8 @@ impl Naive<'_, '_> {
                 self.facts.requests[id.index()].started = Some(self.now);
             }
             self.observer.began(self.now, &self.jobs[action.index()].shown(action));
+        } else {
+            self.observer.load_began(self.now, &job.shown_load(action));
         }
         self.schedule(self.now + fetches + computes, Due::Ended(action));
     }

@@ -113,6 +113,18 @@ fn row(record: Record) -> Row {
             requests: Some(spaced(&b.requests)),
             ..row
         },
+        Record::Load { load: l, .. } => Row {
+            kind: "load",
+            action: Some(l.action.0),
+            device: Some(l.device.0),
+            model: Some(l.model.0),
+            earliest_ns: Some(l.earliest.ns()),
+            latest_ns: unless_never(l.latest),
+            ..row
+        },
+        Record::Unload { device, model, .. } => {
+            Row { kind: "unload", device: Some(device.0), model: Some(model.0), ..row }
+        }
         Record::Begin { action, .. } => Row { kind: "begin", action: Some(action.0), ..row },
         Record::Close { action, outcome, .. } => {
             let device_ns = match outcome {

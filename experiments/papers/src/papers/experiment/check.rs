@@ -86,6 +86,13 @@ impl Experiment {
         if one != "scenario" && self.parts_of_time.is_some() {
             return foreign("parts_of_time".into(), "scenario");
         }
+        if one != "scenario" && self.bin_s.is_some() {
+            return foreign("bin_s".into(), "scenario");
+        }
+        if let Some(bin_s) = self.bin_s.filter(|s| !(1e-3..=1e6).contains(s)) {
+            let remedy = "choose the length of a part of the run";
+            return Err(SpecError::value("bin_s", bin_s, "0.001 to 1000000 s", remedy));
+        }
         if one != "applications" && !self.mean_over.is_empty() {
             return foreign("mean_over".into(), "applications");
         }

@@ -1,11 +1,11 @@
 //! Cells that are runs of a scenario, or searches in one: Symphony's and Clockwork's figures.
 
-use super::times;
+use super::{bins, times};
 use crate::cells::kept::Kept;
 use crate::cells::plan::{Plan, plan};
 use crate::cells::scenario_cell::ScenarioCell;
 use crate::cells::sweep_file::SweepFile;
-use crate::papers::experiment::{Experiment, System};
+use crate::papers::experiment::{Experiment, Kind, System};
 use crate::papers::numbers::is_at;
 use crate::papers::runner::{Cell, Runner};
 use orrery_results::Row;
@@ -42,12 +42,23 @@ impl<'a> Cells<'a> {
         let mut all: Vec<Option<ScenarioCell>> = cells.into_iter().map(Some).collect();
         let cells = asked.iter().filter_map(|&i| Some((all[i].take()?, system(i)))).collect();
         plan.cells = asked.iter().map(|&i| plan.cells[i].clone()).collect();
-        if experiment.parts_of_time.is_some() && experiment.goodput.is_some() {
-            let (found, remedy) = ("with `goodput`", "remove one of the two");
-            let error = SpecError::value("parts_of_time", found, "one run in each cell", remedy);
-            return Err(experiment.origin.placed(error));
+        let (parts, bins) = (experiment.parts_of_time.is_some(), experiment.bin_s.is_some());
+        let remedy = "remove one of the two";
+        let wrong = |key: &str, found: &str, allowed: &str| {
+            Err(experiment.origin.placed(SpecError::value(key, found, allowed, remedy)))
+        };
+        if (parts || bins) && experiment.goodput.is_some() {
+            let key = if parts { "parts_of_time" } else { "bin_s" };
+            return wrong(key, "with `goodput`", "one run in each cell");
+        }
+        if parts && bins {
+            return wrong("bin_s", "with `parts_of_time`", "one way to cut the time");
         }
         Ok(Cells { experiment, plan, cells })
+    }
+
+    fn is_over_time(&self) -> bool {
+        self.experiment.kind() == Kind::OverTime
     }
 
     fn place(&self, cell: usize) -> Row {
@@ -64,7 +75,7 @@ impl Runner for Cells<'_> {
     }
 
     fn places(&self) -> Vec<Row> {
-        let whole = self.experiment.parts_of_time.is_none();
+        let whole = !self.is_over_time();
         let cells = if whole { self.cells.len() } else { 0 };
         (0..cells).map(|i| self.place(i)).collect()
     }
@@ -74,6 +85,11 @@ impl Runner for Cells<'_> {
         let place = self.place(part);
         let what = format!("cell {} ({} {})", part + 1, cell.axes, system.name);
         let seeds = Some(planned.seeds);
+        if let Some(bin_s) = self.experiment.bin_s {
+            let hash = bins::spec_sha256(&planned.place.spec_sha256, bin_s);
+            let runs = kept.runs(&hash, &what, || bins::run(cell, bin_s))?;
+            return Ok(times::cells(&Row { spec_sha256: hash, ..place }, planned.seeds, runs));
+        }
         if let Some(parts) = self.experiment.parts_of_time {
             let hash = times::spec_sha256(&planned.place.spec_sha256, parts);
             let runs = kept.runs(&hash, &what, || times::run(cell, parts))?;
@@ -85,7 +101,7 @@ impl Runner for Cells<'_> {
     }
 
     fn wide(&self, _: &[Cell], rows: &[Row]) -> Option<String> {
-        let whole = self.experiment.parts_of_time.is_none();
+        let whole = !self.is_over_time();
         whole.then(|| crate::papers::wide::of_main(self.experiment, rows))
     }
 }

@@ -14,13 +14,14 @@ use orrery_results::Row;
 use orrery_scenario::SpecError;
 use orrery_sim::metrics::TimeBin;
 use orrery_sim::time::{Span, Time};
+use std::fmt::Write;
 
 /// Below this share of busy devices a cluster is not overloaded.
 const NOT_FULL: f64 = 0.9;
 /// A bad rate is low up to this.
 const LOW: f64 = 0.01;
 /// When a part begins, among the measures that are kept of it.
-const FROM: &str = "from_s";
+pub(super) const FROM: &str = "from_s";
 
 /// The hash of a cell whose parts of the time are rows too.
 pub fn spec_sha256(cell: &str, parts: usize) -> String {
@@ -62,11 +63,15 @@ pub fn run(cell: &ScenarioCell, parts: usize) -> Result<Vec<Replication>, SpecEr
 pub fn cells(place: &Row, seeds: Seeds, runs: Vec<Replication>) -> Vec<Cell> {
     let cell = |mut run: Replication| {
         let at = run.measures.iter().position(|m| m.metric == FROM);
-        let from = at.and_then(|at| run.measures.remove(at).value);
-        let axes = match from {
-            Some(from) => format!("{};{FROM}={from:.0}", place.axes),
-            None => place.axes.clone(),
-        };
+        let from = at.map(|at| run.measures.remove(at));
+        let mut axes = place.axes.clone();
+        if let Some(from) = from {
+            let _ = write!(axes, ";{FROM}={:.0}", from.value.unwrap_or(0.0));
+            if let Some(group) = from.scope.strip_prefix("group ") {
+                let _ = write!(axes, ";group={group}");
+            }
+            axes = axes.trim_start_matches(';').to_string();
+        }
         let seeds = Some(Seeds { count: 1, until_ci: None, ..seeds });
         Cell { place: Row { axes, ..place.clone() }, seeds, runs: vec![run], more: Vec::new() }
     };
@@ -140,10 +145,13 @@ fn sum(bins: &[TimeBin]) -> TimeBin {
         in_system_ns: a.in_system_ns + b.in_system_ns,
         asked: a.asked + b.asked,
         released: a.released + b.released,
+        loads: a.loads + b.loads,
+        cold: a.cold + b.cold,
+        loading: a.loading + b.loading,
     })
 }
 
-fn seconds(span: Span) -> f64 {
+pub(super) fn seconds(span: Span) -> f64 {
     span.as_secs_f64()
 }
 

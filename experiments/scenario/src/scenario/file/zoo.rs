@@ -31,6 +31,10 @@ pub struct Zoo {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(extend("x-default" = "none"))]
     pub prefix: String,
+    /// The group of its applications.
+    #[schemars(extend("x-default" = "none"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// One SLO for all models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the published ones"))]
