@@ -81,7 +81,9 @@ impl DelayLaw {
 }
 
 /// The inverse of the standard normal CDF, to 16 digits: Wichura's AS 241 (1988), PPND16.
-fn normal_quantile(p: f64) -> f64 {
+///
+/// `p` is above 0 and below 1.
+pub fn normal_quantile(p: f64) -> f64 {
     let q = p - 0.5;
     if q.abs() <= 0.425 {
         let r = 0.180625 - q * q;

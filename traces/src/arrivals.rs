@@ -315,6 +315,11 @@ impl<R: Rate> Modulated<R> {
         Modulated { rate, stream, clock, segment_end, per_ns: 0.0, work }
     }
 
+    /// The rate, where the last arrival left it.
+    pub(crate) fn rate(&self) -> &R {
+        &self.rate
+    }
+
     /// What follows when no arrival fits before the end of time: one after it, if the rate goes on.
     fn end_of_time(&mut self) -> Option<Time> {
         if self.clock.is_at_the_end() {

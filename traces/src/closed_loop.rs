@@ -24,11 +24,15 @@ pub enum Think {
 /// The clients of a closed loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clients {
-    /// How many: each has one request in the system at most.
+    /// How many: each has one request in the system at most. Not used where each application has
+    /// clients of its own.
     pub count: u32,
-    /// How long they think, before the first request too. Without thought, a policy that drops a
-    /// request as it comes gets the next at the same instant, for ever: set a limit then.
+    /// How long they think, before the first request too.
     pub think: Think,
+    /// How long a client waits that would otherwise send in the very instant in which its last request
+    /// came: one without thought, whose request was dropped at once. Not zero, or it would send for ever
+    /// in that instant.
+    pub pause: Span,
     /// Client i of n begins i/n of this span after the start of the run.
     pub ramp: Span,
     /// No request at or after this instant; [`Time::NEVER`] for no end.
@@ -38,17 +42,20 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// So many clients from time zero, without limit.
+    /// So many clients from time zero, without limit, with a pause of 1 ms.
     pub fn new(count: u32, think: Think) -> Clients {
         let (ramp, horizon, max_requests) = (Span::ZERO, Time::NEVER, u64::MAX);
-        Clients { count, think, ramp, horizon, max_requests }
+        Clients { count, think, pause: Span::from_ms(1), ramp, horizon, max_requests }
     }
 }
 
-/// What a reply is known by: clients whose requests agree in it may change places.
-type Key = (Time, AppId, ModelId, u32);
+/// What a reply is known by: clients whose requests agree in it may change places. The size is not in
+/// it: a law of sizes may have changed it.
+type Key = (Time, AppId, ModelId);
 
 struct Client {
+    /// The mix that it chooses from.
+    mix: usize,
     think: Stream,
     exec: Stream,
 }
@@ -56,7 +63,8 @@ struct Client {
 /// A closed loop as a source.
 pub struct ClosedLoop {
     config: Clients,
-    mix: Mix,
+    /// One for all clients, or one for each application.
+    mixes: Vec<Mix>,
     clients: Vec<Client>,
     ready: BinaryHeap<Reverse<(Time, u32)>>,
     waiting: BTreeMap<Key, VecDeque<u32>>,
@@ -73,33 +81,78 @@ impl ClosedLoop {
         apps: Vec<Application>,
         seed: u64,
     ) -> Result<ClosedLoop, TraceError> {
-        within("clients", f64::from(config.count), 1.0, 1e8)?;
-        if config.max_requests == 0 {
-            return Err(parameter("max_requests", 0, "1 or more", "raise the limit"));
+        let mut source = ClosedLoop::empty(config)?;
+        source.add(Mix::new(apps)?, config.count, seed)?;
+        Ok(source)
+    }
+
+    /// Clients that belong to one application each: so many of each. What they draw does not depend on
+    /// the other applications.
+    ///
+    /// # Errors
+    /// When there is no application, one has no client, or a size is out of range.
+    pub fn per_app(
+        config: Clients,
+        apps: Vec<(Application, u32)>,
+        seed: u64,
+    ) -> Result<ClosedLoop, TraceError> {
+        if apps.is_empty() {
+            return Err(parameter("applications", "none", "at least one", "add an application"));
         }
-        let mix = Mix::new(apps)?;
-        let (clients, ready, waiting) = (Vec::new(), BinaryHeap::new(), BTreeMap::new());
-        let mut source = ClosedLoop { config, mix, clients, ready, waiting, sent: 0 };
-        for client in 0..config.count {
-            let index = u64::from(source.mix.first_app().0) << 32 | u64::from(client);
-            let think = Stream::named(seed, "client think", index);
-            let exec = Stream::named(seed, "client exec", index);
-            source.clients.push(Client { think, exec });
-            let share = f64::from(client) / f64::from(config.count);
-            source.think_from(Time::ZERO + config.ramp.scale(share), client);
+        let mut source = ClosedLoop::empty(config)?;
+        for (app, clients) in apps {
+            source.add(Mix::new(vec![app])?, clients, seed)?;
         }
         Ok(source)
     }
 
+    /// Without clients.
+    fn empty(config: Clients) -> Result<ClosedLoop, TraceError> {
+        if config.max_requests == 0 {
+            return Err(parameter("max_requests", 0, "1 or more", "raise the limit"));
+        }
+        within("pause_ms", config.pause.as_ms_f64(), 1e-6, 86_400e3)?;
+        let (mixes, clients) = (Vec::new(), Vec::new());
+        let (ready, waiting) = (BinaryHeap::new(), BTreeMap::new());
+        Ok(ClosedLoop { config, mixes, clients, ready, waiting, sent: 0 })
+    }
+
+    /// Adds clients of a mix, who begin to think.
+    fn add(&mut self, mix: Mix, count: u32, seed: u64) -> Result<(), TraceError> {
+        within("clients", f64::from(count), 1.0, 1e8)?;
+        let (number, first_app) = (self.mixes.len(), mix.first_app());
+        self.mixes.push(mix);
+        for i in 0..count {
+            let index = u64::from(first_app.0) << 32 | u64::from(i);
+            let think = Stream::named(seed, "client think", index);
+            let exec = Stream::named(seed, "client exec", index);
+            let client = self.clients.len() as u32;
+            self.clients.push(Client { mix: number, think, exec });
+            let share = f64::from(i) / f64::from(count);
+            self.think_from(Time::ZERO + self.config.ramp.scale(share), client);
+        }
+        Ok(())
+    }
+
     /// Lets a client think from `now` on.
     fn think_from(&mut self, now: Time, client: u32) {
+        let at = self.thought(now, client);
+        self.sends(at, client);
+    }
+
+    /// When a client that begins to think `now` has thought.
+    fn thought(&mut self, now: Time, client: u32) -> Time {
         let think = match self.config.think {
             Think::Constant(span) => span,
             Think::Exponential(mean) => {
                 mean.scale(exponential(&mut self.clients[client as usize].think))
             }
         };
-        let at = now + think;
+        now + think
+    }
+
+    /// A client is to send at an instant, if the loop goes on until then.
+    fn sends(&mut self, at: Time, client: u32) {
         if at < self.config.horizon || self.config.horizon == Time::NEVER {
             self.ready.push(Reverse((at, client)));
         }
@@ -118,8 +171,9 @@ impl Source for ClosedLoop {
         self.peek()?;
         let Reverse((at, client)) = self.ready.pop()?;
         self.sent += 1;
-        let arrival = self.mix.arrival_from_one(at, &mut self.clients[client as usize].exec);
-        let key = (at, arrival.app, arrival.model, arrival.size);
+        let Client { mix, exec, .. } = &mut self.clients[client as usize];
+        let arrival = self.mixes[*mix].arrival_from_one(at, exec);
+        let key = (at, arrival.app, arrival.model);
         self.waiting.entry(key).or_default().push_back(client);
         Some(arrival)
     }
@@ -127,13 +181,16 @@ impl Source for ClosedLoop {
     /// # Panics
     /// When the request is not one that this source sent and that still waits.
     fn on_reply(&mut self, request: &Request, now: Time, _end: End) {
-        let key = (request.arrival, request.app, request.model, request.size);
+        let key = (request.arrival, request.app, request.model);
         let waiting = self.waiting.get_mut(&key).expect("a reply is to a request of this source");
         let client = waiting.pop_front().expect("a request has one reply");
         if waiting.is_empty() {
             self.waiting.remove(&key);
         }
-        self.think_from(now, client);
+        let at = self.thought(now, client);
+        // No client sends twice in one instant.
+        let at = if at > request.arrival { at } else { at + self.config.pause };
+        self.sends(at, client);
     }
 
     fn is_closed_loop(&self) -> bool {
@@ -239,6 +296,47 @@ mod tests {
         assert!(second.at < Time::NEVER);
         source.on_reply(&request(&second), second.at + Span::from_ms(1), End::InTime);
         assert_eq!(source.peek(), Some(Time::NEVER));
+    }
+
+    #[test]
+    fn a_client_that_is_refused_at_once_comes_back_after_a_pause() {
+        let mut clients = Clients::new(3, Think::Constant(Span::ZERO));
+        clients.pause = Span::from_us(250);
+        clients.horizon = Time::ZERO + Span::from_ms(2);
+        let mut source = ClosedLoop::new(clients, vec![app(0, 1.0, 1.0)], 1).unwrap();
+        let mut sent = Vec::new();
+        while let Some(a) = source.pop() {
+            sent.push(a.at.ns() / 1_000);
+            source.on_reply(&request(&a), a.at, End::Dropped(orrery_sim::request::Drop::Shed));
+        }
+        let expected: Vec<u64> = (0..8).flat_map(|i| [250 * i; 3]).collect();
+        assert_eq!(sent, expected);
+        clients.pause = Span::ZERO;
+        assert!(ClosedLoop::new(clients, vec![app(0, 1.0, 1.0)], 1).is_err());
+    }
+
+    #[test]
+    fn clients_of_an_application_send_for_it_and_draw_the_same_whoever_else_is_there() {
+        let config = Clients::new(99, Think::Exponential(Span::from_ms(5)));
+        let of = |apps: Vec<(Application, u32)>, seed| {
+            let mut source = ClosedLoop::per_app(config, apps, seed).unwrap();
+            (source.clients.len(), run(&mut source, Span::from_ms(2), 4_000))
+        };
+        let (two, five) = (app(1, 9.0, 1.0), app(4, 1.0, 3.0));
+        let (clients, both) = of(vec![(two.clone(), 2), (five.clone(), 3)], 1);
+        assert_eq!(clients, 5);
+        // Shares are those of the clients, not of the weights.
+        let share = both.iter().filter(|a| a.app == AppId(1)).count() as f64 / both.len() as f64;
+        assert!((share - 0.4).abs() < 0.02, "{share}");
+        let (_, alone) = of(vec![(five.clone(), 3)], 1);
+        let of_five: Vec<&Arrival> = both.iter().filter(|a| a.app == AppId(4)).collect();
+        assert!(of_five.iter().zip(&alone).all(|(a, b)| *a == b) && of_five.len() > 1_000);
+        // With one application, it is the loop that all clients share.
+        let shared = Clients { count: 3, ..config };
+        let mut shared = ClosedLoop::new(shared, vec![five], 1).unwrap();
+        assert_eq!(run(&mut shared, Span::from_ms(2), 4_000), alone);
+        assert!(ClosedLoop::per_app(config, vec![(two, 0)], 1).is_err());
+        assert!(ClosedLoop::per_app(config, vec![], 1).is_err());
     }
 
     #[test]

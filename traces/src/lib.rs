@@ -9,6 +9,7 @@
 //!  parameters ── ArrivalLaw ────────────┘                   ├─> OpenWorkload, MergedFunctions
 //!  parameters or samples ── ExecLaw ──> Application ────────┤
 //!                                                           └─> ClosedLoop
+//!  trace files ── azure2019, azure2019_days ──> Blocks ─────> Dealt: thousands of applications
 //!  trace file ── azure_llm, azure2021 ──────────────────────> arrivals with their own times
 //!  any of these ── record ──> workload file ── CsvSource ───> the same arrivals again
 //! ```
@@ -52,10 +53,13 @@
 
 pub mod arrivals;
 pub mod azure2019;
+pub mod azure2019_days;
 pub mod azure2019_durations;
 pub mod azure2021;
 pub mod azure_llm;
+pub mod blocks;
 pub mod closed_loop;
+pub mod dealt;
 pub mod error;
 pub mod exec_time;
 pub mod inspect;
@@ -66,6 +70,7 @@ pub mod query_sizes;
 pub mod rate;
 pub mod samples;
 pub mod shipped;
+pub mod slo_steps;
 pub mod stats;
 mod table;
 mod timestamp;

@@ -56,7 +56,7 @@ impl Application {
             .collect()
     }
 
-    fn arrival(&self, at: Time, exec: &mut Stream) -> Arrival {
+    pub(crate) fn arrival(&self, at: Time, exec: &mut Stream) -> Arrival {
         let (app, model, size, slo) = (self.app, self.model, self.size, self.slo);
         Arrival { at, app, model, size, slo, alone: self.law.sample(exec) }
     }

@@ -42,6 +42,7 @@ pub fn scenario() -> Vec<Table> {
         ("device", keys.keys(&["device"], &[])),
         ("autoscale", keys.keys(&["autoscale"], &[])),
         ("app", keys.keys(&["app"], &[])),
+        ("slo steps", keys.keys(&["app", "slo_steps"], &[])),
         ("laws of time", law(&["app", "time"], "execution time alone")),
         ("laws of sizes", law(&["app", "sizes"], "items of a request")),
         ("arrivals", keys.keys(&["arrivals"], &[])),
@@ -51,7 +52,7 @@ pub fn scenario() -> Vec<Table> {
         ("closed loop", keys.keys(&["closed_loop"], &[])),
         ("laws of delay", law(&["delays", "dispatch"], "a message's delay")),
         ("noise of a model", keys.keys(&["model", "noise"], &[])),
-        ("rest", keys.sections(&["delays", "noise", "stalls", "profile", "profiler"])),
+        ("rest", keys.sections(&["delays", "scheduler", "noise", "stalls", "profile", "profiler"])),
     ]
 }
 
@@ -232,7 +233,7 @@ fn number(n: &serde_json::Number) -> String {
 
 /// The unit at the end of a name.
 fn unit(name: &str) -> &'static str {
-    let ends = [("_per_s", "1/s"), ("_ms", "ms"), ("_s", "s")];
+    let ends = [("_per_s", "1/s"), ("_ms", "ms"), ("_us", "us"), ("_s", "s")];
     ends.iter().find(|(end, _)| name.ends_with(end)).map_or("", |(_, unit)| unit)
 }
 

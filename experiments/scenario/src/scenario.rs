@@ -12,6 +12,7 @@
 
 mod check;
 mod check_load;
+mod clients;
 mod delays;
 pub mod disturbance;
 mod expand;
@@ -23,7 +24,9 @@ pub mod place;
 mod pools;
 mod process;
 mod rate;
+pub mod scheduler;
 mod sent;
+pub mod slo_steps;
 mod sources;
 mod value;
 mod vary;
@@ -38,8 +41,9 @@ pub use measured::PROFILE_VERSION;
 pub use vary::InputFile;
 
 use crate::setup::{LoadPlace, ProfileSetup, Setup, Workload};
+use clients::ClosedLoad;
 use expand::Origins;
-use file::{ClosedLoop, Noise, ScenarioFile, Think};
+use file::{Noise, ScenarioFile};
 use laws::{Files, latency_on};
 use load::{OpenLoad, Process};
 use orrery_sim::cluster::{DeviceSpec, Footprint};
@@ -49,14 +53,15 @@ use orrery_sim::latency::{self, Latency};
 use orrery_sim::metrics::{Scopes, Window};
 use orrery_sim::request::{AppId, ModelId, Source};
 use orrery_sim::time::{Span, Time};
-use orrery_traces::closed_loop::{self, Clients};
 use orrery_traces::exec_time::ExecLaw;
 use orrery_traces::query_sizes::{SizeLaw, WithSizes};
+use orrery_traces::slo_steps::{SteppedSlos, Steps};
 use orrery_traces::workload::Application;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
-use value::{at_key, duration_s, requests, span_ms, time_s};
+use std::sync::Arc;
+use value::time_s;
 
 /// With more models or applications than this, figures of each are kept only when asked for.
 const EACH_MAX: usize = 100;
@@ -212,8 +217,9 @@ impl Scenario {
             None => None,
         };
         let places = self.load_places(open.as_ref());
-        let apps = self.apps(open.as_ref())?;
-        self.check_slo(&world, &apps)?;
+        let steps = self.steps()?;
+        let apps = self.apps(open.as_ref(), &steps)?;
+        self.check_slo(&world, &apps, &steps)?;
         let believed = |(i, m): (usize, &file::Model)| match &m.believed {
             Some(law) => law.law(&format!("model[{i}].believed")),
             None => m.latency.law(&format!("model[{i}].latency")),
@@ -222,15 +228,18 @@ impl Scenario {
         let from = time_s("warm_up_s", file.warm_up_s)?;
         let sizes = self.sizes()?;
         let closed = match &file.closed_loop {
-            Some(c) => Some(self.clients(c, &apps)?),
+            Some(c) => Some(ClosedLoad::read(file, c, &apps)?),
             None => None,
         };
-        let clients = closed.as_ref().map_or(&[][..], |(_, apps)| apps);
-        let sent = sent::sent(file, open.as_ref(), clients, &apps, &sizes)?;
+        let clients = closed.as_ref().map_or_else(Vec::new, ClosedLoad::senders);
+        let sent = sent::sent(file, open.as_ref(), &clients, &apps, &sizes)?;
         Ok(Setup {
+            notes: open.iter().filter_map(|load| load.note(file)).collect(),
             believed: file.model.iter().enumerate().map(believed).collect::<Result<_, _>>()?,
             kinds: pools::kinds(file, &world, &sent)?,
-            workload: self.workload(open, closed, &apps, sizes)?,
+            workload: self.workload(open, closed, &apps, sizes, &steps)?,
+            slo_steps: steps,
+            scheduler: file.scheduler.unwrap_or_default().cost()?,
             world,
             apps,
             slo: file.model.iter().map(|m| Span::from_ms_f64(m.slo_ms)).collect(),
@@ -356,11 +365,14 @@ impl Scenario {
     }
 
     /// The applications; those whose times come with the arrivals have the law of these.
-    fn apps(&self, open: Option<&OpenLoad>) -> Result<Vec<Application>, SpecError> {
+    fn apps(
+        &self,
+        open: Option<&OpenLoad>,
+        steps: &[Option<Steps>],
+    ) -> Result<Vec<Application>, SpecError> {
         let file = &self.file;
         let mut apps = Vec::with_capacity(file.app.len());
-        let numbers: BTreeMap<&str, usize> =
-            file.model.iter().enumerate().map(|(m, model)| (model.name.as_str(), m)).collect();
+        let numbers = check::model_numbers(file);
         for (i, a) in file.app.iter().enumerate() {
             let model = numbers.get(a.model.as_str()).copied().unwrap_or(0);
             let law = match &a.time {
@@ -368,12 +380,14 @@ impl Scenario {
                 None => ExecLaw::Constant(Span::from_us(1)),
             };
             let slo_ms = a.slo_ms.unwrap_or(file.model[model].slo_ms);
+            let longest = steps[i].as_ref().and_then(|s| s.slos().iter().max().copied());
             apps.push(Application {
                 app: AppId(i as u32),
                 model: ModelId(model as u32),
                 weight: a.weight,
                 law,
-                slo: Span::from_ms_f64(slo_ms), // `inf` is `Span::MAX`
+                // `inf` is `Span::MAX`
+                slo: longest.unwrap_or_else(|| Span::from_ms_f64(slo_ms)),
                 size: a.size,
             });
         }
@@ -385,8 +399,27 @@ impl Scenario {
         Ok(apps)
     }
 
+    /// The steps of each application's SLO: its own, or its model's if it has no SLO of its own.
+    fn steps(&self) -> Result<Vec<Option<Steps>>, SpecError> {
+        let models = check::model_numbers(&self.file);
+        let of = |(i, a): (usize, &file::App)| {
+            if let Some(own) = &a.slo_steps {
+                return own.steps(&format!("app[{i}].slo_steps")).map(Some);
+            }
+            let m = models.get(a.model.as_str()).copied().unwrap_or(0);
+            let of_model = self.file.model[m].slo_steps.filter(|_| a.slo_ms.is_none());
+            of_model.map(|s| s.steps(&format!("model[{m}].slo_steps"))).transpose()
+        };
+        self.file.app.iter().enumerate().map(of).collect()
+    }
+
     /// No SLO is below the fastest batch of one, unless the file says that this is meant.
-    fn check_slo(&self, world: &World, apps: &[Application]) -> Result<(), SpecError> {
+    fn check_slo(
+        &self,
+        world: &World,
+        apps: &[Application],
+        steps: &[Option<Steps>],
+    ) -> Result<(), SpecError> {
         let shortest = match self.file.noise {
             None => 1.0,
             Some(Noise::Uniform(spread)) => 1.0 - spread,
@@ -402,16 +435,22 @@ impl Scenario {
             let batch = |kind: &Vec<Latency>| kind[a.model.index()].batch(a.size, alone);
             let Some(fastest) = world.latency.iter().map(batch).min() else { continue };
             let fastest = fastest.scale(shortest) + around;
-            if a.slo < fastest {
-                let own = self.file.app[i].slo_ms.is_some();
-                let model = format!("model[{}].slo_ms", a.model.index());
-                let key = if own { format!("app[{i}].slo_ms") } else { model };
-                let name = &self.file.app[i].name;
-                let found = format!("{} for `{name}`", a.slo);
+            let of_steps = steps[i].as_ref().map_or(&[][..], Steps::slos);
+            let short = of_steps.iter().position(|slo| *slo < fastest);
+            let slo = short.map_or(a.slo, |step| of_steps[step]);
+            if slo < fastest {
+                let app = &self.file.app[i];
+                let part = if short.is_some() { "slo_steps" } else { "slo_ms" };
+                let own = app.slo_ms.is_some() || app.slo_steps.is_some();
+                let model = format!("model[{}].{part}", a.model.index());
+                let key = if own { format!("app[{i}].{part}") } else { model };
+                let name = &app.name;
+                let step = short.map_or(String::new(), |step| format!(" in step {step}"));
+                let found = format!("{slo} for `{name}`{step}");
                 let allowed = format!(
                     "at least {fastest}: the fastest batch of one request of `{name}` takes this long, including delays, so no request could be in time"
                 );
-                let remedy = "raise slo_ms, or set `allow_hopeless_slo = true` at the top";
+                let remedy = format!("raise {part}, or set `allow_hopeless_slo = true` at the top");
                 return Err(SpecError::value(key, found, allowed, remedy));
             }
         }
@@ -429,20 +468,24 @@ impl Scenario {
     fn workload(
         &self,
         open: Option<OpenLoad>,
-        closed: Option<(Clients, Vec<Application>)>,
+        closed: Option<ClosedLoad>,
         apps: &[Application],
         sizes: Vec<Option<SizeLaw>>,
+        steps: &[Option<Steps>],
     ) -> Result<Workload, SpecError> {
         let sized = sizes.iter().any(Option::is_some);
+        let stepped = steps.iter().any(Option::is_some);
         if let (Some(load), None) = (&open, &closed)
             && let Process::Law(law) = &load.process
             && load.senders(apps).len() == apps.len()
             && !sized
+            && !stepped
         {
             let (requests, until) = (load.requests, load.until);
             return Ok(Workload::Open { arrivals: law.clone(), requests, until });
         }
         let (scenario, apps) = (self.clone(), apps.to_vec());
+        let steps: Arc<[Option<Steps>]> = steps.into();
         let make = move |seed: u64| {
             let mut sources: Vec<Box<dyn Source>> = Vec::new();
             if let Some(load) = &open {
@@ -454,36 +497,18 @@ impl Scenario {
                     source
                 });
             }
-            if let Some((clients, apps)) = &closed {
-                let source = closed_loop::ClosedLoop::new(*clients, apps.clone(), seed);
-                let source = source.map_err(|e| at_key("closed_loop", e))?;
-                sources.push(Box::new(WithSizes::new(source, sizes.clone(), seed)));
+            if let Some(clients) = &closed {
+                sources.push(Box::new(WithSizes::new(clients.source(seed)?, sizes.clone(), seed)));
+            }
+            if stepped {
+                let with = |s| Box::new(SteppedSlos::new(s, steps.clone())) as Box<dyn Source>;
+                sources = sources.into_iter().map(with).collect();
             }
             Ok(sources)
         };
         let placed = move |seed| make(seed).map_err(|e| scenario.placed(e));
         placed(self.seed)?;
         Ok(Workload::Sources(Rc::new(placed)))
-    }
-
-    fn clients(
-        &self,
-        c: &ClosedLoop,
-        apps: &[Application],
-    ) -> Result<(Clients, Vec<Application>), SpecError> {
-        let think = match c.think {
-            Think::ConstantMs(ms) => closed_loop::Think::Constant(Span::from_ms_f64(ms)),
-            Think::ExponentialMs(ms) => closed_loop::Think::Exponential(Span::from_ms_f64(ms)),
-        };
-        let clients = Clients {
-            ramp: span_ms("closed_loop.ramp_ms", c.ramp_ms)?,
-            horizon: duration_s("closed_loop.duration_s", c.duration_s)?,
-            max_requests: requests("closed_loop.requests", c.requests)?,
-            ..Clients::new(c.clients, think)
-        };
-        let chosen = check_load::chosen(&self.file, "closed_loop.apps", c.apps.as_deref())?;
-        let apps = chosen.into_iter().filter_map(|i| apps.get(i).cloned()).collect();
-        Ok((clients, apps))
     }
 }
 

@@ -14,11 +14,13 @@ use orrery_sim::metrics::{Metrics, Scopes, Window};
 use orrery_sim::observer::Observer;
 use orrery_sim::policy::Policy;
 use orrery_sim::policy::autoscale::{self, Autoscale};
+use orrery_sim::policy::served::{Cost, Served};
 use orrery_sim::profile::{KindsProfile, ModelProfile, profile_stream};
 use orrery_sim::request::{AppId, ModelId, Source};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
 use orrery_traces::exec_time::ExecLaw;
+use orrery_traces::slo_steps::Steps;
 use orrery_traces::workload::{Application, OpenWorkload};
 use std::rc::Rc;
 
@@ -100,6 +102,12 @@ pub struct Setup {
     pub places: Vec<LoadPlace>,
     /// Whether requests carry SLOs of their own, in place of their application's.
     pub own_slos: bool,
+    /// The steps of each application's SLO, by number; empty or `None` where it does not change.
+    pub slo_steps: Vec<Option<Steps>>,
+    /// What the scheduler's own time costs.
+    pub scheduler: Cost,
+    /// What a reader of the results should know: shares of a trace, say. For stderr.
+    pub notes: Vec<String>,
 }
 
 impl Setup {
@@ -154,10 +162,14 @@ impl Setup {
     /// A policy before its start.
     pub fn policy(&self, policy: &PolicySpec, seed: u64) -> Box<dyn Policy> {
         let built = policy.build(&self.profiles(seed), seed);
-        match self.autoscale {
+        let scaled: Box<dyn Policy> = match self.autoscale {
             None => built,
             Some(config) => Box::new(Autoscale::new(config, built)),
+        };
+        if self.scheduler == Cost::default() {
+            return scaled;
         }
+        Box::new(Served::new(self.scheduler, scaled))
     }
 
     /// Passes when the run has what the policy needs.
@@ -239,6 +251,9 @@ impl Setup {
             autoscale: None,
             places: Vec::new(),
             own_slos: false,
+            slo_steps: Vec::new(),
+            scheduler: Cost::default(),
+            notes: Vec::new(),
         }
     }
 
@@ -247,8 +262,12 @@ impl Setup {
         let devices: Vec<_> = self.world.core.devices.iter().map(DeviceTerms::from).collect();
         let mut later = self.world.provision.iter().map(|p| DeviceTerms::from(&p.0));
         let first = later.next().filter(|_| self.autoscale.is_some());
-        let app =
-            |a: &Application| AppTerms { model: a.model, slo: (!self.own_slos).then_some(a.slo) };
+        let stepped =
+            |a: &Application| self.slo_steps.get(a.app.index()).is_some_and(Option::is_some);
+        let app = |a: &Application| AppTerms {
+            model: a.model,
+            slo: (!self.own_slos && !stepped(a)).then_some(a.slo),
+        };
         let counts = |d: &DeviceTerms| d.memory.as_ref().is_some_and(|m| m.pages.is_some());
         let counted = devices.iter().any(counts) || first.iter().any(counts);
         let pages = self.world.core.models.iter().map(|m| m.pages);

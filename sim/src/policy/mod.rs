@@ -13,6 +13,7 @@
 //! | [`symphony`] | Symphony (2024): deferred batches, models and GPUs find each other |
 //! | [`clipper`] | Clipper (NSDI 2017): adaptive batching |
 //! | [`autoscale`] | Symphony's autoscaling advice, followed, around any other policy |
+//! | [`served`] | what the scheduler itself costs, around any other policy |
 //! | [`shepherd`] | Shepherd (NSDI 2023): largest batch first, with preemption |
 //! | [`alpaserve`] | AlpaServe (OSDI 2023): the least busy of the groups that hold the model |
 //! | [`timeout`] | TensorFlow Serving (2017): a batch when it is full or has waited |
@@ -48,6 +49,7 @@ pub mod parameters;
 pub mod pool;
 pub mod ribbon;
 mod score;
+pub mod served;
 pub mod shepherd;
 pub mod symphony;
 #[cfg(test)]

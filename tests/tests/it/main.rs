@@ -23,6 +23,7 @@ mod reference;
 mod regressions;
 mod replay;
 mod result_version;
+mod scheduler_cost;
 mod tidy;
 mod timeline;
 mod version;

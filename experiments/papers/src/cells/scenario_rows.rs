@@ -3,7 +3,7 @@
 use super::rows::{difference, rows};
 use super::scenario_cell::{ScenarioCell, inputs_sha256};
 use super::seeds::Seeds;
-use crate::output::Progress;
+use crate::output::{Progress, say};
 use orrery_results::Row;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -18,7 +18,9 @@ pub fn rows_of_scenario(
     policies: &[PolicySpec],
     seeds: Seeds,
 ) -> Result<Vec<Row>, SpecError> {
-    scenario.setup(seeds.first)?;
+    for note in scenario.setup(seeds.first)?.notes {
+        say(&note);
+    }
     let inputs = inputs_sha256(scenario)?;
     let cell = |policy: &PolicySpec| ScenarioCell {
         scenario: scenario.clone(),

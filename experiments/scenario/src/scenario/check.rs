@@ -10,6 +10,7 @@ use crate::error::{SpecError, known};
 use crate::limits::{DEVICES_MAX, count};
 use crate::policy_spec::PolicySpec;
 use orrery_sim::request::SIZE_MAX;
+use std::collections::BTreeMap;
 
 /// The most batch sizes: policies keep a set of them in one word.
 const SIZES_MAX: usize = 24;
@@ -130,6 +131,11 @@ fn placement(i: usize, d: &Device, file: &ScenarioFile) -> Result<(), SpecError>
     Ok(())
 }
 
+/// The numbers of the models by their names.
+pub(super) fn model_numbers(file: &ScenarioFile) -> BTreeMap<&str, usize> {
+    file.model.iter().enumerate().map(|(m, model)| (model.name.as_str(), m)).collect()
+}
+
 fn models(file: &ScenarioFile) -> Result<(), SpecError> {
     if file.model.is_empty() {
         let remedy = "add `[[model]]` with name, slo_ms and latency, or a `[[zoo]]`";
@@ -172,6 +178,10 @@ fn apps(file: &ScenarioFile) -> Result<(), SpecError> {
         within(&key("size"), f64::from(app.size), 1.0, f64::from(SIZE_MAX))?;
         if let Some(sizes) = &app.sizes {
             sizes.parametric(&key("sizes"))?;
+        }
+        if app.slo_ms.is_some() && app.slo_steps.is_some() {
+            let (allowed, remedy) = ("`slo_ms` or `slo_steps`", "remove one of them");
+            return Err(SpecError::value(key("slo_steps"), "both", allowed, remedy));
         }
         if let Some(slo_ms) = app.slo_ms.filter(|s| *s != f64::INFINITY) {
             within(&key("slo_ms"), slo_ms, 1e-6, MS_MAX)?;
@@ -216,6 +226,9 @@ fn delays(file: &ScenarioFile) -> Result<(), SpecError> {
         if let Some(noise) = &model.noise {
             noise.law(&format!("model[{i}].noise"), 0)?;
         }
+    }
+    if let Some(scheduler) = &file.scheduler {
+        scheduler.cost()?;
     }
     if let Some(profiler) = &file.profiler {
         within("profiler.every", profiler.every as f64, 1.0, 1e15)?;

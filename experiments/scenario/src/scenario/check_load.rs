@@ -2,13 +2,19 @@
 //!
 //! The ranges of an arrival process are the library's own: its errors get their key here.
 
-use super::file::{Arrivals, ClosedLoop, ScenarioFile, Think, TraceArrivals, WorkloadArrivals};
+use super::file::{
+    Arrivals, ClosedLoop, Inside, ScenarioFile, Think, TraceArrivals, WorkloadArrivals,
+};
 use super::process::steady_law;
-use super::value::{MS_MAX, S_MAX, at_key, duration_s, requests, span_ms, time_s, within};
+use super::value::{
+    MS_MAX, S_MAX, at_key, duration_s, requests, span_ms, time_s, within, without_copy,
+};
 use crate::error::{SpecError, known};
 use orrery_sim::time::Time;
 use orrery_traces::azure2019::Selection;
 
+/// The most clients of a closed loop.
+const CLIENTS_MAX: u64 = 1_000_000;
 /// The words that choose a process.
 const PROCESSES: &str = "constant, poisson, integer_poisson, gamma, mmpp, lognormal_rate, trace, llm, \
                          workload or queries";
@@ -27,7 +33,8 @@ pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
     if let Some(clients) = &file.closed_loop {
         closed(file, clients)?;
     }
-    app_times(file)
+    app_times(file)?;
+    steps_within(file)
 }
 
 fn open(file: &ScenarioFile, arrivals: &Arrivals) -> Result<(), SpecError> {
@@ -105,23 +112,41 @@ fn warm_up_before(file: &ScenarioFile, key: &str, until: Time) -> Result<(), Spe
     Err(SpecError::value("warm_up_s", file.warm_up_s, allowed, remedy))
 }
 
-/// The numbers of the applications that a list names; all without a list.
+/// The numbers of the applications of a name: one, or all copies.
+fn named(file: &ScenarioFile, key: &str, name: &str) -> Result<Vec<usize>, SpecError> {
+    let all: Vec<&str> = file.app.iter().map(|a| a.name.as_str()).collect();
+    if let Some(one) = all.iter().position(|n| *n == name) {
+        return Ok(vec![one]);
+    }
+    let copies: Vec<usize> = (0..all.len()).filter(|&i| without_copy(all[i]) == name).collect();
+    if !copies.is_empty() {
+        return Ok(copies);
+    }
+    // Copies are offered by the name of all of them.
+    let mut names: Vec<&str> = all.iter().map(|n| without_copy(n)).collect();
+    names.dedup();
+    known(key, name, &names).map(|_| Vec::new())
+}
+
+/// The numbers of the applications that a list names; all without a list. The name of an application with
+/// copies names all of them.
 pub(super) fn chosen(
     file: &ScenarioFile,
     key: &str,
     list: Option<&[String]>,
 ) -> Result<Vec<usize>, SpecError> {
     let Some(list) = list else { return Ok((0..file.app.len()).collect()) };
-    let all: Vec<&str> = file.app.iter().map(|a| a.name.as_str()).collect();
     let mut numbers = Vec::new();
+    let mut seen = vec![false; file.app.len()];
     for (i, name) in list.iter().enumerate() {
         let key = format!("{key}[{i}]");
-        let number = known(&key, name, &all)?;
-        if numbers.contains(&number) {
-            let found = format!("`{name}` again");
-            return Err(SpecError::value(key, found, "each application once", "remove one"));
+        for number in named(file, &key, name)? {
+            if std::mem::replace(&mut seen[number], true) {
+                let found = format!("`{name}` again");
+                return Err(SpecError::value(key, found, "each application once", "remove one"));
+            }
+            numbers.push(number);
         }
-        numbers.push(number);
     }
     if numbers.is_empty() {
         let remedy = "name applications, or remove `apps` to use all";
@@ -146,6 +171,20 @@ fn check_trace(t: &TraceArrivals) -> Result<(), SpecError> {
             let allowed = "rate_per_s or rate_factor, not both";
             return Err(SpecError::value(key("rate_factor"), factor, allowed, "remove one"));
         }
+    }
+    within(&key("sigma"), t.sigma, 0.0, 5.0)?;
+    if t.sigma != 1.0 && t.rule.is_none() {
+        let remedy = "add `rule = \"azure-46000\"`, or remove `sigma`";
+        return Err(SpecError::value(key("sigma"), t.sigma, "`sigma` with a `rule`", remedy));
+    }
+    let dealt = t.order.is_some() || t.rule.is_some();
+    if dealt && t.per_function {
+        let (allowed, remedy) = ("`per_function`, or `order` and `rule`", "remove per_function");
+        return Err(SpecError::value(key("per_function"), "true", allowed, remedy));
+    }
+    if dealt && t.inside == Inside::Even {
+        let allowed = "`poisson` where functions are dealt out in blocks";
+        return Err(SpecError::value(key("inside"), "`even`", allowed, "remove inside"));
     }
     Ok(())
 }
@@ -205,19 +244,97 @@ fn closed(file: &ScenarioFile, c: &ClosedLoop) -> Result<(), SpecError> {
         warm_up_before(file, "closed_loop.duration_s", until)?;
     }
     span_ms("closed_loop.ramp_ms", c.ramp_ms)?;
-    chosen(file, "closed_loop.apps", c.apps.as_deref())?;
+    clients_of(file, c, &chosen(file, "closed_loop.apps", c.apps.as_deref())?)?;
     let (key, ms) = match c.think {
         Think::ConstantMs(ms) => ("closed_loop.think.constant_ms", ms),
         Think::ExponentialMs(ms) => ("closed_loop.think.exponential_ms", ms),
     };
     within(key, ms, 0.0, MS_MAX)?;
-    if ms < 1e-6 && c.requests.is_none() {
-        let allowed = "at least 0.000001 (a nanosecond), unless `requests` limits the loop";
-        let remedy = "add `requests = 10000` to `[closed_loop]`: a client without think time sends for ever at the same instant if its requests are dropped at once";
-        return Err(SpecError::value(key, ms, allowed, remedy));
-    }
+    // Without a pause, a client without think time would send for ever in the instant in which its requests
+    // are refused.
+    within("closed_loop.pause_ms", c.pause_ms, 1e-6, MS_MAX)?;
     if c.requests.is_none() && c.duration_s.is_none() && file.until_s.is_none() {
         return Err(endless("closed_loop"));
+    }
+    Ok(())
+}
+
+/// The clients of each application among those that are chosen.
+pub(super) fn clients_of(
+    file: &ScenarioFile,
+    c: &ClosedLoop,
+    chosen: &[usize],
+) -> Result<Vec<u32>, SpecError> {
+    if let (false, Some(name)) = (c.per_app, c.clients_of.keys().next()) {
+        let key = format!("closed_loop.clients_of.{name}");
+        let allowed = "clients of an application with `per_app = true`";
+        let remedy = "add `per_app = true` to `[closed_loop]`, or remove `clients_of`";
+        return Err(SpecError::value(key, c.clients_of[name], allowed, remedy));
+    }
+    let mut counts = vec![c.clients; chosen.len()];
+    let mut own = vec![false; chosen.len()];
+    for (name, &n) in &c.clients_of {
+        let key = format!("closed_loop.clients_of.{name}");
+        within(&key, f64::from(n), 1.0, 1e6)?;
+        for number in named(file, &key, name)? {
+            let Some(at) = chosen.iter().position(|i| *i == number) else {
+                let app = &file.app[number].name;
+                let found = format!("{n} clients of `{app}`, which sends nothing in the loop");
+                let allowed = "applications that `closed_loop.apps` names";
+                let remedy = format!("add `{name}` to `closed_loop.apps`, or remove it here");
+                return Err(SpecError::value(key, found, allowed, remedy));
+            };
+            // A copy's own number goes before that of all copies.
+            let exact = file.app[number].name == *name;
+            if exact || !own[at] {
+                counts[at] = n;
+            }
+            own[at] |= exact;
+        }
+    }
+    let all: u64 = counts.iter().map(|&n| u64::from(n)).sum();
+    if c.per_app && all > CLIENTS_MAX {
+        let found = format!("{all} clients of {} applications", chosen.len());
+        let allowed = format!("at most {CLIENTS_MAX} clients");
+        let remedy = "lower `clients`, or name fewer `apps`";
+        return Err(SpecError::value("closed_loop.clients", found, allowed, remedy));
+    }
+    Ok(counts)
+}
+
+/// The last step of each `slo_steps` begins before the load ends.
+fn steps_within(file: &ScenarioFile) -> Result<(), SpecError> {
+    let open = file.arrivals.as_ref().map(|a| a.duration_s);
+    let closed = file.closed_loop.as_ref().map(|c| c.duration_s);
+    let loads = open.into_iter().chain(closed);
+    let load = loads.map(|s| s.unwrap_or(f64::INFINITY)).fold(0.0, f64::max);
+    let end_s = load.min(file.until_s.unwrap_or(f64::INFINITY));
+    let models = file.model.iter().enumerate().map(|(i, m)| ("model", i, m.slo_steps));
+    let apps = file.app.iter().enumerate().map(|(i, a)| ("app", i, a.slo_steps));
+    for (list, i, steps) in models.chain(apps) {
+        let Some(steps) = steps else { continue };
+        let key = format!("{list}[{i}].slo_steps");
+        let begins = steps.steps(&key)?.last_begins();
+        if end_s.is_finite() && begins >= time_s(&key, end_s)? {
+            let found = format!("{} steps of {} s", steps.count, steps.every_s);
+            let allowed = format!("steps that begin before the load ends, at {end_s} s");
+            let remedy =
+                "lower `count` or `every_s`, or lengthen the load (`duration_s`, `until_s`)";
+            return Err(SpecError::value(format!("{key}.count"), found, allowed, remedy));
+        }
+    }
+    let carried = file.arrivals.as_ref().and_then(|a| a.workload.as_ref());
+    let stepped = |m: &str| file.model.iter().any(|o| o.name == m && o.slo_steps.is_some());
+    if carried.is_some_and(|w| !w.scenario_slos)
+        && let Some(i) = (0..file.app.len()).find(|&i| {
+            let app = &file.app[i];
+            app.slo_steps.is_some() || (app.slo_ms.is_none() && stepped(&app.model))
+        })
+    {
+        let found = format!("steps for `{}`, whose requests bring SLOs", file.app[i].name);
+        let remedy = "add `scenario_slos = true` to `arrivals.workload`, or remove the steps";
+        let allowed = "`slo_steps` where the scenario sets the SLOs";
+        return Err(SpecError::value(format!("app[{i}].slo_steps"), found, allowed, remedy));
     }
     Ok(())
 }

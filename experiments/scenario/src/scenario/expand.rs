@@ -6,7 +6,8 @@
 use super::file::{
     App, Device, LatencyLaw, Model, Popularity, ScenarioFile, Select, SizesLaw, TimeLaw, Zoo,
 };
-use super::value::{MS_MAX, within};
+use super::slo_steps::SloSteps;
+use super::value::{MS_MAX, within, word};
 use super::zoo::{self, ZOOS};
 use crate::error::{SpecError, known};
 use crate::limits::COUNT_MAX;
@@ -32,8 +33,10 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
         within(&format!("model[{i}].copies"), f64::from(model.copies), 1.0, MODELS_MAX as f64)?;
         let scale = within(&format!("model[{i}].slo_scale"), model.slo_scale, 1e-6, 1e6)?;
         let slo_ms = model.slo_ms * scale;
+        let slo_steps = model.slo_steps.map(|s| SloSteps { first_ms: s.first_ms * scale, ..s });
         for name in copies(&model.name, model.copies) {
-            models.push(Model { name, copies: 1, slo_ms, slo_scale: 1.0, ..model.clone() });
+            let own = Model { name, copies: 1, slo_ms, slo_scale: 1.0, slo_steps, ..model.clone() };
+            models.push(own);
             origins.models.push(format!("model[{i}]"));
         }
         fits(&format!("model[{i}].copies"), models.len())?;
@@ -48,12 +51,13 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
         fits(&format!("app[{i}]"), apps.len())?;
     }
     for (i, zoo) in file.zoo.iter().enumerate() {
-        for mut model in of_zoo(i, zoo)? {
+        for mut model in of_zoo(i, zoo, &file.device)? {
             // A zoo may know more kinds than the scenario has.
             model.latency_on.retain(|kind, _| file.device.iter().any(|d| d.kind == *kind));
             if let Some(at) = models.iter().position(|m| m.name == model.name) {
                 let found = format!("`{}`, which `{}` has as well", model.name, origins.models[at]);
-                let remedy = "choose with `models`, or ask once, with `copies`";
+                let remedy =
+                    "choose with `models`, ask once, with `copies`, or tell them apart by `prefix`";
                 return Err(SpecError::value(format!("zoo[{i}]"), found, "each name once", remedy));
             }
             let (sizes, group) = (sizes_of(zoo, &model), zoo.group.clone());
@@ -127,13 +131,24 @@ fn fits(key: &str, n: usize) -> Result<(), SpecError> {
 }
 
 /// The models of a `[[zoo]]`, copies made.
-fn of_zoo(i: usize, wanted: &Zoo) -> Result<Vec<Model>, SpecError> {
+fn of_zoo(i: usize, wanted: &Zoo, devices: &[Device]) -> Result<Vec<Model>, SpecError> {
     let key = |part: &str| format!("zoo[{i}].{part}");
     let names: Vec<&str> = ZOOS.iter().map(|z| z.name).collect();
     let zoo = &ZOOS[known(&key("name"), &wanted.name, &names)?];
     within(&key("copies"), f64::from(wanted.copies), 1.0, MODELS_MAX as f64)?;
     if let Some(slo_ms) = wanted.slo_ms {
         within(&key("slo_ms"), slo_ms, 1e-6, MS_MAX)?;
+    }
+    if !wanted.prefix.is_empty() {
+        word(&key("prefix"), &wanted.prefix)?;
+    }
+    if let Some(d) = devices.iter().find(|d| d.memory_pages.is_some() && !zoo.has_loads()) {
+        let names: Vec<&str> = ZOOS.iter().filter(|z| z.has_loads()).map(|z| z.name).collect();
+        let found =
+            format!("`{}`, which has no load times, with `memory_pages` of `{}`", zoo.name, d.kind);
+        let allowed = format!("a zoo with load times: {}", names.join(", "));
+        let remedy = "remove `memory_pages`, or write `[[model]]` with `pages` and `load_ms`";
+        return Err(SpecError::value(key("name"), found, allowed, remedy));
     }
     let mut models = zoo.models(gpu(i, wanted, zoo)?);
     if let Some(list) = &wanted.models {
@@ -168,8 +183,9 @@ fn of_zoo(i: usize, wanted: &Zoo) -> Result<Vec<Model>, SpecError> {
     }
     let slo_ms = |m: &Model| wanted.slo_ms.unwrap_or(m.slo_ms);
     let all = models.iter().flat_map(|m| {
-        let names = copies(&m.name, wanted.copies).into_iter();
-        names.map(move |name| Model { name, slo_ms: slo_ms(m), ..m.clone() })
+        let names = copies(&format!("{}{}", wanted.prefix, m.name), wanted.copies).into_iter();
+        let slo_steps = wanted.slo_steps;
+        names.map(move |name| Model { name, slo_ms: slo_ms(m), slo_steps, ..m.clone() })
     });
     Ok(all.take(MODELS_MAX + 1).collect())
 }
@@ -204,6 +220,7 @@ fn app_of(model: &Model) -> App {
         size: 1,
         sizes: None,
         slo_ms: None,
+        slo_steps: None,
         time: Some(TimeLaw::Constant { ms: model.latency.ms(1) }),
     }
 }

@@ -12,12 +12,14 @@ pub use autoscale::Autoscale;
 pub use delays::DelayLaw;
 pub use load::{
     Arrivals, ClosedLoop, GammaArrivals, Inside, IntegerPoissonArrivals, LlmArrivals,
-    LognormalRateArrivals, MmppArrivals, Next, QueryArrivals, SteadyArrivals, Think, TraceArrivals,
-    WorkloadArrivals,
+    LognormalRateArrivals, MmppArrivals, Next, Order, QueryArrivals, Rule, SteadyArrivals, Think,
+    TraceArrivals, WorkloadArrivals,
 };
 pub use zoo::{Popularity, Select, Zoo};
 
 use crate::scenario::disturbance::{BatchNoise, Stalls};
+use crate::scenario::scheduler::Scheduler;
+use crate::scenario::slo_steps::SloSteps;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -88,6 +90,9 @@ pub struct ScenarioFile {
     /// Message delays.
     #[serde(default)]
     pub delays: Delays,
+    /// What the scheduler's own time costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<Scheduler>,
     /// Noise on the latency of a batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<Noise>,
@@ -127,10 +132,13 @@ pub struct Model {
     pub copies: u32,
     /// Longest time allowed from arrival to answer; policies plan for it.
     pub slo_ms: f64,
-    /// Multiplies `slo_ms`.
+    /// Multiplies `slo_ms`, and `first_ms` of `slo_steps`.
     #[serde(default = "one_f64", skip_serializing_if = "is_one_f64")]
     #[schemars(extend("x-default" = "1"))]
     pub slo_scale: f64,
+    /// SLOs of its requests that change in steps (see below); policies still plan for `slo_ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slo_steps: Option<SloSteps>,
     /// Device memory for its weights.
     #[serde(default)]
     #[schemars(extend("x-unit" = "pages"))]
@@ -303,6 +311,10 @@ pub struct App {
     #[schemars(extend("x-default" = "the model's"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo_ms: Option<f64>,
+    /// Its own SLOs, changing in steps (see below); in place of `slo_ms`.
+    #[schemars(extend("x-default" = "the model's"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slo_steps: Option<SloSteps>,
     /// Execution times alone (see below); may be omitted if the arrivals carry them, or if the model's
     /// latency does not depend on them.
     #[schemars(extend("x-default" = "required, or of a batch of one"))]

@@ -27,6 +27,11 @@ pub(super) struct Files {
 }
 
 impl Files {
+    /// Whether a name is that of a folder.
+    pub(super) fn is_folder(&self, name: &str) -> bool {
+        !shipped_names().any(|n| n == name) && self.folder.join(name).is_dir()
+    }
+
     /// Opens a shipped file by its name, or a file by its path from the scenario's folder.
     pub(super) fn open(&self, key: &str, name: &str) -> Result<Input, SpecError> {
         if shipped_names().any(|n| n == name) {

@@ -5,18 +5,23 @@
 
 use super::check_load::{carried, chosen, selection};
 use super::file::{
-    Arrivals, Inside, LlmArrivals, QueryArrivals, ScenarioFile, TraceArrivals, WorkloadArrivals,
+    Arrivals, Inside, LlmArrivals, Order, QueryArrivals, Rule, ScenarioFile, TraceArrivals,
+    WorkloadArrivals,
 };
 use super::laws::Files;
 use super::process::steady_law;
 use super::sources::{Bounded, ScenarioSlos};
-use super::value::{at_key, duration_s, requests, span_ms, time_s};
+use super::value::{at_key, duration_s, requests, span_ms, time_s, without_copy};
 use crate::error::SpecError;
 use orrery_sim::request::{ModelId, Source};
+use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
 use orrery_traces::azure_llm::{LlmSource, TokenCost};
 use orrery_traces::azure2019::{Invocations, InvocationsReader, MinuteRange};
+use orrery_traces::azure2019_days::Days;
+use orrery_traces::blocks::Blocks;
+use orrery_traces::dealt::Dealt;
 use orrery_traces::exec_time::ExecLaw;
 use orrery_traces::per_app::per_app;
 use orrery_traces::query_list::{Asked, QueryList};
@@ -26,9 +31,13 @@ use orrery_traces::workload::{Application, MergedFunctions, OpenWorkload};
 use orrery_traces::workload_file::{CsvSource, Slice};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Arrivals that a law of carried execution times is made from, at most.
 const CARRIED_MAX: usize = 200_000;
+
+/// Applications whose share of a dealt trace is told: as many as Clockwork has copies of a model.
+const HEAD: usize = 66;
 
 /// The process of `[arrivals]`, its files read or known to be readable.
 #[derive(Clone)]
@@ -39,6 +48,9 @@ pub(super) enum Process {
     PerApp(ArrivalLaw),
     /// A process for each function of a trace; the functions by rank go round the applications.
     Functions { invocations: Rc<Invocations>, shape: Shape, ranks: Rc<[usize]> },
+    /// The functions of a trace in blocks, dealt to the applications in this order, or shuffled by this
+    /// seed or the run's.
+    Dealt { blocks: Arc<Blocks>, shape: Shape, order: Order, seed: Option<u64> },
     /// Prompts, all of one application.
     Llm(LlmArrivals),
     /// Arrivals as they were written down.
@@ -53,6 +65,8 @@ pub(super) struct OpenLoad {
     pub process: Process,
     /// The numbers of the applications that send.
     chosen: Vec<usize>,
+    /// Their names.
+    names: Rc<[String]>,
     pub requests: u64,
     pub until: Time,
     files: Files,
@@ -65,10 +79,11 @@ impl OpenLoad {
         a: &Arrivals,
         files: &Files,
     ) -> Result<OpenLoad, SpecError> {
+        let chosen = chosen(file, "arrivals.apps", a.apps.as_deref())?;
         let process = match (steady_law(a), &a.trace, &a.llm, &a.workload) {
             (Some((law, _)), ..) if a.per_app => Process::PerApp(law),
             (Some((law, _)), ..) => Process::Law(law),
-            (_, Some(trace), ..) => read_trace(trace, files)?,
+            (_, Some(trace), ..) => read_trace(trace, files, chosen.len())?,
             (_, _, Some(llm), _) => Process::Llm(llm.clone()),
             (_, _, _, Some(workload)) => Process::Workload(workload.clone()),
             _ => {
@@ -79,7 +94,8 @@ impl OpenLoad {
         };
         Ok(OpenLoad {
             process,
-            chosen: chosen(file, "arrivals.apps", a.apps.as_deref())?,
+            names: chosen.iter().map(|&i| file.app[i].name.clone()).collect(),
+            chosen,
             requests: requests("arrivals.requests", a.requests)?,
             until: duration_s("arrivals.duration_s", a.duration_s)?,
             files: files.clone(),
@@ -92,6 +108,33 @@ impl OpenLoad {
             Process::Law(law) | Process::PerApp(law) => Some(law),
             _ => None,
         }
+    }
+
+    /// What a reader of the results should know of the load.
+    pub(super) fn note(&self, file: &ScenarioFile) -> Option<String> {
+        let Process::Dealt { blocks, shape, order, .. } = &self.process else { return None };
+        let trace = file.arrivals.as_ref()?.trace.as_ref()?;
+        let rate = dealt_rate_per_s(blocks, shape);
+        let mut shares = blocks.shares();
+        let head: f64 = shares.iter().take(HEAD).sum();
+        shares.sort_by(f64::total_cmp);
+        let rule = match trace.rule {
+            Some(Rule::Azure46000) => format!(", rule azure-46000 with sigma {}", trace.sigma),
+            None => String::new(),
+        };
+        let order = match order {
+            Order::Released => "released",
+            Order::Shuffled => "shuffled",
+        };
+        Some(format!(
+            "{}{rule}: {} functions in blocks on {} applications, order {order}, {rate:.1} requests/s; the busiest application has {:.1} % of the calls, the first {} have {:.1} %",
+            trace.file,
+            blocks.functions(),
+            blocks.instances(),
+            100.0 * shares.last().copied().unwrap_or(0.0),
+            HEAD.min(blocks.instances()),
+            100.0 * head,
+        ))
     }
 
     /// The applications that send, among all of them.
@@ -120,6 +163,12 @@ impl OpenLoad {
                 let of = |i: usize, _: &_| senders[ranks[i] % senders.len()].clone();
                 let merged = MergedFunctions::from_invocations(invocations, *shape, seed, of);
                 Box::new(merged.map_err(|e| at_key("arrivals.trace", e))?)
+            }
+            Process::Dealt { blocks, shape, order, seed: own } => {
+                let order = dealt_to(&self.names, *order, own.unwrap_or(seed));
+                let apps = order.into_iter().map(|i| senders[i].clone()).collect();
+                let dealt = Dealt::new(blocks.clone(), *shape, apps, seed);
+                Box::new(dealt.map_err(|e| at_key("arrivals.trace", e))?)
             }
             Process::Llm(llm) => self.prompts(llm, &senders)?,
             Process::Workload(workload) => self.written(workload, apps)?,
@@ -229,8 +278,11 @@ impl OpenLoad {
 }
 
 /// Reads the counts of a trace.
-fn read_trace(t: &TraceArrivals, files: &Files) -> Result<Process, SpecError> {
+fn read_trace(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process, SpecError> {
     let file_key = "arrivals.trace.file";
+    if t.order.is_some() || t.rule.is_some() || files.is_folder(&t.file) {
+        return read_blocks(t, files, apps);
+    }
     let input = || files.open(file_key, &t.file);
     let wrong = |e| at_key("arrivals.trace", e);
     let range = minutes(t, || {
@@ -256,6 +308,66 @@ fn read_trace(t: &TraceArrivals, files: &Files) -> Result<Process, SpecError> {
     }
     let ranks = ranks(&invocations).into();
     Ok(Process::Functions { invocations: Rc::new(invocations), shape: sum.shape, ranks })
+}
+
+/// Reads the counts of a trace whose functions are dealt out in blocks.
+fn read_blocks(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process, SpecError> {
+    let wrong = |e| at_key("arrivals.trace", e);
+    let selected = selection("arrivals.trace.functions", &t.functions)?;
+    let (blocks, minutes) = if files.is_folder(&t.file) {
+        if let Some(key) = [("rule", t.rule.is_some()), ("functions", t.functions != "all")]
+            .iter()
+            .find_map(|(key, given)| given.then_some(*key))
+        {
+            let found = format!("`{key}`, where `file` is a folder");
+            let allowed = "a file, or all functions of a folder's days";
+            let remedy = format!("remove `{key}`, or name one file");
+            return Err(SpecError::value(format!("arrivals.trace.{key}"), found, allowed, remedy));
+        }
+        let days = Days::in_folder(&files.folder.join(&t.file)).map_err(wrong)?;
+        let range = minutes(t, || Ok(days.minutes()))?.unwrap_or(days.minutes());
+        (days.blocks(range, apps).map_err(wrong)?, range.minutes())
+    } else {
+        let input = files.open("arrivals.trace.file", &t.file)?;
+        let all = Invocations::read(input, None).and_then(|all| all.select(&selected));
+        let all = all.map_err(wrong)?;
+        let first_label = all.first_label;
+        let last_label = first_label + all.functions[0].counts.len() as u32 - 1;
+        let whole = MinuteRange { first_label, last_label };
+        let range = minutes(t, || Ok(whole))?.unwrap_or(whole);
+        let blocks = match t.rule {
+            Some(Rule::Azure46000) => Blocks::azure_46000(&all, range, t.sigma, apps),
+            None => Blocks::of_file(&all, range, apps),
+        };
+        (blocks.map_err(wrong)?, range.minutes())
+    };
+    let factor = match t.rate_per_s {
+        None => t.rate_factor.unwrap_or(1.0),
+        Some(rate) => rate * 60.0 * minutes as f64 / (t.compress * blocks.total()),
+    };
+    let shape = Shape { spacing: Spacing::Poisson, rate_factor: factor, compress: t.compress };
+    let order = t.order.unwrap_or(Order::Released);
+    Ok(Process::Dealt { blocks: Arc::new(blocks), shape, order, seed: t.order_seed })
+}
+
+/// The mean rate of a trace that is dealt out.
+pub(super) fn dealt_rate_per_s(blocks: &Blocks, shape: &Shape) -> f64 {
+    let seconds = 60.0 * blocks.minutes() as f64 / shape.compress;
+    blocks.total() * shape.rate_factor / seconds
+}
+
+/// The order in which applications get their blocks.
+fn dealt_to(names: &[String], order: Order, seed: u64) -> Vec<usize> {
+    let number = |i: usize| names[i].rsplit_once('#').and_then(|(_, n)| n.parse::<u32>().ok());
+    let mut all: Vec<usize> = (0..names.len()).collect();
+    all.sort_by_key(|&i| (without_copy(&names[i]), number(i)));
+    if order == Order::Shuffled {
+        let mut stream = Stream::named(seed, "order of applications", 0);
+        for i in (1..all.len()).rev() {
+            all.swap(i, stream.below(i as u64 + 1) as usize);
+        }
+    }
+    all
 }
 
 /// The minutes that a trace is read for; `None` for all.

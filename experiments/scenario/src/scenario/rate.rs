@@ -2,7 +2,7 @@
 //!
 //! It is for open loads: how fast closed-loop clients send depends on the replies.
 
-use super::load::{OpenLoad, Process};
+use super::load::{OpenLoad, Process, dealt_rate_per_s};
 use super::process::steady_law;
 use super::value::{at_key, within};
 use super::{Scenario, file::Arrivals};
@@ -76,6 +76,7 @@ impl Scenario {
                 let counts = invocations.summed().map_err(|e| at_key("arrivals.trace", e))?;
                 Ok(orrery_traces::rate::Minutes { counts: counts.into(), shape }.mean_rate_per_s())
             }
+            Process::Dealt { blocks, shape, .. } => Ok(dealt_rate_per_s(&blocks, &shape)),
             _ => Err(no_rate("arrivals.trace", "arrivals without a rate")),
         }
     }

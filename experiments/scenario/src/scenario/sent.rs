@@ -83,7 +83,10 @@ pub(super) fn sent(
                 add(a, a.weight, Sizes::Law(law(a).unwrap_or(SizeLaw::Constant(1))));
             });
         }
-        Process::Law(_) | Process::PerApp(_) | Process::Functions { .. } => {
+        Process::Law(_)
+        | Process::PerApp(_)
+        | Process::Functions { .. }
+        | Process::Dealt { .. } => {
             senders.iter().for_each(|a| add(a, a.weight, Sizes::Law(own(a))));
         }
     }

@@ -5,6 +5,7 @@
 use super::file::ScenarioFile;
 use super::{Scenario, check, expand, measured, place};
 use crate::error::{SpecError, nearest};
+use orrery_traces::azure2019_days::Days;
 use orrery_traces::shipped::SHIPPED;
 use std::path::PathBuf;
 use toml::Value;
@@ -96,10 +97,22 @@ impl Scenario {
             }
         }
         let input = |name: &String| match SHIPPED.iter().find(|s| s.name == name) {
-            Some(s) => InputFile::Shipped(s.name, s.sha256),
-            None => InputFile::Path(name.clone(), self.files.folder.join(name)),
+            Some(s) => vec![InputFile::Shipped(s.name, s.sha256)],
+            None => self.on_disk(name),
         };
-        names.into_iter().map(input).collect()
+        names.into_iter().flat_map(input).collect()
+    }
+
+    /// A file, or the days of the published trace that are in a folder.
+    fn on_disk(&self, name: &str) -> Vec<InputFile> {
+        let path = self.files.folder.join(name);
+        let days = path.is_dir().then(|| Days::in_folder(&path).ok()).flatten();
+        let Some(days) = days else { return vec![InputFile::Path(name.to_string(), path)] };
+        let day = |path: &PathBuf| {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            InputFile::Path(format!("{name}/{file}"), path.clone())
+        };
+        days.files().iter().map(day).collect()
     }
 }
 

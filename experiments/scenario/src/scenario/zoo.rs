@@ -35,6 +35,8 @@ enum Form {
     Affine,
     /// Weights, transfer time, latencies of sizes 1 to 16.
     Clockwork,
+    /// The same with fewer columns, and whether it is in the paper's list; Table 1's rows go before.
+    ClockworkList,
     /// GPU, latencies by size.
     Curves,
     /// QoS; measured samples by size on several types of instances.
@@ -62,6 +64,12 @@ pub const ZOOS: &[Zoo] = &[
         csv: include_str!("../../data/clockwork_models_v100.csv"),
     },
     Zoo {
+        name: "clockwork-zoo-v100",
+        what: "Clockwork, Table 2: the 61 models of its evaluation on a V100, with weights and loading times",
+        form: Form::ClockworkList,
+        csv: include_str!("../../data/clockwork_zoo_v100.csv"),
+    },
+    Zoo {
         name: "nvidia",
         what: "NVIDIA's published latencies by batch size; choose a GPU with `gpu`",
         form: Form::Curves,
@@ -77,8 +85,10 @@ pub const ZOOS: &[Zoo] = &[
 
 /// The batch sizes of Clockwork's table.
 const CLOCKWORK_SIZES: [u32; 5] = [1, 2, 4, 8, 16];
-/// Clockwork, "PageCache": a page of device memory.
-const CLOCKWORK_PAGE_MB: f64 = 16.0;
+/// Clockwork, "PageCache": a page of device memory, 16 MiB.
+const CLOCKWORK_PAGE_BYTES: f64 = 16_777_216.0;
+/// Table 1 of the paper, whose numbers have more digits than the list's.
+const CLOCKWORK_TABLE_1: &str = include_str!("../../data/clockwork_models_v100.csv");
 
 impl Zoo {
     /// The zoo of that name.
@@ -98,12 +108,21 @@ impl Zoo {
 
     /// The models, in the order of the publication; those of a GPU where there are several.
     pub fn models(&self, gpu: Option<&str>) -> Vec<Model> {
-        let of_gpu = |f: &Vec<&str>| self.form != Form::Curves || Some(f[0]) == gpu;
-        self.rows().filter(of_gpu).map(|fields| self.model(&fields)).collect()
+        let is_meant = |f: &Vec<&str>| match self.form {
+            Form::Curves => Some(f[0]) == gpu,
+            Form::ClockworkList => f[8] == "1",
+            _ => true,
+        };
+        self.rows().filter(is_meant).map(|fields| self.model(&fields)).collect()
+    }
+
+    /// Whether its models have the pages and loading times that devices with memory need.
+    pub fn has_loads(&self) -> bool {
+        matches!(self.form, Form::Clockwork | Form::ClockworkList)
     }
 
     fn rows(&self) -> impl Iterator<Item = Vec<&'static str>> {
-        self.csv.lines().skip(1).map(|line| line.split(',').collect())
+        rows(self.csv)
     }
 
     /// The model of a row. What is embedded is known to be whole; a test reads all of it.
@@ -114,12 +133,15 @@ impl Zoo {
                 let law = LatencyLaw::Affine { alpha_ms: number(1), beta_ms: number(2) };
                 Model { slo_ms: number(3), ..Model::new(fields[0], law) }
             }
-            Form::Clockwork => {
-                let row = |(i, size): (usize, u32)| (size, number(6 + i));
-                let rows = CLOCKWORK_SIZES.into_iter().enumerate().map(row).collect();
-                let pages = (number(4) / CLOCKWORK_PAGE_MB).ceil() as u32;
-                let model = Model::new(fields[0], LatencyLaw::Table(rows));
-                Model { pages, load_ms: number(5), ..model }
+            Form::Clockwork => clockwork(fields[0], &fields[4..]),
+            Form::ClockworkList => {
+                // The list's `resnet50_v1` is the table's `resnet50`.
+                let short = fields[0].strip_suffix("_v1").unwrap_or(fields[0]);
+                let of_table = rows(CLOCKWORK_TABLE_1).find(|f| f[0] == fields[0] || f[0] == short);
+                match of_table {
+                    Some(table) => clockwork(fields[0], &table[4..]),
+                    None => clockwork(fields[0], &fields[1..8]),
+                }
             }
             Form::Curves => {
                 let row = |text: &str| {
@@ -143,6 +165,20 @@ impl Zoo {
     }
 }
 
+fn rows(csv: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    csv.lines().skip(1).map(|line| line.split(',').collect())
+}
+
+/// A model of Clockwork's, from its weights in MB, its transfer time and its latencies in ms.
+fn clockwork(name: &str, fields: &[&str]) -> Model {
+    let number = |i: usize| fields[i].parse::<f64>().expect("an embedded number");
+    let row = |(i, size): (usize, u32)| (size, number(2 + i));
+    let latencies = CLOCKWORK_SIZES.into_iter().enumerate().map(row).collect();
+    let pages = (number(0) * 1e6 / CLOCKWORK_PAGE_BYTES).ceil() as u32;
+    let model = Model::new(name, LatencyLaw::Table(latencies));
+    Model { pages, load_ms: number(1), ..model }
+}
+
 impl Model {
     /// A model of that law whose SLO is Symphony's rule (Appendix C): twice the latency of a batch
     /// of 4, in whole milliseconds, and at least 20.
@@ -153,6 +189,7 @@ impl Model {
             copies: 1,
             slo_ms,
             slo_scale: 1.0,
+            slo_steps: None,
             pages: 0,
             load_ms: 0.0,
             latency,
@@ -210,6 +247,30 @@ mod tests {
         assert_eq!((resnet.slo_ms, resnet.latency.ms(4)), (27.0, 2.050 * 4.0 + 5.378));
         let resnet = zoo("clockwork-v100").into_iter().find(|m| m.name == "resnet50").unwrap();
         assert_eq!((resnet.pages, resnet.load_ms, resnet.latency.ms(8)), (7, 8.33, 9.13));
+    }
+
+    /// Clockwork, §6.5 and Appendix A: 61 models, 66 copies each, some 500 GB of weights.
+    #[test]
+    fn clockwork_s_list_is_that_of_its_evaluation() {
+        let list = zoo("clockwork-zoo-v100");
+        assert_eq!((list.len(), list.iter().map(|m| m.pages).sum::<u32>() * 66), (61, 32_076));
+        let of = |name: &str| list.iter().find(|m| m.name == name).unwrap();
+        let r = of("resnet50_v2");
+        assert_eq!((r.pages, r.load_ms), (7, 8.32));
+        let ms: Vec<f64> = CLOCKWORK_SIZES.iter().map(|&k| r.latency.ms(k)).collect();
+        assert_eq!(ms, [2.73, 4.05, 5.87, 9.93, 17.30]);
+        // Table 1 goes before the rounded rows.
+        let table = zoo("clockwork-v100");
+        for (name, of_table) in [("resnet18_v1", "resnet18"), ("densenet169", "densenet169")] {
+            let row = table.iter().find(|m| m.name == of_table).unwrap();
+            assert_eq!(Model { name: of_table.into(), ..of(name).clone() }, *row);
+        }
+        assert!(list.iter().all(|m| m.pages > 0 && m.load_ms > 0.0));
+        for m in &list {
+            let ms: Vec<f64> = CLOCKWORK_SIZES.iter().map(|&k| m.latency.ms(k)).collect();
+            assert!(ms.is_sorted_by(|a, b| a <= b), "{} {ms:?}", m.name);
+        }
+        assert!(list.iter().all(|m| m.name != "winograd_resnet152_v2"));
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 mod autoscale;
 mod base;
+mod closed_loop;
+mod dealt;
 mod delays;
 mod errors;
 mod errors_load;
@@ -12,5 +14,7 @@ mod pools;
 mod properties;
 mod rates;
 mod reference;
+mod scheduler;
+mod slo_steps;
 mod vary;
 mod zoo;

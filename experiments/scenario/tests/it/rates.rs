@@ -70,6 +70,11 @@ fn the_rate_is_read_and_set_whatever_the_process() {
             assert_ne!(base.canonical(), other.canonical());
         }
     }
+    // Dealt in blocks, the trace has the same rate.
+    let plain = "trace = { file = \"azure2019-f500\", minutes = 2, compress = 6 }";
+    let dealt = plain.replace(" }", ", order = \"released\" }");
+    let (plain, dealt) = (scenario(plain).rate().unwrap(), scenario(&dealt).rate().unwrap());
+    assert!((plain - dealt).abs() < 1e-9 * plain, "{plain} {dealt}");
     let factor = "trace = { file = \"azure2019-f500\", minutes = 2, rate_factor = 0.5 }";
     let base = scenario(factor);
     let other = base.with_rate(base.rate().unwrap() * 3.0).unwrap();

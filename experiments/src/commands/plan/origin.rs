@@ -173,9 +173,11 @@ pub(super) fn set_slo(plan: &PlanFile, file: &mut ScenarioFile) {
     for model in &mut file.model {
         let own = plan.slo.by_model_ms.get(&model.name).copied();
         let Some(ms) = own.or(plan.slo.all_ms) else { continue };
-        model.slo_ms = ms;
+        (model.slo_ms, model.slo_steps) = (ms, None);
         let name = model.name.clone();
-        file.app.iter_mut().filter(|a| a.model == name).for_each(|a| a.slo_ms = None);
+        for app in file.app.iter_mut().filter(|a| a.model == name) {
+            (app.slo_ms, app.slo_steps) = (None, None);
+        }
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! It checks no value: `check_load.rs` does. As in `file.rs`, readers see the comments on fields.
 
-use super::one_f64;
+use super::{is_one_f64, one_f64};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// `[arrivals]`: exactly one of the processes, and limits.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq)]
@@ -140,7 +141,8 @@ pub struct LognormalRateArrivals {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct TraceArrivals {
-    /// A shipped name such as `azure2019-f500`, or a path.
+    /// A shipped name such as `azure2019-f500`, or a path; with `order` also the folder of the published
+    /// trace, whose files are days of 1440 minutes.
     pub file: String,
     /// The label of the first minute's column.
     #[schemars(extend("x-unit" = "label", "x-default" = "the file's first"))]
@@ -170,6 +172,40 @@ pub struct TraceArrivals {
     /// turn, and weights are ignored.
     #[serde(default)]
     pub per_function: bool,
+    /// Functions, busiest first in the whole file, are dealt to the applications in blocks, and weights are
+    /// ignored. The applications are `released`, by name with copies together, or `shuffled`.
+    #[schemars(extend("x-default" = "none; with `rule` or a folder, `\"released\"`"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    /// Seed of a shuffled order.
+    #[schemars(extend("x-default" = "the run's"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order_seed: Option<u64>,
+    /// `azure-46000` makes 92 copies of each function of the shipped sample (see below).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
+    /// Standard deviation of the logarithm of the copies' sizes.
+    #[schemars(extend("x-default" = "1"))]
+    #[serde(default = "one_f64", skip_serializing_if = "is_one_f64")]
+    pub sigma: f64,
+}
+
+/// The order of the applications to which blocks of functions are dealt.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// By name, copies together.
+    Released,
+    /// Shuffled.
+    Shuffled,
+}
+
+/// How a sample is extended.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
+pub enum Rule {
+    /// 46,000 functions for Clockwork, section 6.5.
+    #[serde(rename = "azure-46000")]
+    Azure46000,
 }
 
 /// How arrivals lie within a minute.
@@ -229,15 +265,29 @@ pub struct WorkloadArrivals {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct ClosedLoop {
-    /// Number of clients.
+    /// Number of clients; with `per_app`, of each application.
     pub clients: u32,
+    /// Each client belongs to one application, in place of choosing one for each request.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("x-default" = "false"))]
+    pub per_app: bool,
+    /// `{ NAME = N }`: with `per_app`, the number of clients of one application, or of each of its copies,
+    /// in place of `clients`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("x-default" = "none"))]
+    pub clients_of: BTreeMap<String, u32>,
+    /// How long a client waits that would send again in the same instant: one without think time whose
+    /// request was refused at once.
+    #[serde(default = "one_f64", skip_serializing_if = "is_one_f64")]
+    #[schemars(extend("x-default" = "1"))]
+    pub pause_ms: f64,
     /// Maximum number of requests of all clients together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
     /// No requests at or after this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
-    /// Client i of n starts after i/n of this.
+    /// Client i of n starts after i/n of this; with `per_app`, of the n of an application.
     #[serde(default)]
     pub ramp_ms: f64,
     /// The applications that clients choose from, by weight.

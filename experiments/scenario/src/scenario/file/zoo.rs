@@ -2,7 +2,7 @@
 //!
 //! It checks no value and holds no model: `expand.rs` does the one, `zoo.rs` the other.
 
-use super::{SizesLaw, one_u32};
+use super::{SizesLaw, SloSteps, one_u32};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,10 @@ pub struct Zoo {
     #[serde(default = "one_u32", skip_serializing_if = "is_one")]
     #[schemars(extend("x-default" = "1"))]
     pub copies: u32,
+    /// Put before the names, so that the same models may be there twice.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(extend("x-default" = "none"))]
+    pub prefix: String,
     /// The group of its applications.
     #[schemars(extend("x-default" = "none"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,6 +39,9 @@ pub struct Zoo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "the published ones"))]
     pub slo_ms: Option<f64>,
+    /// SLOs that change in steps (see below).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slo_steps: Option<SloSteps>,
     /// Sizes of the requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-default" = "1; for `kairos`, its own distribution"))]
