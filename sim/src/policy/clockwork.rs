@@ -79,8 +79,10 @@
 
 mod config;
 mod demand;
+mod durations;
 mod gpus;
 mod load;
+mod memory;
 mod queues;
 mod search;
 mod sorted;
@@ -88,13 +90,14 @@ mod state;
 mod strategies;
 #[cfg(test)]
 mod tests;
+mod wants;
 
-pub use self::config::{Config, Estimator, Sizes};
+pub use self::config::{Config, Estimator, LoadRule, Sizes};
 pub use self::state::Clockwork;
 
 use self::gpus::{Gpu, Outstanding};
 use self::load::Loads;
-use self::queues::Waiting;
+use self::queues::{Model, Waiting};
 use super::free_devices::did_not_run;
 use super::parameters::{Build, Settings};
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
@@ -118,20 +121,23 @@ impl Clockwork {
             self.gpus.advance(now);
         }
         while !self.order.is_empty()
-            && let Some(gpu) = self.gpus.hungry(self.order.makings)
+            && let Some(gpu) = self.gpus.hungry()
         {
             let available = self.gpus.list[gpu].exec.available(now, &self.config);
             if let Some((model, size)) = self.search(gpu, available, out) {
                 self.dispatch(now, gpu, available, (model, size), out);
                 self.gpus.place(now, gpu, &self.config);
             } else {
-                self.gpus.list[gpu].sated = Some(self.order.makings);
+                self.gpus.sate(gpu);
             }
         }
         let at = if self.order.is_empty() { Time::NEVER } else { self.gpus.next_asks() };
         self.set_timer(ASKS, at, out);
         if let Some(loads) = &mut self.loads {
             let at = loads.schedule(now, &self.config, out);
+            for &(gpu, model) in &loads.unloaded {
+                self.order.loses(gpu, model, self.models[model].strategies.first());
+            }
             self.set_timer(ASKS_LOAD, at, out);
         }
     }
@@ -181,7 +187,23 @@ impl Clockwork {
         let before = m.strategies.first();
         self.order.makings += 1;
         m.make_all(self.order.makings);
-        self.order.moved(model, before, m.strategies.first());
+        self.made(model, before);
+    }
+
+    /// Strategies of a model were made; the first of all was `before`.
+    fn made(&mut self, model: usize, before: Option<Time>) {
+        self.moved(model, before);
+        match &self.loads {
+            None => self.gpus.stir_all(),
+            Some(loads) => loads.holders(model).for_each(|gpu| self.gpus.stir(gpu)),
+        }
+    }
+
+    /// The first of a model's strategies was `before`, which may have changed.
+    fn moved(&mut self, model: usize, before: Option<Time>) {
+        let after = self.models[model].strategies.first();
+        let holders = self.loads.iter().flat_map(|loads| loads.holders(model));
+        self.order.moved(model, (before, after), holders);
     }
 
     fn arrive(&mut self, now: Time, r: &Request, out: &mut Actions) {
@@ -203,7 +225,7 @@ impl Clockwork {
         let before = m.strategies.first();
         if m.append(Waiting { id: r.id, deadline }, self.order.makings + 1) {
             self.order.makings += 1;
-            self.order.moved(model, before, m.strategies.first());
+            self.made(model, before);
         }
         if idle {
             self.make_all(model);
@@ -238,19 +260,26 @@ impl Clockwork {
         self.gpus.came(now, device, &self.config);
         let pages = known.devices()[device.index()].free_pages;
         if self.loads.is_none() && pages.is_some() {
-            let mut loads = Loads::new(self.models.len(), known);
-            (0..device.0).for_each(|d| loads.came(DeviceId(d), None));
-            self.loads = Some(loads);
+            self.loads = Some(Loads::new(self.config.loads, self.models.len(), known));
+            (0..device.0).for_each(|d| self.has(DeviceId(d), None));
         }
-        if let Some(loads) = &mut self.loads {
-            loads.came(device, pages);
-        }
+        self.has(device, pages);
+    }
+
+    /// A device has that many pages for models, or all models.
+    fn has(&mut self, device: DeviceId, pages: Option<u32>) {
+        let Some(loads) = &mut self.loads else { return };
+        loads.came(device, pages, &self.config);
+        let all = if pages.is_none() { &self.models[..] } else { &[] };
+        let first = |(m, model): (usize, &Model)| Some((model.strategies.first()?, m));
+        self.order.device(device.index(), all.iter().enumerate().filter_map(first));
     }
 
     fn left(&mut self, now: Time, device: DeviceId) {
         self.gpus.left(now, device, &self.config);
         if let Some(loads) = &mut self.loads {
-            loads.left(device);
+            loads.left(device, &self.config);
+            self.order.device(device.index(), std::iter::empty());
         }
     }
 
@@ -262,15 +291,21 @@ impl Clockwork {
         outcome: Outcome,
         requests: &[RequestId],
     ) {
-        let (free, done) = match outcome {
-            Outcome::Done { end, .. } => (end, true),
-            _ => (now, false),
-        };
+        let free = if let Outcome::Done { end, .. } = outcome { end } else { now };
         if let Some(loads) = &mut self.loads {
             // Strategies that were there before the model count as made now, for this device.
-            let since = done.then_some(self.order.makings + 1);
-            if loads.ended(action, device, free, since) {
+            let since = self.order.makings + 1;
+            let took = if let Outcome::Done { device, .. } = outcome {
+                Some((device, since))
+            } else {
+                None
+            };
+            if let Some(model) = loads.ended(now, action, device, free, took, &self.config) {
                 self.order.makings += 1;
+                if loads.since(device.index(), model) == Some(since) {
+                    self.order.gains(device.index(), model, self.models[model].strategies.first());
+                    self.gpus.stir(device.index());
+                }
                 return;
             }
         }

@@ -45,6 +45,40 @@ impl Words for Sizes {
     ];
 }
 
+/// Which models are loaded, and what a load is believed to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadRule {
+    /// As the paper says.
+    Paper,
+    /// As INFER5, the released scheduler.
+    Infer5,
+    /// As INFER4, the scheduler before it.
+    Infer4,
+}
+
+impl Words for LoadRule {
+    const WORDS: &'static [(&'static str, LoadRule, &'static str)] = &[
+        (
+            "paper",
+            LoadRule::Paper,
+            "models of positive priority, for requests that a load can still help; a load takes what \
+             the profile says",
+        ),
+        (
+            "infer5",
+            LoadRule::Infer5,
+            "models with any demand, for requests until they are sent or dropped; a load takes the \
+             0.99 quantile of the last ten",
+        ),
+        (
+            "infer4",
+            LoadRule::Infer4,
+            "models with any demand, for requests that a load can still help; at most two loads \
+             outstanding on a device and one decision in 0.1 ms",
+        ),
+    ];
+}
+
 /// Clockwork's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -69,6 +103,8 @@ pub struct Config {
     /// A size that was not measured for so long is believed to take its seed again; zero: never.
     /// Neither paper nor code has it.
     pub probe: Span,
+    /// Which models are loaded.
+    pub loads: LoadRule,
 }
 
 impl Config {
@@ -86,6 +122,7 @@ impl Config {
             max_exec: ms(250),
             sizes: Sizes::Profile,
             probe: Span::ZERO,
+            loads: LoadRule::Paper,
         }
     }
 
@@ -166,5 +203,8 @@ impl Settings for Config {
         )
         .quiet()
         .from("ours: neither paper nor code has it"),
+        word("loads", |c: &mut Self| &mut c.loads, "which models are loaded where memory is counted")
+            .quiet()
+            .from("§5.3; released: load_tracker.cpp, infer4_scheduler.cpp, infer5_scheduler.cpp"),
     ];
 }

@@ -17,11 +17,11 @@ impl Clockwork {
         out: &mut Actions,
     ) -> Option<(usize, usize)> {
         self.met.clear();
-        let mut next = self.order.after(None);
+        let mut next = self.order.after(gpu, None);
         loop {
             let met = self.met.peek().map(|Reverse(first)| first.0);
             let model = if let Some(rank) = next.filter(|&rank| met.is_none_or(|met| rank < met)) {
-                next = self.order.after(next);
+                next = self.order.after(gpu, next);
                 let sizes = self.models[rank.1].sizes.len();
                 match self.untried(gpu, rank.1, sizes) {
                     None => continue,
@@ -85,11 +85,12 @@ impl Clockwork {
         }
         if m.queue.is_empty() {
             // A strategy of a model without requests can only fail, on every device.
-            self.order.moved(model, m.strategies.first(), None);
+            let before = m.strategies.first();
             m.strategies.clear();
+            self.moved(model, before);
         }
         if let Some(loads) = &mut self.loads {
-            self.dropped.iter().for_each(|&id| loads.dropped(id));
+            loads.dropped(&self.dropped);
         }
     }
 }

@@ -32,9 +32,8 @@ impl Sorted {
         self.0.pop()
     }
 
-    /// In order.
-    pub fn iter(&self) -> impl Iterator<Item = (Time, usize)> {
-        self.0.iter().rev().copied()
+    pub fn clear(&mut self) {
+        self.0.clear();
     }
 
     /// The first after an entry, which need not be there.

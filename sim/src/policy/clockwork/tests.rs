@@ -1,5 +1,7 @@
 //! LOAD and UNLOAD on cases small enough to be worked by hand.
 
+mod decisions;
+
 use super::{Clockwork, Config, Estimator};
 use crate::cluster::{DeviceSpec, Footprint};
 use crate::core::CoreSpec;
