@@ -85,6 +85,7 @@ mod load;
 mod memory;
 mod queues;
 mod search;
+mod soonest;
 mod sorted;
 mod state;
 mod strategies;
@@ -105,7 +106,6 @@ use crate::cluster::Change;
 use crate::profile::ModelProfile;
 use crate::request::{ActionId, DeviceId, Drop, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
-use std::cmp::Reverse;
 
 /// A device asks for work.
 const ASKS: TimerKey = TimerKey(0);
@@ -202,8 +202,16 @@ impl Clockwork {
     /// The first of a model's strategies was `before`, which may have changed.
     fn moved(&mut self, model: usize, before: Option<Time>) {
         let after = self.models[model].strategies.first();
-        let holders = self.loads.iter().flat_map(|loads| loads.holders(model));
-        self.order.moved(model, (before, after), holders);
+        if before == after {
+            return;
+        }
+        self.order.counts(before, after);
+        match &self.loads {
+            None => self.order.moved(0, model, before, after),
+            Some(loads) => {
+                loads.holders(model).for_each(|gpu| self.order.moved(gpu, model, before, after));
+            }
+        }
     }
 
     fn arrive(&mut self, now: Time, r: &Request, out: &mut Actions) {
@@ -217,7 +225,7 @@ impl Clockwork {
         let one = self.models[model].estimates[0];
         if let Some(loads) = &mut self.loads {
             loads.arrived(now, r.id, model, (one, r.slo(), allowed), &self.config);
-            self.expiring.push(Reverse((deadline, model)));
+            self.expiring.push((deadline, model));
             self.expire(now, out);
         }
         let idle = self.leaves_a_device_idle(model);
@@ -245,14 +253,11 @@ impl Clockwork {
 
     /// Drops requests of models that no device has: nobody else would look at them.
     fn expire(&mut self, now: Time, out: &mut Actions) {
-        while let Some(&Reverse((deadline, model))) = self.expiring.peek()
-            && deadline < now
-        {
-            self.expiring.pop();
+        while let Some((_, model)) = self.expiring.pop_if(|(deadline, _)| deadline < now) {
             self.models[model].drop_unsuitable(now);
             self.drop_lost(model, now, out);
         }
-        let at = self.expiring.peek().map_or(Time::NEVER, |Reverse(first)| first.0);
+        let at = self.expiring.first().map_or(Time::NEVER, |first| first.0);
         self.set_timer(EXPIRES, at + Span::from_ns(1), out);
     }
 
@@ -260,7 +265,9 @@ impl Clockwork {
         self.gpus.came(now, device, &self.config);
         let pages = known.devices()[device.index()].free_pages;
         if self.loads.is_none() && pages.is_some() {
-            self.loads = Some(Loads::new(self.config.loads, self.models.len(), known));
+            let footprint = |m| known.footprint(ModelId(m as u32));
+            let footprints = (0..self.models.len()).map(footprint).collect();
+            self.loads = Some(Loads::new(self.config.loads, footprints));
             (0..device.0).for_each(|d| self.has(DeviceId(d), None));
         }
         self.has(device, pages);

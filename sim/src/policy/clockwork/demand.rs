@@ -14,16 +14,15 @@
 //! - nobody has it: the bound is the priority;
 //! - one device has it: the priority is the bound times what that device lacks, the same share for
 //!   the whole group, and nothing while the device can serve what it has ([`SERVES`]);
-//! - several have it: all are looked at while their bound can beat the best, if any device has more
-//!   than it can serve;
+//! - several have it: all are looked at, once for all devices that ask, if any device has more than it
+//!   can serve. Most take one comparison ([`enough`]);
 //! - every device has it: no load is of use.
 
+use super::soonest::Soonest;
 use super::wants::Wants;
 use crate::request::RequestId;
 use crate::table::Table;
 use crate::time::{Span, Time};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// What a device can do in the time for which demands are stated. Released: the default SLO.
 const CAPACITY: Span = Span::from_ms(100);
@@ -57,9 +56,6 @@ struct Need {
     shares: Vec<(usize, u64)>,
 }
 
-/// A model and its priority, the best of those looked at.
-type Best = Option<(f64, usize)>;
-
 pub(super) struct Demands {
     /// From the first request on, by its distance from it.
     asks: Table<Ask>,
@@ -74,9 +70,13 @@ pub(super) struct Demands {
     /// How many models have requests that a load would help.
     wanting: usize,
     /// Until when a load helps a request.
-    helps: BinaryHeap<Reverse<(Time, RequestId)>>,
+    helps: Soonest<(Time, RequestId)>,
     /// Weights of the devices that a demand is dealt to.
     weights: Vec<f64>,
+    /// By number of devices that have a model: [`enough`].
+    enough: Vec<u64>,
+    /// Models that several devices have, with their priorities, since [`Demands::look`].
+    several: Vec<(f64, usize)>,
 }
 
 /// A time of `one` to be found within `slo`, as a share of the capacity.
@@ -86,6 +86,18 @@ fn demand(one: Span, slo: Span) -> u64 {
 
 fn weight(to_do: u64) -> f64 {
     1.0 / (FLOOR + to_do as f64)
+}
+
+/// Of the devices that have a model, one with no more than this to do serves all that is asked for,
+/// whatever the other ones have to do.
+///
+/// With weights w and the capacity C, a priority is not positive if the sum of w (C w - 1) over the
+/// devices is not negative. No term is below -1/(4 C), so that one of at least `devices`/(4 C) is
+/// enough. That is a quadratic inequality; a hundredth is left for rounding.
+fn enough(devices: usize) -> u64 {
+    let n = devices as f64;
+    let share = 2.0 * (libm::sqrt(1.0 + n) - 1.0) / n;
+    (0.99 * share * CAPACITY.ns() as f64 - FLOOR) as u64
 }
 
 impl Demands {
@@ -99,8 +111,10 @@ impl Demands {
             up: 0,
             wants: Wants::new(models),
             wanting: 0,
-            helps: BinaryHeap::new(),
+            helps: Soonest::default(),
             weights: Vec::new(),
+            enough: Vec::new(),
+            several: Vec::new(),
         }
     }
 
@@ -124,7 +138,7 @@ impl Demands {
             self.asks.remove(skipped);
         }
         self.asks.insert(ask);
-        self.helps.push(Reverse((now + helps, id)));
+        self.helps.push((now + helps, id));
         self.deal(model);
     }
 
@@ -170,10 +184,7 @@ impl Demands {
 
     /// Forgets what a load no longer helps.
     pub fn advance(&mut self, now: Time) {
-        while let Some(&Reverse((until, id))) = self.helps.peek()
-            && until < now
-        {
-            self.helps.pop();
+        while let Some((_, id)) = self.helps.pop_if(|(until, _)| until < now) {
             self.beyond_help(&[id]);
         }
     }
@@ -203,6 +214,7 @@ impl Demands {
         }
         self.places[device] = is_one;
         self.up = self.places.iter().filter(|p| **p).count();
+        self.enough = (0..=self.places.len()).map(|n| enough(n.max(1))).collect();
         (0..self.models.len()).for_each(|m| self.group(m));
     }
 
@@ -226,70 +238,75 @@ impl Demands {
         self.wanting > 0
     }
 
-    /// Whether [`Demands::best`] may have an answer for any device. It often is not so, and told in no
-    /// time.
-    pub fn may_have_best(&self, any_sign: bool) -> bool {
-        if !self.wants.is_empty(NOBODY) {
-            return true;
+    /// Prepares [`Demands::best`]; whether that may have an answer for any device.
+    pub fn look(&mut self, any_sign: bool) -> bool {
+        self.several.clear();
+        let mut any = !self.wants.is_empty(NOBODY);
+        let mut over = any_sign;
+        for (g, &to_do) in self.device.iter().enumerate() {
+            if any_sign || to_do > SERVES {
+                over = true;
+                any |= !self.wants.is_empty(ONE + g);
+            }
         }
-        let mut over = self.device.iter().enumerate().filter(|d| any_sign || *d.1 > SERVES);
-        if !self.wants.is_empty(SEVERAL) {
-            return over.next().is_some();
+        if over {
+            for (_, model) in self.wants.all(SEVERAL) {
+                if any_sign || self.may_be_positive(model) {
+                    let priority = self.priority(model);
+                    if any_sign || priority > 0.0 {
+                        self.several.push((priority, model));
+                    }
+                }
+            }
         }
-        over.any(|(g, _)| !self.wants.is_empty(ONE + g))
+        any || !self.several.is_empty()
+    }
+
+    fn may_be_positive(&self, model: usize) -> bool {
+        let shares = &self.models[model].shares;
+        let enough = self.enough[shares.len()];
+        shares.iter().all(|s| self.device[s.0] > enough)
     }
 
     /// The model of the highest priority of those that `may` be loaded on a device that lacks them; of
     /// equal ones the one of the lowest number. The priority must be positive, unless `any_sign`.
+    /// [`Demands::look`] comes before, and after each change.
     pub fn best(
         &self,
         device: usize,
         any_sign: bool,
         may: impl Fn(usize) -> bool,
     ) -> Option<usize> {
-        let mut best: Best = None;
-        let offer = |best: &mut Best, model: usize, priority: f64| {
+        let mut best: Option<(f64, usize)> = None;
+        let offer = |best: &mut Option<(f64, usize)>, model: usize, priority: f64| {
             let beats = |b: (f64, usize)| priority > b.0 || (priority == b.0 && model < b.1);
             if (any_sign || priority > 0.0) && best.is_none_or(beats) && may(model) {
                 *best = Some((priority, model));
             }
         };
-        let can_beat = |best: Best, bound: f64| best.is_none_or(|b| bound >= b.0);
         self.wants.walk(NOBODY, |asks, model| {
-            let can = can_beat(best, asks as f64);
+            let can = best.is_none_or(|b| asks as f64 >= b.0);
             if can {
                 offer(&mut best, model, asks as f64);
             }
             can
         });
-        let mut over = false;
         for (g, &to_do) in self.device.iter().enumerate() {
-            if !any_sign && to_do <= SERVES {
-                continue;
-            }
-            over = true;
-            if g == device {
+            if g == device || (!any_sign && to_do <= SERVES) {
                 continue;
             }
             self.wants.walk(ONE + g, |asks, model| {
                 let priority = self.priority(model);
                 // Below it, priorities are the same share of less.
-                let can = can_beat(best, priority.max(0.0) + asks as f64 * ROUNDING);
+                let bound = priority.max(0.0) + asks as f64 * ROUNDING;
+                let can = best.is_none_or(|b| bound >= b.0);
                 if can {
                     offer(&mut best, model, priority);
                 }
                 can
             });
         }
-        if over {
-            self.wants.walk(SEVERAL, |asks, model| {
-                let can = can_beat(best, asks as f64);
-                if can && may(model) {
-                    offer(&mut best, model, self.priority(model));
-                }
-                can
-            });
-        }
+        self.several.iter().for_each(|&(priority, model)| offer(&mut best, model, priority));
         best.map(|b| b.1)
     }
 

@@ -10,7 +10,7 @@
 //! The least occupied executor comes first, then the device with the least to do and the most room.
 //! It knows no batch queue; a model whose load has ended gets its strategies from the policy.
 
-use super::super::{Actions, Known};
+use super::super::Actions;
 use super::config::{Config, LoadRule};
 use super::demand::Demands;
 use super::durations::Durations;
@@ -58,9 +58,9 @@ pub(super) struct Loads {
 }
 
 impl Loads {
-    pub fn new(rule: LoadRule, models: usize, known: &Known<'_>) -> Loads {
-        let footprint = |m| known.footprint(ModelId(m as u32));
-        let footprints: Vec<Footprint> = (0..models).map(footprint).collect();
+    /// No device yet, and models that need so much.
+    pub fn new(rule: LoadRule, footprints: Vec<Footprint>) -> Loads {
+        let models = footprints.len();
         let durations = match rule {
             LoadRule::Paper => Vec::new(),
             _ => footprints.iter().map(|f| Durations::new(f.load)).collect(),
@@ -209,7 +209,7 @@ impl Loads {
             return Time::NEVER;
         }
         self.ask(now);
-        if !self.asking.is_empty() && self.demands.may_have_best(self.any_sign()) {
+        if !self.asking.is_empty() && self.demands.look(self.any_sign()) {
             self.serve(now, config, out);
             self.ask(now);
         }
@@ -251,6 +251,7 @@ impl Loads {
                 && let Some(model) = self.choose(gpu)
             {
                 self.load(now, gpu, model, config, out);
+                self.demands.look(self.any_sign());
             }
             self.set_place(gpu, config);
         }

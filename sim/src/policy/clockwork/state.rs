@@ -4,12 +4,11 @@ use super::config::Config;
 use super::gpus::Gpus;
 use super::load::Loads;
 use super::queues::Model;
+use super::soonest::Soonest;
 use super::strategies::{Met, Order};
 use crate::profile::ModelProfile;
 use crate::request::RequestId;
 use crate::time::Time;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// The policy. See [`crate::policy::clockwork`].
 pub struct Clockwork {
@@ -23,7 +22,7 @@ pub struct Clockwork {
     pub(super) batch: Vec<RequestId>,
     pub(super) dropped: Vec<RequestId>,
     /// Internal deadlines of requests that may wait in vain for a load, with their model.
-    pub(super) expiring: BinaryHeap<Reverse<(Time, usize)>>,
+    pub(super) expiring: Soonest<(Time, usize)>,
     /// What the timers are set to, by key; `NEVER` when they are not set.
     pub(super) timers: [Time; 3],
 }
@@ -40,7 +39,7 @@ impl Clockwork {
             met: Met::default(),
             batch: Vec::new(),
             dropped: Vec::new(),
-            expiring: BinaryHeap::new(),
+            expiring: Soonest::default(),
             timers: [Time::NEVER; 3],
         }
     }

@@ -173,29 +173,29 @@ impl Order {
         }
     }
 
-    /// A model's first strategy was `before` and is `after`; these devices have it.
-    pub fn moved(
-        &mut self,
-        model: usize,
-        (before, after): (Option<Time>, Option<Time>),
-        devices: impl Iterator<Item = usize>,
-    ) {
-        if before == after {
-            return;
-        }
+    /// A model's first strategy was `before` and is `after`: how many models have any.
+    pub fn counts(&mut self, before: Option<Time>, after: Option<Time>) {
         self.models += usize::from(after.is_some());
         self.models -= usize::from(before.is_some());
-        if self.by_device {
-            devices.for_each(|device| {
-                self.loses(device, model, before);
-                self.gains(device, model, after);
-            });
-            return;
-        }
+    }
+
+    /// The same, in the list of a device that has the model; the first one where all have it.
+    pub fn moved(
+        &mut self,
+        device: usize,
+        model: usize,
+        before: Option<Time>,
+        after: Option<Time>,
+    ) {
         if self.lists.is_empty() {
             self.lists.push(Sorted::default());
         }
-        self.loses(0, model, before);
-        self.gains(0, model, after);
+        let list = &mut self.lists[device];
+        match (before, after) {
+            (Some(before), Some(after)) => list.change((before, model), (after, model)),
+            (Some(before), None) => list.remove((before, model)),
+            (None, Some(after)) => list.insert((after, model)),
+            (None, None) => {}
+        }
     }
 }

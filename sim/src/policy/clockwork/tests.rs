@@ -1,6 +1,8 @@
 //! LOAD and UNLOAD on cases small enough to be worked by hand.
 
 mod decisions;
+mod loads;
+mod naive;
 
 use super::{Clockwork, Config, Estimator};
 use crate::cluster::{DeviceSpec, Footprint};

@@ -50,6 +50,11 @@ impl Wants {
         self.groups.get(group).is_none_or(Vec::is_empty)
     }
 
+    /// All models of a group with what they ask for, in no order.
+    pub fn all(&self, group: usize) -> impl Iterator<Item = (u64, usize)> {
+        self.groups.get(group).into_iter().flatten().map(|e| (e.0, e.1 as usize))
+    }
+
     /// Visits a group from the top. `visit` is given what a model asks for and its number, and says
     /// whether those that ask for less than it are worth a visit.
     pub fn walk(&self, group: usize, mut visit: impl FnMut(u64, usize) -> bool) {
