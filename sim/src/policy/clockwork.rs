@@ -24,7 +24,8 @@
 //! How all these queues are kept as one is told in `strategies`. Of several devices that ask, an idle
 //! one comes first, then the one whose work is expected to end first; of equal ones the lowest id.
 //!
-//! Devices with `memory_pages` begin empty; `load` fills them, by the demand that `demand` keeps.
+//! Devices with `memory_pages` begin empty; `load` fills them, by the demand that `demand` keeps. How
+//! that is found without a look at all models is told there.
 //!
 //! # The size that is lost
 //! An estimate changes only when a batch of its size has run, in the paper as in the released code:
@@ -69,13 +70,23 @@
 //! - There a batch queue that was empty gets no strategy before the model's others are used up; here
 //!   it gets one with the first request. If some device has none of a model's strategies left while
 //!   requests wait, the next request makes them anew on every device, there on that device.
-//! - A request that no queue holds any more is dropped at once, not at its internal deadline: it
-//!   cannot be served in between.
+//! - A request that no queue holds any more is answered at once, not at its internal deadline: it
+//!   cannot be served in between. `answer=at-deadline` is as released; it matters to clients that
+//!   wait for an answer before they ask again.
 //! - Messages take no time unless the scenario says so, and there is no limit of two sends in flight.
 //! - Durations are not normalised by the GPU's clock, which is constant here.
 //! - Ties between strategies are broken by model, then by larger size first.
-//! - Models of negative priority are not loaded: there a slip compares a pointer, so that they are.
-//! - A load is believed to take what the model's profile says; there, the last ten are remembered.
+//! - Models of negative priority are not loaded: there a slip compares a pointer, so that they are. A
+//!   load is believed to take what the model's profile says; there, the 0.99 quantile of the last ten.
+//!   A load is wanted no longer for a request that it cannot help any more; there, a request's share is
+//!   forgotten too late, so that it is wanted until the request is sent or answered. All three are as
+//!   released with `loads=infer5`.
+//! - INFER4, the scheduler before it, is `preset=infer4`: batches of up to 16; loads as in `infer5`,
+//!   but not for requests that they cannot help, at most two outstanding on a device, and 0.1 ms apart.
+//!   That both limits are per device is our reading.
+//! - With inputs that it generates itself, the controller looks 15 ms ahead by default. The authors'
+//!   experiment guide passes 5 ms for the figures 7, 8 and 11. One argument sets both `ahead_ms` and
+//!   `width_ms` there.
 
 mod config;
 mod demand;
@@ -93,7 +104,7 @@ mod strategies;
 mod tests;
 mod wants;
 
-pub use self::config::{Config, Estimator, LoadRule, Sizes};
+pub use self::config::{Answer, Config, Estimator, LoadRule, Sizes};
 pub use self::state::Clockwork;
 
 use self::gpus::{Gpu, Outstanding};
@@ -113,6 +124,8 @@ const ASKS: TimerKey = TimerKey(0);
 const ASKS_LOAD: TimerKey = TimerKey(1);
 /// A request's internal deadline has passed while no device had its model.
 const EXPIRES: TimerKey = TimerKey(2);
+/// A refused request's internal deadline has come: it is answered.
+const ANSWERS: TimerKey = TimerKey(3);
 
 impl Clockwork {
     /// Gives work to the devices that ask for it, one action at a time.
@@ -133,6 +146,9 @@ impl Clockwork {
         }
         let at = if self.order.is_empty() { Time::NEVER } else { self.gpus.next_asks() };
         self.set_timer(ASKS, at, out);
+        if self.config.answer == Answer::AtDeadline {
+            self.answer(now, out);
+        }
         if let Some(loads) = &mut self.loads {
             let at = loads.schedule(now, &self.config, out);
             for &(gpu, model) in &loads.unloaded {

@@ -79,6 +79,22 @@ impl Words for LoadRule {
     ];
 }
 
+/// When a request that cannot be in time is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// As soon as that is known.
+    AtOnce,
+    /// At its internal deadline.
+    AtDeadline,
+}
+
+impl Words for Answer {
+    const WORDS: &'static [(&'static str, Answer, &'static str)] = &[
+        ("at-once", Answer::AtOnce, "as soon as that is known"),
+        ("at-deadline", Answer::AtDeadline, "at its internal deadline, as released"),
+    ];
+}
+
 /// Clockwork's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -105,6 +121,8 @@ pub struct Config {
     pub probe: Span,
     /// Which models are loaded.
     pub loads: LoadRule,
+    /// When a request that cannot be in time is answered.
+    pub answer: Answer,
 }
 
 impl Config {
@@ -123,12 +141,24 @@ impl Config {
             sizes: Sizes::Profile,
             probe: Span::ZERO,
             loads: LoadRule::Paper,
+            answer: Answer::AtOnce,
         }
     }
 
     /// What the paper says and the code does not.
     pub fn paper() -> Config {
         Config { ahead: Span::from_ms(5), max_batch: 16, ..Config::released() }
+    }
+
+    /// INFER5 in what `released` leaves out: its loads, and when it answers.
+    pub fn infer5() -> Config {
+        let answer = Answer::AtDeadline;
+        Config { loads: LoadRule::Infer5, answer, ..Config::released() }
+    }
+
+    /// INFER4, the released scheduler before INFER5.
+    pub fn infer4() -> Config {
+        Config { loads: LoadRule::Infer4, max_batch: 16, ..Config::infer5() }
     }
 
     /// The batch sizes of a model, growing; the smallest always stays.
@@ -156,6 +186,16 @@ impl Settings for Config {
             name: "paper",
             what: "5 ms of work ahead and batches of up to 16; the rest as released",
             make: Config::paper,
+        },
+        Preset {
+            name: "infer5",
+            what: "released, with INFER5's loads, and answers at the internal deadline",
+            make: Config::infer5,
+        },
+        Preset {
+            name: "infer4",
+            what: "the same of INFER4: batches of up to 16, its own limits on loads",
+            make: Config::infer4,
         },
     ];
     const PARAMETERS: &'static [Parameter<Config>] = &[
@@ -206,5 +246,12 @@ impl Settings for Config {
         word("loads", |c: &mut Self| &mut c.loads, "which models are loaded where memory is counted")
             .quiet()
             .from("§5.3; released: load_tracker.cpp, infer4_scheduler.cpp, infer5_scheduler.cpp"),
+        word(
+            "answer",
+            |c: &mut Self| &mut c.answer,
+            "when a request that cannot be in time is answered",
+        )
+        .quiet()
+        .from("released: at its internal deadline"),
     ];
 }

@@ -11,10 +11,11 @@ use super::config::{Config, Estimator};
 use super::durations::Durations;
 use super::strategies::Strategies;
 use crate::profile::ModelProfile;
-use crate::request::{Drop, RequestId};
+use crate::request::RequestId;
 use crate::time::{Span, Time};
 use std::collections::VecDeque;
 
+#[derive(Clone, Copy)]
 pub(super) struct Waiting {
     pub id: RequestId,
     /// The internal deadline: arrival + max(SLO - buffer, ahead + buffer).
@@ -181,12 +182,12 @@ impl Model {
         }
     }
 
-    /// Drops the requests that no batch queue holds any more, and tells which. False when all queues
-    /// hold the same, so that there can be none.
+    /// Takes out the requests that no batch queue holds any more. False when all queues hold the same,
+    /// so that there can be none.
     pub fn drop_lost(
         &mut self,
         available: Time,
-        dropped: &mut Vec<RequestId>,
+        lost: &mut Vec<Waiting>,
         out: &mut Actions,
     ) -> bool {
         if !self.spread {
@@ -194,10 +195,9 @@ impl Model {
         }
         let kept = self.cursors.iter().min().copied().unwrap_or(self.first);
         for _ in self.first..kept {
-            let lost = self.queue.pop_front().expect("cursors are within the queue");
-            out.why(lost.id, || self.loss(lost.deadline, available));
-            out.end(lost.id, Drop::Infeasible);
-            dropped.push(lost.id);
+            let request = self.queue.pop_front().expect("cursors are within the queue");
+            out.why(request.id, || self.loss(request.deadline, available));
+            lost.push(request);
         }
         self.first = kept;
         self.spread = self.cursors.iter().any(|&c| c != kept);

@@ -1,8 +1,11 @@
 //! Clockwork's search for the next batch of a device.
 
 use super::super::Actions;
+use super::ANSWERS;
+use super::config::Answer;
 use super::state::Clockwork;
 use super::strategies::{LAST, Rank};
+use crate::request::Drop;
 use crate::time::Time;
 use std::cmp::Reverse;
 
@@ -79,8 +82,8 @@ impl Clockwork {
 
     pub(super) fn drop_lost(&mut self, model: usize, available: Time, out: &mut Actions) {
         let m = &mut self.models[model];
-        self.dropped.clear();
-        if !m.drop_lost(available, &mut self.dropped, out) {
+        self.lost.clear();
+        if !m.drop_lost(available, &mut self.lost, out) {
             return;
         }
         if m.queue.is_empty() {
@@ -89,8 +92,27 @@ impl Clockwork {
             m.strategies.clear();
             self.moved(model, before);
         }
+        if self.config.answer == Answer::AtDeadline {
+            self.lost.iter().for_each(|lost| self.refused.push((lost.deadline, lost.id)));
+            return;
+        }
+        self.dropped.clear();
+        self.dropped.extend(self.lost.iter().map(|lost| lost.id));
+        self.dropped.iter().for_each(|&id| out.end(id, Drop::Infeasible));
         if let Some(loads) = &mut self.loads {
             loads.dropped(&self.dropped);
         }
+    }
+
+    /// Answers the requests that were refused and whose internal deadline has come.
+    pub(super) fn answer(&mut self, now: Time, out: &mut Actions) {
+        while let Some((_, id)) = self.refused.pop_if(|(deadline, _)| deadline <= now) {
+            out.end(id, Drop::Infeasible);
+            if let Some(loads) = &mut self.loads {
+                loads.dropped(&[id]);
+            }
+        }
+        let at = self.refused.first().map_or(Time::NEVER, |first| first.0);
+        self.set_timer(ANSWERS, at, out);
     }
 }

@@ -25,7 +25,8 @@ struct Pair {
     /// Requests that wait, by model.
     waiting: Vec<Vec<RequestId>>,
     running: Vec<(usize, usize, Vec<RequestId>)>,
-    loading: Vec<(ActionId, DeviceId)>,
+    loading: Vec<(ActionId, DeviceId, Span)>,
+    footprints: Vec<Footprint>,
 }
 
 impl Pair {
@@ -43,7 +44,8 @@ impl Pair {
             grid,
             models,
             loads: Loads::new(rule, footprints.clone()),
-            naive: Naive::new(rule, footprints),
+            naive: Naive::new(rule, footprints.clone()),
+            footprints,
             ours: Actions::default(),
             theirs: Actions::default(),
             up: Vec::new(),
@@ -120,10 +122,10 @@ impl Pair {
             }
             80..90 if !self.loading.is_empty() => {
                 let at = rng.below(self.loading.len() as u64) as usize;
-                let (action, device) = self.loading.swap_remove(at);
+                let (action, device, time) = self.loading.swap_remove(at);
                 let done = rng.below(10) > 0;
                 self.makings += 1;
-                let took = done.then_some((Span::ZERO, self.makings));
+                let took = done.then_some((time, self.makings));
                 self.loads.ended(now, action, device, now, took, &self.config);
                 self.naive.ended(action, device, now, done);
             }
@@ -144,11 +146,13 @@ impl Pair {
         assert_eq!(self.ours.list(), self.theirs.list(), "{what}");
         assert_eq!(ours, theirs, "{what}: when the next one asks");
         let issued = self.ours.list().iter().filter_map(|action| match action {
-            Action::Load { device, .. } => Some(*device),
+            Action::Load { device, model, .. } => {
+                Some((*device, self.footprints[model.index()].load))
+            }
             _ => None,
         });
         let first = self.naive.loads.iter().sum::<u64>() - issued.clone().count() as u64;
-        self.loading.extend((first..).map(ActionId).zip(issued));
+        self.loading.extend((first..).map(ActionId).zip(issued).map(|(a, (d, t))| (a, d, t)));
         self.ours.clear();
         self.theirs.clear();
         for &gpu in &self.up {
