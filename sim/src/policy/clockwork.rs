@@ -96,7 +96,6 @@ mod load;
 mod memory;
 mod queues;
 mod search;
-mod soonest;
 mod sorted;
 mod state;
 mod strategies;

@@ -51,6 +51,7 @@ pub mod pool;
 pub mod ribbon;
 mod score;
 pub mod shepherd;
+mod soonest;
 pub mod symphony;
 #[cfg(test)]
 mod tests;

@@ -18,7 +18,7 @@
 //!   can serve. Most take one comparison ([`enough`]);
 //! - every device has it: no load is of use.
 
-use super::soonest::Soonest;
+use super::super::soonest::Soonest;
 use super::wants::Wants;
 use crate::request::RequestId;
 use crate::table::Table;

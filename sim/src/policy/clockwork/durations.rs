@@ -12,6 +12,10 @@ pub(super) struct Durations {
     pub estimate: Span,
     last: [Span; WINDOW],
     measured: usize,
+    /// Where the next one goes: in the place of the oldest.
+    next: usize,
+    /// The two largest of the last ten.
+    largest: (Span, Span),
     /// When the last one was measured.
     at: Time,
     /// The estimate before any.
@@ -21,8 +25,15 @@ pub(super) struct Durations {
 impl Durations {
     /// None was measured.
     pub fn new(seed: Span) -> Durations {
-        let last = [Span::ZERO; WINDOW];
-        Durations { estimate: seed, last, measured: 0, at: Time::ZERO, seed }
+        Durations {
+            estimate: seed,
+            last: [Span::ZERO; WINDOW],
+            measured: 0,
+            next: 0,
+            largest: (Span::ZERO, Span::ZERO),
+            at: Time::ZERO,
+            seed,
+        }
     }
 
     pub fn learn(&mut self, now: Time, duration: Span, estimator: Estimator) {
@@ -30,31 +41,32 @@ impl Durations {
             return;
         }
         self.at = now;
-        self.last[self.measured % WINDOW] = duration;
+        let oldest = std::mem::replace(&mut self.last[self.next], duration);
+        self.next = if self.next + 1 == WINDOW { 0 } else { self.next + 1 };
+        let is_full = self.measured >= WINDOW;
         self.measured += 1;
         let window = &self.last[..self.measured.min(WINDOW)];
-        self.estimate = if estimator == Estimator::WindowMean {
-            Span::from_ns(window.iter().copied().sum::<Span>().ns() / window.len() as u64)
-        } else {
-            p99(window)
-        };
+        if estimator == Estimator::WindowMean {
+            let sum = window.iter().copied().sum::<Span>();
+            self.estimate = Span::from_ns(sum.ns() / window.len() as u64);
+        } else if !is_full || oldest >= self.largest.1 || duration > self.largest.1 {
+            self.largest = two_largest(window);
+            self.estimate = p99(window.len(), self.largest);
+        }
     }
 
     /// Returns to the seed, if nothing was measured for so long; whether it did.
     pub fn probe(&mut self, now: Time, after: Span) -> bool {
         let stale = self.measured > 0 && now.since(self.at) >= after;
         if stale {
-            self.measured = 0;
+            (self.measured, self.next) = (0, 0);
             self.estimate = self.seed;
         }
         stale
     }
 }
 
-/// The 0.99 quantile with linear interpolation over the sorted window (sliding_window.h). With at
-/// most ten samples it lies between the two largest.
-fn p99(window: &[Span]) -> Span {
-    let n = window.len();
+fn two_largest(window: &[Span]) -> (Span, Span) {
     let (mut first, mut second) = (Span::ZERO, Span::ZERO);
     for &s in window {
         if s > first {
@@ -63,6 +75,12 @@ fn p99(window: &[Span]) -> Span {
             second = s;
         }
     }
+    (first, second)
+}
+
+/// The 0.99 quantile with linear interpolation over the sorted window (sliding_window.h). With at
+/// most ten samples it lies between the two largest.
+fn p99(n: usize, (first, second): (Span, Span)) -> Span {
     if n < 2 {
         return first;
     }

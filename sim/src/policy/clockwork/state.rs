@@ -1,10 +1,10 @@
 //! What Clockwork's controller keeps.
 
+use super::super::soonest::Soonest;
 use super::config::Config;
 use super::gpus::Gpus;
 use super::load::Loads;
 use super::queues::{Model, Waiting};
-use super::soonest::Soonest;
 use super::strategies::{Met, Order};
 use crate::profile::ModelProfile;
 use crate::request::RequestId;

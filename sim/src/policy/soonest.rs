@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// See the module's text.
-pub(super) struct Soonest<T> {
+#[derive(Debug)]
+pub(crate) struct Soonest<T> {
     in_order: VecDeque<T>,
     others: BinaryHeap<Reverse<T>>,
 }
@@ -20,6 +21,7 @@ where
 }
 
 impl<T: Ord + Copy> Soonest<T> {
+    #[inline]
     pub fn push(&mut self, item: T) {
         if self.in_order.back().is_none_or(|last| *last <= item) {
             self.in_order.push_back(item);
@@ -28,11 +30,20 @@ impl<T: Ord + Copy> Soonest<T> {
         }
     }
 
+    pub fn len(&self) -> usize {
+        self.in_order.len() + self.others.len()
+    }
+
+    #[inline]
     pub fn first(&self) -> Option<T> {
         match (self.in_order.front(), self.others.peek()) {
             (Some(&a), Some(&Reverse(b))) => Some(a.min(b)),
             (a, b) => a.copied().or(b.map(|b| b.0)),
         }
+    }
+
+    pub fn pop(&mut self) -> Option<T> {
+        self.pop_if(|_| true)
     }
 
     /// Takes the first out, if it is one that `is_due`.
