@@ -3,7 +3,8 @@
 //!
 //! - `azure`: 4,026 models on 12 GPUs that hold half of them (the paper's Fig. 9), with calls as skewed
 //!   as those of Azure's functions. Copies of one light model get most of them.
-//! - `shuffled`: the same, dealt to all models alike: more than the GPUs can serve.
+//! - `infer5`: the same with the released scheduler's loads, which are many more.
+//! - `shuffled`: the calls dealt to all models alike: more than the GPUs can serve.
 //! - `cold`: one GPU and copies that become active one after the other (Fig. 6), ten times as fast.
 //!
 //! The zoo has the sizes of the paper's and none of its models.
@@ -16,7 +17,7 @@ use orrery_sim::core::CoreSpec;
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::latency::Latency;
 use orrery_sim::observer::{Batch, Observer};
-use orrery_sim::policy::clockwork::{Clockwork, Config};
+use orrery_sim::policy::clockwork::{Clockwork, Config, LoadRule};
 use orrery_sim::policy::{Action, Actions, Event, Known, Policy};
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::request::{AppId, Arrival, End, ModelId, Request, Source};
@@ -31,7 +32,7 @@ const COPIES: usize = 66;
 const SLO: Span = Span::from_ms(100);
 /// Runs behind a printed line.
 const RUNS: usize = 3;
-const CASES: [&str; 3] = ["azure", "shuffled", "cold"];
+const CASES: [&str; 4] = ["azure", "infer5", "shuffled", "cold"];
 
 fn main() {
     // Cargo says so; as a test, everything runs once and nothing is printed.
@@ -93,6 +94,7 @@ impl Calls {
 }
 
 struct Case {
+    config: Config,
     world: World,
     profiles: Vec<ModelProfile>,
     calls: Calls,
@@ -103,8 +105,8 @@ struct Case {
 impl Case {
     fn new(name: &str) -> Case {
         // The busiest of the first model's copies has about 28 % of all calls, all of them 92 %.
-        let head = |i: usize| (1.0 + i as f64).powf(-1.2) / 3.23;
-        let tail = |i: usize| (1.0 + i as f64).powf(-1.2) / 4.6;
+        let head = |i: usize| libm::pow(1.0 + i as f64, -1.2) / 3.23;
+        let tail = |i: usize| libm::pow(1.0 + i as f64, -1.2) / 4.6;
         let weight = |i: usize| if i < COPIES { 0.92 * head(i) } else { 0.08 * tail(i - COPIES) };
         let mut weights: Vec<f64> = (0..MODELS * COPIES).map(weight).collect();
         match name {
@@ -122,7 +124,11 @@ impl Case {
                 weights.iter_mut().for_each(|w| *w = w.sqrt());
                 Case::of(Case::zoo(), 12, Calls::weighted(&weights), 9_700.0, 300_000)
             }
-            _ => Case::of(Case::zoo(), 12, Calls::weighted(&weights), 9_700.0, 600_000),
+            _ => {
+                let case = Case::of(Case::zoo(), 12, Calls::weighted(&weights), 9_700.0, 600_000);
+                let loads = if name == "infer5" { LoadRule::Infer5 } else { case.config.loads };
+                Case { config: Config { loads, ..case.config }, ..case }
+            }
         }
     }
 
@@ -152,7 +158,7 @@ impl Case {
             latency: vec![zoo.into_iter().map(|z| z.0).collect()],
             ..World::default()
         };
-        Case { world, profiles, calls, rate_per_s, requests }
+        Case { config: Config::released(), world, profiles, calls, rate_per_s, requests }
     }
 
     fn source(&self) -> Marked<'_> {
@@ -163,8 +169,7 @@ impl Case {
     }
 
     fn run(&self) -> (Counts, u64) {
-        let policy =
-            Counting { policy: Clockwork::new(Config::released(), &self.profiles), loads: 0 };
+        let policy = Counting { policy: Clockwork::new(self.config, &self.profiles), loads: 0 };
         let source = Box::new(self.source());
         let finished = simulate(&self.world, vec![source], policy, Counts::default());
         (finished.observer, finished.policy.loads)
