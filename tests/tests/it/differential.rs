@@ -23,8 +23,8 @@ use orrery_sim::log::{DeviceTerms, MemoryLog, Names, Record, Terms};
 use orrery_sim::policy::fifo::Fifo;
 use orrery_sim::policy::{ALL, Actions, Event, Known, Policy};
 use orrery_sim::policy::{
-    alpaserve, clipper, clkwrk, clockwork, drs, eager, fifo, infaas, kairos, nexus, nexus_cluster, oracle,
-    orloj, shepherd, symphony, timeout,
+    alpaserve, clipper, clkwrk, clockwork, drs, eager, fifo, infaas, kairos, nexus, nexus_cluster,
+    oracle, orloj, shepherd, symphony, timeout,
 };
 use orrery_sim::request::{End, ModelId, RequestId};
 use orrery_sim::rng::Stream;
