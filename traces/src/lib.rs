@@ -71,6 +71,7 @@ pub mod rate;
 pub mod samples;
 pub mod shipped;
 pub mod slo_steps;
+pub mod spread;
 pub mod stats;
 mod table;
 mod timestamp;

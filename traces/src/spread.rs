@@ -174,7 +174,9 @@ mod tests {
     #[test]
     fn rates_without_senders_are_refused() {
         let with = |sharing, others: u32| {
-            Spreading::new(SPREAD, apps(1, sharing), apps(0, others), 1).err().map(|e| e.to_string())
+            Spreading::new(SPREAD, apps(1, sharing), apps(0, others), 1)
+                .err()
+                .map(|e| e.to_string())
         };
         assert!(with(0, 1).unwrap().contains("rate_per_s"));
         assert!(with(3, 0).unwrap().contains("others_per_s"));

@@ -24,7 +24,8 @@
 //! How all these queues are kept as one is told in `strategies`. Of several devices that ask, an idle
 //! one comes first, then the one whose work is expected to end first; of equal ones the lowest id.
 //!
-//! Devices with `memory_pages` begin empty; `load` fills them, by the demand that `demand` keeps.
+//! Devices with `memory_pages` begin empty; `load` fills them, by the demand that `demand` keeps. How
+//! that is found without a look at all models is told there.
 //!
 //! # The size that is lost
 //! An estimate changes only when a batch of its size has run, in the paper as in the released code:
@@ -69,18 +70,30 @@
 //! - There a batch queue that was empty gets no strategy before the model's others are used up; here
 //!   it gets one with the first request. If some device has none of a model's strategies left while
 //!   requests wait, the next request makes them anew on every device, there on that device.
-//! - A request that no queue holds any more is dropped at once, not at its internal deadline: it
-//!   cannot be served in between.
+//! - A request that no queue holds any more is answered at once, not at its internal deadline: it
+//!   cannot be served in between. `answer=at-deadline` is as released; it matters to clients that
+//!   wait for an answer before they ask again.
 //! - Messages take no time unless the scenario says so, and there is no limit of two sends in flight.
 //! - Durations are not normalised by the GPU's clock, which is constant here.
 //! - Ties between strategies are broken by model, then by larger size first.
-//! - Models of negative priority are not loaded: there a slip compares a pointer, so that they are.
-//! - A load is believed to take what the model's profile says; there, the last ten are remembered.
+//! - Models of negative priority are not loaded: there a slip compares a pointer, so that they are. A
+//!   load is believed to take what the model's profile says; there, the 0.99 quantile of the last ten.
+//!   A load is wanted no longer for a request that it cannot help any more; there, a request's share is
+//!   forgotten too late, so that it is wanted until the request is sent or answered. All three are as
+//!   released with `loads=infer5`.
+//! - INFER4, the scheduler before it, is `preset=infer4`: batches of up to 16; loads as in `infer5`,
+//!   but not for requests that they cannot help, at most two outstanding on a device, and 0.1 ms apart.
+//!   That both limits are per device is our reading.
+//! - With inputs that it generates itself, the controller looks 15 ms ahead by default. The authors'
+//!   experiment guide passes 5 ms for the figures 7, 8 and 11. One argument sets both `ahead_ms` and
+//!   `width_ms` there.
 
 mod config;
 mod demand;
+mod durations;
 mod gpus;
 mod load;
+mod memory;
 mod queues;
 mod search;
 mod sorted;
@@ -88,13 +101,14 @@ mod state;
 mod strategies;
 #[cfg(test)]
 mod tests;
+mod wants;
 
-pub use self::config::{Config, Estimator, Sizes};
+pub use self::config::{Answer, Config, Estimator, LoadRule, Sizes};
 pub use self::state::Clockwork;
 
 use self::gpus::{Gpu, Outstanding};
 use self::load::Loads;
-use self::queues::Waiting;
+use self::queues::{Model, Waiting};
 use super::free_devices::did_not_run;
 use super::parameters::{Build, Settings};
 use super::{Actions, Event, Exec, Known, Outcome, Policy, TimerKey};
@@ -102,7 +116,6 @@ use crate::cluster::Change;
 use crate::profile::ModelProfile;
 use crate::request::{ActionId, DeviceId, Drop, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
-use std::cmp::Reverse;
 
 /// A device asks for work.
 const ASKS: TimerKey = TimerKey(0);
@@ -110,6 +123,8 @@ const ASKS: TimerKey = TimerKey(0);
 const ASKS_LOAD: TimerKey = TimerKey(1);
 /// A request's internal deadline has passed while no device had its model.
 const EXPIRES: TimerKey = TimerKey(2);
+/// A refused request's internal deadline has come: it is answered.
+const ANSWERS: TimerKey = TimerKey(3);
 
 impl Clockwork {
     /// Gives work to the devices that ask for it, one action at a time.
@@ -118,20 +133,26 @@ impl Clockwork {
             self.gpus.advance(now);
         }
         while !self.order.is_empty()
-            && let Some(gpu) = self.gpus.hungry(self.order.makings)
+            && let Some(gpu) = self.gpus.hungry()
         {
             let available = self.gpus.list[gpu].exec.available(now, &self.config);
             if let Some((model, size)) = self.search(gpu, available, out) {
                 self.dispatch(now, gpu, available, (model, size), out);
                 self.gpus.place(now, gpu, &self.config);
             } else {
-                self.gpus.list[gpu].sated = Some(self.order.makings);
+                self.gpus.sate(gpu);
             }
         }
         let at = if self.order.is_empty() { Time::NEVER } else { self.gpus.next_asks() };
         self.set_timer(ASKS, at, out);
+        if self.config.answer == Answer::AtDeadline {
+            self.answer(now, out);
+        }
         if let Some(loads) = &mut self.loads {
             let at = loads.schedule(now, &self.config, out);
+            for &(gpu, model) in &loads.unloaded {
+                self.order.loses(gpu, model, self.models[model].strategies.first());
+            }
             self.set_timer(ASKS_LOAD, at, out);
         }
     }
@@ -168,6 +189,7 @@ impl Clockwork {
         let device = DeviceId(gpu as u32);
         let exec = Exec { earliest: now, latest, ..Exec::now(device, ModelId(model as u32)) };
         let action = out.exec(exec, &self.batch);
+        out.expect(action, available, estimate);
         self.gpus.list[gpu].exec.send(now, Outstanding { action, model, size, estimate });
         if let Some(loads) = &mut self.loads {
             loads.sent(gpu, model, &self.batch);
@@ -181,7 +203,31 @@ impl Clockwork {
         let before = m.strategies.first();
         self.order.makings += 1;
         m.make_all(self.order.makings);
-        self.order.moved(model, before, m.strategies.first());
+        self.made(model, before);
+    }
+
+    /// Strategies of a model were made; the first of all was `before`.
+    fn made(&mut self, model: usize, before: Option<Time>) {
+        self.moved(model, before);
+        match &self.loads {
+            None => self.gpus.stir_all(),
+            Some(loads) => loads.holders(model).for_each(|gpu| self.gpus.stir(gpu)),
+        }
+    }
+
+    /// The first of a model's strategies was `before`, which may have changed.
+    fn moved(&mut self, model: usize, before: Option<Time>) {
+        let after = self.models[model].strategies.first();
+        if before == after {
+            return;
+        }
+        self.order.counts(before, after);
+        match &self.loads {
+            None => self.order.moved(0, model, before, after),
+            Some(loads) => {
+                loads.holders(model).for_each(|gpu| self.order.moved(gpu, model, before, after));
+            }
+        }
     }
 
     fn arrive(&mut self, now: Time, r: &Request, out: &mut Actions) {
@@ -195,7 +241,7 @@ impl Clockwork {
         let one = self.models[model].estimates[0];
         if let Some(loads) = &mut self.loads {
             loads.arrived(now, r.id, model, (one, r.slo(), allowed), &self.config);
-            self.expiring.push(Reverse((deadline, model)));
+            self.expiring.push((deadline, model));
             self.expire(now, out);
         }
         let idle = self.leaves_a_device_idle(model);
@@ -203,7 +249,7 @@ impl Clockwork {
         let before = m.strategies.first();
         if m.append(Waiting { id: r.id, deadline }, self.order.makings + 1) {
             self.order.makings += 1;
-            self.order.moved(model, before, m.strategies.first());
+            self.made(model, before);
         }
         if idle {
             self.make_all(model);
@@ -223,14 +269,11 @@ impl Clockwork {
 
     /// Drops requests of models that no device has: nobody else would look at them.
     fn expire(&mut self, now: Time, out: &mut Actions) {
-        while let Some(&Reverse((deadline, model))) = self.expiring.peek()
-            && deadline < now
-        {
-            self.expiring.pop();
+        while let Some((_, model)) = self.expiring.pop_if(|(deadline, _)| deadline < now) {
             self.models[model].drop_unsuitable(now);
             self.drop_lost(model, now, out);
         }
-        let at = self.expiring.peek().map_or(Time::NEVER, |Reverse(first)| first.0);
+        let at = self.expiring.first().map_or(Time::NEVER, |first| first.0);
         self.set_timer(EXPIRES, at + Span::from_ns(1), out);
     }
 
@@ -238,19 +281,28 @@ impl Clockwork {
         self.gpus.came(now, device, &self.config);
         let pages = known.devices()[device.index()].free_pages;
         if self.loads.is_none() && pages.is_some() {
-            let mut loads = Loads::new(self.models.len(), known);
-            (0..device.0).for_each(|d| loads.came(DeviceId(d), None));
-            self.loads = Some(loads);
+            let footprint = |m| known.footprint(ModelId(m as u32));
+            let footprints = (0..self.models.len()).map(footprint).collect();
+            self.loads = Some(Loads::new(self.config.loads, footprints));
+            (0..device.0).for_each(|d| self.has(DeviceId(d), None));
         }
-        if let Some(loads) = &mut self.loads {
-            loads.came(device, pages);
-        }
+        self.has(device, pages);
+    }
+
+    /// A device has that many pages for models, or all models.
+    fn has(&mut self, device: DeviceId, pages: Option<u32>) {
+        let Some(loads) = &mut self.loads else { return };
+        loads.came(device, pages, &self.config);
+        let all = if pages.is_none() { &self.models[..] } else { &[] };
+        let first = |(m, model): (usize, &Model)| Some((model.strategies.first()?, m));
+        self.order.device(device.index(), all.iter().enumerate().filter_map(first));
     }
 
     fn left(&mut self, now: Time, device: DeviceId) {
         self.gpus.left(now, device, &self.config);
         if let Some(loads) = &mut self.loads {
-            loads.left(device);
+            loads.left(device, &self.config);
+            self.order.device(device.index(), std::iter::empty());
         }
     }
 
@@ -262,15 +314,21 @@ impl Clockwork {
         outcome: Outcome,
         requests: &[RequestId],
     ) {
-        let (free, done) = match outcome {
-            Outcome::Done { end, .. } => (end, true),
-            _ => (now, false),
-        };
+        let free = if let Outcome::Done { end, .. } = outcome { end } else { now };
         if let Some(loads) = &mut self.loads {
             // Strategies that were there before the model count as made now, for this device.
-            let since = done.then_some(self.order.makings + 1);
-            if loads.ended(action, device, free, since) {
+            let since = self.order.makings + 1;
+            let took = if let Outcome::Done { device, .. } = outcome {
+                Some((device, since))
+            } else {
+                None
+            };
+            if let Some(model) = loads.ended(now, action, device, free, took, &self.config) {
                 self.order.makings += 1;
+                if loads.since(device.index(), model) == Some(since) {
+                    self.order.gains(device.index(), model, self.models[model].strategies.first());
+                    self.gpus.stir(device.index());
+                }
                 return;
             }
         }

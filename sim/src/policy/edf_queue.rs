@@ -2,37 +2,36 @@
 //!
 //! It knows nothing of batches or drops.
 
+use super::soonest::Soonest;
 use crate::request::{Request, RequestId};
 use crate::time::Time;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Earliest deadline first; equal deadlines by id, which is the order of arrival.
 #[derive(Debug, Default)]
 pub(crate) struct EdfQueue {
-    heap: BinaryHeap<Reverse<(Time, RequestId)>>,
+    queue: Soonest<(Time, RequestId)>,
 }
 
 impl EdfQueue {
     pub fn push(&mut self, request: &Request) {
-        self.heap.push(Reverse((request.deadline, request.id)));
+        self.queue.push((request.deadline, request.id));
     }
 
     pub fn len(&self) -> usize {
-        self.heap.len()
+        self.queue.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.queue.len() == 0
     }
 
     /// Deadline and id of the head.
     pub fn head(&self) -> Option<(Time, RequestId)> {
-        self.heap.peek().map(|h| h.0)
+        self.queue.first()
     }
 
     pub fn pop(&mut self) -> Option<(Time, RequestId)> {
-        self.heap.pop().map(|h| h.0)
+        self.queue.pop()
     }
 }
 

@@ -16,6 +16,7 @@
 //! | [`served`] | what the scheduler itself costs, around any other policy |
 //! | [`shepherd`] | Shepherd (NSDI 2023): largest batch first, with preemption |
 //! | [`alpaserve`] | AlpaServe (OSDI 2023): the least busy of the groups that hold the model |
+//! | [`infaas`] | INFaaS (ATC 2021) after public facts: batches by timeout, variants that scale |
 //! | [`timeout`] | TensorFlow Serving (2017): a batch when it is full or has waited |
 //! | [`eager`] | the work-conserving reference of a cluster: earliest deadline, largest batch |
 //! | [`fifo`] | the plain reference: first in, first out, greedy batches |
@@ -39,6 +40,7 @@ mod edf_queue;
 mod event;
 pub mod fifo;
 pub mod free_devices;
+pub mod infaas;
 pub mod kairos;
 mod known;
 pub mod nexus;
@@ -51,6 +53,7 @@ pub mod ribbon;
 mod score;
 pub mod served;
 pub mod shepherd;
+mod soonest;
 pub mod symphony;
 #[cfg(test)]
 mod tests;
@@ -78,7 +81,7 @@ use self::parameters::Registered;
 /// let error = clipper.parse(&[("backoff", "0.8")]).unwrap_err();
 /// assert_eq!(error.to_string(), "`backoff` is of use only with `sizing=aimd`");
 /// ```
-pub static ALL: [Registered; 16] = [
+pub static ALL: [Registered; 17] = [
     Registered::of::<alpaserve::Config>(),
     Registered::of::<clipper::Config>(),
     Registered::of::<clkwrk::Config>(),
@@ -86,6 +89,7 @@ pub static ALL: [Registered; 16] = [
     Registered::of::<drs::Config>(),
     Registered::of::<eager::Config>(),
     Registered::of::<fifo::Config>(),
+    Registered::of::<infaas::Config>(),
     Registered::of::<kairos::Config>(),
     Registered::of::<nexus::Config>(),
     Registered::of::<nexus_cluster::Config>(),

@@ -3,6 +3,7 @@
 mod alpaserve;
 mod cluster;
 mod eager;
+mod infaas;
 mod naive_flex;
 mod pools;
 mod shepherd;

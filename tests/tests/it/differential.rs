@@ -23,8 +23,8 @@ use orrery_sim::log::{DeviceTerms, MemoryLog, Names, Record, Terms};
 use orrery_sim::policy::fifo::Fifo;
 use orrery_sim::policy::{ALL, Actions, Event, Known, Policy};
 use orrery_sim::policy::{
-    alpaserve, clipper, clkwrk, clockwork, drs, eager, fifo, kairos, nexus, nexus_cluster, oracle,
-    orloj, shepherd, symphony, timeout,
+    alpaserve, clipper, clkwrk, clockwork, drs, eager, fifo, infaas, kairos, nexus, nexus_cluster,
+    oracle, orloj, shepherd, symphony, timeout,
 };
 use orrery_sim::request::{End, ModelId, RequestId};
 use orrery_sim::rng::Stream;
@@ -164,6 +164,17 @@ fn tuned() -> Vec<Entry> {
             let (max_wait, drop_expired) = (ticks(case.seed % 4), case.seed.is_multiple_of(3));
             let config = timeout::Config { max_batch: 3, max_wait, drop_expired };
             Box::new(timeout::Timeout::new(config))
+        }),
+        entry("infaas", |case| {
+            let config = infaas::Config {
+                max_batch: 3,
+                timeout: ticks(case.seed % 4),
+                check: ticks(1 + case.seed % 7),
+                load: ticks(case.seed % 5),
+                down: 1 + (case.seed % 3) as u32,
+                ..infaas::Config::model()
+            };
+            Box::new(infaas::Infaas::new(config, &case.profiles()))
         }),
         entry("eager", |case| {
             let gather = [eager::Gather::Head, eager::Gather::Window][case.seed as usize % 2];

@@ -278,6 +278,7 @@ fn a_request_meets_the_same_noise_under_every_policy() {
             "symphony[max_batch=1]",
             "shepherd[max_batch=1,expired_head_bug=false]",
             "timeout[max_batch=1]",
+            "infaas[max_batch=1]",
         ] {
             let other = took_alone(&setup, text);
             for (request, took) in &other {

@@ -45,6 +45,56 @@ impl Words for Sizes {
     ];
 }
 
+/// Which models are loaded, and what a load is believed to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadRule {
+    /// As the paper says.
+    Paper,
+    /// As INFER5, the released scheduler.
+    Infer5,
+    /// As INFER4, the scheduler before it.
+    Infer4,
+}
+
+impl Words for LoadRule {
+    const WORDS: &'static [(&'static str, LoadRule, &'static str)] = &[
+        (
+            "paper",
+            LoadRule::Paper,
+            "models of positive priority, for requests that a load can still help; a load takes what \
+             the profile says",
+        ),
+        (
+            "infer5",
+            LoadRule::Infer5,
+            "models with any demand, for requests until they are sent or dropped; a load takes the \
+             0.99 quantile of the last ten",
+        ),
+        (
+            "infer4",
+            LoadRule::Infer4,
+            "models with any demand, for requests that a load can still help; at most two loads \
+             outstanding on a device and one decision in 0.1 ms",
+        ),
+    ];
+}
+
+/// When a request that cannot be in time is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// As soon as that is known.
+    AtOnce,
+    /// At its internal deadline.
+    AtDeadline,
+}
+
+impl Words for Answer {
+    const WORDS: &'static [(&'static str, Answer, &'static str)] = &[
+        ("at-once", Answer::AtOnce, "as soon as that is known"),
+        ("at-deadline", Answer::AtDeadline, "at its internal deadline, as released"),
+    ];
+}
+
 /// Clockwork's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -69,6 +119,10 @@ pub struct Config {
     /// A size that was not measured for so long is believed to take its seed again; zero: never.
     /// Neither paper nor code has it.
     pub probe: Span,
+    /// Which models are loaded.
+    pub loads: LoadRule,
+    /// When a request that cannot be in time is answered.
+    pub answer: Answer,
 }
 
 impl Config {
@@ -86,12 +140,25 @@ impl Config {
             max_exec: ms(250),
             sizes: Sizes::Profile,
             probe: Span::ZERO,
+            loads: LoadRule::Paper,
+            answer: Answer::AtOnce,
         }
     }
 
     /// What the paper says and the code does not.
     pub fn paper() -> Config {
         Config { ahead: Span::from_ms(5), max_batch: 16, ..Config::released() }
+    }
+
+    /// INFER5 in what `released` leaves out: its loads, and when it answers.
+    pub fn infer5() -> Config {
+        let answer = Answer::AtDeadline;
+        Config { loads: LoadRule::Infer5, answer, ..Config::released() }
+    }
+
+    /// INFER4, the released scheduler before INFER5.
+    pub fn infer4() -> Config {
+        Config { loads: LoadRule::Infer4, max_batch: 16, ..Config::infer5() }
     }
 
     /// The batch sizes of a model, growing; the smallest always stays.
@@ -119,6 +186,16 @@ impl Settings for Config {
             name: "paper",
             what: "5 ms of work ahead and batches of up to 16; the rest as released",
             make: Config::paper,
+        },
+        Preset {
+            name: "infer5",
+            what: "released, with INFER5's loads, and answers at the internal deadline",
+            make: Config::infer5,
+        },
+        Preset {
+            name: "infer4",
+            what: "the same of INFER4: batches of up to 16, its own limits on loads",
+            make: Config::infer4,
         },
     ];
     const PARAMETERS: &'static [Parameter<Config>] = &[
@@ -166,5 +243,15 @@ impl Settings for Config {
         )
         .quiet()
         .from("ours: neither paper nor code has it"),
+        word("loads", |c: &mut Self| &mut c.loads, "which models are loaded where memory is counted")
+            .quiet()
+            .from("§5.3; released: load_tracker.cpp, infer4_scheduler.cpp, infer5_scheduler.cpp"),
+        word(
+            "answer",
+            |c: &mut Self| &mut c.answer,
+            "when a request that cannot be in time is answered",
+        )
+        .quiet()
+        .from("released: at its internal deadline"),
     ];
 }

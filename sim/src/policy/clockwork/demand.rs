@@ -3,20 +3,45 @@
 //! A model's demand is the execution time of its requests, in batches of one. It is dealt out to the
 //! devices that have the model, the less the more these have to do; what they cannot serve is the
 //! model's priority. It loads and evicts nothing.
+//!
+//! # How the highest priority is found
+//! A priority changes whenever any device that has the model gets more or less to do, for all models
+//! of that device at once. So none is kept. What is kept is an upper bound that changes with the
+//! model's own requests alone: the demand that a load would help. Models are grouped by who has them,
+//! each group in order of the bound, and priorities are made when they are asked for, as far down as
+//! the bound can beat what was found:
+//!
+//! - nobody has it: the bound is the priority;
+//! - one device has it: the priority is the bound times what that device lacks, the same share for
+//!   the whole group, and nothing while the device can serve what it has ([`SERVES`]);
+//! - several have it: all are looked at, once for all devices that ask, if any device has more than it
+//!   can serve. Most take one comparison ([`enough`]);
+//! - every device has it: no load is of use.
 
+use super::super::soonest::Soonest;
+use super::wants::Wants;
 use crate::request::RequestId;
+use crate::table::Table;
 use crate::time::{Span, Time};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// What a device can do in the time for which demands are stated. Released: the default SLO.
 const CAPACITY: Span = Span::from_ms(100);
 /// What every device is taken to have to do at least. Released: 1 ms.
 const FLOOR: f64 = 1e6;
+/// A device with no more than this to do serves all of it: a model that only such devices have is of
+/// no positive priority. It is the capacity less the floor, and a margin for rounding.
+const SERVES: u64 = 98_000_000;
+/// Rounding in two priorities of one group, as a share of what is asked for; the truth is below 1e-13.
+const ROUNDING: f64 = 1e-12;
+
+/// The groups of [`Wants`]: nobody has the model, several devices have it, one has it (from here on).
+const NOBODY: usize = 0;
+const SEVERAL: usize = 1;
+const ONE: usize = 2;
 
 /// One request's demand; `load` becomes zero once a load comes too late for it.
 struct Ask {
-    model: usize,
+    model: u32,
     exec: u64,
     load: u64,
 }
@@ -31,16 +56,27 @@ struct Need {
     shares: Vec<(usize, u64)>,
 }
 
-#[derive(Default)]
 pub(super) struct Demands {
-    asks: BTreeMap<RequestId, Ask>,
+    /// From the first request on, by its distance from it.
+    asks: Table<Ask>,
+    first: Option<u64>,
     models: Vec<Need>,
     /// By device: the sum of its shares (l_g).
     device: Vec<u64>,
-    /// Models with requests that a load would help.
-    wanting: BTreeSet<usize>,
+    /// By device: whether it may have models; and how many may.
+    places: Vec<bool>,
+    up: usize,
+    wants: Wants,
+    /// How many models have requests that a load would help.
+    wanting: usize,
     /// Until when a load helps a request.
-    helps: BinaryHeap<Reverse<(Time, RequestId)>>,
+    helps: Soonest<(Time, RequestId)>,
+    /// Weights of the devices that a demand is dealt to.
+    weights: Vec<f64>,
+    /// By number of devices that have a model: [`enough`].
+    enough: Vec<u64>,
+    /// Models that several devices have, with their priorities, since [`Demands::look`].
+    several: Vec<(f64, usize)>,
 }
 
 /// A time of `one` to be found within `slo`, as a share of the capacity.
@@ -48,9 +84,38 @@ fn demand(one: Span, slo: Span) -> u64 {
     (one.ns() as f64 * CAPACITY.ns() as f64 / slo.ns().max(1) as f64) as u64
 }
 
+fn weight(to_do: u64) -> f64 {
+    1.0 / (FLOOR + to_do as f64)
+}
+
+/// Of the devices that have a model, one with no more than this to do serves all that is asked for,
+/// whatever the other ones have to do.
+///
+/// With weights w and the capacity C, a priority is not positive if the sum of w (C w - 1) over the
+/// devices is not negative. No term is below -1/(4 C), so that one of at least `devices`/(4 C) is
+/// enough. That is a quadratic inequality; a hundredth is left for rounding.
+fn enough(devices: usize) -> u64 {
+    let n = devices as f64;
+    let share = 2.0 * (libm::sqrt(1.0 + n) - 1.0) / n;
+    (0.99 * share * CAPACITY.ns() as f64 - FLOOR) as u64
+}
+
 impl Demands {
     pub fn new(models: usize) -> Demands {
-        Demands { models: (0..models).map(|_| Need::default()).collect(), ..Demands::default() }
+        Demands {
+            asks: Table::default(),
+            first: None,
+            models: (0..models).map(|_| Need::default()).collect(),
+            device: Vec::new(),
+            places: Vec::new(),
+            up: 0,
+            wants: Wants::new(models),
+            wanting: 0,
+            helps: Soonest::default(),
+            weights: Vec::new(),
+            enough: Vec::new(),
+            several: Vec::new(),
+        }
     }
 
     /// A request arrived that takes `one` alone, may wait for `slo`, and for a load until `helps`.
@@ -62,41 +127,65 @@ impl Demands {
         one: Span,
         (slo, helps): (Span, Span),
     ) {
-        let ask = Ask { model, exec: demand(one, slo), load: demand(one, helps) };
+        let ask = Ask { model: model as u32, exec: demand(one, slo), load: demand(one, helps) };
         let need = &mut self.models[model];
+        self.wanting += usize::from(need.load == 0 && ask.load > 0);
         need.exec += ask.exec;
         need.load += ask.load;
-        self.asks.insert(id, ask);
-        self.helps.push(Reverse((now + helps, id)));
+        let first = *self.first.get_or_insert(id.0);
+        while self.asks.next_id() < id.0 - first {
+            let skipped = self.asks.insert(Ask { model: 0, exec: 0, load: 0 });
+            self.asks.remove(skipped);
+        }
+        self.asks.insert(ask);
+        self.helps.push((now + helps, id));
         self.deal(model);
     }
 
-    /// Requests that a load no longer helps, because they run or because it would come too late.
-    pub fn beyond_help(&mut self, id: RequestId) {
-        if let Some(ask) = self.asks.get_mut(&id) {
-            self.models[ask.model].load -= std::mem::take(&mut ask.load);
-            let model = ask.model;
+    /// Requests of one model that a load no longer helps, because they run or because it would come
+    /// too late.
+    pub fn beyond_help(&mut self, ids: &[RequestId]) {
+        let mut of = None;
+        for id in ids {
+            let at = id.0.wrapping_sub(self.first.unwrap_or(0));
+            if let Some(ask) = self.asks.get_mut(at) {
+                let (model, load) = (ask.model as usize, std::mem::take(&mut ask.load));
+                self.lower(model, load);
+                of = Some(model);
+            }
+        }
+        // Nothing else has changed in between, so that dealing once is dealing after each.
+        if let Some(model) = of {
             self.deal(model);
         }
     }
 
-    /// A request has ended, in whatever way.
-    pub fn ended(&mut self, id: RequestId) {
-        if let Some(ask) = self.asks.remove(&id) {
-            let need = &mut self.models[ask.model];
-            need.exec -= ask.exec;
-            need.load -= ask.load;
-            self.deal(ask.model);
+    /// Requests of one model have ended, in whatever way.
+    pub fn ended(&mut self, ids: &[RequestId]) {
+        let mut of = None;
+        for id in ids {
+            if let Some(ask) = self.asks.remove(id.0.wrapping_sub(self.first.unwrap_or(0))) {
+                let model = ask.model as usize;
+                self.models[model].exec -= ask.exec;
+                self.lower(model, ask.load);
+                of = Some(model);
+            }
         }
+        if let Some(model) = of {
+            self.deal(model);
+        }
+    }
+
+    fn lower(&mut self, model: usize, load: u64) {
+        let need = &mut self.models[model];
+        need.load -= load;
+        self.wanting -= usize::from(load > 0 && need.load == 0);
     }
 
     /// Forgets what a load no longer helps.
     pub fn advance(&mut self, now: Time) {
-        while let Some(&Reverse((until, id))) = self.helps.peek()
-            && until < now
-        {
-            self.helps.pop();
-            self.beyond_help(id);
+        while let Some((_, id)) = self.helps.pop_if(|(until, _)| until < now) {
+            self.beyond_help(&[id]);
         }
     }
 
@@ -117,11 +206,16 @@ impl Demands {
         self.deal(model);
     }
 
-    /// A device that may get shares.
-    pub fn add_device(&mut self, device: usize) {
+    /// A device may have models from now on, or may not.
+    pub fn set_place(&mut self, device: usize, is_one: bool) {
         if self.device.len() <= device {
             self.device.resize(device + 1, 0);
+            self.places.resize(device + 1, false);
         }
+        self.places[device] = is_one;
+        self.up = self.places.iter().filter(|p| **p).count();
+        self.enough = (0..=self.places.len()).map(|n| enough(n.max(1))).collect();
+        (0..self.models.len()).for_each(|m| self.group(m));
     }
 
     /// What a device has to do.
@@ -134,53 +228,134 @@ impl Demands {
         self.models[model].exec > 0
     }
 
-    /// Models that a load may help, with their priority where it is positive: the highest first.
-    pub fn by_priority(&self) -> Vec<(f64, usize)> {
-        let priority = |&model: &usize| (self.priority(model), model);
-        let mut all: Vec<_> = self.wanting.iter().map(priority).filter(|p| p.0 > 0.0).collect();
-        all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        all
+    /// The devices that have the model or are loading it.
+    pub fn holders(&self, model: usize) -> impl Iterator<Item = usize> {
+        self.models[model].shares.iter().map(|s| s.0)
     }
 
     /// Whether some model may ask for a load.
     pub fn any_wants(&self) -> bool {
-        !self.wanting.is_empty()
+        self.wanting > 0
+    }
+
+    /// Prepares [`Demands::best`]; whether that may have an answer for any device.
+    pub fn look(&mut self, any_sign: bool) -> bool {
+        self.several.clear();
+        let mut any = !self.wants.is_empty(NOBODY);
+        let mut over = any_sign;
+        for (g, &to_do) in self.device.iter().enumerate() {
+            if any_sign || to_do > SERVES {
+                over = true;
+                any |= !self.wants.is_empty(ONE + g);
+            }
+        }
+        if over {
+            for (_, model) in self.wants.all(SEVERAL) {
+                if any_sign || self.may_be_positive(model) {
+                    let priority = self.priority(model);
+                    if any_sign || priority > 0.0 {
+                        self.several.push((priority, model));
+                    }
+                }
+            }
+        }
+        any || !self.several.is_empty()
+    }
+
+    fn may_be_positive(&self, model: usize) -> bool {
+        let shares = &self.models[model].shares;
+        let enough = self.enough[shares.len()];
+        shares.iter().all(|s| self.device[s.0] > enough)
+    }
+
+    /// The model of the highest priority of those that `may` be loaded on a device that lacks them; of
+    /// equal ones the one of the lowest number. The priority must be positive, unless `any_sign`.
+    /// [`Demands::look`] comes before, and after each change.
+    pub fn best(
+        &self,
+        device: usize,
+        any_sign: bool,
+        may: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let mut best: Option<(f64, usize)> = None;
+        let offer = |best: &mut Option<(f64, usize)>, model: usize, priority: f64| {
+            let beats = |b: (f64, usize)| priority > b.0 || (priority == b.0 && model < b.1);
+            if (any_sign || priority > 0.0) && best.is_none_or(beats) && may(model) {
+                *best = Some((priority, model));
+            }
+        };
+        self.wants.walk(NOBODY, |asks, model| {
+            let can = best.is_none_or(|b| asks as f64 >= b.0);
+            if can {
+                offer(&mut best, model, asks as f64);
+            }
+            can
+        });
+        for (g, &to_do) in self.device.iter().enumerate() {
+            if g == device || (!any_sign && to_do <= SERVES) {
+                continue;
+            }
+            self.wants.walk(ONE + g, |asks, model| {
+                let priority = self.priority(model);
+                // Below it, priorities are the same share of less.
+                let bound = priority.max(0.0) + asks as f64 * ROUNDING;
+                let can = best.is_none_or(|b| bound >= b.0);
+                if can {
+                    offer(&mut best, model, priority);
+                }
+                can
+            });
+        }
+        self.several.iter().for_each(|&(priority, model)| offer(&mut best, model, priority));
+        best.map(|b| b.1)
     }
 
     /// Demand less what the devices that have the model can serve of it.
-    pub fn priority(&self, model: usize) -> f64 {
+    fn priority(&self, model: usize) -> f64 {
         let need = &self.models[model];
-        let total = self.weights(need);
+        let weight = |g: usize| weight(self.device[g]);
+        let total: f64 = need.shares.iter().map(|s| weight(s.0)).sum();
         let load = need.load as f64;
         let served = |&(g, _): &(usize, u64)| {
-            load * (self.weight(g) / total) * (CAPACITY.ns() as f64 * self.weight(g))
+            let weight = weight(g);
+            load * (weight / total) * (CAPACITY.ns() as f64 * weight)
         };
         load - need.shares.iter().map(served).sum::<f64>()
     }
 
-    fn weight(&self, device: usize) -> f64 {
-        1.0 / (FLOOR + self.device[device] as f64)
-    }
-
-    fn weights(&self, need: &Need) -> f64 {
-        need.shares.iter().map(|s| self.weight(s.0)).sum()
-    }
-
     /// Deals a model's demand out anew.
     fn deal(&mut self, model: usize) {
-        if self.models[model].load > 0 {
-            self.wanting.insert(model);
-        } else {
-            self.wanting.remove(&model);
+        let Need { exec, shares, .. } = &mut self.models[model];
+        let exec = *exec as f64;
+        if let [(g, share)] = &mut shares[..] {
+            self.device[*g] -= *share;
+            *share = exec as u64;
+            self.device[*g] += *share;
+        } else if !shares.is_empty() {
+            self.weights.clear();
+            for &(g, share) in shares.iter() {
+                self.device[g] -= share;
+                self.weights.push(weight(self.device[g]));
+            }
+            let total: f64 = self.weights.iter().sum();
+            for ((g, share), weight) in shares.iter_mut().zip(&self.weights) {
+                *share = (exec * (weight / total)) as u64;
+                self.device[*g] += *share;
+            }
         }
-        for &(g, share) in &self.models[model].shares {
-            self.device[g] -= share;
-        }
-        let mut shares = std::mem::take(&mut self.models[model].shares);
-        let total: f64 = shares.iter().map(|s| self.weight(s.0)).sum();
-        let exec = self.models[model].exec as f64;
-        shares.iter_mut().for_each(|s| s.1 = (exec * (self.weight(s.0) / total)) as u64);
-        shares.iter().for_each(|s| self.device[s.0] += s.1);
-        self.models[model].shares = shares;
+        self.group(model);
+    }
+
+    /// Puts a model into the group that it belongs to.
+    fn group(&mut self, model: usize) {
+        let Need { load, shares, .. } = &self.models[model];
+        let group = match shares[..] {
+            _ if *load == 0 => None,
+            [] => Some(NOBODY),
+            _ if shares.len() >= self.up => None,
+            [(g, _)] => Some(ONE + g),
+            _ => Some(SEVERAL),
+        };
+        self.wants.put(model, group, *load);
     }
 }

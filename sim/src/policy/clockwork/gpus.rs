@@ -4,7 +4,7 @@
 //! with what is outstanding, so the devices stand in two orders and an event touches those alone that
 //! it concerns. It knows neither models nor requests.
 
-use super::Config;
+use super::config::Config;
 use super::sorted::Sorted;
 use super::strategies::Tried;
 use crate::request::{ActionId, DeviceId};
@@ -35,6 +35,8 @@ enum Place {
     Nowhere,
     /// Asks for work; the end of what it has, as expected when that was sent.
     Ready(Time),
+    /// The same, but its last search found nothing and nothing has come for it since.
+    Sated(Time),
     /// Will ask then.
     Later(Time),
 }
@@ -44,8 +46,10 @@ pub(super) struct Gpu {
     pub up: bool,
     pub exec: Tracker,
     pub tried: Tried,
-    /// The count of makings at its last search that found nothing.
-    pub sated: Option<u64>,
+    /// Its last search found nothing, and no strategy was made for it since.
+    sated: bool,
+    /// Whether [`Gpus::sated`] names it.
+    listed: bool,
     place: Place,
 }
 
@@ -53,8 +57,11 @@ pub(super) struct Gpu {
 #[derive(Default)]
 pub(super) struct Gpus {
     pub list: Vec<Gpu>,
+    /// Those that ask and are not sated.
     ready: Sorted,
     later: Sorted,
+    /// All that are sated, and some that are no more.
+    sated: Vec<usize>,
 }
 
 impl Tracker {
@@ -65,6 +72,11 @@ impl Tracker {
         }
         self.work += sent.estimate;
         self.outstanding.push_back(sent);
+    }
+
+    /// How many actions are outstanding.
+    pub fn count(&self) -> usize {
+        self.outstanding.len()
     }
 
     /// Whether the action is outstanding.
@@ -117,6 +129,14 @@ impl Tracker {
     }
 }
 
+impl Gpu {
+    /// Its place when its time to ask has come.
+    fn asks(&self) -> Place {
+        let end = self.exec.expected_end();
+        if self.sated { Place::Sated(end) } else { Place::Ready(end) }
+    }
+}
+
 impl Gpus {
     /// A device is there and takes work.
     pub fn came(&mut self, now: Time, id: DeviceId, config: &Config) {
@@ -139,16 +159,16 @@ impl Gpus {
         let asks = if g.up { g.exec.asks_at(config) } else { Time::NEVER };
         let place = match asks {
             Time::NEVER => Place::Nowhere,
-            asks if asks <= now => Place::Ready(g.exec.expected_end()),
+            asks if asks <= now => g.asks(),
             asks => Place::Later(asks),
         };
         match std::mem::replace(&mut g.place, place) {
-            Place::Nowhere => {}
+            Place::Nowhere | Place::Sated(_) => {}
             Place::Ready(end) => self.ready.remove((end, gpu)),
             Place::Later(at) => self.later.remove((at, gpu)),
         }
         match place {
-            Place::Nowhere => {}
+            Place::Nowhere | Place::Sated(_) => {}
             Place::Ready(end) => self.ready.insert((end, gpu)),
             Place::Later(at) => self.later.insert((at, gpu)),
         }
@@ -161,9 +181,10 @@ impl Gpus {
         {
             self.later.pop_first();
             let g = &mut self.list[gpu];
-            let end = g.exec.expected_end();
-            g.place = Place::Ready(end);
-            self.ready.insert((end, gpu));
+            g.place = g.asks();
+            if let Place::Ready(end) = g.place {
+                self.ready.insert((end, gpu));
+            }
         }
     }
 
@@ -174,8 +195,38 @@ impl Gpus {
 
     /// The device that gets work first: an idle one, else the one whose work is expected to end
     /// first; of equal ones the lowest id. One that found nothing waits until strategies are made.
-    pub fn hungry(&self, makings: u64) -> Option<usize> {
-        let hungry = |gpu: &usize| self.list[*gpu].sated != Some(makings);
-        self.ready.iter().map(|r| r.1).find(hungry)
+    pub fn hungry(&self) -> Option<usize> {
+        self.ready.first().map(|r| r.1)
+    }
+
+    /// A device that asks for work found none.
+    pub fn sate(&mut self, gpu: usize) {
+        let g = &mut self.list[gpu];
+        if let Place::Ready(end) = g.place {
+            self.ready.remove((end, gpu));
+            g.place = Place::Sated(end);
+        }
+        g.sated = true;
+        if !std::mem::replace(&mut g.listed, true) {
+            self.sated.push(gpu);
+        }
+    }
+
+    /// Strategies were made for a device.
+    pub fn stir(&mut self, gpu: usize) {
+        let g = &mut self.list[gpu];
+        g.sated = false;
+        if let Place::Sated(end) = g.place {
+            g.place = Place::Ready(end);
+            self.ready.insert((end, gpu));
+        }
+    }
+
+    /// Strategies were made for all devices.
+    pub fn stir_all(&mut self) {
+        while let Some(gpu) = self.sated.pop() {
+            self.list[gpu].listed = false;
+            self.stir(gpu);
+        }
     }
 }

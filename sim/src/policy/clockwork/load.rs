@@ -7,104 +7,123 @@
 //!     load it, with the window [now, expected start + width]
 //! ```
 //!
+//! The least occupied executor comes first, then the device with the least to do and the most room.
 //! It knows no batch queue; a model whose load has ended gets its strategies from the policy.
 
-use super::super::{Actions, Known};
-use super::Config;
+use super::super::Actions;
+use super::config::{Config, LoadRule};
 use super::demand::Demands;
-use super::gpus::{Outstanding, Tracker};
+use super::durations::Durations;
+use super::gpus::Outstanding;
+use super::memory::Memory;
+use super::sorted::Sorted;
 use crate::cluster::Footprint;
 use crate::request::{ActionId, DeviceId, ModelId, RequestId};
 use crate::time::{Span, Time};
 
 /// A load helps no request that is older. Released: `max_loadweights_slo`, 25 ms.
 const HELPS_AT_MOST: Span = Span::from_ms(25);
+/// INFER4: loads outstanding on a device, and the time between two decisions.
+const OUTSTANDING_AT_MOST: usize = 2;
+const BETWEEN: Span = Span::from_us(100);
 
+/// Where a load executor stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Residence {
-    Absent,
-    Loading,
-    /// There since that count of makings.
-    Since(u64),
-}
-
-/// A device's memory.
-struct Memory {
-    up: bool,
-    pages: u32,
-    free: u32,
-    residence: Vec<Residence>,
-    /// By model: a count of uses, larger is later.
-    last_used: Vec<u64>,
-    /// By model: batches sent and not reported.
-    in_flight: Vec<u32>,
-    executor: Tracker,
+enum Place {
+    /// It does not ask.
+    Nowhere,
+    Asking,
+    /// It will ask then.
+    Later(Time),
 }
 
 /// The memories of all devices. See the module's text.
 pub(super) struct Loads {
+    rule: LoadRule,
     footprints: Vec<Footprint>,
+    /// By model: how long its loads took. Empty where the profile is believed in.
+    durations: Vec<Durations>,
     /// By device; `None` where every model is always resident.
     memories: Vec<Option<Memory>>,
     demands: Demands,
-    uses: u64,
+    place: Vec<Place>,
+    asking: Vec<usize>,
+    later: Sorted,
+    /// By device: the last decision.
+    decided: Vec<Time>,
+    /// Models that were unloaded by the last call of [`Loads::schedule`], with their devices.
+    pub unloaded: Vec<(usize, usize)>,
+    victims: Vec<usize>,
+    order: Vec<(Time, u64, u32, usize)>,
 }
 
 impl Loads {
-    pub fn new(models: usize, known: &Known<'_>) -> Loads {
-        let footprint = |m| known.footprint(ModelId(m as u32));
+    /// No device yet, and models that need so much.
+    pub fn new(rule: LoadRule, footprints: Vec<Footprint>) -> Loads {
+        let models = footprints.len();
+        let durations = match rule {
+            LoadRule::Paper => Vec::new(),
+            _ => footprints.iter().map(|f| Durations::new(f.load)).collect(),
+        };
         Loads {
-            footprints: (0..models).map(footprint).collect(),
+            rule,
+            footprints,
+            durations,
             memories: Vec::new(),
             demands: Demands::new(models),
-            uses: 0,
+            place: Vec::new(),
+            asking: Vec::new(),
+            later: Sorted::default(),
+            decided: Vec::new(),
+            unloaded: Vec::new(),
+            victims: Vec::new(),
+            order: Vec::new(),
         }
     }
 
     /// A device is there, with that many pages free.
-    pub fn came(&mut self, device: DeviceId, pages: Option<u32>) {
+    pub fn came(&mut self, device: DeviceId, pages: Option<u32>, config: &Config) {
         let (g, models) = (device.index(), self.footprints.len());
         if self.memories.len() <= g {
             self.memories.resize_with(g + 1, || None);
+            self.place.resize(g + 1, Place::Nowhere);
+            self.decided.resize(g + 1, Time::ZERO);
         }
-        self.demands.add_device(g);
-        self.memories[g] = pages.map(|pages| Memory {
-            up: true,
-            pages,
-            free: pages,
-            residence: vec![Residence::Absent; models],
-            last_used: vec![0; models],
-            in_flight: vec![0; models],
-            executor: Tracker::default(),
-        });
+        self.demands.set_place(g, true);
+        self.memories[g] = pages.map(|pages| Memory::new(pages, models));
         if pages.is_none() {
             (0..models).for_each(|m| self.demands.gains(m, g));
         }
+        self.set_place(g, config);
     }
 
     /// A device takes no more work.
-    pub fn left(&mut self, device: DeviceId) {
+    pub fn left(&mut self, device: DeviceId, config: &Config) {
         let g = device.index();
         match &mut self.memories[g] {
             None => (0..self.footprints.len()).for_each(|m| self.demands.loses(m, g)),
             Some(memory) => {
                 memory.up = false;
-                for (m, r) in memory.residence.iter_mut().enumerate() {
-                    if std::mem::replace(r, Residence::Absent) != Residence::Absent {
-                        self.demands.loses(m, g);
-                    }
+                for m in memory.clear() {
+                    self.demands.loses(m, g);
                 }
             }
         }
+        self.demands.set_place(g, false);
+        self.set_place(g, config);
     }
 
     /// Since which count of makings a device has a model; `None` when it has not.
     pub fn since(&self, gpu: usize, model: usize) -> Option<u64> {
-        match self.memories[gpu].as_ref().map(|m| m.residence[model]) {
+        match &self.memories[gpu] {
             None => Some(0),
-            Some(Residence::Since(makings)) => Some(makings),
-            Some(_) => None,
+            Some(memory) => memory.since(model),
         }
+    }
+
+    /// The devices that have a model.
+    pub fn holders(&self, model: usize) -> impl Iterator<Item = usize> {
+        self.demands.holders(model).filter(move |&g| self.since(g, model).is_some())
     }
 
     /// A request arrived; `one` is a batch of one, `allowed` ends at its internal deadline.
@@ -116,150 +135,190 @@ impl Loads {
         (one, slo, allowed): (Span, Span, Span),
         config: &Config,
     ) {
-        let reserve = self.footprints[model].load + one + config.buffer + config.ahead;
+        let reserve = self.estimate(model) + one + config.buffer + config.ahead;
         let helps = slo.minus(reserve).min(HELPS_AT_MOST).max(config.ahead + config.buffer);
         self.demands.arrived(now, id, model, one, (allowed, helps));
     }
 
+    /// How long a load of a model is believed to take.
+    fn estimate(&self, model: usize) -> Span {
+        self.durations.get(model).map_or(self.footprints[model].load, |d| d.estimate)
+    }
+
     /// A batch was sent.
     pub fn sent(&mut self, gpu: usize, model: usize, batch: &[RequestId]) {
-        batch.iter().for_each(|&id| self.demands.beyond_help(id));
-        self.used(gpu, model);
+        self.demands.beyond_help(batch);
         if let Some(memory) = &mut self.memories[gpu] {
-            memory.in_flight[model] += 1;
+            memory.sent(model, self.footprints[model].pages);
         }
     }
 
     /// A batch was reported.
     pub fn reported(&mut self, gpu: usize, model: usize, batch: &[RequestId]) {
-        batch.iter().for_each(|&id| self.demands.ended(id));
-        self.used(gpu, model);
+        self.demands.ended(batch);
         if let Some(memory) = &mut self.memories[gpu] {
-            memory.in_flight[model] -= 1;
+            memory.reported(model, self.footprints[model].pages);
         }
     }
 
-    /// A request was dropped before it was sent.
-    pub fn dropped(&mut self, id: RequestId) {
-        self.demands.ended(id);
+    /// Requests of one model were dropped before they were sent.
+    pub fn dropped(&mut self, ids: &[RequestId]) {
+        self.demands.ended(ids);
     }
 
-    fn used(&mut self, gpu: usize, model: usize) {
-        self.uses += 1;
-        if let Some(memory) = &mut self.memories[gpu] {
-            memory.last_used[model] = self.uses;
-        }
-    }
-
-    /// A load has ended; whether there was one of that name, and whether the device has the model.
+    /// A load has ended: its model, if there was one of that name. `took` is how long it took and
+    /// `since` the count of makings since which the device has the model; `None` when it failed.
     pub fn ended(
         &mut self,
+        now: Time,
         action: ActionId,
         device: DeviceId,
         free: Time,
-        has_it: Option<u64>,
-    ) -> bool {
+        took: Option<(Span, u64)>,
+        config: &Config,
+    ) -> Option<usize> {
         let g = device.index();
-        let Some(memory) = &mut self.memories[g] else { return false };
+        let memory = self.memories[g].as_mut()?;
         if !memory.executor.has(action) {
-            return false;
+            return None;
         }
         let model = memory.executor.ended(action, free).model;
-        if memory.residence[model] == Residence::Loading {
-            memory.residence[model] = has_it.map_or(Residence::Absent, Residence::Since);
-            if has_it.is_none() {
-                memory.free += self.footprints[model].pages;
-                self.demands.loses(model, g);
+        if memory.is_loading(model) {
+            let pages = self.footprints[model].pages;
+            if let Some((_, since)) = took {
+                memory.loaded(model, pages, since);
             } else {
-                self.used(g, model);
+                memory.gave_up(model, pages);
+                self.demands.loses(model, g);
             }
         }
-        true
+        if let (Some((duration, _)), Some(durations)) = (took, self.durations.get_mut(model)) {
+            durations.learn(now, duration, config.estimator);
+        }
+        self.set_place(g, config);
+        Some(model)
     }
 
     /// Issues loads; when the next executor asks for one.
     pub fn schedule(&mut self, now: Time, config: &Config, out: &mut Actions) -> Time {
-        self.demands.advance(now);
-        let mut next = Time::NEVER;
+        self.unloaded.clear();
+        if self.rule != LoadRule::Infer5 {
+            self.demands.advance(now);
+        }
         if !self.demands.any_wants() {
-            return next;
+            return Time::NEVER;
         }
-        // The least occupied executor first, then the device with the least to do and the most room.
-        let mut asking = Vec::new();
-        for (g, memory) in self.memories.iter().enumerate() {
-            let Some(memory) = memory.as_ref().filter(|m| m.up) else { continue };
-            let at = memory.executor.asks_at(config);
-            if at <= now {
-                let available = memory.executor.available(now, config);
-                asking.push((available, self.demands.of_device(g), u32::MAX - memory.free, g));
-            } else {
-                next = next.min(at);
+        self.ask(now);
+        if !self.asking.is_empty() && self.demands.look(self.any_sign()) {
+            self.serve(now, config, out);
+            self.ask(now);
+        }
+        self.later.first().map_or(Time::NEVER, |first| first.0)
+    }
+
+    /// The executors whose time has come ask for a load.
+    fn ask(&mut self, now: Time) {
+        while let Some((at, gpu)) = self.later.first()
+            && at <= now
+        {
+            self.later.pop_first();
+            self.place[gpu] = Place::Asking;
+            self.asking.push(gpu);
+        }
+    }
+
+    /// Released: a slip compares a pointer, so that any demand is enough.
+    fn any_sign(&self) -> bool {
+        self.rule != LoadRule::Paper
+    }
+
+    /// Gives loads to the executors that ask for some.
+    fn serve(&mut self, now: Time, config: &Config, out: &mut Actions) {
+        // Mostly nobody can be helped, and then their order need not be known.
+        if !self.asking.iter().any(|&g| self.choose(g).is_some()) {
+            return;
+        }
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order.extend(self.asking.iter().filter_map(|&g| {
+            let memory = self.memories[g].as_ref()?;
+            let available = memory.executor.available(now, config);
+            Some((available, self.demands.of_device(g), u32::MAX - memory.free, g))
+        }));
+        order.sort_unstable();
+        for &(_, _, _, gpu) in &order {
+            while self.asks_at(gpu, config) <= now
+                && let Some(model) = self.choose(gpu)
+            {
+                self.load(now, gpu, model, config, out);
+                self.demands.look(self.any_sign());
             }
+            self.set_place(gpu, config);
         }
-        asking.sort_unstable();
-        for (_, _, _, gpu) in asking {
-            while self.asks_at(gpu, config) <= now && self.load_one(now, gpu, config, out) {}
-            let at = self.asks_at(gpu, config);
-            if at > now {
-                next = next.min(at);
-            }
-        }
-        next
+        self.order = order;
     }
 
     fn asks_at(&self, gpu: usize, config: &Config) -> Time {
-        self.memories[gpu].as_ref().map_or(Time::NEVER, |m| m.executor.asks_at(config))
+        let Some(memory) = self.memories[gpu].as_ref().filter(|m| m.up) else { return Time::NEVER };
+        let at = memory.executor.asks_at(config);
+        if self.rule != LoadRule::Infer4 {
+            return at;
+        }
+        if memory.executor.count() >= OUTSTANDING_AT_MOST {
+            return Time::NEVER;
+        }
+        at.max(self.decided[gpu])
     }
 
-    /// Loads the model of the highest priority that the device lacks and has room for.
-    fn load_one(&mut self, now: Time, gpu: usize, config: &Config, out: &mut Actions) -> bool {
-        let memory = self.memories[gpu].as_ref().expect("it asks");
-        let may = |&m: &usize| {
-            memory.residence[m] == Residence::Absent && self.footprints[m].pages <= memory.pages
+    /// Puts a load executor where it belongs. It asks at the next call of [`Loads::schedule`] at the
+    /// earliest.
+    fn set_place(&mut self, gpu: usize, config: &Config) {
+        let place = match self.asks_at(gpu, config) {
+            Time::NEVER => Place::Nowhere,
+            at => Place::Later(at),
         };
-        let mut wanted = self.demands.by_priority().into_iter().map(|p| p.1);
-        let Some(model) = wanted.find(may) else { return false };
-        let Some(victims) = self.victims(gpu, model) else { return false };
-        let device = DeviceId(gpu as u32);
-        for victim in victims {
-            out.unload(device, ModelId(victim as u32));
-            self.demands.loses(victim, gpu);
-            let memory = self.memories[gpu].as_mut().expect("it asks");
-            memory.residence[victim] = Residence::Absent;
-            memory.free += self.footprints[victim].pages;
+        match std::mem::replace(&mut self.place[gpu], place) {
+            Place::Nowhere => {}
+            Place::Asking => self.asking.retain(|&g| g != gpu),
+            Place::Later(at) => self.later.remove((at, gpu)),
         }
+        if let Place::Later(at) = place {
+            self.later.insert((at, gpu));
+        }
+    }
+
+    /// The model of the highest priority that a device lacks and can ever hold, if there is or could be
+    /// room for it.
+    fn choose(&self, gpu: usize) -> Option<usize> {
+        let memory = self.memories[gpu].as_ref()?;
+        let pages = |m: usize| self.footprints[m].pages;
+        let may = |m: usize| memory.is_absent(m) && pages(m) <= memory.pages;
+        let model = self.demands.best(gpu, self.any_sign(), may)?;
+        memory.can_take(pages(model)).then_some(model)
+    }
+
+    /// Makes room for a model and loads it.
+    fn load(&mut self, now: Time, gpu: usize, model: usize, config: &Config, out: &mut Actions) {
+        let device = DeviceId(gpu as u32);
+        let pages = self.footprints[model].pages;
+        let load = self.estimate(model);
         let memory = self.memories[gpu].as_mut().expect("it asks");
-        let Footprint { pages, load } = self.footprints[model];
-        memory.free -= pages;
-        memory.residence[model] = Residence::Loading;
+        self.victims.clear();
+        let wanted = |m: usize| self.demands.has_any(m);
+        memory.victims(pages, |m| self.footprints[m].pages, wanted, &mut self.victims);
+        for &victim in &self.victims {
+            out.unload(device, ModelId(victim as u32));
+            memory.unload(victim, self.footprints[victim].pages);
+            self.demands.loses(victim, gpu);
+            self.unloaded.push((gpu, victim));
+        }
+        memory.begin_load(model, pages);
         let available = memory.executor.available(now, config);
         let latest = (now + config.lead + config.width).max(available + config.width);
         let action = out.load(device, ModelId(model as u32), now, latest);
+        out.expect(action, available, load);
         memory.executor.send(now, Outstanding { action, model, size: 0, estimate: load });
+        self.decided[gpu] = now + BETWEEN;
         self.demands.gains(model, gpu);
-        true
-    }
-
-    /// What has to go for a model; `None` when there is no room even so.
-    fn victims(&self, gpu: usize, model: usize) -> Option<Vec<usize>> {
-        let memory = self.memories[gpu].as_ref().expect("it asks");
-        let mut free = memory.free;
-        let needed = self.footprints[model].pages;
-        let mut victims = Vec::new();
-        if free < needed {
-            // Batches of a model that leaves would be refused, so it stays while it has any.
-            let can_go = |&m: &usize| {
-                matches!(memory.residence[m], Residence::Since(_)) && memory.in_flight[m] == 0
-            };
-            let mut all: Vec<usize> = (0..self.footprints.len()).filter(can_go).collect();
-            all.sort_by_key(|&m| (self.demands.has_any(m), memory.last_used[m], m));
-            for m in all {
-                if free < needed {
-                    free += self.footprints[m].pages;
-                    victims.push(m);
-                }
-            }
-        }
-        (free >= needed).then_some(victims)
     }
 }

@@ -7,25 +7,15 @@
 //! It knows no device and sends nothing.
 
 use super::super::Actions;
+use super::config::{Config, Estimator};
+use super::durations::Durations;
 use super::strategies::Strategies;
-use super::{Config, Estimator};
 use crate::profile::ModelProfile;
-use crate::request::{Drop, RequestId};
+use crate::request::RequestId;
 use crate::time::{Span, Time};
 use std::collections::VecDeque;
 
-const WINDOW: usize = 10;
-
-/// The last ten durations of a batch size.
-struct Durations {
-    last: [Span; WINDOW],
-    measured: usize,
-    /// When the last one was measured.
-    at: Time,
-    /// The estimate before any.
-    seed: Span,
-}
-
+#[derive(Clone, Copy)]
 pub(super) struct Waiting {
     pub id: RequestId,
     /// The internal deadline: arrival + max(SLO - buffer, ahead + buffer).
@@ -53,11 +43,9 @@ impl Model {
     pub fn new(config: &Config, profile: &ModelProfile) -> Model {
         let sizes = config.sizes_of(profile);
         let estimates: Vec<Span> = sizes.iter().map(|&s| profile.typical(s)).collect();
-        let unmeasured =
-            |&seed| Durations { last: [Span::ZERO; WINDOW], measured: 0, at: Time::ZERO, seed };
         Model {
             longest: estimates.iter().copied().max().unwrap_or_default(),
-            durations: estimates.iter().map(unmeasured).collect(),
+            durations: estimates.iter().map(|&seed| Durations::new(seed)).collect(),
             estimates,
             cursors: vec![0; sizes.len()],
             spread: false,
@@ -171,15 +159,8 @@ impl Model {
             return;
         }
         let d = &mut self.durations[size];
-        d.at = now;
-        d.last[d.measured % WINDOW] = duration;
-        d.measured += 1;
-        let window = &d.last[..d.measured.min(WINDOW)];
-        let estimate = if estimator == Estimator::WindowMean {
-            Span::from_ns(window.iter().copied().sum::<Span>().ns() / window.len() as u64)
-        } else {
-            p99(window)
-        };
+        d.learn(now, duration, estimator);
+        let estimate = d.estimate;
         self.estimate(size, estimate);
     }
 
@@ -194,20 +175,19 @@ impl Model {
     pub fn probe(&mut self, now: Time, after: Span) {
         for size in 0..self.sizes.len() {
             let d = &mut self.durations[size];
-            if d.measured > 0 && now.since(d.at) >= after {
-                d.measured = 0;
-                let seed = d.seed;
+            if d.probe(now, after) {
+                let seed = d.estimate;
                 self.estimate(size, seed);
             }
         }
     }
 
-    /// Drops the requests that no batch queue holds any more, and tells which. False when all queues
-    /// hold the same, so that there can be none.
+    /// Takes out the requests that no batch queue holds any more. False when all queues hold the same,
+    /// so that there can be none.
     pub fn drop_lost(
         &mut self,
         available: Time,
-        dropped: &mut Vec<RequestId>,
+        lost: &mut Vec<Waiting>,
         out: &mut Actions,
     ) -> bool {
         if !self.spread {
@@ -215,10 +195,9 @@ impl Model {
         }
         let kept = self.cursors.iter().min().copied().unwrap_or(self.first);
         for _ in self.first..kept {
-            let lost = self.queue.pop_front().expect("cursors are within the queue");
-            out.why(lost.id, || self.loss(lost.deadline, available));
-            out.end(lost.id, Drop::Infeasible);
-            dropped.push(lost.id);
+            let request = self.queue.pop_front().expect("cursors are within the queue");
+            out.why(request.id, || self.loss(request.deadline, available));
+            lost.push(request);
         }
         self.first = kept;
         self.spread = self.cursors.iter().any(|&c| c != kept);
@@ -252,23 +231,4 @@ impl Model {
                 .to_string()
         }
     }
-}
-
-/// The 0.99 quantile with linear interpolation over the sorted window (sliding_window.h). With at
-/// most ten samples it lies between the two largest.
-fn p99(window: &[Span]) -> Span {
-    let n = window.len();
-    let (mut first, mut second) = (Span::ZERO, Span::ZERO);
-    for &s in window {
-        if s > first {
-            (first, second) = (s, first);
-        } else if s > second {
-            second = s;
-        }
-    }
-    if n < 2 {
-        return first;
-    }
-    let share = 0.99 * (n - 1) as f64 - (n - 2) as f64;
-    second + first.minus(second).scale(share)
 }

@@ -1,8 +1,11 @@
 //! Clockwork's search for the next batch of a device.
 
 use super::super::Actions;
+use super::ANSWERS;
+use super::config::Answer;
 use super::state::Clockwork;
 use super::strategies::{LAST, Rank};
+use crate::request::Drop;
 use crate::time::Time;
 use std::cmp::Reverse;
 
@@ -17,11 +20,11 @@ impl Clockwork {
         out: &mut Actions,
     ) -> Option<(usize, usize)> {
         self.met.clear();
-        let mut next = self.order.after(None);
+        let mut next = self.order.after(gpu, None);
         loop {
             let met = self.met.peek().map(|Reverse(first)| first.0);
             let model = if let Some(rank) = next.filter(|&rank| met.is_none_or(|met| rank < met)) {
-                next = self.order.after(next);
+                next = self.order.after(gpu, next);
                 let sizes = self.models[rank.1].sizes.len();
                 match self.untried(gpu, rank.1, sizes) {
                     None => continue,
@@ -79,17 +82,37 @@ impl Clockwork {
 
     pub(super) fn drop_lost(&mut self, model: usize, available: Time, out: &mut Actions) {
         let m = &mut self.models[model];
-        self.dropped.clear();
-        if !m.drop_lost(available, &mut self.dropped, out) {
+        self.lost.clear();
+        if !m.drop_lost(available, &mut self.lost, out) {
             return;
         }
         if m.queue.is_empty() {
             // A strategy of a model without requests can only fail, on every device.
-            self.order.moved(model, m.strategies.first(), None);
+            let before = m.strategies.first();
             m.strategies.clear();
+            self.moved(model, before);
         }
+        if self.config.answer == Answer::AtDeadline {
+            self.lost.iter().for_each(|lost| self.refused.push((lost.deadline, lost.id)));
+            return;
+        }
+        self.dropped.clear();
+        self.dropped.extend(self.lost.iter().map(|lost| lost.id));
+        self.dropped.iter().for_each(|&id| out.end(id, Drop::Infeasible));
         if let Some(loads) = &mut self.loads {
-            self.dropped.iter().for_each(|&id| loads.dropped(id));
+            loads.dropped(&self.dropped);
         }
+    }
+
+    /// Answers the requests that were refused and whose internal deadline has come.
+    pub(super) fn answer(&mut self, now: Time, out: &mut Actions) {
+        while let Some((_, id)) = self.refused.pop_if(|(deadline, _)| deadline <= now) {
+            out.end(id, Drop::Infeasible);
+            if let Some(loads) = &mut self.loads {
+                loads.dropped(&[id]);
+            }
+        }
+        let at = self.refused.first().map_or(Time::NEVER, |first| first.0);
+        self.set_timer(ANSWERS, at, out);
     }
 }

@@ -24,6 +24,19 @@ impl Sorted {
         self.0.remove(at);
     }
 
+    /// An entry that is there becomes another.
+    pub fn change(&mut self, before: (Time, usize), after: (Time, usize)) {
+        let (from, to) = (self.place(before), self.place(after));
+        debug_assert_eq!(self.0.get(from), Some(&before));
+        if from < to {
+            self.0.copy_within(from + 1..to, from);
+            self.0[to - 1] = after;
+        } else {
+            self.0.copy_within(to..from, to + 1);
+            self.0[to] = after;
+        }
+    }
+
     pub fn first(&self) -> Option<(Time, usize)> {
         self.0.last().copied()
     }
@@ -32,9 +45,8 @@ impl Sorted {
         self.0.pop()
     }
 
-    /// In order.
-    pub fn iter(&self) -> impl Iterator<Item = (Time, usize)> {
-        self.0.iter().rev().copied()
+    pub fn clear(&mut self) {
+        self.0.clear();
     }
 
     /// The first after an entry, which need not be there.

@@ -1,15 +1,14 @@
 //! What Clockwork's controller keeps.
 
+use super::super::soonest::Soonest;
 use super::config::Config;
 use super::gpus::Gpus;
 use super::load::Loads;
-use super::queues::Model;
+use super::queues::{Model, Waiting};
 use super::strategies::{Met, Order};
 use crate::profile::ModelProfile;
 use crate::request::RequestId;
 use crate::time::Time;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// The policy. See [`crate::policy::clockwork`].
 pub struct Clockwork {
@@ -21,11 +20,15 @@ pub struct Clockwork {
     pub(super) loads: Option<Loads>,
     pub(super) met: Met,
     pub(super) batch: Vec<RequestId>,
+    /// Requests of one model that no batch queue holds any more, and their ids.
+    pub(super) lost: Vec<Waiting>,
     pub(super) dropped: Vec<RequestId>,
+    /// Internal deadlines of requests that are refused, where they are answered only then.
+    pub(super) refused: Soonest<(Time, RequestId)>,
     /// Internal deadlines of requests that may wait in vain for a load, with their model.
-    pub(super) expiring: BinaryHeap<Reverse<(Time, usize)>>,
+    pub(super) expiring: Soonest<(Time, usize)>,
     /// What the timers are set to, by key; `NEVER` when they are not set.
-    pub(super) timers: [Time; 3],
+    pub(super) timers: [Time; 4],
 }
 
 impl Clockwork {
@@ -39,9 +42,11 @@ impl Clockwork {
             loads: None,
             met: Met::default(),
             batch: Vec::new(),
+            lost: Vec::new(),
             dropped: Vec::new(),
-            expiring: BinaryHeap::new(),
-            timers: [Time::NEVER; 3],
+            refused: Soonest::default(),
+            expiring: Soonest::default(),
+            timers: [Time::NEVER; 4],
         }
     }
 }

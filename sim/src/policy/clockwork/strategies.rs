@@ -123,10 +123,14 @@ impl Tried {
     }
 }
 
-/// All models' first strategies in order of rank.
+/// Models' first strategies in order of rank.
 #[derive(Default)]
 pub(super) struct Order {
-    first: Sorted,
+    /// Of all models; where devices have different ones, of those that each device has.
+    lists: Vec<Sorted>,
+    by_device: bool,
+    /// How many models have strategies.
+    models: usize,
     /// How often strategies were made.
     pub makings: u64,
 }
@@ -134,23 +138,64 @@ pub(super) struct Order {
 impl Order {
     /// Whether no model has a strategy.
     pub fn is_empty(&self) -> bool {
-        self.first.first().is_none()
+        self.models == 0
     }
 
-    /// The first after `rank`, or of all.
-    pub fn after(&self, rank: Option<Rank>) -> Option<Rank> {
-        rank.map_or(self.first.first(), |rank| self.first.after(rank))
+    /// The first of a device's models after `rank`, or of all.
+    pub fn after(&self, device: usize, rank: Option<Rank>) -> Option<Rank> {
+        let list = self.lists.get(if self.by_device { device } else { 0 })?;
+        rank.map_or(list.first(), |rank| list.after(rank))
     }
 
-    /// A model's first strategy was `before` and is `after`.
-    pub fn moved(&mut self, model: usize, before: Option<Time>, after: Option<Time>) {
-        if before != after {
-            if let Some(latest) = before {
-                self.first.remove((latest, model));
-            }
-            if let Some(latest) = after {
-                self.first.insert((latest, model));
-            }
+    /// From now on devices have different models; a device begins with these first strategies.
+    pub fn device(&mut self, device: usize, first: impl Iterator<Item = Rank>) {
+        if !std::mem::replace(&mut self.by_device, true) {
+            self.lists.clear();
+        }
+        if self.lists.len() <= device {
+            self.lists.resize_with(device + 1, Sorted::default);
+        }
+        self.lists[device].clear();
+        first.for_each(|rank| self.lists[device].insert(rank));
+    }
+
+    /// A device has a model from now on whose first strategy is this.
+    pub fn gains(&mut self, device: usize, model: usize, first: Option<Time>) {
+        if let Some(latest) = first {
+            self.lists[device].insert((latest, model));
+        }
+    }
+
+    /// A device has a model no more whose first strategy is this.
+    pub fn loses(&mut self, device: usize, model: usize, first: Option<Time>) {
+        if let Some(latest) = first {
+            self.lists[device].remove((latest, model));
+        }
+    }
+
+    /// A model's first strategy was `before` and is `after`: how many models have any.
+    pub fn counts(&mut self, before: Option<Time>, after: Option<Time>) {
+        self.models += usize::from(after.is_some());
+        self.models -= usize::from(before.is_some());
+    }
+
+    /// The same, in the list of a device that has the model; the first one where all have it.
+    pub fn moved(
+        &mut self,
+        device: usize,
+        model: usize,
+        before: Option<Time>,
+        after: Option<Time>,
+    ) {
+        if self.lists.is_empty() {
+            self.lists.push(Sorted::default());
+        }
+        let list = &mut self.lists[device];
+        match (before, after) {
+            (Some(before), Some(after)) => list.change((before, model), (after, model)),
+            (Some(before), None) => list.remove((before, model)),
+            (None, Some(after)) => list.insert((after, model)),
+            (None, None) => {}
         }
     }
 }

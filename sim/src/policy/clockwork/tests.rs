@@ -1,6 +1,10 @@
 //! LOAD and UNLOAD on cases small enough to be worked by hand.
 
-use super::{Clockwork, Config, Estimator};
+mod decisions;
+mod loads;
+mod naive;
+
+use super::{Answer, Clockwork, Config, Estimator};
 use crate::cluster::{DeviceSpec, Footprint};
 use crate::core::CoreSpec;
 use crate::driver::{World, simulate};
@@ -103,4 +107,28 @@ fn what_fits_nowhere_expires_at_its_internal_deadline() {
     let (begun, ends) = play(&[4], &[5, 4], vec![arrival(0, 0, 100), arrival(1, 1, 100)]);
     assert_eq!(begun, [(9, 0, 1)], "the model that fits is not held up");
     assert_eq!(ends, [End::Dropped(Drop::Infeasible), End::InTime]);
+}
+
+#[test]
+fn a_request_that_cannot_be_in_time_is_answered_at_its_internal_deadline_if_so_configured() {
+    // Three at once, each 20 ms long; the internal deadline is at 45 ms. At 30 ms the device is looked for
+    // work that starts at 40.
+    for (answer, at) in [(Answer::AtOnce, 30), (Answer::AtDeadline, 45)] {
+        let profile = ModelProfile::measure(&LAW, ms(50), &[1], 1, || (0, ms(20)), 1);
+        let config = Config { answer, ..Config::released() };
+        let arrivals = (0..3).map(|_| arrival(0, 0, 50)).collect();
+        let source = Box::new(VecSource::new(arrivals));
+        let policy = Clockwork::new(config, &[profile]);
+        let world = World::single(LAW);
+        let log = simulate(&world, vec![source], policy, MemoryLog::default()).observer;
+        let end = |record: &Record| match record {
+            Record::End { time, end, .. } => Some((time.ns() / 1_000_000, *end)),
+            _ => None,
+        };
+        let ends: Vec<(u64, End)> = log.records.iter().filter_map(end).collect();
+        let refused = (at, End::Dropped(Drop::Infeasible));
+        let mut expected = [(20, End::InTime), (40, End::InTime), refused];
+        expected.sort_by_key(|e| e.0);
+        assert_eq!(ends, expected);
+    }
 }

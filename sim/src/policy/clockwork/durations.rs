@@ -1,0 +1,89 @@
+//! What Clockwork believes of a duration: of batches of one size, or of the loads of a model.
+//!
+//! It knows nothing of what is measured.
+
+use super::config::Estimator;
+use crate::time::{Span, Time};
+
+const WINDOW: usize = 10;
+
+/// The last ten durations, and the estimate that follows from them.
+pub(super) struct Durations {
+    pub estimate: Span,
+    last: [Span; WINDOW],
+    measured: usize,
+    /// Where the next one goes: in the place of the oldest.
+    next: usize,
+    /// The two largest of the last ten.
+    largest: (Span, Span),
+    /// When the last one was measured.
+    at: Time,
+    /// The estimate before any.
+    seed: Span,
+}
+
+impl Durations {
+    /// None was measured.
+    pub fn new(seed: Span) -> Durations {
+        Durations {
+            estimate: seed,
+            last: [Span::ZERO; WINDOW],
+            measured: 0,
+            next: 0,
+            largest: (Span::ZERO, Span::ZERO),
+            at: Time::ZERO,
+            seed,
+        }
+    }
+
+    pub fn learn(&mut self, now: Time, duration: Span, estimator: Estimator) {
+        if estimator == Estimator::StaticMean {
+            return;
+        }
+        self.at = now;
+        let oldest = std::mem::replace(&mut self.last[self.next], duration);
+        self.next = if self.next + 1 == WINDOW { 0 } else { self.next + 1 };
+        let is_full = self.measured >= WINDOW;
+        self.measured += 1;
+        let window = &self.last[..self.measured.min(WINDOW)];
+        if estimator == Estimator::WindowMean {
+            let sum = window.iter().copied().sum::<Span>();
+            self.estimate = Span::from_ns(sum.ns() / window.len() as u64);
+        } else if !is_full || oldest >= self.largest.1 || duration > self.largest.1 {
+            self.largest = two_largest(window);
+            self.estimate = p99(window.len(), self.largest);
+        }
+    }
+
+    /// Returns to the seed, if nothing was measured for so long; whether it did.
+    pub fn probe(&mut self, now: Time, after: Span) -> bool {
+        let stale = self.measured > 0 && now.since(self.at) >= after;
+        if stale {
+            (self.measured, self.next) = (0, 0);
+            self.estimate = self.seed;
+        }
+        stale
+    }
+}
+
+fn two_largest(window: &[Span]) -> (Span, Span) {
+    let (mut first, mut second) = (Span::ZERO, Span::ZERO);
+    for &s in window {
+        if s > first {
+            (first, second) = (s, first);
+        } else if s > second {
+            second = s;
+        }
+    }
+    (first, second)
+}
+
+/// The 0.99 quantile with linear interpolation over the sorted window (sliding_window.h). With at
+/// most ten samples it lies between the two largest.
+fn p99(n: usize, (first, second): (Span, Span)) -> Span {
+    if n < 2 {
+        return first;
+    }
+    let share = 0.99 * (n - 1) as f64 - (n - 2) as f64;
+    second + first.minus(second).scale(share)
+}
