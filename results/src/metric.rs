@@ -38,6 +38,7 @@ pub fn unit(metric: &str) -> &'static str {
         m if m.starts_with("drop") => "requests",
         m if m.contains("batch_size") => "requests",
         m if m.contains("devices_") || m.ends_with("_devices") => "devices",
+        m if m.ends_with("_models") => "models",
         "batches" => "batches",
         "loads" => "loads",
         "cold_starts" => "requests",

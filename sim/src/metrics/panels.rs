@@ -25,6 +25,8 @@ pub struct Panel {
     pub batched_squared: u64,
     /// Loads that came to their end.
     pub loads: u64,
+    /// Models that left a device's memory.
+    pub unloads: u64,
     /// Device-time in which batches ran.
     pub busy: Span,
     /// Device-time in which models were loaded.
@@ -108,6 +110,7 @@ pub struct Panels {
     /// By model, in this bin: whether a cold start, and whether another request, was in time.
     seen: Vec<[bool; 2]>,
     seen_bin: usize,
+    first_unload: Option<Time>,
     end: Time,
 }
 
@@ -126,6 +129,7 @@ impl Panels {
             is_cold: false,
             seen: Vec::new(),
             seen_bin: 0,
+            first_unload: None,
             end: Time::ZERO,
         }
     }
@@ -143,6 +147,11 @@ impl Panels {
     /// When the run ended.
     pub fn end(&self) -> Time {
         self.end
+    }
+
+    /// When a model first had to leave a device's memory.
+    pub fn first_unload(&self) -> Option<Time> {
+        self.first_unload
     }
 
     fn bin_at(&mut self, ns: u64) -> &mut Panel {
@@ -229,6 +238,11 @@ impl Observer for Panels {
         self.step(now);
         self.levels.loading -= u64::from(start.is_some());
         self.bin_at(now.ns()).loads += u64::from(matches!(outcome, Outcome::Done { .. }));
+    }
+
+    fn unloaded(&mut self, now: Time, _: DeviceId, _: ModelId) {
+        self.bin_at(now.ns()).unloads += 1;
+        self.first_unload.get_or_insert(now);
     }
 
     fn cold(&mut self, _now: Time, _: &Request) {

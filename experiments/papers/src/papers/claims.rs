@@ -1,6 +1,6 @@
 //! A paper's sentences, checked against rows: each holds or does not, with our figures beside it.
 
-use super::numbers::{axes, axis, is_at, is_of};
+use super::numbers::{axes, axis, is_at, is_named_part, is_of};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use schemars::JsonSchema;
@@ -130,9 +130,6 @@ pub fn check(claim: &Claim, rows: &[Row]) -> Checked {
     Checked { holds, good, taken, cells, unanswered }
 }
 
-/// Axes that divide a cell further; a claim is about the whole unless it names them.
-const WITHIN: [&str; 3] = ["evaluation", "from_s", "group"];
-
 /// The rows of a system and metric at a place.
 fn find<'a>(
     rows: &'a [Row],
@@ -141,12 +138,9 @@ fn find<'a>(
     metric: &'a str,
 ) -> impl Iterator<Item = &'a Row> + use<'a> {
     let (system, at) = (system.to_string(), at.to_string());
-    let named: Vec<&str> = WITHIN.into_iter().filter(|w| at.contains(&format!("{w}="))).collect();
-    let whole = move |r: &&Row| WITHIN.iter().all(|w| named.contains(w) || r.axis(w).is_none());
     let own = rows.iter().filter(|r| r.scope == "all" && r.versus.is_empty());
     own.filter(move |r| r.metric == metric && is_of(r, &system))
-        .filter(whole)
-        .filter(move |r| is_at(r, &at))
+        .filter(move |r| is_named_part(r, &at) && is_at(r, &at))
 }
 
 /// Our values of the claim's cells, and of how many there is none.

@@ -40,12 +40,24 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
     if e.kind() == Kind::Means {
         picture.metrics = vec![changing(rows).to_string()];
     }
+    let rows = &of_named_parts(rows, &picture);
     drawn(rows, &picture, &choice).map_err(|error| {
         let parts = error.parts();
         let found = format!("`{}` with {}", e.id, parts.found);
         let remedy = "correct `[figure]`, or remove `--plot`; `orrery plot` draws parts of the results in `--out`";
         SpecError::value("--plot", found, parts.allowed, remedy)
     })
+}
+
+/// The rows of the parts of cells that a figure is drawn along; of the wholes, where it names no part.
+fn of_named_parts(rows: &[Row], picture: &Picture) -> Vec<Row> {
+    let panels = || picture.panels.iter().flatten();
+    let along = |part: &str| {
+        [&picture.x, &picture.y, &picture.series].into_iter().chain(panels()).any(|a| a == part)
+    };
+    let left_out: Vec<&str> = ["from_s", "group"].into_iter().filter(|part| !along(part)).collect();
+    let is_named = |r: &&Row| left_out.iter().all(|part| r.axis(part).is_none());
+    rows.iter().filter(is_named).cloned().collect()
 }
 
 /// What the figure shows, and which rows it is made of.

@@ -119,11 +119,24 @@ pub fn axes(row: &Row) -> impl Iterator<Item = (&str, &str)> {
     case.into_iter().chain(row.axis_list())
 }
 
+/// Axes that divide a cell further: what names none of them is about the whole.
+const WITHIN: [&str; 3] = ["evaluation", "from_s", "group"];
+
+/// Whether a row is about the whole cell, or about a part of it that `at` names.
+pub fn is_named_part(row: &Row, at: &str) -> bool {
+    let names = |within: &str| pairs(at).any(|(name, _)| name == within);
+    WITHIN.iter().all(|within| names(within) || row.axis(within).is_none())
+}
+
 /// Puts the paper's numbers beside the rows.
 pub fn beside(rows: &mut [Row], numbers: &[Number]) {
     for row in rows.iter_mut().filter(|r| r.scope == "all" && r.versus.is_empty()) {
-        let is_it =
-            |p: &&Number| p.metric == row.metric && is_of(row, &p.system) && is_at(row, &p.at);
+        let is_it = |p: &&Number| {
+            p.metric == row.metric
+                && is_of(row, &p.system)
+                && is_at(row, &p.at)
+                && is_named_part(row, &p.at)
+        };
         if let Some(paper) = numbers.iter().find(is_it) {
             row.paper = Some(paper.value);
             row.paper_source.clone_from(&paper.source);

@@ -48,6 +48,7 @@ pub fn scores(e: &Experiment, rows: &[Row]) -> Vec<SystemScore> {
 /// What a value is divided by when it is read, its unit then, and digits.
 fn reading(metric: &str) -> (f64, &'static str, usize) {
     match unit(metric) {
+        "ns" if metric.starts_with("infer_") || metric.starts_with("load_") => (1e3, "us", 0),
         "ns" => (1e6, "ms", 2),
         "1/s" => (1.0, "requests/s", 0),
         UNITLESS => (1.0, "share", 3),
@@ -58,7 +59,8 @@ fn reading(metric: &str) -> (f64, &'static str, usize) {
 
 fn blocks(e: &Experiment, rows: &[Row], out: &mut String) {
     let (every, shown) = some_bins(rows);
-    if every > 1 {
+    let in_parts = |r: &Row| r.axis("from_s").is_some() && e.show.contains(&r.metric);
+    if every > 1 && rows.iter().any(in_parts) {
         let _ =
             writeln!(out, "\nOne part of the time in {every} is shown; `--out` writes them all.");
     }
@@ -79,7 +81,7 @@ fn blocks(e: &Experiment, rows: &[Row], out: &mut String) {
 }
 
 /// The most parts of the time that a table has lines for.
-const BINS_MAX: usize = 30;
+const BINS_MAX: usize = 14;
 
 /// Rows with at most so many parts of the time, evenly spread; and one in how many that is.
 fn some_bins(rows: &[Row]) -> (usize, Vec<Row>) {

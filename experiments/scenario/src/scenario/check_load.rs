@@ -3,7 +3,8 @@
 //! The ranges of an arrival process are the library's own: its errors get their key here.
 
 use super::file::{
-    Arrivals, ClosedLoop, Inside, ScenarioFile, Think, TraceArrivals, WorkloadArrivals,
+    Arrivals, ClosedLoop, Inside, ScenarioFile, SpreadArrivals, Think, TraceArrivals,
+    WorkloadArrivals,
 };
 use super::process::steady_law;
 use super::value::{
@@ -16,8 +17,8 @@ use orrery_traces::azure2019::Selection;
 /// The most clients of a closed loop.
 const CLIENTS_MAX: u64 = 1_000_000;
 /// The words that choose a process.
-const PROCESSES: &str = "constant, poisson, integer_poisson, gamma, mmpp, lognormal_rate, trace, llm, \
-                         workload or queries";
+const PROCESSES: &str = "constant, poisson, integer_poisson, gamma, mmpp, lognormal_rate, spread, trace, \
+                         llm, workload or queries";
 
 /// Checks the load of a file.
 pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
@@ -55,6 +56,13 @@ fn open(file: &ScenarioFile, arrivals: &Arrivals) -> Result<(), SpecError> {
         let remedy = "remove it; a trace has `per_function`, and other files say who sends what";
         return Err(SpecError::value("arrivals.per_app", "true", allowed, remedy));
     }
+    if let Some(spread) = &arrivals.spread {
+        check_spread(file, arrivals, spread)?;
+        let unbounded = arrivals.requests.is_none() && arrivals.duration_s.is_none();
+        if unbounded && file.until_s.is_none() {
+            return Err(endless("arrivals"));
+        }
+    }
     if let Some(trace) = &arrivals.trace {
         check_trace(trace)?;
     }
@@ -66,6 +74,47 @@ fn open(file: &ScenarioFile, arrivals: &Arrivals) -> Result<(), SpecError> {
     arrivals.workload.as_ref().map_or(Ok(()), check_workload)
 }
 
+/// The applications that share a rate, and those beside them, by number.
+pub(super) fn sharing(
+    file: &ScenarioFile,
+    arrivals: &Arrivals,
+    spread: &SpreadArrivals,
+) -> Result<(Vec<usize>, Vec<usize>), SpecError> {
+    let all = chosen(file, "arrivals.apps", arrivals.apps.as_deref())?;
+    let others = match spread.others.as_slice() {
+        [] => Vec::new(),
+        names => chosen(file, "arrivals.spread.others", Some(names))?,
+    };
+    let mut is_other = vec![false; file.app.len()];
+    others.iter().for_each(|&i| is_other[i] = true);
+    let sharing = all.into_iter().filter(|&i| !is_other[i]).collect();
+    Ok((sharing, others))
+}
+
+fn check_spread(
+    file: &ScenarioFile,
+    arrivals: &Arrivals,
+    spread: &SpreadArrivals,
+) -> Result<(), SpecError> {
+    let key = |part: &str| format!("arrivals.spread.{part}");
+    within(&key("rate_per_s"), spread.rate_per_s, 1e-9, 1e9)?;
+    within(&key("from_s"), spread.from_s, 0.0, S_MAX)?;
+    within(&key("every_s"), spread.every_s, 1e-6, S_MAX)?;
+    within(&key("others_per_s"), spread.others_per_s, 0.0, 1e9)?;
+    let (sharing, others) = sharing(file, arrivals, spread)?;
+    if sharing.is_empty() {
+        let (found, allowed) =
+            ("all applications", "at least one application that shares the rate");
+        return Err(SpecError::value(key("others"), found, allowed, "name fewer"));
+    }
+    if others.is_empty() != (spread.others_per_s == 0.0) {
+        let allowed = "a rate above 0 with `others`, and none without";
+        let remedy = "give both `others` and `others_per_s`, or neither";
+        return Err(SpecError::value(key("others_per_s"), spread.others_per_s, allowed, remedy));
+    }
+    Ok(())
+}
+
 /// Exactly one process.
 fn process(a: &Arrivals) -> Result<(), SpecError> {
     let given = [
@@ -75,6 +124,7 @@ fn process(a: &Arrivals) -> Result<(), SpecError> {
         ("gamma", a.gamma.is_some()),
         ("mmpp", a.mmpp.is_some()),
         ("lognormal_rate", a.lognormal_rate.is_some()),
+        ("spread", a.spread.is_some()),
         ("trace", a.trace.is_some()),
         ("llm", a.llm.is_some()),
         ("workload", a.workload.is_some()),

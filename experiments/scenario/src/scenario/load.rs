@@ -3,10 +3,10 @@
 //! It reads the files that the arrivals name; what can be checked without them, `check_load.rs` has
 //! checked.
 
-use super::check_load::{carried, chosen, selection};
+use super::check_load::{carried, chosen, selection, sharing};
 use super::file::{
-    Arrivals, Inside, LlmArrivals, Order, QueryArrivals, Rule, ScenarioFile, TraceArrivals,
-    WorkloadArrivals,
+    Arrivals, Inside, LlmArrivals, Order, QueryArrivals, Rule, ScenarioFile, SpreadArrivals,
+    TraceArrivals, WorkloadArrivals,
 };
 use super::laws::Files;
 use super::process::steady_law;
@@ -27,6 +27,7 @@ use orrery_traces::per_app::per_app;
 use orrery_traces::query_list::{Asked, QueryList};
 use orrery_traces::rate::{Minutes, Shape, Spacing};
 use orrery_traces::samples::Histogram;
+use orrery_traces::spread::{Spread, Spreading};
 use orrery_traces::workload::{Application, MergedFunctions, OpenWorkload};
 use orrery_traces::workload_file::{CsvSource, Slice};
 use std::collections::BTreeMap;
@@ -51,6 +52,8 @@ pub(super) enum Process {
     /// The functions of a trace in blocks, dealt to the applications in this order, or shuffled by this
     /// seed or the run's.
     Dealt { blocks: Arc<Blocks>, shape: Shape, order: Order, seed: Option<u64> },
+    /// A rate that ever more of these applications share, beside others.
+    Spread { spread: Spread, sharing: Vec<usize>, others: Vec<usize> },
     /// Prompts, all of one application.
     Llm(LlmArrivals),
     /// Arrivals as they were written down.
@@ -80,12 +83,13 @@ impl OpenLoad {
         files: &Files,
     ) -> Result<OpenLoad, SpecError> {
         let chosen = chosen(file, "arrivals.apps", a.apps.as_deref())?;
-        let process = match (steady_law(a), &a.trace, &a.llm, &a.workload) {
+        let process = match (steady_law(a), &a.spread, &a.trace, &a.llm, &a.workload) {
             (Some((law, _)), ..) if a.per_app => Process::PerApp(law),
             (Some((law, _)), ..) => Process::Law(law),
-            (_, Some(trace), ..) => read_trace(trace, files, chosen.len())?,
-            (_, _, Some(llm), _) => Process::Llm(llm.clone()),
-            (_, _, _, Some(workload)) => Process::Workload(workload.clone()),
+            (_, Some(spread), ..) => read_spread(file, a, spread)?,
+            (_, _, Some(trace), ..) => read_trace(trace, files, chosen.len())?,
+            (_, _, _, Some(llm), _) => Process::Llm(llm.clone()),
+            (_, _, _, _, Some(workload)) => Process::Workload(workload.clone()),
             _ => {
                 let remedy = "add one, such as `poisson = { rate_per_s = 100 }`";
                 let none = || SpecError::value("arrivals", "no process", "one process", remedy);
@@ -169,6 +173,13 @@ impl OpenLoad {
                 let apps = order.into_iter().map(|i| senders[i].clone()).collect();
                 let dealt = Dealt::new(blocks.clone(), *shape, apps, seed);
                 Box::new(dealt.map_err(|e| at_key("arrivals.trace", e))?)
+            }
+            Process::Spread { spread, sharing, others } => {
+                let of = |numbers: &[usize]| -> Vec<Application> {
+                    numbers.iter().filter_map(|&i| apps.get(i).cloned()).collect()
+                };
+                let source = Spreading::new(*spread, of(sharing), of(others), seed);
+                Box::new(source.map_err(|e| at_key("arrivals.spread", e))?)
             }
             Process::Llm(llm) => self.prompts(llm, &senders)?,
             Process::Workload(workload) => self.written(workload, apps)?,
@@ -275,6 +286,22 @@ impl OpenLoad {
         };
         missing.into_iter().map(law).collect()
     }
+}
+
+/// Who shares a rate, and from when.
+fn read_spread(
+    file: &ScenarioFile,
+    a: &Arrivals,
+    s: &SpreadArrivals,
+) -> Result<Process, SpecError> {
+    let (sharing, others) = sharing(file, a, s)?;
+    let spread = Spread {
+        rate_per_s: s.rate_per_s,
+        from: time_s("arrivals.spread.from_s", s.from_s)?,
+        every: Span::from_secs_f64(s.every_s),
+        others_per_s: s.others_per_s,
+    };
+    Ok(Process::Spread { spread, sharing, others })
 }
 
 /// Reads the counts of a trace.

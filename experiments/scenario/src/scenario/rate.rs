@@ -60,11 +60,15 @@ impl Scenario {
         }
         let Some(trace) = &a.trace else {
             let name = match (&a.llm, &a.queries) {
+                _ if a.spread.is_some() => "spread",
                 (Some(_), _) => "llm",
                 (_, Some(_)) => "queries",
                 _ => "workload",
             };
-            let found = format!("`{name}`, whose arrivals come as they were written down");
+            let found = match name {
+                "spread" => "`spread`, whose applications become active one by one".to_string(),
+                _ => format!("`{name}`, whose arrivals come as they were written down"),
+            };
             return Err(no_rate(&format!("arrivals.{name}"), found));
         };
         if let Some(rate) = trace.rate_per_s {

@@ -86,6 +86,7 @@ pub(super) fn sent(
         Process::Law(_)
         | Process::PerApp(_)
         | Process::Functions { .. }
+        | Process::Spread { .. }
         | Process::Dealt { .. } => {
             senders.iter().for_each(|a| add(a, a.weight, Sizes::Law(own(a))));
         }

@@ -70,7 +70,8 @@ fn places(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
             Kind::OverTime => out.extend(e.system.iter().flat_map(|s| {
                 let whole = named(&at, s);
                 let part = |from: &&str| with(&whole, &format!("from_s={from}"));
-                PARTS.iter().map(part).collect::<Vec<_>>()
+                let parts: Vec<Row> = PARTS.iter().map(part).collect();
+                std::iter::once(whole.clone()).chain(parts)
             })),
             Kind::Bounds => {
                 let kairos = Row { system: "kairos".to_string(), ..at };

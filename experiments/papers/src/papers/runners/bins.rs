@@ -43,7 +43,9 @@ pub fn run(cell: &ScenarioCell, bin_s: f64) -> Result<Vec<Replication>, SpecErro
     errors_of("load", &errors.loads, &mut whole);
     let span = seconds(panels.end().since(Time::ZERO));
     of_shares(&sum(panels.bins()), span, &mut whole);
-    // Groups of the whole run are scopes of it; they are told as bins are, too.
+    if let Some(at) = panels.first_unload() {
+        whole.push("all", "first_unload_s", seconds(at.since(Time::ZERO)), 1);
+    }
     let mut out = vec![whole];
     for (number, bin) in panels.bins().iter().enumerate() {
         let from = Time::ZERO + panels.width() * number as u64;
@@ -126,6 +128,7 @@ fn of_shares(bin: &Panel, seconds: f64, out: &mut Replication) {
     }
     if seconds > 0.0 {
         out.push("all", "loads_per_s", bin.loads as f64 / seconds, bin.loads);
+        out.push("all", "unloads_per_s", bin.unloads as f64 / seconds, bin.unloads);
     }
 }
 
@@ -137,6 +140,7 @@ fn sum(bins: &[Panel]) -> Panel {
         sum.batched += bin.batched;
         sum.batched_squared += bin.batched_squared;
         sum.loads += bin.loads;
+        sum.unloads += bin.unloads;
     }
     sum
 }

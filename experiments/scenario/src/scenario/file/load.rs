@@ -44,6 +44,9 @@ pub struct Arrivals {
     /// Poisson with a slowly varying rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lognormal_rate: Option<LognormalRateArrivals>,
+    /// Poisson at a steady rate that ever more applications share (Clockwork, section 6.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<SpreadArrivals>,
     /// Arrivals by the counts per minute of an Azure 2019 file.
     #[schemars(extend("x-form" = "{ file, ... }"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,6 +138,26 @@ pub struct LognormalRateArrivals {
     /// How long each value holds.
     #[serde(default = "one_f64")]
     pub interval_s: f64,
+}
+
+/// `spread`.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct SpreadArrivals {
+    /// The rate of all that share it together, in equal shares.
+    pub rate_per_s: f64,
+    /// When the first application becomes active.
+    #[serde(default)]
+    pub from_s: f64,
+    /// The next application becomes active after each of these, in their order.
+    pub every_s: f64,
+    /// Applications that do not share it, but send at a steady rate of their own from the start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-default" = "none"))]
+    pub others: Vec<String>,
+    /// The rate of these together.
+    #[serde(default)]
+    pub others_per_s: f64,
 }
 
 /// `trace`.
