@@ -229,6 +229,10 @@ impl<'a> Curves<'a> {
 
     /// How a series is called: its parameters where another series is of the same policy.
     fn called(&self, name: &str) -> String {
+        // Beside its parts, what has no name is their sum.
+        if name == "value" && self.names.len() > 1 {
+            return "all".to_string();
+        }
         let base = base_name(name);
         let others: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let alike: Vec<&str> = others.into_iter().filter(|o| base_name(o) == base).collect();

@@ -61,7 +61,8 @@ pub struct Experiment {
     /// With `scenario`: also make rows for this many equal parts of the time.
     pub parts_of_time: Option<usize>,
     /// With `scenario`: rows for each part of the time of this length, and for each `group` of
-    /// applications, in place of `parts_of_time`; and the errors of a policy's own predictions.
+    /// applications, in place of `parts_of_time`; and the errors of a policy's own predictions. A last
+    /// part of less than a twentieth of it is left out.
     pub bin_s: Option<f64>,
     /// Keys set in every cell: `{ "DOTTED.KEY" = VALUE }`.
     #[serde(default)]

@@ -38,7 +38,7 @@ const FILES: &[File] = shipped! {
         "symphony-fig-9", "symphony-fig-10", "symphony-fig-11", "symphony-fig-12",
         "symphony-fig-13-right", "symphony-fig-14", "symphony-fig-15", "symphony-fig-16";
     "clockwork":
-        "clockwork-fig-6", "clockwork-fig-7", "clockwork-fig-9", "clockwork-fig-9-quick",
+        "clockwork-fig-6", "clockwork-fig-6-quick", "clockwork-fig-7", "clockwork-fig-9", "clockwork-fig-9-quick",
         "clockwork-fig-10";
     "kairos":
         "kairos-upper-bounds", "kairos-upper-bounds-samples", "kairos-fig-1", "kairos-fig-2",

@@ -30,6 +30,11 @@ pub trait Runner: Sync {
         Vec::new()
     }
 
+    /// The groups of applications that bins of time are told apart by; none in most experiments.
+    fn groups(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Runs a part, or finds it.
     ///
     /// # Errors

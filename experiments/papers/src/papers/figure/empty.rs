@@ -63,6 +63,7 @@ fn places(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
     if !known.is_empty() {
         return known;
     }
+    let groups = runner.groups();
     let mut out = Vec::new();
     for c in combinations(&e.point, &e.axis, e.sample) {
         let at = Row { axes: c.axes.join(";"), ..e.place() };
@@ -71,7 +72,11 @@ fn places(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
                 let whole = named(&at, s);
                 let part = |from: &&str| with(&whole, &format!("from_s={from}"));
                 let parts: Vec<Row> = PARTS.iter().map(part).collect();
-                std::iter::once(whole.clone()).chain(parts)
+                let of_groups = parts.iter().flat_map(|part| {
+                    groups.iter().map(move |group| with(part, &format!("group={group}")))
+                });
+                let of_groups: Vec<Row> = of_groups.collect();
+                std::iter::once(whole).chain(parts).chain(of_groups)
             })),
             Kind::Bounds => {
                 let kairos = Row { system: "kairos".to_string(), ..at };

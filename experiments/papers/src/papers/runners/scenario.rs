@@ -80,6 +80,12 @@ impl Runner for Cells<'_> {
         (0..cells).map(|i| self.place(i)).collect()
     }
 
+    fn groups(&self) -> Vec<String> {
+        let first = self.cells.first().filter(|_| self.experiment.bin_s.is_some());
+        let names = first.map(|c| c.0.scenario.group_names()).unwrap_or_default();
+        if names.len() > 1 { names } else { Vec::new() }
+    }
+
     fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError> {
         let ((cell, system), planned) = (&self.cells[part], &self.plan.cells[part]);
         let place = self.place(part);
