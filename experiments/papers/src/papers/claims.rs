@@ -376,7 +376,8 @@ mod tests {
         assert_eq!(values("of = \"a\"\nbefore_s = 60.0\nat_least = 1.0"), [1.0]);
         let both = "of = \"a\"\nat = \"group=x\"\nafter_s = 1.0\nbefore_s = 500.0\nat_least = 1.0";
         assert_eq!(values(both), [6.0]);
-        let alone = [row("a", "n=0;from_s=0;group=x", 8.0), row("a", "n=0;from_s=120;group=x", 2.0)];
+        let alone =
+            [row("a", "n=0;from_s=0;group=x", 8.0), row("a", "n=0;from_s=120;group=x", 2.0)];
         let all: Vec<Row> = rows.into_iter().chain(alone).collect();
         let ratio = "of = \"a\"\nover = \"a\"\nat = \"n=1;group=x;from_s=*\"\n\
                      over_at = \"n=0;group=x;from_s=*\"\nat_least = 1.0";
