@@ -39,7 +39,7 @@ const FILES: &[File] = shipped! {
         "symphony-fig-13-right", "symphony-fig-14", "symphony-fig-15", "symphony-fig-16";
     "clockwork":
         "clockwork-fig-5", "clockwork-fig-5-sensitivity", "clockwork-fig-7", "clockwork-fig-7-steps",
-        "clockwork-fig-8", "clockwork-fig-11", "clockwork-fig-11-whole";
+        "clockwork-fig-8", "clockwork-fig-11";
     "kairos":
         "kairos-upper-bounds", "kairos-upper-bounds-samples", "kairos-fig-1", "kairos-fig-2",
         "kairos-fig-3", "kairos-fig-8", "kairos-fig-8-sensitivity", "kairos-fig-9",
