@@ -24,7 +24,8 @@ pub struct Claim {
     #[serde(default)]
     #[schemars(extend("x-default" = "all"))]
     pub at: String,
-    /// Selects cells of `over` on the axes where they differ from those of `of`.
+    /// Selects cells of `over` on the axes where they differ from those of `of`; `name=*` is the value
+    /// that `of` has.
     #[serde(default)]
     #[schemars(extend("x-default" = "the same"))]
     pub over_at: String,
@@ -178,7 +179,9 @@ fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(String, f64)>, usize) {
                 claim.after_s.is_none_or(|a| s >= a) && claim.before_s.is_none_or(|b| s < b)
             })
     };
-    let named = format!("{};pool=", claim.over_at);
+    // What `*` stands for is the same on both sides.
+    let fixed = claim.over_at.split(';').filter(|part| !part.ends_with("=*"));
+    let named = fixed.chain(["pool="]).collect::<Vec<_>>().join(";");
     let at = if parts { format!("{};from_s=*", claim.at) } else { claim.at.clone() };
     for a in with_never(&claim.of, &at).iter().filter(|a| is_part(a)) {
         let Some(above) = value(a) else {
@@ -367,6 +370,13 @@ mod tests {
         assert_eq!(values("of = \"a\"\nbefore_s = 60.0\nat_least = 1.0"), [1.0]);
         let both = "of = \"a\"\nat = \"group=x\"\nafter_s = 1.0\nbefore_s = 500.0\nat_least = 1.0";
         assert_eq!(values(both), [6.0]);
+        let alone =
+            [row("a", "n=0;from_s=0;group=x", 8.0), row("a", "n=0;from_s=120;group=x", 2.0)];
+        let all: Vec<Row> = rows.into_iter().chain(alone).collect();
+        let ratio = "of = \"a\"\nover = \"a\"\nat = \"n=1;group=x;from_s=*\"\n\
+                     over_at = \"n=0;group=x;from_s=*\"\nat_least = 1.0";
+        let got: Vec<f64> = check(&claim(ratio), &all).cells.iter().map(|c| c.1).collect();
+        assert_eq!(got, [0.5, 3.0], "each part over the same part");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! figure of no data ([`empty`]) shows before the first run whether there will be one.
 
 use super::experiment::{Experiment, FigureFile, FigureKind, FigureScale, Kind, Preset};
+use super::numbers::{axis, is_at, pairs};
 use super::runner::Runner;
 use crate::cells::grid;
 use crate::output::figure::{Size, changing, check_name, save};
@@ -20,7 +21,16 @@ mod empty;
 /// When there is nothing to draw along, too much for one figure, or the name ends otherwise.
 pub fn check(e: &Experiment, runner: &dyn Runner, path: &Path) -> Result<(), SpecError> {
     check_name(path)?;
-    of(e, &empty::rows(e, runner)).map(drop)
+    of_all(e, &before(e, runner)).map(drop)
+}
+
+/// The rows without data of what the figure shows. Groups are known after the run only, so a row without
+/// one may be of any.
+fn before(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
+    let may_be = |r: &Row| {
+        pairs(at(e)).all(|(name, v)| axis(r, name).is_none_or(|there| v == "*" || v == there))
+    };
+    empty::rows(e, runner).into_iter().filter(may_be).collect()
 }
 
 /// Draws the figure into a file, in the form that its name ends in.
@@ -36,6 +46,27 @@ pub fn draw(e: &Experiment, rows: &[Row], size: Size, path: &Path) -> Result<(),
 /// # Errors
 /// When the rows have nothing to draw, in the words of `--plot`.
 pub fn of(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
+    let at = at(e);
+    if at.is_empty() {
+        return of_all(e, rows);
+    }
+    let there: Vec<Row> = rows.iter().filter(|r| is_at(r, at)).cloned().collect();
+    if there.is_empty() {
+        let found = format!("`{at}`, where no row is");
+        let allowed = "a place of rows, as `name=value;name=value`";
+        let remedy = "name axes, values and groups that the rows have";
+        return Err(SpecError::value("figure.at", found, allowed, remedy));
+    }
+    of_all(e, &there)
+}
+
+/// The place that the figure shows; all where it is empty.
+fn at(e: &Experiment) -> &str {
+    e.figure.as_ref().map_or("", |f| f.at.as_str())
+}
+
+/// The figure of all of the rows.
+fn of_all(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
     let (mut picture, choice) = picture(e);
     if e.kind() == Kind::Means {
         picture.metrics = vec![changing(rows).to_string()];
@@ -179,11 +210,11 @@ mod tests {
             let e = reproduce::with(&e, &reproduce::Asked::default()).expect("all cases");
             assert!(e.figure.is_some() || e.applications.is_some(), "{id} names its figure");
             let runner = runners::of(&e, None).unwrap_or_else(|e| panic!("{id}: {e}"));
-            let rows = empty::rows(&e, &*runner);
-            let figure = of(&e, &rows).unwrap_or_else(|e| panic!("{id}: {e}"));
+            let rows = before(&e, &*runner);
+            let figure = of_all(&e, &rows).unwrap_or_else(|e| panic!("{id}: {e}"));
             let svg = figure.to_svg();
             assert!(svg.contains(id) && svg.contains("<polygon"), "{id}");
-            assert_eq!(svg, of(&e, &rows).expect("again").to_svg(), "{id}");
+            assert_eq!(svg, of_all(&e, &rows).expect("again").to_svg(), "{id}");
         }
     }
 }

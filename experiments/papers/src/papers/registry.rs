@@ -38,8 +38,9 @@ const FILES: &[File] = shipped! {
         "symphony-fig-9", "symphony-fig-10", "symphony-fig-11", "symphony-fig-12",
         "symphony-fig-13-right", "symphony-fig-14", "symphony-fig-15", "symphony-fig-16";
     "clockwork":
-        "clockwork-fig-6", "clockwork-fig-6-quick", "clockwork-fig-7", "clockwork-fig-9", "clockwork-fig-9-quick",
-        "clockwork-fig-10";
+        "clockwork-fig-5", "clockwork-fig-5-sensitivity", "clockwork-fig-6", "clockwork-fig-6-quick",
+        "clockwork-fig-7", "clockwork-fig-7-steps", "clockwork-fig-8", "clockwork-fig-9",
+        "clockwork-fig-9-quick", "clockwork-fig-10", "clockwork-fig-11";
     "kairos":
         "kairos-upper-bounds", "kairos-upper-bounds-samples", "kairos-fig-1", "kairos-fig-2",
         "kairos-fig-3", "kairos-fig-8", "kairos-fig-8-sensitivity", "kairos-fig-9",

@@ -218,6 +218,35 @@ fn bins_of_time_add_up_to_the_whole_and_groups_to_their_bin() {
     let mean = sum("load_utilisation") / end_s;
     assert!((mean - value("point=p", "load_utilisation")).abs() < 1e-9);
     assert!(value("point=p", "loads") > 20.0);
+    let longest = bins.iter().map(|b| value(b, "latency_max_ns")).fold(0.0, f64::max);
+    assert_eq!(value("point=p", "latency_max_ns"), longest);
+    // Parts that hold the whole run are not told again.
+    let once = forms(&grouped.replace("bin_s = 2.5", "bin_s = 20.0"), 1).rows;
+    assert!(once.iter().all(|r| r.axis("from_s").is_none()));
+    let is_longest = |r: &&orrery_results::Row| r.metric == "latency_max_ns";
+    assert_eq!(once.iter().find(is_longest).and_then(|r| r.value), Some(longest));
+}
+
+#[test]
+fn a_figure_shows_one_group_and_names_parts_of_the_time() {
+    let figure = "\n[figure]\nat = \"group=x\"\nx = \"from_s\"\nnames = { \"2.5\" = \"9.25\" }\n";
+    let text = IN_BINS.replace("name = \"one\"", "name = \"one\"\ngroup = \"x\"") + figure;
+    let two = text
+        .replace("[[device]]", "[[app]]\nname = \"two\"\nmodel = \"m\"\ngroup = \"y\"\n[[device]]");
+    let draw = |text: &str| {
+        let e = from_text("tiny.toml", text).map_err(|e| e.to_string())?;
+        let rows = forms(text, 1).rows;
+        super::figure::of(&e, &rows).map(|f| f.to_svg()).map_err(|e| e.to_string())
+    };
+    let svg = draw(&two).expect("a figure");
+    assert!(svg.contains("9.25") && !svg.contains("group y"), "{svg}");
+    assert!(draw(&two.replace("at = \"group=x\"\n", "")).expect("a figure").contains("group y"));
+    let error = draw(&two.replace("group=x", "group=z")).expect_err("there is no z");
+    for part in ["figure.at", "group=z", "allowed", "remedy"] {
+        assert!(error.contains(part), "{error}");
+    }
+    let error = draw(&two.replace("{ \"2.5\"", "{ \"2.4\"")).expect_err("no part begins then");
+    assert!(error.contains("figure.names") && error.contains("2.4"), "{error}");
 }
 
 #[test]

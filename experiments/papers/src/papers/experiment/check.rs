@@ -127,8 +127,14 @@ impl Experiment {
         let axes = self.axis.iter().flat_map(|a| a.values.iter().map(grid::word));
         let all: Vec<String> = points.chain(axes).collect();
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let is_bin = |value: &str| match (self.bin_s, value.parse::<f64>()) {
+            (Some(bin_s), Ok(from)) => from >= 0.0 && (from / bin_s).fract() == 0.0,
+            _ => false,
+        };
         for (value, name) in &figure.names {
-            known("figure.names", value, &all)?;
+            if !is_bin(value) {
+                known("figure.names", value, &all)?;
+            }
             if name.is_empty() || name.contains(';') {
                 let allowed = "words without `;`";
                 let found = format!("`{name}` for `{value}`");

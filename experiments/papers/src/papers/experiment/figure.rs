@@ -37,6 +37,9 @@ pub struct FigureFile {
     /// Show only these systems.
     #[schemars(extend("x-default" = "all"))]
     pub systems: Vec<String>,
+    /// Show only rows at this place, as `name=value;name=value`: with `bin_s` also `group=NAME`.
+    #[schemars(extend("x-default" = "all"))]
+    pub at: String,
     /// Systems drawn as a horizontal line across the panel.
     #[schemars(extend("x-default" = "none"))]
     pub lines: Vec<String>,
@@ -54,7 +57,7 @@ pub struct FigureFile {
     pub interval: Option<[String; 2]>,
     /// Mark with a star the points of a system, or those where a metric is 1.
     pub star: Option<String>,
-    /// Names for values of axes: `{ "VALUE" = "NAME" }`.
+    /// Names for values of axes, also for `from_s` of `bin_s`: `{ "VALUE" = "NAME" }`.
     #[schemars(extend("x-default" = "the values themselves"))]
     pub names: BTreeMap<String, String>,
     /// Label of the x axis.

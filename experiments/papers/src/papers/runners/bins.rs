@@ -27,7 +27,7 @@ pub fn spec_sha256(cell: &str, bin_s: f64) -> String {
     hash::spec_sha256(&["bins of time", cell, &bin_s.to_string()])
 }
 
-/// One run: the whole, then for each bin all and each group.
+/// One run: the whole, then for each bin all and each group. A run within one bin is only the whole.
 ///
 /// # Errors
 /// When the run cannot be made.
@@ -49,7 +49,11 @@ pub fn run(cell: &ScenarioCell, bin_s: f64) -> Result<Vec<Replication>, SpecErro
     if let Some(at) = panels.first_unload() {
         whole.push("all", "first_unload_s", seconds(at.since(Time::ZERO)), 1);
     }
+    of_longest(panels.bins(), &mut whole);
     let mut out = vec![whole];
+    if panels.bins().len() == 1 {
+        return Ok(out);
+    }
     for (number, bin) in panels.bins().iter().enumerate() {
         let from = Time::ZERO + panels.width() * number as u64;
         let to = (from + panels.width()).min(panels.end());
@@ -147,6 +151,19 @@ fn sum(bins: &[Panel]) -> Panel {
         sum.unloads += bin.unloads;
     }
     sum
+}
+
+/// The longest latency of the whole run, the warm-up included.
+fn of_longest(bins: &[Panel], out: &mut Replication) {
+    let all: Vec<PanelGroup> = bins.iter().map(Panel::all).collect();
+    let executed = all.iter().map(|g| g.in_time + g.late).sum::<u64>();
+    let ended = executed + all.iter().map(|g| g.dropped).sum::<u64>();
+    if let Some(longest) = all.iter().map(|g| g.longest).max().filter(|_| executed > 0) {
+        out.push("all", "latency_max_ns", longest.ns() as f64, executed);
+    }
+    if let Some(longest) = all.iter().map(|g| g.longest_end).max().filter(|_| ended > 0) {
+        out.push("all", "end_max_ns", longest.ns() as f64, ended);
+    }
 }
 
 /// The tails of a policy's own predictions, where it makes any.
