@@ -115,9 +115,9 @@ fn an_empty_selection_is_an_error() {
 #[test]
 fn copies_and_collisions_are_bounded() {
     let zoo = "[[zoo]]\nname = \"symphony-a100\"\ncopies = 0";
-    wrong(zoo, "copies", &["zoo[0].copies", "from 1 to 4096"]);
-    let zoo = "[[zoo]]\nname = \"symphony-a100\"\ncopies = 4096";
-    wrong(zoo, "[[zoo]]", &["zoo[0]", "at most 4096 models", "fewer copies"]);
+    wrong(zoo, "copies", &["zoo[0].copies", "from 1 to 16384"]);
+    let zoo = "[[zoo]]\nname = \"symphony-a100\"\ncopies = 16384";
+    wrong(zoo, "[[zoo]]", &["zoo[0]", "at most 16384 models", "fewer copies"]);
     let zoo = "[[zoo]]\nname = \"symphony-a100\"\n[[zoo]] # again\nname = \"symphony-1080ti\"";
     wrong(zoo, "[[zoo]] # again", &["zoo[1]", "`zoo[0]` has as well", "each name once"]);
     wrong(

@@ -25,10 +25,10 @@ pub(super) fn sizes(config: &Config, profile: &ModelProfile) -> Vec<u32> {
     profile.sizes_within(config.max_exec, config.max_batch)
 }
 
-/// Tables by application, and the mixture's as the last.
+/// Tables of the applications that the profile has, in its order, and the mixture's as the last.
 pub(super) fn tables(config: &Config, profile: &ModelProfile, sizes: &[u32]) -> Vec<AppTables> {
     let mixture = profile.mixture();
-    let laws = profile.apps.iter().map(|app| app.as_ref().map_or(&mixture, |a| &a.law));
+    let laws = profile.apps.iter().map(|a| &a.law);
     laws.chain(std::iter::once(&mixture))
         .map(|law| {
             let batches: Vec<Histogram> =
