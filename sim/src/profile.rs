@@ -153,8 +153,7 @@ impl ModelProfile {
 
     /// The law of a request of any application, weighted by their shares.
     pub fn mixture(&self) -> Histogram {
-        let parts: Vec<(f64, &Histogram)> =
-            self.apps.iter().map(|a| (a.weight, &a.law)).collect();
+        let parts: Vec<(f64, &Histogram)> = self.apps.iter().map(|a| (a.weight, &a.law)).collect();
         Histogram::mixture(&parts)
     }
 
@@ -283,5 +282,22 @@ mod tests {
                 assert_eq!(made, measured);
             }
         }
+    }
+
+    /// A place for every application in each of their models would be quadratic: with 10,000 of each,
+    /// gigabytes.
+    #[test]
+    fn a_profile_has_room_for_its_own_applications_alone() {
+        let (law, ms) = (Latency::Proportional { c1: 0.1 }, Span::from_ms);
+        let made = ModelProfile::of_constant(&law, ms(100), &[1], 1, (9_999, ms(1)), 1);
+        let mut drawn = 0;
+        let draw = || {
+            drawn += 1;
+            (if drawn % 2 == 0 { 9_999 } else { 5_000 }, ms(1))
+        };
+        let measured = ModelProfile::measure(&law, ms(100), &[1, 2], 10, draw, 8);
+        let apps = |p: &ModelProfile| p.apps.iter().map(|a| a.app).collect::<Vec<_>>();
+        assert_eq!((apps(&made), apps(&measured)), (vec![9_999], vec![5_000, 9_999]));
+        assert_eq!((made.place_of(9_999), made.place_of(5_000)), (Some(0), None));
     }
 }

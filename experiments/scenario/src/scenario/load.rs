@@ -313,7 +313,8 @@ fn read_trace(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process, 
 /// The counts of a trace whose functions are dealt out in blocks.
 fn read_blocks(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process, SpecError> {
     let TraceArrivals { file, rule, sigma, functions, first_minute, minutes, .. } = t;
-    let what = format!("{file:?} {rule:?} {sigma} {functions:?} {first_minute:?} {minutes:?} {apps}");
+    let what =
+        format!("{file:?} {rule:?} {sigma} {functions:?} {first_minute:?} {minutes:?} {apps}");
     let blocks = files.dealt.once(what, || deal(t, files, apps))?;
     let factor = match t.rate_per_s {
         None => t.rate_factor.unwrap_or(1.0),

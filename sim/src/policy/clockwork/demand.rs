@@ -364,3 +364,22 @@ impl Demands {
         self.wants.put(model, group, *load);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// INFER5 never forgets, so that it has nothing to remember: six hours have 208 million requests.
+    #[test]
+    fn until_when_a_load_helps_is_kept_only_where_it_is_asked_for() {
+        for forgets in [true, false] {
+            let mut demands = Demands::new(1, forgets);
+            for i in 0..1_000 {
+                let (now, ms) = (Time::ZERO + Span::from_us(i), Span::from_ms);
+                demands.arrived(now, RequestId(i), 0, ms(1), (ms(100), ms(25)));
+                demands.ended(&[RequestId(i)]);
+            }
+            assert_eq!(demands.helps.len(), if forgets { 1_000 } else { 0 });
+        }
+    }
+}

@@ -183,15 +183,8 @@ impl Order {
         !self.by_device || self.everywhere.get(model).is_some_and(|everywhere| *everywhere)
     }
 
-
     /// A device has a model from now on whose first strategy is this; and now every device may have it.
-    pub fn gains(
-        &mut self,
-        device: usize,
-        model: usize,
-        first: Option<Time>,
-        is_everywhere: bool,
-    ) {
+    pub fn gains(&mut self, device: usize, model: usize, first: Option<Time>, is_everywhere: bool) {
         let rank = first.map(|latest| (latest, model));
         if !is_everywhere {
             if let (Some(rank), Some(list)) = (rank, &mut self.lists[device]) {

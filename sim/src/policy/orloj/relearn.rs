@@ -173,4 +173,26 @@ mod tests {
         learner.renew(&mut profile);
         assert_eq!(shares(&profile), [0.5, 0.5]);
     }
+
+    /// An application that the profile was not measured with, but whose number is below its last.
+    #[test]
+    fn an_application_that_comes_later_gets_a_law_of_its_own() {
+        let (law, mut drawn) = (Latency::Proportional { c1: 0.1 }, 0);
+        let draw = || {
+            drawn += 1;
+            (if drawn % 2 == 0 { 2 } else { 7 }, ms(5))
+        };
+        let mut profile = ModelProfile::measure(&law, ms(100), &[1], 1_000, draw, 8);
+        let mut learner = Learner::new(&profile);
+        for i in 0..2 * COUNTED {
+            let app = [2, 5, 7, 9][i % 4];
+            learner.arrived(app);
+            learner.measured(app, ms(if app == 5 { 50 } else { 5 }));
+        }
+        learner.renew(&mut profile);
+        let apps: Vec<usize> = profile.apps.iter().map(|a| a.app).collect();
+        assert_eq!(apps, [2, 5, 7], "and none beyond the last");
+        assert!(shares(&profile).iter().all(|share| (share - 1.0 / 3.0).abs() < 1e-3));
+        assert_eq!((profile.apps[1].law.mean_ns() / 1e6).round(), 50.0);
+    }
 }

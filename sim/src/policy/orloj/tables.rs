@@ -55,3 +55,17 @@ fn estimate(law: &Histogram, by: Estimate) -> Span {
         Estimate::Quantile(q) => law.quantile_ns(q),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::parameters::Settings;
+
+    #[test]
+    fn tables_are_made_of_the_applications_of_a_model_alone() {
+        let (law, ms) = (Latency::Proportional { c1: 0.1 }, Span::from_ms);
+        let config = (Config::PRESETS[0].make)();
+        let profile = ModelProfile::of_constant(&law, ms(100), &[1, 2], 1, (9_999, ms(1)), 1);
+        assert_eq!(tables(&config, &profile, &[1, 2]).len(), 2, "its own, the mixture's");
+    }
+}
