@@ -10,6 +10,7 @@
 //! to be stopped before.
 
 mod failure;
+pub mod ready;
 #[cfg(test)]
 mod tests;
 

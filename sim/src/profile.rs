@@ -7,6 +7,7 @@ use crate::distribution::Histogram;
 use crate::latency::Latency;
 use crate::rng::Stream;
 use crate::time::Span;
+use std::collections::BTreeMap;
 
 /// What is known of one model.
 ///
@@ -26,9 +27,9 @@ use crate::time::Span;
 pub struct ModelProfile {
     /// Latency by batch size, sizes in increasing order.
     pub sizes: Vec<SizeProfile>,
-    /// Execution time alone by application, indexed by application. Empty for applications that
-    /// never ask for this model.
-    pub apps: Vec<Option<AppProfile>>,
+    /// Execution time alone of the applications that ask for this model, by their numbers. It has no
+    /// place for the others: thousands of models have as many applications.
+    pub apps: Vec<AppProfile>,
     /// The latency law that policies believe in.
     pub law: Latency,
     /// The SLO that plans are made for.
@@ -65,6 +66,8 @@ pub struct SizeProfile {
 /// The execution times of one application's requests, alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AppProfile {
+    /// The application's number.
+    pub app: usize,
     /// Its share of the requests, up to a factor.
     pub weight: f64,
     /// The law of its execution times.
@@ -82,34 +85,30 @@ impl ModelProfile {
         mut draw: impl FnMut() -> (usize, Span),
         bins: usize,
     ) -> ModelProfile {
-        let mut samples: Vec<Vec<Span>> = Vec::new();
+        let mut samples: BTreeMap<usize, Vec<Span>> = BTreeMap::new();
         let mut profiles = Vec::new();
         for &size in sizes {
             let batch = |_| {
                 let mut longest = Span::ZERO;
                 for _ in 0..size {
                     let (app, alone) = draw();
-                    if samples.len() <= app {
-                        samples.resize_with(app + 1, Vec::new);
-                    }
-                    samples[app].push(alone);
+                    samples.entry(app).or_default().push(alone);
                     longest = longest.max(alone);
                 }
                 law.batch(size, longest)
             };
             profiles.push(SizeProfile::of(size, (0..batches).map(batch)));
         }
-        let drawn: u64 = samples.iter().map(|s| s.len() as u64).sum();
-        let total: Span = samples.iter().flatten().copied().sum();
+        let drawn: u64 = samples.values().map(|s| s.len() as u64).sum();
+        let total: Span = samples.values().flatten().copied().sum();
         let typical = Span::from_ns(total.ns() / drawn.max(1));
         for p in &mut profiles {
             p.typical = law.batch(p.size, typical);
         }
-        let app = |all: &Vec<Span>| {
-            (!all.is_empty()).then(|| AppProfile {
-                weight: all.len() as f64,
-                law: Histogram::from_samples(all, bins),
-            })
+        let app = |(app, all): (&usize, &Vec<Span>)| AppProfile {
+            app: *app,
+            weight: all.len() as f64,
+            law: Histogram::from_samples(all, bins),
         };
         let apps = samples.iter().map(app).collect();
         ModelProfile { sizes: profiles, apps, law: law.clone(), slo, kinds: None }
@@ -131,11 +130,10 @@ impl ModelProfile {
             SizeProfile { typical: latency, ..SizeProfile::of(size, latencies) }
         };
         let drawn: u64 = sizes.iter().map(|&size| u64::from(size) * u64::from(batches)).sum();
-        let one = AppProfile { weight: drawn as f64, law: Histogram::from_samples(&[alone], bins) };
-        let mut apps = vec![None; app];
-        apps.push(Some(one));
+        let one =
+            AppProfile { app, weight: drawn as f64, law: Histogram::from_samples(&[alone], bins) };
         let sizes = sizes.iter().map(profile).collect();
-        ModelProfile { sizes, apps, law: law.clone(), slo, kinds: None }
+        ModelProfile { sizes, apps: vec![one], law: law.clone(), slo, kinds: None }
     }
 
     /// A model of a pool of several kinds, as only its latencies by kind and size are known. `law` is
@@ -148,17 +146,21 @@ impl ModelProfile {
         ModelProfile { kinds: Some(kinds), ..profile }
     }
 
+    /// The place of an application in `apps`; none where it never asked for this model.
+    pub fn place_of(&self, app: usize) -> Option<usize> {
+        self.apps.binary_search_by_key(&app, |a| a.app).ok()
+    }
+
     /// The law of a request of any application, weighted by their shares.
     pub fn mixture(&self) -> Histogram {
-        let parts: Vec<(f64, &Histogram)> =
-            self.apps.iter().flatten().map(|a| (a.weight, &a.law)).collect();
+        let parts: Vec<(f64, &Histogram)> = self.apps.iter().map(|a| (a.weight, &a.law)).collect();
         Histogram::mixture(&parts)
     }
 
     /// The shortest mean execution time alone of any application: what a model's seed profile
     /// measures, with its default input.
     pub fn shortest_mean(&self) -> Span {
-        let means = self.apps.iter().flatten().map(|a| a.law.mean_ns());
+        let means = self.apps.iter().map(|a| a.law.mean_ns());
         Span::from_ns_f64(means.fold(f64::INFINITY, f64::min))
     }
 
@@ -186,7 +188,7 @@ impl ModelProfile {
 
     /// The mean execution time alone of all requests.
     fn mean_alone(&self) -> Span {
-        let apps = || self.apps.iter().flatten();
+        let apps = || self.apps.iter();
         let weight = apps().map(|a| a.weight).sum::<f64>().max(f64::MIN_POSITIVE);
         Span::from_ns_f64(apps().map(|a| a.weight * a.law.mean_ns()).sum::<f64>() / weight)
     }
@@ -280,5 +282,22 @@ mod tests {
                 assert_eq!(made, measured);
             }
         }
+    }
+
+    /// A place for every application in each of their models would be quadratic: with 10,000 of each,
+    /// gigabytes.
+    #[test]
+    fn a_profile_has_room_for_its_own_applications_alone() {
+        let (law, ms) = (Latency::Proportional { c1: 0.1 }, Span::from_ms);
+        let made = ModelProfile::of_constant(&law, ms(100), &[1], 1, (9_999, ms(1)), 1);
+        let mut drawn = 0;
+        let draw = || {
+            drawn += 1;
+            (if drawn % 2 == 0 { 9_999 } else { 5_000 }, ms(1))
+        };
+        let measured = ModelProfile::measure(&law, ms(100), &[1, 2], 10, draw, 8);
+        let apps = |p: &ModelProfile| p.apps.iter().map(|a| a.app).collect::<Vec<_>>();
+        assert_eq!((apps(&made), apps(&measured)), (vec![9_999], vec![5_000, 9_999]));
+        assert_eq!((made.place_of(9_999), made.place_of(5_000)), (Some(0), None));
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::error::SpecError;
 
-/// The most instances of a pool, models, copies, sub-clusters.
+/// The most instances of a pool, sub-clusters.
 pub const COUNT_MAX: u32 = 4096;
+/// The most models of a scenario, copies of a model, and applications.
+pub const MODELS_MAX: u32 = 16_384;
 /// The most devices of a scenario, all kinds together.
 pub const DEVICES_MAX: u32 = 100_000;
 /// The most seeds.

@@ -122,7 +122,7 @@ impl Scenario {
             file: file.clone(),
             source: place::Source::new(name, text),
             text: text.to_string(),
-            files: Files { folder: path.parent().unwrap_or(Path::new("")).to_path_buf() },
+            files: Files::new(path.parent().unwrap_or(Path::new("")).to_path_buf()),
             origins: Origins::default(),
         };
         let resolved = measured::resolve(&file, &scenario.files);

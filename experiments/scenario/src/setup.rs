@@ -7,7 +7,8 @@
 use crate::error::SpecError;
 use crate::policy_spec::PolicySpec;
 use orrery_sim::core::{Delays, Profiler};
-use orrery_sim::driver::{Failure, Finished, World, simulate};
+use orrery_sim::driver::ready::Simulate;
+use orrery_sim::driver::{Failure, World, simulate};
 use orrery_sim::latency::Latency;
 use orrery_sim::log::{AppTerms, DeviceTerms, Terms};
 use orrery_sim::metrics::{Metrics, Scopes, Window};
@@ -43,8 +44,7 @@ pub type Sources = Vec<Box<dyn Source>>;
 /// Makes the sources of a seed.
 pub type MakeSources = dyn Fn(u64) -> Result<Sources, SpecError>;
 
-/// A run that is over: its metrics and its other observer.
-pub type Run<O> = Finished<Box<dyn Policy>, (Metrics, O)>;
+pub use orrery_sim::driver::ready::Run;
 
 /// Where the requests come from.
 #[derive(Clone)]
@@ -129,18 +129,30 @@ impl Setup {
     /// What the policies are told, by model.
     pub fn profiles(&self, seed: u64) -> Vec<ModelProfile> {
         let seed = self.profile.seed.unwrap_or(seed);
+        let mut apps: Vec<Vec<&Application>> = vec![Vec::new(); self.believed.len()];
+        for app in &self.apps {
+            if let Some(of_model) = apps.get_mut(app.model.index()) {
+                of_model.push(app);
+            }
+        }
         let models = self.believed.iter().zip(&self.slo).enumerate();
         let of = |(m, (law, slo)): (usize, (&Latency, &Span))| ModelProfile {
             kinds: self.kinds.get(m).cloned(),
-            ..self.profile_of(ModelId(m as u32), law, *slo, seed)
+            ..self.profile_of(ModelId(m as u32), &apps[m], law, *slo, seed)
         };
         models.map(of).collect()
     }
 
-    fn profile_of(&self, model: ModelId, law: &Latency, slo: Span, seed: u64) -> ModelProfile {
-        let apps: Vec<&Application> = self.apps.iter().filter(|a| a.model == model).collect();
+    fn profile_of(
+        &self,
+        model: ModelId,
+        apps: &[&Application],
+        law: &Latency,
+        slo: Span,
+        seed: u64,
+    ) -> ModelProfile {
         let ProfileSetup { sizes, batches, bins, .. } = &self.profile;
-        if let [Application { app, law: ExecLaw::Constant(alone), .. }] = apps.as_slice() {
+        if let [Application { app, law: ExecLaw::Constant(alone), .. }] = apps {
             let app = (app.index(), *alone);
             return ModelProfile::of_constant(law, slo, sizes, *batches, app, *bins);
         }
@@ -193,6 +205,20 @@ impl Setup {
         policy: &PolicySpec,
         seed: u64,
         observer: O,
+    ) -> Result<Run<O>, SpecError> {
+        self.run_by(policy, seed, observer, simulate)
+    }
+
+    /// The same by one of the loops of [`orrery_sim::driver::ready`], for long runs.
+    ///
+    /// # Errors
+    /// As [`Setup::run_with`].
+    pub fn run_by<O: Observer>(
+        &self,
+        policy: &PolicySpec,
+        seed: u64,
+        observer: O,
+        simulate: Simulate<O>,
     ) -> Result<Run<O>, SpecError> {
         self.check_policy(policy)?;
         let metrics = Metrics::new(self.window, self.exact).with_scopes(self.scopes.clone());

@@ -6,8 +6,10 @@ mod page;
 mod parquet_tests;
 
 use clap::Args;
+use orrery_papers::cells::replication::Replication;
 use orrery_papers::cells::scenario_rows::rows_of_scenario;
 use orrery_papers::cells::seeds::{Seeds, Until};
+use orrery_papers::cells::watch::scope_names;
 use orrery_papers::cells::{logged, run_report};
 use orrery_papers::output::threads::pool;
 use orrery_papers::output::whole_file::check_place;
@@ -79,12 +81,12 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
         return Err(SpecError::value("--log", found, "one policy", remedy));
     }
     let seeds = Seeds { first, count: args.seeds, until_ci: args.until.pair(args.seeds)? };
-    if let Some(path) = &args.log {
-        check_place("--log", path)?;
-        log_first_seed(&scenario, &policies[0], first, path, args.why)?;
-    }
+    let logged = match &args.log {
+        Some(path) => Some(log_first_seed(&scenario, &policies[0], first, path, args.why)?),
+        None => None,
+    };
     let pool = pool(args.jobs.unwrap_or(0).into())?;
-    let rows = pool.install(|| rows_of_scenario(&scenario, &policies, seeds))?;
+    let rows = pool.install(|| rows_of_scenario(&scenario, &policies, seeds, logged.as_ref()))?;
     if let (true, Some(folder)) = (args.details, &args.output.out) {
         details::write(&scenario, &policies, first, folder)?;
     }
@@ -108,14 +110,17 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     forms.answer(&scenario.name, &args.output)
 }
 
+/// Logs the run of the first seed, and measures it.
 fn log_first_seed(
     scenario: &Scenario,
     policy: &PolicySpec,
     seed: u64,
     path: &Path,
     why: bool,
-) -> Result<(), SpecError> {
+) -> Result<Replication, SpecError> {
+    check_place("--log", path)?;
     let names = logged::names(scenario, policy.text().to_string());
-    logged::run_logged(&scenario.setup(seed)?, policy, seed, &names, path, why, ())?;
-    Ok(())
+    let setup = scenario.setup(seed)?;
+    let (metrics, watch) = logged::run_logged(&setup, policy, seed, &names, path, why)?;
+    Ok(Replication::of(seed, &metrics, &watch, &scope_names(scenario)))
 }

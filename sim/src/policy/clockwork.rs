@@ -211,6 +211,7 @@ impl Clockwork {
         self.moved(model, before);
         match &self.loads {
             None => self.gpus.stir_all(),
+            Some(_) if self.order.is_common(model) => self.gpus.stir_up(),
             Some(loads) => loads.holders(model).for_each(|gpu| self.gpus.stir(gpu)),
         }
     }
@@ -223,10 +224,11 @@ impl Clockwork {
         }
         self.order.counts(before, after);
         match &self.loads {
-            None => self.order.moved(0, model, before, after),
-            Some(loads) => {
-                loads.holders(model).for_each(|gpu| self.order.moved(gpu, model, before, after));
+            Some(loads) if !self.order.is_common(model) => {
+                let holders = loads.holders(model);
+                holders.for_each(|gpu| self.order.moved(Some(gpu), model, before, after));
             }
+            _ => self.order.moved(None, model, before, after),
         }
     }
 
@@ -302,7 +304,7 @@ impl Clockwork {
         self.gpus.left(now, device, &self.config);
         if let Some(loads) = &mut self.loads {
             loads.left(device, &self.config);
-            self.order.device(device.index(), std::iter::empty());
+            self.order.left(device.index());
         }
     }
 
@@ -326,7 +328,8 @@ impl Clockwork {
             if let Some(model) = loads.ended(now, action, device, free, took, &self.config) {
                 self.order.makings += 1;
                 if loads.since(device.index(), model) == Some(since) {
-                    self.order.gains(device.index(), model, self.models[model].strategies.first());
+                    let first = self.models[model].strategies.first();
+                    self.order.gains(device.index(), model, first, loads.is_everywhere(model));
                     self.gpus.stir(device.index());
                 }
                 return;

@@ -188,9 +188,7 @@ impl Orloj {
 impl Model {
     /// An application without a profile is taken for the mixture: the last table.
     fn table_of(&self, r: &Request) -> usize {
-        let app = r.app.index();
-        let known = app < self.profile.apps.len() && self.profile.apps[app].is_some();
-        if known { app } else { self.tables.len() - 1 }
+        self.profile.place_of(r.app.index()).unwrap_or(self.tables.len() - 1)
     }
 }
 

@@ -13,15 +13,14 @@
 
 pub use orrery_scenario::search::Criterion;
 
-use super::replication::{DEVICES, Measure, PEAK, Replication, Watch};
-use super::watch::{scope_names, watch};
+use super::replication::{DEVICES, Measure, PEAK, Replication};
+use super::watch::{run_one, scope_names};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::search::{
     self, Bracket, Doubt, Found, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop, capacity_per_s,
     fewest,
 };
 use orrery_scenario::{PolicySpec, Setup, SpecError};
-use orrery_sim::metrics::Metrics;
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -228,8 +227,7 @@ impl Search {
             arrivals.requests = Some(counted.saturating_add(before));
         }
         let setup = limited.setup(seed)?;
-        let (metrics, watch): (Metrics, Watch) =
-            setup.run_with(policy, seed, watch(&setup))?.observer;
+        let (metrics, watch) = run_one(&setup, policy, seed)?;
         let mut replication = Replication::of(seed, &metrics, &watch, &scope_names(scenario));
         let sizes = metrics.batch_sizes();
         let batches: u64 = sizes.iter().sum();

@@ -1,13 +1,15 @@
 //! A run with its schedule log in a file: whole, or not there at all.
 
+use super::replication::Watch;
+use super::watch::watch;
 use crate::output::whole_file::{Unfinished, unwritable};
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::setup::Run;
 use orrery_scenario::{PolicySpec, Setup, SpecError};
-use orrery_sim::driver::Finished;
+use orrery_sim::driver::ready;
 use orrery_sim::log::{LogWriter, Names};
-use orrery_sim::observer::Observer;
+use orrery_sim::metrics::Metrics;
 use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 
 /// What a scenario calls its models, applications and devices; `policy` is the policy's name with
@@ -23,19 +25,18 @@ pub fn names(scenario: &Scenario, policy: String) -> Names {
 
 /// Runs a policy and writes its log to `path`: text, or Parquet when the path ends in `.parquet`.
 /// With `why` the policy's reasons are in it. The log is written under another name and renamed at
-/// the end, so that what is at `path` is always whole. `extra` watches the run too.
+/// the end, so that what is at `path` is always whole. The same run is measured.
 ///
 /// # Errors
 /// As [`Setup::run_with`], and when the file cannot be written.
-pub fn run_logged<O: Observer>(
+pub fn run_logged(
     setup: &Setup,
     policy: &PolicySpec,
     seed: u64,
     names: &Names,
     path: &Path,
     why: bool,
-    extra: O,
-) -> Result<Run<O>, SpecError> {
+) -> Result<(Metrics, Watch), SpecError> {
     let is_parquet = path.extension().is_some_and(|e| e == "parquet");
     if is_parquet && !cfg!(feature = "parquet") {
         let remedy = "write a text log, or build with `--features parquet`";
@@ -46,16 +47,17 @@ pub fn run_logged<O: Observer>(
     let text = if is_parquet { Unfinished::temporary(path) } else { Unfinished::beside(path) };
     let text = text.map_err(unwritable)?;
     let file = File::create(text.path()).map_err(unwritable)?;
+    let file: Box<dyn Write> = Box::new(file);
     let log = LogWriter::with_names(file, names).with_terms(&setup.terms()).ask_for_reasons(why);
-    let Finished { policy, observer: (metrics, (log, extra)), end, events, failure } =
-        setup.run_with(policy, seed, (log, extra))?;
+    let (metrics, (watched, log)) =
+        setup.run_by(policy, seed, (watch(setup), log), ready::logged)?.observer;
     log.finish().map_err(unwritable)?;
     if is_parquet {
         convert(text.path(), path)?;
     } else {
         text.rename(path).map_err(unwritable)?;
     }
-    Ok(Finished { policy, observer: (metrics, extra), end, events, failure })
+    Ok((metrics, watched))
 }
 
 #[cfg(feature = "parquet")]

@@ -1,6 +1,6 @@
 //! What one run was measured to be.
 
-use orrery_sim::metrics::{BatchMeans, Batches, Figures, Metrics, TimeSeries};
+use orrery_sim::metrics::{Batches, Figures, Metrics, TimeSeries};
 use orrery_sim::request::End;
 use orrery_sim::stats::{Batched, Interval};
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,7 @@ pub const QUANTILES: [(f64, &str); 4] = [
     (0.999, "latency_p99.9_ns"),
 ];
 
-/// What watches every run beside its metrics.
-pub type Watch = (BatchMeans, TimeSeries);
+pub use orrery_sim::driver::ready::Watch;
 
 /// One value of one run.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]

@@ -4,6 +4,7 @@ use super::replication::{ScopeNames, Watch};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::setup::Setup;
 use orrery_scenario::{PolicySpec, SpecError};
+use orrery_sim::driver::ready;
 use orrery_sim::metrics::{BatchMeans, Metrics, TimeSeries};
 
 /// One run, watched.
@@ -15,7 +16,7 @@ pub fn run_one(
     policy: &PolicySpec,
     seed: u64,
 ) -> Result<(Metrics, Watch), SpecError> {
-    Ok(setup.run_with(policy, seed, watch(setup))?.observer)
+    Ok(setup.run_by(policy, seed, watch(setup), ready::watched)?.observer)
 }
 
 /// The observers of a run beside its metrics.

@@ -10,11 +10,12 @@ use super::slo_steps::SloSteps;
 use super::value::{MS_MAX, within, word};
 use super::zoo::{self, ZOOS};
 use crate::error::{SpecError, known};
-use crate::limits::COUNT_MAX;
+use crate::limits;
 use orrery_sim::rng::Stream;
+use std::collections::BTreeMap;
 
 /// The most models or applications.
-pub(super) const MODELS_MAX: usize = COUNT_MAX as usize;
+pub(super) const MODELS_MAX: usize = limits::MODELS_MAX as usize;
 /// Beta over alpha, above which a batching effect is strong (Symphony, §5.1).
 const STRONG: f64 = 2.0;
 
@@ -50,11 +51,15 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
         }
         fits(&format!("app[{i}]"), apps.len())?;
     }
+    let mut at_name: BTreeMap<String, usize> = BTreeMap::new();
+    for (at, model) in models.iter().enumerate() {
+        at_name.entry(model.name.clone()).or_insert(at);
+    }
     for (i, zoo) in file.zoo.iter().enumerate() {
         for mut model in of_zoo(i, zoo, &file.device)? {
             // A zoo may know more kinds than the scenario has.
             model.latency_on.retain(|kind, _| file.device.iter().any(|d| d.kind == *kind));
-            if let Some(at) = models.iter().position(|m| m.name == model.name) {
+            if let Some(at) = at_name.insert(model.name.clone(), models.len()) {
                 let found = format!("`{}`, which `{}` has as well", model.name, origins.models[at]);
                 let remedy =
                     "choose with `models`, ask once, with `copies`, or tell them apart by `prefix`";
@@ -94,8 +99,11 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
 fn times(models: &[Model], apps: &mut [App]) {
     let looks =
         |law: &LatencyLaw| matches!(law, LatencyLaw::Eq3 { .. } | LatencyLaw::Proportional { .. });
+    // Of models of one name, which are an error, the first.
+    let by_name: BTreeMap<&str, &Model> =
+        models.iter().rev().map(|m| (m.name.as_str(), m)).collect();
     for app in apps.iter_mut().filter(|a| a.time.is_none()) {
-        let Some(model) = models.iter().find(|m| m.name == app.model) else { continue };
+        let Some(model) = by_name.get(app.model.as_str()) else { continue };
         let mut laws = model.latency_on.values().chain(&model.believed).chain([&model.latency]);
         if !laws.any(looks) {
             app.time = Some(TimeLaw::Constant { ms: model.latency.ms(1) });

@@ -8,6 +8,7 @@ use crate::error::{SpecError, known, nearest};
 use crate::kairos;
 use orrery_sim::latency::{Grid, Latency, Replay};
 use orrery_sim::time::Span;
+use orrery_traces::blocks::Blocks;
 use orrery_traces::exec_time::{ExecLaw, Mode};
 use orrery_traces::query_sizes::SizeLaw;
 use orrery_traces::samples::{self, Histogram};
@@ -15,6 +16,7 @@ use orrery_traces::shipped::{shipped, shipped_names};
 use orrery_traces::two_group::SdRule;
 use orrery_traces::{Input, TraceError};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The largest batch.
 pub(super) const BATCH_MAX: u32 = 4096;
@@ -24,9 +26,38 @@ pub(super) const BATCH_MAX: u32 = 4096;
 pub(super) struct Files {
     /// The folder of the scenario's file.
     pub folder: PathBuf,
+    /// What was dealt out last.
+    pub dealt: LastDealt,
+}
+
+/// The calls of a trace that were dealt out last: each setup of a scenario, and of those made from it,
+/// asks for the same ones. Reading 14 published days takes minutes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LastDealt(Arc<Mutex<Option<(String, Arc<Blocks>)>>>);
+
+impl LastDealt {
+    /// The calls of this name, made if they were not the last. Setups on other threads wait meanwhile.
+    pub(super) fn once(
+        &self,
+        name: String,
+        make: impl FnOnce() -> Result<Blocks, SpecError>,
+    ) -> Result<Arc<Blocks>, SpecError> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, blocks)) = last.as_ref().filter(|last| last.0 == name) {
+            return Ok(blocks.clone());
+        }
+        let blocks = Arc::new(make()?);
+        *last = Some((name, blocks.clone()));
+        Ok(blocks)
+    }
 }
 
 impl Files {
+    /// Files in a folder, none read yet.
+    pub(super) fn new(folder: PathBuf) -> Files {
+        Files { folder, dealt: LastDealt::default() }
+    }
+
     /// Whether a name is that of a folder.
     pub(super) fn is_folder(&self, name: &str) -> bool {
         !shipped_names().any(|n| n == name) && self.folder.join(name).is_dir()

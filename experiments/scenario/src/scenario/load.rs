@@ -337,11 +337,26 @@ fn read_trace(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process, 
     Ok(Process::Functions { invocations: Rc::new(invocations), shape: sum.shape, ranks })
 }
 
-/// Reads the counts of a trace whose functions are dealt out in blocks.
+/// The counts of a trace whose functions are dealt out in blocks.
 fn read_blocks(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process, SpecError> {
+    let TraceArrivals { file, rule, sigma, functions, first_minute, minutes, .. } = t;
+    let what =
+        format!("{file:?} {rule:?} {sigma} {functions:?} {first_minute:?} {minutes:?} {apps}");
+    let blocks = files.dealt.once(what, || deal(t, files, apps))?;
+    let factor = match t.rate_per_s {
+        None => t.rate_factor.unwrap_or(1.0),
+        Some(rate) => rate * 60.0 * blocks.minutes() as f64 / (t.compress * blocks.total()),
+    };
+    let shape = Shape { spacing: Spacing::Poisson, rate_factor: factor, compress: t.compress };
+    let order = t.order.unwrap_or(Order::Released);
+    Ok(Process::Dealt { blocks, shape, order, seed: t.order_seed })
+}
+
+/// Reads them.
+fn deal(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Blocks, SpecError> {
     let wrong = |e| at_key("arrivals.trace", e);
     let selected = selection("arrivals.trace.functions", &t.functions)?;
-    let (blocks, minutes) = if files.is_folder(&t.file) {
+    if files.is_folder(&t.file) {
         if let Some(key) = [("rule", t.rule.is_some()), ("functions", t.functions != "all")]
             .iter()
             .find_map(|(key, given)| given.then_some(*key))
@@ -353,7 +368,7 @@ fn read_blocks(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process,
         }
         let days = Days::in_folder(&files.folder.join(&t.file)).map_err(wrong)?;
         let range = minutes(t, || Ok(days.minutes()))?.unwrap_or(days.minutes());
-        (days.blocks(range, apps).map_err(wrong)?, range.minutes())
+        days.blocks(range, apps).map_err(wrong)
     } else {
         let input = files.open("arrivals.trace.file", &t.file)?;
         let all = Invocations::read(input, None).and_then(|all| all.select(&selected));
@@ -366,15 +381,8 @@ fn read_blocks(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process,
             Some(Rule::Azure46000) => Blocks::azure_46000(&all, range, t.sigma, apps),
             None => Blocks::of_file(&all, range, apps),
         };
-        (blocks.map_err(wrong)?, range.minutes())
-    };
-    let factor = match t.rate_per_s {
-        None => t.rate_factor.unwrap_or(1.0),
-        Some(rate) => rate * 60.0 * minutes as f64 / (t.compress * blocks.total()),
-    };
-    let shape = Shape { spacing: Spacing::Poisson, rate_factor: factor, compress: t.compress };
-    let order = t.order.unwrap_or(Order::Released);
-    Ok(Process::Dealt { blocks: Arc::new(blocks), shape, order, seed: t.order_seed })
+        blocks.map_err(wrong)
+    }
 }
 
 /// The mean rate of a trace that is dealt out.

@@ -117,6 +117,27 @@ fn a_folder_of_the_published_trace_takes_the_place_of_the_sample() {
     );
 }
 
+/// `orrery run` makes several setups of a scenario, a sweep hundreds.
+#[test]
+fn the_days_of_a_folder_are_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("invocations_per_function_md.anon.d01.csv");
+    let all: Vec<(String, u32)> = (0..70).map(|i| (format!("f{i:02}"), 60)).collect();
+    let all: Vec<(&str, u32)> = all.iter().map(|(n, c)| (n.as_str(), *c)).collect();
+    std::fs::write(&file, day(&all)).unwrap();
+    let path = folder.path().display();
+    let scenario = scenario(&text(1, &format!("file = \"{path}\"")));
+    let first = scenario.setup(1).unwrap().notes;
+    std::fs::write(&file, "damaged\n").unwrap();
+    assert_eq!(scenario.clone().setup(2).unwrap().notes, first);
+    let faster = scenario.with_rate(9.0).unwrap();
+    let rate = |notes: &[String]| notes.iter().any(|note| note.contains(" 9.0 requests/s"));
+    assert!(rate(&faster.setup(1).unwrap().notes) && !rate(&first), "{first:?}");
+    let minutes = |first: i64| [("arrivals.trace.first_minute".to_string(), first.into())];
+    // Another part of it is read anew.
+    assert!(scenario.with(&minutes(7)).unwrap().setup(1).is_err());
+}
+
 #[test]
 fn wrong_rules_orders_and_files_are_errors() {
     let wrong = |copies: u32, trace: &str, words: &[&str]| {

@@ -9,6 +9,7 @@ mod errors;
 mod errors_load;
 mod examples;
 mod loads;
+mod many_models;
 mod policies;
 mod pools;
 mod properties;

@@ -164,6 +164,7 @@ impl Baseline {
             &scenario,
             &policies,
             Seeds { first: scenario.seed, count, until_ci: None },
+            None,
         )
     }
 

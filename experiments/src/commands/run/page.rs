@@ -61,6 +61,6 @@ fn worst(
     })?;
     let log = folder.path().join("run.log");
     let names = names(scenario, policy.text().to_string());
-    run_logged(&scenario.setup(seed)?, policy, seed, &names, &log, true, ())?;
+    run_logged(&scenario.setup(seed)?, policy, seed, &names, &log, true)?;
     explain::worst_told(&log, WORST)
 }

@@ -69,8 +69,9 @@ pub(super) struct Demands {
     wants: Wants,
     /// How many models have requests that a load would help.
     wanting: usize,
-    /// Until when a load helps a request.
+    /// Until when a load helps a request; nothing where that is never forgotten.
     helps: Soonest<(Time, RequestId)>,
+    forgets: bool,
     /// Weights of the devices that a demand is dealt to.
     weights: Vec<f64>,
     /// By number of devices that have a model: [`enough`].
@@ -101,7 +102,8 @@ fn enough(devices: usize) -> u64 {
 }
 
 impl Demands {
-    pub fn new(models: usize) -> Demands {
+    /// `forgets` what a load no longer helps: [`Demands::advance`] is called.
+    pub fn new(models: usize, forgets: bool) -> Demands {
         Demands {
             asks: Table::default(),
             first: None,
@@ -112,6 +114,7 @@ impl Demands {
             wants: Wants::new(models),
             wanting: 0,
             helps: Soonest::default(),
+            forgets,
             weights: Vec::new(),
             enough: Vec::new(),
             several: Vec::new(),
@@ -138,7 +141,9 @@ impl Demands {
             self.asks.remove(skipped);
         }
         self.asks.insert(ask);
-        self.helps.push((now + helps, id));
+        if self.forgets {
+            self.helps.push((now + helps, id));
+        }
         self.deal(model);
     }
 
@@ -357,5 +362,24 @@ impl Demands {
             _ => Some(SEVERAL),
         };
         self.wants.put(model, group, *load);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// INFER5 never forgets, so that it has nothing to remember: six hours have 208 million requests.
+    #[test]
+    fn until_when_a_load_helps_is_kept_only_where_it_is_asked_for() {
+        for forgets in [true, false] {
+            let mut demands = Demands::new(1, forgets);
+            for i in 0..1_000 {
+                let (now, ms) = (Time::ZERO + Span::from_us(i), Span::from_ms);
+                demands.arrived(now, RequestId(i), 0, ms(1), (ms(100), ms(25)));
+                demands.ended(&[RequestId(i)]);
+            }
+            assert_eq!(demands.helps.len(), if forgets { 1_000 } else { 0 });
+        }
     }
 }

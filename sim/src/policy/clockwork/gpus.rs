@@ -222,6 +222,20 @@ impl Gpus {
         }
     }
 
+    /// Strategies were made for all devices that take work.
+    pub fn stir_up(&mut self) {
+        let mut at = 0;
+        while let Some(&gpu) = self.sated.get(at) {
+            if self.list[gpu].up {
+                self.sated.swap_remove(at);
+                self.list[gpu].listed = false;
+                self.stir(gpu);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
     /// Strategies were made for all devices.
     pub fn stir_all(&mut self) {
         while let Some(gpu) = self.sated.pop() {

@@ -70,7 +70,7 @@ impl Loads {
             footprints,
             durations,
             memories: Vec::new(),
-            demands: Demands::new(models),
+            demands: Demands::new(models, rule != LoadRule::Infer5),
             place: Vec::new(),
             asking: Vec::new(),
             later: Sorted::default(),
@@ -119,6 +119,12 @@ impl Loads {
             None => Some(0),
             Some(memory) => memory.since(model),
         }
+    }
+
+    /// Whether every device that takes work has a model.
+    pub fn is_everywhere(&self, model: usize) -> bool {
+        let lacks = |memory: &Memory| memory.up && memory.since(model).is_none();
+        !self.memories.iter().flatten().any(lacks)
     }
 
     /// The devices that have a model.

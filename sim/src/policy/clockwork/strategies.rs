@@ -126,9 +126,14 @@ impl Tried {
 /// Models' first strategies in order of rank.
 #[derive(Default)]
 pub(super) struct Order {
-    /// Of all models; where devices have different ones, of those that each device has.
-    lists: Vec<Sorted>,
+    /// Of all models; where devices have different ones, of those that every device has. A model that is
+    /// asked for much is soon everywhere, and its strategies change the most.
+    common: Sorted,
+    /// By device: of the other models that it has; `None` for one that takes no work.
+    lists: Vec<Option<Sorted>>,
     by_device: bool,
+    /// By model, where devices have different ones: whether it is in `common`.
+    everywhere: Vec<bool>,
     /// How many models have strategies.
     models: usize,
     /// How often strategies were made.
@@ -143,34 +148,78 @@ impl Order {
 
     /// The first of a device's models after `rank`, or of all.
     pub fn after(&self, device: usize, rank: Option<Rank>) -> Option<Rank> {
-        let list = self.lists.get(if self.by_device { device } else { 0 })?;
-        rank.map_or(list.first(), |rank| list.after(rank))
+        let after = |list: &Sorted| rank.map_or(list.first(), |rank| list.after(rank));
+        let own = self.lists.get(device).and_then(Option::as_ref).and_then(after);
+        match (after(&self.common), own) {
+            (Some(common), Some(own)) => Some(common.min(own)),
+            (common, own) => common.or(own),
+        }
     }
 
     /// From now on devices have different models; a device begins with these first strategies.
     pub fn device(&mut self, device: usize, first: impl Iterator<Item = Rank>) {
-        if !std::mem::replace(&mut self.by_device, true) {
-            self.lists.clear();
+        if std::mem::replace(&mut self.by_device, true) {
+            while let Some(rank) = self.common.pop_first() {
+                self.lists.iter_mut().flatten().for_each(|list| list.insert(rank));
+            }
+            self.everywhere.fill(false);
+        } else {
+            self.common.clear();
         }
         if self.lists.len() <= device {
-            self.lists.resize_with(device + 1, Sorted::default);
+            self.lists.resize_with(device + 1, || None);
         }
-        self.lists[device].clear();
-        first.for_each(|rank| self.lists[device].insert(rank));
+        let list = self.lists[device].insert(Sorted::default());
+        first.for_each(|rank| list.insert(rank));
     }
 
-    /// A device has a model from now on whose first strategy is this.
-    pub fn gains(&mut self, device: usize, model: usize, first: Option<Time>) {
-        if let Some(latest) = first {
-            self.lists[device].insert((latest, model));
+    /// A device takes no more work.
+    pub fn left(&mut self, device: usize) {
+        self.lists[device] = None;
+    }
+
+    /// Whether a model is in the list of all devices.
+    pub fn is_common(&self, model: usize) -> bool {
+        !self.by_device || self.everywhere.get(model).is_some_and(|everywhere| *everywhere)
+    }
+
+    /// A device has a model from now on whose first strategy is this; and now every device may have it.
+    pub fn gains(&mut self, device: usize, model: usize, first: Option<Time>, is_everywhere: bool) {
+        let rank = first.map(|latest| (latest, model));
+        if !is_everywhere {
+            if let (Some(rank), Some(list)) = (rank, &mut self.lists[device]) {
+                list.insert(rank);
+            }
+            return;
+        }
+        if self.everywhere.len() <= model {
+            self.everywhere.resize(model + 1, false);
+        }
+        self.everywhere[model] = true;
+        if let Some(rank) = rank {
+            self.others(device).for_each(|list| list.remove(rank));
+            self.common.insert(rank);
         }
     }
 
     /// A device has a model no more whose first strategy is this.
     pub fn loses(&mut self, device: usize, model: usize, first: Option<Time>) {
-        if let Some(latest) = first {
-            self.lists[device].remove((latest, model));
+        let rank = first.map(|latest| (latest, model));
+        if self.is_common(model) {
+            self.everywhere[model] = false;
+            if let Some(rank) = rank {
+                self.common.remove(rank);
+                self.others(device).for_each(|list| list.insert(rank));
+            }
+        } else if let (Some(rank), Some(list)) = (rank, &mut self.lists[device]) {
+            list.remove(rank);
         }
+    }
+
+    /// The lists of the other devices.
+    fn others(&mut self, device: usize) -> impl Iterator<Item = &mut Sorted> {
+        let lists = self.lists.iter_mut().enumerate();
+        lists.filter(move |(d, _)| *d != device).filter_map(|(_, list)| list.as_mut())
     }
 
     /// A model's first strategy was `before` and is `after`: how many models have any.
@@ -179,18 +228,16 @@ impl Order {
         self.models -= usize::from(before.is_some());
     }
 
-    /// The same, in the list of a device that has the model; the first one where all have it.
+    /// The same, in the list of a device that has the model; `None` where it is common.
     pub fn moved(
         &mut self,
-        device: usize,
+        device: Option<usize>,
         model: usize,
         before: Option<Time>,
         after: Option<Time>,
     ) {
-        if self.lists.is_empty() {
-            self.lists.push(Sorted::default());
-        }
-        let list = &mut self.lists[device];
+        let own = device.map(|device| self.lists[device].as_mut());
+        let Some(list) = own.unwrap_or(Some(&mut self.common)) else { return };
         match (before, after) {
             (Some(before), Some(after)) => list.change((before, model), (after, model)),
             (Some(before), None) => list.remove((before, model)),

@@ -25,10 +25,10 @@ pub(super) fn sizes(config: &Config, profile: &ModelProfile) -> Vec<u32> {
     profile.sizes_within(config.max_exec, config.max_batch)
 }
 
-/// Tables by application, and the mixture's as the last.
+/// Tables of the applications that the profile has, in its order, and the mixture's as the last.
 pub(super) fn tables(config: &Config, profile: &ModelProfile, sizes: &[u32]) -> Vec<AppTables> {
     let mixture = profile.mixture();
-    let laws = profile.apps.iter().map(|app| app.as_ref().map_or(&mixture, |a| &a.law));
+    let laws = profile.apps.iter().map(|a| &a.law);
     laws.chain(std::iter::once(&mixture))
         .map(|law| {
             let batches: Vec<Histogram> =
@@ -54,4 +54,18 @@ fn estimate(law: &Histogram, by: Estimate) -> Span {
         Estimate::Mean => law.mean_ns(),
         Estimate::Quantile(q) => law.quantile_ns(q),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::parameters::Settings;
+
+    #[test]
+    fn tables_are_made_of_the_applications_of_a_model_alone() {
+        let (law, ms) = (Latency::Proportional { c1: 0.1 }, Span::from_ms);
+        let config = (Config::PRESETS[0].make)();
+        let profile = ModelProfile::of_constant(&law, ms(100), &[1, 2], 1, (9_999, ms(1)), 1);
+        assert_eq!(tables(&config, &profile, &[1, 2]).len(), 2, "its own, the mixture's");
+    }
 }

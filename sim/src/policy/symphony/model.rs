@@ -52,7 +52,7 @@ pub(super) struct Model {
 impl Model {
     pub fn new(config: &Config, id: ModelId, profile: &ModelProfile) -> Model {
         let Config { ctrl, data, resp, max_batch, .. } = *config;
-        let alone = match profile.apps.iter().flatten().next() {
+        let alone = match profile.apps.first() {
             Some(_) => Span::from_ns_f64(profile.mixture().mean_ns()),
             None => Span::ZERO,
         };

@@ -192,7 +192,7 @@ fn a_count_beyond_reason_is_refused_with_file_line_and_range() {
         let sound = place.read(file);
         assert!(sound.contains(from), "{file}: {from}");
         place.write(file, sound.replacen(from, to, 1));
-        let range = if says.contains("copies") { "a number from 1 to 4096" } else { range };
+        let range = if says.contains("copies") { "a number from 1 to 16384" } else { range };
         place.run(args).refused(&[says, range]);
         place.write(file, sound);
     }

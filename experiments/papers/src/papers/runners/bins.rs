@@ -9,6 +9,7 @@ use crate::cells::replication::{QUANTILES, Replication};
 use crate::cells::scenario_cell::ScenarioCell;
 use crate::cells::watch::{scope_names, watch};
 use orrery_scenario::SpecError;
+use orrery_sim::driver::ready;
 use orrery_sim::metrics::{Panel, PanelGroup, Panels, PredictionErrors, Predictions};
 use orrery_sim::time::{Span, Time};
 
@@ -38,7 +39,7 @@ pub fn run(cell: &ScenarioCell, bin_s: f64) -> Result<Vec<Replication>, SpecErro
     let panels = Panels::new(Span::from_secs_f64(bin_s), groups);
     let observer = (watch(&setup), (panels, Predictions::default()));
     let (metrics, (watched, (panels, errors))) =
-        setup.run_with(&cell.policy, seed, observer)?.observer;
+        setup.run_by(&cell.policy, seed, observer, ready::in_bins)?.observer;
     let names = scope_names(&cell.scenario);
     let mut whole = Replication::of(seed, &metrics, &watched, &names);
     whole.measures.retain(|m| !m.scope.starts_with("device "));

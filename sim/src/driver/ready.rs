@@ -1,0 +1,55 @@
+//! Runs with the observers that commands have, compiled here.
+//!
+//! [`simulate`] is generic, and so is compiled in the crate that calls it. The crate of the commands is
+//! built quickly rather than well; the simulator's loop is not to suffer from that. These do nothing
+//! else than [`simulate`].
+
+use super::{Finished, World, simulate};
+use crate::log::LogWriter;
+use crate::metrics::{BatchMeans, Metrics, Panels, Predictions, TimeSeries};
+use crate::policy::Policy;
+use crate::request::Source;
+use std::io::Write;
+
+/// What watches a run of a command beside its metrics.
+pub type Watch = (BatchMeans, TimeSeries);
+
+/// A run over that began with one of these observers.
+pub type Run<O> = Finished<Box<dyn Policy>, (Metrics, O)>;
+
+/// One of the functions of this module, or [`simulate`] itself.
+pub type Simulate<O> =
+    for<'w> fn(&'w World, Vec<Box<dyn Source + 'w>>, Box<dyn Policy>, (Metrics, O)) -> Run<O>;
+
+/// A run with intervals and time series.
+#[inline(never)]
+pub fn watched<'w>(
+    world: &'w World,
+    sources: Vec<Box<dyn Source + 'w>>,
+    policy: Box<dyn Policy>,
+    observer: (Metrics, Watch),
+) -> Run<Watch> {
+    simulate(world, sources, policy, observer)
+}
+
+/// The same with bins of a chosen length and the errors of the policy's predictions.
+#[inline(never)]
+pub fn in_bins<'w>(
+    world: &'w World,
+    sources: Vec<Box<dyn Source + 'w>>,
+    policy: Box<dyn Policy>,
+    observer: (Metrics, (Watch, (Panels, Predictions))),
+) -> Run<(Watch, (Panels, Predictions))> {
+    simulate(world, sources, policy, observer)
+}
+
+/// The first with a schedule log.
+#[inline(never)]
+pub fn logged<'w>(
+    world: &'w World,
+    sources: Vec<Box<dyn Source + 'w>>,
+    policy: Box<dyn Policy>,
+    observer: (Metrics, (Watch, LogWriter<Box<dyn Write>>)),
+) -> Run<(Watch, LogWriter<Box<dyn Write>>)> {
+    simulate(world, sources, policy, observer)
+}
