@@ -71,7 +71,7 @@ fn of_all(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
     if e.kind() == Kind::Means {
         picture.metrics = vec![changing(rows).to_string()];
     }
-    let rows = &of_named_parts(rows, &picture);
+    let rows = &of_named_parts(rows, &picture, at(e));
     drawn(rows, &picture, &choice).map_err(|error| {
         let parts = error.parts();
         let found = format!("`{}` with {}", e.id, parts.found);
@@ -80,14 +80,12 @@ fn of_all(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
     })
 }
 
-/// The rows of the parts of cells that a figure is drawn along; of the wholes, where it names no part.
-fn of_named_parts(rows: &[Row], picture: &Picture) -> Vec<Row> {
-    let panels = || picture.panels.iter().flatten();
-    let along = |part: &str| {
-        [&picture.x, &picture.y, &picture.series].into_iter().chain(panels()).any(|a| a == part)
-    };
-    let left_out: Vec<&str> = ["from_s", "group"].into_iter().filter(|part| !along(part)).collect();
-    let is_named = |r: &&Row| left_out.iter().all(|part| r.axis(part).is_none());
+/// The parts of the time, where a figure is drawn along them or its place names one; else the wholes.
+fn of_named_parts(rows: &[Row], picture: &Picture, at: &str) -> Vec<Row> {
+    const PART: &str = "from_s";
+    let axes = [&picture.x, &picture.y, &picture.series];
+    let along = axes.into_iter().chain(picture.panels.iter().flatten()).any(|a| a == PART);
+    let is_named = |r: &&Row| along || at.contains(PART) || r.axis(PART).is_none();
     rows.iter().filter(is_named).cloned().collect()
 }
 

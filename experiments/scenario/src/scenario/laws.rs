@@ -33,7 +33,10 @@ pub(super) struct Files {
 /// The calls of a trace that were dealt out last: each setup of a scenario, and of those made from it,
 /// asks for the same ones. Reading 14 published days takes minutes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LastDealt(Arc<Mutex<Option<(String, Arc<Blocks>)>>>);
+pub(super) struct LastDealt(Arc<Mutex<Option<Named>>>);
+
+/// Calls that were dealt out, and under which name.
+type Named = (String, Arc<Blocks>);
 
 impl LastDealt {
     /// The calls of this name, made if they were not the last. Setups on other threads wait meanwhile.

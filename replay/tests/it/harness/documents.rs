@@ -17,7 +17,10 @@ const NEED_A_GPU: &[&str] = &["orrery-replay validate replay/campaigns/gpu-"];
 const IN_REAL_TIME: &[&str] = &["orrery-replay profile ", "orrery-replay run "];
 
 /// How commands begin that take minutes on a quiet machine: only their campaign is read.
-const TAKE_MINUTES: &[&str] = &["orrery-replay validate replay/campaigns/cpu-"];
+const TAKE_MINUTES: &[&str] = &[
+    "orrery-replay validate replay/campaigns/cpu-",
+    "orrery-replay validate replay/campaigns/emulated.toml",
+];
 
 /// How commands begin that end with 1, and why.
 const FAILED_CHECKS: &[(&str, &str)] = &[(
