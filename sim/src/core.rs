@@ -124,8 +124,6 @@ pub struct Core<P, O> {
     delays: Delays,
     profiler: Option<Profiler>,
     actions: Actions,
-    /// Whether the observer wants to know what the policy expects.
-    asked_expected: bool,
     spare: Vec<Vec<RequestId>>,
 }
 
@@ -156,7 +154,6 @@ impl<P: Policy, O: Observer> Core<P, O> {
         let mut actions = Actions::default();
         actions.ask_why(observer.wants_reasons());
         actions.ask_expected(observer.wants_expected());
-        let asked_expected = observer.wants_expected();
         Core {
             policy,
             observer,
@@ -167,7 +164,6 @@ impl<P: Policy, O: Observer> Core<P, O> {
             delays: spec.delays,
             profiler: spec.profiler,
             actions,
-            asked_expected,
             spare: Vec::new(),
         }
     }
@@ -309,7 +305,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
                 self.observer.why(now, request, &text);
             }
         }
-        if self.asked_expected {
+        if self.actions.asked_expected() {
             for (action, expected) in self.actions.take_expected() {
                 self.observer.expected(now, action, expected);
             }

@@ -155,6 +155,29 @@ struct SourceSlot<'w> {
     reacts: bool,
 }
 
+/// Events without an arrival or an end of a request, after which a run that could go on for ever stops.
+/// Tests wait for fewer.
+const STUCK_AFTER: u64 = if cfg!(test) { 100_000 } else { 10_000_000 };
+
+/// When requests last arrived or ended.
+#[derive(Default)]
+struct Progress {
+    since: Time,
+    events: u64,
+    /// Requests that have arrived, and that are alive.
+    requests: (u64, u64),
+}
+
+impl Progress {
+    /// Whether requests have stood still for more than so many events.
+    fn none_for(&mut self, most: u64, events: u64, now: Time, requests: (u64, u64)) -> bool {
+        if requests != self.requests {
+            *self = Progress { since: now, events, requests };
+        }
+        events - self.events >= most
+    }
+}
+
 /// Runs a policy over a workload in virtual time.
 pub fn simulate<'w, P: Policy, O: Observer>(
     world: &'w World,
@@ -167,11 +190,21 @@ pub fn simulate<'w, P: Policy, O: Observer>(
     let mut events = 1;
     core.handle(Time::ZERO, Input::Start, &mut host);
     let mut failure = None;
+    let mut progress = Progress::default();
     let end = loop {
         if core.seen_enough() {
             break host.now();
         }
         let arrival = host.next_arrival();
+        if arrival.is_none() && world.until.is_none() {
+            let books = core.books();
+            if progress.none_for(STUCK_AFTER, events, host.now(), (books.arrived(), books.alive()))
+            {
+                let (requests, since, now) = (books.alive(), progress.since, host.now());
+                failure = Some(Failure::Stuck { requests, since, now });
+                break now;
+            }
+        }
         let due = host.queue.peek();
         let arrives = match (arrival, due) {
             (None, None) => break host.now(),

@@ -58,6 +58,7 @@ pub mod azure2019_durations;
 pub mod azure2021;
 pub mod azure_llm;
 pub mod blocks;
+pub mod changed;
 pub mod closed_loop;
 pub mod dealt;
 pub mod error;

@@ -2,12 +2,12 @@
 //!
 //! It is not how long they take; on a pool that follows from the size.
 
+use crate::changed::Changed;
 use crate::error::{TraceError, parameter, within};
 use crate::samples::Histogram;
 use orrery_sim::det::Det;
-use orrery_sim::request::{Arrival, End, Request, SIZE_MAX, Source};
+use orrery_sim::request::{Arrival, SIZE_MAX, Source};
 use orrery_sim::rng::Stream;
-use orrery_sim::time::Time;
 use rand_distr::{Distribution, StandardNormal};
 
 /// The largest query of Kairos's generator.
@@ -145,46 +145,22 @@ fn kairos(stream: &mut Stream) -> u32 {
 
 /// A source whose requests carry sizes drawn from laws, in place of their own: by application, from
 /// the streams `("query sizes", app)`, so that sizes move neither arrivals nor anything else.
-pub struct WithSizes<S> {
+///
+/// `laws` is by number of the application; `None` leaves its sizes as they are.
+pub fn with_sizes<S: Source>(
     inner: S,
-    /// By application.
-    laws: Vec<Option<(SizeLaw, Stream)>>,
-}
-
-impl<S: Source> WithSizes<S> {
-    /// `laws` is by number of the application; `None` leaves its sizes as they are.
-    pub fn new(inner: S, laws: Vec<Option<SizeLaw>>, seed: u64) -> WithSizes<S> {
-        let of = |(app, law): (usize, Option<SizeLaw>)| {
-            law.map(|law| (law, Stream::named(seed, "query sizes", app as u64)))
-        };
-        WithSizes { inner, laws: laws.into_iter().enumerate().map(of).collect() }
-    }
-}
-
-impl<S: Source> Source for WithSizes<S> {
-    fn peek(&mut self) -> Option<Time> {
-        self.inner.peek()
-    }
-
-    fn pop(&mut self) -> Option<Arrival> {
-        let mut arrival = self.inner.pop()?;
-        if let Some(Some((law, stream))) = self.laws.get_mut(arrival.app.index()) {
+    laws: Vec<Option<SizeLaw>>,
+    seed: u64,
+) -> Changed<S, impl FnMut(&mut Arrival)> {
+    let of = |(app, law): (usize, Option<SizeLaw>)| {
+        law.map(|law| (law, Stream::named(seed, "query sizes", app as u64)))
+    };
+    let mut laws: Vec<Option<(SizeLaw, Stream)>> = laws.into_iter().enumerate().map(of).collect();
+    Changed::new(inner, move |arrival: &mut Arrival| {
+        if let Some(Some((law, stream))) = laws.get_mut(arrival.app.index()) {
             arrival.size = law.draw(stream);
         }
-        Some(arrival)
-    }
-
-    fn on_reply(&mut self, request: &Request, now: Time, end: End) {
-        self.inner.on_reply(request, now, end);
-    }
-
-    fn is_closed_loop(&self) -> bool {
-        self.inner.is_closed_loop()
-    }
-
-    fn failure(&mut self) -> Option<String> {
-        self.inner.failure()
-    }
+    })
 }
 
 #[cfg(test)]

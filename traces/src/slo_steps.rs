@@ -3,7 +3,8 @@
 //! A request's SLO is that of the step in which it arrives; policies see it in the deadline, and what they
 //! have learned carries over from step to step. It moves no arrival.
 
-use orrery_sim::request::{Arrival, End, Request, Source};
+use crate::changed::Changed;
+use orrery_sim::request::{Arrival, Source};
 use orrery_sim::time::{Span, Time};
 use std::sync::Arc;
 
@@ -41,43 +42,17 @@ impl Steps {
 }
 
 /// A source whose requests have SLOs that change in steps.
-pub struct SteppedSlos<S> {
+///
+/// `steps` is by number of the application; `None` leaves its SLOs as they are.
+pub fn stepped_slos<S: Source>(
     inner: S,
-    /// By application; `None` leaves its SLOs as they are.
     steps: Arc<[Option<Steps>]>,
-}
-
-impl<S: Source> SteppedSlos<S> {
-    /// `steps` is by number of the application.
-    pub fn new(inner: S, steps: Arc<[Option<Steps>]>) -> SteppedSlos<S> {
-        SteppedSlos { inner, steps }
-    }
-}
-
-impl<S: Source> Source for SteppedSlos<S> {
-    fn peek(&mut self) -> Option<Time> {
-        self.inner.peek()
-    }
-
-    fn pop(&mut self) -> Option<Arrival> {
-        let mut arrival = self.inner.pop()?;
-        if let Some(Some(steps)) = self.steps.get(arrival.app.index()) {
+) -> Changed<S, impl FnMut(&mut Arrival)> {
+    Changed::new(inner, move |arrival: &mut Arrival| {
+        if let Some(Some(steps)) = steps.get(arrival.app.index()) {
             arrival.slo = steps.slo(arrival.at);
         }
-        Some(arrival)
-    }
-
-    fn on_reply(&mut self, request: &Request, now: Time, end: End) {
-        self.inner.on_reply(request, now, end);
-    }
-
-    fn is_closed_loop(&self) -> bool {
-        self.inner.is_closed_loop()
-    }
-
-    fn failure(&mut self) -> Option<String> {
-        self.inner.failure()
-    }
+    })
 }
 
 #[cfg(test)]
@@ -107,7 +82,7 @@ mod tests {
             (99_000_000, 1),
         ];
         let inner = VecSource::new(at.map(arrival).to_vec());
-        let mut source = SteppedSlos::new(inner, vec![None, Some(steps)].into());
+        let mut source = stepped_slos(inner, vec![None, Some(steps)].into());
         let slos: Vec<Span> = std::iter::from_fn(|| source.pop()).map(|a| a.slo).collect();
         assert_eq!(slos, [3, 3, 77, 5, 4, 4].map(ms));
     }

@@ -4,7 +4,7 @@
 use crate::arrivals::{ArrivalProcess, Modulated};
 use crate::error::{TraceError, parameter, within};
 use crate::query_sizes::largest;
-use crate::rate::{RATE_MAX, Rate, Segment};
+use crate::rate::{RATE_MAX, RATE_MIN, Rate, Segment};
 use crate::workload::Application;
 use orrery_sim::request::{Arrival, Source};
 use orrery_sim::rng::Stream;
@@ -24,12 +24,35 @@ pub struct Spread {
 }
 
 impl Spread {
+    /// Passes when the rates are in range and each has somebody to send it.
+    ///
+    /// # Errors
+    /// When not; the parameter is named as the field.
+    pub fn check(&self, sharing: usize, others: usize) -> Result<(), TraceError> {
+        within("rate_per_s", self.rate_per_s, RATE_MIN, RATE_MAX)?;
+        within("others_per_s", self.others_per_s, 0.0, RATE_MAX)?;
+        if sharing == 0 {
+            let remedy = "name fewer `others`, or more `apps`";
+            return Err(parameter("rate_per_s", self.rate_per_s, "somebody to share it", remedy));
+        }
+        if self.every == Span::ZERO {
+            let allowed = "a time above 0";
+            return Err(parameter("every_s", 0, allowed, "give the time between two"));
+        }
+        if (others == 0) != (self.others_per_s == 0.0) {
+            let allowed = "a rate above 0 with `others`, and none without";
+            let remedy = "give both `others` and `others_per_s`, or neither";
+            return Err(parameter("others_per_s", self.others_per_s, allowed, remedy));
+        }
+        Ok(())
+    }
+
     /// How many of those that share are active.
     fn active(&self, at: Time, all: usize) -> usize {
         if at < self.from {
             return 0;
         }
-        let further = at.since(self.from).ns() / self.every.ns().max(1);
+        let further = at.since(self.from).ns() / self.every.ns();
         usize::try_from(further).map_or(all, |n| n.saturating_add(1).min(all))
     }
 }
@@ -74,17 +97,7 @@ impl Spreading {
         others: Vec<Application>,
         seed: u64,
     ) -> Result<Spreading, TraceError> {
-        within("rate_per_s", spread.rate_per_s, 0.0, RATE_MAX)?;
-        within("others_per_s", spread.others_per_s, 0.0, RATE_MAX)?;
-        if spread.rate_per_s > 0.0 && sharing.is_empty() {
-            let remedy = "name fewer `others`, or more `apps`";
-            return Err(parameter("rate_per_s", spread.rate_per_s, "somebody to share it", remedy));
-        }
-        if others.is_empty() != (spread.others_per_s == 0.0) {
-            let allowed = "a rate above 0 with `others`, and none without";
-            let remedy = "give both `others` and `others_per_s`, or neither";
-            return Err(parameter("others_per_s", spread.others_per_s, allowed, remedy));
-        }
+        spread.check(sharing.len(), others.len())?;
         for app in sharing.iter().chain(&others) {
             largest(app.size)?;
         }

@@ -25,11 +25,11 @@ use orrery_sim::driver::{Failure, World, simulate};
 use orrery_sim::latency::{Latency, Replay, SampleTable};
 use orrery_sim::policy::Policy;
 use orrery_sim::profile::{KindsProfile, ModelProfile};
-use orrery_sim::request::{AppId, ModelId};
+use orrery_sim::request::{AppId, ModelId, Source};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
 use orrery_traces::exec_time::ExecLaw;
-use orrery_traces::query_sizes::{SizeLaw, WithSizes};
+use orrery_traces::query_sizes::{SizeLaw, with_sizes};
 use orrery_traces::workload::{Application, OpenWorkload};
 use std::sync::Arc;
 use watch::Watch;
@@ -167,7 +167,7 @@ fn parts(run: &PoolRun<'_>) -> Result<(World, Sources, Box<dyn Policy>), SpecErr
 }
 
 /// The queries of a run.
-fn source(run: &PoolRun<'_>) -> Result<WithSizes<OpenWorkload>, SpecError> {
+fn source(run: &PoolRun<'_>) -> Result<impl Source + use<>, SpecError> {
     let app = Application {
         app: AppId(0),
         model: ModelId(0),
@@ -178,7 +178,7 @@ fn source(run: &PoolRun<'_>) -> Result<WithSizes<OpenWorkload>, SpecError> {
     };
     let process = Limited::new(run.arrivals.start(run.seed, 0)?, Time::NEVER, run.queries);
     let open = OpenWorkload::new(Box::new(process), vec![app], run.seed)?;
-    Ok(WithSizes::new(open, vec![Some(run.sizes.clone())], run.seed))
+    Ok(with_sizes(open, vec![Some(run.sizes.clone())], run.seed))
 }
 
 #[cfg(test)]

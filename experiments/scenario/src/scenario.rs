@@ -54,8 +54,8 @@ use orrery_sim::metrics::{Scopes, Window};
 use orrery_sim::request::{AppId, ModelId, Source};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::exec_time::ExecLaw;
-use orrery_traces::query_sizes::{SizeLaw, WithSizes};
-use orrery_traces::slo_steps::{SteppedSlos, Steps};
+use orrery_traces::query_sizes::{SizeLaw, with_sizes};
+use orrery_traces::slo_steps::{Steps, stepped_slos};
 use orrery_traces::workload::Application;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -492,16 +492,16 @@ impl Scenario {
                 let source = load.source(&apps, seed)?;
                 // A recorded list has sizes of its own.
                 sources.push(if sized && !matches!(load.process, Process::Queries(_)) {
-                    Box::new(WithSizes::new(source, sizes.clone(), seed))
+                    Box::new(with_sizes(source, sizes.clone(), seed))
                 } else {
                     source
                 });
             }
             if let Some(clients) = &closed {
-                sources.push(Box::new(WithSizes::new(clients.source(seed)?, sizes.clone(), seed)));
+                sources.push(Box::new(with_sizes(clients.source(seed)?, sizes.clone(), seed)));
             }
             if stepped {
-                let with = |s| Box::new(SteppedSlos::new(s, steps.clone())) as Box<dyn Source>;
+                let with = |s| Box::new(stepped_slos(s, steps.clone())) as Box<dyn Source>;
                 sources = sources.into_iter().map(with).collect();
             }
             Ok(sources)

@@ -233,13 +233,20 @@ impl Setup {
     /// The error of a run that is not whole.
     pub fn failed(&self, failure: &Failure) -> SpecError {
         let at = |number: usize| self.places.get(number).cloned().unwrap_or_default();
+        let in_scenario = |error: SpecError| {
+            let file = at(0).file;
+            error.in_file(file.rsplit_once(':').map_or(&file, |(path, _line)| path))
+        };
         match failure {
             Failure::ArrivalAfterEnd { source, .. } => after_the_end(failure, at(source.index())),
+            Failure::Stuck { .. } => {
+                let allowed = "requests that end, or an instant at which the run stops";
+                let remedy = "give the requests an SLO, correct what keeps them from running (`explain` tells of one), or set `until_s`";
+                in_scenario(SpecError::value("until_s", failure, allowed, remedy))
+            }
             Failure::EventAfterEnd { .. } => {
                 let remedy = "shorten the times that end too late, raise the rate of the arrivals, or stop the run earlier with `until_s`";
-                let error = SpecError::value("until_s", failure, TIME, remedy);
-                let file = at(0).file;
-                error.in_file(file.rsplit_once(':').map_or(&file, |(path, _line)| path))
+                in_scenario(SpecError::value("until_s", failure, TIME, remedy))
             }
             Failure::Source(why) => {
                 let remedy = "repair the file, or choose a slice that leaves the damaged part out";

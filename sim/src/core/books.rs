@@ -37,6 +37,11 @@ impl Books {
         self.live.next_id()
     }
 
+    /// Requests that have not ended or whose batch is still in flight.
+    pub fn alive(&self) -> u64 {
+        self.live.len() as u64
+    }
+
     /// The truth about it.
     pub fn alone(&self, id: RequestId) -> Option<Span> {
         self.live.get(id.0).map(|l| l.alone)

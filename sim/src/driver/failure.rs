@@ -27,6 +27,15 @@ pub enum Failure {
         /// When the run stopped.
         now: Time,
     },
+    /// No arrival is to come, and no request ends any more, however much else happens.
+    Stuck {
+        /// Requests that have not ended.
+        requests: u64,
+        /// When one last arrived or ended.
+        since: Time,
+        /// When the run stopped.
+        now: Time,
+    },
 }
 
 impl fmt::Display for Failure {
@@ -39,6 +48,11 @@ impl fmt::Display for Failure {
             Failure::EventAfterEnd { what, now } => {
                 write!(f, "{what} comes after the end of simulated time; the run is at {now}")
             }
+            Failure::Stuck { requests, since, now } => write!(
+                f,
+                "{requests} requests do not end: since {since} the policy only waits, wakes and loads; the \
+                 run is at {now}"
+            ),
         }
     }
 }

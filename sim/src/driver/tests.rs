@@ -4,6 +4,7 @@ use super::*;
 use crate::metrics::Window;
 use crate::observer::Batch;
 use crate::policy::fifo::{Config, Fifo};
+use crate::policy::{Actions, Event, Known};
 use crate::request::{AppId, Arrival, ModelId, VecSource};
 
 fn arrival(at: u64, size: u32) -> Arrival {
@@ -45,6 +46,32 @@ fn the_last_nanosecond_is_in_time_and_the_next_fails_the_run() {
     let (_, failure) = run(&world(), vec![arrival(last, 2)]);
     let what = "the end of a0 on d0".to_string();
     assert_eq!(failure, Some(Failure::EventAfterEnd { what, now: Time::from_ns(last) }));
+}
+
+/// A policy that never gives a request to a device, but wakes every nanosecond.
+struct Idler;
+
+impl Policy for Idler {
+    fn name(&self) -> String {
+        "idler".to_string()
+    }
+
+    fn on(&mut self, now: Time, _: Event<'_>, _: &Known<'_>, out: &mut Actions) {
+        out.set_timer(TimerKey(0), now + Span::from_ns(1));
+    }
+}
+
+#[test]
+fn a_run_whose_requests_never_end_stops_and_says_so() {
+    let run = |world: &World| {
+        let source: Box<dyn Source> = Box::new(VecSource::new(vec![arrival(7, 1), arrival(9, 1)]));
+        simulate(world, vec![source], Idler, ())
+    };
+    let stuck = run(&world());
+    let (since, now) = (Time::from_ns(9), Time::from_ns(9 + STUCK_AFTER));
+    assert_eq!(stuck.failure, Some(Failure::Stuck { requests: 2, since, now }));
+    let stopped = run(&World { until: Some(now + Span::from_ns(9)), ..world() });
+    assert_eq!(stopped.failure, None, "who names an end gets it");
 }
 
 #[test]

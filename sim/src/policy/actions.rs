@@ -104,6 +104,11 @@ impl Actions {
         self.asked_why
     }
 
+    /// Whether expectations are asked for.
+    pub fn asked_expected(&self) -> bool {
+        self.asked_expected
+    }
+
     /// The reasons so far, taken out. For whoever carries it out.
     pub fn take_reasons(&mut self) -> Vec<(RequestId, String)> {
         std::mem::take(&mut self.reasons)

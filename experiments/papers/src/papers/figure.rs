@@ -4,7 +4,7 @@
 //! figure of no data ([`empty`]) shows before the first run whether there will be one.
 
 use super::experiment::{Experiment, FigureFile, FigureKind, FigureScale, Kind, Preset};
-use super::numbers::{axis, is_at, pairs};
+use super::numbers::is_at;
 use super::runner::Runner;
 use crate::cells::grid;
 use crate::output::figure::{Size, changing, check_name, save};
@@ -21,16 +21,7 @@ mod empty;
 /// When there is nothing to draw along, too much for one figure, or the name ends otherwise.
 pub fn check(e: &Experiment, runner: &dyn Runner, path: &Path) -> Result<(), SpecError> {
     check_name(path)?;
-    of_all(e, &before(e, runner)).map(drop)
-}
-
-/// The rows without data of what the figure shows. Groups are known after the run only, so a row without
-/// one may be of any.
-fn before(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
-    let may_be = |r: &Row| {
-        pairs(at(e)).all(|(name, v)| axis(r, name).is_none_or(|there| v == "*" || v == there))
-    };
-    empty::rows(e, runner).into_iter().filter(may_be).collect()
+    of(e, &empty::rows(e, runner)).map(drop)
 }
 
 /// Draws the figure into a file, in the form that its name ends in.
@@ -208,11 +199,11 @@ mod tests {
             let e = reproduce::with(&e, &reproduce::Asked::default()).expect("all cases");
             assert!(e.figure.is_some() || e.applications.is_some(), "{id} names its figure");
             let runner = runners::of(&e, None).unwrap_or_else(|e| panic!("{id}: {e}"));
-            let rows = before(&e, &*runner);
-            let figure = of_all(&e, &rows).unwrap_or_else(|e| panic!("{id}: {e}"));
+            let rows = empty::rows(&e, &*runner);
+            let figure = of(&e, &rows).unwrap_or_else(|e| panic!("{id}: {e}"));
             let svg = figure.to_svg();
             assert!(svg.contains(id) && svg.contains("<polygon"), "{id}");
-            assert_eq!(svg, of_all(&e, &rows).expect("again").to_svg(), "{id}");
+            assert_eq!(svg, of(&e, &rows).expect("again").to_svg(), "{id}");
         }
     }
 }

@@ -43,7 +43,7 @@ pub struct NumbersFile {
 }
 
 /// The words before `=` and after it.
-pub fn pairs(at: &str) -> impl Iterator<Item = (&str, &str)> {
+fn pairs(at: &str) -> impl Iterator<Item = (&str, &str)> {
     at.split(';').filter_map(|a| a.split_once('='))
 }
 

@@ -13,6 +13,7 @@ use crate::cells::replication::{DEVICES, PEAK};
 use crate::cells::rows::seeds_of;
 use crate::output::tables;
 use orrery_results::{Row, UNITLESS, unit};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -58,7 +59,10 @@ fn reading(metric: &str) -> (f64, &'static str, usize) {
 }
 
 fn blocks(e: &Experiment, rows: &[Row], out: &mut String) {
-    let (every, shown) = some_bins(rows);
+    let (every, shown) = match e.bin_s {
+        Some(_) => some_bins(rows),
+        None => (1, Cow::Borrowed(rows)),
+    };
     let in_parts = |r: &Row| r.axis("from_s").is_some() && e.show.contains(&r.metric);
     if every > 1 && rows.iter().any(in_parts) {
         let _ =
@@ -84,14 +88,15 @@ fn blocks(e: &Experiment, rows: &[Row], out: &mut String) {
 const BINS_MAX: usize = 14;
 
 /// Rows with at most so many parts of the time, evenly spread; and one in how many that is.
-fn some_bins(rows: &[Row]) -> (usize, Vec<Row>) {
+fn some_bins(rows: &[Row]) -> (usize, Cow<'_, [Row]>) {
     let mut all: Vec<&str> = rows.iter().filter_map(|r| r.axis("from_s")).collect();
-    all.sort_by_key(|from| (from.len(), *from));
+    let begin = |from: &str| from.parse::<f64>().unwrap_or(0.0);
+    all.sort_by(|a, b| begin(a).total_cmp(&begin(b)));
     all.dedup();
     let every = all.len().div_ceil(BINS_MAX).max(1);
     let kept: BTreeSet<&str> = all.into_iter().step_by(every).collect();
     let is_shown = |r: &&Row| r.axis("from_s").is_none_or(|from| kept.contains(from));
-    (every, rows.iter().filter(is_shown).cloned().collect())
+    (every, Cow::Owned(rows.iter().filter(is_shown).cloned().collect()))
 }
 
 /// Where a row stands, by the axes that are not the same everywhere.

@@ -11,8 +11,9 @@ use super::value::{
     MS_MAX, S_MAX, at_key, duration_s, requests, span_ms, time_s, within, without_copy,
 };
 use crate::error::{SpecError, known};
-use orrery_sim::time::Time;
+use orrery_sim::time::{Span, Time};
 use orrery_traces::azure2019::Selection;
+use orrery_traces::spread::Spread;
 
 /// The most clients of a closed loop.
 const CLIENTS_MAX: u64 = 1_000_000;
@@ -56,8 +57,8 @@ fn open(file: &ScenarioFile, arrivals: &Arrivals) -> Result<(), SpecError> {
         let remedy = "remove it; a trace has `per_function`, and other files say who sends what";
         return Err(SpecError::value("arrivals.per_app", "true", allowed, remedy));
     }
-    if let Some(spread) = &arrivals.spread {
-        check_spread(file, arrivals, spread)?;
+    if let Some(shared) = &arrivals.spread {
+        spread(file, arrivals, shared)?;
         let unbounded = arrivals.requests.is_none() && arrivals.duration_s.is_none();
         if unbounded && file.until_s.is_none() {
             return Err(endless("arrivals"));
@@ -74,45 +75,31 @@ fn open(file: &ScenarioFile, arrivals: &Arrivals) -> Result<(), SpecError> {
     arrivals.workload.as_ref().map_or(Ok(()), check_workload)
 }
 
-/// The applications that share a rate, and those beside them, by number.
-pub(super) fn sharing(
+/// Who shares a rate and from when: its law, then the applications that share it and those beside them, by
+/// number.
+pub(super) fn spread(
     file: &ScenarioFile,
     arrivals: &Arrivals,
-    spread: &SpreadArrivals,
-) -> Result<(Vec<usize>, Vec<usize>), SpecError> {
+    s: &SpreadArrivals,
+) -> Result<(Spread, Vec<usize>, Vec<usize>), SpecError> {
+    let key = "arrivals.spread";
+    let every_s = within(&format!("{key}.every_s"), s.every_s, 1e-6, S_MAX)?;
+    let spread = Spread {
+        rate_per_s: s.rate_per_s,
+        from: time_s(&format!("{key}.from_s"), s.from_s)?,
+        every: Span::from_secs_f64(every_s),
+        others_per_s: s.others_per_s,
+    };
     let all = chosen(file, "arrivals.apps", arrivals.apps.as_deref())?;
-    let others = match spread.others.as_slice() {
+    let others = match s.others.as_slice() {
         [] => Vec::new(),
-        names => chosen(file, "arrivals.spread.others", Some(names))?,
+        names => chosen(file, &format!("{key}.others"), Some(names))?,
     };
     let mut is_other = vec![false; file.app.len()];
     others.iter().for_each(|&i| is_other[i] = true);
-    let sharing = all.into_iter().filter(|&i| !is_other[i]).collect();
-    Ok((sharing, others))
-}
-
-fn check_spread(
-    file: &ScenarioFile,
-    arrivals: &Arrivals,
-    spread: &SpreadArrivals,
-) -> Result<(), SpecError> {
-    let key = |part: &str| format!("arrivals.spread.{part}");
-    within(&key("rate_per_s"), spread.rate_per_s, 1e-9, 1e9)?;
-    within(&key("from_s"), spread.from_s, 0.0, S_MAX)?;
-    within(&key("every_s"), spread.every_s, 1e-6, S_MAX)?;
-    within(&key("others_per_s"), spread.others_per_s, 0.0, 1e9)?;
-    let (sharing, others) = sharing(file, arrivals, spread)?;
-    if sharing.is_empty() {
-        let (found, allowed) =
-            ("all applications", "at least one application that shares the rate");
-        return Err(SpecError::value(key("others"), found, allowed, "name fewer"));
-    }
-    if others.is_empty() != (spread.others_per_s == 0.0) {
-        let allowed = "a rate above 0 with `others`, and none without";
-        let remedy = "give both `others` and `others_per_s`, or neither";
-        return Err(SpecError::value(key("others_per_s"), spread.others_per_s, allowed, remedy));
-    }
-    Ok(())
+    let sharing: Vec<usize> = all.into_iter().filter(|&i| !is_other[i]).collect();
+    spread.check(sharing.len(), others.len()).map_err(|e| at_key(key, e))?;
+    Ok((spread, sharing, others))
 }
 
 /// Exactly one process.

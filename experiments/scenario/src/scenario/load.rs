@@ -3,17 +3,17 @@
 //! It reads the files that the arrivals name; what can be checked without them, `check_load.rs` has
 //! checked.
 
-use super::check_load::{carried, chosen, selection, sharing};
+use super::check_load::{self, carried, chosen, selection};
 use super::file::{
-    Arrivals, Inside, LlmArrivals, Order, QueryArrivals, Rule, ScenarioFile, SpreadArrivals,
-    TraceArrivals, WorkloadArrivals,
+    Arrivals, Inside, LlmArrivals, Order, QueryArrivals, Rule, ScenarioFile, TraceArrivals,
+    WorkloadArrivals,
 };
 use super::laws::Files;
 use super::process::steady_law;
-use super::sources::{Bounded, ScenarioSlos};
+use super::sources::Bounded;
 use super::value::{at_key, duration_s, requests, span_ms, time_s, without_copy};
 use crate::error::SpecError;
-use orrery_sim::request::{ModelId, Source};
+use orrery_sim::request::{Arrival, ModelId, Source};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
@@ -21,6 +21,7 @@ use orrery_traces::azure_llm::{LlmSource, TokenCost};
 use orrery_traces::azure2019::{Invocations, InvocationsReader, MinuteRange};
 use orrery_traces::azure2019_days::Days;
 use orrery_traces::blocks::Blocks;
+use orrery_traces::changed::Changed;
 use orrery_traces::dealt::Dealt;
 use orrery_traces::exec_time::ExecLaw;
 use orrery_traces::per_app::per_app;
@@ -86,7 +87,10 @@ impl OpenLoad {
         let process = match (steady_law(a), &a.spread, &a.trace, &a.llm, &a.workload) {
             (Some((law, _)), ..) if a.per_app => Process::PerApp(law),
             (Some((law, _)), ..) => Process::Law(law),
-            (_, Some(spread), ..) => read_spread(file, a, spread)?,
+            (_, Some(s), ..) => {
+                let (spread, sharing, others) = check_load::spread(file, a, s)?;
+                Process::Spread { spread, sharing, others }
+            }
             (_, _, Some(trace), ..) => read_trace(trace, files, chosen.len())?,
             (_, _, _, Some(llm), _) => Process::Llm(llm.clone()),
             (_, _, _, _, Some(workload)) => Process::Workload(workload.clone()),
@@ -224,10 +228,15 @@ impl OpenLoad {
         let models = apps.iter().map(|a| a.model).collect();
         let source = CsvSource::open_for(input, slice, models);
         let source = source.map_err(|e| at_key("arrivals.workload", e))?.rebased();
-        Ok(match w.scenario_slos {
-            true => Box::new(ScenarioSlos::new(source, apps.iter().map(|a| a.slo).collect())),
-            false => Box::new(source),
-        })
+        if !w.scenario_slos {
+            return Ok(Box::new(source));
+        }
+        let slos: Vec<Span> = apps.iter().map(|a| a.slo).collect();
+        // `Bounded` refuses applications that the scenario lacks.
+        let with_slo = move |arrival: &mut Arrival| {
+            arrival.slo = slos.get(arrival.app.index()).copied().unwrap_or(arrival.slo);
+        };
+        Ok(Box::new(Changed::new(source, with_slo)))
     }
 
     fn recorded(
@@ -286,22 +295,6 @@ impl OpenLoad {
         };
         missing.into_iter().map(law).collect()
     }
-}
-
-/// Who shares a rate, and from when.
-fn read_spread(
-    file: &ScenarioFile,
-    a: &Arrivals,
-    s: &SpreadArrivals,
-) -> Result<Process, SpecError> {
-    let (sharing, others) = sharing(file, a, s)?;
-    let spread = Spread {
-        rate_per_s: s.rate_per_s,
-        from: time_s("arrivals.spread.from_s", s.from_s)?,
-        every: Span::from_secs_f64(s.every_s),
-        others_per_s: s.others_per_s,
-    };
-    Ok(Process::Spread { spread, sharing, others })
 }
 
 /// Reads the counts of a trace.

@@ -1,40 +1,9 @@
-//! What a scenario does with a source of arrivals: [`Bounded`] keeps it within the scenario's limits and
-//! numbers, and [`ScenarioSlos`] gives its requests the scenario's SLOs.
+//! What keeps a source of arrivals within the scenario's limits and numbers.
 //!
 //! It is not for closed loops, which keep their own limits.
 
 use orrery_sim::request::{Arrival, ModelId, Source};
-use orrery_sim::time::{Span, Time};
-
-/// A source whose requests have the SLOs of the scenario's applications in place of their own.
-pub(super) struct ScenarioSlos<S> {
-    inner: S,
-    /// By application.
-    slos: Vec<Span>,
-}
-
-impl<S: Source> ScenarioSlos<S> {
-    /// `slos[i]` is application `i`'s. [`Bounded`] refuses others.
-    pub(super) fn new(inner: S, slos: Vec<Span>) -> ScenarioSlos<S> {
-        ScenarioSlos { inner, slos }
-    }
-}
-
-impl<S: Source> Source for ScenarioSlos<S> {
-    fn peek(&mut self) -> Option<Time> {
-        self.inner.peek()
-    }
-
-    fn pop(&mut self) -> Option<Arrival> {
-        let arrival = self.inner.pop()?;
-        let slo = self.slos.get(arrival.app.index()).copied().unwrap_or(arrival.slo);
-        Some(Arrival { slo, ..arrival })
-    }
-
-    fn failure(&mut self) -> Option<String> {
-        self.inner.failure()
-    }
-}
+use orrery_sim::time::Time;
 
 /// A source that stops at a limit, and at the first arrival that the scenario has no name for.
 pub(super) struct Bounded {
@@ -119,6 +88,7 @@ impl Source for Bounded {
 mod tests {
     use super::*;
     use orrery_sim::request::{AppId, VecSource};
+    use orrery_sim::time::Span;
 
     fn bounded(requests: u64, until_ms: u64, models: Vec<ModelId>) -> Bounded {
         let arrival = |i: u32| Arrival {

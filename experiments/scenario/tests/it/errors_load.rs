@@ -140,3 +140,27 @@ fn a_part_of_a_workload_is_by_rows_or_by_time() {
     refused_arrivals(&part("from_s = 5, to_s = 4"), &["more than from_s"]);
     refused_arrivals(&part("from_s = -1"), &["arrivals.workload.from_s"]);
 }
+
+#[test]
+fn a_shared_rate_has_somebody_to_send_each_part() {
+    let spread = |rest: &str| format!("spread = {{ {rest} }}\nrequests = 9");
+    let good = "rate_per_s = 10, every_s = 1, others = [\"chat\"], others_per_s = 2";
+    Scenario::from_text(NAME, &with_arrivals(&spread(good))).unwrap();
+    for (wrong, words) in [
+        ("rate_per_s = 0, every_s = 1", ["arrivals.spread.rate_per_s", "0"]),
+        ("rate_per_s = nan, every_s = 1", ["arrivals.spread.rate_per_s", "NaN"]),
+        ("rate_per_s = 10, every_s = 0", ["arrivals.spread.every_s", "0"]),
+        ("rate_per_s = 10, every_s = 1, from_s = -1", ["arrivals.spread.from_s", "-1"]),
+        ("rate_per_s = 10, every_s = 1, others_per_s = 2", ["others_per_s", "give both"]),
+        ("rate_per_s = 10, every_s = 1, others = [\"chat\"]", ["others_per_s", "give both"]),
+        ("rate_per_s = 10, every_s = 1, others = [\"chit\"]", ["arrivals.spread.others", "chit"]),
+        (
+            "rate_per_s = 10, every_s = 1, others = [\"chat\", \"photos\"], others_per_s = 2",
+            ["arrivals.spread.rate_per_s", "name fewer `others`"],
+        ),
+    ] {
+        refused_arrivals(&spread(wrong), &words);
+    }
+    let endless = "spread = { rate_per_s = 10, every_s = 1 }";
+    refused(&with_arrivals(endless), ARRIVALS, &["neither requests nor duration_s"]);
+}

@@ -14,8 +14,6 @@ pub(super) struct Durations {
     measured: usize,
     /// Where the next one goes: in the place of the oldest.
     next: usize,
-    /// The two largest of the last ten.
-    largest: (Span, Span),
     /// When the last one was measured.
     at: Time,
     /// The estimate before any.
@@ -30,7 +28,6 @@ impl Durations {
             last: [Span::ZERO; WINDOW],
             measured: 0,
             next: 0,
-            largest: (Span::ZERO, Span::ZERO),
             at: Time::ZERO,
             seed,
         }
@@ -41,18 +38,16 @@ impl Durations {
             return;
         }
         self.at = now;
-        let oldest = std::mem::replace(&mut self.last[self.next], duration);
+        self.last[self.next] = duration;
         self.next = if self.next + 1 == WINDOW { 0 } else { self.next + 1 };
-        let is_full = self.measured >= WINDOW;
         self.measured += 1;
         let window = &self.last[..self.measured.min(WINDOW)];
-        if estimator == Estimator::WindowMean {
+        self.estimate = if estimator == Estimator::WindowMean {
             let sum = window.iter().copied().sum::<Span>();
-            self.estimate = Span::from_ns(sum.ns() / window.len() as u64);
-        } else if !is_full || oldest >= self.largest.1 || duration > self.largest.1 {
-            self.largest = two_largest(window);
-            self.estimate = p99(window.len(), self.largest);
-        }
+            Span::from_ns(sum.ns() / window.len() as u64)
+        } else {
+            p99(window.len(), two_largest(window))
+        };
     }
 
     /// Returns to the seed, if nothing was measured for so long; whether it did.

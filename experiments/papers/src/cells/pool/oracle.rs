@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The oracle on a pool: the sizes and service times that a simulation of the seed would draw.
 pub(super) fn oracle(world: &World, pool: &Pool, seed: u64) -> f64 {
-    // The stream that `WithSizes` draws from.
+    // The stream that `with_sizes` draws from.
     let mut stream = Stream::named(seed, "query sizes", 0);
     let n = world.conditions.queries;
     let sizes: Vec<u32> = (0..n).map(|_| world.sizes.draw(&mut stream)).collect();

@@ -46,7 +46,7 @@ pub fn run(cell: &ScenarioCell, bin_s: f64) -> Result<Vec<Replication>, SpecErro
     errors_of("infer", &errors.batches, &mut whole);
     errors_of("load", &errors.loads, &mut whole);
     let span = seconds(panels.end().since(Time::ZERO));
-    of_shares(&sum(panels.bins()), span, &mut whole);
+    of_counts(&sum(panels.bins()), span, &mut whole);
     if let Some(at) = panels.first_unload() {
         whole.push("all", "first_unload_s", seconds(at.since(Time::ZERO)), 1);
     }
@@ -84,7 +84,8 @@ fn part(seed: u64, scope: &str, from: Time) -> Replication {
 fn all_of(bin: &Panel, seed: u64, from: Time, span: Span) -> Replication {
     let mut one = part(seed, BIN, from);
     of_group(&bin.all(), span, &mut one);
-    of_shares(bin, seconds(span), &mut one);
+    of_devices(bin, &mut one);
+    of_counts(bin, seconds(span), &mut one);
     one
 }
 
@@ -113,27 +114,26 @@ fn of_group(g: &PanelGroup, span: Span, out: &mut Replication) {
     }
 }
 
-/// What only all groups together have.
-fn of_shares(bin: &Panel, seconds: f64, out: &mut Replication) {
+/// What a bin's devices did for all groups together. Of the whole run its metrics tell.
+fn of_devices(bin: &Panel, out: &mut Replication) {
     let share = |part: Span| {
         if bin.up == Span::ZERO { 0.0 } else { part.ns() as f64 / bin.up.ns() as f64 }
     };
-    let whole = out.measures.iter().any(|m| m.metric == "utilisation");
-    if !whole {
-        out.push("all", "utilisation", share(bin.busy), bin.batches);
-    }
+    out.push("all", "utilisation", share(bin.busy), bin.batches);
     if bin.batches > 0 {
-        if !whole {
-            let mean = bin.batched as f64 / bin.batches as f64;
-            out.push("all", "mean_batch_size", mean, bin.batches);
-        }
+        let mean = bin.batched as f64 / bin.batches as f64;
+        out.push("all", "mean_batch_size", mean, bin.batches);
+    }
+    out.push("all", "load_utilisation", share(bin.loading), bin.loads);
+    out.push("all", "cold_models", bin.cold_models as f64, bin.batched);
+    out.push("all", "warm_models", bin.warm_models as f64, bin.batched);
+}
+
+/// What is counted of all groups together, in a bin or in all of them.
+fn of_counts(bin: &Panel, seconds: f64, out: &mut Replication) {
+    if bin.batches > 0 {
         let weighted = bin.batched_squared as f64 / bin.batched as f64;
         out.push("all", "weighted_batch_size", weighted, bin.batches);
-    }
-    if !whole {
-        out.push("all", "load_utilisation", share(bin.loading), bin.loads);
-        out.push("all", "cold_models", bin.cold_models as f64, bin.batched);
-        out.push("all", "warm_models", bin.warm_models as f64, bin.batched);
     }
     if seconds > 0.0 {
         out.push("all", "loads_per_s", bin.loads as f64 / seconds, bin.loads);
@@ -156,13 +156,13 @@ fn sum(bins: &[Panel]) -> Panel {
 
 /// The longest latency of the whole run, the warm-up included.
 fn of_longest(bins: &[Panel], out: &mut Replication) {
-    let all: Vec<PanelGroup> = bins.iter().map(Panel::all).collect();
-    let executed = all.iter().map(|g| g.in_time + g.late).sum::<u64>();
-    let ended = executed + all.iter().map(|g| g.dropped).sum::<u64>();
-    if let Some(longest) = all.iter().map(|g| g.longest).max().filter(|_| executed > 0) {
+    let all = || bins.iter().flat_map(|bin| &bin.groups);
+    let executed = all().map(|g| g.in_time + g.late).sum::<u64>();
+    let ended = executed + all().map(|g| g.dropped).sum::<u64>();
+    if let Some(longest) = all().map(|g| g.longest).max().filter(|_| executed > 0) {
         out.push("all", "latency_max_ns", longest.ns() as f64, executed);
     }
-    if let Some(longest) = all.iter().map(|g| g.longest_end).max().filter(|_| ended > 0) {
+    if let Some(longest) = all().map(|g| g.longest_end).max().filter(|_| ended > 0) {
         out.push("all", "end_max_ns", longest.ns() as f64, ended);
     }
 }

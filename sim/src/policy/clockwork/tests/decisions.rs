@@ -1,10 +1,11 @@
 //! What Clockwork decides where models come and go, on random small clusters, against what it decided
 //! before its load path kept ordered structures.
 
+use super::super::config::LoadRule;
 use super::super::{Clockwork, Config, Estimator, Sizes};
 use crate::cluster::{DeviceSpec, Footprint};
 use crate::core::{CoreSpec, Delays, DeviceChange};
-use crate::driver::{World, simulate};
+use crate::driver::{Failure, World, simulate};
 use crate::latency::{Latency, Noise};
 use crate::policy::{Action, Actions, Event, Known, Policy};
 use crate::profile::ModelProfile;
@@ -180,4 +181,15 @@ fn the_decisions_are_those_of_sorting_all_models_each_time() {
     let decided: Vec<u64> = (0..DECIDED.len() as u64).map(&mut group).collect();
     assert!(loads > 5_000 && unloads > 2_000, "{loads} loads, {unloads} unloads");
     assert_eq!(decided, DECIDED, "{loads} loads, {unloads} unloads");
+}
+
+/// With a window of no width and loads that come late, a load never begins: what waits for it without an
+/// SLO would wait for ever.
+#[test]
+fn the_endless_retries_of_a_load_stop_the_run() {
+    let mut case = Case::new(19);
+    case.config.loads = LoadRule::Infer5;
+    let source = Box::new(VecSource::new(case.arrivals.clone()));
+    let run = simulate(&case.world, vec![source], Clockwork::new(case.config, &case.profiles), ());
+    assert!(matches!(run.failure, Some(Failure::Stuck { requests: 1.., .. })), "{:?}", run.failure);
 }
