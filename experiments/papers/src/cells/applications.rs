@@ -51,6 +51,9 @@ pub enum Normalise {
     Mean,
     /// The 99th percentile, alone.
     P99,
+    /// The mean, alone, that a synthetic case had if all its modes held equal shares: cases with the same
+    /// modes get the same arrivals. Of other cases the mean.
+    Modes,
 }
 
 impl Normalise {
@@ -59,6 +62,7 @@ impl Normalise {
         match self {
             Normalise::Mean => "mean",
             Normalise::P99 => "P99",
+            Normalise::Modes => "equal modes'",
         }
     }
 }
@@ -110,6 +114,10 @@ pub struct LatencyLaw {
     /// Constant cost of a batch under `eq3`, as a share of the case's mean execution time.
     #[serde(default)]
     pub c0_share_of_mean: f64,
+    /// Marginal cost of an item of these models, where it differs.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "none"))]
+    pub c1_of: BTreeMap<String, f64>,
 }
 
 /// The law's form.
@@ -138,8 +146,6 @@ pub struct Profile {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Cases {
-    /// The rule that makes a case from its name.
-    pub family: Family,
     /// Length of a unit in the synthetic cases.
     pub unit_ms: f64,
     /// Distance between modes, in units.
@@ -160,20 +166,6 @@ pub struct Cases {
     pub synthetic_model: String,
     /// Execution times of the static models.
     pub static_ms: BTreeMap<String, f64>,
-}
-
-/// The rules that make cases.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub enum Family {
-    /// `two-modal`: modes evenly spaced.
-    Modes,
-    /// `std-A` or `std-A/B`: two modes of these widths.
-    Widths,
-    /// `model-dataset`: a real task by mean and P99.
-    Tasks,
-    /// `model-dataset`: a constant.
-    Static,
 }
 
 /// The bounds of an SLO as a multiple of P99.
@@ -201,6 +193,9 @@ impl Applications {
         within("load.warm_up", self.load.warm_up, 0.0, 0.9)?;
         within("load.requests", self.load.requests as f64, 1.0, 1e10)?;
         within("latency.c1", self.latency.c1, 1e-9, 10.0)?;
+        for (model, c1) in &self.latency.c1_of {
+            within(&format!("latency.c1_of.{model}"), *c1, 1e-9, 10.0)?;
+        }
         within("latency.c0_share_of_mean", self.latency.c0_share_of_mean, 0.0, 10.0)?;
         within("arrivals.first_minute", f64::from(self.arrivals.first_minute), 0.0, 1e6)?;
         within("arrivals.minutes", f64::from(self.arrivals.minutes), 1.0, 1e6)?;

@@ -137,6 +137,9 @@ fn systems(e: &Experiment, out: &mut String) {
         if s.host_ms_per_request != 0.0 {
             more.push(format!("host {} ms a request", s.host_ms_per_request));
         }
+        if s.message_ms != 0.0 {
+            more.push(format!("messages of {} ms", s.message_ms));
+        }
         more.extend(s.c1_of.iter().map(|(model, c1)| format!("c1 of {model} {c1}")));
         if !s.at.is_empty() {
             more.push(format!("at {}", s.at.join(" or ")));

@@ -97,6 +97,8 @@ pub struct Experiment {
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
     pub mean_over: Vec<String>,
+    /// With `mean_over`: also the error of each case of the paper under what is best for all others.
+    pub leave_one_out: Option<LeaveOneOut>,
     /// With `applications` and `compare_to`: the paper's claim about the mean improvement of that system; it is
     /// printed with our means and the paper's.
     #[serde(default)]
@@ -148,6 +150,9 @@ pub struct System {
     /// With `applications`: time that the device waits for the host for each request of a batch.
     #[serde(default)]
     pub host_ms_per_request: f64,
+    /// With `applications`: the time of a message between its scheduler and the device, each way.
+    #[serde(default)]
+    pub message_ms: f64,
     /// With `applications`: this system's marginal batch cost by model, where it differs.
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
@@ -200,6 +205,16 @@ pub struct PoolOptions {
     pub bounds: bool,
 }
 
+/// `[leave_one_out]`: every combination of the axes (but `case` and `slo_x_p99`) is a configuration. For each
+/// case, the one with the smallest mean error over all other cases and all systems is taken.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LeaveOneOut {
+    /// Axes that change one system alone each: a system takes its own best value of them.
+    #[schemars(extend("x-default" = "none"))]
+    pub own: Vec<String>,
+}
+
 fn point_axis() -> String {
     "point".to_string()
 }
@@ -224,6 +239,7 @@ pub fn reference() -> Vec<Table> {
         ("latency", table(&["applications", "latency"])),
         ("profile", table(&["applications", "profile"])),
         ("cases", table(&["applications", "cases"])),
+        ("leave_one_out", table(&["leave_one_out"])),
         ("pool", table(&["pool"])),
         ("search", table(&["system", "search"])),
         ("partition", table(&["partition"])),

@@ -32,7 +32,8 @@ pub struct Number {
 pub struct NumbersFile {
     /// Its path relative to the experiment's folder, or the name of a shipped file.
     pub file: String,
-    /// Use only rows with these values, as `column=value;column=value`.
+    /// Use only rows with these values, as `column=value;column=value`; `*` is any. A column that is named
+    /// here is no axis.
     #[serde(default, rename = "where")]
     #[schemars(extend("x-default" = "all rows"))]
     pub only: String,
@@ -70,7 +71,7 @@ impl NumbersFile {
         let mut out = Vec::new();
         for (row, record) in (2..).zip(reader.records()) {
             let record = record.map_err(|e| parse(e.to_string()))?;
-            if wanted.iter().any(|(i, v)| record.get(*i) != Some(v)) {
+            if wanted.iter().any(|(i, v)| *v != "*" && record.get(*i) != Some(v)) {
                 continue;
             }
             let at: Vec<String> = (0..head.len())

@@ -119,7 +119,8 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
     let mut places: Vec<&Row> = Vec::new();
     let mut names: Vec<&str> = Vec::new();
     let mut seen = BTreeSet::new();
-    for row in rows.iter().filter(|r| r.scope == "all" && r.versus.is_empty()) {
+    let is_shown = |r: &&Row| r.scope == "all" && r.versus.is_empty() && e.show.contains(&r.metric);
+    for row in rows.iter().filter(is_shown) {
         if !seen.insert((&row.case, &row.axes)) {
             continue;
         }

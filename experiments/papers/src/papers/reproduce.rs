@@ -11,7 +11,7 @@
 use super::experiment::{Experiment, Kind};
 use super::options::{Choice, refused};
 use super::runner::{Cell, Runner};
-use super::runners::{self, means};
+use super::runners::{self, left_out, means};
 use super::{claims, derived, figure, groups, numbers, page, registry, report};
 use crate::cells::kept::Kept;
 use crate::cells::parts::{Ran, run_parts};
@@ -162,7 +162,7 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
 /// The rows of cells: each cell's own, what follows from them, and the paper's numbers beside.
 fn all_rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
     if e.kind() == Kind::Means {
-        return means::rows(e, cells);
+        return [means::rows(e, cells), left_out::rows(e, cells)].concat();
     }
     let mut all = Vec::new();
     for cell in cells {

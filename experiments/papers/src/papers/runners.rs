@@ -2,6 +2,7 @@
 
 pub mod applications;
 mod bins;
+pub mod left_out;
 pub mod means;
 pub mod partition;
 pub mod pool;

@@ -162,7 +162,8 @@ fn compare_within(e: &Experiment, cell: &[Pair<'_>], scores: &mut Scores) {
     }
 }
 
-fn median(mut values: Vec<f64>) -> Option<f64> {
+/// The median; none of nothing.
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let n = values.len();
     match n {

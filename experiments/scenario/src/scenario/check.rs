@@ -10,7 +10,7 @@ use crate::error::{SpecError, known};
 use crate::limits::{DEVICES_MAX, count};
 use crate::policy_spec::PolicySpec;
 use orrery_sim::request::SIZE_MAX;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most batch sizes: policies keep a set of them in one word.
 const SIZES_MAX: usize = 24;
@@ -171,9 +171,12 @@ fn apps(file: &ScenarioFile) -> Result<(), SpecError> {
     }
     names(file.app.iter().map(|a| a.name.as_str()), |i| format!("app[{i}].name"))?;
     let models: Vec<&str> = file.model.iter().map(|m| m.name.as_str()).collect();
+    let there: BTreeSet<&str> = models.iter().copied().collect();
     for (i, app) in file.app.iter().enumerate() {
         let key = |part: &str| format!("app[{i}].{part}");
-        known(&key("model"), &app.model, &models)?;
+        if !there.contains(app.model.as_str()) {
+            known(&key("model"), &app.model, &models)?;
+        }
         within(&key("weight"), app.weight, 1e-9, 1e9)?;
         within(&key("size"), f64::from(app.size), 1.0, f64::from(SIZE_MAX))?;
         if let Some(sizes) = &app.sizes {

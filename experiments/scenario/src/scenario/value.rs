@@ -5,6 +5,7 @@
 use crate::error::SpecError;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::TraceError;
+use std::collections::BTreeMap;
 
 /// The longest time in milliseconds: a day.
 pub(super) const MS_MAX: f64 = 86_400e3;
@@ -80,16 +81,16 @@ pub(super) fn names<'a>(
     all: impl Iterator<Item = &'a str>,
     key: impl Fn(usize) -> String,
 ) -> Result<Vec<&'a str>, SpecError> {
-    let mut seen: Vec<&str> = Vec::new();
+    let (mut names, mut places) = (Vec::new(), BTreeMap::new());
     for (i, name) in all.enumerate() {
         word(&key(i), without_copy(name))?;
-        if let Some(first) = seen.iter().position(|s| *s == name) {
+        if let Some(first) = places.insert(name, i) {
             let found = format!("`{name}`, which is also `{}`", key(first));
             return Err(SpecError::value(key(i), found, "each name once", "rename one of them"));
         }
-        seen.push(name);
+        names.push(name);
     }
-    Ok(seen)
+    Ok(names)
 }
 
 /// An error of the library of traces, at a key of the scenario.

@@ -51,7 +51,6 @@ fn a_value_of_a_wrong_type_is_told_the_right_one() {
         ("applications.latency.law", "\"linear\"", "`proportional` or `eq3`"),
         ("applications.profile.sizes", "4", "expected a sequence"),
         ("applications.profile.batches", "-5", "expected u32"),
-        ("applications.cases.family", "\"modal\"", "`modes`"),
         ("title", "3", "expected a string"),
     ] {
         let last = key.split('.').next_back().expect("a key");

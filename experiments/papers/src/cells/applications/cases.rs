@@ -1,9 +1,15 @@
-//! Cases: from a row's name to its applications, by the table's rule.
+//! Cases: from a row's name to its applications, by the rule that names of its form follow. A case that
+//! the paper has no figure for is made by the same rule.
 //!
-//! A case that the paper has no figure for is made by the same rule.
+//! ```text
+//! N-modal           N modes, evenly spaced                  Table 3
+//! std-A, std-A/B    two modes of these widths, in units     Table 2
+//! MODEL-DATASET     a real task, by its mean and P99        Table 5
+//!                   a static model: a constant              Table 4
+//! ```
 
+use super::Cases;
 use super::tasks;
-use super::{Cases, Family};
 use orrery_scenario::SpecError;
 use orrery_traces::exec_time::{ExecLaw, Mode};
 use orrery_traces::two_group::SdRule;
@@ -17,21 +23,50 @@ pub struct Case {
     pub model: String,
     /// Execution times of all requests together.
     pub law: ExecLaw,
+    /// Mean execution time alone if all its modes held equal shares, milliseconds.
+    pub modes_mean_ms: f64,
+}
+
+/// The rule that a name follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// `std-A` or `std-A/B`.
+    Widths,
+    /// `N-modal`.
+    Modes,
+    /// `MODEL-DATASET`.
+    Named,
+}
+
+impl Rule {
+    /// That of a name.
+    pub fn of(name: &str) -> Rule {
+        match name {
+            _ if name.starts_with("std-") => Rule::Widths,
+            _ if name.ends_with("-modal") => Rule::Modes,
+            _ => Rule::Named,
+        }
+    }
 }
 
 impl Case {
     /// The case of that name.
     ///
     /// # Errors
-    /// When the family knows no such name.
+    /// When no rule knows the name.
     pub fn make(cases: &Cases, name: &str) -> Result<Case, SpecError> {
-        let (model, law) = match cases.family {
-            Family::Modes => (cases.synthetic_model.clone(), modes(cases, name)?),
-            Family::Widths => (cases.synthetic_model.clone(), widths(cases, name)?),
-            Family::Tasks => task(cases, name)?,
-            Family::Static => constant(cases, name)?,
+        let modes = match Rule::of(name) {
+            Rule::Widths => widths(cases, name)?,
+            Rule::Modes => modes(cases, name)?,
+            Rule::Named => {
+                let (model, law) = named(cases, name)?;
+                let modes_mean_ms = law.mean_ns() / 1e6;
+                return Ok(Case { name: name.to_string(), model, law, modes_mean_ms });
+            }
         };
-        Ok(Case { name: name.to_string(), model, law })
+        let modes_mean_ms = modes.iter().map(|m| m.mean_ms).sum::<f64>() / modes.len() as f64;
+        let (model, law) = (cases.synthetic_model.clone(), ExecLaw::mixture(modes)?);
+        Ok(Case { name: name.to_string(), model, law, modes_mean_ms })
     }
 
     /// Mean execution time alone, milliseconds.
@@ -51,7 +86,7 @@ fn unknown(name: &str, allowed: &str) -> SpecError {
     SpecError::value("case", name, allowed, "correct the name of the case")
 }
 
-fn modes(cases: &Cases, name: &str) -> Result<ExecLaw, SpecError> {
+fn modes(cases: &Cases, name: &str) -> Result<Vec<Mode>, SpecError> {
     let allowed = || format!("N-modal with N of {}", NUMBERS.join(", "));
     let number = name.strip_suffix("-modal").and_then(|n| NUMBERS.iter().position(|x| *x == n));
     let n = number.ok_or_else(|| unknown(name, &allowed()))? + 1;
@@ -60,11 +95,10 @@ fn modes(cases: &Cases, name: &str) -> Result<ExecLaw, SpecError> {
         1 => cases.single_at_units * cases.unit_ms,
         _ => i as f64 * cases.spacing_units * cases.unit_ms,
     };
-    let modes = (1..=n).map(|i| Mode { weight: 1.0, mean_ms: at(i), sd_ms }).collect();
-    Ok(ExecLaw::mixture(modes)?)
+    Ok((1..=n).map(|i| Mode { weight: 1.0, mean_ms: at(i), sd_ms }).collect())
 }
 
-fn widths(cases: &Cases, name: &str) -> Result<ExecLaw, SpecError> {
+fn widths(cases: &Cases, name: &str) -> Result<Vec<Mode>, SpecError> {
     let wrong = || unknown(name, "std-A or std-A/B, with A and B in units");
     let text = name.strip_prefix("std-").ok_or_else(wrong)?;
     let (a, b) = text.split_once('/').unwrap_or((text, text));
@@ -86,22 +120,55 @@ fn widths(cases: &Cases, name: &str) -> Result<ExecLaw, SpecError> {
         mean_ms: i * cases.spacing_units * cases.unit_ms,
         sd_ms: own * cases.unit_ms,
     };
-    Ok(ExecLaw::mixture(vec![mode(1.0, a, b), mode(2.0, b, a)])?)
+    Ok(vec![mode(1.0, a, b), mode(2.0, b, a)])
 }
 
-fn task(cases: &Cases, name: &str) -> Result<(String, ExecLaw), SpecError> {
+/// A real task of Table 1, or else a static model.
+fn named(cases: &Cases, name: &str) -> Result<(String, ExecLaw), SpecError> {
     let tasks = tasks::all()?;
-    let known = || tasks.iter().map(|t| t.name()).collect::<Vec<_>>().join(", ");
-    let task = tasks.iter().find(|t| t.name() == name).ok_or_else(|| unknown(name, &known()))?;
-    let rule = SdRule { cap: cases.sd_cap, slope: cases.sd_slope };
-    let law = ExecLaw::two_group(task.mean_exec_ms, task.p99_exec_ms, cases.short_share, rule)?;
-    Ok((task.model.clone(), law))
-}
-
-fn constant(cases: &Cases, name: &str) -> Result<(String, ExecLaw), SpecError> {
+    if let Some(task) = tasks.iter().find(|t| t.name() == name) {
+        let rule = SdRule { cap: cases.sd_cap, slope: cases.sd_slope };
+        let (mean, p99) = (task.mean_exec_ms, task.p99_exec_ms);
+        let law = ExecLaw::two_group(mean, p99, cases.short_share, rule)?;
+        return Ok((task.model.clone(), law));
+    }
     let model = name.split('-').next().unwrap_or(name);
-    let known =
-        || cases.static_ms.keys().map(|m| format!("{m}-DATASET")).collect::<Vec<_>>().join(", ");
+    let known = || {
+        let rules = ["N-modal", "std-A", "std-A/B"].map(str::to_string).into_iter();
+        let tasks = tasks.iter().map(|t| t.name());
+        let models = cases.static_ms.keys().map(|m| format!("{m}-DATASET"));
+        rules.chain(tasks).chain(models).collect::<Vec<_>>().join(", ")
+    };
     let ms = cases.static_ms.get(model).ok_or_else(|| unknown(name, &known()))?;
     Ok((model.to_string(), ExecLaw::constant(*ms)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::registry;
+
+    #[test]
+    fn cases_with_the_same_modes_have_the_same_mean_of_modes_whatever_the_shares() {
+        let e = registry::find("orloj-table-2").expect("it is shipped");
+        let cases = e.applications.expect("it is of that kind").cases;
+        let of = |name: &str| Case::make(&cases, name).unwrap();
+        let (equal, unequal) = (of("std-1"), of("std-2/0.5"));
+        assert_eq!(equal.modes_mean_ms, 75.0);
+        assert!((equal.mean_ms() - 75.0).abs() < 1e-6);
+        assert_eq!(unequal.modes_mean_ms, 75.0);
+        assert!((unequal.mean_ms() - 75.0).abs() > 10.0, "most requests are in one peak");
+        let task = of("gpt-cornell");
+        assert!((task.modes_mean_ms - task.mean_ms()).abs() < 1e-9, "of other cases the mean");
+    }
+
+    #[test]
+    fn an_unknown_case_is_told_every_rule() {
+        let e = registry::find("orloj-table-2").expect("it is shipped");
+        let cases = e.applications.expect("it is of that kind").cases;
+        let error = Case::make(&cases, "gpt-3").unwrap_err().to_string();
+        for rule in ["N-modal", "std-A/B", "gpt-cornell", "inception-DATASET"] {
+            assert!(error.contains(rule), "{error}");
+        }
+    }
 }

@@ -63,6 +63,8 @@ pub struct Tested {
     pub policy: String,
     /// The device waits for the host this long for each request of a batch.
     pub host_ms_per_request: f64,
+    /// Between scheduler and device, each way.
+    pub message_ms: f64,
     /// Marginal batch cost under this system, by model, where it is not that of the applications.
     pub c1_of: BTreeMap<String, f64>,
 }
@@ -94,7 +96,7 @@ impl World {
     /// A case by its name, and its arrivals.
     ///
     /// # Errors
-    /// When the family knows no such case.
+    /// When no rule knows such a case.
     pub fn case(&self, name: &str) -> Result<(Case, Load), SpecError> {
         let case = Case::make(&self.applications.cases, name)?;
         let load = self.trace.load(&self.applications, &case)?;
@@ -134,7 +136,9 @@ impl OneCell<'_> {
             P99::Draw => self.drawn_p99_ms(seed)?,
         };
         let slo = Span::from_ms_f64(self.slo_x_p99 * p99_ms);
-        let c1 = self.tested.c1_of.get(&self.case.model).copied().unwrap_or(table.latency.c1);
+        let model = &self.case.model;
+        let c1 = self.tested.c1_of.get(model).or(table.latency.c1_of.get(model));
+        let c1 = c1.copied().unwrap_or(table.latency.c1);
         let law = match table.latency.law {
             LawName::Proportional => Latency::Proportional { c1 },
             LawName::Eq3 => {
@@ -148,7 +152,10 @@ impl OneCell<'_> {
             until: Time::NEVER,
         };
         let mut setup = Setup::single(law, self.apps(slo), slo, workload);
+        let message = Span::from_ms_f64(self.tested.message_ms);
         setup.set_delays(Delays {
+            dispatch: message.into(),
+            result: message.into(),
             fetch_per_request: Span::from_ms_f64(self.tested.host_ms_per_request),
             ..Delays::default()
         });
@@ -197,6 +204,7 @@ impl Trace {
         let by = match table.load.of {
             Normalise::Mean => mean_ms,
             Normalise::P99 => p99_ms,
+            Normalise::Modes => case.modes_mean_ms,
         };
         let rate_per_s = table.load.offered / by * 1e3;
         let (law, origin) = match &self.invocations {

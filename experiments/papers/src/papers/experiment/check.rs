@@ -96,6 +96,17 @@ impl Experiment {
         if one != "applications" && !self.mean_over.is_empty() {
             return foreign("mean_over".into(), "applications");
         }
+        if let Some(leave) = &self.leave_one_out {
+            if self.mean_over.is_empty() {
+                let remedy = "add `mean_over = [\"case\", \"slo_x_p99\"]`, or remove it";
+                let allowed = "only with `mean_over`";
+                return Err(SpecError::value("leave_one_out", "a table", allowed, remedy));
+            }
+            let axes: Vec<&str> = self.axis.iter().map(|a| a.name.as_str()).collect();
+            for name in &leave.own {
+                known("leave_one_out.own", name, &axes)?;
+            }
+        }
         if one != "applications" && !self.improvement_claim.is_empty() {
             return foreign("improvement_claim".into(), "applications");
         }
@@ -106,6 +117,9 @@ impl Experiment {
             }
             if one != "applications" && s.host_ms_per_request != 0.0 {
                 return foreign(key("host_ms_per_request"), "applications");
+            }
+            if one != "applications" && s.message_ms != 0.0 {
+                return foreign(key("message_ms"), "applications");
             }
             if one != "applications" && !s.c1_of.is_empty() {
                 return foreign(key("c1_of"), "applications");

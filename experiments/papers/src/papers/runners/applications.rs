@@ -1,7 +1,7 @@
 //! Orloj's tables: cases under SLOs, for systems; with `mean_over`, means over them as one assumption
 //! changes at a time.
 
-use super::means;
+use super::{left_out, means};
 use crate::cells::applications::cases::Case;
 use crate::cells::applications::run::{Load, OneCell, Tested, World};
 use crate::cells::applications::{Applications, SLO_X_P99, within};
@@ -245,7 +245,7 @@ impl Runner for Cases<'_> {
 
     fn notes(&self, cells: &[Cell], rows: &[Row]) -> String {
         if !self.experiment.mean_over.is_empty() {
-            return means::fig_11(self.experiment, cells);
+            return means::fig_11(self.experiment, cells) + &left_out::text(rows);
         }
         scores::text(self.experiment, cells, rows) + &self.loads()
     }
@@ -335,6 +335,7 @@ fn tested(s: &System, number: usize, changes: &[(String, Toml)]) -> Result<Teste
     let mut tested = Tested {
         policy: s.policy.clone(),
         host_ms_per_request: s.host_ms_per_request,
+        message_ms: s.message_ms,
         c1_of: s.c1_of.clone(),
     };
     for (key, value) in changes {
@@ -345,12 +346,13 @@ fn tested(s: &System, number: usize, changes: &[(String, Toml)]) -> Result<Teste
             continue;
         }
         let wrong = || {
-            let allowed = "`policy`, `host_ms_per_request` or `c1_of`, with a value of its kind";
+            let allowed = "`policy`, `host_ms_per_request`, `message_ms` or `c1_of`, with a value of its kind";
             SpecError::value(key, value, allowed, "correct the dotted key")
         };
         match (part, value) {
             ("policy", Toml::String(text)) => tested.policy.clone_from(text),
             ("host_ms_per_request", Toml::Float(ms)) => tested.host_ms_per_request = *ms,
+            ("message_ms", Toml::Float(ms)) => tested.message_ms = *ms,
             ("c1_of", table) => {
                 tested.c1_of = table.clone().try_into().map_err(|_| wrong())?;
             }
@@ -359,6 +361,7 @@ fn tested(s: &System, number: usize, changes: &[(String, Toml)]) -> Result<Teste
     }
     let key = |part: &str| format!("system[{number}].{part}");
     within(&key("host_ms_per_request"), tested.host_ms_per_request, 0.0, 1e6)?;
+    within(&key("message_ms"), tested.message_ms, 0.0, 1e6)?;
     for (model, c1) in &tested.c1_of {
         within(&key(&format!("c1_of.{model}")), *c1, 1e-9, 10.0)?;
     }

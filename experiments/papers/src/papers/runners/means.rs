@@ -12,11 +12,12 @@ use orrery_sim::stats;
 use std::fmt::Write;
 
 /// The SLO's axis, which is no part of a change.
-const SLO: &str = "slo_x_p99=";
+pub(super) const SLO: &str = "slo_x_p99";
 
 /// The change that a place is under: its axes but for those of the mean.
 pub fn change(place: &Row) -> String {
-    let kept = place.axes.split(';').filter(|a| !a.starts_with(SLO) && !a.is_empty());
+    let is_slo = |a: &&str| a.split_once('=').is_some_and(|(name, _)| name == SLO);
+    let kept = place.axes.split(';').filter(|a| !is_slo(a) && !a.is_empty());
     kept.collect::<Vec<_>>().join(";")
 }
 
@@ -39,7 +40,7 @@ fn sets(cells: &[Cell]) -> Vec<Vec<&Cell>> {
     sets.into_iter().map(|s| s.2).collect()
 }
 
-fn rate(cell: &Cell) -> f64 {
+pub(super) fn rate(cell: &Cell) -> f64 {
     mean(&cell.runs.iter().map(Replication::finish_rate).collect::<Vec<_>>())
 }
 
