@@ -21,6 +21,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   orrery reproduce orloj-table-3
   orrery reproduce orloj-table-3 --case six-modal --seeds 10 --format wide
+  orrery reproduce orloj-generality --paper more-cases.csv
   orrery reproduce orloj-table-5 --out results/ --plot results/table-5.png
   orrery reproduce symphony-fig-7 --out shared/ --shard 1/4      # on each of four machines, then:
   orrery merge shared/")]
@@ -31,6 +32,10 @@ pub struct Reproduce {
     /// that is not in the paper.
     #[arg(long = "case", value_name = "NAME")]
     pub cases: Vec<String>,
+    /// Numbers to compare with, in place of the paper's: a CSV file with the columns of the experiment's
+    /// `paper_csv` (docs/experiments.md). Its cases are run, unless `--case` names some.
+    #[arg(long, value_name = "FILE")]
+    pub paper: Option<PathBuf>,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
     #[command(flatten)]
@@ -68,8 +73,10 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
     let until_ci = args.until.pair(args.seeds.unwrap_or(e.seeds))?;
     args.output.check()?;
     args.plot.as_deref().map_or(Ok(()), |path| check_place("--plot", path))?;
-    let asked =
-        Asked { cases: args.cases.clone(), seeds: args.seeds, until_ci, ..Asked::default() };
+    // Shards may be joined from another folder.
+    let paper = args.paper.as_ref().map(|file| std::path::absolute(file).unwrap_or(file.clone()));
+    let (cases, seeds) = (args.cases.clone(), args.seeds);
+    let asked = Asked { cases, paper, seeds, until_ci, ..Asked::default() };
     let how = How {
         jobs: args.jobs.unwrap_or(0).into(),
         out: args.output.out.clone(),
@@ -108,6 +115,7 @@ fn check(e: &Experiment, args: &Reproduce) -> Result<(), SpecError> {
     let text = |x: &dyn ToString| x.to_string();
     let given = [
         (Choice::Case, (!args.cases.is_empty()).then(|| format!("`{}`", args.cases.join("`, `")))),
+        (Choice::Paper, args.paper.as_ref().map(|p| text(&p.display()))),
         (Choice::Seeds, args.seeds.as_ref().map(|n| text(n))),
         (Choice::UntilCi, args.until.until_ci.as_ref().map(|w| text(w))),
         (Choice::MaxSeeds, args.until.max_seeds.as_ref().map(|n| text(n))),

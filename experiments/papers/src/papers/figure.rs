@@ -59,7 +59,7 @@ fn at(e: &Experiment) -> &str {
 /// The figure of all of the rows.
 fn of_all(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
     let (mut picture, choice) = picture(e);
-    if e.kind() == Kind::Means {
+    if picture.kind == PictureKind::Sensitivity {
         picture.metrics = vec![changing(rows).to_string()];
     }
     let rows = &of_named_parts(rows, &picture, at(e));
@@ -88,7 +88,7 @@ pub fn picture(e: &Experiment) -> (Picture, Choice) {
     let metric = file.metric.clone().unwrap_or(e.main().to_string());
     let x = file.x.clone().unwrap_or_else(|| x_of(e, file.kind));
     let kind = match file.kind {
-        _ if e.kind() == Kind::Means => PictureKind::Sensitivity,
+        None if e.kind() == Kind::Means => PictureKind::Sensitivity,
         Some(FigureKind::Curves) => PictureKind::Curves,
         Some(FigureKind::Bars) => PictureKind::Bars,
         Some(FigureKind::Heat) => PictureKind::Heat,

@@ -93,6 +93,17 @@ impl NumbersFile {
     }
 }
 
+/// The cases that numbers are of, each once.
+pub fn cases(numbers: &[Number]) -> Vec<String> {
+    let mut cases: Vec<String> = Vec::new();
+    for (name, value) in numbers.iter().flat_map(|n| pairs(&n.at)) {
+        if name == "case" && !cases.iter().any(|c| c == value) {
+            cases.push(value.to_string());
+        }
+    }
+    cases
+}
+
 /// Whether a row is of a system that is called `NAME` or `NAME/PRESET`.
 pub fn is_of(row: &Row, system: &str) -> bool {
     match system.split_once('/') {

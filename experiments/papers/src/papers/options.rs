@@ -10,6 +10,8 @@ use super::experiment::Kind;
 pub enum Choice {
     /// `--case`
     Case,
+    /// `--paper`
+    Paper,
     /// `--seeds`
     Seeds,
     /// `--until-ci`
@@ -72,8 +74,9 @@ const REFUSED: [(Kind, Choice, &str, &str); 8] = [
 
 impl Choice {
     /// All of them.
-    pub const ALL: [Choice; 12] = [
+    pub const ALL: [Choice; 13] = [
         Case,
+        Choice::Paper,
         Choice::Seeds,
         UntilCi,
         Choice::MaxSeeds,
@@ -91,6 +94,7 @@ impl Choice {
     pub fn name(self) -> &'static str {
         match self {
             Case => "--case",
+            Choice::Paper => "--paper",
             Choice::Seeds => "--seeds",
             UntilCi => "--until-ci",
             Choice::MaxSeeds => "--max-seeds",

@@ -29,6 +29,9 @@ use std::path::{Path, PathBuf};
 pub struct Asked {
     /// Only these cases; all when it is empty.
     pub cases: Vec<String>,
+    /// A file of the paper's numbers in place of that of `paper_csv`; without `cases`, its cases are run.
+    #[serde(default)]
+    pub paper: Option<PathBuf>,
     /// Replications in place of the file's.
     pub seeds: Option<u32>,
     /// When to stop adding seeds: the width of an interval, and the most seeds.
@@ -102,8 +105,15 @@ pub fn check_option(e: &Experiment, option: Choice, value: &str) -> Result<(), S
 pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
     let mut e = e.clone();
     e.seeds = asked.seeds.unwrap_or(e.seeds);
-    e.keep_cases(&asked.cases)?;
     e.set.extend(asked.set.iter().cloned());
+    if let Some(file) = &asked.paper {
+        let found = file.display().to_string();
+        let Some(csv) = &mut e.paper_csv else {
+            let allowed = "an experiment whose file has `paper_csv`, such as orloj-table-3";
+            return Err(SpecError::value("--paper", found, allowed, "remove `--paper`"));
+        };
+        csv.file = found;
+    }
     if std::env::var_os("ORRERY_WITHOUT_PAPER").is_some() {
         // Ours must print without them.
         (e.paper, e.paper_csv) = (Vec::new(), None);
@@ -117,8 +127,12 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
         for n in own.iter_mut().filter(|n| n.metric.is_empty()) {
             n.metric = e.main().to_string();
         }
+        if asked.paper.is_some() && asked.cases.is_empty() {
+            e.keep_cases(&numbers::cases(&own))?;
+        }
         e.paper.extend(own);
     }
+    e.keep_cases(&asked.cases)?;
     Ok(e)
 }
 

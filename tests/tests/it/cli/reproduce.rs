@@ -288,3 +288,19 @@ fn shards_of_every_kind_are_joined() {
         assert_eq!(place.run(&["merge", "s"]).ok(), whole, "{id}");
     }
 }
+
+#[test]
+fn numbers_of_one_s_own_stand_beside_ours_and_their_cases_are_run() {
+    let numbers = "table,case,slo_x_p99,system,value\n3,six-modal,2,orloj,0.75\n2,std-1,2,orloj,0.1\n";
+    let place = Place::with("small.toml", small_table(""));
+    place.write("own.csv", numbers);
+    let csv =
+        place.run(&["reproduce", "small.toml", "--paper", "own.csv", "--format", "wide"]).ok();
+    assert!(column(&csv, "case").iter().all(|case| *case == "six-modal"), "of table 3 alone: {csv}");
+    let papers: Vec<&str> = column(&csv, "paper").into_iter().filter(|p| !p.is_empty()).collect();
+    assert!(!papers.is_empty() && papers.iter().all(|p| *p == "0.75"), "{csv}");
+    place
+        .run(&["reproduce", "small.toml", "--paper", "none.csv"])
+        .refused(&["none.csv", "cannot be read"]);
+    run(&["reproduce", "symphony-fig-1", "--paper", "own.csv"]).refused(&["--paper", "`paper_csv`"]);
+}

@@ -1,7 +1,7 @@
 //! Rows of no data: every place that an experiment has, with made-up values. What is drawn of them shows
 //! whether its figure can be drawn.
 
-use crate::cells::grid::combinations;
+use crate::cells::grid::{combinations, word};
 use crate::papers::experiment::{Experiment, Kind};
 use crate::papers::figure::picture;
 use crate::papers::numbers::{beside, is_at};
@@ -58,7 +58,9 @@ pub(super) fn rows(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
 fn places(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
     let known = runner.places();
     if e.kind() == Kind::Means {
-        return changes(&known);
+        let changes = changes(&known);
+        let left_out = e.leave_one_out.as_ref().map(|_| left_out(e, &changes));
+        return changes.into_iter().chain(left_out.into_iter().flatten()).collect();
     }
     if !known.is_empty() {
         return known;
@@ -126,6 +128,17 @@ fn named(at: &Row, s: &super::super::experiment::System) -> Row {
 fn with(row: &Row, axis: &str) -> Row {
     let before = if row.axes.is_empty() { String::new() } else { format!("{};", row.axes) };
     Row { axes: format!("{before}{axis}"), ..row.clone() }
+}
+
+/// Each case with each system once.
+fn left_out(e: &Experiment, changes: &[Row]) -> Vec<Row> {
+    let cases = e.axis.iter().filter(|a| a.name == "case").flat_map(|a| a.values.iter().map(word));
+    let of = |case: String| {
+        let row = move |r: &Row| Row { case: case.clone(), axes: String::new(), ..r.clone() };
+        let first = changes.first().map_or("", |r| r.axes.as_str());
+        changes.iter().filter(move |r| r.axes == first).map(row)
+    };
+    cases.flat_map(of).collect()
 }
 
 /// Each change with each system once.
