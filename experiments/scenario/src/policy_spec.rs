@@ -51,6 +51,12 @@ impl PolicySpec {
         Ok(PolicySpec { text: text.to_string(), config: config.into() })
     }
 
+    /// A policy that is not in the registry, such as a user's own in another language. `text` stands for
+    /// it in results.
+    pub fn custom(text: &str, config: Arc<dyn Configured>) -> PolicySpec {
+        PolicySpec { text: text.to_string(), config }
+    }
+
     /// Passes when the policy can do on these devices what it is known for: Shepherd stops batches
     /// that run. Where a device cannot, the policy would be another one of the same name.
     ///

@@ -1,0 +1,125 @@
+//! Tables that any reader of Arrow takes without a copy, by the PyCapsule interface.
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
+use arrow_schema::{DataType, Field, Schema};
+use orrery_results::{COLUMNS, ColumnType, Row, to_csv};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A column before it is one.
+pub enum Column {
+    /// Words.
+    Text(Vec<String>),
+    /// Numbers, or nothing.
+    Number(Vec<Option<f64>>),
+    /// Whole numbers, or nothing.
+    Count(Vec<Option<u64>>),
+}
+
+/// A table of columns.
+#[pyclass(frozen, module = "orrery")]
+pub struct Table {
+    batch: RecordBatch,
+    /// The rows of results, for their CSV.
+    rows: Option<Vec<Row>>,
+}
+
+impl Table {
+    /// A table of these columns, all of the same length.
+    pub fn new(columns: Vec<(&str, Column)>) -> PyResult<Table> {
+        let mut fields = Vec::new();
+        let mut arrays: Vec<ArrayRef> = Vec::new();
+        for (name, column) in columns {
+            let (array, kind): (ArrayRef, DataType) = match column {
+                Column::Text(words) => {
+                    (Arc::new(StringArray::from_iter_values(words)), DataType::Utf8)
+                }
+                Column::Number(numbers) => {
+                    (Arc::new(Float64Array::from(numbers)), DataType::Float64)
+                }
+                Column::Count(counts) => (Arc::new(UInt64Array::from(counts)), DataType::UInt64),
+            };
+            fields.push(Field::new(name, kind, true));
+            arrays.push(array);
+        }
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
+        let batch = batch.map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        Ok(Table { batch, rows: None })
+    }
+
+    /// Rows of results, with the columns of `docs/formats.md`.
+    pub fn of_rows(rows: Vec<Row>) -> PyResult<Table> {
+        let values: Vec<Value> =
+            rows.iter().map(|r| serde_json::to_value(r).unwrap_or_default()).collect();
+        let text = |v: &Value| v.as_str().unwrap_or_default().to_string();
+        let column = |(name, kind): (&'static str, ColumnType)| {
+            let of = values.iter().map(|v| &v[name]);
+            let column = match kind {
+                ColumnType::Text => Column::Text(of.map(text).collect()),
+                ColumnType::Number => Column::Number(of.map(Value::as_f64).collect()),
+                ColumnType::Count => Column::Count(of.map(Value::as_u64).collect()),
+            };
+            (name, column)
+        };
+        let table = Table::new(COLUMNS.into_iter().map(column).collect())?;
+        Ok(Table { rows: Some(rows), ..table })
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// The columns' names.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.batch.schema().fields().iter().map(|f| f.name().clone()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Table({} rows: {})", self.batch.num_rows(), self.columns().join(", "))
+    }
+
+    /// The whole as a stream of Arrow, without a copy.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A request may be ignored; the reader casts.
+        let _ = requested_schema;
+        let batches = vec![Ok(self.batch.clone())];
+        let reader = RecordBatchIterator::new(batches, self.batch.schema());
+        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    /// The same text as `--format csv` prints.
+    fn to_csv(&self) -> PyResult<String> {
+        let none = || PyValueError::new_err("only a table of results has this form; use polars or pandas");
+        Ok(to_csv(self.rows.as_ref().ok_or_else(none)?))
+    }
+
+    /// The columns as lists, by name.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
+        let dict = pyo3::types::PyDict::new(py);
+        for (field, array) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
+            let any = array.as_any();
+            if let Some(words) = any.downcast_ref::<StringArray>() {
+                dict.set_item(field.name(), words.iter().collect::<Vec<_>>())?;
+            } else if let Some(numbers) = any.downcast_ref::<Float64Array>() {
+                dict.set_item(field.name(), numbers.iter().collect::<Vec<_>>())?;
+            } else if let Some(counts) = any.downcast_ref::<UInt64Array>() {
+                dict.set_item(field.name(), counts.iter().collect::<Vec<_>>())?;
+            }
+        }
+        Ok(dict)
+    }
+}
