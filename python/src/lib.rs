@@ -18,6 +18,9 @@ use orrery_papers::cells::rows::{difference, rows};
 use orrery_papers::cells::scenario_cell::{ScenarioCell, inputs_sha256};
 use orrery_papers::cells::seeds::Seeds;
 use orrery_papers::cells::watch::{scope_names, watch};
+use orrery_papers::papers::options::Choice;
+use orrery_papers::papers::reproduce::{self, Asked, How, Outcome};
+use orrery_papers::papers::{figure, registry};
 use orrery_results::Row;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, Setup, SpecError};
@@ -26,7 +29,7 @@ use orrery_sim::driver::simulate;
 use orrery_sim::log::MemoryLog;
 use orrery_sim::metrics::Metrics;
 use orrery_sim::observer::Observer;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -73,7 +76,11 @@ fn scenario(kind: &str, text: &str, json: Option<&str>) -> Result<Scenario, Spec
 }
 
 /// A published policy, or one in Python with where its exceptions go.
-fn spec(given: Given, names: &Arc<WorldNames>, failed: &Arc<Failed>) -> Result<PolicySpec, SpecError> {
+fn spec(
+    given: Given,
+    names: &Arc<WorldNames>,
+    failed: &Arc<Failed>,
+) -> Result<PolicySpec, SpecError> {
     Ok(match given {
         Given::Published(text) => PolicySpec::parse(&text)?,
         Given::Own(name, make, _) => {
@@ -236,11 +243,51 @@ fn log_sha256(
     })
 }
 
+/// A paper's table or figure, or an experiment file: its rows, its text, and its figure as SVG if it has one.
+#[pyfunction(name = "reproduce")]
+fn reproduced(
+    py: Python<'_>,
+    id: &str,
+    cases: Vec<String>,
+    seeds: Option<u32>,
+    paper: Option<String>,
+) -> PyResult<(Table, String, Option<String>)> {
+    let (forms, svg) = py.detach(|| {
+        let e = registry::find(id).map_err(refused)?;
+        for (option, value) in [
+            (Choice::Case, (!cases.is_empty()).then(|| format!("`{}`", cases.join("`, `")))),
+            (Choice::Seeds, seeds.map(|n| n.to_string())),
+            (Choice::Paper, paper.clone()),
+        ] {
+            if let Some(value) = value {
+                reproduce::check_option(&e, option, &value).map_err(refused)?;
+            }
+        }
+        let asked = Asked { cases, seeds, paper: paper.map(Into::into), ..Asked::default() };
+        let outcome = reproduce::run(&e, &asked, &How::default()).map_err(refused)?;
+        let Outcome::Whole(forms) = outcome else {
+            return Err(PyKeyboardInterrupt::new_err(()));
+        };
+        let e = reproduce::with(&e, &asked).map_err(refused)?;
+        let svg = figure::of(&e, &forms.rows).ok().map(|f| f.to_svg());
+        Ok((*forms, svg))
+    })?;
+    Ok((Table::of_rows(forms.rows)?, forms.table, svg))
+}
+
+/// The ids of all that is shipped.
+#[pyfunction]
+fn experiments() -> Vec<&'static str> {
+    registry::ids().collect()
+}
+
 /// The module.
 #[pymodule]
 fn _orrery(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(log_sha256, m)?)?;
+    m.add_function(wrap_pyfunction!(reproduced, m)?)?;
+    m.add_function(wrap_pyfunction!(experiments, m)?)?;
     m.add_class::<Table>()?;
     m.add_class::<policy::Out>()?;
     m.add_class::<policy::Batch>()?;

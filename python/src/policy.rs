@@ -220,7 +220,9 @@ impl Batch {
 impl Batch {
     fn __repr__(&self) -> String {
         let Batch { action, device, outcome, requests, .. } = self;
-        format!("Batch(action={action}, device={device}, outcome={outcome:?}, requests={requests:?})")
+        format!(
+            "Batch(action={action}, device={device}, outcome={outcome:?}, requests={requests:?})"
+        )
     }
 }
 
@@ -344,7 +346,8 @@ impl Out {
         if action < self.next {
             return Ok(ActionId(action));
         }
-        let text = format!("action {action} was never issued; the last is {:?}", self.next.checked_sub(1));
+        let text =
+            format!("action {action} was never issued; the last is {:?}", self.next.checked_sub(1));
         Err(PyValueError::new_err(text))
     }
 
@@ -496,7 +499,8 @@ impl Out {
                 self.requests.remove(&id);
             }
             _ => {
-                let text = format!("request {id} cannot be dropped: it has ended, or never arrived");
+                let text =
+                    format!("request {id} cannot be dropped: it has ended, or never arrived");
                 return Err(PyValueError::new_err(text));
             }
         }
@@ -522,7 +526,11 @@ impl Out {
             let text: String = match text.extract() {
                 Ok(text) => text,
                 Err(_) if text.is_callable() => text.call0()?.extract()?,
-                Err(_) => return Err(PyTypeError::new_err("a reason is a text, or a call that gives one")),
+                Err(_) => {
+                    return Err(PyTypeError::new_err(
+                        "a reason is a text, or a call that gives one",
+                    ));
+                }
             };
             self.asked.push(Asked::Why(RequestId(request.id()), text));
         }

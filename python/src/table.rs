@@ -1,7 +1,9 @@
 //! Tables that any reader of Arrow takes without a copy, by the PyCapsule interface.
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array};
+use arrow_array::{
+    Array, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array,
+};
 use arrow_schema::{DataType, Field, Schema};
 use orrery_results::{COLUMNS, ColumnType, Row, to_csv};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -9,6 +11,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use serde_json::Value;
 use std::sync::Arc;
+
+/// The rows that a notebook shows.
+const SHOWN: usize = 20;
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
 
 /// A column before it is one.
 pub enum Column {
@@ -101,9 +110,62 @@ impl Table {
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
+    /// A data frame of polars, which must be installed.
+    fn to_polars<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
+    }
+
+    /// A table of pyarrow, which must be installed.
+    fn to_arrow<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pyarrow")?.call_method1("table", (slf,))
+    }
+
+    /// A data frame of pandas, which must be installed, with pyarrow.
+    fn to_pandas<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Table::to_arrow(slf)?.call_method0("to_pandas")
+    }
+
+    /// The first rows, for a notebook; columns without anything in them are left out.
+    fn _repr_html_(&self) -> String {
+        let n = self.batch.num_rows().min(SHOWN);
+        let mut shown: Vec<(String, Vec<String>)> = Vec::new();
+        for (field, array) in self.batch.schema().fields().iter().zip(self.batch.columns()) {
+            let any = array.as_any();
+            let cell = |i: usize| match any.downcast_ref::<StringArray>() {
+                _ if array.is_null(i) => String::new(),
+                Some(words) => escaped(words.value(i)),
+                None => match any.downcast_ref::<Float64Array>() {
+                    Some(numbers) => numbers.value(i).to_string(),
+                    None => any
+                        .downcast_ref::<UInt64Array>()
+                        .map_or(String::new(), |c| c.value(i).to_string()),
+                },
+            };
+            let cells: Vec<String> = (0..n).map(cell).collect();
+            if cells.iter().any(|c| !c.is_empty()) {
+                shown.push((escaped(field.name()), cells));
+            }
+        }
+        let mut out = String::from("<table><thead><tr>");
+        shown.iter().for_each(|(name, _)| out += &format!("<th>{name}</th>"));
+        out += "</tr></thead><tbody>";
+        for i in 0..n {
+            out += "<tr>";
+            shown.iter().for_each(|(_, cells)| out += &format!("<td>{}</td>", cells[i]));
+            out += "</tr>";
+        }
+        out += "</tbody></table>";
+        let left = self.batch.num_rows() - n;
+        if left > 0 {
+            out += &format!("<p>and {left} more rows</p>");
+        }
+        out
+    }
+
     /// The same text as `--format csv` prints.
     fn to_csv(&self) -> PyResult<String> {
-        let none = || PyValueError::new_err("only a table of results has this form; use polars or pandas");
+        let none =
+            || PyValueError::new_err("only a table of results has this form; use polars or pandas");
         Ok(to_csv(self.rows.as_ref().ok_or_else(none)?))
     }
 

@@ -193,7 +193,8 @@ impl Context {
     fn profile(&self, model: u32) -> PyResult<Profile> {
         let profile = self.profiles.get(model as usize).cloned();
         let last = self.profiles.len().saturating_sub(1);
-        let text = || PyValueError::new_err(format!("there is no model {model}; there are 0 to {last}"));
+        let text =
+            || PyValueError::new_err(format!("there is no model {model}; there are 0 to {last}"));
         Ok(Profile { profile: profile.ok_or_else(text)? })
     }
 }

@@ -295,3 +295,54 @@ def test_memory_stays_where_it_was():
         run()
     gc.collect()
     assert resident_kib() - before < 4096, "4 MiB after 1,000 runs"
+
+
+@needs_cli
+def test_a_paper_s_table_is_the_command_line_s():
+    asked = ["reproduce", "orloj-table-3", "--case", "one-modal", "--seeds", "1", "--quiet"]
+    run = lambda *more: subprocess.run([ORRERY, *asked, *more], capture_output=True, text=True).stdout
+    ours = orrery.reproduce("orloj-table-3", case="one-modal", seeds=1)
+    assert ours.results.to_csv() == run("--format", "csv")
+    assert str(ours) == run()
+    assert ours._repr_svg_().startswith("<svg") or "<svg" in ours.svg
+    assert "orloj-table-3" in orrery.experiments()
+    with pytest.raises(ValueError, match="did you mean"):
+        orrery.reproduce("orloj-table-33")
+
+
+def test_a_notebook_shows_the_first_rows():
+    html = orrery.run(BERT, ["fifo"], requests=True).requests._repr_html_()
+    assert html.count("<tr>") == 21 and "more rows" in html and "<th>arrival_ns</th>" in html
+
+
+def test_frames_come_from_the_tables_themselves():
+    table = orrery.run(BERT, ["fifo"]).results
+    for library, make in [("polars", table.to_polars), ("pyarrow", table.to_arrow)]:
+        pytest.importorskip(library)
+        assert len(make()) == len(table)
+    pytest.importorskip("pandas")
+    assert list(table.to_pandas().columns) == table.columns
+
+
+def blocks_of(path):
+    """The Python of a document, in one piece."""
+    parts = (ROOT / path).read_text().split("```python\n")[1:]
+    return "\n".join(part.split("```")[0] for part in parts)
+
+
+@pytest.mark.parametrize("path", ["README.md", "docs/python.md"])
+def test_the_examples_of_the_documents_run(path, tmp_path):
+    program = tmp_path / "example.py"
+    program.write_text(blocks_of(path))
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0 and done.stdout, done.stderr
+
+
+def test_the_notebook_runs():
+    pytest.importorskip("nbconvert")
+    pytest.importorskip("ipykernel")
+    path = ROOT / "python" / "notebooks" / "your-scheduler.ipynb"
+    command = [sys.executable, "-m", "nbconvert", "--execute", "--to", "notebook", "--stdout", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=path.parent)
+    assert done.returncode == 0, done.stderr
+    assert "python:EarliestDeadline" in done.stdout
