@@ -173,14 +173,10 @@ fn clockwork_does_not_start_what_cannot_end_in_time() {
 }
 
 fn orloj(times_ms: &[u64], max_batch: u32) -> orloj::Orloj {
-    let config = orloj::Config {
-        estimate: orloj::Estimate::Mean,
-        order: orloj::SizeOrder::Descending,
-        b_per_ms: 1e-4,
-        max_batch,
-        max_exec: Span::ZERO,
-        relearn_every: 0,
-    };
+    use super::parameters::Settings;
+    use orloj::BatchLaw::Own;
+    let paper = (orloj::Config::PRESETS[0].make)();
+    let config = orloj::Config { max_batch, estimate_law: Own, score_law: Own, ..paper };
     orloj::Orloj::new(config, &[profile(times_ms, 1_000)])
 }
 

@@ -175,6 +175,8 @@ pub enum Preset {
     Paper,
     /// Fitted, once for all tables.
     Calibrated,
+    /// As calibrated, but by another reading of the paper's text.
+    Reading,
     /// No system of a paper.
     Reference,
 }
@@ -187,6 +189,7 @@ impl Preset {
             Preset::Released => "released",
             Preset::Paper => "paper",
             Preset::Calibrated => "calibrated",
+            Preset::Reading => "reading",
             Preset::Reference => "reference",
         }
     }
