@@ -315,7 +315,8 @@ mod tests {
     #[test]
     fn fewer_bins_keep_what_lies_between_their_edges() {
         let edges: Vec<f64> = (0..=8).map(|i| f64::from(i) * 10.0).collect();
-        let law = Histogram::from_masses(edges, [1, 3, 0, 0, 2, 2, 0, 8].into_iter().map(f64::from));
+        let law =
+            Histogram::from_masses(edges, [1, 3, 0, 0, 2, 2, 0, 8].into_iter().map(f64::from));
         let masses: Vec<f64> = law.in_bins(4).bins().map(|b| 16.0 * b.mass).collect();
         assert_eq!(masses, [4.0, 4.0, 8.0], "and the empty one has none");
         assert_eq!(law.in_bins(4).edges, [0.0, 20.0, 40.0, 60.0, 80.0]);

@@ -145,6 +145,11 @@ pub struct System {
     #[serde(default)]
     #[schemars(extend("x-default" = "all"))]
     pub at: Vec<String>,
+    /// With `scenario`: keys set for this system alone: `{ "DOTTED.KEY" = VALUE }`.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    #[schemars(extend("x-default" = "none"))]
+    pub set: BTreeMap<String, Value>,
     /// With `applications`: time that the device waits for the host for each request of a batch.
     #[serde(default)]
     pub host_ms_per_request: f64,

@@ -37,7 +37,11 @@ pub enum BatchLaw {
 
 impl Words for BatchLaw {
     const WORDS: &'static [(&'static str, BatchLaw, &'static str)] = &[
-        ("common", BatchLaw::Common, "one law for each batch size: the longest of all applications"),
+        (
+            "common",
+            BatchLaw::Common,
+            "one law for each batch size: the longest of all applications",
+        ),
         ("own", BatchLaw::Own, "one draw of the request's own application, the others of all"),
     ];
 }
