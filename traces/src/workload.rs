@@ -335,6 +335,34 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn applications_change_from_a_phase_on_and_nothing_before_it_moves() {
+        use crate::phases::{Factors, Phase};
+        let apps = vec![app(0, 1.0, 10.0), app(1, 3.0, 50.0)];
+        let from = |s| Time::ZERO + Span::from_secs(s);
+        let (same, half) = (Factors::default(), Factors { time: 0.5, ..Factors::default() });
+        let phases = [
+            Phase { from: from(100), apps: vec![half, same] },
+            Phase { from: from(200), apps: vec![Factors { weight: 3.0, time: 2.0 }, same] },
+        ];
+        let process = || ArrivalLaw::Poisson { rate_per_s: 100.0 }.start(1, 0).unwrap();
+        let limited = Box::new(Limited::new(process(), from(300), u64::MAX));
+        let changing = OpenWorkload::in_phases(limited, apps.clone(), &phases, 1);
+        let changing = all(&mut changing.unwrap());
+        let steady = all(&mut open(1, apps, changing.len() as u64));
+        for (a, b) in changing.iter().zip(&steady).take_while(|(a, _)| a.at < from(200)) {
+            assert_eq!((a.at, a.app), (b.at, b.app));
+            let factor = if a.app == AppId(0) && a.at >= from(100) { 0.5 } else { 1.0 };
+            assert_eq!(a.alone, b.alone.scale(factor));
+        }
+        let last: Vec<_> = changing.iter().filter(|a| a.at >= from(200)).collect();
+        let of_zero: Vec<_> = last.iter().filter(|a| a.app == AppId(0)).collect();
+        let share = of_zero.len() as f64 / last.len() as f64;
+        assert!((share - 0.5).abs() < 0.02, "3 to 3, not 1 to 3: {share}");
+        let mean = of_zero.iter().map(|a| a.alone.as_ms_f64()).sum::<f64>() / of_zero.len() as f64;
+        assert!((mean - 20.0).abs() < 0.2, "{mean}");
+    }
+
+    #[test]
     fn each_mode_can_be_an_application() {
         let law = ExecLaw::two_group(200.0, 300.0, 0.97, Default::default()).unwrap();
         let apps = Application::per_mode(&law, AppId(4), ModelId(0), Span::MAX, 1);
