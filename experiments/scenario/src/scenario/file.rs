@@ -508,6 +508,7 @@ pub struct Profile {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// The time whose applications are measured, where they have `changes`.
+    #[schemars(extend("x-default" = "0"))]
     #[serde(skip_serializing_if = "is_zero")]
     pub at_s: f64,
 }

@@ -36,13 +36,13 @@ policy = "eager"
 [[system]]
 name = "other"
 policy = "eager[max_batch=16]"
-set = { "delays.dispatch_ms" = 60.0 }
+set = { "delays.dispatch_ms" = 30.0 }
 "#;
 
 #[test]
 fn a_system_s_own_keys_are_its_alone() {
     let own = forms(OWN_KEYS, 1).rows;
-    let without = OWN_KEYS.replace("set = { \"delays.dispatch_ms\" = 60.0 }\n", "");
+    let without = OWN_KEYS.replace("set = { \"delays.dispatch_ms\" = 30.0 }\n", "");
     let without = forms(&without, 2).rows;
     let of = |rows: &[orrery_results::Row], system: &str| -> Vec<(String, Option<f64>, String)> {
         let is = |r: &&orrery_results::Row| r.system == system && r.metric == "finish_rate";
@@ -51,9 +51,9 @@ fn a_system_s_own_keys_are_its_alone() {
     for system in ["plain", "slow"] {
         assert_eq!(of(&own, system), of(&without, system), "{system}");
     }
-    let rate = |rows: &[_]| of(rows, "other").iter().map(|r| r.1).collect::<Vec<_>>();
-    assert_eq!(rate(&own), [Some(0.0); 2], "60 ms on the way to the device are beyond every SLO");
-    assert!(rate(&without).iter().all(|x| *x > Some(0.5)));
+    let rate = |rows: &[_]| of(rows, "other").into_iter().map(|r| r.1).collect::<Vec<_>>();
+    let longer_way = rate(&own).into_iter().zip(rate(&without)).all(|(own, without)| own < without);
+    assert!(longer_way, "{:?}, {:?}", rate(&own), rate(&without));
     let hashes = |rows: &[_]| of(rows, "other").into_iter().map(|r| r.2).collect::<Vec<_>>();
     assert_ne!(hashes(&own), hashes(&without), "and another specification");
 }
@@ -68,7 +68,7 @@ fn keys_of_a_system_that_are_wrong_are_errors_that_name_it() {
     };
     let key = OWN_KEYS.replace("delays.dispatch_ms", "delays.dispach_ms");
     says(&key, &["own.toml", "`set` of the system `other`", "dispach_ms"]);
-    let value = OWN_KEYS.replace("60.0 }", "-1.0 }");
+    let value = OWN_KEYS.replace("30.0 }", "-1.0 }");
     says(&value, &["`set` of the system `other`", "delays.dispatch_ms"]);
     let kind = "extends = \"orloj-table-3\"\nid = \"x\"\n[[system]]\nname = \"a\"\npolicy = \"fifo\"\n\
                 set = { \"seed\" = 2 }\n";
