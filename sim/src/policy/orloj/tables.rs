@@ -134,8 +134,8 @@ mod tests {
         let paper = (Config::PRESETS[0].make)();
         for (shares, of_short) in [(Shares::Equal, 0.5f64), (Shares::Counts, 0.9)] {
             let means = &mean_ms(Config { shares, ..paper })[0];
-            for (mean, k) in means.iter().zip([1i32, 4]) {
-                let all_short = of_short.powi(k);
+            for (mean, k) in means.iter().zip([1, 4]) {
+                let all_short: f64 = (0..k).map(|_| of_short).product();
                 let longest = all_short * 5.5 + (1.0 - all_short) * 50.5;
                 let hand = (1.0 - 0.1 + 0.1 * f64::from(k)) * longest;
                 assert!((mean - hand).abs() < 1.0, "{shares:?}, {k}: {mean} for {hand}");
