@@ -29,7 +29,7 @@
 //! - §4.3 has one law of L for each batch size, of all applications together: `score_law=common`. Then
 //!   requests with more slack than the longest batch takes are served by deadline, whatever b is. With
 //!   `own`, L is the latency of a batch of a request's own application with companions of the mixture,
-//!   and applications with the smaller E[L] go first. `estimate_law` says the same of the estimate, of
+//!   and applications with the smaller mean of L go first. `estimate_law` says the same of the estimate, of
 //!   which §4.3 says nothing; the dissertation's §5.1 has one law for both.
 //! - `shares=equal` weighs the applications of the mixture alike, as the dissertation's §5.1 says of the
 //!   implementation; `counts` weighs them by their requests in the profile.
