@@ -129,6 +129,26 @@ impl Histogram {
         self.edges[i - 1] + (self.edges[i] - self.edges[i - 1]) * (q - c0) / (c1 - c0)
     }
 
+    /// The same law in `bins` bins of equal width from its first edge to its last; as it is where it has
+    /// no more, since finer ones would hold nothing that it does not know.
+    ///
+    /// # Panics
+    /// Without bins.
+    pub fn in_bins(&self, bins: usize) -> Histogram {
+        assert!(bins > 0, "a histogram needs bins");
+        if bins >= self.edges.len() - 1 {
+            return self.clone();
+        }
+        let (low, high) = (self.edges[0], self.edges[self.edges.len() - 1]);
+        let at = |i: usize| match i {
+            i if i == bins => high,
+            i => low + (high - low) * i as f64 / bins as f64,
+        };
+        let edges: Vec<f64> = (0..=bins).map(at).collect();
+        let cdf = edges.iter().map(|&x| self.cdf(x)).collect();
+        Histogram { edges, cdf }
+    }
+
     /// The law of `a_ns + b · X`, with `b` > 0: Eq. 9 turns the maximum into a batch's latency.
     pub fn affine(&self, a_ns: f64, b: f64) -> Histogram {
         assert!(b > 0.0, "a latency law grows with the execution time");
@@ -290,6 +310,19 @@ mod tests {
         let m = Histogram::mixture(&[(3.0, &a), (1.0, &b)]);
         assert!((m.mean_ns() - (0.75 * 5.0 + 0.25 * 110.0)).abs() < 1e-9);
         assert!((m.cdf(50.0) - 0.75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn fewer_bins_keep_what_lies_between_their_edges() {
+        let edges: Vec<f64> = (0..=8).map(|i| f64::from(i) * 10.0).collect();
+        let law =
+            Histogram::from_masses(edges, [1, 3, 0, 0, 2, 2, 0, 8].into_iter().map(f64::from));
+        let masses: Vec<f64> = law.in_bins(4).bins().map(|b| 16.0 * b.mass).collect();
+        assert_eq!(masses, [4.0, 4.0, 8.0], "and the empty one has none");
+        assert_eq!(law.in_bins(4).edges, [0.0, 20.0, 40.0, 60.0, 80.0]);
+        // Edges that do not fall on old ones: a third of a bin has a third of its mass.
+        assert!((law.in_bins(3).cdf[1] - 0.25).abs() < 1e-12);
+        assert_eq!((law.in_bins(8), law.in_bins(99)), (law.clone(), law));
     }
 
     #[test]

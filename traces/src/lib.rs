@@ -66,6 +66,7 @@ pub mod exec_time;
 pub mod inspect;
 pub mod open;
 pub mod per_app;
+pub mod phases;
 pub mod query_list;
 pub mod query_sizes;
 pub mod rate;

@@ -6,7 +6,8 @@
 use crate::arrivals::{ArrivalLaw, ArrivalProcess, BoxedProcess};
 use crate::azure2019::{FunctionRow, Invocations};
 use crate::error::{TraceError, parameter, within};
-use crate::exec_time::ExecLaw;
+use crate::exec_time::{ExecLaw, FLOOR};
+use crate::phases::Phase;
 use crate::query_sizes::largest;
 use crate::rate::{Minutes, Shape};
 use orrery_sim::request::{AppId, Arrival, ModelId, Source};
@@ -106,10 +107,49 @@ impl Mix {
     }
 }
 
+/// The applications of a source, as they are at a time.
+struct Phased {
+    mix: Mix,
+    times: Vec<f64>,
+    /// The last comes first.
+    to_come: Vec<(Time, Mix, Vec<f64>)>,
+}
+
+impl Phased {
+    /// Applications that stay as they are until the first phase; `phases` are in the order of time.
+    fn new(apps: Vec<Application>, phases: &[Phase]) -> Result<Phased, TraceError> {
+        let phase = |phase: &Phase| {
+            let factors = || apps.iter().zip(&phase.apps);
+            let weighed =
+                factors().map(|(a, f)| Application { weight: a.weight * f.weight, ..a.clone() });
+            let times = factors().map(|(_, f)| f.time).collect();
+            Ok((phase.from, Mix::new(weighed.collect())?, times))
+        };
+        let to_come = phases.iter().rev().map(phase).collect::<Result<_, TraceError>>()?;
+        Ok(Phased { times: vec![1.0; apps.len()], mix: Mix::new(apps)?, to_come })
+    }
+
+    /// The applications at an instant that is no earlier than the last one asked for.
+    fn at(&mut self, now: Time) -> &Mix {
+        while let Some((_, mix, times)) = self.to_come.pop_if(|next| next.0 <= now) {
+            (self.mix, self.times) = (mix, times);
+        }
+        &self.mix
+    }
+
+    /// An arrival of the application in that place, with its time of that instant.
+    fn scaled(&self, app: usize, arrival: Arrival) -> Arrival {
+        match self.times[app] {
+            1.0 => arrival,
+            factor => Arrival { alone: arrival.alone.scale(factor).max(FLOOR), ..arrival },
+        }
+    }
+}
+
 /// One arrival process shared by applications.
 pub struct OpenWorkload {
     process: BoxedProcess,
-    mix: Mix,
+    apps: Phased,
     choose: Stream,
     exec: Vec<Stream>,
     next: Option<Time>,
@@ -122,16 +162,32 @@ impl OpenWorkload {
     /// # Errors
     /// When there is no application, two have one number, or a weight or size is out of range.
     pub fn new(
-        mut process: BoxedProcess,
+        process: BoxedProcess,
         apps: Vec<Application>,
         seed: u64,
     ) -> Result<OpenWorkload, TraceError> {
-        let mix = Mix::new(apps)?;
-        let choose = Stream::named(seed, "apps", u64::from(mix.first_app().0));
+        OpenWorkload::in_phases(process, apps, &[], seed)
+    }
+
+    /// The same with applications that change: from the beginning of a phase on they have the weights and
+    /// execution times that it says. Phases are in the order of time. The streams of random numbers run
+    /// on, so neither the arrivals nor what comes before a change move.
+    ///
+    /// # Errors
+    /// As [`OpenWorkload::new`], of any phase.
+    pub fn in_phases(
+        mut process: BoxedProcess,
+        apps: Vec<Application>,
+        phases: &[Phase],
+        seed: u64,
+    ) -> Result<OpenWorkload, TraceError> {
         let exec = |a: &Application| Stream::named(seed, "exec", u64::from(a.app.0));
-        let exec = mix.apps.iter().map(exec).collect();
+        let exec = apps.iter().map(exec).collect();
+        let mut apps = Phased::new(apps, phases)?;
+        let first = apps.at(Time::ZERO).first_app();
+        let choose = Stream::named(seed, "apps", u64::from(first.0));
         let next = process.next();
-        Ok(OpenWorkload { process, mix, choose, exec, next })
+        Ok(OpenWorkload { process, apps, choose, exec, next })
     }
 }
 
@@ -143,8 +199,10 @@ impl Source for OpenWorkload {
     fn pop(&mut self) -> Option<Arrival> {
         let at = self.next?;
         self.next = self.process.next();
-        let app = self.mix.choose(&mut self.choose);
-        Some(self.mix.apps[app].arrival(at, &mut self.exec[app]))
+        let mix = self.apps.at(at);
+        let app = mix.choose(&mut self.choose);
+        let arrival = mix.apps[app].arrival(at, &mut self.exec[app]);
+        Some(self.apps.scaled(app, arrival))
     }
 }
 
@@ -274,6 +332,34 @@ pub(crate) mod tests {
         assert_eq!(times(&one), times(&two));
         let mut same = two.iter().filter(|a| a.app == AppId(0)).map(|a| a.alone).zip(&one);
         assert!(same.all(|(alone, a)| alone == a.alone));
+    }
+
+    #[test]
+    fn applications_change_from_a_phase_on_and_nothing_before_it_moves() {
+        use crate::phases::{Factors, Phase};
+        let apps = vec![app(0, 1.0, 10.0), app(1, 3.0, 50.0)];
+        let from = |s| Time::ZERO + Span::from_secs(s);
+        let (same, half) = (Factors::default(), Factors { time: 0.5, ..Factors::default() });
+        let phases = [
+            Phase { from: from(100), apps: vec![half, same] },
+            Phase { from: from(200), apps: vec![Factors { weight: 3.0, time: 2.0 }, same] },
+        ];
+        let process = || ArrivalLaw::Poisson { rate_per_s: 100.0 }.start(1, 0).unwrap();
+        let limited = Box::new(Limited::new(process(), from(300), u64::MAX));
+        let changing = OpenWorkload::in_phases(limited, apps.clone(), &phases, 1);
+        let changing = all(&mut changing.unwrap());
+        let steady = all(&mut open(1, apps, changing.len() as u64));
+        for (a, b) in changing.iter().zip(&steady).take_while(|(a, _)| a.at < from(200)) {
+            assert_eq!((a.at, a.app), (b.at, b.app));
+            let factor = if a.app == AppId(0) && a.at >= from(100) { 0.5 } else { 1.0 };
+            assert_eq!(a.alone, b.alone.scale(factor));
+        }
+        let last: Vec<_> = changing.iter().filter(|a| a.at >= from(200)).collect();
+        let of_zero: Vec<_> = last.iter().filter(|a| a.app == AppId(0)).collect();
+        let share = of_zero.len() as f64 / last.len() as f64;
+        assert!((share - 0.5).abs() < 0.02, "3 to 3, not 1 to 3: {share}");
+        let mean = of_zero.iter().map(|a| a.alone.as_ms_f64()).sum::<f64>() / of_zero.len() as f64;
+        assert!((mean - 20.0).abs() < 0.2, "{mean}");
     }
 
     #[test]

@@ -110,11 +110,33 @@ impl PolicySpec {
 
     /// That it does, where there is none.
     pub(crate) fn without_profiler(&self) -> SpecError {
+        let is_set = |key: &&str| self.config.value(key).is_some_and(|value| value != "0");
+        let keys = ["relearn_every", "relearn_every_s"];
+        let key = keys.into_iter().find(|key| is_set(key)).unwrap_or(keys[0]);
         SpecError::Policy {
             policy: self.text.clone(),
-            message: "relearn_every needs a profiler, and there is none".into(),
-            remedy: "add `[profiler]` to the scenario (`every = 1`, `delay_ms = 0.0`), or remove `relearn_every`"
-                .into(),
+            message: format!("{key} needs a profiler, and there is none"),
+            remedy: format!(
+                "add `[profiler]` to the scenario (`every = 1`, `delay_ms = 0.0`), or remove `{key}`"
+            ),
+        }
+    }
+
+    /// Passes when a histogram is profiled with at least as many bins as the policy wants.
+    ///
+    /// # Errors
+    /// When it has fewer: finer ones would hold nothing that was measured.
+    pub(crate) fn check_bins(&self, profiled: usize) -> Result<(), SpecError> {
+        let wanted = self.config.value("bins").and_then(|bins| bins.parse::<usize>().ok());
+        match wanted.filter(|bins| *bins > profiled) {
+            None => Ok(()),
+            Some(bins) => Err(SpecError::Policy {
+                policy: self.text.clone(),
+                message: format!(
+                    "it wants {bins} bins, and histograms are profiled with {profiled}"
+                ),
+                remedy: format!("set `profile.bins` to {bins} or more, or lower `bins`"),
+            }),
         }
     }
 

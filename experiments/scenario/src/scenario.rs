@@ -10,6 +10,7 @@
 //! Every error is a [`SpecError`] that names the file, the line, the key, what was found, what is
 //! allowed, and the remedy. The line is found from the key, so no check needs to carry it along.
 
+mod changes;
 mod check;
 mod check_load;
 mod clients;
@@ -248,6 +249,10 @@ impl Scenario {
                 batches: p.batches,
                 bins: p.bins,
                 seed: p.seed,
+                as_of: match p.at_s {
+                    0.0 => Vec::new(),
+                    at_s => file.app.iter().map(|a| changes::at(a, at_s)).collect(),
+                },
             },
             window: Window { from, to: Time::NEVER },
             exact: file.exact_quantiles,
@@ -432,6 +437,7 @@ impl Scenario {
         let around = d.dispatch.quantile(0.0) + d.fetch_per_request + d.reply.quantile(0.0);
         for (i, a) in apps.iter().enumerate().filter(|_| !self.file.allow_hopeless_slo) {
             let alone = Span::from_ns_f64(a.law.quantile_ns(1e-9));
+            let alone = alone.scale(changes::longest(&self.file.app[i]));
             let batch = |kind: &Vec<Latency>| kind[a.model.index()].batch(a.size, alone);
             let Some(fastest) = world.latency.iter().map(batch).min() else { continue };
             let fastest = fastest.scale(shortest) + around;
@@ -480,6 +486,7 @@ impl Scenario {
             && load.senders(apps).len() == apps.len()
             && !sized
             && !stepped
+            && load.phases.is_empty()
         {
             let (requests, until) = (load.requests, load.until);
             return Ok(Workload::Open { arrivals: law.clone(), requests, until });

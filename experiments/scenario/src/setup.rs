@@ -20,7 +20,8 @@ use orrery_sim::profile::{KindsProfile, ModelProfile, profile_stream};
 use orrery_sim::request::{AppId, ModelId, Source};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
-use orrery_traces::exec_time::ExecLaw;
+use orrery_traces::exec_time::{ExecLaw, FLOOR};
+use orrery_traces::phases::Factors;
 use orrery_traces::slo_steps::Steps;
 use orrery_traces::workload::{Application, OpenWorkload};
 use std::rc::Rc;
@@ -36,6 +37,8 @@ pub struct ProfileSetup {
     pub bins: usize,
     /// The seed of its stream; `None` takes the run's.
     pub seed: Option<u64>,
+    /// What the applications are multiplied by, by their numbers; as they are where it is empty.
+    pub as_of: Vec<Factors>,
 }
 
 /// The sources of a run.
@@ -152,21 +155,27 @@ impl Setup {
         seed: u64,
     ) -> ModelProfile {
         let ProfileSetup { sizes, batches, bins, .. } = &self.profile;
-        if let [Application { app, law: ExecLaw::Constant(alone), .. }] = apps {
+        let as_of =
+            |a: &Application| self.profile.as_of.get(a.app.index()).copied().unwrap_or_default();
+        if let [a @ Application { app, law: ExecLaw::Constant(alone), .. }] = apps
+            && as_of(a).time == 1.0
+        {
             let app = (app.index(), *alone);
             return ModelProfile::of_constant(law, slo, sizes, *batches, app, *bins);
         }
-        let total: f64 = apps.iter().map(|a| a.weight).sum();
+        let weight = |a: &Application| a.weight * as_of(a).weight;
+        let total: f64 = apps.iter().map(|a| weight(a)).sum();
         let mut stream = profile_stream(seed, u64::from(model.0));
         let draw = || {
             let Some((last, others)) = apps.split_last() else { return (0, Span::from_ms(1)) };
             let mut u = stream.uniform() * total;
             let chosen = others.iter().find(|a| {
-                u -= a.weight;
+                u -= weight(a);
                 u < 0.0
             });
             let app = chosen.unwrap_or(last);
-            (app.app.index(), app.law.sample(&mut stream))
+            let alone = app.law.sample(&mut stream);
+            (app.app.index(), alone.scale(as_of(app).time).max(FLOOR))
         };
         ModelProfile::measure(law, slo, sizes, *batches, draw, *bins)
     }
@@ -187,11 +196,13 @@ impl Setup {
     /// Passes when the run has what the policy needs.
     ///
     /// # Errors
-    /// When the policy stops batches and a device cannot, or it learns from a profiler and there is none.
+    /// When the policy stops batches and a device cannot, it learns from a profiler and there is
+    /// none, or it wants more bins than are profiled.
     pub fn check_policy(&self, policy: &PolicySpec) -> Result<(), SpecError> {
         if policy.needs_profiler() && self.world.core.profiler.is_none() {
             return Err(policy.without_profiler());
         }
+        policy.check_bins(self.profile.bins)?;
         policy.check_devices(self.world.core.devices.iter().all(|d| d.can_preempt))
     }
 
@@ -277,6 +288,7 @@ impl Setup {
                 batches: 500,
                 bins: 64,
                 seed: None,
+                as_of: Vec::new(),
             },
             window: Window::default(),
             scopes: Scopes::Each,

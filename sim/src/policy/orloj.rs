@@ -26,11 +26,14 @@
 //!   deadline instead: `order=ascending`.
 //! - EstimateBatchLatency is not defined. `estimate=mean` is Eq. 5; `estimate=quantile` takes a high
 //!   quantile of Eq. 9's law instead.
-//! - L is the latency of a batch of a request's own application with companions of the mixture. §4.3
-//!   has one law for each batch size, of all applications together; with that a request's application
-//!   changes neither its estimate nor E[L]. With laws of their own, applications with the smaller E[L]
-//!   go first.
-//! - The mixture weighs applications by their counts in the profile.
+//! - §4.3 has one law of L for each batch size, of all applications together: `score_law=common`. Then
+//!   requests with more slack than the longest batch takes are served by deadline, whatever b is. With
+//!   `own`, L is the latency of a batch of a request's own application with companions of the mixture,
+//!   and applications with the smaller mean of L go first. `estimate_law` says the same of the estimate, of
+//!   which §4.3 says nothing; the dissertation's §5.1 has one law for both.
+//! - `shares=equal` weighs the applications of the mixture alike, as the dissertation's §5.1 says of the
+//!   implementation; `counts` weighs them by their requests in the profile.
+//! - An application's law may be cut into fewer `bins` than were profiled; the text has no number.
 //! - Of several models on a GPU the text runs one scheduler each and names no order. Models take turns
 //!   here, one batch each.
 //! - A batch carries no window [earliest, latest] and no buffer is taken off its deadlines, unlike in
@@ -38,10 +41,12 @@
 //!   device, none could be refused for being late.
 //! - Requests are only looked at when a device is free; one that cannot be in time any more is timed
 //!   out then, not at once.
-//! - The feedback loop's window is not given. `relearn_every` renews an application's law from its
-//!   latest 2,000 measurements, and the applications' shares from the latest 10,000 arrivals of the
-//!   model: measurements are of answered requests only, and would weigh all applications alike once
-//!   each has as many as are kept.
+//! - The feedback loop's period and window are not given. Every `relearn_every` measurements (or
+//!   `relearn_every_s`) an application's law is renewed from its latest `window` measurements, and the
+//!   applications' shares from the latest 5 `window` arrivals of the model: measurements are of answered
+//!   requests only, and would weigh all applications alike once each has as many as are kept. §3.2
+//!   resets the memory: `memory=reset` empties an application's when it holds `window` measurements, and
+//!   the law learned last stands until it holds 64 again.
 //! - Sizes above `max_exec` are not served (Clockwork's rule, on which Orloj is built), unless even
 //!   a batch of one exceeds it; zero turns the rule off.
 //!
@@ -53,7 +58,7 @@ mod pending;
 mod relearn;
 mod tables;
 
-pub use self::config::{Config, Estimate, SizeOrder};
+pub use self::config::{BatchLaw, Config, Estimate, Memory, Shares, SizeOrder};
 
 use self::pending::{Entry, Pending};
 use self::relearn::Learner;
@@ -96,7 +101,7 @@ impl Orloj {
                 profile: p.clone(),
                 pending: Pending::default(),
                 waiting: 0,
-                learner: Learner::new(p),
+                learner: Learner::new(config, p),
             }
         };
         Orloj {
@@ -166,7 +171,7 @@ impl Orloj {
 
     fn arrive(&mut self, r: &Request) {
         let m = &mut self.models[r.model.index()];
-        if self.config.relearn_every > 0 {
+        if self.config.needs_profiler() {
             m.learner.arrived(r.app.index());
         }
         let viable = (1u32 << m.sizes.len()) - 1;
@@ -176,10 +181,10 @@ impl Orloj {
     }
 
     /// The feedback loop of §3.2: the profile is made anew from the latest measurements.
-    fn learn(&mut self, model: usize, app: usize, alone: Span) {
+    fn learn(&mut self, now: Time, model: usize, app: usize, alone: Span) {
         let m = &mut self.models[model];
-        if m.learner.measured(app, alone) >= self.config.relearn_every {
-            m.learner.renew(&mut m.profile);
+        if m.learner.measured(now, app, alone) {
+            m.learner.renew(now, &mut m.profile);
             m.tables = tables::tables(&self.config, &m.profile, &m.sizes);
         }
     }
@@ -249,7 +254,7 @@ impl Policy for Orloj {
         match event {
             Event::Arrive(r) => self.arrive(r),
             Event::Profiled { app, model, alone } => {
-                return self.learn(model.index(), app.index(), alone);
+                return self.learn(now, model.index(), app.index(), alone);
             }
             Event::Timer(_) => return,
             Event::Start | Event::Result { .. } | Event::Device(..) => {

@@ -173,15 +173,14 @@ fn clockwork_does_not_start_what_cannot_end_in_time() {
 }
 
 fn orloj(times_ms: &[u64], max_batch: u32) -> orloj::Orloj {
-    let config = orloj::Config {
-        estimate: orloj::Estimate::Mean,
-        order: orloj::SizeOrder::Descending,
-        b_per_ms: 1e-4,
-        max_batch,
-        max_exec: Span::ZERO,
-        relearn_every: 0,
-    };
+    let config = orloj::Config { max_batch, ..orloj_of(orloj::BatchLaw::Own) };
     orloj::Orloj::new(config, &[profile(times_ms, 1_000)])
+}
+
+fn orloj_of(law: orloj::BatchLaw) -> orloj::Config {
+    use super::parameters::Settings;
+    let paper = (orloj::Config::PRESETS[0].make)();
+    orloj::Config { estimate_law: law, score_law: law, ..paper }
 }
 
 #[test]
@@ -197,6 +196,44 @@ fn orloj_prefers_the_application_that_takes_less_device_time() {
     let story = play(orloj(&[10, 40], 1), arrivals);
     let order: Vec<u64> = story.batches.iter().map(|b| b.2[0]).collect();
     assert_eq!(order, [0, 2, 1], "the short one overtakes");
+}
+
+/// Fig. 11 says that b does not matter. Above the support of a law that all requests share, the score is
+/// the same factor times exp(-b s) for each of them, so the earliest deadline goes first whatever b is.
+/// Laws of their own have each a factor of its own, and b weighs deadlines against it.
+#[test]
+fn b_changes_no_decision_by_a_common_law_while_all_slack_is_above_its_support() {
+    use orloj::BatchLaw::{Common, Own};
+    let times = [10, 11, 40];
+    let batches = |law, b_per_ms, arrivals: &[Arrival]| {
+        let config = orloj::Config { b_per_ms, ..orloj_of(law) };
+        let policy = orloj::Orloj::new(config, &[profile(&times, 9_000)]);
+        play(policy, arrivals.to_vec()).batches
+    };
+    // The longest batch, of 16 with one of 40 ms.
+    let support_ms = 100;
+    let mut changed = 0;
+    for seed in 1..=5 {
+        let mut stream = Stream::named(seed, "b", 0);
+        let mut arrivals: Vec<Arrival> = (0..120)
+            .map(|_| {
+                let app = stream.below(3) as usize;
+                let (at, slo) = (stream.below(500), 3_000 + stream.below(6_000));
+                arrival(at, app as u32, times[app], slo)
+            })
+            .collect();
+        arrivals.sort_by_key(|a| a.at);
+        let of_common = batches(Common, 1e-6, &arrivals);
+        let late = |&(start, _, ref requests): &(u64, u64, Vec<u64>)| {
+            let deadline =
+                |r: &u64| (arrivals[*r as usize].at + arrivals[*r as usize].slo).ns() / 1_000_000;
+            requests.iter().any(|r| deadline(r) < start + support_ms)
+        };
+        assert!(!of_common.iter().any(late), "all slack is above the support");
+        assert_eq!(of_common, batches(Common, 1e-3, &arrivals), "seed {seed}");
+        changed += usize::from(batches(Own, 1e-6, &arrivals) != batches(Own, 1e-3, &arrivals));
+    }
+    assert_eq!(changed, 5, "by laws of their own b changes every run");
 }
 
 #[test]

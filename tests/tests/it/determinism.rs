@@ -23,7 +23,7 @@ use std::fmt::Write;
 
 /// What changes a policy in more than one place, or by a number. The bare names, the presets and each word
 /// and flag alone are in every test without being named: [`every_policy`].
-const COMBINED: [&str; 16] = [
+const COMBINED: [&str; 20] = [
     "clipper[sizing=fixed,size=16,default_reply=false]",
     "clockwork[estimator=static-mean,max_batch=16]",
     "clockwork[sizes=all,max_batch=12]",
@@ -34,6 +34,10 @@ const COMBINED: [&str; 16] = [
     "nexus-cluster[plan=static,batch=4,drop=elapsed]",
     "orloj[relearn_every=50]",
     "orloj[estimate=quantile,quantile=0.999,max_exec_ms=250]",
+    "orloj[estimate_law=own,score_law=own,shares=counts]",
+    "orloj[estimate_law=own,score_law=own,shares=counts,relearn_every=50]",
+    "orloj[estimate=quantile,quantile=0.999,estimate_law=own,score_law=own,shares=counts,max_exec_ms=250]",
+    "orloj[bins=4,relearn_every_s=1,window=64,memory=reset]",
     "symphony[dispatch=eager,resp_ms=0]",
     "symphony[gather=fcfs,dispatch=timeout,timeout_pct=20,gpu=smallest-id]",
     "shepherd[expired_head_bug=false,return=on-report,factor=2]",

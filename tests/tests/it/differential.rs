@@ -128,13 +128,22 @@ fn tuned() -> Vec<Entry> {
             Box::new(oracle::Oracle::new(oracle::Config { max_batch: 4 }, &case.profiles()))
         }),
         entry("orloj", |case| {
+            use orloj::{BatchLaw, Memory, Shares};
+            let seed = case.seed as usize;
             let config = orloj::Config {
                 estimate: orloj::Estimate::Mean,
+                estimate_law: [BatchLaw::Common, BatchLaw::Own][seed / 3 % 2],
+                score_law: [BatchLaw::Common, BatchLaw::Own][seed / 6 % 2],
+                shares: [Shares::Equal, Shares::Counts][seed / 12 % 2],
                 order: orloj::SizeOrder::Descending,
                 b_per_ms: 1e-4,
                 max_batch: 8,
                 max_exec: Span::ZERO,
                 relearn_every: (case.seed % 3) as u32 * 4,
+                relearn_every_s: Span::ZERO,
+                memory: [Memory::Sliding, Memory::Reset][seed / 24 % 2],
+                window: 64,
+                bins: [0, 4][seed / 48 % 2],
             };
             Box::new(orloj::Orloj::new(config, &case.profiles()))
         }),

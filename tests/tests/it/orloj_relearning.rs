@@ -37,11 +37,14 @@ requests = {requests}
 }
 
 /// The gain of relearning, paired by seed: its mean, and the half width of its 95 % interval.
-fn gain(requests: u32) -> (f64, f64) {
+fn gain(memory: &str, requests: u32) -> (f64, f64) {
     const T_4: f64 = 2.776;
+    // Both what is learned of times and what is learned of shares matters.
+    let laws = "estimate_law=own,score_law=own,shares=counts";
     let one = |seed| {
-        finish_rate("orloj[relearn_every=500]", requests, seed)
-            - finish_rate("orloj", requests, seed)
+        let relearned = format!("orloj[{laws},relearn_every=500,memory={memory}]");
+        finish_rate(&relearned, requests, seed)
+            - finish_rate(&format!("orloj[{laws}]"), requests, seed)
     };
     let gains: Vec<f64> = (1..=5).map(one).collect();
     let n = gains.len() as f64;
@@ -50,12 +53,21 @@ fn gain(requests: u32) -> (f64, f64) {
     (mean, T_4 * (squares / (n - 1.0) / n).sqrt())
 }
 
-#[test]
-fn without_drift_relearning_costs_nothing_at_any_length() {
+fn costs_nothing(memory: &str) {
     for requests in [5_000, 20_000, 60_000, 150_000] {
-        let (mean, half) = gain(requests);
-        eprintln!("{requests} requests: {mean:+.4} +- {half:.4}");
+        let (mean, half) = gain(memory, requests);
+        eprintln!("{memory}, {requests} requests: {mean:+.4} +- {half:.4}");
         assert!(mean + half >= 0.0, "{requests}: {mean} +- {half}");
         assert!(mean > -0.005 && half < 0.02, "{requests}: {mean} +- {half}");
     }
+}
+
+#[test]
+fn without_drift_relearning_costs_nothing_at_any_length() {
+    costs_nothing("sliding");
+}
+
+#[test]
+fn a_memory_that_is_reset_costs_nothing_either() {
+    costs_nothing("reset");
 }

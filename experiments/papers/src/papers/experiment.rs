@@ -147,6 +147,11 @@ pub struct System {
     #[serde(default)]
     #[schemars(extend("x-default" = "all"))]
     pub at: Vec<String>,
+    /// With `scenario`: keys set for this system alone: `{ "DOTTED.KEY" = VALUE }`.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    #[schemars(extend("x-default" = "none"))]
+    pub set: BTreeMap<String, Value>,
     /// With `applications`: time that the device waits for the host for each request of a batch.
     #[serde(default)]
     pub host_ms_per_request: f64,
@@ -180,6 +185,8 @@ pub enum Preset {
     Paper,
     /// Fitted, once for all tables.
     Calibrated,
+    /// As calibrated, but by another reading of the paper's text.
+    Reading,
     /// No system of a paper.
     Reference,
 }
@@ -192,6 +199,7 @@ impl Preset {
             Preset::Released => "released",
             Preset::Paper => "paper",
             Preset::Calibrated => "calibrated",
+            Preset::Reading => "reading",
             Preset::Reference => "reference",
         }
     }

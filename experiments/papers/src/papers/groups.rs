@@ -25,14 +25,33 @@ pub fn of(e: &Experiment) -> Vec<Group<'_>> {
         true => String::new(),
         false => format!(" ({}: as published; no code was released)", published.join(", ")),
     };
+    let readings: Vec<&System> = with(&[Preset::Reading]);
+    let read: Vec<String> = readings.iter().map(|s| reading(e, s)).collect();
     let groups = [
         Group {
             title: "Calibrated for these tables, and references".to_string(),
             systems: with(&[Preset::Calibrated, Preset::Reference]),
         },
+        Group {
+            title: format!("As calibrated, by another reading of the paper ({})", read.join("; ")),
+            systems: readings,
+        },
         Group { title: format!("As released{except}"), systems: released },
     ];
     groups.into_iter().filter(|g| !g.systems.is_empty()).collect()
+}
+
+/// What a reading changes: the keys that the calibrated system of its name has otherwise.
+fn reading(e: &Experiment, s: &System) -> String {
+    let keys = |policy: &str| -> Vec<String> {
+        let inner = policy.split_once('[').map_or("", |p| p.1).trim_end_matches(']');
+        inner.split(',').map(str::to_string).collect()
+    };
+    let of_name = |o: &&System| o.name == s.name && o.preset == Preset::Calibrated;
+    let calibrated = e.system.iter().find(of_name).map_or(Vec::new(), |o| keys(&o.policy));
+    let mut own = keys(&s.policy);
+    own.retain(|key| !calibrated.contains(key));
+    format!("{}: {}", s.name, own.join(", "))
 }
 
 /// The system that another is compared with: the one of that name in its group.

@@ -213,12 +213,16 @@ fn group_text(e: &Experiment, scores: &Scores, out: &mut String) {
         line(&|s| or(s.median_mae, 3, false))
     );
     let _ = writeln!(out, "  skill (1 - error / that error){}", line(&|s| or(s.skill, 2, true)));
-    let _ = writeln!(
-        out,
-        "order of two systems that the paper separates by more than {APART}: right in {} of {}",
-        scores.order.hits, scores.order.of
-    );
-    if let Some(base) = &e.compare_to {
+    // One system is in no order.
+    let several = scores.systems.len() > 1;
+    if several {
+        let _ = writeln!(
+            out,
+            "order of two systems that the paper separates by more than {APART}: right in {} of {}",
+            scores.order.hits, scores.order.of
+        );
+    }
+    if let Some(base) = e.compare_to.as_ref().filter(|_| several) {
         let _ = writeln!(
             out,
             "another system above {base}: reproduced in {} of the paper's {} cells, and in {} more cells \

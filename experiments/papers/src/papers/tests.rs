@@ -1,6 +1,7 @@
 //! Every shipped experiment is sound, and what is refused is refused with its place.
 
 mod pool;
+mod readings;
 
 use super::experiment::{Experiment, Kind};
 use super::numbers::is_at;

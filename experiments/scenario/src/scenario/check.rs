@@ -2,10 +2,10 @@
 //!
 //! It does not look at the load: `check_load.rs` does.
 
-use super::check_load;
 use super::file::{Device, Noise, Profile, ScenarioFile};
 use super::laws::{BATCH_MAX, check_kinds, latency_on};
 use super::value::{MS_MAX, S_MAX, names, span_ms, time_s, within};
+use super::{changes, check_load};
 use crate::error::{SpecError, known};
 use crate::limits::{DEVICES_MAX, count};
 use crate::policy_spec::PolicySpec;
@@ -27,7 +27,8 @@ pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
     times(file)?;
     delays(file)?;
     profile(&file.profile)?;
-    check_load::check(file)
+    check_load::check(file)?;
+    changes::check(file)
 }
 
 /// The policies of a file.

@@ -315,11 +315,31 @@ pub struct App {
     #[schemars(extend("x-default" = "the model's"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo_steps: Option<SloSteps>,
+    /// How it changes during the run (see below).
+    #[schemars(extend("x-default" = "none"))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
     /// Execution times alone (see below); may be omitted if the arrivals carry them, or if the model's
     /// latency does not depend on them.
     #[schemars(extend("x-default" = "required, or of a batch of one"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<TimeLaw>,
+}
+
+/// A change of an application: what an application is like from then on; what is omitted stays as it was.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// When it begins.
+    pub at_s: f64,
+    /// Multiplies the application's `weight`.
+    #[schemars(extend("x-default" = "as before"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight_factor: Option<f64>,
+    /// Multiplies the execution times of its `time`.
+    #[schemars(extend("x-default" = "as before"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_factor: Option<f64>,
 }
 
 /// The law of the sizes of an application's requests.
@@ -487,11 +507,15 @@ pub struct Profile {
     #[schemars(extend("x-default" = "the run's"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// The time whose applications are measured, where they have `changes`.
+    #[schemars(extend("x-default" = "0"))]
+    #[serde(skip_serializing_if = "is_zero")]
+    pub at_s: f64,
 }
 
 impl Default for Profile {
     fn default() -> Profile {
-        Profile { sizes: vec![1, 2, 4, 8, 16], batches: 500, bins: 64, seed: None }
+        Profile { sizes: vec![1, 2, 4, 8, 16], batches: 500, bins: 64, seed: None, at_s: 0.0 }
     }
 }
 
@@ -511,6 +535,9 @@ fn one_u8() -> u8 {
 }
 fn is_one_u8(n: &u8) -> bool {
     *n == 1
+}
+fn is_zero(x: &f64) -> bool {
+    *x == 0.0
 }
 fn is_one_f64(x: &f64) -> bool {
     *x == 1.0

@@ -3,6 +3,7 @@
 //! It reads the files that the arrivals name; what can be checked without them, `check_load.rs` has
 //! checked.
 
+use super::changes;
 use super::check_load::{self, carried, chosen, selection};
 use super::file::{
     Arrivals, Inside, LlmArrivals, Order, QueryArrivals, Rule, ScenarioFile, TraceArrivals,
@@ -25,6 +26,7 @@ use orrery_traces::changed::Changed;
 use orrery_traces::dealt::Dealt;
 use orrery_traces::exec_time::ExecLaw;
 use orrery_traces::per_app::per_app;
+use orrery_traces::phases::Phase;
 use orrery_traces::query_list::{Asked, QueryList};
 use orrery_traces::rate::{Minutes, Shape, Spacing};
 use orrery_traces::samples::Histogram;
@@ -73,6 +75,8 @@ pub(super) struct OpenLoad {
     names: Rc<[String]>,
     pub requests: u64,
     pub until: Time,
+    /// From when on they have other weights and times.
+    pub phases: Vec<Phase>,
     files: Files,
 }
 
@@ -100,9 +104,14 @@ impl OpenLoad {
                 Process::Queries(a.queries.clone().ok_or_else(none)?)
             }
         };
+        let phases = changes::phases(file, &chosen)?;
+        if !phases.is_empty() && !matches!(process, Process::Law(_)) {
+            return Err(changes::not_shared(file));
+        }
         Ok(OpenLoad {
             process,
             names: chosen.iter().map(|&i| file.app[i].name.clone()).collect(),
+            phases,
             chosen,
             requests: requests("arrivals.requests", a.requests)?,
             until: duration_s("arrivals.duration_s", a.duration_s)?,
@@ -161,7 +170,7 @@ impl OpenLoad {
             Process::Law(law) => {
                 let process = law.start(seed, 0).map_err(|e| at_key("arrivals", e))?;
                 let limited = Limited::new(process, self.until, self.requests);
-                let open = OpenWorkload::new(Box::new(limited), senders, seed);
+                let open = OpenWorkload::in_phases(Box::new(limited), senders, &self.phases, seed);
                 return Ok(Box::new(open.map_err(|e| at_key("arrivals", e))?));
             }
             Process::PerApp(law) => {

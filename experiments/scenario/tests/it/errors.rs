@@ -77,6 +77,23 @@ fn relearning_without_a_profiler_is_refused() {
     let policy = PolicySpec::parse("orloj[relearn_every=500]").unwrap();
     let error = setup.run(&policy, 1).err().map(|e| e.to_string());
     assert!(error.is_some_and(|e| e.contains("relearn_every needs a profiler")));
+    let by_time = changed("\"fifo\"", "\"orloj[relearn_every_s=60]\"");
+    let (without, _) = by_time.split_once("[profiler]").unwrap();
+    refused(without, 2, &["relearn_every_s needs a profiler", "remove `relearn_every_s`"]);
+}
+
+#[test]
+fn more_bins_than_are_profiled_are_refused() {
+    let setup = Scenario::from_text(NAME, VALID).unwrap().setup(1).unwrap();
+    let run = |policy: &str| {
+        let policy = PolicySpec::parse(policy).unwrap();
+        setup.run(&policy, 1).err().map(|e| e.to_string())
+    };
+    assert_eq!(run("orloj[bins=64]"), None);
+    let error = run("orloj[bins=65]").unwrap_or_default();
+    for words in ["wants 65 bins", "profiled with 64", "set `profile.bins` to 65"] {
+        assert!(error.contains(words), "{error}");
+    }
 }
 
 #[test]

@@ -1,9 +1,14 @@
 //! Orloj's parameters. What they do is in the policy.
 
 use crate::policy::parameters::{
-    About, Parameter, Preset, Settings, Words, count, ms, number, word,
+    About, Parameter, Preset, Settings, Words, count, ms, number, seconds, word,
 };
 use crate::time::Span;
+
+/// As many measurements are needed for a law.
+pub(super) const WINDOW_MIN: u32 = 64;
+const WINDOW_MAX: u32 = 1_000_000;
+const BINS_MAX: u32 = 4_096;
 
 /// EstimateBatchLatency of Algorithm 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +23,58 @@ impl Words for Estimate {
     const WORDS: &'static [(&'static str, Estimate, &'static str)] = &[
         ("mean", Estimate::Mean, "the expectation of the latency of the batch (Eq. 5)"),
         ("quantile", Estimate::Quantile(0.999), "a quantile of its law (Eq. 9)"),
+    ];
+}
+
+/// Whose law a batch's latency has, from which its estimate or its score is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchLaw {
+    /// One law for each batch size, of all applications of the model together (§4.3).
+    Common,
+    /// That of the request's own application, with companions of all.
+    Own,
+}
+
+impl Words for BatchLaw {
+    const WORDS: &'static [(&'static str, BatchLaw, &'static str)] = &[
+        (
+            "common",
+            BatchLaw::Common,
+            "one law for each batch size: the longest of all applications",
+        ),
+        ("own", BatchLaw::Own, "one draw of the request's own application, the others of all"),
+    ];
+}
+
+/// How the applications of a model are weighed where their laws are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shares {
+    /// All alike (dissertation, §5.1).
+    Equal,
+    /// By the number of their requests.
+    Counts,
+}
+
+impl Words for Shares {
+    const WORDS: &'static [(&'static str, Shares, &'static str)] = &[
+        ("equal", Shares::Equal, "all applications of the model alike"),
+        ("counts", Shares::Counts, "by their requests in the profile, or relearned"),
+    ];
+}
+
+/// What the feedback loop remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// The latest measurements.
+    Sliding,
+    /// All since the memory was emptied, which it is whenever it is full (§3.2).
+    Reset,
+}
+
+impl Words for Memory {
+    const WORDS: &'static [(&'static str, Memory, &'static str)] = &[
+        ("sliding", Memory::Sliding, "the latest measurements"),
+        ("reset", Memory::Reset, "all since it was emptied; a full one is emptied"),
     ];
 }
 
@@ -42,6 +99,12 @@ impl Words for SizeOrder {
 pub struct Config {
     /// EstimateBatchLatency.
     pub estimate: Estimate,
+    /// The law that the estimate is of.
+    pub estimate_law: BatchLaw,
+    /// The law that the score is of.
+    pub score_law: BatchLaw,
+    /// The weights of the applications in these laws.
+    pub shares: Shares,
     /// The order in which batch sizes are tried.
     pub order: SizeOrder,
     /// Parameter of the anticipated delay's law, per millisecond. Paper, §4.4: 1e-4.
@@ -50,8 +113,16 @@ pub struct Config {
     pub max_batch: u32,
     /// Sizes whose seed profile exceeds this are not served; zero serves all.
     pub max_exec: Span,
-    /// The profile is renewed after this many measurements; zero never renews it.
+    /// The profile is renewed after this many measurements; zero: not by their number.
     pub relearn_every: u32,
+    /// The profile is renewed after this time; zero: not by time.
+    pub relearn_every_s: Span,
+    /// What is remembered of measurements.
+    pub memory: Memory,
+    /// The most measurements of an application that are remembered; of arrivals five times as many.
+    pub window: u32,
+    /// The bins of an application's histogram; zero keeps those of the profile.
+    pub bins: u32,
 }
 
 impl Settings for Config {
@@ -65,11 +136,18 @@ impl Settings for Config {
         what: "what the paper says; nothing was released",
         make: || Config {
             estimate: Estimate::Mean,
+            estimate_law: BatchLaw::Common,
+            score_law: BatchLaw::Common,
+            shares: Shares::Equal,
             order: SizeOrder::Descending,
             b_per_ms: 1e-4,
             max_batch: 16,
             max_exec: Span::ZERO,
             relearn_every: 0,
+            relearn_every_s: Span::ZERO,
+            memory: Memory::Sliding,
+            window: 2_000,
+            bins: 0,
         },
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[
@@ -86,6 +164,16 @@ impl Settings for Config {
         )
         .needs("estimate", "quantile")
         .from("ours"),
+        word("estimate_law", |c: &mut Self| &mut c.estimate_law, "the law that the estimate is of")
+            .from("§4.3; dissertation, §5.1"),
+        word("score_law", |c: &mut Self| &mut c.score_law, "the law that the score is of")
+            .from("§4.3; dissertation, §5.1"),
+        word(
+            "shares",
+            |c: &mut Self| &mut c.shares,
+            "weights of the applications where their laws are put together",
+        )
+        .from("dissertation, §5.1"),
         word("order", |c: &mut Self| &mut c.order, "order in which batch sizes are tried")
             .from("Algorithm 1: descending; the text of §3.2: ascending"),
         number(
@@ -109,9 +197,35 @@ impl Settings for Config {
         )
         .within(0, u32::MAX)
         .from("§3.2, whose window is not given"),
+        seconds(
+            "relearn_every_s",
+            |c: &mut Self| &mut c.relearn_every_s,
+            "time after which the distributions are relearned, at the next measurement; 0: never",
+        )
+        .quiet()
+        .from("§3.2: \"periodically\""),
+        word("memory", |c: &mut Self| &mut c.memory, "what relearning remembers")
+            .quiet()
+            .from("§3.2: \"resets\"; sliding is ours"),
+        count(
+            "window",
+            |c: &mut Self| Some(&mut c.window),
+            "measurements of an application that relearning remembers; of arrivals, 5 times as many",
+        )
+        .within(WINDOW_MIN, WINDOW_MAX)
+        .quiet()
+        .from("§3.2: \"configurable\""),
+        count(
+            "bins",
+            |c: &mut Self| Some(&mut c.bins),
+            "bins of an application's histogram, at most those of the profile; 0: as profiled",
+        )
+        .within(0, BINS_MAX)
+        .quiet()
+        .from("ours"),
     ];
 
     fn needs_profiler(&self) -> bool {
-        self.relearn_every > 0
+        self.relearn_every > 0 || self.relearn_every_s > Span::ZERO
     }
 }

@@ -16,6 +16,12 @@ use std::path::Path;
 const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce orloj-table-3", "--case one-modal --seeds 1"),
     ("orrery reproduce orloj-table-3 --case three-modal", "--seeds 1"),
+    ("orrery reproduce orloj-table-3-readings", "--case one-modal --seeds 1"),
+    ("orrery reproduce orloj-table-5-readings", "--case gpt-cornell --seeds 1"),
+    ("orrery reproduce orloj-fig-11", "--seeds 1"),
+    ("orrery reproduce orloj-shares", "--seeds 1"),
+    ("orrery reproduce orloj-drift", "--case 'times x 1.5'"),
+    ("orrery reproduce orloj-bins", "--seeds 1"),
     ("orrery goodput scenarios/resnet50-8gpu.toml", "--seeds 1"),
     ("orrery goodput scenarios/resnet50-8gpu.toml --policy symphony --seeds 5", "--tolerance 0.02"),
     (

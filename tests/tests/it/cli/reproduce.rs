@@ -53,11 +53,11 @@ fn the_wide_form_has_its_header_and_a_row_for_each_slo_and_system() {
     let place = Place::with("small.toml", small_table(""));
     let csv = place.run(&["reproduce", "small.toml", "--format", "wide"]).ok();
     assert_eq!(csv.lines().next(), Some(HEADER));
-    assert_eq!(csv.lines().count(), 1 + 10, "{csv}");
+    assert_eq!(csv.lines().count(), 1 + 11, "{csv}");
     assert!(csv.lines().all(|l| l.split(',').count() == 10), "{csv}");
     finish_rates(&csv);
     let systems = column(&csv, "system");
-    for (name, rows) in [("clipper", 2), ("orloj", 2), ("fifo", 1), ("oracle", 1)] {
+    for (name, rows) in [("clipper", 2), ("orloj", 3), ("fifo", 1), ("oracle", 1)] {
         assert_eq!(systems.iter().filter(|s| **s == name).count(), rows, "{csv}");
     }
     for (system, paper) in systems.iter().zip(column(&csv, "paper")) {
@@ -82,8 +82,8 @@ fn json_says_the_same_as_csv_and_what_was_assumed() {
     assert_eq!(value["experiment"], "small");
     let specification = &value["specification"];
     assert_eq!(specification["applications"]["load"]["requests"], 300);
-    assert_eq!(specification["system"].as_array().map(Vec::len), Some(10));
-    assert_eq!(value["scores"].as_array().map(Vec::len), Some(8));
+    assert_eq!(specification["system"].as_array().map(Vec::len), Some(11));
+    assert_eq!(value["scores"].as_array().map(Vec::len), Some(9));
     assert_eq!(value["loads"][0]["case"], "one-modal");
 }
 
@@ -94,7 +94,7 @@ fn csv_has_a_row_for_each_cell_and_metric_with_its_provenance() {
     let rows: Vec<Row> = read_csv("small.csv", &csv).expect("the schema");
     let rates: Vec<&Row> =
         rows.iter().filter(|r| r.metric == "finish_rate" && r.versus.is_empty()).collect();
-    assert_eq!(rates.len(), 10);
+    assert_eq!(rates.len(), 11);
     for row in &rows {
         assert_eq!((row.spec_sha256.len(), row.seeds.as_str()), (64, "0-1"));
         assert!(row.inputs_sha256.starts_with("azure2019-f500="), "{row:?}");
@@ -291,16 +291,21 @@ fn shards_of_every_kind_are_joined() {
 
 #[test]
 fn numbers_of_one_s_own_stand_beside_ours_and_their_cases_are_run() {
-    let numbers = "table,case,slo_x_p99,system,value\n3,six-modal,2,orloj,0.75\n2,std-1,2,orloj,0.1\n";
+    let numbers =
+        "table,case,slo_x_p99,system,value\n3,six-modal,2,orloj,0.75\n2,std-1,2,orloj,0.1\n";
     let place = Place::with("small.toml", small_table(""));
     place.write("own.csv", numbers);
     let csv =
         place.run(&["reproduce", "small.toml", "--paper", "own.csv", "--format", "wide"]).ok();
-    assert!(column(&csv, "case").iter().all(|case| *case == "six-modal"), "of table 3 alone: {csv}");
+    assert!(
+        column(&csv, "case").iter().all(|case| *case == "six-modal"),
+        "of table 3 alone: {csv}"
+    );
     let papers: Vec<&str> = column(&csv, "paper").into_iter().filter(|p| !p.is_empty()).collect();
     assert!(!papers.is_empty() && papers.iter().all(|p| *p == "0.75"), "{csv}");
     place
         .run(&["reproduce", "small.toml", "--paper", "none.csv"])
         .refused(&["none.csv", "cannot be read"]);
-    run(&["reproduce", "symphony-fig-1", "--paper", "own.csv"]).refused(&["--paper", "`paper_csv`"]);
+    run(&["reproduce", "symphony-fig-1", "--paper", "own.csv"])
+        .refused(&["--paper", "`paper_csv`"]);
 }

@@ -115,6 +115,9 @@ impl Experiment {
             if ["scenario", "applications"].contains(&one) {
                 PolicySpec::parse(&s.policy).map_err(|e| e.at(key("policy")))?;
             }
+            if one != "scenario" && !s.set.is_empty() {
+                return foreign(key("set"), "scenario");
+            }
             if one != "applications" && s.host_ms_per_request != 0.0 {
                 return foreign(key("host_ms_per_request"), "applications");
             }

@@ -23,6 +23,8 @@ use toml::Value as Toml;
 const CASE: &str = "case";
 /// The axis whose values are SLOs as multiples of P99.
 const SLO: &str = "slo_x_p99";
+/// How a key begins that is of a system.
+const OF_SYSTEM: &str = "system.";
 
 /// All cells of an experiment about applications.
 pub struct Cases<'a> {
@@ -92,10 +94,13 @@ impl<'a> Cases<'a> {
         changes: &[(String, Toml)],
         case: &str,
     ) -> Result<(usize, usize), SpecError> {
+        // Keys of systems make no other world.
+        let own = changes.iter().filter(|(key, _)| !key.starts_with(OF_SYSTEM));
+        let changes: Vec<(String, Toml)> = own.cloned().collect();
         let world = match self.worlds.iter().position(|w| w.changes == changes) {
             Some(at) => at,
             None => {
-                let (changes, cases) = (changes.to_vec(), Vec::new());
+                let cases = Vec::new();
                 let world = World::new(changed(self.experiment, &changes)?)?;
                 self.worlds.push(Changed { changes, world, cases });
                 self.worlds.len() - 1
@@ -264,7 +269,7 @@ fn check_systems(e: &Experiment) -> Result<(), SpecError> {
     let of_points = e.point.iter().flat_map(|p| p.set.keys());
     let of_axes = e.axis.iter().flat_map(|a| &a.keys);
     for key in e.set.keys().chain(of_points).chain(of_axes) {
-        let Some(rest) = key.strip_prefix("system.") else { continue };
+        let Some(rest) = key.strip_prefix(OF_SYSTEM) else { continue };
         let name = rest.split('.').next().unwrap_or_default();
         let is = |s: &System| s.name == name && s.preset == Preset::Calibrated;
         if !e.system.iter().any(is) {
@@ -303,7 +308,7 @@ fn number(value: &Toml) -> Result<f64, SpecError> {
 /// The applications with dotted keys set; `system.NAME.KEY` is not of them.
 fn changed(e: &Experiment, changes: &[(String, Toml)]) -> Result<Applications, SpecError> {
     let base = e.applications.as_ref().expect("it is of that kind");
-    let own = changes.iter().filter(|(key, _)| !key.starts_with("system."));
+    let own = changes.iter().filter(|(key, _)| !key.starts_with(OF_SYSTEM));
     let mut value = Toml::try_from(base)
         .map_err(|e| SpecError::value("applications", e, "a table", "correct it"))?;
     let mut keys = Vec::new();
@@ -339,7 +344,7 @@ fn tested(s: &System, number: usize, changes: &[(String, Toml)]) -> Result<Teste
         c1_of: s.c1_of.clone(),
     };
     for (key, value) in changes {
-        let Some((name, part)) = key.strip_prefix("system.").and_then(|r| r.split_once('.')) else {
+        let Some((name, part)) = key.strip_prefix(OF_SYSTEM).and_then(|r| r.split_once('.')) else {
             continue;
         };
         if name != s.name || s.preset != Preset::Calibrated {

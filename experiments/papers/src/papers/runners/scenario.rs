@@ -2,7 +2,7 @@
 
 use super::{bins, times};
 use crate::cells::kept::Kept;
-use crate::cells::plan::{Plan, plan};
+use crate::cells::plan::{Plan, PlannedCell, plan};
 use crate::cells::scenario_cell::ScenarioCell;
 use crate::cells::sweep_file::SweepFile;
 use crate::papers::experiment::{Experiment, Kind, System};
@@ -40,8 +40,12 @@ impl<'a> Cells<'a> {
         };
         let asked: Vec<usize> = (0..cells.len()).filter(|i| is_asked(*i)).collect();
         let mut all: Vec<Option<ScenarioCell>> = cells.into_iter().map(Some).collect();
-        let cells = asked.iter().filter_map(|&i| Some((all[i].take()?, system(i)))).collect();
+        let cells = asked.iter().filter_map(|&i| Some((all[i].take()?, system(i))));
+        let mut cells: Vec<(ScenarioCell, &System)> = cells.collect();
         plan.cells = asked.iter().map(|&i| plan.cells[i].clone()).collect();
+        for ((cell, system), planned) in cells.iter_mut().zip(&mut plan.cells) {
+            set(experiment, cell, system, planned)?;
+        }
         let (parts, bins) = (experiment.parts_of_time.is_some(), experiment.bin_s.is_some());
         let remedy = "remove one of the two";
         let wrong = |key: &str, found: &str, allowed: &str| {
@@ -110,6 +114,31 @@ impl Runner for Cells<'_> {
         let whole = !self.is_over_time();
         whole.then(|| crate::papers::wide::of_main(self.experiment, rows))
     }
+}
+
+/// The keys of a system alone.
+fn set(
+    e: &Experiment,
+    cell: &mut ScenarioCell,
+    system: &System,
+    planned: &mut PlannedCell,
+) -> Result<(), SpecError> {
+    if system.set.is_empty() {
+        return Ok(());
+    }
+    let keys: Vec<_> = system.set.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
+    let changed = cell.scenario.with(&keys);
+    let set_up = |scenario: Scenario| scenario.setup(cell.seeds.first).map(|_| scenario);
+    cell.scenario = changed.and_then(set_up).map_err(|e_set| SpecError::Within {
+        file: format!("{}, `set` of the system `{}`", e.origin.path, system.name),
+        source: Box::new(e_set),
+    })?;
+    *planned = PlannedCell {
+        entry_sha256: cell.entry_sha256(),
+        place: cell.place(&planned.place.experiment),
+        ..planned.clone()
+    };
+    Ok(())
 }
 
 /// The sweep that it is.
