@@ -49,14 +49,19 @@
 //! None was released.
 
 mod config;
+pub mod hull;
+mod hulls;
 mod pending;
 mod relearn;
+mod scan;
 mod tables;
 
-pub use self::config::{Config, Estimate, SizeOrder};
+pub use self::config::{Config, Estimate, QueueForm, SizeOrder};
 
+use self::hulls::Hulls;
 use self::pending::{Entry, Pending};
 use self::relearn::Learner;
+use self::scan::Scan;
 use self::tables::AppTables;
 use super::free_devices::FreeDevices;
 use super::parameters::{Build, Settings};
@@ -69,7 +74,7 @@ struct Model {
     profile: ModelProfile,
     sizes: Vec<u32>,
     tables: Vec<AppTables>,
-    pending: Pending,
+    pending: Box<dyn Pending>,
     waiting: usize,
     learner: Learner,
 }
@@ -92,9 +97,12 @@ impl Orloj {
             let sizes = tables::sizes(&config, p);
             Model {
                 tables: tables::tables(&config, p, &sizes),
+                pending: match config.queue {
+                    QueueForm::Scan => Box::new(Scan::default()),
+                    QueueForm::Hull => Box::new(Hulls::new(sizes.len(), config.b_per_ms)),
+                },
                 sizes,
                 profile: p.clone(),
-                pending: Pending::default(),
                 waiting: 0,
                 learner: Learner::new(p),
             }
@@ -181,6 +189,7 @@ impl Orloj {
         if m.learner.measured(app, alone) >= self.config.relearn_every {
             m.learner.renew(&mut m.profile);
             m.tables = tables::tables(&self.config, &m.profile, &m.sizes);
+            m.pending.renewed();
         }
     }
 }
@@ -221,7 +230,7 @@ impl Model {
             text += &format!("; too few for {unfilled}");
         }
         out.why_all(batch, || text);
-        self.pending.left_out(chosen, |id, in_queue| {
+        self.pending.left_out(chosen, &mut |id, in_queue| {
             out.why(id, || match in_queue {
                 true => format!("left out of a batch of {k}: others have higher scores"),
                 false => format!("left out of a batch of {k}: it would be late in it"),

@@ -180,6 +180,7 @@ fn orloj(times_ms: &[u64], max_batch: u32) -> orloj::Orloj {
         max_batch,
         max_exec: Span::ZERO,
         relearn_every: 0,
+        queue: orloj::QueueForm::Scan,
     };
     orloj::Orloj::new(config, &[profile(times_ms, 1_000)])
 }

@@ -37,6 +37,22 @@ impl Words for SizeOrder {
     ];
 }
 
+/// How the pending requests are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueForm {
+    /// One list; every score is computed at every decision.
+    Scan,
+    /// A dynamic convex hull for each batch size: §4.4.
+    Hull,
+}
+
+impl Words for QueueForm {
+    const WORDS: &'static [(&'static str, QueueForm, &'static str)] = &[
+        ("scan", QueueForm::Scan, "one list; every score is computed at every decision"),
+        ("hull", QueueForm::Hull, "a dynamic convex hull for each batch size (§4.4)"),
+    ];
+}
+
 /// Orloj's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -52,6 +68,8 @@ pub struct Config {
     pub max_exec: Span,
     /// The profile is renewed after this many measurements; zero never renews it.
     pub relearn_every: u32,
+    /// How the pending requests are kept. Decisions are the same.
+    pub queue: QueueForm,
 }
 
 impl Settings for Config {
@@ -70,6 +88,7 @@ impl Settings for Config {
             max_batch: 16,
             max_exec: Span::ZERO,
             relearn_every: 0,
+            queue: QueueForm::Scan,
         },
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[
@@ -109,6 +128,12 @@ impl Settings for Config {
         )
         .within(0, u32::MAX)
         .from("§3.2, whose window is not given"),
+        word(
+            "queue",
+            |c: &mut Self| &mut c.queue,
+            "how the pending requests are kept; decisions are the same",
+        )
+        .from("§4.4: a dynamic convex hull; which is faster: docs/performance.md"),
     ];
 
     fn needs_profiler(&self) -> bool {

@@ -1,0 +1,285 @@
+//! One queue Q_bs: its hull, the requests at each point, and when something changes.
+
+use super::agenda::{Agenda, Item};
+use super::members::{Member, Members};
+use super::{Clock, Slot};
+use crate::policy::orloj::hull::{Hull, Leaf, Point};
+use crate::policy::orloj::pending::{Entry, Scored, higher_score};
+use crate::policy::orloj::tables::AppTables;
+use crate::request::RequestId;
+use crate::time::{Span, Time};
+use std::collections::BTreeSet;
+
+/// Scores that differ by less than this, relative to the larger, are told apart by Eq. 2 computed
+/// directly. It is far above the relative error of alpha u, 3e-13.
+const CLOSE: f64 = 1e-9;
+
+/// What a queue looks at.
+pub(super) struct View<'a> {
+    pub now: Time,
+    /// Which queue this is.
+    pub size: usize,
+    pub clock: Clock,
+    pub tables: &'a [AppTables],
+    /// By slot.
+    pub entries: &'a [Option<Entry>],
+}
+
+impl View<'_> {
+    fn entry(&self, slot: Slot) -> &Entry {
+        self.entries[slot as usize].as_ref().expect("it waits")
+    }
+
+    /// Whether an item of an agenda is of a request that is in this queue.
+    fn has(&self, item: &Item) -> bool {
+        has(self.entries, self.size, item)
+    }
+
+    /// Line 11: t + EstimateBatchLatency(r, bs) > D_r.
+    fn too_late(&self, e: &Entry) -> bool {
+        self.now + self.tables[e.app].estimates[self.size] > e.deadline
+    }
+
+    /// Eq. 2, computed directly.
+    fn score(&self, e: &Entry) -> f64 {
+        self.tables[e.app].scores[self.size].at(e.deadline.since(self.now))
+    }
+
+    /// The point of a request, and when it has another: Milestone(r), or when it must leave. No point if
+    /// its score is zero for good. Only for requests that are not too late.
+    fn point(&self, e: &Entry) -> (Option<Point>, Time) {
+        let table = &self.tables[e.app];
+        let leaves = e.deadline.minus(table.estimates[self.size]) + Span::from_ns(1);
+        let Clock { base, reach, .. } = self.clock;
+        let slack = e.deadline.since(self.now);
+        match table.scores[self.size].line(slack, e.deadline.since(base), reach) {
+            None => (None, leaves),
+            Some(line) => {
+                // The slack is a whole number of nanoseconds.
+                let milestone = e.deadline.minus(Span::from_ns(line.until_ns as u64));
+                let point = Point { alpha: line.alpha, beta: line.beta + line.doubt };
+                (Some(point), milestone.min(leaves))
+            }
+        }
+    }
+}
+
+fn has(entries: &[Option<Entry>], size: usize, &(_, id, slot): &Item) -> bool {
+    entries[slot as usize].as_ref().is_some_and(|e| e.id == id && e.viable >> size & 1 == 1)
+}
+
+fn member(slot: Slot, e: &Entry) -> Member {
+    Member { deadline: e.deadline, app: e.app, id: e.id, slot }
+}
+
+/// Where a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Nowhere,
+    On(Leaf),
+    Lost,
+}
+
+/// The queue.
+#[derive(Default)]
+pub(super) struct Queue {
+    hull: Hull,
+    /// By leaf.
+    members: Vec<Members>,
+    /// Those whose score is zero for good, by deadline, then by id.
+    lost: BTreeSet<(Time, RequestId, Slot)>,
+    /// By slot.
+    places: Vec<Place>,
+    len: usize,
+    /// When a request's point changes or it must leave.
+    due: Agenda,
+    deadlines: Agenda,
+    /// Scratch: the best so far, in order; and what was taken off the hull to look at it.
+    best: Vec<Best>,
+    aside: Vec<(Point, Members)>,
+}
+
+impl Queue {
+    /// How many requests it has.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// D_Qbs: the earliest deadline of its requests.
+    pub fn earliest(&mut self, size: usize, entries: &[Option<Entry>]) -> Time {
+        self.deadlines.first(|item| has(entries, size, item)).map_or(Time::NEVER, |item| item.0)
+    }
+
+    /// Lines 4-14: new points for those whose milestone has come; those that are too late leave, and are
+    /// returned.
+    pub fn update(&mut self, view: &View<'_>) -> Vec<Slot> {
+        let mut late = Vec::new();
+        while let Some(item) = self.due.pop_due(view.now) {
+            if !view.has(&item) {
+                continue;
+            }
+            let (slot, e) = (item.2, view.entry(item.2));
+            self.remove(slot, e);
+            if view.too_late(e) {
+                late.push(slot);
+            } else {
+                self.place(view, slot, e);
+            }
+        }
+        self.due.trim(self.len, |item| view.has(item));
+        self.deadlines.trim(self.len, |item| view.has(item));
+        late
+    }
+
+    /// Adds a request, unless it is too late for this size: whether it did.
+    pub fn enter(&mut self, view: &View<'_>, slot: Slot) -> bool {
+        let e = view.entry(slot);
+        if view.too_late(e) {
+            return false;
+        }
+        self.deadlines.push((e.deadline, e.id, slot));
+        self.place(view, slot, e);
+        true
+    }
+
+    /// Puts a request at the point that it has now.
+    fn place(&mut self, view: &View<'_>, slot: Slot, e: &Entry) {
+        let (point, until) = view.point(e);
+        self.due.push((until, e.id, slot));
+        self.len += 1;
+        match point {
+            Some(point) => {
+                let leaf = self.hull.insert(point);
+                self.put(leaf, member(slot, e));
+            }
+            None => self.lose(slot, e),
+        }
+    }
+
+    /// Lines 1-3: every request that may be in it gets the point that it has now, and those that are too
+    /// late leave, and are returned.
+    pub fn rebuild(&mut self, view: &View<'_>) -> Vec<Slot> {
+        let mut late = Vec::new();
+        *self = Queue { members: std::mem::take(&mut self.members), ..Queue::default() };
+        self.members.clear();
+        let mut points: Vec<(Point, Slot)> = Vec::new();
+        for (slot, e) in view.entries.iter().enumerate() {
+            let Some(e) = e.as_ref().filter(|e| e.viable >> view.size & 1 == 1) else { continue };
+            let slot = slot as Slot;
+            if view.too_late(e) {
+                late.push(slot);
+                continue;
+            }
+            let (point, until) = view.point(e);
+            self.due.push((until, e.id, slot));
+            self.deadlines.push((e.deadline, e.id, slot));
+            self.len += 1;
+            match point {
+                Some(point) => points.push((point, slot)),
+                None => self.lose(slot, e),
+            }
+        }
+        points.sort_unstable_by(|a, b| a.0.order(&b.0).then(a.1.cmp(&b.1)));
+        let (points, slots): (Vec<Point>, Vec<Slot>) = points.into_iter().unzip();
+        for (leaf, slot) in self.hull.build(&points).into_iter().zip(slots) {
+            self.put(leaf, member(slot, view.entry(slot)));
+        }
+        late
+    }
+
+    /// Takes a request out.
+    pub fn remove(&mut self, slot: Slot, e: &Entry) {
+        match std::mem::replace(&mut self.places[slot as usize], Place::Nowhere) {
+            Place::On(leaf) => {
+                if self.members[leaf.index()].remove(&member(slot, e)) {
+                    self.members[leaf.index()] = Members::None;
+                    self.hull.remove(leaf);
+                }
+            }
+            Place::Lost => {
+                self.lost.remove(&(e.deadline, e.id, slot));
+            }
+            Place::Nowhere => unreachable!("it is in the queue"),
+        }
+        self.len -= 1;
+    }
+
+    /// Line 22, PopBatch: takes out the `k` requests with the highest scores; of equal ones, those with
+    /// the earliest deadlines, then the lowest ids.
+    pub fn take_best(&mut self, view: &View<'_>, k: usize, out: &mut Vec<Slot>) {
+        let u = view.clock.u(view.now);
+        self.best.clear();
+        while let Some(leaf) = self.hull.top(u) {
+            let most = self.hull.point(leaf).at(u);
+            if self.worst_of(k).is_some_and(|score| most < score * (1.0 - CLOSE)) {
+                break;
+            }
+            let members = std::mem::take(&mut self.members[leaf.index()]);
+            // Score, deadline, id.
+            let score = |m: &Member| (view.score(view.entry(m.slot)), m.deadline, m.id);
+            let from = Some(self.aside.len());
+            members.best(k).for_each(|m| better(&mut self.best, k, (score(m), m.slot, from)));
+            self.aside.push((self.hull.point(leaf), members));
+            self.hull.remove(leaf);
+        }
+        if self.worst_of(k).is_none_or(|score| score <= 0.0) {
+            let lost = self.lost.iter().take(k);
+            lost.for_each(|l| better(&mut self.best, k, ((0.0, l.0, l.1), l.2, None)));
+        }
+        for (_, slot, from) in self.best.drain(..) {
+            let e = view.entry(slot);
+            match from {
+                Some(from) => self.aside[from].1.remove(&member(slot, e)),
+                None => self.lost.remove(&(e.deadline, e.id, slot)),
+            };
+            self.places[slot as usize] = Place::Nowhere;
+            self.len -= 1;
+            out.push(slot);
+        }
+        // The others return to the hull.
+        for (point, members) in std::mem::take(&mut self.aside) {
+            let mut members = members.iter().peekable();
+            let Some(_) = members.peek() else { continue };
+            let leaf = self.hull.insert(point);
+            members.for_each(|m| self.put(leaf, *m));
+        }
+    }
+
+    /// The lowest of the best `k` scores so far, if there are as many.
+    fn worst_of(&self, k: usize) -> Option<f64> {
+        self.best.get(k - 1).map(|best| best.0.0)
+    }
+
+    fn put(&mut self, leaf: Leaf, member: Member) {
+        self.set_place(member.slot, Place::On(leaf));
+        if self.members.len() <= leaf.index() {
+            self.members.resize_with(leaf.index() + 1, Members::default);
+        }
+        self.members[leaf.index()].insert(member);
+    }
+
+    fn lose(&mut self, slot: Slot, e: &Entry) {
+        self.set_place(slot, Place::Lost);
+        self.lost.insert((e.deadline, e.id, slot));
+    }
+
+    fn set_place(&mut self, slot: Slot, place: Place) {
+        let at = slot as usize;
+        if self.places.len() <= at {
+            self.places.resize(at + 1, Place::Nowhere);
+        }
+        self.places[at] = place;
+    }
+}
+
+/// Its score and slot, and its place in `aside`; the lost have none.
+type Best = (Scored, Slot, Option<usize>);
+
+/// Puts one among the best `k`, if it is of them.
+fn better(best: &mut Vec<Best>, k: usize, one: Best) {
+    let at = best.partition_point(|other| higher_score(&other.0, &one.0).is_lt());
+    if at < k {
+        best.truncate(k - 1);
+        best.insert(at, one);
+    }
+}
