@@ -6,10 +6,11 @@
 //! and at no others.
 //!
 //! ```text
-//! if b (t - T0) > reach, or the laws were relearned: T0 <- t, all points anew    lines 1-3
-//! for bs in S, r in Q_bs: if t >= Milestone(r): delete, compute, insert          lines 4-9
-//!     or, if t + EstimateBatchLatency(r, bs) > D_r: delete                       lines 10-14
-//! PopBatch: query, delete; bs times                                              line 22
+//! for bs in S, r in Q_bs: if t + EstimateBatchLatency(r, bs) > D_r: leaves       lines 10-14
+//! of the candidate's queue:
+//!     if b (t - T0) > reach, or the laws were relearned: T0 <- t, all points anew    lines 1-3
+//!     for r with t >= Milestone(r): delete, compute, insert                      lines 4-9
+//!     PopBatch: query, delete; bs times                                          line 22
 //! ```
 //!
 //! # Differences from the paper
@@ -17,8 +18,10 @@
 //!   has a bound of that error added: it stands for the most that the score can be. PopBatch queries until
 //!   the next most is below the scores that it has, which are computed directly. So it takes the same
 //!   requests as a scan, to the last bit.
-//! - Lines 10-14 go through each queue by deadline. Here the instant at which a request has to leave a queue
-//!   is kept in the same heap as its milestones: applications have estimates of their own.
+//! - Lines 1-9 come after the choice of the candidate, which needs no score, and for its queue alone. Each
+//!   queue has a base time of its own. Where more than a quarter of the points change, the hull is built anew.
+//! - Lines 10-14 go through each queue by deadline. Here one heap holds for each request the instant at which
+//!   it has to leave a queue next: applications have estimates of their own.
 //! - D_Qbs comes from a binary heap that forgets what has left when it comes to the top, not from a
 //!   Fibonacci heap.
 
@@ -28,11 +31,12 @@ mod queue;
 #[cfg(test)]
 mod tests;
 
-use self::queue::Queue;
+use self::agenda::Agenda;
+use self::queue::{Queue, View};
 use super::pending::{Entry, Pending};
 use super::tables::AppTables;
 use crate::request::RequestId;
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 /// The largest b (t - T0). §4.4: with b = 1e-4 per millisecond some 1,000 s, which is exp(100).
 const REACH: f64 = 100.0;
@@ -40,71 +44,72 @@ const REACH: f64 = 100.0;
 /// Where a request is among the pending ones, for as long as it waits.
 type Slot = u32;
 
-/// The base time T0, and how far from it one may go.
-#[derive(Clone, Copy, Debug)]
-struct Clock {
-    b_per_ns: f64,
-    /// T0.
-    base: Time,
-    /// The largest b (t - T0) before the base is reset.
-    reach: f64,
-}
-
-impl Clock {
-    /// b (t - T0).
-    fn since_base(&self, now: Time) -> f64 {
-        self.b_per_ns * now.since(self.base).ns() as f64
-    }
-
-    /// u = exp(b (t - T0)).
-    fn u(&self, now: Time) -> f64 {
-        libm::exp(self.since_base(now))
-    }
-}
-
 /// The pending requests.
 pub(super) struct Hulls {
-    clock: Clock,
+    b_per_ns: f64,
+    /// The largest b (t - T0) of a queue before its base is reset.
+    reach: f64,
     /// By size.
     queues: Vec<Queue>,
     entries: Vec<Option<Entry>>,
     free: Vec<Slot>,
-    /// Those that came since the last decision: they are in no hull yet.
+    /// Those that came since the last decision: they are in no queue yet.
     fresh: Vec<Slot>,
+    /// When a request has to leave a queue.
+    exits: Agenda,
     /// The tables were renewed since the last decision.
-    stale: bool,
-    /// Scratch: those that left some queue.
-    left: Vec<Slot>,
+    renewed: bool,
+    /// Scratch.
+    taken: Vec<Slot>,
 }
 
 impl Hulls {
     /// No request is pending in any of so many queues.
     pub fn new(sizes: usize, b_per_ms: f64) -> Hulls {
         Hulls {
-            clock: Clock { b_per_ns: b_per_ms / 1e6, base: Time::ZERO, reach: REACH },
+            b_per_ns: b_per_ms / 1e6,
+            reach: REACH,
             queues: (0..sizes).map(|_| Queue::default()).collect(),
             entries: Vec::new(),
             free: Vec::new(),
             fresh: Vec::new(),
-            stale: false,
-            left: Vec::new(),
+            exits: Agenda::default(),
+            renewed: false,
+            taken: Vec::new(),
         }
     }
 
     /// The same with another limit of b (t - T0).
     #[cfg(test)]
     pub fn with_reach(mut self, reach: f64) -> Hulls {
-        self.clock.reach = reach;
+        self.reach = reach;
         self
     }
 
-    /// Takes a request out of the sizes that are not in `viable` any more; whether it is in none.
-    fn leave(&mut self, slot: Slot, size: usize) {
-        let entry = self.entries[slot as usize].as_mut().expect("it waits");
-        entry.viable &= !(1 << size);
-        if entry.viable == 0 {
-            self.left.push(slot);
+    /// Lines 10-14 for one request. A fresh one enters the other queues. Whether it is in one.
+    fn sift(&mut self, now: Time, slot: Slot, fresh: bool, tables: &[AppTables]) -> bool {
+        let e = self.entries[slot as usize].as_mut().expect("it waits");
+        let mut longest = None;
+        for (size, (queue, &estimate)) in
+            self.queues.iter_mut().zip(&tables[e.app].estimates).enumerate()
+        {
+            let here = e.viable >> size & 1 == 1;
+            let late = now + estimate > e.deadline;
+            if here && late {
+                e.viable &= !(1 << size);
+            }
+            match (here, late, fresh) {
+                (true, true, false) => queue.leave(slot, e),
+                (true, false, true) => queue.enter(slot, e),
+                _ => {}
+            }
+            if here && !late {
+                longest = longest.max(Some(estimate));
+            }
         }
+        let Some(longest) = longest else { return false };
+        self.exits.push((e.deadline.minus(longest) + Span::from_ns(1), e.id, slot));
+        true
     }
 }
 
@@ -119,38 +124,38 @@ impl Pending for Hulls {
     }
 
     fn renewed(&mut self) {
-        self.stale = true;
+        self.renewed = true;
     }
 
     fn expire(&mut self, now: Time, tables: &[AppTables], out: &mut Vec<RequestId>) {
-        // Lines 1-3: U is R.
-        let reset = std::mem::take(&mut self.stale) || self.clock.since_base(now) > self.clock.reach;
-        if reset {
-            self.clock.base = now;
+        let mut gone = std::mem::take(&mut self.taken);
+        for slot in std::mem::take(&mut self.fresh) {
+            if !self.sift(now, slot, true, tables) {
+                gone.push(slot);
+            }
         }
-        for size in 0..self.queues.len() {
-            let mut queue = std::mem::take(&mut self.queues[size]);
-            let view = queue::View { now, size, clock: self.clock, tables, entries: &self.entries };
-            let mut late = match reset {
-                true => queue.rebuild(&view),
-                false => {
-                    // Lines 4-14 for those whose milestone has come.
-                    let mut late = queue.update(&view);
-                    late.extend(self.fresh.iter().filter(|slot| !queue.enter(&view, **slot)));
-                    late
-                }
-            };
-            late.drain(..).for_each(|slot| self.leave(slot, size));
-            self.queues[size] = queue;
+        if std::mem::take(&mut self.renewed) {
+            // Other estimates and other scores.
+            self.queues.iter_mut().for_each(Queue::forget);
+            self.exits.make_due();
         }
-        self.fresh.clear();
+        while let Some((_, id, slot)) = self.exits.pop_due(now) {
+            let there = self.entries[slot as usize].is_some_and(|e| e.id == id);
+            if there && !self.sift(now, slot, false, tables) {
+                gone.push(slot);
+            }
+        }
         // The last feasible size is gone: timed out.
         let from = out.len();
-        for slot in self.left.drain(..) {
+        for slot in gone.drain(..) {
             out.extend(self.entries[slot as usize].take().map(|e| e.id));
             self.free.push(slot);
         }
         out[from..].sort_unstable();
+        self.taken = gone;
+        let entries = &self.entries;
+        let waiting = entries.len() - self.free.len();
+        self.exits.trim(waiting, |item| entries[item.2 as usize].is_some_and(|e| e.id == item.1));
     }
 
     fn census(&mut self, out: &mut [(u32, Time)]) {
@@ -167,15 +172,17 @@ impl Pending for Hulls {
         tables: &[AppTables],
         out: &mut Vec<RequestId>,
     ) {
-        let view = queue::View { now, size, clock: self.clock, tables, entries: &self.entries };
-        self.queues[size].take_best(&view, k, &mut self.left);
+        let (b_per_ns, reach, entries) = (self.b_per_ns, self.reach, &self.entries);
+        let view = View { now, size, b_per_ns, reach, tables, entries };
+        self.queues[size].update(&view);
+        self.queues[size].pop_batch(&view, k, &mut self.taken);
         let from = out.len();
-        for slot in self.left.drain(..) {
+        for slot in self.taken.drain(..) {
             let entry = self.entries[slot as usize].take().expect("it waits");
             self.free.push(slot);
             out.push(entry.id);
             let others = (0..self.queues.len()).filter(|&i| i != size && entry.viable >> i & 1 == 1);
-            others.for_each(|other| self.queues[other].remove(slot, &entry));
+            others.for_each(|other| self.queues[other].leave(slot, &entry));
         }
         out[from..].sort_unstable();
     }

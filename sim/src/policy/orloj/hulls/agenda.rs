@@ -15,14 +15,20 @@ pub(super) type Item = (Time, RequestId, Slot);
 pub(super) struct Agenda(BinaryHeap<Reverse<Item>>);
 
 impl Agenda {
+    /// One with these instants.
+    pub fn of(items: Vec<Item>) -> Agenda {
+        Agenda(items.into_iter().map(Reverse).collect())
+    }
+
     /// Adds an instant.
     pub fn push(&mut self, item: Item) {
         self.0.push(Reverse(item));
     }
 
-    /// Has nothing any more.
-    pub fn clear(&mut self) {
-        self.0.clear();
+    /// Every entry is due at once.
+    pub fn make_due(&mut self) {
+        let items = std::mem::take(&mut self.0).into_iter();
+        self.0 = items.map(|Reverse((_, id, slot))| Reverse((Time::ZERO, id, slot))).collect();
     }
 
     /// The first whose request is still there.

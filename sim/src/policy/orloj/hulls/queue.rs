@@ -2,7 +2,7 @@
 
 use super::agenda::{Agenda, Item};
 use super::members::{Member, Members};
-use super::{Clock, Slot};
+use super::Slot;
 use crate::policy::orloj::hull::{Hull, Leaf, Point};
 use crate::policy::orloj::pending::{Entry, Scored, higher_score};
 use crate::policy::orloj::tables::AppTables;
@@ -19,7 +19,9 @@ pub(super) struct View<'a> {
     pub now: Time,
     /// Which queue this is.
     pub size: usize,
-    pub clock: Clock,
+    pub b_per_ns: f64,
+    /// The largest b (t - T0).
+    pub reach: f64,
     pub tables: &'a [AppTables],
     /// By slot.
     pub entries: &'a [Option<Entry>],
@@ -35,32 +37,23 @@ impl View<'_> {
         has(self.entries, self.size, item)
     }
 
-    /// Line 11: t + EstimateBatchLatency(r, bs) > D_r.
-    fn too_late(&self, e: &Entry) -> bool {
-        self.now + self.tables[e.app].estimates[self.size] > e.deadline
-    }
-
     /// Eq. 2, computed directly.
     fn score(&self, e: &Entry) -> f64 {
         self.tables[e.app].scores[self.size].at(e.deadline.since(self.now))
     }
 
-    /// The point of a request, and when it has another: Milestone(r), or when it must leave. No point if
-    /// its score is zero for good. Only for requests that are not too late.
-    fn point(&self, e: &Entry) -> (Option<Point>, Time) {
-        let table = &self.tables[e.app];
-        let leaves = e.deadline.minus(table.estimates[self.size]) + Span::from_ns(1);
-        let Clock { base, reach, .. } = self.clock;
-        let slack = e.deadline.since(self.now);
-        match table.scores[self.size].line(slack, e.deadline.since(base), reach) {
-            None => (None, leaves),
-            Some(line) => {
-                // The slack is a whole number of nanoseconds.
-                let milestone = e.deadline.minus(Span::from_ns(line.until_ns as u64));
-                let point = Point { alpha: line.alpha, beta: line.beta + line.doubt };
-                (Some(point), milestone.min(leaves))
-            }
-        }
+    /// b (t - T0).
+    fn since(&self, base: Time) -> f64 {
+        self.b_per_ns * self.now.since(base).ns() as f64
+    }
+
+    /// The point of a request, and Milestone(r), when it has another. None if its score is zero for good.
+    fn point(&self, e: &Entry, base: Time) -> Option<(Point, Time)> {
+        let score = &self.tables[e.app].scores[self.size];
+        let line = score.line(e.deadline.since(self.now), e.deadline.since(base), self.reach)?;
+        // The slack is a whole number of nanoseconds.
+        let milestone = e.deadline.minus(Span::from_ns(line.until_ns as u64));
+        Some((Point { alpha: line.alpha, beta: line.beta + line.doubt }, milestone))
     }
 }
 
@@ -76,6 +69,8 @@ fn member(slot: Slot, e: &Entry) -> Member {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Nowhere,
+    /// In the queue since the hull was brought up to date.
+    Fresh,
     On(Leaf),
     Lost,
 }
@@ -83,6 +78,13 @@ enum Place {
 /// The queue.
 #[derive(Default)]
 pub(super) struct Queue {
+    /// How many requests it has.
+    len: usize,
+    deadlines: Agenda,
+    /// Whether the hull, and where requests are, are up to date but for those in `fresh` and `emptied`.
+    kept: bool,
+    /// T0.
+    base: Time,
     hull: Hull,
     /// By leaf.
     members: Vec<Members>,
@@ -90,10 +92,10 @@ pub(super) struct Queue {
     lost: BTreeSet<(Time, RequestId, Slot)>,
     /// By slot.
     places: Vec<Place>,
-    len: usize,
-    /// When a request's point changes or it must leave.
-    due: Agenda,
-    deadlines: Agenda,
+    milestones: Agenda,
+    /// Since the hull was brought up to date: those that came, and leaves whose requests have left.
+    fresh: Vec<Slot>,
+    emptied: Vec<Leaf>,
     /// Scratch: the best so far, in order; and what was taken off the hull to look at it.
     best: Vec<Best>,
     aside: Vec<(Point, Members)>,
@@ -107,107 +109,121 @@ impl Queue {
 
     /// D_Qbs: the earliest deadline of its requests.
     pub fn earliest(&mut self, size: usize, entries: &[Option<Entry>]) -> Time {
+        self.deadlines.trim(self.len, |item| has(entries, size, item));
         self.deadlines.first(|item| has(entries, size, item)).map_or(Time::NEVER, |item| item.0)
     }
 
-    /// Lines 4-14: new points for those whose milestone has come; those that are too late leave, and are
-    /// returned.
-    pub fn update(&mut self, view: &View<'_>) -> Vec<Slot> {
-        let mut late = Vec::new();
-        while let Some(item) = self.due.pop_due(view.now) {
-            if !view.has(&item) {
-                continue;
-            }
-            let (slot, e) = (item.2, view.entry(item.2));
-            self.remove(slot, e);
-            if view.too_late(e) {
-                late.push(slot);
-            } else {
-                self.place(view, slot, e);
-            }
-        }
-        self.due.trim(self.len, |item| view.has(item));
-        self.deadlines.trim(self.len, |item| view.has(item));
-        late
-    }
-
-    /// Adds a request, unless it is too late for this size: whether it did.
-    pub fn enter(&mut self, view: &View<'_>, slot: Slot) -> bool {
-        let e = view.entry(slot);
-        if view.too_late(e) {
-            return false;
-        }
-        self.deadlines.push((e.deadline, e.id, slot));
-        self.place(view, slot, e);
-        true
-    }
-
-    /// Puts a request at the point that it has now.
-    fn place(&mut self, view: &View<'_>, slot: Slot, e: &Entry) {
-        let (point, until) = view.point(e);
-        self.due.push((until, e.id, slot));
+    /// Adds a request.
+    pub fn enter(&mut self, slot: Slot, e: &Entry) {
         self.len += 1;
-        match point {
-            Some(point) => {
-                let leaf = self.hull.insert(point);
-                self.put(leaf, member(slot, e));
-            }
-            None => self.lose(slot, e),
+        self.deadlines.push((e.deadline, e.id, slot));
+        if self.kept {
+            self.set_place(slot, Place::Fresh);
+            self.fresh.push(slot);
         }
     }
 
-    /// Lines 1-3: every request that may be in it gets the point that it has now, and those that are too
-    /// late leave, and are returned.
-    pub fn rebuild(&mut self, view: &View<'_>) -> Vec<Slot> {
-        let mut late = Vec::new();
-        *self = Queue { members: std::mem::take(&mut self.members), ..Queue::default() };
-        self.members.clear();
-        let mut points: Vec<(Point, Slot)> = Vec::new();
-        for (slot, e) in view.entries.iter().enumerate() {
-            let Some(e) = e.as_ref().filter(|e| e.viable >> view.size & 1 == 1) else { continue };
-            let slot = slot as Slot;
-            if view.too_late(e) {
-                late.push(slot);
-                continue;
+    /// Takes a request out.
+    pub fn leave(&mut self, slot: Slot, e: &Entry) {
+        self.len -= 1;
+        if self.kept {
+            self.displace(slot, e);
+            // A queue that is seldom chosen: the hull is built anew when it is.
+            if self.fresh.len() + self.emptied.len() > self.len + 64 {
+                self.forget();
             }
-            let (point, until) = view.point(e);
-            self.due.push((until, e.id, slot));
-            self.deadlines.push((e.deadline, e.id, slot));
-            self.len += 1;
-            match point {
-                Some(point) => points.push((point, slot)),
+        }
+    }
+
+    /// The points are of no use any more.
+    pub fn forget(&mut self) {
+        self.kept = false;
+        self.fresh.clear();
+        self.emptied.clear();
+    }
+
+    /// Lines 1-9: every request is at the point that it has now.
+    pub fn update(&mut self, view: &View<'_>) {
+        if !self.kept || view.since(self.base) > view.reach {
+            return self.rebuild(view);
+        }
+        let mut moved = std::mem::take(&mut self.fresh);
+        // A slot is there twice if its first request has left.
+        let mut place = |slot: Slot| std::mem::replace(&mut self.places[slot as usize], Place::Nowhere);
+        moved.retain(|slot| place(*slot) == Place::Fresh);
+        while let Some(item) = self.milestones.pop_due(view.now) {
+            if view.has(&item) {
+                self.displace(item.2, view.entry(item.2));
+                moved.push(item.2);
+            }
+        }
+        if 4 * (moved.len() + self.emptied.len()) > self.len {
+            return self.rebuild(view);
+        }
+        self.emptied.drain(..).for_each(|leaf| self.hull.remove(leaf));
+        for slot in moved.drain(..) {
+            let e = view.entry(slot);
+            match view.point(e, self.base) {
+                Some((point, milestone)) => {
+                    self.milestones.push((milestone, e.id, slot));
+                    let leaf = self.hull.insert(point);
+                    self.put(leaf, member(slot, e));
+                }
                 None => self.lose(slot, e),
             }
         }
+        self.fresh = moved;
+        self.milestones.trim(self.len, |item| view.has(item));
+    }
+
+    /// Lines 1-3: the base is reset, and every request gets a point.
+    fn rebuild(&mut self, view: &View<'_>) {
+        self.forget();
+        self.kept = true;
+        self.base = view.now;
+        self.lost.clear();
+        self.members.clear();
+        self.places.clear();
+        let mut points: Vec<(Point, Slot)> = Vec::with_capacity(self.len);
+        let mut milestones = Vec::with_capacity(self.len);
+        for (slot, e) in view.entries.iter().enumerate() {
+            let Some(e) = e.as_ref().filter(|e| e.viable >> view.size & 1 == 1) else { continue };
+            let slot = slot as Slot;
+            match view.point(e, self.base) {
+                Some((point, milestone)) => {
+                    milestones.push((milestone, e.id, slot));
+                    points.push((point, slot));
+                }
+                None => self.lose(slot, e),
+            }
+        }
+        self.milestones = Agenda::of(milestones);
         points.sort_unstable_by(|a, b| a.0.order(&b.0).then(a.1.cmp(&b.1)));
         let (points, slots): (Vec<Point>, Vec<Slot>) = points.into_iter().unzip();
         for (leaf, slot) in self.hull.build(&points).into_iter().zip(slots) {
             self.put(leaf, member(slot, view.entry(slot)));
         }
-        late
     }
 
-    /// Takes a request out.
-    pub fn remove(&mut self, slot: Slot, e: &Entry) {
+    /// Takes a request off its place.
+    fn displace(&mut self, slot: Slot, e: &Entry) {
         match std::mem::replace(&mut self.places[slot as usize], Place::Nowhere) {
             Place::On(leaf) => {
                 if self.members[leaf.index()].remove(&member(slot, e)) {
                     self.members[leaf.index()] = Members::None;
-                    self.hull.remove(leaf);
+                    self.emptied.push(leaf);
                 }
             }
-            Place::Lost => {
-                self.lost.remove(&(e.deadline, e.id, slot));
-            }
+            Place::Lost => _ = self.lost.remove(&(e.deadline, e.id, slot)),
+            Place::Fresh => {}
             Place::Nowhere => unreachable!("it is in the queue"),
         }
-        self.len -= 1;
     }
 
-    /// Line 22, PopBatch: takes out the `k` requests with the highest scores; of equal ones, those with
+    /// Line 22, after `update`: takes out the `k` requests with the highest scores; of equal ones, those with
     /// the earliest deadlines, then the lowest ids.
-    pub fn take_best(&mut self, view: &View<'_>, k: usize, out: &mut Vec<Slot>) {
-        let u = view.clock.u(view.now);
+    pub fn pop_batch(&mut self, view: &View<'_>, k: usize, out: &mut Vec<Slot>) {
+        let u = libm::exp(view.since(self.base));
         self.best.clear();
         while let Some(leaf) = self.hull.top(u) {
             let most = self.hull.point(leaf).at(u);
