@@ -203,8 +203,7 @@ impl Hull {
                 Kind::Leaf(leaf) => break leaf,
                 Kind::Inner(v) => {
                     let v = &self.inners[v];
-                    let before = point.order(&self.point(v.split)) == Ordering::Less;
-                    at = if before { v.left } else { v.right };
+                    at = if self.is_left(v, point) { v.left } else { v.right };
                 }
             }
         };
@@ -220,6 +219,14 @@ impl Hull {
         self.hang(parent, at, pair);
         self.rise(parent, new);
         new
+    }
+
+    /// Whether a point belongs in the left child. The bridge mostly says so, which is at hand.
+    #[inline]
+    fn is_left(&self, v: &Inner, point: Point) -> bool {
+        point.order(&v.bridge.p) != Ordering::Greater
+            || (point.order(&v.bridge.q) == Ordering::Less
+                && point.order(&self.point(v.split)) == Ordering::Less)
     }
 
     /// Takes a point out.

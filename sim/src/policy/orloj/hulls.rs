@@ -31,7 +31,7 @@ mod queue;
 #[cfg(test)]
 mod tests;
 
-use self::agenda::Agenda;
+use self::agenda::{Agenda, Item};
 use self::queue::{Queue, View};
 use super::pending::{Entry, Pending};
 use super::tables::AppTables;
@@ -57,6 +57,8 @@ pub(super) struct Hulls {
     fresh: Vec<Slot>,
     /// When a request has to leave a queue.
     exits: Agenda,
+    /// Deadlines of the requests that are in every queue; each queue knows those of its others.
+    deadlines: Agenda,
     /// The tables were renewed since the last decision.
     renewed: bool,
     /// Scratch.
@@ -74,6 +76,7 @@ impl Hulls {
             free: Vec::new(),
             fresh: Vec::new(),
             exits: Agenda::default(),
+            deadlines: Agenda::default(),
             renewed: false,
             taken: Vec::new(),
         }
@@ -89,28 +92,37 @@ impl Hulls {
     /// Lines 10-14 for one request. A fresh one enters the other queues. Whether it is in one.
     fn sift(&mut self, now: Time, slot: Slot, fresh: bool, tables: &[AppTables]) -> bool {
         let e = self.entries[slot as usize].as_mut().expect("it waits");
+        let before = e.viable;
         let mut longest = None;
-        for (size, (queue, &estimate)) in
-            self.queues.iter_mut().zip(&tables[e.app].estimates).enumerate()
-        {
-            let here = e.viable >> size & 1 == 1;
+        let queues = self.queues.iter_mut().zip(&tables[e.app].estimates).enumerate();
+        for (size, (queue, &estimate)) in queues.filter(|(size, _)| before >> size & 1 == 1) {
             let late = now + estimate > e.deadline;
-            if here && late {
-                e.viable &= !(1 << size);
-            }
-            match (here, late, fresh) {
-                (true, true, false) => queue.leave(slot, e),
-                (true, false, true) => queue.enter(slot, e),
+            match (late, fresh) {
+                (true, false) => queue.leave(slot, e),
+                (false, true) => queue.enter(slot),
                 _ => {}
             }
-            if here && !late {
-                longest = longest.max(Some(estimate));
+            match late {
+                true => e.viable &= !(1 << size),
+                false => longest = longest.max(Some(estimate)),
             }
         }
         let Some(longest) = longest else { return false };
         self.exits.push((e.deadline.minus(longest) + Span::from_ns(1), e.id, slot));
+        let deadline = (e.deadline, e.id, slot);
+        if e.viable == before && fresh {
+            self.deadlines.push(deadline);
+        } else if e.viable != before && (fresh || before == every(self.queues.len())) {
+            let left = self.queues.iter_mut().enumerate().filter(|(i, _)| e.viable >> i & 1 == 1);
+            left.for_each(|(_, queue)| queue.deadlines.push(deadline));
+        }
         true
     }
+}
+
+/// The mark of a request that is in every queue.
+fn every(sizes: usize) -> u32 {
+    ((1u64 << sizes) - 1) as u32
 }
 
 impl Pending for Hulls {
@@ -155,12 +167,17 @@ impl Pending for Hulls {
         self.taken = gone;
         let entries = &self.entries;
         let waiting = entries.len() - self.free.len();
-        self.exits.trim(waiting, |item| entries[item.2 as usize].is_some_and(|e| e.id == item.1));
+        let there = |item: &Item| entries[item.2 as usize].is_some_and(|e| e.id == item.1);
+        self.exits.trim(waiting, there);
+        self.deadlines.trim(waiting, there);
     }
 
     fn census(&mut self, out: &mut [(u32, Time)]) {
+        let every = every(self.queues.len());
+        let in_all = |item: &Item| self.entries[item.2 as usize].is_some_and(|e| e.id == item.1 && e.viable == every);
+        let first = self.deadlines.first(in_all).map_or(Time::NEVER, |item| item.0);
         for (size, (queue, place)) in self.queues.iter_mut().zip(out).enumerate() {
-            *place = (queue.len() as u32, queue.earliest(size, &self.entries));
+            *place = (queue.len() as u32, first.min(queue.earliest(size, &self.entries)));
         }
     }
 

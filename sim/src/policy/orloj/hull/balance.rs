@@ -24,7 +24,7 @@ impl Hull {
             let v = self.inners[at as usize];
             if on_hull {
                 let Bridge { p, q, .. } = v.bridge;
-                let first = n.order(&self.point(v.split)) == Ordering::Less;
+                let first = self.is_left(&v, n);
                 if above(n, p, q) {
                     self.inners[at as usize].bridge = if first {
                         let q_leaf = self.touch_right(n, v.right);

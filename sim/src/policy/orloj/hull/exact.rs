@@ -26,6 +26,11 @@ pub(super) fn slopes(a: Point, b: Point, c: Point, d: Point) -> Ordering {
     if difference.abs() > UNSURE * sum || left == 0.0 || right == 0.0 {
         return sign(difference);
     }
+    slopes_exactly(a, b, c, d)
+}
+
+#[cold]
+fn slopes_exactly(a: Point, b: Point, c: Point, d: Point) -> Ordering {
     let (ux, uy) = (difference_of(b.alpha, a.alpha), difference_of(b.beta, a.beta));
     let (vx, vy) = (difference_of(d.alpha, c.alpha), difference_of(d.beta, c.beta));
     let mut parts = [0.0; 16];
@@ -53,11 +58,17 @@ pub(super) fn values(a: Point, b: Point, u: f64) -> Ordering {
     if difference.abs() > UNSURE * (x_u.abs() + y.abs()) || x == 0.0 {
         return sign(difference);
     }
+    values_exactly(a, b, u)
+}
+
+#[cold]
+fn values_exactly(a: Point, b: Point, u: f64) -> Ordering {
     let (x, y) = (difference_of(a.alpha, b.alpha), difference_of(a.beta, b.beta));
     let (high, low) = (product_of(x.0, u), product_of(x.1, u));
     sign_of_sum([y.0, y.1, low.0, low.1, high.0, high.1])
 }
 
+#[inline]
 fn sign(x: f64) -> Ordering {
     x.partial_cmp(&0.0).expect("coordinates are finite")
 }

@@ -80,7 +80,8 @@ enum Place {
 pub(super) struct Queue {
     /// How many requests it has.
     len: usize,
-    deadlines: Agenda,
+    /// Of those that are not in every queue.
+    pub deadlines: Agenda,
     /// Whether the hull, and where requests are, are up to date but for those in `fresh` and `emptied`.
     kept: bool,
     /// T0.
@@ -107,16 +108,15 @@ impl Queue {
         self.len
     }
 
-    /// D_Qbs: the earliest deadline of its requests.
+    /// D_Qbs: the earliest deadline of its requests that are not in every queue.
     pub fn earliest(&mut self, size: usize, entries: &[Option<Entry>]) -> Time {
         self.deadlines.trim(self.len, |item| has(entries, size, item));
         self.deadlines.first(|item| has(entries, size, item)).map_or(Time::NEVER, |item| item.0)
     }
 
     /// Adds a request.
-    pub fn enter(&mut self, slot: Slot, e: &Entry) {
+    pub fn enter(&mut self, slot: Slot) {
         self.len += 1;
-        self.deadlines.push((e.deadline, e.id, slot));
         if self.kept {
             self.set_place(slot, Place::Fresh);
             self.fresh.push(slot);
