@@ -5,10 +5,12 @@ use crate::core::{CoreSpec, Profiler};
 use crate::driver::{World, simulate};
 use crate::latency::Latency;
 use crate::log::{MemoryLog, Record};
-use crate::policy::orloj::{Config, Estimate, Orloj, QueueForm, SizeOrder};
+use crate::policy::orloj::pending::{Entry, Pending};
+use crate::policy::orloj::scan::Scan;
+use crate::policy::orloj::{Config, Estimate, Orloj, QueueForm, SizeOrder, tables};
 use crate::policy::parameters::Settings;
 use crate::profile::ModelProfile;
-use crate::request::{AppId, Arrival, End, ModelId, VecSource};
+use crate::request::{AppId, Arrival, End, ModelId, RequestId, VecSource};
 use crate::rng::Stream;
 use crate::time::{NS_PER_MS, Span, Time};
 
@@ -142,5 +144,71 @@ fn a_reset_of_the_base_changes_no_decision() {
         // Every 100 ms or more often, whatever b is.
         let reach = (case.config.b_per_ms / 1e6 * (100 * NS_PER_MS) as f64).min(super::REACH);
         assert_eq!(case.log(QueueForm::Scan, None), case.log(QueueForm::Hull, Some(reach)), "{seed}");
+    }
+}
+
+/// Both forms side by side, without a simulation: deadlines such that slacks are on the edges of a law and
+/// one nanosecond beside them, with scores of zero and many equal ones.
+#[test]
+fn both_forms_agree_on_every_edge() {
+    let ms = Span::from_ms;
+    let law = Latency::Proportional { c1: 0.5 };
+    let draws = &mut Stream::named(1, "edges", 0);
+    for round in 0..200 {
+        let apps = 1 + draws.below(3);
+        let mut drawn = 0;
+        let draw = || {
+            drawn += 1;
+            let app = drawn % apps;
+            (app as usize, ms(10 * (app + 1)))
+        };
+        let profile = ModelProfile::measure(&law, ms(100), &[1, 2, 4], 30, draw, 1 + round % 3);
+        let estimate = [Estimate::Quantile(0.0), Estimate::Mean][round % 2];
+        let b_per_ms = [1e-6, 1e-4, 1e-2, 1.0][draws.below(4) as usize];
+        let config = Config { estimate, b_per_ms, ..(Config::PRESETS[0].make)() };
+        let sizes = tables::sizes(&config, &profile);
+        let tables = tables::tables(&config, &profile, &sizes);
+        let mut forms: [Box<dyn Pending>; 2] =
+            [Box::new(Scan::default()), Box::new(Hulls::new(sizes.len(), b_per_ms))];
+        let mut now = Time::from_ns(1_000_000_000);
+        let mut id = 0;
+        for _ in 0..60 {
+            now += Span::from_ns([0, 1, 1, 2_500_000][draws.below(4) as usize]);
+            for _ in 0..draws.below(8) {
+                let slack = match draws.below(3) {
+                    // An edge of some law, or near it.
+                    0 => ms([5, 10, 15, 20, 25, 30, 45, 75][draws.below(8) as usize]),
+                    1 => tables[0].estimates[draws.below(sizes.len() as u64) as usize],
+                    _ => ms(80),
+                };
+                let beside = Span::from_ns(draws.below(4));
+                let app = draws.below(apps + 1) as usize;
+                let viable = (1 << sizes.len()) - 1;
+                let deadline = (now + slack + beside).minus(Span::from_ns(1));
+                let entry = Entry { id: RequestId(id), app, deadline, viable };
+                forms.iter_mut().for_each(|form| form.insert(entry));
+                id += 1;
+            }
+            let [scan, hull] = forms.each_mut().map(|form| {
+                let mut out = Vec::new();
+                form.expire(now, &tables, &mut out);
+                let mut census = vec![(0, Time::NEVER); sizes.len()];
+                form.census(&mut census);
+                let mut left = Vec::new();
+                form.left_out(1, &mut |id, there| left.push((id, there)));
+                (out, census, left)
+            });
+            assert_eq!(scan, hull, "round {round}");
+            let size = draws.below(sizes.len() as u64) as usize;
+            if scan.1[size].0 < sizes[size] {
+                continue;
+            }
+            let [scan, hull] = forms.each_mut().map(|form| {
+                let mut out = Vec::new();
+                form.pop_batch(now, size, sizes[size] as usize, &tables, &mut out);
+                out
+            });
+            assert_eq!(scan, hull, "round {round}");
+        }
     }
 }
