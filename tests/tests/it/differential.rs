@@ -135,6 +135,7 @@ fn tuned() -> Vec<Entry> {
                 max_batch: 8,
                 max_exec: Span::ZERO,
                 relearn_every: (case.seed % 3) as u32 * 4,
+                queue: [orloj::QueueForm::Scan, orloj::QueueForm::Hull][case.seed as usize / 3 % 2],
             };
             Box::new(orloj::Orloj::new(config, &case.profiles()))
         }),
