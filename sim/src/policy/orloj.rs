@@ -177,7 +177,7 @@ impl Orloj {
         if self.config.relearn_every > 0 {
             m.learner.arrived(r.app.index());
         }
-        let viable = (1u32 << m.sizes.len()) - 1;
+        let viable = pending::every(m.sizes.len());
         let app = m.table_of(r);
         m.pending.insert(Entry { id: r.id, app, deadline: r.deadline, viable });
         m.waiting += 1;

@@ -33,7 +33,7 @@ mod tests;
 
 use self::agenda::{Agenda, Item};
 use self::queue::{Queue, View};
-use super::pending::{Entry, Pending};
+use super::pending::{Entry, Pending, every};
 use super::tables::AppTables;
 use crate::request::RequestId;
 use crate::time::{Span, Time};
@@ -113,16 +113,11 @@ impl Hulls {
         if e.viable == before && fresh {
             self.deadlines.push(deadline);
         } else if e.viable != before && (fresh || before == every(self.queues.len())) {
-            let left = self.queues.iter_mut().enumerate().filter(|(i, _)| e.viable >> i & 1 == 1);
+            let left = self.queues.iter_mut().enumerate().filter(|(i, _)| e.is_in(*i));
             left.for_each(|(_, queue)| queue.deadlines.push(deadline));
         }
         true
     }
-}
-
-/// The mark of a request that is in every queue.
-fn every(sizes: usize) -> u32 {
-    ((1u64 << sizes) - 1) as u32
 }
 
 impl Pending for Hulls {
@@ -198,7 +193,7 @@ impl Pending for Hulls {
             let entry = self.entries[slot as usize].take().expect("it waits");
             self.free.push(slot);
             out.push(entry.id);
-            let others = (0..self.queues.len()).filter(|&i| i != size && entry.viable >> i & 1 == 1);
+            let others = (0..self.queues.len()).filter(|&i| i != size && entry.is_in(i));
             others.for_each(|other| self.queues[other].leave(slot, &entry));
         }
         out[from..].sort_unstable();
@@ -207,6 +202,6 @@ impl Pending for Hulls {
     fn left_out(&self, size: usize, out: &mut dyn FnMut(RequestId, bool)) {
         let mut all: Vec<&Entry> = self.entries.iter().flatten().collect();
         all.sort_unstable_by_key(|e| e.id);
-        all.into_iter().for_each(|e| out(e.id, e.viable >> size & 1 == 1));
+        all.into_iter().for_each(|e| out(e.id, e.is_in(size)));
     }
 }

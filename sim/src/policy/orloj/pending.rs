@@ -17,6 +17,19 @@ pub(super) struct Entry {
     pub viable: u32,
 }
 
+impl Entry {
+    /// Whether it is in the queue of a size.
+    #[inline]
+    pub fn is_in(&self, size: usize) -> bool {
+        self.viable >> size & 1 == 1
+    }
+}
+
+/// The mark of a request that is in the queue of each of so many sizes.
+pub(super) fn every(sizes: usize) -> u32 {
+    ((1u64 << sizes) - 1) as u32
+}
+
 /// The pending requests of a model. Both forms make the same decisions.
 pub(super) trait Pending: Send {
     /// Adds a request to every queue. Ids only grow.

@@ -58,7 +58,7 @@ impl View<'_> {
 }
 
 fn has(entries: &[Option<Entry>], size: usize, &(_, id, slot): &Item) -> bool {
-    entries[slot as usize].as_ref().is_some_and(|e| e.id == id && e.viable >> size & 1 == 1)
+    entries[slot as usize].as_ref().is_some_and(|e| e.id == id && e.is_in(size))
 }
 
 fn member(slot: Slot, e: &Entry) -> Member {
@@ -187,7 +187,7 @@ impl Queue {
         let mut points: Vec<(Point, Slot)> = Vec::with_capacity(self.len);
         let mut milestones = Vec::with_capacity(self.len);
         for (slot, e) in view.entries.iter().enumerate() {
-            let Some(e) = e.as_ref().filter(|e| e.viable >> view.size & 1 == 1) else { continue };
+            let Some(e) = e.as_ref().filter(|e| e.is_in(view.size)) else { continue };
             let slot = slot as Slot;
             match view.point(e, self.base) {
                 Some((point, milestone)) => {
