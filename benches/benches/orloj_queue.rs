@@ -17,9 +17,7 @@ use orrery_sim::policy::parameters::Settings;
 use orrery_sim::policy::score::ScoreTable;
 use orrery_sim::policy::{Action, Actions, Event, Known, Lookup, Outcome, Policy};
 use orrery_sim::profile::ModelProfile;
-use orrery_sim::request::{
-    ActionId, AppId, DeviceId, ModelId, Request, RequestId, SourceId,
-};
+use orrery_sim::request::{ActionId, AppId, DeviceId, ModelId, Request, RequestId, SourceId};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{NS_PER_MS, Span, Time};
 use std::time::Instant;
@@ -46,7 +44,10 @@ fn main() {
 
 fn tell() {
     println!("us, mean: the hull alone, deadlines far | near");
-    println!("{:>8} {:>9} {:>9} {:>9} | {:>9} {:>9} {:>9}", "pending", "insert", "query", "remove", "insert", "query", "remove");
+    println!(
+        "{:>8} {:>9} {:>9} {:>9} | {:>9} {:>9} {:>9}",
+        "pending", "insert", "query", "remove", "insert", "query", "remove"
+    );
     let only: Vec<usize> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
     let asked = |n: &usize| only.is_empty() || only.contains(n);
     for n in [10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000].into_iter().filter(asked) {
@@ -57,7 +58,10 @@ fn tell() {
         );
     }
     println!("us, mean of the best round: a whole decision, deadlines far | near");
-    println!("{:>8} {:>9} {:>9} {:>9} | {:>9} {:>9} {:>9}", "pending", "scan", "hull", "ratio", "scan", "hull", "ratio");
+    println!(
+        "{:>8} {:>9} {:>9} {:>9} | {:>9} {:>9} {:>9}",
+        "pending", "scan", "hull", "ratio", "scan", "hull", "ratio"
+    );
     for n in [10, 30, 100, 300, 1_000, 3_000, 10_000].into_iter().filter(asked) {
         let [far, near] = [FAR, NEAR].map(|slack| {
             let [scan, hull] = [QueueForm::Scan, QueueForm::Hull].map(|form| {
@@ -70,7 +74,12 @@ fn tell() {
         });
         println!(
             "{n:>8} {:>9.2} {:>9.2} {:>9.2} | {:>9.2} {:>9.2} {:>9.2}",
-            far.0, far.1, far.0 / far.1, near.0, near.1, near.0 / near.1
+            far.0,
+            far.1,
+            far.0 / far.1,
+            near.0,
+            near.1,
+            near.0 / near.1
         );
     }
 }

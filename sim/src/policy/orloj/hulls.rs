@@ -169,7 +169,9 @@ impl Pending for Hulls {
 
     fn census(&mut self, out: &mut [(u32, Time)]) {
         let every = every(self.queues.len());
-        let in_all = |item: &Item| self.entries[item.2 as usize].is_some_and(|e| e.id == item.1 && e.viable == every);
+        let in_all = |item: &Item| {
+            self.entries[item.2 as usize].is_some_and(|e| e.id == item.1 && e.viable == every)
+        };
         let first = self.deadlines.first(in_all).map_or(Time::NEVER, |item| item.0);
         for (size, (queue, place)) in self.queues.iter_mut().zip(out).enumerate() {
             *place = (queue.len() as u32, first.min(queue.earliest(size, &self.entries)));

@@ -36,8 +36,7 @@ impl ScoreTable {
         let i = self.edges_ns.partition_point(|&e| e < s).checked_sub(1)?;
         let (edge, (below, density)) = (self.edges_ns[i], self.rows[i]);
         let deadline = deadline.ns() as f64;
-        let alpha =
-            self.factor * (below - density) * libm::exp(-self.b_per_ns * (deadline - edge));
+        let alpha = self.factor * (below - density) * libm::exp(-self.b_per_ns * (deadline - edge));
         // Beyond a law or in a gap nothing cancels, but `at` takes 1 + expm1. Inside a bin alpha u takes beta
         // away, both with the errors of their exponents.
         let units = match density > 0.0 {

@@ -121,7 +121,8 @@ impl Hull {
     /// The height and the bridge of a node whose children have changed. Its split is the same: a rotation
     /// does not change the order of nodes and leaves.
     fn renew(&mut self, v: usize) {
-        let (left, right, split) = (self.inners[v].left, self.inners[v].right, self.inners[v].split);
+        let (left, right, split) =
+            (self.inners[v].left, self.inners[v].right, self.inners[v].split);
         self.inners[v].height = 1 + self.height(left).max(self.height(right));
         self.inners[v].bridge = self.bridge(left, right, split);
     }

@@ -51,9 +51,8 @@ fn unit(draws: &mut Stream) -> f64 {
 }
 
 /// Kinds of points: what a hull may meet.
-const KINDS: [&str; 9] = [
-    "anywhere", "grid", "line", "flat", "column", "parabola", "valley", "below zero", "clusters",
-];
+const KINDS: [&str; 9] =
+    ["anywhere", "grid", "line", "flat", "column", "parabola", "valley", "below zero", "clusters"];
 
 fn point(kind: &str, draws: &mut Stream) -> Point {
     let (x, y) = (unit(draws), unit(draws));

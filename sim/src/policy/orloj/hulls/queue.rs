@@ -1,8 +1,8 @@
 //! One queue Q_bs: its hull, the requests at each point, and when something changes.
 
+use super::Slot;
 use super::agenda::{Agenda, Item};
 use super::members::{Member, Members};
-use super::Slot;
 use crate::policy::orloj::hull::{Hull, Leaf, Point};
 use crate::policy::orloj::pending::{Entry, Scored, higher_score};
 use crate::policy::orloj::tables::AppTables;
@@ -149,7 +149,8 @@ impl Queue {
         }
         let mut moved = std::mem::take(&mut self.fresh);
         // A slot is there twice if its first request has left.
-        let mut place = |slot: Slot| std::mem::replace(&mut self.places[slot as usize], Place::Nowhere);
+        let mut place =
+            |slot: Slot| std::mem::replace(&mut self.places[slot as usize], Place::Nowhere);
         moved.retain(|slot| place(*slot) == Place::Fresh);
         while let Some(item) = self.milestones.pop_due(view.now) {
             if view.has(&item) {

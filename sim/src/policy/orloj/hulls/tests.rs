@@ -42,7 +42,8 @@ impl Case {
         let (models, apps) = (1 + below(draws, 3), 1 + below(draws, 4));
         let first_app = below(draws, 4);
         let law = Latency::Proportional { c1: [0.1, 0.25][below(draws, 2) as usize] };
-        let sizes: &[u32] = [&[1, 2, 4, 8, 16][..], &[1, 3], &[4], &[1, 2, 32]][below(draws, 4) as usize];
+        let sizes: &[u32] =
+            [&[1, 2, 4, 8, 16][..], &[1, 3], &[4], &[1, 2, 32]][below(draws, 4) as usize];
         let slo_ms = [60, 150, 400, 3_000][below(draws, 4) as usize];
         let profiles = (0..models).map(|m| {
             let drawn = &mut Stream::named(seed, "profile", m);
@@ -131,7 +132,8 @@ fn both_forms_write_the_same_log() {
             _ => 0,
         };
         batched += scan.iter().filter(|r| sizes(r) > 1).count();
-        dropped += scan.iter().filter(|r| matches!(r, Record::End { end: End::Dropped(_), .. })).count();
+        dropped +=
+            scan.iter().filter(|r| matches!(r, Record::End { end: End::Dropped(_), .. })).count();
     }
     eprintln!("{batched} batches of more than one, {dropped} dropped");
     assert!(batched > 1_000 && dropped > 1_000, "the cases say something");
@@ -143,7 +145,11 @@ fn a_reset_of_the_base_changes_no_decision() {
         let case = Case::new(seed);
         // Every 100 ms or more often, whatever b is.
         let reach = (case.config.b_per_ms / 1e6 * (100 * NS_PER_MS) as f64).min(super::REACH);
-        assert_eq!(case.log(QueueForm::Scan, None), case.log(QueueForm::Hull, Some(reach)), "{seed}");
+        assert_eq!(
+            case.log(QueueForm::Scan, None),
+            case.log(QueueForm::Hull, Some(reach)),
+            "{seed}"
+        );
     }
 }
 

@@ -15,9 +15,8 @@ fn law(edges_ns: &[f64], masses: &[f64]) -> Histogram {
 fn laws() -> Vec<Histogram> {
     let draws = &mut Stream::named(5, "samples", 0);
     let modes = [20_000_000, 60_000_000, 61_000_000];
-    let samples: Vec<Span> = (0..2_000)
-        .map(|i| Span::from_ns(modes[i % 3] + draws.below(9_000_000)))
-        .collect();
+    let samples: Vec<Span> =
+        (0..2_000).map(|i| Span::from_ns(modes[i % 3] + draws.below(9_000_000))).collect();
     let measured = Histogram::from_samples(&samples, 64);
     vec![
         measured.max_with(&[(&measured, 15)]).affine(0.0, 2.5),
@@ -74,7 +73,10 @@ fn the_line_is_the_score_within_its_doubt() {
                 };
                 let value = value(&line, b, since);
                 let off = (value - direct).abs() - 1e-12 * direct;
-                assert!(off <= line.doubt, "b {b}, slack {slack}, {since}: {value} {direct} {line:?}");
+                assert!(
+                    off <= line.doubt,
+                    "b {b}, slack {slack}, {since}: {value} {direct} {line:?}"
+                );
                 least = least.min((line.doubt - off) / line.doubt);
                 assert!(line.beta >= 0.0 && line.until_ns < slack.ns() as f64);
             }
@@ -139,7 +141,8 @@ fn the_lines_meet_at_every_milestone() {
                 let (a, doubt) = after.map_or((0.0, 0.0), |l| (value(&l, b, then), l.doubt));
                 let with_old = value(&before, b, then);
                 // The edge itself is up to a nanosecond later.
-                let steepest = table.factor * b / 1e6 * table.rows.iter().map(|r| r.1.max(r.0)).fold(0.0, f64::max);
+                let steepest = table.factor * b / 1e6
+                    * table.rows.iter().map(|r| r.1.max(r.0)).fold(0.0, f64::max);
                 let close = 1e-9 * a + doubt + before.doubt + steepest;
                 assert!((a - with_old).abs() <= close, "b {b}, {slack}: {a} {with_old}");
             }
