@@ -160,3 +160,41 @@ fn lines_at(alpha: f64, (a, b): Edge, (c, d): Edge) -> Option<Ordering> {
     let unsure = 8.0 * f64::EPSILON * (start.abs() + left.abs() + right.abs()) + 1e-290;
     (difference.abs() > unsure).then(|| difference.total_cmp(&0.0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    /// Two lines that meet at the border or a unit beside it, against integers. The coordinates need up to
+    /// 52 bits and their products 64, so that floats cannot always say which line is above.
+    #[test]
+    fn where_floats_do_not_decide_nothing_is_said() {
+        let draws = &mut Stream::named(1, "lines", 0);
+        let (mut unsure, mut wrong) = (0, 0);
+        for _ in 0..100_000 {
+            let mut below = |n: u64| draws.below(n) as i128;
+            let (x, y) = (below(1 << 9), below(1 << 51));
+            let mut line = |sign: i128| {
+                let (dx, dy) = (1 + below(20), below(1 << 46));
+                let (near, far) = (1 + below(3), 4 + below(3));
+                let at = |n: i128, off: i128| (x + sign * n * dx, y + sign * n * dy + off);
+                (at(near, below(3) - 1), at(far, 0))
+            };
+            let ((b, a), (c, d)) = (line(-1), line(1));
+            let (ab, cd) = (b.0 - a.0, d.0 - c.0);
+            let exact =
+                (a.1 - c.1) * ab * cd + (b.1 - a.1) * (x - a.0) * cd - (d.1 - c.1) * (x - c.0) * ab;
+            let float = |p: (i128, i128)| Point { alpha: p.0 as f64, beta: p.1 as f64 };
+            let (ab, cd) = ((float(a), float(b)), (float(c), float(d)));
+            match lines_at(x as f64, ab, cd) {
+                Some(said) => assert_eq!(said, exact.cmp(&0), "{ab:?} {cd:?} {x}"),
+                None => {
+                    unsure += 1;
+                    wrong += u32::from(exact != 0);
+                }
+            }
+        }
+        assert!(unsure > 1_000 && unsure < 50_000 && wrong > 100, "{unsure} {wrong}");
+    }
+}

@@ -148,17 +148,19 @@ mod tests {
         assert!(unsure > 0, "plain floats would do");
     }
 
+    /// alpha u differs from the float that it rounds to by 2^-104.
     #[test]
     fn values_are_compared_exactly() {
-        // (1 + 2^-52) u - u, with a beta that takes away exactly that, and one unit more or less.
-        let u = 3.0;
-        let gain = f64::EPSILON * u;
-        for (beta, expected) in [
-            (-gain, Ordering::Equal),
-            (-gain * (1.0 + f64::EPSILON), Ordering::Less),
-            (-gain * (1.0 - f64::EPSILON), Ordering::Greater),
+        let ulp = f64::EPSILON;
+        for (u, beta, expected) in [
+            (1.0 + ulp, -(1.0 + 2.0 * ulp), Ordering::Greater),
+            (1.0 - ulp, -1.0, Ordering::Less),
+            (1.0, -(1.0 + ulp), Ordering::Equal),
         ] {
-            assert_eq!(values(at(1.0 + f64::EPSILON, beta), at(1.0, 0.0), u), expected);
+            let (a, b) = (at(1.0 + ulp, beta), at(0.0, 0.0));
+            assert_eq!(values(a, b, u), expected, "{u}");
+            assert_eq!(values(b, a, u), expected.reverse(), "{u}");
+            assert_eq!(a.at(u), 0.0, "plain floats see no difference");
         }
     }
 
