@@ -17,9 +17,10 @@
 //! The batch is made lazily: nothing is sent before the device is free.
 //!
 //! # Differences from the paper
-//! - The score is computed directly, exp(b (l - s)) with s the slack, for every pending request; so
-//!   there is no base time to reset and no milestone: the alpha-beta form of §4.4 and its hull are not
-//!   built.
+//! - `queue=scan` computes the score of every pending request directly, exp(b (l - s)) with s the slack: it
+//!   needs no base time and no milestones. `queue=hull` is the alpha-beta form of §4.4 on a dynamic convex
+//!   hull; [`hull`] and `hulls.rs` say where they differ. Both make the same decisions, and up to some hundreds
+//!   of pending requests the scan is faster (docs/performance.md).
 //! - Eq. 2 calls h a frequency; it is one divided by the bin's width, a density. Otherwise the score
 //!   would depend on how the bins were cut.
 //! - `order=descending` is Algorithm 1 as printed. §3.2's text says the size with the earliest
@@ -141,6 +142,7 @@ impl Orloj {
         if m.waiting == 0 {
             return false;
         }
+        // Lines 1-14. The hull's scores are brought up to date in line 22, when the queue is known.
         self.late.clear();
         m.pending.expire(now, &m.tables, &mut self.late);
         m.waiting -= self.late.len();
@@ -149,6 +151,7 @@ impl Orloj {
             out.end(id, Drop::Infeasible);
         }
 
+        // Lines 15-19.
         self.census.clear();
         self.census.resize(m.sizes.len(), (0, Time::NEVER));
         m.pending.census(&mut self.census);
@@ -162,6 +165,7 @@ impl Orloj {
         };
         let Some(candidate) = fillable.min_by(first_first) else { return false };
 
+        // Line 22.
         let k = m.sizes[candidate] as usize;
         self.batch.clear();
         m.pending.pop_batch(now, candidate, k, &m.tables, &mut self.batch);

@@ -224,6 +224,8 @@ impl Queue {
     /// Line 22, after `update`: takes out the `k` requests with the highest scores; of equal ones, those with
     /// the earliest deadlines, then the lowest ids.
     pub fn pop_batch(&mut self, view: &View<'_>, k: usize, out: &mut Vec<Slot>) {
+        #[cfg(test)]
+        self.check(view);
         let u = libm::exp(view.since(self.base));
         self.best.clear();
         while let Some(leaf) = self.hull.top(u) {
@@ -254,12 +256,34 @@ impl Queue {
             out.push(slot);
         }
         // The others return to the hull.
-        for (point, members) in std::mem::take(&mut self.aside) {
+        let mut aside = std::mem::take(&mut self.aside);
+        for (point, members) in aside.drain(..) {
             let mut members = members.iter().peekable();
-            let Some(_) = members.peek() else { continue };
-            let leaf = self.hull.insert(point);
-            members.for_each(|m| self.put(leaf, *m));
+            if members.peek().is_some() {
+                let leaf = self.hull.insert(point);
+                members.for_each(|m| self.put(leaf, *m));
+            }
         }
+        self.aside = aside;
+    }
+
+    /// Every request is at the point that it has now, or lost, and all are counted.
+    #[cfg(test)]
+    fn check(&self, view: &View<'_>) {
+        let mut on_hull = 0;
+        for (leaf, members) in self.members.iter().enumerate() {
+            for m in members.iter() {
+                let Place::On(at) = self.places[m.slot as usize] else { panic!("{m:?}") };
+                let point = view.point(view.entry(m.slot), self.base).map(|p| p.0);
+                assert_eq!((at.index(), point), (leaf, Some(self.hull.point(at))), "{m:?}");
+                on_hull += 1;
+            }
+        }
+        for &(_, _, slot) in &self.lost {
+            assert_eq!(self.places[slot as usize], Place::Lost);
+            assert!(view.point(view.entry(slot), self.base).is_none());
+        }
+        assert_eq!(on_hull + self.lost.len(), self.len);
     }
 
     /// The lowest of the best `k` scores so far, if there are as many.
