@@ -9,7 +9,7 @@ const LIGHT: &str = include_str!("../cases/one-gpu-load-0.9.toml");
 const OVERLOAD: &str = include_str!("../cases/one-gpu-load-2.5.toml");
 const REQUESTS: u64 = 500_000;
 
-const POLICIES: [&str; 9] = [
+const POLICIES: [&str; 10] = [
     "fifo",
     "clockwork",
     "clockwork[estimator=static-mean,max_batch=16]",
@@ -19,6 +19,7 @@ const POLICIES: [&str; 9] = [
     "clipper[sizing=fixed,size=16,default_reply=false]",
     "orloj",
     "orloj[estimate=quantile,quantile=0.999]",
+    "orloj[queue=hull]",
 ];
 
 fn main() {

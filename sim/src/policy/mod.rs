@@ -50,7 +50,7 @@ pub mod orloj;
 pub mod parameters;
 pub mod pool;
 pub mod ribbon;
-mod score;
+pub mod score;
 pub mod served;
 pub mod shepherd;
 mod soonest;

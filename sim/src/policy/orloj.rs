@@ -17,9 +17,10 @@
 //! The batch is made lazily: nothing is sent before the device is free.
 //!
 //! # Differences from the paper
-//! - The score is computed directly, exp(b (l - s)) with s the slack, for every pending request; so
-//!   there is no base time to reset and no milestone: the alpha-beta form of §4.4 and its hull are not
-//!   built.
+//! - `queue=scan` computes the score of every pending request directly, exp(b (l - s)) with s the slack: it
+//!   needs no base time and no milestones. `queue=hull` is the alpha-beta form of §4.4 on a dynamic convex
+//!   hull; [`hull`] and `hulls.rs` say where they differ. Both make the same decisions, and up to some hundreds
+//!   of pending requests the scan is faster (docs/performance.md).
 //! - Eq. 2 calls h a frequency; it is one divided by the bin's width, a density. Otherwise the score
 //!   would depend on how the bins were cut.
 //! - `order=descending` is Algorithm 1 as printed. §3.2's text says the size with the earliest
@@ -54,14 +55,19 @@
 //! None was released.
 
 mod config;
+pub mod hull;
+mod hulls;
 mod pending;
 mod relearn;
+mod scan;
 mod tables;
 
-pub use self::config::{BatchLaw, Config, Estimate, Memory, Shares, SizeOrder};
+pub use self::config::{BatchLaw, Config, Estimate, Memory, QueueForm, Shares, SizeOrder};
 
+use self::hulls::Hulls;
 use self::pending::{Entry, Pending};
 use self::relearn::Learner;
+use self::scan::Scan;
 use self::tables::AppTables;
 use super::free_devices::FreeDevices;
 use super::parameters::{Build, Settings};
@@ -74,7 +80,7 @@ struct Model {
     profile: ModelProfile,
     sizes: Vec<u32>,
     tables: Vec<AppTables>,
-    pending: Pending,
+    pending: Box<dyn Pending>,
     waiting: usize,
     learner: Learner,
 }
@@ -97,9 +103,12 @@ impl Orloj {
             let sizes = tables::sizes(&config, p);
             Model {
                 tables: tables::tables(&config, p, &sizes),
+                pending: match config.queue {
+                    QueueForm::Scan => Box::new(Scan::default()),
+                    QueueForm::Hull => Box::new(Hulls::new(sizes.len(), config.b_per_ms)),
+                },
                 sizes,
                 profile: p.clone(),
-                pending: Pending::default(),
                 waiting: 0,
                 learner: Learner::new(config, p),
             }
@@ -138,6 +147,7 @@ impl Orloj {
         if m.waiting == 0 {
             return false;
         }
+        // Lines 1-14. The hull's scores are brought up to date in line 22, when the queue is known.
         self.late.clear();
         m.pending.expire(now, &m.tables, &mut self.late);
         m.waiting -= self.late.len();
@@ -146,6 +156,7 @@ impl Orloj {
             out.end(id, Drop::Infeasible);
         }
 
+        // Lines 15-19.
         self.census.clear();
         self.census.resize(m.sizes.len(), (0, Time::NEVER));
         m.pending.census(&mut self.census);
@@ -159,6 +170,7 @@ impl Orloj {
         };
         let Some(candidate) = fillable.min_by(first_first) else { return false };
 
+        // Line 22.
         let k = m.sizes[candidate] as usize;
         self.batch.clear();
         m.pending.pop_batch(now, candidate, k, &m.tables, &mut self.batch);
@@ -174,7 +186,7 @@ impl Orloj {
         if self.config.needs_profiler() {
             m.learner.arrived(r.app.index());
         }
-        let viable = (1u32 << m.sizes.len()) - 1;
+        let viable = pending::every(m.sizes.len());
         let app = m.table_of(r);
         m.pending.insert(Entry { id: r.id, app, deadline: r.deadline, viable });
         m.waiting += 1;
@@ -186,6 +198,7 @@ impl Orloj {
         if m.learner.measured(now, app, alone) {
             m.learner.renew(now, &mut m.profile);
             m.tables = tables::tables(&self.config, &m.profile, &m.sizes);
+            m.pending.renewed();
         }
     }
 }
@@ -226,7 +239,7 @@ impl Model {
             text += &format!("; too few for {unfilled}");
         }
         out.why_all(batch, || text);
-        self.pending.left_out(chosen, |id, in_queue| {
+        self.pending.left_out(chosen, &mut |id, in_queue| {
             out.why(id, || match in_queue {
                 true => format!("left out of a batch of {k}: others have higher scores"),
                 false => format!("left out of a batch of {k}: it would be late in it"),

@@ -11,6 +11,10 @@
 //! The sum over the bins below the one that holds s is kept relative to that bin's lower edge, so
 //! one exponential is computed for a score and none can overflow.
 
+mod line;
+
+pub use self::line::Line;
+
 use crate::distribution::Histogram;
 use crate::time::Span;
 

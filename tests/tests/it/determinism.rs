@@ -23,7 +23,7 @@ use std::fmt::Write;
 
 /// What changes a policy in more than one place, or by a number. The bare names, the presets and each word
 /// and flag alone are in every test without being named: [`every_policy`].
-const COMBINED: [&str; 20] = [
+const COMBINED: [&str; 21] = [
     "clipper[sizing=fixed,size=16,default_reply=false]",
     "clockwork[estimator=static-mean,max_batch=16]",
     "clockwork[sizes=all,max_batch=12]",
@@ -33,6 +33,7 @@ const COMBINED: [&str; 20] = [
     "nexus-cluster[plan=full,drop=earliest]",
     "nexus-cluster[plan=static,batch=4,drop=elapsed]",
     "orloj[relearn_every=50]",
+    "orloj[relearn_every=50,queue=hull]",
     "orloj[estimate=quantile,quantile=0.999,max_exec_ms=250]",
     "orloj[estimate_law=own,score_law=own,shares=counts]",
     "orloj[estimate_law=own,score_law=own,shares=counts,relearn_every=50]",

@@ -15,6 +15,7 @@ mod information;
 mod intervals;
 mod measurements;
 mod naive;
+mod orloj_queue;
 mod orloj_relearning;
 mod papers;
 mod recorded;

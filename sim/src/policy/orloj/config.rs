@@ -94,6 +94,22 @@ impl Words for SizeOrder {
     ];
 }
 
+/// How the pending requests are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueForm {
+    /// One list; every score is computed at every decision.
+    Scan,
+    /// A dynamic convex hull for each batch size: §4.4.
+    Hull,
+}
+
+impl Words for QueueForm {
+    const WORDS: &'static [(&'static str, QueueForm, &'static str)] = &[
+        ("scan", QueueForm::Scan, "one list; every score is computed at every decision"),
+        ("hull", QueueForm::Hull, "a dynamic convex hull for each batch size (§4.4)"),
+    ];
+}
+
 /// Orloj's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -123,6 +139,8 @@ pub struct Config {
     pub window: u32,
     /// The bins of an application's histogram; zero keeps those of the profile.
     pub bins: u32,
+    /// How the pending requests are kept. Decisions are the same.
+    pub queue: QueueForm,
 }
 
 impl Settings for Config {
@@ -148,6 +166,7 @@ impl Settings for Config {
             memory: Memory::Sliding,
             window: 2_000,
             bins: 0,
+            queue: QueueForm::Scan,
         },
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[
@@ -223,6 +242,13 @@ impl Settings for Config {
         .within(0, BINS_MAX)
         .quiet()
         .from("ours"),
+        word(
+            "queue",
+            |c: &mut Self| &mut c.queue,
+            "how the pending requests are kept; decisions are the same",
+        )
+        .quiet()
+        .from("§4.4: a dynamic convex hull; which is faster: docs/performance.md"),
     ];
 
     fn needs_profiler(&self) -> bool {

@@ -11,6 +11,7 @@ fn arguments(option: Choice) -> &'static [&'static str] {
     match option {
         // `symphony-table-2` and others have points, models or solvers of their own: see below.
         Choice::Case => &["--case", "no such case"],
+        Choice::Paper => &["--paper", "orloj_finish_rates.csv"],
         Choice::Seeds => &["--seeds", "2"],
         Choice::UntilCi => &["--until-ci", "0.5"],
         Choice::MaxSeeds => &["--until-ci", "0.5", "--max-seeds", "100"],
@@ -47,8 +48,8 @@ fn every_option_of_every_id_works_or_is_refused_before_anything_runs() {
                 continue;
             }
             match option {
-                // Whether there is such a case is asked when the cells are made.
-                Choice::Case => {}
+                // Whether there is such a case, or such a file, is asked when the cells are made.
+                Choice::Case | Choice::Paper => {}
                 _ => place.run(args).refused(&["key `--out`", "nowhere", "remedy: "]),
             }
         }

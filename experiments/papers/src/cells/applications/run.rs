@@ -129,7 +129,11 @@ impl OneCell<'_> {
         Ok(Replication::of(seed, &metrics, &watch, &ScopeNames::default()))
     }
 
-    fn setup(&self, seed: u64) -> Result<Setup, SpecError> {
+    /// What is simulated with one seed.
+    ///
+    /// # Errors
+    /// When the arrivals cannot be made.
+    pub fn setup(&self, seed: u64) -> Result<Setup, SpecError> {
         let table = &self.world.applications;
         let p99_ms = match table.load.p99 {
             P99::Law => self.load.p99_ms,
