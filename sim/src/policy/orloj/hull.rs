@@ -25,9 +25,10 @@
 //! Overmars and van Leeuwen keep at each node the part of its hull that is not on its parent's hull, as a
 //! concatenable queue, and split and join these on the way. They search in such a queue; but the tree
 //! itself is a search tree over the same edges, because the bridges of a node's descendants are the edges
-//! of its hull and others that the search passes without harm (Gaede et al., "Simple and Robust Dynamic
-//! Two-Dimensional Convex Hull", 2024). So only bridges are stored, and nothing is split or joined. The
-//! bounds are the same.
+//! of its hull and others that the search passes without harm. So only bridges are stored, and nothing is
+//! split or joined. The bounds are the same, but for one step of a search: where floats cannot say whether two
+//! lines meet left or right of the border, it asks the whole other hull, O(log n), instead of computing
+//! a determinant of the third degree exactly.
 
 mod balance;
 mod bridge;
