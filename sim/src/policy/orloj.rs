@@ -196,11 +196,20 @@ impl Orloj {
     fn learn(&mut self, now: Time, model: usize, app: usize, alone: Span) {
         let m = &mut self.models[model];
         if m.learner.measured(now, app, alone) {
+            let before: Vec<usize> = m.profile.apps.iter().map(|a| a.app).collect();
             m.learner.renew(now, &mut m.profile);
             m.tables = tables::tables(&self.config, &m.profile, &m.sizes);
-            m.pending.renewed();
+            m.pending.renewed(&moved(&before, &m.profile));
         }
     }
+}
+
+/// Where the tables of these applications, and the mixture's after them, are now: a renewed profile may have
+/// more applications.
+fn moved(before: &[usize], profile: &ModelProfile) -> Vec<usize> {
+    let last = profile.apps.len();
+    let place = |app: &usize| profile.place_of(*app).unwrap_or(last);
+    before.iter().map(place).chain(std::iter::once(last)).collect()
 }
 
 impl Model {
@@ -275,5 +284,43 @@ impl Policy for Orloj {
             }
         }
         self.dispatch(now, known, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::latency::Latency;
+    use crate::profile::AppProfile;
+
+    /// An application that is measured between two others takes a place, and theirs move.
+    #[test]
+    fn a_request_that_waits_keeps_its_application_when_another_gets_a_law() {
+        let (law, ms) = (Latency::Proportional { c1: 0.1 }, Span::from_ms);
+        let mut drawn = 0;
+        let draw = || {
+            drawn += 1;
+            if drawn % 2 == 0 { (2, ms(5)) } else { (7, ms(50)) }
+        };
+        let mut profile = ModelProfile::measure(&law, ms(100), &[1], 1_000, draw, 8);
+        let before: Vec<usize> = profile.apps.iter().map(|a| a.app).collect();
+        let renewed = AppProfile { app: 5, ..profile.apps[0].clone() };
+        profile.apps.insert(1, renewed);
+        assert_eq!(moved(&before, &profile), [0, 2, 3], "of 2, of 7, of the mixture");
+
+        // The request of 7 takes 50 ms: with the law of 5 it would wait on.
+        let config = (Config::PRESETS[0].make)();
+        let config = Config { estimate_law: BatchLaw::Own, score_law: BatchLaw::Own, ..config };
+        let tables = tables::tables(&config, &profile, &[1]);
+        for mut pending in
+            [Box::new(Scan::default()) as Box<dyn Pending>, Box::new(Hulls::new(1, 1e-4))]
+        {
+            let (id, deadline) = (RequestId(0), Time::ZERO + ms(30));
+            pending.insert(Entry { id, app: 1, deadline, viable: 1 });
+            pending.renewed(&moved(&before, &profile));
+            let mut late = Vec::new();
+            pending.expire(Time::ZERO, &tables, &mut late);
+            assert_eq!(late, [id]);
+        }
     }
 }

@@ -130,8 +130,9 @@ impl Pending for Hulls {
         self.fresh.push(slot);
     }
 
-    fn renewed(&mut self) {
+    fn renewed(&mut self, tables: &[usize]) {
         self.renewed = true;
+        self.entries.iter_mut().flatten().for_each(|e| e.app = tables[e.app]);
     }
 
     fn expire(&mut self, now: Time, tables: &[AppTables], out: &mut Vec<RequestId>) {

@@ -11,6 +11,7 @@ use std::cmp::Ordering;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub id: RequestId,
+    /// The table of its application.
     pub app: usize,
     pub deadline: Time,
     /// The sizes whose queue it is in: bit i for the i-th size.
@@ -35,8 +36,8 @@ pub(super) trait Pending: Send {
     /// Adds a request to every queue. Ids only grow.
     fn insert(&mut self, entry: Entry);
 
-    /// The tables were made anew.
-    fn renewed(&mut self) {}
+    /// The tables were made anew; `tables[i]` is where the `i`-th of the former ones is now.
+    fn renewed(&mut self, tables: &[usize]);
 
     /// Lines 1-14: brings scores up to date, and removes requests from the queues of sizes that they can no
     /// longer meet; `out` gets those that are in no queue any more, in the order of ids.

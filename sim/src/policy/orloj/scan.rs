@@ -28,8 +28,11 @@ impl Pending for Scan {
         self.waiting.push(Waiting { entry, stays_until: None });
     }
 
-    fn renewed(&mut self) {
-        self.waiting.iter_mut().for_each(|w| w.stays_until = None);
+    fn renewed(&mut self, tables: &[usize]) {
+        for w in &mut self.waiting {
+            w.stays_until = None;
+            w.entry.app = tables[w.entry.app];
+        }
     }
 
     fn expire(&mut self, now: Time, tables: &[AppTables], out: &mut Vec<RequestId>) {
