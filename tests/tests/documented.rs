@@ -185,7 +185,10 @@ fn main() {
         };
         Trial::test(name, move || check(&block)).with_ignored_flag(why.is_some())
     };
-    let mut trials: Vec<Trial> = blocks().into_iter().map(trial).collect();
+    // The package's own examples run with its wheel: `scripts/python-test`.
+    let reads_a_table = |block: &Block| !block.text.contains("import orrery");
+    let blocks = blocks().into_iter().filter(reads_a_table);
+    let mut trials: Vec<Trial> = blocks.map(trial).collect();
     let documented = trials.len();
     trials.push(Trial::test("each_reader_is_documented", move || match documented {
         0..3 => Err(format!("{documented} blocks of Python in the documents").into()),

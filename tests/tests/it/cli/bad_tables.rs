@@ -45,7 +45,7 @@ fn a_key_that_is_unknown_is_told_the_keys_there_are() {
 fn a_value_of_a_wrong_type_is_told_the_right_one() {
     for (key, value, says) in [
         ("applications.load.offered", "\"much\"", "expected f64"),
-        ("applications.load.of", "\"median\"", "`mean` or `p99`"),
+        ("applications.load.of", "\"median\"", "`mean`, `p99`, `modes`"),
         ("applications.load.p99", "0.99", "p99"),
         ("applications.arrivals.inside", "\"evenly\"", "`poisson` or `even`"),
         ("applications.latency.law", "\"linear\"", "`proportional` or `eq3`"),
