@@ -29,6 +29,7 @@ const THINNED: &[(&str, &str)] = &[
         "--seeds 1 --requests-per-model 1000 --tolerance 0.1 --policy symphony",
     ),
     ("orrery reproduce kairos-fig-8", "--case wnd --seeds 1"),
+    ("orrery reproduce orloj-generality", "--case std-1 --case two-modal"),
     ("orrery plan scenarios/plans/growth-of-a-trace.toml", "--seeds 2"),
     (
         "orrery plan scenarios/plans/gpus-for-symphony.toml --what-if load=1.5 --markdown summary.md \
