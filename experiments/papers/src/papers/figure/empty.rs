@@ -7,6 +7,7 @@ use crate::papers::figure::picture;
 use crate::papers::numbers::{beside, is_at};
 use crate::papers::runner::Runner;
 use crate::papers::runners::means;
+use orrery_plots::PictureKind;
 use orrery_results::{Row, unit};
 
 /// Pools that stand for those that are found in the runs, and evaluations of a search.
@@ -59,8 +60,10 @@ fn places(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
     let known = runner.places();
     if e.kind() == Kind::Means {
         let changes = changes(&known);
-        let left_out = e.leave_one_out.as_ref().map(|_| left_out(e, &changes));
-        return changes.into_iter().chain(left_out.into_iter().flatten()).collect();
+        return match picture(e).0.kind {
+            PictureKind::Sensitivity => changes,
+            _ => left_out(e, &changes),
+        };
     }
     if !known.is_empty() {
         return known;
