@@ -9,9 +9,9 @@ from fifo import Fifo
 SCENARIO = pathlib.Path(__file__).parents[2] / "scenarios" / "one-gpu-bert.toml"
 
 
-def cost(policy, requests, **more):
+def cost(policy, n, **more):
     began = time.process_time()
-    result = orrery.run(SCENARIO, [policy], set={"arrivals.requests": requests}, **more)
+    result = orrery.run(SCENARIO, [policy], set={"arrivals.requests": n}, **more)
     return time.process_time() - began, result
 
 

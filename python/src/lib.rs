@@ -3,6 +3,7 @@
 //! A run here is the command line's: the same scenario, rows and CSV. What is new is a policy whose handlers
 //! are Python's ([`policy`]), and tables that leave by Arrow ([`table`]).
 
+mod out;
 mod policy;
 mod table;
 mod watching;
@@ -167,10 +168,13 @@ fn run(
     audit: bool,
     requests: bool,
 ) -> PyResult<(Table, Option<Table>)> {
+    if seeds == 0 {
+        return Err(PyValueError::new_err("seeds: found 0; allowed: at least 1"));
+    }
     let (rows, parts) = py.detach(|| {
         let scenario = scenario(kind, text, set).map_err(refused)?;
         let first = seed.unwrap_or(scenario.seed);
-        let seeds = Seeds { first, count: seeds.max(1), until_ci: None };
+        let seeds = Seeds { first, count: seeds, until_ci: None };
         let names = WorldNames { models: scenario.model_names(), apps: scenario.app_names() };
         let (names, failed) = (Arc::new(names), Arc::new(Failed::default()));
         let inputs = inputs_sha256(&scenario).map_err(refused)?;
@@ -181,8 +185,8 @@ fn run(
                 Given::Own(name, _, sha256) => Some(format!("{OWN}{name}={sha256}")),
                 Given::Published(_) => None,
             };
-            let all: Vec<String> = [inputs.clone()].into_iter().chain(own).collect();
-            let all: Vec<String> = all.into_iter().filter(|i| !i.is_empty()).collect();
+            let all = [inputs.clone()].into_iter().chain(own).filter(|i| !i.is_empty());
+            let all: Vec<String> = all.collect();
             cells.push(ScenarioCell {
                 scenario: scenario.clone(),
                 axes: String::new(),
@@ -289,7 +293,7 @@ fn _orrery(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(reproduced, m)?)?;
     m.add_function(wrap_pyfunction!(experiments, m)?)?;
     m.add_class::<Table>()?;
-    m.add_class::<policy::Out>()?;
+    m.add_class::<out::Out>()?;
     m.add_class::<policy::Batch>()?;
     m.add_class::<world::PyRequest>()?;
     m.add_class::<world::Device>()?;

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// How a scenario calls its models, applications and kinds of devices, by number.
+/// How a scenario calls its models and applications, by number.
 #[derive(Debug, Default)]
 pub struct WorldNames {
     /// Models.
@@ -72,7 +72,7 @@ pub struct Device {
 }
 
 impl Device {
-    pub fn of(view: &DeviceView, _: &WorldNames) -> Device {
+    pub fn of(view: &DeviceView) -> Device {
         let state = match view.state {
             Change::Up => "up",
             Change::Draining => "draining",

@@ -4,6 +4,7 @@ The command line is `orrery` on the path, or what `ORRERY` names; without it, wh
 """
 
 import concurrent.futures
+import csv
 import gc
 import importlib.util
 import os
@@ -58,7 +59,7 @@ def test_rows_are_the_command_line_s_byte_for_byte(path):
     assert done.returncode == 0, done.stderr
     policies = []
     for line in done.stdout.splitlines()[1:]:
-        policy = next(iter(__import__("csv").reader([line])))[5]
+        policy = next(csv.reader([line]))[5]
         if policy not in policies:
             policies.append(policy)
     assert orrery.run(str(path), policies).results.to_csv() == done.stdout
@@ -186,6 +187,7 @@ def test_wrong_input_has_the_command_line_s_words():
         (lambda: orrery.run(BERT, ["fifo"], set={"model.brt.slo_ms": 3}), "did you mean `bert`"),
         (lambda: orrery.run({"model": 3}, ["fifo"]), "remedy"),
         (lambda: orrery.run(BERT, []), "no policy"),
+        (lambda: orrery.run(BERT, ["fifo"], seeds=0), "at least 1"),
         (lambda: orrery.run(BERT, [object()]), "on_arrival"),
         (lambda: orrery.run(BERT, [type("a b", (Fifo,), {"name": "a b"})]), "letters"),
     ]:
@@ -237,8 +239,7 @@ def test_readers_of_arrow_take_the_tables(library):
         elif library == "pyarrow":
             n, columns = module.table(table).num_rows, module.table(table).column_names
         else:
-            pytest.importorskip("pyarrow")
-            arrow = __import__("pyarrow").table(table)
+            arrow = pytest.importorskip("pyarrow").table(table)
             n = module.sql("select count(*) from arrow").fetchall()[0][0]
             columns = arrow.column_names
         assert n == len(table) > 0 and columns == table.columns

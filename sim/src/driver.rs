@@ -169,12 +169,12 @@ struct Progress {
 }
 
 impl Progress {
-    /// Whether requests have stood still for more than so many events.
-    fn none_for(&mut self, most: u64, events: u64, now: Time, requests: (u64, u64)) -> bool {
+    /// Whether requests have stood still for too many events.
+    fn is_stuck(&mut self, events: u64, now: Time, requests: (u64, u64)) -> bool {
         if requests != self.requests {
             *self = Progress { since: now, events, requests };
         }
-        events - self.events >= most
+        events - self.events >= STUCK_AFTER
     }
 }
 
@@ -198,8 +198,7 @@ pub fn simulate<'w, P: Policy, O: Observer>(
         let arrival = host.next_arrival();
         if arrival.is_none() && world.until.is_none() {
             let books = core.books();
-            if progress.none_for(STUCK_AFTER, events, host.now(), (books.arrived(), books.alive()))
-            {
+            if progress.is_stuck(events, host.now(), (books.arrived(), books.alive())) {
                 let (requests, since, now) = (books.alive(), progress.since, host.now());
                 failure = Some(Failure::Stuck { requests, since, now });
                 break now;

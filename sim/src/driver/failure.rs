@@ -48,6 +48,10 @@ impl fmt::Display for Failure {
             Failure::EventAfterEnd { what, now } => {
                 write!(f, "{what} comes after the end of simulated time; the run is at {now}")
             }
+            Failure::Stuck { requests: 0, since, now } => write!(
+                f,
+                "all requests have ended, but since {since} the policy goes on waking; the run is at {now}"
+            ),
             Failure::Stuck { requests, since, now } => write!(
                 f,
                 "{requests} requests do not end: since {since} the policy only waits, wakes and loads; the \

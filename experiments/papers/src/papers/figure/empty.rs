@@ -6,8 +6,7 @@ use crate::papers::experiment::{Experiment, Kind};
 use crate::papers::figure::picture;
 use crate::papers::numbers::{beside, is_at};
 use crate::papers::runner::Runner;
-use crate::papers::runners::means;
-use orrery_plots::PictureKind;
+use crate::papers::runners::{left_out, means};
 use orrery_results::{Row, unit};
 
 /// Pools that stand for those that are found in the runs, and evaluations of a search.
@@ -60,9 +59,10 @@ fn places(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
     let known = runner.places();
     if e.kind() == Kind::Means {
         let changes = changes(&known);
-        return match picture(e).0.kind {
-            PictureKind::Sensitivity => changes,
-            _ => left_out(e, &changes),
+        let is_left_out = |metric: &String| left_out::METRICS.contains(&metric.as_str());
+        return match picture(e).0.metrics.iter().any(is_left_out) {
+            true => each_case(e, &changes),
+            false => changes,
         };
     }
     if !known.is_empty() {
@@ -133,8 +133,8 @@ fn with(row: &Row, axis: &str) -> Row {
     Row { axes: format!("{before}{axis}"), ..row.clone() }
 }
 
-/// Each case with each system once.
-fn left_out(e: &Experiment, changes: &[Row]) -> Vec<Row> {
+/// Each case with each system once: what is told of cases that were left out.
+fn each_case(e: &Experiment, changes: &[Row]) -> Vec<Row> {
     let cases = e.axis.iter().filter(|a| a.name == "case").flat_map(|a| a.values.iter().map(word));
     let of = |case: String| {
         let row = move |r: &Row| Row { case: case.clone(), axes: String::new(), ..r.clone() };

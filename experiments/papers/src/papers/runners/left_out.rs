@@ -22,6 +22,8 @@ use std::fmt::Write;
 const ERROR: &str = "left_out_abs_error";
 /// The error of the trivial predictor.
 const MEDIAN: &str = "median_abs_error";
+/// The metrics of its rows.
+pub const METRICS: [&str; 2] = [ERROR, MEDIAN];
 /// The axis of the configuration that was taken.
 const TAKEN: &str = "taken";
 
@@ -155,7 +157,7 @@ pub fn rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
     for (s, (system, preset)) in points.systems.iter().enumerate() {
         let place = Row { system: system.clone(), preset: preset.clone(), ..place.clone() };
         let mut both = |case: &str, axes: String, (error, median): (f64, f64), n: usize| {
-            for (metric, value) in [(ERROR, error), (MEDIAN, median)] {
+            for (metric, value) in METRICS.into_iter().zip([error, median]) {
                 out.push(Row {
                     case: case.to_string(),
                     axes: axes.clone(),
@@ -211,13 +213,13 @@ pub fn text(rows: &[Row]) -> String {
     }
     head.extend(["all", "median"]);
     let mut table = tables::Text::new(&head);
-    let mut lowest = Vec::new();
+    let mut skills = Vec::new();
     for case in &cases {
         let name = if case.is_empty() { "mean over all cells" } else { case };
         let mut line = vec![name.to_string()];
         let mut sums = [(0.0, 0.0); 2];
         for system in &systems {
-            for (i, metric) in [ERROR, MEDIAN].into_iter().enumerate() {
+            for (i, metric) in METRICS.into_iter().enumerate() {
                 let x = value(metric, case, system);
                 line.push(three(x));
                 let (error, n) = x.unwrap_or_default();
@@ -231,8 +233,8 @@ pub fn text(rows: &[Row]) -> String {
             let skill = |error: f64, median: f64| 1.0 - error / median;
             let of = |s: &&str| Some((value(ERROR, "", s)?.0, value(MEDIAN, "", s)?.0));
             let each = systems.iter().filter_map(|s| Some((*s, of(s)?)));
-            lowest.extend(each.map(|(s, (a, b))| format!("{s} {:+.2}", skill(a, b))));
-            lowest.push(format!("all {:+.2}", skill(all[0].0, all[1].0)));
+            skills.extend(each.map(|(s, (a, b))| format!("{s} {:+.2}", skill(a, b))));
+            skills.push(format!("all {:+.2}", skill(all[0].0, all[1].0)));
         }
     }
     let bars = (1..head.len()).step_by(2).collect();
@@ -242,7 +244,7 @@ pub fn text(rows: &[Row]) -> String {
          same SLO\n",
     );
     out.push_str(&table.left(&["case"]).bars(bars).text());
-    let _ = writeln!(out, "skill (1 - error / that of the median): {}", lowest.join(", "));
+    let _ = writeln!(out, "skill (1 - error / that of the median): {}", skills.join(", "));
     let mut taken: Vec<(String, Vec<&str>)> = Vec::new();
     for row in own.iter().filter(|r| !r.case.is_empty()) {
         let what = format!("{}: {}", row.system, row.axis(TAKEN).unwrap_or_default());
