@@ -3,7 +3,7 @@
 //!
 //! - `azure`: 4,026 models on 12 GPUs that hold half of them (the paper's Fig. 9), with calls as skewed
 //!   as those of Azure's functions. Copies of one light model get most of them.
-//! - `infer5`: the same with the released scheduler's loads, which are many more.
+//! - `infer5`: the same with the released scheduler's loads, which are many more; the others have the paper's.
 //! - `shuffled`: the calls dealt to all models alike: more than the GPUs can serve.
 //! - `cold`: one GPU and copies that become active one after the other (Fig. 6), ten times as fast.
 //!
@@ -126,7 +126,7 @@ impl Case {
             }
             _ => {
                 let case = Case::of(Case::zoo(), 12, Calls::weighted(&weights), 9_700.0, 600_000);
-                let loads = if name == "infer5" { LoadRule::Infer5 } else { case.config.loads };
+                let loads = if name == "infer5" { LoadRule::Infer5 } else { LoadRule::Paper };
                 Case { config: Config { loads, ..case.config }, ..case }
             }
         }
@@ -158,7 +158,14 @@ impl Case {
             latency: vec![zoo.into_iter().map(|z| z.0).collect()],
             ..World::default()
         };
-        Case { config: Config::released(), world, profiles, calls, rate_per_s, requests }
+        Case {
+            config: Config { loads: LoadRule::Paper, ..Config::released() },
+            world,
+            profiles,
+            calls,
+            rate_per_s,
+            requests,
+        }
     }
 
     fn source(&self) -> Marked<'_> {

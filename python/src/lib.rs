@@ -2,296 +2,220 @@
 //!
 //! A run here is the command line's: the same scenario, rows and CSV. What is new is a policy whose handlers
 //! are Python's ([`policy`]), and tables that leave by Arrow ([`table`]).
+//!
+//! | module | |
+//! |---|---|
+//! | [`call`] | what is asked for, and its runs |
+//! | [`policy`], [`out`], [`world`] | a policy in Python: its handlers, what they ask for, what they see |
+//! | [`answers`] | what is not a run: goodput, plans, papers' tables, figures, explanations |
+//! | [`table`], [`watching`] | how results leave; what watches a run |
 
+mod answers;
+mod call;
 mod out;
 mod policy;
 mod table;
 mod watching;
 mod world;
 
-use crate::policy::{Factory, Failed};
-use crate::table::Table;
-use crate::watching::{Requests, Stopper};
-use crate::world::WorldNames;
-use orrery_papers::cells::logged::names;
+use crate::call::{Call, Given, Input, refused};
+use crate::table::{Of, Table};
+use crate::watching::Requests;
+use orrery::commands::run::details;
+use orrery::commands::timeline::batch_rows;
+use orrery_papers::cells::parts;
 use orrery_papers::cells::replication::Replication;
 use orrery_papers::cells::rows::{difference, rows};
-use orrery_papers::cells::scenario_cell::{ScenarioCell, inputs_sha256};
 use orrery_papers::cells::seeds::Seeds;
-use orrery_papers::cells::watch::{scope_names, watch};
-use orrery_papers::papers::options::Choice;
-use orrery_papers::papers::reproduce::{self, Asked, How, Outcome};
-use orrery_papers::papers::{figure, registry};
+use orrery_papers::output::{say, voice};
 use orrery_results::Row;
-use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, Setup, SpecError};
-use orrery_sim::audit::Auditor;
-use orrery_sim::driver::simulate;
-use orrery_sim::log::MemoryLog;
-use orrery_sim::metrics::Metrics;
-use orrery_sim::observer::Observer;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use orrery_sim::log::{MemoryLog, Record};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use sha2::{Digest, Sha256};
-use std::path::Path;
-use std::sync::Arc;
 
-/// What the name of a policy in Python begins with in results.
-const OWN: &str = "python:";
-
-/// As the command line says it.
-fn refused(error: SpecError) -> PyErr {
-    PyValueError::new_err(error.to_string())
-}
-
-/// A policy of the call: text for a published one, a name with what makes an object for one in Python.
-#[derive(FromPyObject)]
-enum Given {
-    Published(String),
-    Own(String, Py<PyAny>, String),
-}
-
-/// A scenario: its path, its text, or the JSON of a dict.
-fn scenario(kind: &str, text: &str, json: Option<&str>) -> Result<Scenario, SpecError> {
-    let parse = |message: String| SpecError::Parse { file: "scenario".to_string(), message };
-    let (name, text) = match kind {
-        "path" => (text.to_string(), orrery_scenario::read_text(Path::new(text))?),
-        "dict" => {
-            let value: toml::Value =
-                serde_json::from_str(text).map_err(|e| parse(e.to_string()))?;
-            let text = toml::to_string(&value).map_err(|e| parse(e.to_string()))?;
-            ("scenario".to_string(), text)
-        }
-        _ => ("scenario".to_string(), text.to_string()),
-    };
-    // Policies are the call's; a file without any is whole here.
-    let text = match text.parse::<toml::Table>() {
-        Ok(table) if !table.contains_key("policies") => format!("policies = [\"fifo\"]\n{text}"),
-        _ => text,
-    };
-    let scenario = Scenario::from_text(&name, &text)?;
-    let Some(json) = json else { return Ok(scenario) };
-    let set: Vec<(String, toml::Value)> =
-        serde_json::from_str(json).map_err(|e| parse(e.to_string()))?;
-    scenario.with(&set)
-}
-
-/// A published policy, or one in Python with where its exceptions go.
-fn spec(
-    given: Given,
-    names: &Arc<WorldNames>,
-    failed: &Arc<Failed>,
-) -> Result<PolicySpec, SpecError> {
-    Ok(match given {
-        Given::Published(text) => PolicySpec::parse(&text)?,
-        Given::Own(name, make, _) => {
-            let name = format!("{OWN}{name}");
-            let (names, failed) = (names.clone(), failed.clone());
-            let factory = Factory { name: name.clone(), make, names, failed };
-            PolicySpec::custom(&name, Arc::new(factory))
-        }
-    })
-}
-
-/// What all runs of a call have in common.
-struct Call {
-    scenario: Scenario,
-    failed: Arc<Failed>,
-    audit: bool,
-    requests: bool,
-}
-
-/// What one run left.
-struct Ran {
-    replication: Replication,
-    requests: Requests,
-}
-
-impl Call {
-    /// One run. The setup is made here, in the thread that runs it.
-    fn run(&self, policy: &PolicySpec, seed: u64) -> PyResult<Ran> {
-        let setup = self.scenario.setup(seed).map_err(refused)?;
-        let extra = (Requests::new(self.requests), Stopper::new(self.failed.clone()));
-        let (metrics, watched, requests) = if self.audit && policy.text().starts_with(OWN) {
-            let names = names(&self.scenario, policy.text().to_string());
-            let auditor = Auditor::default().with_terms(&names, setup.terms());
-            let observer = (watch(&setup), (extra, auditor));
-            let (metrics, (watched, ((requests, _), auditor))) =
-                self.watched(&setup, policy, seed, observer)?;
-            let report = auditor.finish();
-            if let Some(first) = report.faults.first() {
-                let (policy, n) = (policy.text(), report.fault_count);
-                let text = format!(
-                    "{policy}, seed {seed}: the run breaks a rule of the cluster ({n} in all)\n  {first}"
-                );
-                return Err(PyRuntimeError::new_err(text));
-            }
-            (metrics, watched, requests)
-        } else {
-            let observer = (watch(&setup), extra);
-            let (metrics, (watched, (requests, _))) =
-                self.watched(&setup, policy, seed, observer)?;
-            (metrics, watched, requests)
-        };
-        let replication = Replication::of(seed, &metrics, &watched, &scope_names(&self.scenario));
-        Ok(Ran { replication, requests })
-    }
-
-    /// A run with its observers. A handler's exception comes before whatever followed from it.
-    fn watched<O: Observer>(
-        &self,
-        setup: &Setup,
-        policy: &PolicySpec,
-        seed: u64,
-        observer: O,
-    ) -> PyResult<(Metrics, O)> {
-        let ran = setup.run_by(policy, seed, observer, simulate);
-        match self.failed.take() {
-            Some(error) => Err(error),
-            None => Ok(ran.map_err(refused)?.observer),
-        }
+/// At least one seed.
+fn counted(seeds: u32) -> PyResult<u32> {
+    match seeds {
+        0 => Err(PyValueError::new_err("seeds: found 0; allowed: at least 1")),
+        n => Ok(n),
     }
 }
 
 /// Runs policies on a scenario: the rows of results, and those of requests where asked for.
 #[pyfunction]
-#[pyo3(signature = (kind, text, set, policies, seeds, seed, audit, requests))]
 #[allow(clippy::too_many_arguments)]
 fn run(
     py: Python<'_>,
-    kind: &str,
-    text: &str,
-    set: Option<&str>,
+    input: Input,
     policies: Vec<Given>,
     seeds: u32,
     seed: Option<u64>,
     audit: bool,
     requests: bool,
+    jobs: u16,
 ) -> PyResult<(Table, Option<Table>)> {
-    if seeds == 0 {
-        return Err(PyValueError::new_err("seeds: found 0; allowed: at least 1"));
-    }
+    let count = counted(seeds)?;
     let (rows, parts) = py.detach(|| {
-        let scenario = scenario(kind, text, set).map_err(refused)?;
-        let first = seed.unwrap_or(scenario.seed);
-        let seeds = Seeds { first, count: seeds, until_ci: None };
-        let names = WorldNames { models: scenario.model_names(), apps: scenario.app_names() };
-        let (names, failed) = (Arc::new(names), Arc::new(Failed::default()));
-        let inputs = inputs_sha256(&scenario).map_err(refused)?;
-        let mut cells = Vec::new();
-        for given in policies {
-            // The rows of one's own policy name what it was made of.
-            let own = match &given {
-                Given::Own(name, _, sha256) => Some(format!("{OWN}{name}={sha256}")),
-                Given::Published(_) => None,
-            };
-            let all = [inputs.clone()].into_iter().chain(own).filter(|i| !i.is_empty());
-            let all: Vec<String> = all.collect();
-            cells.push(ScenarioCell {
-                scenario: scenario.clone(),
-                axes: String::new(),
-                policy: spec(given, &names, &failed).map_err(refused)?,
-                seeds,
-                inputs_sha256: all.join(";"),
-                search: None,
-            });
-        }
-        let call = Call { scenario, failed, audit, requests };
-        let mut rows_of_all: Vec<Row> = Vec::new();
+        let call = Call::new(&input, audit, requests)?;
+        let all = call.choose_all(policies)?;
+        let seeds = Seeds { first: seed.unwrap_or(call.scenario.seed), count, until_ci: None };
+        call.scenario.setup(seeds.first).map_err(refused)?.notes.iter().for_each(|note| say(note));
+        let numbers: Vec<u64> = (0..count).map(|i| seeds.first.wrapping_add(i.into())).collect();
+        let ran = call.runs(&all, &numbers, jobs.into())?;
+        let mut out: Vec<Row> = Vec::new();
         let mut parts = Vec::new();
-        let mut base: Option<(String, Vec<Replication>)> = None;
-        for cell in &cells {
+        let mut base: Vec<Replication> = Vec::new();
+        for (i, (chosen, own)) in all.iter().zip(ran).enumerate() {
             let mut runs = Vec::new();
-            for seed in first..first + u64::from(seeds.count) {
-                let ran = call.run(&cell.policy, seed)?;
+            for (ran, seed) in own.into_iter().zip(&numbers) {
                 runs.push(ran.replication);
-                parts.push((cell.policy.text().to_string(), seed, ran.requests));
+                parts.push((chosen.policy.text().to_string(), *seed, ran.requests));
             }
-            let place = cell.place(&call.scenario.name);
-            rows_of_all.extend(rows(&place, &seeds, &runs));
-            match &base {
-                None => base = Some((cell.policy.text().to_string(), runs)),
-                Some((name, of)) => rows_of_all.extend(difference(&place, name, &runs, of)),
+            let place = call.cell(chosen, seeds)?.place(&call.scenario.name);
+            out.extend(rows(&place, &seeds, &runs));
+            if i == 0 {
+                base = runs;
+            } else {
+                out.extend(difference(&place, all[0].policy.text(), &runs, &base));
             }
         }
-        PyResult::Ok((rows_of_all, parts))
+        PyResult::Ok((out, parts))
     })?;
     let requests = requests.then(|| Requests::table(parts)).transpose()?;
-    Ok((Table::of_rows(rows)?, requests))
+    Ok((Table::of(Of::Results(rows))?, requests))
+}
+
+/// The distributions and time series of a run of every policy.
+#[pyfunction]
+fn tables(
+    py: Python<'_>,
+    input: Input,
+    policies: Vec<Given>,
+    seed: Option<u64>,
+) -> PyResult<(Table, Table)> {
+    let (distributions, series) = py.detach(|| {
+        let call = Call::new(&input, false, false)?;
+        let all = call.choose_all(policies)?;
+        let policies: Vec<_> = all.into_iter().map(|c| c.policy).collect();
+        let seed = seed.unwrap_or(call.scenario.seed);
+        let made = details::tables(&call.scenario, &policies, seed);
+        call.failed.error().map_or(made.map_err(refused), Err)
+    })?;
+    Ok((Table::of(Of::Distributions(distributions))?, Table::of(Of::Series(series))?))
+}
+
+/// The batches and drops of a run of every policy.
+#[pyfunction]
+fn batches(
+    py: Python<'_>,
+    input: Input,
+    policies: Vec<Given>,
+    seed: Option<u64>,
+) -> PyResult<Table> {
+    let rows = py.detach(|| {
+        let call = Call::new(&input, false, false)?;
+        let seed = seed.unwrap_or(call.scenario.seed);
+        let mut rows = Vec::new();
+        for chosen in call.choose_all(policies)? {
+            let log = call.log(&chosen, seed)?.into_iter().map(Ok);
+            let own = batch_rows(&call.log_names(&chosen), log);
+            rows.extend(own.map_err(|e| PyRuntimeError::new_err(format!("{e:?}")))?);
+        }
+        PyResult::Ok(rows)
+    })?;
+    Table::of(Of::Batches(rows))
 }
 
 /// The hash of the schedule log of one run: the same for the same decisions.
+fn log_sha256(records: &[Record]) -> String {
+    let mut hash = Sha256::new();
+    records.iter().for_each(|record| hash.update(format!("{record:?}\n")));
+    hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// Runs one's own policy, audited: the hash of its schedule.
 #[pyfunction]
-fn log_sha256(
-    py: Python<'_>,
-    kind: &str,
-    text: &str,
-    set: Option<&str>,
-    policy: Given,
-    seed: Option<u64>,
-) -> PyResult<String> {
+fn schedule(py: Python<'_>, input: Input, policy: Given, seed: u64) -> PyResult<String> {
     py.detach(|| {
-        let scenario = scenario(kind, text, set).map_err(refused)?;
-        let seed = seed.unwrap_or(scenario.seed);
-        let names = WorldNames { models: scenario.model_names(), apps: scenario.app_names() };
-        let failed = Arc::new(Failed::default());
-        let policy = spec(policy, &Arc::new(names), &failed).map_err(refused)?;
-        let call = Call { scenario, failed, audit: true, requests: false };
-        call.run(&policy, seed)?;
-        let setup = call.scenario.setup(seed).map_err(refused)?;
-        let observer = (MemoryLog::default(), Stopper::new(call.failed.clone()));
-        let (_, (log, _)) = call.watched(&setup, &policy, seed, observer)?;
-        let mut hash = Sha256::new();
-        log.records.iter().for_each(|record| hash.update(format!("{record:?}\n")));
-        Ok(hash.finalize().iter().map(|b| format!("{b:02x}")).collect())
+        let call = Call::new(&input, true, false)?;
+        let chosen = call.choose(policy, 1)?;
+        call.run(&chosen, seed)?;
+        Ok(log_sha256(&call.decisions(&chosen, seed)?))
     })
 }
 
-/// A paper's table or figure, or an experiment file: its rows, its text, and its figure as SVG if it has one.
-#[pyfunction(name = "reproduce")]
-fn reproduced(
+/// Where the schedules of two forms of a policy differ first, in words; nothing where they are the same. The
+/// second sees all times multiplied by `scale`.
+#[pyfunction]
+fn differ(
     py: Python<'_>,
-    id: &str,
-    cases: Vec<String>,
-    seeds: Option<u32>,
-    paper: Option<String>,
-) -> PyResult<(Table, String, Option<String>)> {
-    let (forms, svg) = py.detach(|| {
-        let e = registry::find(id).map_err(refused)?;
-        for (option, value) in [
-            (Choice::Case, (!cases.is_empty()).then(|| format!("`{}`", cases.join("`, `")))),
-            (Choice::Seeds, seeds.map(|n| n.to_string())),
-            (Choice::Paper, paper.clone()),
-        ] {
-            if let Some(value) = value {
-                reproduce::check_option(&e, option, &value).map_err(refused)?;
-            }
-        }
-        let asked = Asked { cases, seeds, paper: paper.map(Into::into), ..Asked::default() };
-        let outcome = reproduce::run(&e, &asked, &How::default()).map_err(refused)?;
-        let Outcome::Whole(forms) = outcome else {
-            return Err(PyKeyboardInterrupt::new_err(()));
-        };
-        let e = reproduce::with(&e, &asked).map_err(refused)?;
-        let svg = figure::of(&e, &forms.rows).ok().map(|f| f.to_svg());
-        Ok((*forms, svg))
-    })?;
-    Ok((Table::of_rows(forms.rows)?, forms.table, svg))
+    input: Input,
+    policy: Given,
+    again: Given,
+    seed: u64,
+    scale: u64,
+) -> PyResult<Option<String>> {
+    py.detach(|| {
+        let call = Call::new(&input, true, false)?;
+        let (first, second) = (call.choose(policy, 1)?, call.choose(again, scale)?);
+        let (a, b) = (call.decisions(&first, seed)?, call.decisions(&second, seed)?);
+        let at = a.iter().zip(&b).position(|(x, y)| x != y);
+        Ok(match at {
+            None if a.len() == b.len() => None,
+            None => Some(format!("{} records, then {}", a.len(), b.len())),
+            Some(i) => Some(format!("record {i}: {:?}\n  then: {:?}", a[i], b[i])),
+        })
+    })
 }
 
-/// The ids of all that is shipped.
+impl Call {
+    /// The records of one run without reasons: what was decided.
+    fn decisions(&self, chosen: &call::Chosen, seed: u64) -> PyResult<Vec<Record>> {
+        self.records(chosen, seed, MemoryLog::default())
+    }
+
+    /// The records of one run, with the policy's reasons.
+    fn log(&self, chosen: &call::Chosen, seed: u64) -> PyResult<Vec<Record>> {
+        self.records(chosen, seed, MemoryLog { reasons: true, ..MemoryLog::default() })
+    }
+}
+
+/// What is said during a run goes to Python's `sys.stderr`: a notebook shows it.
+fn speak(line: &str) {
+    Python::attach(|py| {
+        let written = py
+            .import("sys")
+            .and_then(|sys| sys.getattr("stderr"))
+            .and_then(|stderr| stderr.call_method1("write", (format!("{line}\n"),)));
+        // Nobody listens: no reason to stop.
+        drop(written);
+    });
+}
+
+/// How much is said: 0 errors only, 1 notes and progress.
 #[pyfunction]
-fn experiments() -> Vec<&'static str> {
-    registry::ids().collect()
+fn verbosity(level: u8) {
+    voice::set_verbosity(level);
 }
 
 /// The module.
 #[pymodule]
 fn _orrery(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    voice::set_speaker(speak);
+    parts::be_guest();
     m.add_function(wrap_pyfunction!(run, m)?)?;
-    m.add_function(wrap_pyfunction!(log_sha256, m)?)?;
-    m.add_function(wrap_pyfunction!(reproduced, m)?)?;
-    m.add_function(wrap_pyfunction!(experiments, m)?)?;
+    m.add_function(wrap_pyfunction!(tables, m)?)?;
+    m.add_function(wrap_pyfunction!(batches, m)?)?;
+    m.add_function(wrap_pyfunction!(schedule, m)?)?;
+    m.add_function(wrap_pyfunction!(differ, m)?)?;
+    m.add_function(wrap_pyfunction!(verbosity, m)?)?;
+    m.add_function(wrap_pyfunction!(answers::goodput, m)?)?;
+    m.add_function(wrap_pyfunction!(answers::plan, m)?)?;
+    m.add_function(wrap_pyfunction!(answers::reproduce, m)?)?;
+    m.add_function(wrap_pyfunction!(answers::experiments, m)?)?;
+    m.add_function(wrap_pyfunction!(answers::figure, m)?)?;
+    m.add_function(wrap_pyfunction!(answers::explain, m)?)?;
     m.add_class::<Table>()?;
     m.add_class::<out::Out>()?;
     m.add_class::<policy::Batch>()?;

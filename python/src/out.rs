@@ -45,10 +45,12 @@ pub struct Out {
     lanes: Vec<u8>,
     models: usize,
     why: bool,
+    /// What times are multiplied by where the policy sees them.
+    scale: u64,
 }
 
 impl Out {
-    pub fn new(models: usize) -> Out {
+    pub fn new(models: usize, scale: u64) -> Out {
         Out {
             asked: Vec::new(),
             requests: BTreeMap::new(),
@@ -57,6 +59,7 @@ impl Out {
             lanes: Vec::new(),
             models,
             why: false,
+            scale,
         }
     }
 
@@ -104,6 +107,11 @@ impl Out {
                 Asked::Why(request, text) => out.why(request, || text),
             }
         }
+    }
+
+    /// An instant that the policy says; one between two nanoseconds is the later.
+    fn time(&self, ns: u64) -> Time {
+        Time::from_ns(ns.div_ceil(self.scale))
     }
 
     fn device(&self, device: u32) -> PyResult<DeviceId> {
@@ -208,8 +216,8 @@ impl Out {
                 at.1 = Place::InFlight;
             }
         }
-        let earliest = earliest.map_or(Time::ZERO, Time::from_ns);
-        let latest = latest.map_or(Time::NEVER, Time::from_ns);
+        let earliest = earliest.map_or(Time::ZERO, |at| self.time(at));
+        let latest = latest.map_or(Time::NEVER, |at| self.time(at));
         let exec = Exec { lane, billed, earliest, latest, ..Exec::now(device, model) };
         self.asked.push(Asked::Exec(exec, ids));
         Ok(self.issue())
@@ -225,8 +233,8 @@ impl Out {
         latest: Option<u64>,
     ) -> PyResult<u64> {
         let (device, model) = (self.device(device)?, self.model(model)?);
-        let earliest = earliest.map_or(Time::ZERO, Time::from_ns);
-        let latest = latest.map_or(Time::NEVER, Time::from_ns);
+        let earliest = earliest.map_or(Time::ZERO, |at| self.time(at));
+        let latest = latest.map_or(Time::NEVER, |at| self.time(at));
         self.asked.push(Asked::Load(device, model, earliest, latest));
         Ok(self.issue())
     }
@@ -290,7 +298,7 @@ impl Out {
 
     /// Sets or moves a timer to an instant, ns.
     fn set_timer(&mut self, key: u64, at: u64) -> PyResult<()> {
-        self.asked.push(Asked::SetTimer(timer(key)?, Time::from_ns(at)));
+        self.asked.push(Asked::SetTimer(timer(key)?, self.time(at)));
         Ok(())
     }
 

@@ -37,9 +37,10 @@ impl Failed {
         self.is.store(true, Ordering::Relaxed);
     }
 
-    /// The exception, taken out.
-    pub fn take(&self) -> Option<PyErr> {
-        self.error.lock().expect("nobody panics with it").take()
+    /// The exception.
+    pub fn error(&self) -> Option<PyErr> {
+        let kept = self.error.lock().expect("nobody panics with it");
+        kept.as_ref().map(|error| Python::attach(|py| error.clone_ref(py)))
     }
 }
 
@@ -53,6 +54,8 @@ pub struct Factory {
     pub names: Arc<WorldNames>,
     /// Where exceptions go.
     pub failed: Arc<Failed>,
+    /// Every time that the policy sees is multiplied by this, and every time that it says divided.
+    pub scale: u64,
 }
 
 impl fmt::Debug for Factory {
@@ -65,7 +68,7 @@ impl Configured for Factory {
     fn build(&self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
         let made = Python::attach(|py| {
             let object = self.make.call0(py)?;
-            let out = Py::new(py, Out::new(profiles.len()))?;
+            let out = Py::new(py, Out::new(profiles.len(), self.scale))?;
             PyResult::Ok((object, out))
         });
         let (object, out) = match made {
@@ -73,7 +76,7 @@ impl Configured for Factory {
             Err(error) => {
                 self.failed.keep(error);
                 Python::attach(|py| {
-                    let out = Py::new(py, Out::new(0)).expect("an empty object can be made");
+                    let out = Py::new(py, Out::new(0, 1)).expect("an empty object can be made");
                     (py.None(), out)
                 })
             }
@@ -86,6 +89,7 @@ impl Configured for Factory {
             names: self.names.clone(),
             seed,
             failed: self.failed.clone(),
+            scale: self.scale,
         })
     }
     fn name(&self) -> String {
@@ -113,6 +117,7 @@ struct Bridge {
     names: Arc<WorldNames>,
     seed: u64,
     failed: Arc<Failed>,
+    scale: u64,
 }
 
 impl Policy for Bridge {
@@ -139,19 +144,20 @@ impl Policy for Bridge {
 impl Bridge {
     fn tell(&self, py: Python<'_>, now: Time, event: Event<'_>, known: &Known<'_>) -> PyResult<()> {
         let (object, out) = (self.object.bind(py), self.out.bind(py));
-        let now = now.ns();
+        let now = now.ns() * self.scale;
         match event {
             Event::Start => {
                 let devices = known.devices().iter().map(Device::of).collect();
                 let profiles = self.profiles.clone();
-                let context = Context::new(devices, profiles, self.names.clone(), self.seed);
+                let context =
+                    Context::new(devices, profiles, self.names.clone(), self.seed, self.scale);
                 object.call_method1("on_start", (context, out))?;
             }
             Event::Arrive(r) => {
-                object.call_method1("on_arrival", (now, PyRequest::of(r), out))?;
+                object.call_method1("on_arrival", (now, PyRequest::of(r, self.scale), out))?;
             }
             Event::Result { action, device, outcome, requests } => {
-                let batch = Batch::of(action, device, outcome, requests);
+                let batch = Batch::of(action, device, outcome, requests, self.scale);
                 object.call_method1("on_result", (now, batch, out))?;
             }
             Event::Timer(key) => {
@@ -188,9 +194,17 @@ pub struct Batch {
 }
 
 impl Batch {
-    fn of(action: ActionId, device: DeviceId, outcome: Outcome, requests: &[RequestId]) -> Batch {
+    fn of(
+        action: ActionId,
+        device: DeviceId,
+        outcome: Outcome,
+        requests: &[RequestId],
+        scale: u64,
+    ) -> Batch {
         let (word, reason, times) = match outcome {
-            Outcome::Done { start, end, .. } => ("done", "", Some((start.ns(), end.ns()))),
+            Outcome::Done { start, end, .. } => {
+                ("done", "", Some((scale * start.ns(), scale * end.ns())))
+            }
             Outcome::Preempted { .. } => ("preempted", "", None),
             Outcome::Cancelled => ("cancelled", "", None),
             Outcome::Rejected(why) => {

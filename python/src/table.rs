@@ -5,7 +5,7 @@ use arrow_array::{
     Array, ArrayRef, Float64Array, RecordBatch, RecordBatchIterator, StringArray, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema};
-use orrery_results::{COLUMNS, ColumnType, Row, to_csv};
+use orrery_results::{BatchRow, ColumnType, DistributionRow, Record, Row, SeriesRow, to_csv};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -33,8 +33,22 @@ pub enum Column {
 #[pyclass(frozen, module = "orrery")]
 pub struct Table {
     batch: RecordBatch,
-    /// The rows of results, for their CSV.
-    rows: Option<Vec<Row>>,
+    /// What it was made of, for its CSV and for figures.
+    of: Of,
+}
+
+/// The rows of a table of `docs/formats.md`.
+pub enum Of {
+    /// Results.
+    Results(Vec<Row>),
+    /// Distributions.
+    Distributions(Vec<DistributionRow>),
+    /// Time series.
+    Series(Vec<SeriesRow>),
+    /// Batches and drops.
+    Batches(Vec<BatchRow>),
+    /// Another table.
+    Other,
 }
 
 impl Table {
@@ -57,15 +71,26 @@ impl Table {
         }
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
         let batch = batch.map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-        Ok(Table { batch, rows: None })
+        Ok(Table { batch, of: Of::Other })
     }
 
-    /// Rows of results, with the columns of `docs/formats.md`.
-    pub fn of_rows(rows: Vec<Row>) -> PyResult<Table> {
+    /// Rows with the columns of `docs/formats.md`.
+    pub fn of(of: Of) -> PyResult<Table> {
+        let table = match &of {
+            Of::Results(rows) => Table::of_records(rows),
+            Of::Distributions(rows) => Table::of_records(rows),
+            Of::Series(rows) => Table::of_records(rows),
+            Of::Batches(rows) => Table::of_records(rows),
+            Of::Other => Table::new(Vec::new()),
+        }?;
+        Ok(Table { of, ..table })
+    }
+
+    fn of_records<R: Record>(rows: &[R]) -> PyResult<Table> {
         let values: Vec<Value> =
             rows.iter().map(|r| serde_json::to_value(r).unwrap_or_default()).collect();
         let text = |v: &Value| v.as_str().unwrap_or_default().to_string();
-        let column = |(name, kind): (&'static str, ColumnType)| {
+        let column = |&(name, kind): &(&'static str, ColumnType)| {
             let of = values.iter().map(|v| &v[name]);
             let column = match kind {
                 ColumnType::Text => Column::Text(of.map(text).collect()),
@@ -74,8 +99,12 @@ impl Table {
             };
             (name, column)
         };
-        let table = Table::new(COLUMNS.into_iter().map(column).collect())?;
-        Ok(Table { rows: Some(rows), ..table })
+        Table::new(R::COLUMNS.iter().map(column).collect())
+    }
+
+    /// Its rows.
+    pub fn rows(&self) -> &Of {
+        &self.of
     }
 }
 
@@ -162,11 +191,18 @@ impl Table {
         out
     }
 
-    /// The same text as `--format csv` prints.
+    /// The text that the command line writes, byte for byte.
     fn to_csv(&self) -> PyResult<String> {
-        let none =
-            || PyValueError::new_err("only a table of results has this form; use polars or pandas");
-        Ok(to_csv(self.rows.as_ref().ok_or_else(none)?))
+        Ok(match &self.of {
+            Of::Results(rows) => to_csv(rows),
+            Of::Distributions(rows) => to_csv(rows),
+            Of::Series(rows) => to_csv(rows),
+            Of::Batches(rows) => to_csv(rows),
+            Of::Other => {
+                let text = "the command line has no such table; use polars or pandas";
+                return Err(PyValueError::new_err(text));
+            }
+        })
     }
 
     /// The columns as lists, by name.

@@ -35,10 +35,10 @@ pub struct PyRequest {
 }
 
 impl PyRequest {
-    pub fn of(r: &Request) -> PyRequest {
+    pub fn of(r: &Request, scale: u64) -> PyRequest {
         let (id, app, model, size) = (r.id.0, r.app.0, r.model.0, r.size);
-        let deadline = (r.deadline != Time::NEVER).then(|| r.deadline.ns());
-        PyRequest { id, app, model, size, arrival: r.arrival.ns(), deadline }
+        let deadline = (r.deadline != Time::NEVER).then(|| scale * r.deadline.ns());
+        PyRequest { id, app, model, size, arrival: scale * r.arrival.ns(), deadline }
     }
 }
 
@@ -101,6 +101,7 @@ impl Device {
 #[pyclass(frozen, module = "orrery")]
 pub struct Profile {
     profile: ModelProfile,
+    scale: u64,
 }
 
 #[pymethods]
@@ -115,13 +116,13 @@ impl Profile {
     #[getter]
     fn slo(&self) -> Option<u64> {
         let slo = self.profile.slo;
-        (slo != orrery_sim::time::Span::MAX).then(|| slo.ns())
+        (slo != orrery_sim::time::Span::MAX).then(|| self.scale * slo.ns())
     }
 
     /// Mean latency of a batch of that size, ns; it is one of `sizes`.
     fn latency_ns(&self, size: u32) -> PyResult<u64> {
         let of = self.profile.sizes.iter().find(|s| s.size == size);
-        of.map(|s| s.mean.ns()).ok_or_else(|| {
+        of.map(|s| self.scale * s.mean.ns()).ok_or_else(|| {
             let text = format!("batches of {size} were not measured; sizes: {:?}", self.sizes());
             PyValueError::new_err(text)
         })
@@ -130,7 +131,7 @@ impl Profile {
     /// Mean execution time alone of an application's requests, ns; `None` where it was not measured.
     fn alone_ns(&self, app: u32) -> Option<u64> {
         let place = self.profile.place_of(app as usize)?;
-        Some(self.profile.apps[place].law.mean_ns() as u64)
+        Some(self.scale * self.profile.apps[place].law.mean_ns() as u64)
     }
 
     /// A quantile of an application's execution times alone, ns; `None` where it was not measured.
@@ -139,7 +140,7 @@ impl Profile {
             return Err(PyValueError::new_err(format!("quantile {q}: it is from 0 to 1")));
         }
         let place = self.profile.place_of(app as usize);
-        Ok(place.map(|place| self.profile.apps[place].law.quantile_ns(q) as u64))
+        Ok(place.map(|at| self.scale * self.profile.apps[at].law.quantile_ns(q) as u64))
     }
 }
 
@@ -150,6 +151,7 @@ pub struct Context {
     profiles: Vec<ModelProfile>,
     names: Arc<WorldNames>,
     seed: u64,
+    scale: u64,
 }
 
 impl Context {
@@ -158,8 +160,9 @@ impl Context {
         profiles: Vec<ModelProfile>,
         names: Arc<WorldNames>,
         seed: u64,
+        scale: u64,
     ) -> Context {
-        Context { devices, profiles, names, seed }
+        Context { devices, profiles, names, seed, scale }
     }
 }
 
@@ -195,6 +198,6 @@ impl Context {
         let last = self.profiles.len().saturating_sub(1);
         let text =
             || PyValueError::new_err(format!("there is no model {model}; there are 0 to {last}"));
-        Ok(Profile { profile: profile.ok_or_else(text)? })
+        Ok(Profile { profile: profile.ok_or_else(text)?, scale: self.scale })
     }
 }

@@ -1,6 +1,18 @@
 //! The tables behind figures: distributions, time series and batches.
 
+use crate::row::{COLUMNS, ColumnType, Row};
+use ColumnType::{Count, Number, Text};
 use serde::{Deserialize, Serialize};
+
+/// A row of a table, whose columns are known.
+pub trait Record: Serialize {
+    /// The columns in their order, with their types.
+    const COLUMNS: &'static [(&'static str, ColumnType)];
+}
+
+impl Record for Row {
+    const COLUMNS: &'static [(&'static str, ColumnType)] = &COLUMNS;
+}
 
 /// A point of a cumulative distribution.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
@@ -29,6 +41,21 @@ pub struct DistributionRow {
     pub requests: u64,
 }
 
+impl Record for DistributionRow {
+    const COLUMNS: &'static [(&'static str, ColumnType)] = &[
+        ("experiment", Text),
+        ("case", Text),
+        ("axes", Text),
+        ("policy", Text),
+        ("scope", Text),
+        ("quantity", Text),
+        ("x", Number),
+        ("share", Number),
+        ("samples", Count),
+        ("requests", Count),
+    ];
+}
+
 /// A bin of a time series.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
 pub struct SeriesRow {
@@ -47,6 +74,17 @@ pub struct SeriesRow {
     pub quantity: String,
     /// The mean over the bin.
     pub value: f64,
+}
+
+impl Record for SeriesRow {
+    const COLUMNS: &'static [(&'static str, ColumnType)] = &[
+        ("experiment", Text),
+        ("policy", Text),
+        ("from_ns", Count),
+        ("to_ns", Count),
+        ("quantity", Text),
+        ("value", Number),
+    ];
 }
 
 /// A batch that a device ran, or a request that was dropped.
@@ -78,9 +116,43 @@ pub struct BatchRow {
     pub outcome: String,
 }
 
+impl Record for BatchRow {
+    const COLUMNS: &'static [(&'static str, ColumnType)] = &[
+        ("policy", Text),
+        ("device", Count),
+        ("device_name", Text),
+        ("lane", Count),
+        ("model", Text),
+        ("action", Count),
+        ("size", Count),
+        ("start_ns", Count),
+        ("end_ns", Count),
+        ("deadline_ns", Count),
+        ("outcome", Text),
+    ];
+}
+
 impl BatchRow {
     /// Whether it is a dropped request, and no batch.
     pub fn is_drop(&self) -> bool {
         self.device.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{header, to_csv};
+
+    #[test]
+    fn the_columns_are_those_of_the_csv() {
+        fn same<R: Record + Default>() {
+            let names: Vec<&str> = R::COLUMNS.iter().map(|c| c.0).collect();
+            assert_eq!(header(&to_csv(&[R::default()])), names);
+        }
+        same::<Row>();
+        same::<DistributionRow>();
+        same::<SeriesRow>();
+        same::<BatchRow>();
     }
 }

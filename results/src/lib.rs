@@ -40,7 +40,7 @@ mod row;
 mod table;
 mod wide;
 
-pub use details::{BatchRow, DistributionRow, SeriesRow};
+pub use details::{BatchRow, DistributionRow, Record, SeriesRow};
 pub use metric::{Better, UNITLESS, better, difference_in, difference_of, unit};
 pub use row::{COLUMNS, ColumnType, Flags, PaperFigure, Row, seed_list};
 pub use table::{TableError, cells, header, read_csv, read_rows, to_csv, to_json};

@@ -3,17 +3,16 @@
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use orrery_papers::cells;
+use orrery_papers::cells::goodput::answers;
 use orrery_papers::cells::goodput::{Criterion, FLAGS, Find, Search, flags};
-use orrery_papers::cells::rows::rows;
 use orrery_papers::cells::scenario_cell::{ScenarioCell, inputs_sha256};
 use orrery_papers::cells::seeds::Seeds;
+use orrery_papers::output::Forms;
 use orrery_papers::output::page::{Page, Part};
 use orrery_papers::output::{Answer, Output};
-use orrery_papers::output::{Forms, Progress};
 use orrery_results::{Row, to_json, wide};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
-use rayon::prelude::*;
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -106,42 +105,22 @@ pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
     args.output.check()?;
     let first = args.seed.unwrap_or(scenario.seed);
     scenario.setup(first)?;
+    let seeds = Seeds { first, count: args.seeds, until_ci: None };
+    let pool = orrery_papers::output::threads::pool(args.jobs.unwrap_or(0).into())?;
     let inputs_sha256 = inputs_sha256(&scenario)?;
-    // One cell for each policy and seed, so that all of them run side by side.
-    let cell = |policy: &PolicySpec, seed: u64| ScenarioCell {
+    let cell = |policy: &PolicySpec| ScenarioCell {
         scenario: scenario.clone(),
         axes: String::new(),
         policy: policy.clone(),
-        seeds: Seeds { first: seed, count: 1, until_ci: None },
+        seeds,
         inputs_sha256: inputs_sha256.clone(),
         search: Some(search.clone()),
     };
-    let seeds: Vec<u64> = (0..u64::from(args.seeds)).map(|i| first.wrapping_add(i)).collect();
-    let cells: Vec<ScenarioCell> =
-        policies.iter().flat_map(|p| seeds.iter().map(move |s| cell(p, *s))).collect();
-    let progress = Progress::new(cells.len() as u64, "searches");
-    let pool = orrery_papers::output::threads::pool(args.jobs.unwrap_or(0).into())?;
-    let runs: Vec<_> = pool.install(|| {
-        let run = |c: &ScenarioCell| {
-            let runs = c.run();
-            progress.step();
-            runs
-        };
-        cells.par_iter().with_max_len(1).map(run).collect::<Result<_, _>>()
-    })?;
-    drop(progress);
-    let all = Seeds { first, count: args.seeds, until_ci: None };
-    let mut out = Vec::new();
-    for (policy, own) in policies.iter().zip(runs.chunks(seeds.len())) {
-        let whole = ScenarioCell { seeds: all, ..cell(policy, first) };
-        out.extend(rows(&whole.place(&scenario.name), &all, &own.concat()));
-    }
-    let spread = |policy: usize| -> Vec<f64> {
-        let own = &runs[policy * seeds.len()..(policy + 1) * seeds.len()];
-        own.iter().flatten().filter_map(|r| r.value("all", search.metric())).collect()
-    };
+    let cells: Vec<ScenarioCell> = policies.iter().map(cell).collect();
+    let answers = pool.install(|| answers(&scenario.name, &cells))?;
+    let out = answers.rows;
     let forms = Forms {
-        table: text(&scenario, &search, &out, &policies, spread)?,
+        table: text(&scenario, &search, &out, &policies, &answers.each)?,
         wide: wide(&out),
         json: to_json(&out, &[("scenario", scenario.name.clone().into())]),
         page: args.output.html.as_ref().map(|_| page(&scenario, &search, &out)),
@@ -180,12 +159,16 @@ fn asked(scenario: &Scenario, search: &Search) -> Result<String, SpecError> {
     Ok(format!("{what}: {models} model(s), each with at most {target} % {kind}"))
 }
 
-fn text(
+/// The table for people; `each` has the answers by policy and seed.
+///
+/// # Errors
+/// When the scenario has no rate.
+pub fn text(
     scenario: &Scenario,
     search: &Search,
     rows: &[Row],
     policies: &[PolicySpec],
-    spread: impl Fn(usize) -> Vec<f64>,
+    each: &[Vec<f64>],
 ) -> Result<String, SpecError> {
     let mut out = format!("goodput of {}\n", scenario.name);
     let _ = writeln!(out, "{}\n", asked(scenario, search)?);
@@ -196,13 +179,12 @@ fn text(
         "policy", "95 % interval", "least to most", "batch p50", "util", "bad %"
     );
     let digits = if search.find == Find::Devices { 1 } else { 0 };
-    for (i, policy) in policies.iter().enumerate() {
+    for (policy, values) in policies.iter().zip(each) {
         let find = |metric: &str| {
             rows.iter()
                 .find(|r| r.policy == policy.text() && r.scope == "all" && r.metric == metric)
         };
         let Some(answer) = find(search.metric()) else { continue };
-        let values = spread(i);
         let interval =
             answer.ci95().map_or("-".into(), |(a, b)| format!("{a:.digits$} to {b:.digits$}"));
         let least = values.iter().copied().reduce(f64::min);

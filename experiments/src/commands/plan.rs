@@ -40,7 +40,7 @@ use clap::Args;
 use orrery_papers::output::whole_file::{check_place, write_atomically};
 use orrery_papers::output::{Answer, Output};
 use orrery_papers::output::{Forms, Progress};
-use orrery_results::{to_json, wide};
+use orrery_results::{Row, to_json, wide};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
 use runs::Runs;
@@ -140,6 +140,54 @@ fn solve_problem(
     Ok(Solved { what_if: what_if.map(str::to_string), problem, answers })
 }
 
+/// A plan with its what-ifs, answered.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// The plan as it is written.
+    pub plan: Solved,
+    /// What was changed, in turn.
+    pub what_ifs: Vec<Solved>,
+    /// The rows of all.
+    pub rows: Vec<Row>,
+}
+
+impl Answers {
+    /// The report for people.
+    pub fn text(&self) -> String {
+        report::text(&self.plan, &self.what_ifs)
+    }
+}
+
+/// Answers a plan, its own what-ifs, and `more`. `frontier`: also what each number of dollars buys.
+///
+/// # Errors
+/// When the plan or a what-if is wrong, or a pool cannot be simulated.
+pub fn answers(
+    plan: &PlanFile,
+    source: &Source,
+    more: &[String],
+    frontier: bool,
+) -> Result<Answers, SpecError> {
+    let base = Problem::new(plan, source)?;
+    let models = base.models();
+    // What is wrong with a what-if is said before minutes of runs.
+    let changed = |text: &String| {
+        let of = what_if::changed(plan, text, &models)?;
+        let problem = Problem::new(&of, source).map_err(|e| what_if::about(text, e))?;
+        Ok((text.clone(), problem))
+    };
+    let texts = plan.what_if.iter().chain(more);
+    let changed: Vec<(String, Problem)> = texts.map(changed).collect::<Result<_, SpecError>>()?;
+    let mut all = vec![solve_problem(base, None, frontier)?];
+    for (text, problem) in changed {
+        let solved = solve_problem(problem, Some(&text), false);
+        all.push(solved.map_err(|e| what_if::about(&text, e))?);
+    }
+    let rows = rows::rows(&all)?;
+    let what_ifs = all.split_off(1);
+    Ok(Answers { plan: all.remove(0), what_ifs, rows })
+}
+
 /// `orrery plan`.
 ///
 /// # Errors
@@ -155,40 +203,21 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     plan.seeds = args.seeds.unwrap_or(plan.seeds);
     let frontier = args.plot.is_some() || args.output.html.is_some();
     let pool = orrery_papers::output::threads::pool(args.jobs.unwrap_or(0).into())?;
-    let all = pool.install(|| {
-        let base = Problem::new(&plan, &source)?;
-        let models = base.models();
-        // What is wrong with a what-if is said before minutes of runs.
-        let changed = |text: &String| {
-            let of = what_if::changed(&plan, text, &models)?;
-            let problem = Problem::new(&of, &source).map_err(|e| what_if::about(text, e))?;
-            Ok((text.clone(), problem))
-        };
-        let texts = plan.what_if.iter().chain(&args.what_if);
-        let changed: Vec<(String, Problem)> =
-            texts.map(changed).collect::<Result<_, SpecError>>()?;
-        let mut all = vec![solve_problem(base, None, frontier)?];
-        for (text, problem) in changed {
-            let solved = solve_problem(problem, Some(&text), false);
-            all.push(solved.map_err(|e| what_if::about(&text, e))?);
-        }
-        Ok::<_, SpecError>(all)
-    })?;
-    let (first, what_ifs) = all.split_first().expect("the plan itself");
+    let all = pool.install(|| answers(&plan, &source, &args.what_if, frontier))?;
+    let Answers { plan: first, what_ifs, mut rows } = all;
     let name = first.problem.plan.name().to_string();
-    let mut rows = rows::rows(&all)?;
     // A page has the frontier in its figure only: it changes no row.
     rows.retain(|r| args.plot.is_some() || r.metric != rows::FRONTIER);
     if let Some(path) = &args.plot {
-        figure::draw(first, path)?;
+        figure::draw(&first, path)?;
     }
     if let Some(path) = &args.markdown {
-        write_atomically(path, markdown::summary(first, what_ifs).as_bytes())?;
+        write_atomically(path, markdown::summary(&first, &what_ifs).as_bytes())?;
     }
     if let Some(folder) = &args.output.out {
         write_atomically(
             &folder.join(format!("{name}.md")),
-            markdown::summary(first, what_ifs).as_bytes(),
+            markdown::summary(&first, &what_ifs).as_bytes(),
         )?;
         for (group, answer) in first.problem.groups.iter().zip(&first.answers) {
             let Some(best) = answer.best() else { continue };
@@ -198,10 +227,10 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
         }
     }
     let forms = Forms {
-        table: report::text(first, what_ifs),
+        table: report::text(&first, &what_ifs),
         wide: wide(&rows),
         json: to_json(&rows, &[("plan", name.clone().into())]),
-        page: args.output.html.as_ref().map(|_| page::page(first, what_ifs, &rows)),
+        page: args.output.html.as_ref().map(|_| page::page(&first, &what_ifs, &rows)),
         rows,
     };
     let answer = forms.answer(&name, &args.output)?;

@@ -11,7 +11,7 @@ use orrery_plots::{Choice, Figure, PlotError, SeriesView, Spacing, Window};
 use orrery_results::{DistributionRow, Row};
 use orrery_scenario::SpecError;
 use std::path::PathBuf;
-use tables::Tables;
+pub use tables::Tables;
 
 mod tables;
 
@@ -38,6 +38,15 @@ pub struct Plot {
     /// The file to write: `.svg`, `.pdf`, or `.png` at twice the size.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub view: View,
+}
+
+/// What of a table is drawn, and how.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct View {
     /// The kind of figure.
     #[arg(long, value_enum)]
     pub kind: Option<Kind>,
@@ -133,13 +142,13 @@ pub fn command(args: &Plot) -> Result<Answer, SpecError> {
     check_name(&args.out)?;
     check_place("--out", &args.out)?;
     let tables = Tables::read(&args.files)?;
-    let figure = figure(&tables, args)?;
-    save(&args.size.of(&figure), &args.out)?;
+    let figure = figure(&tables, &args.view)?;
+    save(&args.view.size.of(&figure), &args.out)?;
     Ok(Answer::of(format!("{}\n", args.out.display())))
 }
 
 /// The ends of the y axis.
-fn y_range(args: &Plot) -> Result<Option<(f64, f64)>, SpecError> {
+fn y_range(args: &View) -> Result<Option<(f64, f64)>, SpecError> {
     let Some((low, high)) = args.y_from.zip(args.y_to) else { return Ok(None) };
     let least = if args.log_y { "above 0, and less than `--y-to`" } else { "less than `--y-to`" };
     if !(low.is_finite() && high.is_finite() && low < high) || (args.log_y && low <= 0.0) {
@@ -149,7 +158,11 @@ fn y_range(args: &Plot) -> Result<Option<(f64, f64)>, SpecError> {
     Ok(Some((low, high)))
 }
 
-fn figure(tables: &Tables, args: &Plot) -> Result<Figure, SpecError> {
+/// The figure of a table.
+///
+/// # Errors
+/// When the table has nothing for it.
+pub fn figure(tables: &Tables, args: &View) -> Result<Figure, SpecError> {
     let choice = Choice {
         cases: args.cases.clone(),
         presets: args.presets.clone(),
@@ -195,7 +208,7 @@ fn figure(tables: &Tables, args: &Plot) -> Result<Figure, SpecError> {
     drawn.map_err(|e| unsuitable(tables.file(), &e))
 }
 
-fn of_results(rows: &[Row], args: &Plot, choice: &Choice) -> Result<Figure, PlotError> {
+fn of_results(rows: &[Row], args: &View, choice: &Choice) -> Result<Figure, PlotError> {
     let asked = args.kind.is_some() || args.x.is_some() || args.metric.is_some();
     if !asked {
         return figure_of(rows, choice);
@@ -219,7 +232,7 @@ fn of_results(rows: &[Row], args: &Plot, choice: &Choice) -> Result<Figure, Plot
 /// Without a kind: what stands in the table, latencies before batch sizes before execution times.
 fn of_distributions(
     rows: &[DistributionRow],
-    args: &Plot,
+    args: &View,
     choice: &Choice,
 ) -> Result<Figure, PlotError> {
     let has = |quantity: &str| rows.iter().any(|r| r.quantity == quantity);
@@ -255,21 +268,7 @@ mod tests {
         command(&Plot {
             files: tables.iter().map(write).collect(),
             out: folder.join(out),
-            kind: None,
-            x: None,
-            metric: None,
-            cases: Vec::new(),
-            presets: Vec::new(),
-            systems: Vec::new(),
-            scopes: Vec::new(),
-            without_paper: false,
-            y_from: None,
-            y_to: None,
-            log_y: false,
-            size: Size::default(),
-            bin: None,
-            from_ms: None,
-            to_ms: None,
+            view: View::default(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! `orrery run`: a scenario and the metrics of its policies.
 
-mod details;
+pub mod details;
 mod page;
 #[cfg(all(test, feature = "parquet"))]
 mod parquet_tests;

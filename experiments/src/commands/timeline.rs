@@ -13,6 +13,7 @@ use clap::ValueEnum;
 use orrery_papers::output::Answer;
 use orrery_papers::output::log_file;
 use orrery_papers::output::whole_file::{Unfinished, check_place, unwritable};
+use orrery_results::BatchRow;
 use orrery_scenario::SpecError;
 use orrery_sim::log::{LogError, LogReader, Names, Record};
 use orrery_sim::request::RequestId;
@@ -134,6 +135,22 @@ pub fn write_batches(
     out: impl Write,
 ) -> Result<(), Failure> {
     batches::write(names, records, selection, out)
+}
+
+/// The rows of that table.
+///
+/// # Errors
+/// When a record cannot be read.
+pub fn batch_rows(
+    names: &Names,
+    records: impl IntoIterator<Item = Result<Record, LogError>>,
+) -> Result<Vec<BatchRow>, Failure> {
+    let mut rows = Vec::new();
+    batches::each(names, records, &Selection::default(), |row| {
+        rows.push(row);
+        Ok(())
+    })?;
+    Ok(rows)
 }
 
 /// Runs `orrery timeline`.

@@ -14,18 +14,21 @@
 from __future__ import annotations
 
 import copy as _copy
+import functools as _functools
 import hashlib as _hashlib
 import inspect as _inspect
 import json as _json
 import os as _os
 from dataclasses import dataclass as _dataclass
+from dataclasses import field as _field
 
 from . import _orrery
-from ._orrery import Batch, Context, Device, Out, Profile, Request, Table, __version__
+from ._orrery import Batch, Context, Device, Out, Profile, Request, Table, __version__, verbosity
 
 __all__ = [
-    "Batch", "Context", "Device", "Out", "Policy", "Profile", "Reproduced", "Request", "Result", "Table",
-    "__version__", "check", "experiments", "reproduce", "run",
+    "Answers", "Batch", "Context", "Device", "Figure", "Out", "Planned", "Policy", "Profile", "Reproduced", "Request",
+    "Result", "Table", "__version__", "check", "experiments", "figure", "goodput", "plan", "reproduce", "run",
+    "verbosity",
 ]
 
 
@@ -54,23 +57,57 @@ class Policy:
         """A device came, is going or went."""
 
 
+def _value(results, policy, metric, scope):
+    rows = results.to_dict()
+    keys = zip(rows["policy"], rows["metric"], rows["scope"], rows["versus"], rows["value"])
+    for of, what, where, versus, value in keys:
+        if (of, what, where, versus) == (policy, metric, scope, ""):
+            return value
+    raise ValueError(f"no row has policy {policy!r}, metric {metric!r}, scope {scope!r}")
+
+
 @_dataclass(frozen=True)
 class Result:
-    """What `run` gives."""
+    """What `run` gives. The tables of details are those of the first seed, and made when they are asked for."""
 
     results: Table
     """A row for each policy, scope and metric: the columns of `docs/formats.md`."""
     requests: Table | None
     """A row for each request, if asked for."""
+    _call: tuple = _field(repr=False)
+    """The scenario, the policies by name, and the first seed."""
 
     def value(self, policy: str, metric: str = "finish_rate", scope: str = "all") -> float | None:
         """One number, by the policy's text as it was given (`python:NAME` for one's own)."""
-        rows = self.results.to_dict()
-        keys = zip(rows["policy"], rows["metric"], rows["scope"], rows["versus"], rows["value"])
-        for of, what, where, versus, value in keys:
-            if (of, what, where, versus) == (policy, metric, scope, ""):
-                return value
-        raise ValueError(f"no row has policy {policy!r}, metric {metric!r}, scope {scope!r}")
+        return _value(self.results, policy, metric, scope)
+
+    @_functools.cached_property
+    def _tables(self):
+        scenario, policies, seed = self._call
+        return _orrery.tables(scenario, list(policies.values()), seed)
+
+    @property
+    def distributions(self) -> Table:
+        """Latencies, queueing times, batch sizes and what requests ask for, as `orrery run --details` writes them."""
+        return self._tables[0]
+
+    @property
+    def series(self) -> Table:
+        """The load, the goodput and the devices over time, as `orrery run --details` writes them."""
+        return self._tables[1]
+
+    @_functools.cached_property
+    def batches(self) -> Table:
+        """The batches that ran and the requests that were dropped, as `orrery timeline --format batches` has them."""
+        scenario, policies, seed = self._call
+        return _orrery.batches(scenario, list(policies.values()), seed)
+
+    def explain(self, policy: str, request: int | None = None, worst: int = 5) -> str:
+        """What happened to a request under a policy, step by step; without one, which requests fared worst."""
+        scenario, policies, seed = self._call
+        if policy not in policies:
+            raise ValueError(f"policy {policy!r} was not run; there are {', '.join(policies)}")
+        return _orrery.explain(scenario, policies[policy], seed, request, worst)
 
 
 _HANDLERS = ("on_start", "on_arrival", "on_result", "on_timer", "on_device")
@@ -98,34 +135,150 @@ def _policy(given):
     return name, make, _hashlib.sha256(source.encode()).hexdigest()
 
 
-def _scenario(scenario):
-    if isinstance(scenario, dict):
-        return "dict", _json.dumps(scenario)
-    if isinstance(scenario, _os.PathLike) or "\n" not in scenario:
-        return "path", _os.fspath(scenario)
-    return "text", scenario
+class _Input:
+    """A scenario or a plan: a path, TOML text or a dict, and what is changed in it."""
+
+    def __init__(self, given, changes=None):
+        if isinstance(given, dict):
+            self.kind, self.text = "dict", _json.dumps(given)
+        elif isinstance(given, _os.PathLike) or "\n" not in given:
+            self.kind, self.text = "path", _os.fspath(given)
+        else:
+            self.kind, self.text = "text", given
+        self.set = _json.dumps(list(changes.items())) if changes else None
 
 
-def _set(changes):
-    return _json.dumps(list(changes.items())) if changes else None
+def _policies(given):
+    """By name in results."""
+    if isinstance(given, (str, type)) or not hasattr(given, "__iter__"):
+        given = [given]
+    policies = [_policy(p) for p in given]
+    if not policies:
+        raise ValueError("no policy: give at least one, such as 'fifo'")
+    named = {}
+    for policy in policies:
+        name = policy if isinstance(policy, str) else f"python:{policy[0]}"
+        if name in named:
+            raise ValueError(f"policy {name!r} twice: give each once, one's own with a `name` of its own")
+        named[name] = policy
+    return named
 
 
-def run(scenario, policies, *, seeds=1, seed=None, set=None, requests=False, audit=True) -> Result:
+def run(
+    scenario, policies, *, seeds=1, seed=None, set=None, requests=False, audit=True, jobs=0
+) -> Result:
     """Runs policies on a scenario (a path, TOML text or a dict), on the same arrivals.
 
     `policies` are texts such as `"clockwork[preset=paper]"`, classes derived from `Policy`, or objects of them.
     Each after the first is compared with the first. `seeds` replications begin with `seed` (the scenario's by
     default). `set` changes keys, as `{"arrivals.gamma.rate_per_s": 130.0}`. With `audit`, a run of a policy in
-    Python that breaks a rule of the cluster is an error. Wrong input is a `ValueError` with the command line's text;
-    a handler's exception leaves as it is.
+    Python that breaks a rule of the cluster is an error. Published policies run in `jobs` threads, one for each core
+    by default. Wrong input is a `ValueError` with the command line's text; a handler's exception leaves as it is.
     """
-    if isinstance(policies, (str, type)) or not hasattr(policies, "__iter__"):
-        policies = [policies]
-    policies = [_policy(p) for p in policies]
-    if not policies:
-        raise ValueError("no policy: give at least one, such as 'fifo'")
-    kind, text = _scenario(scenario)
-    return Result(*_orrery.run(kind, text, _set(set), policies, seeds, seed, audit, requests))
+    policies, scenario = _policies(policies), _Input(scenario, set)
+    own = list(policies.values())
+    results, rows = _orrery.run(scenario, own, seeds, seed, audit, requests, jobs)
+    return Result(results, rows, (scenario, policies, seed))
+
+
+@_dataclass(frozen=True)
+class Answers:
+    """What `goodput` gives."""
+
+    results: Table
+    """The rows of `orrery goodput --format csv`."""
+    text: str
+    """What `orrery goodput` prints, with what is to be known of each answer before it is believed."""
+
+    def value(self, policy: str, metric: str = "goodput_per_s") -> float | None:
+        """One number, by the policy's text: the mean of the searches; `devices_needed` with `find="devices"`."""
+        return _value(self.results, policy, metric, "all")
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class _Sought:
+    def __init__(self, find, criterion, target, requests_per_model, probe_s, tolerance):
+        self.find, self.criterion, self.target = find, criterion, target
+        self.requests_per_model, self.probe_s, self.tolerance = requests_per_model, probe_s, tolerance
+
+
+def goodput(
+    scenario, policies, *, find="rate", criterion="bad-rate", target=None, rate=None, requests_per_model=None,
+    probe_s=None, tolerance=None, seeds=3, seed=None, set=None, jobs=0,
+) -> Answers:
+    """The highest rate that each policy carries within the SLOs, or with `find="devices"` the fewest devices for the
+    scenario's rate: `orrery goodput`, with its defaults.
+
+    Each of `seeds` is a search of its own. Ctrl-C takes effect when the searches under way are done.
+    """
+    sought = _Sought(find, criterion, target, requests_per_model, probe_s, tolerance)
+    own = list(_policies(policies).values())
+    return Answers(*_orrery.goodput(_Input(scenario, set), own, sought, rate, seeds, seed, jobs))
+
+
+@_dataclass(frozen=True)
+class Planned:
+    """What `plan` gives."""
+
+    results: Table
+    """The rows of `orrery plan --format csv`, and the frontier."""
+    text: str
+    """What `orrery plan` prints."""
+    is_answered: bool
+    """Whether there is a pool that does what was asked."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def plan(plan, *, what_if=(), seed=None, seeds=None, jobs=0) -> Planned:
+    """Which machines, how many, at what cost: a plan file (a path, TOML text or a dict), as `orrery plan` answers it.
+
+    `what_if` asks again with something changed, such as `"load=1.5"`.
+    """
+    asked = [what_if] if isinstance(what_if, str) else list(what_if)
+    return Planned(*_orrery.plan(_Input(plan), asked, seed, seeds, jobs))
+
+
+@_dataclass(frozen=True)
+class Figure:
+    """A figure. A notebook shows it."""
+
+    svg: str
+    """The picture."""
+
+    def save(self, path) -> None:
+        """Writes the SVG."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.svg)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+_TABLES = {
+    "histogram": "distributions", "latency-cdf": "distributions", "batch-size-cdf": "distributions",
+    "time-series": "series", "timeline": "batches",
+}
+
+
+def figure(of, kind=None, *, x=None, metric=None, systems=(), scopes=(), width_in=None) -> Figure:
+    """Draws a table, or a `Result`, as `orrery plot` does.
+
+    `kind` is one of `finish-rate`, `metric`, `sensitivity`, `histogram`, `latency-cdf`, `batch-size-cdf`,
+    `time-series`, `timeline`; by default the table decides. Of a `Result`, the kind decides which table is drawn,
+    `latency-cdf` by default.
+    """
+    if isinstance(of, Result):
+        kind = kind or "latency-cdf"
+        of = getattr(of, _TABLES.get(kind, "results"))
+    elif not isinstance(of, Table):
+        of = of.results
+    names = [systems] if isinstance(systems, str) else list(systems)
+    scopes = [scopes] if isinstance(scopes, str) else list(scopes)
+    return Figure(_orrery.figure(of, kind, x, metric, names, scopes, width_in))
 
 
 @_dataclass(frozen=True)
@@ -151,40 +304,52 @@ def experiments() -> list[str]:
     return _orrery.experiments()
 
 
-def reproduce(id, *, case=(), seeds=None, paper=None) -> Reproduced:
+def reproduce(id, *, case=(), seeds=None, paper=None, jobs=0) -> Reproduced:
     """A paper's table or figure, or an experiment file, as `orrery reproduce` runs it.
 
     `case` names some cases, `seeds` replications in place of the file's, `paper` a file of numbers in place of the
     paper's.
     """
     cases = [case] if isinstance(case, str) else list(case)
-    return Reproduced(*_orrery.reproduce(_os.fspath(id), cases, seeds, paper and _os.fspath(paper)))
+    return Reproduced(*_orrery.reproduce(_os.fspath(id), cases, seeds, paper and _os.fspath(paper), jobs))
 
 
-def check(policy, scenario=None, *, seed=1) -> str:
-    """Runs a policy twice, audited, and with every hash order changed: the schedules must be the same.
+def check(policy, scenario=None, *, seed=1, scales=True) -> str:
+    """Runs a policy audited, twice, with other hash orders, and with all times three times as long: the schedules must
+    be the same.
 
-    Returns the hash of the schedule. A difference is an `AssertionError`: a set's order or `id()` are the usual
-    cause. The second run is in a process of its own.
+    Returns the hash of the schedule. A difference is an `AssertionError` that says what differs first. The order of a
+    set, `id()` and `hash()` are the usual causes of the first kind; a time of the policy's own, such as a timeout of
+    5 ms, of the second: `scales=False` allows that. Runs with other hash orders are in processes of their own.
     """
     import subprocess
     import sys
 
-    kind, text = _scenario(scenario if scenario is not None else _SMALL)
-    own = _policy(policy)
-    if isinstance(own, str):
+    if isinstance(policy, str):
         raise ValueError("check is for a policy in Python; published ones are tested with orrery")
-    first = _orrery.log_sha256(kind, text, None, own, seed)
-    again = _orrery.log_sha256(kind, text, None, own, seed)
-    if first != again:
-        raise AssertionError(f"{own[0]}: two runs in a row differ: the policy keeps something between runs")
-    of = policy if isinstance(policy, type) else type(policy)
+    of, own = _Input(scenario if scenario is not None else _SMALL), _policy(policy)
+    name = own[0]
+    first = _orrery.schedule(of, own, seed)
+    where = _orrery.differ(of, own, own, seed, 1)
+    if where is not None:
+        raise AssertionError(
+            f"{name}: two runs in a row differ: the policy keeps something between runs, or draws without a seed\n"
+            f"  {where}"
+        )
+    if scales:
+        where = _orrery.differ(of, own, own, seed, 3)
+        if where is not None:
+            raise AssertionError(
+                f"{name}: with all times three times as long the schedule is another: the policy has a time of its "
+                f"own; if that is meant, `scales=False` allows it\n  {where}"
+            )
+    of_class = policy if isinstance(policy, type) else type(policy)
     try:
-        source = _inspect.getsourcefile(of)
+        source = _inspect.getsourcefile(of_class)
     except TypeError:
         source = None
     # A program that checks its own policy is loaded again by the check: once is enough.
-    if _CHECKING in _os.environ or source is None or not _os.path.exists(source) or "." in of.__qualname__:
+    if _CHECKING in _os.environ or source is None or not _os.path.exists(source) or "." in of_class.__qualname__:
         return first
     program = (
         "import importlib.util, sys, orrery\n"
@@ -192,17 +357,18 @@ def check(policy, scenario=None, *, seed=1) -> str:
         "module = importlib.util.module_from_spec(spec); sys.modules['policy'] = module\n"
         "spec.loader.exec_module(module)\n"
         "own = orrery._policy(getattr(module, sys.argv[2]))\n"
-        "print(orrery._orrery.log_sha256(sys.argv[3], sys.argv[4], None, own, int(sys.argv[5])))\n"
+        "of = orrery._Input('\\n'); of.kind, of.text = sys.argv[3], sys.argv[4]\n"
+        "print(orrery._orrery.schedule(of, own, int(sys.argv[5])))\n"
     )
     for hash_seed in ("1", "2"):
-        command = [sys.executable, "-c", program, source, of.__name__, kind, text, str(seed)]
+        command = [sys.executable, "-c", program, source, of_class.__name__, of.kind, of.text, str(seed)]
         env = {**_os.environ, "PYTHONHASHSEED": hash_seed, _CHECKING: "1"}
         done = subprocess.run(command, capture_output=True, text=True, env=env)
         if done.returncode != 0:
-            raise AssertionError(f"{own[0]}: it cannot be loaded from {source} again:\n{done.stderr}")
+            raise AssertionError(f"{name}: it cannot be loaded from {source} again:\n{done.stderr}")
         if done.stdout.split()[-1:] != [first]:
             raise AssertionError(
-                f"{own[0]}: with PYTHONHASHSEED={hash_seed} the schedule is another: do not go by the order of a "
+                f"{name}: with PYTHONHASHSEED={hash_seed} the schedule is another: do not go by the order of a "
                 "set, or by id() or hash()"
             )
     return first

@@ -2,7 +2,8 @@ from typing import Any, Callable, final
 
 __all__ = [
     "Batch", "Context", "Device", "Out", "Profile", "Request", "Table", "__version__",
-    "experiments", "log_sha256", "reproduce", "run",
+    "batches", "differ", "experiments", "explain", "figure", "goodput", "plan", "reproduce", "run",
+    "schedule", "tables", "verbosity",
 ]
 
 __version__: str
@@ -10,20 +11,49 @@ __version__: str
 _Given = str | tuple[str, Callable[[], Any], str]
 
 def run(
-    kind: str,
-    text: str,
-    set: str | None,
+    input: Any,
     policies: list[_Given],
     seeds: int,
     seed: int | None,
     audit: bool,
     requests: bool,
+    jobs: int,
 ) -> tuple[Table, Table | None]: ...
-def log_sha256(kind: str, text: str, set: str | None, policy: _Given, seed: int | None) -> str: ...
+def tables(input: Any, policies: list[_Given], seed: int | None) -> tuple[Table, Table]: ...
+def batches(input: Any, policies: list[_Given], seed: int | None) -> Table: ...
+def schedule(input: Any, policy: _Given, seed: int) -> str: ...
+def differ(
+    input: Any, policy: _Given, again: _Given, seed: int, scale: int
+) -> str | None: ...
+def goodput(
+    input: Any,
+    policies: list[_Given],
+    sought: Any,
+    rate: float | None,
+    seeds: int,
+    seed: int | None,
+    jobs: int,
+) -> tuple[Table, str]: ...
+def plan(
+    input: Any, what_if: list[str], seed: int | None, seeds: int | None, jobs: int
+) -> tuple[Table, str, bool]: ...
 def reproduce(
-    id: str, cases: list[str], seeds: int | None, paper: str | None
+    id: str, cases: list[str], seeds: int | None, paper: str | None, jobs: int
 ) -> tuple[Table, str, str | None]: ...
 def experiments() -> list[str]: ...
+def figure(
+    table: Table,
+    kind: str | None,
+    x: str | None,
+    metric: str | None,
+    systems: list[str],
+    scopes: list[str],
+    width_in: float | None,
+) -> str: ...
+def explain(
+    input: Any, policy: _Given, seed: int | None, request: int | None, worst: int
+) -> str: ...
+def verbosity(level: int) -> None: ...
 @final
 class Table:
     @property

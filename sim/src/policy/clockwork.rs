@@ -52,8 +52,8 @@
 //!   - A load is asked for on behalf of requests younger than SLO - (load + batch of one + `buffer` +
 //!     `ahead`), at most 25 ms and at least `ahead` + `buffer`; the paper says only that there is such a
 //!     point.
-//! - `preset=paper` changes `ahead` (5 ms) and `max_batch` (16) and keeps all else, the estimate by the
-//!   0.99 quantile of the last ten included: the paper names ten durations and no statistic.
+//! - `preset=paper` changes `ahead` (5 ms), `max_batch` (16) and `loads`, and keeps all else, the estimate by
+//!   the 0.99 quantile of the last ten included: the paper names ten durations and no statistic.
 //! - The model that is evicted is the least recently used of those without requests, and only if these
 //!   do not suffice one with requests; the paper says LRU. A use is a batch sent or reported, or a load
 //!   that ended.
@@ -76,11 +76,11 @@
 //! - Messages take no time unless the scenario says so, and there is no limit of two sends in flight.
 //! - Durations are not normalised by the GPU's clock, which is constant here.
 //! - Ties between strategies are broken by model, then by larger size first.
-//! - Models of negative priority are not loaded: there a slip compares a pointer, so that they are. A
-//!   load is believed to take what the model's profile says; there, the 0.99 quantile of the last ten.
-//!   A load is wanted no longer for a request that it cannot help any more; there, a request's share is
-//!   forgotten too late, so that it is wanted until the request is sent or answered. All three are as
-//!   released with `loads=infer5`.
+//! - With `loads=paper`: models of negative priority are not loaded; there a slip compares a pointer, so that
+//!   they are. A load is believed to take what the model's profile says; there, the 0.99 quantile of the last
+//!   ten. A load is wanted no longer for a request that it cannot help any more; there, a request's share is
+//!   forgotten too late, so that it is wanted until the request is sent or answered. `loads=infer5`, the
+//!   default, is as released in all three.
 //! - INFER4, the scheduler before it, is `preset=infer4`: batches of up to 16; loads as in `infer5`,
 //!   but not for requests that they cannot help, at most two outstanding on a device, and 0.1 ms apart.
 //!   That both limits are per device is our reading.

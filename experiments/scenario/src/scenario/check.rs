@@ -20,7 +20,7 @@ pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
     if let Some(name) = &file.name {
         super::value::word("name", name)?;
     }
-    policies(file)?;
+    listed(file)?;
     devices(file)?;
     models(file)?;
     apps(file)?;
@@ -31,12 +31,17 @@ pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
     changes::check(file)
 }
 
-/// The policies of a file.
+/// The policies of a file, where they are to be run: there is one at least.
 pub(super) fn policies(file: &ScenarioFile) -> Result<Vec<PolicySpec>, SpecError> {
     if file.policies.is_empty() {
         let remedy = "add `policies = [\"orloj\", \"clockwork\"]` at the top";
         return Err(SpecError::value("policies", "none", "at least one policy", remedy));
     }
+    listed(file)
+}
+
+/// The policies that a file names. Who brings others needs none there.
+fn listed(file: &ScenarioFile) -> Result<Vec<PolicySpec>, SpecError> {
     let mut specs: Vec<PolicySpec> = Vec::new();
     for (i, text) in file.policies.iter().enumerate() {
         let key = format!("policies[{i}]");

@@ -9,6 +9,7 @@ use super::problem::{Group, Problem};
 use super::runs::Runs;
 use super::watch::{Seen, Watch};
 use orrery_papers::cells::goodput::longest_slo;
+use orrery_papers::cells::parts::go_on;
 use orrery_scenario::search::{
     self, Bracket, Criterion, Found, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
     capacity_per_s,
@@ -121,6 +122,7 @@ impl<'a> Bench<'a> {
         seed: u64,
         (stop, longer): (Stop, u32),
     ) -> Result<(Probe, Seen), SpecError> {
+        go_on()?;
         self.runs.made();
         let group = self.group;
         let mut scenario = group.scenario(self.problem, counts, rate_per_s)?;

@@ -5,10 +5,16 @@ use orrery_scenario::{SpecError, kind, read_text};
 use std::path::{Path, PathBuf};
 
 /// The tables of one kind, from all files.
-pub(super) enum Tables {
+///
+/// Each has the names of its files, for messages.
+pub enum Tables {
+    /// Result rows.
     Results(String, Vec<Row>),
+    /// Distributions.
     Distributions(String, Vec<DistributionRow>),
+    /// Time series.
     Series(String, Vec<SeriesRow>),
+    /// Batches and drops.
     Batches(String, Vec<BatchRow>),
 }
 

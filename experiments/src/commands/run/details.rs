@@ -82,7 +82,10 @@ pub fn latencies(
 }
 
 /// The tables of a run of every policy.
-fn tables(
+///
+/// # Errors
+/// When a run cannot be made.
+pub fn tables(
     scenario: &Scenario,
     policies: &[PolicySpec],
     seed: u64,

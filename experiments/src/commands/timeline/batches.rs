@@ -9,6 +9,7 @@ use orrery_sim::time::Time;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+/// As CSV.
 pub fn write(
     names: &Names,
     records: impl IntoIterator<Item = Result<Record, LogError>>,
@@ -16,15 +17,32 @@ pub fn write(
     out: impl Write,
 ) -> Result<(), Failure> {
     let mut rows = csv::WriterBuilder::new().has_headers(true).from_writer(out);
+    let mut any = false;
+    each(names, records, selection, |row| {
+        any = true;
+        rows.serialize(row).map_err(io_error)
+    })?;
+    if !any {
+        let header = orrery_results::to_csv(&[BatchRow::default()]);
+        let header = header.lines().next().unwrap_or_default();
+        rows.write_record(header.split(',')).map_err(io_error)?;
+    }
+    Ok(rows.flush()?)
+}
+
+/// Row by row, in the order of their ends.
+pub fn each(
+    names: &Names,
+    records: impl IntoIterator<Item = Result<Record, LogError>>,
+    selection: &Selection,
+    mut row: impl FnMut(BatchRow) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let mut in_flight = InFlight::default();
-    let (mut now, mut any) = (Time::ZERO, false);
+    let mut now = Time::ZERO;
     let (mut waiting, mut deadlines) = (HashMap::new(), HashMap::new());
-    let mut write = |row: BatchRow| -> Result<(), Failure> {
-        if row.start_ns <= selection.to.ns() && row.end_ns >= selection.from.ns() {
-            any = true;
-            rows.serialize(row).map_err(io_error)?;
-        }
-        Ok(())
+    let mut write = |of: BatchRow| -> Result<(), Failure> {
+        let shown = of.start_ns <= selection.to.ns() && of.end_ns >= selection.from.ns();
+        if shown { row(of) } else { Ok(()) }
     };
     for record in records {
         let record = record?;
@@ -62,12 +80,7 @@ pub fn write(
         let deadline = deadlines.remove(&open.batch.action).flatten();
         batch_row(names, &open, now, deadline, None).map_or(Ok(()), &mut write)?;
     }
-    if !any {
-        let header = orrery_results::to_csv(&[BatchRow::default()]);
-        let header = header.lines().next().unwrap_or_default();
-        rows.write_record(header.split(',')).map_err(io_error)?;
-    }
-    Ok(rows.flush()?)
+    Ok(())
 }
 
 /// The earliest deadline of a batch's requests, if one has any.

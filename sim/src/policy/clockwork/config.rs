@@ -140,20 +140,24 @@ impl Config {
             max_exec: ms(250),
             sizes: Sizes::Profile,
             probe: Span::ZERO,
-            loads: LoadRule::Paper,
+            loads: LoadRule::Infer5,
             answer: Answer::AtOnce,
         }
     }
 
     /// What the paper says and the code does not.
     pub fn paper() -> Config {
-        Config { ahead: Span::from_ms(5), max_batch: 16, ..Config::released() }
+        Config {
+            ahead: Span::from_ms(5),
+            max_batch: 16,
+            loads: LoadRule::Paper,
+            ..Config::released()
+        }
     }
 
-    /// INFER5 in what `released` leaves out: its loads, and when it answers.
+    /// INFER5 in what `released` leaves out: when it answers.
     pub fn infer5() -> Config {
-        let answer = Answer::AtDeadline;
-        Config { loads: LoadRule::Infer5, answer, ..Config::released() }
+        Config { answer: Answer::AtDeadline, ..Config::released() }
     }
 
     /// INFER4, the released scheduler before INFER5.
@@ -184,12 +188,12 @@ impl Settings for Config {
         },
         Preset {
             name: "paper",
-            what: "5 ms of work ahead and batches of up to 16; the rest as released",
+            what: "5 ms of work ahead, batches of up to 16, and its text's loads; the rest as released",
             make: Config::paper,
         },
         Preset {
             name: "infer5",
-            what: "released, with INFER5's loads, and answers at the internal deadline",
+            what: "released, with answers at the internal deadline",
             make: Config::infer5,
         },
         Preset {

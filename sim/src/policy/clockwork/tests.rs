@@ -4,7 +4,7 @@ mod decisions;
 mod loads;
 mod naive;
 
-use super::{Answer, Clockwork, Config, Estimator};
+use super::{Answer, Clockwork, Config, Estimator, LoadRule};
 use crate::cluster::{DeviceSpec, Footprint};
 use crate::core::CoreSpec;
 use crate::driver::{World, simulate};
@@ -45,7 +45,8 @@ fn play(
     };
     let measure = |_| ModelProfile::measure(&LAW, ms(100), &[1, 2, 4], 1, || (0, ms(20)), 1);
     let profiles: Vec<ModelProfile> = models.iter().map(measure).collect();
-    let config = Config { estimator: Estimator::StaticMean, ..Config::released() };
+    let (estimator, loads) = (Estimator::StaticMean, LoadRule::Paper);
+    let config = Config { estimator, loads, ..Config::released() };
     let mut ends = vec![End::Pending; arrivals.len()];
     let source = Box::new(VecSource::new(arrivals));
     let policy = Clockwork::new(config, &profiles);

@@ -103,6 +103,7 @@ impl Case {
             buffer: ms(rng.below(4)),
             lead: ms(rng.below(3)),
             sizes: if rng.below(2) == 0 { Sizes::Profile } else { Sizes::All },
+            loads: LoadRule::Paper,
             ..Config::released()
         };
         let mixed = rng.below(4) == 0;
