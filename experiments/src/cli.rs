@@ -48,6 +48,8 @@ enum Command {
     Run(commands::run::Run),
     /// Find the highest rate that a scenario's devices carry, or the fewest devices for a rate.
     Goodput(commands::goodput::Goodput),
+    /// Open a page on this machine where a scenario's load, SLOs, devices and policies can be changed.
+    Serve(commands::serve::Serve),
     /// Run a scenario with many parameter values, in parallel; resumes if stopped.
     Sweep(commands::sweep::Sweep),
     /// Join the shards of a sweep or an experiment.
@@ -116,6 +118,7 @@ pub fn main(commit: &str) -> ExitCode {
         Command::List(args) => commands::list::command(&args),
         Command::Run(args) => commands::run::command(&args),
         Command::Goodput(args) => commands::goodput::command(&args),
+        Command::Serve(args) => commands::serve::command(&args),
         Command::Sweep(args) => commands::sweep::command(&args),
         Command::Merge(args) => commands::sweep::merge(&args),
         Command::Trace(args) => commands::trace::command(&args),

@@ -14,6 +14,7 @@ pub mod reproduce;
 pub mod results;
 pub mod run;
 pub mod schema;
+pub mod serve;
 pub mod sweep;
 pub mod timeline;
 pub mod trace;

@@ -136,6 +136,11 @@ impl Scenario {
         Ok(Scenario { file, origins, ..scenario })
     }
 
+    /// Its text, changes made: a file that gives the same scenario, in the folder of the one it came from.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The policies to run.
     ///
     /// # Errors

@@ -7,12 +7,24 @@
 use super::{Finished, World, simulate};
 use crate::log::LogWriter;
 use crate::metrics::{BatchMeans, Metrics, Panels, Predictions, TimeSeries};
+use crate::observer::Observer;
 use crate::policy::Policy;
 use crate::request::Source;
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What watches a run of a command beside its metrics.
 pub type Watch = (BatchMeans, TimeSeries);
+
+/// Ends a run when it is told to; what such a run has measured is of no use.
+pub struct UntilTold(pub Arc<AtomicBool>);
+
+impl Observer for UntilTold {
+    fn stop(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// A run over that began with one of these observers.
 pub type Run<O> = Finished<Box<dyn Policy>, (Metrics, O)>;
@@ -51,5 +63,16 @@ pub fn logged<'w>(
     policy: Box<dyn Policy>,
     observer: (Metrics, (Watch, LogWriter<Box<dyn Write>>)),
 ) -> Run<(Watch, LogWriter<Box<dyn Write>>)> {
+    simulate(world, sources, policy, observer)
+}
+
+/// The first, unless it is told to end.
+#[inline(never)]
+pub fn until_told<'w>(
+    world: &'w World,
+    sources: Vec<Box<dyn Source + 'w>>,
+    policy: Box<dyn Policy>,
+    observer: (Metrics, (Watch, UntilTold)),
+) -> Run<(Watch, UntilTold)> {
     simulate(world, sources, policy, observer)
 }

@@ -63,17 +63,31 @@ impl Browser {
 
     /// Opens a file in a window of a width, in the `light` or the `dark` scheme.
     pub fn open(&mut self, path: &Path, width: u32, scheme: &str) {
+        self.go(&format!("file://{}", path.display()), width, scheme);
+    }
+
+    /// Opens an address so.
+    pub fn go(&mut self, url: &str, width: u32, scheme: &str) {
         let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
         self.call("Emulation.setDeviceMetricsOverride", &size);
         let scheme = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
         self.call("Emulation.setEmulatedMedia", &scheme);
-        let url = format!("file://{}", path.display());
         let seen = self.events.len();
         self.call("Page.navigate", &json!({"url": url}));
         let is_loaded = |e: &Value| e["method"] == "Page.loadEventFired";
         while !self.events[seen..].iter().any(is_loaded) {
             let event = self.receive();
             self.events.push(event);
+        }
+    }
+
+    /// Presses a key, such as `ArrowRight`, where the focus is.
+    pub fn press(&mut self, key: &str) {
+        let code = if key == "ArrowRight" { 39 } else { 9 };
+        for kind in ["keyDown", "keyUp"] {
+            let event =
+                json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
+            self.call("Input.dispatchKeyEvent", &event);
         }
     }
 

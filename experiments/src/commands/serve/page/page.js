@@ -1,0 +1,262 @@
+"use strict";
+// A question is the address of the page: what differs from the file. An answer comes as events.
+const $ = (id) => document.getElementById(id);
+const token = new URLSearchParams(location.search).get("token");
+const client = Array.from(crypto.getRandomValues(new Uint32Array(2)), (n) => n.toString(16)).join("");
+const PAUSE_MS = 60;
+let controls;
+let policies = [];
+let values = new Map();
+let source;
+let timer;
+
+function make(tag, properties, ...children) {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+function say(text, isWrong) {
+  $("state").textContent = text;
+  $("state").classList.toggle("wrong", Boolean(isWrong));
+}
+
+function shown(x) {
+  const digits = Math.abs(x) >= 100 ? 0 : Math.abs(x) >= 10 ? 1 : 2;
+  return String(Number(x.toFixed(digits)));
+}
+
+// A slider has 1,000 steps over the logarithm of its range.
+const at = (c, x) => Math.round((1000 * Math.log(x / c.min)) / Math.log(c.max / c.min));
+const of = (c, step) => {
+  const x = c.min * Math.pow(c.max / c.min, step / 1000);
+  return c.whole ? Math.round(x) : Number(x.toPrecision(3));
+};
+
+function question() {
+  const pairs = [];
+  for (const c of controls.numbers) {
+    if (values.get(c.key) !== c.value) pairs.push([c.key, String(values.get(c.key))]);
+  }
+  const chosen = policies.filter((p) => p.isChosen).map((p) => p.text);
+  if (chosen.join("\n") !== controls.policies.join("\n")) {
+    for (const text of chosen) pairs.push(["policy", text]);
+  }
+  return pairs;
+}
+
+function address(path, pairs, more) {
+  const query = new URLSearchParams([["token", token], ...pairs, ...(more || [])]);
+  return `${path}?${query}`;
+}
+
+function ask() {
+  clearTimeout(timer);
+  timer = setTimeout(run, PAUSE_MS);
+}
+
+function run() {
+  const pairs = question();
+  history.replaceState(null, "", address("/", pairs));
+  if (source) source.close();
+  if (!policies.some((p) => p.isChosen)) {
+    say("Choose at least one policy.", true);
+    return;
+  }
+  $("figure").hidden = true;
+  $("no-figure").hidden = false;
+  rowsOf();
+  say("Running.");
+  const query = [["file", controls.file_sha256], ["client", client]];
+  const whole = address("/api/run", pairs, query);
+  const mine = new EventSource(whole);
+  source = mine;
+  const end = () => {
+    mine.close();
+    if (source === mine) source = undefined;
+  };
+  mine.addEventListener("policy", (event) => show(JSON.parse(event.data)));
+  mine.addEventListener("done", () => {
+    end();
+    say("Whole.");
+    const file = [["file", controls.file_sha256]];
+    $("figure").src = address("/api/figure.svg", pairs, file);
+  });
+  mine.addEventListener("cancelled", end);
+  mine.addEventListener("failed", (event) => {
+    end();
+    say(JSON.parse(event.data).error, true);
+  });
+  mine.onerror = () => {
+    if (source !== mine) return;
+    end();
+    // An event source does not say why: the same question asked again does.
+    fetch(whole).then(
+      async (reply) => say(reply.ok ? "The answer broke off: move a slider to ask again." : (await reply.json()).error, true),
+      () => say("orrery serve has ended. Start it again, and open the address that it prints.", true),
+    );
+  };
+  same(pairs);
+}
+
+// The file and the command that give the same rows.
+function same(pairs) {
+  const name = `${controls.name}.toml`;
+  $("file").href = address("/api/scenario.toml", pairs, [["file", controls.file_sha256]]);
+  $("file").download = name;
+  $("command").textContent = `orrery run ${name} --seeds ${controls.seeds}`;
+}
+
+function rowsOf() {
+  const old = new Map(Array.from($("rows").children, (row) => [row.dataset.policy, row]));
+  const chosen = policies.filter((p) => p.isChosen).map((p) => p.text);
+  $("rows").replaceChildren(
+    ...chosen.map((text) => {
+      const row = old.get(text) || make("tr", {}, make("th", { scope: "row", textContent: text }));
+      row.dataset.policy = text;
+      row.classList.add("old");
+      return row;
+    }),
+  );
+  $("notes").replaceChildren();
+}
+
+function show(told) {
+  const row = Array.from($("rows").children).find((r) => r.dataset.policy === told.policy);
+  if (!row) return;
+  const m = told.metrics;
+  const number = (name, unit) => {
+    const found = m[name];
+    return !found || found.value === null ? "-" : shown(found.value * unit);
+  };
+  const rate = m.finish_rate;
+  const three = (x) => x.toFixed(4);
+  const bar = make("td", { className: "bar" });
+  if (rate && rate.value !== null) {
+    const fill = make("span", { className: "fill" });
+    fill.style.width = `${100 * rate.value}%`;
+    bar.append(fill);
+    if (rate.low !== null) {
+      const range = make("span", { className: "range" });
+      range.style.left = `${100 * Math.max(0, rate.low)}%`;
+      range.style.width = `${100 * (Math.min(1, rate.high) - Math.max(0, rate.low))}%`;
+      bar.append(range);
+    }
+  }
+  const interval = rate && rate.low !== null ? `${three(rate.low)} to ${three(rate.high)}` : "-";
+  const runs = told.is_short ? "first look" : told.seeds === 1 ? "1 seed" : `${told.seeds} seeds`;
+  const cell = (textContent) => make("td", { textContent });
+  row.replaceChildren(
+    make("th", { scope: "row", textContent: told.policy }),
+    cell(rate && rate.value !== null ? three(rate.value) : "-"),
+    cell(interval),
+    bar,
+    cell(number("goodput_per_s", 1)),
+    cell(number("latency_p50_ns", 1e-6)),
+    cell(number("latency_p99_ns", 1e-6)),
+    cell(number("mean_batch_size", 1)),
+    cell(number("utilisation", 1)),
+    cell(runs),
+  );
+  row.classList.toggle("old", false);
+  row.classList.toggle("short", told.is_short);
+  if (told.is_last) {
+    const known = new Set(Array.from($("notes").children, (item) => item.textContent));
+    for (const note of told.notes) {
+      if (!known.has(note)) $("notes").append(make("li", { textContent: note }));
+    }
+  }
+}
+
+function numbers() {
+  $("numbers").replaceChildren(
+    ...controls.numbers.map((c, i) => {
+      const [id, typed] = [`n${i}`, `t${i}`];
+      const slider = make("input", {
+        type: "range", id, min: 0, max: 1000, step: c.whole && c.max - c.min < 100 ? 1 : 5, value: at(c, values.get(c.key)),
+      });
+      const number = make("input", {
+        type: "number", id: typed, min: c.min, max: c.max, step: c.whole ? 1 : "any", value: values.get(c.key),
+      });
+      number.setAttribute("aria-label", `${c.label}, ${c.unit || "count"}`);
+      slider.setAttribute("aria-valuetext", `${values.get(c.key)} ${c.unit}`);
+      const set = (x) => {
+        values.set(c.key, x);
+        slider.setAttribute("aria-valuetext", `${x} ${c.unit}`);
+        ask();
+      };
+      slider.addEventListener("input", () => {
+        // Small counts move by one, whatever the logarithm says.
+        const x = of(c, Number(slider.value));
+        number.value = x;
+        set(x);
+      });
+      number.addEventListener("change", () => {
+        slider.value = at(c, Math.min(c.max, Math.max(c.min, Number(number.value))));
+        set(Number(number.value));
+      });
+      const label = make("label", { htmlFor: id, textContent: c.label });
+      const unit = make("span", { className: "unit", textContent: c.unit });
+      return make("div", { className: "number" }, label, slider, number, unit);
+    }),
+  );
+}
+
+function choices() {
+  $("policies").replaceChildren(
+    ...policies.map((p, i) => {
+      const box = make("input", { type: "checkbox", id: `p${i}`, checked: p.isChosen });
+      box.addEventListener("change", () => {
+        p.isChosen = box.checked;
+        ask();
+      });
+      return make("div", {}, box, make("label", { htmlFor: `p${i}`, textContent: p.text }));
+    }),
+  );
+}
+
+function begin(pairs) {
+  values = new Map(controls.numbers.map((c) => [c.key, c.value]));
+  const named = pairs.filter(([key]) => key === "policy").map(([, text]) => text);
+  const texts = [...new Set([...controls.policies, ...named])];
+  const isChosen = (text) => (named.length ? named : controls.policies).includes(text);
+  policies = texts.map((text) => ({ text, isChosen: isChosen(text) }));
+  for (const [key, text] of pairs) {
+    if (values.has(key)) values.set(key, Number(text));
+  }
+  numbers();
+  choices();
+  run();
+}
+
+async function load() {
+  const reply = await fetch(address("/api/controls", []));
+  const found = await reply.json();
+  if (!reply.ok) {
+    say(found.error, true);
+    return;
+  }
+  controls = found;
+  $("name").textContent = controls.name;
+  document.title = `what if: ${controls.name}`;
+  $("offered").replaceChildren(...controls.offered.map((p) => make("option", { value: p.name, label: p.what })));
+  begin([...new URLSearchParams(location.search)].filter(([key]) => key !== "token"));
+}
+
+$("back").addEventListener("click", () => begin([]));
+$("add").addEventListener("click", () => {
+  const text = $("added").value.trim();
+  const known = policies.find((p) => p.text === text);
+  if (!text) return;
+  if (known) known.isChosen = true;
+  else policies.push({ text, isChosen: true });
+  $("added").value = "";
+  choices();
+  ask();
+});
+$("controls").addEventListener("submit", (event) => event.preventDefault());
+$("figure").addEventListener("load", () => {
+  $("figure").hidden = false;
+  $("no-figure").hidden = true;
+});
+load().catch(() => say("orrery serve does not answer. Start it again, and open the address that it prints.", true));

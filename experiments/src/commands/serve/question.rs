@@ -1,0 +1,166 @@
+//! A question: what an address asks of the scenario.
+
+use super::controls::{Control, Controls, LOAD, REQUESTS, SEEDS, SEEDS_MAX};
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{PolicySpec, SpecError};
+use toml::Value;
+
+/// More policies than that are no comparison.
+const POLICIES_MAX: usize = 12;
+
+/// A scenario, changed, and what to run on it.
+pub struct Question {
+    /// The scenario, with its policies: what the page offers as a file.
+    pub scenario: Scenario,
+    /// The policies.
+    pub policies: Vec<PolicySpec>,
+    /// Seeds of the sharpest answer.
+    pub seeds: u32,
+    /// Requests of the whole run, where they are counted.
+    pub requests: Option<u64>,
+}
+
+fn decimal(x: f64, whole: bool) -> Value {
+    if whole { Value::Integer(x as i64) } else { Value::Float(x) }
+}
+
+impl Question {
+    /// From the pairs of an address: keys of the scenario with numbers, `policy` any number of times, `seeds`.
+    ///
+    /// # Errors
+    /// When a key is not on the page, a number is beyond its bounds, or the scenario cannot be so.
+    pub fn of(scenario: &Scenario, pairs: &[(String, String)]) -> Result<Question, SpecError> {
+        let controls = Controls::of(scenario)?;
+        let (mut load, mut set, mut named, mut seeds) = (None, Vec::new(), Vec::new(), SEEDS);
+        let back = "use the page's sliders, or go back to the file's values";
+        for (key, text) in pairs {
+            match key.as_str() {
+                // Who asks, and of which text.
+                "token" | "client" | "file" | "figure" => {}
+                "policy" => named.push(text.clone()),
+                "seeds" => {
+                    let number = text.parse().ok().filter(|n| (1..=SEEDS_MAX).contains(n));
+                    let allowed = format!("1 to {SEEDS_MAX}");
+                    seeds = number.ok_or_else(|| {
+                        SpecError::value("seeds", format!("`{text}`"), allowed, back)
+                    })?;
+                }
+                key => {
+                    let control = controls.numbers.iter().find(|c| c.key == key);
+                    let Some(control) = control else {
+                        let keys: Vec<&str> =
+                            controls.numbers.iter().map(|c| c.key.as_str()).collect();
+                        let allowed = format!("`{}`, `policy`, `seeds`", keys.join("`, `"));
+                        return Err(SpecError::value(
+                            "question",
+                            format!("`{key}`"),
+                            allowed,
+                            back,
+                        ));
+                    };
+                    let x = number(control, text, back)?;
+                    if key == LOAD {
+                        load = Some(x);
+                    } else {
+                        set.push((key.to_string(), decimal(x, control.whole)));
+                    }
+                }
+            }
+        }
+        let usual = controls.numbers.iter().find(|c| c.key == REQUESTS);
+        if let Some(usual) = usual
+            && !set.iter().any(|(key, _)| key == REQUESTS)
+        {
+            set.push((REQUESTS.to_string(), decimal(usual.value, true)));
+        }
+        if named.is_empty() {
+            named.clone_from(&controls.policies);
+        }
+        if named.is_empty() || named.len() > POLICIES_MAX {
+            let allowed = format!("1 to {POLICIES_MAX} policies");
+            return Err(SpecError::value("policy", named.len(), allowed, "choose some of them"));
+        }
+        let list = named.iter().map(|name| Value::String(name.clone())).collect();
+        set.push(("policies".to_string(), Value::Array(list)));
+        let mut changed = scenario.with(&set)?;
+        if let Some(load) = load {
+            changed = changed.with_rate(load)?;
+        }
+        let requests = changed.file.arrivals.as_ref().and_then(|a| a.requests);
+        let policies = changed.policies()?;
+        Ok(Question { scenario: changed, policies, seeds, requests })
+    }
+
+    /// The same with no more than so many requests.
+    ///
+    /// # Errors
+    /// When the scenario cannot be so.
+    pub fn short(&self, requests: u64) -> Result<Scenario, SpecError> {
+        self.scenario.with(&[(REQUESTS.to_string(), Value::Integer(requests as i64))])
+    }
+}
+
+fn number(control: &Control, text: &str, back: &str) -> Result<f64, SpecError> {
+    let Control { min, max, whole, .. } = *control;
+    let is_one = |x: &f64| *x >= min && *x <= max && (!whole || x.fract() == 0.0);
+    text.parse::<f64>().ok().filter(is_one).ok_or_else(|| {
+        let kind = if whole { "a whole number" } else { "a number" };
+        let allowed = format!("{kind} from {min} to {max}");
+        SpecError::value(&control.key, format!("`{text}`"), allowed, back)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+        policies = ['fifo', 'orloj']
+        [[model]]
+        name = 'm'
+        slo_ms = 50.0
+        latency = { affine = { alpha_ms = 1.0, beta_ms = 5.0 } }
+        [[app]]
+        name = 'a'
+        model = 'm'
+        [arrivals]
+        gamma = { rate_per_s = 100.0, shape = 0.25 }
+        requests = 100000
+    ";
+
+    fn ask(pairs: &[(&str, &str)]) -> Result<Question, SpecError> {
+        let scenario = Scenario::from_text("t.toml", TEXT).expect("a scenario");
+        let pairs: Vec<(String, String)> =
+            pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+        Question::of(&scenario, &pairs)
+    }
+
+    #[test]
+    fn an_address_changes_the_scenario_as_a_sweep_does() {
+        let q = ask(&[("load", "250"), ("model.m.slo_ms", "80"), ("device[0].count", "3")])
+            .expect("a question");
+        assert_eq!(q.scenario.rate().expect("a rate"), 250.0);
+        assert_eq!((q.scenario.file.model[0].slo_ms, q.scenario.file.device[0].count), (80.0, 3));
+        assert_eq!((q.requests, q.seeds, q.policies.len()), (Some(20_000), 5, 2));
+        let q = ask(&[("policy", "clockwork[max_batch=4]"), ("seeds", "1")]).expect("a question");
+        assert_eq!((q.policies[0].text(), q.seeds), ("clockwork[max_batch=4]", 1));
+        assert_eq!(q.scenario.file.policies, ["clockwork[max_batch=4]"]);
+    }
+
+    #[test]
+    fn what_is_not_on_the_page_is_refused_with_what_is() {
+        for (pair, words) in [
+            (("load", "1e9"), "from 10 to 1000"),
+            (("load", "nan"), "a number from"),
+            (("device[0].count", "1.5"), "a whole number from 1 to 10"),
+            (("arrivals.requests", "100000000"), "to 200000"),
+            (("model.m.latency", "1"), "`model.m.slo_ms`"),
+            (("arrivals.trace.file", "/etc/passwd"), "`load`"),
+            (("policy", "orlj"), "did you mean `orloj`"),
+            (("seeds", "0"), "1 to 20"),
+        ] {
+            let error = ask(&[pair]).err().expect("refused").to_string();
+            assert!(error.contains(words) && error.contains("remedy"), "{pair:?}: {error}");
+        }
+    }
+}

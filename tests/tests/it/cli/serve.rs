@@ -1,0 +1,289 @@
+//! `orrery serve`: who is answered, with what, and the page in a browser.
+
+use super::process::{Place, program};
+use crate::browser::Browser;
+use orrery_results::{Row, read_csv};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const SCENARIO: &str = "
+policies = ['fifo', 'orloj']
+[[model]]
+name = 'm'
+slo_ms = 50.0
+latency = { affine = { alpha_ms = 1.0, beta_ms = 5.0 } }
+[[app]]
+name = 'a'
+model = 'm'
+[arrivals]
+gamma = { rate_per_s = 300.0, shape = 0.25 }
+requests = 8000
+";
+
+/// A server, ended with the test.
+struct Server {
+    process: Child,
+    place: Place,
+    port: u16,
+    token: String,
+}
+
+impl Server {
+    fn start() -> Server {
+        let place = Place::with("s.toml", SCENARIO);
+        let mut process = place
+            .command(&["serve", "s.toml", "--quiet"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program can be started");
+        let mut line = String::new();
+        let stdout = process.stdout.take().expect("a pipe");
+        BufReader::new(stdout).read_line(&mut line).expect("an address");
+        let rest = line.trim().strip_prefix("http://127.0.0.1:").expect("the loopback");
+        let (port, token) = rest.split_once("/?token=").expect("a token");
+        let (port, token) = (port.parse().expect("a port"), token.to_string());
+        Server { process, place, port, token }
+    }
+
+    /// Status and body of a request as it is written.
+    fn raw(&self, head: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a server");
+        write!(stream, "{head}\r\nConnection: close\r\n\r\n").expect("a server that listens");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).expect("text");
+        let status = text.split(' ').nth(1).and_then(|s| s.parse().ok()).expect("a status");
+        let body = text.split_once("\r\n\r\n").map_or("", |(_, body)| body).to_string();
+        (status, body)
+    }
+
+    fn get(&self, path: &str) -> (u16, String) {
+        let sign = if path.contains('?') { '&' } else { '?' };
+        let (port, token) = (self.port, &self.token);
+        self.raw(&format!("GET {path}{sign}token={token} HTTP/1.1\r\nHost: 127.0.0.1:{port}"))
+    }
+
+    /// The events of an answer: their names and data.
+    fn events(&self, query: &str) -> Vec<(String, Value)> {
+        let (status, body) = self.get(&format!("/api/run?{query}"));
+        assert_eq!(status, 200, "{body}");
+        let event = |block: &str| {
+            let (name, data) = block.strip_prefix("event: ")?.split_once("\ndata: ")?;
+            Some((name.to_string(), serde_json::from_str(data).expect("JSON")))
+        };
+        body.split("\n\n").filter_map(event).collect()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn only_this_machine_with_the_token_is_answered() {
+    let server = Server::start();
+    let (port, token) = (server.port, server.token.clone());
+    assert_eq!(server.get("/").0, 200);
+    let host = format!("Host: 127.0.0.1:{port}");
+    for (head, status) in [
+        (format!("GET /?token={token} HTTP/1.1\r\nHost: evil.example"), 403),
+        (format!("GET /?token={token} HTTP/1.1\r\nHost: evil.example:{port}"), 403),
+        (format!("GET / HTTP/1.1\r\n{host}"), 403),
+        (format!("GET /?token=00 HTTP/1.1\r\n{host}"), 403),
+        (format!("GET /api/controls HTTP/1.1\r\n{host}"), 403),
+        (format!("POST /?token={token} HTTP/1.1\r\n{host}\r\nContent-Length: 0"), 405),
+        (format!("GET /etc/passwd?token={token} HTTP/1.1\r\n{host}"), 404),
+        (format!("GET /?token={token} HTTP/1.1\r\nHost: localhost:{port}"), 200),
+    ] {
+        assert_eq!(server.raw(&head).0, status, "{head}");
+    }
+    let head = format!("GET /?token={token} HTTP/1.1\r\n{host}");
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a server");
+    write!(stream, "{head}\r\nConnection: close\r\n\r\n").expect("a server that listens");
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("text");
+    for header in ["default-src 'none'", "frame-ancestors 'none'", "nosniff", "no-referrer"] {
+        assert!(text.contains(header), "{text}");
+    }
+}
+
+#[test]
+fn the_figures_are_those_of_the_command_that_is_offered() {
+    let server = Server::start();
+    let query = "load=350&model.m.slo_ms=40&device%5B0%5D.count=2&policy=fifo&policy=clockwork%5Bmax_batch%3D4%5D";
+    let events = server.events(query);
+    assert_eq!(events.last().map(|e| e.0.as_str()), Some("done"));
+    let (_, file) = server.get(&format!("/api/scenario.toml?{query}"));
+    server.place.write("page.toml", file);
+    let csv = server.place.run(&["run", "page.toml", "--seeds", "5", "--format", "csv", "-q"]).ok();
+    let rows: Vec<Row> = read_csv("page.csv", &csv).expect("rows");
+    let mut sharpest = 0;
+    for (_, told) in
+        events.iter().filter(|(name, told)| name == "policy" && told["is_last"] == true)
+    {
+        sharpest += 1;
+        for metric in ["finish_rate", "goodput_per_s", "latency_p99_ns", "mean_batch_size"] {
+            let row = rows.iter().find(|r| {
+                r.policy == told["policy"]
+                    && r.metric == metric
+                    && r.scope == "all"
+                    && r.versus.is_empty()
+            });
+            let row = row.expect("the command has it too");
+            let same = json!([row.value, row.ci95_low, row.ci95_high]);
+            let own = &told["metrics"][metric];
+            assert_eq!(json!([own["value"], own["low"], own["high"]]), same, "{metric}");
+        }
+    }
+    assert_eq!(sharpest, 2);
+    // First a look at 2,000 requests, then all with one seed, then five.
+    let of_fifo = events.iter().filter(|(_, told)| told["policy"] == "fifo");
+    let steps: Vec<Value> = of_fifo.map(|(_, t)| json!([t["is_short"], t["seeds"]])).collect();
+    assert_eq!(steps, [json!([true, 1]), json!([false, 1]), json!([false, 5])]);
+    assert_eq!(server.events(query), events, "asked again it is the same");
+}
+
+#[test]
+fn wrong_questions_are_refused_with_what_is_allowed() {
+    let server = Server::start();
+    for (query, words) in [
+        ("load=1e9", "from 30 to 3000"),
+        ("arrivals.trace.file=x", "`load`"),
+        ("policy=orlj", "did you mean `orloj`"),
+        ("file=0000", "load the page again"),
+    ] {
+        let (status, body) = server.get(&format!("/api/run?{query}"));
+        assert!(
+            status == 400 && body.contains(words) && body.contains("remedy"),
+            "{query}: {body}"
+        );
+    }
+    // The file changes under the page.
+    let (_, controls) = server.get("/api/controls");
+    let controls: Value = serde_json::from_str(&controls).expect("JSON");
+    let query = format!("file={}", controls["file_sha256"].as_str().expect("a hash"));
+    assert_eq!(server.get(&format!("/api/scenario.toml?{query}")).0, 200);
+    server.place.write("s.toml", SCENARIO.replace("300.0", "200.0"));
+    let (status, body) = server.get(&format!("/api/scenario.toml?{query}"));
+    assert!(status == 400 && body.contains("load the page again"), "{body}");
+    server.place.write("s.toml", "nonsense");
+    assert_eq!(server.get("/api/controls").0, 400);
+}
+
+#[test]
+fn a_port_in_use_is_an_error() {
+    let server = Server::start();
+    let port = server.port.to_string();
+    server.place.run(&["serve", "s.toml", "--port", &port]).refused(&["--port", &port, "remedy"]);
+    server.place.run(&["serve", "none.toml"]).refused(&["none.toml"]);
+}
+
+#[test]
+fn a_new_question_ends_the_one_before() {
+    let server = Server::start();
+    let (port, token) = (server.port, &server.token);
+    let long = format!(
+        "GET /api/run?token={token}&client=c&arrivals.requests=200000&seeds=20 HTTP/1.1\r\n\
+         Host: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
+    );
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a server");
+    stream.write_all(long.as_bytes()).expect("a server that listens");
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    while !line.starts_with("event: policy") {
+        line.clear();
+        reader.read_line(&mut line).expect("events");
+    }
+    assert_eq!(server.events("client=c").last().map(|e| e.0.as_str()), Some("done"));
+    let mut rest = String::new();
+    reader.read_to_string(&mut rest).expect("events");
+    assert!(rest.contains("event: cancelled") && !rest.contains("event: done"), "{rest}");
+}
+
+/// The page's state once it is as it should be.
+fn wait_for(browser: &mut Browser, expression: &str, expected: &Value) {
+    let began = Instant::now();
+    loop {
+        let found = browser.value(expression);
+        if found == *expected {
+            return;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{expression}: {found}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+const STATE: &str = "document.getElementById('state').textContent";
+
+#[test]
+fn the_page_in_a_browser() {
+    let Some(mut browser) = Browser::find() else {
+        eprintln!("skipped: no chromium is installed");
+        return;
+    };
+    let mut server = Server::start();
+    let url = format!("http://127.0.0.1:{}/?token={}", server.port, server.token);
+    for (width, scheme) in [(360, "light"), (800, "dark"), (1600, "light")] {
+        browser.go(&url, width, scheme);
+        wait_for(&mut browser, STATE, &json!("Whole."));
+        let over = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+        assert_eq!(browser.value(over), json!(0), "{width}");
+    }
+    wait_for(&mut browser, "document.getElementById('figure').hidden", &json!(false));
+    // A slider by mouse's event; then one by keyboard; the address carries the question.
+    let slide = "(() => { const s = document.getElementById('n0'); s.value = 700; \
+                 s.dispatchEvent(new Event('input')); return s.value; })()";
+    browser.value(slide);
+    wait_for(&mut browser, STATE, &json!("Running."));
+    wait_for(&mut browser, STATE, &json!("Whole."));
+    let load = browser.value("new URLSearchParams(location.search).get('load')");
+    let load: f64 = load.as_str().and_then(|x| x.parse().ok()).expect("a load");
+    assert!((load - 754.0).abs() < 2.0, "{load}");
+    browser.value("document.getElementById('n1').focus()");
+    browser.press("ArrowRight");
+    wait_for(&mut browser, "location.search.includes('model.m.slo_ms')", &json!(true));
+    wait_for(&mut browser, STATE, &json!("Whole."));
+    let shown = browser.value("document.querySelector('#rows tr td').textContent");
+    let query = browser.value("location.search.slice(1)");
+    let query = query.as_str().expect("a query").to_string();
+    let events = server.events(&query);
+    let last = events.iter().rfind(|(_, t)| t["policy"] == "fifo").expect("an answer");
+    let rate = last.1["metrics"]["finish_rate"]["value"].as_f64().expect("a rate");
+    assert_eq!(shown, json!(format!("{rate:.4}")));
+    // The same address opened anew asks the same.
+    browser.go(&format!("http://127.0.0.1:{}/?{query}", server.port), 1600, "light");
+    wait_for(&mut browser, STATE, &json!("Whole."));
+    assert_eq!(browser.value("document.querySelector('#rows tr td').textContent"), shown);
+    // By hand beyond its bound: the page says what is allowed, and goes back.
+    let by_hand = "(() => { const t = document.getElementById('t0'); t.value = 1e9; \
+                   t.dispatchEvent(new Event('change')); return 0; })()";
+    browser.value(by_hand);
+    wait_for(&mut browser, &format!("{STATE}.includes('from 30 to 3000')"), &json!(true));
+    browser.value("document.getElementById('back').click()");
+    wait_for(&mut browser, STATE, &json!("Whole."));
+    // The server is gone.
+    server.process.kill().expect("a process");
+    server.process.wait().expect("a process");
+    browser.value(slide);
+    wait_for(&mut browser, &format!("{STATE}.includes('has ended')"), &json!(true));
+    let (requests, _) = browser.close();
+    let own = format!("http://127.0.0.1:{}/", server.port);
+    let is_own = |url: &String| url.starts_with(&own) || url.starts_with("data:");
+    assert!(requests.iter().all(is_own), "{requests:?}");
+}
+
+/// The whole page, offline, is small.
+#[test]
+fn the_page_is_small() {
+    let server = Server::start();
+    let parts = ["/", "/page.js", "/page.css", "/api/controls"];
+    let bytes: usize = parts.iter().map(|path| server.get(path).1.len()).sum();
+    assert!(bytes < 200_000, "{bytes}");
+    let help = Command::new(program()).args(["serve", "--help"]).output().expect("help");
+    assert!(String::from_utf8_lossy(&help.stdout).contains("--port"));
+}
