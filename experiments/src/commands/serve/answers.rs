@@ -2,6 +2,7 @@
 //! than the one before. Answers are kept by what they depend on.
 
 use super::question::Question;
+use orrery_papers::cells::goodput::Search;
 use orrery_papers::cells::replication::Replication;
 use orrery_papers::cells::rows::rows;
 use orrery_papers::cells::scenario_cell::{ScenarioCell, inputs_sha256};
@@ -96,6 +97,39 @@ impl Answers {
         Ok(true)
     }
 
+    /// Searches the highest load that each policy carries, as `orrery goodput --seeds 1` does: `tell` is given the
+    /// rows of a policy when its search is done. A search that has begun is finished. Whether all were made.
+    ///
+    /// # Errors
+    /// When the scenario has no rate, or a run cannot be made.
+    pub fn goodput(
+        &self,
+        question: &Question,
+        told_to_end: &Arc<AtomicBool>,
+        tell: impl Fn(&[Row]) + Sync,
+    ) -> Result<bool, SpecError> {
+        let scenario = &question.scenario;
+        let seeds = Seeds { first: scenario.seed, count: 1, until_ci: None };
+        let inputs = inputs_sha256(scenario)?;
+        let one = |policy: &PolicySpec| -> Result<(), SpecError> {
+            let cell = ScenarioCell {
+                scenario: scenario.clone(),
+                axes: String::new(),
+                policy: policy.clone(),
+                seeds,
+                inputs_sha256: inputs.clone(),
+                search: Some(Search::default()),
+            };
+            if let Some(runs) = self.runs(&cell, told_to_end)? {
+                tell(&rows(&cell.place(&scenario.name), &seeds, &runs));
+            }
+            Ok(())
+        };
+        let policies = question.policies.par_iter().with_max_len(1);
+        self.pool.install(|| policies.map(one).collect::<Result<(), _>>())?;
+        Ok(!told_to_end.load(Ordering::Relaxed))
+    }
+
     /// The runs of a cell; none when they were told to end.
     fn runs(
         &self,
@@ -115,15 +149,20 @@ impl Answers {
             if told_to_end.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            let setup = cell.scenario.setup(seed)?;
-            let observer = (watch(&setup), UntilTold(told_to_end.clone()));
-            let ran = setup.run_by(&cell.policy, seed, observer, until_told)?;
-            // What was cut short says nothing.
-            if told_to_end.load(Ordering::Relaxed) {
-                return Ok(None);
-            }
-            let (metrics, (watched, _)) = ran.observer;
-            let run = Replication::of(seed, &metrics, &watched, &scope_names(&cell.scenario));
+            let run = match &cell.search {
+                Some(_) => cell.one(seed)?,
+                None => {
+                    let setup = cell.scenario.setup(seed)?;
+                    let observer = (watch(&setup), UntilTold(told_to_end.clone()));
+                    let ran = setup.run_by(&cell.policy, seed, observer, until_told)?;
+                    // What was cut short says nothing.
+                    if told_to_end.load(Ordering::Relaxed) {
+                        return Ok(None);
+                    }
+                    let (metrics, (watched, _)) = ran.observer;
+                    Replication::of(seed, &metrics, &watched, &scope_names(&cell.scenario))
+                }
+            };
             if let Ok(mut kept) = self.kept.lock() {
                 if kept.len() >= KEPT_MAX {
                     kept.clear();

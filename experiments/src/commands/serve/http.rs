@@ -5,6 +5,7 @@ use super::answers::Sharpness;
 use super::controls::Controls;
 use super::question::Question;
 use crate::commands::run::details;
+use orrery_papers::cells::goodput::{FLAGS, Search, flags};
 use orrery_papers::cells::hash::spec_sha256;
 use orrery_papers::cells::run_report;
 use orrery_results::Row;
@@ -80,7 +81,7 @@ fn replied(request: Request, shared: &Shared) -> std::io::Result<()> {
                 Err(error) => refuse(request, &error),
             }
         }
-        "/api/run" => run(request, shared, &pairs),
+        "/api/run" | "/api/goodput" => run(request, shared, &pairs, path == "/api/goodput"),
         "/api/scenario.toml" => match asked(shared, &pairs) {
             Ok(question) => text(request, "application/toml", question.scenario.text()),
             Err(error) => refuse(request, &error),
@@ -107,7 +108,12 @@ fn asked(shared: &Shared, pairs: &[(String, String)]) -> Result<Question, SpecEr
 }
 
 /// Rows as events, the sharper ones later. A new question of the same page ends the last one.
-fn run(request: Request, shared: &Shared, pairs: &[(String, String)]) -> std::io::Result<()> {
+fn run(
+    request: Request,
+    shared: &Shared,
+    pairs: &[(String, String)],
+    is_search: bool,
+) -> std::io::Result<()> {
     let client = pairs.iter().find(|(key, _)| key == "client").map_or("", |(_, id)| id.as_str());
     let told_to_end = Arc::new(AtomicBool::new(false));
     if let Ok(mut all) = UNDER_WAY.lock()
@@ -136,7 +142,12 @@ fn run(request: Request, shared: &Shared, pairs: &[(String, String)]) -> std::io
         }
     };
     let tell = |sharpness: &Sharpness, rows: &[Row]| send("policy", &told(sharpness, rows));
-    match shared.answers.answer(&question, &told_to_end, tell) {
+    let found = |rows: &[Row]| send("goodput", &answer_of(rows));
+    let answered = match is_search {
+        true => shared.answers.goodput(&question, &told_to_end, found),
+        false => shared.answers.answer(&question, &told_to_end, tell),
+    };
+    match answered {
         Ok(true) => send("done", &json!({})),
         Ok(false) => send("cancelled", &json!({})),
         Err(error) => send("failed", &json!({ "error": error.to_string() })),
@@ -168,6 +179,21 @@ fn told(sharpness: &Sharpness, rows: &[Row]) -> Value {
         "is_short": sharpness.is_short,
         "seeds": sharpness.seeds,
         "is_last": sharpness.is_last,
+    })
+}
+
+/// What a page shows of one policy's search, with what is to be known before it is believed.
+fn answer_of(rows: &[Row]) -> Value {
+    let metric = Search::default().metric();
+    let Some(row) = rows.iter().find(|r| r.metric == metric) else { return json!({}) };
+    let flags = flags(row);
+    let says = FLAGS.iter().filter(|(flag, _)| flags.contains(flag)).map(|(_, says)| says);
+    json!({
+        "policy": row.policy,
+        "value": row.value,
+        "reason": row.reason,
+        "flags": flags,
+        "notes": says.collect::<Vec<_>>(),
     })
 }
 

@@ -149,6 +149,22 @@ fn the_figures_are_those_of_the_command_that_is_offered() {
 }
 
 #[test]
+fn a_search_is_that_of_the_command() {
+    let server = Server::start();
+    let (status, body) = server.get("/api/goodput?policy=fifo&load=200");
+    assert!(status == 200 && body.contains("event: done"), "{body}");
+    let data = body.split("event: goodput\ndata: ").nth(1).and_then(|rest| rest.lines().next());
+    let found: Value = serde_json::from_str(data.expect("an answer")).expect("JSON");
+    server.place.write("g.toml", server.get("/api/scenario.toml?policy=fifo&load=200").1);
+    let csv =
+        server.place.run(&["goodput", "g.toml", "--seeds", "1", "--format", "csv", "-q"]).ok();
+    let rows: Vec<Row> = read_csv("g.csv", &csv).expect("rows");
+    let row = rows.iter().find(|r| r.metric == "peak_goodput_per_s").expect("an answer");
+    assert_eq!(found["value"], json!(row.value));
+    assert!(row.value > Some(0.0));
+}
+
+#[test]
 fn wrong_questions_are_refused_with_what_is_allowed() {
     let server = Server::start();
     for (query, words) in [
@@ -259,6 +275,10 @@ fn the_page_in_a_browser() {
     browser.go(&format!("http://127.0.0.1:{}/?{query}", server.port), 1600, "light");
     wait_for(&mut browser, STATE, &json!("Whole."));
     assert_eq!(browser.value("document.querySelector('#rows tr td').textContent"), shown);
+    browser.value("document.getElementById('search').click()");
+    wait_for(&mut browser, STATE, &json!("Searched."));
+    let found = "document.querySelectorAll('#peaks-rows tr').length";
+    assert_eq!(browser.value(found), json!(2));
     // By hand beyond its bound: the page says what is allowed, and goes back.
     let by_hand = "(() => { const t = document.getElementById('t0'); t.value = 1e9; \
                    t.dispatchEvent(new Event('change')); return 0; })()";

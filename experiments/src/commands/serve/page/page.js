@@ -65,22 +65,54 @@ function run() {
   }
   $("figure").hidden = true;
   $("no-figure").hidden = false;
+  $("peaks").hidden = true;
+  $("peaks-notes").replaceChildren();
   rowsOf();
   say("Running.");
-  const query = [["file", controls.file_sha256], ["client", client]];
-  const whole = address("/api/run", pairs, query);
+  listen("/api/run", pairs, "policy", show, () => {
+    say("Whole.");
+    const file = [["file", controls.file_sha256]];
+    $("figure").src = address("/api/figure.svg", pairs, file);
+  });
+  same(pairs);
+}
+
+function search() {
+  if (source) source.close();
+  const pairs = question();
+  const count = policies.filter((p) => p.isChosen).length;
+  let done = 0;
+  $("peaks-rows").replaceChildren();
+  $("peaks-notes").replaceChildren();
+  $("peaks").hidden = false;
+  say(`Searching: 0 of ${count} policies.`);
+  listen("/api/goodput", pairs, "goodput", (found) => {
+    done += 1;
+    say(`Searching: ${done} of ${count} policies.`);
+    const known = new Set(Array.from($("peaks-notes").children, (item) => item.textContent));
+    for (const note of found.notes) {
+      if (!known.has(note)) $("peaks-notes").append(make("li", { textContent: note }));
+    }
+    const value = found.value === null ? "no answer" : shown(found.value);
+    const cell = (textContent) => make("td", { textContent });
+    const name = make("th", { scope: "row", textContent: found.policy });
+    $("peaks-rows").append(make("tr", {}, name, cell(value), cell(found.reason || found.flags.join(", "))));
+  }, () => say("Searched."));
+}
+
+// Events of one answer. A new one ends it, here and at the server.
+function listen(path, pairs, name, each, whenDone) {
+  const whole = address(path, pairs, [["file", controls.file_sha256], ["client", client]]);
   const mine = new EventSource(whole);
   source = mine;
   const end = () => {
     mine.close();
     if (source === mine) source = undefined;
   };
-  mine.addEventListener("policy", (event) => show(JSON.parse(event.data)));
+  mine.addEventListener(name, (event) => each(JSON.parse(event.data)));
   mine.addEventListener("done", () => {
     end();
-    say("Whole.");
-    const file = [["file", controls.file_sha256]];
-    $("figure").src = address("/api/figure.svg", pairs, file);
+    whenDone();
   });
   mine.addEventListener("cancelled", end);
   mine.addEventListener("failed", (event) => {
@@ -96,7 +128,6 @@ function run() {
       () => say("orrery serve has ended. Start it again, and open the address that it prints.", true),
     );
   };
-  same(pairs);
 }
 
 // The file and the command that give the same rows.
@@ -104,7 +135,7 @@ function same(pairs) {
   const name = `${controls.name}.toml`;
   $("file").href = address("/api/scenario.toml", pairs, [["file", controls.file_sha256]]);
   $("file").download = name;
-  $("command").textContent = `orrery run ${name} --seeds ${controls.seeds}`;
+  $("command").textContent = `orrery run ${name} --seeds ${controls.seeds}\norrery goodput ${name} --seeds 1`;
 }
 
 function rowsOf() {
@@ -243,6 +274,7 @@ async function load() {
   begin([...new URLSearchParams(location.search)].filter(([key]) => key !== "token"));
 }
 
+$("search").addEventListener("click", search);
 $("back").addEventListener("click", () => begin([]));
 $("add").addEventListener("click", () => {
   const text = $("added").value.trim();
