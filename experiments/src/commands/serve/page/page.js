@@ -82,7 +82,12 @@ function search() {
   const pairs = question();
   const count = policies.filter((p) => p.isChosen).length;
   let done = 0;
-  $("peaks-rows").replaceChildren();
+  const cell = (textContent) => make("td", { textContent });
+  const rows = new Map(policies.filter((p) => p.isChosen).map((p) => {
+    const name = make("th", { scope: "row", textContent: p.text });
+    return [p.text, make("tr", {}, name, cell("..."), cell(""))];
+  }));
+  $("peaks-rows").replaceChildren(...rows.values());
   $("peaks-notes").replaceChildren();
   $("peaks").hidden = false;
   say(`Searching: 0 of ${count} policies.`);
@@ -94,9 +99,9 @@ function search() {
       if (!known.has(note)) $("peaks-notes").append(make("li", { textContent: note }));
     }
     const value = found.value === null ? "no answer" : shown(found.value);
-    const cell = (textContent) => make("td", { textContent });
-    const name = make("th", { scope: "row", textContent: found.policy });
-    $("peaks-rows").append(make("tr", {}, name, cell(value), cell(found.reason || found.flags.join(", "))));
+    const row = rows.get(found.policy);
+    row.lastChild.textContent = found.reason || found.flags.join(", ");
+    row.lastChild.previousSibling.textContent = value;
   }, () => say("Searched."));
 }
 
