@@ -136,6 +136,11 @@ impl Scenario {
         Ok(Scenario { file, origins, ..scenario })
     }
 
+    /// The path of its file, and the text that was read there: what [`Scenario::from_text`] takes.
+    pub fn origin(&self) -> (&str, &str) {
+        (&self.source.path, &self.source.text)
+    }
+
     /// The policies to run.
     ///
     /// # Errors

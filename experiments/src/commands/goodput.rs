@@ -16,6 +16,7 @@ use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// `orrery goodput`.
 #[derive(Debug, Args)]
@@ -109,7 +110,7 @@ pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
     let inputs_sha256 = inputs_sha256(&scenario)?;
     // One cell for each policy and seed, so that all of them run side by side.
     let cell = |policy: &PolicySpec, seed: u64| ScenarioCell {
-        scenario: scenario.clone(),
+        scenario: Arc::new(scenario.clone()),
         axes: String::new(),
         policy: policy.clone(),
         seeds: Seeds { first: seed, count: 1, until_ci: None },

@@ -25,6 +25,7 @@ mod regress;
 mod reproduce;
 mod results;
 mod scenarios;
+mod share;
 mod streams;
 mod sweep;
 mod traces;

@@ -7,6 +7,26 @@ use rayon::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Listens for Ctrl-C and SIGTERM: the first is told by [`is_stopped`]. The second ends the process at
+/// once: finished parts are kept already.
+pub fn listen() {
+    let handler = || {
+        if STOP.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        say("stopping after the running cells; press Ctrl-C again to stop at once");
+    };
+    // Only the first of a process can install it, and one is enough.
+    let _ = ctrlc::set_handler(handler);
+}
+
+/// Whether it is time to stop.
+pub fn is_stopped() -> bool {
+    STOP.load(Ordering::SeqCst)
+}
+
 /// What came of the parts.
 pub enum Ran<T> {
     /// All of them, in their order.
@@ -25,20 +45,11 @@ pub fn run_parts<T: Send>(
     jobs: usize,
     run: impl Fn(usize) -> Result<T, SpecError> + Sync,
 ) -> Result<Ran<T>, SpecError> {
-    static STOP: AtomicBool = AtomicBool::new(false);
-    // A second Ctrl-C ends at once: finished parts are kept already.
-    let handler = || {
-        if STOP.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        say("stopping after the running cells; press Ctrl-C again to stop at once");
-    };
-    // Only the first of a process can install it, and one is enough.
-    let _ = ctrlc::set_handler(handler);
+    listen();
     let progress = Progress::new(parts.len() as u64, "cells");
     let failed: Mutex<Option<(usize, SpecError)>> = Mutex::new(None);
     let one = |&i: &usize| -> Option<T> {
-        if STOP.load(Ordering::SeqCst) || failed.lock().is_ok_and(|f| f.is_some()) {
+        if is_stopped() || failed.lock().is_ok_and(|f| f.is_some()) {
             return None;
         }
         match run(i) {
