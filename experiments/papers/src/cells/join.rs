@@ -133,7 +133,8 @@ fn missing(plan: &PlanFile, seen: &Seen) -> SpecError {
     let (missing, cells) = (seen.missing, seen.cells);
     let found = format!("{missing} of {cells} cells missing: {shown}{dots}");
     let allowed = format!("every cell of this plan: {}", words(&plan.head, cells));
-    let remedy = "run the missing shards into this folder, or `orrery sweep` without `--shard`";
+    let remedy =
+        "run the missing shards into this folder, or `orrery sweep` with `--share` or alone";
     let file = plan.path().display().to_string();
     SpecError::value("cells", found, allowed, remedy).in_file(&file)
 }

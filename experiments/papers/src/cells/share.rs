@@ -21,8 +21,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Between two looks at what others have claimed.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Between two looks at what others have claimed: at first, and at most. A look makes files.
+const LOOKS_EVERY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
 /// A part of the work.
 #[derive(Clone, Debug)]
@@ -102,7 +102,7 @@ impl Worker<'_> {
     }
 
     fn run(&self) {
-        let mut told = false;
+        let (mut told, mut pause) = (false, LOOKS_EVERY.0);
         while !is_stopped() {
             let next = {
                 let mut queue = self.queue();
@@ -132,7 +132,8 @@ impl Worker<'_> {
                 say(&format!("waiting for {others} cells that other workers have claimed"));
                 told = true;
             }
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(pause);
+            pause = (2 * pause).min(LOOKS_EVERY.1);
         }
     }
 
