@@ -52,6 +52,10 @@ enum Command {
     Serve(commands::serve::Serve),
     /// Run a scenario with many parameter values, in parallel; resumes if stopped.
     Sweep(commands::sweep::Sweep),
+    /// List the cells of a planned sweep, with their state and cost.
+    Cells(commands::cells::Cells),
+    /// Run one cell of a planned sweep.
+    Cell(commands::cells::Cell),
     /// Join the shards of a sweep or an experiment.
     Merge(commands::sweep::Merge),
     /// Inspect traces, or record a scenario's workload in a file.
@@ -120,6 +124,8 @@ pub fn main(commit: &str) -> ExitCode {
         Command::Goodput(args) => commands::goodput::command(&args),
         Command::Serve(args) => commands::serve::command(&args),
         Command::Sweep(args) => commands::sweep::command(&args),
+        Command::Cells(args) => commands::cells::command(&args),
+        Command::Cell(args) => commands::cells::one(&args),
         Command::Merge(args) => commands::sweep::merge(&args),
         Command::Trace(args) => commands::trace::command(&args),
         Command::Audit(args) => commands::audit::command(&args),
@@ -136,7 +142,7 @@ pub fn main(commit: &str) -> ExitCode {
         Command::Man(args) => commands::man::command(&args, program(commit)),
     };
     match result {
-        Ok(answer) => match print(&answer.stdout) {
+        Ok(answer) => match print(&answer) {
             Ok(()) if answer.interrupted => ExitCode::from(130),
             Ok(()) if answer.error.is_some() => {
                 answer.error.iter().for_each(|e| output::tell(&format!("error: {e}")));
@@ -156,9 +162,16 @@ pub fn main(commit: &str) -> ExitCode {
 }
 
 /// Prints; a reader that went away is no error.
-fn print(text: &str) -> std::io::Result<()> {
+fn print(answer: &Answer) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    let mut print = || {
+        stdout.write_all(answer.stdout.as_bytes())?;
+        if let Some(path) = &answer.file {
+            std::io::copy(&mut std::fs::File::open(path)?, &mut stdout)?;
+        }
+        stdout.flush()
+    };
+    match print() {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }

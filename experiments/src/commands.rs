@@ -1,6 +1,7 @@
 //! The commands: arguments and one `run` each. None imports another's.
 
 pub mod audit;
+pub mod cells;
 pub mod explain;
 pub mod goodput;
 pub mod list;

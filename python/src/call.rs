@@ -163,7 +163,7 @@ impl Call {
         let all = [inputs].into_iter().chain(chosen.made_of.clone()).filter(|i| !i.is_empty());
         let all: Vec<String> = all.collect();
         Ok(ScenarioCell {
-            scenario: self.scenario.clone(),
+            scenario: Arc::new(self.scenario.clone()),
             axes: String::new(),
             policy: chosen.policy.clone(),
             seeds,

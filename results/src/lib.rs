@@ -43,8 +43,10 @@ mod wide;
 pub use details::{BatchRow, DistributionRow, Record, SeriesRow};
 pub use metric::{Better, UNITLESS, better, difference_in, difference_of, unit};
 pub use row::{COLUMNS, ColumnType, Flags, PaperFigure, Row, seed_list};
-pub use table::{TableError, cells, header, read_csv, read_rows, to_csv, to_json};
-pub use wide::wide;
+pub use table::{
+    JsonRows, TableError, cells, csv_lines, header, read_csv, read_rows, to_csv, to_json,
+};
+pub use wide::{Wide, wide};
 
 /// Raised by hand whenever the same specification may give other numbers, with a line in the
 /// changelog's "Results changed". Results of different versions are never mixed or compared.

@@ -19,7 +19,16 @@ pub enum TableError {
 
 /// Rows as CSV, the header first. Numbers are written as short as they can be read back exactly.
 pub fn to_csv<R: Serialize>(rows: &[R]) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    csv_of(rows, true)
+}
+
+/// The same without the header, for what follows in a file.
+pub fn csv_lines<R: Serialize>(rows: &[R]) -> String {
+    csv_of(rows, false)
+}
+
+fn csv_of<R: Serialize>(rows: &[R], header: bool) -> String {
+    let mut writer = csv::WriterBuilder::new().has_headers(header).from_writer(Vec::new());
     for row in rows {
         writer.serialize(row).expect("a row of words and numbers, written to memory");
     }
@@ -30,13 +39,56 @@ pub fn to_csv<R: Serialize>(rows: &[R]) -> String {
 /// Rows as JSON: `{"schema": "orrery-results", "schema_version": 2, "rows": [...]}`, and what else
 /// the command has to say under keys of its own.
 pub fn to_json(rows: &[Row], more: &[(&str, Value)]) -> String {
-    let mut value = json!({ "schema": "orrery-results", "schema_version": 2, "rows": rows });
-    for (key, part) in more {
-        value[*key] = part.clone();
+    let mut json = JsonRows::new(more);
+    let rows = json.rows(rows);
+    [json.before.clone(), rows, json.end()].concat()
+}
+
+/// The same JSON from rows that come bit by bit.
+#[derive(Clone, Debug)]
+pub struct JsonRows {
+    /// What comes before the rows.
+    pub before: String,
+    after: String,
+    count: usize,
+}
+
+impl JsonRows {
+    /// With what else there is to say.
+    pub fn new(more: &[(&str, Value)]) -> JsonRows {
+        // No rows of a result have this name.
+        let mark = "\u{0}";
+        let mut value = json!({ "schema": "orrery-results", "schema_version": 2, "rows": mark });
+        for (key, part) in more {
+            value[*key] = part.clone();
+        }
+        let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
+        text.push('\n');
+        let (before, after) = text.split_once("\"\\u0000\"").unwrap_or_default();
+        JsonRows { before: format!("{before}["), after: format!("]{after}"), count: 0 }
     }
-    let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
-    text.push('\n');
-    text
+
+    /// The next rows. The last ones have to be followed by [`JsonRows::end`].
+    pub fn rows(&mut self, rows: &[Row]) -> String {
+        let mut out = String::new();
+        for row in rows {
+            out.push_str(if self.count == 0 { "\n" } else { ",\n" });
+            // Through a value, whose keys are in the order of all of orrery's JSON.
+            let value = serde_json::to_value(row).unwrap_or_default();
+            let text = serde_json::to_string_pretty(&value).unwrap_or_default();
+            for (i, line) in text.lines().enumerate() {
+                out.push_str(if i == 0 { "    " } else { "\n    " });
+                out.push_str(line);
+            }
+            self.count += 1;
+        }
+        out
+    }
+
+    /// What comes after the last row.
+    pub fn end(self) -> String {
+        if self.count == 0 { self.after } else { format!("\n  {}", self.after) }
+    }
 }
 
 /// Rows from CSV.
@@ -123,6 +175,26 @@ mod tests {
         let json: Value = serde_json::from_str(&to_json(&[row], &[])).unwrap();
         assert_eq!(json["rows"][0]["value"], Value::Null);
         assert_eq!(json["rows"][0]["reason"], "not even 4096 devices are enough");
+    }
+
+    #[test]
+    fn json_that_comes_bit_by_bit_is_that_of_all_rows() {
+        let row =
+            |i: u32| Row { value: (i > 0).then_some(0.5), policy: "a\nb".into(), ..Row::default() };
+        let rows: Vec<Row> = (0..5).map(row).collect();
+        let more = [("sweep", Value::from("s")), ("a", json!([1, { "b": [] }]))];
+        for rows in [&rows[..0], &rows] {
+            let mut value =
+                json!({ "schema": "orrery-results", "schema_version": 2, "rows": rows });
+            for (key, part) in &more {
+                value[*key] = part.clone();
+            }
+            let whole = serde_json::to_string_pretty(&value).unwrap() + "\n";
+            assert_eq!(to_json(rows, &more), whole);
+            let mut json = JsonRows::new(&more);
+            let parts: String = rows.chunks(2).map(|part| json.rows(part)).collect();
+            assert_eq!(json.before.clone() + &parts + &json.end(), whole);
+        }
     }
 
     /// Results of version 2 named a difference as its value.

@@ -9,66 +9,127 @@ use std::fmt::Write;
 /// somewhere, brings `METRIC_ci95_low`, `METRIC_ci95_high`, `METRIC_paper`, `METRIC_reason`. Rows of
 /// differences are left out.
 pub fn wide(rows: &[Row]) -> String {
-    let rows: Vec<&Row> = rows.iter().filter(|r| r.versus.is_empty()).collect();
-    let mut axes: Vec<&str> = Vec::new();
-    let mut metrics: Vec<Column<'_>> = Vec::new();
-    for row in &rows {
-        for (name, _) in row.axis_list() {
-            if !axes.contains(&name) {
-                axes.push(name);
-            }
-        }
-        let at = match metrics.iter().position(|c| c.metric == row.metric) {
-            Some(at) => at,
-            None => {
-                metrics.push(Column {
-                    metric: &row.metric,
-                    ci95: false,
-                    paper: false,
-                    reason: false,
-                });
-                metrics.len() - 1
-            }
-        };
-        metrics[at].ci95 |= row.ci95_low.is_some();
-        metrics[at].paper |= row.paper.is_some();
-        metrics[at].reason |= row.value.is_none();
-    }
-    let mut out = String::from("experiment,case");
-    axes.iter().for_each(|a| write_cell(&mut out, a));
-    ["system", "preset", "policy", "scope"].iter().for_each(|c| write_cell(&mut out, c));
-    for column in &metrics {
-        column.names().iter().for_each(|n| write_cell(&mut out, n));
-    }
-    out.push('\n');
-    for cell in cells(&rows) {
-        let first = cell[0];
-        out.push_str(&quoted(&first.experiment));
-        write_cell(&mut out, &first.case);
-        axes.iter().for_each(|a| write_cell(&mut out, first.axis(a).unwrap_or_default()));
-        for word in [&first.system, &first.preset, &first.policy, &first.scope] {
-            write_cell(&mut out, word);
-        }
-        for column in &metrics {
-            let row = cell.iter().find(|r| r.metric == column.metric);
-            column.write(row.copied(), &mut out);
-        }
-        out.push('\n');
-    }
+    let mut table = Wide::default();
+    table.see(rows);
+    let mut out = table.header();
+    out.push_str(&table.lines(rows));
+    out.push_str(&table.rest());
     out
 }
 
-struct Column<'a> {
-    metric: &'a str,
+/// The same table from rows that come bit by bit, twice: first to see what its columns are, then to
+/// write its lines.
+#[derive(Clone, Debug, Default)]
+pub struct Wide {
+    axes: Vec<String>,
+    metrics: Vec<Column>,
+    /// Those of the last cell: more of it may come.
+    held: Vec<Row>,
+}
+
+impl Wide {
+    /// Takes the columns of rows.
+    pub fn see(&mut self, rows: &[Row]) {
+        for row in rows.iter().filter(|r| r.versus.is_empty()) {
+            row.axis_list().for_each(|(name, _)| self.axis(name));
+            let column = self.column(&row.metric);
+            column.ci95 |= row.ci95_low.is_some();
+            column.paper |= row.paper.is_some();
+            column.reason |= row.value.is_none();
+        }
+    }
+
+    /// Takes the columns of rows that another saw, which come after.
+    pub fn join(&mut self, other: Wide) {
+        other.axes.iter().for_each(|name| self.axis(name));
+        for theirs in other.metrics {
+            let own = self.column(&theirs.metric);
+            own.ci95 |= theirs.ci95;
+            own.paper |= theirs.paper;
+            own.reason |= theirs.reason;
+        }
+    }
+
+    fn axis(&mut self, name: &str) {
+        if !self.axes.iter().any(|a| a == name) {
+            self.axes.push(name.to_string());
+        }
+    }
+
+    fn column(&mut self, metric: &str) -> &mut Column {
+        let at = self.metrics.iter().position(|c| c.metric == metric).unwrap_or_else(|| {
+            self.metrics.push(Column { metric: metric.to_string(), ..Column::default() });
+            self.metrics.len() - 1
+        });
+        &mut self.metrics[at]
+    }
+
+    /// The first line.
+    pub fn header(&self) -> String {
+        let mut out = String::from("experiment,case");
+        self.axes.iter().for_each(|a| write_cell(&mut out, a));
+        ["system", "preset", "policy", "scope"].iter().for_each(|c| write_cell(&mut out, c));
+        for column in &self.metrics {
+            column.names().iter().for_each(|n| write_cell(&mut out, n));
+        }
+        out.push('\n');
+        out
+    }
+
+    /// The lines of the next rows, but for the last cell.
+    pub fn lines(&mut self, rows: &[Row]) -> String {
+        let own = rows.iter().filter(|r| r.versus.is_empty()).cloned();
+        let mut all = std::mem::take(&mut self.held);
+        all.extend(own);
+        let last = all.chunk_by(is_one_cell).next_back().map_or(0, <[Row]>::len);
+        self.held = all.split_off(all.len() - last);
+        self.text(&all)
+    }
+
+    /// The lines of the last cell.
+    pub fn rest(&mut self) -> String {
+        let held = std::mem::take(&mut self.held);
+        self.text(&held)
+    }
+
+    fn text(&self, rows: &[Row]) -> String {
+        let mut out = String::new();
+        for cell in rows.chunk_by(is_one_cell) {
+            let first = &cell[0];
+            out.push_str(&quoted(&first.experiment));
+            write_cell(&mut out, &first.case);
+            let at = |a: &String| first.axis(a).unwrap_or_default();
+            self.axes.iter().for_each(|a| write_cell(&mut out, at(a)));
+            for word in [&first.system, &first.preset, &first.policy, &first.scope] {
+                write_cell(&mut out, word);
+            }
+            for column in &self.metrics {
+                column.write(cell.iter().find(|r| r.metric == column.metric), &mut out);
+            }
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// Whether two neighbours are of one cell and scope.
+fn is_one_cell(a: &Row, b: &Row) -> bool {
+    (&a.experiment, &a.case, &a.axes, &a.system, &a.preset, &a.policy, &a.scope)
+        == (&b.experiment, &b.case, &b.axes, &b.system, &b.preset, &b.policy, &b.scope)
+}
+
+#[derive(Clone, Debug, Default)]
+struct Column {
+    metric: String,
     ci95: bool,
     paper: bool,
     reason: bool,
 }
 
-impl Column<'_> {
+impl Column {
     fn names(&self) -> Vec<String> {
-        let m = self.metric;
-        let mut names = vec![m.to_string()];
+        let m = &self.metric;
+        let mut names = vec![m.clone()];
         if self.ci95 {
             names.extend([format!("{m}_ci95_low"), format!("{m}_ci95_high")]);
         }
@@ -101,15 +162,6 @@ impl Column<'_> {
             write_cell(out, row.map_or("", |r| &r.reason));
         }
     }
-}
-
-/// Neighbouring rows of one cell and scope.
-fn cells<'a>(rows: &'a [&'a Row]) -> impl Iterator<Item = &'a [&'a Row]> {
-    let place = |r: &Row| {
-        let parts = [&r.experiment, &r.case, &r.axes, &r.system, &r.preset, &r.policy, &r.scope];
-        parts.map(Clone::clone)
-    };
-    rows.chunk_by(move |a, b| place(a) == place(b))
 }
 
 fn write_cell(out: &mut String, text: &str) {
@@ -154,6 +206,31 @@ mod tests {
              e,,50,,,\"nexus[drop=none,batch=2]\",all,10.0,0.6,0.5,0.75\n\
              e,,60,,,\"nexus[drop=none,batch=2]\",all,11.0,,,\n"
         );
+    }
+
+    #[test]
+    fn rows_that_come_bit_by_bit_give_the_same_table() {
+        let row = |i: usize| Row {
+            axes: format!("slo_ms={}", i / 6),
+            scope: ["all", "model a"][i / 3 % 2].into(),
+            metric: ["requests", "finish_rate", "late"][i % 3].into(),
+            value: (i % 7 > 0).then_some(i as f64),
+            versus: if i == 9 { "fifo".into() } else { String::new() },
+            ..Row::default()
+        };
+        let rows: Vec<Row> = (0..24).map(row).collect();
+        for size in 1..rows.len() {
+            let mut table = Wide::default();
+            for part in rows.chunks(size) {
+                let mut seen = Wide::default();
+                seen.see(part);
+                table.join(seen);
+            }
+            let lines: String = rows.chunks(size).map(|part| table.lines(part)).collect();
+            // What comes last has to be asked for.
+            let text = table.header() + &lines + &table.rest();
+            assert_eq!(text, wide(&rows), "{size} at a time");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod page;
 pub mod parquet;
 pub mod progress;
 pub mod result_files;
+pub mod row_files;
 pub mod tables;
 pub mod threads;
 pub mod voice;
@@ -29,6 +30,8 @@ use whole_file::write_atomically;
 pub struct Answer {
     /// The result.
     pub stdout: String,
+    /// A file whose bytes are the result, where it is too long for memory.
+    pub file: Option<PathBuf>,
     /// Whether a check failed.
     pub failed: bool,
     /// Whether Ctrl-C stopped it.
@@ -118,14 +121,7 @@ impl Forms {
                 &folder.join(format!("{id}.parquet")),
             )?;
         }
-        if let (Some(path), Some(mut page)) = (&output.html, self.page) {
-            let text = vec![Part::Plain(self.table.clone())];
-            page.section("As text", [Part::Folded("What the command prints".to_string(), text)]);
-            let again = ("command".to_string(), page::command_line());
-            page.provenance.push(again);
-            page.provenance.extend(page::provenance(&self.rows));
-            page::write(&page.to_html(), path)?;
-        }
+        leave_page(self.page, &self.table, &self.rows, output)?;
         Ok(Answer::of(match output.format {
             Format::Table => self.table,
             Format::Csv => csv,
@@ -133,4 +129,22 @@ impl Forms {
             Format::Json => self.json,
         }))
     }
+}
+
+/// Writes the page of a result, where one was asked for and made.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn leave_page(
+    page: Option<Page>,
+    table: &str,
+    rows: &[Row],
+    output: &Output,
+) -> Result<(), SpecError> {
+    let (Some(path), Some(mut page)) = (&output.html, page) else { return Ok(()) };
+    let text = vec![Part::Plain(table.to_string())];
+    page.section("As text", [Part::Folded("What the command prints".to_string(), text)]);
+    page.provenance.push(("command".to_string(), page::command_line()));
+    page.provenance.extend(page::provenance(rows));
+    page::write(&page.to_html(), path)
 }

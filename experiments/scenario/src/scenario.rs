@@ -141,6 +141,11 @@ impl Scenario {
         &self.text
     }
 
+    /// The path of its file, and the text that was read there: what [`Scenario::from_text`] takes.
+    pub fn origin(&self) -> (&str, &str) {
+        (&self.source.path, &self.source.text)
+    }
+
     /// The policies to run.
     ///
     /// # Errors

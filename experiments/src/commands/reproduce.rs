@@ -23,7 +23,7 @@ use std::path::PathBuf;
   orrery reproduce orloj-table-3 --case six-modal --seeds 10 --format wide
   orrery reproduce orloj-generality --paper more-cases.csv
   orrery reproduce orloj-table-5 --out results/ --plot results/table-5.png
-  orrery reproduce symphony-fig-7 --out shared/ --shard 1/4      # on each of four machines, then:
+  orrery reproduce symphony-fig-7 --out shared/ --share      # on each of four machines, then:
   orrery merge shared/")]
 pub struct Reproduce {
     /// The experiment's id (see `orrery list`), or an experiment file.
@@ -53,6 +53,10 @@ pub struct Reproduce {
     /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["plot", "html"])]
     pub shard: Option<Shard>,
+    /// Share the parts with other workers on `--out`: each takes parts that nobody has claimed, and ends
+    /// when all are done; `orrery merge` makes the result.
+    #[arg(long, requires = "out", conflicts_with_all = ["shard", "plot", "html"])]
+    pub share: bool,
     /// Draw the experiment's figure: `.svg`, `.png` or `.pdf`.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
@@ -81,6 +85,7 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
         jobs: args.jobs.unwrap_or(0).into(),
         out: args.output.out.clone(),
         shard: args.shard,
+        share: args.share,
         only_kept: false,
         plot: args.plot.clone(),
         html: args.output.html.is_some(),
@@ -96,6 +101,14 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
             }
             Ok(answer)
         }
+        Outcome::Shared => {
+            let folder = args.output.out.clone().unwrap_or_default();
+            let folder = folder.display();
+            let id = &e.id;
+            Ok(Answer::of(format!(
+                "all parts of {id} are done; `orrery merge {folder}` makes the result\n"
+            )))
+        }
         Outcome::Interrupted => Ok(Answer { interrupted: true, ..Answer::default() }),
         Outcome::Shard(parts) => {
             let folder = args.output.out.clone().unwrap_or_default();
@@ -109,7 +122,7 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
     }
 }
 
-/// Passes when every option that was given applies. `--jobs`, `--format`, `--out` and `--shard` have a
+/// Passes when every option that was given applies. `--jobs`, `--format`, `--out`, `--shard` and `--share` have a
 /// meaning for every kind.
 fn check(e: &Experiment, args: &Reproduce) -> Result<(), SpecError> {
     let text = |x: &dyn ToString| x.to_string();

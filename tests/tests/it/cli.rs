@@ -26,6 +26,7 @@ mod reproduce;
 mod results;
 mod scenarios;
 mod serve;
+mod share;
 mod streams;
 mod sweep;
 mod traces;

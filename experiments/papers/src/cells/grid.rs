@@ -151,57 +151,62 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
     Ok(())
 }
 
-/// The combinations; with `sample`, so many of them, in their order.
-pub fn combinations(points: &[Point], axes: &[Axis], sample: Option<Sample>) -> Vec<Combination> {
-    sampled(all(points, axes), sample)
+/// The combinations; with `sample`, so many of them, in their order. They are made one by one: a million
+/// would fill the memory.
+pub fn combinations<'a>(
+    points: &'a [Point],
+    axes: &'a [Axis],
+    sample: Option<Sample>,
+) -> impl Iterator<Item = Combination> + 'a {
+    let all = axes.iter().fold(points.len().max(1), |n, a| n * a.values.len());
+    let drawn = sample.map(|s| Drawn::new(s, all));
+    let taken =
+        (0..all).scan(drawn, |drawn, i| Some(drawn.as_mut().map_or(Some(i), |d| d.take(i))));
+    taken.flatten().map(|i| combination(points, axes, i))
 }
 
-/// So many of them, in their order.
-fn sampled(all: Vec<Combination>, sample: Option<Sample>) -> Vec<Combination> {
-    let Some(Sample { count, seed }) = sample else { return all };
-    let mut stream = Stream::named(seed, "sample of a sweep", 0);
-    let mut left = all.len();
-    let mut wanted = count.min(left);
-    // Selection sampling: each of those left is taken with the probability wanted / left.
-    let mut take = |_: &Combination| {
-        let taken = stream.uniform() * (left as f64) < wanted as f64;
-        left -= 1;
-        wanted -= usize::from(taken);
-        taken
-    };
-    all.into_iter().filter(|c| take(c)).collect()
+/// Selection sampling: each of those left is taken with the probability wanted / left.
+struct Drawn {
+    stream: Stream,
+    left: usize,
+    wanted: usize,
 }
 
-fn all(points: &[Point], axes: &[Axis]) -> Vec<Combination> {
-    let mut all: Vec<Combination> = if points.is_empty() {
-        vec![Combination { axes: Vec::new(), changes: Vec::new() }]
-    } else {
-        let point = |p: &Point| Combination {
-            axes: vec![if p.axes.is_empty() {
-                format!("point={}", p.name)
-            } else {
-                p.axes.clone()
-            }],
-            changes: p.set.iter().map(|(k, v)| (k.clone(), v.clone())).collect(),
-        };
-        points.iter().map(point).collect()
-    };
-    for axis in axes {
-        let mut next = Vec::with_capacity(all.len() * axis.values.len());
-        for old in &all {
-            for (i, value) in axis.values.iter().enumerate() {
-                let mut axes = old.axes.clone();
-                axes.push(format!("{}={}", axis.name, word(value)));
-                let mut changes = old.changes.clone();
-                changes.extend(axis.keys.iter().map(|k| (k.clone(), value.clone())));
-                let set = axis.point.get(i).into_iter().flat_map(|p| &p.set);
-                changes.extend(set.map(|(k, v)| (k.clone(), v.clone())));
-                next.push(Combination { axes, changes });
-            }
-        }
-        all = next;
+impl Drawn {
+    fn new(Sample { count, seed }: Sample, all: usize) -> Drawn {
+        let stream = Stream::named(seed, "sample of a sweep", 0);
+        Drawn { stream, left: all, wanted: count.min(all) }
     }
-    all
+
+    fn take(&mut self, i: usize) -> Option<usize> {
+        let taken = self.stream.uniform() * (self.left as f64) < self.wanted as f64;
+        self.left -= 1;
+        self.wanted -= usize::from(taken);
+        taken.then_some(i)
+    }
+}
+
+/// The combination of a number: points change slowest, then the first axis.
+fn combination(points: &[Point], axes: &[Axis], number: usize) -> Combination {
+    let mut rest = number;
+    let mut at: Vec<usize> = vec![0; axes.len()];
+    for (place, axis) in at.iter_mut().zip(axes).rev() {
+        (*place, rest) = (rest % axis.values.len(), rest / axis.values.len());
+    }
+    let mut out = Combination { axes: Vec::new(), changes: Vec::new() };
+    if let Some(p) = points.get(rest) {
+        let named = || format!("point={}", p.name);
+        out.axes.push(if p.axes.is_empty() { named() } else { p.axes.clone() });
+        out.changes.extend(p.set.iter().map(|(k, v)| (k.clone(), v.clone())));
+    }
+    for (axis, i) in axes.iter().zip(at) {
+        let value = &axis.values[i];
+        out.axes.push(format!("{}={}", axis.name, word(value)));
+        out.changes.extend(axis.keys.iter().map(|k| (k.clone(), value.clone())));
+        let set = axis.point.get(i).into_iter().flat_map(|p| &p.set);
+        out.changes.extend(set.map(|(k, v)| (k.clone(), v.clone())));
+    }
+    out
 }
 
 /// A value as it stands in results.
@@ -231,7 +236,7 @@ mod tests {
         let point = "name = \"p\"\nset = { a = 1, b = 1 }";
         let points: [Point; 1] = [toml::from_str(point).unwrap()];
         assert!(check(&points, &axes).is_ok());
-        let all = combinations(&points, &axes, None);
+        let all: Vec<Combination> = combinations(&points, &axes, None).collect();
         let names: Vec<String> = all.iter().map(|c| c.axes.join(";")).collect();
         assert_eq!(names, ["point=p;changed=no;c=3", "point=p;changed=yes;c=3"]);
         let set =

@@ -29,6 +29,22 @@ pub fn sha256_of_file(path: &std::path::Path) -> std::io::Result<String> {
     Ok(hex(&hash.finalize()))
 }
 
+/// SHA-256 of bytes that come one after another.
+#[derive(Debug, Default)]
+pub struct Hasher(Sha256);
+
+impl Hasher {
+    /// Adds bytes.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// As 64 hexadecimal digits.
+    pub fn sha256(self) -> String {
+        hex(&self.0.finalize())
+    }
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }

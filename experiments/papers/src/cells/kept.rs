@@ -5,7 +5,7 @@ use super::seeds::Seeds;
 use super::store::{Entry, Store};
 use crate::output::say;
 use orrery_scenario::SpecError;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where finished cells are kept, if anywhere.
 #[derive(Debug, Default)]
@@ -30,6 +30,11 @@ impl Kept {
     /// When the folder cannot be written.
     pub fn only_from(folder: &Path) -> Result<Kept, SpecError> {
         Ok(Kept { store: Some(Store::open(folder)?), only: true })
+    }
+
+    /// Where claims are, where cells are kept.
+    pub fn work(&self) -> Option<PathBuf> {
+        self.store.as_ref().map(Store::work)
     }
 
     /// The runs of a cell: those that are there, or those that `make` makes, which are kept then.

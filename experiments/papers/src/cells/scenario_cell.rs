@@ -8,12 +8,15 @@ use super::watch::{run_one, scope_names};
 use orrery_results::{RESULT_VERSION, Row};
 use orrery_scenario::scenario::{InputFile, Scenario};
 use orrery_scenario::{PolicySpec, SpecError};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A scenario and a policy, with seeds.
 #[derive(Clone, Debug)]
 pub struct ScenarioCell {
     /// The scenario, changes made.
-    pub scenario: Scenario,
+    pub scenario: Arc<Scenario>,
     /// As in [`Row::axes`].
     pub axes: String,
     /// The policy.
@@ -27,41 +30,51 @@ pub struct ScenarioCell {
 }
 
 impl ScenarioCell {
-    /// The hash of all that the results depend on.
-    pub fn spec_sha256(&self) -> String {
-        self.hash(&self.seeds)
+    /// The hash that names its entry, whatever the number of seeds, and the hash of all that the results
+    /// depend on.
+    pub fn hashes(&self) -> (String, String) {
+        let scenario = self.scenario.canonical();
+        (self.hash(&scenario, &self.seeds.entry()), self.hash(&scenario, &self.seeds))
     }
 
-    /// The hash that names its entry: whatever the number of seeds.
-    pub fn entry_sha256(&self) -> String {
-        self.hash(&self.seeds.entry())
-    }
-
-    fn hash(&self, seeds: &Seeds) -> String {
-        let (scenario, seeds) = (self.scenario.canonical(), seeds.words());
-        let parts = ["scenario", &scenario, self.policy.text(), &seeds, &self.inputs_sha256];
+    fn hash(&self, scenario: &str, seeds: &Seeds) -> String {
+        let seeds = seeds.words();
+        let parts = ["scenario", scenario, self.policy.text(), &seeds, &self.inputs_sha256];
         match self.search.as_ref().map(Search::words) {
             None => hash::spec_sha256(&parts),
             Some(search) => hash::spec_sha256(&[&parts[..], &["goodput", &search]].concat()),
         }
     }
 
+    /// The rule by which its warm-up is cut.
+    pub fn warm_up(&self) -> String {
+        let warm_up_s = self.scenario.file.warm_up_s;
+        match &self.search {
+            Some(search) => search.warm_up(),
+            None if warm_up_s > 0.0 => format!("arrivals before {warm_up_s} s are not counted"),
+            None => "none".to_string(),
+        }
+    }
+
+    /// About how many requests a run has, or those that a search has at least, where that is known.
+    pub fn requests_expected(&self) -> Option<u64> {
+        match &self.search {
+            None => self.scenario.requests_expected(),
+            Some(search) => Some(
+                search.requests_per_model.saturating_mul(self.scenario.file.model.len() as u64),
+            ),
+        }
+    }
+
     /// What all its rows have in common.
     pub fn place(&self, experiment: &str) -> Row {
-        let warm_up_s = self.scenario.file.warm_up_s;
         Row {
             experiment: experiment.to_string(),
             axes: self.axes.clone(),
             system: self.policy.system().to_string(),
             policy: self.policy.text().to_string(),
-            warm_up: if let Some(search) = &self.search {
-                search.warm_up()
-            } else if warm_up_s > 0.0 {
-                format!("arrivals before {warm_up_s} s are not counted")
-            } else {
-                "none".to_string()
-            },
-            spec_sha256: self.spec_sha256(),
+            warm_up: self.warm_up(),
+            spec_sha256: self.hashes().1,
             result_version: RESULT_VERSION,
             inputs_sha256: self.inputs_sha256.clone(),
             ..Row::default()
@@ -89,22 +102,45 @@ impl ScenarioCell {
     }
 }
 
-/// The checksums of a scenario's files, as in [`Row::inputs_sha256`].
+/// The checksums of scenarios' files, each file read once.
+#[derive(Default)]
+pub struct Inputs {
+    known: Mutex<BTreeMap<PathBuf, String>>,
+}
+
+impl Inputs {
+    /// As in [`Row::inputs_sha256`].
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn sha256(&self, scenario: &Scenario) -> Result<String, SpecError> {
+        let sum = |input: InputFile| -> Result<String, SpecError> {
+            match input {
+                InputFile::Shipped(name, sha256) => Ok(format!("{name}={sha256}")),
+                InputFile::Path(name, path) => Ok(format!("{name}={}", self.of_file(path)?)),
+            }
+        };
+        let sums: Vec<String> = scenario.inputs().into_iter().map(sum).collect::<Result<_, _>>()?;
+        Ok(sums.join(";"))
+    }
+
+    fn of_file(&self, path: PathBuf) -> Result<String, SpecError> {
+        // Held while a file is read: nobody reads it a second time.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sum) = known.get(&path) {
+            return Ok(sum.clone());
+        }
+        let file = path.display().to_string();
+        let sum = hash::sha256_of_file(&path).map_err(|source| SpecError::Read { file, source })?;
+        known.insert(path, sum.clone());
+        Ok(sum)
+    }
+}
+
+/// As [`Inputs::sha256`], of one scenario.
 ///
 /// # Errors
 /// When a file cannot be read.
 pub fn inputs_sha256(scenario: &Scenario) -> Result<String, SpecError> {
-    let sum = |input: InputFile| -> Result<String, SpecError> {
-        match input {
-            InputFile::Shipped(name, sha256) => Ok(format!("{name}={sha256}")),
-            InputFile::Path(name, path) => {
-                let file = path.display().to_string();
-                let sum = hash::sha256_of_file(&path);
-                let sum = sum.map_err(|source| SpecError::Read { file, source })?;
-                Ok(format!("{name}={sum}"))
-            }
-        }
-    };
-    let sums: Vec<String> = scenario.inputs().into_iter().map(sum).collect::<Result<_, _>>()?;
-    Ok(sums.join(";"))
+    Inputs::default().sha256(scenario)
 }

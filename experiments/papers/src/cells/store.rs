@@ -1,18 +1,24 @@
-//! The folder of a sweep: its plan, and an entry for each finished cell.
+//! The folder of a sweep: its plan, an entry for each finished cell, and what is being worked on.
+//!
+//! ```text
+//!  DIR/plan.jsonl             what is to be run (plan_file)
+//!  DIR/cells/ab/HASH.cell     a finished cell, in one of 256 folders by the first digits of its hash
+//!  DIR/work/                  claims, half-written entries, the seconds that cells took
+//! ```
 //!
 //! An entry is written whole or not at all, and carries the hash of its own bytes: whatever was
-//! interrupted, cut short or edited is found out and run again. So does the plan, which nobody can
-//! make again from what is there: one that was edited is refused.
+//! interrupted, cut short or edited is found out and run again. Nothing in `work` has a part in a result.
 
 use super::busy::Busy;
 use super::hash::sha256;
-use super::plan::Plan;
+use super::plan::Planner;
+use super::plan_file::{self, PlanFile};
 use super::replication::Replication;
-use crate::output::whole_file::{check_folder, write_atomically, write_if_absent};
+use crate::output::whole_file::{check_folder, write_atomically_by};
 use orrery_results::RESULT_VERSION;
+use orrery_scenario::SpecError;
 use orrery_scenario::whole::{WHOLE_MAX, read};
-use orrery_scenario::{SpecError, read_text};
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The folder.
@@ -22,13 +28,8 @@ pub struct Store {
     _busy: Busy,
 }
 
-/// The file of a plan: the plan, and the hash of its bytes without that hash.
-#[derive(Deserialize, Serialize)]
-struct PlanFile {
-    plan_sha256: String,
-    #[serde(flatten)]
-    plan: Plan,
-}
+/// The file of the plan.
+const PLAN: &str = "plan.jsonl";
 
 /// What is found of a cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +49,7 @@ impl Store {
     /// When it cannot be made or written.
     pub fn open(folder: &Path) -> Result<Store, SpecError> {
         check_folder(&folder.join("cells"))?;
+        check_folder(&folder.join("work"))?;
         Ok(Store::begin(folder))
     }
 
@@ -56,76 +58,88 @@ impl Store {
     /// # Errors
     /// When it holds no plan.
     pub fn existing(folder: &Path) -> Result<Store, SpecError> {
-        if folder.join("plan.json").is_file() {
+        if folder.join(PLAN).is_file() {
             return Ok(Store::begin(folder));
         }
         let remedy = "give the folder of `orrery sweep --out`";
-        Err(SpecError::value("DIR", folder.display(), "a folder with a `plan.json`", remedy))
+        Err(SpecError::value("DIR", folder.display(), "a folder with a `plan.jsonl`", remedy))
     }
 
     fn begin(folder: &Path) -> Store {
         let cells = folder.join("cells");
-        let busy = Busy::begin(&cells, || [folder, &cells].into_iter().for_each(remove_leftovers));
+        let work = folder.join("work");
+        let busy = Busy::begin(&cells, || [folder, &work].into_iter().for_each(remove_leftovers));
         Store { folder: folder.to_path_buf(), _busy: busy }
     }
 
-    /// Writes the plan, or finds it there.
+    /// The plan of a sweep: the one that is there, or one that is made on so many threads and written.
     ///
     /// # Errors
-    /// When the folder cannot be written, or is that of another plan.
-    pub fn write_plan(&self, plan: &Plan) -> Result<(), SpecError> {
-        let text = plan_text(plan);
-        readable("axis", &text, "divide the sweep into several with fewer cells")?;
-        if write_if_absent(&self.plan_file(), text.as_bytes())? {
-            return Ok(());
+    /// When a cell is wrong, the folder cannot be written, or is that of another plan.
+    pub fn plan_of(&self, planner: &Planner<'_>, jobs: usize) -> Result<PlanFile, SpecError> {
+        let path = self.folder.join(PLAN);
+        if !path.exists() {
+            plan_file::write(&path, planner, jobs)?;
         }
-        let Some(found) = self.plan()?.difference(plan) else { return Ok(()) };
+        let plan = PlanFile::open(&path)?;
+        if plan.head.definition_sha256 == planner.head.definition_sha256 {
+            return Ok(plan);
+        }
+        let Some(found) = plan.difference(planner, jobs)? else { return Ok(plan) };
         let allowed = "the plan of this sweep";
-        let remedy = "choose another folder with `--out`, or remove `plan.json` to use this folder for this sweep; cells that both have are kept";
-        let file = self.plan_file().display().to_string();
+        let remedy = "choose another folder with `--out`, or remove `plan.jsonl` to use this folder for this sweep; cells that both have are kept";
+        let file = path.display().to_string();
         Err(SpecError::value("plan", found, allowed, remedy).in_file(&file))
     }
 
-    /// Where the plan is.
-    pub fn plan_file(&self) -> PathBuf {
-        self.folder.join("plan.json")
-    }
-
-    /// Reads the plan.
+    /// The plan that is there.
     ///
     /// # Errors
-    /// When it is missing, damaged, edited or of another version of the results.
-    pub fn plan(&self) -> Result<Plan, SpecError> {
-        let path = self.plan_file();
-        let file = path.display().to_string();
-        let text = read_text(&path)?;
-        let parse = |e: serde_json::Error| {
-            let message = format!("not a plan of `orrery sweep`: {e}");
-            SpecError::Parse { file: file.clone(), message }
-        };
-        #[derive(Deserialize)]
-        struct Version {
-            result_version: u32,
-        }
-        let Version { result_version } = serde_json::from_str(&text).map_err(parse)?;
-        if result_version != RESULT_VERSION {
-            let (found, allowed) = (result_version, RESULT_VERSION.to_string());
-            let remedy =
-                "run the sweep again with this version, into another folder, or remove `plan.json`";
-            return Err(SpecError::value("result_version", found, allowed, remedy).in_file(&file));
-        }
-        let PlanFile { plan, .. } = serde_json::from_str(&text).map_err(parse)?;
-        if plan_text(&plan) != text {
-            let found = "a plan that was changed after it was written";
-            let remedy = "remove it and run the sweep again: finished cells are kept";
-            let error = SpecError::value("plan_sha256", found, "the plan as written", remedy);
-            return Err(error.in_file(&file));
-        }
-        Ok(plan)
+    /// When it is missing or of another version of the results.
+    pub fn plan(&self) -> Result<PlanFile, SpecError> {
+        PlanFile::open(&self.folder.join(PLAN))
+    }
+
+    /// Where claims and the like are.
+    pub fn work(&self) -> PathBuf {
+        self.folder.join("work")
     }
 
     fn path(&self, hash: &str) -> PathBuf {
-        self.folder.join("cells").join(format!("{hash}.cell"))
+        let digits = hash.get(..2).unwrap_or("00");
+        self.folder.join("cells").join(digits).join(format!("{hash}.cell"))
+    }
+
+    /// Whether a cell has an entry, whatever is in it.
+    pub fn has(&self, hash: &str) -> bool {
+        self.path(hash).exists()
+    }
+
+    /// The names of all entries.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn names(&self) -> Result<BTreeSet<String>, SpecError> {
+        Ok(self.entries()?.into_iter().map(|(hash, _)| hash).collect())
+    }
+
+    fn entries(&self) -> Result<Vec<(String, PathBuf)>, SpecError> {
+        let list = |folder: &Path| -> Result<Vec<PathBuf>, SpecError> {
+            let all = std::fs::read_dir(folder).map_err(|e| unreadable(folder, &e))?;
+            let path = |e: std::io::Result<std::fs::DirEntry>| e.map(|e| e.path());
+            all.map(path).collect::<Result<_, _>>().map_err(|e| unreadable(folder, &e))
+        };
+        let is_cell = |p: &PathBuf| p.extension().is_some_and(|e| e == "cell");
+        // Entries of the version before are in no folder of their own.
+        let (mut cells, folders): (Vec<_>, Vec<_>) =
+            list(&self.folder.join("cells"))?.into_iter().partition(is_cell);
+        for folder in folders.iter().filter(|f| f.extension().is_none()) {
+            cells.extend(list(folder)?.into_iter().filter(is_cell));
+        }
+        let named = |path: PathBuf| {
+            (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), path)
+        };
+        Ok(cells.into_iter().map(named).collect())
     }
 
     /// Writes a cell's runs.
@@ -140,30 +154,21 @@ impl Store {
         let text = format!("{}\n{body}\n", head(hash, &body));
         let path = self.path(hash);
         readable(&path.display().to_string(), &text, "fewer seeds in each cell")?;
-        write_atomically(&path, text.as_bytes())
+        write_atomically_by(&self.work(), &path, text.as_bytes())
     }
 
-    /// Removes the entries of cells that a plan does not have; their names, in order.
+    /// Removes the entries of cells that are not to be kept; their names, in order.
     ///
     /// # Errors
     /// When the folder cannot be read or written.
-    pub fn prune(&self, plan: &Plan) -> Result<Vec<String>, SpecError> {
-        let cells = self.folder.join("cells");
-        let unreadable = |e: std::io::Error| {
-            let (found, remedy) = (format!("{}: {e}", cells.display()), "give a folder of a sweep");
-            SpecError::value("--out", found, "a folder that can be changed", remedy)
-        };
-        let mut old = Vec::new();
-        for entry in std::fs::read_dir(&cells).map_err(unreadable)? {
-            let path = entry.map_err(unreadable)?.path();
-            let hash = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let is_cell = path.extension().is_some_and(|e| e == "cell");
-            if is_cell && !plan.cells.iter().any(|c| c.entry_sha256 == hash) {
-                old.push((hash, path));
-            }
-        }
+    pub fn prune(&self, keep: &BTreeSet<String>) -> Result<Vec<String>, SpecError> {
+        // What is in no folder of its own is of an earlier version, and not found by this one.
+        let mut old = self.entries()?;
+        old.retain(|(hash, path)| !keep.contains(hash) || *path != self.path(hash));
         old.sort();
-        old.iter().try_for_each(|(_, path)| std::fs::remove_file(path)).map_err(unreadable)?;
+        for (_, path) in &old {
+            std::fs::remove_file(path).map_err(|e| unreadable(path, &e))?;
+        }
         Ok(old.into_iter().map(|(hash, _)| hash).collect())
     }
 
@@ -200,11 +205,9 @@ fn readable(key: &str, text: &str, remedy: &str) -> Result<(), SpecError> {
     Err(SpecError::value(key, found, format!("at most {} MiB", WHOLE_MAX >> 20), remedy))
 }
 
-/// The file of a plan.
-fn plan_text(plan: &Plan) -> String {
-    let bytes = serde_json::to_string(plan).unwrap_or_default();
-    let file = PlanFile { plan_sha256: sha256(bytes.as_bytes()), plan: plan.clone() };
-    serde_json::to_string_pretty(&file).unwrap_or_default() + "\n"
+fn unreadable(path: &Path, error: &std::io::Error) -> SpecError {
+    let (found, remedy) = (format!("{}: {error}", path.display()), "give a folder of a sweep");
+    SpecError::value("--out", found, "a folder that can be changed", remedy)
 }
 
 /// Removes temporary files of runs that were killed.

@@ -105,6 +105,48 @@ pub fn table_from_rows(rows: &[Row], path: &Path) -> Result<(), SpecError> {
     unfinished.rename(path).map_err(|e| error(path, e))
 }
 
+/// Result rows as Parquet that come bit by bit: the rows of [`table_from_rows`], in groups of another size.
+pub struct Growing {
+    path: std::path::PathBuf,
+    unfinished: Unfinished,
+    writer: BatchedWriter<File>,
+}
+
+impl Growing {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn begin(path: &Path) -> Result<Growing, SpecError> {
+        let unfinished = Unfinished::beside(path).map_err(|e| error(path, e))?;
+        let file = File::create(unfinished.path()).map_err(|e| error(path, e))?;
+        let schema = rows_frame(&[]).map_err(|e| error(path, e))?.schema().clone();
+        let writer = ParquetWriter::new(file)
+            .with_compression(ParquetCompression::Zstd(None))
+            .batched(&schema)
+            .map_err(|e| error(path, e))?;
+        Ok(Growing { path: path.to_path_buf(), unfinished, writer })
+    }
+
+    /// The next rows.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn add(&mut self, rows: &[Row]) -> Result<(), SpecError> {
+        let frame = rows_frame(rows).map_err(|e| error(&self.path, e))?;
+        self.writer.write_batch(&frame).map_err(|e| error(&self.path, e))
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn finish(mut self) -> Result<(), SpecError> {
+        self.writer.finish().map_err(|e| error(&self.path, e))?;
+        self.unfinished.rename(&self.path).map_err(|e| error(&self.path, e))
+    }
+}
+
 /// Result rows from Parquet, each checked: what [`table_from_rows`] wrote, or the same columns from another
 /// program, with whole numbers as any integer.
 ///

@@ -2,7 +2,7 @@
 
 use super::voice::say_more;
 use orrery_scenario::SpecError;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempPath;
@@ -41,16 +41,8 @@ impl Unfinished {
     pub fn temporary(path: &Path) -> io::Result<Unfinished> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-        let prefix = format!(".{name}.");
-        let mut file = tempfile::Builder::new();
-        file.prefix(&prefix).suffix(".tmp").rand_bytes(12);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // As of any new file: less what the umask says.
-            file.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let file = file.tempfile_in(folder.unwrap_or(Path::new("."))).map_err(plain)?;
+        let file = own_file(folder.unwrap_or(Path::new(".")), &format!(".{name}."), ".tmp");
+        let file = file.map_err(plain)?;
         Ok(Unfinished { at: At::Own(file.into_temp_path()) })
     }
 
@@ -91,6 +83,23 @@ impl Unfinished {
     }
 }
 
+/// A file in a folder under a name that nobody else has, with the rights of any new file; removed when it
+/// is dropped.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn own_file(folder: &Path, prefix: &str, suffix: &str) -> io::Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::Builder::new();
+    file.prefix(prefix).suffix(suffix).rand_bytes(12);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As of any new file: less what the umask says.
+        file.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    file.tempfile_in(folder)
+}
+
 /// The error without the path of the temporary file, which means nothing to the user.
 fn plain(error: io::Error) -> io::Error {
     let inner =
@@ -111,6 +120,73 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), SpecError> {
         unfinished.rename(path)
     });
     written.map_err(|e| unwritable_out(path, &e))
+}
+
+/// As [`write_atomically`], with the unfinished file in another folder of the same file system: so that
+/// whoever tidies up looks there only.
+///
+/// # Errors
+/// When a folder cannot be written.
+pub fn write_atomically_by(work: &Path, path: &Path, bytes: &[u8]) -> Result<(), SpecError> {
+    let write = || {
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        let unfinished = Unfinished::temporary(&work.join(path.file_name().unwrap_or_default()))?;
+        std::fs::write(unfinished.path(), bytes)?;
+        unfinished.rename(path)
+    };
+    write().map_err(|e| unwritable_out(path, &e))
+}
+
+/// A file that grows under another name, and has its own name at its end only.
+pub struct Growing {
+    path: PathBuf,
+    unfinished: Unfinished,
+    writer: io::BufWriter<std::fs::File>,
+}
+
+impl Growing {
+    /// Begins a file, and makes its folder.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn begin(path: &Path) -> Result<Growing, SpecError> {
+        let begin = || {
+            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            let unfinished = Unfinished::temporary(path)?;
+            let writer = io::BufWriter::new(std::fs::File::create(unfinished.path())?);
+            Ok(Growing { path: path.to_path_buf(), unfinished, writer })
+        };
+        begin().map_err(|e| unwritable_out(path, &e))
+    }
+
+    /// Adds to it.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn add(&mut self, bytes: &[u8]) -> Result<(), SpecError> {
+        self.writer.write_all(bytes).map_err(|e| unwritable_out(&self.path, &e))
+    }
+
+    /// Gives it its name.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn finish(self) -> Result<(), SpecError> {
+        let Growing { path, unfinished, writer } = self;
+        let flushed = writer.into_inner().map_err(|e| e.into_error());
+        flushed.and_then(|_| unfinished.rename(&path)).map_err(|e| unwritable_out(&path, &e))
+    }
+
+    /// Gives it its name, unless something has that name: then `false`, and that is left as it is.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn finish_if_absent(self) -> Result<bool, SpecError> {
+        let Growing { path, unfinished, writer } = self;
+        let flushed = writer.into_inner().map_err(|e| e.into_error());
+        let named = flushed.and_then(|_| unfinished.rename_if_absent(&path));
+        named.map_err(|e| unwritable_out(&path, &e))
+    }
 }
 
 /// As [`write_atomically`], unless the file is there: then `false`, and it is left as it is.
@@ -195,7 +271,8 @@ pub fn check_place(option: &str, path: &Path) -> Result<(), SpecError> {
     Err(SpecError::value(option, found, "a new file, or one of an earlier run", remedy))
 }
 
-fn unwritable_out(path: &Path, error: &io::Error) -> SpecError {
+/// A file of `--out` that cannot be written.
+pub fn unwritable_out(path: &Path, error: &io::Error) -> SpecError {
     let found = format!("{}: {error}", path.display());
     let remedy = "choose another folder, or make room";
     SpecError::value("--out", found, "a folder that can be written", remedy)

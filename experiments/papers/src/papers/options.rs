@@ -26,6 +26,8 @@ pub enum Choice {
     Out,
     /// `--shard`
     Shard,
+    /// `--share`
+    Share,
     /// `--plot`
     Plot,
     /// `--html`
@@ -74,7 +76,7 @@ const REFUSED: [(Kind, Choice, &str, &str); 8] = [
 
 impl Choice {
     /// All of them.
-    pub const ALL: [Choice; 13] = [
+    pub const ALL: [Choice; 14] = [
         Case,
         Choice::Paper,
         Choice::Seeds,
@@ -84,6 +86,7 @@ impl Choice {
         Choice::Format,
         Choice::Out,
         Choice::Shard,
+        Choice::Share,
         Choice::Plot,
         Choice::Html,
         Choice::WidthIn,
@@ -102,6 +105,7 @@ impl Choice {
             Choice::Format => "--format",
             Choice::Out => "--out",
             Choice::Shard => "--shard",
+            Choice::Share => "--share",
             Choice::Plot => "--plot",
             Choice::Html => "--html",
             Choice::WidthIn => "--width-in",

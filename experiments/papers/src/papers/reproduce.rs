@@ -13,10 +13,14 @@ use super::options::{Choice, refused};
 use super::runner::{Cell, Runner};
 use super::runners::{self, left_out, means};
 use super::{claims, derived, figure, groups, numbers, page, registry, report};
+use crate::cells::claims::Claims;
+use crate::cells::costs::Rates;
+use crate::cells::hash::spec_sha256;
 use crate::cells::kept::Kept;
 use crate::cells::parts::{Ran, run_parts};
 use crate::cells::rows::{difference, rows};
 use crate::cells::shard::Shard;
+use crate::cells::share::{Part, Worked, share};
 use crate::output::{Forms, say};
 use orrery_results::{Row, to_json};
 use orrery_scenario::{SpecError, read_text};
@@ -50,6 +54,8 @@ pub struct How {
     pub out: Option<PathBuf>,
     /// Only a part of it.
     pub shard: Option<Shard>,
+    /// Together with other workers on `out`, until all is done; the result is not made.
+    pub share: bool,
     /// Nothing is run: everything must be in `out`.
     pub only_kept: bool,
     /// The file that the figure will be drawn into: checked here before the first run, and drawn by
@@ -65,6 +71,8 @@ pub enum Outcome {
     Whole(Box<Forms>),
     /// A part was run; how many of its cells.
     Shard(usize),
+    /// All is there, made with others.
+    Shared,
     /// Ctrl-C stopped it.
     Interrupted,
 }
@@ -150,20 +158,38 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
         Some(folder) if how.only_kept => Kept::only_from(folder)?,
         folder => Kept::at(folder.as_deref())?,
     };
-    let mine = |i: &usize| how.shard.is_none_or(|s| s.has(*i));
-    let parts: Vec<usize> = (0..runner.parts().len()).filter(mine).collect();
-    if let (Some(_), Some(folder)) = (how.shard, &how.out) {
+    let names = runner.parts();
+    let parts: Vec<usize> = match how.shard {
+        Some(shard) => shard.of(names.iter().map(String::as_str)),
+        None => (0..names.len()).collect(),
+    };
+    if let (true, Some(folder)) = (how.shard.is_some() || how.share, &how.out) {
         write_plan(&e, asked, folder)?;
+    }
+    let stopped = || {
+        if let Some(folder) = &how.out {
+            let folder = folder.display();
+            say(&format!("finished cells are kept in {folder}: the same command continues"));
+        }
+        Ok(Outcome::Interrupted)
+    };
+    if let (true, Some(work)) = (how.share, kept.work()) {
+        let claims = Claims::begin(&work)?;
+        let shared = SharedParts { runner: &*runner, kept: &kept };
+        return match share(
+            &parts_of_work(&e, &names),
+            Rates::default(),
+            how.jobs,
+            &claims,
+            &shared,
+        )? {
+            Ran::All(_) => Ok(Outcome::Shared),
+            Ran::Stopped => stopped(),
+        };
     }
     let cells = match run_parts(&parts, how.jobs, |i| runner.run(i, &kept))? {
         Ran::All(cells) => cells.into_iter().flatten().collect::<Vec<Cell>>(),
-        Ran::Stopped => {
-            if let Some(folder) = &how.out {
-                let folder = folder.display();
-                say(&format!("finished cells are kept in {folder}: the same command continues"));
-            }
-            return Ok(Outcome::Interrupted);
-        }
+        Ran::Stopped => return stopped(),
     };
     if how.shard.is_some() {
         return Ok(Outcome::Shard(parts.len()));
@@ -171,6 +197,33 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
     let mut forms = forms(&e, &*runner, &cells);
     forms.page = how.html.then(|| page::of(&e, &forms.rows));
     Ok(Outcome::Whole(Box::new(forms)))
+}
+
+/// Parts that workers share. What is kept of a part is found when it is run: so it is done when this
+/// worker has run it, and not before.
+struct SharedParts<'a> {
+    runner: &'a dyn Runner,
+    kept: &'a Kept,
+}
+
+impl Worked for SharedParts<'_> {
+    fn is_done(&self, _: usize) -> bool {
+        false
+    }
+
+    fn run(&self, part: usize) -> Result<(), SpecError> {
+        self.runner.run(part, self.kept).map(drop)
+    }
+}
+
+/// The parts of an experiment as work; the name of a claim is a hash that other experiments in the folder
+/// do not have.
+fn parts_of_work(e: &Experiment, names: &[String]) -> Vec<Part> {
+    let part = |name: &String| {
+        let claim = spec_sha256(&["part", &e.id, name]);
+        Part { name: claim, kind: String::new(), size: 1.0 }
+    };
+    names.iter().map(part).collect()
 }
 
 /// The rows of cells: each cell's own, what follows from them, and the paper's numbers beside.

@@ -15,6 +15,7 @@ use orrery_traces::samples::{self, Histogram};
 use orrery_traces::shipped::{shipped, shipped_names};
 use orrery_traces::two_group::SdRule;
 use orrery_traces::{Input, TraceError};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,6 +29,30 @@ pub(super) struct Files {
     pub folder: PathBuf,
     /// What was dealt out last.
     pub dealt: LastDealt,
+    /// The samples that were read.
+    samples: ReadSamples,
+}
+
+/// The samples of each file that was read: every setup of a scenario, and of those made from it, asks for the
+/// same ones.
+#[derive(Clone, Debug, Default)]
+struct ReadSamples(Arc<Mutex<BTreeMap<String, Histogram>>>);
+
+impl ReadSamples {
+    /// The samples of this name, read if nobody has. Setups on other threads wait meanwhile.
+    fn once<E>(
+        &self,
+        name: String,
+        read: impl FnOnce() -> Result<Histogram, E>,
+    ) -> Result<Histogram, E> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(samples) = all.get(&name) {
+            return Ok(samples.clone());
+        }
+        let samples = read()?;
+        all.insert(name, samples.clone());
+        Ok(samples)
+    }
 }
 
 /// The calls of a trace that were dealt out last: each setup of a scenario, and of those made from it,
@@ -58,12 +83,40 @@ impl LastDealt {
 impl Files {
     /// Files in a folder, none read yet.
     pub(super) fn new(folder: PathBuf) -> Files {
-        Files { folder, dealt: LastDealt::default() }
+        Files { folder, dealt: LastDealt::default(), samples: ReadSamples::default() }
     }
 
     /// Whether a name is that of a folder.
     pub(super) fn is_folder(&self, name: &str) -> bool {
         !shipped_names().any(|n| n == name) && self.folder.join(name).is_dir()
+    }
+
+    /// The samples in a column of a file.
+    fn samples(
+        &self,
+        key: &str,
+        file: &str,
+        column: &str,
+        count_column: Option<&str>,
+    ) -> Result<Histogram, SpecError> {
+        self.samples.once(format!("{file}\n{column}\n{count_column:?}"), || {
+            let input = self.open(&format!("{key}.file"), file)?;
+            Histogram::read(input, column, count_column).map_err(|e| at_key(key, e))
+        })
+    }
+
+    /// The times in a column of a file.
+    fn times(
+        &self,
+        key: &str,
+        file: &str,
+        column: &str,
+        unit: Unit,
+    ) -> Result<Histogram, SpecError> {
+        self.samples.once(format!("{file}\n{column}\n{unit:?}"), || {
+            let input = self.open(&format!("{key}.file"), file)?;
+            Histogram::read_times(input, column, unit.of_samples()).map_err(|e| at_key(key, e))
+        })
     }
 
     /// Opens a shipped file by its name, or a file by its path from the scenario's folder.
@@ -164,9 +217,8 @@ impl SizesLaw {
             return Err(SpecError::value(key, "no law", "a law of sizes", "give one"));
         };
         let key = format!("{key}.samples");
-        let input = files.open(&format!("{key}.file"), file)?;
-        let sizes = Histogram::read(input, column, count_column.as_deref());
-        sizes.and_then(SizeLaw::empirical).map_err(|e| at_key(&key, e))
+        let sizes = files.samples(&key, file, column, count_column.as_deref())?;
+        SizeLaw::empirical(sizes).map_err(|e| at_key(&key, e))
     }
 
     /// The law, if no file is needed; its numbers are checked in any case.
@@ -342,22 +394,14 @@ impl TimeLaw {
         if let Some(law) = self.parametric(key)? {
             return Ok(law);
         }
-        let input = |kind: &str, file: &str| files.open(&format!("{key}.{kind}.file"), file);
-        let wrong = |kind: &str| {
-            let key = format!("{key}.{kind}");
-            move |e| at_key(&key, e)
-        };
         match self {
             TimeLaw::Lengths { file, column, count_column, base_ms, per_token_ms } => {
-                let input = input("lengths", file)?;
-                let tokens = Histogram::read(input, column, count_column.as_deref())
-                    .map_err(wrong("lengths"))?;
-                ExecLaw::lengths(tokens, *base_ms, *per_token_ms).map_err(wrong("lengths"))
+                let key = format!("{key}.lengths");
+                let tokens = files.samples(&key, file, column, count_column.as_deref())?;
+                ExecLaw::lengths(tokens, *base_ms, *per_token_ms).map_err(|e| at_key(&key, e))
             }
             TimeLaw::Samples { file, column, unit } => {
-                let input = input("samples", file)?;
-                let times = Histogram::read_times(input, column, unit.of_samples())
-                    .map_err(wrong("samples"))?;
+                let times = files.times(&format!("{key}.samples"), file, column, *unit)?;
                 Ok(ExecLaw::empirical(times))
             }
             _ => Err(SpecError::value(key, "no law", "a law of execution times", "give one")),

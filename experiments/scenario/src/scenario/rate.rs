@@ -48,6 +48,17 @@ impl Scenario {
         self.with(&changes)
     }
 
+    /// About how many requests a run of `[arrivals]` has, where the file tells.
+    pub fn requests_expected(&self) -> Option<u64> {
+        let arrivals = self.file.arrivals.as_ref()?;
+        let until_s = || match (arrivals.duration_s, self.file.until_s) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        let by_time = || until_s().and_then(|s| Some((self.rate().ok()? * s) as u64));
+        arrivals.requests.or_else(by_time)
+    }
+
     fn arrivals(&self) -> Result<&Arrivals, SpecError> {
         let none = || no_rate("closed_loop", "a closed loop, which sends when it is answered");
         self.file.arrivals.as_ref().ok_or_else(none)

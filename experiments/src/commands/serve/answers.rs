@@ -76,7 +76,7 @@ impl Answers {
             let inputs = inputs_sha256(scenario)?;
             let one = |policy: &PolicySpec| -> Result<(), SpecError> {
                 let cell = ScenarioCell {
-                    scenario: scenario.clone(),
+                    scenario: Arc::new(scenario.clone()),
                     axes: String::new(),
                     policy: policy.clone(),
                     seeds,
@@ -113,7 +113,7 @@ impl Answers {
         let inputs = inputs_sha256(scenario)?;
         let one = |policy: &PolicySpec| -> Result<(), SpecError> {
             let cell = ScenarioCell {
-                scenario: scenario.clone(),
+                scenario: Arc::new(scenario.clone()),
                 axes: String::new(),
                 policy: policy.clone(),
                 seeds,
@@ -136,7 +136,7 @@ impl Answers {
         cell: &ScenarioCell,
         told_to_end: &Arc<AtomicBool>,
     ) -> Result<Option<Vec<Replication>>, SpecError> {
-        let hash = cell.entry_sha256();
+        let (hash, _) = cell.hashes();
         let mut runs = Vec::new();
         for i in 0..cell.seeds.count {
             let seed = cell.seeds.first.wrapping_add(i.into());

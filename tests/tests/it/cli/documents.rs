@@ -43,9 +43,9 @@ const REPLACED: &[(&str, &str, &str)] = &[
     (
         "orrery reproduce symphony-fig-9 --seeds 3 --out results/",
         "--seeds 3",
-        "--seeds 1 --shard 36/36",
+        "--seeds 1 --shard 15/36",
     ),
-    ("orrery reproduce symphony-fig-9 --out shared/ --shard 1/4", "1/4", "35/36"),
+    ("orrery reproduce symphony-fig-9 --out shared/ --shard 1/4", "1/4", "4/36"),
     (
         "orrery goodput scenarios/cluster-1080ti.toml --seeds 1 --requests-per-model 10000 --tolerance 0.01 \
          --policy 'symphony[ctrl_ms=0,data_ms=0,resp_ms=0]' \

@@ -19,6 +19,7 @@ fn arguments(option: Choice) -> &'static [&'static str] {
         Choice::Format => &["--format", "csv"],
         Choice::Out => &["--out", "nowhere/file"],
         Choice::Shard => &["--shard", "1/2"],
+        Choice::Share => &["--share"],
         Choice::Plot => &["--plot", "a.svg"],
         Choice::Html => &["--html", "a.html"],
         Choice::WidthIn => &["--plot", "a.pdf", "--width-in", "3.33"],

@@ -8,22 +8,26 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-const SWEEP: &str = "scenario = \"a.toml\"\nseeds = 2\npolicies = [\"fifo\", \"nexus\"]\n\
+pub(super) const SWEEP: &str = "scenario = \"a.toml\"\nseeds = 2\npolicies = [\"fifo\", \"nexus\"]\n\
     [[axis]]\nname = \"slo_ms\"\nkey = \"model.bert.slo_ms\"\nvalues = [60.0, 100.0, 200.0]\n\
     [[axis]]\nkey = \"arrivals.poisson.rate_per_s\"\nvalues = [50.0, 100.0]\n";
 
-fn place() -> Place {
+pub(super) fn place() -> Place {
     let place = Place::with("a.toml", small_scenario(POISSON));
     place.write("s.toml", SWEEP);
     place
 }
 
-/// Every file of a folder but those of killed runs.
-fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+/// Every file of a folder but those of killed runs, and what has no part in a result: claims and the
+/// seconds that cells took.
+pub(super) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut out = BTreeMap::new();
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if name == "work" {
+            continue;
+        }
         if path.is_dir() {
             out.extend(tree(&path).into_iter().map(|(k, v)| (format!("{name}/{k}"), v)));
         } else if !name.ends_with(".tmp") {
@@ -189,22 +193,22 @@ fn what_is_wrong_with_a_sweep_is_said_before_anything_runs() {
     place.write("file", "");
     place.run(&["sweep", "s.toml", "--out", "file/r"]).refused(&["file/r", "can be written"]);
     place.run(&["sweep", "s.toml", "--out", "r", "--shard", "3/2"]).refused(&["K from 1 to N"]);
-    place.run(&["merge", "nowhere"]).refused(&["plan.json"]);
+    place.run(&["merge", "nowhere"]).refused(&["plan.jsonl"]);
 }
 
 #[test]
 fn a_plan_of_another_result_version_is_refused_with_what_to_do() {
     let place = place();
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/4"]).ok();
-    let plan = place.read("r/plan.json");
-    let now = format!("\"result_version\": {}", orrery_results::RESULT_VERSION);
+    let plan = place.read("r/plan.jsonl");
+    let now = format!("\"result_version\":{}", orrery_results::RESULT_VERSION);
     assert!(plan.contains(&now));
-    let other = plan.replacen(&now, "\"result_version\": 99", 1);
-    place.write("r/plan.json", other);
-    let says = ["r/plan.json", "`result_version`", "found 99", "run the sweep again"];
+    let other = plan.replacen(&now, "\"result_version\":99", 1);
+    place.write("r/plan.jsonl", other);
+    let says = ["r/plan.jsonl", "`result_version`", "found 99", "run the sweep again"];
     place.run(&["merge", "r"]).refused(&says);
-    place.write("r/plan.json", &plan[..plan.len() / 2]);
-    place.run(&["merge", "r"]).refused(&["r/plan.json", "remedy:"]);
+    place.write("r/plan.jsonl", &plan[..plan.len() / 2]);
+    place.run(&["merge", "r"]).refused(&["r/plan.jsonl", "remedy:"]);
 }
 
 /// Two labels exchanged: the numbers of one SLO under the name of another.
@@ -212,27 +216,31 @@ fn a_plan_of_another_result_version_is_refused_with_what_to_do() {
 fn a_plan_that_was_edited_is_refused() {
     let place = place();
     place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
-    let plan = place.read("r/plan.json");
+    let plan = place.read("r/plan.jsonl");
     let exchanged = plan.replace("slo_ms=60", "slo_ms=?").replace("slo_ms=100", "slo_ms=60");
-    place.write("r/plan.json", exchanged.replace("slo_ms=?", "slo_ms=100"));
-    let says = ["r/plan.json", "key `plan_sha256`", "changed after it was written", "remedy:"];
+    place.write("r/plan.jsonl", exchanged.replace("slo_ms=?", "slo_ms=100"));
+    let says = ["r/plan.jsonl", "key `plan_sha256`", "changed after it was written", "remedy:"];
     place.run(&["merge", "r"]).refused(&says);
     place.run(&["sweep", "s.toml", "--out", "r"]).refused(&says);
-    place.write("r/plan.json", plan.replace("\n", "\n "));
+    place.write("r/plan.jsonl", plan.replace("\n", "\n "));
     place.run(&["merge", "r"]).refused(&says);
-    std::fs::remove_file(place.path("r/plan.json")).expect("a file");
+    std::fs::remove_file(place.path("r/plan.jsonl")).expect("a file");
     place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
-    assert_eq!(place.read("r/plan.json"), plan);
+    assert_eq!(place.read("r/plan.jsonl"), plan);
 }
 
 #[test]
 fn a_folder_with_another_plan_is_refused_with_the_first_difference() {
     let place = place();
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/2"]).ok();
-    let plan = place.read("r/plan.json");
+    let plan = place.read("r/plan.jsonl");
     let second = ["sweep", "s.toml", "--out", "r", "--shard", "2/2"];
-    let says =
-        ["r/plan.json", "seeds of cell 1", "count 2, in this sweep first 1, count 3", "remedy:"];
+    let says = [
+        "r/plan.jsonl",
+        "another sweep: seeds: ",
+        "count 2, in this sweep first 1, count 3",
+        "remedy:",
+    ];
     place.run(&[&second[..], &["--seeds", "3"]].concat()).refused(&says);
     for (from, to, says) in [
         ("200.0]", "200.0, 300.0]", "number of cells: 12, in this sweep 16"),
@@ -246,11 +254,11 @@ fn a_folder_with_another_plan_is_refused_with_the_first_difference() {
         ("seeds = 2", "seeds = 2\nname = \"other\"", "name: s, in this sweep other"),
     ] {
         place.write("s.toml", SWEEP.replace(from, to));
-        place.run(&second).refused(&["r/plan.json", "another sweep", says]);
+        place.run(&second).refused(&["r/plan.jsonl", "another sweep", says]);
         place.run(&["sweep", "s.toml", "--out", "r"]).refused(&["another sweep", says]);
     }
     place.write("s.toml", SWEEP);
-    assert_eq!(place.read("r/plan.json"), plan);
+    assert_eq!(place.read("r/plan.jsonl"), plan);
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "2/2"]).ok();
     place.run(&["merge", "r"]).ok();
 }
@@ -275,7 +283,7 @@ fn writers_with_the_same_process_id_do_not_meet() {
 fn a_merge_without_all_cells_fails_and_names_the_plan() {
     let place = place();
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/3"]).ok();
-    let says = ["r/plan.json", "8 of 12 cells missing: 2 (", "sweep s, 12 cells", "count 2"];
+    let says = ["r/plan.jsonl", "8 of 12 cells missing: ", "sweep s, 12 cells", "count 2"];
     place.run(&["merge", "r"]).failed_a_check_saying(&says);
     assert!(!place.path("r/s.csv").exists());
 }
@@ -286,7 +294,7 @@ fn a_merge_without_all_cells_fails_and_names_the_plan() {
 fn what_a_killed_run_left_behind_is_removed_by_whoever_is_alone() {
     let place = place();
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/2"]).ok();
-    let left = ["r/.plan.json.1.tmp", "r/cells/.x.cell.1.tmp"];
+    let left = ["r/.plan.jsonl.1.tmp", "r/work/.x.cell.1.tmp"];
     let there = || left.iter().filter(|l| place.path(l).exists()).count();
     for args in [&["-q", "sweep", "s.toml", "--out", "r"][..], &["merge", "r"]] {
         left.iter().for_each(|l| place.write(l, "half"));
@@ -333,5 +341,8 @@ fn cells_of_an_earlier_file_are_listed_and_removed() {
     let told = place.run(&prune).ok();
     assert_eq!(told.lines().filter(|l| l.starts_with("removed ")).count(), 4, "{told}");
     assert_eq!(cells(), 8);
+    // As a version before this one kept them: in no folder of their own.
+    place.write("r/cells/0123.cell", "old");
+    assert!(place.run(&prune).ok().starts_with("removed 0123\n1 old cells removed"));
     place.run(&["sweep", "s.toml", "--out", "none", "--prune"]).refused(&["--out", "`cells`"]);
 }

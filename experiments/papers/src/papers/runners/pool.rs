@@ -53,7 +53,7 @@ fn places(e: &Experiment) -> Result<Vec<Place>, SpecError> {
         let world = World::new(&model, &conditions).map_err(|error| of_key(e, &own, error))?;
         Ok(Place { axes: c.axes.join(";"), world })
     };
-    let all = combinations(&e.point, &e.axis, e.sample);
+    let all: Vec<_> = combinations(&e.point, &e.axis, e.sample).collect();
     all.into_par_iter().with_max_len(1).map(place).collect()
 }
 

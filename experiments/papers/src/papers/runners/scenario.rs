@@ -2,8 +2,7 @@
 
 use super::{bins, times};
 use crate::cells::kept::Kept;
-use crate::cells::plan::{Plan, PlannedCell, plan};
-use crate::cells::scenario_cell::ScenarioCell;
+use crate::cells::plan::{Head, Planned, Planner, line};
 use crate::cells::sweep_file::SweepFile;
 use crate::papers::experiment::{Experiment, Kind, System};
 use crate::papers::numbers::is_at;
@@ -13,12 +12,13 @@ use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::place::{Source, line_of};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Combinations of axes and points with systems.
 pub struct Cells<'a> {
     experiment: &'a Experiment,
-    plan: Plan,
-    cells: Vec<(ScenarioCell, &'a System)>,
+    head: Head,
+    cells: Vec<(Planned, &'a System)>,
 }
 
 impl<'a> Cells<'a> {
@@ -31,20 +31,17 @@ impl<'a> Cells<'a> {
         until_ci: Option<(f64, u32)>,
     ) -> Result<Cells<'a>, SpecError> {
         let file = sweep(experiment, until_ci)?;
-        let (mut plan, cells) = plan(&file, base(experiment)?)?;
+        let planner = Planner::new(&file, base(experiment)?)?;
         // Systems change fastest.
-        let system = |i: usize| &experiment.system[i % experiment.system.len()];
-        let is_asked = |i: usize| {
-            let at = &system(i).at;
-            at.is_empty() || at.iter().any(|at| is_at(&plan.cells[i].place, at))
+        let systems = experiment.system.iter().cycle();
+        let is_asked = |(planned, system): &(Planned, &System)| {
+            let place = planned.line.place(&planner.head);
+            system.at.is_empty() || system.at.iter().any(|at| is_at(&place, at))
         };
-        let asked: Vec<usize> = (0..cells.len()).filter(|i| is_asked(*i)).collect();
-        let mut all: Vec<Option<ScenarioCell>> = cells.into_iter().map(Some).collect();
-        let cells = asked.iter().filter_map(|&i| Some((all[i].take()?, system(i))));
-        let mut cells: Vec<(ScenarioCell, &System)> = cells.collect();
-        plan.cells = asked.iter().map(|&i| plan.cells[i].clone()).collect();
-        for ((cell, system), planned) in cells.iter_mut().zip(&mut plan.cells) {
-            set(experiment, cell, system, planned)?;
+        let cells = planner.all()?.into_iter().zip(systems).filter(is_asked);
+        let mut cells: Vec<(Planned, &System)> = cells.collect();
+        for (planned, system) in &mut cells {
+            set(experiment, planned, system)?;
         }
         let (parts, bins) = (experiment.parts_of_time.is_some(), experiment.bin_s.is_some());
         let remedy = "remove one of the two";
@@ -58,7 +55,8 @@ impl<'a> Cells<'a> {
         if parts && bins {
             return wrong("bin_s", "with `parts_of_time`", "one way to cut the time");
         }
-        Ok(Cells { experiment, plan, cells })
+        let head = planner.head;
+        Ok(Cells { experiment, head, cells })
     }
 
     fn is_over_time(&self) -> bool {
@@ -66,15 +64,15 @@ impl<'a> Cells<'a> {
     }
 
     fn place(&self, cell: usize) -> Row {
-        let system = self.cells[cell].1;
+        let (planned, system) = &self.cells[cell];
         let preset = system.preset.word().to_string();
-        Row { system: system.name.clone(), preset, ..self.plan.cells[cell].place.clone() }
+        Row { system: system.name.clone(), preset, ..planned.line.place(&self.head) }
     }
 }
 
 impl Runner for Cells<'_> {
     fn parts(&self) -> Vec<String> {
-        let words = |c: &(ScenarioCell, &System)| format!("{} {}", c.0.axes, c.1.name);
+        let words = |c: &(Planned, &System)| format!("{} {}", c.0.cell.axes, c.1.name);
         self.cells.iter().map(words).collect()
     }
 
@@ -86,28 +84,27 @@ impl Runner for Cells<'_> {
 
     fn groups(&self) -> Vec<String> {
         let first = self.cells.first().filter(|_| self.experiment.bin_s.is_some());
-        let names = first.map(|c| c.0.scenario.group_names()).unwrap_or_default();
+        let names = first.map(|c| c.0.cell.scenario.group_names()).unwrap_or_default();
         if names.len() > 1 { names } else { Vec::new() }
     }
 
     fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError> {
-        let ((cell, system), planned) = (&self.cells[part], &self.plan.cells[part]);
+        let (Planned { cell, line }, system) = &self.cells[part];
         let place = self.place(part);
         let what = format!("cell {} ({} {})", part + 1, cell.axes, system.name);
-        let seeds = Some(planned.seeds);
+        let all = cell.seeds;
         if let Some(bin_s) = self.experiment.bin_s {
-            let hash = bins::spec_sha256(&planned.place.spec_sha256, bin_s);
+            let hash = bins::spec_sha256(&line.spec_sha256, bin_s);
             let runs = kept.runs(&hash, &what, || bins::run(cell, bin_s))?;
-            return Ok(times::cells(&Row { spec_sha256: hash, ..place }, planned.seeds, runs));
+            return Ok(times::cells(&Row { spec_sha256: hash, ..place }, all, runs));
         }
         if let Some(parts) = self.experiment.parts_of_time {
-            let hash = times::spec_sha256(&planned.place.spec_sha256, parts);
+            let hash = times::spec_sha256(&line.spec_sha256, parts);
             let runs = kept.runs(&hash, &what, || times::run(cell, parts))?;
-            return Ok(times::cells(&Row { spec_sha256: hash, ..place }, planned.seeds, runs));
+            return Ok(times::cells(&Row { spec_sha256: hash, ..place }, all, runs));
         }
-        let (entry, all) = (&planned.entry_sha256, &planned.seeds);
-        let runs = kept.seeds(entry, &what, all, |seed| cell.one(seed))?;
-        Ok(vec![Cell { place, seeds, runs, more: Vec::new() }])
+        let runs = kept.seeds(&line.entry_sha256, &what, &all, |seed| cell.one(seed))?;
+        Ok(vec![Cell { place, seeds: Some(all), runs, more: Vec::new() }])
     }
 
     fn wide(&self, _: &[Cell], rows: &[Row]) -> Option<String> {
@@ -117,27 +114,20 @@ impl Runner for Cells<'_> {
 }
 
 /// The keys of a system alone.
-fn set(
-    e: &Experiment,
-    cell: &mut ScenarioCell,
-    system: &System,
-    planned: &mut PlannedCell,
-) -> Result<(), SpecError> {
+fn set(e: &Experiment, planned: &mut Planned, system: &System) -> Result<(), SpecError> {
     if system.set.is_empty() {
         return Ok(());
     }
+    let Planned { cell, line: planned } = planned;
     let keys: Vec<_> = system.set.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
     let changed = cell.scenario.with(&keys);
     let set_up = |scenario: Scenario| scenario.setup(cell.seeds.first).map(|_| scenario);
-    cell.scenario = changed.and_then(set_up).map_err(|e_set| SpecError::Within {
+    let scenario = changed.and_then(set_up).map_err(|e_set| SpecError::Within {
         file: format!("{}, `set` of the system `{}`", e.origin.path, system.name),
         source: Box::new(e_set),
     })?;
-    *planned = PlannedCell {
-        entry_sha256: cell.entry_sha256(),
-        place: cell.place(&planned.place.experiment),
-        ..planned.clone()
-    };
+    cell.scenario = Arc::new(scenario);
+    *planned = line(cell, Vec::new());
     Ok(())
 }
 

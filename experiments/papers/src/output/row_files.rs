@@ -1,0 +1,99 @@
+//! The files of result rows that come bit by bit: CSV, the wide form, JSON, Parquet.
+//!
+//! Their bytes are those of [`super::Forms`], however the rows are cut.
+
+use super::whole_file::Growing;
+use orrery_results::{JsonRows, Row, Wide, csv_lines, to_csv};
+use orrery_scenario::SpecError;
+use std::path::{Path, PathBuf};
+
+/// Files that grow, and have their names at the end only.
+pub struct RowFiles {
+    csv: Growing,
+    wide: Growing,
+    json: Option<(Growing, JsonRows)>,
+    #[cfg(feature = "parquet")]
+    parquet: Option<super::parquet::Growing>,
+    columns: Wide,
+    is_first: bool,
+}
+
+/// The path of a form of a result.
+pub fn path_of(folder: &Path, id: &str, ending: &str) -> PathBuf {
+    folder.join(format!("{id}.{ending}"))
+}
+
+impl RowFiles {
+    /// Begins the files of a result in a folder. `columns` has seen all rows; JSON is written where there
+    /// is something to write around the rows.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn begin(
+        folder: &Path,
+        id: &str,
+        columns: Wide,
+        json: Option<JsonRows>,
+    ) -> Result<RowFiles, SpecError> {
+        let begin = |ending: &str| Growing::begin(&path_of(folder, id, ending));
+        let (csv, mut wide) = (begin("csv")?, begin("wide.csv")?);
+        wide.add(columns.header().as_bytes())?;
+        #[cfg(feature = "parquet")]
+        let parquet = match json {
+            // Whoever has all rows writes them at once.
+            Some(_) => None,
+            None => Some(super::parquet::Growing::begin(&path_of(folder, id, "parquet"))?),
+        };
+        let json = match json {
+            None => None,
+            Some(json) => {
+                let mut file = begin("json")?;
+                file.add(json.before.as_bytes())?;
+                Some((file, json))
+            }
+        };
+        Ok(RowFiles {
+            csv,
+            wide,
+            json,
+            #[cfg(feature = "parquet")]
+            parquet,
+            columns,
+            is_first: true,
+        })
+    }
+
+    /// The next rows.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn add(&mut self, rows: &[Row]) -> Result<(), SpecError> {
+        let csv = if self.is_first { to_csv(rows) } else { csv_lines(rows) };
+        self.is_first &= rows.is_empty();
+        self.csv.add(csv.as_bytes())?;
+        self.wide.add(self.columns.lines(rows).as_bytes())?;
+        if let Some((file, json)) = &mut self.json {
+            file.add(json.rows(rows).as_bytes())?;
+        }
+        #[cfg(feature = "parquet")]
+        self.parquet.as_mut().map_or(Ok(()), |file| file.add(rows))?;
+        Ok(())
+    }
+
+    /// Gives the files their names.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub fn finish(mut self) -> Result<(), SpecError> {
+        self.wide.add(self.columns.rest().as_bytes())?;
+        self.csv.finish()?;
+        self.wide.finish()?;
+        if let Some((mut file, json)) = self.json {
+            file.add(json.end().as_bytes())?;
+            file.finish()?;
+        }
+        #[cfg(feature = "parquet")]
+        self.parquet.map_or(Ok(()), super::parquet::Growing::finish)?;
+        Ok(())
+    }
+}

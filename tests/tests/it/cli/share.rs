@@ -1,0 +1,214 @@
+//! Planned sweeps: `--plan`, `orrery cells`, `orrery cell`, and workers that share a folder.
+
+use super::process::{Place, Ran};
+use super::sweep::{SWEEP, place, tree};
+use super::{POISSON, small_scenario, small_table};
+use serde_json::Value;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// The cells of the folder `r`, as listed.
+fn listed(place: &Place) -> Vec<Value> {
+    let lines = place.run(&["cells", "r", "--format", "json"]).ok();
+    lines.lines().map(|l| serde_json::from_str(l).expect("JSON lines")).collect()
+}
+
+fn in_state(cells: &[Value], state: &str) -> usize {
+    cells.iter().filter(|c| c["state"] == state).count()
+}
+
+#[test]
+fn a_plan_is_listed_and_a_cell_runs_by_its_hash() {
+    let place = place();
+    let told = place.run(&["sweep", "s.toml", "--out", "r", "--plan"]).ok();
+    assert_eq!(told, "12 cells are planned in r/plan.jsonl\n");
+    let cells = listed(&place);
+    assert_eq!((cells.len(), in_state(&cells, "absent")), (12, 12));
+    assert_eq!(cells[1]["axes"], "slo_ms=60;rate_per_s=50");
+    assert_eq!((&cells[1]["policy"], &cells[1]["estimated_s"]), (&"nexus".into(), &Value::Null));
+    // Neither the sweep's file nor any other cell is needed.
+    std::fs::remove_file(place.path("s.toml")).expect("the sweep's file");
+    let hash = cells[1]["entry_sha256"].as_str().expect("a hash");
+    let one = place.run(&["cell", "r", &hash[..8]]).ok();
+    let one: Value = serde_json::from_str(&one).expect("JSON");
+    assert_eq!((&one["state"], &one["entry_sha256"]), (&"done".into(), &hash.into()));
+    place.run(&["cell", "r", hash]).ok();
+    let cells = listed(&place);
+    assert_eq!((in_state(&cells, "done"), in_state(&cells, "absent")), (1, 11));
+    assert!(cells[1]["used_s"].as_f64().expect("seconds") > 0.0);
+    assert!(cells[0]["estimated_s"].as_f64().expect("at the rate of the one that ran") > 0.0);
+    assert!(place.run(&["cells", "r"]).ok().contains("absent"));
+    for (hash, says) in [("abc", "3 digits"), (&"0".repeat(64)[..], "of no cell")] {
+        place.run(&["cell", "r", hash]).refused(&["key `HASH`", says, "remedy:"]);
+    }
+    place.write("s.toml", SWEEP);
+    let said =
+        place.run(&["sweep", "s.toml", "--out", "r"]).ok_but(&["11 cells run, 1 were there"]);
+    place.run(&["-q", "sweep", "s.toml", "--out", "calm"]).ok();
+    assert!(!said.is_empty() && tree(&place.path("calm")) == tree(&place.path("r")));
+}
+
+/// The sums of traces are part of a cell: one that changed after the plan is not run under its name.
+#[test]
+fn a_cell_whose_files_changed_after_the_plan_is_refused() {
+    let lengths = "n,tokens\n0,10\n1,20\n";
+    let scenario = small_scenario(POISSON).replace(
+        "lognormal = { mean_ms = 8.0, sd_ms = 5.0 }",
+        "lengths = { file = \"l.csv\", column = \"tokens\", base_ms = 1.0, per_token_ms = 0.1 }",
+    );
+    let place = Place::with("a.toml", scenario);
+    place.write("s.toml", SWEEP);
+    place.write("l.csv", lengths);
+    place.run(&["sweep", "s.toml", "--out", "r", "--plan"]).ok();
+    place.write("l.csv", lengths.replace("20", "30"));
+    let hash = listed(&place)[0]["entry_sha256"].as_str().expect("a hash").to_string();
+    let says = ["key `plan`", "l.csv=", "the files that the plan was made with", "remedy:"];
+    place.run(&["cell", "r", &hash]).refused(&says);
+    place.run(&["-q", "sweep", "s.toml", "--out", "r"]).refused(&says);
+    place.write("l.csv", lengths);
+    place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
+}
+
+/// Starts a worker on the folder `r`.
+fn worker(place: &Place) -> Child {
+    let mut command =
+        place.command(&["-q", "sweep", "s.toml", "--out", "r", "--share", "--jobs", "1"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process")
+}
+
+fn ended(child: Child) -> Ran {
+    Ran::of(&["sweep", "--share"], child.wait_with_output().expect("its end"))
+}
+
+#[test]
+fn workers_that_share_run_each_cell_once_and_their_merge_is_that_of_one() {
+    let place = place();
+    place.write("s.toml", SWEEP.replace("seeds = 2", "seeds = 8"));
+    let workers: Vec<Child> = (0..4).map(|_| worker(&place)).collect();
+    let ran = |text: String| -> usize {
+        let (_, rest) = text.split_once("are done, ").expect("what it ran");
+        rest.split(' ').next().and_then(|n| n.parse().ok()).expect("a number")
+    };
+    let each: Vec<usize> = workers.into_iter().map(|w| ran(ended(w).ok())).collect();
+    assert_eq!(each.iter().sum::<usize>(), 12, "{each:?}");
+    place.run(&["merge", "r"]).ok();
+    place.run(&["-q", "sweep", "s.toml", "--out", "one", "--jobs", "1"]).ok();
+    assert!(tree(&place.path("one")) == tree(&place.path("r")));
+    let left = std::fs::read_dir(place.path("r/work")).expect("a folder").flatten();
+    let left: Vec<_> = left.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    assert!(left.iter().all(|name| name.starts_with("seconds-")), "{left:?}");
+}
+
+/// `ORRERY_TRIALS` sets the number of trials, and `ORRERY_KILL_MS` how long the killed ones live.
+#[test]
+#[cfg(unix)]
+fn workers_that_are_killed_lose_nothing_and_the_others_end_with_the_bytes_of_one() {
+    let number = |name: &str, default: u64| {
+        std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
+    };
+    let (trials, life_ms) = (number("ORRERY_TRIALS", 1), number("ORRERY_KILL_MS", 100));
+    // About as much work as the killed ones live: several rounds of killing.
+    let seeds = number("ORRERY_SEEDS", 60);
+    let place = place();
+    place.write("s.toml", SWEEP.replace("seeds = 2", &format!("seeds = {seeds}")));
+    place.run(&["-q", "sweep", "s.toml", "--out", "one"]).ok();
+    for trial in 0..trials {
+        let mut steady: Vec<Child> = (0..4).map(|_| worker(&place)).collect();
+        let (mut killed, begun) = (0, Instant::now());
+        while steady.iter_mut().any(|w| w.try_wait().expect("a process").is_none()) {
+            let mut victims: Vec<Child> = (0..4).map(|_| worker(&place)).collect();
+            let spread = 7 * (killed as u64 + 13 * trial) % (life_ms / 2).max(1);
+            std::thread::sleep(Duration::from_millis(life_ms / 2 + spread));
+            for victim in &mut victims {
+                victim.kill().expect("a process to kill");
+                victim.wait().expect("its end");
+                killed += 1;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(500), "trial {trial} does not end");
+        }
+        steady.into_iter().for_each(|w| drop(ended(w).ok()));
+        assert!(killed >= 4, "nobody was killed");
+        place.run(&["merge", "r"]).ok();
+        assert!(tree(&place.path("one")) == tree(&place.path("r")), "trial {trial}");
+        std::fs::remove_dir_all(place.path("r")).expect("a folder");
+    }
+}
+
+/// Another machine's claim that nobody touches keeps its cell for ten minutes only; here it is let go.
+#[test]
+fn a_worker_waits_for_the_cells_of_others() {
+    let place = place();
+    place.run(&["sweep", "s.toml", "--out", "r", "--plan"]).ok();
+    let hash = listed(&place)[3]["entry_sha256"].as_str().expect("a hash").to_string();
+    let claim = format!("r/work/{hash}.claim");
+    place.write(&claim, r#"{"host":"far","boot":"x","pid":7,"since_unix_s":0}"#);
+    let mut waiting = worker(&place);
+    while in_state(&listed(&place), "done") < 11 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let cells = listed(&place);
+    assert_eq!((in_state(&cells, "claimed"), &cells[3]["claimed_by"]["host"]), (1, &"far".into()));
+    assert!(waiting.try_wait().expect("a process").is_none());
+    place.run(&["merge", "r"]).failed_a_check_saying(&["1 of 12 cells missing: 4 ("]);
+    std::fs::remove_file(place.path(&claim)).expect("the claim");
+    ended(waiting).ok();
+    assert_eq!(in_state(&listed(&place), "done"), 12);
+}
+
+#[test]
+fn a_worker_of_another_plan_is_refused() {
+    let place = place();
+    place.run(&["sweep", "s.toml", "--out", "r", "--plan"]).ok();
+    let other = ["sweep", "s.toml", "--out", "r", "--share", "--seeds", "3"];
+    place.run(&other).refused(&["r/plan.jsonl", "another sweep: seeds", "remedy:"]);
+    // Comments are no difference.
+    place.write("a.toml", format!("# hello\n{}", small_scenario(POISSON)));
+    place.run(&["-q", "sweep", "s.toml", "--out", "r", "--share"]).ok();
+    place.run(&["sweep", "s.toml", "--share"]).refused(&["--out"]);
+}
+
+/// Equal cells have one entry, so that many cells are soon run.
+#[test]
+fn a_sweep_too_large_for_a_table_has_its_rows() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let write = |cells: usize| {
+        let values = vec!["60.0"; cells - 1].join(", ");
+        let sweep = "scenario = \"a.toml\"\nseeds = 1\npolicies = [\"fifo\"]\n\
+                     set = { \"arrivals.requests\" = 5 }\n[[axis]]\nkey = \"model.bert.slo_ms\"\n";
+        place.write("s.toml", format!("{sweep}values = [50.0, {values}]\n"));
+    };
+    write(600);
+    place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
+    assert!(place.path("r/s.txt").exists() && place.path("r/s.json").exists());
+    let lines = |name: &str| place.read(name).lines().count();
+    let (few, wide) = (lines("r/s.csv") - 1, lines("r/s.wide.csv") - 1);
+    std::fs::remove_file(place.path("r/plan.jsonl")).expect("the plan");
+    write(6000);
+    let said = place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
+    assert!(said.contains("6000 cells: too many for a table"), "{said}");
+    assert_eq!(lines("r/s.csv") - 1, few * 10);
+    assert_eq!(lines("r/s.wide.csv") - 1, wide * 10);
+    assert!(!place.path("r/s.txt").exists() && !place.path("r/s.json").exists());
+    let csv = place.run(&["merge", "r", "--format", "csv"]).ok();
+    assert_eq!(csv, place.read("r/s.csv"));
+    for args in [["--format", "json"], ["--html", "x.html"]] {
+        let merge = [&["merge", "r"], &args[..]].concat();
+        place.run(&merge).refused(&[args[0], "of 6000 cells", "at most 5000", "remedy:"]);
+    }
+}
+
+#[test]
+fn workers_share_an_experiment_and_its_merge_is_the_whole() {
+    let place = Place::with("small.toml", small_table(""));
+    let whole = place.run(&["-q", "reproduce", "small.toml"]).ok();
+    let args = ["-q", "reproduce", "small.toml", "--out", "r", "--share", "--jobs", "1"];
+    let start = || {
+        let mut command = place.command(&args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process")
+    };
+    let workers: Vec<Child> = (0..3).map(|_| start()).collect();
+    for worker in workers {
+        assert!(ended(worker).ok().contains("all parts of small are done"));
+    }
+    assert_eq!(place.run(&["merge", "r"]).ok(), whole);
+}
