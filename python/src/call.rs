@@ -44,6 +44,19 @@ pub enum Given {
     Own(String, Py<PyAny>, String),
 }
 
+impl Given {
+    /// The same once more.
+    pub fn again(&self) -> Given {
+        match self {
+            Given::Published(text) => Given::Published(text.clone()),
+            Given::Own(name, make, sha256) => {
+                let make = Python::attach(|py| make.clone_ref(py));
+                Given::Own(name.clone(), make, sha256.clone())
+            }
+        }
+    }
+}
+
 /// A scenario as Python gives it.
 #[derive(FromPyObject)]
 pub struct Input {
@@ -91,7 +104,7 @@ impl Input {
 
 /// What all runs of a call have in common.
 pub struct Call {
-    pub scenario: Scenario,
+    pub scenario: Arc<Scenario>,
     names: Arc<WorldNames>,
     pub failed: Arc<Failed>,
     /// Runs of one's own policies pass the auditor.
@@ -123,10 +136,14 @@ impl Call {
     /// # Errors
     /// When the scenario cannot be read or is wrong.
     pub fn new(input: &Input, audit: bool, requests: bool) -> PyResult<Call> {
-        let scenario = input.scenario().map_err(refused)?;
+        let scenario = Arc::new(input.scenario().map_err(refused)?);
+        Ok(Call { requests, ..Call::of(scenario, Arc::default(), audit) })
+    }
+
+    /// Of a scenario; `failed` is where what is raised goes.
+    pub fn of(scenario: Arc<Scenario>, failed: Arc<Failed>, audit: bool) -> Call {
         let names = WorldNames { models: scenario.model_names(), apps: scenario.app_names() };
-        let (names, failed) = (Arc::new(names), Arc::new(Failed::default()));
-        Ok(Call { scenario, names, failed, audit, requests })
+        Call { scenario, names: Arc::new(names), failed, audit, requests: false }
     }
 
     /// A policy of the call. One's own sees all times multiplied by `scale`, and says them so.
@@ -163,7 +180,7 @@ impl Call {
         let all = [inputs].into_iter().chain(chosen.made_of.clone()).filter(|i| !i.is_empty());
         let all: Vec<String> = all.collect();
         Ok(ScenarioCell {
-            scenario: Arc::new(self.scenario.clone()),
+            scenario: self.scenario.clone(),
             axes: String::new(),
             policy: chosen.policy.clone(),
             seeds,
@@ -235,34 +252,48 @@ impl Call {
         }
     }
 
-    /// The runs of every policy, seed by seed. Published ones run in threads, one's own here, one after the
-    /// other: the interpreter runs one at a time.
+    /// The runs of every policy, seed by seed.
     ///
     /// # Errors
-    /// What a handler raises; else the first error in the order of the policies.
+    /// As [`runs`].
     pub fn runs(&self, all: &[Chosen], seeds: &[u64], jobs: usize) -> PyResult<Vec<Vec<Ran>>> {
-        let run = |i: usize| {
-            let runs: PyResult<Vec<Ran>> = seeds.iter().map(|&s| self.run(&all[i], s)).collect();
-            if let Err(error) = &runs {
-                self.failed.keep(Python::attach(|py| error.clone_ref(py)));
-            }
-            (i, runs)
-        };
-        let (own, published): (Vec<usize>, Vec<usize>) =
-            (0..all.len()).partition(|&i| all[i].is_own());
-        let mut done = beside(
-            jobs,
-            &self.failed,
-            || {},
-            || published.par_iter().with_max_len(1).map(|&i| run(i)).collect::<Vec<_>>(),
-            || own.iter().map(|&i| run(i)).collect::<Vec<_>>(),
-        )?;
-        if let Some(error) = self.failed.error() {
-            return Err(error);
-        }
-        done.sort_by_key(|(i, _)| *i);
-        done.into_iter().map(|(_, runs)| runs).collect()
+        let run = |i: usize| seeds.iter().map(|&seed| self.run(&all[i], seed)).collect();
+        let is_own: Vec<bool> = all.iter().map(Chosen::is_own).collect();
+        runs(&is_own, jobs, &self.failed, run)
     }
+}
+
+/// Does everything once, by number. What concerns published policies runs in threads; one's own run here, one after
+/// the other, for the interpreter runs one at a time.
+///
+/// # Errors
+/// What a handler raises; else the first error in the order of the numbers.
+pub fn runs<T: Send>(
+    is_own: &[bool],
+    jobs: usize,
+    failed: &Failed,
+    run: impl Fn(usize) -> PyResult<T> + Sync,
+) -> PyResult<Vec<T>> {
+    let run = |i: usize| {
+        let ran = run(i);
+        if let Err(error) = &ran {
+            failed.keep(Python::attach(|py| error.clone_ref(py)));
+        }
+        (i, ran)
+    };
+    let (own, published): (Vec<usize>, Vec<usize>) = (0..is_own.len()).partition(|&i| is_own[i]);
+    let mut done = beside(
+        jobs,
+        failed,
+        || {},
+        || published.par_iter().with_max_len(1).map(|&i| run(i)).collect::<Vec<_>>(),
+        || own.iter().map(|&i| run(i)).collect::<Vec<_>>(),
+    )?;
+    if let Some(error) = failed.error() {
+        return Err(error);
+    }
+    done.sort_by_key(|(i, _)| *i);
+    done.into_iter().map(|(_, ran)| ran).collect()
 }
 
 /// Does `there` in a pool of threads and `here` in this one, which then looks for Ctrl-C until the others are

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`call`] | what is asked for, and its runs |
 //! | [`policy`], [`out`], [`world`] | a policy in Python: its handlers, what they ask for, what they see |
+//! | [`sweep`] | runs over axes |
 //! | [`answers`] | what is not a run: goodput, plans, papers' tables, figures, explanations |
 //! | [`table`], [`watching`] | how results leave; what watches a run |
 
@@ -14,6 +15,7 @@ mod answers;
 mod call;
 mod out;
 mod policy;
+mod sweep;
 mod table;
 mod watching;
 mod world;
@@ -211,6 +213,7 @@ fn _orrery(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(differ, m)?)?;
     m.add_function(wrap_pyfunction!(verbosity, m)?)?;
     m.add_function(wrap_pyfunction!(answers::goodput, m)?)?;
+    m.add_function(wrap_pyfunction!(sweep::sweep, m)?)?;
     m.add_function(wrap_pyfunction!(answers::plan, m)?)?;
     m.add_function(wrap_pyfunction!(answers::reproduce, m)?)?;
     m.add_function(wrap_pyfunction!(answers::experiments, m)?)?;

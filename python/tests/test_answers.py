@@ -75,6 +75,34 @@ print(orrery.run(sys.argv[2], "symphony").value("symphony") > 0)
 
 
 @needs_cli
+@pytest.mark.parametrize("path", sorted((ROOT / "scenarios" / "sweeps").glob("*.toml")), ids=lambda p: p.stem)
+def test_a_sweep_is_the_command_line_s_byte_for_byte(path, tmp_path):
+    ours = orrery.sweep(path, seeds=1)
+    assert ours.to_csv() == cli("sweep", path, "--seeds", 1, "--out", tmp_path, "--format", "csv")
+
+
+def test_a_sweep_with_a_policy_in_python_has_its_twin_s_numbers():
+    table = orrery.sweep(ROOT / "scenarios" / "sweeps" / "bert-slo.toml", ["fifo[max_batch=16]", Fifo], seeds=2)
+    rows = table.to_dict()
+    keys = zip(*(rows[c] for c in ("policy", "axes", "metric", "scope", "versus", "value")))
+    of = {}
+    for policy, *place, versus, value in keys:
+        if not versus:
+            of.setdefault(policy, {})[tuple(place)] = value
+    assert of["python:fifo"] == of["fifo[max_batch=16]"] and len(of) == 2
+    assert set(rows["versus"]) == {"", "fifo[max_batch=16]"}
+
+
+def test_an_exception_leaves_a_sweep():
+    class Fails(Fifo):
+        def on_result(self, now, batch, out):
+            raise KeyError("oops")
+
+    with pytest.raises(KeyError, match="oops"):
+        orrery.sweep(ROOT / "scenarios" / "sweeps" / "bert-slo.toml", [Fails, "fifo"], seeds=1)
+
+
+@needs_cli
 def test_a_plan_is_the_command_line_s():
     planned = orrery.plan(PLAN, what_if="load=1.1", seeds=2)
     assert str(planned) == cli("plan", PLAN, "--what-if", "load=1.1", "--seeds", 2)

@@ -28,7 +28,7 @@ from ._orrery import Batch, Context, Device, Out, Profile, Request, Table, __ver
 __all__ = [
     "Answers", "Batch", "Context", "Device", "Figure", "Out", "Planned", "Policy", "Profile", "Reproduced", "Request",
     "Result", "Table", "__version__", "check", "experiments", "figure", "goodput", "plan", "reproduce", "run",
-    "verbosity",
+    "sweep", "verbosity",
 ]
 
 
@@ -216,6 +216,16 @@ def goodput(
     sought = _Sought(find, criterion, target, requests_per_model, probe_s, tolerance)
     own = list(_policies(policies).values())
     return Answers(*_orrery.goodput(_Input(scenario, set), own, sought, rate, seeds, seed, jobs))
+
+
+def sweep(file, policies=None, *, seeds=None, audit=True, jobs=0) -> Table:
+    """A sweep file over its axes, in memory: the rows of `orrery sweep --format csv`.
+
+    `policies`, published ones or one's own, stand for the file's; all are compared with the file's `compare_to`, or
+    with the first of them. Sweeps that are to be kept, or shared by machines, are `orrery sweep`'s.
+    """
+    own = [] if policies is None else list(_policies(policies).values())
+    return _orrery.sweep(_os.fspath(file), own, seeds, audit, jobs)
 
 
 @_dataclass(frozen=True)

@@ -3,7 +3,7 @@ from typing import Any, Callable, final
 __all__ = [
     "Batch", "Context", "Device", "Out", "Profile", "Request", "Table", "__version__",
     "batches", "differ", "experiments", "explain", "figure", "goodput", "plan", "reproduce", "run",
-    "schedule", "tables", "verbosity",
+    "schedule", "sweep", "tables", "verbosity",
 ]
 
 __version__: str
@@ -34,6 +34,13 @@ def goodput(
     seed: int | None,
     jobs: int,
 ) -> tuple[Table, str]: ...
+def sweep(
+    path: str,
+    policies: list[_Given],
+    seeds: int | None,
+    audit: bool,
+    jobs: int,
+) -> Table: ...
 def plan(
     input: Any, what_if: list[str], seed: int | None, seeds: int | None, jobs: int
 ) -> tuple[Table, str, bool]: ...
