@@ -16,7 +16,6 @@ use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// `orrery goodput`.
 #[derive(Debug, Args)]
@@ -110,7 +109,7 @@ pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
     let inputs_sha256 = inputs_sha256(&scenario)?;
     // One cell for each policy and seed, so that all of them run side by side.
     let cell = |policy: &PolicySpec, seed: u64| ScenarioCell {
-        scenario: Arc::new(scenario.clone()),
+        scenario: scenario.clone(),
         axes: String::new(),
         policy: policy.clone(),
         seeds: Seeds { first: seed, count: 1, until_ci: None },

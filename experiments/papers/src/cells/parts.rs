@@ -8,6 +8,26 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static STOP: AtomicBool = AtomicBool::new(false);
+static IS_GUEST: AtomicBool = AtomicBool::new(false);
+
+/// From now on signals are left to the program that this one is part of; it may [`stop`].
+pub fn be_guest() {
+    IS_GUEST.store(true, Ordering::SeqCst);
+}
+
+/// Says that it is time to stop, or that it is so no more.
+pub fn stop(is_time: bool) {
+    STOP.store(is_time, Ordering::SeqCst);
+}
+
+/// # Errors
+/// When it is time to stop.
+pub fn go_on() -> Result<(), SpecError> {
+    match is_stopped() {
+        true => Err(SpecError::value("run", "Ctrl-C", "to go on", "run it again")),
+        false => Ok(()),
+    }
+}
 
 /// Listens for Ctrl-C and SIGTERM: the first is told by [`is_stopped`]. The second ends the process at
 /// once: finished parts are kept already.
@@ -19,7 +39,9 @@ pub fn listen() {
         say("stopping after the running cells; press Ctrl-C again to stop at once");
     };
     // Only the first of a process can install it, and one is enough.
-    let _ = ctrlc::set_handler(handler);
+    if !IS_GUEST.load(Ordering::SeqCst) {
+        let _ = ctrlc::set_handler(handler);
+    }
 }
 
 /// Whether it is time to stop.
