@@ -19,7 +19,6 @@ use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::request::RequestId;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
-use std::sync::Arc;
 
 /// How a search is made; nothing stands for the command line's default.
 #[derive(FromPyObject)]
@@ -75,7 +74,7 @@ pub fn goodput(
         let mut call = Call::new(&input, false, false)?;
         let search = sought.search().map_err(refused)?;
         if let Some(rate) = rate {
-            call.scenario = Arc::new(call.scenario.with_rate(rate).map_err(refused)?);
+            call.scenario = call.scenario.with_rate(rate).map_err(refused)?;
         }
         let seeds = Seeds { first: seed.unwrap_or(call.scenario.seed), count, until_ci: None };
         call.scenario.setup(seeds.first).map_err(refused)?;

@@ -104,7 +104,7 @@ impl Input {
 
 /// What all runs of a call have in common.
 pub struct Call {
-    pub scenario: Arc<Scenario>,
+    pub scenario: Scenario,
     names: Arc<WorldNames>,
     pub failed: Arc<Failed>,
     /// Runs of one's own policies pass the auditor.
@@ -136,12 +136,12 @@ impl Call {
     /// # Errors
     /// When the scenario cannot be read or is wrong.
     pub fn new(input: &Input, audit: bool, requests: bool) -> PyResult<Call> {
-        let scenario = Arc::new(input.scenario().map_err(refused)?);
+        let scenario = input.scenario().map_err(refused)?;
         Ok(Call { requests, ..Call::of(scenario, Arc::default(), audit) })
     }
 
     /// Of a scenario; `failed` is where what is raised goes.
-    pub fn of(scenario: Arc<Scenario>, failed: Arc<Failed>, audit: bool) -> Call {
+    pub fn of(scenario: Scenario, failed: Arc<Failed>, audit: bool) -> Call {
         let names = WorldNames { models: scenario.model_names(), apps: scenario.app_names() };
         Call { scenario, names: Arc::new(names), failed, audit, requests: false }
     }

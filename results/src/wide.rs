@@ -78,24 +78,25 @@ impl Wide {
 
     /// The lines of the next rows, but for the last cell.
     pub fn lines(&mut self, rows: &[Row]) -> String {
-        let own = rows.iter().filter(|r| r.versus.is_empty()).cloned();
-        let mut all = std::mem::take(&mut self.held);
-        all.extend(own);
-        let last = all.chunk_by(is_one_cell).next_back().map_or(0, <[Row]>::len);
-        self.held = all.split_off(all.len() - last);
-        self.text(&all)
+        let held = std::mem::take(&mut self.held);
+        let own = rows.iter().filter(|r| r.versus.is_empty());
+        let all: Vec<&Row> = held.iter().chain(own).collect();
+        let last = all.chunk_by(is_one_cell).next_back().map_or(0, <[&Row]>::len);
+        let (before, last) = all.split_at(all.len() - last);
+        self.held = last.iter().map(|row| (*row).clone()).collect();
+        self.text(before)
     }
 
     /// The lines of the last cell.
     pub fn rest(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
-        self.text(&held)
+        self.text(&held.iter().collect::<Vec<_>>())
     }
 
-    fn text(&self, rows: &[Row]) -> String {
+    fn text(&self, rows: &[&Row]) -> String {
         let mut out = String::new();
         for cell in rows.chunk_by(is_one_cell) {
-            let first = &cell[0];
+            let first = cell[0];
             out.push_str(&quoted(&first.experiment));
             write_cell(&mut out, &first.case);
             let at = |a: &String| first.axis(a).unwrap_or_default();
@@ -104,7 +105,8 @@ impl Wide {
                 write_cell(&mut out, word);
             }
             for column in &self.metrics {
-                column.write(cell.iter().find(|r| r.metric == column.metric), &mut out);
+                let row = cell.iter().find(|r| r.metric == column.metric);
+                column.write(row.copied(), &mut out);
             }
             out.push('\n');
         }
@@ -113,7 +115,7 @@ impl Wide {
 }
 
 /// Whether two neighbours are of one cell and scope.
-fn is_one_cell(a: &Row, b: &Row) -> bool {
+fn is_one_cell(a: &&Row, b: &&Row) -> bool {
     (&a.experiment, &a.case, &a.axes, &a.system, &a.preset, &a.policy, &a.scope)
         == (&b.experiment, &b.case, &b.axes, &b.system, &b.preset, &b.policy, &b.scope)
 }
@@ -214,7 +216,7 @@ mod tests {
             axes: format!("slo_ms={}", i / 6),
             scope: ["all", "model a"][i / 3 % 2].into(),
             metric: ["requests", "finish_rate", "late"][i % 3].into(),
-            value: (i % 7 > 0).then_some(i as f64),
+            value: (!i.is_multiple_of(7)).then_some(i as f64),
             versus: if i == 9 { "fifo".into() } else { String::new() },
             ..Row::default()
         };

@@ -15,7 +15,6 @@ use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// `orrery goodput`.
 #[derive(Debug, Args)]
@@ -110,7 +109,7 @@ pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
     let pool = orrery_papers::output::threads::pool(args.jobs.unwrap_or(0).into())?;
     let inputs_sha256 = inputs_sha256(&scenario)?;
     let cell = |policy: &PolicySpec| ScenarioCell {
-        scenario: Arc::new(scenario.clone()),
+        scenario: scenario.clone(),
         axes: String::new(),
         policy: policy.clone(),
         seeds,

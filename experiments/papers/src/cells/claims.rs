@@ -236,7 +236,10 @@ impl Locked {
 
     fn is_at(&self, path: &Path) -> bool {
         use std::os::unix::fs::MetadataExt;
-        let file: &File = self.file.as_ref().map_or_else(|file| file, |locked| locked);
+        let file: &File = match &self.file {
+            Ok(locked) => locked,
+            Err(file) => file,
+        };
         let place = |m: std::fs::Metadata| (m.dev(), m.ino());
         file.metadata().ok().map(place) == std::fs::metadata(path).ok().map(place)
     }

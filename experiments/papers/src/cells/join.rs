@@ -237,5 +237,5 @@ fn rows_of(
         Ok(out)
     };
     let all: Vec<Vec<Row>> = cells.par_iter().zip(&runs).map(of).collect::<Result<_, _>>()?;
-    Ok(all.concat())
+    Ok(all.into_iter().flatten().collect())
 }

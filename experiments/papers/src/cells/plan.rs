@@ -22,7 +22,6 @@ use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use toml::Value;
 
 /// How many combinations are made at a time.
@@ -233,9 +232,9 @@ impl<'a> Planner<'a> {
         let seeds = self.head.seeds;
         scenario.setup(seeds.first).map_err(|e| within(self.file, &axes, e))?;
         let inputs_sha256 = self.inputs.sha256(&scenario)?;
-        let (policies, scenario) = (scenario.policies()?, Arc::new(scenario));
+        let policies = scenario.policies()?;
         let cell = |policy| ScenarioCell {
-            scenario: Arc::clone(&scenario),
+            scenario: scenario.clone(),
             axes: axes.clone(),
             policy,
             seeds,
@@ -299,7 +298,7 @@ impl Maker {
             seeds: self.head.seeds,
             inputs_sha256: self.inputs.sha256(&scenario)?,
             search: self.head.goodput.clone(),
-            scenario: Arc::new(scenario),
+            scenario,
         };
         if cell.hashes().0 == line.entry_sha256 {
             return Ok(cell);

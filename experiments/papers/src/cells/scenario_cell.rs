@@ -10,13 +10,13 @@ use orrery_scenario::scenario::{InputFile, Scenario};
 use orrery_scenario::{PolicySpec, SpecError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// A scenario and a policy, with seeds.
 #[derive(Clone, Debug)]
 pub struct ScenarioCell {
     /// The scenario, changes made.
-    pub scenario: Arc<Scenario>,
+    pub scenario: Scenario,
     /// As in [`Row::axes`].
     pub axes: String,
     /// The policy.

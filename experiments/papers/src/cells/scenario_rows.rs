@@ -9,7 +9,6 @@ use orrery_results::Row;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
-use std::sync::Arc;
 
 /// The rows of a scenario's policies; each after the first is compared with the first. `done` is a run
 /// of the first policy that was made already.
@@ -27,7 +26,7 @@ pub fn rows_of_scenario(
     }
     let inputs = inputs_sha256(scenario)?;
     let cell = |policy: &PolicySpec| ScenarioCell {
-        scenario: Arc::new(scenario.clone()),
+        scenario: scenario.clone(),
         axes: String::new(),
         policy: policy.clone(),
         seeds,

@@ -5,7 +5,11 @@
 use super::whole_file::Growing;
 use orrery_results::{JsonRows, Row, Wide, csv_lines, to_csv};
 use orrery_scenario::SpecError;
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
+
+/// How many lines a thread writes at a time.
+const LINES: usize = 512;
 
 /// Files that grow, and have their names at the end only.
 pub struct RowFiles {
@@ -68,9 +72,13 @@ impl RowFiles {
     /// # Errors
     /// When there is no room.
     pub fn add(&mut self, rows: &[Row]) -> Result<(), SpecError> {
-        let csv = if self.is_first { to_csv(rows) } else { csv_lines(rows) };
-        self.is_first &= rows.is_empty();
-        self.csv.add(csv.as_bytes())?;
+        let Some((first, rest)) = rows.split_first() else { return Ok(()) };
+        let first = std::slice::from_ref(first);
+        let first = if self.is_first { to_csv(first) } else { csv_lines(first) };
+        self.is_first = false;
+        self.csv.add(first.as_bytes())?;
+        let lines: Vec<String> = rest.par_chunks(LINES).map(csv_lines).collect();
+        lines.iter().try_for_each(|lines| self.csv.add(lines.as_bytes()))?;
         self.wide.add(self.columns.lines(rows).as_bytes())?;
         if let Some((file, json)) = &mut self.json {
             file.add(json.rows(rows).as_bytes())?;

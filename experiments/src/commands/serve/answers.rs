@@ -76,7 +76,7 @@ impl Answers {
             let inputs = inputs_sha256(scenario)?;
             let one = |policy: &PolicySpec| -> Result<(), SpecError> {
                 let cell = ScenarioCell {
-                    scenario: Arc::new(scenario.clone()),
+                    scenario: scenario.clone(),
                     axes: String::new(),
                     policy: policy.clone(),
                     seeds,
@@ -113,7 +113,7 @@ impl Answers {
         let inputs = inputs_sha256(scenario)?;
         let one = |policy: &PolicySpec| -> Result<(), SpecError> {
             let cell = ScenarioCell {
-                scenario: Arc::new(scenario.clone()),
+                scenario: scenario.clone(),
                 axes: String::new(),
                 policy: policy.clone(),
                 seeds,

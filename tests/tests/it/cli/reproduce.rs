@@ -190,7 +190,8 @@ fn kept_cells_serve_other_numbers_of_seeds() {
         place.run(&[&args[..], more].concat()).ok()
     };
     let cells = || {
-        let files = std::fs::read_dir(place.path("r/cells")).expect("a folder").flatten();
+        let folders = std::fs::read_dir(place.path("r/cells")).expect("a folder").flatten();
+        let files = folders.flat_map(|f| std::fs::read_dir(f.path()).expect("a folder").flatten());
         let bytes =
             |e: std::fs::DirEntry| (e.file_name(), std::fs::read(e.path()).expect("a cell"));
         files.map(bytes).collect::<std::collections::BTreeMap<_, _>>()

@@ -17,8 +17,11 @@ fn talkative() -> Place {
 }
 
 fn damage(place: &Place) {
-    let mut cells = std::fs::read_dir(place.path("r/cells")).expect("cells");
-    let cell = cells.next().expect("a cell").expect("an entry").path();
+    let first = |folder: &std::path::Path| {
+        let mut entries = std::fs::read_dir(folder).expect("a folder");
+        entries.next().expect("an entry").expect("an entry").path()
+    };
+    let cell = first(&first(&place.path("r/cells")));
     std::fs::write(cell, "damaged").expect("a file");
 }
 

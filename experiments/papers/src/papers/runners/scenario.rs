@@ -12,7 +12,6 @@ use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::place::{Source, line_of};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Combinations of axes and points with systems.
 pub struct Cells<'a> {
@@ -122,11 +121,10 @@ fn set(e: &Experiment, planned: &mut Planned, system: &System) -> Result<(), Spe
     let keys: Vec<_> = system.set.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
     let changed = cell.scenario.with(&keys);
     let set_up = |scenario: Scenario| scenario.setup(cell.seeds.first).map(|_| scenario);
-    let scenario = changed.and_then(set_up).map_err(|e_set| SpecError::Within {
+    cell.scenario = changed.and_then(set_up).map_err(|e_set| SpecError::Within {
         file: format!("{}, `set` of the system `{}`", e.origin.path, system.name),
         source: Box::new(e_set),
     })?;
-    cell.scenario = Arc::new(scenario);
     *planned = line(cell, Vec::new());
     Ok(())
 }
