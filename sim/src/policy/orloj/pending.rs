@@ -2,9 +2,9 @@
 //!
 //! It chooses no size.
 
-use super::tables::AppTables;
+use super::tables::Tables;
 use crate::request::RequestId;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use std::cmp::Ordering;
 
 /// A request that waits.
@@ -13,9 +13,22 @@ pub(super) struct Entry {
     pub id: RequestId,
     /// The table of its application.
     pub app: usize,
+    /// Its last deadline: after it nothing can be saved.
     pub deadline: Time,
+    /// What it costs to be late.
+    pub cost: EntryCost,
     /// The sizes whose queue it is in: bit i for the i-th size.
     pub viable: u32,
+}
+
+/// What it costs a request to be late. Requests of one application with equal costs and deadlines have equal
+/// scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct EntryCost {
+    /// Which of the cost functions of the tables; 0 is one after its only deadline.
+    pub function: u32,
+    /// The SLO that its deadlines are parts of; zero where there is only one.
+    pub slo: Span,
 }
 
 impl Entry {
@@ -41,7 +54,7 @@ pub(super) trait Pending: Send {
 
     /// Lines 1-14: brings scores up to date, and removes requests from the queues of sizes that they can no
     /// longer meet; `out` gets those that are in no queue any more, in the order of ids.
-    fn expire(&mut self, now: Time, tables: &[AppTables], out: &mut Vec<RequestId>);
+    fn expire(&mut self, now: Time, tables: &Tables, out: &mut Vec<RequestId>);
 
     /// For each size, how many requests its queue holds and the earliest of their deadlines. `out` has a
     /// place for each size, which says that there is none.
@@ -54,7 +67,7 @@ pub(super) trait Pending: Send {
         now: Time,
         size: usize,
         k: usize,
-        tables: &[AppTables],
+        tables: &Tables,
         out: &mut Vec<RequestId>,
     );
 

@@ -3,7 +3,7 @@
 //! Every score is computed at every decision. For some dozens of requests nothing is faster.
 
 use super::pending::{Entry, Pending, Scored, every, higher_score};
-use super::tables::AppTables;
+use super::tables::Tables;
 use crate::request::RequestId;
 use crate::time::Time;
 
@@ -35,13 +35,13 @@ impl Pending for Scan {
         }
     }
 
-    fn expire(&mut self, now: Time, tables: &[AppTables], out: &mut Vec<RequestId>) {
+    fn expire(&mut self, now: Time, tables: &Tables, out: &mut Vec<RequestId>) {
         self.waiting.retain_mut(|w| {
             if w.stays_until.is_some_and(|until| now <= until) {
                 return true;
             }
             let (e, mut until) = (&mut w.entry, Time::NEVER);
-            for (size, &estimate) in tables[e.app].estimates.iter().enumerate() {
+            for (size, &estimate) in tables.apps[e.app].estimates.iter().enumerate() {
                 if now + estimate > e.deadline {
                     e.viable &= !(1 << size);
                 } else if e.is_in(size) {
@@ -85,7 +85,7 @@ impl Pending for Scan {
         now: Time,
         size: usize,
         k: usize,
-        tables: &[AppTables],
+        tables: &Tables,
         out: &mut Vec<RequestId>,
     ) {
         self.taken.clear();
@@ -94,9 +94,8 @@ impl Pending for Scan {
             // Whatever their scores are.
             self.taken.extend(queue.map(|e| e.id));
         } else {
-            let score = |e: &Entry| tables[e.app].scores[size].at(e.deadline.since(now));
             self.scored.clear();
-            self.scored.extend(queue.map(|e| (score(e), e.deadline, e.id)));
+            self.scored.extend(queue.map(|e| (tables.score(e, size, now), e.deadline, e.id)));
             self.scored.select_nth_unstable_by(k - 1, higher_score);
             self.taken.extend(self.scored[..k].iter().map(|s| s.2));
             self.taken.sort_unstable();
