@@ -65,7 +65,9 @@ mod relearn;
 mod scan;
 mod tables;
 
-pub use self::config::{BatchLaw, Config, Estimate, Memory, QueueForm, Shares, SizeOrder};
+pub use self::config::{
+    BatchLaw, Config, Deadlines, Estimate, Memory, QueueForm, Shares, SizeOrder,
+};
 
 use self::hulls::Hulls;
 use self::pending::{Entry, EntryCost, Pending};

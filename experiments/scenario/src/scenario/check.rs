@@ -24,6 +24,7 @@ pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
     devices(file)?;
     models(file)?;
     apps(file)?;
+    super::penalties::penalties(file)?;
     times(file)?;
     delays(file)?;
     profile(&file.profile)?;

@@ -1,7 +1,7 @@
 //! What Orloj computes before it is asked: the law of a batch's latency (§4.2, §4.3), its estimate and
 //! the scores that follow from it, for each application and batch size.
 
-use super::config::{BatchLaw, Config, Estimate, Shares};
+use super::config::{BatchLaw, Config, Deadlines, Estimate, Shares};
 use super::pending::{Entry, EntryCost};
 use crate::distribution::Histogram;
 use crate::latency::Latency;
@@ -34,7 +34,8 @@ impl Tables {
     pub fn new(config: &Config, profile: &ModelProfile, sizes: &[u32]) -> Tables {
         let mut all = vec![Penalty::default()];
         let mut function_of = BTreeMap::new();
-        for (&app, penalty) in &profile.penalties {
+        let seen = profile.penalties.iter().filter(|_| config.deadlines == Deadlines::All);
+        for (&app, penalty) in seen {
             let known = all.iter().position(|p| p == penalty);
             let number = known.unwrap_or_else(|| {
                 all.push(penalty.clone());
@@ -146,6 +147,21 @@ fn app_tables(config: &Config, profile: &ModelProfile, sizes: &[u32]) -> Vec<App
         }
     };
     laws.iter().chain([&mixture]).map(tables).collect()
+}
+
+/// How many milestones a request has at most in the queues of all sizes (§4.4): the edges of the laws of
+/// its batches below its model's SLO. The mean over applications, by weight.
+pub(super) fn milestones(config: &Config, profiles: &[ModelProfile]) -> f64 {
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for profile in profiles {
+        let tables = app_tables(config, profile, &sizes(config, profile));
+        for (app, tables) in profile.apps.iter().zip(tables) {
+            let edges: usize = tables.scores.iter().map(|s| s.edges_below(profile.slo)).sum();
+            sum += app.weight * edges as f64;
+            weights += app.weight;
+        }
+    }
+    if weights > 0.0 { sum / weights } else { 0.0 }
 }
 
 /// An application's histogram in the policy's own bins.

@@ -28,6 +28,8 @@ pub trait Configured: fmt::Debug + Send + Sync {
     fn needs_profiler(&self) -> bool;
     /// [`Settings::PREEMPTS`].
     fn preempts(&self) -> bool;
+    /// [`Settings::facts`].
+    fn facts(&self, profiles: &[ModelProfile]) -> Vec<(&'static str, f64)>;
 }
 
 impl<C: Build> Configured for C {
@@ -48,6 +50,9 @@ impl<C: Build> Configured for C {
     }
     fn preempts(&self) -> bool {
         C::PREEMPTS
+    }
+    fn facts(&self, profiles: &[ModelProfile]) -> Vec<(&'static str, f64)> {
+        Settings::facts(self, profiles)
     }
 }
 

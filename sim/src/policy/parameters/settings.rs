@@ -2,6 +2,7 @@
 
 use super::allowed::SettingError;
 use super::row::Parameter;
+use crate::profile::ModelProfile;
 use crate::time::Span;
 use std::fmt;
 
@@ -49,6 +50,16 @@ pub trait Settings: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
         false
     }
 
+    /// Whether a parameter has nothing to act on, beside these values of the others: it may not be given then.
+    fn is_idle(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// What follows from parameters and profiles before a run, by metric.
+    fn facts(&self, _profiles: &[ModelProfile]) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
+
     /// The policy's name with its parameters, in the form that [`parse`](Settings::parse) reads.
     fn name(&self) -> String {
         let base = (Self::PRESETS[0].make)();
@@ -87,6 +98,11 @@ pub trait Settings: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
         for parameter in Self::PARAMETERS {
             if let Some(found) = found(parameter.name()) {
                 parameter.write(&mut config, found)?;
+            }
+        }
+        for parameter in Self::PARAMETERS {
+            if found(parameter.name()).is_some() && config.is_idle(parameter.name()) {
+                return Err(parameter.lacks());
             }
         }
         Ok(config)

@@ -135,6 +135,27 @@ impl<'a> Cases<'a> {
         Ok(())
     }
 
+    /// What is shown of a system that follows from its parameters and the first seed's profile, without a run.
+    fn facts(&self, cell: &OneCell<'_>, place: &Row) -> Result<Vec<Row>, SpecError> {
+        let policy = PolicySpec::parse(&cell.tested.policy)?;
+        let is_shown = |metric: &str| self.experiment.show.iter().any(|m| m == metric);
+        // Profiles are not measured where nothing of them is shown.
+        if policy.facts(&[]).iter().all(|(metric, _)| !is_shown(metric)) {
+            return Ok(Vec::new());
+        }
+        let setup = cell.setup(self.seeds.first)?;
+        let facts = policy.facts(&setup.profiles(self.seeds.first)).into_iter();
+        let row = |(metric, value): (&str, f64)| Row {
+            scope: "all".to_string(),
+            metric: metric.to_string(),
+            unit: orrery_results::unit(metric).to_string(),
+            value: Some(value),
+            seeds: orrery_results::seed_list(&[self.seeds.first]),
+            ..place.clone()
+        };
+        Ok(facts.filter(|(metric, _)| is_shown(metric)).map(row).collect())
+    }
+
     fn place(&self, one: &One<'_>, spec_sha256: String) -> Row {
         let world = &self.worlds[one.world];
         let warm_up = world.world.applications.load.warm_up;
@@ -221,7 +242,8 @@ impl Runner for Cases<'_> {
         let entry = cell.spec_sha256(&self.seeds.entry());
         let runs = kept.seeds(&entry, &what, &self.seeds, |seed| cell.one(seed))?;
         let (place, seeds) = (self.place(one, hash), Some(self.seeds));
-        Ok(vec![Cell { place, seeds, runs, more: Vec::new() }])
+        let more = self.facts(&cell, &place)?;
+        Ok(vec![Cell { place, seeds, runs, more }])
     }
 
     fn heading(&self) -> String {
@@ -250,7 +272,7 @@ impl Runner for Cases<'_> {
 
     fn notes(&self, cells: &[Cell], rows: &[Row]) -> String {
         if !self.experiment.mean_over.is_empty() {
-            return means::fig_11(self.experiment, cells) + &left_out::text(rows);
+            return left_out::text(rows);
         }
         scores::text(self.experiment, cells, rows) + &self.loads()
     }
