@@ -35,9 +35,9 @@
 //! - `shares=equal` weighs the applications of the mixture alike, as the dissertation's §5.1 says of the
 //!   implementation; `counts` weighs them by their requests in the profile.
 //! - An application's law may be cut into fewer `bins` than were profiled; the text has no number.
-//! - Appendix B has several deadlines for a request, and does not say which one Algorithm 1 looks at. Here it is
-//!   the last: a request leaves Q_bs when a batch of bs cannot meet it, and D_r is the last one. Only the score
-//!   sees the others.
+//! - Appendix B has several deadlines for a request, and does not say which one Algorithm 1 looks at. Here D_r is
+//!   the first that the request can still meet. When no batch size can meet it, the next one takes its place and the
+//!   request is in every Q_bs again; it is timed out when even the last cannot be met. The score sees all of them.
 //! - Of several models on a GPU the text runs one scheduler each and names no order. Models take turns
 //!   here, one batch each.
 //! - A batch carries no window [earliest, latest] and no buffer is taken off its deadlines, unlike in
@@ -70,7 +70,7 @@ pub use self::config::{
 };
 
 use self::hulls::Hulls;
-use self::pending::{Entry, EntryCost, Pending};
+use self::pending::{Entry, Pending};
 use self::relearn::Learner;
 use self::scan::Scan;
 use self::tables::Tables;
@@ -232,9 +232,9 @@ impl Model {
         let Some(r) = request else { return "it can be in time in no batch any more".to_string() };
         let estimates = &self.tables.apps[self.table_of(r)].estimates;
         let shortest = estimates.iter().min().copied().unwrap_or_default();
-        let (deadline, cost) = self.tables.cost_of(r);
-        let late = (now + shortest).since(deadline);
-        let last = if cost == EntryCost::default() { "" } else { "last " };
+        let last = self.tables.last_deadline(r);
+        let late = (now + shortest).since(last);
+        let last = if last == r.deadline { "" } else { "last " };
         format!("even its shortest batch, {shortest}, would end {late} after its {last}deadline")
     }
 
@@ -324,7 +324,7 @@ mod tests {
             [Box::new(Scan::default()) as Box<dyn Pending>, Box::new(Hulls::new(1, 1e-4))]
         {
             let (id, deadline) = (RequestId(0), Time::ZERO + ms(30));
-            let cost = EntryCost::default();
+            let cost = Default::default();
             pending.insert(Entry { id, app: 1, deadline, cost, viable: 1 });
             pending.renewed(&moved(&before, &profile));
             let mut late = Vec::new();

@@ -91,6 +91,21 @@ impl Hulls {
 
     /// Lines 10-14 for one request. A fresh one enters the other queues. Whether it is in one.
     fn sift(&mut self, now: Time, slot: Slot, fresh: bool, tables: &Tables) -> bool {
+        let mut fresh = fresh;
+        while !self.sift_once(now, slot, fresh, tables) {
+            let e = self.entries[slot as usize].as_mut().expect("it waits");
+            if !tables.next_deadline(e) {
+                return false;
+            }
+            // It is in no queue, and enters them again with its next deadline.
+            e.viable = every(self.queues.len());
+            fresh = true;
+        }
+        true
+    }
+
+    /// The same with the deadline that it has.
+    fn sift_once(&mut self, now: Time, slot: Slot, fresh: bool, tables: &Tables) -> bool {
         let e = self.entries[slot as usize].as_mut().expect("it waits");
         let before = e.viable;
         let mut longest = None;
@@ -171,7 +186,8 @@ impl Pending for Hulls {
     fn census(&mut self, out: &mut [(u32, Time)]) {
         let every = every(self.queues.len());
         let in_all = |item: &Item| {
-            self.entries[item.2 as usize].is_some_and(|e| e.id == item.1 && e.viable == every)
+            let e = self.entries[item.2 as usize];
+            e.is_some_and(|e| e.id == item.1 && e.deadline == item.0 && e.viable == every)
         };
         let first = self.deadlines.first(in_all).map_or(Time::NEVER, |item| item.0);
         for (size, (queue, place)) in self.queues.iter_mut().zip(out).enumerate() {

@@ -13,7 +13,7 @@ pub(super) struct Entry {
     pub id: RequestId,
     /// The table of its application.
     pub app: usize,
-    /// Its last deadline: after it nothing can be saved.
+    /// D_r: its first deadline that it can still meet.
     pub deadline: Time,
     /// What it costs to be late.
     pub cost: EntryCost,
@@ -29,6 +29,8 @@ pub(super) struct EntryCost {
     pub function: u32,
     /// The SLO that its deadlines are parts of; zero where there is only one.
     pub slo: Span,
+    /// Which step its deadline is of.
+    pub step: u32,
 }
 
 impl Entry {

@@ -40,15 +40,22 @@ impl Pending for Scan {
             if w.stays_until.is_some_and(|until| now <= until) {
                 return true;
             }
-            let (e, mut until) = (&mut w.entry, Time::NEVER);
-            for (size, &estimate) in tables.apps[e.app].estimates.iter().enumerate() {
-                if now + estimate > e.deadline {
-                    e.viable &= !(1 << size);
-                } else if e.is_in(size) {
-                    until = until.min(e.deadline.minus(estimate));
+            let e = &mut w.entry;
+            let estimates = &tables.apps[e.app].estimates;
+            w.stays_until = Some(loop {
+                let mut until = Time::NEVER;
+                for (size, &estimate) in estimates.iter().enumerate() {
+                    if now + estimate > e.deadline {
+                        e.viable &= !(1 << size);
+                    } else if e.is_in(size) {
+                        until = until.min(e.deadline.minus(estimate));
+                    }
                 }
-            }
-            w.stays_until = Some(until);
+                if e.viable != 0 || !tables.next_deadline(e) {
+                    break until;
+                }
+                e.viable = every(estimates.len());
+            });
             if e.viable == 0 {
                 out.push(e.id);
             }

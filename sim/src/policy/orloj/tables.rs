@@ -48,24 +48,44 @@ impl Tables {
         Tables { apps: app_tables(config, profile, sizes), functions, function_of }
     }
 
-    /// The last deadline of a request, and what it costs to be late.
+    /// The first deadline of a request, and what it costs to be late.
     pub fn cost_of(&self, r: &Request) -> (Time, EntryCost) {
         match self.function_of.get(&r.app.index()).copied().unwrap_or(0) {
             0 => (r.deadline, EntryCost::default()),
-            function => {
-                let (slo, steps) = (r.slo(), &self.functions[function as usize]);
-                let last = steps.last().map_or(slo, |(step, _)| step.after(slo));
-                (r.arrival + last, EntryCost { function, slo })
-            }
+            function => (r.deadline, EntryCost { function, slo: r.slo(), step: 0 }),
         }
+    }
+
+    /// The last deadline of a request.
+    pub fn last_deadline(&self, r: &Request) -> Time {
+        let (deadline, cost) = self.cost_of(r);
+        let steps = &self.functions[cost.function as usize];
+        if cost.function == 0 {
+            return deadline;
+        }
+        r.arrival + steps.last().map_or(cost.slo, |(step, _)| step.after(cost.slo))
+    }
+
+    /// Goes on to the next deadline of a request that cannot meet its own any more; whether there is one.
+    pub fn next_deadline(&self, e: &mut Entry) -> bool {
+        let steps = &self.functions[e.cost.function as usize];
+        let own = e.cost.step as usize;
+        let Some((next, _)) = steps.get(own + 1) else { return false };
+        let slo = e.cost.slo;
+        e.deadline = e.deadline + next.after(slo).minus(steps[own].0.after(slo));
+        e.cost.step += 1;
+        true
     }
 
     /// The deadlines of the single steps, and their costs.
     fn singles(&self, e: &Entry) -> impl Iterator<Item = (Time, f64)> {
         let steps = &self.functions[e.cost.function as usize];
         let after = |step: &Step| step.after(e.cost.slo);
-        let last = steps.last().map_or(Span::ZERO, |(step, _)| after(step));
-        let deadline = move |step: &Step| e.deadline.minus(last.minus(after(step)));
+        let own = after(&steps[e.cost.step as usize].0);
+        let deadline = move |step: &Step| match after(step) {
+            later if later > own => e.deadline + later.minus(own),
+            sooner => e.deadline.minus(own.minus(sooner)),
+        };
         steps.iter().map(move |(step, cost)| (deadline(step), *cost))
     }
 
@@ -285,13 +305,14 @@ mod tests {
         let tables = Tables::new(&(Config::PRESETS[0].make)(), &profile, &[1, 4]);
         let (slo, now, base) = (Span::from_ms(40), Time::from_ns(5_000_000_000), Time::from_ns(1));
         for us in 0..170_000u64 {
-            // Its last deadline, 160 ms after its arrival, is up to 170 ms away.
-            let deadline = now + Span::from_us(us);
-            let cost = EntryCost { function: 1, slo };
+            // Its last deadline, 160 ms after its arrival, is up to 170 ms away; it is on its second.
+            let last = now + Span::from_us(us);
+            let deadline = last.minus(Span::from_ms(100));
+            let cost = EntryCost { function: 1, slo, step: 1 };
             let e = Entry { id: RequestId(0), app: 0, deadline, cost, viable: 3 };
             let singles = [(40, 0.25), (60, 1.75), (160, 5.0)].map(|(after, cost)| {
                 let single = Entry {
-                    deadline: deadline.minus(Span::from_ms(160 - after)),
+                    deadline: last.minus(Span::from_ms(160 - after)),
                     cost: EntryCost::default(),
                     ..e
                 };
@@ -345,7 +366,7 @@ mod tests {
                     saved += bin.mass / 8.0 * (late - cost(end));
                 }
             }
-            let cost = EntryCost { function: 1, slo };
+            let cost = EntryCost { function: 1, slo, step: 1 };
             let deadline = arrival + slo * 2;
             let e = Entry { id: RequestId(0), app: 0, deadline, cost, viable: 3 };
             let score = tables.score(&e, 1, arrival + Span::from_ms_f64(waited_ms));

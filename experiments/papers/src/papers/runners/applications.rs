@@ -7,6 +7,8 @@ use crate::cells::applications::run::{Load, OneCell, Tested, World};
 use crate::cells::applications::{Applications, SLO_X_P99, within};
 use crate::cells::grid::{combinations, word};
 use crate::cells::kept::Kept;
+use crate::cells::replication::Replication;
+use crate::cells::rows::mean;
 use crate::cells::seeds::Seeds;
 use crate::output::tables;
 use crate::papers::experiment::{Experiment, Preset, System};
@@ -135,22 +137,33 @@ impl<'a> Cases<'a> {
         Ok(())
     }
 
-    /// What is shown of a system that follows from its parameters and the first seed's profile, without a run.
-    fn facts(&self, cell: &OneCell<'_>, place: &Row) -> Result<Vec<Row>, SpecError> {
+    /// What is shown of a system that follows from its parameters and profiles, without a run: means over seeds.
+    fn facts(
+        &self,
+        cell: &OneCell<'_>,
+        place: &Row,
+        runs: &[Replication],
+    ) -> Result<Vec<Row>, SpecError> {
         let policy = PolicySpec::parse(&cell.tested.policy)?;
         let is_shown = |metric: &str| self.experiment.show.iter().any(|m| m == metric);
         // Profiles are not measured where nothing of them is shown.
         if policy.facts(&[]).iter().all(|(metric, _)| !is_shown(metric)) {
             return Ok(Vec::new());
         }
-        let setup = cell.setup(self.seeds.first)?;
-        let facts = policy.facts(&setup.profiles(self.seeds.first)).into_iter();
+        let seeds: Vec<u64> = runs.iter().map(|r| r.seed).collect();
+        let of = |&seed: &u64| Ok(policy.facts(&cell.setup(seed)?.profiles(seed)));
+        let all = seeds.iter().map(of).collect::<Result<Vec<_>, SpecError>>()?;
+        let facts = all.first().into_iter().flatten().enumerate().map(|(i, (metric, _))| {
+            let values: Vec<f64> = all.iter().map(|facts| facts[i].1).collect();
+            (*metric, mean(&values))
+        });
         let row = |(metric, value): (&str, f64)| Row {
             scope: "all".to_string(),
             metric: metric.to_string(),
             unit: orrery_results::unit(metric).to_string(),
             value: Some(value),
-            seeds: orrery_results::seed_list(&[self.seeds.first]),
+            samples: seeds.len() as u64,
+            seeds: orrery_results::seed_list(&seeds),
             ..place.clone()
         };
         Ok(facts.filter(|(metric, _)| is_shown(metric)).map(row).collect())
@@ -242,7 +255,7 @@ impl Runner for Cases<'_> {
         let entry = cell.spec_sha256(&self.seeds.entry());
         let runs = kept.seeds(&entry, &what, &self.seeds, |seed| cell.one(seed))?;
         let (place, seeds) = (self.place(one, hash), Some(self.seeds));
-        let more = self.facts(&cell, &place)?;
+        let more = self.facts(&cell, &place, &runs)?;
         Ok(vec![Cell { place, seeds, runs, more }])
     }
 

@@ -107,8 +107,13 @@ impl Queue {
 
     /// D_Qbs: the earliest deadline of its requests that are not in every queue.
     pub fn earliest(&mut self, size: usize, entries: &[Option<Entry>]) -> Time {
-        self.deadlines.trim(self.len, |item| has(entries, size, item));
-        self.deadlines.first(|item| has(entries, size, item)).map_or(Time::NEVER, |item| item.0)
+        // An item with a deadline that it could not meet any more is of no use.
+        let own = |item: &Item| {
+            has(entries, size, item)
+                && entries[item.2 as usize].as_ref().is_some_and(|e| e.deadline == item.0)
+        };
+        self.deadlines.trim(self.len, own);
+        self.deadlines.first(own).map_or(Time::NEVER, |item| item.0)
     }
 
     /// Adds a request.
@@ -150,7 +155,9 @@ impl Queue {
             |slot: Slot| std::mem::replace(&mut self.places[slot as usize], Place::Nowhere);
         moved.retain(|slot| place(*slot) == Place::Fresh);
         while let Some(item) = self.milestones.pop_due(view.now) {
-            if view.has(&item) {
+            // One that came again may have a milestone of its first time, and is moved once.
+            let placed = |slot: Slot| self.places[slot as usize] != Place::Nowhere;
+            if view.has(&item) && placed(item.2) {
                 self.displace(item.2, view.entry(item.2));
                 moved.push(item.2);
             }

@@ -224,7 +224,7 @@ fn both_forms_agree_on_every_edge() {
                 let deadline = (now + slack + beside).minus(Span::from_ns(1));
                 let function = if functions == 0 { 0 } else { draws.below(3) as u32 };
                 let slo = ms([0, 20, 80][function.min(1) as usize * (1 + draws.below(2) as usize)]);
-                let cost = EntryCost { function, slo };
+                let cost = EntryCost { function, slo, step: 0 };
                 let entry = Entry { id: RequestId(id), app, deadline, cost, viable };
                 forms.iter_mut().for_each(|form| form.insert(entry));
                 id += 1;
