@@ -241,7 +241,7 @@ impl Scenario {
             kinds: pools::kinds(file, &world, &sent)?,
             workload: self.workload(open, closed, &apps, sizes, &steps)?,
             slo_steps: steps,
-            penalties: penalties::penalties(file)?,
+            penalties: check::penalties(file)?,
             scheduler: file.scheduler.unwrap_or_default().cost()?,
             world,
             apps,

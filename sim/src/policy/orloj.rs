@@ -58,6 +58,7 @@
 //! None was released.
 
 mod config;
+mod entry;
 pub mod hull;
 mod hulls;
 mod pending;
@@ -69,8 +70,9 @@ pub use self::config::{
     BatchLaw, Config, Deadlines, Estimate, Memory, QueueForm, Shares, SizeOrder,
 };
 
+use self::entry::Entry;
 use self::hulls::Hulls;
-use self::pending::{Entry, Pending};
+use self::pending::Pending;
 use self::relearn::Learner;
 use self::scan::Scan;
 use self::tables::Tables;
@@ -268,6 +270,10 @@ impl Model {
 impl Build for Config {
     fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
         Box::new(Orloj::new(self, profiles))
+    }
+
+    fn facts(&self, profiles: &[ModelProfile]) -> Vec<(&'static str, f64)> {
+        vec![("milestones", tables::milestones(self, profiles))]
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! It checks values; [`orrery_sim::penalty`] is the cost function.
 
-use super::file::ScenarioFile;
 use super::value::within;
 use crate::error::SpecError;
 use orrery_sim::penalty::{MILLION, Penalty, Step, in_units};
@@ -54,31 +53,4 @@ pub fn penalty(key: &str, steps: &[PenaltyStep]) -> Result<Penalty, SpecError> {
             SpecError::value(key, in_units(e.found), e.allowed, remedy)
         }
     })
-}
-
-/// The cost functions of a file that has been checked, by application; empty where there are none.
-///
-/// # Errors
-/// As [`penalty`], and when an application without a deadline has one.
-pub(super) fn penalties(file: &ScenarioFile) -> Result<Vec<Penalty>, SpecError> {
-    let of_models: Vec<Option<Penalty>> = (file.model.iter().enumerate())
-        .map(|(i, m)| m.penalties.as_ref().map(|p| penalty(&format!("model[{i}].penalties"), p)))
-        .map(Option::transpose)
-        .collect::<Result<_, _>>()?;
-    let models = super::check::model_numbers(file);
-    let mut all = Vec::with_capacity(file.app.len());
-    for (i, app) in file.app.iter().enumerate() {
-        let key = format!("app[{i}].penalties");
-        let own = app.penalties.as_ref().map(|p| penalty(&key, p)).transpose()?;
-        if own.is_some() && app.slo_ms == Some(f64::INFINITY) {
-            let (found, allowed) = ("steps, with `slo_ms = inf`", "steps where there is an SLO");
-            return Err(SpecError::value(key, found, allowed, "remove them, or set `slo_ms`"));
-        }
-        let model = models.get(app.model.as_str()).and_then(|&m| of_models[m].clone());
-        all.push(own.or(model));
-    }
-    if all.iter().all(Option::is_none) {
-        return Ok(Vec::new());
-    }
-    Ok(all.into_iter().map(Option::unwrap_or_default).collect())
 }

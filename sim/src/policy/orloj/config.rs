@@ -3,7 +3,6 @@
 use crate::policy::parameters::{
     About, Parameter, Preset, Settings, Words, count, ms, number, seconds, word,
 };
-use crate::profile::ModelProfile;
 use crate::time::Span;
 
 /// As many measurements are needed for a law.
@@ -290,9 +289,5 @@ impl Settings for Config {
 
     fn is_idle(&self, name: &str) -> bool {
         ["memory", "window"].contains(&name) && !self.needs_profiler()
-    }
-
-    fn facts(&self, profiles: &[ModelProfile]) -> Vec<(&'static str, f64)> {
-        vec![("milestones", super::tables::milestones(self, profiles))]
     }
 }

@@ -33,7 +33,8 @@ mod tests;
 
 use self::agenda::{Agenda, Item};
 use self::queue::{Queue, View};
-use super::pending::{Entry, Pending, every};
+use super::entry::Entry;
+use super::pending::{Pending, every};
 use super::tables::Tables;
 use crate::request::RequestId;
 use crate::time::{Span, Time};

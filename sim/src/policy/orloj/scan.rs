@@ -2,7 +2,8 @@
 //!
 //! Every score is computed at every decision. For some dozens of requests nothing is faster.
 
-use super::pending::{Entry, Pending, Scored, every, higher_score};
+use super::entry::Entry;
+use super::pending::{Pending, Scored, every, higher_score};
 use super::tables::Tables;
 use crate::request::RequestId;
 use crate::time::Time;

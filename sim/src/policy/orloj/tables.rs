@@ -2,7 +2,7 @@
 //! the scores that follow from it, for each application and batch size.
 
 use super::config::{BatchLaw, Config, Deadlines, Estimate, Shares};
-use super::pending::{Entry, EntryCost};
+use super::entry::{Entry, EntryCost};
 use crate::distribution::Histogram;
 use crate::latency::Latency;
 use crate::penalty::{Penalty, Step, in_units};

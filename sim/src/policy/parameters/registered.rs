@@ -12,6 +12,11 @@ use std::fmt;
 pub trait Build: Settings {
     /// The policy before its start. `seed` names the streams of policies that draw numbers.
     fn build(self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy>;
+
+    /// What follows from parameters and profiles before a run, by metric.
+    fn facts(&self, _profiles: &[ModelProfile]) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
 }
 
 /// A policy with its parameters, whatever policy it is.
@@ -28,7 +33,7 @@ pub trait Configured: fmt::Debug + Send + Sync {
     fn needs_profiler(&self) -> bool;
     /// [`Settings::PREEMPTS`].
     fn preempts(&self) -> bool;
-    /// [`Settings::facts`].
+    /// [`Build::facts`].
     fn facts(&self, profiles: &[ModelProfile]) -> Vec<(&'static str, f64)>;
 }
 
@@ -52,7 +57,7 @@ impl<C: Build> Configured for C {
         C::PREEMPTS
     }
     fn facts(&self, profiles: &[ModelProfile]) -> Vec<(&'static str, f64)> {
-        Settings::facts(self, profiles)
+        Build::facts(self, profiles)
     }
 }
 

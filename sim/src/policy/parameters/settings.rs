@@ -2,7 +2,6 @@
 
 use super::allowed::SettingError;
 use super::row::Parameter;
-use crate::profile::ModelProfile;
 use crate::time::Span;
 use std::fmt;
 
@@ -53,11 +52,6 @@ pub trait Settings: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// Whether a parameter has nothing to act on, beside these values of the others: it may not be given then.
     fn is_idle(&self, _name: &str) -> bool {
         false
-    }
-
-    /// What follows from parameters and profiles before a run, by metric.
-    fn facts(&self, _profiles: &[ModelProfile]) -> Vec<(&'static str, f64)> {
-        Vec::new()
     }
 
     /// The policy's name with its parameters, in the form that [`parse`](Settings::parse) reads.

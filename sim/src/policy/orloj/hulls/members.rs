@@ -2,7 +2,7 @@
 //! it always, others by accident.
 
 use super::Slot;
-use crate::policy::orloj::pending::EntryCost;
+use crate::policy::orloj::entry::EntryCost;
 use crate::request::RequestId;
 use crate::time::Time;
 use std::collections::BTreeSet;

@@ -3,8 +3,9 @@
 use super::Slot;
 use super::agenda::{Agenda, Item};
 use super::members::{Member, Members};
+use crate::policy::orloj::entry::Entry;
 use crate::policy::orloj::hull::{Hull, Leaf, Point};
-use crate::policy::orloj::pending::{Entry, Scored, higher_score};
+use crate::policy::orloj::pending::{Scored, higher_score};
 use crate::policy::orloj::tables::Tables;
 use crate::request::RequestId;
 use crate::time::Time;
