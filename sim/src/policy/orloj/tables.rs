@@ -72,7 +72,7 @@ impl Tables {
         let own = e.cost.step as usize;
         let Some((next, _)) = steps.get(own + 1) else { return false };
         let slo = e.cost.slo;
-        e.deadline = e.deadline + next.after(slo).minus(steps[own].0.after(slo));
+        e.deadline += next.after(slo).minus(steps[own].0.after(slo));
         e.cost.step += 1;
         true
     }
