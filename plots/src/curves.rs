@@ -57,7 +57,7 @@ fn curves(
 ) -> Result<Figure, PlotError> {
     let rows = choice.rows(figure, rows, metric)?;
     let points = points(figure, rows, axis, &[metric.to_string()])?;
-    let table = Curves::of(figure, points, axis, choice, false)?;
+    let table = Curves::of(figure, points, axis, choice, Several::None)?;
     let picture = Picture { x_label: choice.x_label.clone(), ..Picture::default() };
     let picture = Picture { y_range: choice.y_range, y_scale: choice.y_scale, ..picture };
     Ok(table.sheet(axis, &picture, &Prepared::none()).figure())
@@ -72,9 +72,12 @@ pub(crate) fn pictured(
     let rows: Vec<&Row> = prepared.rows.iter().collect();
     let metrics = distinct(rows.iter().map(|r| r.metric.clone()));
     let points = points(FIGURE, rows, &prepared.x, &metrics)?;
-    // Several quantiles may be one value.
-    let shares = picture.kind == PictureKind::Shares;
-    let table = Curves::of(FIGURE, points, &prepared.x, choice, shares)?;
+    let several = match picture.kind {
+        PictureKind::Shares => Several::All,
+        _ if !picture.star.is_empty() => Several::Of(&picture.star),
+        _ => Several::None,
+    };
+    let table = Curves::of(FIGURE, points, &prepared.x, choice, several)?;
     let sheet = match picture.kind {
         PictureKind::Bars => table.bars(picture, prepared),
         _ => table.sheet(&prepared.x, picture, prepared),
@@ -129,6 +132,17 @@ fn points<'a>(
     kept.into_iter().map(at).collect()
 }
 
+/// Which series may have several points at one x.
+#[derive(Clone, Copy)]
+enum Several<'a> {
+    /// No one.
+    None,
+    /// Stars, by their name.
+    Of(&'a str),
+    /// All: several quantiles may be one value.
+    All,
+}
+
 /// The rows, sorted into panels and series.
 struct Curves<'a> {
     points: Vec<At<'a>>,
@@ -154,7 +168,7 @@ impl<'a> Curves<'a> {
         points: Vec<At<'a>>,
         axis: &str,
         choice: &Choice,
-        upright: bool,
+        several: Several<'_>,
     ) -> Result<Curves<'a>, PlotError> {
         let (differing, common) = parts(&points, axis);
         let paper = !choice.without_paper && points.iter().any(|p| p.row.paper.is_some());
@@ -172,9 +186,9 @@ impl<'a> Curves<'a> {
         };
         // Sorted by meaning, so that what is calibrated has the strongest look in every table.
         curves.presets.sort_by_key(|p| preset_rank(p));
-        if curves.twice(upright).is_some() {
+        if curves.twice(several).is_some() {
             curves.by_policy = true;
-            if let Some(point) = curves.twice(upright) {
+            if let Some(point) = curves.twice(several) {
                 return Err(PlotError::Twice { figure, point });
             }
         }
@@ -207,9 +221,13 @@ impl<'a> Curves<'a> {
         (self.name(row), &row.preset)
     }
 
-    /// Two rows for one point, described; a curve that may be upright has several points at one x.
-    fn twice(&self, upright: bool) -> Option<String> {
-        let value = |r: &Row| if upright { r.value.unwrap_or(0.0).to_bits() } else { 0 };
+    /// Two rows for one point, described.
+    fn twice(&self, several: Several<'_>) -> Option<String> {
+        let value = |r: &'a Row| match several {
+            Several::Of(name) if self.name(r) != name => 0,
+            Several::None => 0,
+            _ => r.value.unwrap_or(0.0).to_bits(),
+        };
         let mut seen: Vec<_> = self
             .points
             .iter()

@@ -349,3 +349,63 @@ fn a_latency_curve_ends_at_the_share_answered_and_the_slo_is_a_line() {
     let figure = latency_cdf(&queueing, "queueing_ns", &Choice::default()).unwrap().to_svg();
     assert!(!figure.contains("SLO (") && figure.contains("drops, at 30.0 %"));
 }
+
+/// A figure of two systems and two loads, each system with a panel of its own.
+#[test]
+fn systems_may_be_panels_of_curves_by_an_axis() {
+    let row = |system: &str, load: u32, slo: u32| orrery_results::Row {
+        system: system.into(),
+        policy: system.into(),
+        axes: format!("load={load};slo_ms={slo}"),
+        scope: "all".into(),
+        metric: "finish_rate".into(),
+        value: Some(f64::from(load * slo) / 100.0),
+        ..Default::default()
+    };
+    let mut rows = Vec::new();
+    for (load, slo) in [(1, 10), (1, 20), (2, 10), (2, 20)] {
+        rows.extend(["orloj", "fifo"].map(|s| row(s, load, slo)));
+    }
+    let picture = Picture {
+        x: "slo_ms".into(),
+        series: "load".into(),
+        panels: Some(vec!["system".into()]),
+        ..named(PictureKind::Curves, &["finish_rate"])
+    };
+    let figure = crate::picture(&rows, &picture, &Choice::default());
+    let svg = figure.unwrap_or_else(|e| panic!("{e}")).to_svg();
+    for word in ["orloj", "fifo", "load 1", "load 2"] {
+        assert!(svg.contains(word), "{word}");
+    }
+}
+
+/// Stars are of a system's own points, and two systems may have one at the same x.
+#[test]
+fn stars_are_of_their_own_system() {
+    let row = |system: &str, metric: &str, x: u32, value: f64| orrery_results::Row {
+        system: system.into(),
+        axes: format!("at_ms={x}"),
+        scope: "all".into(),
+        metric: metric.into(),
+        value: Some(value),
+        ..Default::default()
+    };
+    let mut rows = Vec::new();
+    for x in 0..4 {
+        rows.push(row("r1", "score", x, f64::from(x)));
+        rows.push(row("r2", "score", x, f64::from(10 - x)));
+    }
+    rows.extend([row("r1", "edge", 1, 1.0), row("r2", "edge", 1, 1.0), row("r2", "edge", 2, 1.0)]);
+    let picture = Picture {
+        x: "at_ms".into(),
+        star: "edge".into(),
+        ..named(PictureKind::Curves, &["score"])
+    };
+    let figure = crate::picture(&rows, &picture, &Choice::default());
+    let svg = figure.unwrap_or_else(|e| panic!("{e}")).to_svg();
+    let without = Picture { star: String::new(), ..picture };
+    let plain = crate::picture(&rows, &without, &Choice::default()).expect("a figure").to_svg();
+    let marks = |svg: &str| svg.matches("<polygon").count();
+    // Three stars, and one in the legend.
+    assert_eq!(marks(&svg) - marks(&plain), 4);
+}

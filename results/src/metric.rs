@@ -42,6 +42,8 @@ pub fn unit(metric: &str) -> &'static str {
         "batches" => "batches",
         "loads" => "loads",
         "cold_starts" => "requests",
+        "milestones" => "milestones",
+        "score_per_ms" => "1/ms",
         _ => UNITLESS,
     }
 }
@@ -52,7 +54,7 @@ pub fn better(metric: &str) -> Better {
         "finish_rate" | "goodput_per_s" | "peak_goodput_per_s" | "in_time" => Better::Higher,
         "devices_needed" | "worst_bad_rate" | "bad_rate" => Better::Lower,
         m if m.starts_with("latency_") || m.starts_with("queueing_") => Better::Lower,
-        "late" | "pending" => Better::Lower,
+        "late" | "pending" | "mean_cost" => Better::Lower,
         m if m.starts_with("drop") => Better::Lower,
         _ => Better::Neither,
     }

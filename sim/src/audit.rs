@@ -28,9 +28,12 @@
 //!     in the load's window. What is refused for memory would not have fitted, and what is refused as
 //!     not loaded was not there.
 //!
+//! Where the log says what late answers cost, [`Report::cost`] sums it up.
+//!
 //! Memory is proportional to what is alive, not to the length of the log.
 
 mod closing;
+mod costs;
 mod fault;
 mod memory;
 #[cfg(test)]
@@ -379,11 +382,12 @@ impl Auditor {
             });
         };
         live.ended = true;
-        let (deadline, done) = (live.request.deadline, live.done);
+        let (whole, deadline, done) = (live.request, live.request.deadline, live.done);
         if live.batch.is_none() {
             self.live.remove(&request);
         }
         self.report.ends[end.index()] += 1;
+        self.pay(&whole, end);
         match end {
             End::InTime => {
                 self.check(now <= deadline, Fault::LateCountedAsGood { request, deadline });

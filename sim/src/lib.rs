@@ -43,6 +43,7 @@ pub mod matching;
 pub mod metrics;
 pub mod observer;
 pub mod orcl;
+pub mod penalty;
 pub mod policy;
 pub mod profile;
 pub mod request;

@@ -4,6 +4,8 @@
 //! asked for. It does not compare runs or estimate errors.
 
 mod batch_means;
+mod costs;
+mod figures;
 mod panels;
 mod parts;
 mod predictions;
@@ -11,74 +13,22 @@ mod sketch;
 mod time_series;
 
 pub use batch_means::{BatchMeans, Batches};
+pub use figures::Figures;
 pub use panels::{Panel, PanelGroup, Panels};
 pub use parts::Scopes;
 pub use predictions::{PredictionErrors, Predictions, Tails};
 pub use sketch::Sketch;
 pub use time_series::{TimeBin, TimeSeries};
 
+use costs::Costs;
+
 use crate::cluster::Change;
 use crate::observer::{Batch, Load, Observer};
+use crate::penalty::Penalty;
 use crate::policy::Outcome;
 use crate::request::{DeviceId, End, Request};
 use crate::time::{Span, Time};
 use parts::Parts;
-
-/// The figures of a model, of an application, or of everything.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Figures {
-    /// Requests that arrived.
-    pub offered: u64,
-    /// Requests by how they ended, in the order of [`End::ALL`].
-    pub ends: [u64; 8],
-    /// Cold starts: requests whose model was on no device when they arrived, and on one when they
-    /// ended.
-    pub cold: u64,
-    /// Arrival to answer, of answered requests.
-    pub latency: Sketch,
-    /// Arrival to the start of the batch, of answered requests.
-    pub queueing: Sketch,
-}
-
-impl Figures {
-    fn new(exact: bool) -> Figures {
-        Figures {
-            offered: 0,
-            ends: [0; 8],
-            cold: 0,
-            latency: Sketch::new(exact),
-            queueing: Sketch::new(exact),
-        }
-    }
-
-    fn add(&mut self, other: &Figures) {
-        self.offered += other.offered;
-        for (a, b) in self.ends.iter_mut().zip(other.ends) {
-            *a += b;
-        }
-        self.cold += other.cold;
-        self.latency.add(&other.latency);
-        self.queueing.add(&other.queueing);
-    }
-
-    /// Requests that ended so.
-    pub fn ended(&self, end: End) -> u64 {
-        self.ends[end.index()]
-    }
-
-    /// Finished in time over all that arrived (Orloj, §5.2); 1 of nothing.
-    pub fn finish_rate(&self) -> f64 {
-        if self.offered == 0 {
-            return 1.0;
-        }
-        self.ended(End::InTime) as f64 / self.offered as f64
-    }
-
-    /// Dropped, for whatever reason.
-    pub fn dropped(&self) -> u64 {
-        self.ends[2..7].iter().sum()
-    }
-}
 
 /// The figures of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,6 +80,7 @@ pub struct Metrics {
     window: Window,
     exact: bool,
     parts: Parts,
+    penalties: Costs,
     /// By part: every view is a sum over these.
     figures: Vec<Figures>,
     devices: Vec<DeviceFigures>,
@@ -159,6 +110,7 @@ impl Metrics {
             window,
             exact,
             parts: Parts::default(),
+            penalties: Costs::default(),
             figures: Vec::new(),
             devices: Vec::new(),
             running: Vec::new(),
@@ -175,6 +127,13 @@ impl Metrics {
     #[must_use]
     pub fn with_scopes(self, scopes: Scopes) -> Metrics {
         Metrics { parts: Parts::new(scopes), ..self }
+    }
+
+    /// The same metrics with the costs of these applications' requests, by number; of others one after the
+    /// SLO. None are counted where the list is empty.
+    #[must_use]
+    pub fn with_penalties(self, penalties: Vec<Penalty>) -> Metrics {
+        Metrics { penalties: Costs::new(penalties), ..self }
     }
 
     /// By model; none where groups are kept.
@@ -286,7 +245,10 @@ impl Observer for Metrics {
         self.step(now);
         self.in_system += 1;
         if self.counts(request) {
-            self.figures(request).offered += 1;
+            let at_stake = self.penalties.at_stake(request);
+            let figures = self.figures(request);
+            figures.offered += 1;
+            figures.at_stake += u128::from(at_stake);
         }
     }
 
@@ -347,7 +309,9 @@ impl Observer for Metrics {
         if !self.counts(request) {
             return;
         }
+        let saved = self.penalties.saved(now, request, end);
         let figures = self.figures(request);
+        figures.saved += u128::from(saved);
         figures.ends[end.index()] += 1;
         if let (End::InTime | End::Late, Some(start)) = (end, start) {
             figures.latency.record(now - request.arrival);

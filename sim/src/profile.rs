@@ -5,6 +5,7 @@
 
 use crate::distribution::Histogram;
 use crate::latency::Latency;
+use crate::penalty::Penalty;
 use crate::rng::Stream;
 use crate::time::Span;
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ pub struct ModelProfile {
     pub slo: Span,
     /// What is known of each kind of device, where kinds differ and the policy looks at them.
     pub kinds: Option<KindsProfile>,
+    /// What requests cost that are late, by application; one after the SLO of those that it lacks.
+    pub penalties: BTreeMap<usize, Penalty>,
 }
 
 /// What is known of a model on each kind of device of a pool.
@@ -111,7 +114,7 @@ impl ModelProfile {
             law: Histogram::from_samples(all, bins),
         };
         let apps = samples.iter().map(app).collect();
-        ModelProfile { sizes: profiles, apps, law: law.clone(), slo, kinds: None }
+        ModelProfile::of(slo, law, profiles, apps)
     }
 
     /// As [`ModelProfile::measure`] where all requests are of application `app` and take `alone`: the
@@ -133,7 +136,7 @@ impl ModelProfile {
         let one =
             AppProfile { app, weight: drawn as f64, law: Histogram::from_samples(&[alone], bins) };
         let sizes = sizes.iter().map(profile).collect();
-        ModelProfile { sizes, apps: vec![one], law: law.clone(), slo, kinds: None }
+        ModelProfile::of(slo, law, sizes, vec![one])
     }
 
     /// A model of a pool of several kinds, as only its latencies by kind and size are known. `law` is
@@ -144,6 +147,16 @@ impl ModelProfile {
         let profile =
             ModelProfile::of_constant(&law, slo, &[1, kinds.largest.max(2)], 1, (0, alone), 1);
         ModelProfile { kinds: Some(kinds), ..profile }
+    }
+
+    fn of(
+        slo: Span,
+        law: &Latency,
+        sizes: Vec<SizeProfile>,
+        apps: Vec<AppProfile>,
+    ) -> ModelProfile {
+        let (law, kinds, penalties) = (law.clone(), None, BTreeMap::new());
+        ModelProfile { sizes, apps, law, slo, kinds, penalties }
     }
 
     /// The place of an application in `apps`; none where it never asked for this model.

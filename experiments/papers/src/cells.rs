@@ -5,6 +5,7 @@
 
 pub mod advice;
 pub mod applications;
+pub mod arithmetic;
 pub mod busy;
 pub mod claims;
 pub mod costs;

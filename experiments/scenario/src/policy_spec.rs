@@ -103,6 +103,11 @@ impl PolicySpec {
         self.config.value("max_batch")?.parse().ok()
     }
 
+    /// What follows from its parameters and profiles before a run, by metric.
+    pub fn facts(&self, profiles: &[ModelProfile]) -> Vec<(&'static str, f64)> {
+        self.config.facts(profiles)
+    }
+
     /// Whether it learns from measurements that only a profiler makes.
     pub fn needs_profiler(&self) -> bool {
         self.config.needs_profiler()

@@ -43,6 +43,7 @@ pub fn scenario() -> Vec<Table> {
         ("autoscale", keys.keys(&["autoscale"], &[])),
         ("app", keys.keys(&["app"], &[])),
         ("slo steps", keys.keys(&["app", "slo_steps"], &[])),
+        ("penalties", keys.keys(&["app", "penalties"], &[])),
         ("changes", keys.keys(&["app", "changes"], &[])),
         ("laws of time", law(&["app", "time"], "execution time alone")),
         ("laws of sizes", law(&["app", "sizes"], "items of a request")),

@@ -21,6 +21,7 @@ pub mod file;
 mod laws;
 mod load;
 mod measured;
+pub mod penalties;
 pub mod place;
 mod pools;
 mod process;
@@ -250,6 +251,7 @@ impl Scenario {
             kinds: pools::kinds(file, &world, &sent)?,
             workload: self.workload(open, closed, &apps, sizes, &steps)?,
             slo_steps: steps,
+            penalties: check::penalties(file)?,
             scheduler: file.scheduler.unwrap_or_default().cost()?,
             world,
             apps,

@@ -13,6 +13,7 @@ use orrery_sim::latency::Latency;
 use orrery_sim::log::{AppTerms, DeviceTerms, Terms};
 use orrery_sim::metrics::{Metrics, Scopes, Window};
 use orrery_sim::observer::Observer;
+use orrery_sim::penalty::Penalty;
 use orrery_sim::policy::Policy;
 use orrery_sim::policy::autoscale::{self, Autoscale};
 use orrery_sim::policy::served::{Cost, Served};
@@ -24,6 +25,7 @@ use orrery_traces::exec_time::{ExecLaw, FLOOR};
 use orrery_traces::phases::Factors;
 use orrery_traces::slo_steps::Steps;
 use orrery_traces::workload::{Application, OpenWorkload};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// How the policies' profile is measured.
@@ -107,6 +109,8 @@ pub struct Setup {
     pub own_slos: bool,
     /// The steps of each application's SLO, by number; empty or `None` where it does not change.
     pub slo_steps: Vec<Option<Steps>>,
+    /// What late answers cost, by application; empty where each costs one after the SLO, and costs are not counted.
+    pub penalties: Vec<Penalty>,
     /// What the scheduler's own time costs.
     pub scheduler: Cost,
     /// What a reader of the results should know: shares of a trace, say. For stderr.
@@ -141,9 +145,19 @@ impl Setup {
         let models = self.believed.iter().zip(&self.slo).enumerate();
         let of = |(m, (law, slo)): (usize, (&Latency, &Span))| ModelProfile {
             kinds: self.kinds.get(m).cloned(),
+            penalties: self.penalties_of(&apps[m]),
             ..self.profile_of(ModelId(m as u32), &apps[m], law, *slo, seed)
         };
         models.map(of).collect()
+    }
+
+    /// What late answers of these applications cost, where costs are counted.
+    fn penalties_of(&self, apps: &[&Application]) -> BTreeMap<usize, Penalty> {
+        let of = |a: &&Application| {
+            let app = a.app.index();
+            Some((app, self.penalties.get(app)?.clone()))
+        };
+        apps.iter().filter_map(of).collect()
     }
 
     fn profile_of(
@@ -232,7 +246,9 @@ impl Setup {
         simulate: Simulate<O>,
     ) -> Result<Run<O>, SpecError> {
         self.check_policy(policy)?;
-        let metrics = Metrics::new(self.window, self.exact).with_scopes(self.scopes.clone());
+        let metrics = Metrics::new(self.window, self.exact)
+            .with_scopes(self.scopes.clone())
+            .with_penalties(self.penalties.clone());
         let built = self.policy(policy, seed);
         let mut finished = simulate(&self.world, self.sources(seed)?, built, (metrics, observer));
         match finished.failure.take() {
@@ -297,6 +313,7 @@ impl Setup {
             places: Vec::new(),
             own_slos: false,
             slo_steps: Vec::new(),
+            penalties: Vec::new(),
             scheduler: Cost::default(),
             notes: Vec::new(),
         }
@@ -321,6 +338,7 @@ impl Setup {
             devices,
             later_devices: first.filter(|first| later.all(|l| l == *first)),
             apps: self.apps.iter().map(app).collect(),
+            penalties: self.penalties.clone(),
         }
     }
 

@@ -395,7 +395,7 @@ impl<'a> Curves<'a> {
 
 /// Whether a series is of starred points, which are no curve.
 fn is_star(name: &str, p: &Picture) -> bool {
-    !p.star.is_empty() && (name == "picked" || name == p.star)
+    !p.star.is_empty() && name == p.star
 }
 
 fn series_marks(

@@ -5,14 +5,12 @@ use crate::error::{PlotError, distinct};
 use crate::names;
 use crate::spec::{FIGURE, Picture, PictureKind, Prepared};
 use orrery_results::{Row, UNITLESS};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The axis of the pools that Kairos's systems choose: no place of a value, but a part of it.
 const POOL: &str = "pool";
 /// The axis of numbers that are made here.
 const ALONG: &str = "along_x";
-/// The series of stars.
-const STAR: &str = "picked";
 
 /// The rows that are drawn, with their places.
 pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError> {
@@ -208,7 +206,7 @@ fn along(rows: Vec<Row>, all: &[&Row], x: &str, p: &Picture) -> Result<Vec<Row>,
     Ok(out)
 }
 
-/// The points whose star metric is 1, as a series of their own.
+/// The points whose star metric is 1, as a series of their own, by the metric's name.
 fn stars(rows: &[Row], all: &[&Row], p: &Picture) -> Vec<Row> {
     if p.star.is_empty() {
         return Vec::new();
@@ -224,11 +222,21 @@ fn stars(rows: &[Row], all: &[&Row], p: &Picture) -> Vec<Row> {
             let kept = r.axis_list().filter(|a| others(a.0));
             kept.map(|(n, v)| (n.to_string(), v.to_string())).collect()
         };
-        r.axis(&p.x) == at.as_deref().or(s.axis(&p.x)) && of(r) == of(s) && r.case == s.case
+        r.system == s.system
+            && r.axis(&p.x) == at.as_deref().or(s.axis(&p.x))
+            && of(r) == of(s)
+            && r.case == s.case
     };
     let is_starred = |r: &&Row| starred.iter().any(|s| same(r, s));
-    let star = |r: &Row| Row { system: STAR.into(), ci95_low: None, ci95_high: None, ..r.clone() };
-    rows.iter().filter(is_starred).map(star).collect()
+    let star =
+        |r: &Row| Row { system: p.star.clone(), ci95_low: None, ci95_high: None, ..r.clone() };
+    let mut out: Vec<Row> = rows.iter().filter(is_starred).map(star).collect();
+    // Two systems may have a star in one place.
+    let key =
+        |r: &Row| (r.metric.clone(), r.case.clone(), r.axes.clone(), r.value.map(f64::to_bits));
+    let mut seen = HashSet::new();
+    out.retain(|r| seen.insert(key(r)));
+    out
 }
 
 /// Leaves only the axes that make places, and names series and panels.
@@ -252,14 +260,18 @@ fn arrange(prepared: &mut Prepared, p: &Picture) {
         } else if x != POOL {
             keep(row, |name| name != POOL);
         }
-        if !p.series.is_empty() && system != STAR {
+        if !p.series.is_empty() && (p.star.is_empty() || system != p.star) {
             row.system = series.map_or(String::new(), |v| names::place(&p.series, &v));
             row.policy.clear();
             let name = p.series.clone();
             keep(row, |other| other != name);
         }
         if x == SYSTEM || p.panels.as_ref().is_some_and(|q| q.iter().any(|q| q == SYSTEM)) {
-            (row.system, row.policy, row.preset) = Default::default();
+            (row.policy, row.preset) = Default::default();
+            // A series has its name in the system's place.
+            if p.series.is_empty() {
+                row.system.clear();
+            }
         }
         if x == METRIC || x == CASE {
             row.metric = if x == METRIC { p.metrics[0].clone() } else { row.metric.clone() };

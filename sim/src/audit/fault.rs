@@ -176,6 +176,8 @@ pub struct Report {
     pub requests: u64,
     /// Requests by how they ended, in the order of [`End::ALL`].
     pub ends: [u64; End::ALL.len()],
+    /// What all that ended cost, millionths; `None` where the log says no costs.
+    pub cost: Option<u128>,
     /// Batches issued.
     pub batches: u64,
     /// Batches that ran to their end.
@@ -231,6 +233,11 @@ impl fmt::Display for Report {
         }
         for (end, count) in End::ALL.iter().zip(self.ends).filter(|e| e.1 > 0) {
             writeln!(f, "  {:<22} {count}", end.word())?;
+        }
+        if let Some(cost) = self.cost {
+            let ended: u64 = self.ends.iter().sum();
+            let mean = cost as f64 / 1e6 / ended.max(1) as f64;
+            writeln!(f, "  {:<22} {mean:.6}", "mean cost")?;
         }
         for finding in &self.faults {
             writeln!(f, "  {finding}")?;

@@ -58,6 +58,7 @@ fn terms() -> Terms {
         later_devices: None,
         pages: Vec::new(),
         apps: vec![app(0, None), app(1, Some(SLO))],
+        penalties: Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@ use super::error::LogError;
 use super::fields::Fields;
 use super::lines::{Lines, push_decimal};
 use crate::cluster::DeviceSpec;
+use crate::penalty::{Penalty, Step, in_units};
 use crate::request::ModelId;
 use crate::time::Span;
 
@@ -20,6 +21,8 @@ pub struct Terms {
     pub pages: Vec<u32>,
     /// The applications, by number: where there are any, there are no others.
     pub apps: Vec<AppTerms>,
+    /// What late answers cost, by application; empty where costs are not counted.
+    pub penalties: Vec<Penalty>,
 }
 
 /// What a device can do.
@@ -69,7 +72,7 @@ impl Terms {
 }
 
 /// What a line of terms is about.
-const KINDS: [&str; 4] = ["device", "later-device", "pages", "app"];
+const KINDS: [&str; 5] = ["device", "later-device", "pages", "app", "penalties"];
 const PREEMPTS: [&str; 2] = ["can_preempt", "cannot_preempt"];
 
 impl Lines {
@@ -97,6 +100,19 @@ impl Lines {
                 None => self.bytes.extend_from_slice(b",own"),
                 Some(Span::MAX) => self.bytes.push(b','),
                 Some(slo) => self.field(slo.ns()),
+            }
+            self.end_line();
+        }
+        for (number, penalty) in terms.penalties.iter().enumerate() {
+            self.bytes.extend_from_slice(b"terms,penalties");
+            self.field(number as u64);
+            let mut between = b',';
+            for step in penalty.steps() {
+                self.bytes.push(between);
+                push_decimal(&mut self.bytes, step.deadline);
+                self.bytes.push(b':');
+                push_decimal(&mut self.bytes, step.cost);
+                between = b' ';
             }
             self.end_line();
         }
@@ -130,6 +146,7 @@ impl Fields<'_> {
             "device" => terms.devices.len(),
             "later-device" => usize::from(terms.later_devices.is_some()),
             "pages" => terms.pages.len(),
+            "penalties" => terms.penalties.len(),
             _ => terms.apps.len(),
         };
         let number = self.text("number of what the terms are of")?;
@@ -140,6 +157,7 @@ impl Fields<'_> {
         match kind {
             "app" => terms.apps.push(self.app_terms()?),
             "pages" => terms.pages.push(self.number("pages", u64::from(u32::MAX))? as u32),
+            "penalties" => terms.penalties.push(self.penalty()?),
             "device" => terms.devices.push(self.device_terms(with_memory)?),
             _ => terms.later_devices = Some(self.device_terms(with_memory)?),
         }
@@ -170,6 +188,27 @@ impl Fields<'_> {
             holds.push(ModelId(self.parse("model in memory", model, u64::from(u32::MAX))? as u32));
         }
         Ok(Some(MemoryTerms { pages, holds }))
+    }
+
+    fn penalty(&mut self) -> Result<Penalty, LogError> {
+        let mut steps = Vec::new();
+        let text = self.text("penalties")?;
+        for part in text.split(|&b| b == b' ') {
+            let Some(colon) = part.iter().position(|&b| b == b':') else {
+                return Err(self.error("penalties", part, "DEADLINE:COST"));
+            };
+            let deadline = self.parse("deadline", &part[..colon], Penalty::MAX)?;
+            let cost = self.parse("cost", &part[colon + 1..], Penalty::MAX)?;
+            steps.push(Step { deadline, cost });
+        }
+        Penalty::new(steps).map_err(|e| {
+            let what = if e.deadline { "deadline" } else { "cost" };
+            let (step, found, allowed) = (e.step, in_units(e.found), e.allowed);
+            let allowed = format!(
+                "steps that grow; the {what} of step {step} is {found}, allowed: {allowed}"
+            );
+            self.error("penalties", text, &allowed)
+        })
     }
 
     fn app_terms(&mut self) -> Result<AppTerms, LogError> {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cluster::Change;
+use crate::penalty::{MILLION, Penalty, Step};
 use crate::policy::Refusal;
 use crate::request::{ActionId, DeviceId, End, ModelId, Request, RequestId};
 use crate::request::{AppId, SourceId};
@@ -267,6 +268,11 @@ fn version_1_is_read_and_has_no_names() {
     assert!(failure("orrery-log,1\nname,model,0,x\n").contains("line 2"));
 }
 
+fn two_steps() -> Penalty {
+    let step = |deadline, cost| Step { deadline, cost };
+    Penalty::new(vec![step(MILLION, 1), step(3_500_000, 2 * MILLION)]).unwrap()
+}
+
 fn terms() -> Terms {
     let device = |lanes, can_preempt| DeviceTerms { lanes, can_preempt, memory: None };
     let with = |pages, holds: &[u32]| {
@@ -284,6 +290,7 @@ fn terms() -> Terms {
         ],
         later_devices: Some(device(2, false)),
         pages: vec![7, 0],
+        penalties: vec![Penalty::default(), two_steps()],
         apps: vec![app(1, Some(Span::from_ms(5))), app(0, Some(Span::MAX)), app(0, None)],
     }
 }
@@ -296,7 +303,8 @@ fn terms_come_back_and_are_no_records() {
                     terms,device,2,1,cannot_preempt,1376\nterms,device,3,1,cannot_preempt,- 0 3\n\
                     terms,device,4,1,cannot_preempt,8 1\n\
                     terms,later-device,0,2,cannot_preempt,\nterms,pages,0,7\nterms,pages,1,0\n\
-                    terms,app,0,1,5000000\nterms,app,1,0,\nterms,app,2,0,own\n";
+                    terms,app,0,1,5000000\nterms,app,1,0,\nterms,app,2,0,own\n\
+                    terms,penalties,0,1000000:1000000\nterms,penalties,1,1000000:1 3500000:2000000\n";
     assert!(text.ends_with(expected), "{text}");
     for records in ["", "finish,7\n"] {
         let text = format!("{text}{records}");
@@ -325,6 +333,13 @@ fn terms_that_are_wrong_are_refused_with_their_line() {
         "terms,app,0,1,18446744073709551615",
         "terms,app,0,1,5,6",
         "terms,model,0,1",
+        "terms,penalties,1,1000000:1",
+        "terms,penalties,0,",
+        "terms,penalties,0,1000000",
+        "terms,penalties,0,1000000:x",
+        "terms,penalties,0,2000000:5",
+        "terms,penalties,0,1000000:5 1000000:6",
+        "terms,penalties,0,1000000:5 2000000:4",
     ] {
         let message = failure(&format!("orrery-log,3\n{line}\nfinish,1\n"));
         assert!(message.contains("a.log, line 2"), "{line:?}: {message}");

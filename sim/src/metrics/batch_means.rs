@@ -14,9 +14,11 @@ mod batches;
 
 pub use batches::Batches;
 
+use super::costs::Costs;
 use super::parts::Parts;
 use super::{Scopes, Window};
 use crate::observer::Observer;
+use crate::penalty::Penalty;
 use crate::request::{End, Request};
 use crate::time::{NS_PER_S, Time};
 use batches::Batch;
@@ -30,6 +32,7 @@ const MOST: usize = 64;
 pub struct BatchMeans {
     window: Window,
     parts: Parts,
+    penalties: Costs,
     /// By part; each has room for all batches.
     batches: Vec<Vec<Batch>>,
     /// The id of the first request that counts.
@@ -52,6 +55,12 @@ impl BatchMeans {
     #[must_use]
     pub fn with_scopes(self, scopes: Scopes) -> BatchMeans {
         BatchMeans { parts: Parts::new(scopes), ..self }
+    }
+
+    /// The same batches with costs, as [`Metrics::with_penalties`](super::Metrics::with_penalties).
+    #[must_use]
+    pub fn with_penalties(self, penalties: Vec<Penalty>) -> BatchMeans {
+        BatchMeans { penalties: Costs::new(penalties), ..self }
     }
 
     /// Everything together.
@@ -144,7 +153,10 @@ impl Observer for BatchMeans {
         if (request.id.0 - self.first) >> self.shift >= self.starts.len() as u64 {
             self.open(request);
         }
-        self.batch(request).offered += 1;
+        let at_stake = self.penalties.at_stake(request);
+        let batch = self.batch(request);
+        batch.offered += 1;
+        batch.cost += u128::from(at_stake);
     }
 
     #[inline]
@@ -153,7 +165,9 @@ impl Observer for BatchMeans {
             return;
         }
         if let (End::InTime | End::Late, Some(start)) = (end, start) {
+            let saved = self.penalties.saved(now, request, end);
             let batch = self.batch(request);
+            batch.cost -= u128::from(saved);
             batch.in_time += u64::from(end == End::InTime);
             let arrival = request.arrival;
             batch.answer((now - arrival).ns(), (start - arrival).ns());

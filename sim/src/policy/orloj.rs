@@ -35,6 +35,9 @@
 //! - `shares=equal` weighs the applications of the mixture alike, as the dissertation's §5.1 says of the
 //!   implementation; `counts` weighs them by their requests in the profile.
 //! - An application's law may be cut into fewer `bins` than were profiled; the text has no number.
+//! - Appendix B has several deadlines for a request, and does not say which one Algorithm 1 looks at. Here D_r is
+//!   the first that the request can still meet. When no batch size can meet it, the next one takes its place and the
+//!   request is in every Q_bs again; it is timed out when even the last cannot be met. The score sees all of them.
 //! - Of several models on a GPU the text runs one scheduler each and names no order. Models take turns
 //!   here, one batch each.
 //! - A batch carries no window [earliest, latest] and no buffer is taken off its deadlines, unlike in
@@ -55,6 +58,7 @@
 //! None was released.
 
 mod config;
+mod entry;
 pub mod hull;
 mod hulls;
 mod pending;
@@ -62,13 +66,16 @@ mod relearn;
 mod scan;
 mod tables;
 
-pub use self::config::{BatchLaw, Config, Estimate, Memory, QueueForm, Shares, SizeOrder};
+pub use self::config::{
+    BatchLaw, Config, Deadlines, Estimate, Memory, QueueForm, Shares, SizeOrder,
+};
 
+use self::entry::Entry;
 use self::hulls::Hulls;
-use self::pending::{Entry, Pending};
+use self::pending::Pending;
 use self::relearn::Learner;
 use self::scan::Scan;
-use self::tables::AppTables;
+use self::tables::Tables;
 use super::free_devices::FreeDevices;
 use super::parameters::{Build, Settings};
 use super::{Actions, Event, Exec, Known, Policy};
@@ -79,7 +86,7 @@ use crate::time::{Span, Time};
 struct Model {
     profile: ModelProfile,
     sizes: Vec<u32>,
-    tables: Vec<AppTables>,
+    tables: Tables,
     pending: Box<dyn Pending>,
     waiting: usize,
     learner: Learner,
@@ -102,7 +109,7 @@ impl Orloj {
         let model = |p: &ModelProfile| {
             let sizes = tables::sizes(&config, p);
             Model {
-                tables: tables::tables(&config, p, &sizes),
+                tables: Tables::new(&config, p, &sizes),
                 pending: match config.queue {
                     QueueForm::Scan => Box::new(Scan::default()),
                     QueueForm::Hull => Box::new(Hulls::new(sizes.len(), config.b_per_ms)),
@@ -188,7 +195,8 @@ impl Orloj {
         }
         let viable = pending::every(m.sizes.len());
         let app = m.table_of(r);
-        m.pending.insert(Entry { id: r.id, app, deadline: r.deadline, viable });
+        let (deadline, cost) = m.tables.cost_of(r);
+        m.pending.insert(Entry { id: r.id, app, deadline, cost, viable });
         m.waiting += 1;
     }
 
@@ -198,7 +206,7 @@ impl Orloj {
         if m.learner.measured(now, app, alone) {
             let before: Vec<usize> = m.profile.apps.iter().map(|a| a.app).collect();
             m.learner.renew(now, &mut m.profile);
-            m.tables = tables::tables(&self.config, &m.profile, &m.sizes);
+            m.tables = Tables::new(&self.config, &m.profile, &m.sizes);
             m.pending.renewed(&moved(&before, &m.profile));
         }
     }
@@ -215,7 +223,7 @@ fn moved(before: &[usize], profile: &ModelProfile) -> Vec<usize> {
 impl Model {
     /// An application without a profile is taken for the mixture: the last table.
     fn table_of(&self, r: &Request) -> usize {
-        self.profile.place_of(r.app.index()).unwrap_or(self.tables.len() - 1)
+        self.profile.place_of(r.app.index()).unwrap_or(self.tables.apps.len() - 1)
     }
 }
 
@@ -224,10 +232,12 @@ impl Model {
     /// Why a request is in no queue any more.
     fn loss(&self, now: Time, request: Option<&Request>) -> String {
         let Some(r) = request else { return "it can be in time in no batch any more".to_string() };
-        let estimates = &self.tables[self.table_of(r)].estimates;
+        let estimates = &self.tables.apps[self.table_of(r)].estimates;
         let shortest = estimates.iter().min().copied().unwrap_or_default();
-        let late = (now + shortest).since(r.deadline);
-        format!("even its shortest batch, {shortest}, would end {late} after its deadline")
+        let last = self.tables.last_deadline(r);
+        let late = (now + shortest).since(last);
+        let last = if last == r.deadline { "" } else { "last " };
+        format!("even its shortest batch, {shortest}, would end {late} after its {last}deadline")
     }
 
     /// Why the batch, and why the others not.
@@ -260,6 +270,10 @@ impl Model {
 impl Build for Config {
     fn build(self, profiles: &[ModelProfile], _: u64) -> Box<dyn Policy> {
         Box::new(Orloj::new(self, profiles))
+    }
+
+    fn facts(&self, profiles: &[ModelProfile]) -> Vec<(&'static str, f64)> {
+        vec![("milestones", tables::milestones(self, profiles))]
     }
 }
 
@@ -311,12 +325,13 @@ mod tests {
         // The request of 7 takes 50 ms: with the law of 5 it would wait on.
         let config = (Config::PRESETS[0].make)();
         let config = Config { estimate_law: BatchLaw::Own, score_law: BatchLaw::Own, ..config };
-        let tables = tables::tables(&config, &profile, &[1]);
+        let tables = Tables::new(&config, &profile, &[1]);
         for mut pending in
             [Box::new(Scan::default()) as Box<dyn Pending>, Box::new(Hulls::new(1, 1e-4))]
         {
             let (id, deadline) = (RequestId(0), Time::ZERO + ms(30));
-            pending.insert(Entry { id, app: 1, deadline, viable: 1 });
+            let cost = Default::default();
+            pending.insert(Entry { id, app: 1, deadline, cost, viable: 1 });
             pending.renewed(&moved(&before, &profile));
             let mut late = Vec::new();
             pending.expire(Time::ZERO, &tables, &mut late);

@@ -18,6 +18,9 @@ pub use self::line::Line;
 use crate::distribution::Histogram;
 use crate::time::Span;
 
+/// Beyond this b (s - e), 1 + expm1 would lose more than a 10^-7th of what is left, and all of it beyond 37.
+const FAR: f64 = 20.0;
+
 /// Eq. 2 for one law of L.
 #[derive(Clone, Debug)]
 pub struct ScoreTable {
@@ -60,6 +63,16 @@ impl ScoreTable {
         ScoreTable { edges_ns, rows, b_per_ns: b, factor: 1.0 / (law.mean_ns() * b) }
     }
 
+    /// How many edges of the law a slack crosses on its way from here to zero: Milestone(r) of §4.4.
+    pub fn edges_below(&self, slack: Span) -> usize {
+        self.edges_ns.partition_point(|&e| e < slack.ns() as f64)
+    }
+
+    /// The edges of the law, nanoseconds.
+    pub fn edges_ns(&self) -> &[f64] {
+        &self.edges_ns
+    }
+
     /// The score of a request with this slack.
     #[inline]
     pub fn at(&self, slack: Span) -> f64 {
@@ -69,7 +82,11 @@ impl ScoreTable {
             return 0.0;
         }
         let (below, density) = self.rows[i - 1];
-        let fade = libm::expm1(-self.b_per_ns * (s - self.edges_ns[i - 1]));
+        let gone = self.b_per_ns * (s - self.edges_ns[i - 1]);
+        if gone > FAR && density == 0.0 {
+            return self.factor * below * libm::exp(-gone);
+        }
+        let fade = libm::expm1(-gone);
         self.factor * (below * (1.0 + fade) - density * fade)
     }
 }
@@ -131,6 +148,24 @@ mod tests {
                 assert!((ours - theirs).abs() <= 1e-9 / b.min(1e-2) * 1e-2, "b {b}, slack {slack}");
             }
         }
+    }
+
+    /// With b = 1 per ms and the earliest deadline 38 ms beyond the law, 1 + expm1 gave 0 for all.
+    #[test]
+    fn a_score_far_beyond_the_law_keeps_its_digits() {
+        let law = Histogram::from_masses(vec![ms(10.0), ms(20.0)], std::iter::once(1.0));
+        let table = ScoreTable::new(&law, 1.0);
+        for far in [21, 30, 38, 100, 600] {
+            let at = |slack_ms: u64| table.at(Span::from_ms(slack_ms));
+            let (near, next) = (at(20 + far), at(21 + far));
+            assert!(near > 0.0 && (next / near * libm::exp(1.0) - 1.0).abs() < 1e-12, "{far}");
+            let printed = eq_2(&law, 1.0, (20 + far) as f64);
+            assert!((near * 1e6 / printed - 1.0).abs() < 1e-12, "{far}: {near} {printed}");
+        }
+        // On either side of where the form changes.
+        let (before, after) =
+            (table.at(Span::from_ns(39_999_999)), table.at(Span::from_ns(40_000_001)));
+        assert!(before > after && (after / before - 1.0).abs() < 1e-5);
     }
 
     #[test]

@@ -144,6 +144,7 @@ fn tuned() -> Vec<Entry> {
                 memory: [Memory::Sliding, Memory::Reset][seed / 24 % 2],
                 window: 64,
                 bins: [0, 4][seed / 48 % 2],
+                deadlines: orloj::Deadlines::All,
                 queue: [orloj::QueueForm::Scan, orloj::QueueForm::Hull][seed / 96 % 2],
             };
             Box::new(orloj::Orloj::new(config, &case.profiles()))

@@ -18,6 +18,7 @@ mod naive;
 mod orloj_queue;
 mod orloj_relearning;
 mod papers;
+mod penalties;
 mod recorded;
 mod recorded_kairos;
 mod reference;

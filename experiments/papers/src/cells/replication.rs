@@ -169,6 +169,9 @@ fn of_scope(scope: &str, f: &Figures, means: &Batches, seconds: f64, out: &mut V
         Measure::of(scope, "finish_rate", f.finish_rate(), f.offered),
         means.finish_rate(),
     ));
+    if let Some(cost) = f.mean_cost() {
+        out.push(within(Measure::of(scope, "mean_cost", cost, f.offered), means.mean_cost()));
+    }
     let good = if seconds > 0.0 { f.ended(End::InTime) as f64 / seconds } else { 0.0 };
     out.push(within(Measure::of(scope, "goodput_per_s", good, f.offered), means.goodput_per_s()));
     if answered > 0 {

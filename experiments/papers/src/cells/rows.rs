@@ -79,7 +79,10 @@ fn interval_of(row: &mut Row, all: &[Measure], values: &[f64]) {
         (row.ci95_low, row.ci95_high) = (Some(low), Some(high));
         row.ci_method = method.to_string();
     }
-    // A share is never outside [0, 1], whatever Student's t makes of a few seeds.
+    // A cost is never below zero, and a share never outside [0, 1], whatever Student's t makes of a few seeds.
+    if row.metric == "mean_cost" {
+        row.ci95_low = row.ci95_low.map(|x| x.max(0.0));
+    }
     if ["finish_rate", "utilisation", "load_utilisation"].contains(&row.metric.as_str()) {
         row.ci95_low = row.ci95_low.map(|x| x.max(0.0));
         row.ci95_high = row.ci95_high.map(|x| x.min(1.0));

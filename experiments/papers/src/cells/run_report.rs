@@ -22,6 +22,8 @@ const COLUMNS: [(&str, &str, f64, usize); 8] = [
     ("mean_batch_size", "batch", 1.0, 2),
     ("utilisation", "busy", 1.0, 3),
 ];
+/// The mean cost of a request, beside the finish rate where late answers have costs.
+const COST: &str = "mean_cost";
 /// Models and applications are shown where their finish rate is further from that of all than this.
 const DIFFERS: f64 = 0.02;
 
@@ -116,8 +118,10 @@ fn whole(rows: &[Row]) -> String {
         |cell: &[Row]| cell.iter().find(|r| difference_in(&r.metric).is_some()).cloned();
     let versus = rows.iter().find(|r| difference_in(&r.metric).is_some()).map(|r| r.versus.clone());
     let mut head = vec!["policy".to_string(), "requests".into(), "finish rate".into()];
+    let costs = rows.iter().any(|r| r.metric == COST);
+    head.extend(costs.then(|| "mean cost".to_string()));
     head.extend(versus.map(|policy| format!("less {policy}")));
-    let compared = head.len() > 3;
+    let compared = head.len() > 3 + usize::from(costs);
     head.extend(COLUMNS.map(|c| c.1.to_string()));
     let mut table = Text::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
     for cell in cells(rows) {
@@ -128,6 +132,10 @@ fn whole(rows: &[Row]) -> String {
             requests.map_or("-".to_string(), |n| n.to_string()),
             rate.map_or("-".to_string(), |r| with_half(r, 1.0, 4)),
         ];
+        if costs {
+            let cost = find(cell, "all", COST);
+            line.push(cost.map_or("-".to_string(), |r| with_half(r, 1.0, 4)));
+        }
         if compared {
             line.push(difference(cell).map_or(String::new(), |r| {
                 let half = r.ci95().map(|(low, high)| format!(" ±{:.4}", (high - low) / 2.0));

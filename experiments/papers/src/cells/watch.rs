@@ -21,7 +21,9 @@ pub fn run_one(
 
 /// The observers of a run beside its metrics.
 pub fn watch(setup: &Setup) -> Watch {
-    let means = BatchMeans::new(setup.window).with_scopes(setup.scopes.clone());
+    let means = BatchMeans::new(setup.window)
+        .with_scopes(setup.scopes.clone())
+        .with_penalties(setup.penalties.clone());
     (means, TimeSeries::default())
 }
 

@@ -14,6 +14,8 @@ pub use figure::{FigureFile, FigureKind, FigureScale};
 use super::claims::Claim;
 use super::numbers::{Number, NumbersFile};
 use crate::cells::applications::Applications;
+use crate::cells::arithmetic::laws::LawsFile;
+use crate::cells::arithmetic::score::ScoreFile;
 use crate::cells::goodput::Search;
 use crate::cells::grid::{self, Axis, Point, Sample};
 use crate::cells::partition::PartitionFile;
@@ -48,7 +50,7 @@ pub struct Experiment {
     /// The metrics to print; a number of the paper without a metric belongs to the first.
     pub show: Vec<String>,
     /// What is run: a scenario file's text, or the path of one (`.toml`) from the experiment's folder.
-    #[schemars(extend("x-default" = "one of `scenario`, `applications`, `pool`, `partition`"))]
+    #[schemars(extend("x-default" = "one of `scenario`, `applications`, `pool`, `partition`, `score`"))]
     pub scenario: Option<String>,
     /// What is run: Orloj's applications of one model, with the axes `case` and `slo_x_p99`.
     pub applications: Option<Applications>,
@@ -56,6 +58,10 @@ pub struct Experiment {
     pub pool: Option<PoolOptions>,
     /// What is run: a partition problem; each seed is a configuration.
     pub partition: Option<PartitionFile>,
+    /// What is computed: a toy example of Orloj's scores, without a run.
+    pub score: Option<ScoreFile>,
+    /// With `applications`: the laws of execution times of its cases, in place of runs.
+    pub laws: Option<LawsFile>,
     /// With `scenario`: search the peak goodput of each cell, in place of one run.
     pub goodput: Option<Search>,
     /// With `scenario`: also make rows for this many equal parts of the time.
@@ -223,6 +229,9 @@ pub struct LeaveOneOut {
     pub own: Vec<String>,
 }
 
+/// The name that laws of execution times go by where systems have theirs.
+pub const LAW: &str = "time alone";
+
 fn point_axis() -> String {
     "point".to_string()
 }
@@ -247,6 +256,10 @@ pub fn reference() -> Vec<Table> {
         ("latency", table(&["applications", "latency"])),
         ("profile", table(&["applications", "profile"])),
         ("cases", table(&["applications", "cases"])),
+        ("laws", table(&["laws"])),
+        ("score", table(&["score"])),
+        ("score law", table(&["score", "law"])),
+        ("score request", table(&["score", "request"])),
         ("leave_one_out", table(&["leave_one_out"])),
         ("pool", table(&["pool"])),
         ("search", table(&["system", "search"])),
@@ -273,12 +286,18 @@ pub enum Kind {
     Bounds,
     /// Models divided among sub-clusters.
     Partition,
+    /// Scores of a toy example: arithmetic, no run.
+    Score,
+    /// Laws of execution times: arithmetic, no run.
+    Laws,
 }
 
 impl Experiment {
     /// What is run.
     pub fn kind(&self) -> Kind {
         match self {
+            Experiment { score: Some(_), .. } => Kind::Score,
+            Experiment { applications: Some(_), laws: Some(_), .. } => Kind::Laws,
             Experiment { applications: Some(_), mean_over, .. } if mean_over.is_empty() => {
                 Kind::Applications
             }
@@ -310,7 +329,7 @@ impl Experiment {
     /// The axis of cases: what `--case` chooses from. Where there is none, `--case` chooses points.
     fn case_axis(&self) -> Option<&'static str> {
         match self.kind() {
-            Kind::Applications | Kind::Means => Some("case"),
+            Kind::Applications | Kind::Means | Kind::Laws => Some("case"),
             Kind::Pool | Kind::Bounds => Some("model"),
             _ => None,
         }
@@ -346,7 +365,7 @@ impl Experiment {
         }
         let names: Vec<&str> = all.iter().map(String::as_str).collect();
         // The rule of applications makes cases that the paper does not have.
-        if !matches!(self.kind(), Kind::Applications | Kind::Means) {
+        if !matches!(self.kind(), Kind::Applications | Kind::Means | Kind::Laws) {
             cases.iter().try_for_each(|case| known("--case", case, &names).map(drop))?;
         }
         match self.case_axis() {
@@ -373,6 +392,11 @@ impl Experiment {
     /// Fills in what is left out.
     pub(super) fn complete(&mut self) {
         self.axis.iter_mut().for_each(Axis::complete);
+        // Nothing is run, so that the systems of the file that it extends have nothing to do.
+        if self.kind() == Kind::Laws {
+            self.system.clear();
+            (self.compare_to, self.improvement_claim) = (None, String::new());
+        }
         let axis = &self.point_axis;
         for point in self.point.iter_mut().filter(|p| p.axes.is_empty()) {
             point.axes = format!("{axis}={}", point.name.replace(';', ","));

@@ -39,11 +39,14 @@ pub enum Choice {
 }
 
 use Choice::{Case, UntilCi};
-use Kind::{Bounds, Means, OverTime, Partition, Pool, Search};
+use Kind::{Bounds, Laws, Means, OverTime, Partition, Pool, Score, Search};
+
+/// What is allowed of seeds where nothing is run.
+const COMPUTED: &str = "nothing: it is computed, without chance";
 
 /// The kind, the option, what is allowed in its place, and the remedy. What is refused for `--until-ci`
 /// is refused for `--max-seeds`.
-const REFUSED: [(Kind, Choice, &str, &str); 8] = [
+const REFUSED: [(Kind, Choice, &str, &str); 12] = [
     (
         Means,
         UntilCi,
@@ -64,6 +67,10 @@ const REFUSED: [(Kind, Choice, &str, &str); 8] = [
         "a fixed number of seeds: an allowable throughput has no finish rate to narrow",
         "say `--seeds N`",
     ),
+    (Score, Choice::Seeds, COMPUTED, "remove `--seeds`"),
+    (Score, UntilCi, COMPUTED, "remove it"),
+    (Laws, Choice::Seeds, COMPUTED, "remove `--seeds`"),
+    (Laws, UntilCi, COMPUTED, "remove it"),
     (Bounds, Choice::Seeds, "nothing: bounds are computed, without chance", "remove `--seeds`"),
     (Bounds, UntilCi, "nothing: bounds are computed, without chance", "remove it"),
     (

@@ -32,7 +32,7 @@ const FILES: &[File] = shipped! {
     "orloj":
         "orloj-table-2", "orloj-table-3", "orloj-table-3-sensitivity", "orloj-table-4",
         "orloj-table-5", "orloj-table-3-readings", "orloj-table-5-readings", "orloj-generality",
-        "orloj-fig-11", "orloj-fig-12", "orloj-shares", "orloj-drift", "orloj-bins";
+        "orloj-fig-2", "orloj-laws", "orloj-fig-5", "orloj-fig-6", "orloj-fig-11", "orloj-fig-12", "orloj-shares", "orloj-drift", "orloj-bins";
     "symphony":
         "symphony-table-2", "symphony-fig-1", "symphony-fig-2", "symphony-fig-6a",
         "symphony-fig-6b", "symphony-fig-7", "symphony-fig-7-sample", "symphony-fig-7-mixed",

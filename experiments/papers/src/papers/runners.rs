@@ -1,6 +1,7 @@
 //! The kinds of experiments: how a point of each is run.
 
 pub mod applications;
+mod arithmetic;
 mod bins;
 pub mod left_out;
 pub mod means;
@@ -30,6 +31,8 @@ pub fn of<'a>(
             applications::Cases::new(experiment, until_ci).map(|c| Box::new(c) as Box<dyn Runner>)
         }
         Kind::Pool => pool::Pools::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>),
+        Kind::Score => arithmetic::Scores::new(experiment).map(|s| Box::new(s) as Box<dyn Runner>),
+        Kind::Laws => arithmetic::Laws::new(experiment).map(|l| Box::new(l) as Box<dyn Runner>),
         Kind::Bounds => pool::Bounds::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>),
         Kind::Partition => {
             partition::Solvers::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>)

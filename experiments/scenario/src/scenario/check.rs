@@ -4,11 +4,13 @@
 
 use super::file::{Device, Noise, Profile, ScenarioFile};
 use super::laws::{BATCH_MAX, check_kinds, latency_on};
+use super::penalties::penalty;
 use super::value::{MS_MAX, S_MAX, names, span_ms, time_s, within};
 use super::{changes, check_load};
 use crate::error::{SpecError, known};
 use crate::limits::{DEVICES_MAX, count};
 use crate::policy_spec::PolicySpec;
+use orrery_sim::penalty::Penalty;
 use orrery_sim::request::SIZE_MAX;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +26,7 @@ pub(super) fn check(file: &ScenarioFile) -> Result<(), SpecError> {
     devices(file)?;
     models(file)?;
     apps(file)?;
+    penalties(file)?;
     times(file)?;
     delays(file)?;
     profile(&file.profile)?;
@@ -200,6 +203,33 @@ fn apps(file: &ScenarioFile) -> Result<(), SpecError> {
         }
     }
     Ok(())
+}
+
+/// The cost functions of a file that has been checked, by application; empty where there are none.
+///
+/// # Errors
+/// As [`penalty`], and when an application without a deadline has one.
+pub(super) fn penalties(file: &ScenarioFile) -> Result<Vec<Penalty>, SpecError> {
+    let of_models: Vec<Option<Penalty>> = (file.model.iter().enumerate())
+        .map(|(i, m)| m.penalties.as_ref().map(|p| penalty(&format!("model[{i}].penalties"), p)))
+        .map(Option::transpose)
+        .collect::<Result<_, _>>()?;
+    let models = model_numbers(file);
+    let mut all = Vec::with_capacity(file.app.len());
+    for (i, app) in file.app.iter().enumerate() {
+        let key = format!("app[{i}].penalties");
+        let own = app.penalties.as_ref().map(|p| penalty(&key, p)).transpose()?;
+        if own.is_some() && app.slo_ms == Some(f64::INFINITY) {
+            let (found, allowed) = ("steps, with `slo_ms = inf`", "steps where there is an SLO");
+            return Err(SpecError::value(key, found, allowed, "remove them, or set `slo_ms`"));
+        }
+        let model = models.get(app.model.as_str()).and_then(|&m| of_models[m].clone());
+        all.push(own.or(model));
+    }
+    if all.iter().all(Option::is_none) {
+        return Ok(Vec::new());
+    }
+    Ok(all.into_iter().map(Option::unwrap_or_default).collect())
 }
 
 fn times(file: &ScenarioFile) -> Result<(), SpecError> {

@@ -229,6 +229,7 @@ fn app_of(model: &Model) -> App {
         sizes: None,
         slo_ms: None,
         slo_steps: None,
+        penalties: None,
         changes: Vec::new(),
         time: Some(TimeLaw::Constant { ms: model.latency.ms(1) }),
     }

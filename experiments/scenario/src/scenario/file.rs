@@ -18,6 +18,7 @@ pub use load::{
 pub use zoo::{Popularity, Select, Zoo};
 
 use crate::scenario::disturbance::{BatchNoise, Stalls};
+use crate::scenario::penalties::PenaltyStep;
 use crate::scenario::scheduler::Scheduler;
 use crate::scenario::slo_steps::SloSteps;
 use schemars::JsonSchema;
@@ -139,6 +140,10 @@ pub struct Model {
     /// SLOs of its requests that change in steps (see below); policies still plan for `slo_ms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo_steps: Option<SloSteps>,
+    /// What a late answer costs, in steps (see below).
+    #[schemars(extend("x-default" = "1 after the SLO"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalties: Option<Vec<PenaltyStep>>,
     /// Device memory for its weights.
     #[serde(default)]
     #[schemars(extend("x-unit" = "pages"))]
@@ -315,6 +320,10 @@ pub struct App {
     #[schemars(extend("x-default" = "the model's"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slo_steps: Option<SloSteps>,
+    /// What a late answer costs, in steps (see below).
+    #[schemars(extend("x-default" = "the model's"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalties: Option<Vec<PenaltyStep>>,
     /// How it changes during the run (see below).
     #[schemars(extend("x-default" = "none"))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

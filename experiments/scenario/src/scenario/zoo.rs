@@ -190,6 +190,7 @@ impl Model {
             slo_ms,
             slo_scale: 1.0,
             slo_steps: None,
+            penalties: None,
             pages: 0,
             load_ms: 0.0,
             latency,

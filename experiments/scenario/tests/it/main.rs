@@ -11,6 +11,7 @@ mod errors_load;
 mod examples;
 mod loads;
 mod many_models;
+mod penalties;
 mod policies;
 mod pools;
 mod properties;

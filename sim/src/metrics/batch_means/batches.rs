@@ -10,6 +10,7 @@
 //! the quantile's goes from the quantile `q - h` to the quantile `q + h` of the fine sketch.
 
 use super::super::Sketch;
+use crate::penalty::MILLION;
 use crate::stats::{Batched, Interval, Spread, paired_ratios_of_batches, ratio_of_batches};
 use crate::time::NS_PER_MS;
 
@@ -21,6 +22,8 @@ const BITS: u32 = 6;
 pub(super) struct Batch {
     pub(super) offered: u64,
     pub(super) in_time: u64,
+    /// What they cost, millionths; those that have not ended cost all that they can.
+    pub(super) cost: u128,
     answered: u64,
     latency_ns: u128,
     queueing_ns: u128,
@@ -57,6 +60,7 @@ impl Batch {
     pub(super) fn add(&mut self, other: &Batch) {
         self.offered += other.offered;
         self.in_time += other.in_time;
+        self.cost += other.cost;
         self.answered += other.answered;
         self.latency_ns += other.latency_ns;
         self.queueing_ns += other.queueing_ns;
@@ -93,6 +97,12 @@ impl Batches {
     pub fn finish_rate(&self) -> Option<Batched> {
         ratio_of_batches(&self.list(|b| b.in_time as f64), &self.list(|b| b.offered as f64))
             .map(share)
+    }
+
+    /// The mean cost of a request that arrived.
+    pub fn mean_cost(&self) -> Option<Batched> {
+        let costs = self.list(|b| b.cost as f64 / MILLION as f64);
+        ratio_of_batches(&costs, &self.list(|b| b.offered as f64))
     }
 
     /// Requests finished in time a second of the measured part.

@@ -78,6 +78,22 @@ impl Words for Memory {
     ];
 }
 
+/// Which deadlines of a request it sees whose cost has several steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deadlines {
+    /// All: the score is the sum over the steps (Appendix B).
+    All,
+    /// The first alone, with a cost of one.
+    First,
+}
+
+impl Words for Deadlines {
+    const WORDS: &'static [(&'static str, Deadlines, &'static str)] = &[
+        ("all", Deadlines::All, "the score is the sum over the steps (Appendix B)"),
+        ("first", Deadlines::First, "the first alone, as if a late answer cost 1"),
+    ];
+}
+
 /// The order in which batch sizes are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeOrder {
@@ -139,6 +155,8 @@ pub struct Config {
     pub window: u32,
     /// The bins of an application's histogram; zero keeps those of the profile.
     pub bins: u32,
+    /// Which deadlines it sees where a cost has several steps.
+    pub deadlines: Deadlines,
     /// How the pending requests are kept. Decisions are the same.
     pub queue: QueueForm,
 }
@@ -166,6 +184,7 @@ impl Settings for Config {
             memory: Memory::Sliding,
             window: 2_000,
             bins: 0,
+            deadlines: Deadlines::All,
             queue: QueueForm::Scan,
         },
     }];
@@ -223,8 +242,13 @@ impl Settings for Config {
         )
         .quiet()
         .from("§3.2: \"periodically\""),
-        word("memory", |c: &mut Self| &mut c.memory, "what relearning remembers")
-            .quiet()
+        word(
+            "memory",
+            |c: &mut Self| &mut c.memory,
+            "what relearning remembers, by `relearn_every` or `relearn_every_s`",
+        )
+        .needs("relearn_every", "500")
+        .quiet()
             .from("§3.2: \"resets\"; sliding is ours"),
         count(
             "window",
@@ -232,6 +256,7 @@ impl Settings for Config {
             "measurements of an application that relearning remembers; of arrivals, 5 times as many",
         )
         .within(WINDOW_MIN, WINDOW_MAX)
+        .needs("relearn_every", "500")
         .quiet()
         .from("§3.2: \"configurable\""),
         count(
@@ -243,6 +268,13 @@ impl Settings for Config {
         .quiet()
         .from("ours"),
         word(
+            "deadlines",
+            |c: &mut Self| &mut c.deadlines,
+            "which deadlines it sees of a request whose `penalties` have several steps",
+        )
+        .quiet()
+        .from("Appendix B"),
+        word(
             "queue",
             |c: &mut Self| &mut c.queue,
             "how the pending requests are kept; decisions are the same",
@@ -253,5 +285,9 @@ impl Settings for Config {
 
     fn needs_profiler(&self) -> bool {
         self.relearn_every > 0 || self.relearn_every_s > Span::ZERO
+    }
+
+    fn is_idle(&self, name: &str) -> bool {
+        ["memory", "window"].contains(&name) && !self.needs_profiler()
     }
 }

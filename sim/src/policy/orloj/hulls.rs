@@ -33,8 +33,9 @@ mod tests;
 
 use self::agenda::{Agenda, Item};
 use self::queue::{Queue, View};
-use super::pending::{Entry, Pending, every};
-use super::tables::AppTables;
+use super::entry::Entry;
+use super::pending::{Pending, every};
+use super::tables::Tables;
 use crate::request::RequestId;
 use crate::time::{Span, Time};
 
@@ -90,11 +91,26 @@ impl Hulls {
     }
 
     /// Lines 10-14 for one request. A fresh one enters the other queues. Whether it is in one.
-    fn sift(&mut self, now: Time, slot: Slot, fresh: bool, tables: &[AppTables]) -> bool {
+    fn sift(&mut self, now: Time, slot: Slot, fresh: bool, tables: &Tables) -> bool {
+        let mut fresh = fresh;
+        while !self.sift_once(now, slot, fresh, tables) {
+            let e = self.entries[slot as usize].as_mut().expect("it waits");
+            if !tables.next_deadline(e) {
+                return false;
+            }
+            // It is in no queue, and enters them again with its next deadline.
+            e.viable = every(self.queues.len());
+            fresh = true;
+        }
+        true
+    }
+
+    /// The same with the deadline that it has.
+    fn sift_once(&mut self, now: Time, slot: Slot, fresh: bool, tables: &Tables) -> bool {
         let e = self.entries[slot as usize].as_mut().expect("it waits");
         let before = e.viable;
         let mut longest = None;
-        let queues = self.queues.iter_mut().zip(&tables[e.app].estimates).enumerate();
+        let queues = self.queues.iter_mut().zip(&tables.apps[e.app].estimates).enumerate();
         for (size, (queue, &estimate)) in queues.filter(|(size, _)| before >> size & 1 == 1) {
             let late = now + estimate > e.deadline;
             match (late, fresh) {
@@ -135,7 +151,7 @@ impl Pending for Hulls {
         self.entries.iter_mut().flatten().for_each(|e| e.app = tables[e.app]);
     }
 
-    fn expire(&mut self, now: Time, tables: &[AppTables], out: &mut Vec<RequestId>) {
+    fn expire(&mut self, now: Time, tables: &Tables, out: &mut Vec<RequestId>) {
         let mut gone = std::mem::take(&mut self.taken);
         for slot in std::mem::take(&mut self.fresh) {
             if !self.sift(now, slot, true, tables) {
@@ -171,7 +187,8 @@ impl Pending for Hulls {
     fn census(&mut self, out: &mut [(u32, Time)]) {
         let every = every(self.queues.len());
         let in_all = |item: &Item| {
-            self.entries[item.2 as usize].is_some_and(|e| e.id == item.1 && e.viable == every)
+            let e = self.entries[item.2 as usize];
+            e.is_some_and(|e| e.id == item.1 && e.deadline == item.0 && e.viable == every)
         };
         let first = self.deadlines.first(in_all).map_or(Time::NEVER, |item| item.0);
         for (size, (queue, place)) in self.queues.iter_mut().zip(out).enumerate() {
@@ -184,7 +201,7 @@ impl Pending for Hulls {
         now: Time,
         size: usize,
         k: usize,
-        tables: &[AppTables],
+        tables: &Tables,
         out: &mut Vec<RequestId>,
     ) {
         let (b_per_ns, reach, entries) = (self.b_per_ns, self.reach, &self.entries);

@@ -2,29 +2,11 @@
 //!
 //! It chooses no size.
 
-use super::tables::AppTables;
+use super::entry::Entry;
+use super::tables::Tables;
 use crate::request::RequestId;
 use crate::time::Time;
 use std::cmp::Ordering;
-
-/// A request that waits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    pub id: RequestId,
-    /// The table of its application.
-    pub app: usize,
-    pub deadline: Time,
-    /// The sizes whose queue it is in: bit i for the i-th size.
-    pub viable: u32,
-}
-
-impl Entry {
-    /// Whether it is in the queue of a size.
-    #[inline]
-    pub fn is_in(&self, size: usize) -> bool {
-        self.viable >> size & 1 == 1
-    }
-}
 
 /// The mark of a request that is in the queue of each of so many sizes.
 pub(super) fn every(sizes: usize) -> u32 {
@@ -41,7 +23,7 @@ pub(super) trait Pending: Send {
 
     /// Lines 1-14: brings scores up to date, and removes requests from the queues of sizes that they can no
     /// longer meet; `out` gets those that are in no queue any more, in the order of ids.
-    fn expire(&mut self, now: Time, tables: &[AppTables], out: &mut Vec<RequestId>);
+    fn expire(&mut self, now: Time, tables: &Tables, out: &mut Vec<RequestId>);
 
     /// For each size, how many requests its queue holds and the earliest of their deadlines. `out` has a
     /// place for each size, which says that there is none.
@@ -54,7 +36,7 @@ pub(super) trait Pending: Send {
         now: Time,
         size: usize,
         k: usize,
-        tables: &[AppTables],
+        tables: &Tables,
         out: &mut Vec<RequestId>,
     );
 

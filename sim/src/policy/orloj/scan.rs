@@ -2,8 +2,9 @@
 //!
 //! Every score is computed at every decision. For some dozens of requests nothing is faster.
 
-use super::pending::{Entry, Pending, Scored, every, higher_score};
-use super::tables::AppTables;
+use super::entry::Entry;
+use super::pending::{Pending, Scored, every, higher_score};
+use super::tables::Tables;
 use crate::request::RequestId;
 use crate::time::Time;
 
@@ -35,20 +36,27 @@ impl Pending for Scan {
         }
     }
 
-    fn expire(&mut self, now: Time, tables: &[AppTables], out: &mut Vec<RequestId>) {
+    fn expire(&mut self, now: Time, tables: &Tables, out: &mut Vec<RequestId>) {
         self.waiting.retain_mut(|w| {
             if w.stays_until.is_some_and(|until| now <= until) {
                 return true;
             }
-            let (e, mut until) = (&mut w.entry, Time::NEVER);
-            for (size, &estimate) in tables[e.app].estimates.iter().enumerate() {
-                if now + estimate > e.deadline {
-                    e.viable &= !(1 << size);
-                } else if e.is_in(size) {
-                    until = until.min(e.deadline.minus(estimate));
+            let e = &mut w.entry;
+            let estimates = &tables.apps[e.app].estimates;
+            w.stays_until = Some(loop {
+                let mut until = Time::NEVER;
+                for (size, &estimate) in estimates.iter().enumerate() {
+                    if now + estimate > e.deadline {
+                        e.viable &= !(1 << size);
+                    } else if e.is_in(size) {
+                        until = until.min(e.deadline.minus(estimate));
+                    }
                 }
-            }
-            w.stays_until = Some(until);
+                if e.viable != 0 || !tables.next_deadline(e) {
+                    break until;
+                }
+                e.viable = every(estimates.len());
+            });
             if e.viable == 0 {
                 out.push(e.id);
             }
@@ -85,7 +93,7 @@ impl Pending for Scan {
         now: Time,
         size: usize,
         k: usize,
-        tables: &[AppTables],
+        tables: &Tables,
         out: &mut Vec<RequestId>,
     ) {
         self.taken.clear();
@@ -94,9 +102,8 @@ impl Pending for Scan {
             // Whatever their scores are.
             self.taken.extend(queue.map(|e| e.id));
         } else {
-            let score = |e: &Entry| tables[e.app].scores[size].at(e.deadline.since(now));
             self.scored.clear();
-            self.scored.extend(queue.map(|e| (score(e), e.deadline, e.id)));
+            self.scored.extend(queue.map(|e| (tables.score(e, size, now), e.deadline, e.id)));
             self.scored.select_nth_unstable_by(k - 1, higher_score);
             self.taken.extend(self.scored[..k].iter().map(|s| s.2));
             self.taken.sort_unstable();

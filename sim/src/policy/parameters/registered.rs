@@ -12,6 +12,11 @@ use std::fmt;
 pub trait Build: Settings {
     /// The policy before its start. `seed` names the streams of policies that draw numbers.
     fn build(self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy>;
+
+    /// What follows from parameters and profiles before a run, by metric.
+    fn facts(&self, _profiles: &[ModelProfile]) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
 }
 
 /// A policy with its parameters, whatever policy it is.
@@ -28,6 +33,8 @@ pub trait Configured: fmt::Debug + Send + Sync {
     fn needs_profiler(&self) -> bool;
     /// [`Settings::PREEMPTS`].
     fn preempts(&self) -> bool;
+    /// [`Build::facts`].
+    fn facts(&self, profiles: &[ModelProfile]) -> Vec<(&'static str, f64)>;
 }
 
 impl<C: Build> Configured for C {
@@ -48,6 +55,9 @@ impl<C: Build> Configured for C {
     }
     fn preempts(&self) -> bool {
         C::PREEMPTS
+    }
+    fn facts(&self, profiles: &[ModelProfile]) -> Vec<(&'static str, f64)> {
+        Build::facts(self, profiles)
     }
 }
 

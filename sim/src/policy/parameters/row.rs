@@ -225,10 +225,7 @@ impl<C: Copy> Parameter<C> {
         let number = |least: f64, most: f64| {
             found.parse().ok().filter(|x| (least..=most).contains(x)).ok_or_else(wrong)
         };
-        let needs = || SettingError::Needs {
-            key: self.name,
-            needs: self.needs.map_or(String::new(), |(key, value)| format!("{key}={value}")),
-        };
+        let needs = || self.lacks();
         match self.place {
             Place::Count(at, least, most) => {
                 *at(config).ok_or_else(needs)? = count(least, most)?;
@@ -246,6 +243,12 @@ impl<C: Copy> Parameter<C> {
             Place::Word(at) => at(config).choose(found).then_some(()).ok_or_else(wrong)?,
         }
         Ok(())
+    }
+
+    /// The error of one that is given without what it needs.
+    pub(super) fn lacks(&self) -> SettingError {
+        let needs = self.needs.map_or(String::new(), |(key, value)| format!("{key}={value}"));
+        SettingError::Needs { key: self.name, needs }
     }
 
     /// What may be written.

@@ -49,6 +49,11 @@ pub trait Settings: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
         false
     }
 
+    /// Whether a parameter has nothing to act on, beside these values of the others: it may not be given then.
+    fn is_idle(&self, _name: &str) -> bool {
+        false
+    }
+
     /// The policy's name with its parameters, in the form that [`parse`](Settings::parse) reads.
     fn name(&self) -> String {
         let base = (Self::PRESETS[0].make)();
@@ -87,6 +92,11 @@ pub trait Settings: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
         for parameter in Self::PARAMETERS {
             if let Some(found) = found(parameter.name()) {
                 parameter.write(&mut config, found)?;
+            }
+        }
+        for parameter in Self::PARAMETERS {
+            if found(parameter.name()).is_some() && config.is_idle(parameter.name()) {
+                return Err(parameter.lacks());
             }
         }
         Ok(config)

@@ -12,7 +12,7 @@ use crate::time::Span;
 /// ```
 ///
 /// where h is the density of the bin that begins at e, and S the sum over the bins below, relative to e.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Line {
     /// Factor of u.
     pub alpha: f64,

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 const VALUES_MAX: usize = 2000;
 
 /// The metrics that a table of cells has, where the rows have them, in this order.
-const METRICS: [(&str, &str); 14] = [
+const METRICS: [(&str, &str); 15] = [
     ("peak_goodput_per_s", "peak goodput, 1/s"),
     ("devices_needed", "devices needed"),
     ("throughput_per_s", "throughput, 1/s"),
     ("finish_rate", "finish rate"),
+    ("mean_cost", "mean cost"),
     ("goodput_per_s", "goodput, 1/s"),
     ("worst_bad_rate", "worst bad rate"),
     ("latency_p50_ns", "p50, ms"),

@@ -1,6 +1,6 @@
 //! Whether an experiment's values make sense. What is run is checked by its runner.
 
-use super::{Experiment, Kind, System};
+use super::{Experiment, Kind, LAW, System};
 use crate::cells::grid;
 use orrery_scenario::error::known;
 use orrery_scenario::limits::{SEEDS_MAX, count};
@@ -28,7 +28,8 @@ impl Experiment {
         }
         grid::check(&self.point, &self.axis)?;
         self.check_figure()?;
-        if self.system.is_empty() && self.kind() != Kind::Bounds {
+        let computed = matches!(self.kind(), Kind::Bounds | Kind::Score | Kind::Laws);
+        if self.system.is_empty() && !computed {
             return none("system", "add a `[[system]]` with `name` and `policy`");
         }
         self.check_errors()?;
@@ -65,6 +66,7 @@ impl Experiment {
             ("applications", self.applications.is_some()),
             ("pool", self.pool.is_some()),
             ("partition", self.partition.is_some()),
+            ("score", self.score.is_some()),
         ];
         let given: Vec<&str> = kinds.iter().filter(|k| k.1).map(|k| k.0).collect();
         let [one] = given[..] else {
@@ -73,7 +75,7 @@ impl Experiment {
                 [_, second, ..] => (format!("`{}`", given.join("`, `")), *second),
                 [one] => (String::new(), *one),
             };
-            let allowed = "one of `scenario`, `applications`, `pool`, `partition`";
+            let allowed = "one of `scenario`, `applications`, `pool`, `partition`, `score`";
             return Err(SpecError::value(key, found, allowed, "give one of these keys"));
         };
         let foreign = |key: String, of: &str| {
@@ -92,6 +94,13 @@ impl Experiment {
         if let Some(bin_s) = self.bin_s.filter(|s| !(1e-3..=1e6).contains(s)) {
             let remedy = "choose the length of a part of the run";
             return Err(SpecError::value("bin_s", bin_s, "0.001 to 1000000 s", remedy));
+        }
+        if one != "applications" && self.laws.is_some() {
+            return foreign("laws".into(), "applications");
+        }
+        if one == "score" && !self.system.is_empty() {
+            let allowed = "none with `score`: its laws and requests are its curves";
+            return Err(SpecError::value("system", "systems", allowed, "remove them"));
         }
         if one != "applications" && !self.mean_over.is_empty() {
             return foreign("mean_over".into(), "applications");
@@ -178,13 +187,20 @@ impl Experiment {
             }
             names.push(&s.name);
         }
+        if self.kind() == Kind::Bounds {
+            return Ok(());
+        }
+        if self.kind() == Kind::Laws {
+            names.push(LAW);
+        }
+        if let Some(score) = &self.score {
+            names.extend(score.request.iter().map(|r| r.name.as_str()));
+            names.extend(score.law.iter().map(|l| l.name.as_str()));
+        }
         let of = |key: String, name: &str| {
             let name = name.split('/').next().unwrap_or_default();
             if name.is_empty() { Ok(()) } else { known(&key, name, &names).map(drop) }
         };
-        if self.kind() == Kind::Bounds {
-            return Ok(());
-        }
         for (i, p) in self.paper.iter().enumerate() {
             of(format!("paper[{i}].system"), &p.system)?;
         }

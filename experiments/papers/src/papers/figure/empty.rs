@@ -30,6 +30,12 @@ pub(super) fn rows(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
     }
     metrics.retain(|m| !m.is_empty());
     metrics.dedup();
+    // What is computed is known with its values.
+    if matches!(e.kind(), Kind::Score | Kind::Laws) {
+        let mut rows = runner.places();
+        beside(&mut rows, &e.paper);
+        return rows;
+    }
     let mut rows = Vec::new();
     for place in places(e, runner) {
         for (i, metric) in metrics.iter().enumerate() {

@@ -7,6 +7,8 @@ use crate::cells::applications::run::{Load, OneCell, Tested, World};
 use crate::cells::applications::{Applications, SLO_X_P99, within};
 use crate::cells::grid::{combinations, word};
 use crate::cells::kept::Kept;
+use crate::cells::replication::Replication;
+use crate::cells::rows::mean;
 use crate::cells::seeds::Seeds;
 use crate::output::tables;
 use crate::papers::experiment::{Experiment, Preset, System};
@@ -135,6 +137,38 @@ impl<'a> Cases<'a> {
         Ok(())
     }
 
+    /// What is shown of a system that follows from its parameters and profiles, without a run: means over seeds.
+    fn facts(
+        &self,
+        cell: &OneCell<'_>,
+        place: &Row,
+        runs: &[Replication],
+    ) -> Result<Vec<Row>, SpecError> {
+        let policy = PolicySpec::parse(&cell.tested.policy)?;
+        let is_shown = |metric: &str| self.experiment.show.iter().any(|m| m == metric);
+        // Profiles are not measured where nothing of them is shown.
+        if policy.facts(&[]).iter().all(|(metric, _)| !is_shown(metric)) {
+            return Ok(Vec::new());
+        }
+        let seeds: Vec<u64> = runs.iter().map(|r| r.seed).collect();
+        let of = |&seed: &u64| Ok(policy.facts(&cell.setup(seed)?.profiles(seed)));
+        let all = seeds.iter().map(of).collect::<Result<Vec<_>, SpecError>>()?;
+        let facts = all.first().into_iter().flatten().enumerate().map(|(i, (metric, _))| {
+            let values: Vec<f64> = all.iter().map(|facts| facts[i].1).collect();
+            (*metric, mean(&values))
+        });
+        let row = |(metric, value): (&str, f64)| Row {
+            scope: "all".to_string(),
+            metric: metric.to_string(),
+            unit: orrery_results::unit(metric).to_string(),
+            value: Some(value),
+            samples: seeds.len() as u64,
+            seeds: orrery_results::seed_list(&seeds),
+            ..place.clone()
+        };
+        Ok(facts.filter(|(metric, _)| is_shown(metric)).map(row).collect())
+    }
+
     fn place(&self, one: &One<'_>, spec_sha256: String) -> Row {
         let world = &self.worlds[one.world];
         let warm_up = world.world.applications.load.warm_up;
@@ -221,7 +255,8 @@ impl Runner for Cases<'_> {
         let entry = cell.spec_sha256(&self.seeds.entry());
         let runs = kept.seeds(&entry, &what, &self.seeds, |seed| cell.one(seed))?;
         let (place, seeds) = (self.place(one, hash), Some(self.seeds));
-        Ok(vec![Cell { place, seeds, runs, more: Vec::new() }])
+        let more = self.facts(&cell, &place, &runs)?;
+        Ok(vec![Cell { place, seeds, runs, more }])
     }
 
     fn heading(&self) -> String {
@@ -250,7 +285,7 @@ impl Runner for Cases<'_> {
 
     fn notes(&self, cells: &[Cell], rows: &[Row]) -> String {
         if !self.experiment.mean_over.is_empty() {
-            return means::fig_11(self.experiment, cells) + &left_out::text(rows);
+            return left_out::text(rows);
         }
         scores::text(self.experiment, cells, rows) + &self.loads()
     }

@@ -97,31 +97,6 @@ pub fn rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
     out
 }
 
-/// Orloj's finish rate on the three-modal case as its parameter b changes (Fig. 11).
-pub fn fig_11(e: &Experiment, cells: &[Cell]) -> String {
-    let is = |c: &&Cell| {
-        change(&c.place).contains("orloj b =")
-            && c.place.case == "three-modal"
-            && c.place.system == "orloj"
-    };
-    let own: Vec<&Cell> = cells.iter().filter(is).collect();
-    if own.is_empty() {
-        return String::new();
-    }
-    let mut out =
-        String::from("\nFig. 11, Orloj on three-modal; the paper: no line depends on b\n");
-    let prefix = format!("{}=", e.point_axis);
-    for line in own.chunk_by(|a, b| change(&a.place) == change(&b.place)) {
-        let _ = write!(out, "{:20}", change(&line[0].place).trim_start_matches(&prefix));
-        for cell in line {
-            let slo = cell.place.axis("slo_x_p99").unwrap_or_default();
-            let _ = write!(out, "  {slo} x P99 {:>5.3}", rate(cell));
-        }
-        out.push('\n');
-    }
-    out
-}
-
 /// `table,changed,keys,system,preset,cells,mean_abs_error,mean_finish_rate`.
 pub fn wide(e: &Experiment, cells: &[Cell], rows: &[Row]) -> String {
     let mut out =

@@ -1,16 +1,18 @@
-//! The requests that share a point: mostly one. Requests of one application with equal deadlines share it
-//! always, others by accident.
+//! The requests that share a point: mostly one. Requests of one application with equal deadlines and costs share
+//! it always, others by accident.
 
 use super::Slot;
+use crate::policy::orloj::entry::EntryCost;
 use crate::request::RequestId;
 use crate::time::Time;
 use std::collections::BTreeSet;
 
-/// A request: those with the same first two have the same score, and the lower id comes first.
+/// A request: those with the same first three have the same score, and the lower id comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Member {
     pub deadline: Time,
     pub app: usize,
+    pub cost: EntryCost,
     pub id: RequestId,
     pub slot: Slot,
 }
@@ -60,11 +62,11 @@ impl Members {
         one.into_iter().chain(many.into_iter().flatten())
     }
 
-    /// Those that can be among the best `k`: of each deadline and application the first `k`.
+    /// Those that can be among the best `k`: of each deadline, application and cost the first `k`.
     pub fn best(&self, k: usize) -> impl Iterator<Item = &Member> {
         let mut run = (0, None);
         self.iter().filter(move |m| {
-            let kind = Some((m.deadline, m.app));
+            let kind = Some((m.deadline, m.app, m.cost));
             run = if run.1 == kind { (run.0 + 1, kind) } else { (1, kind) };
             run.0 <= k
         })

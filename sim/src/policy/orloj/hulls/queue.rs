@@ -3,11 +3,12 @@
 use super::Slot;
 use super::agenda::{Agenda, Item};
 use super::members::{Member, Members};
+use crate::policy::orloj::entry::Entry;
 use crate::policy::orloj::hull::{Hull, Leaf, Point};
-use crate::policy::orloj::pending::{Entry, Scored, higher_score};
-use crate::policy::orloj::tables::AppTables;
+use crate::policy::orloj::pending::{Scored, higher_score};
+use crate::policy::orloj::tables::Tables;
 use crate::request::RequestId;
-use crate::time::{Span, Time};
+use crate::time::Time;
 use std::collections::BTreeSet;
 
 /// Scores that differ by less than this, relative to the larger, are told apart by Eq. 2 computed
@@ -22,7 +23,7 @@ pub(super) struct View<'a> {
     pub b_per_ns: f64,
     /// The largest b (t - T0).
     pub reach: f64,
-    pub tables: &'a [AppTables],
+    pub tables: &'a Tables,
     /// By slot.
     pub entries: &'a [Option<Entry>],
 }
@@ -39,7 +40,7 @@ impl View<'_> {
 
     /// Eq. 2, computed directly.
     fn score(&self, e: &Entry) -> f64 {
-        self.tables[e.app].scores[self.size].at(e.deadline.since(self.now))
+        self.tables.score(e, self.size, self.now)
     }
 
     /// b (t - T0).
@@ -49,10 +50,7 @@ impl View<'_> {
 
     /// The point of a request, and Milestone(r), when it has another. None if its score is zero for good.
     fn point(&self, e: &Entry, base: Time) -> Option<(Point, Time)> {
-        let score = &self.tables[e.app].scores[self.size];
-        let line = score.line(e.deadline.since(self.now), e.deadline.since(base), self.reach)?;
-        // The slack is a whole number of nanoseconds.
-        let milestone = e.deadline.minus(Span::from_ns(line.until_ns as u64));
+        let (line, milestone) = self.tables.line(e, self.size, (self.now, base), self.reach)?;
         Some((Point { alpha: line.alpha, beta: line.beta + line.doubt }, milestone))
     }
 }
@@ -62,7 +60,7 @@ fn has(entries: &[Option<Entry>], size: usize, &(_, id, slot): &Item) -> bool {
 }
 
 fn member(slot: Slot, e: &Entry) -> Member {
-    Member { deadline: e.deadline, app: e.app, id: e.id, slot }
+    Member { deadline: e.deadline, app: e.app, cost: e.cost, id: e.id, slot }
 }
 
 /// Where a request is.
@@ -110,8 +108,13 @@ impl Queue {
 
     /// D_Qbs: the earliest deadline of its requests that are not in every queue.
     pub fn earliest(&mut self, size: usize, entries: &[Option<Entry>]) -> Time {
-        self.deadlines.trim(self.len, |item| has(entries, size, item));
-        self.deadlines.first(|item| has(entries, size, item)).map_or(Time::NEVER, |item| item.0)
+        // An item with a deadline that it could not meet any more is of no use.
+        let own = |item: &Item| {
+            has(entries, size, item)
+                && entries[item.2 as usize].as_ref().is_some_and(|e| e.deadline == item.0)
+        };
+        self.deadlines.trim(self.len, own);
+        self.deadlines.first(own).map_or(Time::NEVER, |item| item.0)
     }
 
     /// Adds a request.
@@ -153,7 +156,9 @@ impl Queue {
             |slot: Slot| std::mem::replace(&mut self.places[slot as usize], Place::Nowhere);
         moved.retain(|slot| place(*slot) == Place::Fresh);
         while let Some(item) = self.milestones.pop_due(view.now) {
-            if view.has(&item) {
+            // One that came again may have a milestone of its first time, and is moved once.
+            let placed = |slot: Slot| self.places[slot as usize] != Place::Nowhere;
+            if view.has(&item) && placed(item.2) {
                 self.displace(item.2, view.entry(item.2));
                 moved.push(item.2);
             }

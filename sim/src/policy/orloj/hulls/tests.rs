@@ -5,9 +5,12 @@ use crate::core::{CoreSpec, Profiler};
 use crate::driver::{World, simulate};
 use crate::latency::Latency;
 use crate::log::{MemoryLog, Record};
-use crate::policy::orloj::pending::{Entry, Pending};
+use crate::penalty::{MILLION, Penalty, Step};
+use crate::policy::orloj::entry::{Entry, EntryCost};
+use crate::policy::orloj::pending::Pending;
 use crate::policy::orloj::scan::Scan;
-use crate::policy::orloj::{Config, Estimate, Orloj, QueueForm, SizeOrder, tables};
+use crate::policy::orloj::tables::{self, Tables};
+use crate::policy::orloj::{Config, Estimate, Orloj, QueueForm, SizeOrder};
 use crate::policy::parameters::Settings;
 use crate::profile::ModelProfile;
 use crate::request::{AppId, Arrival, End, ModelId, RequestId, VecSource};
@@ -35,6 +38,18 @@ fn alone(app: u64, draws: &mut Stream) -> Span {
     Span::from_us(us)
 }
 
+/// A cost function of some steps.
+fn penalty(draws: &mut Stream) -> Penalty {
+    let (mut deadline, mut cost) = (MILLION, 0);
+    let steps = (0..1 + draws.below(4)).map(|_| {
+        cost += [1, 300_000, MILLION, 20 * MILLION][draws.below(4) as usize];
+        let step = Step { deadline, cost };
+        deadline += [1, 100_000, MILLION, 3 * MILLION][draws.below(4) as usize];
+        step
+    });
+    Penalty::new(steps.collect()).unwrap()
+}
+
 impl Case {
     fn new(seed: u64) -> Case {
         let draws = &mut Stream::named(seed, "orloj cases", 0);
@@ -52,7 +67,15 @@ impl Case {
                 (app as usize, alone(first_app + app, drawn))
             };
             let bins = [1, 8, 64][(seed % 3) as usize];
-            ModelProfile::measure(&law, Span::from_ms(slo_ms), sizes, 200, draw, bins)
+            let slo = Span::from_ms(slo_ms);
+            let mut profile = ModelProfile::measure(&law, slo, sizes, 200, draw, bins);
+            // Every other case has costs, some of applications that the profile lacks.
+            let costs = &mut Stream::named(seed, "penalties", m);
+            if seed % 2 == 1 {
+                let drawn = (0..5).filter(|_| costs.below(3) > 0).collect::<Vec<_>>();
+                profile.penalties = drawn.into_iter().map(|a| (a, penalty(costs))).collect();
+            }
+            profile
         });
         let profiles = profiles.collect();
         let gap_us = [200, 2_000, 8_000, 30_000][below(draws, 4) as usize];
@@ -168,12 +191,21 @@ fn both_forms_agree_on_every_edge() {
             let app = drawn % apps;
             (app as usize, ms(10 * (app + 1)))
         };
-        let profile = ModelProfile::measure(&law, ms(100), &[1, 2, 4], 30, draw, 1 + round % 3);
+        let bins = 1 + round % 3;
+        let mut profile = ModelProfile::measure(&law, ms(100), &[1, 2, 4], 30, draw, bins);
+        let costs = &mut Stream::named(round as u64, "penalties", 0);
+        // Two different ones beside the default, where there are any.
+        let functions = [0, 3][round % 2];
+        profile.penalties.extend((0..functions).map(|app| {
+            let steps = [(MILLION, MILLION + app as u64), (1_250_000, 9 * MILLION)];
+            let steps = steps.map(|(deadline, cost)| Step { deadline, cost });
+            (app, if app == 0 { penalty(costs) } else { Penalty::new(steps.into()).unwrap() })
+        }));
         let estimate = [Estimate::Quantile(0.0), Estimate::Mean][round % 2];
         let b_per_ms = [1e-6, 1e-4, 1e-2, 1.0][draws.below(4) as usize];
         let config = Config { estimate, b_per_ms, ..(Config::PRESETS[0].make)() };
         let sizes = tables::sizes(&config, &profile);
-        let tables = tables::tables(&config, &profile, &sizes);
+        let tables = Tables::new(&config, &profile, &sizes);
         let mut forms: [Box<dyn Pending>; 2] =
             [Box::new(Scan::default()), Box::new(Hulls::new(sizes.len(), b_per_ms))];
         let mut now = Time::from_ns(1_000_000_000);
@@ -184,14 +216,17 @@ fn both_forms_agree_on_every_edge() {
                 let slack = match draws.below(3) {
                     // An edge of some law, or near it.
                     0 => ms([5, 10, 15, 20, 25, 30, 45, 75][draws.below(8) as usize]),
-                    1 => tables[0].estimates[draws.below(sizes.len() as u64) as usize],
+                    1 => tables.apps[0].estimates[draws.below(sizes.len() as u64) as usize],
                     _ => ms(80),
                 };
                 let beside = Span::from_ns(draws.below(4));
                 let app = draws.below(apps + 1) as usize;
                 let viable = (1 << sizes.len()) - 1;
                 let deadline = (now + slack + beside).minus(Span::from_ns(1));
-                let entry = Entry { id: RequestId(id), app, deadline, viable };
+                let function = if functions == 0 { 0 } else { draws.below(3) as u32 };
+                let slo = ms([0, 20, 80][function.min(1) as usize * (1 + draws.below(2) as usize)]);
+                let cost = EntryCost { function, slo, step: 0 };
+                let entry = Entry { id: RequestId(id), app, deadline, cost, viable };
                 forms.iter_mut().for_each(|form| form.insert(entry));
                 id += 1;
             }
