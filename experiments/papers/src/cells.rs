@@ -4,6 +4,7 @@
 //! `reproduce`, `run` and `sweep` all come down to cells; their results are the same rows.
 
 pub mod advice;
+pub mod answers;
 pub mod applications;
 pub mod arithmetic;
 pub mod busy;

@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use orrery_papers::cells;
-use orrery_papers::cells::goodput::answers;
+use orrery_papers::cells::answers::answers;
 use orrery_papers::cells::goodput::{Criterion, FLAGS, Find, Search, flags};
 use orrery_papers::cells::scenario_cell::{ScenarioCell, inputs_sha256};
 use orrery_papers::cells::seeds::Seeds;

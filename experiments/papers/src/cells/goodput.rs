@@ -11,9 +11,6 @@
 //! and seed, and a rate only stretches them; each seed is a search of its own, so the interval over
 //! seeds is the search's spread.
 
-mod answers;
-
-pub use answers::{Answers, answers};
 pub use orrery_scenario::search::Criterion;
 
 use super::replication::{DEVICES, Measure, PEAK, Replication};

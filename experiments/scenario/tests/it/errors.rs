@@ -61,7 +61,9 @@ fn a_policy_that_does_not_exist_is_named_with_the_nearest() {
     let text = changed("\"fifo\", \"clockwork[estimator=static-mean]\"", "\"fifo\", \"fifo\"");
     refused(&text, 2, &["policies[1]", "each policy once"]);
     let text = changed("\"fifo\", \"clockwork[estimator=static-mean]\"", "");
-    refused(&text, 2, &["at least one policy"]);
+    // Who names others needs none in the file.
+    let error = Scenario::from_text(NAME, &text).expect("a scenario").policies().expect_err("none");
+    assert!(error.to_string().contains("at least one policy"), "{error}");
 }
 
 #[test]

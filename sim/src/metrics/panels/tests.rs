@@ -5,7 +5,7 @@ use crate::cluster::{DeviceSpec, Footprint};
 use crate::driver::{World, simulate};
 use crate::latency::Latency;
 use crate::metrics::{Metrics, Scopes};
-use crate::policy::clockwork::{Clockwork, Config};
+use crate::policy::clockwork::{Clockwork, Config, LoadRule};
 use crate::profile::ModelProfile;
 use crate::request::{AppId, Arrival, VecSource};
 use crate::rng::Stream;
@@ -32,7 +32,7 @@ fn run(width: Span, requests: u64) -> (Panels, (Metrics, Metrics)) {
         Arrival { at, app, model, size: 1, slo: ms(60), alone: ms(5) }
     };
     let source = Box::new(VecSource::new((0..requests).map(&mut arrival).collect()));
-    let policy = Clockwork::new(Config::released(), &profiles);
+    let policy = Clockwork::new(Config { loads: LoadRule::Paper, ..Config::released() }, &profiles);
     let groups: Vec<u32> = (0..MODELS as u32).map(|m| m % 2).collect();
     let grouped = Metrics::default().with_scopes(Scopes::Groups(groups.clone()));
     let observer = (Panels::new(width, groups), (Metrics::default(), grouped));
