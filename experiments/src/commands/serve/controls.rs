@@ -96,7 +96,7 @@ impl Controls {
                 continue;
             }
             let value = f64::from(device.count);
-            let max = (value * REACH).min(f64::from(DEVICES_MAX as u32));
+            let max = (value * REACH).min(f64::from(DEVICES_MAX));
             let (key, label) = (format!("device[{i}].count"), format!("devices: {}", device.kind));
             numbers.push(Control { key, label, unit: "", value, min: 1.0, max, whole: true });
         }
