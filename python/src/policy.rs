@@ -98,6 +98,9 @@ impl Configured for Factory {
     fn value(&self, _: &str) -> Option<String> {
         None
     }
+    fn facts(&self, _: &[ModelProfile]) -> Vec<(&'static str, f64)> {
+        Vec::new()
+    }
     fn epoch(&self) -> Option<Span> {
         None
     }
