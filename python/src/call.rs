@@ -221,12 +221,25 @@ impl Call {
         Ok(Ran { replication, requests })
     }
 
-    /// The records of one run, kept by `log`.
+    /// The records of one run without reasons: what was decided.
     ///
     /// # Errors
     /// As [`Call::run`].
-    pub fn records(&self, chosen: &Chosen, seed: u64, log: MemoryLog) -> PyResult<Vec<Record>> {
+    pub fn decisions(&self, chosen: &Chosen, seed: u64) -> PyResult<Vec<Record>> {
+        self.records(chosen, seed, false)
+    }
+
+    /// The records of one run, with the policy's reasons.
+    ///
+    /// # Errors
+    /// As [`Call::run`].
+    pub fn log(&self, chosen: &Chosen, seed: u64) -> PyResult<Vec<Record>> {
+        self.records(chosen, seed, true)
+    }
+
+    fn records(&self, chosen: &Chosen, seed: u64, reasons: bool) -> PyResult<Vec<Record>> {
         let setup = self.scenario.setup(seed).map_err(refused)?;
+        let log = MemoryLog { reasons, ..MemoryLog::default() };
         let observer = (log, Stopper::new(self.failed.clone()));
         let (_, (log, _)) = self.watched(&setup, &chosen.policy, seed, observer)?;
         Ok(log.records)

@@ -31,7 +31,7 @@ use orrery_papers::cells::rows::{difference, rows};
 use orrery_papers::cells::seeds::Seeds;
 use orrery_papers::output::{say, voice};
 use orrery_results::Row;
-use orrery_sim::log::{MemoryLog, Record};
+use orrery_sim::log::Record;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use sha2::{Digest, Sha256};
@@ -169,18 +169,6 @@ fn differ(
             Some(i) => Some(format!("record {i}: {:?}\n  then: {:?}", a[i], b[i])),
         })
     })
-}
-
-impl Call {
-    /// The records of one run without reasons: what was decided.
-    fn decisions(&self, chosen: &call::Chosen, seed: u64) -> PyResult<Vec<Record>> {
-        self.records(chosen, seed, MemoryLog::default())
-    }
-
-    /// The records of one run, with the policy's reasons.
-    fn log(&self, chosen: &call::Chosen, seed: u64) -> PyResult<Vec<Record>> {
-        self.records(chosen, seed, MemoryLog { reasons: true, ..MemoryLog::default() })
-    }
 }
 
 /// What is said during a run goes to Python's `sys.stderr`: a notebook shows it.

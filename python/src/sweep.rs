@@ -12,6 +12,7 @@ use orrery_papers::cells::sweep_file::SweepFile;
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -84,17 +85,16 @@ pub fn sweep(
         let has = tasks.iter().any(|t| t.cell.policy.text() == compared);
         let first = tasks.first().map_or("", |t| t.cell.policy.text());
         let compared = if has { compared.as_str() } else { first };
+        let is_base = |task: &Task| task.cell.policy.text() == compared;
+        let based = tasks.iter().zip(&ran).filter(|(task, _)| is_base(task));
+        let bases: BTreeMap<&str, &Vec<Replication>> =
+            based.map(|(task, runs)| (task.cell.axes.as_str(), runs)).collect();
         let mut out: Vec<Row> = Vec::new();
         for (task, own) in tasks.iter().zip(&ran) {
             let place = task.cell.place(&planner.head.name);
             out.extend(rows(&place, &task.cell.seeds, own));
-            let is_base =
-                |t: &Task| t.cell.axes == task.cell.axes && t.cell.policy.text() == compared;
-            let base = tasks.iter().position(is_base);
-            if task.cell.policy.text() != compared
-                && let Some(base) = base
-            {
-                out.extend(difference(&place, compared, own, &ran[base]));
+            if let Some(base) = bases.get(task.cell.axes.as_str()).filter(|_| !is_base(task)) {
+                out.extend(difference(&place, compared, own, base));
             }
         }
         PyResult::Ok(out)

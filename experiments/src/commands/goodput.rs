@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use orrery_papers::cells;
 use orrery_papers::cells::answers::answers;
 use orrery_papers::cells::goodput::{Criterion, FLAGS, Find, Search, flags};
-use orrery_papers::cells::scenario_cell::{ScenarioCell, inputs_sha256};
+use orrery_papers::cells::scenario_cell::ScenarioCell;
 use orrery_papers::cells::seeds::Seeds;
 use orrery_papers::output::Forms;
 use orrery_papers::output::page::{Page, Part};
@@ -107,16 +107,7 @@ pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
     scenario.setup(first)?;
     let seeds = Seeds { first, count: args.seeds, until_ci: None };
     let pool = orrery_papers::output::threads::pool(args.jobs.unwrap_or(0).into())?;
-    let inputs_sha256 = inputs_sha256(&scenario)?;
-    let cell = |policy: &PolicySpec| ScenarioCell {
-        scenario: scenario.clone(),
-        axes: String::new(),
-        policy: policy.clone(),
-        seeds,
-        inputs_sha256: inputs_sha256.clone(),
-        search: Some(search.clone()),
-    };
-    let cells: Vec<ScenarioCell> = policies.iter().map(cell).collect();
+    let cells = ScenarioCell::of_policies(&scenario, &policies, seeds, Some(&search))?;
     let answers = pool.install(|| answers(&scenario.name, &cells))?;
     let out = answers.rows;
     let forms = Forms {

@@ -23,11 +23,13 @@ use controls::Controls;
 use orrery_papers::output::{Answer, say};
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
+use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 /// `orrery serve`.
 #[derive(Debug, Args)]
@@ -53,6 +55,8 @@ struct Shared {
     token: String,
     port: u16,
     answers: Answers,
+    /// What is under way, by the page that asked.
+    under_way: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
 }
 
 impl Shared {
@@ -83,7 +87,8 @@ pub fn command(args: &Serve) -> Result<Answer, SpecError> {
     let server = server.map_err(|e| unusable(&e))?;
     let port = server.server_addr().to_ip().map_or(0, |address| address.port());
     let answers = Answers::new(args.jobs.unwrap_or(0).into())?;
-    let shared = Arc::new(Shared { file: args.scenario.clone(), token: token(), port, answers });
+    let (file, token, under_way) = (args.scenario.clone(), token(), Mutex::default());
+    let shared = Arc::new(Shared { file, token, port, answers, under_way });
     // A reader of the address may go away: the page is there all the same.
     let mut stdout = std::io::stdout().lock();
     let _ = writeln!(stdout, "http://127.0.0.1:{port}/?token={}", shared.token);

@@ -30,6 +30,28 @@ pub struct ScenarioCell {
 }
 
 impl ScenarioCell {
+    /// A cell for each policy, of a scenario without axes.
+    ///
+    /// # Errors
+    /// When a file of the scenario cannot be read.
+    pub fn of_policies(
+        scenario: &Scenario,
+        policies: &[PolicySpec],
+        seeds: Seeds,
+        search: Option<&Search>,
+    ) -> Result<Vec<ScenarioCell>, SpecError> {
+        let inputs_sha256 = inputs_sha256(scenario)?;
+        let cell = |policy: &PolicySpec| ScenarioCell {
+            scenario: scenario.clone(),
+            axes: String::new(),
+            policy: policy.clone(),
+            seeds,
+            inputs_sha256: inputs_sha256.clone(),
+            search: search.cloned(),
+        };
+        Ok(policies.iter().map(cell).collect())
+    }
+
     /// The hash that names its entry, whatever the number of seeds, and the hash of all that the results
     /// depend on.
     pub fn hashes(&self) -> (String, String) {

@@ -2,7 +2,7 @@
 
 use super::replication::Replication;
 use super::rows::{difference, rows};
-use super::scenario_cell::{ScenarioCell, inputs_sha256};
+use super::scenario_cell::ScenarioCell;
 use super::seeds::Seeds;
 use crate::output::{Progress, say};
 use orrery_results::Row;
@@ -24,16 +24,7 @@ pub fn rows_of_scenario(
     for note in scenario.setup(seeds.first)?.notes {
         say(&note);
     }
-    let inputs = inputs_sha256(scenario)?;
-    let cell = |policy: &PolicySpec| ScenarioCell {
-        scenario: scenario.clone(),
-        axes: String::new(),
-        policy: policy.clone(),
-        seeds,
-        inputs_sha256: inputs.clone(),
-        search: None,
-    };
-    let cells: Vec<ScenarioCell> = policies.iter().map(cell).collect();
+    let cells = ScenarioCell::of_policies(scenario, policies, seeds, None)?;
     let progress = Progress::new(cells.len() as u64, "policies");
     let run = |(i, c): (usize, &ScenarioCell)| {
         let done = done.filter(|_| i == 0);

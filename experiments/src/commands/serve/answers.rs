@@ -5,13 +5,13 @@ use super::question::Question;
 use orrery_papers::cells::goodput::Search;
 use orrery_papers::cells::replication::Replication;
 use orrery_papers::cells::rows::rows;
-use orrery_papers::cells::scenario_cell::{ScenarioCell, inputs_sha256};
+use orrery_papers::cells::scenario_cell::ScenarioCell;
 use orrery_papers::cells::seeds::Seeds;
 use orrery_papers::cells::watch::{scope_names, watch};
 use orrery_papers::output::threads;
 use orrery_results::Row;
+use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::driver::ready::{UntilTold, until_told};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -73,23 +73,8 @@ impl Answers {
         for (i, (scenario, is_short, seeds)) in steps.iter().enumerate() {
             let sharpness = Sharpness { is_short: *is_short, seeds: *seeds, is_last: i == last };
             let seeds = Seeds { first: scenario.seed, count: *seeds, until_ci: None };
-            let inputs = inputs_sha256(scenario)?;
-            let one = |policy: &PolicySpec| -> Result<(), SpecError> {
-                let cell = ScenarioCell {
-                    scenario: scenario.clone(),
-                    axes: String::new(),
-                    policy: policy.clone(),
-                    seeds,
-                    inputs_sha256: inputs.clone(),
-                    search: None,
-                };
-                if let Some(runs) = self.runs(&cell, told_to_end)? {
-                    tell(&sharpness, &rows(&cell.place(&scenario.name), &seeds, &runs));
-                }
-                Ok(())
-            };
-            let policies = question.policies.par_iter().with_max_len(1);
-            self.pool.install(|| policies.map(one).collect::<Result<(), _>>())?;
+            let cells = ScenarioCell::of_policies(scenario, &question.policies, seeds, None)?;
+            self.each(&cells, told_to_end, |rows| tell(&sharpness, rows))?;
             if told_to_end.load(Ordering::Relaxed) {
                 return Ok(false);
             }
@@ -110,24 +95,27 @@ impl Answers {
     ) -> Result<bool, SpecError> {
         let scenario = &question.scenario;
         let seeds = Seeds { first: scenario.seed, count: 1, until_ci: None };
-        let inputs = inputs_sha256(scenario)?;
-        let one = |policy: &PolicySpec| -> Result<(), SpecError> {
-            let cell = ScenarioCell {
-                scenario: scenario.clone(),
-                axes: String::new(),
-                policy: policy.clone(),
-                seeds,
-                inputs_sha256: inputs.clone(),
-                search: Some(Search::default()),
-            };
-            if let Some(runs) = self.runs(&cell, told_to_end)? {
-                tell(&rows(&cell.place(&scenario.name), &seeds, &runs));
+        let search = Search::default();
+        let policies = &question.policies;
+        let cells = ScenarioCell::of_policies(scenario, policies, seeds, Some(&search))?;
+        self.each(&cells, told_to_end, tell)?;
+        Ok(!told_to_end.load(Ordering::Relaxed))
+    }
+
+    /// Runs cells side by side: `tell` is given the rows of each that came to its end.
+    fn each(
+        &self,
+        cells: &[ScenarioCell],
+        told_to_end: &Arc<AtomicBool>,
+        tell: impl Fn(&[Row]) + Sync,
+    ) -> Result<(), SpecError> {
+        let one = |cell: &ScenarioCell| -> Result<(), SpecError> {
+            if let Some(runs) = self.runs(cell, told_to_end)? {
+                tell(&rows(&cell.place(&cell.scenario.name), &cell.seeds, &runs));
             }
             Ok(())
         };
-        let policies = question.policies.par_iter().with_max_len(1);
-        self.pool.install(|| policies.map(one).collect::<Result<(), _>>())?;
-        Ok(!told_to_end.load(Ordering::Relaxed))
+        self.pool.install(|| cells.par_iter().with_max_len(1).map(one).collect())
     }
 
     /// The runs of a cell; none when they were told to end.

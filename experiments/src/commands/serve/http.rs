@@ -11,7 +11,6 @@ use orrery_papers::cells::run_report;
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -36,9 +35,6 @@ const SHOWN: [&str; 6] = [
     "mean_batch_size",
     "utilisation",
 ];
-
-/// What is under way, by who asked.
-static UNDER_WAY: Mutex<BTreeMap<String, Arc<AtomicBool>>> = Mutex::new(BTreeMap::new());
 
 /// Replies to one request.
 pub fn reply(request: Request, shared: &Shared) {
@@ -116,7 +112,7 @@ fn run(
 ) -> std::io::Result<()> {
     let client = pairs.iter().find(|(key, _)| key == "client").map_or("", |(_, id)| id.as_str());
     let told_to_end = Arc::new(AtomicBool::new(false));
-    if let Ok(mut all) = UNDER_WAY.lock()
+    if let Ok(mut all) = shared.under_way.lock()
         && let Some(before) = all.insert(client.to_string(), told_to_end.clone())
     {
         before.store(true, Ordering::Relaxed);
@@ -152,7 +148,7 @@ fn run(
         Ok(false) => send("cancelled", &json!({})),
         Err(error) => send("failed", &json!({ "error": error.to_string() })),
     }
-    if let Ok(mut all) = UNDER_WAY.lock()
+    if let Ok(mut all) = shared.under_way.lock()
         && all.get(client).is_some_and(|flag| Arc::ptr_eq(flag, &told_to_end))
     {
         all.remove(client);

@@ -249,7 +249,7 @@ impl Settings for Config {
         )
         .needs("relearn_every", "500")
         .quiet()
-            .from("§3.2: \"resets\"; sliding is ours"),
+        .from("§3.2: \"resets\"; sliding is ours"),
         count(
             "window",
             |c: &mut Self| Some(&mut c.window),

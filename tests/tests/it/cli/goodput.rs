@@ -101,7 +101,11 @@ fn a_sweep_of_searches_keeps_its_cells() {
     assert!(!csv.contains("finish_rate_difference"), "not at their own peaks");
     let again = place.run(&["-q", "sweep", "s.toml", "--out", "r", "--format", "csv"]).ok();
     assert_eq!(again, csv);
-    let cells = std::fs::read_dir(place.path("r/cells")).expect("a folder");
+    let inside = |folder| {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        entries.map(|e| e.expect("an entry").path())
+    };
+    let cells = inside(place.path("r/cells")).flat_map(inside);
     assert_eq!(cells.count(), 4);
 }
 

@@ -33,7 +33,11 @@ struct Server {
 
 impl Server {
     fn start() -> Server {
-        let place = Place::with("s.toml", SCENARIO);
+        Server::of(SCENARIO)
+    }
+
+    fn of(scenario: &str) -> Server {
+        let place = Place::with("s.toml", scenario);
         let mut process = place
             .command(&["serve", "s.toml", "--quiet"])
             .stdout(Stdio::piped())
@@ -301,6 +305,46 @@ fn the_page_in_a_browser() {
     let own = format!("http://127.0.0.1:{}/", server.port);
     let is_own = |url: &String| url.starts_with(&own) || url.starts_with("data:");
     assert!(requests.iter().all(is_own), "{requests:?}");
+}
+
+/// Moves the load's slider, and keeps when the first row and all rows have an answer to it.
+const MEASURE: &str = "(() => {
+    window.firstMs = 0; window.allMs = 0;
+    const rows = document.getElementById('rows');
+    const begun = performance.now();
+    new MutationObserver(() => {
+        const [all, fresh] = ['tr', 'tr:not(.old)'].map((s) => rows.querySelectorAll(s).length);
+        // Until the question is asked, the rows are those of the last one.
+        if (fresh === all && !window.firstMs) return;
+        const ms = Math.round(performance.now() - begun);
+        if (fresh > 0 && !window.firstMs) window.firstMs = ms;
+        if (fresh === all && !window.allMs) window.allMs = ms;
+    }).observe(rows, { subtree: true, childList: true, attributes: true });
+    const slider = document.getElementById('n0');
+    slider.value = Number(slider.value) + 30;
+    slider.dispatchEvent(new Event('input'));
+    return 0;
+})()";
+
+/// The page's times that docs/serve.md tells: `--nocapture` shows them. Nothing is asserted of them.
+#[test]
+fn all_policies_answer_a_slider() {
+    let Some(mut browser) = Browser::find() else {
+        eprintln!("skipped: no chromium is installed");
+        return;
+    };
+    let server = Server::of(include_str!("../../../../scenarios/one-gpu-bert.toml"));
+    let began = Instant::now();
+    browser.go(&format!("http://127.0.0.1:{}/?token={}", server.port, server.token), 1600, "light");
+    wait_for(&mut browser, STATE, &json!("Whole."));
+    let whole_ms = began.elapsed().as_millis();
+    browser.value(MEASURE);
+    wait_for(&mut browser, "window.allMs > 0", &json!(true));
+    let [first, all] = ["firstMs", "allMs"].map(|name| browser.value(&format!("window.{name}")));
+    assert_eq!(browser.value("document.querySelectorAll('#rows tr').length"), json!(6));
+    eprintln!(
+        "page whole after {whole_ms} ms; slider to first bar {first} ms, to all six {all} ms"
+    );
 }
 
 /// The whole page, offline, is small.
