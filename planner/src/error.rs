@@ -27,6 +27,9 @@ pub enum PlannerError {
     #[error("`{what}` is {value}; it must be a number of dollars per hour from 0 to {most}")]
     Price { what: String, value: f64, most: f64 },
 
+    #[error("nothing of `{name}` is for sale; name at least one pack, of one device or more")]
+    NoPack { name: String },
+
     #[error("the budget is 0; it must be above 0 dollars per hour")]
     ZeroBudget,
 

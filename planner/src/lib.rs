@@ -58,6 +58,7 @@ mod profile;
 mod ranking;
 pub mod released;
 pub mod search;
+mod tariff;
 
 pub use bound::{auxiliary_bound_per_s, base_bound_per_s, headroom, upper_bound_per_s};
 pub use catalogue::{Catalogue, InstanceType, Price, Role};
@@ -66,6 +67,7 @@ pub use ingredients::{Auxiliary, Ingredients, Region};
 pub use pool::{POOLS_MAX, Pool, Space};
 pub use profile::{Latency, Profile, Sizes};
 pub use ranking::{PickedBy, Ranking, write_table};
+pub use tariff::{Pack, Purchase, Tariff};
 
 // The tests in `tests/it/` see what a user of the crate sees. They are a module here, because each test
 // program of its own costs a link.

@@ -18,9 +18,11 @@ mod devices;
 mod figure;
 mod file;
 mod markdown;
+mod money;
 mod origin;
 mod page;
 mod pools;
+mod prices;
 mod problem;
 mod report;
 mod rows;
@@ -53,7 +55,8 @@ use std::path::PathBuf;
   orrery plan scenarios/plans/gpus-for-symphony.toml --what-if load=1.5 --what-if \"slo=50ms\"
   orrery plan my.toml --what-if \"price:g4dn.xlarge=0.4,budget=2\" --markdown summary.md --plot frontier.png
 
-What-ifs: load=F, slo=TIME, slo:MODEL=TIME, price:TYPE=USD, limit:TYPE=N, budget=USD, bad_rate=SHARE;
+What-ifs: load=F, slo=TIME, slo:MODEL=TIME, price:TYPE=USD, limit:TYPE=N, buy=TERM, buy:TYPE=TERM,
+budget=USD, bad_rate=SHARE;
 separate several with commas to change them together.
 
 Exit codes: 0 answered, 1 no pool meets the goal, 2 wrong usage or input.")]

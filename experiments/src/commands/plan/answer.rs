@@ -1,5 +1,6 @@
 //! What a plan answers: pools, what is known of each, and what is not known.
 
+use super::money::{self, Turn};
 use super::problem::{Group, Problem};
 use super::runs::PROBES_OF_EDGE;
 use super::trial::{Bench, Check, Edge};
@@ -168,6 +169,8 @@ pub struct Answer {
     pub searched: Searched,
     /// The largest upper bound, in requests/s, where there are bounds.
     pub bound_max_per_s: Option<f64>,
+    /// At which prices another type is the answer; empty where that was not looked for.
+    pub turns: Vec<Turn>,
     /// What is not known, in sentences.
     pub unknown: Vec<String>,
     /// Cost against throughput, by rising cost.
@@ -185,6 +188,7 @@ impl Answer {
             close: Vec::new(),
             searched: Searched::default(),
             bound_max_per_s: None,
+            turns: Vec::new(),
             unknown: Vec::new(),
             frontier: Vec::new(),
         }
@@ -198,6 +202,7 @@ impl Answer {
     /// Adds what is to be known of the choices before they are believed.
     pub fn add_doubts(&mut self, problem: &Problem, group: &Group) {
         let Some(best) = self.choices.first().cloned() else { return };
+        self.unknown.extend(money::spot(problem, &best.counts));
         let edge = &best.edge;
         if edge.unbounded {
             self.unknown.push(format!(

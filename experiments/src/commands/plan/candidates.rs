@@ -33,14 +33,14 @@ impl Candidates {
         let base = group.base.unwrap_or(0);
         let of = |(i, t): (usize, &Instance)| InstanceType {
             name: t.kind.clone(),
-            price: problem.prices[i],
+            price: problem.cost_of(i, 1),
             max_count: problem.counts_max[i],
             role: if i == base { Role::Base } else { Role::Auxiliary },
         };
         let types = problem.plan.instance.iter().enumerate().map(of).collect();
         let wrong = |e: PlannerError| error(problem, group, &e);
         let catalogue = Catalogue::new(types).map_err(wrong)?;
-        let all: Price = problem.prices.iter().zip(&problem.counts_max).map(|(p, n)| *p * *n).sum();
+        let all = problem.cost(&problem.counts_max);
         // Types that cost nothing leave a budget of nothing.
         let least = Price::micro_usd_per_hour(1);
         let budget = problem.budget.unwrap_or(all.max(least));

@@ -9,6 +9,7 @@
 //! The bound is that of batches that fit the SLO on instances that are never idle; it is strict.
 
 use super::answer::{Answer, Choice, Point, percent, significant};
+use super::money::turns;
 use super::problem::{Group, Problem};
 use super::runs::{PROBES, Runs};
 use super::trial::Bench;
@@ -50,7 +51,7 @@ pub fn search(
     frontier: bool,
     runs: &Runs<'_>,
 ) -> Result<Answer, SpecError> {
-    let kinds = (0..problem.prices.len()).filter(|k| problem.counts_max[*k] > 0);
+    let kinds = (0..problem.sales.len()).filter(|k| problem.counts_max[*k] > 0);
     let chains: Vec<(usize, &PolicySpec)> =
         kinds.flat_map(|k| problem.policies.iter().map(move |p| (k, p))).collect();
     let of = |&(kind, policy): &(usize, &PolicySpec)| {
@@ -83,6 +84,9 @@ pub fn search(
             b.edge.rate_per_s.total_cmp(&a.edge.rate_per_s).then(a.cost.cmp(&b.cost))
         }),
     }
+    if problem.budget.is_none() {
+        answer.turns = turns(problem, &answer.choices);
+    }
     answer.choices.truncate(problem.plan.runners_up + 1);
     // Dearer than the answer, a close call is of no interest.
     let cost = answer.best().map(|c| c.cost);
@@ -93,7 +97,7 @@ pub fn search(
 }
 
 fn counts(problem: &Problem, kind: usize, n: u32) -> Vec<u32> {
-    (0..problem.prices.len()).map(|k| if k == kind { n } else { 0 }).collect()
+    (0..problem.sales.len()).map(|k| if k == kind { n } else { 0 }).collect()
 }
 
 /// Clusters of one type under one policy, by size.
@@ -130,6 +134,13 @@ impl Chain<'_> {
         Ok(found)
     }
 
+    /// The sizes of a cluster that can be bought, each once.
+    fn sizes_from(&self, least: u32, most: u32) -> impl Iterator<Item = u32> {
+        let bought = |n: u32| self.bench.problem.bought(self.kind, n);
+        std::iter::successors(Some(bought(least)), move |n| Some(bought(n + 1)))
+            .take_while(move |n| *n <= most)
+    }
+
     fn counts(&self, n: u32) -> Vec<u32> {
         counts(self.bench.problem, self.kind, n)
     }
@@ -164,7 +175,7 @@ impl Chain<'_> {
             ));
             return Ok(());
         };
-        for n in high..=high.saturating_add(MORE_MAX).min(most) {
+        for n in self.sizes_from(high, most).take(MORE_MAX as usize + 1) {
             let check = self.bench.check(&self.counts(n), load)?;
             if check.is_sure(target) {
                 let choice = Choice::of(self.bench, &self.counts(n), Some(check), load)?;
@@ -203,7 +214,8 @@ impl Chain<'_> {
     /// What some sizes of the cluster carry, with the first seed.
     fn points(&self, one: Option<f64>, top: u32) -> Result<Vec<Point>, SpecError> {
         let problem = self.bench.problem;
-        let mut sizes: Vec<u32> = (1..=POINTS).map(|i| (top * i).div_ceil(POINTS)).collect();
+        let at = |i: u32| problem.bought(self.kind, (top * i).div_ceil(POINTS));
+        let mut sizes: Vec<u32> = (1..=POINTS).map(at).collect();
         sizes.dedup();
         let of = |&n: &u32| {
             let counts = self.counts(n);

@@ -10,13 +10,15 @@ pub(super) fn devices(
     pool: bool,
     base: Option<usize>,
 ) -> Vec<Device> {
+    // A pool of several types is one of instances that are sold one by one.
+    let price = |i: usize| Some(plan.sale(i).ok()?.tariff.packs().first()?.price.as_usd_per_hour());
     let of = |(i, (t, count)): (usize, (&Instance, &u32))| Device {
         kind: t.kind.clone(),
         count: *count,
         can_preempt: t.can_preempt,
         memory_pages: t.memory_pages,
         speed: t.speed,
-        price_usd_per_hour: pool.then_some(t.price_usd_per_hour),
+        price_usd_per_hour: price(i).filter(|_| pool),
         base: pool && base.map_or(t.base, |base| base == i),
         ..Device::default()
     };

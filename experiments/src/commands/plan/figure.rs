@@ -12,6 +12,7 @@ use std::path::Path;
 const COST: &str = "cost_usd_per_hour";
 const RATE: &str = "throughput_per_s";
 const LOAD: &str = "the load";
+const TODAY: &str = "the load before its growth";
 /// Pools that cost more than so many times the answer are not drawn: they would stretch the axis.
 const FAR: f64 = 3.0;
 
@@ -33,6 +34,9 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
     let (mut rows, mut words, mut far) = (Vec::new(), Vec::new(), 0);
     for answer in &solved.answers {
         rows.push(row(p, answer, "", LOAD, "", answer.load_per_s));
+        if p.plan.growth != 1.0 {
+            rows.push(row(p, answer, "", TODAY, "", answer.load_per_s / p.plan.growth));
+        }
         // The answer first: what comes first is drawn strongest, and its word finds room.
         if let Some(b) = answer.best() {
             let interval = b.edge.interval.map(|i| (i.low, i.high)).unzip();
@@ -73,7 +77,7 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
         metrics: vec![RATE.to_string()],
         x: COST.to_string(),
         panels: Some(vec!["model".to_string()]),
-        lines: vec![LOAD.to_string()],
+        lines: vec![LOAD.to_string(), TODAY.to_string()],
         words,
         own_y: true,
         ..Picture::default()

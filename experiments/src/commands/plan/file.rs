@@ -3,6 +3,7 @@
 //! The load and the models are a scenario's: written in `[scenario]`, or in a file of their own. What a
 //! plan file says wrong is an error that names its line.
 
+use super::prices::{Buy, PriceList, Sale, usd_per_hour};
 use orrery_planner::Price;
 use orrery_scenario::kind;
 use orrery_scenario::limits::{COUNT_MAX, count};
@@ -84,6 +85,11 @@ pub struct PlanFile {
     /// What to change, as in `--what-if`.
     #[serde(default)]
     pub what_if: Vec<String>,
+    /// A price list: the name of a shipped one, or a path from this file's folder.
+    pub prices: Option<String>,
+    /// How devices are paid for, where the list has several prices.
+    #[serde(default)]
+    pub buy: Buy,
     /// The catalogue.
     #[serde(default)]
     pub instance: Vec<Instance>,
@@ -94,6 +100,9 @@ pub struct PlanFile {
     /// SLOs in place of the scenario's; what-ifs set them.
     #[serde(skip)]
     pub slo: Slo,
+    /// The price list that was read.
+    #[serde(skip)]
+    pub list: Option<PriceList>,
 }
 
 /// SLOs in place of the scenario's.
@@ -111,8 +120,15 @@ pub struct Slo {
 pub struct Instance {
     /// Its name.
     pub kind: String,
-    /// Of one.
-    pub price_usd_per_hour: f64,
+    /// Of one, in place of the price list's.
+    pub price_usd_per_hour: Option<f64>,
+    /// It is sold in packs of so many, at the price of one for each; one by one without it.
+    #[serde(default)]
+    pub sold_in: Vec<u32>,
+    /// What it is called in the price list, if not by its name.
+    pub offers_of: Option<String>,
+    /// How it is paid for, in place of the plan's `buy`.
+    pub buy: Option<Buy>,
     /// The most of a pool; what the budget pays for when it is left out.
     pub count_max: Option<u32>,
     /// Whether it is the base type of heterogeneous pools.
@@ -197,6 +213,10 @@ impl PlanFile {
             }
         })?;
         let source = Source::new(name, text);
+        if let Some(list) = &file.prices {
+            let folder = Path::new(name).parent().unwrap_or(Path::new(""));
+            file.list = Some(PriceList::find(list, folder).map_err(|e| source.placed(e))?);
+        }
         file.check().map_err(|e| source.placed(e))?;
         if file.name.is_none() {
             let stem = Path::new(name).file_stem().map(|s| s.to_string_lossy().into_owned());
@@ -222,16 +242,32 @@ impl PlanFile {
     /// When it is no price.
     pub fn budget(&self) -> Result<Option<Price>, SpecError> {
         let key = "budget_usd_per_hour";
-        self.budget_usd_per_hour.map(|usd| price(key, usd, true)).transpose()
+        self.budget_usd_per_hour.map(|usd| usd_per_hour(key, usd, true)).transpose()
     }
 
-    /// The price of a type.
+    /// What a type is sold as.
     ///
     /// # Errors
-    /// When it is no price.
-    pub fn price(&self, i: usize) -> Result<Price, SpecError> {
-        let key = format!("instance[{i}].price_usd_per_hour");
-        price(&key, self.instance[i].price_usd_per_hour, false)
+    /// When it has no price, or its packs make no sense.
+    pub fn sale(&self, i: usize) -> Result<Sale, SpecError> {
+        let t = &self.instance[i];
+        let key = |part: &str| format!("instance[{i}].{part}");
+        let most = t.count_max.unwrap_or(COUNT_MAX).min(COUNT_MAX);
+        match (t.price_usd_per_hour, &self.list) {
+            (Some(usd), _) => {
+                let each = usd_per_hour(&key("price_usd_per_hour"), usd, false)?;
+                Sale::of_price(&key("sold_in"), &t.kind, each, &t.sold_in, most)
+            }
+            (None, Some(list)) => {
+                let kind = t.offers_of.as_deref().unwrap_or(&t.kind);
+                Sale::of_list(list, &key("kind"), kind, t.buy.unwrap_or(self.buy), most)
+            }
+            (None, None) => {
+                let remedy = "give the price of one, or name a price list: `prices = \"lambda\"`";
+                let key = key("price_usd_per_hour");
+                Err(SpecError::value(key, "nothing", "dollars per hour", remedy))
+            }
+        }
     }
 
     /// Whether its values make sense; those of the scenario are checked elsewhere.
@@ -298,7 +334,8 @@ impl PlanFile {
         }
         for (i, t) in self.instance.iter().enumerate() {
             let key = |part: &str| format!("instance[{i}].{part}");
-            self.price(i)?;
+            let sale = self.sale(i)?;
+            self.check_packs(i, &sale)?;
             number(&key("speed"), t.speed, 1e-3, 1e3, "a factor from 0.001 to 1000")?;
             if self.instance[..i].iter().any(|other| other.kind == t.kind) {
                 let found = format!("`{}` again", t.kind);
@@ -309,7 +346,8 @@ impl PlanFile {
                 let (found, allowed) = (format!("`{}` as well", t.kind), "one base type");
                 return Err(SpecError::value(key("base"), found, allowed, "keep one"));
             }
-            if t.count_max.is_none() && (self.goal.is_some() || t.price_usd_per_hour == 0.0) {
+            let is_free = sale.tariff.least_of_one() == Price::ZERO;
+            if t.count_max.is_none() && (self.goal.is_some() || is_free) {
                 let allowed = "how many of it there may be: no budget limits them";
                 let remedy = "add `count_max`";
                 return Err(SpecError::value(key("count_max"), "nothing", allowed, remedy));
@@ -323,6 +361,27 @@ impl PlanFile {
         Ok(())
     }
 
+    /// What is said of packs makes sense.
+    fn check_packs(&self, i: usize, sale: &Sale) -> Result<(), SpecError> {
+        let t = &self.instance[i];
+        let key = |part: &str| format!("instance[{i}].{part}");
+        for n in &t.sold_in {
+            count(&key("sold_in"), u64::from(*n), 1, COUNT_MAX)?;
+        }
+        if !t.sold_in.is_empty() && t.price_usd_per_hour.is_none() {
+            let (found, allowed) = ("packs without a price", "with `price_usd_per_hour`");
+            let remedy = "give the price of one; the packs of a price list are in the list";
+            return Err(SpecError::value(key("sold_in"), found, allowed, remedy));
+        }
+        if self.pools == Pools::Heterogeneous && !sale.tariff.is_single() {
+            let found = format!("packs of several `{}`", t.kind);
+            let allowed = "instances that are sold one by one: a pool of several types counts each";
+            let remedy = "give `price_usd_per_hour` of one, or plan `pools = \"homogeneous\"`";
+            return Err(SpecError::value(key("kind"), found, allowed, remedy));
+        }
+        Ok(())
+    }
+
     /// The most of each type that a pool may have.
     ///
     /// # Errors
@@ -330,25 +389,13 @@ impl PlanFile {
     pub fn counts_max(&self) -> Result<Vec<u32>, SpecError> {
         let budget = self.budget()?;
         let most = |i: usize| {
-            let price = self.price(i)?.as_micro_usd_per_hour().max(1);
-            let paid = budget.map_or(u64::MAX, |b| b.as_micro_usd_per_hour() / price);
-            let limit = u64::from(self.instance[i].count_max.unwrap_or(COUNT_MAX));
-            Ok(paid.min(limit) as u32)
+            let limit = self.instance[i].count_max.unwrap_or(COUNT_MAX);
+            let tariff = self.sale(i)?.tariff;
+            // What the packs come to, where they do not come to the limit.
+            let of_packs = (0..=limit).rev().find(|n| tariff.at_least(*n).is_some()).unwrap_or(0);
+            Ok(budget.map_or(of_packs, |budget| tariff.within(budget)).min(of_packs))
         };
         (0..self.instance.len()).map(most).collect()
-    }
-}
-
-fn price(key: &str, usd: f64, above_zero: bool) -> Result<Price, SpecError> {
-    let allowed = if above_zero {
-        "dollars per hour above 0, at most 1000000"
-    } else {
-        "dollars per hour from 0 to 1000000"
-    };
-    let wrong = || SpecError::value(key, usd, allowed, "correct the amount");
-    match Price::usd_per_hour(key, usd) {
-        Ok(price) if !above_zero || price > Price::ZERO => Ok(price),
-        _ => Err(wrong()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Solved;
 use super::answer::{money, significant};
+use super::money::{bought, month, source, turns_in_words};
 use super::report::{
     carries, confidence, doubts, headroom, per_million, question, search, what_if_rows,
 };
@@ -68,7 +69,7 @@ pub fn summary(first: &Solved, what_ifs: &[Solved]) -> String {
 }
 
 /// The answers: a row for each group, with the pool in the second column.
-pub fn answer_rows(solved: &Solved) -> ([&'static str; 8], Vec<Vec<String>>) {
+pub fn answer_rows(solved: &Solved) -> ([&'static str; 9], Vec<Vec<String>>) {
     let p = &solved.problem;
     let mut rows = Vec::new();
     for a in &solved.answers {
@@ -81,6 +82,7 @@ pub fn answer_rows(solved: &Solved) -> ([&'static str; 8], Vec<Vec<String>>) {
             p.words(&best.counts),
             best.policy.clone(),
             money(best.cost),
+            month(best.cost),
             significant(a.load_per_s),
             carries(best),
             headroom(a.load_per_s, best),
@@ -92,8 +94,8 @@ pub fn answer_rows(solved: &Solved) -> ([&'static str; 8], Vec<Vec<String>>) {
     } else {
         "$ per million good requests"
     };
-    let head =
-        ["model", "pool", "scheduler", "$/h", "load, 1/s", "carries, 1/s", "headroom", million];
+    let (load, carried) = ("load, 1/s", "carries, 1/s");
+    let head = ["model", "pool", "scheduler", "$/h", "$/month", load, carried, "headroom", million];
     (head, rows)
 }
 
@@ -112,8 +114,25 @@ fn answer(solved: &Solved, out: &mut String) {
         out,
         "\nIn all **{} $/h**, about {} $ for a month of 730 hours.",
         money(total),
-        super::report::month(total)
+        month(total)
     );
+    for line in prices(solved) {
+        let _ = writeln!(out, "\n{line}");
+    }
+}
+
+/// Where the prices are from, what is bought in packs, and at which prices the answer changes.
+pub fn prices(solved: &Solved) -> Vec<String> {
+    let p = &solved.problem;
+    let mut lines: Vec<String> =
+        source(solved).map(|words| format!("Prices: {words}.")).into_iter().collect();
+    for a in &solved.answers {
+        let packs = a.best().and_then(|b| bought(p, &b.counts));
+        lines.extend(packs.map(|packs| format!("{}: bought as {packs}.", a.group)));
+        let words = turns_in_words(p, &a.turns);
+        lines.extend(words.map(|words| format!("{}: {words}.", a.group)));
+    }
+    lines
 }
 
 /// Other pools: runners-up, and the base type alone.

@@ -1,7 +1,8 @@
 //! `--html`: the summary of a plan as a page.
 
 use super::answer::money;
-use super::markdown::{alternative_rows, answer_rows};
+use super::markdown::{alternative_rows, answer_rows, prices};
+use super::money::month;
 use super::report::{confidence, doubts, headroom, question, search, what_if_rows};
 use super::{Solved, figure};
 use orrery_papers::output::page::{Field, Page, Part, Table, Tone, values};
@@ -24,7 +25,8 @@ pub fn page(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Page {
     let drawn = figure::of(first).ok().map(|f| Part::Figure(f.to_svg(), caption.to_string()));
     page.section("Figure", drawn);
     let (head, lines) = answer_rows(first);
-    page.section("The answer", table(&head, lines).part());
+    let answer = table(&head, lines).part().into_iter().chain(points(prices(first)));
+    page.section("The answer", answer);
     let mut breaks = Vec::new();
     for (group, a) in p.groups.iter().zip(&first.answers) {
         if let Some(best) = a.best() {
@@ -77,10 +79,9 @@ fn verdict(page: &mut Page, first: &Solved) {
         }
         all => {
             let total: Price = all.iter().filter_map(|a| a.best()).map(|b| b.cost).sum();
-            let month = total.as_usd_per_hour() * 730.0;
-            let (total, n) = (money(total), all.len());
+            let (month, total, n) = (month(total), money(total), all.len());
             let text =
-                format!("{n} pools for {total} $/h, about {month:.0} $ for a month of 730 hours.");
+                format!("{n} pools for {total} $/h, about {month} $ for a month of 730 hours.");
             let tone = if first.is_answered() { Tone::Good } else { Tone::Bad };
             page.say(tone, text);
         }

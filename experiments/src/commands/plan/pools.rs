@@ -96,7 +96,7 @@ fn homogeneous(
         return Choice::of(&bench, candidates.counts(largest), None, from).map(Some);
     }
     for n in 1..=most {
-        let mut counts = vec![0; problem.prices.len()];
+        let mut counts = vec![0; problem.sales.len()];
         counts[base] = n;
         if !bench.holds(&counts, group.load_per_s)? {
             continue;

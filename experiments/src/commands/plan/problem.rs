@@ -10,7 +10,8 @@
 use super::devices::devices;
 use super::file::{Instance, PlanFile, Pools, Source};
 use super::origin::{Origin, policies, set_laws, set_slo, written};
-use orrery_planner::Price;
+use super::prices::Sale;
+use orrery_planner::{Pack, Price};
 use orrery_scenario::scenario::file::{App, LatencyLaw, Model, ScenarioFile};
 use orrery_scenario::search::capacity_per_s;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
@@ -22,8 +23,8 @@ pub struct Problem {
     pub plan: PlanFile,
     /// Its text, for the lines of messages.
     pub source: Source,
-    /// The price of each type.
-    pub prices: Vec<Price>,
+    /// What each type is sold as.
+    pub sales: Vec<Sale>,
     /// The most of each type.
     pub counts_max: Vec<u32>,
     /// The budget; none where the load is the goal.
@@ -74,7 +75,7 @@ impl Problem {
         let policies = policies(plan, &base).map_err(|e| of.replaced(e))?;
         let rate = base.rate().map_err(|e| of.replaced(e))? * plan.growth;
         let mut problem = Problem {
-            prices: (0..plan.instance.len()).map(|i| plan.price(i)).collect::<Result<_, _>>()?,
+            sales: (0..plan.instance.len()).map(|i| plan.sale(i)).collect::<Result<_, _>>()?,
             counts_max: plan.counts_max()?,
             budget: plan.budget()?,
             plan: plan.clone(),
@@ -114,9 +115,25 @@ impl Problem {
         &self.plan.instance[i].kind
     }
 
-    /// What a pool costs.
+    /// What a pool costs: the packs that hold at least so many of each type.
     pub fn cost(&self, counts: &[u32]) -> Price {
-        self.prices.iter().zip(counts).map(|(price, n)| *price * *n).sum()
+        (0..counts.len()).map(|kind| self.cost_of(kind, counts[kind])).sum()
+    }
+
+    /// What so many devices of a type cost.
+    pub fn cost_of(&self, kind: usize, count: u32) -> Price {
+        let tariff = &self.sales[kind].tariff;
+        // More than may be bought has a price all the same: that of packs of one sort.
+        let beyond = || {
+            let of = |p: &Pack| p.price * count.div_ceil(p.devices);
+            tariff.packs().iter().map(of).min().unwrap_or(Price::ZERO)
+        };
+        tariff.at_least(count).map_or_else(beyond, |p| p.price)
+    }
+
+    /// How many devices of a type there are when at least so many are bought: packs may hold more.
+    pub fn bought(&self, kind: usize, count: u32) -> u32 {
+        self.sales[kind].tariff.at_least(count).map_or(count, |p| p.devices)
     }
 
     /// A pool in words: `2 g4dn.xlarge + 9 r5n.large`.
@@ -136,7 +153,8 @@ impl Problem {
         if self.counts_max.iter().any(|n| *n > 0) {
             return Ok(());
         }
-        let cheapest = self.prices.iter().min().map(Price::to_string).unwrap_or_default();
+        let cheapest = (0..self.sales.len()).map(|kind| self.cost_of(kind, 1)).min();
+        let cheapest = cheapest.map(|p| p.to_string()).unwrap_or_default();
         let found = self.budget.map(|b| b.to_string()).unwrap_or_default();
         let allowed = format!("at least {cheapest}, the cheapest instance");
         let remedy = "raise the budget, or add a cheaper type";
@@ -260,7 +278,7 @@ impl Group {
         kind: usize,
         policy: &PolicySpec,
     ) -> Result<Option<f64>, SpecError> {
-        let one: Vec<u32> = (0..problem.prices.len()).map(|k| u32::from(k == kind)).collect();
+        let one: Vec<u32> = (0..problem.sales.len()).map(|k| u32::from(k == kind)).collect();
         let mut scenario = self.scenario(problem, &one, self.load_per_s)?;
         scenario.file.allow_hopeless_slo = true;
         let setup = scenario.setup(problem.plan.seed)?;

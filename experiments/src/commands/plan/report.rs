@@ -3,6 +3,7 @@
 use super::Solved;
 use super::answer::{Answer, Choice, money, percent, significant};
 use super::file::Pools;
+use super::money::{bought, by_hour_and_month, month, source, turns_in_words};
 use super::problem::Problem;
 use orrery_papers::output::tables::Text;
 use std::fmt::Write;
@@ -126,6 +127,10 @@ pub fn text(first: &Solved, what_ifs: &[Solved]) -> String {
             format!("{} requests for each model", p.plan.requests_per_model)
         }
     );
+    if let Some(words) = source(first) {
+        out.pop();
+        let _ = writeln!(out, "prices: {words}\n");
+    }
     table(first, &mut out);
     for (group, answer) in p.groups.iter().zip(&first.answers) {
         details(p, group, answer, &mut out);
@@ -170,20 +175,10 @@ fn table(solved: &Solved, out: &mut String) {
         let costs = || solved.answers.iter().filter_map(|a| a.best()).map(|b| b.cost);
         let (none, all) = (solved.answers.len() - costs().count(), solved.answers.len());
         let _ = match none {
-            0 => writeln!(
-                out,
-                "all together: {} $/h, {} $/month",
-                money(costs().sum()),
-                month(costs().sum())
-            ),
+            0 => writeln!(out, "all together: {}", by_hour_and_month(costs().sum())),
             _ => writeln!(out, "all together: no answer: {none} of {all} have no pool"),
         };
     }
-}
-
-/// Dollars for a month of 730 hours.
-pub fn month(cost: orrery_planner::Price) -> String {
-    format!("{:.0}", cost.as_usd_per_hour() * 730.0)
 }
 
 fn details(p: &Problem, group: &super::Group, a: &Answer, out: &mut String) {
@@ -193,6 +188,12 @@ fn details(p: &Problem, group: &super::Group, a: &Answer, out: &mut String) {
     if let Some(best) = a.best() {
         let _ = writeln!(out, "  breaks first: {}", best.breaks(p, group));
         let _ = writeln!(out, "  confidence: {}", confidence(p, a));
+        if let Some(packs) = bought(p, &best.counts) {
+            let _ = writeln!(out, "  bought as: {packs}");
+        }
+        if let Some(words) = turns_in_words(p, &a.turns) {
+            let _ = writeln!(out, "  prices: {words}");
+        }
     }
     let row = |what: &str, c: &Choice| {
         vec![
@@ -247,9 +248,11 @@ pub fn what_if_rows(first: &Solved, what_ifs: &[Solved]) -> (Vec<&'static str>, 
         "model",
         "pool",
         "$/h",
+        "$/month",
         "load/s",
         "carries/s",
         "headroom",
+        "$/M",
         "$/h against now",
         "carries against now",
     ];
@@ -260,12 +263,13 @@ pub fn what_if_rows(first: &Solved, what_ifs: &[Solved]) -> (Vec<&'static str>, 
             let name = solved.what_if.clone().unwrap_or_else(|| "(as it is)".to_string());
             let mut row = vec![name, a.group.clone()];
             match a.best() {
-                None => row.extend(["none meets the goal".to_string(), "-".into()]),
-                Some(b) => row.extend([pool_words(p, b), money(b.cost)]),
+                None => row.extend(["none meets the goal".to_string(), "-".into(), "-".into()]),
+                Some(b) => row.extend([pool_words(p, b), money(b.cost), month(b.cost)]),
             }
             row.push(significant(a.load_per_s));
             row.push(a.best().map_or("-".into(), |b| significant(b.edge.rate_per_s)));
             row.push(a.best().map_or("-".into(), |b| headroom(a.load_per_s, b)));
+            row.push(a.best().map_or("-".into(), |b| per_million(p, a.load_per_s, b)));
             let both = a.best().zip(now.best());
             row.push(both.map_or("-".into(), |(b, now)| {
                 format!("{:+.3}", b.cost.as_usd_per_hour() - now.cost.as_usd_per_hour())

@@ -4,6 +4,7 @@
 
 use super::Solved;
 use super::answer::{Answer, Choice};
+use super::money::usd_per_month;
 use super::problem::{Group, Problem};
 use orrery_papers::cells::hash::spec_sha256;
 use orrery_papers::cells::scenario_cell::inputs_sha256;
@@ -95,7 +96,8 @@ fn of_choice(
 ) -> Result<Vec<Row>, SpecError> {
     let scenario = group.scenario(p, &choice.counts, group.load_per_s)?;
     let inputs = inputs_sha256(&scenario)?;
-    let settings = format!("{:?}", (p.plan.target(), p.plan.seeds, p.plan.precision));
+    let cost = choice.cost.to_string();
+    let settings = format!("{:?}", (p.plan.target(), p.plan.seeds, p.plan.precision, cost));
     let spec = ["plan", &scenario.canonical(), &choice.policy, &settings, &inputs];
     let base = Row {
         axes: format!("what_if={what_if};place={place};pool={}", pool(p, &choice.counts)),
@@ -125,6 +127,7 @@ fn of_choice(
     let usd = "usd/h";
     let mut rows = vec![
         row("cost_usd_per_hour", usd, choice.cost.as_usd_per_hour(), None),
+        row("cost_usd_per_month", "usd/month", usd_per_month(choice.cost), None),
         row("load_per_s", "1/s", load, None),
         row("allowable_per_s", "1/s", edge.rate_per_s, edge.interval),
         row("headroom", UNITLESS, choice.headroom(load), headroom),
@@ -136,6 +139,11 @@ fn of_choice(
         ("usd_per_million_good_at_edge", choice.usd_per_million_at_edge(p.plan.target())),
     ];
     rows.extend(per_million.iter().filter_map(|(m, usd)| Some(row(m, "usd", (*usd)?, None))));
+    // At these prices of one device another type is the answer.
+    for turn in answer.turns.iter().filter(|_| place == "1") {
+        let scope = format!("kind {}", p.kind(turn.kind));
+        rows.push(Row { scope, ..row("price_turn_usd_per_hour", usd, turn.at_usd_per_hour, None) });
+    }
     for (kind, busy) in choice.above.busy.iter().enumerate().filter(|b| b.1.is_finite()) {
         let scope = format!("kind {}", p.kind(kind));
         rows.push(Row { scope, ..row("utilisation_above_edge", UNITLESS, *busy, None) });

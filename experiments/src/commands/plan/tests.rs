@@ -205,7 +205,7 @@ fn what_ifs_change_what_they_should() {
         assert_eq!(more.answers[0].load_per_s, now.answers[0].load_per_s * 1.5);
         assert!(cost(&more) >= cost(&now), "more load is never cheaper");
         let kind = &now.problem.plan.instance[0];
-        let half = kind.price_usd_per_hour / 2.0;
+        let half = kind.price_usd_per_hour.unwrap() / 2.0;
         let cheaper = what_if(text, &format!("price:{}={half}", kind.kind));
         assert!(cost(&cheaper) <= cost(&now), "a lower price is never dearer");
         let looser = what_if(text, "slo:m=0.2s");
@@ -415,7 +415,84 @@ fn every_example_is_a_plan_that_says_how_to_run_it() {
         assert!(source.text.contains(&command), "{name}");
         files += 1;
     }
-    assert_eq!(files, 3);
+    assert_eq!(files, 4);
+}
+
+#[test]
+fn packs_are_bought_whole_and_all_of_them_compute() {
+    let one = solved(CLUSTERS);
+    let best = |s: &Solved| s.answers[0].best().unwrap().clone();
+    let n: u32 = best(&one).counts.iter().sum();
+    let packs = CLUSTERS.replace("count_max = 6", "count_max = 6\nsold_in = [3]");
+    let packs = solved(&packs);
+    for choice in &packs.answers[0].choices {
+        let devices: u32 = choice.counts.iter().sum();
+        assert_eq!(devices % 3, 0, "{:?}", choice.counts);
+        let kind = choice.counts.iter().position(|n| *n > 0).unwrap();
+        let each = [0.5, 0.9][kind];
+        let cost = choice.cost.as_usd_per_hour();
+        assert!((cost - each * f64::from(devices)).abs() < 1e-9, "{cost}");
+    }
+    assert!(cost(&packs) >= cost(&one), "packs are never cheaper than one by one");
+    // One by one and in packs at the same price: nothing is lost.
+    let both = solved(&CLUSTERS.replace("count_max = 6", "count_max = 6\nsold_in = [1, 3]"));
+    assert_eq!((best(&both).counts.iter().sum::<u32>(), cost(&both)), (n, cost(&one)));
+}
+
+#[test]
+fn at_the_price_that_is_named_the_answer_changes() {
+    let now = solved(CLUSTERS);
+    let turns = now.answers[0].turns.clone();
+    assert_eq!(turns.iter().filter(|t| t.is_answer).count(), 1, "{turns:?}");
+    assert_eq!(turns.len(), 2);
+    let kind = |s: &Solved| s.answers[0].best().unwrap().counts.iter().position(|n| *n > 0);
+    for turn in turns {
+        let name = now.problem.kind(turn.kind).to_string();
+        let at = |usd: f64| what_if(CLUSTERS, &format!("price:{name}={usd:.6}"));
+        let (below, above) = (at(turn.at_usd_per_hour * 0.99), at(turn.at_usd_per_hour * 1.01));
+        assert_eq!(kind(&below), Some(turn.kind), "{turn:?}");
+        assert_ne!(kind(&above), Some(turn.kind), "{turn:?}");
+    }
+}
+
+#[test]
+fn a_price_list_gives_prices_and_spot_devices_are_not_known_to_stay() {
+    let folder = std::env::temp_dir().join(format!("orrery-prices-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let list = "orrery_prices = 1\nname = \"mine\"\ndate = \"2026-11-23\"\nsource = \"invented\"\n\
+                [[offer]]\nname = \"s1\"\nkind = \"slow\"\non_demand_usd_per_hour = 0.5\n\
+                spot_usd_per_hour = 0.2\n\
+                [[offer]]\nname = \"f1\"\nkind = \"quick\"\non_demand_usd_per_hour = 0.9\n\
+                reserved_usd_per_hour = 0.6\n";
+    std::fs::write(folder.join("list.toml"), list).unwrap();
+    let path = folder.join("plan.toml").display().to_string();
+    let text = CLUSTERS
+        .replace("price_usd_per_hour = 0.5\n", "")
+        .replace("price_usd_per_hour = 0.9\n", "offers_of = \"quick\"\n")
+        .replace("pools = ", "prices = \"list.toml\"\npools = ");
+    let of = |text: &str, what_if: Option<&str>| {
+        let (mut plan, source) = PlanFile::from_text(&path, text).unwrap_or_else(|e| panic!("{e}"));
+        if let Some(change) = what_if {
+            plan = what_if::changed(&plan, change, &["m".to_string()])?;
+        }
+        solve(&plan, &source, what_if, false)
+    };
+    let listed = of(&text, None).unwrap();
+    assert_eq!(cost(&listed), cost(&solved(CLUSTERS)), "the list has the plan's own prices");
+    let words = super::money::source(&listed).unwrap();
+    assert!(words.contains("mine of 2026-11-23, on-demand; invented"), "{words}");
+    let spot = of(&text, Some("buy:slow=spot")).unwrap();
+    let unknown = spot.answers[0].unknown.join("\n");
+    assert!(unknown.contains("slow is taken back"), "{unknown}");
+    assert!(cost(&spot) < cost(&listed));
+    let error = of(&text, Some("buy=spot")).unwrap_err().to_string();
+    assert!(error.contains("no spot price of `quick`"), "{error}");
+    let error = of(&text, Some("buy=weekly")).unwrap_err().to_string();
+    assert!(error.contains("on-demand, reserved, spot"), "{error}");
+    let none = text.replace("prices = \"list.toml\"\n", "");
+    let error = PlanFile::from_text(&path, &none).unwrap_err().to_string();
+    assert!(error.contains("instance[0].price_usd_per_hour"), "{error}");
+    assert!(error.contains("name a price list"), "{error}");
 }
 
 /// A fast GPU's batch of k takes `k + 2.5` ms, so n of them carry at most `n k / (k + 2.5)` requests/ms.

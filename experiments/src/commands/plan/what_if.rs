@@ -4,17 +4,28 @@
 //! |---|---|
 //! | `load` | multiplies the load |
 //! | `slo`, `slo:MODEL` | the SLO of all models or of one: `50ms`, `0.2s` |
-//! | `price:TYPE`, `limit:TYPE` | a type's price in dollars per hour; the most of it |
+//! | `price:TYPE`, `limit:TYPE` | the price of one of a type in dollars per hour; the most of it |
+//! | `buy`, `buy:TYPE` | how all types or one are paid for: `on-demand`, `reserved`, `spot` |
 //! | `budget` | the budget in dollars per hour |
 //! | `bad_rate` | the target |
 
 use super::file::PlanFile;
+use super::prices::Buy;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::{known, nearest};
 use orrery_scenario::limits::COUNT_MAX;
 
-const KEYS: [&str; 7] =
-    ["load", "slo", "slo:MODEL", "price:TYPE", "limit:TYPE", "budget", "bad_rate"];
+const KEYS: [&str; 9] = [
+    "load",
+    "slo",
+    "slo:MODEL",
+    "price:TYPE",
+    "limit:TYPE",
+    "buy",
+    "buy:TYPE",
+    "budget",
+    "bad_rate",
+];
 
 /// The plan with the changes of a `--what-if` made; `models` are those that there are.
 ///
@@ -60,7 +71,12 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
         }
         ("price", Some(kind)) => {
             let at = known(key, kind, &kinds)?;
-            plan.instance[at].price_usd_per_hour = number(key, value)?;
+            let usd = number(key, value)?;
+            // Its packs stay.
+            let packs: Vec<u32> = plan.sale(at)?.tariff.packs().iter().map(|p| p.devices).collect();
+            let t = &mut plan.instance[at];
+            t.price_usd_per_hour = Some(usd);
+            t.sold_in = if packs == [1] { Vec::new() } else { packs };
         }
         ("limit", Some(kind)) => {
             let at = known(key, kind, &kinds)?;
@@ -68,6 +84,14 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
             let allowed = format!("a whole number from 0 to {COUNT_MAX}");
             let wrong = || SpecError::value(key, value, allowed, "correct it");
             plan.instance[at].count_max = Some(most.ok_or_else(wrong)?);
+        }
+        ("buy", None) => {
+            plan.buy = term(key, value)?;
+            plan.instance.iter_mut().for_each(|t| t.buy = None);
+        }
+        ("buy", Some(kind)) => {
+            let at = known(key, kind, &kinds)?;
+            plan.instance[at].buy = Some(term(key, value)?);
         }
         ("budget", None) => plan.budget_usd_per_hour = Some(number(key, value)?),
         ("bad_rate", None) => {
@@ -82,6 +106,11 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
         }
     }
     Ok(())
+}
+
+fn term(key: &str, text: &str) -> Result<Buy, SpecError> {
+    let names = Buy::ALL.map(Buy::name);
+    Ok(Buy::ALL[known(key, text, &names)?])
 }
 
 fn number(key: &str, text: &str) -> Result<f64, SpecError> {

@@ -1,0 +1,121 @@
+//! What a pool costs beyond an hour: by the month, in packs, and at which prices another is the answer.
+
+use super::Solved;
+use super::answer::{Choice, money};
+use super::prices::Buy;
+use super::problem::Problem;
+use orrery_planner::Price;
+
+/// Hours of a month: 365 days of 24 hours, by 12.
+pub const HOURS_OF_MONTH: f64 = 730.0;
+
+/// Dollars for a month, without cents.
+pub fn month(cost: Price) -> String {
+    format!("{:.0}", usd_per_month(cost))
+}
+
+/// Dollars for a month.
+pub fn usd_per_month(cost: Price) -> f64 {
+    cost.as_usd_per_hour() * HOURS_OF_MONTH
+}
+
+/// A price at which a type becomes the answer, or stops being it, when all other prices stay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn {
+    /// The type.
+    pub kind: usize,
+    /// What one of it costs now, of the cluster that carries the load.
+    pub now_usd_per_hour: f64,
+    /// What one of it costs where the answer changes.
+    pub at_usd_per_hour: f64,
+    /// Whether it is the answer now.
+    pub is_answer: bool,
+}
+
+/// The prices at which the answer changes: of the cheapest cluster of each type that carries the load. How
+/// many devices a type needs does not depend on its price, so they are exact for these clusters.
+pub fn turns(problem: &Problem, choices: &[Choice]) -> Vec<Turn> {
+    let mut cheapest: Vec<(usize, &Choice)> = Vec::new();
+    for choice in choices {
+        let Some(kind) = choice.counts.iter().position(|n| *n > 0) else { continue };
+        if cheapest.iter().all(|(other, _)| *other != kind) {
+            cheapest.push((kind, choice));
+        }
+    }
+    let mut by_cost = cheapest.iter().map(|(_, c)| c.cost.as_usd_per_hour());
+    let (Some(first), Some(second)) = (by_cost.next(), by_cost.next()) else { return Vec::new() };
+    let of = |(place, (kind, choice)): (usize, &(usize, &Choice))| {
+        let devices = f64::from(choice.counts[*kind]);
+        let other = if place == 0 { second } else { first };
+        Turn {
+            kind: *kind,
+            now_usd_per_hour: problem.cost(&choice.counts).as_usd_per_hour() / devices,
+            at_usd_per_hour: other / devices,
+            is_answer: place == 0,
+        }
+    };
+    cheapest.iter().enumerate().map(of).collect()
+}
+
+/// In words: `1080ti is the answer up to 0.90 $/h each (now 0.30); a100 is it below 0.53 (now 1.60)`.
+pub fn turns_in_words(problem: &Problem, turns: &[Turn]) -> Option<String> {
+    let words = |t: &Turn| {
+        let kind = problem.kind(t.kind);
+        let (at, now) = (cents(t.at_usd_per_hour), cents(t.now_usd_per_hour));
+        match t.is_answer {
+            true => format!("{kind} is the answer up to {at} $/h each (now {now})"),
+            false => format!("{kind} is it below {at} (now {now})"),
+        }
+    };
+    (!turns.is_empty()).then(|| turns.iter().map(words).collect::<Vec<_>>().join("; "))
+}
+
+fn cents(usd: f64) -> String {
+    if usd < 0.1 { format!("{usd:.4}") } else { format!("{usd:.2}") }
+}
+
+/// What is bought, where it is not one by one: `1 gpu_8x_v100_n`.
+pub fn bought(problem: &Problem, counts: &[u32]) -> Option<String> {
+    let some = counts.iter().enumerate().filter(|(_, n)| **n > 0);
+    let words: Vec<String> = some.filter_map(|(kind, n)| problem.sales[kind].words(*n)).collect();
+    (!words.is_empty()).then(|| words.join(" + "))
+}
+
+/// Where the prices are from; none where the plan itself gives them all.
+pub fn source(solved: &Solved) -> Option<String> {
+    let p = &solved.problem;
+    let list = p.plan.list.as_ref()?;
+    let mut terms: Vec<&str> = Vec::new();
+    for sale in &p.sales {
+        let Some(buy) = sale.buy else { continue };
+        if !terms.contains(&buy.name()) {
+            terms.push(buy.name());
+        }
+    }
+    if terms.is_empty() {
+        return None;
+    }
+    let own = p.sales.iter().filter(|s| s.buy.is_none()).count();
+    let own = if own > 0 { format!("; {own} prices are the plan's own") } else { String::new() };
+    Some(format!("{list}, {}{own}; {}", terms.join(" and "), list.source))
+}
+
+/// What is to be known of a pool whose devices can be taken back.
+pub fn spot(problem: &Problem, counts: &[u32]) -> Option<String> {
+    let is_spot = |(kind, n): (usize, &u32)| {
+        (*n > 0 && problem.sales[kind].buy == Some(Buy::Spot)).then(|| problem.kind(kind))
+    };
+    let kinds: Vec<&str> = counts.iter().enumerate().filter_map(is_spot).collect();
+    (!kinds.is_empty()).then(|| {
+        format!(
+            "what happens when {} is taken back: it is bought on the spot market, and the simulated \
+             pool keeps all of it",
+            kinds.join(" and ")
+        )
+    })
+}
+
+/// `4.80 $/h, 3504 $/month`.
+pub fn by_hour_and_month(cost: Price) -> String {
+    format!("{} $/h, {} $/month", money(cost), month(cost))
+}
