@@ -64,6 +64,7 @@ pub mod dealt;
 pub mod error;
 pub mod exec_time;
 pub mod inspect;
+pub mod latencies;
 pub mod open;
 pub mod per_app;
 pub mod phases;
@@ -82,6 +83,7 @@ pub mod workload;
 pub mod workload_file;
 
 pub use error::TraceError;
+pub use latencies::MeasuredLatencies;
 pub use open::Input;
 
 // The tests in `tests/it/` see what a user of the crate sees. They are a module here, because each test

@@ -147,6 +147,20 @@ impl Scenario {
         (&self.source.path, &self.source.text)
     }
 
+    /// The key of a kind of device in the file; kinds of which there are none are not among [`Self::file`]'s.
+    pub fn device_key(&self, i: usize) -> &str {
+        self.origins.device(i).unwrap_or("device")
+    }
+
+    /// That laws of kinds which the file does not list were not used.
+    fn note(&self) -> Option<String> {
+        let absent = self.origins.absent();
+        let kinds = absent.join(", ");
+        (!absent.is_empty()).then(|| {
+            format!("{}: no device is a {kinds}: its `latency_on` is not used", self.source.path)
+        })
+    }
+
     /// The policies to run.
     ///
     /// # Errors
@@ -246,7 +260,7 @@ impl Scenario {
         let clients = closed.as_ref().map_or_else(Vec::new, ClosedLoad::senders);
         let sent = sent::sent(file, open.as_ref(), &clients, &apps, &sizes)?;
         Ok(Setup {
-            notes: open.iter().filter_map(|load| load.note(file)).collect(),
+            notes: open.iter().filter_map(|load| load.note(file)).chain(self.note()).collect(),
             believed: file.model.iter().enumerate().map(believed).collect::<Result<_, _>>()?,
             kinds: pools::kinds(file, &world, &sent)?,
             workload: self.workload(open, closed, &apps, sizes, &steps)?,

@@ -31,12 +31,16 @@ mod runs;
 mod tests;
 mod trial;
 mod watch;
+mod watcher;
 mod what_if;
 
 pub use answer::{Answer as Answered, Choice, Point, Searched};
+pub use figure::of as figure_of;
 pub use file::{PlanFile, Pools, Source};
 pub use problem::{Group, Problem};
 pub use trial::{Check, Edge};
+pub use watcher::Watcher;
+pub use what_if::changed;
 
 use clap::Args;
 use orrery_papers::output::whole_file::{check_place, write_atomically};
@@ -154,7 +158,44 @@ pub struct Answers {
     pub rows: Vec<Row>,
 }
 
+/// The page of `--html`.
+pub fn page_of(answers: &Answers) -> orrery_papers::output::page::Page {
+    page::page(&answers.plan, &answers.what_ifs, &answers.rows)
+}
+
+/// The plan and its what-ifs, a row for each group, with the names of the columns.
+pub fn side_by_side(answers: &Answers) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    report::what_if_rows(&answers.plan, &answers.what_ifs)
+}
+
+/// Answers one plan: as it is written with its frontier, as `--plot` draws it; or one what-if, made already.
+///
+/// # Errors
+/// As [`answers`].
+pub fn answered(
+    plan: &PlanFile,
+    source: &Source,
+    what_if: Option<&str>,
+) -> Result<Solved, SpecError> {
+    let problem = Problem::new(plan, source);
+    let Some(text) = what_if else { return solve_problem(problem?, None, true) };
+    let problem = problem.map_err(|e| what_if::about(text, e))?;
+    solve_problem(problem, Some(text), false).map_err(|e| what_if::about(text, e))
+}
+
 impl Answers {
+    /// Of what was answered one by one.
+    ///
+    /// # Errors
+    /// When a file that was planned from cannot be read any more.
+    pub fn of(plan: Solved, what_ifs: Vec<Solved>) -> Result<Answers, SpecError> {
+        let mut all = vec![plan];
+        all.extend(what_ifs);
+        let rows = rows::rows(&all)?;
+        let what_ifs = all.split_off(1);
+        Ok(Answers { plan: all.remove(0), what_ifs, rows })
+    }
+
     /// The report for people.
     pub fn text(&self) -> String {
         report::text(&self.plan, &self.what_ifs)
@@ -174,21 +215,20 @@ pub fn answers(
     let base = Problem::new(plan, source)?;
     let models = base.models();
     // What is wrong with a what-if is said before minutes of runs.
-    let changed = |text: &String| {
-        let of = what_if::changed(plan, text, &models)?;
-        let problem = Problem::new(&of, source).map_err(|e| what_if::about(text, e))?;
+    let of = |text: &String| {
+        let changed = changed(plan, text, &models)?;
+        let problem = Problem::new(&changed, source).map_err(|e| what_if::about(text, e))?;
         Ok((text.clone(), problem))
     };
     let texts = plan.what_if.iter().chain(more);
-    let changed: Vec<(String, Problem)> = texts.map(changed).collect::<Result<_, SpecError>>()?;
+    let of_what_ifs: Vec<(String, Problem)> = texts.map(of).collect::<Result<_, SpecError>>()?;
     let mut all = vec![solve_problem(base, None, frontier)?];
-    for (text, problem) in changed {
+    for (text, problem) in of_what_ifs {
         let solved = solve_problem(problem, Some(&text), false);
         all.push(solved.map_err(|e| what_if::about(&text, e))?);
     }
-    let rows = rows::rows(&all)?;
     let what_ifs = all.split_off(1);
-    Ok(Answers { plan: all.remove(0), what_ifs, rows })
+    Answers::of(all.remove(0), what_ifs)
 }
 
 /// `orrery plan`.

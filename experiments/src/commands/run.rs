@@ -1,7 +1,7 @@
 //! `orrery run`: a scenario and the metrics of its policies.
 
 pub mod details;
-mod page;
+pub mod page;
 #[cfg(all(test, feature = "parquet"))]
 mod parquet_tests;
 

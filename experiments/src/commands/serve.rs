@@ -1,4 +1,4 @@
-//! `orrery serve`: a page on this machine that asks a scenario what would be if.
+//! `orrery serve`: a page on this machine that asks a scenario or a plan what would be if.
 //!
 //! ```text
 //!  FILE.toml ── controls.rs ──> what can be changed, with units and bounds
@@ -6,23 +6,26 @@
 //!  the page ── address ── question.rs ──> a scenario, policies, seeds     (a question is an address)
 //!                  │                          │
 //!              http.rs  <── events ────── answers.rs: runs, the shortest first, until told to stop
+//!                                         plans.rs: the same of a plan, whose questions are what-ifs
 //! ```
 //!
 //! It listens on the loopback only. A request needs the token of the printed address, and a `Host` of this
-//! machine: a page from elsewhere can do nothing. It runs the scenario that was named and no other, and
-//! writes no file.
+//! machine: a page from elsewhere can do nothing. It runs the file that was named and no other, and writes
+//! none.
 
 mod answers;
 mod controls;
 mod http;
+mod plans;
 mod question;
 
 use answers::Answers;
 use clap::Args;
 use controls::Controls;
 use orrery_papers::output::{Answer, say};
-use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{SpecError, kind, read_text};
+use plans::{Plan, Plans};
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -36,11 +39,12 @@ use std::sync::{Arc, Mutex};
 #[command(after_help = "Examples:
   orrery serve scenarios/one-gpu-bert.toml
   orrery serve scenarios/resnet50-8gpu.toml --port 8080
+  orrery serve scenarios/plans/gpus-for-symphony.toml
 
 Open the printed address in a browser; Ctrl-C ends it.")]
 pub struct Serve {
-    /// The scenario file.
-    pub scenario: PathBuf,
+    /// The scenario file, or the plan file.
+    pub file: PathBuf,
     /// The port on the loopback; by default any that is free.
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
@@ -52,9 +56,11 @@ pub struct Serve {
 /// What all requests share.
 struct Shared {
     file: PathBuf,
+    is_plan: bool,
     token: String,
     port: u16,
     answers: Answers,
+    plans: Plans,
     /// What is under way, by the page that asked.
     under_way: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
 }
@@ -63,6 +69,11 @@ impl Shared {
     /// The scenario as the file has it now.
     fn scenario(&self) -> Result<Scenario, SpecError> {
         Scenario::load(&self.file)
+    }
+
+    /// The plan as the file has it now.
+    fn plan(&self) -> Result<Plan, SpecError> {
+        Plan::load(&self.file)
     }
 }
 
@@ -75,9 +86,14 @@ fn token() -> String {
 /// `orrery serve`: until Ctrl-C.
 ///
 /// # Errors
-/// When the scenario is wrong, or the port is in use.
+/// When the file is wrong, or the port is in use.
 pub fn command(args: &Serve) -> Result<Answer, SpecError> {
-    Controls::of(&Scenario::load(&args.scenario)?)?;
+    let text = read_text(&args.file)?;
+    let is_plan = kind::of(&text).is_some_and(|kind| kind.name == kind::PLAN.name);
+    match is_plan {
+        true => drop(Plan::load(&args.file)?),
+        false => drop(Controls::of(&Scenario::load(&args.file)?)?),
+    }
     let unusable = |e: &dyn std::fmt::Display| {
         let port = args.port.unwrap_or_default();
         let remedy = "choose another with `--port`, or leave it out: then any free one is taken";
@@ -87,8 +103,10 @@ pub fn command(args: &Serve) -> Result<Answer, SpecError> {
     let server = server.map_err(|e| unusable(&e))?;
     let port = server.server_addr().to_ip().map_or(0, |address| address.port());
     let answers = Answers::new(args.jobs.unwrap_or(0).into())?;
-    let (file, token, under_way) = (args.scenario.clone(), token(), Mutex::default());
-    let shared = Arc::new(Shared { file, token, port, answers, under_way });
+    let (file, token, under_way) = (args.file.clone(), token(), Mutex::default());
+    let plans = Plans::default();
+    let shared = Shared { file, is_plan, token, port, answers, plans, under_way };
+    let shared = Arc::new(shared);
     // A reader of the address may go away: the page is there all the same.
     let mut stdout = std::io::stdout().lock();
     let _ = writeln!(stdout, "http://127.0.0.1:{port}/?token={}", shared.token);

@@ -410,6 +410,7 @@ impl ModelRow {
             }
             LatencyLaw::Table(rows) => format!("a table of {} sizes", rows.len()),
             LatencyLaw::Samples(of) => format!("samples of {of}"),
+            LatencyLaw::Measured(rows) => format!("measurements of {} sizes", rows.len()),
             LatencyLaw::Profile { .. } => "another profile".to_string(),
         };
         let mut text = format!("\n{}: {law}\n", self.name);

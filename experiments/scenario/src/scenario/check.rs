@@ -76,7 +76,7 @@ fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
     let mut sum = 0u64;
     for (i, d) in file.device.iter().enumerate() {
         let key = |part: &str| format!("device[{i}].{part}");
-        count(&key("count"), d.count.into(), 1, DEVICES_MAX)?;
+        count(&key("count"), d.count.into(), 0, DEVICES_MAX)?;
         within(&key("lanes"), f64::from(d.lanes), 1.0, 64.0)?;
         within(&key("stages"), f64::from(d.stages), 1.0, 64.0)?;
         if d.stages > 1 && d.lanes > 1 {

@@ -9,7 +9,7 @@ use super::file::{
 use super::slo_steps::SloSteps;
 use super::value::{MS_MAX, within, word};
 use super::zoo::{self, ZOOS};
-use crate::error::{SpecError, known};
+use crate::error::{SpecError, known, nearest};
 use crate::limits;
 use orrery_sim::rng::Stream;
 use std::collections::BTreeMap;
@@ -19,11 +19,14 @@ pub(super) const MODELS_MAX: usize = limits::MODELS_MAX as usize;
 /// Beta over alpha, above which a batching effect is strong (Symphony, §5.1).
 const STRONG: f64 = 2.0;
 
-/// The key of the file that each model and each application came from.
+/// The key of the file that each model, application and kind of device came from.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Origins {
     models: Vec<String>,
     apps: Vec<String>,
+    devices: Vec<String>,
+    /// Kinds that models have laws for and the file has not.
+    absent: Vec<String>,
 }
 
 /// Writes zoos, copies and popularity out. A file without any comes back as it is.
@@ -81,7 +84,9 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
     if !carried {
         times(&models, &mut apps);
     }
-    let device = devices(file, models.len())?;
+    let (device, from) = devices(file, models.len())?;
+    origins.devices = from;
+    origins.absent = leave_absent_kinds(file, &device, &mut models);
     let (zoo, popularity, popularity_seed) = (Vec::new(), Popularity::Equal, None);
     let file = ScenarioFile {
         model: models,
@@ -111,15 +116,45 @@ fn times(models: &[Model], apps: &mut [App]) {
     }
 }
 
-/// The devices, those for each model counted.
-fn devices(file: &ScenarioFile, models: usize) -> Result<Vec<Device>, SpecError> {
+/// The devices, those for each model counted, with their keys. A kind of which there are none is left out: so
+/// one file serves many mixes.
+fn devices(file: &ScenarioFile, models: usize) -> Result<(Vec<Device>, Vec<String>), SpecError> {
     let count = |(i, d): (usize, &Device)| {
         let Some(per_model) = d.per_model else { return Ok(d.clone()) };
         within(&format!("device[{i}].per_model"), per_model, 1e-3, 1e4)?;
         let count = (per_model * models as f64).round().max(1.0) as u32;
         Ok(Device { count, per_model: None, ..d.clone() })
     };
-    file.device.iter().enumerate().map(count).collect()
+    let all: Vec<Device> =
+        file.device.iter().enumerate().map(count).collect::<Result<_, SpecError>>()?;
+    let keyed = all.into_iter().enumerate().map(|(i, d)| (d, format!("device[{i}]")));
+    // A file of none is an error later on, with its line.
+    let some: Vec<_> = keyed.clone().filter(|(d, _)| d.count > 0).collect();
+    Ok(if some.is_empty() { keyed.unzip() } else { some.into_iter().unzip() })
+}
+
+/// Leaves out the laws for kinds that have no device. Returns the kinds that the file does not list at all; one
+/// whose name is near a listed one stays: it is an error.
+fn leave_absent_kinds(file: &ScenarioFile, device: &[Device], models: &mut [Model]) -> Vec<String> {
+    let listed: Vec<&str> = file.device.iter().map(|d| d.kind.as_str()).collect();
+    let is_there = |kind: &str| device.iter().any(|d| d.kind == kind);
+    let mut absent: Vec<String> = Vec::new();
+    for model in models {
+        model.latency_on.retain(|kind, _| {
+            if is_there(kind) {
+                return true;
+            }
+            if listed.contains(&kind.as_str()) {
+                return false;
+            }
+            let is_slip = nearest(kind, listed.iter().copied()).is_some();
+            if !is_slip && !absent.contains(kind) {
+                absent.push(kind.clone());
+            }
+            is_slip
+        });
+    }
+    absent
 }
 
 /// The names of `n` copies.
@@ -259,6 +294,16 @@ fn popular(file: &ScenarioFile, apps: &mut [App]) -> Result<(), SpecError> {
 }
 
 impl Origins {
+    /// The key of a kind of device in the file.
+    pub(super) fn device(&self, i: usize) -> Option<&str> {
+        self.devices.get(i).map(String::as_str)
+    }
+
+    /// Kinds that models have laws for and the file does not list.
+    pub(super) fn absent(&self) -> &[String] {
+        &self.absent
+    }
+
     /// An error about a model or an application, at the key of the file that it came from.
     pub(super) fn translate(&self, names: &ScenarioFile, error: SpecError) -> SpecError {
         let Some((from, to, name, rest)) = error.key().and_then(|key| self.origin(names, key))
@@ -293,6 +338,7 @@ impl Origins {
         let (origin, name) = match list {
             "model" => (self.models.get(number)?, &names.model.get(number)?.name),
             "app" => (self.apps.get(number)?, &names.app.get(number)?.name),
+            "device" => (self.devices.get(number)?, &names.device.get(number)?.kind),
             _ => return None,
         };
         Some((format!("{item}]"), origin, name, rest.to_string()))

@@ -214,13 +214,20 @@ pub enum LatencyLaw {
     /// Measured latencies, one drawn for each batch: `MODEL@TYPE` of the zoo `kairos`.
     #[schemars(extend("x-form" = "\"rm2@g4dn.xlarge\""))]
     Samples(String),
-    /// The law of a model (default: the same name) in a file that `orrery-replay profile` wrote.
+    /// Rows of size and measured latencies in ms, in increasing size; one is drawn for each batch.
+    #[schemars(extend("x-form" = "[[1, [5.0, 5.2]], [2, [6.1]]]"))]
+    Measured(Vec<(u32, Vec<f64>)>),
+    /// The law of a model (default: the same name) in a file that `orrery-replay profile` wrote, or its rows in
+    /// a CSV of batch sizes and latencies.
     Profile {
         /// Its path from the scenario's folder.
         file: String,
         /// The model's name there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
+        /// Of a CSV with several GPUs: which one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gpu: Option<String>,
     },
 }
 

@@ -6,7 +6,7 @@ use super::file::{Device, LatencyLaw, Model, SizesLaw, TimeLaw, Unit};
 use super::value::{MS_MAX, at_key, span_ms, within};
 use crate::error::{SpecError, known, nearest};
 use crate::kairos;
-use orrery_sim::latency::{Grid, Latency, Replay};
+use orrery_sim::latency::{Grid, Latency, Replay, SampleTable};
 use orrery_sim::time::Span;
 use orrery_traces::blocks::Blocks;
 use orrery_traces::exec_time::{ExecLaw, Mode};
@@ -180,6 +180,21 @@ impl LatencyLaw {
             }
             LatencyLaw::Grid { lengths_ms, rows } => grid(&part("grid"), lengths_ms, rows),
             LatencyLaw::Table(rows) => measured(&part("table"), rows),
+            LatencyLaw::Measured(rows) => {
+                let key = part("measured");
+                let of = |(size, all): &(u32, Vec<f64>)| {
+                    let spans: Result<Vec<Span>, _> =
+                        all.iter().map(|ms| span_ms(&key, *ms)).collect();
+                    spans.map(|spans| (*size, spans))
+                };
+                let rows: Vec<(u32, Vec<Span>)> =
+                    rows.iter().map(of).collect::<Result<_, SpecError>>()?;
+                let table = SampleTable::new(&rows).ok_or_else(|| {
+                    let allowed = "rows of increasing sizes from 1, each with a latency or more";
+                    SpecError::value(&key, "other rows", allowed, "sort or complete the rows")
+                })?;
+                Ok(Latency::Samples(Replay { table: Arc::new(table), seed: 0 }))
+            }
             // `measured.rs` has put the profile's law in its place, but for one in a zoo.
             LatencyLaw::Profile { file, .. } => {
                 let found = format!("a profile, `{file}`");
@@ -312,6 +327,15 @@ pub(super) fn latency_on(m: usize, model: &Model, device: &Device) -> Result<Lat
         }
     }
     let law = own.unwrap_or(&model.latency).law(&key)?;
+    if let (None, Latency::Samples(_)) = (own, &law)
+        && device.speed != 1.0
+    {
+        let found =
+            format!("measured latencies on `{}`, whose speed is {}", device.kind, device.speed);
+        let allowed = "speed 1: what was measured is not what another kind would take";
+        let remedy = format!("give `latency_on = {{ \"{}\" = ... }}`", device.kind);
+        return Err(SpecError::value(key, found, allowed, remedy));
+    }
     if own.is_some() || device.speed == 1.0 {
         return Ok(law);
     }

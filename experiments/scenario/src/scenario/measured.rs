@@ -1,11 +1,15 @@
 //! `latency = { profile = { file = "..." } }`: laws that were measured on a device.
 //!
-//! `orrery-replay profile` writes the file. Its law takes the place of the reference before anything
-//! is checked, so that the rest of the crate, and whatever identifies a scenario, sees the numbers.
+//! `orrery-replay profile` writes the file; or it is a CSV of batch sizes and latencies, one's own or published.
+//! Its law takes the place of the reference before anything is checked, so that the rest of the crate, and
+//! whatever identifies a scenario, sees the numbers.
 
 use super::file::{LatencyLaw, ScenarioFile};
 use super::laws::Files;
+use super::value::at_key;
 use crate::error::{SpecError, known};
+use orrery_sim::time::Span;
+use orrery_traces::MeasuredLatencies;
 use serde::Deserialize;
 
 /// What a scenario reads of a profile; what else is in it is for people.
@@ -35,17 +39,55 @@ pub(super) fn resolve(file: &ScenarioFile, files: &Files) -> Result<ScenarioFile
         let kinds = model.latency_on.iter_mut();
         let kinds = kinds.map(|(kind, law)| (key(&format!("latency_on.{kind}")), law));
         for (key, law) in std::iter::once(own).chain(believed).chain(kinds) {
-            if let LatencyLaw::Profile { file, model: wanted } = law {
+            if let LatencyLaw::Profile { file, model: wanted, gpu } = law {
                 let wanted = wanted.as_deref().unwrap_or(&model.name);
-                *law = read(&format!("{key}.profile"), file, wanted, files)?;
+                let key = format!("{key}.profile");
+                *law = match is_table(file) {
+                    true => read_table(&key, file, wanted, gpu.as_deref(), files)?,
+                    false => read(&key, file, wanted, gpu.as_deref(), files)?,
+                };
             }
         }
     }
     Ok(file)
 }
 
-fn read(key: &str, name: &str, wanted: &str, files: &Files) -> Result<LatencyLaw, SpecError> {
+/// Whether a profile is a table of measurements, by its name.
+fn is_table(name: &str) -> bool {
+    name.ends_with(".csv") || name.ends_with(".csv.gz")
+}
+
+/// A table where each size was measured once, latencies to draw from otherwise.
+fn read_table(
+    key: &str,
+    name: &str,
+    wanted: &str,
+    gpu: Option<&str>,
+    files: &Files,
+) -> Result<LatencyLaw, SpecError> {
     let at = format!("{key}.file");
+    let input = files.open(&at, name)?;
+    let read = MeasuredLatencies::read(input, wanted, gpu).map_err(|e| at_key(&at, e))?;
+    let ms = |all: &[Span]| -> Vec<f64> { all.iter().map(|s| s.as_ms_f64()).collect() };
+    Ok(match read.is_curve() {
+        true => LatencyLaw::Table(read.rows().map(|(size, all)| (size, ms(all)[0])).collect()),
+        false => LatencyLaw::Measured(read.rows().map(|(size, all)| (size, ms(all))).collect()),
+    })
+}
+
+fn read(
+    key: &str,
+    name: &str,
+    wanted: &str,
+    gpu: Option<&str>,
+    files: &Files,
+) -> Result<LatencyLaw, SpecError> {
+    let at = format!("{key}.file");
+    if let Some(gpu) = gpu {
+        let allowed = "only with a CSV: a profile is of one device";
+        let key = format!("{key}.gpu");
+        return Err(SpecError::value(key, format!("`{gpu}`"), allowed, "remove it"));
+    }
     let path = files.folder.join(name);
     let remedy = "correct the path, or measure one: `orrery-replay profile`";
     let unreadable = |why: String| {
@@ -110,6 +152,66 @@ time = { constant = { ms = 1.0 } }
         );
         let by_hand = Scenario::from_text("s.toml", &by_hand).unwrap();
         assert_eq!(measured.canonical(), by_hand.canonical());
+    }
+
+    #[test]
+    fn a_csv_is_a_table_where_each_size_was_measured_once_and_samples_otherwise() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("s.toml").display().to_string();
+        let of = |csv: &str, more: &str| {
+            std::fs::write(folder.path().join("m.csv"), csv).unwrap();
+            let text = SCENARIO.replace("\"FILE\"", &format!("\"m.csv\"{more}"));
+            Scenario::from_text(&name, &text).map_err(|e| e.to_string())
+        };
+        let by_hand = |law: &str| {
+            let text = SCENARIO.replace("{ profile = { file = \"FILE\" } }", law);
+            Scenario::from_text("s.toml", &text).unwrap().canonical()
+        };
+        let two = "model,gpu,batch,latency_ms\nbert,t4,1,5.0\nbert,t4,4,9.5\nbert,a10,1,2.0\n";
+        let table = of(two, ", gpu = \"t4\"").unwrap();
+        assert_eq!(table.canonical(), by_hand("{ table = [[1, 5.0], [4, 9.5]] }"));
+        let samples = of("batch,latency_us\n1,5000\n1,5200\n4,9500\n", "").unwrap();
+        assert_eq!(samples.canonical(), by_hand("{ measured = [[1, [5.0, 5.2]], [4, [9.5]]] }"));
+        let drawn = samples.setup(1).unwrap().world.latency[0][0].clone();
+        assert!(matches!(drawn, orrery_sim::latency::Latency::Samples(_)));
+        let message = of(two, "").unwrap_err();
+        assert!(message.contains("model[0].latency.profile.file"), "{message}");
+        assert!(message.contains("`t4`, `a10`") && message.contains("s.toml:7"), "{message}");
+        let message = of(two, ", gpu = \"h100\"").unwrap_err();
+        assert!(message.contains("`h100`"), "{message}");
+        let text = SCENARIO.replace(
+            "{ profile = { file = \"FILE\" } }",
+            "{ measured = [[2, [1.0]], [1, [1.0]]] }",
+        );
+        let message = Scenario::from_text("s.toml", &text).unwrap_err().to_string();
+        assert!(message.contains("model[0].latency.measured"), "{message}");
+    }
+
+    #[test]
+    fn a_kind_of_which_there_are_none_is_not_there_and_its_laws_are_not_used() {
+        let with = |more: &str, law: &str| {
+            let law = format!("{{ affine = {{ alpha_ms = 1.0, beta_ms = 1.0 }} }}{law}");
+            let text = SCENARIO.replace("{ profile = { file = \"FILE\" } }", &law);
+            Scenario::from_text("s.toml", &text.replace("[[app]]", &format!("{more}[[app]]")))
+        };
+        let on = |kind: &str| format!("\nlatency_on = {{ {kind} = {{ table = [[1, 9.0]] }} }}");
+        let a10 = "[[device]]\nkind = \"a10\"\ncount = 2\n";
+        let none = "[[device]]\nkind = \"t4\"\ncount = 0\n";
+        let alone = with(a10, "").unwrap();
+        let beside = with(&format!("{none}{a10}"), &on("t4")).unwrap();
+        assert_eq!(beside.canonical(), alone.canonical());
+        assert_eq!(beside.device_key(0), "device[1]");
+        assert!(beside.setup(1).unwrap().notes.is_empty());
+        let absent = with(a10, &on("h200")).unwrap();
+        assert_eq!(absent.canonical(), alone.canonical());
+        assert!(absent.setup(1).unwrap().notes[0].contains("no device is a h200"));
+        let slip = with(a10, &on("a1O")).unwrap_err().to_string();
+        assert!(slip.contains("did you mean `a10`?"), "{slip}");
+        let wrong = format!("{none}{}", a10.replace("count = 2", "count = 2\nspeed = -1.0"));
+        let message = with(&wrong, "").unwrap_err().to_string();
+        assert!(message.contains("`device[1].speed`"), "{message}");
+        let message = with(none, "").unwrap_err().to_string();
+        assert!(message.contains("device"), "{message}");
     }
 
     #[test]

@@ -216,6 +216,10 @@ impl LatencyLaw {
             LatencyLaw::Samples(name) => {
                 kairos::samples(name).map_or(0.0, |table| table.mean(k).as_ms_f64())
             }
+            LatencyLaw::Measured(rows) => {
+                let row = rows.iter().find(|r| r.0 >= k).or(rows.last());
+                row.map_or(0.0, |r| r.1.iter().sum::<f64>() / r.1.len().max(1) as f64)
+            }
             LatencyLaw::Table(rows) => match (rows.iter().find(|r| r.0 >= k), rows.last()) {
                 (Some(row), _) => row.1,
                 (None, Some(last)) => last.1 * f64::from(k) / f64::from(last.0),

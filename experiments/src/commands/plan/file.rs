@@ -4,6 +4,7 @@
 //! plan file says wrong is an error that names its line.
 
 use super::prices::{Buy, PriceList, Sale, usd_per_hour};
+use super::watcher::Watcher;
 use orrery_planner::Price;
 use orrery_scenario::kind;
 use orrery_scenario::limits::{COUNT_MAX, count};
@@ -103,6 +104,9 @@ pub struct PlanFile {
     /// The price list that was read.
     #[serde(skip)]
     pub list: Option<PriceList>,
+    /// Who waits for the answer.
+    #[serde(skip)]
+    pub watcher: Option<Watcher>,
 }
 
 /// SLOs in place of the scenario's.

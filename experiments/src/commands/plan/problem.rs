@@ -110,6 +110,12 @@ impl Problem {
         self.groups.iter().flat_map(|g| g.models.clone()).collect()
     }
 
+    /// The models with their SLOs.
+    pub fn slos_ms(&self) -> Vec<(String, f64)> {
+        let models = self.groups.iter().flat_map(|g| &g.file.model);
+        models.map(|m| (m.name.clone(), m.slo_ms)).collect()
+    }
+
     /// The name of a type.
     pub fn kind(&self, i: usize) -> &str {
         &self.plan.instance[i].kind

@@ -10,7 +10,17 @@ use std::fmt::Write;
 
 /// What was asked, in a sentence.
 pub fn question(solved: &Solved) -> String {
-    let p = &solved.problem;
+    solved.problem.question()
+}
+
+impl Problem {
+    /// What is asked, in a sentence.
+    pub fn question(&self) -> String {
+        question_of(self)
+    }
+}
+
+fn question_of(p: &Problem) -> String {
     let what = match (p.budget, p.plan.pools) {
         (Some(budget), Pools::Heterogeneous) => {
             format!("for each model the pool that carries most for at most {} $/h", money(budget))

@@ -31,6 +31,13 @@ impl<'a> Runs<'a> {
         self.progress.iter().for_each(|p| p.step());
     }
 
+    /// How many were made, and of how many that are expected.
+    pub fn done_of(&self) -> (u64, u64) {
+        let (done, expected) =
+            (self.done.load(Ordering::Relaxed), self.expected.load(Ordering::Relaxed));
+        self.progress.map_or((done, expected), Progress::done_of)
+    }
+
     /// So many more are expected.
     pub fn expect(&self, more: u64) {
         self.expected.fetch_add(more, Ordering::Relaxed);

@@ -124,6 +124,11 @@ impl<'a> Bench<'a> {
     ) -> Result<(Probe, Seen), SpecError> {
         go_on()?;
         self.runs.made();
+        if let Some(watcher) = &self.problem.plan.watcher {
+            let (done, of) = self.runs.done_of();
+            (watcher.tell)(done, of.max(done));
+            watcher.go_on()?;
+        }
         let group = self.group;
         let mut scenario = group.scenario(self.problem, counts, rate_per_s)?;
         if let (Some(arrivals), false) = (&mut scenario.file.arrivals, group.is_trace) {

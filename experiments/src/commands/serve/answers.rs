@@ -6,12 +6,13 @@ use orrery_papers::cells::goodput::Search;
 use orrery_papers::cells::replication::Replication;
 use orrery_papers::cells::rows::rows;
 use orrery_papers::cells::scenario_cell::ScenarioCell;
+use orrery_papers::cells::scenario_rows::rows_of_scenario;
 use orrery_papers::cells::seeds::Seeds;
 use orrery_papers::cells::watch::{scope_names, watch};
 use orrery_papers::output::threads;
 use orrery_results::Row;
-use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::driver::ready::{UntilTold, until_told};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -100,6 +101,24 @@ impl Answers {
         let cells = ScenarioCell::of_policies(scenario, policies, seeds, Some(&search))?;
         self.each(&cells, told_to_end, tell)?;
         Ok(!told_to_end.load(Ordering::Relaxed))
+    }
+
+    /// Runs something on the threads of all answers.
+    pub fn install<T: Send>(&self, run: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(run)
+    }
+
+    /// The rows of `orrery run`, of all policies and seeds.
+    ///
+    /// # Errors
+    /// When a policy cannot run on the scenario.
+    pub fn rows(
+        &self,
+        scenario: &Scenario,
+        policies: &[PolicySpec],
+        seeds: Seeds,
+    ) -> Result<Vec<Row>, SpecError> {
+        self.install(|| rows_of_scenario(scenario, policies, seeds, None))
     }
 
     /// Runs cells side by side: `tell` is given the rows of each that came to its end.

@@ -9,6 +9,12 @@ use serde::Serialize;
 
 /// The offered load, whatever its process is called in the file.
 pub const LOAD: &str = "load";
+/// The largest batch of every policy that has one.
+pub const BATCH_MAX: &str = "max_batch";
+const BATCH_LIMIT: f64 = 64.0;
+/// How unlike the applications are.
+pub const POPULARITY: &str = "popularity.zipf";
+const ZIPF_MAX: f64 = 2.0;
 /// How many requests a run has.
 pub const REQUESTS: &str = "arrivals.requests";
 /// A page asks for no longer runs, and no more seeds.
@@ -17,9 +23,9 @@ pub const SEEDS_MAX: u32 = 20;
 pub const SEEDS: u32 = 5;
 const REQUESTS_USUAL: u64 = 20_000;
 /// A slider reaches from a tenth of the file's value to ten times it.
-const REACH: f64 = 10.0;
+pub(super) const REACH: f64 = 10.0;
 /// More models or kinds than that have no sliders.
-const SLIDERS_MAX: usize = 12;
+pub(super) const SLIDERS_MAX: usize = 12;
 
 /// One number that can be changed.
 #[derive(Clone, Debug, Serialize)]
@@ -38,6 +44,37 @@ pub struct Control {
     pub max: f64,
     /// Whether only whole numbers make sense.
     pub whole: bool,
+    /// What 0 means, where it is among the values.
+    pub zero: &'static str,
+}
+
+/// One of several words.
+#[derive(Clone, Debug, Serialize)]
+pub struct Choice {
+    /// The key.
+    pub key: String,
+    /// For reading.
+    pub label: String,
+    /// As in the file.
+    pub value: String,
+    /// What is allowed.
+    pub values: Vec<String>,
+}
+
+impl Control {
+    /// A number within the bounds.
+    ///
+    /// # Errors
+    /// When it is beyond them, or none. `back` is the way back.
+    pub fn number(&self, text: &str, back: &str) -> Result<f64, SpecError> {
+        let Control { min, max, whole, .. } = *self;
+        let is_one = |x: &f64| *x >= min && *x <= max && (!whole || x.fract() == 0.0);
+        text.parse::<f64>().ok().filter(is_one).ok_or_else(|| {
+            let kind = if whole { "a whole number" } else { "a number" };
+            let allowed = format!("{kind} from {min} to {max}");
+            SpecError::value(&self.key, format!("`{text}`"), allowed, back)
+        })
+    }
 }
 
 /// A policy that can be chosen.
@@ -68,9 +105,27 @@ pub struct Controls {
     pub seeds: u32,
 }
 
-fn around(key: String, label: String, unit: &'static str, value: f64) -> Control {
+/// The exponent of the file; 0 where all applications are alike.
+fn zipf(scenario: &Scenario) -> f64 {
+    let file: Option<toml::Table> = toml::from_str(scenario.text()).ok();
+    let zipf = file.as_ref().and_then(|file| file.get("popularity")?.get("zipf"));
+    zipf.and_then(|x| x.as_float().or(x.as_integer().map(|n| n as f64))).unwrap_or(0.0)
+}
+
+/// Whether a policy has a largest batch, by its text.
+pub fn has_batch_max(text: &str) -> bool {
+    let name = text.split('[').next().unwrap_or(text);
+    let mut tables = policies::all().filter(|table| table.about.name == name);
+    tables.any(|table| table.rows.iter().any(|row| row.name == BATCH_MAX))
+}
+
+pub(super) fn count(key: String, label: String, (value, min, max): (f64, f64, f64)) -> Control {
+    Control { key, label, unit: "", value, min, max, whole: true, zero: "" }
+}
+
+pub(super) fn around(key: String, label: String, unit: &'static str, value: f64) -> Control {
     let (min, max) = (value / REACH, value * REACH);
-    Control { key, label, unit, value, min, max, whole: false }
+    Control { key, label, unit, value, min, max, whole: false, zero: "" }
 }
 
 impl Controls {
@@ -97,14 +152,20 @@ impl Controls {
             }
             let value = f64::from(device.count);
             let max = (value * REACH).min(f64::from(DEVICES_MAX));
-            let (key, label) = (format!("device[{i}].count"), format!("devices: {}", device.kind));
-            numbers.push(Control { key, label, unit: "", value, min: 1.0, max, whole: true });
+            let (key, label) =
+                (format!("{}.count", scenario.device_key(i)), format!("devices: {}", device.kind));
+            numbers.push(count(key, label, (value, 1.0, max)));
         }
         if file.app.len() > 1 {
             for app in file.app.iter().take(SLIDERS_MAX).filter(|a| a.weight > 0.0) {
                 let key = format!("app.{}.weight", app.name);
                 numbers.push(around(key, format!("share of {}", app.name), "", app.weight));
             }
+            // The applications' own weights are what it multiplies.
+            let label = "popularity: exponent of Zipf's law".to_string();
+            let (key, value, zero) = (POPULARITY.to_string(), zipf(scenario), "all alike");
+            let (unit, min, max) = ("", 0.0, ZIPF_MAX);
+            numbers.push(Control { key, label, unit, value, min, max, whole: false, zero });
         }
         if let Some(arrivals) = &file.arrivals
             && let Some(requests) = arrivals.requests
@@ -112,12 +173,17 @@ impl Controls {
             let value = requests.min(REQUESTS_USUAL) as f64;
             let (min, max) = (value.min(1_000.0), REQUESTS_MAX as f64);
             let (key, label) = (REQUESTS.to_string(), "requests in a run".to_string());
-            numbers.push(Control { key, label, unit: "", value, min, max, whole: true });
+            numbers.push(count(key, label, (value, min, max)));
+        }
+        if file.policies.iter().any(|text| has_batch_max(text)) {
+            let (key, label) = (BATCH_MAX.to_string(), "largest batch".to_string());
+            let zero = "each policy's own";
+            numbers.push(Control { zero, ..count(key, label, (0.0, 0.0, BATCH_LIMIT)) });
         }
         let offered = policies::all().map(|table| Offered {
             name: table.about.name,
             what: table.about.what,
-            has_max_batch: table.rows.iter().any(|row| row.name == "max_batch"),
+            has_max_batch: has_batch_max(table.about.name),
         });
         Ok(Controls {
             name: scenario.name.clone(),

@@ -3,21 +3,27 @@
 use super::Shared;
 use super::answers::Sharpness;
 use super::controls::Controls;
+use super::plans::{Plan, Shown};
 use super::question::Question;
+use crate::commands::plan::Watcher;
 use crate::commands::run::details;
+use crate::commands::run::page::page;
 use orrery_papers::cells::goodput::{FLAGS, Search, flags};
 use orrery_papers::cells::hash::spec_sha256;
 use orrery_papers::cells::run_report;
+use orrery_papers::cells::seeds::Seeds;
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use tiny_http::{Header, Method, Request, Response};
 
 const PAGE: &str = include_str!("page/index.html");
 const SCRIPT: &str = include_str!("page/page.js");
+const PLAN_SCRIPT: &str = include_str!("page/plan.js");
 const STYLE: &str = include_str!("page/page.css");
 
 /// Everything comes from here, and nothing is done for other pages.
@@ -25,6 +31,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /// A picture has its style in itself.
 const POLICY_OF_PICTURES: &str = "default-src 'none'; style-src 'unsafe-inline'; font-src data:";
+
+/// A report is whole in itself, and cannot act for this page.
+const POLICY_OF_REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; \
+     script-src 'unsafe-inline'; img-src data:; sandbox allow-scripts allow-downloads";
+
+/// Between two events of progress.
+const BETWEEN_PROGRESS: Duration = Duration::from_millis(200);
 
 /// The metrics that a page shows, in its order.
 const SHOWN: [&str; 6] = [
@@ -69,19 +82,40 @@ fn replied(request: Request, shared: &Shared) -> std::io::Result<()> {
     match path {
         "/" => text(request, "text/html", &PAGE.replace("TOKEN", &shared.token)),
         "/page.js" => text(request, "text/javascript", SCRIPT),
+        "/plan.js" => text(request, "text/javascript", PLAN_SCRIPT),
         "/page.css" => text(request, "text/css", STYLE),
         "/api/controls" => {
-            let controls = shared.scenario().and_then(|s| Controls::of(&s));
+            let controls = match shared.is_plan {
+                true => shared.plan().map(|plan| json!(plan.controls())),
+                false => shared.scenario().and_then(|s| Ok(json!(Controls::of(&s)?))),
+            };
             match controls {
-                Ok(controls) => text(request, "application/json", &json!(controls).to_string()),
+                Ok(controls) => text(request, "application/json", &controls.to_string()),
                 Err(error) => refuse(request, &error),
             }
         }
+        "/api/plan" if shared.is_plan => plan(request, shared, &pairs),
+        "/api/figure.svg" if shared.is_plan => match asked_plan(shared, &pairs) {
+            Ok((plan, _)) => match shared.plans.figure(&plan) {
+                Some(svg) => reply_with(request, 200, "image/svg+xml", POLICY_OF_PICTURES, svg),
+                None => plain(request, 404, "the plan is not answered yet"),
+            },
+            Err(error) => refuse(request, &error),
+        },
+        "/api/report.html" if shared.is_plan => match asked_plan(shared, &pairs) {
+            Ok((plan, what_if)) => match shared.plans.report(&plan, what_if) {
+                Some(html) => reply_with(request, 200, "text/html", POLICY_OF_REPORTS, html),
+                None => plain(request, 404, "this question is not answered yet"),
+            },
+            Err(error) => refuse(request, &error),
+        },
+        _ if shared.is_plan => plain(request, 404, "there is no such page of a plan"),
         "/api/run" | "/api/goodput" => run(request, shared, &pairs, path == "/api/goodput"),
         "/api/scenario.toml" => match asked(shared, &pairs) {
             Ok(question) => text(request, "application/toml", question.scenario.text()),
             Err(error) => refuse(request, &error),
         },
+        "/api/report.html" => report(request, shared, &pairs),
         "/api/figure.svg" => figure(request, shared, &pairs),
         _ => plain(request, 404, "there is no such page"),
     }
@@ -91,16 +125,33 @@ fn replied(request: Request, shared: &Shared) -> std::io::Result<()> {
 /// not what the page asks of.
 fn asked(shared: &Shared, pairs: &[(String, String)]) -> Result<Question, SpecError> {
     let scenario = shared.scenario()?;
-    let of = pairs.iter().find(|(key, _)| key == "file").map(|(_, hash)| hash.clone());
-    let now = spec_sha256(&[scenario.text()]);
-    if of.is_some_and(|hash| hash != now) {
-        let file = shared.file.display().to_string();
-        let allowed = "the text that the page was opened with";
-        let error =
-            SpecError::value("file", "another text than before", allowed, "load the page again");
-        return Err(error.in_file(&file));
-    }
+    same_text(shared, pairs, &spec_sha256(&[scenario.text()]))?;
     Question::of(&scenario, pairs)
+}
+
+/// The plan as it is now, and the what-if that the address asks.
+fn asked_plan(
+    shared: &Shared,
+    pairs: &[(String, String)],
+) -> Result<(Plan, Option<String>), SpecError> {
+    let plan = shared.plan()?;
+    same_text(shared, pairs, &plan.sha256())?;
+    let what_if = plan.what_if(pairs)?;
+    Ok((plan, what_if))
+}
+
+/// # Errors
+/// When the file is not what the page was opened with.
+fn same_text(shared: &Shared, pairs: &[(String, String)], now: &str) -> Result<(), SpecError> {
+    let of = pairs.iter().find(|(key, _)| key == "file").map(|(_, hash)| hash.as_str());
+    if of.is_none_or(|hash| hash == now) {
+        return Ok(());
+    }
+    let file = shared.file.display().to_string();
+    let allowed = "the text that the page was opened with";
+    let error =
+        SpecError::value("file", "another text than before", allowed, "load the page again");
+    Err(error.in_file(&file))
 }
 
 /// Rows as events, the sharper ones later. A new question of the same page ends the last one.
@@ -110,54 +161,123 @@ fn run(
     pairs: &[(String, String)],
     is_search: bool,
 ) -> std::io::Result<()> {
-    let client = pairs.iter().find(|(key, _)| key == "client").map_or("", |(_, id)| id.as_str());
-    let told_to_end = Arc::new(AtomicBool::new(false));
-    if let Ok(mut all) = shared.under_way.lock()
-        && let Some(before) = all.insert(client.to_string(), told_to_end.clone())
-    {
-        before.store(true, Ordering::Relaxed);
-    }
+    let told_to_end = newest(shared, pairs);
     let question = match asked(shared, pairs) {
         Ok(question) => question,
         Err(error) => return refuse(request, &error),
     };
-    let mut writer = request.into_writer();
-    write!(
-        writer,
-        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\
-         Content-Security-Policy: {POLICY}\r\nConnection: close\r\n\r\n"
-    )?;
-    writer.flush()?;
-    let writer = Mutex::new(writer);
-    let send = |event: &str, data: &Value| {
-        let Ok(mut writer) = writer.lock() else { return };
-        let sent = write!(writer, "event: {event}\ndata: {data}\n\n").and_then(|()| writer.flush());
-        if sent.is_err() {
-            // Nobody reads on: nothing more is run.
-            told_to_end.store(true, Ordering::Relaxed);
-        }
+    let events = Events::begin(request, told_to_end.clone())?;
+    // The page calls a policy as it was asked for.
+    let named = |rows: &[Row]| {
+        let text = rows.first().map(|row| row.policy.as_str());
+        let at = question.policies.iter().position(|p| Some(p.text()) == text);
+        at.map(|at| question.named[at].clone())
     };
-    let tell = |sharpness: &Sharpness, rows: &[Row]| send("policy", &told(sharpness, rows));
-    let found = |rows: &[Row]| send("goodput", &answer_of(rows));
+    let tell = |sharpness: &Sharpness, rows: &[Row]| {
+        events.send("policy", &told(named(rows), sharpness, rows));
+    };
+    let found = |rows: &[Row]| events.send("goodput", &answer_of(named(rows), rows));
     let answered = match is_search {
         true => shared.answers.goodput(&question, &told_to_end, found),
         false => shared.answers.answer(&question, &told_to_end, tell),
     };
-    match answered {
-        Ok(true) => send("done", &json!({})),
-        Ok(false) => send("cancelled", &json!({})),
-        Err(error) => send("failed", &json!({ "error": error.to_string() })),
-    }
-    if let Ok(mut all) = shared.under_way.lock()
-        && all.get(client).is_some_and(|flag| Arc::ptr_eq(flag, &told_to_end))
-    {
-        all.remove(client);
-    }
+    events.end(answered);
+    forget(shared, pairs, &told_to_end);
     Ok(())
 }
 
+/// A plan's answer as events: how far it is, the plan as it is, then the what-if.
+fn plan(request: Request, shared: &Shared, pairs: &[(String, String)]) -> std::io::Result<()> {
+    let told_to_end = newest(shared, pairs);
+    let (plan, what_if) = match asked_plan(shared, pairs) {
+        Ok(asked) => asked,
+        Err(error) => return refuse(request, &error),
+    };
+    let events = Arc::new(Events::begin(request, told_to_end.clone())?);
+    let (teller, said) = (events.clone(), Mutex::new(None::<Instant>));
+    let progress = move |done: u64, of: u64| {
+        let Ok(mut said) = said.lock() else { return };
+        if said.is_none_or(|at| at.elapsed() >= BETWEEN_PROGRESS) {
+            *said = Some(Instant::now());
+            teller.send("progress", &json!({ "done": done, "of": of }));
+        }
+    };
+    let watcher = Watcher { told_to_end: told_to_end.clone(), tell: Arc::new(progress) };
+    let tell = |shown: &Shown| events.send("plan", &json!(shown));
+    let answered =
+        shared.answers.install(|| shared.plans.answer(&plan, what_if.as_deref(), &watcher, tell));
+    events.end(match answered {
+        Err(_) if told_to_end.load(Ordering::Relaxed) => Ok(false),
+        answered => answered.map(|()| true),
+    });
+    forget(shared, pairs, &told_to_end);
+    Ok(())
+}
+
+/// The flag of a new question, and an end to the last one of the same page.
+fn newest(shared: &Shared, pairs: &[(String, String)]) -> Arc<AtomicBool> {
+    let told_to_end = Arc::new(AtomicBool::new(false));
+    if let Ok(mut all) = shared.under_way.lock()
+        && let Some(before) = all.insert(client(pairs), told_to_end.clone())
+    {
+        before.store(true, Ordering::Relaxed);
+    }
+    told_to_end
+}
+
+fn forget(shared: &Shared, pairs: &[(String, String)], told_to_end: &Arc<AtomicBool>) {
+    let client = client(pairs);
+    if let Ok(mut all) = shared.under_way.lock()
+        && all.get(&client).is_some_and(|flag| Arc::ptr_eq(flag, told_to_end))
+    {
+        all.remove(&client);
+    }
+}
+
+/// Which page asks.
+fn client(pairs: &[(String, String)]) -> String {
+    pairs.iter().find(|(key, _)| key == "client").map_or(String::new(), |(_, id)| id.clone())
+}
+
+/// A stream of events to one page.
+struct Events {
+    writer: Mutex<Box<dyn Write + Send>>,
+    told_to_end: Arc<AtomicBool>,
+}
+
+impl Events {
+    fn begin(request: Request, told_to_end: Arc<AtomicBool>) -> std::io::Result<Events> {
+        let mut writer = request.into_writer();
+        write!(
+            writer,
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\
+             Content-Security-Policy: {POLICY}\r\nConnection: close\r\n\r\n"
+        )?;
+        writer.flush()?;
+        Ok(Events { writer: Mutex::new(writer), told_to_end })
+    }
+
+    fn send(&self, event: &str, data: &Value) {
+        let Ok(mut writer) = self.writer.lock() else { return };
+        let sent = write!(writer, "event: {event}\ndata: {data}\n\n").and_then(|()| writer.flush());
+        if sent.is_err() {
+            // Nobody reads on: nothing more is run.
+            self.told_to_end.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The last event: whether the answer is whole.
+    fn end(&self, answered: Result<bool, SpecError>) {
+        match answered {
+            Ok(true) => self.send("done", &json!({})),
+            Ok(false) => self.send("cancelled", &json!({})),
+            Err(error) => self.send("failed", &json!({ "error": error.to_string() })),
+        }
+    }
+}
+
 /// What a page shows of one policy.
-fn told(sharpness: &Sharpness, rows: &[Row]) -> Value {
+fn told(asked: Option<String>, sharpness: &Sharpness, rows: &[Row]) -> Value {
     let of = |metric: &str| {
         let row = rows.iter().find(|r| r.scope == "all" && r.metric == metric)?;
         Some(json!({
@@ -169,6 +289,7 @@ fn told(sharpness: &Sharpness, rows: &[Row]) -> Value {
         SHOWN.iter().filter_map(|m| Some((m.to_string(), of(m)?))).collect();
     let first = rows.first();
     json!({
+        "asked": asked,
         "policy": first.map(|r| r.policy.clone()),
         "metrics": metrics,
         "notes": run_report::notes_of(rows),
@@ -179,12 +300,13 @@ fn told(sharpness: &Sharpness, rows: &[Row]) -> Value {
 }
 
 /// What a page shows of one policy's search, with what is to be known before it is believed.
-fn answer_of(rows: &[Row]) -> Value {
+fn answer_of(asked: Option<String>, rows: &[Row]) -> Value {
     let metric = Search::default().metric();
     let Some(row) = rows.iter().find(|r| r.metric == metric) else { return json!({}) };
     let flags = flags(row);
     let says = FLAGS.iter().filter(|(flag, _)| flags.contains(flag)).map(|(_, says)| says);
     json!({
+        "asked": asked,
         "policy": row.policy,
         "value": row.value,
         "reason": row.reason,
@@ -203,6 +325,20 @@ fn figure(request: Request, shared: &Shared, pairs: &[(String, String)]) -> std:
             reply_with(request, 200, "image/svg+xml", POLICY_OF_PICTURES, figure.to_svg())
         }
         Ok(None) => plain(request, 404, "no request was answered"),
+        Err(error) => refuse(request, &error),
+    }
+}
+
+/// The page of `orrery run --html`, of the same question.
+fn report(request: Request, shared: &Shared, pairs: &[(String, String)]) -> std::io::Result<()> {
+    let made = asked(shared, pairs).and_then(|question| {
+        let (scenario, policies) = (&question.scenario, &question.policies);
+        let seeds = Seeds { first: scenario.seed, count: question.seeds, until_ci: None };
+        let rows = shared.answers.rows(scenario, policies, seeds)?;
+        page(scenario, policies, scenario.seed, &rows)
+    });
+    match made {
+        Ok(page) => reply_with(request, 200, "text/html", POLICY_OF_REPORTS, page.to_html()),
         Err(error) => refuse(request, &error),
     }
 }

@@ -1,6 +1,8 @@
 //! A question: what an address asks of the scenario.
 
-use super::controls::{Control, Controls, LOAD, REQUESTS, SEEDS, SEEDS_MAX};
+use super::controls::{
+    BATCH_MAX, Controls, LOAD, POPULARITY, REQUESTS, SEEDS, SEEDS_MAX, has_batch_max,
+};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use toml::Value;
@@ -14,10 +16,31 @@ pub struct Question {
     pub scenario: Scenario,
     /// The policies.
     pub policies: Vec<PolicySpec>,
+    /// What the page calls them: without the largest batch that it sets for all.
+    pub named: Vec<String>,
     /// Seeds of the sharpest answer.
     pub seeds: u32,
     /// Requests of the whole run, where they are counted.
     pub requests: Option<u64>,
+}
+
+/// As the file's key has it.
+fn popularity(zipf: f64) -> Value {
+    if zipf == 0.0 {
+        return Value::String("equal".to_string());
+    }
+    Value::Table([("zipf".to_string(), Value::Float(zipf))].into_iter().collect())
+}
+
+/// A policy with that largest batch, if it has one at all.
+fn limited(text: &str, batch_max: Option<u32>) -> String {
+    let Some(n) = batch_max.filter(|_| has_batch_max(text)) else { return text.to_string() };
+    let (name, inner) = text.split_once('[').unwrap_or((text, ""));
+    let given = inner.trim_end_matches(']').split(',').map(str::trim);
+    let is_other = |part: &&str| !part.is_empty() && !part.starts_with("max_batch");
+    let mut parts: Vec<String> = given.filter(is_other).map(str::to_string).collect();
+    parts.push(format!("{BATCH_MAX}={n}"));
+    format!("{name}[{}]", parts.join(","))
 }
 
 fn decimal(x: f64, whole: bool) -> Value {
@@ -32,6 +55,7 @@ impl Question {
     pub fn of(scenario: &Scenario, pairs: &[(String, String)]) -> Result<Question, SpecError> {
         let controls = Controls::of(scenario)?;
         let (mut load, mut set, mut named, mut seeds) = (None, Vec::new(), Vec::new(), SEEDS);
+        let mut batch_max = None;
         let back = "use the page's sliders, or go back to the file's values";
         for (key, text) in pairs {
             match key.as_str() {
@@ -58,9 +82,13 @@ impl Question {
                             back,
                         ));
                     };
-                    let x = number(control, text, back)?;
+                    let x = control.number(text, back)?;
                     if key == LOAD {
                         load = Some(x);
+                    } else if key == BATCH_MAX {
+                        batch_max = Some(x as u32).filter(|n| *n > 0);
+                    } else if key == POPULARITY {
+                        set.push(("popularity".to_string(), popularity(x)));
                     } else {
                         set.push((key.to_string(), decimal(x, control.whole)));
                     }
@@ -80,7 +108,13 @@ impl Question {
             let allowed = format!("1 to {POLICIES_MAX} policies");
             return Err(SpecError::value("policy", named.len(), allowed, "choose some of them"));
         }
-        let list = named.iter().map(|name| Value::String(name.clone())).collect();
+        let texts: Vec<String> = named.iter().map(|name| limited(name, batch_max)).collect();
+        if let Some(i) = (0..texts.len()).find(|i| texts[..*i].contains(&texts[*i])) {
+            let found = format!("`{}` twice", texts[i]);
+            let remedy = "leave one of them out, or set the largest batch to 0";
+            return Err(SpecError::value("policy", found, "each policy once", remedy));
+        }
+        let list = texts.into_iter().map(Value::String).collect();
         set.push(("policies".to_string(), Value::Array(list)));
         let mut changed = scenario.with(&set)?;
         if let Some(load) = load {
@@ -88,7 +122,7 @@ impl Question {
         }
         let requests = changed.file.arrivals.as_ref().and_then(|a| a.requests);
         let policies = changed.policies()?;
-        Ok(Question { scenario: changed, policies, seeds, requests })
+        Ok(Question { scenario: changed, policies, named, seeds, requests })
     }
 
     /// The same with no more than so many requests.
@@ -98,16 +132,6 @@ impl Question {
     pub fn short(&self, requests: u64) -> Result<Scenario, SpecError> {
         self.scenario.with(&[(REQUESTS.to_string(), Value::Integer(requests as i64))])
     }
-}
-
-fn number(control: &Control, text: &str, back: &str) -> Result<f64, SpecError> {
-    let Control { min, max, whole, .. } = *control;
-    let is_one = |x: &f64| *x >= min && *x <= max && (!whole || x.fract() == 0.0);
-    text.parse::<f64>().ok().filter(is_one).ok_or_else(|| {
-        let kind = if whole { "a whole number" } else { "a number" };
-        let allowed = format!("{kind} from {min} to {max}");
-        SpecError::value(&control.key, format!("`{text}`"), allowed, back)
-    })
 }
 
 #[cfg(test)]
@@ -145,6 +169,35 @@ mod tests {
         let q = ask(&[("policy", "clockwork[max_batch=4]"), ("seeds", "1")]).expect("a question");
         assert_eq!((q.policies[0].text(), q.seeds), ("clockwork[max_batch=4]", 1));
         assert_eq!(q.scenario.file.policies, ["clockwork[max_batch=4]"]);
+    }
+
+    #[test]
+    fn one_largest_batch_is_that_of_all_policies_that_have_one() {
+        let q = ask(&[("max_batch", "4"), ("policy", "fifo"), ("policy", "timeout[max_batch=9]")])
+            .expect("a question");
+        let texts: Vec<&str> = q.policies.iter().map(|p| p.text()).collect();
+        assert_eq!(texts, ["fifo[max_batch=4]", "timeout[max_batch=4]"]);
+        assert_eq!(q.named, ["fifo", "timeout[max_batch=9]"]);
+        let own = ask(&[("max_batch", "0"), ("policy", "timeout[max_batch=9]")]).expect("one");
+        assert_eq!(own.policies[0].text(), "timeout[max_batch=9]");
+        let twice = ask(&[("max_batch", "4"), ("policy", "fifo"), ("policy", "fifo[max_batch=2]")]);
+        let error = twice.err().expect("refused").to_string();
+        assert!(error.contains("`fifo[max_batch=4]` twice"), "{error}");
+    }
+
+    #[test]
+    fn popularity_is_the_file_s_until_it_is_moved() {
+        let two = TEXT.replace("[arrivals]", "[[app]]\nname = 'b'\nmodel = 'm'\n[arrivals]");
+        let weights = |text: &str, pairs: &[(String, String)]| -> Vec<f64> {
+            let scenario = Scenario::from_text("t.toml", text).expect("a scenario");
+            let q = Question::of(&scenario, pairs).expect("a question");
+            q.scenario.file.app.iter().map(|a| a.weight).collect()
+        };
+        let zipf = |x: &str| [("popularity.zipf".to_string(), x.to_string())];
+        assert_eq!(weights(&two, &zipf("1")), [1.0, 0.5]);
+        let steep = two.replace("policies", "popularity = { zipf = 2.0 }\n        policies");
+        assert_eq!(weights(&steep, &[]), [1.0, 0.25]);
+        assert_eq!(weights(&steep, &zipf("0")), [1.0, 1.0]);
     }
 
     #[test]

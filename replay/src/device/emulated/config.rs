@@ -66,6 +66,8 @@ pub enum SamplesConfig {
     },
     /// That travel with the program: `MODEL@TYPE` of the zoo `kairos`.
     Shipped(String),
+    /// Rows of size and latencies in ms.
+    Rows(Vec<(u32, Vec<f64>)>),
 }
 
 /// What a device does when nobody said anything else: a percent of spread, one batch in a thousand
@@ -79,6 +81,7 @@ impl Config {
         let model = |(name, law): &(String, LatencyLaw)| {
             let (curve, samples) = match law {
                 LatencyLaw::Samples(of) => (None, Some(SamplesConfig::Shipped(of.clone()))),
+                LatencyLaw::Measured(rows) => (None, Some(SamplesConfig::Rows(rows.clone()))),
                 law => (Some(Curve::of(law)), None),
             };
             ModelConfig { name: name.clone(), curve, samples, noise }
@@ -143,6 +146,7 @@ impl ModelConfig {
                 };
                 Source::Samples(samples)
             }
+            (None, Some(SamplesConfig::Rows(rows))) => Source::Samples(Samples::of_rows(rows)),
             (curve, _) => {
                 let found = if curve.is_some() { "both" } else { "neither" };
                 let allowed = "one of `curve` and `samples`";

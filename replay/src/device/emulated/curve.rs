@@ -78,7 +78,9 @@ impl Curve {
                 Curve::Table(rows.iter().map(|r| (r.0, r.1 * 1e3)).collect())
             }
             // Samples are no curve, and a checked scenario has numbers in place of every profile.
-            LatencyLaw::Samples(_) | LatencyLaw::Profile { .. } => Curve::Table(Vec::new()),
+            LatencyLaw::Samples(_) | LatencyLaw::Measured(_) | LatencyLaw::Profile { .. } => {
+                Curve::Table(Vec::new())
+            }
         }
     }
 

@@ -27,9 +27,11 @@ function shown(x) {
 }
 
 // A slider has 1,000 steps over the logarithm of its range.
-const at = (c, x) => Math.round((1000 * Math.log(x / c.min)) / Math.log(c.max / c.min));
+// A range that begins with 0 is as it is.
+const at = (c, x) =>
+  Math.round(c.min > 0 ? (1000 * Math.log(x / c.min)) / Math.log(c.max / c.min) : (1000 * x) / c.max);
 const of = (c, step) => {
-  const x = c.min * Math.pow(c.max / c.min, step / 1000);
+  const x = c.min > 0 ? c.min * Math.pow(c.max / c.min, step / 1000) : (c.max * step) / 1000;
   return c.whole ? Math.round(x) : Number(x.toPrecision(3));
 };
 
@@ -37,6 +39,12 @@ function question() {
   const pairs = [];
   for (const c of controls.numbers) {
     if (values.get(c.key) !== c.value) pairs.push([c.key, String(values.get(c.key))]);
+  }
+  if (controls.is_plan) {
+    for (const c of controls.choices) {
+      if (values.get(c.key) !== c.value) pairs.push([c.key, values.get(c.key)]);
+    }
+    return pairs;
   }
   const chosen = policies.filter((p) => p.isChosen).map((p) => p.text);
   if (chosen.join("\n") !== controls.policies.join("\n")) {
@@ -59,6 +67,10 @@ function run() {
   const pairs = question();
   history.replaceState(null, "", address("/", pairs));
   if (source) source.close();
+  if (controls.is_plan) {
+    runPlan(pairs);
+    return;
+  }
   if (!policies.some((p) => p.isChosen)) {
     say("Choose at least one policy.", true);
     return;
@@ -99,7 +111,7 @@ function search() {
       if (!known.has(note)) $("peaks-notes").append(make("li", { textContent: note }));
     }
     const value = found.value === null ? "no answer" : shown(found.value);
-    const row = rows.get(found.policy);
+    const row = rows.get(found.asked);
     row.lastChild.textContent = found.reason || found.flags.join(", ");
     row.lastChild.previousSibling.textContent = value;
   }, () => say("Searched."));
@@ -140,6 +152,7 @@ function same(pairs) {
   const name = `${controls.name}.toml`;
   $("file").href = address("/api/scenario.toml", pairs, [["file", controls.file_sha256]]);
   $("file").download = name;
+  $("report").href = address("/api/report.html", pairs, [["file", controls.file_sha256]]);
   $("command").textContent = `orrery run ${name} --seeds ${controls.seeds}\norrery goodput ${name} --seeds 1`;
 }
 
@@ -158,7 +171,7 @@ function rowsOf() {
 }
 
 function show(told) {
-  const row = Array.from($("rows").children).find((r) => r.dataset.policy === told.policy);
+  const row = Array.from($("rows").children).find((r) => r.dataset.policy === told.asked);
   if (!row) return;
   const m = told.metrics;
   const number = (name, unit) => {
@@ -232,7 +245,8 @@ function numbers() {
         set(Number(number.value));
       });
       const label = make("label", { htmlFor: id, textContent: c.label });
-      const unit = make("span", { className: "unit", textContent: c.unit });
+      const zero = c.zero ? `0: ${c.zero}` : "";
+      const unit = make("span", { className: "unit", textContent: c.unit || zero });
       return make("div", { className: "number" }, label, slider, number, unit);
     }),
   );
@@ -253,6 +267,10 @@ function choices() {
 
 function begin(pairs) {
   values = new Map(controls.numbers.map((c) => [c.key, c.value]));
+  if (controls.is_plan) {
+    beginPlan(pairs);
+    return;
+  }
   const named = pairs.filter(([key]) => key === "policy").map(([, text]) => text);
   const texts = [...new Set([...controls.policies, ...named])];
   const isChosen = (text) => (named.length ? named : controls.policies).includes(text);
@@ -266,7 +284,11 @@ function begin(pairs) {
 }
 
 async function load() {
-  const reply = await fetch(address("/api/controls", []));
+  const reply = await fetch(address("/api/controls", [])).catch(() => undefined);
+  if (!reply) {
+    say("orrery serve does not answer. Start it again, and open the address that it prints.", true);
+    return;
+  }
   const found = await reply.json();
   if (!reply.ok) {
     say(found.error, true);
@@ -275,7 +297,8 @@ async function load() {
   controls = found;
   $("name").textContent = controls.name;
   document.title = `what if: ${controls.name}`;
-  $("offered").replaceChildren(...controls.offered.map((p) => make("option", { value: p.name, label: p.what })));
+  const offered = controls.offered || [];
+  $("offered").replaceChildren(...offered.map((p) => make("option", { value: p.name, label: p.what })));
   begin([...new URLSearchParams(location.search)].filter(([key]) => key !== "token"));
 }
 
@@ -296,4 +319,4 @@ $("figure").addEventListener("load", () => {
   $("figure").hidden = false;
   $("no-figure").hidden = true;
 });
-load().catch(() => say("orrery serve does not answer. Start it again, and open the address that it prints.", true));
+load();
