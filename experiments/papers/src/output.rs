@@ -141,10 +141,15 @@ pub fn leave_page(
     rows: &[Row],
     output: &Output,
 ) -> Result<(), SpecError> {
-    let (Some(path), Some(mut page)) = (&output.html, page) else { return Ok(()) };
+    let (Some(path), Some(page)) = (&output.html, page) else { return Ok(()) };
+    page::write(&whole_page(page, table, rows, page::command_line()), path)
+}
+
+/// The text of a page, with what the command prints and where it is from.
+pub fn whole_page(mut page: Page, table: &str, rows: &[Row], command: String) -> String {
     let text = vec![Part::Plain(table.to_string())];
     page.section("As text", [Part::Folded("What the command prints".to_string(), text)]);
-    page.provenance.push(("command".to_string(), page::command_line()));
+    page.provenance.push(("command".to_string(), command));
     page.provenance.extend(page::provenance(rows));
-    page::write(&page.to_html(), path)
+    page.to_html()
 }

@@ -158,9 +158,12 @@ pub struct Answers {
     pub rows: Vec<Row>,
 }
 
-/// The page of `--html`.
-pub fn page_of(answers: &Answers) -> orrery_papers::output::page::Page {
-    page::page(&answers.plan, &answers.what_ifs, &answers.rows)
+/// The text of the page that `--html` writes.
+pub fn page_of(answers: &Answers, command: String) -> String {
+    let page = page::page(&answers.plan, &answers.what_ifs, &answers.rows);
+    let mut rows = answers.rows.clone();
+    rows.retain(|r| r.metric != rows::FRONTIER);
+    orrery_papers::output::whole_page(page, &answers.text(), &rows, command)
 }
 
 /// The plan and its what-ifs, a row for each group, with the names of the columns.

@@ -1,7 +1,7 @@
 //! `orrery run`: a scenario and the metrics of its policies.
 
 pub mod details;
-pub mod page;
+mod page;
 #[cfg(all(test, feature = "parquet"))]
 mod parquet_tests;
 
@@ -14,7 +14,7 @@ use orrery_papers::cells::{logged, run_report};
 use orrery_papers::output::threads::pool;
 use orrery_papers::output::whole_file::check_place;
 use orrery_papers::output::{Answer, Forms, Output};
-use orrery_results::to_json;
+use orrery_results::{Row, to_json};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use std::path::{Path, PathBuf};
@@ -94,20 +94,35 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
         Some(_) => Some(page::page(&scenario, &policies, first, &rows)?),
         None => None,
     };
-    let title = format!("scenario {}, seed {first}", scenario.name);
     let forms = Forms {
-        table: run_report::comparison(
-            &title,
-            &rows,
-            scenario.file.autoscale.is_none(),
-            args.details,
-        ),
+        table: table(&scenario, first, &rows, args.details),
         wide: orrery_results::wide(&rows),
         json: to_json(&rows, &[("scenario", scenario.name.clone().into())]),
         page,
         rows,
     };
     forms.answer(&scenario.name, &args.output)
+}
+
+/// The table for people.
+fn table(scenario: &Scenario, seed: u64, rows: &[Row], details: bool) -> String {
+    let title = format!("scenario {}, seed {seed}", scenario.name);
+    run_report::comparison(&title, rows, scenario.file.autoscale.is_none(), details)
+}
+
+/// The text of the page that `command` would write.
+///
+/// # Errors
+/// When a run cannot be made again, or there is no room for its log.
+pub fn whole_page(
+    scenario: &Scenario,
+    policies: &[PolicySpec],
+    rows: &[Row],
+    command: String,
+) -> Result<String, SpecError> {
+    let page = page::page(scenario, policies, scenario.seed, rows)?;
+    let table = table(scenario, scenario.seed, rows, false);
+    Ok(orrery_papers::output::whole_page(page, &table, rows, command))
 }
 
 /// Logs the run of the first seed, and measures it.

@@ -7,7 +7,7 @@ use super::plans::{Plan, Shown};
 use super::question::Question;
 use crate::commands::plan::Watcher;
 use crate::commands::run::details;
-use crate::commands::run::page::page;
+use crate::commands::run::whole_page;
 use orrery_papers::cells::goodput::{FLAGS, Search, flags};
 use orrery_papers::cells::hash::spec_sha256;
 use orrery_papers::cells::run_report;
@@ -335,10 +335,13 @@ fn report(request: Request, shared: &Shared, pairs: &[(String, String)]) -> std:
         let (scenario, policies) = (&question.scenario, &question.policies);
         let seeds = Seeds { first: scenario.seed, count: question.seeds, until_ci: None };
         let rows = shared.answers.rows(scenario, policies, seeds)?;
-        page(scenario, policies, scenario.seed, &rows)
+        let name = &scenario.name;
+        let seeds = question.seeds;
+        let command = format!("orrery run {name}.toml --seeds {seeds}");
+        whole_page(scenario, policies, &rows, command)
     });
     match made {
-        Ok(page) => reply_with(request, 200, "text/html", POLICY_OF_REPORTS, page.to_html()),
+        Ok(page) => reply_with(request, 200, "text/html", POLICY_OF_REPORTS, page),
         Err(error) => refuse(request, &error),
     }
 }

@@ -213,7 +213,9 @@ impl Plans {
             Some(text) => vec![of(Some(text))?],
             None => Vec::new(),
         };
-        Some(page_of(&Answers::of(first, changed).ok()?).to_html())
+        let option = what_if_option(changed.first());
+        let command = format!("orrery plan {}{option}", plan.source.path);
+        Some(page_of(&Answers::of(first, changed).ok()?, command))
     }
 
     fn solved(
@@ -232,7 +234,9 @@ impl Plans {
             None => plan.file.clone(),
         };
         file.watcher = Some(watcher.clone());
-        let solved = answered(&file, &plan.source, what_if)?;
+        let mut solved = answered(&file, &plan.source, what_if)?;
+        // Who waited goes: the stream of an answer ends with its last owner.
+        solved.problem.plan.watcher = None;
         let mut known = known();
         if known.len() >= KEPT {
             known.clear();
@@ -242,14 +246,19 @@ impl Plans {
     }
 }
 
+/// The option that asks for a what-if.
+fn what_if_option(changed: Option<&Solved>) -> String {
+    let text = changed.and_then(|s| s.what_if.as_deref());
+    text.map_or(String::new(), |text| format!(" --what-if \"{text}\""))
+}
+
 fn shown(
     plan: &Plan,
     first: Solved,
     changed: Option<Solved>,
     is_whole: bool,
 ) -> Result<Shown, SpecError> {
-    let what_if = changed.as_ref().and_then(|s| s.what_if.clone());
-    let option = what_if.map_or(String::new(), |text| format!(" --what-if \"{text}\""));
+    let option = what_if_option(changed.as_ref());
     let path = &plan.source.path;
     let answers = Answers::of(first, changed.into_iter().collect())?;
     let (head, rows) = side_by_side(&answers);

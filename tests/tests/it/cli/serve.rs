@@ -23,6 +23,39 @@ gamma = { rate_per_s = 300.0, shape = 0.25 }
 requests = 8000
 ";
 
+/// Two types of GPUs.
+const PLAN: &str = "
+pools = 'homogeneous'
+goal = 'carry-load'
+seeds = 3
+requests_per_model = 2000
+policies = ['symphony']
+
+[[instance]]
+kind = 'slow'
+price_usd_per_hour = 0.5
+count_max = 24
+
+[[instance]]
+kind = 'fast'
+price_usd_per_hour = 0.9
+count_max = 24
+speed = 2.0
+
+[scenario]
+arrivals = { poisson = { rate_per_s = 700.0 } }
+
+[[scenario.model]]
+name = 'm'
+slo_ms = 40.0
+latency = { affine = { alpha_ms = 2.0, beta_ms = 5.0 } }
+
+[[scenario.app]]
+name = 'a'
+model = 'm'
+time = { constant = { ms = 7.0 } }
+";
+
 /// A server, ended with the test.
 struct Server {
     process: Child,
@@ -66,12 +99,17 @@ impl Server {
     fn get(&self, path: &str) -> (u16, String) {
         let sign = if path.contains('?') { '&' } else { '?' };
         let (port, token) = (self.port, &self.token);
-        self.raw(&format!("GET {path}{sign}token={token} HTTP/1.1\r\nHost: 127.0.0.1:{port}"))
+        // Of this version a body comes in one piece.
+        self.raw(&format!("GET {path}{sign}token={token} HTTP/1.0\r\nHost: 127.0.0.1:{port}"))
     }
 
     /// The events of an answer: their names and data.
     fn events(&self, query: &str) -> Vec<(String, Value)> {
-        let (status, body) = self.get(&format!("/api/run?{query}"));
+        self.events_of("run", query)
+    }
+
+    fn events_of(&self, what: &str, query: &str) -> Vec<(String, Value)> {
+        let (status, body) = self.get(&format!("/api/{what}?{query}"));
         assert_eq!(status, 200, "{body}");
         let event = |block: &str| {
             let (name, data) = block.strip_prefix("event: ")?.split_once("\ndata: ")?;
@@ -159,6 +197,22 @@ fn the_figures_are_those_of_the_command_that_is_offered() {
 }
 
 #[test]
+fn the_report_page_is_the_command_s() {
+    let server = Server::start();
+    let query = "load=500&max_batch=4&policy=fifo";
+    let (status, page) = server.get(&format!("/api/report.html?{query}"));
+    assert_eq!(status, 200, "{page}");
+    let (_, file) = server.get(&format!("/api/scenario.toml?{query}"));
+    assert!(file.contains("fifo[max_batch=4]"), "{file}");
+    let place = Place::with("s.toml", &file);
+    place.run(&["run", "s.toml", "--seeds", "5", "--html", "s.html"]).ok_but(&[]);
+    let again = std::fs::read_to_string(place.path("s.html")).expect("a page");
+    assert!(page.contains("fifo[max_batch=4]"));
+    let differ = page.lines().zip(again.lines()).find(|(a, b)| a != b);
+    assert!(page == again, "{} {}: {differ:?}", page.len(), again.len());
+}
+
+#[test]
 fn a_search_is_that_of_the_command() {
     let server = Server::start();
     let (status, body) = server.get("/api/goodput?policy=fifo&load=200");
@@ -212,23 +266,149 @@ fn a_port_in_use_is_an_error() {
 #[test]
 fn a_new_question_ends_the_one_before() {
     let server = Server::start();
+    let long = "run?client=c&arrivals.requests=200000&seeds=20";
+    ends_the_last(&server, (long, "event: policy"), ("run", "client=c"));
+    let server = Server::of(PLAN);
+    let other = ("plan", "client=c&load=0.5");
+    ends_the_last(&server, ("plan?client=c&load=3", "event: progress"), other);
+}
+
+/// A question that is under way, once its first event has come, is ended by the next of the same page.
+fn ends_the_last(server: &Server, (long, first): (&str, &str), (what, next): (&str, &str)) {
     let (port, token) = (server.port, &server.token);
-    let long = format!(
-        "GET /api/run?token={token}&client=c&arrivals.requests=200000&seeds=20 HTTP/1.1\r\n\
-         Host: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
+    let head = format!(
+        "GET /api/{long}&token={token} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n"
     );
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a server");
-    stream.write_all(long.as_bytes()).expect("a server that listens");
+    stream.write_all(head.as_bytes()).expect("a server that listens");
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
-    while !line.starts_with("event: policy") {
+    while !line.starts_with(first) {
         line.clear();
         reader.read_line(&mut line).expect("events");
     }
-    assert_eq!(server.events("client=c").last().map(|e| e.0.as_str()), Some("done"));
+    let events = server.events_of(what, next);
+    assert_eq!(events.last().map(|e| e.0.as_str()), Some("done"), "{events:?}");
     let mut rest = String::new();
     reader.read_to_string(&mut rest).expect("events");
     assert!(rest.contains("event: cancelled") && !rest.contains("event: done"), "{rest}");
+}
+
+#[test]
+fn a_plan_s_answer_is_that_of_the_command_that_is_offered() {
+    let server = Server::of(PLAN);
+    let (_, controls) = server.get("/api/controls");
+    let controls: Value = serde_json::from_str(&controls).expect("JSON");
+    let numbers = controls["numbers"].as_array().expect("numbers");
+    let keys: Vec<&str> = numbers.iter().filter_map(|n| n["key"].as_str()).collect();
+    let expected =
+        ["load", "slo:m", "bad_rate", "price:slow", "price:fast", "limit:slow", "limit:fast"];
+    assert_eq!(keys, expected);
+    // Not asked yet, there is nothing to draw.
+    assert_eq!(server.get("/api/figure.svg").0, 404);
+    for query in ["", "load=1.5&price%3Aslow=0.8"] {
+        let events = server.events_of("plan", query);
+        assert_eq!(events.last().map(|e| e.0.as_str()), Some("done"));
+        let last = &events.iter().rfind(|(name, _)| name == "plan").expect("an answer").1;
+        assert_eq!(last["is_whole"], true);
+        let command = last["command"].as_str().expect("a command");
+        let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+        let words: Vec<String> = words.iter().map(|w| w.replace('"', "")).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let printed = server.place.run(&[&["-q"], &words[..]].concat()).ok();
+        assert_eq!(last["text"].as_str().expect("text"), printed, "{command}");
+        let (status, page) = server.get(&format!("/api/report.html?{query}"));
+        assert!(status == 200 && page.contains("What breaks first"), "{page}");
+    }
+    let (status, svg) = server.get("/api/figure.svg");
+    assert!(status == 200 && svg.contains("<svg"), "{svg}");
+    for (query, words) in [
+        ("load=11", "from 0.1 to 10"),
+        ("prices=/etc/passwd", "`price:slow`"),
+        ("limit%3Aslow=0&limit%3Afast=0", "0 of all"),
+        ("file=00", "load the page again"),
+    ] {
+        let (status, body) = server.get(&format!("/api/plan?{query}"));
+        // What only the planner can know comes as an event.
+        assert!(status == 400 || body.contains("event: failed"), "{query}: {body}");
+        assert!(body.contains(words), "{query}: {body}");
+    }
+    assert_eq!(server.get("/api/run").0, 404);
+}
+
+#[test]
+fn the_page_of_a_plan_in_a_browser() {
+    let Some(mut browser) = Browser::find() else {
+        eprintln!("skipped: no chromium is installed");
+        return;
+    };
+    let mut server = Server::of(PLAN);
+    let url = format!("http://127.0.0.1:{}/?token={}", server.port, server.token);
+    let over = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    for (width, scheme) in [(360, "dark"), (800, "light"), (1600, "light")] {
+        browser.go(&url, width, scheme);
+        wait_for(&mut browser, STATE, &json!("Planned."));
+        assert_eq!(browser.value(over), json!(0), "{width}");
+    }
+    wait_for(&mut browser, "document.getElementById('plan-figure').hidden", &json!(false));
+    let pools = "Array.from(document.querySelectorAll('#plan-rows tr'), \
+                 (row) => row.children[2].textContent).join()";
+    let now = browser.value(pools);
+    let now = now.as_str().expect("a pool").to_string();
+    browser.value("document.getElementById('n0').focus()");
+    (0..3).for_each(|_| browser.press("ArrowRight"));
+    wait_for(&mut browser, "location.search.includes('load=')", &json!(true));
+    wait_for(&mut browser, STATE, &json!("Planned."));
+    let both = browser.value(pools);
+    assert!(both.as_str().expect("pools").starts_with(&format!("{now},")), "{both}");
+    browser.print();
+    assert_eq!(browser.value(over), json!(0), "on paper");
+    assert_eq!(
+        browser.value("getComputedStyle(document.getElementById('controls')).display"),
+        json!("none")
+    );
+    server.process.kill().expect("a process");
+    server.process.wait().expect("a process");
+    browser.value("ask()");
+    wait_for(&mut browser, &format!("{STATE}.includes('has ended')"), &json!(true));
+    let (requests, complaints) = browser.close();
+    let own = format!("http://127.0.0.1:{}/", server.port);
+    let is_own = |url: &String| url.starts_with(&own) || url.starts_with("data:");
+    assert!(requests.iter().all(is_own), "{requests:?}");
+    let is_fault = |text: &&String| !text.contains("ERR_CONNECTION") && !text.contains("ERR_EMPTY");
+    assert_eq!(complaints.iter().filter(is_fault).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+/// Run with the path of `axe.min.js` in `ORRERY_AXE`: it is not part of this repository.
+#[test]
+fn axe_finds_nothing_serious() {
+    let axe = std::env::var_os("ORRERY_AXE").and_then(|path| std::fs::read_to_string(path).ok());
+    let (Some(axe), Some(mut browser)) = (axe, Browser::find()) else {
+        eprintln!("skipped: no chromium, or no ORRERY_AXE");
+        return;
+    };
+    for (text, whole) in [(SCENARIO, "Whole."), (PLAN, "Planned.")] {
+        let server = Server::of(text);
+        let url = format!("http://127.0.0.1:{}/?token={}", server.port, server.token);
+        for scheme in ["light", "dark"] {
+            browser.go(&url, 1600, scheme);
+            wait_for(&mut browser, STATE, &json!(whole));
+            browser.value(&axe);
+            browser.value("axe.run().then((found) => { window.found = found; }); 0");
+            wait_for(&mut browser, "Boolean(window.found)", &json!(true));
+            let faults = "JSON.stringify(window.found.violations.map((v) => \
+                          [v.impact, v.id, v.nodes.map((n) => n.html.slice(0, 80))]))";
+            let faults = browser.value(faults);
+            let faults = faults.as_str().expect("a list").to_string();
+            assert!(
+                !faults.contains("\"serious\"") && !faults.contains("\"critical\""),
+                "{scheme}: {faults}"
+            );
+            if faults != "[]" {
+                eprintln!("{scheme}: {faults}");
+            }
+        }
+    }
 }
 
 /// The page's state once it is as it should be.

@@ -1,11 +1,15 @@
 "use strict";
-// The page of a plan: its sliders are what-ifs, and its answer is a job with progress. The rest is page.js's.
+// The page of a plan: its sliders are what-ifs, and its answer is a job with progress. page.js comes after it and calls it.
 
 function beginPlan(pairs) {
   $("numbers-head").textContent = "Plan";
   $("of-scenarios").hidden = true;
   $("scenario-answer").hidden = true;
   $("plan-answer").hidden = false;
+  $("plan-figure").onload = () => {
+    $("plan-figure").hidden = false;
+    $("no-plan-figure").hidden = true;
+  };
   $("asked").textContent = `Asked: ${controls.asked}.`;
   for (const c of controls.choices) values.set(c.key, c.value);
   for (const [key, text] of pairs) {
@@ -60,8 +64,3 @@ function showPlan(shown) {
   $("plan-command").textContent = shown.command;
   if (!shown.is_whole) say("The plan as it is; what is asked follows.");
 }
-
-$("plan-figure").addEventListener("load", () => {
-  $("plan-figure").hidden = false;
-  $("no-plan-figure").hidden = true;
-});
