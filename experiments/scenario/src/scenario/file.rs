@@ -238,7 +238,7 @@ pub struct Device {
     /// Name of the kind, unique in the file.
     #[serde(default = "gpu")]
     pub kind: String,
-    /// Number of devices of this kind.
+    /// Number of devices of this kind; of a kind with 0 there are none, and its laws are not used.
     #[serde(default = "one_u32")]
     pub count: u32,
     /// Number of devices for each model, in place of `count`; rounded, at least one in total.

@@ -143,7 +143,7 @@ fn weights_sizes_and_slos_must_be_positive_numbers() {
 
 #[test]
 fn devices_need_a_count_lanes_and_speed() {
-    refused_change("count = 2", "count = 0", &["device[0].count", "from 1 to 100000"]);
+    refused_change("count = 2", "count = 100001", &["device[0].count", "from 0 to 100000"]);
     refused_change("count = 2", "lanes = 0", &["device[0].lanes"]);
     refused_change("count = 2", "memory_pages = 0", &["device[0].memory_pages"]);
     for wrong in ["0.0", "-0.5", "nan", "inf"] {
