@@ -2,6 +2,8 @@
 
 use super::problem::{Group, Problem};
 use super::runs::PROBES_OF_EDGE;
+use super::size::Sized;
+use super::survive::Less;
 use super::trial::{Bench, Check, Edge};
 use super::watch::Seen;
 use orrery_planner::{Price, headroom};
@@ -33,6 +35,12 @@ pub struct Choice {
     pub edge: Edge,
     /// 5 % above that.
     pub above: Seen,
+    /// With a size for each level of load: that of each, the peak's first.
+    pub sizes: Vec<Sized>,
+    /// What one machine less carries, by type, where that was looked at.
+    pub less: Vec<Less>,
+    /// The mean load relative to the one that is carried.
+    pub mean_load: f64,
 }
 
 impl Choice {
@@ -74,6 +82,9 @@ impl Choice {
             at_load,
             above: bench.seen(counts, above)?,
             edge,
+            sizes: Vec::new(),
+            less: Vec::new(),
+            mean_load: bench.problem.day.mean,
         })
     }
 
@@ -84,8 +95,9 @@ impl Choice {
 
     /// Dollars for a million good requests at the load; none where it is not carried.
     pub fn usd_per_million_at_load(&self, load_per_s: f64) -> Option<f64> {
-        (self.edge.rate_per_s >= load_per_s * 0.98)
-            .then(|| self.cost.usd_per_million(load_per_s * self.at_load.good_share))?
+        (self.edge.rate_per_s >= load_per_s * 0.98).then(|| {
+            self.cost.usd_per_million(load_per_s * self.mean_load * self.at_load.good_share)
+        })?
     }
 
     /// Dollars for a million good requests at the edge, where it is used best.

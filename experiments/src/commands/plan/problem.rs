@@ -7,11 +7,13 @@
 //!
 //! Every pool is simulated as a scenario of its own: the one that is chosen can be written down and run.
 
+use super::day::Day;
 use super::devices::devices;
 use super::file::{Instance, PlanFile, Pools, Source};
 use super::origin::{Origin, policies, set_laws, set_slo, written};
+use super::parts::{of_all_models, of_each_model, part};
 use orrery_planner::Price;
-use orrery_scenario::scenario::file::{App, LatencyLaw, Model, ScenarioFile};
+use orrery_scenario::scenario::file::{LatencyLaw, Model, ScenarioFile};
 use orrery_scenario::search::capacity_per_s;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 
@@ -30,7 +32,9 @@ pub struct Problem {
     pub budget: Option<Price>,
     /// The policies compared.
     pub policies: Vec<PolicySpec>,
-    /// Models that share a pool.
+    /// The load over the day.
+    pub day: Day,
+    /// Models that share a pool; of a fleet that is not answered yet, all.
     pub groups: Vec<Group>,
 }
 
@@ -72,7 +76,10 @@ impl Problem {
             return Err(of.replaced(error));
         }
         let policies = policies(plan, &base).map_err(|e| of.replaced(e))?;
-        let rate = base.rate().map_err(|e| of.replaced(e))? * plan.growth;
+        let day = Day::of(plan.day.as_ref());
+        // Of a day it is the peak that is searched first.
+        let growth = plan.growth * day.peak;
+        let rate = base.rate().map_err(|e| of.replaced(e))? * growth;
         let mut problem = Problem {
             prices: (0..plan.instance.len()).map(|i| plan.price(i)).collect::<Result<_, _>>()?,
             counts_max: plan.counts_max()?,
@@ -80,6 +87,7 @@ impl Problem {
             plan: plan.clone(),
             source: source.clone(),
             policies,
+            day,
             groups: Vec::new(),
         };
         problem.affordable().map_err(|e| source.placed(e))?;
@@ -94,13 +102,23 @@ impl Problem {
                 }
                 vec![Group::new("cluster".to_string(), file, of.path.clone(), rate)]
             }
+            Pools::Fleet => {
+                let whole = of_all_models(plan, &file, &of.path, rate, growth);
+                vec![whole.map_err(|e| of.replaced(e))?]
+            }
             Pools::Heterogeneous => {
-                of_each_model(plan, &file, &of.path, rate).map_err(|e| of.replaced(e))?
+                of_each_model(plan, &file, &of.path, rate, growth).map_err(|e| of.replaced(e))?
             }
         };
-        for i in 0..problem.groups.len() {
-            problem.finish_group(i).map_err(|e| of.replaced(e))?;
-        }
+        let groups = std::mem::take(&mut problem.groups);
+        let usable = problem.counts_max.iter().position(|n| *n > 0).unwrap_or(0);
+        // The models of a fleet may not all run on any one type: they are finished cluster by cluster.
+        let finished = groups.into_iter().map(|group| match plan.pools {
+            Pools::Fleet => Ok(group),
+            _ => problem.finished(group, usable),
+        });
+        let groups: Result<Vec<Group>, SpecError> = finished.collect();
+        problem.groups = groups.map_err(|e| of.replaced(e))?;
         Ok(problem)
     }
 
@@ -116,7 +134,19 @@ impl Problem {
 
     /// What a pool costs.
     pub fn cost(&self, counts: &[u32]) -> Price {
-        self.prices.iter().zip(counts).map(|(price, n)| *price * *n).sum()
+        counts.iter().enumerate().map(|(kind, n)| self.cost_of_kind(kind, *n)).sum()
+    }
+
+    /// The least that one machine of a type costs in dollars per hour, however many there are.
+    pub fn least_usd(&self, kind: usize) -> f64 {
+        let most = self.counts_max[kind].max(1);
+        let one = |n: u32| self.cost_of_kind(kind, n).as_usd_per_hour() / f64::from(n);
+        (1..=most).map(one).fold(f64::INFINITY, f64::min)
+    }
+
+    /// What so many of a type cost.
+    pub fn cost_of_kind(&self, kind: usize, n: u32) -> Price {
+        self.prices[kind] * n
     }
 
     /// A pool in words: `2 g4dn.xlarge + 9 r5n.large`.
@@ -143,13 +173,15 @@ impl Problem {
         Err(SpecError::value("budget_usd_per_hour", found, allowed, remedy))
     }
 
-    /// Finds the base type and how many requests a simulation has.
-    fn finish_group(&mut self, i: usize) -> Result<(), SpecError> {
-        let group = &self.groups[i];
+    /// The group with its base type and how many requests a simulation has, on a type that all its models run
+    /// on.
+    ///
+    /// # Errors
+    /// When no request counts, or there is no base type.
+    pub fn finished(&self, group: Group, usable: usize) -> Result<Group, SpecError> {
         let types = self.plan.instance.len();
         let all: Vec<u32> = vec![1; types];
         let heterogeneous = self.plan.pools == Pools::Heterogeneous;
-        let usable = (0..types).find(|t| self.counts_max[*t] > 0).unwrap_or(0);
         let one: Vec<u32> = (0..types).map(|t| u32::from(t == usable)).collect();
         let counts = if heterogeneous { all } else { one };
         let mut scenario = group.scenario(self, &counts, group.load_per_s)?;
@@ -179,7 +211,7 @@ impl Problem {
             let remedy = "shorten `warm_up_s`, or simulate more";
             return Err(SpecError::value("warm_up_s", "no request that counts", allowed, remedy));
         }
-        let group = &mut self.groups[i];
+        let mut group = group;
         (group.base, group.expected) = (base, expected);
         let known = |t: &Instance, m: &Model| match m.latency_on.get(&t.kind).unwrap_or(&m.latency)
         {
@@ -187,17 +219,29 @@ impl Problem {
             _ => None,
         };
         let of = |t: &Instance| group.file.model.iter().map(|m| known(t, m)).collect();
-        group.measured_to = self.plan.instance.iter().map(of).collect();
-        Ok(())
+        let measured_to = self.plan.instance.iter().map(of).collect();
+        group.measured_to = measured_to;
+        Ok(group)
     }
 }
 
 impl Group {
-    fn new(name: String, file: ScenarioFile, path: String, load_per_s: f64) -> Group {
+    pub(super) fn new(name: String, file: ScenarioFile, path: String, load_per_s: f64) -> Group {
         let models = file.model.iter().map(|m| m.name.clone()).collect();
         let is_trace = file.arrivals.as_ref().is_some_and(|a| a.trace.is_some());
         let (measured_to, expected) = (Vec::new(), Vec::new());
         Group { name, load_per_s, models, measured_to, expected, is_trace, base: None, file, path }
+    }
+
+    /// Some of its models with their part of the load, as a group of its own that is not finished.
+    pub fn of_some(&self, name: &str, models: &[&str]) -> Option<Group> {
+        let (file, share) = part(&self.file, models)?;
+        Some(Group::new(name.to_string(), file, self.path.clone(), self.load_per_s * share))
+    }
+
+    /// A model, as it is simulated.
+    pub fn model(&self, number: usize) -> &Model {
+        &self.file.model[number]
     }
 
     /// This group's models on a pool, at a rate.
@@ -266,49 +310,4 @@ impl Group {
         let setup = scenario.setup(problem.plan.seed)?;
         Ok(capacity_per_s(&scenario, &setup, Some(policy), Some(&self.expected)))
     }
-}
-
-/// A group for each model, with its part of the load.
-fn of_each_model(
-    plan: &PlanFile,
-    file: &ScenarioFile,
-    path: &str,
-    rate: f64,
-) -> Result<Vec<Group>, SpecError> {
-    let names: Vec<&str> = file.model.iter().map(|m| m.name.as_str()).collect();
-    if let Some(other) = plan.rates_per_s.keys().find(|k| !names.contains(&k.as_str())) {
-        let key = format!("rates_per_s.{other}");
-        let found = format!("`{other}`");
-        return Err(SpecError::value(key, found, names.join(", "), "correct the name"));
-    }
-    if let Some(arrivals) = &file.arrivals
-        && names.len() > 1
-        && arrivals.trace.as_ref().is_some_and(|t| t.per_function)
-    {
-        let (found, allowed) = ("per_function with several models", "one model, or all functions");
-        let remedy = "plan for one model at a time, or remove `per_function`";
-        return Err(SpecError::value("arrivals.trace", found, allowed, remedy));
-    }
-    let sends = |a: &&App| {
-        let some = file.arrivals.as_ref().and_then(|x| x.apps.as_ref());
-        some.is_none_or(|list| list.contains(&a.name))
-    };
-    let total: f64 = file.app.iter().filter(sends).map(|a| a.weight).sum();
-    let mut groups = Vec::new();
-    for model in &file.model {
-        let of = |a: &&App| a.model == model.name;
-        let apps: Vec<_> = file.app.iter().filter(sends).filter(of).cloned().collect();
-        let share = apps.iter().map(|a| a.weight).sum::<f64>() / total;
-        let own = plan.rates_per_s.get(&model.name).map(|r| r * plan.growth);
-        if apps.is_empty() {
-            continue;
-        }
-        let load = own.unwrap_or(rate * share);
-        let mut one = ScenarioFile { model: vec![model.clone()], app: apps, ..file.clone() };
-        if let Some(arrivals) = &mut one.arrivals {
-            arrivals.apps = None;
-        }
-        groups.push(Group::new(model.name.clone(), one, path.to_string(), load));
-    }
-    Ok(groups)
 }

@@ -7,14 +7,15 @@
 //! | `price:TYPE`, `limit:TYPE` | a type's price in dollars per hour; the most of it |
 //! | `budget` | the budget in dollars per hour |
 //! | `bad_rate` | the target |
+//! | `survive` | the machines that may be lost, 0 or 1 |
 
 use super::file::PlanFile;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::{known, nearest};
 use orrery_scenario::limits::COUNT_MAX;
 
-const KEYS: [&str; 7] =
-    ["load", "slo", "slo:MODEL", "price:TYPE", "limit:TYPE", "budget", "bad_rate"];
+const KEYS: [&str; 8] =
+    ["load", "slo", "slo:MODEL", "price:TYPE", "limit:TYPE", "budget", "bad_rate", "survive"];
 
 /// The plan with the changes of a `--what-if` made; `models` are those that there are.
 ///
@@ -68,6 +69,11 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
             let allowed = format!("a whole number from 0 to {COUNT_MAX}");
             let wrong = || SpecError::value(key, value, allowed, "correct it");
             plan.instance[at].count_max = Some(most.ok_or_else(wrong)?);
+        }
+        ("survive", None) => {
+            let lost = value.parse().ok().filter(|n: &u32| *n <= 1);
+            let wrong = || SpecError::value(key, value, "0 or 1", "correct it");
+            plan.survive = Some(lost.ok_or_else(wrong)?);
         }
         ("budget", None) => plan.budget_usd_per_hour = Some(number(key, value)?),
         ("bad_rate", None) => {
