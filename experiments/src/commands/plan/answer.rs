@@ -100,8 +100,12 @@ impl Choice {
         })?
     }
 
-    /// Dollars for a million good requests at the edge, where it is used best.
+    /// Dollars for a million good requests at the edge, where it is used best; none over a day, on which it is
+    /// not used so.
     pub fn usd_per_million_at_edge(&self, target: f64) -> Option<f64> {
+        if self.mean_load < 1.0 {
+            return None;
+        }
         self.cost.usd_per_million(self.edge.rate_per_s * (1.0 - target))
     }
 

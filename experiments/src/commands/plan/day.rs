@@ -13,6 +13,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 const DAY_MS: u64 = 24 * 3_600_000;
+/// What a mean cost is rounded up to.
+const UNIT_MICRO_USD: u64 = 1_000;
 /// Steps of a day: each level is searched and verified.
 const STEPS_MAX: usize = 96;
 
@@ -172,15 +174,21 @@ impl Day {
         paid
     }
 
-    /// The mean cost over the day with the size of each level, rounded up to a millionth of a dollar.
+    /// The mean cost over the day with the size of each level, rounded up to a tenth of a cent where it is one
+    /// of several sizes.
     pub fn cost(&self, sizes: &[u32], of: impl Fn(u32) -> Price) -> Price {
         let paid = self.paid(sizes);
         let ends = paid.iter().skip(1).map(|p| p.0).chain([DAY_MS]);
         let part = |((from, n), end): (&(u64, u32), u64)| {
             u128::from(of(*n).as_micro_usd_per_hour()) * u128::from(end - from)
         };
+        if let [(_, n)] = paid.as_slice() {
+            return of(*n);
+        }
         let all: u128 = paid.iter().zip(ends).map(part).sum();
-        Price::micro_usd_per_hour(u64::try_from(all.div_ceil(DAY_MS.into())).unwrap_or(u64::MAX))
+        let unit = u128::from(UNIT_MICRO_USD);
+        let mean = all.div_ceil(u128::from(DAY_MS) * unit) * unit;
+        Price::micro_usd_per_hour(u64::try_from(mean).unwrap_or(u64::MAX))
     }
 }
 
@@ -212,10 +220,9 @@ mod tests {
         assert!((day.mean - 0.7).abs() < 1e-12);
         let hour = 3_600_000;
         assert_eq!(day.paid(&[5, 2]), [(0, 2), (15 * hour / 2, 5), (20 * hour, 2)]);
-        let expected = Price::micro_usd_per_hour(
-            (2.0_f64 * 11.5 + 5.0 * 12.5).mul_add(1e6, 0.0) as u64 / 24 + 1,
-        );
-        assert!(day.cost(&[5, 2], dollars).as_usd_per_hour() - expected.as_usd_per_hour() < 2e-6);
+        // (2 * 11.5 + 5 * 12.5) / 24 is 3.5625.
+        assert_eq!(day.cost(&[5, 2], dollars), Price::micro_usd_per_hour(3_563_000));
+        assert_eq!(day.cost(&[5, 5], dollars), dollars(5));
         let peak = Day::of(Some(&keys(&profile, Scale::Peak, 0.0)));
         assert_eq!(peak.cost(&[5], dollars), dollars(5));
         assert_eq!(peak.mean, day.mean);

@@ -12,6 +12,8 @@
 
 mod homes;
 mod known;
+#[cfg(test)]
+mod tests;
 pub mod words;
 
 use super::answer::{Answer, money};

@@ -122,6 +122,32 @@ fn the_cheapest_pool_is_the_one_that_brute_force_finds() {
     }
 }
 
+/// A policy is told the laws of the type that its cluster is of: with a type of its own laws or speed it does as
+/// well as where these laws are the models' own.
+#[test]
+fn a_cluster_s_policy_is_told_the_laws_of_its_type() {
+    let law = |alpha: f64, beta: f64| {
+        format!("{{ affine = {{ alpha_ms = {alpha:?}, beta_ms = {beta:?} }} }}")
+    };
+    let own = |kind: &str, latency: &str| {
+        let (head, tail) = CLUSTERS.split_once("[[instance]]").unwrap();
+        let (_, scenario) = tail.split_once("[scenario]").unwrap();
+        let of = format!(
+            "[[instance]]\nkind = \"one\"\nprice_usd_per_hour = 1.0\ncount_max = 9\n{kind}\n"
+        );
+        let old = scenario.lines().find(|line| line.starts_with("latency = ")).unwrap();
+        let scenario = scenario.replace(old, &format!("latency = {latency}"));
+        let found = solved(&format!("{head}{of}[scenario]{scenario}"));
+        found.answers[0].best().map(|b| (b.counts.clone(), b.edge.by_seed_per_s.clone()))
+    };
+    let told = own("", &law(2.0, 4.0));
+    assert!(told.is_some());
+    // A tenth of the law, and a law far below its own.
+    assert_eq!(own("speed = 0.1", &law(0.2, 0.4)), told);
+    let on = format!("latency_on = {{ m = {} }}", law(2.0, 4.0));
+    assert_eq!(own(&on, &law(0.2, 0.4)), told);
+}
+
 /// A policy that waits for 60 ms where the SLO is 40 ms carries nothing on any number of instances: said
 /// with how much of them was used.
 #[test]
@@ -415,7 +441,7 @@ fn every_example_is_a_plan_that_says_how_to_run_it() {
         assert!(source.text.contains(&command), "{name}");
         files += 1;
     }
-    assert_eq!(files, 3);
+    assert_eq!(files, 4);
 }
 
 /// A fast GPU's batch of k takes `k + 2.5` ms, so n of them carry at most `n k / (k + 2.5)` requests/ms.
@@ -451,7 +477,12 @@ fn a_policy_that_plans_in_epochs_is_judged_by_its_plans() {
             "kind = \"slow\"\nprice_usd_per_hour = 0.5\ncount_max = 6",
             "kind = \"slow\"\nprice_usd_per_hour = 0.5\ncount_max = 1",
         )
-        .replace("rate_per_s = 700.0", "rate_per_s = 1500.0");
+        .replace("rate_per_s = 700.0", "rate_per_s = 1500.0")
+        // Told the slower law, it plans with room for chance.
+        .replace(
+            "[[scenario.app]]",
+            "believed = { affine = { alpha_ms = 2.0, beta_ms = 5.0 } }\n\n[[scenario.app]]",
+        );
     let found = solved(&text);
     let best = found.answers[0].best().expect("an answer");
     // Batches of 6 in 8.5 ms at most, of twice which the SLO of 40 ms has room: at least 3 devices.
