@@ -35,6 +35,7 @@ mod size;
 mod survive;
 #[cfg(test)]
 mod tests;
+mod trace_day;
 mod trial;
 mod watch;
 mod what_if;

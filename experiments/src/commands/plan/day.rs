@@ -33,7 +33,10 @@ pub enum Scale {
 #[serde(deny_unknown_fields)]
 pub struct DayKeys {
     /// The hour at which each step begins, and its load relative to the plan's.
+    #[serde(default)]
     pub profile: Vec<(f64, f64)>,
+    /// Or the scenario's trace, all of it taken as one day, counted in so many steps.
+    pub trace_steps: Option<u32>,
     /// For the peak, or a size for each step.
     pub scale: Scale,
     /// How long before its step a machine is started.
@@ -47,6 +50,17 @@ impl DayKeys {
     /// # Errors
     /// Names the key, what was found and what is allowed.
     pub fn check(&self) -> Result<(), SpecError> {
+        if let Some(steps) = self.trace_steps {
+            if !self.profile.is_empty() {
+                let found = "`profile` and `trace_steps`";
+                return Err(wrong("day.trace_steps", found, "one of the two"));
+            }
+            if !(1..=STEPS_MAX as u32).contains(&steps) {
+                let allowed = format!("1 to {STEPS_MAX} steps");
+                return Err(wrong("day.trace_steps", steps, &allowed));
+            }
+            return self.check_start_up();
+        }
         let steps = self.profile.len();
         if !(1..=STEPS_MAX).contains(&steps) {
             let allowed = format!("1 to {STEPS_MAX} steps, each `[hour, factor]`");
@@ -74,6 +88,10 @@ impl DayKeys {
         if most == 0.0 {
             return Err(wrong("day.profile", "factors of 0", "at least one factor above 0"));
         }
+        self.check_start_up()
+    }
+
+    fn check_start_up(&self) -> Result<(), SpecError> {
         if !(0.0..=86_400.0).contains(&self.start_up_s) {
             let found = format!("{}", self.start_up_s);
             return Err(wrong("day.start_up_s", found, "seconds from 0 to 86400"));
@@ -197,7 +215,7 @@ mod tests {
     use super::*;
 
     fn keys(profile: &[(f64, f64)], scale: Scale, start_up_s: f64) -> DayKeys {
-        DayKeys { profile: profile.to_vec(), scale, start_up_s }
+        DayKeys { profile: profile.to_vec(), trace_steps: None, scale, start_up_s }
     }
 
     fn dollars(n: u32) -> Price {

@@ -41,6 +41,13 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
             "any one machine of each type may be lost: the others carry the load".to_string(),
         );
     }
+    if problem.plan.day.as_ref().is_some_and(|day| day.trace_steps.is_some()) {
+        lines.push(
+            "the whole trace is one day; within a step its arrivals were simulated as Poisson, without \
+             its bursts"
+                .to_string(),
+        );
+    }
     if problem.plan.day.is_some() {
         let mean = percent(problem.day.mean);
         let what = if problem.day.follows() {

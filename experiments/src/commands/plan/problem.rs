@@ -12,6 +12,7 @@ use super::devices::{devices, told};
 use super::file::{Instance, PlanFile, Pools, Source};
 use super::origin::{Origin, policies, set_laws, set_slo, written};
 use super::parts::{of_all_models, of_each_model, part};
+use super::trace_day::of_trace;
 use orrery_planner::Price;
 use orrery_scenario::scenario::file::{LatencyLaw, Model, ScenarioFile};
 use orrery_scenario::search::capacity_per_s;
@@ -76,7 +77,14 @@ impl Problem {
             return Err(of.replaced(error));
         }
         let policies = policies(plan, &base).map_err(|e| of.replaced(e))?;
-        let day = Day::of(plan.day.as_ref());
+        let mut keys = plan.day.clone();
+        if let Some(keys) = &mut keys
+            && let Some(steps) = keys.trace_steps
+        {
+            let counted = of_trace(&base, &mut file, (steps, plan.seed));
+            keys.profile = counted.map_err(|e| of.replaced(e))?;
+        }
+        let day = Day::of(keys.as_ref());
         // Of a day it is the peak that is searched first.
         let growth = plan.growth * day.peak;
         let rate = base.rate().map_err(|e| of.replaced(e))? * growth;
