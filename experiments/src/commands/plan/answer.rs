@@ -2,8 +2,7 @@
 
 use super::problem::{Group, Problem};
 use super::runs::PROBES_OF_EDGE;
-use super::size::Sized;
-use super::survive::Less;
+use super::size::{Less, Sized};
 use super::trial::{Bench, Check, Edge};
 use super::watch::Seen;
 use orrery_planner::{Price, headroom};

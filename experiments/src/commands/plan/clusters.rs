@@ -66,7 +66,8 @@ pub fn search(
         searched.simulated += found.simulated;
         searched.skipped_by_bound += found.skipped;
         answer.choices.extend(found.choice);
-        if let Some((n, check)) = found.close {
+        // Its cost over a day is not known: only its peak was looked at.
+        if let Some((n, check)) = found.close.filter(|_| !problem.day.follows()) {
             let counts = counts(problem, *kind, n);
             let cost = problem.cost(&counts);
             answer.close.push((counts, cost, check));

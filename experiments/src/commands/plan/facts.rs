@@ -2,17 +2,29 @@
 
 use super::answer::{Answer, Choice, money, percent, significant};
 use super::problem::Problem;
-use super::rows::pool;
+use super::size::Less;
 use orrery_results::{Row, UNITLESS};
 
 /// In sentences, for every form of the answer.
 pub fn facts(problem: &Problem, answer: &Answer) -> Vec<String> {
     let Some(best) = answer.best() else { return Vec::new() };
-    let mut lines: Vec<String> = best.less.iter().map(|less| less.words(problem)).collect();
+    let mut lines: Vec<String> = best.less.iter().map(|less| with_less(problem, less)).collect();
     if problem.day.follows() {
         lines.push(sizes(problem, answer, best));
     }
     lines
+}
+
+fn with_less(problem: &Problem, less: &Less) -> String {
+    let kind = problem.kind(less.kind);
+    if less.at_load.is_none() {
+        return format!("with one {kind} less: nothing is left");
+    }
+    format!(
+        "with one {kind} less: {} % of the worst model bad at the load; carries {}/s (first seed)",
+        percent(less.bad_rate()),
+        significant(less.carries_per_s)
+    )
 }
 
 /// The sizes from when on.
@@ -91,10 +103,8 @@ pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
         let at_peak = problem.cost(&choice.counts).as_usd_per_hour();
         rows.push(row("cost_at_peak_usd_per_hour", "usd/h", at_peak));
         for size in &choice.sizes {
-            let counts: Vec<u32> =
-                choice.counts.iter().map(|n| if *n > 0 { size.n } else { 0 }).collect();
             let load = significant(size.load_per_s);
-            let axes = format!("{};load_per_s={load};size={}", base.axes, pool(problem, &counts));
+            let axes = format!("{};load_per_s={load};size={}", base.axes, size.n);
             let one = row("worst_bad_rate_at_level", UNITLESS, size.check.bad_rate);
             rows.push(Row { axes, ..one });
         }

@@ -1,35 +1,32 @@
-//! The load of a scenario dealt out to its models: a group for each of them, or for some.
+//! The load of a scenario dealt out to its models: a part for each of them, or for some.
 
 use super::file::PlanFile;
-use super::problem::Group;
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::file::{App, Model, ScenarioFile};
 
-/// A group for each model, with its part of the load.
+/// Each model with its name and its load in requests/s.
 pub(super) fn of_each_model(
     plan: &PlanFile,
     file: &ScenarioFile,
-    path: &str,
     rate: f64,
     growth: f64,
-) -> Result<Vec<Group>, SpecError> {
+) -> Result<Vec<(String, ScenarioFile, f64)>, SpecError> {
     check_parts(plan, file)?;
     let of = |model: &Model| {
         let (one, share) = part(file, &[model.name.as_str()])?;
         let own = plan.rates_per_s.get(&model.name).map(|r| r * growth);
-        Some(Group::new(model.name.clone(), one, path.to_string(), own.unwrap_or(rate * share)))
+        Some((model.name.clone(), one, own.unwrap_or(rate * share)))
     };
     Ok(file.model.iter().filter_map(of).collect())
 }
 
-/// All models that have a load, with the weights that their loads say.
+/// All models that have a load, with the weights that their loads say, and all of it.
 pub(super) fn of_all_models(
     plan: &PlanFile,
     file: &ScenarioFile,
-    path: &str,
     rate: f64,
     growth: f64,
-) -> Result<Group, SpecError> {
+) -> Result<(ScenarioFile, f64), SpecError> {
     check_parts(plan, file)?;
     let names: Vec<&str> = file.model.iter().map(|m| m.name.as_str()).collect();
     let share = |name: &str| part(file, &[name]).map_or(0.0, |p| p.1);
@@ -48,7 +45,7 @@ pub(super) fn of_all_models(
     let none = || {
         SpecError::value("app", "no application with a weight", "at least one", "add an `[[app]]`")
     };
-    Ok(Group::new("fleet".to_string(), whole.ok_or_else(none)?, path.to_string(), total))
+    Ok((whole.ok_or_else(none)?, total))
 }
 
 /// Whether the load can be dealt out to models.

@@ -111,11 +111,14 @@ impl Problem {
                 vec![Group::new("cluster".to_string(), file, of.path.clone(), rate)]
             }
             Pools::Fleet => {
-                let whole = of_all_models(plan, &file, &of.path, rate, growth);
-                vec![whole.map_err(|e| of.replaced(e))?]
+                let whole = of_all_models(plan, &file, rate, growth);
+                let (file, load) = whole.map_err(|e| of.replaced(e))?;
+                vec![Group::new("fleet".to_string(), file, of.path.clone(), load)]
             }
             Pools::Heterogeneous => {
-                of_each_model(plan, &file, &of.path, rate, growth).map_err(|e| of.replaced(e))?
+                let parts = of_each_model(plan, &file, rate, growth);
+                let group = |(name, file, load)| Group::new(name, file, of.path.clone(), load);
+                parts.map_err(|e| of.replaced(e))?.into_iter().map(group).collect()
             }
         };
         let groups = std::mem::take(&mut problem.groups);
@@ -234,7 +237,7 @@ impl Problem {
 }
 
 impl Group {
-    pub(super) fn new(name: String, file: ScenarioFile, path: String, load_per_s: f64) -> Group {
+    fn new(name: String, file: ScenarioFile, path: String, load_per_s: f64) -> Group {
         let models = file.model.iter().map(|m| m.name.clone()).collect();
         let is_trace = file.arrivals.as_ref().is_some_and(|a| a.trace.is_some());
         let (measured_to, expected) = (Vec::new(), Vec::new());

@@ -23,6 +23,24 @@ pub struct Sized {
     pub left: Option<Check>,
 }
 
+/// A pool with one machine of a kind less.
+#[derive(Clone, Debug)]
+pub struct Less {
+    /// Which kind.
+    pub kind: usize,
+    /// At the load; none where nothing is left.
+    pub at_load: Option<Check>,
+    /// The highest rate that it carries with the first seed.
+    pub carries_per_s: f64,
+}
+
+impl Less {
+    /// The share of bad requests of the worst model.
+    pub fn bad_rate(&self) -> f64 {
+        self.at_load.as_ref().map_or(1.0, |check| check.bad_rate)
+    }
+}
+
 /// What verifying a size said.
 pub enum Verdict {
     /// This one.

@@ -3,41 +3,11 @@
 //! It is the smaller pool in its own right, from the start on; how the load moves over when a machine fails is
 //! not simulated.
 
-use super::answer::{Choice, percent, significant};
+use super::answer::Choice;
 use super::problem::Problem;
+use super::size::Less;
 use super::trial::{Bench, Check};
 use orrery_scenario::SpecError;
-
-/// A pool with one machine of a kind less.
-#[derive(Clone, Debug)]
-pub struct Less {
-    /// Which kind.
-    pub kind: usize,
-    /// At the load; none where nothing is left.
-    pub at_load: Option<Check>,
-    /// The highest rate that it carries with the first seed.
-    pub carries_per_s: f64,
-}
-
-impl Less {
-    /// The share of bad requests of the worst model.
-    pub fn bad_rate(&self) -> f64 {
-        self.at_load.as_ref().map_or(1.0, |check| check.bad_rate)
-    }
-
-    /// In words.
-    pub fn words(&self, problem: &Problem) -> String {
-        let kind = problem.kind(self.kind);
-        if self.at_load.is_none() {
-            return format!("with one {kind} less: nothing is left");
-        }
-        format!(
-            "with one {kind} less: {} % of the worst model bad at the load; carries {}/s (first seed)",
-            percent(self.bad_rate()),
-            significant(self.carries_per_s)
-        )
-    }
-}
 
 /// The pools that have to carry the load so that this one survives what it has to: itself, or without any one
 /// machine.
