@@ -100,6 +100,7 @@ pub fn search(problem: &Problem, frontier: bool, runs: &Runs<'_>) -> Result<Foun
         return Ok(Found { groups: problem.groups.clone(), answers: vec![answer], fleet });
     };
     others(&mut known, &best, &mut fleet)?;
+    fleet.unknown.append(&mut known.not_sure);
     let clusters = best.clusters(problem.prices.len());
     let of = |cluster: &Cluster| answer(&known, *cluster, frontier, runs);
     let found: Vec<Option<(Group, Answer)>> =
@@ -123,7 +124,7 @@ fn of_homes(problem: &Problem, whole: &Group, homes: &Homes) -> Fleet {
     let count = |model: &Vec<Option<f64>>| model.iter().flatten().count() as f64;
     let sets = |kind: usize| {
         let here = homes.needs.iter().filter(|m| m[kind].is_some()).count();
-        (here as f64).exp2() - 1.0
+        libm::exp2(here as f64) - 1.0
     };
     let mut unknown = Vec::new();
     if !homes.bounded {

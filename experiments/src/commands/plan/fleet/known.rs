@@ -15,6 +15,9 @@ use std::collections::BTreeMap;
 /// Sums of floats may be so much too large.
 const SLACK: f64 = 1e-9;
 
+/// Up to so many models the bounds of all their sets are listed.
+const LISTED_MAX: usize = 12;
+
 /// A kind, and the models on it as bits.
 pub type Cluster = (usize, u64);
 
@@ -45,9 +48,13 @@ pub struct Knowledge<'a> {
     pub only_known: bool,
     /// Clusters that were simulated, under each policy.
     pub asked: BTreeMap<Cluster, Vec<Under>>,
-    /// Sizes that were simulated.
-    pub simulated: usize,
+    /// Clusters that one seed found large enough, and that were not sure to be with all seeds.
+    pub not_sure: Vec<String>,
     groups: BTreeMap<u64, Group>,
+    /// Of one machine of each kind, in dollars per hour over the day.
+    usd: Vec<f64>,
+    /// The least cost by kind and set, where there are not too many sets.
+    least: Vec<Vec<Option<Price>>>,
     runs: &'a Runs<'a>,
 }
 
@@ -59,8 +66,26 @@ impl<'a> Knowledge<'a> {
         homes: &'a Homes,
         runs: &'a Runs<'a>,
     ) -> Knowledge<'a> {
-        let (asked, groups) = (BTreeMap::new(), BTreeMap::new());
-        Knowledge { problem, whole, homes, only_known: false, asked, simulated: 0, groups, runs }
+        let mean = problem.day.mean_level();
+        let usd = (0..problem.prices.len()).map(|k| problem.least_usd(k) * mean).collect();
+        let mut known = Knowledge {
+            problem,
+            whole,
+            homes,
+            only_known: false,
+            asked: BTreeMap::new(),
+            not_sure: Vec::new(),
+            groups: BTreeMap::new(),
+            usd,
+            least: Vec::new(),
+            runs,
+        };
+        if homes.needs.len() <= LISTED_MAX {
+            let sets = 0..1_u64 << homes.needs.len();
+            let of = |kind: usize| sets.clone().map(|set| known.least_cost((kind, set))).collect();
+            known.least = (0..problem.prices.len()).map(of).collect();
+        }
+        known
     }
 
     /// The models of a cluster.
@@ -128,6 +153,10 @@ impl<'a> Knowledge<'a> {
         self.problem.day.levels.iter().map(of).collect()
     }
 
+    fn least_cost(&self, cluster: Cluster) -> Option<Price> {
+        Some(self.cost(cluster.0, &self.least_sizes(cluster)?))
+    }
+
     fn cost(&self, kind: usize, sizes: &[u32]) -> Price {
         self.problem.day.cost(sizes, |n| self.problem.cost_of_kind(kind, n))
     }
@@ -142,38 +171,37 @@ impl<'a> Knowledge<'a> {
         let all: Vec<(Cluster, &PolicySpec)> =
             clusters.iter().flat_map(|c| policies.iter().map(move |p| (*c, p))).collect();
         let one = |(cluster, policy): &(Cluster, &PolicySpec)| self.first(*cluster, policy);
-        let found: Vec<(Under, usize)> =
+        let found: Vec<Under> =
             all.par_iter().with_max_len(1).map(one).collect::<Result<_, _>>()?;
-        for ((cluster, _), (under, simulated)) in all.iter().zip(found) {
+        for ((cluster, _), under) in all.iter().zip(found) {
             self.asked.entry(*cluster).or_default().push(under);
-            self.simulated += simulated;
         }
         Ok(())
     }
 
     /// The sizes of a cluster by the first seed.
-    fn first(&self, cluster: Cluster, policy: &PolicySpec) -> Result<(Under, usize), SpecError> {
+    fn first(&self, cluster: Cluster, policy: &PolicySpec) -> Result<Under, SpecError> {
         let (kind, set) = cluster;
         let (Some(least), Some(group)) = (self.least_sizes(cluster), self.groups.get(&set)) else {
-            return Ok((Under::Never("`count_max` is below the bound".to_string()), 0));
+            return Ok(Under::Never("`count_max` is below the bound".to_string()));
         };
         let bench = Bench::new(self.problem, group, policy, self.runs);
         let sizer = Sizer { bench: &bench, kind };
-        let (mut sizes, mut simulated): (Vec<u32>, usize) = (Vec::new(), 0);
+        let mut sizes: Vec<u32> = Vec::new();
         for (level, start) in self.problem.day.levels.iter().zip(&least) {
             let most = sizes.last().copied().unwrap_or(self.problem.counts_max[kind]);
             let load = group.load_per_s * level;
             let first = match *level {
                 0.0 => Some(*start),
-                _ => sizer.first(load, (*start, most), &mut simulated)?,
+                _ => sizer.first(load, (*start, most), &mut 0)?,
             };
             match first.or(sizes.last().copied()) {
                 Some(n) => sizes.push(n),
-                None => return Ok((Under::Never(self.too_few(cluster, policy)), simulated)),
+                None => return Ok(Under::Never(self.too_few(cluster, policy))),
             }
         }
         let cost = self.cost(kind, &sizes);
-        Ok((Under::Sizes { sizes, verified: Vec::new(), cost }, simulated))
+        Ok(Under::Sizes { sizes, verified: Vec::new(), cost })
     }
 
     fn too_few(&self, (kind, set): Cluster, policy: &PolicySpec) -> String {
@@ -192,24 +220,26 @@ impl<'a> Knowledge<'a> {
     /// When a cluster cannot be simulated.
     pub fn verify(&mut self, clusters: &[Cluster]) -> Result<(), SpecError> {
         let one = |cluster: &Cluster| self.verified(*cluster);
-        let found: Vec<(usize, Under, usize)> =
+        let found: Vec<(usize, Under)> =
             clusters.par_iter().with_max_len(1).map(one).collect::<Result<_, _>>()?;
-        for (cluster, (policy, under, simulated)) in clusters.iter().zip(found) {
+        for (cluster, (policy, under)) in clusters.iter().zip(found) {
+            if let Under::Never(why) = &under {
+                self.not_sure.push(format!("the search did not converge: {why}"));
+            }
             if let Some(slot) = self.asked.get_mut(cluster).and_then(|all| all.get_mut(policy)) {
                 *slot = under;
             }
-            self.simulated += simulated;
         }
         Ok(())
     }
 
-    fn verified(&self, cluster: Cluster) -> Result<(usize, Under, usize), SpecError> {
+    fn verified(&self, cluster: Cluster) -> Result<(usize, Under), SpecError> {
         let (kind, set) = cluster;
         let never = |why: &str| Under::Never(why.to_string());
         let (Some((policy, Under::Sizes { sizes, .. })), Some(group)) =
             (self.best(cluster), self.groups.get(&set))
         else {
-            return Ok((0, never("not asked"), 0));
+            return Ok((0, never("not asked")));
         };
         let number = self.problem.policies.iter().position(|p| p.text() == policy.text());
         let number = number.unwrap_or(0);
@@ -224,17 +254,17 @@ impl<'a> Knowledge<'a> {
                 self.names(set).join(", "),
                 policy.text()
             );
-            return Ok((number, Under::Never(why), 0));
+            return Ok((number, Under::Never(why)));
         };
-        let (mut verified, mut simulated) = (vec![*peak], 0);
+        let mut verified = vec![*peak];
         for (level, start) in self.problem.day.levels.iter().zip(sizes).skip(1) {
             let higher = &verified[verified.len() - 1];
-            let size = at_level(&sizer, *level, *start, higher, &mut simulated)?;
+            let size = at_level(&sizer, *level, *start, higher, &mut 0)?;
             verified.push(size);
         }
         let sizes: Vec<u32> = verified.iter().map(|s| s.n).collect();
         let cost = self.cost(kind, &sizes);
-        Ok((number, Under::Sizes { sizes, verified, cost }, simulated))
+        Ok((number, Under::Sizes { sizes, verified, cost }))
     }
 }
 
@@ -248,7 +278,10 @@ impl Clusters for Knowledge<'_> {
     }
 
     fn least(&self, kind: usize, models: u64) -> Option<Price> {
-        Some(self.cost(kind, &self.least_sizes((kind, models))?))
+        match self.least.get(kind) {
+            Some(listed) => listed[models as usize],
+            None => self.least_cost((kind, models)),
+        }
     }
 
     fn known(&self, kind: usize, models: u64) -> Known {
@@ -263,6 +296,6 @@ impl Clusters for Knowledge<'_> {
 
     fn share_usd(&self, model: usize, kind: usize) -> Option<f64> {
         let need = self.homes.needs[model][kind]?;
-        Some(need * self.problem.least_usd(kind) * self.problem.day.mean_level())
+        Some(need * self.usd[kind])
     }
 }
