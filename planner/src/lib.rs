@@ -18,6 +18,7 @@
 //! | the upper bound, Eq. 9 to 15 | [`upper_bound_per_s`] |
 //! | the order by it, the pool Kairos picks, the table of all bounds | [`Ranking`], [`write_table`] |
 //! | Kairos+ and the other searches | [`search`] |
+//! | which models on which kind, when a cluster's cost is dear to know | [`fleet`] |
 //!
 //! ```
 //! use orrery_planner::search::{Rules, kairos_plus};
@@ -51,6 +52,7 @@
 mod bound;
 mod catalogue;
 mod error;
+pub mod fleet;
 mod gaussian_process;
 mod ingredients;
 mod pool;

@@ -2,33 +2,42 @@
 //!
 //! ```text
 //!  PLAN.toml ── file.rs ──> PlanFile ── problem.rs ──> Problem ── pools.rs (several types in a pool)
-//!     │                        ▲                                  clusters.rs (one type for all)
+//!     │                        ▲                       day.rs     clusters.rs (one type for all)
+//!     │                        │                                  fleet.rs (clusters of several types)
 //!     └── --what-if ── what_if.rs                                     │ trial.rs: simulations
 //!                                                                     ▼
 //!            report.rs, markdown.rs, page.rs, rows.rs, figure.rs <── answer.rs: pools, edges, doubts
 //! ```
 //!
-//! Bounds only leave pools out; what is answered was simulated, with several seeds. Autoscaling is not
-//! planned here, and neither are several models that share a pool of several types.
+//! Bounds only leave pools out; what is answered was simulated, with several seeds. Several models that share
+//! one pool of several types are not planned here.
 
 mod answer;
 mod candidates;
 mod clusters;
+mod day;
 mod devices;
+mod facts;
 mod figure;
 mod file;
+mod fleet;
+mod forms;
 mod markdown;
 mod money;
 mod origin;
 mod page;
+mod parts;
 mod pools;
 mod prices;
 mod problem;
 mod report;
 mod rows;
 mod runs;
+mod size;
+mod survive;
 #[cfg(test)]
 mod tests;
+mod trace_day;
 mod trial;
 mod watch;
 mod watcher;
@@ -37,6 +46,7 @@ mod what_if;
 pub use answer::{Answer as Answered, Choice, Point, Searched};
 pub use figure::of as figure_of;
 pub use file::{PlanFile, Pools, Source};
+pub use fleet::Fleet;
 pub use problem::{Group, Problem};
 pub use trial::{Check, Edge};
 pub use watcher::Watcher;
@@ -60,8 +70,7 @@ use std::path::PathBuf;
   orrery plan my.toml --what-if \"price:g4dn.xlarge=0.4,budget=2\" --markdown summary.md --plot frontier.png
 
 What-ifs: load=F, slo=TIME, slo:MODEL=TIME, price:TYPE=USD, limit:TYPE=N, buy=TERM, buy:TYPE=TERM,
-budget=USD, bad_rate=SHARE;
-separate several with commas to change them together.
+budget=USD, bad_rate=SHARE, survive=N; separate several with commas to change them together.
 
 Exit codes: 0 answered, 1 no pool meets the goal, 2 wrong usage or input.")]
 pub struct Plan {
@@ -100,6 +109,8 @@ pub struct Solved {
     pub problem: Problem,
     /// By group.
     pub answers: Vec<Answered>,
+    /// Of a fleet: what is said of all its clusters.
+    pub fleet: Option<Fleet>,
 }
 
 impl Solved {
@@ -129,22 +140,29 @@ fn solve_problem(
     frontier: bool,
 ) -> Result<Solved, SpecError> {
     let progress = Progress::estimated("simulations");
+    if problem.plan.pools == Pools::Fleet {
+        let runs = Runs::new(Some(&progress));
+        runs.expect(fleet::expected(&problem));
+        let fleet::Found { groups, answers, fleet } = fleet::search(&problem, frontier, &runs)?;
+        let (what_if, fleet) = (what_if.map(str::to_string), Some(fleet));
+        return Ok(Solved { what_if, problem: Problem { groups, ..problem }, answers, fleet });
+    }
     // Of all groups before the first one begins, so that the time left is that of all.
     let groups: Vec<(&Group, Runs<'_>)> =
         problem.groups.iter().map(|group| (group, Runs::new(Some(&progress)))).collect();
     let each = match problem.plan.pools {
         Pools::Heterogeneous => pools::expected(&problem, frontier),
-        Pools::Homogeneous => clusters::expected(&problem, frontier),
+        _ => clusters::expected(&problem, frontier),
     };
     groups.iter().for_each(|(_, runs)| runs.expect(each));
     let of = |(group, runs): &(&Group, Runs<'_>)| match problem.plan.pools {
         Pools::Heterogeneous => pools::search(&problem, group, frontier, runs),
-        Pools::Homogeneous => clusters::search(&problem, group, frontier, runs),
+        _ => clusters::search(&problem, group, frontier, runs),
     };
     let answers = groups.par_iter().with_max_len(1).map(of).collect::<Result<Vec<_>, _>>()?;
     drop(groups);
     drop(progress);
-    Ok(Solved { what_if: what_if.map(str::to_string), problem, answers })
+    Ok(Solved { what_if: what_if.map(str::to_string), problem, answers, fleet: None })
 }
 
 /// A plan with its what-ifs, answered.

@@ -3,6 +3,7 @@
 mod answers;
 mod bounds;
 mod common;
+mod fleets;
 mod measured;
 mod pools;
 mod released;

@@ -3,6 +3,7 @@
 use super::money::{self, Turn};
 use super::problem::{Group, Problem};
 use super::runs::PROBES_OF_EDGE;
+use super::size::{Less, Sized};
 use super::trial::{Bench, Check, Edge};
 use super::watch::Seen;
 use orrery_planner::{Price, headroom};
@@ -34,6 +35,12 @@ pub struct Choice {
     pub edge: Edge,
     /// 5 % above that.
     pub above: Seen,
+    /// With a size for each level of load: that of each, the peak's first.
+    pub sizes: Vec<Sized>,
+    /// What one machine less carries, by type, where that was looked at.
+    pub less: Vec<Less>,
+    /// The mean load relative to the one that is carried.
+    pub mean_load: f64,
 }
 
 impl Choice {
@@ -75,6 +82,9 @@ impl Choice {
             at_load,
             above: bench.seen(counts, above)?,
             edge,
+            sizes: Vec::new(),
+            less: Vec::new(),
+            mean_load: bench.problem.day.mean,
         })
     }
 
@@ -85,12 +95,17 @@ impl Choice {
 
     /// Dollars for a million good requests at the load; none where it is not carried.
     pub fn usd_per_million_at_load(&self, load_per_s: f64) -> Option<f64> {
-        (self.edge.rate_per_s >= load_per_s * 0.98)
-            .then(|| self.cost.usd_per_million(load_per_s * self.at_load.good_share))?
+        (self.edge.rate_per_s >= load_per_s * 0.98).then(|| {
+            self.cost.usd_per_million(load_per_s * self.mean_load * self.at_load.good_share)
+        })?
     }
 
-    /// Dollars for a million good requests at the edge, where it is used best.
+    /// Dollars for a million good requests at the edge, where it is used best; none over a day, on which it is
+    /// not used so.
     pub fn usd_per_million_at_edge(&self, target: f64) -> Option<f64> {
+        if self.mean_load < 1.0 {
+            return None;
+        }
         self.cost.usd_per_million(self.edge.rate_per_s * (1.0 - target))
     }
 

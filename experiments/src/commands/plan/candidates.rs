@@ -33,7 +33,7 @@ impl Candidates {
         let base = group.base.unwrap_or(0);
         let of = |(i, t): (usize, &Instance)| InstanceType {
             name: t.kind.clone(),
-            price: problem.cost_of(i, 1),
+            price: problem.cost_of_kind(i, 1),
             max_count: problem.counts_max[i],
             role: if i == base { Role::Base } else { Role::Auxiliary },
         };

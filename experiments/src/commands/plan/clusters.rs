@@ -12,13 +12,12 @@ use super::answer::{Answer, Choice, Point, percent, significant};
 use super::money::turns;
 use super::problem::{Group, Problem};
 use super::runs::{PROBES, Runs};
+use super::size::{MORE_MAX, Sized, Sizer, Verdict, counts};
+use super::survive::one_less;
 use super::trial::Bench;
-use orrery_scenario::search::fewest;
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
 
-/// Instances added to what one seed says is enough, at most, until all seeds agree.
-const MORE_MAX: u32 = 8;
 /// Sizes of a cluster on the frontier.
 const POINTS: u32 = 6;
 
@@ -38,7 +37,9 @@ struct Found {
 pub fn expected(problem: &Problem, frontier: bool) -> u64 {
     let frontier = if frontier { u64::from(POINTS) * PROBES } else { 0 };
     let chains = problem.policies.len() * problem.counts_max.iter().filter(|n| **n > 0).count();
-    chains as u64 * (PROBES + Choice::runs(problem) + frontier)
+    let levels = problem.day.levels.len() as u64;
+    let sizes = (levels - 1) * (PROBES + u64::from(problem.plan.seeds));
+    chains as u64 * (PROBES + Choice::runs(problem) + sizes + frontier)
 }
 
 /// The best cluster of each type and policy, and the frontier if it is wanted.
@@ -66,7 +67,8 @@ pub fn search(
         searched.simulated += found.simulated;
         searched.skipped_by_bound += found.skipped;
         answer.choices.extend(found.choice);
-        if let Some((n, check)) = found.close {
+        // Its cost over a day is not known: only its peak was looked at.
+        if let Some((n, check)) = found.close.filter(|_| !problem.day.follows()) {
             let counts = counts(problem, *kind, n);
             let cost = problem.cost(&counts);
             answer.close.push((counts, cost, check));
@@ -88,6 +90,13 @@ pub fn search(
         answer.turns = turns(problem, &answer.choices);
     }
     answer.choices.truncate(problem.plan.runners_up + 1);
+    if let Some(best) = answer.choices.first_mut()
+        && let Some(policy) = problem.policies.iter().find(|p| p.text() == best.policy)
+    {
+        let bench = Bench::new(problem, group, policy, runs);
+        let known = best.sizes.first().and_then(|peak| peak.left.clone());
+        best.less = one_less(&bench, best, known)?;
+    }
     // Dearer than the answer, a close call is of no interest.
     let cost = answer.best().map(|c| c.cost);
     answer.close.retain(|c| cost.is_none_or(|cost| c.1 < cost));
@@ -96,8 +105,43 @@ pub fn search(
     Ok(answer)
 }
 
-fn counts(problem: &Problem, kind: usize, n: u32) -> Vec<u32> {
-    (0..problem.sales.len()).map(|k| if k == kind { n } else { 0 }).collect()
+/// The size for a level of the day; what a higher level needs is enough in any case.
+pub fn at_level(
+    sizer: &Sizer<'_>,
+    level: f64,
+    start: u32,
+    higher: &Sized,
+    simulated: &mut usize,
+) -> Result<Sized, SpecError> {
+    let load = sizer.bench.group.load_per_s * level;
+    let same = || Sized { load_per_s: load, ..higher.clone() };
+    if level == 0.0 {
+        return Ok(Sized { n: sizer.bench.problem.plan.lost(), ..same() });
+    }
+    let Some(first) = sizer.first(load, (start, higher.n), simulated)? else { return Ok(same()) };
+    match sizer.sure(load, (first, higher.n), &mut None)? {
+        Verdict::Size(size) => Ok(*size),
+        Verdict::NotSure => Ok(same()),
+    }
+}
+
+/// A cluster with its verified sizes as a choice: its edge, and what breaks.
+///
+/// # Errors
+/// When it cannot be simulated.
+pub fn chosen(
+    bench: &Bench<'_>,
+    kind: usize,
+    peak: Sized,
+    lower: Vec<Sized>,
+) -> Result<Choice, SpecError> {
+    let (problem, load) = (bench.problem, bench.group.load_per_s);
+    let check = Some(peak.check.clone());
+    let mut choice = Choice::of(bench, &counts(problem, kind, peak.n), check, load)?;
+    choice.sizes = std::iter::once(peak).chain(lower).collect();
+    let by_level: Vec<u32> = choice.sizes.iter().map(|s| s.n).collect();
+    choice.cost = problem.day.cost(&by_level, |n| problem.cost_of_kind(kind, n));
+    Ok(choice)
 }
 
 /// Clusters of one type under one policy, by size.
@@ -112,8 +156,17 @@ impl Chain<'_> {
         let most = problem.counts_max[self.kind];
         let one = group.bound_of_one_per_s(problem, self.kind, self.bench.policy)?;
         let mut found = Found { pools: most as usize, ..Found::default() };
+        let kind = problem.kind(self.kind);
+        let lacking = group.lacking(&problem.plan.instance[self.kind]);
+        if !lacking.is_empty() {
+            found.skipped = most as usize;
+            let models = lacking.join(" and ");
+            found.unknown = Some(format!(
+                "what {kind} would carry: it was left out, for the latencies of {models} on it are not given"
+            ));
+            return Ok(found);
+        }
         if one == Some(0.0) {
-            let kind = problem.kind(self.kind);
             found.skipped = most as usize;
             found.unknown =
                 Some(format!("{kind} was left out: for some model no batch fits its SLO there"));
@@ -129,16 +182,9 @@ impl Chain<'_> {
         }
         if frontier {
             let top = found.choice.as_ref().map_or(most, |c| c.counts[self.kind]);
-            found.points = self.points(one, top.saturating_mul(2).min(most))?;
+            found.points = points(self.bench, self.kind, one, top.saturating_mul(2).min(most))?;
         }
         Ok(found)
-    }
-
-    /// The sizes of a cluster that can be bought, each once.
-    fn sizes_from(&self, least: u32, most: u32) -> impl Iterator<Item = u32> {
-        let bought = |n: u32| self.bench.problem.bought(self.kind, n);
-        std::iter::successors(Some(bought(least)), move |n| Some(bought(n + 1)))
-            .take_while(move |n| *n <= most)
     }
 
     fn counts(&self, n: u32) -> Vec<u32> {
@@ -162,35 +208,51 @@ impl Chain<'_> {
             ));
             return Ok(());
         }
-        let start = needed as u32;
+        let start = (needed as u32 + problem.plan.lost()).min(most);
         found.skipped = start as usize - 1;
-        let fewest = fewest(start, start, most, |n| {
-            found.simulated += 1;
-            self.bench.probe(&self.counts(n), load)
-        })?;
-        let Some(high) = fewest.value.map(|n| n as u32) else {
+        let sizer = Sizer { bench: self.bench, kind: self.kind };
+        let first = sizer.first(load, (start, most), &mut found.simulated)?;
+        let Some(high) = first else {
             let used = self.used(most)?;
             found.unknown = Some(format!(
                 "not even {most} {kind}, its `count_max`, carry the load with {policy}: {used}"
             ));
             return Ok(());
         };
-        for n in self.sizes_from(high, most).take(MORE_MAX as usize + 1) {
-            let check = self.bench.check(&self.counts(n), load)?;
-            if check.is_sure(target) {
-                let choice = Choice::of(self.bench, &self.counts(n), Some(check), load)?;
-                found.choice = Some(choice);
-                return Ok(());
-            }
-            if check.meets(target) && found.close.is_none() {
-                found.close = Some((n, check));
-            }
+        let mut close = None;
+        if let Verdict::Size(peak) = sizer.sure(load, (high, most), &mut close)? {
+            found.close = close;
+            let lower = self.follow(&sizer, &peak, one, &mut found.simulated)?;
+            found.choice = Some(chosen(self.bench, self.kind, *peak, lower)?);
+            return Ok(());
         }
+        found.close = close;
         found.unknown = Some(format!(
             "the search on {kind} with {policy} did not converge: {high} instances carry the load with \
              the first seed, and up to {MORE_MAX} more are not sure to with all of them"
         ));
         Ok(())
+    }
+
+    /// The sizes for the other levels of the day, where the size follows the load.
+    fn follow(
+        &self,
+        sizer: &Sizer<'_>,
+        peak: &Sized,
+        one: Option<f64>,
+        simulated: &mut usize,
+    ) -> Result<Vec<Sized>, SpecError> {
+        let problem = self.bench.problem;
+        let served = self.bench.group.load_per_s * (1.0 - problem.plan.target());
+        let mut sizes: Vec<Sized> = Vec::new();
+        for level in &problem.day.levels[1..] {
+            let needed = one.map_or(1.0, |one| (served * level / one).ceil().max(1.0));
+            let start = needed as u32 + problem.plan.lost();
+            let higher = sizes.last().unwrap_or(peak);
+            let size = at_level(sizer, *level, start, higher, simulated)?;
+            sizes.push(size);
+        }
+        Ok(sizes)
     }
 
     /// How a cluster that does not carry the load was used, with the first seed: a policy that leaves
@@ -210,21 +272,29 @@ impl Chain<'_> {
             _ => used,
         })
     }
+}
 
-    /// What some sizes of the cluster carry, with the first seed.
-    fn points(&self, one: Option<f64>, top: u32) -> Result<Vec<Point>, SpecError> {
-        let problem = self.bench.problem;
-        let at = |i: u32| problem.bought(self.kind, (top * i).div_ceil(POINTS));
-        let mut sizes: Vec<u32> = (1..=POINTS).map(at).collect();
-        sizes.dedup();
-        let of = |&n: &u32| {
-            let counts = self.counts(n);
-            let from = one.map_or(self.bench.group.load_per_s, |one| one * f64::from(n) * 0.7);
-            let rate_per_s = self.bench.highest(&counts, from)?;
-            let (cost, policy) = (problem.cost(&counts), self.bench.policy.text().to_string());
-            Ok(Point { counts, policy, cost, rate_per_s })
-        };
-        let points: Vec<Point> = sizes.par_iter().map(of).collect::<Result<_, SpecError>>()?;
-        Ok(points.into_iter().filter(|p| p.rate_per_s > 0.0).collect())
-    }
+/// What some sizes of a cluster carry, with the first seed.
+///
+/// # Errors
+/// When a cluster cannot be simulated.
+pub fn points(
+    bench: &Bench<'_>,
+    kind: usize,
+    one: Option<f64>,
+    top: u32,
+) -> Result<Vec<Point>, SpecError> {
+    let problem = bench.problem;
+    let at = |i: u32| problem.bought(kind, (top * i).div_ceil(POINTS));
+    let mut sizes: Vec<u32> = (1..=POINTS).map(at).collect();
+    sizes.dedup();
+    let of = |&n: &u32| {
+        let counts = counts(problem, kind, n);
+        let from = one.map_or(bench.group.load_per_s, |one| one * f64::from(n) * 0.7);
+        let rate_per_s = bench.highest(&counts, from)?;
+        let (cost, policy) = (problem.cost(&counts), bench.policy.text().to_string());
+        Ok(Point { counts, policy, cost, rate_per_s })
+    };
+    let points: Vec<Point> = sizes.par_iter().map(of).collect::<Result<_, SpecError>>()?;
+    Ok(points.into_iter().filter(|p| p.rate_per_s > 0.0).collect())
 }

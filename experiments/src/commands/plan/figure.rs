@@ -62,7 +62,7 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
         }
     }
     let mut source = match p.plan.pools {
-        Pools::Homogeneous => "beside a point: its machines".to_string(),
+        Pools::Homogeneous | Pools::Fleet => "beside a point: its machines".to_string(),
         Pools::Heterogeneous => {
             let kinds: Vec<&str> = p.plan.instance.iter().map(|i| i.kind.as_str()).collect();
             format!("beside a point: its machines of {}", kinds.join(", "))
@@ -89,8 +89,8 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
 fn series(p: &Problem, counts: &[u32], policy: &str) -> String {
     let kind = counts.iter().position(|n| *n > 0).map_or("none", |i| p.kind(i));
     match (p.plan.pools, p.policies.len() > 1) {
-        (Pools::Homogeneous, false) => kind.to_string(),
-        (Pools::Homogeneous, true) => format!("{kind}, {policy}"),
+        (Pools::Homogeneous | Pools::Fleet, false) => kind.to_string(),
+        (Pools::Homogeneous | Pools::Fleet, true) => format!("{kind}, {policy}"),
         (Pools::Heterogeneous, _) => policy.to_string(),
     }
 }
@@ -98,7 +98,7 @@ fn series(p: &Problem, counts: &[u32], policy: &str) -> String {
 /// A pool in few letters: the number of machines, of each type where a pool has several.
 fn name(p: &Problem, counts: &[u32]) -> String {
     match p.plan.pools {
-        Pools::Homogeneous => counts.iter().sum::<u32>().to_string(),
+        Pools::Homogeneous | Pools::Fleet => counts.iter().sum::<u32>().to_string(),
         Pools::Heterogeneous => {
             let counts: Vec<String> = counts.iter().map(u32::to_string).collect();
             format!("({})", counts.join(","))

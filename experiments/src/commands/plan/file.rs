@@ -3,12 +3,13 @@
 //! The load and the models are a scenario's: written in `[scenario]`, or in a file of their own. What a
 //! plan file says wrong is an error that names its line.
 
+use super::day::DayKeys;
 use super::prices::{Buy, PriceList, Sale, usd_per_hour};
 use super::watcher::Watcher;
 use orrery_planner::Price;
 use orrery_scenario::kind;
 use orrery_scenario::limits::{COUNT_MAX, count};
-use orrery_scenario::scenario::file::{LatencyLaw, ScenarioFile};
+use orrery_scenario::scenario::file::{LatencyLaw, Model, ScenarioFile};
 use orrery_scenario::scenario::place;
 pub use orrery_scenario::scenario::place::Source;
 use orrery_scenario::{SpecError, read_text};
@@ -25,6 +26,8 @@ pub enum Pools {
     Heterogeneous,
     /// Instances of one type, shared by all models (Symphony, Clockwork, ...).
     Homogeneous,
+    /// Clusters of several types, one of each at most; every model is on one of them.
+    Fleet,
 }
 
 /// A goal in place of a budget.
@@ -50,7 +53,7 @@ pub struct PlanFile {
     /// Multiplies the load.
     #[serde(default = "one_f64")]
     pub growth: f64,
-    /// Heterogeneous pools: the load of a model, in place of its share of the arrivals.
+    /// Heterogeneous pools and fleets: the load of a model, in place of its share of the arrivals.
     #[serde(default)]
     pub rates_per_s: BTreeMap<String, f64>,
     /// The largest share of bad requests of the worst model; 0.01 when nothing is said.
@@ -80,7 +83,11 @@ pub struct PlanFile {
     /// How many runners-up are looked for.
     #[serde(default = "runners_up")]
     pub runners_up: usize,
-    /// The most pools of a model that are simulated.
+    /// Machines that may be lost, one at a time; the others still carry the load.
+    pub survive: Option<u32>,
+    /// The load over the day.
+    pub day: Option<DayKeys>,
+    /// The most pools of a model that are simulated; of a fleet, the most clusters.
     #[serde(default = "evaluations")]
     pub evaluations_max: usize,
     /// What to change, as in `--what-if`.
@@ -155,6 +162,15 @@ pub struct Instance {
     pub can_preempt: bool,
 }
 
+impl Instance {
+    /// Whether a model's latencies on it are not known: it has laws of its own, and none is the model's. The
+    /// scenario's own latency would be a guess.
+    pub fn lacks(&self, model: &Model) -> bool {
+        let own_laws = self.zoo.is_some() || !self.latency_on.is_empty();
+        own_laws && !model.latency_on.contains_key(&self.kind)
+    }
+}
+
 fn one_f64() -> f64 {
     1.0
 }
@@ -199,9 +215,11 @@ impl PlanFile {
         let mut file: PlanFile = toml::from_str(text).map_err(|e| match e.span() {
             _ if e.message().contains("unknown variant") && e.message().contains("homogeneous") => {
                 let remedy = "a mixed problem (several models that share a pool of several types) \
-                              is out of scope: plan a pool for each model, or one type for all";
-                let allowed = "`heterogeneous` (a pool of several types for each model) or \
-                               `homogeneous` (one type, shared by all models)";
+                              is out of scope: plan a pool for each model, one type for all, or a \
+                              fleet";
+                let allowed = "`heterogeneous` (a pool of several types for each model), \
+                               `homogeneous` (one type, shared by all models) or `fleet` (each model \
+                               on one of several types)";
                 let source = Source { path: name.into(), text: text.into() };
                 source.placed(SpecError::value("pools", e.message(), allowed, remedy))
             }
@@ -328,6 +346,7 @@ impl PlanFile {
         number("bound_slack", self.bound_slack, 0.0, 10.0, "a share from 0 to 10")?;
         number("evaluations_max", self.evaluations_max as f64, 1.0, 1e9, "1 or more")?;
         number("runners_up", self.runners_up as f64, 0.0, 50.0, "0 to 50")?;
+        self.check_forms()?;
         self.check_instances()
     }
 
@@ -403,7 +422,13 @@ impl PlanFile {
     }
 }
 
-fn number(key: &str, x: f64, low: f64, high: f64, allowed: &str) -> Result<(), SpecError> {
+pub(super) fn number(
+    key: &str,
+    x: f64,
+    low: f64,
+    high: f64,
+    allowed: &str,
+) -> Result<(), SpecError> {
     if x >= low && x <= high {
         return Ok(());
     }

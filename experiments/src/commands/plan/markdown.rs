@@ -1,11 +1,12 @@
 //! `--markdown`: a page for whoever pays.
 
-use super::Solved;
 use super::answer::{money, significant};
+use super::facts::facts;
 use super::money::{bought, month, source, turns_in_words};
 use super::report::{
-    carries, confidence, doubts, headroom, per_million, question, search, what_if_rows,
+    carries, confidence, doubts, headroom, per_million, question, search, what_if_rows, whole,
 };
+use super::{Pools, Solved};
 use orrery_planner::Price;
 use std::fmt::Write;
 
@@ -28,6 +29,13 @@ pub fn summary(first: &Solved, what_ifs: &[Solved]) -> String {
         );
     }
     answer(first, &mut out);
+    let about = whole(first);
+    if !about.is_empty() {
+        out.push('\n');
+    }
+    for line in about {
+        let _ = writeln!(out, "- {line}.");
+    }
     let _ = writeln!(out, "\n## What breaks first\n");
     for (group, a) in p.groups.iter().zip(&first.answers) {
         let Some(best) = a.best() else { continue };
@@ -42,6 +50,9 @@ pub fn summary(first: &Solved, what_ifs: &[Solved]) -> String {
     let _ = writeln!(out, "\n## How sure is this\n");
     for a in &first.answers {
         let _ = writeln!(out, "- **{}**: {}.", a.group, confidence(p, a));
+        for line in facts(p, a) {
+            let _ = writeln!(out, "  - {line}.");
+        }
         for line in doubts(p, a) {
             let _ = writeln!(out, "  - {line}.");
         }
@@ -58,11 +69,11 @@ pub fn summary(first: &Solved, what_ifs: &[Solved]) -> String {
     let policies: Vec<&str> = p.policies.iter().map(|p| p.text()).collect();
     let _ = writeln!(
         out,
-        "Simulated with {}. Intervals are 95 % over {} seeds. A simulation knows only its profiles: no failures of machines, no network beyond the delays of the scenario, no startup.\n",
+        "Simulated with {}. Intervals are 95 % over {} seeds. A simulation knows only its profiles: no moment of a failure, no network beyond the delays of the scenario, no startup.\n",
         policies.join(", "),
         p.plan.seeds
     );
-    for a in &first.answers {
+    for a in first.answers.iter().filter(|_| p.plan.pools != Pools::Fleet) {
         let _ = writeln!(out, "- {}: {}.", a.group, search(p, a));
     }
     out

@@ -45,12 +45,12 @@ pub fn turns(problem: &Problem, choices: &[Choice]) -> Vec<Turn> {
     let mut by_cost = cheapest.iter().map(|(_, c)| c.cost.as_usd_per_hour());
     let (Some(first), Some(second)) = (by_cost.next(), by_cost.next()) else { return Vec::new() };
     let of = |(place, (kind, choice)): (usize, &(usize, &Choice))| {
-        let devices = f64::from(choice.counts[*kind]);
+        let each = problem.cost(&choice.counts).as_usd_per_hour() / f64::from(choice.counts[*kind]);
         let other = if place == 0 { second } else { first };
         Turn {
             kind: *kind,
-            now_usd_per_hour: problem.cost(&choice.counts).as_usd_per_hour() / devices,
-            at_usd_per_hour: other / devices,
+            now_usd_per_hour: each,
+            at_usd_per_hour: each * other / choice.cost.as_usd_per_hour(),
             is_answer: place == 0,
         }
     };

@@ -66,6 +66,10 @@ impl Origin<'_> {
         let mut file = self.file.clone();
         let all: Vec<u32> = vec![1; plan.instance.len()];
         file.device = devices(plan, &all, false, None);
+        if plan.pools == Pools::Fleet {
+            // What does not fit on a type has another home.
+            file.device.iter_mut().for_each(|d| d.memory_pages = None);
+        }
         let made = Scenario::from_text(&self.path, &written(&file)?);
         made.map_err(|e| self.replaced(e))
     }
@@ -90,7 +94,7 @@ impl Origin<'_> {
         if let Some(rest) = key.strip_prefix("device") {
             return (self.plan, on_kind(rest));
         }
-        let of_plan = ["instance", "budget_usd_per_hour", "rates_per_s"];
+        let of_plan = ["instance", "budget_usd_per_hour", "rates_per_s", "day"];
         if of_plan.iter().any(|k| key.starts_with(k))
             || self.names_policies && key.starts_with("policies")
         {
@@ -125,7 +129,8 @@ pub(super) fn set_laws(plan: &PlanFile, file: &mut ScenarioFile) -> Result<(), S
                     let found = format!("no `{wanted}` in `{name}`{hint}");
                     let allowed = "a zoo that has each of the scenario's models";
                     let remedy = "remove the model, or give `latency_on = { MODEL = LAW }`";
-                    if t.latency_on.contains_key(&model.name) {
+                    // In a fleet it has another home.
+                    if plan.pools == Pools::Fleet || t.latency_on.contains_key(&model.name) {
                         continue;
                     }
                     return Err(SpecError::value(key("zoo"), found, allowed, remedy));

@@ -1,10 +1,11 @@
 //! `--html`: the summary of a plan as a page.
 
 use super::answer::money;
+use super::facts::facts;
 use super::markdown::{alternative_rows, answer_rows, prices};
 use super::money::month;
-use super::report::{confidence, doubts, headroom, question, search, what_if_rows};
-use super::{Solved, figure};
+use super::report::{confidence, doubts, headroom, question, search, what_if_rows, whole};
+use super::{Pools, Solved, figure};
 use orrery_papers::output::page::{Field, Page, Part, Table, Tone, values};
 use orrery_planner::Price;
 use orrery_results::Row;
@@ -25,8 +26,8 @@ pub fn page(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Page {
     let drawn = figure::of(first).ok().map(|f| Part::Figure(f.to_svg(), caption.to_string()));
     page.section("Figure", drawn);
     let (head, lines) = answer_rows(first);
-    let answer = table(&head, lines).part().into_iter().chain(points(prices(first)));
-    page.section("The answer", answer);
+    let about = whole(first).into_iter().map(|line| line + ".").chain(prices(first)).collect();
+    page.section("The answer", table(&head, lines).part().into_iter().chain(points(about)));
     let mut breaks = Vec::new();
     for (group, a) in p.groups.iter().zip(&first.answers) {
         if let Some(best) = a.best() {
@@ -41,8 +42,9 @@ pub fn page(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Page {
         page.section("What if", table(&head, lines).part());
     }
     page.section("How sure this is", points(sure(first, what_ifs)));
-    let found = first.answers.iter().map(|a| format!("{}: {}.", a.group, search(p, a))).collect();
-    let knows = "A simulation knows only its profiles: no failures of machines, no network beyond the delays of the scenario, no startup.";
+    let searched = first.answers.iter().filter(|_| p.plan.pools != Pools::Fleet);
+    let found = searched.map(|a| format!("{}: {}.", a.group, search(p, a))).collect();
+    let knows = "A simulation knows only its profiles: no moment of a failure, no network beyond the delays of the scenario, no startup.";
     let found = points(found).into_iter().chain([Part::Text(knows.to_string())]);
     page.section("How it was found", found);
     let own: Vec<&Row> = rows.iter().collect();
@@ -96,6 +98,7 @@ fn sure(first: &Solved, what_ifs: &[Solved]) -> Vec<String> {
         if !words.is_empty() {
             out.push(format!("{}: {words}.", a.group));
         }
+        out.extend(facts(p, a).into_iter().map(|line| format!("{}: {line}.", a.group)));
         out.extend(doubts(p, a).into_iter().map(|line| format!("{}: {line}.", a.group)));
     }
     for solved in what_ifs {

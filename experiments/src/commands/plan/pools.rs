@@ -14,6 +14,7 @@ use super::answer::{Answer, Choice, Point, significant};
 use super::candidates::Candidates;
 use super::problem::{Group, Problem};
 use super::runs::{PROBES, Runs};
+use super::survive;
 use super::trial::Bench;
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
@@ -95,7 +96,7 @@ fn homogeneous(
         let from = candidates.bound(largest) * 0.9;
         return Choice::of(&bench, candidates.counts(largest), None, from).map(Some);
     }
-    for n in 1..=most {
+    for n in 1..=most.saturating_sub(problem.plan.lost()) {
         let mut counts = vec![0; problem.sales.len()];
         counts[base] = n;
         if !bench.holds(&counts, group.load_per_s)? {
@@ -103,7 +104,10 @@ fn homogeneous(
         }
         let check = bench.check(&counts, group.load_per_s)?;
         if check.is_sure(problem.plan.target()) {
-            return Choice::of(&bench, &counts, Some(check), group.load_per_s).map(Some);
+            // With `survive = 1` it is one more than carries the load.
+            counts[base] += problem.plan.lost();
+            let check = Some(check).filter(|_| problem.plan.lost() == 0);
+            return Choice::of(&bench, &counts, check, group.load_per_s).map(Some);
         }
     }
     Ok(None)
@@ -125,6 +129,9 @@ impl OfPolicy<'_> {
         order.sort_by(|&a, &b| costs[a].cmp(&costs[b]).then(c.bound(b).total_cmp(&c.bound(a))));
         let all = order.len();
         order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack) >= load);
+        let base = group.base.unwrap_or(0);
+        // Without a base instance a pool carries nothing.
+        order.retain(|&i| c.counts(i)[base] > plan.lost());
         answer.searched.skipped_by_bound = all - order.len();
         if order.is_empty() {
             answer.unknown.push(format!(
@@ -147,7 +154,7 @@ impl OfPolicy<'_> {
                 break;
             }
             tried += chunk.len();
-            let holds = |i: &usize| self.bench.holds(c.counts(*i), load);
+            let holds = |i: &usize| self.holds(c.counts(*i), load);
             let held: Vec<bool> = chunk.par_iter().map(holds).collect::<Result<_, _>>()?;
             for (&i, _) in chunk.iter().zip(held).filter(|(_, held)| *held) {
                 let pool = &c.space.pools()[i];
@@ -157,7 +164,7 @@ impl OfPolicy<'_> {
                     continue;
                 }
                 let check = self.bench.check(&pool.0, load)?;
-                if check.is_sure(plan.target()) {
+                if check.is_sure(plan.target()) && self.survives(&pool.0, load)? {
                     met.push(Choice::of(self.bench, &pool.0, Some(check), load)?);
                 } else if check.meets(plan.target()) && met.is_empty() {
                     answer.close.push((pool.0.clone(), costs[i], check));
@@ -180,6 +187,30 @@ impl OfPolicy<'_> {
         }
         answer.choices.extend(met);
         Ok(())
+    }
+
+    /// Whether a pool and what is left of it carry a load with the first seed.
+    fn holds(&self, counts: &[u32], load: f64) -> Result<bool, SpecError> {
+        for pool in survive::pools(self.bench.problem, counts) {
+            if !self.bench.holds(&pool, load)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether what is left of a pool carries a load with all seeds.
+    fn survives(&self, counts: &[u32], load: f64) -> Result<bool, SpecError> {
+        if self.bench.problem.plan.lost() == 0 {
+            return Ok(true);
+        }
+        let target = self.bench.problem.plan.target();
+        for pool in survive::pools(self.bench.problem, counts) {
+            if !self.bench.check(&pool, load)?.is_sure(target) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The pools that carry most.

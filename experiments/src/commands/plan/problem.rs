@@ -7,12 +7,15 @@
 //!
 //! Every pool is simulated as a scenario of its own: the one that is chosen can be written down and run.
 
-use super::devices::devices;
+use super::day::Day;
+use super::devices::{devices, told};
 use super::file::{Instance, PlanFile, Pools, Source};
 use super::origin::{Origin, policies, set_laws, set_slo, written};
+use super::parts::{of_all_models, of_each_model, part};
 use super::prices::Sale;
+use super::trace_day::of_trace;
 use orrery_planner::{Pack, Price};
-use orrery_scenario::scenario::file::{App, LatencyLaw, Model, ScenarioFile};
+use orrery_scenario::scenario::file::{LatencyLaw, Model, ScenarioFile};
 use orrery_scenario::search::capacity_per_s;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 
@@ -31,7 +34,9 @@ pub struct Problem {
     pub budget: Option<Price>,
     /// The policies compared.
     pub policies: Vec<PolicySpec>,
-    /// Models that share a pool.
+    /// The load over the day.
+    pub day: Day,
+    /// Models that share a pool; of a fleet that is not answered yet, all.
     pub groups: Vec<Group>,
 }
 
@@ -73,7 +78,17 @@ impl Problem {
             return Err(of.replaced(error));
         }
         let policies = policies(plan, &base).map_err(|e| of.replaced(e))?;
-        let rate = base.rate().map_err(|e| of.replaced(e))? * plan.growth;
+        let mut keys = plan.day.clone();
+        if let Some(keys) = &mut keys
+            && let Some(steps) = keys.trace_steps
+        {
+            let counted = of_trace(&base, &mut file, (steps, plan.seed));
+            keys.profile = counted.map_err(|e| of.replaced(e))?;
+        }
+        let day = Day::of(keys.as_ref());
+        // Of a day it is the peak that is searched first.
+        let growth = plan.growth * day.peak;
+        let rate = base.rate().map_err(|e| of.replaced(e))? * growth;
         let mut problem = Problem {
             sales: (0..plan.instance.len()).map(|i| plan.sale(i)).collect::<Result<_, _>>()?,
             counts_max: plan.counts_max()?,
@@ -81,6 +96,7 @@ impl Problem {
             plan: plan.clone(),
             source: source.clone(),
             policies,
+            day,
             groups: Vec::new(),
         };
         problem.affordable().map_err(|e| source.placed(e))?;
@@ -95,14 +111,46 @@ impl Problem {
                 }
                 vec![Group::new("cluster".to_string(), file, of.path.clone(), rate)]
             }
+            Pools::Fleet => {
+                let whole = of_all_models(plan, &file, rate, growth);
+                let (file, load) = whole.map_err(|e| of.replaced(e))?;
+                vec![Group::new("fleet".to_string(), file, of.path.clone(), load)]
+            }
             Pools::Heterogeneous => {
-                of_each_model(plan, &file, &of.path, rate).map_err(|e| of.replaced(e))?
+                let parts = of_each_model(plan, &file, rate, growth);
+                let group = |(name, file, load)| Group::new(name, file, of.path.clone(), load);
+                parts.map_err(|e| of.replaced(e))?.into_iter().map(group).collect()
             }
         };
-        for i in 0..problem.groups.len() {
-            problem.finish_group(i).map_err(|e| of.replaced(e))?;
+        if plan.pools == Pools::Heterogeneous {
+            problem.knows_all_latencies().map_err(|e| source.placed(e))?;
         }
+        let groups = std::mem::take(&mut problem.groups);
+        let usable = problem.counts_max.iter().position(|n| *n > 0).unwrap_or(0);
+        // The models of a fleet may not all run on any one type: they are finished cluster by cluster.
+        let finished = groups.into_iter().map(|group| match plan.pools {
+            Pools::Fleet => Ok(group),
+            _ => problem.finished(group, usable),
+        });
+        let groups: Result<Vec<Group>, SpecError> = finished.collect();
+        problem.groups = groups.map_err(|e| of.replaced(e))?;
         Ok(problem)
+    }
+
+    /// # Errors
+    /// When a type has laws of its own, and none for some model: a pool of several types needs them all.
+    fn knows_all_latencies(&self) -> Result<(), SpecError> {
+        for (i, t) in self.plan.instance.iter().enumerate().filter(|(i, _)| self.counts_max[*i] > 0)
+        {
+            if let Some(model) = self.groups.iter().flat_map(|g| g.lacking(t)).next() {
+                let found = format!("no latency of `{model}` on `{}`", t.kind);
+                let allowed = "the latency of each model, on a type that has any of its own";
+                let remedy = "add it to `latency_on`, or leave the type out with `count_max = 0`";
+                let key = format!("instance[{i}].latency_on");
+                return Err(SpecError::value(key, found, allowed, remedy));
+            }
+        }
+        Ok(())
     }
 
     /// The names of all models.
@@ -123,23 +171,30 @@ impl Problem {
 
     /// What a pool costs: the packs that hold at least so many of each type.
     pub fn cost(&self, counts: &[u32]) -> Price {
-        (0..counts.len()).map(|kind| self.cost_of(kind, counts[kind])).sum()
+        counts.iter().enumerate().map(|(kind, n)| self.cost_of_kind(kind, *n)).sum()
     }
 
-    /// What so many devices of a type cost.
-    pub fn cost_of(&self, kind: usize, count: u32) -> Price {
+    /// The least that one machine of a type costs in dollars per hour, however many there are.
+    pub fn least_usd(&self, kind: usize) -> f64 {
+        let most = self.counts_max[kind].max(1);
+        let one = |n: u32| self.cost_of_kind(kind, n).as_usd_per_hour() / f64::from(n);
+        (1..=most).map(one).fold(f64::INFINITY, f64::min)
+    }
+
+    /// What so many of a type cost: the cheapest packs that hold them.
+    pub fn cost_of_kind(&self, kind: usize, n: u32) -> Price {
         let tariff = &self.sales[kind].tariff;
         // More than may be bought has a price all the same: that of packs of one sort.
         let beyond = || {
-            let of = |p: &Pack| p.price * count.div_ceil(p.devices);
+            let of = |p: &Pack| p.price * n.div_ceil(p.devices);
             tariff.packs().iter().map(of).min().unwrap_or(Price::ZERO)
         };
-        tariff.at_least(count).map_or_else(beyond, |p| p.price)
+        tariff.at_least(n).map_or_else(beyond, |p| p.price)
     }
 
     /// How many devices of a type there are when at least so many are bought: packs may hold more.
-    pub fn bought(&self, kind: usize, count: u32) -> u32 {
-        self.sales[kind].tariff.at_least(count).map_or(count, |p| p.devices)
+    pub fn bought(&self, kind: usize, n: u32) -> u32 {
+        self.sales[kind].tariff.at_least(n).map_or(n, |p| p.devices)
     }
 
     /// A pool in words: `2 g4dn.xlarge + 9 r5n.large`.
@@ -159,7 +214,7 @@ impl Problem {
         if self.counts_max.iter().any(|n| *n > 0) {
             return Ok(());
         }
-        let cheapest = (0..self.sales.len()).map(|kind| self.cost_of(kind, 1)).min();
+        let cheapest = (0..self.sales.len()).map(|kind| self.cost_of_kind(kind, 1)).min();
         let cheapest = cheapest.map(|p| p.to_string()).unwrap_or_default();
         let found = self.budget.map(|b| b.to_string()).unwrap_or_default();
         let allowed = format!("at least {cheapest}, the cheapest instance");
@@ -167,13 +222,15 @@ impl Problem {
         Err(SpecError::value("budget_usd_per_hour", found, allowed, remedy))
     }
 
-    /// Finds the base type and how many requests a simulation has.
-    fn finish_group(&mut self, i: usize) -> Result<(), SpecError> {
-        let group = &self.groups[i];
+    /// The group with its base type and how many requests a simulation has, on a type that all its models run
+    /// on.
+    ///
+    /// # Errors
+    /// When no request counts, or there is no base type.
+    pub fn finished(&self, group: Group, usable: usize) -> Result<Group, SpecError> {
         let types = self.plan.instance.len();
         let all: Vec<u32> = vec![1; types];
         let heterogeneous = self.plan.pools == Pools::Heterogeneous;
-        let usable = (0..types).find(|t| self.counts_max[*t] > 0).unwrap_or(0);
         let one: Vec<u32> = (0..types).map(|t| u32::from(t == usable)).collect();
         let counts = if heterogeneous { all } else { one };
         let mut scenario = group.scenario(self, &counts, group.load_per_s)?;
@@ -203,7 +260,7 @@ impl Problem {
             let remedy = "shorten `warm_up_s`, or simulate more";
             return Err(SpecError::value("warm_up_s", "no request that counts", allowed, remedy));
         }
-        let group = &mut self.groups[i];
+        let mut group = group;
         (group.base, group.expected) = (base, expected);
         let known = |t: &Instance, m: &Model| match m.latency_on.get(&t.kind).unwrap_or(&m.latency)
         {
@@ -211,17 +268,35 @@ impl Problem {
             _ => None,
         };
         let of = |t: &Instance| group.file.model.iter().map(|m| known(t, m)).collect();
-        group.measured_to = self.plan.instance.iter().map(of).collect();
-        Ok(())
+        let measured_to = self.plan.instance.iter().map(of).collect();
+        group.measured_to = measured_to;
+        Ok(group)
     }
 }
 
 impl Group {
+    /// The models whose latencies on a type are not known.
+    pub fn lacking(&self, instance: &Instance) -> Vec<&str> {
+        let lacking = self.file.model.iter().filter(|model| instance.lacks(model));
+        lacking.map(|model| model.name.as_str()).collect()
+    }
+
     fn new(name: String, file: ScenarioFile, path: String, load_per_s: f64) -> Group {
         let models = file.model.iter().map(|m| m.name.clone()).collect();
         let is_trace = file.arrivals.as_ref().is_some_and(|a| a.trace.is_some());
         let (measured_to, expected) = (Vec::new(), Vec::new());
         Group { name, load_per_s, models, measured_to, expected, is_trace, base: None, file, path }
+    }
+
+    /// Some of its models with their part of the load, as a group of its own that is not finished.
+    pub fn of_some(&self, name: &str, models: &[&str]) -> Option<Group> {
+        let (file, share) = part(&self.file, models)?;
+        Some(Group::new(name.to_string(), file, self.path.clone(), self.load_per_s * share))
+    }
+
+    /// A model, as it is simulated.
+    pub fn model(&self, number: usize) -> &Model {
+        &self.file.model[number]
     }
 
     /// This group's models on a pool, at a rate.
@@ -239,6 +314,9 @@ impl Group {
         file.device = devices(&problem.plan, counts, pool, self.base);
         for model in &mut file.model {
             model.latency_on.retain(|kind, _| file.device.iter().any(|d| d.kind == *kind));
+            if let ([device], false) = (file.device.as_slice(), pool) {
+                model.believed = told(model, device).or_else(|| model.believed.take());
+            }
         }
         let base = Scenario::from_text(&self.path, &written(&file)?)?;
         let mut scenario = base.with_rate(rate_per_s)?;
@@ -290,49 +368,4 @@ impl Group {
         let setup = scenario.setup(problem.plan.seed)?;
         Ok(capacity_per_s(&scenario, &setup, Some(policy), Some(&self.expected)))
     }
-}
-
-/// A group for each model, with its part of the load.
-fn of_each_model(
-    plan: &PlanFile,
-    file: &ScenarioFile,
-    path: &str,
-    rate: f64,
-) -> Result<Vec<Group>, SpecError> {
-    let names: Vec<&str> = file.model.iter().map(|m| m.name.as_str()).collect();
-    if let Some(other) = plan.rates_per_s.keys().find(|k| !names.contains(&k.as_str())) {
-        let key = format!("rates_per_s.{other}");
-        let found = format!("`{other}`");
-        return Err(SpecError::value(key, found, names.join(", "), "correct the name"));
-    }
-    if let Some(arrivals) = &file.arrivals
-        && names.len() > 1
-        && arrivals.trace.as_ref().is_some_and(|t| t.per_function)
-    {
-        let (found, allowed) = ("per_function with several models", "one model, or all functions");
-        let remedy = "plan for one model at a time, or remove `per_function`";
-        return Err(SpecError::value("arrivals.trace", found, allowed, remedy));
-    }
-    let sends = |a: &&App| {
-        let some = file.arrivals.as_ref().and_then(|x| x.apps.as_ref());
-        some.is_none_or(|list| list.contains(&a.name))
-    };
-    let total: f64 = file.app.iter().filter(sends).map(|a| a.weight).sum();
-    let mut groups = Vec::new();
-    for model in &file.model {
-        let of = |a: &&App| a.model == model.name;
-        let apps: Vec<_> = file.app.iter().filter(sends).filter(of).cloned().collect();
-        let share = apps.iter().map(|a| a.weight).sum::<f64>() / total;
-        let own = plan.rates_per_s.get(&model.name).map(|r| r * plan.growth);
-        if apps.is_empty() {
-            continue;
-        }
-        let load = own.unwrap_or(rate * share);
-        let mut one = ScenarioFile { model: vec![model.clone()], app: apps, ..file.clone() };
-        if let Some(arrivals) = &mut one.arrivals {
-            arrivals.apps = None;
-        }
-        groups.push(Group::new(model.name.clone(), one, path.to_string(), load));
-    }
-    Ok(groups)
 }

@@ -1,10 +1,10 @@
 //! The answer as a table for reading, and the words that it shares with the summary.
 
-use super::Solved;
 use super::answer::{Answer, Choice, money, percent, significant};
 use super::file::Pools;
 use super::money::{bought, by_hour_and_month, month, source, turns_in_words};
 use super::problem::Problem;
+use super::{Solved, facts, fleet};
 use orrery_papers::output::tables::Text;
 use std::fmt::Write;
 
@@ -32,6 +32,9 @@ fn question_of(p: &Problem) -> String {
             "for each model the cheapest pool that carries its load".to_string()
         }
         (None, Pools::Homogeneous) => "the cheapest cluster that carries the load".to_string(),
+        (_, Pools::Fleet) => {
+            "the cheapest fleet that carries the load, each model on one kind".to_string()
+        }
     };
     let bad = percent(p.plan.target());
     format!("{what}, with at most {bad} % of the requests of any model late or dropped")
@@ -115,7 +118,7 @@ pub fn search(problem: &Problem, answer: &Answer) -> String {
             " (a pool above it by more than {} % would be missed)",
             percent(problem.plan.bound_slack)
         ),
-        Pools::Homogeneous => String::new(),
+        _ => String::new(),
     };
     format!(
         "{} pools, {} simulated, {} excluded by their upper bound{slack}, {} not needed; {} runs",
@@ -142,6 +145,9 @@ pub fn text(first: &Solved, what_ifs: &[Solved]) -> String {
         let _ = writeln!(out, "prices: {words}\n");
     }
     table(first, &mut out);
+    for line in whole(first) {
+        let _ = writeln!(out, "{line}");
+    }
     for (group, answer) in p.groups.iter().zip(&first.answers) {
         details(p, group, answer, &mut out);
     }
@@ -181,7 +187,7 @@ fn table(solved: &Solved, out: &mut String) {
     let carried = "carries/s (95 % interval)";
     let head = ["model", "pool", "$/h", "$/month", "load/s", carried, "headroom", million];
     out.push_str(&columns(&head, &rows));
-    if solved.answers.len() > 1 {
+    if solved.answers.len() > 1 && solved.fleet.is_none() {
         let costs = || solved.answers.iter().filter_map(|a| a.best()).map(|b| b.cost);
         let (none, all) = (solved.answers.len() - costs().count(), solved.answers.len());
         let _ = match none {
@@ -189,6 +195,17 @@ fn table(solved: &Solved, out: &mut String) {
             _ => writeln!(out, "all together: no answer: {none} of {all} have no pool"),
         };
     }
+}
+
+/// What is said of the plan as a whole, beside its table.
+pub fn whole(solved: &Solved) -> Vec<String> {
+    let p = &solved.problem;
+    let fleet = solved.fleet.iter().flat_map(|fleet| {
+        let lines = fleet::words::lines(p, fleet).into_iter();
+        let searched = format!("searched: {}", fleet::words::searched(fleet));
+        lines.chain([searched]).map(|line| format!("fleet: {line}"))
+    });
+    facts::of_plan(p).into_iter().chain(fleet).collect()
 }
 
 fn details(p: &Problem, group: &super::Group, a: &Answer, out: &mut String) {
@@ -204,6 +221,9 @@ fn details(p: &Problem, group: &super::Group, a: &Answer, out: &mut String) {
         if let Some(words) = turns_in_words(p, &a.turns) {
             let _ = writeln!(out, "  prices: {words}");
         }
+    }
+    for line in facts::facts(p, a) {
+        let _ = writeln!(out, "  {line}");
     }
     let row = |what: &str, c: &Choice| {
         vec![
@@ -225,7 +245,9 @@ fn details(p: &Problem, group: &super::Group, a: &Answer, out: &mut String) {
     for line in doubts(p, a) {
         let _ = writeln!(out, "  {line}");
     }
-    let _ = writeln!(out, "  searched: {}", search(p, a));
+    if p.plan.pools != Pools::Fleet {
+        let _ = writeln!(out, "  searched: {}", search(p, a));
+    }
 }
 
 /// What is not known, and cheaper pools that are not sure.
@@ -269,6 +291,11 @@ pub fn what_if_rows(first: &Solved, what_ifs: &[Solved]) -> (Vec<&'static str>, 
     let mut rows = Vec::new();
     for solved in std::iter::once(first).chain(what_ifs) {
         let p = &solved.problem;
+        if let Some(fleet) = &solved.fleet {
+            let now = first.fleet.as_ref().and_then(|f| f.cost);
+            rows.push(fleet::words::what_if_row(solved, fleet, now));
+            continue;
+        }
         for (a, now) in solved.answers.iter().zip(&first.answers) {
             let name = solved.what_if.clone().unwrap_or_else(|| "(as it is)".to_string());
             let mut row = vec![name, a.group.clone()];

@@ -2,10 +2,10 @@
 //!
 //! `case` is the group; the axes are the what-if, the place (1 is the answer) and the pool.
 
-use super::Solved;
 use super::answer::{Answer, Choice};
 use super::money::usd_per_month;
 use super::problem::{Group, Problem};
+use super::{Solved, facts, fleet};
 use orrery_papers::cells::hash::spec_sha256;
 use orrery_papers::cells::scenario_cell::inputs_sha256;
 use orrery_results::{RESULT_VERSION, Row, UNITLESS};
@@ -23,6 +23,10 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
     let mut rows = Vec::new();
     for solved in all {
         let p = &solved.problem;
+        if let Some(fleet) = &solved.fleet {
+            let what_if = solved.what_if.as_deref().unwrap_or("none").replace(';', ",");
+            rows.extend(fleet::words::rows(p, fleet, &what_if));
+        }
         for (group, answer) in p.groups.iter().zip(&solved.answers) {
             let what_if = solved.what_if.as_deref().unwrap_or("none").replace(';', ",");
             for (place, choice) in answer.choices.iter().enumerate() {
@@ -148,6 +152,7 @@ fn of_choice(
         let scope = format!("kind {}", p.kind(kind));
         rows.push(Row { scope, ..row("utilisation_above_edge", UNITLESS, *busy, None) });
     }
+    rows.extend(facts::rows(p, choice, &base));
     if edge.not_monotone {
         rows.iter_mut().for_each(|r| r.flag("not-monotone"));
     }

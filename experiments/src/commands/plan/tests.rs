@@ -1,5 +1,7 @@
 //! Plans against brute force, against themselves with something changed, and against what is wrong.
 
+mod losses;
+
 use super::file::{PlanFile, Source};
 use super::problem::Problem;
 use super::runs::Runs;
@@ -120,6 +122,32 @@ fn the_cheapest_pool_is_the_one_that_brute_force_finds() {
         assert!(answer.searched.simulated <= answer.searched.pools);
         assert!(answer.choices.iter().all(|c| c.headroom(load) > -0.05), "{answer:?}");
     }
+}
+
+/// A policy is told the laws of the type that its cluster is of: with a type of its own laws or speed it does as
+/// well as where these laws are the models' own.
+#[test]
+fn a_cluster_s_policy_is_told_the_laws_of_its_type() {
+    let law = |alpha: f64, beta: f64| {
+        format!("{{ affine = {{ alpha_ms = {alpha:?}, beta_ms = {beta:?} }} }}")
+    };
+    let own = |kind: &str, latency: &str| {
+        let (head, tail) = CLUSTERS.split_once("[[instance]]").unwrap();
+        let (_, scenario) = tail.split_once("[scenario]").unwrap();
+        let of = format!(
+            "[[instance]]\nkind = \"one\"\nprice_usd_per_hour = 1.0\ncount_max = 9\n{kind}\n"
+        );
+        let old = scenario.lines().find(|line| line.starts_with("latency = ")).unwrap();
+        let scenario = scenario.replace(old, &format!("latency = {latency}"));
+        let found = solved(&format!("{head}{of}[scenario]{scenario}"));
+        found.answers[0].best().map(|b| (b.counts.clone(), b.edge.by_seed_per_s.clone()))
+    };
+    let told = own("", &law(2.0, 4.0));
+    assert!(told.is_some());
+    // A tenth of the law, and a law far below its own.
+    assert_eq!(own("speed = 0.1", &law(0.2, 0.4)), told);
+    let on = format!("latency_on = {{ m = {} }}", law(2.0, 4.0));
+    assert_eq!(own(&on, &law(0.2, 0.4)), told);
 }
 
 /// A policy that waits for 60 ms where the SLO is 40 ms carries nothing on any number of instances: said
@@ -415,7 +443,32 @@ fn every_example_is_a_plan_that_says_how_to_run_it() {
         assert!(source.text.contains(&command), "{name}");
         files += 1;
     }
-    assert_eq!(files, 4);
+    assert_eq!(files, 5);
+}
+
+#[test]
+fn a_type_without_a_model_s_latencies_is_not_known_and_not_guessed() {
+    let two = CLUSTERS.replace(
+        "[[scenario.app]]",
+        "[[scenario.model]]\nname = \"n\"\nslo_ms = 40.0\nlatency = { affine = { alpha_ms = 2.0, beta_ms = 5.0 } }\n\
+         [[scenario.app]]\nname = \"b\"\nmodel = \"n\"\ntime = { constant = { ms = 7.0 } }\n[[scenario.app]]",
+    );
+    let own = "speed = 2.0\nlatency_on = { m = { table = [[1, 3.0], [8, 12.0]] } }";
+    let answer = solved(&two.replace("speed = 2.0", own));
+    assert!(answer.answers[0].choices.iter().all(|c| c.counts[1] == 0));
+    let unknown = answer.answers[0].unknown.join("\n");
+    assert!(unknown.contains("fast") && unknown.contains("of n on it"), "{unknown}");
+    let pools = POOLS
+        .replace("count_max = 4", "count_max = 4\nlatency_on = { m = { table = [[1, 3.0]] } }")
+        .replace(
+            "[[scenario.app]]",
+            "[[scenario.model]]\nname = \"n\"\nslo_ms = 60.0\nlatency = { table = [[1, 3.0]] }\n\
+             [[scenario.app]]\nname = \"b\"\nmodel = \"n\"\ntime = { constant = { ms = 1.0 } }\n[[scenario.app]]",
+        );
+    let (plan, source) = plan(&pools);
+    let error = Problem::new(&plan, &source).unwrap_err().to_string();
+    assert!(error.contains("no latency of `n` on `small`"), "{error}");
+    assert!(error.contains("instance[1].latency_on"), "{error}");
 }
 
 #[test]
@@ -528,7 +581,12 @@ fn a_policy_that_plans_in_epochs_is_judged_by_its_plans() {
             "kind = \"slow\"\nprice_usd_per_hour = 0.5\ncount_max = 6",
             "kind = \"slow\"\nprice_usd_per_hour = 0.5\ncount_max = 1",
         )
-        .replace("rate_per_s = 700.0", "rate_per_s = 1500.0");
+        .replace("rate_per_s = 700.0", "rate_per_s = 1500.0")
+        // Told the slower law, it plans with room for chance.
+        .replace(
+            "[[scenario.app]]",
+            "believed = { affine = { alpha_ms = 2.0, beta_ms = 5.0 } }\n\n[[scenario.app]]",
+        );
     let found = solved(&text);
     let best = found.answers[0].best().expect("an answer");
     // Batches of 6 in 8.5 ms at most, of twice which the SLO of 40 ms has room: at least 3 devices.

@@ -8,6 +8,7 @@
 //! | `buy`, `buy:TYPE` | how all types or one are paid for: `on-demand`, `reserved`, `spot` |
 //! | `budget` | the budget in dollars per hour |
 //! | `bad_rate` | the target |
+//! | `survive` | the machines that may be lost, 0 or 1 |
 
 use super::file::PlanFile;
 use super::prices::Buy;
@@ -15,7 +16,7 @@ use orrery_scenario::SpecError;
 use orrery_scenario::error::{known, nearest};
 use orrery_scenario::limits::COUNT_MAX;
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "load",
     "slo",
     "slo:MODEL",
@@ -25,6 +26,7 @@ const KEYS: [&str; 9] = [
     "buy:TYPE",
     "budget",
     "bad_rate",
+    "survive",
 ];
 
 /// The plan with the changes of a `--what-if` made; `models` are those that there are.
@@ -92,6 +94,11 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
         ("buy", Some(kind)) => {
             let at = known(key, kind, &kinds)?;
             plan.instance[at].buy = Some(term(key, value)?);
+        }
+        ("survive", None) => {
+            let lost = value.parse().ok().filter(|n: &u32| *n <= 1);
+            let wrong = || SpecError::value(key, value, "0 or 1", "correct it");
+            plan.survive = Some(lost.ok_or_else(wrong)?);
         }
         ("budget", None) => plan.budget_usd_per_hour = Some(number(key, value)?),
         ("bad_rate", None) => {

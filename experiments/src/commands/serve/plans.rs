@@ -81,7 +81,7 @@ impl Plan {
         for (i, t) in
             plan.instance.iter().enumerate().take(SLIDERS_MAX).filter(|(_, t)| is_plain(&t.kind))
         {
-            let usd = self.problem.cost_of(i, 1).as_usd_per_hour();
+            let usd = self.problem.cost_of_kind(i, 1).as_usd_per_hour();
             if usd > 0.0 && self.problem.sales[i].tariff.is_single() {
                 numbers.push(around(
                     format!("price:{}", t.kind),

@@ -56,6 +56,103 @@ fn an_answer_leaves_as_table_summary_figure_rows_and_scenario() {
     assert!(finish.value >= Some(0.99), "{finish:?}");
 }
 
+/// Two kinds; `large` runs on one of them only.
+const FLEET: &str = r#"pools = "fleet"
+goal = "carry-load"
+seeds = 2
+requests_per_model = 300
+precision = 0.1
+bad_rate = 0.05
+policies = ["symphony"]
+
+[[instance]]
+kind = "old"
+price_usd_per_hour = 0.25
+count_max = 20
+latency_on = { small = { affine = { alpha_ms = 1.0, beta_ms = 4.0 } } }
+
+[[instance]]
+kind = "new"
+price_usd_per_hour = 2.0
+count_max = 12
+
+[day]
+scale = "follow"
+start_up_s = 600
+profile = [[0, 0.5], [8, 1.0], [20, 0.5]]
+
+[scenario]
+arrivals = { poisson = { rate_per_s = 4000.0 }, per_app = true }
+
+[[scenario.model]]
+name = "small"
+slo_ms = 30.0
+latency = { affine = { alpha_ms = 0.4, beta_ms = 2.0 } }
+
+[[scenario.model]]
+name = "large"
+slo_ms = 60.0
+latency = { affine = { alpha_ms = 2.0, beta_ms = 6.0 } }
+
+[[scenario.app]]
+name = "a"
+model = "small"
+weight = 3.0
+
+[[scenario.app]]
+name = "b"
+model = "large"
+"#;
+
+/// A fleet leaves in every form: with its homes and its bound, over the day, and with one machine less; its
+/// clusters are scenarios that carry their loads.
+#[test]
+fn a_fleet_leaves_in_every_form() {
+    let place = Place::with("f.toml", FLEET);
+    let args = ["plan", "f.toml", "--out", "o", "--plot", "f.svg", "--html", "f.html"];
+    let ran = place.run(&[&args[..], &["--what-if", "survive=1"]].concat());
+    let out = ran.ok_but(&["first answer (one seed, not yet verified): "]);
+    let parts = [
+        "small on old; large on new",
+        "not optimal by more than",
+        "with one old less",
+        "from 7:50",
+    ];
+    for part in parts {
+        assert!(out.contains(part), "no `{part}` in:\n{out}");
+        assert!(place.read("o/f.md").contains(part), "no `{part}` in the summary");
+        assert!(place.read("f.html").contains(part), "no `{part}` in the page");
+    }
+    assert!(out.contains("survive=1   fleet"), "{out}");
+    assert!(place.read("f.svg").contains("old"));
+    let rows: Vec<Row> = read_csv("f.csv", &place.read("o/f.csv")).unwrap();
+    let value = |case: &str, metric: &str| {
+        let one =
+            |r: &&Row| r.case == case && r.metric == metric && r.axis("what_if") == Some("none");
+        rows.iter().find(one).and_then(|r| r.value).unwrap_or_else(|| panic!("{case} {metric}"))
+    };
+    let (cost, bound) =
+        (value("fleet", "cost_usd_per_hour"), value("fleet", "lower_bound_usd_per_hour"));
+    assert!(bound > 0.0 && bound <= cost, "{bound} {cost}");
+    assert!(
+        cost < value("old", "cost_at_peak_usd_per_hour")
+            + value("new", "cost_at_peak_usd_per_hour")
+    );
+    for kind in ["old", "new"] {
+        assert!(value(kind, "worst_bad_rate_with_one_less") >= 0.0);
+        let file = format!("o/f.{kind}.scenario.toml");
+        let run = place.run(&["run", &file, "--format", "csv"]).ok();
+        let rows: Vec<Row> = read_csv("run", &run).unwrap();
+        let finish = rows.iter().find(|r| r.metric == "finish_rate" && r.scope == "all").unwrap();
+        assert!(finish.value >= Some(0.95), "{finish:?}");
+    }
+    place.write("f.toml", FLEET.replace("count_max = 12", "count_max = 1"));
+    let out = place.run(&["plan", "f.toml"]).failed_a_check();
+    assert!(out.contains("large needs at least"), "{out}");
+    place.write("f.toml", FLEET.replace("goal = \"carry-load\"", "budget_usd_per_hour = 9.0"));
+    place.run(&["plan", "f.toml"]).refused(&["f.toml:2", "budget_usd_per_hour", "goal"]);
+}
+
 #[test]
 fn without_a_pool_that_meets_the_goal_the_exit_code_is_1() {
     let place = Place::with("p.toml", SMALL.replace("= 20.0", "= 20000.0"));

@@ -1,0 +1,116 @@
+//! What an answer says beside its pool: the sizes over the day, and what one machine less carries.
+
+use super::answer::{Answer, Choice, money, percent, significant};
+use super::problem::Problem;
+use super::size::Less;
+use orrery_results::{Row, UNITLESS};
+
+/// In sentences, for every form of the answer.
+pub fn facts(problem: &Problem, answer: &Answer) -> Vec<String> {
+    let Some(best) = answer.best() else { return Vec::new() };
+    let mut lines: Vec<String> = best.less.iter().map(|less| with_less(problem, less)).collect();
+    if problem.day.follows() {
+        lines.push(sizes(problem, answer, best));
+    }
+    lines
+}
+
+fn with_less(problem: &Problem, less: &Less) -> String {
+    let kind = problem.kind(less.kind);
+    if less.at_load.is_none() {
+        return format!("with one {kind} less: nothing is left");
+    }
+    format!(
+        "with one {kind} less: {} % of the worst model bad at the load; carries {}/s (first seed)",
+        percent(less.bad_rate()),
+        significant(less.carries_per_s)
+    )
+}
+
+/// The sizes from when on.
+fn sizes(problem: &Problem, answer: &Answer, best: &Choice) -> String {
+    let by_level: Vec<u32> = best.sizes.iter().map(|s| s.n).collect();
+    let paid = problem.day.paid(&by_level);
+    let at = |(ms, n): &(u64, u32)| format!("{n} from {}:{:02}", ms / 3_600_000, ms / 60_000 % 60);
+    let paid: Vec<String> = paid.iter().map(at).collect();
+    let worst = best.sizes.iter().map(|s| s.check.bad_rate).fold(0.0, f64::max);
+    format!(
+        "over the day: {}; at the peak {} $/h, and {} requests/s; at most {} % of the worst model bad at any \
+         of {} levels of load",
+        paid.join(", "),
+        money(problem.cost(&best.counts)),
+        significant(answer.load_per_s),
+        percent(worst),
+        best.sizes.len()
+    )
+}
+
+/// What holds for the whole plan.
+pub fn of_plan(problem: &Problem) -> Vec<String> {
+    let mut lines = Vec::new();
+    if problem.plan.lost() > 0 {
+        lines.push(
+            "any one machine of each type may be lost: the others carry the load".to_string(),
+        );
+    }
+    if problem.plan.day.as_ref().is_some_and(|day| day.trace_steps.is_some()) {
+        lines.push(
+            "the whole trace is one day; within a step its arrivals were simulated as Poisson, without \
+             its bursts"
+                .to_string(),
+        );
+    }
+    if problem.plan.day.is_some() {
+        let mean = percent(problem.day.mean);
+        let what = if problem.day.follows() {
+            "$/h is the mean over the day; each size was verified at its own load, the change-over from one \
+             size to the next was not simulated"
+        } else {
+            "one size for the whole day"
+        };
+        lines
+            .push(format!("loads are those at the day's peak, the mean is {mean} % of it; {what}"));
+    }
+    lines
+}
+
+/// As rows beside those of the choice.
+pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
+    let row = |metric: &str, unit: &str, value: f64| Row {
+        metric: metric.to_string(),
+        unit: unit.to_string(),
+        value: Some(value),
+        ..base.clone()
+    };
+    let mut rows = Vec::new();
+    for less in &choice.less {
+        let scope = format!("kind {}", problem.kind(less.kind));
+        let interval = less.at_load.as_ref().and_then(|check| check.interval);
+        let bad = Row {
+            scope: scope.clone(),
+            ci95_low: interval.map(|i| i.low),
+            ci95_high: interval.map(|i| i.high),
+            ci_method: interval.map_or(String::new(), |_| "replications".to_string()),
+            ..row("worst_bad_rate_with_one_less", UNITLESS, less.bad_rate())
+        };
+        rows.push(bad);
+        // Of the first seed alone.
+        let seeds = format!("{0}-{0}", problem.plan.seed);
+        let carries = row("allowable_per_s_with_one_less", "1/s", less.carries_per_s);
+        rows.push(Row { scope, seeds, ..carries });
+    }
+    if problem.day.follows() {
+        let at_peak = problem.cost(&choice.counts).as_usd_per_hour();
+        rows.push(row("cost_at_peak_usd_per_hour", "usd/h", at_peak));
+        for size in &choice.sizes {
+            let load = significant(size.load_per_s);
+            let axes = format!("{};load_per_s={load};size={}", base.axes, size.n);
+            let one = row("worst_bad_rate_at_level", UNITLESS, size.check.bad_rate);
+            rows.push(Row { axes, ..one });
+        }
+    }
+    if problem.plan.day.is_some() {
+        rows.push(row("mean_load_share", UNITLESS, choice.mean_load));
+    }
+    rows
+}

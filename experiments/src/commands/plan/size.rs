@@ -1,0 +1,131 @@
+//! The size of a cluster of one kind: the fewest machines that carry a load, with one seed and with all.
+//!
+//! With `survive = 1` the machines that carry it are one fewer than the cluster has.
+
+use super::problem::Problem;
+use super::trial::{Bench, Check};
+use orrery_scenario::SpecError;
+use orrery_scenario::search::fewest;
+
+/// Instances added to what one seed says is enough, at most, until all seeds agree.
+pub const MORE_MAX: u32 = 8;
+
+/// A size that all seeds agree on.
+#[derive(Clone, Debug)]
+pub struct Sized {
+    /// The machines.
+    pub n: u32,
+    /// The load that they carry.
+    pub load_per_s: f64,
+    /// All of them at the load.
+    pub check: Check,
+    /// Without those that it survives, where there are any.
+    pub left: Option<Check>,
+}
+
+/// A pool with one machine of a kind less.
+#[derive(Clone, Debug)]
+pub struct Less {
+    /// Which kind.
+    pub kind: usize,
+    /// At the load; none where nothing is left.
+    pub at_load: Option<Check>,
+    /// The highest rate that it carries with the first seed.
+    pub carries_per_s: f64,
+}
+
+impl Less {
+    /// The share of bad requests of the worst model.
+    pub fn bad_rate(&self) -> f64 {
+        self.at_load.as_ref().map_or(1.0, |check| check.bad_rate)
+    }
+}
+
+/// What verifying a size said.
+pub enum Verdict {
+    /// This one.
+    Size(Box<Sized>),
+    /// None was sure.
+    NotSure,
+}
+
+/// Looks for sizes.
+pub struct Sizer<'a> {
+    /// Where clusters are simulated.
+    pub bench: &'a Bench<'a>,
+    /// Of which kind.
+    pub kind: usize,
+}
+
+impl Sizer<'_> {
+    /// How many of each kind.
+    pub fn counts(&self, n: u32) -> Vec<u32> {
+        counts(self.bench.problem, self.kind, n)
+    }
+
+    /// The machines that may be lost.
+    fn lost(&self) -> u32 {
+        self.bench.problem.plan.lost()
+    }
+
+    /// The sizes that can be bought, each once: packs are bought whole.
+    fn sizes_from(&self, least: u32, most: u32) -> impl Iterator<Item = u32> {
+        let bought = |n: u32| self.bench.problem.bought(self.kind, n);
+        std::iter::successors(Some(bought(least)), move |n| Some(bought(n + 1)))
+            .take_while(move |n| *n <= most)
+    }
+
+    /// The fewest machines that carry a load with the first seed; none where `most` do not.
+    ///
+    /// # Errors
+    /// When a cluster cannot be simulated.
+    pub fn first(
+        &self,
+        load_per_s: f64,
+        (start, most): (u32, u32),
+        simulated: &mut usize,
+    ) -> Result<Option<u32>, SpecError> {
+        let least = start.max(self.lost() + 1);
+        if least > most {
+            return Ok(None);
+        }
+        let fewest = fewest(least, least, most, |n| {
+            *simulated += 1;
+            self.bench.probe(&self.counts(n - self.lost()), load_per_s)
+        })?;
+        Ok(fewest.value.map(|n| n as u32))
+    }
+
+    /// The fewest from `high` on that carry the load with all seeds; `close` takes the first whose mean is
+    /// within the target, but not its interval.
+    ///
+    /// # Errors
+    /// When a cluster cannot be simulated.
+    pub fn sure(
+        &self,
+        load_per_s: f64,
+        (high, most): (u32, u32),
+        close: &mut Option<(u32, Check)>,
+    ) -> Result<Verdict, SpecError> {
+        let target = self.bench.problem.plan.target();
+        for n in self.sizes_from(high, most).take(MORE_MAX as usize + 1) {
+            let check = self.bench.check(&self.counts(n - self.lost()), load_per_s)?;
+            if check.is_sure(target) {
+                let (check, left) = match self.lost() {
+                    0 => (check, None),
+                    _ => (self.bench.check(&self.counts(n), load_per_s)?, Some(check)),
+                };
+                return Ok(Verdict::Size(Box::new(Sized { n, load_per_s, check, left })));
+            }
+            if check.meets(target) && close.is_none() {
+                *close = Some((n, check));
+            }
+        }
+        Ok(Verdict::NotSure)
+    }
+}
+
+/// So many of one kind.
+pub fn counts(problem: &Problem, kind: usize, n: u32) -> Vec<u32> {
+    (0..problem.sales.len()).map(|k| if k == kind { n } else { 0 }).collect()
+}

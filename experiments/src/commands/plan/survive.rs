@@ -1,0 +1,49 @@
+//! Failures: what a pool carries with one machine less.
+//!
+//! It is the smaller pool in its own right, from the start on; how the load moves over when a machine fails is
+//! not simulated.
+
+use super::answer::Choice;
+use super::problem::Problem;
+use super::size::Less;
+use super::trial::{Bench, Check};
+use orrery_scenario::SpecError;
+
+/// The pools that have to carry the load so that this one survives what it has to: itself, or without any one
+/// machine.
+pub fn pools(problem: &Problem, counts: &[u32]) -> Vec<Vec<u32>> {
+    if problem.plan.lost() == 0 {
+        return vec![counts.to_vec()];
+    }
+    (0..counts.len()).filter(|k| counts[*k] > 0).map(|kind| without(counts, kind)).collect()
+}
+
+fn without(counts: &[u32], kind: usize) -> Vec<u32> {
+    counts.iter().enumerate().map(|(k, n)| n - u32::from(k == kind)).collect()
+}
+
+/// A pool of one kind with one machine less; `known` is its verdict where there is one already.
+///
+/// # Errors
+/// When it cannot be simulated.
+pub fn one_less(
+    bench: &Bench<'_>,
+    choice: &Choice,
+    known: Option<Check>,
+) -> Result<Vec<Less>, SpecError> {
+    let mut all = Vec::new();
+    for kind in (0..choice.counts.len()).filter(|k| choice.counts[*k] > 0) {
+        let counts = without(&choice.counts, kind);
+        if counts.iter().all(|n| *n == 0) {
+            all.push(Less { kind, at_load: None, carries_per_s: 0.0 });
+            continue;
+        }
+        let load = bench.group.load_per_s;
+        let at_load = known.clone().map_or_else(|| bench.check(&counts, load), Ok)?;
+        let n: u32 = counts.iter().sum();
+        let from = choice.edge.rate_per_s * f64::from(n) / f64::from(n + 1);
+        let carries_per_s = bench.highest(&counts, if from > 0.0 { from } else { load })?;
+        all.push(Less { kind, at_load: Some(at_load), carries_per_s });
+    }
+    Ok(all)
+}

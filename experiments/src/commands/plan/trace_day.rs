@@ -1,0 +1,62 @@
+//! A trace as a day: how many requests it has in each of so many equal steps, and the steady load that stands for
+//! it in the simulation of a step.
+
+use orrery_scenario::scenario::file::{Arrivals, ScenarioFile, SteadyArrivals};
+use orrery_scenario::{Scenario, SpecError};
+
+const KEY: &str = "day.trace_steps";
+
+/// Counts the arrivals of a trace, all of it taken as one day, and replaces it in the file by Poisson arrivals
+/// with the same shares. Returns the hour and the load of each step relative to the trace's mean.
+///
+/// # Errors
+/// When the arrivals are no trace, or it cannot be read.
+pub(super) fn of_trace(
+    trace: &Scenario,
+    file: &mut ScenarioFile,
+    (steps, seed): (u32, u64),
+) -> Result<Vec<(f64, f64)>, SpecError> {
+    if trace.file.arrivals.as_ref().is_none_or(|a| a.trace.is_none()) {
+        let allowed = "a scenario with `arrivals.trace`";
+        let remedy = "write the steps in `profile`";
+        return Err(SpecError::value(KEY, "arrivals without a trace", allowed, remedy));
+    }
+    let mut trace = trace.clone();
+    // Which device fits is not asked here.
+    trace.file.allow_hopeless_slo = true;
+    let setup = trace.setup(seed)?;
+    let mut times = Vec::new();
+    let mut by_app = vec![0_u64; file.app.len()];
+    for mut source in setup.sources(seed)? {
+        while source.peek().is_some() {
+            let Some(arrival) = source.pop() else { break };
+            times.push(arrival.at.ns());
+            if let Some(count) = by_app.get_mut(arrival.app.index()) {
+                *count += 1;
+            }
+        }
+    }
+    let end = times.iter().max().map_or(1, |last| last + 1);
+    let mut counts = vec![0_u64; steps as usize];
+    for at in &times {
+        counts[(u128::from(*at) * u128::from(steps) / u128::from(end)) as usize] += 1;
+    }
+    let mut of_app = by_app.iter().map(|count| *count as f64);
+    file.app.iter_mut().for_each(|app| app.weight = of_app.next().unwrap_or(0.0));
+    let models_of: Vec<String> =
+        file.app.iter().filter(|a| a.weight > 0.0).map(|a| a.model.clone()).collect();
+    file.app.retain(|app| app.weight > 0.0);
+    file.model.retain(|model| models_of.contains(&model.name));
+    let rate_per_s = trace.rate()?;
+    file.arrivals = Some(Arrivals {
+        // Each simulation sets its own.
+        requests: Some(times.len() as u64),
+        per_app: true,
+        poisson: Some(SteadyArrivals { rate_per_s }),
+        ..Arrivals::default()
+    });
+    let mean = times.len() as f64 / f64::from(steps);
+    let step =
+        |(i, count): (usize, &u64)| (i as f64 * 24.0 / f64::from(steps), *count as f64 / mean);
+    Ok(counts.iter().enumerate().map(step).collect())
+}
