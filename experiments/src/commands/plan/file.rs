@@ -87,7 +87,7 @@ pub struct PlanFile {
     pub survive: Option<u32>,
     /// The load over the day.
     pub day: Option<DayKeys>,
-    /// The most pools of a model that are simulated; of a fleet, the most clusters.
+    /// The most pools of a model that are simulated; of a fleet, about the most simulations.
     #[serde(default = "evaluations")]
     pub evaluations_max: usize,
     /// What to change, as in `--what-if`.

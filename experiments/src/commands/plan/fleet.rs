@@ -26,7 +26,7 @@ use homes::Homes;
 use known::{Cluster, Knowledge, Under};
 use orrery_papers::output::say;
 use orrery_planner::Price;
-use orrery_planner::fleet::{Assigned, cheapest, split_bound_usd};
+use orrery_planner::fleet::{Assigned, Clusters, Known, cheapest, split_bound_usd};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
 
@@ -155,24 +155,26 @@ fn best(known: &mut Knowledge<'_>, fleet: &mut Fleet) -> Result<Option<Assigned>
         let clusters = next.clusters(kinds);
         let open = unasked(known, &clusters);
         if !open.is_empty() {
-            if known.asked.len() + open.len() > most {
+            if known.is_enough() {
+                // At least no worse than all models on one kind.
+                let all = u64::MAX >> (u64::BITS - known.models() as u32);
+                let whole: Vec<Cluster> = (0..kinds).map(|kind| (kind, all)).collect();
+                let may = |c: &Cluster| known.least(c.0, c.1).is_some();
+                let whole: Vec<Cluster> = whole.into_iter().filter(may).collect();
+                known.ask(&unasked(known, &whole))?;
                 (known.only_known, cut) = (true, true);
                 fleet.unknown.push(format!(
-                    "whether another assignment costs less: the search was cut off at {most} clusters \
-                     (`evaluations_max`), where one might have cost {} $/h",
+                    "whether another assignment costs less: the search was cut off after {most} \
+                     simulations (`evaluations_max`), where one might have cost {} $/h",
                     money(next.cost)
                 ));
                 continue;
             }
             known.ask(&open)?;
+            said = said || say_first(known, &next);
             continue;
         }
-        if !said {
-            let words = in_words(known, &next);
-            let cost = money(next.cost);
-            say(&format!("first answer (one seed, not yet verified): {words} for {cost} $/h"));
-            said = true;
-        }
+        said = said || say_first(known, &next);
         let open: Vec<Cluster> =
             clusters.iter().copied().filter(|c| !known.is_verified(*c)).collect();
         if open.is_empty() {
@@ -189,6 +191,19 @@ fn best(known: &mut Knowledge<'_>, fleet: &mut Fleet) -> Result<Option<Assigned>
     }
 }
 
+/// Says an assignment on stderr once all of its clusters were simulated.
+fn say_first(known: &Knowledge<'_>, assigned: &Assigned) -> bool {
+    let clusters = assigned.clusters(known.problem.prices.len());
+    let cost = |(kind, set): &Cluster| match known.known(*kind, *set) {
+        Known::Costs(cost) => Some(cost),
+        Known::Unknown | Known::Never => None,
+    };
+    let Some(cost) = clusters.iter().map(cost).sum::<Option<Price>>() else { return false };
+    let (words, cost) = (in_words(known, assigned), money(cost));
+    say(&format!("first answer (one seed, not yet verified): {words} for {cost} $/h"));
+    true
+}
+
 fn unasked(known: &Knowledge<'_>, clusters: &[Cluster]) -> Vec<Cluster> {
     clusters.iter().copied().filter(|c| !known.asked.contains_key(c)).collect()
 }
@@ -203,7 +218,7 @@ fn others(known: &mut Knowledge<'_>, best: &Assigned, fleet: &mut Fleet) -> Resu
         if open.is_empty() {
             fleet.others.push((in_words(known, &next), next.cost));
             left_out.push(next.kind_of);
-        } else if known.asked.len() + open.len() > plan.evaluations_max {
+        } else if known.is_enough() {
             known.only_known = true;
         } else {
             known.ask(&open)?;

@@ -38,6 +38,11 @@ impl<'a> Runs<'a> {
         self.progress.map_or((done, expected), Progress::done_of)
     }
 
+    /// How many there were so far.
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
     /// So many more are expected.
     pub fn expect(&self, more: u64) {
         self.expected.fetch_add(more, Ordering::Relaxed);

@@ -105,6 +105,11 @@ impl<'a> Knowledge<'a> {
         some.min_by_key(|(_, u)| cost(u))
     }
 
+    /// Whether so many simulations were made that no further cluster is asked about.
+    pub fn is_enough(&self) -> bool {
+        self.runs.done() >= self.problem.plan.evaluations_max as u64
+    }
+
     /// Whether the sizes of the best policy were verified with all seeds.
     pub fn is_verified(&self, cluster: Cluster) -> bool {
         let best = self.best(cluster);
