@@ -172,8 +172,8 @@ impl JobsFile {
     /// When one is unknown or has a wrong parameter.
     pub fn policies(&self) -> Result<Vec<JobPolicySpec>, SpecError> {
         let parse = |(i, text): (usize, &String)| {
-            let placed = |e: SpecError| self.source.placed(e.at(format!("policies[{i}]")));
-            JobPolicySpec::parse(text).map_err(placed)
+            let parsed = JobPolicySpec::parse_at(format!("policies[{i}]"), text);
+            parsed.map_err(|e| self.source.placed(e))
         };
         self.policies.iter().enumerate().map(parse).collect()
     }

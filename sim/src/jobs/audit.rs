@@ -296,7 +296,7 @@ impl Auditor {
         for worker in workers {
             self.workers.entry(*worker).or_default().retain(|u| u.0 != job);
         }
-        if left.ns() % iteration.ns() != 0 {
+        if !left.ns().is_multiple_of(iteration.ns()) {
             self.fault(Fault::StopsWithinAnIteration { job, left });
         }
         if left > before {

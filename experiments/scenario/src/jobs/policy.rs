@@ -37,6 +37,20 @@ impl JobPolicySpec {
         Ok(JobPolicySpec { text: text.to_string(), config: config.into() })
     }
 
+    /// As [`JobPolicySpec::parse`], for the text at a key of a file.
+    ///
+    /// # Errors
+    /// The same, with the key.
+    pub fn parse_at(key: String, text: &str) -> Result<JobPolicySpec, SpecError> {
+        JobPolicySpec::parse(text).map_err(|error| match error {
+            SpecError::Policy { policy, message, remedy } => {
+                let allowed = "a policy of jobs such as `salus[order=srtf]` or `fluid`";
+                SpecError::value(key, format!("`{policy}`: {message}"), allowed, remedy)
+            }
+            other => other,
+        })
+    }
+
     /// As it was written.
     pub fn text(&self) -> &str {
         &self.text

@@ -127,7 +127,7 @@ impl Experiment {
                 PolicySpec::parse(&s.policy).map_err(|e| e.at(key("policy")))?;
             }
             if one == "jobs" {
-                JobPolicySpec::parse(&s.policy).map_err(|e| e.at(key("policy")))?;
+                JobPolicySpec::parse_at(key("policy"), &s.policy)?;
             }
             if one != "scenario" && !s.set.is_empty() {
                 return foreign(key("set"), "scenario");

@@ -52,8 +52,8 @@ impl<'a> JobRuns<'a> {
                 if !(system.at.is_empty() || system.at.iter().any(|at| is_at(&place, at))) {
                     continue;
                 }
-                let parsed = JobPolicySpec::parse(&system.policy);
-                let policy = parsed.map_err(|e| e.at(format!("system[{i}].policy")))?;
+                let key = format!("system[{i}].policy");
+                let policy = JobPolicySpec::parse_at(key, &system.policy)?;
                 jobs.check_for(&policy, &made).map_err(in_table)?;
                 let hash = spec_sha256(&jobs, folder, &policy)?;
                 let (axes, jobs) = (axes.clone(), jobs.clone());
