@@ -36,4 +36,5 @@ pub mod log;
 pub mod metrics;
 pub mod policy;
 pub mod record;
+mod runs;
 pub mod world;

@@ -50,7 +50,7 @@ pub struct Known<'a> {
     pub jobs: &'a [Job],
     /// The work left of each, without what its present run has done.
     pub(super) left: &'a [Span],
-    pub(super) runs: &'a super::world::Runs,
+    pub(super) runs: &'a super::runs::Runs,
     /// The time.
     pub now: Time,
 }

@@ -12,10 +12,11 @@
 //! 1. Runs that end, by the numbers of their jobs; 2. stages that begin and jobs that are submitted,
 //!    by number; 3. the policy's decision, and again while it stops jobs in this instant.
 
-use super::job::{Bytes, Cluster, Job, JobId, Slowdown, WHOLE};
+use super::job::{Bytes, Cluster, Job, JobId, Slowdown};
 use super::policy::{Action, Event, JobPolicy, Known};
 use super::record::{JobObserver, LaneId, On, Record};
-use crate::event_queue::{EventQueue, Handle};
+use super::runs::{Running, Runs};
+use crate::event_queue::EventQueue;
 use crate::time::{Span, Time};
 
 /// A run that is over.
@@ -25,91 +26,6 @@ pub struct Ran<O> {
     pub end: Time,
     /// What watched it.
     pub observer: O,
-}
-
-/// A job that runs now.
-#[derive(Debug)]
-struct Running {
-    job: JobId,
-    on: On,
-    /// The books were last made then,
-    since: Time,
-    /// when the job had this much work left,
-    work: Span,
-    /// and the run ends with this much left.
-    until: Span,
-    slowdown: Slowdown,
-    /// Its end in the queue; none for a run of this instant.
-    end: Option<Handle>,
-}
-
-impl Running {
-    /// The time at which the job has this much work left.
-    fn when(&self, left: Span) -> Time {
-        self.since + self.slowdown.time_of(self.work.minus(left))
-    }
-
-    /// The job's work that is left.
-    fn left(&self, now: Time) -> Span {
-        self.work.minus(self.slowdown.work_in(now - self.since)).max(self.until)
-    }
-
-    /// The work that is left where the running iteration ends; one that ends now counts.
-    fn boundary(&self, now: Time, iteration: Span) -> Span {
-        let left = self.left(now);
-        let above = iteration * left.ns().div_ceil(iteration.ns());
-        if above <= self.work && self.when(above) == now {
-            return above;
-        }
-        above.minus(iteration)
-    }
-}
-
-/// All jobs that run.
-#[derive(Debug)]
-pub struct Runs {
-    /// By job: its place in `all`, or [`NOWHERE`].
-    of: Vec<u32>,
-    all: Vec<Running>,
-    /// Those of this instant: they get their end when it is over.
-    fresh: Vec<JobId>,
-    /// The busy parts of those in lanes, summed up.
-    busy: u64,
-}
-
-const NOWHERE: u32 = u32::MAX;
-
-impl Runs {
-    fn find(&self, job: JobId) -> Option<usize> {
-        let place = self.of[job.0 as usize];
-        (place != NOWHERE).then_some(place as usize)
-    }
-
-    /// The work that a running job has left.
-    pub(super) fn left(&self, job: JobId, now: Time) -> Option<Span> {
-        self.find(job).map(|i| self.all[i].left(now))
-    }
-
-    fn insert(&mut self, run: Running) {
-        self.of[run.job.0 as usize] = self.all.len() as u32;
-        self.fresh.push(run.job);
-        self.all.push(run);
-    }
-
-    fn remove(&mut self, job: JobId) -> Running {
-        let place = self.find(job).expect("a job that runs");
-        self.of[job.0 as usize] = NOWHERE;
-        let run = self.all.swap_remove(place);
-        if let Some(moved) = self.all.get(place) {
-            self.of[moved.job.0 as usize] = place as u32;
-        }
-        run
-    }
-
-    fn in_lanes(&self) -> Slowdown {
-        let one = u64::from(WHOLE);
-        Slowdown { numerator: self.busy.max(one), denominator: one }
-    }
 }
 
 /// What the books have of a lane.
@@ -202,7 +118,7 @@ pub fn simulate<P: JobPolicy, O: JobObserver>(
         jobs,
         observer,
         queue: EventQueue::new(),
-        runs: Runs { of: vec![NOWHERE; jobs.len()], all: Vec::new(), fresh: Vec::new(), busy: 0 },
+        runs: Runs::new(jobs.len()),
         left: jobs.iter().map(Job::work).collect(),
         states: vec![State::Ahead; jobs.len()],
         lanes: Vec::new(),

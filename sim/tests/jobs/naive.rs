@@ -55,9 +55,9 @@ pub fn salus(jobs: &[Job], order: &str, printed: bool, memory: u64, step: u64) -
                 }
             }
         }
-        for lane in 0..sizes.len() {
+        for (lane, size) in sizes.iter_mut().enumerate() {
             let inside = all.iter().filter(|j| j.lane == Some(lane) && j.end.is_none());
-            sizes[lane] = inside.map(|j| j.e).max().unwrap_or(0);
+            *size = inside.map(|j| j.e).max().unwrap_or(0);
         }
         let mut waiting: Vec<usize> = (0..all.len()).collect();
         waiting.retain(|&i| all[i].at <= now && all[i].lane.is_none());
@@ -70,13 +70,13 @@ pub fn salus(jobs: &[Job], order: &str, printed: bool, memory: u64, step: u64) -
                 inside.for_each(|j| j.got = 0);
             }
         }
-        for lane in 0..runs.len() {
-            if runs[lane].is_some() {
+        for (lane, run) in runs.iter_mut().enumerate() {
+            if run.is_some() {
                 continue;
             }
             let inside = (0..all.len()).filter(|&i| all[i].lane == Some(lane));
             let alive = inside.filter(|&i| all[i].end.is_none());
-            runs[lane] = alive.min_by_key(|&i| {
+            *run = alive.min_by_key(|&i| {
                 let j = &all[i];
                 let key = match order {
                     "srtf" => (j.iterations - j.done) * j.iteration,
