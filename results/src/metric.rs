@@ -40,6 +40,8 @@ pub fn unit(metric: &str) -> &'static str {
         m if m.contains("devices_") || m.ends_with("_devices") => "devices",
         m if m.ends_with("_models") => "models",
         "batches" => "batches",
+        "jobs" | "jobs_resident_mean" => "jobs",
+        "switches" => "switches",
         "loads" => "loads",
         "cold_starts" => "requests",
         "milestones" => "milestones",
@@ -56,6 +58,8 @@ pub fn better(metric: &str) -> Better {
         m if m.starts_with("latency_") || m.starts_with("queueing_") => Better::Lower,
         "late" | "pending" | "mean_cost" => Better::Lower,
         m if m.starts_with("drop") => Better::Lower,
+        m if m.starts_with("jct_") || m.starts_with("makespan_") => Better::Lower,
+        m if m.starts_with("job_queueing_") || m.starts_with("first_service_") => Better::Lower,
         _ => Better::Neither,
     }
 }

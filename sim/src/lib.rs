@@ -37,6 +37,7 @@ pub mod det;
 pub mod distribution;
 pub mod driver;
 pub mod event_queue;
+pub mod jobs;
 pub mod latency;
 pub mod log;
 pub mod matching;

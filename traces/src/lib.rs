@@ -64,6 +64,7 @@ pub mod dealt;
 pub mod error;
 pub mod exec_time;
 pub mod inspect;
+pub mod job_list;
 pub mod latencies;
 pub mod open;
 pub mod per_app;

@@ -13,6 +13,7 @@ pub mod costs;
 pub mod goodput;
 pub mod grid;
 pub mod hash;
+pub mod jobs;
 pub mod join;
 pub mod kept;
 pub mod logged;

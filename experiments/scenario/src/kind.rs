@@ -26,6 +26,10 @@ const fn kind(name: &'static str, command: &'static str) -> Kind {
 
 /// What `orrery run` takes.
 pub const SCENARIO: Kind = kind("a scenario", "orrery run FILE");
+/// What `orrery run` takes as well.
+pub const JOBS: Kind = kind("a file of jobs", "orrery run FILE");
+/// What `orrery run --log` writes of jobs.
+pub const JOBS_LOG: Kind = kind("a log of jobs", "orrery audit FILE");
 /// What `orrery sweep` takes.
 pub const SWEEP: Kind = kind("a sweep file", "orrery sweep FILE");
 /// What `orrery plan` takes.
@@ -58,6 +62,7 @@ const TOML: &[Known] = &[
         let of_figures = ["show", "column", "search", "bounds", "cases", "slo_x_p99", "extends"];
         has(t, &of_figures)
     }),
+    (JOBS, |t| has(t, &["jobs"])),
     (PLAN, |t| has(t, &["instance", "pools", "scenario_file"])),
     (SWEEP, |t| t.get("scenario").is_some_and(|s| s.is_str()) || has(t, &["axis", "point"])),
     (PARTITION, |t| has(t, &["clusters", "generate"])),
@@ -81,6 +86,9 @@ pub fn of(text: &str) -> Option<Kind> {
     let first = text.lines().next().unwrap_or_default();
     if first.starts_with("orrery-log,") {
         return Some(LOG);
+    }
+    if first.starts_with("orrery-jobs-log,") {
+        return Some(JOBS_LOG);
     }
     if first.starts_with('{') {
         return text.contains("\"spec_sha256\"").then_some(CELLS);

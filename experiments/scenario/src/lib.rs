@@ -33,6 +33,7 @@
 //! ```
 
 pub mod error;
+pub mod jobs;
 pub mod kairos;
 pub mod kind;
 pub mod limits;

@@ -5,6 +5,7 @@
 
 use crate::error::SpecError;
 use crate::policy_spec::{of, registered};
+use orrery_sim::jobs;
 use orrery_sim::policy::ALL;
 use orrery_sim::policy::parameters::{Allowed, Row, Table};
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -19,13 +20,20 @@ pub fn all() -> impl Iterator<Item = Table> {
     ALL.iter().map(|policy| policy.table())
 }
 
+/// The table of every policy that works on jobs in place of requests, by name.
+pub fn of_jobs() -> impl Iterator<Item = Table> {
+    jobs::policy::ALL.iter().map(|policy| policy.table())
+}
+
 /// A line for each policy: its name, what it is, its paper.
 pub fn list_text() -> String {
-    let rows = all().map(|t| {
+    let row = |t: Table| {
         let about = t.about;
         [about.name.to_string(), about.what.to_string(), about.paper.to_string()]
-    });
-    padded(["policy", "what it does", "paper"], rows.collect())
+    };
+    let of_requests = padded(["policy", "what it does", "paper"], all().map(row).collect());
+    let of_jobs = padded(["of jobs", "what it does", "paper"], of_jobs().map(row).collect());
+    format!("{of_requests}\n{of_jobs}")
 }
 
 /// A policy's presets and parameters, for reading.
@@ -38,7 +46,12 @@ pub fn list_text() -> String {
 /// # Errors
 /// When there is no such policy; the nearest is offered.
 pub fn policy_text(name: &str) -> Result<String, SpecError> {
-    let table = registered(name).map_err(|e| of(name, e))?.table();
+    let of_jobs = of_jobs().find(|t| t.about.name == name);
+    let is_of_jobs = of_jobs.is_some();
+    let table = match of_jobs {
+        Some(table) => table,
+        None => registered(name).map_err(|e| of(name, e))?.table(),
+    };
     let about = table.about;
     let mut text = format!("{}: {}\npaper: {}\n", about.name, about.what, about.paper);
     let presets = table.presets.iter().enumerate();
@@ -60,7 +73,9 @@ pub fn policy_text(name: &str) -> Result<String, SpecError> {
     }
     let example = example(&table);
     text += &format!("\nname in results: {}\n", table.name);
-    Ok(text + &format!("example: orrery run scenarios/one-gpu-bert.toml --policy '{example}'\n"))
+    let file = if is_of_jobs { "jobs-on-a-gpu" } else { "one-gpu-bert" };
+    let file = if name == "fluid" { "jobs-on-workers" } else { file };
+    Ok(text + &format!("example: orrery run scenarios/{file}.toml --policy '{example}'\n"))
 }
 
 /// The whole of `docs/policies.md`.
@@ -70,7 +85,12 @@ pub fn reference() -> String {
     for Table { about, .. } in all() {
         text += &format!("| [`{0}`](#{0}) | {1} | {2} |\n", about.name, about.what, about.paper);
     }
-    for table in all() {
+    text += "\nThese work on jobs in place of requests ([`jobs.md`](jobs.md)):\n\n";
+    text += "| policy | what it does | paper |\n|---|---|---|\n";
+    for Table { about, .. } in of_jobs() {
+        text += &format!("| [`{0}`](#{0}) | {1} | {2} |\n", about.name, about.what, about.paper);
+    }
+    for table in all().chain(of_jobs()) {
         text += &format!("\n## {}\n\n{}.\n", table.about.name, table.about.paper);
         text += "\n";
         for (name, what) in &table.presets {

@@ -172,10 +172,10 @@ pub(crate) fn of(text: &str, (message, remedy): Fault) -> SpecError {
 }
 
 /// Keys with their values, in the order of the text.
-type Given<'a> = Vec<(&'a str, &'a str)>;
+pub(crate) type Given<'a> = Vec<(&'a str, &'a str)>;
 
 /// A name, and the keys and values in its brackets: `name[key=value,...]`.
-fn split(text: &str) -> Result<(&str, Given<'_>), SpecError> {
+pub(crate) fn split(text: &str) -> Result<(&str, Given<'_>), SpecError> {
     let form = "write it as name[key=value,key=value]";
     let fault = |message: String, remedy: &str| of(text, (message, remedy.to_string()));
     let Some((name, rest)) = text.split_once('[') else { return Ok((text.trim(), Vec::new())) };
@@ -201,11 +201,18 @@ pub(crate) fn registered(name: &str) -> Result<&'static Registered, Fault> {
     ALL.iter().find(|p| p.about.name == name).ok_or_else(|| {
         let names: Vec<&str> = ALL.iter().map(|p| p.about.name).collect();
         let known = names.join(", ");
+        if orrery_sim::jobs::policy::ALL.iter().any(|p| p.about.name == name) {
+            let message = format!("`{name}` works on jobs, and here are requests");
+            return (
+                message,
+                "give it in a file with `[jobs]`; docs/jobs.md has an example".into(),
+            );
+        }
         (format!("there is no policy `{name}`"), format!("{}known: {known}", hint(name, &names)))
     })
 }
 
-fn wrong(text: &str, error: &SettingError) -> SpecError {
+pub(crate) fn wrong(text: &str, error: &SettingError) -> SpecError {
     let remedy = match error {
         SettingError::Unknown { key, known } if known.is_empty() => {
             format!("remove `{key}`: the policy has no parameters")
@@ -219,7 +226,7 @@ fn wrong(text: &str, error: &SettingError) -> SpecError {
     of(text, (error.to_string(), remedy))
 }
 
-fn hint(typed: &str, names: &[&str]) -> String {
+pub(crate) fn hint(typed: &str, names: &[&str]) -> String {
     nearest(typed, names.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "))
 }
 

@@ -1,6 +1,7 @@
-//! `orrery run`: a scenario and the metrics of its policies.
+//! `orrery run`: a scenario, or a file of jobs, and the metrics of its policies.
 
 pub mod details;
+mod jobs;
 mod page;
 #[cfg(all(test, feature = "parquet"))]
 mod parquet_tests;
@@ -25,9 +26,10 @@ use std::path::{Path, PathBuf};
   orrery run scenarios/one-gpu-bert.toml
   orrery run scenarios/one-gpu-bert.toml --seeds 10 --format wide
   orrery run scenarios/one-gpu-bert.toml --policy 'clockwork[estimator=static-mean]' --until-ci 0.005
-  orrery run scenarios/md1.toml --policy fifo --log md1.log --why")]
+  orrery run scenarios/md1.toml --policy fifo --log md1.log --why
+  orrery run scenarios/jobs-on-a-gpu.toml")]
 pub struct Run {
-    /// The scenario file.
+    /// The scenario file, or a file of jobs.
     pub scenario: PathBuf,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
@@ -67,6 +69,9 @@ pub struct Run {
 /// # Errors
 /// When the scenario is wrong, a file cannot be read or the log cannot be written.
 pub fn command(args: &Run) -> Result<Answer, SpecError> {
+    if jobs::is_of_jobs(&args.scenario) {
+        return jobs::command(args);
+    }
     let scenario = Scenario::load(&args.scenario)?;
     args.output.check()?;
     let first = args.seed.unwrap_or(scenario.seed);

@@ -7,6 +7,7 @@ use orrery_papers::cells::partition::PartitionFile;
 use orrery_papers::cells::sweep_file::SweepFile;
 use orrery_papers::output::Answer;
 use orrery_papers::papers::experiment::Experiment;
+use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::reference::schema;
 use orrery_scenario::scenario::file::ScenarioFile;
 
@@ -35,6 +36,8 @@ enum Kind {
 
     /// Input of `orrery partition`.
     Partition,
+    /// Input of `orrery run`: jobs in place of requests.
+    Jobs,
     /// `[goodput]` of a sweep or an experiment.
     Goodput,
 }
@@ -47,6 +50,7 @@ pub fn command(args: &Schema) -> Answer {
         Kind::Experiment => schema::<Experiment>(),
         Kind::Plan => schema::<PlanFile>(),
         Kind::Partition => schema::<PartitionFile>(),
+        Kind::Jobs => schema::<JobsFile>(),
         Kind::Goodput => schema::<Search>(),
     };
     Answer::of(format!("{:#}\n", schema.as_value()))

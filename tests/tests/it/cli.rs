@@ -12,6 +12,7 @@ mod documents;
 mod figures;
 mod goodput;
 mod inputs;
+mod jobs;
 mod limits;
 mod logs;
 mod manual;

@@ -13,6 +13,7 @@ mod explain;
 mod golden;
 mod information;
 mod intervals;
+mod jobs;
 mod measurements;
 mod naive;
 mod orloj_queue;

@@ -75,6 +75,11 @@ fn the_tables_of_experiment_files_are_those_of_the_code() {
 }
 
 #[test]
+fn the_tables_of_job_files_are_those_of_the_code() {
+    check("jobs.md", &orrery_scenario::jobs::reference());
+}
+
+#[test]
 fn the_example_policy_is_shown_as_it_is_compiled() {
     let show = |text: &str| format!("```rust\n{text}```\n");
     let policy = show(include_str!("example_policy.rs"));
@@ -85,6 +90,9 @@ fn the_example_policy_is_shown_as_it_is_compiled() {
 #[test]
 fn the_documents_list_what_an_audit_does_not_see() {
     let text = std::fs::read_to_string(document("formats.md")).expect("a document");
+    for what in orrery_sim::jobs::audit::Report::UNSEEN {
+        assert!(text.contains(&format!("- {what}\n")), "docs/formats.md lacks {what:?}");
+    }
     for what in orrery_sim::audit::Report::UNSEEN {
         assert!(text.contains(&format!("- {what}\n")), "docs/formats.md lacks {what:?}");
     }

@@ -117,6 +117,7 @@ pub(super) fn runs(e: &Experiment) -> String {
         Kind::Applications => "applications of one model on one GPU",
         Kind::Means => "the same, as means over the other axes",
         Kind::Pool => "pools of several instance types, each with a search for its throughput",
+        Kind::Jobs => "runs of jobs that share devices",
         Kind::Score => return "no run: scores of a toy example".to_string(),
         Kind::Laws => return "no run: laws of execution times".to_string(),
         Kind::Bounds => return "no run: upper bounds of pools".to_string(),

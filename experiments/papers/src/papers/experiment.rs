@@ -23,6 +23,7 @@ use crate::cells::pool::Searching;
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
+use orrery_scenario::jobs::Jobs;
 use orrery_scenario::reference::{Reference, Table};
 use orrery_scenario::scenario::place::Source;
 use schemars::JsonSchema;
@@ -50,7 +51,7 @@ pub struct Experiment {
     /// The metrics to print; a number of the paper without a metric belongs to the first.
     pub show: Vec<String>,
     /// What is run: a scenario file's text, or the path of one (`.toml`) from the experiment's folder.
-    #[schemars(extend("x-default" = "one of `scenario`, `applications`, `pool`, `partition`, `score`"))]
+    #[schemars(extend("x-default" = "one of `scenario`, `applications`, `pool`, `partition`, `score`, `jobs`"))]
     pub scenario: Option<String>,
     /// What is run: Orloj's applications of one model, with the axes `case` and `slo_x_p99`.
     pub applications: Option<Applications>,
@@ -58,6 +59,8 @@ pub struct Experiment {
     pub pool: Option<PoolOptions>,
     /// What is run: a partition problem; each seed is a configuration.
     pub partition: Option<PartitionFile>,
+    /// What is run: jobs that share a GPU or workers; axes set its keys.
+    pub jobs: Option<Jobs>,
     /// What is computed: a toy example of Orloj's scores, without a run.
     pub score: Option<ScoreFile>,
     /// With `applications`: the laws of execution times of its cases, in place of runs.
@@ -68,7 +71,7 @@ pub struct Experiment {
     pub parts_of_time: Option<usize>,
     /// With `scenario`: rows for each part of the time of this length, and for each `group` of
     /// applications, in place of `parts_of_time`; and the errors of a policy's own predictions. A last
-    /// part of less than a twentieth of it is left out.
+    /// part of less than a twentieth of it is left out. With `jobs`: what each job ran on.
     pub bin_s: Option<f64>,
     /// Keys set in every cell: `{ "DOTTED.KEY" = VALUE }`.
     #[serde(default)]
@@ -147,7 +150,7 @@ pub struct System {
     #[serde(default)]
     pub preset: Preset,
     /// The policy with its parameters. With `pool` also `drs-climb`, `drs-scan`, `orcl`, `upper-bound`;
-    /// with `partition` a solver.
+    /// with `partition` a solver; with `jobs` a policy of jobs.
     pub policy: String,
     /// Run only at these points, each as `AXIS=VALUE`; at all if empty.
     #[serde(default)]
@@ -286,6 +289,8 @@ pub enum Kind {
     Bounds,
     /// Models divided among sub-clusters.
     Partition,
+    /// Jobs that share devices.
+    Jobs,
     /// Scores of a toy example: arithmetic, no run.
     Score,
     /// Laws of execution times: arithmetic, no run.
@@ -305,6 +310,7 @@ impl Experiment {
             Experiment { pool: Some(p), .. } if p.bounds => Kind::Bounds,
             Experiment { pool: Some(_), .. } => Kind::Pool,
             Experiment { partition: Some(_), .. } => Kind::Partition,
+            Experiment { jobs: Some(_), .. } => Kind::Jobs,
             Experiment { goodput: Some(_), .. } => Kind::Search,
             Experiment { parts_of_time: Some(_), .. } => Kind::OverTime,
             Experiment { bin_s: Some(_), .. } => Kind::OverTime,

@@ -39,14 +39,14 @@ pub enum Choice {
 }
 
 use Choice::{Case, UntilCi};
-use Kind::{Bounds, Laws, Means, OverTime, Partition, Pool, Score, Search};
+use Kind::{Bounds, Jobs, Laws, Means, OverTime, Partition, Pool, Score, Search};
 
 /// What is allowed of seeds where nothing is run.
 const COMPUTED: &str = "nothing: it is computed, without chance";
 
 /// The kind, the option, what is allowed in its place, and the remedy. What is refused for `--until-ci`
 /// is refused for `--max-seeds`.
-const REFUSED: [(Kind, Choice, &str, &str); 12] = [
+const REFUSED: [(Kind, Choice, &str, &str); 13] = [
     (
         Means,
         UntilCi,
@@ -73,6 +73,12 @@ const REFUSED: [(Kind, Choice, &str, &str); 12] = [
     (Laws, UntilCi, COMPUTED, "remove it"),
     (Bounds, Choice::Seeds, "nothing: bounds are computed, without chance", "remove `--seeds`"),
     (Bounds, UntilCi, "nothing: bounds are computed, without chance", "remove it"),
+    (
+        Jobs,
+        UntilCi,
+        "a fixed number of seeds: jobs have no finish rate to narrow",
+        "say `--seeds N`",
+    ),
     (
         Partition,
         UntilCi,

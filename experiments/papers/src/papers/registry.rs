@@ -49,6 +49,10 @@ const FILES: &[File] = shipped! {
         "kairos-fig-15", "kairos-fig-16";
     "alpaserve":
         "alpaserve-v100", "alpaserve-v100-sensitivity";
+    "salus":
+        "salus-table-2-1", "salus-table-2-1-sensitivity", "salus-fig-2-9", "salus-fig-2-10",
+        "salus-fig-2-11";
+    "fluid": "fluid-fig-3-5", "fluid-table-3-2", "fluid-theorem-1";
 };
 
 /// What several files extend and nobody runs.

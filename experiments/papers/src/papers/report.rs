@@ -50,12 +50,18 @@ pub fn scores(e: &Experiment, rows: &[Row]) -> Vec<SystemScore> {
 fn reading(metric: &str) -> (f64, &'static str, usize) {
     match unit(metric) {
         "ns" if metric.starts_with("infer_") || metric.starts_with("load_") => (1e3, "us", 0),
+        "ns" if of_jobs(metric) => (1e9, "s", 1),
         "ns" => (1e6, "ms", 2),
         "1/s" => (1.0, "requests/s", 0),
         UNITLESS => (1.0, "share", 3),
         "devices" => (1.0, "devices", 1),
         other => (1.0, other, 1),
     }
+}
+
+/// Jobs take seconds and hours.
+fn of_jobs(metric: &str) -> bool {
+    ["makespan_", "jct_", "job_queueing_", "first_service_"].iter().any(|m| metric.starts_with(m))
 }
 
 fn blocks(e: &Experiment, rows: &[Row], out: &mut String) {
@@ -178,7 +184,7 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
                 });
             }
         }
-        if any || e.kind() != Kind::OverTime {
+        if any || e.bin_s.is_none() && e.parts_of_time.is_none() {
             text.line(line);
         }
     }

@@ -3,6 +3,7 @@
 pub mod applications;
 mod arithmetic;
 mod bins;
+mod jobs;
 pub mod left_out;
 pub mod means;
 pub mod partition;
@@ -33,6 +34,7 @@ pub fn of<'a>(
         Kind::Pool => pool::Pools::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>),
         Kind::Score => arithmetic::Scores::new(experiment).map(|s| Box::new(s) as Box<dyn Runner>),
         Kind::Laws => arithmetic::Laws::new(experiment).map(|l| Box::new(l) as Box<dyn Runner>),
+        Kind::Jobs => jobs::JobRuns::new(experiment).map(|j| Box::new(j) as Box<dyn Runner>),
         Kind::Bounds => pool::Bounds::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>),
         Kind::Partition => {
             partition::Solvers::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>)

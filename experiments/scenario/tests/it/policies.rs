@@ -1,6 +1,6 @@
 //! What readers are shown of policies: the command line's text, and `docs/policies.md`.
 
-use orrery_scenario::policies::{all, list_text, policy_text, reference};
+use orrery_scenario::policies::{all, list_text, of_jobs, policy_text, reference};
 use orrery_scenario::reference::schema;
 use orrery_scenario::scenario::file::ScenarioFile;
 
@@ -26,13 +26,14 @@ fn the_document_is_what_the_tables_say() {
 #[test]
 fn the_list_has_a_line_for_each_policy() {
     let text = list_text();
-    assert_eq!(text.lines().count(), 1 + all().count());
+    // Two tables with a head each, and a line between them.
+    assert_eq!(text.lines().count(), 3 + all().count() + of_jobs().count());
     assert!(text.lines().all(|line| line.chars().count() < 200), "{text}");
 }
 
 #[test]
 fn a_policy_s_text_names_every_parameter_with_default_and_range() {
-    for table in all() {
+    for table in all().chain(of_jobs()) {
         let text = policy_text(table.about.name).unwrap();
         for row in &table.rows {
             let has = |line: &str| line.starts_with(row.name) && line.contains(&row.defaults[0]);

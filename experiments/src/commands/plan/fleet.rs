@@ -193,7 +193,7 @@ fn best(known: &mut Knowledge<'_>, fleet: &mut Fleet) -> Result<Option<Assigned>
 
 /// Says an assignment on stderr once all of its clusters were simulated.
 fn say_first(known: &Knowledge<'_>, assigned: &Assigned) -> bool {
-    let clusters = assigned.clusters(known.problem.prices.len());
+    let clusters = assigned.clusters(known.problem.sales.len());
     let cost = |(kind, set): &Cluster| match known.known(*kind, *set) {
         Known::Costs(cost) => Some(cost),
         Known::Unknown | Known::Never => None,

@@ -64,25 +64,28 @@ impl<C: Build> Configured for C {
 /// What [`Settings::parse`] is given, for any policy: the keys in the brackets with their values.
 type Given<'a> = &'a [(&'a str, &'a str)];
 /// A policy with its parameters, or what is wrong with them.
-type Parsed = Result<Box<dyn Configured>, SettingError>;
+type Parsed<K> = Result<Box<K>, SettingError>;
 
-/// A policy of the registry.
-#[derive(Clone, Copy, Debug)]
-pub struct Registered {
+/// A policy of a registry: of requests, unless `K` says otherwise.
+#[derive(Debug)]
+pub struct Registered<K: ?Sized = dyn Configured> {
     /// What it is.
     pub about: About,
     table: fn() -> Table,
-    parse: fn(Given) -> Parsed,
+    parse: fn(Given) -> Parsed<K>,
 }
 
 impl Registered {
     /// The policy of a configuration.
     pub const fn of<C: Build>() -> Registered {
-        Registered {
-            about: C::ABOUT,
-            table: Table::of::<C>,
-            parse: |given| C::parse(given).map(|config| Box::new(config) as Box<dyn Configured>),
-        }
+        Registered::new::<C>(|given| C::parse(given).map(|c| Box::new(c) as Box<dyn Configured>))
+    }
+}
+
+impl<K: ?Sized> Registered<K> {
+    /// The policy of a configuration, with what makes a `K` from the keys and values in the brackets.
+    pub const fn new<C: Settings>(parse: fn(Given) -> Parsed<K>) -> Registered<K> {
+        Registered { about: C::ABOUT, table: Table::of::<C>, parse }
     }
 
     /// Its presets and parameters, for readers.
@@ -94,7 +97,7 @@ impl Registered {
     ///
     /// # Errors
     /// When a key is unknown, needs another value, or has a value that is not allowed.
-    pub fn parse(&self, given: &[(&str, &str)]) -> Result<Box<dyn Configured>, SettingError> {
+    pub fn parse(&self, given: &[(&str, &str)]) -> Result<Box<K>, SettingError> {
         (self.parse)(given)
     }
 }

@@ -3,6 +3,7 @@
 use super::{Experiment, Kind, LAW, System};
 use crate::cells::grid;
 use orrery_scenario::error::known;
+use orrery_scenario::jobs::JobPolicySpec;
 use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_scenario::{PolicySpec, SpecError};
 
@@ -67,6 +68,7 @@ impl Experiment {
             ("pool", self.pool.is_some()),
             ("partition", self.partition.is_some()),
             ("score", self.score.is_some()),
+            ("jobs", self.jobs.is_some()),
         ];
         let given: Vec<&str> = kinds.iter().filter(|k| k.1).map(|k| k.0).collect();
         let [one] = given[..] else {
@@ -75,7 +77,7 @@ impl Experiment {
                 [_, second, ..] => (format!("`{}`", given.join("`, `")), *second),
                 [one] => (String::new(), *one),
             };
-            let allowed = "one of `scenario`, `applications`, `pool`, `partition`, `score`";
+            let allowed = "one of `scenario`, `applications`, `pool`, `partition`, `score`, `jobs`";
             return Err(SpecError::value(key, found, allowed, "give one of these keys"));
         };
         let foreign = |key: String, of: &str| {
@@ -88,7 +90,7 @@ impl Experiment {
         if one != "scenario" && self.parts_of_time.is_some() {
             return foreign("parts_of_time".into(), "scenario");
         }
-        if one != "scenario" && self.bin_s.is_some() {
+        if !["scenario", "jobs"].contains(&one) && self.bin_s.is_some() {
             return foreign("bin_s".into(), "scenario");
         }
         if let Some(bin_s) = self.bin_s.filter(|s| !(1e-3..=1e6).contains(s)) {
@@ -123,6 +125,9 @@ impl Experiment {
             let key = |part: &str| format!("system[{i}].{part}");
             if ["scenario", "applications"].contains(&one) {
                 PolicySpec::parse(&s.policy).map_err(|e| e.at(key("policy")))?;
+            }
+            if one == "jobs" {
+                JobPolicySpec::parse_at(key("policy"), &s.policy)?;
             }
             if one != "scenario" && !s.set.is_empty() {
                 return foreign(key("set"), "scenario");

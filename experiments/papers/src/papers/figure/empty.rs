@@ -79,7 +79,7 @@ fn places(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
     for c in combinations(&e.point, &e.axis, e.sample) {
         let at = Row { axes: c.axes.join(";"), ..e.place() };
         match e.kind() {
-            Kind::OverTime => out.extend(e.system.iter().flat_map(|s| {
+            _ if e.bin_s.is_some() => out.extend(e.system.iter().flat_map(|s| {
                 let whole = named(&at, s);
                 let part = |from: &&str| with(&whole, &format!("from_s={from}"));
                 let parts: Vec<Row> = PARTS.iter().map(part).collect();

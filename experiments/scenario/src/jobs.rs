@@ -1,0 +1,402 @@
+//! Files of jobs: what is submitted, what the jobs share, and the policies that run them.
+//!
+//! It is not a scenario, whose load is requests. `docs/jobs.md` lists the keys.
+
+mod generate;
+mod policy;
+
+pub use generate::{Generate, Halving};
+pub use policy::JobPolicySpec;
+
+use crate::error::SpecError;
+use crate::kind;
+use crate::limits::{COUNT_MAX, SEEDS_MAX};
+use crate::reference::{Reference, Table};
+use crate::scenario::place::{Source, parse_error};
+use crate::whole::read_text;
+use orrery_sim::jobs::job::{Cluster, Curve, Job, MB, PARTS_MAX, WHOLE, Width};
+use orrery_sim::time::{Span, Time};
+use orrery_traces::Input;
+use orrery_traces::job_list::{
+    self, AT_S_MAX, ITERATION_MS_MAX, ITERATIONS_MAX, JOBS_MAX, MEMORY_MB_MAX, STAGE_MAX,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// All jobs together may take this long, at whatever width: some 36 years.
+const ALL_NS_MAX: u64 = 1 << 60;
+
+/// A file of jobs, for `orrery run`.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "orrery jobs")]
+pub struct JobsFile {
+    /// Its name in results.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "the file's name"))]
+    pub name: String,
+    /// The policies: `salus` or `fluid`, with their parameters.
+    #[schemars(schema_with = "policy::list_schema")]
+    pub policies: Vec<String>,
+    /// The seed of what is drawn.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// The jobs, and what they share.
+    pub jobs: Jobs,
+    /// The file's text, for the lines of messages.
+    #[serde(skip)]
+    pub source: Source,
+}
+
+/// `[jobs]`: jobs, listed or made by one of four ways, and what they share.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Jobs {
+    /// Memory of the GPU; `salus` needs it.
+    #[schemars(extend("x-default" = "none"))]
+    pub memory_mb: Option<f64>,
+    /// Number of workers, for `fluid`.
+    #[serde(default = "one_worker")]
+    pub workers: u32,
+    /// Slowdown by a further trial on a worker (Fluid, Eq. 3.2); if omitted, packing conserves work.
+    #[schemars(extend("x-default" = "work is conserved"))]
+    pub alpha: Option<f64>,
+    /// Slowdown by a further worker of a trial (Fluid, Eq. 3.2).
+    #[serde(default = "one_f64")]
+    pub beta: f64,
+    /// The jobs: a CSV file beside this one, with the columns `iterations`, `iteration_ms` and, if given,
+    /// `at_s`, `persistent_mb`, `ephemeral_mb`, `busy`, `stage`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "one of `file`, `job`, `generate`, `halving`"))]
+    pub file: Option<String>,
+    /// The jobs, one by one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub job: Vec<JobEntry>,
+    /// Jobs of random lengths, of the dissertation's 33 measured workloads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generate: Option<Generate>,
+    /// The trials of successive halving.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub halving: Option<Halving>,
+}
+
+/// `[[jobs.job]]`.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobEntry {
+    /// Number of jobs like this.
+    #[serde(default = "one_worker")]
+    pub count: u32,
+    /// When it is submitted.
+    #[serde(default)]
+    pub at_s: f64,
+    /// Number of iterations.
+    pub iterations: u64,
+    /// Time of an iteration, alone on a device.
+    pub iteration_ms: f64,
+    /// Memory from admission to the end.
+    #[serde(default)]
+    pub persistent_mb: f64,
+    /// Memory while an iteration runs.
+    #[serde(default)]
+    pub ephemeral_mb: f64,
+    /// The part of a GPU that an iteration keeps busy.
+    #[serde(default = "one_f64")]
+    pub busy: f64,
+    /// Its stage: it is submitted after the last job of the stage before has ended.
+    #[serde(default)]
+    pub stage: u32,
+}
+
+fn one() -> u64 {
+    1
+}
+fn one_worker() -> u32 {
+    1
+}
+fn one_f64() -> f64 {
+    1.0
+}
+
+/// A number that must lie in a range, with its key and its unit.
+fn within(key: &str, found: f64, least: f64, most: f64, unit: &str) -> Result<(), SpecError> {
+    if (least..=most).contains(&found) {
+        return Ok(());
+    }
+    let allowed = format!("{least} to {most}{unit}");
+    Err(SpecError::value(key, found, allowed, format!("correct `{key}`")))
+}
+
+/// MB as bytes.
+fn bytes(mb: f64) -> u64 {
+    (mb * MB as f64 + 0.5) as u64
+}
+
+impl JobsFile {
+    /// Reads a file and checks it with its policies.
+    ///
+    /// # Errors
+    /// When it cannot be read, or a key is unknown, missing or wrong.
+    pub fn load(path: &Path) -> Result<JobsFile, SpecError> {
+        let name = path.display().to_string();
+        let mut file = JobsFile::from_text(&name, &read_text(path)?)?;
+        if file.name.is_empty() {
+            let stem = path.file_stem().unwrap_or_default();
+            file.name = stem.to_string_lossy().into_owned();
+        }
+        Ok(file)
+    }
+
+    /// A file from its text; `name` is its path, for messages and for a list that it names.
+    ///
+    /// # Errors
+    /// As [`JobsFile::load`].
+    pub fn from_text(name: &str, text: &str) -> Result<JobsFile, SpecError> {
+        let read: Result<JobsFile, toml::de::Error> = toml::from_str(text);
+        let mut file =
+            read.map_err(|e| kind::instead(kind::JOBS, name, text, parse_error(name, text, &e)))?;
+        file.source = Source::new(name, text);
+        if file.policies.is_empty() {
+            let remedy = "name one, such as `salus[order=srtf]`";
+            let error = SpecError::value("policies", "none", "at least one policy", remedy);
+            return Err(file.source.placed(error));
+        }
+        file.runs(file.seed, &file.policies()?)?;
+        Ok(file)
+    }
+
+    /// Its policies.
+    ///
+    /// # Errors
+    /// When one is unknown or has a wrong parameter.
+    pub fn policies(&self) -> Result<Vec<JobPolicySpec>, SpecError> {
+        let parse = |(i, text): (usize, &String)| {
+            let parsed = JobPolicySpec::parse_at(format!("policies[{i}]"), text);
+            parsed.map_err(|e| self.source.placed(e))
+        };
+        self.policies.iter().enumerate().map(parse).collect()
+    }
+
+    /// The jobs of a seed and what they share, fit for these policies.
+    ///
+    /// # Errors
+    /// When a value is wrong, with its line.
+    pub fn runs(&self, seed: u64, policies: &[JobPolicySpec]) -> Result<Made, SpecError> {
+        let folder = Path::new(&self.source.path).parent().unwrap_or(Path::new(""));
+        let made = self.jobs.make(seed, folder).and_then(|made| {
+            policies.iter().try_for_each(|p| self.jobs.check_for(p, &made))?;
+            Ok(made)
+        });
+        made.map_err(|e| self.source.placed(in_table(e)))
+    }
+}
+
+/// The error, at a key of `[jobs]`.
+pub fn in_table(error: SpecError) -> SpecError {
+    match error.key() {
+        Some(key) if !key.starts_with("jobs.") && key != "policies" => {
+            let key = format!("jobs.{key}");
+            error.at(key)
+        }
+        _ => error,
+    }
+}
+
+/// Jobs, and what they share.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// What they share.
+    pub cluster: Cluster,
+    /// In the order of their numbers.
+    pub jobs: Vec<Job>,
+}
+
+impl Jobs {
+    /// The jobs of a seed; `folder` is where a list is looked for.
+    ///
+    /// # Errors
+    /// When a value is wrong, or a list cannot be read.
+    pub fn make(&self, seed: u64, folder: &Path) -> Result<Made, SpecError> {
+        if !(1..=COUNT_MAX).contains(&self.workers) {
+            let allowed = format!("a whole number from 1 to {COUNT_MAX}");
+            return Err(SpecError::value("workers", self.workers, allowed, "correct `workers`"));
+        }
+        let memory_mb = self.memory_mb.unwrap_or(0.0);
+        within("memory_mb", memory_mb, 0.0, MEMORY_MB_MAX, " MB")?;
+        within("alpha", self.alpha.unwrap_or(1.0), 1.0, 16.0, "")?;
+        within("beta", self.beta, 1.0, 16.0, "")?;
+        let curve = match self.alpha {
+            None if self.beta == 1.0 => Curve::conserving(self.workers),
+            None => {
+                let remedy = "add `alpha`, or remove `beta`";
+                let allowed = "`beta` with `alpha` only: both are of Eq. 3.2";
+                return Err(SpecError::value("beta", self.beta, allowed, remedy));
+            }
+            Some(alpha) => Curve::eq_3_2(alpha, self.beta, self.workers),
+        };
+        let cluster = Cluster { memory: bytes(memory_mb), workers: self.workers, curve };
+        let jobs = self.list(seed, folder)?;
+        check_stages(&jobs)?;
+        let work = jobs.iter().map(|j| u128::from(j.work().ns())).sum::<u128>();
+        if work > u128::from(ALL_NS_MAX) {
+            let found = format!("{:.0} years of work", work as f64 / 1e9 / 86_400.0 / 365.25);
+            let allowed = "at most 36 years of all jobs together";
+            return Err(SpecError::value(self.way(), found, allowed, "use fewer or shorter jobs"));
+        }
+        Ok(Made { cluster, jobs })
+    }
+
+    /// The key under which jobs are.
+    fn way(&self) -> &'static str {
+        match self {
+            Jobs { file: Some(_), .. } => "file",
+            Jobs { generate: Some(_), .. } => "generate",
+            Jobs { halving: Some(_), .. } => "halving",
+            _ => "job",
+        }
+    }
+
+    fn list(&self, seed: u64, folder: &Path) -> Result<Vec<Job>, SpecError> {
+        let given = [
+            ("file", self.file.is_some()),
+            ("job", !self.job.is_empty()),
+            ("generate", self.generate.is_some()),
+            ("halving", self.halving.is_some()),
+        ];
+        let given: Vec<&str> = given.iter().filter(|g| g.1).map(|g| g.0).collect();
+        if given.len() != 1 {
+            let found = if given.is_empty() { "none".to_string() } else { given.join(", ") };
+            let allowed = "one of `file`, `job`, `generate`, `halving`";
+            let key = given.get(1).copied().unwrap_or("job");
+            return Err(SpecError::value(key, found, allowed, "say once what the jobs are"));
+        }
+        if let Some(file) = &self.file {
+            return Ok(job_list::read(Input::open(folder.join(file))?)?);
+        }
+        if let Some(generate) = &self.generate {
+            return generate.jobs(seed);
+        }
+        if let Some(halving) = &self.halving {
+            return halving.jobs();
+        }
+        let mut jobs = Vec::new();
+        for (i, entry) in self.job.iter().enumerate() {
+            let one = entry.job().map_err(|e| {
+                let key = format!("job[{i}].{}", e.key().unwrap_or_default());
+                e.at(key)
+            })?;
+            if jobs.len() + entry.count as usize > JOBS_MAX {
+                let found = format!("more than {JOBS_MAX} jobs");
+                let key = format!("job[{i}].count");
+                return Err(SpecError::value(key, found, "fewer", "use fewer jobs"));
+            }
+            jobs.extend(std::iter::repeat_n(one, entry.count as usize));
+        }
+        Ok(jobs)
+    }
+
+    /// Whether a policy can run these jobs at all.
+    ///
+    /// # Errors
+    /// When a job is larger than the GPU, or a width would make the run too long.
+    pub fn check_for(&self, policy: &JobPolicySpec, made: &Made) -> Result<(), SpecError> {
+        if policy.has_lanes() {
+            let Some(memory_mb) = self.memory_mb else {
+                let found = format!("none, and `{}` shares it", policy.text());
+                let remedy = "add `memory_mb` to `[jobs]`";
+                return Err(SpecError::value("memory_mb", found, "the GPU's memory", remedy));
+            };
+            let wants = |j: &Job| j.persistent + j.ephemeral;
+            let too_large = |j: &&Job| wants(j) > made.cluster.memory;
+            let Some(large) = made.jobs.iter().position(|j| too_large(&j)) else { return Ok(()) };
+            let job = &made.jobs[large];
+            let found = format!(
+                "job {large} of {} MB persistent and {} MB ephemeral memory",
+                job.persistent as f64 / MB as f64,
+                job.ephemeral as f64 / MB as f64
+            );
+            let allowed = format!("together at most the GPU's {memory_mb} MB");
+            let remedy = "make the job smaller, or raise `memory_mb`";
+            return Err(SpecError::value(self.way(), found, allowed, remedy));
+        }
+        let value = |key: &str| policy.value(key).unwrap_or_default();
+        if let Some(d) = value("d").parse().ok().filter(|d: &u32| *d > self.workers) {
+            let found = format!("`{}` with d={d}, and {} workers", policy.text(), self.workers);
+            let remedy = "raise `workers`, or lower `d`";
+            return Err(SpecError::value("workers", found, "at least as many as `d`", remedy));
+        }
+        let parts =
+            if value("as") == "released" { PARTS_MAX } else { value("c").parse().unwrap_or(1) };
+        let work = made.jobs.iter().map(Job::work).sum::<Span>();
+        let widths = (2..=parts).map(Width::Part).chain((1..=self.workers).map(Width::Workers));
+        let slowest = widths.map(|w| made.cluster.curve.at(w).time_of(work)).max();
+        if slowest.is_some_and(|time| time.ns() > 1 << 62) {
+            let found =
+                format!("jobs that would take more than 146 years under `{}`", policy.text());
+            let remedy = "lower `alpha`, `beta`, `c` or the work";
+            return Err(SpecError::value("alpha", found, "at most 146 years", remedy));
+        }
+        Ok(())
+    }
+}
+
+impl JobEntry {
+    fn job(&self) -> Result<Job, SpecError> {
+        if !(1..=SEEDS_MAX * 10).contains(&self.count) {
+            let allowed = format!("a whole number from 1 to {JOBS_MAX}");
+            return Err(SpecError::value("count", self.count, allowed, "correct `count`"));
+        }
+        if !(1..=ITERATIONS_MAX).contains(&self.iterations) {
+            let allowed = format!("a whole number from 1 to {ITERATIONS_MAX}");
+            let remedy = "a job has at least one iteration";
+            return Err(SpecError::value("iterations", self.iterations, allowed, remedy));
+        }
+        within("at_s", self.at_s, 0.0, AT_S_MAX, " s")?;
+        within("iteration_ms", self.iteration_ms, 1e-6, ITERATION_MS_MAX, " ms")?;
+        within("persistent_mb", self.persistent_mb, 0.0, MEMORY_MB_MAX, " MB")?;
+        within("ephemeral_mb", self.ephemeral_mb, 0.0, MEMORY_MB_MAX, " MB")?;
+        within("busy", self.busy, 1e-6, 1.0, "")?;
+        if self.stage > STAGE_MAX {
+            let allowed = format!("a whole number from 0 to {STAGE_MAX}");
+            return Err(SpecError::value("stage", self.stage, allowed, "correct `stage`"));
+        }
+        Ok(Job {
+            submitted: Time::ZERO + Span::from_secs_f64(self.at_s),
+            stage: self.stage,
+            iterations: self.iterations,
+            iteration: Span::from_ms_f64(self.iteration_ms),
+            persistent: bytes(self.persistent_mb),
+            ephemeral: bytes(self.ephemeral_mb),
+            busy: (self.busy * f64::from(WHOLE) + 0.5) as u32,
+        })
+    }
+}
+
+/// Stages are numbered from 0 without gaps: the engine waits for the one before.
+fn check_stages(jobs: &[Job]) -> Result<(), SpecError> {
+    let mut stages: Vec<u32> = jobs.iter().map(|j| j.stage).collect();
+    stages.sort_unstable();
+    stages.dedup();
+    match (0..).zip(&stages).find(|(i, stage)| i != *stage) {
+        None => Ok(()),
+        Some((missing, stage)) => {
+            let found = format!("stage {stage}, and no job of stage {missing}");
+            let remedy = "number the stages from 0 without gaps";
+            Err(SpecError::value("job", found, "a job of every stage", remedy))
+        }
+    }
+}
+
+/// The tables of `docs/jobs.md`.
+pub fn reference() -> Vec<Table> {
+    let keys = Reference::of::<JobsFile>();
+    let table = |path: &[&str]| keys.keys(path, &[]);
+    vec![
+        ("file", table(&[])),
+        ("jobs", table(&["jobs"])),
+        ("job", table(&["jobs", "job"])),
+        ("generate", table(&["jobs", "generate"])),
+        ("halving", table(&["jobs", "halving"])),
+    ]
+}

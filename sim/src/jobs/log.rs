@@ -1,0 +1,353 @@
+//! The log of a run of jobs: every record as one line of text. It computes nothing and judges nothing.
+//!
+//! The first line is [`HEADER`]; then come what the jobs share and the records. Fields have commas between;
+//! times are whole nanoseconds, memory is in bytes, `busy` in millionths of a GPU:
+//!
+//! ```text
+//! policy,NAME                                 the rest of the line, commas included
+//! memory,bytes                                of the GPU; 0 where there are no lanes
+//! workers,count
+//! slowdown,WIDTH,numerator,denominator        of a width: how much longer than on one worker
+//! submit,time,job,stage,iterations,iteration_ns,persistent,ephemeral,busy
+//! lane,time,lane,size                         opened, or of another size; 0 closes it
+//! place,time,job,lane                         admitted: persistent memory is held
+//! run,time,job,lane|1/PARTS WORKER|workers WORKER ...
+//! stop,time,job,left_ns                       work left, as time on one device
+//! done,time,job
+//! finish,time
+//! ```
+//!
+//! A line tells a change, not an iteration: between `run` and `stop` a job runs whole iterations.
+
+use super::job::{Cluster, Job, JobId, PARTS_MAX, Slowdown, Width};
+use super::record::{JobObserver, LaneId, On, Record};
+use crate::time::{Span, Time};
+use std::fmt::{self, Write as _};
+use std::io::{self, BufRead, Write};
+
+/// The first line of a log of jobs.
+pub const HEADER: &str = "orrery-jobs-log,1";
+
+/// What the jobs share, as the log says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// The policy's name.
+    pub policy: String,
+    /// The GPU's memory in bytes.
+    pub memory: u64,
+    /// How many workers there are.
+    pub workers: u32,
+    /// What a width does to a job's time.
+    pub slowdowns: Vec<(Width, Slowdown)>,
+}
+
+impl Terms {
+    /// The terms of a run.
+    pub fn new(cluster: &Cluster, policy: &str) -> Terms {
+        let parts = (2..=PARTS_MAX).map(Width::Part);
+        let widths = parts.chain((1..=cluster.workers).map(Width::Workers));
+        Terms {
+            policy: policy.to_string(),
+            memory: cluster.memory,
+            workers: cluster.workers,
+            slowdowns: widths.map(|w| (w, cluster.curve.at(w))).collect(),
+        }
+    }
+}
+
+/// A record as its line, without the newline.
+pub struct Line<'a>(pub Time, pub &'a Record);
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let now = self.0.ns();
+        match self.1 {
+            Record::Submit { job, what } => write!(
+                f,
+                "submit,{now},{},{},{},{},{},{},{}",
+                job.0,
+                what.stage,
+                what.iterations,
+                what.iteration.ns(),
+                what.persistent,
+                what.ephemeral,
+                what.busy
+            ),
+            Record::Lane { lane, size } => write!(f, "lane,{now},{},{size}", lane.0),
+            Record::Place { job, lane } => write!(f, "place,{now},{},{}", job.0, lane.0),
+            Record::Run { job, on } => {
+                write!(f, "run,{now},{},", job.0)?;
+                match on {
+                    On::Lane => f.write_str("lane"),
+                    On::Part { worker, parts } => write!(f, "1/{parts} {worker}"),
+                    On::Workers(workers) => {
+                        f.write_str("workers")?;
+                        workers.iter().try_for_each(|w| write!(f, " {w}"))
+                    }
+                }
+            }
+            Record::Stop { job, left } => write!(f, "stop,{now},{},{}", job.0, left.ns()),
+            Record::Done { job } => write!(f, "done,{now},{}", job.0),
+            Record::Finish => write!(f, "finish,{now}"),
+        }
+    }
+}
+
+/// Writes the log of a run.
+#[derive(Debug)]
+pub struct LogWriter<W: Write> {
+    to: W,
+    line: String,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> LogWriter<W> {
+    /// A log that begins with its terms.
+    pub fn new(to: W, terms: &Terms) -> LogWriter<W> {
+        let mut log = LogWriter { to, line: String::new(), error: None };
+        let mut head = format!("{HEADER}\npolicy,{}\nmemory,{}\n", terms.policy, terms.memory);
+        let _ = writeln!(head, "workers,{}", terms.workers);
+        for (width, slow) in &terms.slowdowns {
+            let _ = writeln!(head, "slowdown,{width},{},{}", slow.numerator, slow.denominator);
+        }
+        log.put(&head);
+        log
+    }
+
+    fn put(&mut self, text: &str) {
+        if self.error.is_none() {
+            self.error = self.to.write_all(text.as_bytes()).err();
+        }
+    }
+
+    /// What was written to.
+    ///
+    /// # Errors
+    /// The first error of writing.
+    pub fn finish(mut self) -> io::Result<W> {
+        match self.error {
+            Some(error) => Err(error),
+            None => self.to.flush().map(|()| self.to),
+        }
+    }
+}
+
+impl<W: Write> JobObserver for LogWriter<W> {
+    fn record(&mut self, now: Time, record: &Record) {
+        let mut line = std::mem::take(&mut self.line);
+        line.clear();
+        let _ = writeln!(line, "{}", Line(now, record));
+        self.put(&line);
+        self.line = line;
+    }
+}
+
+/// Why a log of jobs cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum JobLogError {
+    #[error("{file}, line {line}: cannot read: {error}; check the disk and the file's permissions")]
+    Io { file: String, line: u64, error: io::Error },
+    #[error(
+        "{file}, line {line}: the {field} is {found:?}, allowed is {allowed}; the line was damaged: \
+         write the log again, or cut the file before this line"
+    )]
+    Field { file: String, line: u64, field: &'static str, found: String, allowed: String },
+}
+
+/// A log that was read: its terms, and the records with time and line.
+pub type ReadLog = (Terms, Vec<(Time, Record, u64)>);
+
+/// Reads a log of jobs, header included; `file` is its name in errors.
+///
+/// # Errors
+/// When the file cannot be read, or a line is not what the module's text says.
+pub fn read_log(from: impl BufRead, file: &str) -> Result<ReadLog, JobLogError> {
+    let (mut terms, mut records) = (Terms::default(), Vec::new());
+    let mut number = 0;
+    for line in from.lines() {
+        number += 1;
+        let io = |error| JobLogError::Io { file: file.to_string(), line: number, error };
+        let line = line.map_err(io)?;
+        let mut fields = Fields { file, line: number, rest: Some(&line) };
+        if number == 1 {
+            if line != HEADER {
+                return Err(fields.wrong("first line", &line, HEADER));
+            }
+            continue;
+        }
+        match fields.text("kind of record")? {
+            "policy" => terms.policy = fields.rest.take().unwrap_or_default().to_string(),
+            "memory" => terms.memory = fields.number("memory")?,
+            "workers" => terms.workers = fields.small("count of workers")?,
+            "slowdown" => {
+                let width = fields.width()?;
+                let (numerator, denominator) =
+                    (fields.number("numerator")?, fields.number("denominator")?);
+                if numerator == 0 || denominator == 0 {
+                    return Err(fields.wrong("slowdown", &line, "a positive fraction"));
+                }
+                terms.slowdowns.push((width, Slowdown { numerator, denominator }));
+            }
+            kind => {
+                let now = Time::from_ns(fields.number("time")?);
+                let record = fields.record(kind)?;
+                records.push((now, record, number));
+            }
+        }
+        if let Some(rest) = fields.rest {
+            return Err(fields.wrong("rest of the line", rest, "nothing"));
+        }
+    }
+    if number == 0 {
+        return Err(Fields { file, line: 1, rest: None }.wrong("first line", "", HEADER));
+    }
+    Ok((terms, records))
+}
+
+struct Fields<'a> {
+    file: &'a str,
+    line: u64,
+    rest: Option<&'a str>,
+}
+
+impl<'a> Fields<'a> {
+    fn wrong(&self, field: &'static str, found: &str, allowed: &str) -> JobLogError {
+        let (file, line) = (self.file.to_string(), self.line);
+        let (found, allowed) = (found.to_string(), allowed.to_string());
+        JobLogError::Field { file, line, field, found, allowed }
+    }
+
+    fn text(&mut self, field: &'static str) -> Result<&'a str, JobLogError> {
+        let Some(rest) = self.rest else {
+            return Err(self.wrong(field, "", "a field: the line ends before it"));
+        };
+        let (text, rest) = rest.split_once(',').map_or((rest, None), |(t, r)| (t, Some(r)));
+        self.rest = rest;
+        Ok(text)
+    }
+
+    fn number(&mut self, field: &'static str) -> Result<u64, JobLogError> {
+        let text = self.text(field)?;
+        text.parse().map_err(|_| self.wrong(field, text, "a whole number below 2^64"))
+    }
+
+    fn small(&mut self, field: &'static str) -> Result<u32, JobLogError> {
+        let text = self.text(field)?;
+        text.parse().map_err(|_| self.wrong(field, text, "a whole number below 2^32"))
+    }
+
+    fn job(&mut self) -> Result<JobId, JobLogError> {
+        self.small("job").map(JobId)
+    }
+
+    fn width(&mut self) -> Result<Width, JobLogError> {
+        let text = self.text("width")?;
+        let parts = text.strip_prefix("1/").map(|c| c.parse().ok().filter(|c| *c >= 2));
+        let width = match parts {
+            Some(parts) => parts.map(Width::Part),
+            None => text.parse().ok().filter(|k| *k >= 1).map(Width::Workers),
+        };
+        width.ok_or_else(|| self.wrong("width", text, "1/PARTS, or a count of workers"))
+    }
+
+    fn on(&mut self) -> Result<On, JobLogError> {
+        let text = self.text("place of the run")?;
+        let mut words = text.split(' ');
+        let first = words.next().unwrap_or_default();
+        let rest: Option<Vec<u32>> = words.map(|w| w.parse().ok()).collect();
+        let parts = first.strip_prefix("1/").and_then(|c| c.parse().ok()).filter(|c| *c >= 2);
+        match (first, parts, rest) {
+            ("lane", _, Some(rest)) if rest.is_empty() => Ok(On::Lane),
+            ("workers", _, Some(workers)) if !workers.is_empty() => Ok(On::Workers(workers)),
+            (_, Some(parts), Some(rest)) if rest.len() == 1 => {
+                Ok(On::Part { worker: rest[0], parts })
+            }
+            _ => Err(self.wrong(
+                "place of the run",
+                text,
+                "lane, 1/PARTS WORKER, or workers with their numbers",
+            )),
+        }
+    }
+
+    fn record(&mut self, kind: &str) -> Result<Record, JobLogError> {
+        Ok(match kind {
+            "submit" => Record::Submit {
+                job: self.job()?,
+                what: Job {
+                    submitted: Time::ZERO,
+                    stage: self.small("stage")?,
+                    iterations: self.number("iterations")?,
+                    iteration: Span::from_ns(self.number("iteration")?),
+                    persistent: self.number("persistent memory")?,
+                    ephemeral: self.number("ephemeral memory")?,
+                    busy: self.small("busy part")?,
+                },
+            },
+            "lane" => {
+                let lane = LaneId(self.small("lane")?);
+                Record::Lane { lane, size: self.number("size")? }
+            }
+            "place" => Record::Place { job: self.job()?, lane: LaneId(self.small("lane")?) },
+            "run" => Record::Run { job: self.job()?, on: self.on()? },
+            "stop" => {
+                let job = self.job()?;
+                Record::Stop { job, left: Span::from_ns(self.number("work left")?) }
+            }
+            "done" => Record::Done { job: self.job()? },
+            "finish" => Record::Finish,
+            _ => {
+                let allowed = "policy, memory, workers, slowdown, submit, lane, place, run, stop, \
+                               done or finish";
+                return Err(self.wrong("kind of record", kind, allowed));
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs::policy::fluid::{Config, Fluid};
+    use crate::jobs::policy::{JobPolicy, salus};
+    use crate::jobs::world::simulate;
+
+    fn logged(policy: impl JobPolicy, cluster: &Cluster) -> (Vec<u8>, Vec<(Time, Record)>) {
+        let job = |iterations| Job { iterations, ..Job::default() };
+        let jobs = [job(4), job(4), job(12), job(30)];
+        let log = LogWriter::new(Vec::new(), &Terms::new(cluster, &policy.name()));
+        let (log, records) = simulate(cluster, &jobs, policy, (log, Vec::new())).observer;
+        (log.finish().unwrap(), records)
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let (fluid, salus) = (Config::default(), salus::Config::default());
+        let (five, gpu) = (Cluster::workers(5), Cluster::gpu(100));
+        let both = [
+            (logged(Fluid::new(fluid), &five), five),
+            (logged(salus::Salus::new(salus), &gpu), gpu),
+        ];
+        for ((bytes, records), cluster) in both {
+            let (terms, read) = read_log(&bytes[..], "a.log").unwrap();
+            assert_eq!(terms, Terms::new(&cluster, &terms.policy));
+            let read: Vec<_> = read.into_iter().map(|r| (r.0, r.1)).collect();
+            assert_eq!(read, records);
+        }
+    }
+
+    #[test]
+    fn a_damaged_line_is_named_with_what_is_allowed() {
+        let error = |text: &str| read_log(text.as_bytes(), "a.log").unwrap_err().to_string();
+        let of = |line: &str| error(&format!("{HEADER}\n{line}\n"));
+        assert!(error("").contains("line 1") && error("orrery-log,4").contains(HEADER));
+        assert!(of("dance,1,2").starts_with("a.log, line 2: the kind of record is \"dance\""));
+        assert!(of("run,1,2,worker 3").contains("lane, 1/PARTS WORKER, or workers"));
+        assert!(of("run,1,2,1/1 3").contains("lane, 1/PARTS WORKER"));
+        assert!(of("stop,1,2").contains("the line ends before it"));
+        assert!(of("done,1,2,3").contains("allowed is nothing"));
+        assert!(of("done,-1,2").contains("the time is \"-1\""));
+        assert!(of("slowdown,2,0,1").contains("a positive fraction"));
+    }
+}

@@ -1,0 +1,103 @@
+//! Files of jobs: `orrery run`, logs and their audit, and what is said of wrong ones.
+
+use super::process::Place;
+
+const LANES: &str = r#"
+name = "lanes"
+policies = ["salus[order=srtf]", "salus"]
+[jobs]
+memory_mb = 15584
+[jobs.generate]
+count = 30
+work_min = 20
+sigma = 1.4
+gap_mean_s = 10
+busy = 0.9
+"#;
+
+/// A file with one job, and these keys of it or of `[jobs]`.
+fn one(policy: &str, of_all: &str, of_job: &str) -> String {
+    format!("policies = [\"{policy}\"]\n[jobs]\n{of_all}\n[[jobs.job]]\n{of_job}\n")
+}
+
+#[test]
+fn jobs_are_the_same_bytes_on_any_number_of_threads_and_seeds_have_intervals() {
+    let place = Place::with("lanes.toml", LANES);
+    let run = |jobs: &str| {
+        let csv = ["-q", "run", "lanes.toml", "--seeds", "4", "--format", "csv", "--jobs", jobs];
+        place.run(&csv).ok()
+    };
+    let csv = run("1");
+    assert_eq!(run("2"), csv);
+    assert!(csv.contains("jct_mean_ns,ns") && csv.contains("replications"), "{csv}");
+    let text = place.run(&["-q", "run", "lanes.toml"]).ok();
+    assert!(text.contains("mean JCT s") && text.contains("salus[order=srtf,lanes=released]"));
+}
+
+#[test]
+fn a_log_of_jobs_is_audited_and_a_damaged_one_is_found_out() {
+    let place = Place::with("lanes.toml", LANES);
+    let log = ["-q", "run", "lanes.toml", "--policy", "salus", "--log", "a.log"];
+    place.run(&log).ok();
+    let report = place.run(&["audit", "a.log"]).ok();
+    assert!(report.starts_with("audit: clean") && report.contains("30 jobs, 30 done"), "{report}");
+    let text = place.read("a.log");
+    let done = text.lines().find(|l| l.starts_with("done,")).expect("a job that ends");
+    place.write("b.log", text.replacen(&format!("{done}\n"), "", 1));
+    let report = place.run(&["audit", "b.log"]).failed_a_check();
+    assert!(report.contains("LeftWithoutEnd: job"), "{report}");
+    place.write("c.log", text.replacen("done,", "gone,", 1));
+    place.run(&["audit", "c.log"]).refused(&["c.log, line", "the kind of record is \"gone\""]);
+    let both = ["run", "lanes.toml", "--log", "d.log"];
+    place.run(&both).refused(&["--log", "found 2 policies"]);
+}
+
+#[test]
+fn a_wrong_file_of_jobs_names_the_line_the_key_and_the_remedy() {
+    let (salus, fluid) = ("salus", "fluid");
+    let job = "iterations = 2\niteration_ms = 1.0";
+    for (text, says) in [
+        (one(salus, "memory_mb = 100", &format!("{job}\npersistent_mb = 200")), "job 0 of 200 MB"),
+        (one(salus, "", job), "jobs.memory_mb"),
+        (
+            one(salus, "memory_mb = 1", "iterations = 0\niteration_ms = 1.0"),
+            "at least one iteration",
+        ),
+        (one(salus, "memory_mb = 1", &format!("{job}\nephemeral_mb = -3")), "found -3"),
+        (one(salus, "memory_mb = 1", &format!("{job}\nbusy = 1.5")), "jobs.job[0].busy"),
+        (one("fluid[d=9]", "workers = 2", job), "raise `workers`, or lower `d`"),
+        (one("fluid[c=0]", "workers = 2", job), "a whole number from 1 to 64"),
+        (one(fluid, "workers = 0", job), "jobs.workers"),
+        (one(fluid, "beta = 1.1", job), "`beta` with `alpha` only"),
+        (one(fluid, "alpha = 9.0", job), ""),
+        (one(fluid, "workers = 2", &format!("{job}\nstage = 2")), "no job of stage 0"),
+        (one(fluid, "workrs = 2", job), "did you mean `workers`?"),
+        (one("clockwork", "workers = 2", job), "`clockwork` works on requests, and here are jobs"),
+        (one("salsu", "workers = 2", job), "did you mean `salus`?"),
+        (format!("policies = [\"{fluid}\"]\n[jobs]\nworkers = 2\n"), "say once what the jobs are"),
+        (format!("policies = []\n[jobs]\n[[jobs.job]]\n{job}\n"), "name one, such as"),
+    ] {
+        let place = Place::with("jobs.toml", &text);
+        match says {
+            "" => drop(place.run(&["-q", "run", "jobs.toml"]).ok()),
+            says => place.run(&["run", "jobs.toml"]).refused(&["jobs.toml", says]),
+        }
+    }
+    let place = Place::with("jobs.toml", "policies = [\"fluid\"]\n[jobs]\nfile = \"x.csv\"\n");
+    place.write("x.csv", "iterations,iteration_ms\n1,1\n2,-1\n");
+    place.run(&["run", "jobs.toml"]).refused(&["x.csv", "line 3: column `iteration_ms`", "`-1`"]);
+    place.write("x.csv", "iterations,iteration_ms\n1,1\n");
+    place.run(&["run", "jobs.toml", "--until-ci", "0.1"]).refused(&["--until-ci"]);
+}
+
+#[test]
+fn a_policy_of_jobs_in_a_scenario_says_what_it_works_on() {
+    let scenario = "policies = [\"salus\"]\n[[model]]\nname = \"m\"\nslo_ms = 5.0\n\
+                    latency = { affine = { alpha_ms = 1.0, beta_ms = 1.0 } }\n[[app]]\nname = \"a\"\n\
+                    model = \"m\"\ntime = { constant = { ms = 1.0 } }\n[arrivals]\n\
+                    constant = { rate_per_s = 4.0 }\nrequests = 10\n";
+    let place = Place::with("a.toml", scenario);
+    place.run(&["run", "a.toml"]).refused(&["`salus` works on jobs", "docs/jobs.md"]);
+    let list = place.run(&["list", "policies"]).ok();
+    assert!(list.contains("of jobs") && list.contains("fluid"), "{list}");
+}
