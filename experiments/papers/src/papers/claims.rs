@@ -1,7 +1,7 @@
 //! A paper's sentences, checked against rows: each holds or does not, with our figures beside it.
 
 use super::numbers::{axes, axis, is_at, is_named_part, is_of};
-use orrery_results::Row;
+use orrery_results::{Row, unit};
 use orrery_scenario::SpecError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -227,8 +227,23 @@ fn labelled(cells: &[(Row, f64)]) -> Vec<(String, f64)> {
     cells.iter().map(|(row, x)| (label(row, &names), *x)).collect()
 }
 
-fn figure(x: f64) -> String {
-    if x.is_infinite() { "never".to_string() } else { format!("{x:.3}") }
+fn figure(claim: &Claim, x: f64) -> String {
+    if x.is_infinite() {
+        return "never".to_string();
+    }
+    time(claim, x).unwrap_or_else(|| format!("{x:.3}"))
+}
+
+/// A time for reading; none of what is no time, or a ratio of two.
+fn time(claim: &Claim, ns: f64) -> Option<String> {
+    let is_ratio = !claim.over.is_empty() || !claim.relative_to.is_empty();
+    if is_ratio || unit(&claim.metric) != "ns" {
+        return None;
+    }
+    Some(match ns.abs() >= 1e10 {
+        true => format!("{} s", (ns / 1e6).round() / 1e3),
+        false => format!("{} ms", (ns / 1e3).round() / 1e3),
+    })
 }
 
 /// All claims as text: two lines for each.
@@ -250,7 +265,7 @@ pub fn text(claims: &[Claim], rows: &[Row]) -> String {
             let _ = write!(out, " ({} of {} do)", c.good, c.cells.len());
         }
         let _ = write!(out, "\n    {}", asked(claim));
-        out.push_str(&came_out(&c));
+        out.push_str(&came_out(claim, &c));
         if c.unanswered > 0 {
             let _ = write!(out, "; no answer in {} more", c.unanswered);
         }
@@ -278,7 +293,8 @@ pub(super) fn asked(claim: &Claim) -> String {
         let _ = write!(what, ", each over {}", claim.relative_to);
     }
     let _ = write!(what, ", {}", claim.metric);
-    let bounds = match (claim.at_least, claim.at_most) {
+    let bound = |x: f64| time(claim, x).unwrap_or_else(|| x.to_string());
+    let bounds = match (claim.at_least.map(bound), claim.at_most.map(bound)) {
         (Some(a), Some(b)) => format!("{a} to {b}"),
         (Some(a), None) => format!("at least {a}"),
         (None, Some(b)) => format!("at most {b}"),
@@ -288,20 +304,20 @@ pub(super) fn asked(claim: &Claim) -> String {
 }
 
 /// What came out: `, is 1.2`, or the cells with their values.
-pub(super) fn came_out(c: &Checked) -> String {
-    let mut out = c.taken.map_or(String::new(), |x| format!(", is {}", figure(x)));
+pub(super) fn came_out(claim: &Claim, c: &Checked) -> String {
+    let mut out = c.taken.map_or(String::new(), |x| format!(", is {}", figure(claim, x)));
     match c.cells.as_slice() {
         [] => {}
-        [(_, x)] if c.taken.is_none() => _ = write!(out, ": {}", figure(*x)),
+        [(_, x)] if c.taken.is_none() => _ = write!(out, ": {}", figure(claim, *x)),
         cells if cells.len() <= LISTED_MAX => {
             let list: Vec<String> =
-                cells.iter().map(|(l, x)| format!("{l} {}", figure(*x))).collect();
+                cells.iter().map(|(l, x)| format!("{l} {}", figure(claim, *x))).collect();
             let _ = write!(out, ": {}", list.join(", "));
         }
         cells => {
             let least = cells.iter().map(|x| x.1).fold(f64::INFINITY, f64::min);
             let most = cells.iter().map(|x| x.1).fold(f64::NEG_INFINITY, f64::max);
-            let (least, most) = (figure(least), figure(most));
+            let (least, most) = (figure(claim, least), figure(claim, most));
             let _ = write!(out, ": {least} to {most} in {} cells", cells.len());
         }
     }

@@ -147,7 +147,7 @@ fn claim_table(e: &Experiment, checked: &[Checked]) -> Table {
         let some = c.holds == Some(false) && c.taken.is_none() && c.good > 0;
         let word =
             if some { word.with(format!("{} of {} do", c.good, c.cells.len())) } else { word };
-        let ours = claims::came_out(c);
+        let ours = claims::came_out(claim, c);
         let ours = ours.trim_start_matches([',', ':', ' ']);
         let ours = ours.strip_prefix("is ").unwrap_or(ours).to_string();
         let ours = match c.unanswered {

@@ -1,7 +1,10 @@
 //! Fleets against all fleets, and what an answer says.
 
+use crate::commands::plan::answer::{money, significant};
 use crate::commands::plan::file::PlanFile;
+use crate::commands::plan::money::month;
 use crate::commands::plan::problem::Problem;
+use crate::commands::plan::report::what_if_rows;
 use crate::commands::plan::runs::Runs;
 use crate::commands::plan::size::counts;
 use crate::commands::plan::trial::Bench;
@@ -110,8 +113,24 @@ struct Compared {
     proven: bool,
 }
 
+/// Each field stands below its name.
+#[test]
+fn a_fleet_s_what_if_has_a_field_for_each_column() {
+    let (first, more) = (solved(&random(1)), solved(&random(2)));
+    let (head, rows) = what_if_rows(&first, &[more]);
+    assert!(rows.iter().all(|row| row.len() == head.len()), "{head:?}: {rows:?}");
+    let fleet = first.fleet.as_ref().unwrap().cost.unwrap();
+    let at = |name: &str| head.iter().position(|h| *h == name).unwrap();
+    assert_eq!(rows[0][at("$/h")], money(fleet));
+    assert_eq!(rows[0][at("$/month")], month(fleet));
+    let load: f64 = first.answers.iter().map(|a| a.load_per_s).sum();
+    assert_eq!(rows[0][at("load/s")], significant(load));
+    assert_eq!(rows[0][at("$/h against now")], "+0.000");
+}
+
 /// In at least 95 of 100 random fleets the answer costs at most 2 % more than the cheapest of all.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "minutes in a debug build")]
 fn the_answer_is_within_two_percent_of_all_fleets() {
     let one = |seed: u64| {
         let text = random(seed);

@@ -2,7 +2,8 @@
 
 use super::Fleet;
 use crate::commands::plan::Solved;
-use crate::commands::plan::answer::{money, percent};
+use crate::commands::plan::answer::{Answer as Answered, money, percent};
+use crate::commands::plan::money::{month, usd_per_month};
 use crate::commands::plan::problem::Problem;
 use orrery_planner::Price;
 use orrery_results::{RESULT_VERSION, Row};
@@ -63,17 +64,26 @@ pub fn what_if_row(solved: &Solved, fleet: &Fleet, now: Option<Price>) -> Vec<St
     let load: f64 = solved.answers.iter().map(|a| a.load_per_s).sum();
     let name = solved.what_if.clone().unwrap_or_else(|| "(as it is)".to_string());
     let dash = || "-".to_string();
-    let (words, cost) = match fleet.cost {
-        Some(cost) => (pools.join(" + "), money(cost)),
-        None => ("none meets the goal".to_string(), dash()),
+    let (words, cost, by_month) = match fleet.cost {
+        Some(cost) => (pools.join(" + "), money(cost), month(cost)),
+        None => ("none meets the goal".to_string(), dash(), dash()),
     };
+    // All clusters together, where all are carried.
+    let good = |a: &Answered| {
+        let best = a.best().filter(|best| best.edge.rate_per_s >= a.load_per_s * 0.98)?;
+        Some(a.load_per_s * best.at_load.good_share)
+    };
+    let good_per_s: Option<f64> = solved.answers.iter().map(good).sum();
+    let million = fleet.cost.zip(good_per_s).and_then(|(cost, rate)| cost.usd_per_million(rate));
+    let million = million.map_or_else(dash, |usd| format!("{usd:.2}"));
     let against = fleet.cost.zip(now).map_or_else(dash, |(cost, now)| {
         format!("{:+.3}", cost.as_usd_per_hour() - now.as_usd_per_hour())
     });
     let load = super::super::answer::significant(load);
     let headroom = solved.answers.iter().filter_map(|a| Some(a.best()?.headroom(a.load_per_s)));
     let least = headroom.reduce(f64::min).map_or_else(dash, |h| format!("{:+.0} %", h * 100.0));
-    vec![name, "fleet".to_string(), words, cost, load, dash(), least, against, dash()]
+    let group = "fleet".to_string();
+    vec![name, group, words, cost, by_month, load, dash(), least, million, against, dash()]
 }
 
 /// What the whole fleet costs and no fleet undercuts, and the home of each model.
@@ -94,6 +104,8 @@ pub fn rows(problem: &Problem, fleet: &Fleet, what_if: &str) -> Vec<Row> {
     let mut rows = Vec::new();
     if let Some(cost) = fleet.cost {
         rows.push(row("cost_usd_per_hour", Some(cost.as_usd_per_hour())));
+        let by_month = row("cost_usd_per_month", Some(usd_per_month(cost)));
+        rows.push(Row { unit: "usd/month".to_string(), ..by_month });
     }
     if let Some(bound) = fleet.split_usd {
         rows.push(row("lower_bound_usd_per_hour", Some(bound)));
