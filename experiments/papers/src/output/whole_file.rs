@@ -224,8 +224,9 @@ pub fn allow_overwriting() {
 }
 
 /// How files begin that this program writes: logs, tables, figures, timelines, reports, man pages.
-const OURS: [&[u8]; 15] = [
+const OURS: [&[u8]; 16] = [
     b"orrery-log,",
+    b"orrery-jobs-log,",
     b"experiment,",
     b"arrival_ns,app,model",
     b"policy,device,device_name",

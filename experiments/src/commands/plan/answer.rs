@@ -1,6 +1,5 @@
 //! What a plan answers: pools, what is known of each, and what is not known.
 
-use super::money::{self, Turn};
 use super::problem::{Group, Problem};
 use super::runs::PROBES_OF_EDGE;
 use super::size::{Less, Sized};
@@ -139,6 +138,19 @@ impl Choice {
     }
 }
 
+/// A price at which a type becomes the answer, or stops being it, when all other prices stay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn {
+    /// The type.
+    pub kind: usize,
+    /// What one of it costs now, of the cluster that carries the load.
+    pub now_usd_per_hour: f64,
+    /// What one of it costs where the answer changes.
+    pub at_usd_per_hour: f64,
+    /// Whether it is the answer now.
+    pub is_answer: bool,
+}
+
 /// How far a search went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Searched {
@@ -217,7 +229,7 @@ impl Answer {
     /// Adds what is to be known of the choices before they are believed.
     pub fn add_doubts(&mut self, problem: &Problem, group: &Group) {
         let Some(best) = self.choices.first().cloned() else { return };
-        self.unknown.extend(money::spot(problem, &best.counts));
+        self.unknown.extend(problem.on_spot(&best.counts));
         let edge = &best.edge;
         if edge.unbounded {
             self.unknown.push(format!(

@@ -1,8 +1,7 @@
 //! What a pool costs beyond an hour: by the month, in packs, and at which prices another is the answer.
 
 use super::Solved;
-use super::answer::{Choice, money};
-use super::prices::Buy;
+use super::answer::{Choice, Turn, money};
 use super::problem::Problem;
 use orrery_planner::Price;
 
@@ -17,19 +16,6 @@ pub fn month(cost: Price) -> String {
 /// Dollars for a month.
 pub fn usd_per_month(cost: Price) -> f64 {
     cost.as_usd_per_hour() * HOURS_OF_MONTH
-}
-
-/// A price at which a type becomes the answer, or stops being it, when all other prices stay.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Turn {
-    /// The type.
-    pub kind: usize,
-    /// What one of it costs now, of the cluster that carries the load.
-    pub now_usd_per_hour: f64,
-    /// What one of it costs where the answer changes.
-    pub at_usd_per_hour: f64,
-    /// Whether it is the answer now.
-    pub is_answer: bool,
 }
 
 /// The prices at which the answer changes: of the cheapest cluster of each type that carries the load. How
@@ -98,21 +84,6 @@ pub fn source(solved: &Solved) -> Option<String> {
     let own = p.sales.iter().filter(|s| s.buy.is_none()).count();
     let own = if own > 0 { format!("; {own} prices are the plan's own") } else { String::new() };
     Some(format!("{list}, {}{own}; {}", terms.join(" and "), list.source))
-}
-
-/// What is to be known of a pool whose devices can be taken back.
-pub fn spot(problem: &Problem, counts: &[u32]) -> Option<String> {
-    let is_spot = |(kind, n): (usize, &u32)| {
-        (*n > 0 && problem.sales[kind].buy == Some(Buy::Spot)).then(|| problem.kind(kind))
-    };
-    let kinds: Vec<&str> = counts.iter().enumerate().filter_map(is_spot).collect();
-    (!kinds.is_empty()).then(|| {
-        format!(
-            "what happens when {} is taken back: it is bought on the spot market, and the simulated \
-             pool keeps all of it",
-            kinds.join(" and ")
-        )
-    })
 }
 
 /// `4.80 $/h, 3504 $/month`.

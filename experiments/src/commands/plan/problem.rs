@@ -12,7 +12,7 @@ use super::devices::{devices, told};
 use super::file::{Instance, PlanFile, Pools, Source};
 use super::origin::{Origin, policies, set_laws, set_slo, written};
 use super::parts::{of_all_models, of_each_model, part};
-use super::prices::Sale;
+use super::prices::{Buy, Sale};
 use super::trace_day::of_trace;
 use orrery_planner::{Pack, Price};
 use orrery_scenario::scenario::file::{LatencyLaw, Model, ScenarioFile};
@@ -195,6 +195,21 @@ impl Problem {
     /// How many devices of a type there are when at least so many are bought: packs may hold more.
     pub fn bought(&self, kind: usize, n: u32) -> u32 {
         self.sales[kind].tariff.at_least(n).map_or(n, |p| p.devices)
+    }
+
+    /// What is to be known of a pool whose devices can be taken back.
+    pub fn on_spot(&self, counts: &[u32]) -> Option<String> {
+        let is_spot = |(kind, n): (usize, &u32)| {
+            (*n > 0 && self.sales[kind].buy == Some(Buy::Spot)).then(|| self.kind(kind))
+        };
+        let kinds: Vec<&str> = counts.iter().enumerate().filter_map(is_spot).collect();
+        (!kinds.is_empty()).then(|| {
+            format!(
+                "what happens when {} is taken back: it is bought on the spot market, and the \
+                 simulated pool keeps all of it",
+                kinds.join(" and ")
+            )
+        })
     }
 
     /// A pool in words: `2 g4dn.xlarge + 9 r5n.large`.

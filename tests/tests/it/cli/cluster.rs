@@ -52,5 +52,5 @@ fn a_cluster_that_cannot_be_is_refused_with_file_line_key_and_remedy() {
         place.run(&["run", "a.toml"]).refused(&["a.toml:", "key `zoo[0]", says, "remedy: "]);
     }
     place.write("a.toml", cluster(ZOO).replace("count = 8", "count = 0"));
-    place.run(&["run", "a.toml"]).refused(&["a.toml:4", "device[0].count", "1 to 100000"]);
+    place.run(&["run", "a.toml"]).refused(&["a.toml:3", "key `device`", "1 to 100000"]);
 }

@@ -450,6 +450,9 @@ fn the_page_in_a_browser() {
     let load = browser.value("new URLSearchParams(location.search).get('load')");
     let load: f64 = load.as_str().and_then(|x| x.parse().ok()).expect("a load");
     assert!((load - 754.0).abs() < 2.0, "{load}");
+    let changed = browser.value("document.getElementById('changes').textContent");
+    let expected = format!("Changed: offered load {load} requests/s (file: 300).");
+    assert_eq!(changed, json!(expected));
     browser.value("document.getElementById('n1').focus()");
     browser.press("ArrowRight");
     wait_for(&mut browser, "location.search.includes('model.m.slo_ms')", &json!(true));

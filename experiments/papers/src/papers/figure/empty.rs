@@ -79,16 +79,18 @@ fn places(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
     for c in combinations(&e.point, &e.axis, e.sample) {
         let at = Row { axes: c.axes.join(";"), ..e.place() };
         match e.kind() {
-            _ if e.bin_s.is_some() => out.extend(e.system.iter().flat_map(|s| {
-                let whole = named(&at, s);
-                let part = |from: &&str| with(&whole, &format!("from_s={from}"));
-                let parts: Vec<Row> = PARTS.iter().map(part).collect();
-                let of_groups = parts.iter().flat_map(|part| {
-                    groups.iter().map(move |group| with(part, &format!("group={group}")))
-                });
-                let of_groups: Vec<Row> = of_groups.collect();
-                std::iter::once(whole).chain(parts).chain(of_groups)
-            })),
+            kind if kind == Kind::OverTime || e.bin_s.is_some() => {
+                out.extend(e.system.iter().flat_map(|s| {
+                    let whole = named(&at, s);
+                    let part = |from: &&str| with(&whole, &format!("from_s={from}"));
+                    let parts: Vec<Row> = PARTS.iter().map(part).collect();
+                    let of_groups = parts.iter().flat_map(|part| {
+                        groups.iter().map(move |group| with(part, &format!("group={group}")))
+                    });
+                    let of_groups: Vec<Row> = of_groups.collect();
+                    std::iter::once(whole).chain(parts).chain(of_groups)
+                }))
+            }
             Kind::Bounds => {
                 let kairos = Row { system: "kairos".to_string(), ..at };
                 out.extend(POOLS.map(|p| with(&kairos, &format!("pool={p}"))));

@@ -53,6 +53,15 @@ function question() {
   return pairs;
 }
 
+// What differs from the file, in words: on paper there are no sliders.
+function changes(pairs) {
+  const words = ([key, value]) => {
+    const c = [...controls.numbers, ...(controls.choices || [])].find((one) => one.key === key);
+    return c ? `${c.label} ${value} ${c.unit || ""}`.trim() + ` (file: ${c.value})` : `policy ${value}`;
+  };
+  $("changes").textContent = pairs.length ? `Changed: ${pairs.map(words).join(", ")}.` : "As in the file.";
+}
+
 function address(path, pairs, more) {
   const query = new URLSearchParams([["token", token], ...pairs, ...(more || [])]);
   return `${path}?${query}`;
@@ -66,6 +75,7 @@ function ask() {
 function run() {
   const pairs = question();
   history.replaceState(null, "", address("/", pairs));
+  changes(pairs);
   if (source) source.close();
   if (controls.is_plan) {
     runPlan(pairs);
