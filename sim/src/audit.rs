@@ -40,6 +40,7 @@ mod memory;
 mod tests;
 
 pub use fault::{Fault, Finding, Report};
+pub(crate) use fault::{verdict, write_findings};
 
 use crate::cluster::Change;
 use crate::log::{

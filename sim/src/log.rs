@@ -62,6 +62,7 @@
 
 mod error;
 mod fields;
+mod line_reader;
 mod lines;
 mod memory;
 mod names;
@@ -73,6 +74,8 @@ mod tests;
 mod write;
 
 pub use error::LogError;
+pub(crate) use fields::Fields;
+pub(crate) use line_reader::LineReader;
 pub use lines::push_decimal;
 pub use memory::MemoryLog;
 pub(crate) use memory::observe_as_records;

@@ -1,7 +1,6 @@
 //! What can be wrong with a scenario: every message names the place, what was found, what is
 //! allowed, and the remedy.
 
-use orrery_sim::jobs::log::JobLogError;
 use orrery_sim::log::LogError;
 use orrery_traces::TraceError;
 use thiserror::Error;
@@ -43,9 +42,6 @@ pub enum SpecError {
 
     #[error(transparent)]
     Log(#[from] LogError),
-
-    #[error(transparent)]
-    JobLog(Box<JobLogError>),
 
     /// An error that does not name the file that led to it.
     #[error("{file}: {source}")]

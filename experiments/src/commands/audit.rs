@@ -50,8 +50,7 @@ fn is_of_jobs(log: &Path) -> bool {
 fn of_jobs(log: &Path) -> Result<Answer, SpecError> {
     let name = log.display().to_string();
     let file = File::open(log).map_err(|source| SpecError::Read { file: name.clone(), source })?;
-    let wrong = |e: jobs::log::JobLogError| SpecError::JobLog(Box::new(e));
-    let (terms, records) = jobs::log::read_log(BufReader::new(file), &name).map_err(wrong)?;
+    let (terms, records) = jobs::log::read_log(file, &name)?;
     let mut auditor = jobs::audit::Auditor::new(terms);
     for (now, record, line) in records {
         auditor.at_line(line);

@@ -141,14 +141,19 @@ pub enum Fault {
 impl Fault {
     /// The variant's name: `LateCountedAsGood`.
     pub fn name(&self) -> String {
-        let text = format!("{self:?}");
-        text.split([' ', '{']).next().unwrap_or_default().to_owned()
+        variant(self)
     }
+}
+
+/// The name of a fault's variant.
+fn variant(fault: &impl fmt::Debug) -> String {
+    let text = format!("{fault:?}");
+    text.split([' ', '{']).next().unwrap_or_default().to_owned()
 }
 
 /// A fault and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct Finding<F = Fault> {
     /// The record's number, from 1.
     pub record: u64,
     /// Its line, where the log was read from a file.
@@ -156,14 +161,21 @@ pub struct Finding {
     /// The record's time.
     pub time: Time,
     /// What is wrong.
-    pub fault: Fault,
+    pub fault: F,
 }
 
-impl fmt::Display for Finding {
+impl<F: fmt::Debug> Finding<F> {
+    /// The name of the fault's variant.
+    pub fn name(&self) -> String {
+        variant(&self.fault)
+    }
+}
+
+impl<F: fmt::Debug + fmt::Display> fmt::Display for Finding<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { record, line, time, fault } = self;
         let line = line.map(|line| format!(" (line {line})")).unwrap_or_default();
-        write!(f, "record {record}{line}, at {time}: {}: {fault}", fault.name())
+        write!(f, "record {record}{line}, at {time}: {}: {fault}", self.name())
     }
 }
 
@@ -217,11 +229,7 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = match self.fault_count {
-            0 => "clean".to_owned(),
-            1 => "1 fault".to_owned(),
-            n => format!("{n} faults"),
-        };
+        let verdict = verdict(self.fault_count);
         let Report { records, requests, batches, batches_done, .. } = self;
         writeln!(
             f,
@@ -239,15 +247,33 @@ impl fmt::Display for Report {
             let mean = cost as f64 / 1e6 / ended.max(1) as f64;
             writeln!(f, "  {:<22} {mean:.6}", "mean cost")?;
         }
-        for finding in &self.faults {
-            writeln!(f, "  {finding}")?;
-        }
-        match self.fault_count - self.faults.len() as u64 {
-            0 => {}
-            more => writeln!(f, "  and {more} more")?,
-        }
-        writeln!(f, "not seen by an audit:")?;
         let without_terms = self.without_terms.then_some(Report::UNSEEN_WITHOUT_TERMS);
-        without_terms.iter().chain(&Report::UNSEEN).try_for_each(|what| writeln!(f, "  {what}"))
+        let unseen = without_terms.iter().chain(&Report::UNSEEN);
+        write_findings(f, &self.faults, self.fault_count, unseen)
     }
+}
+
+/// `clean`, or how many faults there are.
+pub(crate) fn verdict(faults: u64) -> String {
+    match faults {
+        0 => "clean".to_owned(),
+        1 => "1 fault".to_owned(),
+        n => format!("{n} faults"),
+    }
+}
+
+/// The end of a report: the faults that were kept of so many, and what no log of this kind shows.
+pub(crate) fn write_findings<'a, F: fmt::Debug + fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    kept: &[Finding<F>],
+    faults: u64,
+    mut unseen: impl Iterator<Item = &'a &'static str>,
+) -> fmt::Result {
+    kept.iter().try_for_each(|finding| writeln!(f, "  {finding}"))?;
+    match faults - kept.len() as u64 {
+        0 => {}
+        more => writeln!(f, "  and {more} more")?,
+    }
+    writeln!(f, "not seen by an audit:")?;
+    unseen.try_for_each(|what| writeln!(f, "  {what}"))
 }

@@ -21,9 +21,11 @@
 
 use super::job::{Cluster, Job, JobId, PARTS_MAX, Slowdown, Width};
 use super::record::{JobObserver, LaneId, On, Record};
+use crate::log::{Fields, LineReader, LogError};
 use crate::time::{Span, Time};
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
-use std::io::{self, BufRead, Write};
+use std::io::{self, Read, Write};
 
 /// The first line of a log of jobs.
 pub const HEADER: &str = "orrery-jobs-log,1";
@@ -142,19 +144,6 @@ impl<W: Write> JobObserver for LogWriter<W> {
     }
 }
 
-/// Why a log of jobs cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum JobLogError {
-    #[error("{file}, line {line}: cannot read: {error}; check the disk and the file's permissions")]
-    Io { file: String, line: u64, error: io::Error },
-    #[error(
-        "{file}, line {line}: the {field} is {found:?}, allowed is {allowed}; the line was damaged: \
-         write the log again, or cut the file before this line"
-    )]
-    Field { file: String, line: u64, field: &'static str, found: String, allowed: String },
-}
-
 /// A log that was read: its terms, and the records with time and line.
 pub type ReadLog = (Terms, Vec<(Time, Record, u64)>);
 
@@ -162,148 +151,115 @@ pub type ReadLog = (Terms, Vec<(Time, Record, u64)>);
 ///
 /// # Errors
 /// When the file cannot be read, or a line is not what the module's text says.
-pub fn read_log(from: impl BufRead, file: &str) -> Result<ReadLog, JobLogError> {
+pub fn read_log(from: impl Read, file: &str) -> Result<ReadLog, LogError> {
     let (mut terms, mut records) = (Terms::default(), Vec::new());
-    let mut number = 0;
-    for line in from.lines() {
-        number += 1;
-        let io = |error| JobLogError::Io { file: file.to_string(), line: number, error };
-        let line = line.map_err(io)?;
-        let mut fields = Fields { file, line: number, rest: Some(&line) };
-        if number == 1 {
-            if line != HEADER {
-                return Err(fields.wrong("first line", &line, HEADER));
-            }
-            continue;
-        }
+    let mut lines = LineReader::new(from, file);
+    let first = lines.read_line()?.unwrap_or_default();
+    if lines.text(first.clone()) != HEADER.as_bytes() {
+        let found = lines.text(first.clone());
+        return Err(lines.fields(first).error("first line", found, HEADER));
+    }
+    while let Some(line) = lines.read_line()? {
+        let mut fields = lines.fields(line);
         match fields.text("kind of record")? {
-            "policy" => terms.policy = fields.rest.take().unwrap_or_default().to_string(),
-            "memory" => terms.memory = fields.number("memory")?,
-            "workers" => terms.workers = fields.small("count of workers")?,
-            "slowdown" => {
-                let width = fields.width()?;
-                let (numerator, denominator) =
-                    (fields.number("numerator")?, fields.number("denominator")?);
-                if numerator == 0 || denominator == 0 {
-                    return Err(fields.wrong("slowdown", &line, "a positive fraction"));
-                }
+            b"policy" => terms.policy = fields.rest("policy")?.into_owned(),
+            b"memory" => terms.memory = fields.number("memory", u64::MAX)?,
+            b"workers" => terms.workers = fields.u32("count of workers")?,
+            b"slowdown" => {
+                let width = width(&mut fields)?;
+                let mut part = |name| {
+                    let text = fields.text(name)?;
+                    let number = fields.parse(name, text, u64::MAX)?;
+                    if number == 0 {
+                        return Err(fields.error(name, text, "a positive fraction's: 1 or more"));
+                    }
+                    Ok(number)
+                };
+                let (numerator, denominator) = (part("numerator")?, part("denominator")?);
                 terms.slowdowns.push((width, Slowdown { numerator, denominator }));
             }
             kind => {
-                let now = Time::from_ns(fields.number("time")?);
-                let record = fields.record(kind)?;
-                records.push((now, record, number));
+                let now = fields.time("time")?;
+                let record = record(&mut fields, kind)?;
+                records.push((now, record, lines.line()));
             }
         }
-        if let Some(rest) = fields.rest {
-            return Err(fields.wrong("rest of the line", rest, "nothing"));
-        }
-    }
-    if number == 0 {
-        return Err(Fields { file, line: 1, rest: None }.wrong("first line", "", HEADER));
+        fields.nothing_more()?;
     }
     Ok((terms, records))
 }
 
-struct Fields<'a> {
-    file: &'a str,
-    line: u64,
-    rest: Option<&'a str>,
+fn job(fields: &mut Fields<'_>) -> Result<JobId, LogError> {
+    fields.u32("job").map(JobId)
 }
 
-impl<'a> Fields<'a> {
-    fn wrong(&self, field: &'static str, found: &str, allowed: &str) -> JobLogError {
-        let (file, line) = (self.file.to_string(), self.line);
-        let (found, allowed) = (found.to_string(), allowed.to_string());
-        JobLogError::Field { file, line, field, found, allowed }
-    }
+fn lane(fields: &mut Fields<'_>) -> Result<LaneId, LogError> {
+    fields.u32("lane").map(LaneId)
+}
 
-    fn text(&mut self, field: &'static str) -> Result<&'a str, JobLogError> {
-        let Some(rest) = self.rest else {
-            return Err(self.wrong(field, "", "a field: the line ends before it"));
-        };
-        let (text, rest) = rest.split_once(',').map_or((rest, None), |(t, r)| (t, Some(r)));
-        self.rest = rest;
-        Ok(text)
-    }
+/// A field as text; what is not UTF-8 is marked as such, and so no word that is known.
+fn word<'a>(fields: &mut Fields<'a>, name: &'static str) -> Result<Cow<'a, str>, LogError> {
+    fields.text(name).map(String::from_utf8_lossy)
+}
 
-    fn number(&mut self, field: &'static str) -> Result<u64, JobLogError> {
-        let text = self.text(field)?;
-        text.parse().map_err(|_| self.wrong(field, text, "a whole number below 2^64"))
-    }
+fn width(fields: &mut Fields<'_>) -> Result<Width, LogError> {
+    let text = word(fields, "width")?;
+    let parts = text.strip_prefix("1/").map(|c| c.parse().ok().filter(|c| *c >= 2));
+    let width = match parts {
+        Some(parts) => parts.map(Width::Part),
+        None => text.parse().ok().filter(|k| *k >= 1).map(Width::Workers),
+    };
+    let allowed = "1/PARTS, or a count of workers";
+    width.ok_or_else(|| fields.error("width", text.as_bytes(), allowed))
+}
 
-    fn small(&mut self, field: &'static str) -> Result<u32, JobLogError> {
-        let text = self.text(field)?;
-        text.parse().map_err(|_| self.wrong(field, text, "a whole number below 2^32"))
+fn on(fields: &mut Fields<'_>) -> Result<On, LogError> {
+    let text = word(fields, "place of the run")?;
+    let mut words = text.split(' ');
+    let first = words.next().unwrap_or_default();
+    let rest: Option<Vec<u32>> = words.map(|w| w.parse().ok()).collect();
+    let parts = first.strip_prefix("1/").and_then(|c| c.parse().ok()).filter(|c| *c >= 2);
+    match (first, parts, rest) {
+        ("lane", _, Some(rest)) if rest.is_empty() => Ok(On::Lane),
+        ("workers", _, Some(workers)) if !workers.is_empty() => Ok(On::Workers(workers)),
+        (_, Some(parts), Some(rest)) if rest.len() == 1 => Ok(On::Part { worker: rest[0], parts }),
+        _ => Err(fields.error(
+            "place of the run",
+            text.as_bytes(),
+            "lane, 1/PARTS WORKER, or workers with their numbers",
+        )),
     }
+}
 
-    fn job(&mut self) -> Result<JobId, JobLogError> {
-        self.small("job").map(JobId)
-    }
-
-    fn width(&mut self) -> Result<Width, JobLogError> {
-        let text = self.text("width")?;
-        let parts = text.strip_prefix("1/").map(|c| c.parse().ok().filter(|c| *c >= 2));
-        let width = match parts {
-            Some(parts) => parts.map(Width::Part),
-            None => text.parse().ok().filter(|k| *k >= 1).map(Width::Workers),
-        };
-        width.ok_or_else(|| self.wrong("width", text, "1/PARTS, or a count of workers"))
-    }
-
-    fn on(&mut self) -> Result<On, JobLogError> {
-        let text = self.text("place of the run")?;
-        let mut words = text.split(' ');
-        let first = words.next().unwrap_or_default();
-        let rest: Option<Vec<u32>> = words.map(|w| w.parse().ok()).collect();
-        let parts = first.strip_prefix("1/").and_then(|c| c.parse().ok()).filter(|c| *c >= 2);
-        match (first, parts, rest) {
-            ("lane", _, Some(rest)) if rest.is_empty() => Ok(On::Lane),
-            ("workers", _, Some(workers)) if !workers.is_empty() => Ok(On::Workers(workers)),
-            (_, Some(parts), Some(rest)) if rest.len() == 1 => {
-                Ok(On::Part { worker: rest[0], parts })
-            }
-            _ => Err(self.wrong(
-                "place of the run",
-                text,
-                "lane, 1/PARTS WORKER, or workers with their numbers",
-            )),
-        }
-    }
-
-    fn record(&mut self, kind: &str) -> Result<Record, JobLogError> {
-        Ok(match kind {
-            "submit" => Record::Submit {
-                job: self.job()?,
-                what: Job {
-                    submitted: Time::ZERO,
-                    stage: self.small("stage")?,
-                    iterations: self.number("iterations")?,
-                    iteration: Span::from_ns(self.number("iteration")?),
-                    persistent: self.number("persistent memory")?,
-                    ephemeral: self.number("ephemeral memory")?,
-                    busy: self.small("busy part")?,
-                },
+fn record(fields: &mut Fields<'_>, kind: &[u8]) -> Result<Record, LogError> {
+    Ok(match kind {
+        b"submit" => Record::Submit {
+            job: job(fields)?,
+            what: Job {
+                submitted: Time::ZERO,
+                stage: fields.u32("stage")?,
+                iterations: fields.number("iterations", u64::MAX)?,
+                iteration: Span::from_ns(fields.number("iteration", u64::MAX)?),
+                persistent: fields.number("persistent memory", u64::MAX)?,
+                ephemeral: fields.number("ephemeral memory", u64::MAX)?,
+                busy: fields.u32("busy part")?,
             },
-            "lane" => {
-                let lane = LaneId(self.small("lane")?);
-                Record::Lane { lane, size: self.number("size")? }
-            }
-            "place" => Record::Place { job: self.job()?, lane: LaneId(self.small("lane")?) },
-            "run" => Record::Run { job: self.job()?, on: self.on()? },
-            "stop" => {
-                let job = self.job()?;
-                Record::Stop { job, left: Span::from_ns(self.number("work left")?) }
-            }
-            "done" => Record::Done { job: self.job()? },
-            "finish" => Record::Finish,
-            _ => {
-                let allowed = "policy, memory, workers, slowdown, submit, lane, place, run, stop, \
-                               done or finish";
-                return Err(self.wrong("kind of record", kind, allowed));
-            }
-        })
-    }
+        },
+        b"lane" => Record::Lane { lane: lane(fields)?, size: fields.number("size", u64::MAX)? },
+        b"place" => Record::Place { job: job(fields)?, lane: lane(fields)? },
+        b"run" => Record::Run { job: job(fields)?, on: on(fields)? },
+        b"stop" => {
+            let job = job(fields)?;
+            Record::Stop { job, left: Span::from_ns(fields.number("work left", u64::MAX)?) }
+        }
+        b"done" => Record::Done { job: job(fields)? },
+        b"finish" => Record::Finish,
+        _ => {
+            let allowed = "policy, memory, workers, slowdown, submit, lane, place, run, stop, \
+                           done or finish";
+            return Err(fields.error("kind of record", kind, allowed));
+        }
+    })
 }
 
 #[cfg(test)]
@@ -341,7 +297,7 @@ mod tests {
     fn a_damaged_line_is_named_with_what_is_allowed() {
         let error = |text: &str| read_log(text.as_bytes(), "a.log").unwrap_err().to_string();
         let of = |line: &str| error(&format!("{HEADER}\n{line}\n"));
-        assert!(error("").contains("line 1") && error("orrery-log,4").contains(HEADER));
+        assert!(error("").contains("line 1") && error("orrery-log,4\n").contains(HEADER));
         assert!(of("dance,1,2").starts_with("a.log, line 2: the kind of record is \"dance\""));
         assert!(of("run,1,2,worker 3").contains("lane, 1/PARTS WORKER, or workers"));
         assert!(of("run,1,2,1/1 3").contains("lane, 1/PARTS WORKER"));
@@ -349,5 +305,7 @@ mod tests {
         assert!(of("done,1,2,3").contains("allowed is nothing"));
         assert!(of("done,-1,2").contains("the time is \"-1\""));
         assert!(of("slowdown,2,0,1").contains("a positive fraction"));
+        let cut = error(&format!("{HEADER}\ndone,1,2\nfinish,12"));
+        assert!(cut.contains("line 3") && cut.contains("cut off"), "{cut}");
     }
 }

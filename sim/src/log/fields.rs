@@ -19,7 +19,7 @@ const OUTCOMES: [Closed; 7] = [
 ];
 
 /// What is left of a line.
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     pub(super) file: &'a str,
     pub(super) line: u64,
     pub(super) rest: Option<&'a [u8]>,
@@ -27,7 +27,7 @@ pub(super) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     #[cold]
-    pub(super) fn error(&self, field: &'static str, found: &[u8], allowed: &str) -> LogError {
+    pub(crate) fn error(&self, field: &'static str, found: &[u8], allowed: &str) -> LogError {
         let (file, line) = (self.file.to_owned(), self.line);
         let found = String::from_utf8_lossy(found).into_owned();
         LogError::Field { file, line, field, found, allowed: allowed.to_owned() }
@@ -39,7 +39,7 @@ impl<'a> Fields<'a> {
     }
 
     #[inline]
-    pub(super) fn text(&mut self, field: &'static str) -> Result<&'a [u8], LogError> {
+    pub(crate) fn text(&mut self, field: &'static str) -> Result<&'a [u8], LogError> {
         let rest = self.rest.ok_or_else(|| self.ends_early(field))?;
         let Some(comma) = rest.iter().position(|&b| b == b',') else {
             self.rest = None;
@@ -50,7 +50,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The rest of the line, commas included. What is not UTF-8 is marked as such.
-    fn rest(&mut self, field: &'static str) -> Result<Cow<'a, str>, LogError> {
+    pub(crate) fn rest(&mut self, field: &'static str) -> Result<Cow<'a, str>, LogError> {
         let rest = self.rest.take().ok_or_else(|| self.ends_early(field))?;
         Ok(String::from_utf8_lossy(rest))
     }
@@ -70,7 +70,7 @@ impl<'a> Fields<'a> {
     }
 
     #[inline]
-    pub(super) fn parse(
+    pub(crate) fn parse(
         &self,
         field: &'static str,
         text: &[u8],
@@ -82,16 +82,16 @@ impl<'a> Fields<'a> {
     }
 
     #[inline]
-    pub(super) fn number(&mut self, field: &'static str, max: u64) -> Result<u64, LogError> {
+    pub(crate) fn number(&mut self, field: &'static str, max: u64) -> Result<u64, LogError> {
         let text = self.text(field)?;
         self.parse(field, text, max)
     }
 
-    fn u32(&mut self, field: &'static str) -> Result<u32, LogError> {
+    pub(crate) fn u32(&mut self, field: &'static str) -> Result<u32, LogError> {
         self.number(field, u64::from(u32::MAX)).map(|n| n as u32)
     }
 
-    fn time(&mut self, field: &'static str) -> Result<Time, LogError> {
+    pub(crate) fn time(&mut self, field: &'static str) -> Result<Time, LogError> {
         self.number(field, u64::MAX).map(Time::from_ns)
     }
 
@@ -159,7 +159,7 @@ impl<'a> Fields<'a> {
         self.nothing_more().map(|()| record)
     }
 
-    pub(super) fn nothing_more(&self) -> Result<(), LogError> {
+    pub(crate) fn nothing_more(&self) -> Result<(), LogError> {
         match self.rest {
             None => Ok(()),
             Some(rest) => Err(self.error("rest of the line", rest, "nothing")),

@@ -2,24 +2,16 @@
 //!
 //! It checks the form of every line, not whether the run makes sense: that is the auditor's work.
 
-use super::error::{LINE_BYTES_MAX, LogError};
-use super::fields::Fields;
+use super::error::LogError;
+use super::line_reader::LineReader;
 use super::{HEADER, HEADER_1, HEADER_2, HEADER_3, Names, Record, Terms};
 use std::io::Read;
 use std::ops::Range;
 
-/// Bytes that are read at a time.
-const BLOCK: usize = 1 << 17;
-
 /// The records of a log. After an error there is no more.
 #[derive(Debug)]
 pub struct LogReader<R> {
-    input: R,
-    file: String,
-    line: u64,
-    /// Bytes that were read; those before `next` are done with.
-    block: Vec<u8>,
-    next: usize,
+    lines: LineReader<R>,
     names: Names,
     terms: Terms,
     tells_memory: bool,
@@ -32,11 +24,7 @@ pub struct LogReader<R> {
 /// buffer of its own.
 pub fn read_log<R: Read>(input: R, name: &str) -> LogReader<R> {
     LogReader {
-        input,
-        file: name.to_owned(),
-        line: 0,
-        block: Vec::new(),
-        next: 0,
+        lines: LineReader::new(input, name),
         names: Names::default(),
         terms: Terms::default(),
         tells_memory: false,
@@ -46,51 +34,6 @@ pub fn read_log<R: Read>(input: R, name: &str) -> LogReader<R> {
 }
 
 impl<R: Read> LogReader<R> {
-    /// Where the next line is in `block`, without its newline; `None` at the end of the file.
-    #[inline]
-    fn read_line(&mut self) -> Result<Option<Range<usize>>, LogError> {
-        self.line += 1;
-        // So much of the line has been searched.
-        let mut searched = 0;
-        loop {
-            let rest = &self.block[self.next + searched..];
-            if let Some(at) = rest.iter().position(|&b| b == b'\n') {
-                let line = self.next..self.next + searched + at;
-                self.next = line.end + 1;
-                return Ok(Some(line));
-            }
-            searched += rest.len();
-            let more = searched < LINE_BYTES_MAX && self.fill()?;
-            if !more && searched > 0 {
-                let (file, line) = (self.file.clone(), self.line);
-                return Err(LogError::Cut { file, line, bytes: searched });
-            }
-            if !more {
-                return Ok(None);
-            }
-        }
-    }
-
-    /// Reads another block behind what is not done with; false at the end of the file.
-    #[cold]
-    fn fill(&mut self) -> Result<bool, LogError> {
-        self.block.drain(..self.next);
-        self.next = 0;
-        let before = self.block.len();
-        let mut limited = self.input.by_ref().take(BLOCK as u64);
-        let (file, line) = (&self.file, self.line);
-        limited.read_to_end(&mut self.block).map_err(|error| LogError::Io {
-            file: file.clone(),
-            line,
-            error,
-        })?;
-        Ok(self.block.len() > before)
-    }
-
-    fn fields(&self, line: Range<usize>) -> Fields<'_> {
-        Fields { file: &self.file, line: self.line, rest: Some(&self.block[line]) }
-    }
-
     /// The names of what is in the log: none in a log that has none.
     ///
     /// # Errors
@@ -119,7 +62,7 @@ impl<R: Read> LogReader<R> {
     }
 
     fn need_head(&mut self) -> Result<(), LogError> {
-        if self.line > 0 {
+        if self.line() > 0 {
             return Ok(());
         }
         let read = self.read_head();
@@ -129,27 +72,28 @@ impl<R: Read> LogReader<R> {
 
     /// The number of the line that was read last, from 1.
     pub fn line(&self) -> u64 {
-        self.line
+        self.lines.line()
     }
 
     /// The header, the names and the terms; the first line after them waits.
     fn read_head(&mut self) -> Result<(), LogError> {
-        let header = self.read_line()?.map_or(&b""[..], |line| &self.block[line]);
+        let line = self.lines.read_line()?;
+        let header = line.map_or(&b""[..], |line| self.lines.text(line));
         let versions = [HEADER_1, HEADER_2, HEADER_3, HEADER];
         let Some(version) = versions.iter().position(|v| v.as_bytes() == header) else {
             let found = String::from_utf8_lossy(header).into_owned();
-            return Err(LogError::Version { file: self.file.clone(), found });
+            return Err(LogError::Version { file: self.lines.file().to_owned(), found });
         };
         self.tells_memory = version >= 3;
-        while let Some(line) = self.read_line()? {
-            let text = &self.block[line.clone()];
+        while let Some(line) = self.lines.read_line()? {
+            let text = self.lines.text(line.clone());
             if version >= 1 && text.starts_with(b"name,") {
                 let mut names = std::mem::take(&mut self.names);
-                self.fields(line).name(&mut names)?;
+                self.lines.fields(line).name(&mut names)?;
                 self.names = names;
             } else if version >= 2 && text.starts_with(b"terms,") {
                 let mut terms = std::mem::take(&mut self.terms);
-                self.fields(line).terms(&mut terms, version >= 3)?;
+                self.lines.fields(line).terms(&mut terms, version >= 3)?;
                 self.terms = terms;
             } else {
                 self.waiting = Some(line);
@@ -161,15 +105,15 @@ impl<R: Read> LogReader<R> {
     }
 
     fn read_record(&mut self) -> Result<Option<Record>, LogError> {
-        if self.line == 0 {
+        if self.line() == 0 {
             self.read_head()?;
         }
         let line = match self.waiting.take() {
             Some(line) => Some(line),
             None if self.over => None,
-            None => self.read_line()?,
+            None => self.lines.read_line()?,
         };
-        line.map(|line| self.fields(line).record()).transpose()
+        line.map(|line| self.lines.fields(line).record()).transpose()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What an audit of jobs can find, and the report that it makes. Nothing here looks for faults.
 
+use crate::audit::{verdict, write_findings};
 use crate::jobs::job::{Bytes, JobId};
 use crate::jobs::record::LaneId;
 use crate::time::{Span, Time};
@@ -76,34 +77,8 @@ pub enum Fault {
     StopsWithinAnIteration { job: JobId, left: Span },
 }
 
-impl Fault {
-    /// The variant's name: `TooFast`.
-    pub fn name(&self) -> String {
-        let text = format!("{self:?}");
-        text.split([' ', '{']).next().unwrap_or_default().to_owned()
-    }
-}
-
 /// A fault and where it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The record's number, from 1.
-    pub record: u64,
-    /// The line of the log, where it was read from a file.
-    pub line: Option<u64>,
-    /// The record's time.
-    pub time: Time,
-    /// The broken rule.
-    pub fault: Fault,
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Finding { record, line, time, fault } = self;
-        let line = line.map(|line| format!(" (line {line})")).unwrap_or_default();
-        write!(f, "record {record}{line}, at {time}: {}: {fault}", fault.name())
-    }
-}
+pub type Finding = crate::audit::Finding<Fault>;
 
 /// What an audit found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -139,21 +114,9 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verdict = match self.fault_count {
-            0 => "clean".to_owned(),
-            1 => "1 fault".to_owned(),
-            n => format!("{n} faults"),
-        };
+        let verdict = verdict(self.fault_count);
         let Report { records, jobs, done, .. } = self;
         writeln!(f, "audit: {verdict}; {records} records, {jobs} jobs, {done} done")?;
-        for finding in &self.faults {
-            writeln!(f, "  {finding}")?;
-        }
-        match self.fault_count - self.faults.len() as u64 {
-            0 => {}
-            more => writeln!(f, "  and {more} more")?,
-        }
-        writeln!(f, "not seen by an audit:")?;
-        Report::UNSEEN.iter().try_for_each(|what| writeln!(f, "  {what}"))
+        write_findings(f, &self.faults, self.fault_count, Report::UNSEEN.iter())
     }
 }

@@ -68,7 +68,7 @@ fn after(policy: &str, change: impl FnOnce(&mut Terms, &mut Vec<(Time, Record)>)
     };
     let (mut terms, mut records) = run(&cluster, &jobs(), policy);
     change(&mut terms, &mut records);
-    audit(terms, records).faults.iter().map(|f| f.fault.name()).collect()
+    audit(terms, records).faults.iter().map(|f| f.name()).collect()
 }
 
 fn place(records: &[(Time, Record)], is: impl Fn(&Record) -> bool) -> usize {
