@@ -1,5 +1,8 @@
 //! The metrics of a run of jobs, from its records.
 
+#[cfg(test)]
+mod tests;
+
 use super::job::{Job, JobId, WHOLE};
 use super::record::{JobObserver, On, Record};
 use crate::time::{Span, Time};
