@@ -4,13 +4,13 @@
 use super::ms;
 use crate::audit::audit;
 use crate::cluster::DeviceSpec;
-use crate::core::{CoreSpec, Delays};
+use crate::core::{CoreSpec, Delays, DeviceChange};
 use crate::driver::{World, simulate};
 use crate::latency::Latency;
 use crate::log::{MemoryLog, Record};
 use crate::policy::alpaserve::{AlpaServe, Config};
 use crate::profile::{KindsProfile, ModelProfile};
-use crate::request::{AppId, Arrival, Drop, End, ModelId, VecSource};
+use crate::request::{AppId, Arrival, DeviceId, Drop, End, ModelId, VecSource};
 use crate::rng::Stream;
 use crate::time::{Span, Time};
 
@@ -62,7 +62,10 @@ impl Case {
     }
 
     fn run(&self) -> Vec<Fate> {
-        let world = self.world();
+        self.run_in(&self.world())
+    }
+
+    fn run_in(&self, world: &World) -> Vec<Fate> {
         let profile = |law: &Latency| {
             let kinds = KindsProfile { laws: vec![law.clone()], base: 0, largest: 1 };
             ModelProfile::of_kinds(kinds, Span::MAX)
@@ -78,7 +81,7 @@ impl Case {
         };
         let source = VecSource::new(self.arrivals.iter().map(arrival).collect());
         let policy = AlpaServe::new(self.config, &profiles);
-        let log = simulate(&world, vec![Box::new(source)], policy, MemoryLog::default()).observer;
+        let log = simulate(world, vec![Box::new(source)], policy, MemoryLog::default()).observer;
         assert!(audit(log.records.clone()).is_clean());
         let mut fates = vec![(None, End::Pending); self.arrivals.len()];
         let mut batches = std::collections::BTreeMap::new();
@@ -253,4 +256,23 @@ fn a_pipeline_of_one_stage_is_a_plain_device() {
         // And one stage of a device with lanes leaves the other lanes empty.
         assert_eq!(case.run(), case.plain());
     }
+}
+
+#[test]
+fn a_group_that_fails_loses_what_it_has_and_a_new_one_gets_requests() {
+    let at = |t| (ms(t), 0, Span::MAX);
+    let arrivals = vec![at(0), at(1), at(2), at(12), at(13), at(15), at(30)];
+    let groups = vec![(1, vec![0]), (1, vec![0])];
+    let latency = vec![ms(10)];
+    let case = Case { groups, latency, arrivals, config: PLAIN, overhead: Span::ZERO };
+    let mut world = case.world();
+    let like_it = DeviceChange::Added(world.core.devices[1].clone());
+    let changes = [(5, DeviceChange::Fail(DeviceId(0))), (14, like_it)];
+    world.changes = changes.map(|(at, change)| (Time::ZERO + ms(at), change)).to_vec();
+    let fates = case.run_in(&world);
+    // 0 and 2 were sent to group 0. Then group 1 is alone, until group 2 has fewer in flight.
+    let (yes, lost) = (End::InTime, End::Dropped(Drop::Refused));
+    assert_eq!(ends(&fates), [lost, yes, lost, yes, yes, yes, yes]);
+    let devices: Vec<Option<u32>> = fates.iter().map(|f| f.0.map(|b| b.0)).collect();
+    assert_eq!(devices, [Some(0), Some(1), None, Some(1), Some(1), Some(2), Some(2)]);
 }

@@ -118,3 +118,30 @@ fn an_overload_is_late_and_never_dropped() {
     assert!(ends.iter().all(|e| matches!(e, End::InTime | End::Late)));
     assert!(late > 9_000, "{late} of {}", ends.len());
 }
+
+#[test]
+fn a_rate_that_a_variant_just_serves_needs_no_larger_one_and_lets_a_larger_one_go() {
+    let config = Config { max_batch: 2, load: ms(500), ..Config::model() };
+    let shifted = |at: u64| at + 5_000_000;
+    // A batch of one serves 100/s: 10 ms apart, every interval has 100, and no two ever wait.
+    let (batches, _) = play(ms(20), config, evenly(0, 12, 100).map(shifted));
+    assert_eq!(largest(&batches, 0, 20_000), 1);
+    let pairs = evenly(0, 4, 75).chain(evenly(4, 40, 50)).flat_map(|at| [at, at]);
+    let (batches, _) = play(ms(20), config, pairs.map(shifted));
+    assert_eq!(largest(&batches, 22_000, 23_900), 2);
+    assert_eq!(largest(&batches, 24_100, 50_000), 1);
+}
+
+#[test]
+fn checks_while_a_larger_variant_loads_do_not_count() {
+    // 300/s is more than batches of two serve; 50/s is less than one does.
+    let config = Config { max_batch: 8, down: 1, ..Config::model() };
+    let bursts = [6_500, 7_500, 8_500].into_iter().flat_map(|at_ms| [at_ms * 1_000_000 + 1; 8]);
+    let pairs = evenly(1, 10, 25).flat_map(|at| [at, at]);
+    let mut at: Vec<u64> = evenly(0, 1, 300).chain(pairs).chain(bursts).collect();
+    at.sort_unstable();
+    let (batches, _) = play(ms(23), config, at.into_iter());
+    // Loaded from the check at 1 s until 6 s; each check after that is one step down.
+    let sizes = [6_500, 7_500, 8_500].map(|from| largest(&batches, from, from + 100));
+    assert_eq!(sizes, [4, 2, 1]);
+}
