@@ -85,6 +85,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("ORRERY_SEED=292 cargo test", "one case of a test that runs with 1,000"),
     ("ORRERY_WHOLE=1 cargo test", "minutes; the test itself runs with fewer requests"),
     ("orrery serve", "it goes on until Ctrl-C; `serve.rs` asks it"),
+    ("scripts/slow-tests", "minutes to hours; it runs these tests"),
     ("cargo bench", "benchmarks are run by hand"),
     ("CARGO_PROFILE_BENCH_LTO=fat", "benchmarks are run by hand"),
     ("cargo run --release -p orrery-benches", "benchmarks are run by hand"),

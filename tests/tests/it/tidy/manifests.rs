@@ -2,6 +2,7 @@
 //! with. The profile of releases lowers nothing.
 
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
@@ -171,4 +172,30 @@ fn releases_optimise_every_package_that_quick_builds_do_not() {
     let raised: Vec<(String, String)> = raised.collect();
     assert!(raised.len() > 10);
     assert_eq!(of("dist"), raised, "[profile.dist.package] has what [profile.release.package] has");
+}
+
+/// The versions of each package in a lock file.
+fn locked(lock: &str) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let lines: Vec<&str> = lock.lines().collect();
+    for pair in lines.windows(2) {
+        let value = |line: &'static str, at: usize| pair[at].strip_prefix(line)?.strip_suffix('"');
+        if let (Some(name), Some(version)) = (value("name = \"", 0), value("version = \"", 1)) {
+            versions.entry(name).or_default().insert(version);
+        }
+    }
+    versions
+}
+
+/// Python's module gives the command line's bytes only if it is built from the same crates. After a change of
+/// one lock file: `cargo update --manifest-path python/Cargo.toml -p NAME --precise VERSION`.
+#[test]
+fn the_python_package_is_built_from_the_versions_of_the_command_line() {
+    let ours = locked(include_str!("../../../../Cargo.lock"));
+    let python = locked(include_str!("../../../../python/Cargo.lock"));
+    let both = || python.iter().filter_map(|(name, its)| Some((name, its, ours.get(name)?)));
+    assert!(both().count() > 100);
+    for (name, its, ours) in both() {
+        assert!(!its.is_disjoint(ours), "{name}: python has {its:?}, the workspace {ours:?}");
+    }
 }

@@ -128,7 +128,8 @@ fn a_fleet_s_what_if_has_a_field_for_each_column() {
     assert_eq!(rows[0][at("$/h against now")], "+0.000");
 }
 
-/// In at least 95 of 100 random fleets the answer costs at most 2 % more than the cheapest of all.
+/// In at least 95 of 100 random fleets the answer costs at most 2 % more than the cheapest of all; the first 25 of
+/// them without `ORRERY_WHOLE`.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "minutes in a debug build")]
 fn the_answer_is_within_two_percent_of_all_fleets() {
@@ -141,7 +142,8 @@ fn the_answer_is_within_two_percent_of_all_fleets() {
         }
         Compared { cost: fleet.cost, best, proven: fleet.proven }
     };
-    let all: Vec<Compared> = (0..100).into_par_iter().map(one).collect();
+    let fleets = if option_env!("ORRERY_WHOLE").is_some() { 100 } else { 25 };
+    let all: Vec<Compared> = (0..fleets).into_par_iter().map(one).collect();
     let usd = |price: Price| price.as_usd_per_hour();
     let count = |of: &dyn Fn(&Compared) -> bool| all.iter().filter(|one| of(one)).count();
     let within = count(&|c| match (c.cost, c.best) {
@@ -153,9 +155,9 @@ fn the_answer_is_within_two_percent_of_all_fleets() {
     let equal = count(&|c| c.cost.is_some() && c.cost == c.best);
     let none = count(&|c| c.cost.is_none() || c.best.is_none());
     let proven = count(&|c| c.proven);
-    println!("within 2 %: {within} of 100; equal: {equal}, no fleet: {none}, proven: {proven}");
-    assert!(within >= 95, "{within} of 100; equal: {equal}, no fleet: {none}");
-    assert!(none <= 15, "{none}");
+    println!("within 2 %: {within} of {fleets}; equal: {equal}, no fleet: {none}, proven: {proven}");
+    assert!(100 * within >= 95 * all.len(), "{within} of {fleets}; equal: {equal}, no fleet: {none}");
+    assert!(100 * none <= 15 * all.len(), "{none} of {fleets}");
 }
 
 /// The clusters of an answer, each as a scenario of its own, carry the load.
