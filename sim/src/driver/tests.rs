@@ -177,7 +177,7 @@ fn a_batch_is_longer_by_the_stalls_that_it_meets_and_inputs_wait_for_the_control
     );
 }
 
-/// Clients that send again a nanosecond after each answer.
+/// Clients that send again 3 ms after each answer.
 struct Eager(Vec<Time>);
 
 impl Source for Eager {
@@ -193,7 +193,7 @@ impl Source for Eager {
         true
     }
     fn on_reply(&mut self, _: &Request, now: Time, _: End) {
-        self.0.push(now + Span::from_ns(1));
+        self.0.push(now + Span::from_ms(3));
     }
 }
 
