@@ -16,7 +16,7 @@ pub mod voice;
 pub mod whole_file;
 
 use clap::{Args, ValueEnum};
-use orrery_results::Row;
+use orrery_results::{Row, is_metric};
 use orrery_scenario::SpecError;
 pub use page::Page;
 use page::{Part, WITHOUT_EFFECT};
@@ -105,6 +105,9 @@ impl Forms {
     /// # Errors
     /// When the folder cannot be written.
     pub fn answer(self, id: &str, output: &Output) -> Result<Answer, SpecError> {
+        // What is made is what may be asked for (`results/src/metric.rs`).
+        let unlisted = self.rows.iter().find(|row| !is_metric(&row.metric));
+        debug_assert!(unlisted.is_none(), "{unlisted:?}");
         let csv = orrery_results::to_csv(&self.rows);
         if let Some(folder) = &output.out {
             for (ending, text) in [
