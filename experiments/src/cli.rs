@@ -209,7 +209,7 @@ mod tests {
                     true => {
                         let known = option.get_possible_values();
                         let known = known.iter().map(|v| v.get_name().to_string());
-                        known.chain(["3", "0.5", "1/2"].map(String::from)).collect()
+                        known.chain(["5", "0.5", "1/2"].map(String::from)).collect()
                     }
                     false => vec![String::new()],
                 };
