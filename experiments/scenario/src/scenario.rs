@@ -10,6 +10,7 @@
 //! Every error is a [`SpecError`] that names the file, the line, the key, what was found, what is
 //! allowed, and the remedy. The line is found from the key, so no check needs to carry it along.
 
+pub mod caveats;
 mod changes;
 mod check;
 mod check_load;

@@ -10,6 +10,7 @@ use orrery_sim::latency::{Grid, Latency, Replay, SampleTable};
 use orrery_sim::time::Span;
 use orrery_traces::blocks::Blocks;
 use orrery_traces::exec_time::{ExecLaw, Mode};
+use orrery_traces::inspect::format_of;
 use orrery_traces::query_sizes::SizeLaw;
 use orrery_traces::samples::{self, Histogram};
 use orrery_traces::shipped::{shipped, shipped_names};
@@ -117,6 +118,30 @@ impl Files {
             let input = self.open(&format!("{key}.file"), file)?;
             Histogram::read_times(input, column, unit.of_samples()).map_err(|e| at_key(key, e))
         })
+    }
+
+    /// An error of a reader of arrivals: where the file is of another kind, what reads that.
+    pub(super) fn unread(
+        &self,
+        process: &str,
+        name: &str,
+    ) -> impl Fn(TraceError) -> SpecError + use<'_> {
+        let (process, name) = (process.to_string(), name.to_string());
+        move |error| {
+            let key = format!("arrivals.{process}.file");
+            let format = self.open(&key, &name).ok().and_then(|input| format_of(input).ok());
+            let Some(format) = format.filter(|f| f.arrivals() != Some(&process)) else {
+                return at_key(&format!("arrivals.{process}"), error);
+            };
+            let found = format!("`{name}`, of the format {}", format.name());
+            let remedy = match format.arrivals() {
+                Some(other) => format!("use `{other}` in place of `{process}`"),
+                None => "no arrival process reads this format: write its arrivals as a `workload` \
+                         file (docs/formats.md)"
+                    .to_string(),
+            };
+            SpecError::value(key, found, format!("a file that `{process}` reads"), remedy)
+        }
     }
 
     /// Opens a shipped file by its name, or a file by its path from the scenario's folder.

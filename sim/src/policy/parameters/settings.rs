@@ -16,6 +16,37 @@ pub struct About {
     pub paper: &'static str,
 }
 
+/// What a policy's paper takes for granted. Where a world is otherwise, its results are those of the policy
+/// there, and say little of the system in the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assumption {
+    /// The execution time of a batch follows from its model and size.
+    KnownTimes,
+    /// All devices serve one model.
+    OneModel,
+}
+
+impl Assumption {
+    /// All of them.
+    pub const ALL: [Assumption; 2] = [Assumption::KnownTimes, Assumption::OneModel];
+
+    /// A word for tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Assumption::KnownTimes => "known-times",
+            Assumption::OneModel => "one-model",
+        }
+    }
+
+    /// What is assumed, as half a sentence.
+    pub fn what(self) -> &'static str {
+        match self {
+            Assumption::KnownTimes => "a batch's execution time follows from its model and size",
+            Assumption::OneModel => "the devices serve one model",
+        }
+    }
+}
+
 /// A named set of defaults: what the released code does, or what the paper says.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset<C> {
@@ -37,6 +68,8 @@ pub trait Settings: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
     const PARAMETERS: &'static [Parameter<Self>];
     /// Whether it stops running batches, so that every device must be able to.
     const PREEMPTS: bool = false;
+    /// What its paper takes for granted.
+    const ASSUMES: &'static [Assumption] = &[];
 
     /// The longest time after which the policy plans anew from what it has measured; its first such
     /// plan is no sooner. `None` for a policy that decides by request, or plans only once.
