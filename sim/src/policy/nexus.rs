@@ -60,7 +60,8 @@ impl Settings for Config {
         what: "Nexus on one GPU; batch from profile and SLO, early drop",
         paper: "Nexus (Shen et al., SOSP 2019), §6.1 and §6.3",
     };
-    const ASSUMES: &'static [Assumption] = &[Assumption::KnownTimes, Assumption::OneModel];
+    const ASSUMES: &'static [Assumption] =
+        &[Assumption::KnownTimes, Assumption::OneModel, Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "released",
         what: "what the released code does with its defaults",

@@ -6,13 +6,16 @@
 use super::Scenario;
 use super::file::{App, LatencyLaw, Model, TimeLaw};
 use crate::policy_spec::PolicySpec;
-use orrery_sim::policy::parameters::Assumption;
+use orrery_sim::policy::parameters::{Assumption, Lanes};
 
 /// The flag of a scenario with `llm` arrivals.
 const PADDED: &str = "padded-batches";
 
+/// The flag of a pipeline whose stages the policy does not fill.
+const ONE_STAGE: &str = "one-stage";
+
 /// Every flag, with what it says.
-pub const CAVEATS: [(&str, &str); 3] = [
+pub const CAVEATS: [(&str, &str); 5] = [
     (
         PADDED,
         "`llm` arrivals run as padded batches: each takes as long as its longest answer, without KV-cache memory or \
@@ -27,6 +30,16 @@ pub const CAVEATS: [(&str, &str); 3] = [
         "assumes-one-model",
         "the policy's paper serves one model with these devices; here are several.",
     ),
+    (
+        "assumes-one-kind",
+        "the policy plans with the latencies of one kind of device; here kinds differ, and it is told those of the \
+         base kind: the one with `base`, or else the cheapest for its work (without prices the fastest) that meets \
+         the SLO.",
+    ),
+    (
+        ONE_STAGE,
+        "the policy lets one batch at a time into a device: `stages` change nothing. `alpaserve` fills them.",
+    ),
 ];
 
 impl Scenario {
@@ -36,12 +49,26 @@ impl Scenario {
         let broken = policy.assumes().iter().filter(|assumption| match assumption {
             Assumption::KnownTimes => self.times_vary(),
             Assumption::OneModel => self.file.model.len() > 1,
+            Assumption::OneKind => self.kinds_differ(),
         });
         let flag = |assumption: &Assumption| match assumption {
             Assumption::KnownTimes => CAVEATS[1].0,
             Assumption::OneModel => CAVEATS[2].0,
+            Assumption::OneKind => CAVEATS[3].0,
         };
-        is_llm.then_some(PADDED).into_iter().chain(broken.map(flag)).collect()
+        let has_stages = self.file.device.iter().any(|d| d.stages > 1);
+        let one_stage = has_stages && policy.lanes() == Lanes::First;
+        let all = is_llm.then_some(PADDED).into_iter().chain(broken.map(flag));
+        all.chain(one_stage.then_some(ONE_STAGE)).collect()
+    }
+
+    /// Whether a model takes other times on one kind of device than on another, and policies are told so.
+    fn kinds_differ(&self) -> bool {
+        let laws = |model: &Model| -> Vec<Option<LatencyLaw>> {
+            self.file.device.iter().map(|device| model.law_on(device)).collect()
+        };
+        let differs = |model: &Model| laws(model).windows(2).any(|two| two[0] != two[1]);
+        self.file.model.iter().any(|model| model.believed.is_none() && differs(model))
     }
 
     /// Whether two batches of one model and size, on one kind of device, may take different times.

@@ -24,17 +24,21 @@ pub enum Assumption {
     KnownTimes,
     /// All devices serve one model.
     OneModel,
+    /// All devices are of one kind.
+    OneKind,
 }
 
 impl Assumption {
     /// All of them.
-    pub const ALL: [Assumption; 2] = [Assumption::KnownTimes, Assumption::OneModel];
+    pub const ALL: [Assumption; 3] =
+        [Assumption::KnownTimes, Assumption::OneModel, Assumption::OneKind];
 
     /// A word for tables.
     pub fn word(self) -> &'static str {
         match self {
             Assumption::KnownTimes => "known-times",
             Assumption::OneModel => "one-model",
+            Assumption::OneKind => "one-kind",
         }
     }
 
@@ -43,8 +47,20 @@ impl Assumption {
         match self {
             Assumption::KnownTimes => "a batch's execution time follows from its model and size",
             Assumption::OneModel => "the devices serve one model",
+            Assumption::OneKind => "all devices are of one kind",
         }
     }
+}
+
+/// Which lanes of a device a policy uses: how many batches it runs there at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// The first: one batch at a time.
+    First,
+    /// As many as a pipeline has stages.
+    Stages,
+    /// All.
+    All,
 }
 
 /// A named set of defaults: what the released code does, or what the paper says.
@@ -68,6 +84,8 @@ pub trait Settings: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
     const PARAMETERS: &'static [Parameter<Self>];
     /// Whether it stops running batches, so that every device must be able to.
     const PREEMPTS: bool = false;
+    /// Which lanes of a device it uses.
+    const LANES_USED: Lanes = Lanes::First;
     /// What its paper takes for granted.
     const ASSUMES: &'static [Assumption] = &[];
 
