@@ -10,6 +10,10 @@ use orrery_sim::policy::parameters::Assumption;
 
 /// The flag of a scenario with `llm` arrivals.
 const PADDED: &str = "padded-batches";
+/// Of a policy whose paper assumes [`Assumption::KnownTimes`].
+const KNOWN_TIMES: &str = "assumes-known-times";
+/// Of a policy whose paper assumes [`Assumption::OneModel`].
+const ONE_MODEL: &str = "assumes-one-model";
 
 /// Every flag, with what it says.
 pub const CAVEATS: [(&str, &str); 3] = [
@@ -19,29 +23,22 @@ pub const CAVEATS: [(&str, &str); 3] = [
          iteration-level batching. An LLM server that has them behaves otherwise.",
     ),
     (
-        "assumes-known-times",
+        KNOWN_TIMES,
         "the policy plans with one execution time for each model and batch size, as its paper assumes; here times \
          vary. Low results say little of the paper's system.",
     ),
-    (
-        "assumes-one-model",
-        "the policy's paper serves one model with these devices; here are several.",
-    ),
+    (ONE_MODEL, "the policy's paper serves one model with these devices; here are several."),
 ];
 
 impl Scenario {
     /// The flags of a policy's results, of [`CAVEATS`].
     pub fn caveats(&self, policy: &PolicySpec) -> Vec<&'static str> {
         let is_llm = self.file.arrivals.as_ref().is_some_and(|a| a.llm.is_some());
-        let broken = policy.assumes().iter().filter(|assumption| match assumption {
-            Assumption::KnownTimes => self.times_vary(),
-            Assumption::OneModel => self.file.model.len() > 1,
+        let broken = policy.assumes().iter().filter_map(|assumption| match assumption {
+            Assumption::KnownTimes => self.times_vary().then_some(KNOWN_TIMES),
+            Assumption::OneModel => (self.file.model.len() > 1).then_some(ONE_MODEL),
         });
-        let flag = |assumption: &Assumption| match assumption {
-            Assumption::KnownTimes => CAVEATS[1].0,
-            Assumption::OneModel => CAVEATS[2].0,
-        };
-        is_llm.then_some(PADDED).into_iter().chain(broken.map(flag)).collect()
+        is_llm.then_some(PADDED).into_iter().chain(broken).collect()
     }
 
     /// Whether two batches of one model and size, on one kind of device, may take different times.

@@ -27,17 +27,6 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    /// All of them.
-    pub const ALL: [Assumption; 2] = [Assumption::KnownTimes, Assumption::OneModel];
-
-    /// A word for tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Assumption::KnownTimes => "known-times",
-            Assumption::OneModel => "one-model",
-        }
-    }
-
     /// What is assumed, as half a sentence.
     pub fn what(self) -> &'static str {
         match self {
