@@ -50,6 +50,30 @@ pub fn unit(metric: &str) -> &'static str {
     }
 }
 
+/// Whether a metric is a share, from 0 to 1.
+pub fn is_share(metric: &str) -> bool {
+    ["finish_rate", "bad_rate", "utilisation"].iter().any(|part| metric.contains(part))
+        && difference_in(metric).is_none()
+}
+
+/// Whether a metric is the share of some requests among its samples.
+pub fn is_share_of_requests(metric: &str) -> bool {
+    metric == "finish_rate" || metric == "bad_rate"
+}
+
+/// The least and the largest value that a metric can have; of a difference, how far two values can be apart.
+pub fn range(metric: &str) -> (f64, f64) {
+    let of = difference_in(metric).unwrap_or(metric);
+    let (least, most) = match of {
+        m if is_share(m) => (0.0, 1.0),
+        m if m.contains("batch_size") => (1.0, f64::INFINITY),
+        "headroom" => (-1.0, f64::INFINITY),
+        m if unit(m) != UNITLESS || m == "mean_cost" => (0.0, f64::INFINITY),
+        _ => (f64::NEG_INFINITY, f64::INFINITY),
+    };
+    if of == metric { (least, most) } else { (least - most, most - least) }
+}
+
 /// Which way a metric is better; a difference is as what is subtracted.
 pub fn better(metric: &str) -> Better {
     match difference_in(metric).unwrap_or(metric) {
@@ -75,5 +99,18 @@ mod tests {
         assert_eq!(difference_in(&metric), Some("peak_goodput_per_s"));
         assert_eq!((unit(&metric), better(&metric)), ("1/s", Better::Higher));
         assert_eq!(difference_in("finish_rate"), None);
+    }
+
+    #[test]
+    fn a_metric_has_the_values_that_are_possible() {
+        let above = |least: f64| (least, f64::INFINITY);
+        assert_eq!(range("finish_rate"), (0.0, 1.0));
+        assert_eq!(range("worst_bad_rate_at_load"), (0.0, 1.0));
+        assert_eq!(range("finish_rate_difference"), (-1.0, 1.0));
+        assert_eq!(range("peak_goodput_per_s"), above(0.0));
+        assert_eq!(range("mean_batch_size"), above(1.0));
+        assert_eq!(range("latency_p99.9_ns"), above(0.0));
+        assert_eq!(range("headroom"), above(-1.0));
+        assert_eq!(range("peak_goodput_per_s_difference"), above(f64::NEG_INFINITY));
     }
 }
