@@ -42,7 +42,7 @@ mod wide;
 
 pub use details::{BatchRow, DistributionRow, Record, SeriesRow};
 pub use metric::{
-    Better, UNITLESS, better, difference_in, difference_of, is_metric, metrics, unit,
+    Better, UNITLESS, better, difference_in, difference_of, is_metric, metrics, range, unit,
 };
 pub use row::{COLUMNS, ColumnType, Flags, PaperFigure, Row, seed_list};
 pub use table::{

@@ -61,6 +61,7 @@ const METRICS: &[&str] = &[
     "refuted_per_s",
     "bad_below_per_s",
     "bad_rate_above",
+    "bad_rate_after_burst",
     "probe_s",
     "probes",
     // A run over time.
@@ -222,6 +223,33 @@ pub fn unit(metric: &str) -> &'static str {
     }
 }
 
+/// Whether a metric is a share, from 0 to 1.
+pub fn is_share(metric: &str) -> bool {
+    let by_part = ["finish_rate", "bad_rate", "utilisation"];
+    let by_end = ["_share", "_fraction"];
+    difference_in(metric).is_none()
+        && (by_part.iter().any(|part| metric.contains(part))
+            || by_end.iter().any(|end| metric.ends_with(end)))
+}
+
+/// Whether a metric is the share of some requests among its samples.
+pub fn is_share_of_requests(metric: &str) -> bool {
+    metric == "finish_rate" || metric == "bad_rate"
+}
+
+/// The least and the largest value that a metric can have; of a difference, how far two values can be apart.
+pub fn range(metric: &str) -> (f64, f64) {
+    let of = difference_in(metric).unwrap_or(metric);
+    let (least, most) = match of {
+        m if is_share(m) => (0.0, 1.0),
+        m if m.contains("batch_size") => (1.0, f64::INFINITY),
+        "headroom" => (-1.0, f64::INFINITY),
+        m if unit(m) != UNITLESS || m == "mean_cost" => (0.0, f64::INFINITY),
+        _ => (f64::NEG_INFINITY, f64::INFINITY),
+    };
+    if of == metric { (least, most) } else { (least - most, most - least) }
+}
+
 /// Which way a metric is better; a difference is as what is subtracted.
 pub fn better(metric: &str) -> Better {
     match difference_in(metric).unwrap_or(metric) {
@@ -247,6 +275,19 @@ mod tests {
         assert_eq!(difference_in(&metric), Some("peak_goodput_per_s"));
         assert_eq!((unit(&metric), better(&metric)), ("1/s", Better::Higher));
         assert_eq!(difference_in("finish_rate"), None);
+    }
+
+    #[test]
+    fn a_metric_has_the_values_that_are_possible() {
+        let above = |least: f64| (least, f64::INFINITY);
+        assert_eq!(range("finish_rate"), (0.0, 1.0));
+        assert_eq!(range("worst_bad_rate_at_load"), (0.0, 1.0));
+        assert_eq!(range("finish_rate_difference"), (-1.0, 1.0));
+        assert_eq!(range("peak_goodput_per_s"), above(0.0));
+        assert_eq!(range("mean_batch_size"), above(1.0));
+        assert_eq!(range("latency_p99.9_ns"), above(0.0));
+        assert_eq!(range("headroom"), above(-1.0));
+        assert_eq!(range("peak_goodput_per_s_difference"), above(f64::NEG_INFINITY));
     }
 
     #[test]

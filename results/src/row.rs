@@ -1,7 +1,10 @@
 //! The one schema of results: a row for each cell and metric.
 
-use crate::metric::{difference_in, difference_of};
+use crate::metric::{difference_in, difference_of, is_share_of_requests, range};
 use serde::{Deserialize, Serialize};
+
+/// A width below this share of the value is what rounding leaves of none.
+const ROUNDING: f64 = 1e-12;
 
 /// A metric of a cell.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
@@ -36,7 +39,7 @@ pub struct Row {
     /// 95 % confidence interval; empty where there is none.
     pub ci95_high: Option<f64>,
     /// How the interval was found: `replications`, `batch-means`, `paired-replications`,
-    /// `paired-batch-means`; empty without one.
+    /// `paired-batch-means`, `rule-of-three`; empty without one.
     pub ci_method: String,
     /// Samples behind the value, over all seeds.
     pub samples: u64,
@@ -205,6 +208,32 @@ impl Row {
         Ok(())
     }
 
+    /// Gives it a 95 % interval, which ends where the metric's possible values do ([`range`]).
+    ///
+    /// An interval of no width says nothing: seeds or batches that are all alike do not show how far they may
+    /// be off. Of `n` requests that are all good, or all bad, up to 3 in `n` may still be of the other sort; of
+    /// anything else there is no interval then.
+    pub fn set_interval(&mut self, low: f64, high: f64, method: &str) {
+        let value = self.value.unwrap_or(low);
+        let (least, most) = range(&self.metric);
+        // A mean over no batch at all is 0.
+        let (mut low, mut high) = (low.max(least.min(value)), high.min(most.max(value)));
+        let mut method = method;
+        if high - low <= ROUNDING * value.abs() {
+            if !is_share_of_requests(&self.metric) || ![0.0, 1.0].contains(&value) || self.samples == 0 {
+                (self.ci95_low, self.ci95_high) = (None, None);
+                self.ci_method.clear();
+                return;
+            }
+            // P(none of n) = (1 - p)^n is 0.05 for about p = 3 / n.
+            let other = (3.0 / self.samples as f64).min(1.0);
+            (low, high) = if value == 0.0 { (0.0, other) } else { (1.0 - other, 1.0) };
+            method = "rule-of-three";
+        }
+        (self.ci95_low, self.ci95_high) = (Some(low), Some(high));
+        self.ci_method = method.to_string();
+    }
+
     /// Takes the value and its interval away: there is no answer, for this reason.
     pub fn without_answer(&mut self, reason: impl Into<String>) {
         self.value = None;
@@ -257,6 +286,30 @@ pub fn seed_list(seeds: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_interval_stays_within_the_possible_and_has_a_width() {
+        let of = |metric: &str, value: f64, (low, high): (f64, f64)| {
+            let mut row =
+                Row { metric: metric.into(), value: Some(value), samples: 12_000, ..Row::default() };
+            row.set_interval(low, high, "replications");
+            (row.ci95(), row.ci_method)
+        };
+        let within = |metric: &str, value: f64, ends: (f64, f64)| of(metric, value, ends).0;
+        assert_eq!(within("peak_goodput_per_s", 90.0, (-25.2, 205.2)), Some((0.0, 205.2)));
+        assert_eq!(within("mean_batch_size", 1.01, (0.994, 1.026)), Some((1.0, 1.026)));
+        assert_eq!(within("worst_bad_rate", 0.5, (-0.2, 1.2)), Some((0.0, 1.0)));
+        assert_eq!(within("finish_rate_difference", -0.9, (-1.3, -0.5)), Some((-1.0, -0.5)));
+        assert_eq!(within("headroom", 0.1, (-1.5, 1.7)), Some((-1.0, 1.7)));
+        // Nothing was bad, or everything: 3 of 12,000 might be otherwise.
+        let rule = "rule-of-three".to_string();
+        assert_eq!(of("finish_rate", 1.0, (1.0, 1.0)), (Some((1.0 - 0.00025, 1.0)), rule.clone()));
+        assert_eq!(of("bad_rate", 0.0, (0.0, 0.0)), (Some((0.0, 0.00025)), rule));
+        // Two equal seeds do not say how far both are off.
+        assert_eq!(of("peak_goodput_per_s", 4915.0, (4915.0, 4915.0)), (None, String::new()));
+        assert_eq!(within("finish_rate", 0.5, (0.5, 0.5 + 1e-16)), None);
+        assert_eq!(within("mean_batch_size", 0.0, (-0.1, 0.1)), Some((0.0, 0.1)), "no batch at all");
+    }
 
     #[test]
     fn seeds_in_a_row_are_a_range() {

@@ -75,6 +75,17 @@ pub fn student_t_975(df: u64) -> f64 {
     }
 }
 
+/// What a standard normal value exceeds with probability `q`, from 0 to 1.
+pub fn normal_upper(q: f64) -> f64 {
+    let beyond = |z: f64| libm::erfc(z / std::f64::consts::SQRT_2) / 2.0;
+    let (mut low, mut high) = (-40.0, 40.0);
+    for _ in 0..100 {
+        let middle = (low + high) / 2.0;
+        if beyond(middle) > q { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
+}
+
 /// The mean of independent replications; `None` below two of them.
 ///
 /// ```
@@ -153,6 +164,13 @@ mod tests {
             assert!((student_t_975(df) - t).abs() < 2e-4, "{df}: {}", student_t_975(df));
         }
         assert_eq!(student_t_975(0), f64::INFINITY, "one value says nothing about its error");
+    }
+
+    #[test]
+    fn the_normal_law_is_the_table_s() {
+        for (q, z) in [(0.5, 0.0), (0.025, 1.959_964), (0.000_5, 3.290_527), (0.9, -1.281_552)] {
+            assert!((normal_upper(q) - z).abs() < 1e-6, "{q}: {}", normal_upper(q));
+        }
     }
 
     #[test]

@@ -11,15 +11,18 @@
 //! devices is ever good.
 
 mod bracket;
+mod burst;
 mod capacity;
 mod judge;
 mod tally;
 #[cfg(test)]
 mod tests;
 
-pub use bracket::{Bracket, Found, fewest};
+pub use bracket::{Bracket, Found, HELD, fewest};
+pub use burst::Burst;
 pub use capacity::{alone, capacity_per_s};
 pub use judge::{Doubt, Judge, Probe};
+pub use tally::{Share, worst};
 
 use crate::setup::Sources;
 use orrery_sim::driver::{Failure, World, simulate};
@@ -88,6 +91,20 @@ pub enum Stop {
     AtEnd,
 }
 
+/// How a probe is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct How {
+    /// So many times as long as usual.
+    pub longer: u32,
+    /// After a burst that the system has to work off first.
+    pub burst: bool,
+}
+
+impl How {
+    /// As long as its verdict needs, and without a burst.
+    pub const USUAL: How = How { longer: 1, burst: false };
+}
+
 /// How a probe is judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
@@ -109,6 +126,8 @@ pub struct Rule {
     pub stop: Stop,
     /// The load.
     pub load: Load,
+    /// A burst within the warm-up.
+    pub burst: Option<Burst>,
 }
 
 impl Rule {
@@ -125,7 +144,7 @@ impl Rule {
     }
 
     /// A probe so many times as long, which is not called good before its end.
-    pub fn longer(self, times: u32) -> Rule {
+    fn longer(self, times: u32) -> Rule {
         let requests_per_model = self.requests_per_model.saturating_mul(times.into());
         let stop = if times > 1 { Stop::ClearlyBad } else { self.stop };
         let exactly = self.exactly.map(|length| length * u64::from(times));
@@ -144,6 +163,7 @@ pub fn probe<O: Observer>(
     judge: Judge,
     observer: O,
 ) -> Result<(Probe, O), Failure> {
+    let sources = burst::with(judge.burst(), sources);
     let finished = simulate(world, sources, policy, (judge, observer));
     if let Some(failure) = finished.failure {
         return Err(failure);

@@ -84,16 +84,7 @@ fn interval_of(row: &mut Row, all: &[Measure], values: &[f64]) {
         _ => (stats::replications(values).map(|i| (i.low, i.high)), "replications"),
     };
     if let Some((low, high)) = interval {
-        (row.ci95_low, row.ci95_high) = (Some(low), Some(high));
-        row.ci_method = method.to_string();
-    }
-    // A cost is never below zero, and a share never outside [0, 1], whatever Student's t makes of a few seeds.
-    if row.metric == "mean_cost" {
-        row.ci95_low = row.ci95_low.map(|x| x.max(0.0));
-    }
-    if ["finish_rate", "utilisation", "load_utilisation"].contains(&row.metric.as_str()) {
-        row.ci95_low = row.ci95_low.map(|x| x.max(0.0));
-        row.ci95_high = row.ci95_high.map(|x| x.min(1.0));
+        row.set_interval(low, high, method);
     }
 }
 
@@ -169,8 +160,7 @@ pub fn difference(
         _ => (stats::paired(&a, &b), "paired-replications"),
     };
     if let Some(Interval { low, high, .. }) = interval {
-        (row.ci95_low, row.ci95_high) = (Some(low), Some(high));
-        row.ci_method = method.to_string();
+        row.set_interval(low, high, method);
     }
     Some(row)
 }

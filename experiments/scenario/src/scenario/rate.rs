@@ -7,6 +7,10 @@ use super::process::steady_law;
 use super::value::{at_key, within};
 use super::{Scenario, file::Arrivals};
 use crate::error::SpecError;
+use orrery_sim::time::Span;
+use orrery_traces::arrivals::ArrivalLaw;
+use orrery_traces::rate::Minutes;
+use std::sync::Arc;
 use toml::Value;
 
 impl Scenario {
@@ -59,6 +63,34 @@ impl Scenario {
         arrivals.requests.or_else(by_time)
     }
 
+    /// How long the trace of `[arrivals]` is: all of its minutes, quiet ones at its ends included, as far as
+    /// `duration_s` and `until_s` let it run.
+    ///
+    /// # Errors
+    /// When the arrivals are no trace, or it cannot be read.
+    pub fn trace_length(&self) -> Result<Span, SpecError> {
+        let a = self.arrivals().map_err(|e| self.placed(e))?;
+        let whole = self.length_of_arrivals(a).map_err(|e| self.placed(e))?;
+        let limits = [a.duration_s, self.file.until_s].into_iter().flatten();
+        Ok(limits.map(Span::from_secs_f64).fold(whole, Span::min))
+    }
+
+    fn length_of_arrivals(&self, a: &Arrivals) -> Result<Span, SpecError> {
+        let minutes = |n: usize, shape| Minutes { counts: Arc::from([]), shape }.starts(n);
+        match OpenLoad::read(&self.file, a, &self.files)?.process {
+            Process::Law(ArrivalLaw::Minutes(all)) => Ok(all.starts(all.counts.len())),
+            Process::Functions { invocations, shape, .. } => {
+                let longest = invocations.functions.iter().map(|f| f.counts.len()).max();
+                Ok(minutes(longest.unwrap_or(0), shape))
+            }
+            Process::Dealt { blocks, shape, .. } => Ok(minutes(blocks.minutes(), shape)),
+            _ => {
+                let remedy = "give `trace`, or leave out what is counted in it";
+                Err(SpecError::value("arrivals", "arrivals without a trace", "a trace", remedy))
+            }
+        }
+    }
+
     fn arrivals(&self) -> Result<&Arrivals, SpecError> {
         let none = || no_rate("closed_loop", "a closed loop, which sends when it is answered");
         self.file.arrivals.as_ref().ok_or_else(none)
@@ -89,7 +121,7 @@ impl Scenario {
             Process::Law(law) => law.mean_rate_per_s().map_err(|e| at_key("arrivals.trace", e)),
             Process::Functions { invocations, shape, .. } => {
                 let counts = invocations.summed().map_err(|e| at_key("arrivals.trace", e))?;
-                Ok(orrery_traces::rate::Minutes { counts: counts.into(), shape }.mean_rate_per_s())
+                Ok(Minutes { counts: counts.into(), shape }.mean_rate_per_s())
             }
             Process::Dealt { blocks, shape, .. } => Ok(dealt_rate_per_s(&blocks, &shape)),
             _ => Err(no_rate("arrivals.trace", "arrivals without a rate")),

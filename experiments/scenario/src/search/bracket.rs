@@ -7,22 +7,26 @@
 //! ```
 //!
 //! Bisection takes for granted that less load is never worse. It looks at some lower rates afterwards
-//! and says so when that was wrong. Where 5 % more collapses, the answer is probed again for longer, and
-//! searched anew with such probes when it does not hold.
+//! and says so when that was wrong. Where a little less than the answer does not come back from a burst, the
+//! answer is probed again for longer, and searched anew with such probes when it does not hold.
 
-use super::Probe;
+use super::{How, Probe};
 
 /// Shares of the found rate that are probed afterwards: below it, to see whether less is worse.
 const BELOW: [f64; 3] = [0.9, 0.7, 0.5];
 
-/// And just above it, to see whether it collapses.
+/// And just above it, to see what becomes of it there.
 const ABOVE: f64 = 1.05;
 
-/// With 5 % more than the peak a stable scheduler loses little more than 5 %: more than this share of
-/// bad requests is a collapse.
+/// More than this share of bad requests with 5 % more is a collapse. Where requests that are late are answered
+/// all the same, every overload is one.
 const COLLAPSE: f64 = 0.25;
 
-/// An answer next to a collapse is probed again for so many times as long.
+/// The share of an answer that has to come back from a burst: at the peak itself there is nothing left to work
+/// it off with.
+pub const HELD: f64 = 0.97;
+
+/// An answer that does not come back is probed again for so many times as long.
 const LONGER: u32 = 8;
 
 /// The search gives up below this share of where it began, and above so many times that.
@@ -65,6 +69,8 @@ pub struct Found {
     pub worse_below: Option<f64>,
     /// The share of bad requests with 5 % more, where that is a collapse.
     pub collapse: Option<f64>,
+    /// The share of bad requests with 3 % less, after a burst from which it does not come back.
+    pub metastable: Option<f64>,
     /// The rate that was found first, where a longer probe refuted it.
     pub refuted: Option<f64>,
     /// Probes made.
@@ -76,21 +82,30 @@ pub struct Found {
 /// Asks, and remembers all answers.
 struct Asked<F> {
     probe: F,
-    /// Probes are so many times as long.
-    longer: u32,
+    /// How the next probe is made.
+    how: How,
     all: Vec<(f64, Probe)>,
+    /// Probes after a burst, and their requests.
+    bursts: (u32, u64),
 }
 
-impl<E, F: FnMut(f64, u32) -> Result<Probe, E>> Asked<F> {
+impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     fn new(probe: F) -> Asked<F> {
-        Asked { probe, longer: 1, all: Vec::new() }
+        Asked { probe, how: How::USUAL, all: Vec::new(), bursts: (0, 0) }
     }
 
     fn ask(&mut self, at: f64) -> Result<bool, E> {
-        let probe = (self.probe)(at, self.longer)?;
+        let probe = (self.probe)(at, self.how)?;
         let good = probe.good;
         self.all.push((at, probe));
         Ok(good)
+    }
+
+    /// The share of bad requests after a burst, with a little less than `value`, where it does not come back.
+    fn after_burst(&mut self, value: f64) -> Result<Option<f64>, E> {
+        let probe = (self.probe)(value * HELD, How { burst: true, ..How::USUAL })?;
+        self.bursts = (self.bursts.0 + 1, self.bursts.1 + probe.requests);
+        Ok((!probe.good).then_some(probe.bad_rate))
     }
 
     /// From `good` to `bad`, none of which need be known, to a bracket of the tolerance. Neither end may
@@ -151,27 +166,37 @@ impl<E, F: FnMut(f64, u32) -> Result<Probe, E>> Asked<F> {
         Found {
             value,
             at: value.and_then(of).cloned(),
-            clearly_good: sure(true).map(|(v, _)| *v).reduce(f64::max),
+            clearly_good: sure(true)
+                .map(|(v, _)| *v)
+                .filter(|v| value.is_none_or(|x| *v <= x))
+                .reduce(f64::max),
             clearly_bad: sure(false)
                 .map(|(v, _)| *v)
                 .filter(|v| value.is_none_or(|x| *v > x))
                 .reduce(f64::min),
             worse_below: self.all.iter().filter(below).map(|(v, _)| *v).reduce(f64::max),
             collapse: value.and_then(|value| self.collapse(value)),
-            probes: self.all.len() as u32,
-            requests: self.all.iter().map(|(_, p)| p.requests).sum(),
+            probes: self.all.len() as u32 + self.bursts.0,
+            requests: self.all.iter().map(|(_, p)| p.requests).sum::<u64>() + self.bursts.1,
             ..Found::default()
         }
     }
 }
 
+impl Found {
+    /// Adds what a probe after a burst said.
+    pub fn add_burst(&mut self, probe: &Probe) {
+        (self.probes, self.requests) = (self.probes + 1, self.requests + probe.requests);
+        self.metastable = (!probe.good).then_some(probe.bad_rate);
+    }
+}
+
 impl Bracket {
-    /// The highest good rate. The closure is asked for a probe at a rate that is so many times as long as
-    /// usual.
+    /// The highest good rate. The closure is asked for a probe at a rate, and how it is to be made.
     ///
     /// # Errors
     /// The first error of a probe.
-    pub fn highest<E>(&self, probe: impl FnMut(f64, u32) -> Result<Probe, E>) -> Result<Found, E> {
+    pub fn highest<E>(&self, probe: impl FnMut(f64, How) -> Result<Probe, E>) -> Result<Found, E> {
         let mut asked = Asked::new(probe);
         let mut value = match asked.bracket(self)? {
             (Some(good), Some(_)) => good,
@@ -180,11 +205,12 @@ impl Bracket {
             }
             (None, _) => return Ok(Found { never_good: true, ..asked.found(None) }),
         };
-        let mut refuted = None;
+        let (mut refuted, mut metastable) = (None, None);
         if self.around {
             asked.ask(value * ABOVE)?;
-            if asked.collapse(value).is_some() {
-                asked.longer = LONGER;
+            metastable = asked.after_burst(value)?;
+            if metastable.is_some() {
+                asked.how.longer = LONGER;
                 if !asked.ask(value)? {
                     refuted = Some(value);
                     let start = value / (1.0 + 4.0 * self.tolerance);
@@ -195,14 +221,15 @@ impl Bracket {
                             return Ok(Found { never_good: true, refuted, ..asked.found(None) });
                         }
                     }
+                    metastable = asked.after_burst(value)?;
                 }
-                asked.longer = 1;
+                asked.how = How::USUAL;
             }
             for share in BELOW {
                 asked.ask(value * share)?;
             }
         }
-        Ok(Found { refuted, ..asked.found(Some(value)) })
+        Ok(Found { refuted, metastable, ..asked.found(Some(value)) })
     }
 }
 
@@ -256,11 +283,13 @@ mod tests {
     use std::convert::Infallible;
 
     fn probe(good: bool, bad_rate: f64) -> Result<Probe, Infallible> {
+        let shares = Vec::new();
         Ok(Probe {
             good,
             doubt: None,
             diverging: false,
             bad_rate,
+            shares,
             good_share: 1.0 - bad_rate,
             worst_model: 0,
             requests: 10,
@@ -269,7 +298,7 @@ mod tests {
     }
 
     /// Good up to `peak`.
-    fn step(peak: f64) -> impl FnMut(f64, u32) -> Result<Probe, Infallible> {
+    fn step(peak: f64) -> impl FnMut(f64, How) -> Result<Probe, Infallible> {
         move |rate, _| probe(rate <= peak, if rate <= peak { 0.0 } else { 1.0 - peak / rate })
     }
 
@@ -287,6 +316,7 @@ mod tests {
                 assert!(value <= 100.0 && value * 1.005 > 100.0, "{found:?}");
                 assert!(found.at.as_ref().is_some_and(|p| p.good));
                 assert_eq!((found.worse_below, found.collapse, found.refuted), (None, None, None));
+                assert_eq!(found.metastable, None);
                 assert_eq!(found.requests, 10 * u64::from(found.probes));
                 assert!(found.probes < 40, "{found:?}");
                 let (good, bad) = (found.clearly_good.unwrap(), found.clearly_bad.unwrap());
@@ -319,15 +349,54 @@ mod tests {
 
     #[test]
     fn an_answer_that_a_longer_probe_refutes_is_searched_anew() {
-        let metastable = |rate: f64, longer: u32| {
-            let peak = if longer > 1 { 80.0 } else { 100.0 };
-            probe(rate <= peak, if rate <= peak { 0.0 } else { 0.9 })
-        };
-        let Ok(found) = from(90.0).highest(metastable);
+        let Ok(found) = from(90.0).highest(metastable(80.0));
         let (value, refuted) = (found.value.unwrap(), found.refuted.unwrap());
         assert!(value <= 80.0 && value * 1.005 > 80.0, "{found:?}");
         assert!(refuted <= 100.0 && refuted * 1.005 > 100.0, "{found:?}");
-        assert!(found.at.is_some_and(|p| p.good));
+        assert!(found.at.as_ref().is_some_and(|p| p.good));
+        // Nothing above the answer is clearly good, though shorter probes said so.
+        let (good, bad) = (found.clearly_good.unwrap(), found.clearly_bad.unwrap());
+        assert!(good <= value && value < bad, "{found:?}");
+        assert_eq!(found.metastable, Some(0.9), "the answer does not come back from a burst either");
+    }
+
+    /// Usually good up to 100, in longer probes up to a peak of its own, and back from a burst up to 70.
+    fn metastable(longer: f64) -> impl FnMut(f64, How) -> Result<Probe, Infallible> {
+        move |rate, how| {
+            let peak = match how {
+                How { burst: true, .. } => 70.0,
+                How { longer: 1, .. } => 100.0,
+                _ => longer,
+            };
+            let probe = probe(rate <= peak, if rate <= peak { 0.0 } else { 0.9 })?;
+            Ok(Probe { requests: 10 * u64::from(how.longer), ..probe })
+        }
+    }
+
+    /// Of two probes of the answer the last one's word counts.
+    #[test]
+    fn an_answer_that_a_longer_probe_confirms_is_that_probe_s() {
+        let Ok(found) = from(90.0).highest(metastable(1e9));
+        assert!(found.value.is_some_and(|v| v <= 100.0 && v * 1.005 > 100.0), "{found:?}");
+        assert_eq!((found.refuted, found.at.unwrap().requests), (None, 80));
+        assert_eq!(found.metastable, Some(0.9));
+        // And the other way round: what the last probe of a rate says is bad is not clearly good.
+        let mut asked = Asked::new(|_, how: How| probe(how.longer == 1, 0.5));
+        for how in [How::USUAL, How { longer: 8, burst: false }] {
+            asked.how = how;
+            let Ok(_) = asked.ask(50.0);
+        }
+        let found = asked.found(Some(60.0));
+        assert_eq!((found.clearly_good, found.clearly_bad), (None, None), "{found:?}");
+    }
+
+    /// A collapse above the peak alone is no metastable system: who answers late requests, too, falls behind for
+    /// good with any load above its peak, and comes back with any below.
+    #[test]
+    fn a_collapse_above_the_peak_is_not_metastable() {
+        let fifo = |rate: f64, _: How| probe(rate <= 100.0, if rate <= 100.0 { 0.0 } else { 0.9 });
+        let Ok(found) = from(90.0).highest(fifo);
+        assert_eq!((found.collapse, found.metastable, found.refuted), (Some(0.9), None, None));
     }
 
     #[test]

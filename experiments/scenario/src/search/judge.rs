@@ -5,23 +5,28 @@
 //! arrivals, each time twice as many as before, each model's share of bad requests is looked at:
 //!
 //! ```text
-//! bad:        some model's interval lies above the target, or the backlog grows, or more is answered in
-//!             time than the devices can ever compute
+//! bad:        some model's interval lies above the target, or that of all models' requests together, or the
+//!             backlog grows, or more is answered in time than the devices can ever compute
 //! good:       every model's interval lies below it, and the probe is long enough
 //! undecided:  after `requests_per_model`; the worst model's estimate says where it leans
 //! ```
 //!
-//! The interval is that of batch means, 95 % stretched to 99.9 %.
+//! The interval is that of batch means, 95 % stretched to 99.9 %. *Good* is wrong only if the interval of a model
+//! that is bad errs: however many models there are, it needs no other confidence. *Bad* is wrong if any of all the
+//! intervals errs: there they are as much wider as `M` intervals need to be for 99.9 % together. The estimate is
+//! not the largest of `M` samples, which chance puts above the target the sooner the shorter the probe is: see
+//! [`worst`].
 //!
 //! **Long enough.** With a load that is a share e above what can be served, a queue's delay is e · t after t. So a
 //! probe that lasted t, and whose longest delay was d, shows that e is at most d / t. It is long enough
 //! when that is the tolerance of the search; a delay beyond the SLO is a bad request and shows by itself.
 //! Hence with an SLO of 10 s and a tolerance of 0.5 % a probe near the edge lasts 2,000 s.
 
-use super::tally::{Fate, Flow, Tally};
-use super::{Criterion, Load, Rule, Stop};
+use super::tally::{ERR, Fate, Flow, Share, Tally, worst};
+use super::{Burst, Criterion, Load, Rule, Stop};
 use orrery_sim::observer::Observer;
 use orrery_sim::request::{End, Request};
+use orrery_sim::stats::normal_upper;
 use orrery_sim::time::{Span, Time};
 use std::collections::VecDeque;
 
@@ -54,8 +59,10 @@ pub struct Probe {
     pub doubt: Option<Doubt>,
     /// Whether the backlog grew, or more was offered than can ever be served.
     pub diverging: bool,
-    /// The worst model's share of bad requests.
+    /// The worst model's share of bad requests, less what chance adds to the largest of several.
     pub bad_rate: f64,
+    /// Each model's.
+    pub shares: Vec<Share>,
     /// The share of all requests that were answered in time.
     pub good_share: f64,
     /// Which model that is.
@@ -89,6 +96,10 @@ pub struct Judge {
     rule: Rule,
     from: Time,
     models: Vec<Tally>,
+    /// Of all models together.
+    overall: Tally,
+    /// By how much intervals of one among all models are wider.
+    wider: f64,
     flow: Flow,
     /// In the order of arrival, from request number `first` on.
     waiting: VecDeque<Waiting>,
@@ -112,6 +123,8 @@ impl Judge {
         Judge {
             from: Time::ZERO + rule.warm_up,
             models: vec![Tally::default(); models.max(1)],
+            overall: Tally::default(),
+            wider: normal_upper(ERR / m as f64) / normal_upper(ERR),
             flow: Flow::default(),
             waiting: VecDeque::new(),
             first: None,
@@ -124,6 +137,11 @@ impl Judge {
             said: None,
             rule,
         }
+    }
+
+    /// The burst that it waits for.
+    pub(super) fn burst(&self) -> Option<Burst> {
+        self.rule.burst
     }
 
     /// What is said of the probe, once it has ended.
@@ -140,10 +158,21 @@ impl Judge {
         Probe { requests: self.all, ..said }
     }
 
-    /// The worst model and its share of bad requests.
+    /// The worst model and its share of bad requests; of a load that ends by itself there is no chance in it.
     fn estimate(&self) -> (usize, f64) {
-        let rates = self.models.iter().map(|t| t.bad_rate().0).enumerate();
-        rates.fold((0, 0.0), |worst, this| if this.1 > worst.1 { this } else { worst })
+        worst(&self.shares(), self.overall.share().rate, self.is_steady())
+    }
+
+    fn shares(&self) -> Vec<Share> {
+        self.models.iter().map(Tally::share).collect()
+    }
+
+    /// Whether some model's share is above the target beyond doubt, and whether each is below it.
+    fn clear(&self) -> (bool, bool) {
+        let (target, each, all) = (self.rule.target, self.shares(), self.overall.share());
+        let above = |s: &Share| s.rate - s.half * self.wider > target;
+        let bad = each.iter().any(above) || all.rate - all.half > target;
+        (bad, each.iter().all(|s| s.rate + s.half < target))
     }
 
     fn measured(&self) -> Span {
@@ -196,19 +225,17 @@ impl Judge {
     }
 
     fn look(&mut self) {
-        let each: Vec<(f64, f64)> = self.models.iter().map(Tally::bad_rate).collect();
-        let target = self.rule.target;
+        let (bad, within) = self.clear();
         let grows = self.flow_grows();
-        let clear = each.iter().any(|(rate, half)| rate - half > target) && self.is_steady();
+        let clear = bad && self.is_steady();
         let enough = self.rule.exactly.is_none() && self.is_long_enough();
         let over = enough && self.over_capacity();
-        let within = each.iter().all(|(rate, half)| rate + half < target);
         if (clear || grows || over) && self.rule.stop != Stop::AtEnd {
             self.say(false, None, grows || over);
         } else if enough && within && self.rule.stop == Stop::Clear {
             self.say(true, None, false);
         } else if enough && self.arrived >= self.last {
-            let good = !over && !grows && self.estimate().1 <= target;
+            let good = !over && !grows && !clear && self.estimate().1 <= self.rule.target;
             let sure = over || grows || clear || within;
             self.say(good, (!sure).then_some(Doubt::Undecided), over || grows);
         } else if self.arrived >= self.last.max(REQUESTS_MAX)
@@ -232,16 +259,13 @@ impl Judge {
     /// The length that was asked for has been reached.
     fn end_exactly(&mut self) {
         let over = self.over_capacity() || self.flow_grows();
-        let target = self.rule.target;
-        let each: Vec<(f64, f64)> = self.models.iter().map(Tally::bad_rate).collect();
-        let bad = each.iter().any(|(rate, half)| rate - half > target);
-        let good = each.iter().all(|(rate, half)| rate + half < target);
+        let (bad, good) = self.clear();
         let doubt = match (over || bad, self.is_long_enough()) {
             (true, _) => None,
             (false, false) => Some(Doubt::Short),
             (false, true) => (!good).then_some(Doubt::Undecided),
         };
-        self.say(!over && self.estimate().1 <= target, doubt, over);
+        self.say(!over && !bad && self.estimate().1 <= self.rule.target, doubt, over);
     }
 
     fn say(&mut self, good: bool, doubt: Option<Doubt>, diverging: bool) {
@@ -253,6 +277,7 @@ impl Judge {
             doubt,
             diverging,
             bad_rate,
+            shares: self.shares(),
             good_share,
             worst_model,
             requests,
@@ -271,6 +296,7 @@ impl Judge {
             self.waiting.pop_front();
             self.first = self.first.map(|first| first + 1);
             self.models[w.model as usize].add(fate, self.rule.criterion);
+            self.overall.add(fate, self.rule.criterion);
         }
         if let Load::Finite { bad_max } = &self.rule.load
             && self.said.is_none()
@@ -301,6 +327,7 @@ impl Observer for Judge {
         }
         self.first.get_or_insert(request.id.0);
         self.models[request.model.index()].arrived += 1;
+        self.overall.arrived += 1;
         self.flow.arrived();
         // Who has no deadline is never late.
         let slo = if request.deadline == Time::NEVER { Span::ZERO } else { request.slo() };

@@ -1,7 +1,7 @@
 //! Counts of a probe: each model's requests in the order of arrival, and whether the backlog grows.
 
 use super::Criterion;
-use orrery_sim::stats::ratio_of_batches;
+use orrery_sim::stats::{normal_upper, ratio_of_batches};
 
 /// The most batches; neighbours are merged when they are full.
 const BATCHES: usize = 64;
@@ -12,6 +12,42 @@ const STRETCH: f64 = 1.73;
 
 /// The same quantile itself: a backlog that grows by so many standard errors grows.
 const CLEAR: f64 = 3.46;
+
+/// The probability by which the intervals above err, on one side.
+pub(super) const ERR: f64 = 0.000_5;
+
+/// Student's 0.975 quantile, about 60 degrees of freedom: half a 95 % interval in standard errors.
+const ERRORS: f64 = 2.0;
+
+/// A model's share of bad requests, as far as a probe knows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Share {
+    /// Of the requests that were judged.
+    pub rate: f64,
+    /// Its standard error, at least that of one bad request or so.
+    pub error: f64,
+    /// Half the width of its 99.9 % interval.
+    pub half: f64,
+}
+
+impl Share {
+    /// The ends of a 95 % interval, as far as one run shows: never of no width.
+    pub fn ends(&self) -> (f64, f64) {
+        ((self.rate - ERRORS * self.error).max(0.0), (self.rate + ERRORS * self.error).min(1.0))
+    }
+
+    /// The mean of a model's shares in independent runs.
+    pub fn mean(runs: impl Iterator<Item = Share> + Clone) -> Share {
+        let n = runs.clone().count() as f64;
+        let sum = |of: fn(&Share) -> f64| runs.clone().map(|s| of(&s)).sum::<f64>();
+        let of_squares = |of: f64| of.sqrt() / n;
+        Share {
+            rate: sum(|s| s.rate) / n,
+            error: of_squares(sum(|s| s.error * s.error)),
+            half: of_squares(sum(|s| s.half * s.half)),
+        }
+    }
+}
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,24 +120,53 @@ impl Tally {
         self.judged.batches.iter().map(|b| b.1).sum()
     }
 
-    /// The share of bad requests and half the width of its interval.
-    pub fn bad_rate(&self) -> (f64, f64) {
+    /// The share of bad requests.
+    pub fn share(&self) -> Share {
         if self.dropped > self.decided / 2 {
-            return (1.0, 0.0);
+            return Share { rate: 1.0, ..Share::default() };
         }
         let batches = &self.judged.batches;
         let of: u64 = batches.iter().map(|b| b.0).sum();
         if of == 0 {
-            return (0.0, if self.arrived == 0 { 0.0 } else { 1.0 });
+            let unknown = if self.arrived == 0 { 0.0 } else { 1.0 };
+            return Share { rate: 0.0, error: unknown, half: unknown };
         }
         let floats = |f: fn(&(u64, u64)) -> u64| -> Vec<f64> {
             batches.iter().map(|b| f(b) as f64).collect()
         };
         let interval = ratio_of_batches(&floats(|b| b.1), &floats(|b| b.0));
-        let half = interval.map_or(1.0, |b| b.interval.width() / 2.0 * STRETCH);
+        let half = interval.map_or(1.0, |b| b.interval.width() / 2.0);
         // Where nothing was bad the batches say nothing: one bad of n may still come.
-        (self.bad() as f64 / of as f64, half.max(5.0 / of as f64))
+        Share {
+            rate: self.bad() as f64 / of as f64,
+            error: (half / ERRORS).max(1.5 / of as f64),
+            half: (half * STRETCH).max(5.0 / of as f64),
+        }
     }
+}
+
+/// The worst of some models: its number, and its share of bad requests less what chance adds to the largest of
+/// several. Without chance, of a load that is judged whole, it is the largest.
+///
+/// Of `m` models with equal rates the largest sample lies `z` standard errors above them, where `z` is exceeded
+/// by none of `m` normal values in half of all cases. As many models as may be the worst, by 95 % intervals, are
+/// taken for equal. The worst is never below `overall`, the share of all models' requests.
+pub fn worst(shares: &[Share], overall: f64, by_chance: bool) -> (usize, f64) {
+    let largest = |worst: (usize, f64), (i, s): (usize, &Share)| {
+        if s.rate > worst.1 { (i, s.rate) } else { worst }
+    };
+    let (model, most) = shares.iter().enumerate().fold((0, 0.0), largest);
+    if !by_chance {
+        return (model, most);
+    }
+    let least = shares.iter().map(|s| s.rate - ERRORS * s.error).fold(0.0, f64::max);
+    let may_be = shares.iter().filter(|s| s.rate + ERRORS * s.error >= least).count();
+    let z = match may_be {
+        0 | 1 => 0.0,
+        m => normal_upper(-libm::expm1(-std::f64::consts::LN_2 / m as f64)),
+    };
+    let rate = shares.iter().map(|s| s.rate - z * s.error).fold(overall, f64::max);
+    (model, rate.min(most))
 }
 
 /// Arrivals and departures: the share of the arrivals that stays.
@@ -174,6 +239,46 @@ mod tests {
         assert!(!flow.grows(0.0025));
     }
 
+    /// Some models' samples of a rate each, of 2,000 requests.
+    fn samples(rates: &[f64], seed: u64) -> (Vec<Share>, f64) {
+        let mut random = Stream::named(seed, "models", 0);
+        let (mut all, mut bad) = (Vec::new(), 0);
+        for rate in rates {
+            let mut tally = Tally { arrived: 2_000, ..Tally::default() };
+            for _ in 0..2_000 {
+                let fate = if random.uniform() < *rate { Fate::Late } else { Fate::Good };
+                bad += u64::from(fate == Fate::Late);
+                tally.add(fate, Criterion::BadRate);
+            }
+            all.push(tally.share());
+        }
+        (all, bad as f64 / (2_000 * rates.len()) as f64)
+    }
+
+    #[test]
+    fn the_worst_of_equal_models_is_not_the_largest_sample() {
+        let mean = |rates: &[f64], by_chance: bool| {
+            let of = |seed| {
+                let (shares, overall) = samples(rates, seed);
+                worst(&shares, overall, by_chance).1
+            };
+            (0..40).map(of).sum::<f64>() / 40.0
+        };
+        let equal = [0.01; 64];
+        assert!(mean(&equal, false) > 0.015, "{}", mean(&equal, false));
+        assert!((mean(&equal, true) - 0.01).abs() < 0.001, "{}", mean(&equal, true));
+        // One that is clearly worse keeps its own share, wherever it is, and so does a single one.
+        for place in [0, 1, 2] {
+            let mut one = [0.001; 3];
+            one[place] = 0.03;
+            let (shares, overall) = samples(&one, 1);
+            let (model, rate) = worst(&shares, overall, true);
+            assert_eq!((model, rate), (place, shares[place].rate));
+        }
+        let (shares, overall) = samples(&[0.02], 1);
+        assert_eq!(worst(&shares, overall, true), (0, shares[0].rate));
+    }
+
     #[test]
     fn a_dropped_request_is_bad_or_not_judged() {
         let mut both = [Tally::default(), Tally::default()];
@@ -182,9 +287,9 @@ mod tests {
                 tally.add(fate, criterion);
             }
         }
-        assert_eq!((both[0].bad_rate().0, both[0].bad_of()), (0.4, (5, 2)));
-        assert_eq!((both[1].bad_rate().0, both[1].bad_of()), (0.25, (5, 2)));
+        assert_eq!((both[0].share().rate, both[0].bad_of()), (0.4, (5, 2)));
+        assert_eq!((both[1].share().rate, both[1].bad_of()), (0.25, (5, 2)));
         (0..4).for_each(|_| both[1].add(Fate::Dropped, Criterion::P99));
-        assert_eq!(both[1].bad_rate().0, 1.0, "most are dropped");
+        assert_eq!(both[1].share().rate, 1.0, "most are dropped");
     }
 }

@@ -27,6 +27,7 @@ fn rule(rate_per_s: f64) -> Rule {
         exactly: None,
         stop: Stop::Clear,
         load: Load::Steady { rate_per_s, capacity_per_s: None },
+        burst: None,
     }
 }
 
@@ -126,4 +127,88 @@ fn the_closed_form_by_hand() {
         // The law does not depend on the requests.
         of(None, 10.0, "")
     });
+}
+
+/// Models of `1 ms k + 4 ms` on a GPU each, at 100 requests/s each; `hopeless` has an SLO that no batch meets.
+fn several(models: usize, hopeless: usize) -> Scenario {
+    let mut text = format!(
+        "policies = [\"fifo\"]\nallow_hopeless_slo = true\n[[device]]\ncount = {models}\n[arrivals]\n\
+         poisson = {{ rate_per_s = {}.0 }}\nrequests = {REQUESTS_ENDLESS}\nper_app = true\n",
+        100 * models
+    );
+    for m in 0..models {
+        let slo_ms = if m == hopeless { 4.9 } else { 500.0 };
+        text += &format!(
+            "[[model]]\nname = \"m{m}\"\nslo_ms = {slo_ms}\n\
+             latency = {{ affine = {{ alpha_ms = 1.0, beta_ms = 4.0 }} }}\n\
+             [[app]]\nname = \"a{m}\"\nmodel = \"m{m}\"\n"
+        );
+    }
+    Scenario::from_text("t.toml", &text).unwrap()
+}
+
+/// However the probe ends: clear, after all requests, at a length that was asked for, or with its load.
+#[test]
+fn one_bad_model_among_several_is_seen_wherever_it_is() {
+    let finite = Load::Finite { bad_max: Vec::new() };
+    let rate = rule(300.0);
+    let rules = [
+        ("clear", rate.clone()),
+        ("at its end", Rule { stop: Stop::AtEnd, requests_per_model: 1_500, ..rate.clone() }),
+        ("exactly", Rule { exactly: Some(Span::from_ms(20_000)), ..rate.clone() }),
+        ("finite", Rule { load: finite, ..rate }),
+    ];
+    for models in [1, 2, 3, 5] {
+        for hopeless in 0..models {
+            for (name, rule) in &rules {
+                let mut scenario = several(models, hopeless);
+                if *name == "finite" {
+                    scenario.file.arrivals.as_mut().unwrap().requests = Some(3_000);
+                }
+                let setup = scenario.setup(1).unwrap();
+                let policy = setup.policy(&PolicySpec::parse("fifo[max_batch=16]").unwrap(), 1);
+                let judge = Judge::new(rule.clone(), models);
+                let sources = setup.sources(1).unwrap();
+                let probe = probe(&setup.world, sources, policy, judge, ()).unwrap().0;
+                let what = format!("{name}, model {hopeless} of {models}: {probe:?}");
+                assert!(!probe.good && probe.worst_model == hopeless, "{what}");
+                assert!(probe.bad_rate > 0.9 && probe.shares.len() == models, "{what}");
+            }
+        }
+    }
+}
+
+/// Thirty-two equal models on eight GPUs: how long the probes are is no matter of the highest good rate.
+#[test]
+fn equal_models_have_one_answer_whatever_the_length_of_the_probes() {
+    let mut text = format!(
+        "policies = [\"fifo\"]\n[[device]]\ncount = 8\n[arrivals]\nper_app = true\n\
+         requests = {REQUESTS_ENDLESS}\npoisson = {{ rate_per_s = 1000.0 }}\n"
+    );
+    for m in 0..32 {
+        text += &format!(
+            "[[model]]\nname = \"m{m}\"\nslo_ms = 15.0\n\
+             latency = {{ affine = {{ alpha_ms = 5.0, beta_ms = 0.0 }} }}\n\
+             [[app]]\nname = \"a{m}\"\nmodel = \"m{m}\"\n"
+        );
+    }
+    let scenario = Scenario::from_text("t.toml", &text).unwrap();
+    let policy = PolicySpec::parse("fifo[max_batch=1]").unwrap();
+    let bracket =
+        Bracket { start: 1_400.0, tolerance: 0.002, step: 1.02, step_max: 2.0, around: false };
+    let highest = |requests_per_model: u64, seed: u64| {
+        let at = |rate: f64, _| {
+            let setup = scenario.with_rate(rate)?.setup(seed)?;
+            let rule = Rule { requests_per_model, ..rule(rate) }.adapted(setup.slo[0], None);
+            let judge = Judge::new(rule, 32);
+            let built = setup.policy(&policy, seed);
+            let probed = probe(&setup.world, setup.sources(seed)?, built, judge, ());
+            Ok::<Probe, crate::SpecError>(probed.unwrap_or_else(|_| panic!("{rate}")).0)
+        };
+        bracket.highest(at).unwrap().value.unwrap()
+    };
+    let mean = |n| (1..=4).map(|seed| highest(n, seed)).sum::<f64>() / 4.0;
+    for n in [1_250, 2_500, 5_000, 10_000] { println!("{n} {:?}", (1..=4).map(|seed| highest(n, seed)).collect::<Vec<_>>()); }
+    let (short, long) = (mean(1_250), mean(5_000));
+    assert!((short / long - 1.0).abs() < 0.01, "{short} and {long}");
 }

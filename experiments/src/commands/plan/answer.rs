@@ -69,6 +69,7 @@ impl Choice {
                 interval: None,
                 good_share: 0.0,
                 untrusted: false,
+                metastable: false,
                 seen: Seen::default(),
             },
             None => bench.check(counts, load)?,
@@ -250,8 +251,8 @@ impl Answer {
         }
         if edge.metastable {
             self.unknown.push(
-                "metastable: with 5 % more than the edge it collapses; the edge held a probe 8 times as \
-                 long"
+                "metastable: at 3 % less than the edge it does not come back from a burst (twice the \
+                 load for one SLO), so how long a run near the edge holds is a matter of luck"
                     .to_string(),
             );
         }

@@ -86,13 +86,9 @@ pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
     for less in &choice.less {
         let scope = format!("kind {}", problem.kind(less.kind));
         let interval = less.at_load.as_ref().and_then(|check| check.interval);
-        let bad = Row {
-            scope: scope.clone(),
-            ci95_low: interval.map(|i| i.low),
-            ci95_high: interval.map(|i| i.high),
-            ci_method: interval.map_or(String::new(), |_| "replications".to_string()),
-            ..row("worst_bad_rate_with_one_less", UNITLESS, less.bad_rate())
-        };
+        let bad = row("worst_bad_rate_with_one_less", UNITLESS, less.bad_rate());
+        let mut bad = Row { scope: scope.clone(), ..bad };
+        interval.iter().for_each(|i| bad.set_interval(i.low, i.high, "replications"));
         rows.push(bad);
         // Of the first seed alone.
         let seeds = format!("{0}-{0}", problem.plan.seed);

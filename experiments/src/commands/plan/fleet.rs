@@ -21,7 +21,7 @@ use super::clusters::{chosen, points};
 use super::problem::{Group, Problem};
 use super::runs::Runs;
 use super::survive::one_less;
-use super::trial::Bench;
+use super::trial::{Bench, Check};
 use homes::Homes;
 use known::{Cluster, Knowledge, Under};
 use orrery_papers::output::say;
@@ -101,6 +101,7 @@ pub fn search(problem: &Problem, frontier: bool, runs: &Runs<'_>) -> Result<Foun
     };
     others(&mut known, &best, &mut fleet)?;
     fleet.unknown.append(&mut known.not_sure);
+    fleet.unknown.extend(not_sure(&known, &best));
     let clusters = best.clusters(problem.sales.len());
     let of = |cluster: &Cluster| answer(&known, *cluster, frontier, runs);
     let found: Vec<Option<(Group, Answer)>> =
@@ -227,6 +228,22 @@ fn others(known: &mut Knowledge<'_>, best: &Assigned, fleet: &mut Fleet) -> Resu
     Ok(())
 }
 
+/// Clusters that might have been smaller than was taken for them, where the answer has others in their place.
+fn not_sure(known: &Knowledge<'_>, best: &Assigned) -> Vec<String> {
+    let clusters = best.clusters(known.problem.sales.len());
+    let others = known.close.iter().filter(|(cluster, _)| !clusters.contains(cluster));
+    let line = |((kind, set), (n, check)): (&Cluster, &(u32, Check))| {
+        format!(
+            "whether {n} {} carry {}: {:.2} % are bad at the load, within the target, but {}",
+            known.problem.kind(*kind),
+            known.names(*set).join(", "),
+            check.bad_rate * 100.0,
+            check.why_not_sure()
+        )
+    };
+    others.map(line).collect()
+}
+
 /// An assignment with the sizes that are known.
 fn in_words(known: &Knowledge<'_>, assigned: &Assigned) -> String {
     let of = |(kind, set): Cluster| {
@@ -292,6 +309,14 @@ fn answer(
         let one = group.bound_of_one_per_s(problem, kind, policy)?;
         let top = peak.n.saturating_mul(2).min(problem.counts_max[kind]);
         answer.frontier = points(&bench, kind, one, top)?;
+    }
+    // Its cost over a day is not known: only its peak was looked at.
+    if let Some((n, check)) = known.close.get(&cluster).filter(|_| !problem.day.follows()) {
+        let counts = super::size::counts(problem, kind, *n);
+        let cost = problem.cost(&counts);
+        if cost < choice.cost {
+            answer.close.push((counts, cost, check.clone()));
+        }
     }
     answer.choices.push(choice);
     answer.add_doubts(problem, &group);

@@ -254,11 +254,12 @@ fn details(p: &Problem, group: &super::Group, a: &Answer, out: &mut String) {
 pub fn doubts(p: &Problem, a: &Answer) -> Vec<String> {
     let close = a.close.iter().map(|(counts, cost, check)| {
         format!(
-            "not sure: {} for {} $/h has {:.2} % bad at the load, within the target, but its interval \
-             is not",
+            "not sure: {} for {} $/h has {:.2} % bad at the load{}, within the target, but {}",
             p.words(counts),
             money(*cost),
-            check.bad_rate * 100.0
+            check.bad_rate * 100.0,
+            if p.plan.lost() > 0 { " with one machine less" } else { "" },
+            check.why_not_sure()
         )
     });
     let short = a.best().filter(|b| p.budget.is_some() && b.edge.rate_per_s < a.load_per_s);

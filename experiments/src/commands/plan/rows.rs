@@ -115,14 +115,11 @@ fn of_choice(
         },
         ..place_of(p, answer)
     };
-    let row = |metric: &str, unit: &str, value: f64, interval: Option<Interval>| Row {
-        metric: metric.to_string(),
-        unit: unit.to_string(),
-        value: Some(value),
-        ci95_low: interval.map(|i| i.low),
-        ci95_high: interval.map(|i| i.high),
-        ci_method: interval.map_or(String::new(), |_| "replications".to_string()),
-        ..base.clone()
+    let row = |metric: &str, unit: &str, value: f64, interval: Option<Interval>| {
+        let (metric, unit) = (metric.to_string(), unit.to_string());
+        let mut row = Row { metric, unit, value: Some(value), ..base.clone() };
+        interval.iter().for_each(|i| row.set_interval(i.low, i.high, "replications"));
+        row
     };
     let load = answer.load_per_s;
     let edge = &choice.edge;

@@ -1,6 +1,7 @@
 //! Plans against brute force, against themselves with something changed, and against what is wrong.
 
 mod losses;
+mod rerun;
 
 use super::file::{PlanFile, Source};
 use super::problem::Problem;

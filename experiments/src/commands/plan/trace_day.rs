@@ -3,11 +3,13 @@
 
 use orrery_scenario::scenario::file::{Arrivals, ScenarioFile, SteadyArrivals};
 use orrery_scenario::{Scenario, SpecError};
+use orrery_sim::time::Span;
 
 const KEY: &str = "day.trace_steps";
 
 /// Counts the arrivals of a trace, all of it taken as one day, and replaces it in the file by Poisson arrivals
-/// with the same shares. Returns the hour and the load of each step relative to the trace's mean.
+/// with the same shares. Returns the hour and the load of each step relative to the trace's mean. The day is as
+/// long as the trace, whose quiet minutes are a part of it, or as what `requests` leaves of it.
 ///
 /// # Errors
 /// When the arrivals are no trace, or it cannot be read.
@@ -25,18 +27,24 @@ pub(super) fn of_trace(
     // Which device fits is not asked here.
     trace.file.allow_hopeless_slo = true;
     let setup = trace.setup(seed)?;
+    let length_ns = trace.trace_length()?.ns();
     let mut times = Vec::new();
     let mut by_app = vec![0_u64; file.app.len()];
     for mut source in setup.sources(seed)? {
         while source.peek().is_some() {
             let Some(arrival) = source.pop() else { break };
+            if arrival.at.ns() >= length_ns {
+                break;
+            }
             times.push(arrival.at.ns());
             if let Some(count) = by_app.get_mut(arrival.app.index()) {
                 *count += 1;
             }
         }
     }
-    let end = times.iter().max().map_or(1, |last| last + 1);
+    let limit = trace.file.arrivals.as_ref().and_then(|a| a.requests);
+    let last = times.iter().max().filter(|_| limit.is_some_and(|most| times.len() as u64 >= most));
+    let end = last.map_or(length_ns, |last| last + 1).max(1);
     let mut counts = vec![0_u64; steps as usize];
     for at in &times {
         counts[(u128::from(*at) * u128::from(steps) / u128::from(end)) as usize] += 1;
@@ -55,7 +63,14 @@ pub(super) fn of_trace(
         poisson: Some(SteadyArrivals { rate_per_s }),
         ..Arrivals::default()
     });
-    let mean = times.len() as f64 / f64::from(steps);
+    // The plan's load is the rate of the whole trace: of a part that is taken as the day, the own rate counts.
+    let limited = trace.file.until_s.is_some()
+        || trace.file.arrivals.as_ref().is_some_and(|a| a.duration_s.is_some());
+    let own = match last.is_some() || limited {
+        true => times.len() as f64 / Span::from_ns(end).as_secs_f64() / rate_per_s,
+        false => 1.0,
+    };
+    let mean = times.len() as f64 / f64::from(steps) / own;
     let step =
         |(i, count): (usize, &u64)| (i as f64 * 24.0 / f64::from(steps), *count as f64 / mean);
     Ok(counts.iter().enumerate().map(step).collect())

@@ -11,8 +11,8 @@ use super::watch::{Seen, Watch};
 use orrery_papers::cells::goodput::longest_slo;
 use orrery_papers::cells::parts::go_on;
 use orrery_scenario::search::{
-    self, Bracket, Criterion, Found, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
-    capacity_per_s,
+    self, Bracket, Criterion, Found, HELD, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Share, Stop,
+    capacity_per_s, worst,
 };
 use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
 use orrery_sim::stats::{Interval, replications};
@@ -27,14 +27,16 @@ const SPARE: f64 = 1.25;
 pub struct Check {
     /// The worst model's share of bad requests, by seed.
     pub bad_by_seed: Vec<f64>,
-    /// Their mean.
+    /// That of the worst model by all seeds together.
     pub bad_rate: f64,
-    /// Its 95 % interval.
+    /// Its 95 % interval: over the seeds, and at least as wide as each run shows by itself.
     pub interval: Option<Interval>,
     /// The share of all requests that were good.
     pub good_share: f64,
     /// With some seed the backlog grew, or the run could not be made long enough.
     pub untrusted: bool,
+    /// It does not come back from a burst.
+    pub metastable: bool,
     /// Of the first seed.
     pub seen: Seen,
 }
@@ -45,9 +47,20 @@ impl Check {
         self.bad_rate <= target && !self.untrusted
     }
 
-    /// Whether all of the interval is.
+    /// Whether all of the interval is, and stays so after a burst.
     pub fn is_sure(&self, target: f64) -> bool {
-        self.meets(target) && self.interval.is_some_and(|i| i.high <= target)
+        self.meets(target) && !self.metastable && self.interval.is_some_and(|i| i.high <= target)
+    }
+}
+
+impl Check {
+    /// Why a pool whose mean is within the target is not sure.
+    pub fn why_not_sure(&self) -> &'static str {
+        if self.metastable {
+            "it does not come back from a burst (twice the load for one SLO)"
+        } else {
+            "its interval is not"
+        }
     }
 }
 
@@ -62,7 +75,7 @@ pub struct Edge {
     pub interval: Option<Interval>,
     /// A lower rate was not carried.
     pub not_monotone: bool,
-    /// With 5 % more it collapses.
+    /// With 3 % less it does not come back from a burst.
     pub metastable: bool,
     /// The search gave up: any rate was carried.
     pub unbounded: bool,
@@ -111,7 +124,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the pool cannot be simulated.
     pub fn probe(&self, counts: &[u32], rate_per_s: f64) -> Result<Probe, SpecError> {
-        Ok(self.run(counts, rate_per_s, self.first_seed(), (Stop::Clear, 1))?.0)
+        Ok(self.run(counts, rate_per_s, self.first_seed(), (Stop::Clear, How::USUAL))?.0)
     }
 
     /// A probe, and what else its run showed.
@@ -120,7 +133,7 @@ impl<'a> Bench<'a> {
         counts: &[u32],
         rate_per_s: f64,
         seed: u64,
-        (stop, longer): (Stop, u32),
+        (stop, how): (Stop, How),
     ) -> Result<(Probe, Seen), SpecError> {
         go_on()?;
         self.runs.made();
@@ -136,7 +149,8 @@ impl<'a> Bench<'a> {
         }
         let setup = scenario.setup(seed)?;
         setup.check_policy(self.policy)?;
-        let rule = Rule { stop, ..self.rule(&scenario, &setup, rate_per_s) }.longer(longer);
+        let rule = Rule { stop, ..self.rule(&scenario, &setup, rate_per_s) };
+        let rule = rule.made(how, longest_slo(&setup));
         let types = &self.problem.plan.instance;
         let kinds = scenario.file.device.iter();
         let kinds: Vec<usize> =
@@ -176,6 +190,7 @@ impl<'a> Bench<'a> {
             exactly: None,
             stop: Stop::Clear,
             load,
+            burst: None,
         };
         match group.is_trace {
             true => rule,
@@ -188,7 +203,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the pool cannot be simulated.
     pub fn check(&self, counts: &[u32], rate_per_s: f64) -> Result<Check, SpecError> {
-        let one = |seed: &u64| self.run(counts, rate_per_s, *seed, (Stop::AtEnd, 1));
+        let one = |seed: &u64| self.run(counts, rate_per_s, *seed, (Stop::AtEnd, How::USUAL));
         let seeds = self.problem.seeds();
         let all: Vec<(Probe, Seen)> =
             seeds.par_iter().map(one).collect::<Result<_, SpecError>>()?;
@@ -197,14 +212,29 @@ impl<'a> Bench<'a> {
         };
         let bad_by_seed: Vec<f64> = all.iter().map(|(_, s)| s.bad_rate).collect();
         let n = all.len() as f64;
+        let probes: Vec<&Probe> = all.iter().map(|(p, _)| p).collect();
+        let bad_rate = bad_rate(&probes, !self.group.is_trace);
         Ok(Check {
-            bad_rate: bad_by_seed.iter().sum::<f64>() / n,
-            interval: replications(&bad_by_seed).map(|i| i.within(0.0, 1.0)),
+            bad_rate,
+            interval: replications(&bad_by_seed).map(|i| wide_enough(i, bad_rate, &probes)),
             good_share: all.iter().map(|(_, s)| s.good_share).sum::<f64>() / n,
+            metastable: self.is_metastable(counts, rate_per_s)?,
             untrusted: all.iter().any(|(p, _)| untrusted(p)),
             seen: all.into_iter().next().map(|(_, seen)| seen).unwrap_or_default(),
             bad_by_seed,
         })
+    }
+
+    /// Whether a pool does not come back from a burst at a little less than a rate; where machines may be lost,
+    /// at the rate itself: that is a burst that does not end.
+    fn is_metastable(&self, counts: &[u32], rate_per_s: f64) -> Result<bool, SpecError> {
+        if self.group.is_trace {
+            return Ok(false);
+        }
+        let rate_per_s = if self.problem.plan.lost() > 0 { rate_per_s } else { rate_per_s * HELD };
+        let how = How { burst: true, ..How::USUAL };
+        let probe = self.run(counts, rate_per_s, self.first_seed(), (Stop::Clear, how))?.0;
+        Ok(!probe.good && probe.is_sure())
     }
 
     /// A pool at a rate with the first seed, whatever becomes of it.
@@ -212,7 +242,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the pool cannot be simulated.
     pub fn seen(&self, counts: &[u32], rate_per_s: f64) -> Result<Seen, SpecError> {
-        Ok(self.run(counts, rate_per_s, self.first_seed(), (Stop::AtEnd, 1))?.1)
+        Ok(self.run(counts, rate_per_s, self.first_seed(), (Stop::AtEnd, How::USUAL))?.1)
     }
 
     fn search(
@@ -226,7 +256,7 @@ impl<'a> Bench<'a> {
         // Small steps first: whoever asks has a good idea of the rate.
         let (step, step_max) = (1.0 + 4.0 * tolerance, 4.0);
         Bracket { start: from_per_s, tolerance, step, step_max, around }
-            .highest(|rate, longer| Ok(self.run(counts, rate, seed, (Stop::Clear, longer))?.0))
+            .highest(|rate, how| Ok(self.run(counts, rate, seed, (Stop::Clear, how))?.0))
     }
 
     /// The highest rate that a pool carries with the first seed, looked for from a rate on; 0 where none
@@ -249,14 +279,45 @@ impl<'a> Bench<'a> {
         let found: Vec<Found> = seeds.par_iter().map(of).collect::<Result<_, _>>()?;
         let rate = |f: &Found| f.value.or(f.good_up_to).unwrap_or(0.0);
         let by_seed_per_s: Vec<f64> = found.iter().map(rate).collect();
+        // Seeds that agree do not show how far they may be off.
         let interval = replications(&by_seed_per_s).map(|i| i.within(0.0, f64::INFINITY));
+        let interval = interval.filter(|i| i.width() > 0.0);
         Ok(Edge {
             rate_per_s: by_seed_per_s.iter().sum::<f64>() / by_seed_per_s.len() as f64,
             interval,
             not_monotone: found.iter().any(|f| f.worse_below.is_some()),
-            metastable: found.iter().any(|f| f.collapse.is_some()),
+            metastable: found.iter().any(|f| f.metastable.is_some()),
             unbounded: found.iter().any(|f| f.good_up_to.is_some()),
             by_seed_per_s,
         })
     }
+}
+
+/// Each model's share of bad requests in all runs together.
+fn by_model<'a>(probes: &'a [&Probe]) -> impl Iterator<Item = Share> + 'a {
+    let models = probes.first().map_or(0, |p| p.shares.len());
+    (0..models).map(move |m| Share::mean(probes.iter().map(move |p| p.shares[m])))
+}
+
+/// The worst model's share of bad requests: of all runs together, but of traces, which are judged whole, the mean
+/// of the worst in each.
+fn bad_rate(probes: &[&Probe], by_chance: bool) -> f64 {
+    let mean = |of: &dyn Fn(&Probe) -> f64| {
+        probes.iter().map(|p| of(p)).sum::<f64>() / probes.len() as f64
+    };
+    let shares: Vec<Share> = by_model(probes).collect();
+    if shares.len() < 2 || !by_chance {
+        return mean(&|p| p.bad_rate);
+    }
+    worst(&shares, mean(&|p| 1.0 - p.good_share), true).1
+}
+
+/// An interval over seeds, with what each model's runs show themselves: two seeds may agree by chance, and of
+/// several models each has to be below the target.
+fn wide_enough(interval: Interval, mean: f64, probes: &[&Probe]) -> Interval {
+    let ends: Vec<(f64, f64)> = by_model(probes).map(|s| s.ends()).collect();
+    let highest = ends.iter().map(|e| e.1).fold(mean, f64::max);
+    let lowest = ends.iter().map(|e| e.0).fold(0.0, f64::max);
+    let (low, high) = (interval.low.min(lowest).min(mean), interval.high.max(highest));
+    Interval { mean, low, high }.within(0.0, 1.0)
 }

@@ -85,14 +85,13 @@ pub fn rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
             |i: usize| mean(&set.iter().map(|c| c.runs[i].finish_rate()).collect::<Vec<f64>>());
         let by_seed: Vec<f64> = (0..seeds.len()).map(at).collect();
         let interval = stats::replications(&by_seed);
-        out.push(Row {
+        let mut row = Row {
             metric: "mean_finish_rate".to_string(),
             value: Some(mean(&set.iter().map(|c| rate(c)).collect::<Vec<_>>())),
-            ci95_low: interval.map(|i| i.low),
-            ci95_high: interval.map(|i| i.high),
-            ci_method: interval.map_or(String::new(), |_| "replications".to_string()),
             ..place
-        });
+        };
+        interval.iter().for_each(|i| row.set_interval(i.low, i.high, "replications"));
+        out.push(row);
     }
     out
 }

@@ -5,7 +5,7 @@ use crate::commands::plan::clusters::at_level;
 use crate::commands::plan::problem::{Group, Problem};
 use crate::commands::plan::runs::Runs;
 use crate::commands::plan::size::{Sized, Sizer, Verdict};
-use crate::commands::plan::trial::Bench;
+use crate::commands::plan::trial::{Bench, Check};
 use orrery_planner::Price;
 use orrery_planner::fleet::{Clusters, Known};
 use orrery_scenario::{PolicySpec, SpecError};
@@ -36,6 +36,14 @@ pub enum Under {
     Never(String),
 }
 
+/// What all seeds said of a cluster.
+struct Verified {
+    /// The number of its policy.
+    policy: usize,
+    under: Under,
+    close: Option<(u32, Check)>,
+}
+
 /// The clusters that were asked about.
 pub struct Knowledge<'a> {
     /// What is planned.
@@ -50,6 +58,8 @@ pub struct Knowledge<'a> {
     pub asked: BTreeMap<Cluster, Vec<Under>>,
     /// Clusters that one seed found large enough, and that were not sure to be with all seeds.
     pub not_sure: Vec<String>,
+    /// By cluster: the first size whose mean was within the target, and that was not sure.
+    pub close: BTreeMap<Cluster, (u32, Check)>,
     groups: BTreeMap<u64, Group>,
     /// Of one machine of each kind, in dollars per hour over the day.
     usd: Vec<f64>,
@@ -75,6 +85,7 @@ impl<'a> Knowledge<'a> {
             only_known: false,
             asked: BTreeMap::new(),
             not_sure: Vec::new(),
+            close: BTreeMap::new(),
             groups: BTreeMap::new(),
             usd,
             least: Vec::new(),
@@ -225,9 +236,12 @@ impl<'a> Knowledge<'a> {
     /// When a cluster cannot be simulated.
     pub fn verify(&mut self, clusters: &[Cluster]) -> Result<(), SpecError> {
         let one = |cluster: &Cluster| self.verified(*cluster);
-        let found: Vec<(usize, Under)> =
+        let found: Vec<Verified> =
             clusters.par_iter().with_max_len(1).map(one).collect::<Result<_, _>>()?;
-        for (cluster, (policy, under)) in clusters.iter().zip(found) {
+        for (cluster, Verified { policy, under, close }) in clusters.iter().zip(found) {
+            if let Some(close) = close {
+                self.close.insert(*cluster, close);
+            }
             if let Under::Never(why) = &under {
                 self.not_sure.push(format!("the search did not converge: {why}"));
             }
@@ -238,20 +252,22 @@ impl<'a> Knowledge<'a> {
         Ok(())
     }
 
-    fn verified(&self, cluster: Cluster) -> Result<(usize, Under), SpecError> {
+    fn verified(&self, cluster: Cluster) -> Result<Verified, SpecError> {
         let (kind, set) = cluster;
         let never = |why: &str| Under::Never(why.to_string());
         let (Some((policy, Under::Sizes { sizes, .. })), Some(group)) =
             (self.best(cluster), self.groups.get(&set))
         else {
-            return Ok((0, never("not asked")));
+            return Ok(Verified { policy: 0, under: never("not asked"), close: None });
         };
         let number = self.problem.policies.iter().position(|p| p.text() == policy.text());
         let number = number.unwrap_or(0);
+        let mut close = None;
+        let verified = |under, close| Verified { policy: number, under, close };
         let bench = Bench::new(self.problem, group, policy, self.runs);
         let sizer = Sizer { bench: &bench, kind };
         let most = self.problem.counts_max[kind];
-        let Verdict::Size(peak) = sizer.sure(group.load_per_s, (sizes[0], most), &mut None)? else {
+        let Verdict::Size(peak) = sizer.sure(group.load_per_s, (sizes[0], most), &mut close)? else {
             let why = format!(
                 "{} {} carry {} with {} and the first seed, and no size near that is sure to with all",
                 sizes[0],
@@ -259,17 +275,17 @@ impl<'a> Knowledge<'a> {
                 self.names(set).join(", "),
                 policy.text()
             );
-            return Ok((number, Under::Never(why)));
+            return Ok(verified(Under::Never(why), close));
         };
-        let mut verified = vec![*peak];
+        let mut levels = vec![*peak];
         for (level, start) in self.problem.day.levels.iter().zip(sizes).skip(1) {
-            let higher = &verified[verified.len() - 1];
+            let higher = &levels[levels.len() - 1];
             let size = at_level(&sizer, *level, *start, higher, &mut 0)?;
-            verified.push(size);
+            levels.push(size);
         }
-        let sizes: Vec<u32> = verified.iter().map(|s| s.n).collect();
+        let sizes: Vec<u32> = levels.iter().map(|s| s.n).collect();
         let cost = self.cost(kind, &sizes);
-        Ok((number, Under::Sizes { sizes, verified, cost }))
+        Ok(verified(Under::Sizes { sizes, verified: levels, cost }, close))
     }
 }
 

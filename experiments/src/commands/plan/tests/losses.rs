@@ -2,6 +2,7 @@
 
 use super::{CLUSTERS, POOLS, all_pools, cost, error, solved};
 use crate::commands::plan::file::PlanFile;
+use crate::commands::plan::problem::Problem;
 use crate::commands::plan::runs::Runs;
 use crate::commands::plan::trial::Bench;
 use crate::commands::plan::{report, solve};
@@ -32,6 +33,90 @@ fn a_trace_is_followed_as_a_day() {
         CLUSTERS.replace("[scenario]", "[day]\nscale = \"peak\"\ntrace_steps = 6\n\n[scenario]");
     assert!(error(&wrong).contains("day.trace_steps"), "{}", error(&wrong));
 }
+
+/// Half a day at 2,000 requests/s and half without any, as a trace whose quiet minutes lie at its end, in its
+/// middle or at its start: the same plan, but for when the machines are needed.
+#[test]
+fn quiet_minutes_of_a_trace_are_a_part_of_the_day_wherever_they_are() {
+    let folder = std::env::temp_dir().join(format!("orrery-quiet-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let of = |name: &str, busy: &dyn Fn(usize) -> bool| {
+        let labels: Vec<String> = (1..=24).map(|m| m.to_string()).collect();
+        let calls = |m| if busy(m) { "240" } else { "0" };
+        let counts: Vec<&str> = (0..24).map(calls).collect();
+        let head = "HashOwner,HashApp,HashFunction,Trigger";
+        let text = format!("{head},{}\na,b,c,http,{}\n", labels.join(","), counts.join(","));
+        std::fs::write(folder.join(format!("{name}.csv")), text).unwrap();
+        let plan = QUIET.replace("NAME", name);
+        let path = folder.join(format!("{name}.toml")).display().to_string();
+        let (plan, source) = PlanFile::from_text(&path, &plan).unwrap_or_else(|e| panic!("{e}"));
+        let found = solve(&plan, &source, None, false).unwrap_or_else(|e| panic!("{e}"));
+        let best = found.answers[0].best().unwrap();
+        let sizes: Vec<u32> = best.sizes.iter().map(|s| s.n).collect();
+        let peak_per_s = found.answers[0].load_per_s;
+        (sizes, peak_per_s, best.cost, found.problem.day.mean)
+    };
+    let at_the_end = of("end", &|m| m < 12);
+    let in_the_middle = of("middle", &|m| !(6..18).contains(&m));
+    let at_the_start = of("start", &|m| m >= 12);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!((at_the_end.1 - 2_000.0).abs() < 1.0, "{at_the_end:?}");
+    assert_eq!((at_the_end.0.as_slice(), at_the_end.3), ([3, 0].as_slice(), 0.5));
+    assert_eq!((&at_the_end, &at_the_end), (&in_the_middle, &at_the_start));
+}
+
+/// A part of a trace has its own rate.
+#[test]
+fn a_part_of_a_trace_as_the_day_has_the_rate_of_that_part() {
+    let folder = std::env::temp_dir().join(format!("orrery-part-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let head = "HashOwner,HashApp,HashFunction,Trigger,1,2,3,4";
+    std::fs::write(folder.join("part.csv"), format!("{head}\na,b,c,http,480,240,0,0\n")).unwrap();
+    let load = |limit: &str| {
+        // 360 and 180 in each of 240 s at the trace's mean of 1,000 requests/s.
+        let text = QUIET.replace("NAME", "part").replace("trace_steps = 24", "trace_steps = 2");
+        let path = folder.join("part.toml").display().to_string();
+        let (plan, source) = PlanFile::from_text(&path, &format!("{text}{limit}")).unwrap();
+        Problem::new(&plan, &source).unwrap_or_else(|e| panic!("{e}")).groups[0].load_per_s
+    };
+    let near = |load: f64, expected: f64| assert!((load / expected - 1.0).abs() < 0.01, "{load}");
+    near(load(""), 2_000.0);
+    near(load("duration_s = 120.0"), 8_000.0 / 3.0);
+    near(load("requests = 160000"), 8_000.0 / 3.0);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+const QUIET: &str = r#"
+pools = "homogeneous"
+goal = "carry-load"
+bad_rate = 0.02
+requests_per_model = 3000
+seeds = 2
+policies = ["symphony"]
+
+[[instance]]
+kind = "a"
+price_usd_per_hour = 1.0
+count_max = 40
+
+[day]
+scale = "follow"
+start_up_s = 1800
+trace_steps = 24
+
+[scenario]
+[[scenario.model]]
+name = "m"
+slo_ms = 60.0
+latency = { affine = { alpha_ms = 1.0, beta_ms = 5.0 } }
+
+[[scenario.app]]
+name = "x"
+model = "m"
+
+[scenario.arrivals]
+trace = { file = "NAME.csv", rate_per_s = 1000.0, inside = "even" }
+"#;
 
 /// A machine may be lost: one more of a cluster, and of a pool of several types what brute force finds.
 #[test]

@@ -1,0 +1,116 @@
+//! Answers are rerun for long: at a little less than an answer without flags, a run that is much longer than any
+//! probe is within the target.
+//!
+//! ```sh
+//! ORRERY_WORLDS=200 cargo test --release -p orrery-papers -- --nocapture an_answer_holds
+//! ```
+
+use super::*;
+use orrery_sim::request::End;
+use orrery_sim::rng::Stream;
+use rayon::prelude::*;
+use std::fmt::Write;
+
+/// Their parameters are those that fit most worlds.
+const POLICIES: [&str; 8] = [
+    "clockwork",
+    "symphony",
+    "shepherd",
+    "timeout[max_batch=16,max_wait_ms=2]",
+    "nexus",
+    "eager",
+    "fifo[max_batch=16]",
+    "clipper",
+];
+
+/// World `number`: one to eight devices, one to three models, SLOs of 3 to 40 times a batch of one.
+fn world(number: u64) -> (Scenario, PolicySpec) {
+    let mut random = Stream::named(number, "worlds of goodput", 0);
+    let (devices, models) = (1 + random.below(8), 1 + random.below(3));
+    let policy = POLICIES[(number % POLICIES.len() as u64) as usize];
+    let mut text = format!(
+        "policies = [{policy:?}]\nwarm_up_s = 6.0\n[[device]]\ncount = {devices}\ncan_preempt = true\n\
+         [arrivals]\npoisson = {{ rate_per_s = 200.0 }}\nper_app = true\nrequests = 10\n"
+    );
+    for m in 0..models {
+        let (alpha, beta) = (0.2 + 4.0 * random.uniform(), 8.0 * random.uniform());
+        let slo = (alpha + beta) * (3.0 + 37.0 * random.uniform());
+        let weight = 1 + random.below(3);
+        let _ = write!(
+            text,
+            "[[model]]\nname = \"m{m}\"\nslo_ms = {slo:.3}\n\
+             latency = {{ affine = {{ alpha_ms = {alpha:.3}, beta_ms = {beta:.3} }} }}\n\
+             [[app]]\nname = \"a{m}\"\nmodel = \"m{m}\"\nweight = {weight}.0\n"
+        );
+    }
+    let scenario = Scenario::from_text("world", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    (scenario, PolicySpec::parse(policy).unwrap())
+}
+
+/// The worst model's share of bad requests in a run of its own.
+fn bad_rate(scenario: &Scenario, policy: &PolicySpec, requests: u64, seed: u64) -> f64 {
+    let mut scenario = scenario.clone();
+    scenario.file.arrivals.as_mut().unwrap().requests = Some(requests);
+    let metrics = scenario.setup(seed).unwrap().run(policy, seed).unwrap();
+    let bad = |m: &orrery_sim::metrics::Figures| {
+        1.0 - m.ended(End::InTime) as f64 / m.offered.max(1) as f64
+    };
+    metrics.models().iter().map(bad).fold(0.0, f64::max)
+}
+
+struct Rerun {
+    number: u64,
+    policy: String,
+    answer_per_s: f64,
+    notes: Vec<String>,
+    bad: f64,
+    requests: u64,
+}
+
+fn rerun(number: u64, search: &Search, requests: u64) -> Rerun {
+    let (scenario, policy) = world(number);
+    let found = search.run(&scenario, &policy, 1).unwrap_or_else(|e| panic!("{number}: {e}"));
+    let answer_per_s = found.value("all", PEAK).unwrap_or(0.0);
+    let is_flag = |note: &&String| FLAGS.iter().any(|flag| flag.0 == note.as_str());
+    let notes: Vec<String> = found.notes.iter().filter(is_flag).cloned().collect();
+    let again = (answer_per_s > 0.0).then(|| scenario.with_rate(0.97 * answer_per_s).unwrap());
+    let bad = again.map_or(0.0, |s| bad_rate(&s, &policy, requests, 1001));
+    let requests = found.measures[0].samples;
+    Rerun { number, policy: policy.text().to_string(), answer_per_s, notes, bad, requests }
+}
+
+#[test]
+fn an_answer_holds_in_a_much_longer_run() {
+    let worlds = std::env::var("ORRERY_WORLDS").ok().and_then(|n| n.parse::<u64>().ok());
+    let (search, requests) = match worlds {
+        Some(_) => (Search::default(), 300_000),
+        None => (
+            Search { requests_per_model: 4_000, tolerance: 0.02, ..Search::default() },
+            40_000,
+        ),
+    };
+    let numbers: Vec<u64> = (0..worlds.unwrap_or(12)).collect();
+    let all: Vec<Rerun> = numbers.into_par_iter().map(|n| rerun(n, &search, requests)).collect();
+    let mut broken = Vec::new();
+    for r in &all {
+        let line = format!(
+            "world {}, {}: {:.1}/s [{}], {:.2} % bad at 97 %; {} requests",
+            r.number,
+            r.policy,
+            r.answer_per_s,
+            r.notes.join(" "),
+            r.bad * 100.0,
+            r.requests
+        );
+        println!("{line}");
+        if r.notes.iter().all(|n| n == "undecided") && r.bad > search.target {
+            broken.push(line);
+        }
+    }
+    let with = |flag: &str| all.iter().filter(|r| r.notes.iter().any(|n| n == flag)).count();
+    let flags: Vec<String> = FLAGS.iter().map(|f| format!("{} {}", f.0, with(f.0))).collect();
+    println!("{} worlds: {}", all.len(), flags.join(", "));
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    // A flag that is always on says nothing.
+    assert!(with("metastable") * 4 <= all.len(), "{}", flags.join(", "));
+}

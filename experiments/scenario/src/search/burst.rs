@@ -1,0 +1,123 @@
+//! A burst: whether a system that was overloaded for a moment comes back to what it did before.
+//!
+//! ```text
+//!  rate  ────────┐████┌──────────────────────────────────   twice the rate for one SLO
+//!        warm-up │    │ recovery: 64 SLOs, not counted │ counted
+//! ```
+//!
+//! A system that does not come back at a load below its peak is metastable (Bronson et al., HotOS 2021): whether
+//! a run at its peak holds is a matter of luck and of the run's length. One that carries 97 % of what it can serve
+//! works off a burst of one SLO within 33 of them.
+
+use super::{How, Rule};
+use crate::setup::Sources;
+use orrery_sim::request::{Arrival, End, Request, Source};
+use orrery_sim::time::{Span, Time};
+
+/// So many SLOs after a burst the system is back in its usual state, if it comes back at all.
+const RECOVERY: u64 = 64;
+
+/// From when on, and for how long, arrivals come twice as fast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Burst {
+    from: Time,
+    lasts: Span,
+}
+
+impl Rule {
+    /// The rule of a probe that is made like this, where `slo` is the longest SLO.
+    pub fn made(self, how: How, slo: Span) -> Rule {
+        let rule = self.longer(how.longer);
+        let is_steady = matches!(rule.load, super::Load::Steady { .. });
+        if !how.burst || slo == Span::MAX || !is_steady {
+            return rule;
+        }
+        let burst = Some(Burst { from: Time::ZERO + rule.warm_up, lasts: slo });
+        Rule { warm_up: rule.warm_up + slo * (1 + RECOVERY), burst, ..rule }
+    }
+}
+
+/// Sources with a burst.
+pub(super) fn with(burst: Option<Burst>, sources: Sources) -> Sources {
+    let Some(burst) = burst else { return sources };
+    let with = |inner: Box<dyn Source>| Box::new(Bursting { inner, burst }) as Box<dyn Source>;
+    sources.into_iter().map(with).collect()
+}
+
+struct Bursting {
+    inner: Box<dyn Source>,
+    burst: Burst,
+}
+
+impl Bursting {
+    /// What comes in twice the burst's length comes in its length, and all else as much earlier.
+    fn when(&self, at: Time) -> Time {
+        let Burst { from, lasts } = self.burst;
+        if at <= from || at == Time::NEVER {
+            return at;
+        }
+        let since = at.since(from);
+        if since < lasts * 2 { from + Span::from_ns(since.ns() / 2) } else { from + since.minus(lasts) }
+    }
+}
+
+impl Source for Bursting {
+    fn peek(&mut self) -> Option<Time> {
+        self.inner.peek().map(|at| self.when(at))
+    }
+
+    fn pop(&mut self) -> Option<Arrival> {
+        let arrival = self.inner.pop()?;
+        Some(Arrival { at: self.when(arrival.at), ..arrival })
+    }
+
+    fn on_reply(&mut self, request: &Request, now: Time, end: End) {
+        self.inner.on_reply(request, now, end);
+    }
+
+    fn is_closed_loop(&self) -> bool {
+        self.inner.is_closed_loop()
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        self.inner.failure()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orrery_sim::request::{AppId, ModelId};
+
+    struct Regular(u64);
+
+    impl Source for Regular {
+        fn peek(&mut self) -> Option<Time> {
+            Some(Time::from_ns(self.0))
+        }
+
+        fn pop(&mut self) -> Option<Arrival> {
+            let at = Time::from_ns(self.0);
+            self.0 += 10;
+            let (app, model) = (AppId(0), ModelId(0));
+            Some(Arrival { at, app, model, size: 1, slo: Span::MAX, alone: Span::ZERO })
+        }
+    }
+
+    #[test]
+    fn for_its_length_arrivals_come_twice_as_fast() {
+        let burst = Burst { from: Time::from_ns(100), lasts: Span::from_ns(50) };
+        let mut all = with(Some(burst), vec![Box::new(Regular(0))]);
+        let times: Vec<u64> = (0..30)
+            .map(|_| {
+                let next = all[0].peek();
+                let at = all[0].pop().unwrap().at;
+                assert_eq!(next, Some(at));
+                at.ns()
+            })
+            .collect();
+        let count = |from: u64, to: u64| times.iter().filter(|t| (from..to).contains(*t)).count();
+        assert_eq!((count(0, 100), count(100, 150), count(150, 200)), (10, 10, 5));
+        assert!(times.windows(2).all(|t| t[0] < t[1]), "{times:?}");
+    }
+}
