@@ -22,6 +22,7 @@ mod table;
 mod world;
 
 use array::{Array, Pair};
+use judge::{Fault, fault};
 use orrery_scenario::reference;
 use orrery_scenario::scenario::file::ScenarioFile;
 use rayon::prelude::*;
@@ -33,13 +34,17 @@ use world::{Choices, World, shrink};
 /// Worlds that are drawn before any of them is judged: what one teaches, the next of them do not know.
 const BATCH: usize = 64;
 
-/// What is wrong with a world, a line for each law that does not hold.
-fn faults(text: &str) -> Vec<String> {
+/// What is wrong with a world.
+fn faults(text: &str) -> Vec<Fault> {
     match run(text) {
         Ended::Ran(ran) => judge::faults(&ran),
-        Ended::Panicked(message) => vec![format!("panic: {message}")],
+        Ended::Panicked(message) => {
+            // The numbers in it differ from world to world.
+            let words = message.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
+            vec![fault(format!("nothing panics: {words}"), message.clone())]
+        }
         Ended::Refused(message) if !message.contains("remedy: ") => {
-            vec![format!("refused without a remedy: {message}")]
+            vec![fault("a refusal has a remedy", message)]
         }
         Ended::Refused(_) => Vec::new(),
     }
@@ -47,11 +52,6 @@ fn faults(text: &str) -> Vec<String> {
 
 fn is_refused(text: &str) -> bool {
     matches!(run(text), Ended::Refused(_))
-}
-
-/// The law that a fault breaks: what stands before its first colon.
-fn law(fault: &str) -> &str {
-    fault.split(':').next().unwrap_or(fault)
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_key_off_its_default_changes_the_result_of_some_policy_or_says_why_not() {
 
 /// What one world taught.
 enum Taught {
-    Runs(Vec<String>),
+    Runs(Vec<Fault>),
     Refused(World),
 }
 
@@ -141,7 +141,7 @@ fn every_pair_of_keys_and_policies_runs_by_the_laws() {
         std::env::var("ORRERY_WORLDS_SEED").map_or(1, |s| s.parse().expect("a whole number"));
     let choices = Choices::new();
     let mut array = Array::new(&choices, seed);
-    let mut broken: BTreeMap<String, (World, usize)> = BTreeMap::new();
+    let mut broken: BTreeMap<String, Broken> = BTreeMap::new();
     let (mut runs, mut refusals) = (0, 0);
     loop {
         let worlds: Vec<World> = (0..BATCH).map_while(|_| array.draw()).collect();
@@ -156,13 +156,15 @@ fn every_pair_of_keys_and_policies_runs_by_the_laws() {
                     refusals += 1;
                     array.refuse(part);
                 }
-                Taught::Runs(faults) => {
+                Taught::Runs(mut faults) => {
                     runs += 1;
                     array.cover(world);
-                    for fault in faults {
-                        if let Some(text) = faults::known(&choices, world, &fault) {
-                            broken.entry(text).or_insert((world.clone(), 0)).1 += 1;
-                        }
+                    faults.retain(|fault| !faults::is_known(&choices, world, fault));
+                    faults.sort_by(|a, b| a.law.cmp(&b.law));
+                    faults.dedup_by(|a, b| a.law == b.law);
+                    for Fault { law, found } in faults {
+                        let first = || Broken { world: world.clone(), found, worlds: 0 };
+                        broken.entry(law).or_insert_with(first).worlds += 1;
                     }
                 }
             }
@@ -170,15 +172,24 @@ fn every_pair_of_keys_and_policies_runs_by_the_laws() {
     }
     print!("{}", report(&choices, &array, runs, refusals));
     let mut text = String::new();
-    for (fault, (world, times)) in &broken {
-        let law = law(fault);
-        let breaks =
-            |less: &[usize]| faults(&choices.text(less)).iter().any(|f| f.starts_with(law));
+    for (law, Broken { world, found, worlds }) in &broken {
+        let breaks = |less: &[usize]| faults(&choices.text(less)).iter().any(|f| f.law == *law);
         let least = shrink(&choices, world, breaks);
         let name = choices.name(&least);
-        let _ = writeln!(text, "{fault} ({times} worlds)\n# {name}\n{}", choices.text(&least));
+        let _ = writeln!(
+            text,
+            "## {law}: {found} (in {worlds} worlds)\n# {name}\n{}",
+            choices.text(&least)
+        );
     }
     assert!(broken.is_empty(), "{text}");
+}
+
+/// A law that does not hold.
+struct Broken {
+    world: World,
+    found: String,
+    worlds: usize,
 }
 
 /// What was covered, and what was not.

@@ -1,5 +1,6 @@
 //! The numbers of a result from the records of its log, as plain loops over all of them.
 
+use super::judge::{Fault, fault};
 use super::run::Ran;
 use orrery_sim::cluster::Change;
 use orrery_sim::log::{Closed, Record};
@@ -83,7 +84,7 @@ impl Found {
 }
 
 /// Compares the result's numbers with those of the records.
-pub fn recount(ran: &Ran) -> Vec<String> {
+pub fn recount(ran: &Ran) -> Vec<Fault> {
     let found = Found::new(&ran.records);
     let from = Time::ZERO + Span::from_secs_f64(ran.scenario.file.warm_up_s);
     let counts = |id: &RequestId| found.requests[id].arrival >= from;
@@ -111,14 +112,15 @@ pub fn recount(ran: &Ran) -> Vec<String> {
     if ran.scenario.file.device.iter().all(|d| d.lanes == 1 && d.stages == 1) {
         expected.push(("utilisation", utilisation(&found)));
     }
-    let mut wrong: Vec<String> = Vec::new();
+    let mut wrong: Vec<Fault> = Vec::new();
     let mut compare = |metric: &str, value: f64, least: f64, most: f64| {
         if !(least..=most).contains(&value) {
-            wrong.push(format!("recount: {metric} is {value}, the log says {least} to {most}"));
+            let found = format!("{value}, and the log says {least} to {most}");
+            wrong.push(fault(format!("{metric} is that of the log"), found));
         }
     };
     for (metric, value) in expected {
-        let printed = ran.result.value("all", metric).unwrap_or(f64::NAN);
+        let printed = ran.value(metric);
         let slack = 1e-9 * value.abs();
         compare(metric, printed, value - slack, value + slack);
     }
@@ -130,7 +132,7 @@ pub fn recount(ran: &Ran) -> Vec<String> {
     took.sort_unstable();
     if !took.is_empty() {
         let mean = took.iter().map(|&ns| ns as f64).sum::<f64>() / took.len() as f64;
-        let printed = |metric| ran.result.value("all", metric).unwrap_or(f64::NAN);
+        let printed = |metric| ran.value(metric);
         compare(
             "latency_mean_ns",
             printed("latency_mean_ns"),

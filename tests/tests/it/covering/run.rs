@@ -2,10 +2,12 @@
 
 use orrery_papers::cells::logged;
 use orrery_papers::cells::replication::Replication;
+use orrery_papers::cells::rows::rows;
+use orrery_papers::cells::seeds::Seeds;
 use orrery_papers::cells::watch::{scope_names, watch};
+use orrery_results::Row;
 use orrery_scenario::{Scenario, Setup};
 use orrery_sim::log::{LogWriter, MemoryLog, Names, Record};
-use orrery_sim::metrics::Metrics;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What became of a world.
@@ -26,17 +28,22 @@ pub struct Ran {
     pub records: Vec<Record>,
     /// The same as text.
     pub log: Vec<u8>,
-    pub metrics: Metrics,
-    pub result: Replication,
+    /// What `run` prints.
+    pub rows: Vec<Row>,
 }
 
 impl Ran {
-    /// All that the run printed and logged: its name, the numbers of every scope, the records.
+    /// All that the run printed and logged.
     pub fn shown(&self) -> String {
-        let Replication { seed, measures, diverging, .. } = &self.result;
-        let lines: Vec<String> = self.records.iter().map(Record::to_string).collect();
-        let name = &self.scenario.name;
-        format!("{name}\n{seed} {diverging} {measures:?}\n{}", lines.join("\n"))
+        let rows: Vec<String> = self.rows.iter().map(|row| format!("{row:?}")).collect();
+        let records: Vec<String> = self.records.iter().map(Record::to_string).collect();
+        format!("{}\n{}", rows.join("\n"), records.join("\n"))
+    }
+
+    /// A number of all requests, or of the whole run.
+    pub fn value(&self, metric: &str) -> f64 {
+        let is = |row: &&Row| row.scope == "all" && row.metric == metric;
+        self.rows.iter().find(is).and_then(|row| row.value).unwrap_or(f64::NAN)
     }
 }
 
@@ -70,6 +77,8 @@ fn try_run(text: &str) -> Result<Ran, String> {
     let run = setup.run_with(policy, seed, observer).map_err(whole)?;
     let (metrics, (watch, (memory, log))) = run.observer;
     let result = Replication::of(seed, &metrics, &watch, &scope_names(&scenario));
+    let place = Row { experiment: scenario.name.clone(), ..Row::default() };
+    let rows = rows(&place, &Seeds { first: seed, count: 1, until_ci: None }, &[result]);
     let log = log.finish().map_err(|e| e.to_string())?;
-    Ok(Ran { scenario, setup, names, records: memory.records, log, metrics, result })
+    Ok(Ran { scenario, setup, names, records: memory.records, log, rows })
 }
