@@ -15,6 +15,7 @@ mod array;
 mod edit;
 mod faults;
 mod judge;
+mod naively;
 mod recount;
 mod run;
 mod schema;
