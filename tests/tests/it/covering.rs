@@ -12,6 +12,7 @@
 //! `worlds/`, and run again. `ORRERY_WORLDS_SEED` draws other worlds; `docs/testing.md` says more.
 
 mod array;
+mod beside;
 mod edit;
 mod faults;
 mod judge;
@@ -144,6 +145,7 @@ fn every_pair_of_keys_and_policies_runs_by_the_laws() {
     let mut array = Array::new(&choices, seed);
     let mut broken: BTreeMap<String, Broken> = BTreeMap::new();
     let (mut runs, mut refusals) = (0, 0);
+    let mut ran = Vec::new();
     loop {
         let worlds: Vec<World> = (0..BATCH).map_while(|_| array.draw()).collect();
         if worlds.is_empty() {
@@ -159,6 +161,7 @@ fn every_pair_of_keys_and_policies_runs_by_the_laws() {
                 }
                 Taught::Runs(mut faults) => {
                     runs += 1;
+                    ran.push(world.clone());
                     array.cover(world);
                     faults.retain(|fault| !faults::is_known(&choices, world, fault));
                     faults.sort_by(|a, b| a.law.cmp(&b.law));
@@ -169,6 +172,11 @@ fn every_pair_of_keys_and_policies_runs_by_the_laws() {
                     }
                 }
             }
+        }
+    }
+    if std::env::var("ORRERY_BESIDE").is_ok() {
+        for (a, b) in beside::silent_pairs(&choices, &array, &ran) {
+            println!("silent: {} beside {}", choices.all[a].name, choices.all[b].name);
         }
     }
     print!("{}", report(&choices, &array, runs, refusals));

@@ -72,6 +72,11 @@ impl<'a> Array<'a> {
         pairs.map(|(a, b)| (a, b, self.pair(a, b))).filter(|p| p.2 != Pair::Exclusive)
     }
 
+    /// Pairs that have occurred.
+    pub fn covered(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.all().filter(|p| p.2 == Pair::Covered).map(|(a, b, _)| (a, b))
+    }
+
     /// The next world; `None` when every pair has occurred, is refused, or was tried often enough.
     pub fn draw(&mut self) -> Option<World> {
         let (a, b, tries) = loop {
