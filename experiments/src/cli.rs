@@ -6,6 +6,7 @@
 use crate::commands;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use orrery_manual::{Shell, completions};
+use orrery_papers::output::page::WITHOUT_EFFECT;
 use orrery_papers::output::{self, Answer};
 use orrery_results::RESULT_VERSION;
 use std::io::Write;
@@ -26,13 +27,13 @@ Exit codes: 0 success, 1 a check failed, 2 wrong usage or input, 130 stopped by 
 stdout is the result; stderr is progress and diagnostics.")]
 pub struct Cli {
     /// Print only errors on stderr.
-    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = WITHOUT_EFFECT)]
     quiet: bool,
     /// Print more on stderr.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = WITHOUT_EFFECT)]
     verbose: bool,
     /// Overwrite files that orrery did not write.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = WITHOUT_EFFECT)]
     force: bool,
     #[command(subcommand)]
     command: Command,
@@ -111,11 +112,13 @@ pub fn main(commit: &str) -> ExitCode {
     }
     // One that was asked has commands of its own for help.
     let mut asked = program(commit);
-    let cli = Cli::from_arg_matches(&asked.get_matches_mut());
+    let matches = asked.get_matches_mut();
+    let cli = Cli::from_arg_matches(&matches);
     let cli = cli.unwrap_or_else(|e| e.format(&mut asked).exit());
     if cli.force {
         output::whole_file::allow_overwriting();
     }
+    output::page::asked(&asked, &matches);
     output::set_verbosity(if cli.quiet { 0 } else { 1 + u8::from(cli.verbose) });
     let result = match cli.command {
         Command::Reproduce(args) => commands::reproduce::command(&args),
@@ -174,5 +177,78 @@ fn print(answer: &Answer) -> std::io::Result<()> {
     match print() {
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orrery_papers::output::page::again;
+
+    /// The command on a page, of words that are accepted.
+    fn printed(words: &[String]) -> Option<String> {
+        let mut program = program("a commit");
+        let matches = program.try_get_matches_from_mut(words).ok()?;
+        Some(again(&program, &matches))
+    }
+
+    /// Each option of each command that makes a page, beside what it needs: the page's command is accepted, it is
+    /// the command of its own page too, and it has the option unless that changes no number.
+    #[test]
+    fn the_command_on_a_page_is_accepted_whatever_option_was_given() {
+        let mut all = program("a commit");
+        all.build();
+        let has_page = |c: &&clap::Command| c.get_arguments().any(|a| a.get_id() == "html");
+        let commands: Vec<&clap::Command> = all.get_subcommands().filter(has_page).collect();
+        assert!(commands.len() > 6, "{}", commands.len());
+        for command in commands {
+            let name = command.get_name();
+            for option in command.get_arguments() {
+                let Some(long) = option.get_long().filter(|long| *long != "help") else { continue };
+                let values: Vec<String> = match option.get_action().takes_values() {
+                    true => {
+                        let known = option.get_possible_values();
+                        let known = known.iter().map(|v| v.get_name().to_string());
+                        known.chain(["5", "0.5", "1/2"].map(String::from)).collect()
+                    }
+                    false => vec![String::new()],
+                };
+                // What it may need, and what it may not stand beside.
+                let beside = [
+                    &["--html", "p.html"][..],
+                    &[],
+                    &["--out", "o"],
+                    &["--log", "l", "--out", "o"],
+                ];
+                let tried =
+                    beside.iter().flat_map(|beside| values.iter().map(move |v| (beside, v)));
+                let mut accepted = tried.filter_map(|(beside, value)| {
+                    let own = match (beside.contains(&&*format!("--{long}")), value.as_str()) {
+                        (true, _) => vec![],
+                        (_, "") => vec![format!("--{long}")],
+                        (_, value) => vec![format!("--{long}"), value.to_string()],
+                    };
+                    let words =
+                        ["orrery", name, "f.toml"].into_iter().chain(beside.iter().copied());
+                    let words: Vec<String> = words.map(String::from).chain(own).collect();
+                    Some((printed(&words)?, words))
+                });
+                let (once, words) = accepted.next().unwrap_or_else(|| panic!("{name} --{long}"));
+                // `orrery page` makes nothing but the page.
+                if name == "page" {
+                    continue;
+                }
+                let is_there = once.contains(&format!(" --{long}"));
+                let changes = option.get_help_heading() != Some(WITHOUT_EFFECT);
+                assert_eq!(is_there, changes, "{words:?}: {once}");
+                let again: Vec<String> = once.split(' ').map(String::from).collect();
+                // One that needs `--out` makes no page: its command cannot do without.
+                let Some(twice) = printed(&again) else {
+                    assert!(words.contains(&"--out".to_string()), "{words:?}: {once}");
+                    continue;
+                };
+                assert_eq!(twice, once);
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What is not a run: searches, plans, papers' tables, figures, and what happened to a request.
 
 use crate::call::{Call, Chosen, Given, Input, beside, refused};
-use crate::policy::Failed;
+use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
 use clap::ValueEnum;
 use orrery::commands::explain::{self as stories, Failure};
@@ -13,6 +13,7 @@ use orrery_papers::cells::goodput::{Criterion, Find, Search};
 use orrery_papers::cells::parts;
 use orrery_papers::cells::scenario_cell::ScenarioCell;
 use orrery_papers::cells::seeds::Seeds;
+use orrery_papers::output::figure::bytes;
 use orrery_papers::papers::options::Choice;
 use orrery_papers::papers::reproduce::{self as papers, Asked, How, Outcome};
 use orrery_papers::papers::{figure as of_paper, registry};
@@ -20,6 +21,7 @@ use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::request::RequestId;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
+use std::path::PathBuf;
 
 /// How a search is made; nothing stands for the command line's default.
 #[derive(FromPyObject)]
@@ -70,6 +72,7 @@ pub fn goodput(
     seed: Option<u64>,
     jobs: u16,
 ) -> PyResult<(Table, String)> {
+    outside("goodput")?;
     let count = crate::counted(seeds)?;
     let (rows, text) = py.detach(|| {
         let mut call = Call::new(&input, false, false)?;
@@ -103,6 +106,7 @@ pub fn plan(
     seeds: Option<u32>,
     jobs: u16,
 ) -> PyResult<(Table, String, bool)> {
+    outside("plan")?;
     let (rows, text, is_answered) = py.detach(|| {
         let (name, text) = input.text().map_err(refused)?;
         let (mut file, source) = PlanFile::from_text(&name, &text).map_err(refused)?;
@@ -143,6 +147,7 @@ pub fn reproduce(
     paper: Option<String>,
     jobs: u16,
 ) -> PyResult<(Table, String, Option<String>)> {
+    outside("reproduce")?;
     let (forms, svg) = py.detach(|| {
         let e = registry::find(id).map_err(refused)?;
         for (option, value) in [
@@ -173,7 +178,25 @@ pub fn experiments() -> Vec<&'static str> {
     registry::ids().collect()
 }
 
-/// The figure of a table, as SVG.
+/// A figure that was drawn.
+#[pyclass(frozen, module = "orrery")]
+pub struct Picture(orrery_plots::Figure);
+
+#[pymethods]
+impl Picture {
+    /// As SVG.
+    #[getter]
+    fn svg(&self) -> String {
+        self.0.to_svg()
+    }
+
+    /// As SVG, PNG or PDF, as the file's name ends.
+    fn to_bytes(&self, path: PathBuf) -> PyResult<Vec<u8>> {
+        bytes(&self.0, &path).map_err(refused)
+    }
+}
+
+/// The figure of a table.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub fn figure(
@@ -184,7 +207,7 @@ pub fn figure(
     systems: Vec<String>,
     scopes: Vec<String>,
     width_in: Option<f64>,
-) -> PyResult<String> {
+) -> PyResult<Picture> {
     let name = "the table".to_string();
     let tables = match table.rows() {
         Of::Results(rows) => Tables::Results(name, rows.clone()),
@@ -211,7 +234,7 @@ pub fn figure(
     let mut view = View { kind: kind.transpose()?, x, metric, systems, scopes, ..View::default() };
     view.size.width_in = width_in;
     let figure = plot::figure(&tables, &view).map_err(refused)?;
-    Ok(view.size.of(&figure).to_svg())
+    Ok(Picture(view.size.of(&figure)))
 }
 
 /// What happened to a request of a run, or which ones fared worst.
@@ -224,6 +247,7 @@ pub fn explain(
     request: Option<u64>,
     worst: usize,
 ) -> PyResult<String> {
+    outside("Result.explain")?;
     py.detach(|| {
         let call = Call::new(&input, false, false)?;
         let chosen = call.choose(policy, 1)?;

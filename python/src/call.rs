@@ -142,8 +142,8 @@ impl Call {
 
     /// Of a scenario; `failed` is where what is raised goes.
     pub fn of(scenario: Scenario, failed: Arc<Failed>, audit: bool) -> Call {
-        let names = WorldNames { models: scenario.model_names(), apps: scenario.app_names() };
-        Call { scenario, names: Arc::new(names), failed, audit, requests: false }
+        let names = Arc::new(WorldNames::of(&scenario));
+        Call { scenario, names, failed, audit, requests: false }
     }
 
     /// A policy of the call. One's own sees all times multiplied by `scale`, and says them so.

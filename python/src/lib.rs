@@ -21,6 +21,7 @@ mod watching;
 mod world;
 
 use crate::call::{Call, Given, Input, refused};
+use crate::policy::outside;
 use crate::table::{Of, Table};
 use crate::watching::Requests;
 use orrery::commands::run::details;
@@ -28,11 +29,13 @@ use orrery::commands::timeline::batch_rows;
 use orrery_papers::cells::parts;
 use orrery_papers::cells::replication::Replication;
 use orrery_papers::cells::rows::{difference, rows};
+use orrery_papers::cells::run_report::notes_of;
 use orrery_papers::cells::seeds::Seeds;
 use orrery_papers::output::{say, voice};
-use orrery_results::Row;
+use orrery_results::{Flags, Row};
+use orrery_scenario::scenario::caveats::CAVEATS;
 use orrery_sim::log::Record;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyAssertionError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -57,6 +60,7 @@ fn run(
     requests: bool,
     jobs: u16,
 ) -> PyResult<(Table, Option<Table>)> {
+    outside("run")?;
     let count = counted(seeds)?;
     let (rows, parts) = py.detach(|| {
         let call = Call::new(&input, audit, requests)?;
@@ -82,10 +86,25 @@ fn run(
                 out.extend(difference(&place, all[0].policy.text(), &runs, &base));
             }
         }
+        // The rest is in `notes`.
+        let is_said = |note: &&String| {
+            let said = CAVEATS.iter().map(|c| c.0).chain([Flags::PENDING]);
+            said.into_iter().any(|flag| note.starts_with(flag))
+        };
+        notes_of(&out).iter().filter(is_said).for_each(|note| say(note));
         PyResult::Ok((out, parts))
     })?;
     let requests = requests.then(|| Requests::table(parts)).transpose()?;
     Ok((Table::of(Of::Results(rows))?, requests))
+}
+
+/// What must be known before the rows of a run are believed, a sentence each.
+#[pyfunction]
+fn notes(table: PyRef<'_, Table>) -> Vec<String> {
+    match table.rows() {
+        Of::Results(rows) => notes_of(rows),
+        _ => Vec::new(),
+    }
 }
 
 /// The distributions and time series of a run of every policy.
@@ -96,6 +115,7 @@ fn tables(
     policies: Vec<Given>,
     seed: Option<u64>,
 ) -> PyResult<(Table, Table)> {
+    outside("Result.distributions")?;
     let (distributions, series) = py.detach(|| {
         let call = Call::new(&input, false, false)?;
         let all = call.choose_all(policies)?;
@@ -115,6 +135,7 @@ fn batches(
     policies: Vec<Given>,
     seed: Option<u64>,
 ) -> PyResult<Table> {
+    outside("Result.batches")?;
     let rows = py.detach(|| {
         let call = Call::new(&input, false, false)?;
         let seed = seed.unwrap_or(call.scenario.seed);
@@ -139,10 +160,22 @@ fn log_sha256(records: &[Record]) -> String {
 /// Runs one's own policy, audited: the hash of its schedule.
 #[pyfunction]
 fn schedule(py: Python<'_>, input: Input, policy: Given, seed: u64) -> PyResult<String> {
+    outside("check")?;
     py.detach(|| {
         let call = Call::new(&input, true, false)?;
         let chosen = call.choose(policy, 1)?;
-        call.run(&chosen, seed)?;
+        let ran = call.run(&chosen, seed)?.replication;
+        let pending = ran.pending;
+        // Where the scenario ends a run, some may be on their way.
+        let is_cut_off = call.scenario.file.until_s.is_some();
+        let all = ran.value("all", "requests").unwrap_or(0.0);
+        if pending > 0 && (!is_cut_off || pending as f64 >= all) {
+            return Err(PyAssertionError::new_err(format!(
+                "{}: {pending} of {all} requests are pending at the end: end every request with `out.exec` or \
+                 `out.drop`, and set a timer for what waits",
+                chosen.policy.text()
+            )));
+        }
         Ok(log_sha256(&call.decisions(&chosen, seed)?))
     })
 }
@@ -158,6 +191,7 @@ fn differ(
     seed: u64,
     scale: u64,
 ) -> PyResult<Option<String>> {
+    outside("check")?;
     py.detach(|| {
         let call = Call::new(&input, true, false)?;
         let (first, second) = (call.choose(policy, 1)?, call.choose(again, scale)?);
@@ -195,6 +229,7 @@ fn _orrery(m: &Bound<'_, PyModule>) -> PyResult<()> {
     voice::set_speaker(speak);
     parts::be_guest();
     m.add_function(wrap_pyfunction!(run, m)?)?;
+    m.add_function(wrap_pyfunction!(notes, m)?)?;
     m.add_function(wrap_pyfunction!(tables, m)?)?;
     m.add_function(wrap_pyfunction!(batches, m)?)?;
     m.add_function(wrap_pyfunction!(schedule, m)?)?;
@@ -208,6 +243,8 @@ fn _orrery(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(answers::figure, m)?)?;
     m.add_function(wrap_pyfunction!(answers::explain, m)?)?;
     m.add_class::<Table>()?;
+    m.add_class::<answers::Picture>()?;
+    m.add_class::<world::App>()?;
     m.add_class::<out::Out>()?;
     m.add_class::<policy::Batch>()?;
     m.add_class::<world::PyRequest>()?;

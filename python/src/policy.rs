@@ -5,12 +5,14 @@
 
 use crate::out::Out;
 use crate::world::{Context, Device, PyRequest, WorldNames};
-use orrery_sim::policy::parameters::Configured;
+use orrery_sim::policy::parameters::{Assumption, Lanes, Configured};
 use orrery_sim::policy::{Actions, Event, Known, Outcome, Policy, Refusal};
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::request::{ActionId, DeviceId, RequestId};
 use orrery_sim::time::{Span, Time};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -44,6 +46,41 @@ impl Failed {
     }
 }
 
+thread_local! {
+    /// Whether this thread is in a policy's own code.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A policy's own code, for as long as this lives.
+struct Inside;
+
+impl Inside {
+    fn enter() -> Inside {
+        INSIDE.set(true);
+        Inside
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.set(false);
+    }
+}
+
+/// Passes outside of a policy's own code. Inside, a run of the same scenario would tell a policy its own future.
+///
+/// # Errors
+/// Inside.
+pub fn outside(call: &str) -> PyResult<()> {
+    if !INSIDE.get() {
+        return Ok(());
+    }
+    Err(PyRuntimeError::new_err(format!(
+        "orrery.{call} inside a policy: it could simulate its own future; call it before the run, and give the \
+         policy what it found"
+    )))
+}
+
 /// What makes a policy for each run: `make()` gives a fresh object.
 pub struct Factory {
     /// As in results: `python:NAME`.
@@ -67,7 +104,9 @@ impl fmt::Debug for Factory {
 impl Configured for Factory {
     fn build(&self, profiles: &[ModelProfile], seed: u64) -> Box<dyn Policy> {
         let made = Python::attach(|py| {
+            let inside = Inside::enter();
             let object = self.make.call0(py)?;
+            drop(inside);
             let out = Py::new(py, Out::new(profiles.len(), self.scale))?;
             PyResult::Ok((object, out))
         });
@@ -110,6 +149,12 @@ impl Configured for Factory {
     fn preempts(&self) -> bool {
         false
     }
+    fn lanes(&self) -> Lanes {
+        Lanes::All
+    }
+    fn assumes(&self) -> &'static [Assumption] {
+        &[Assumption::OneKind]
+    }
 }
 
 struct Bridge {
@@ -134,7 +179,9 @@ impl Policy for Bridge {
         }
         let told = Python::attach(|py| {
             self.out.borrow_mut(py).begins(&event, known, out.asked_why());
+            let inside = Inside::enter();
             self.tell(py, now, event, known)?;
+            drop(inside);
             self.out.borrow_mut(py).carry_out(out);
             PyResult::Ok(())
         });

@@ -1,7 +1,7 @@
 //! A sweep in memory: the cells of a sweep file, with the file's policies or others, one's own among them.
 
 use crate::call::{Call, Chosen, Given, refused, runs};
-use crate::policy::Failed;
+use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
 use orrery_papers::cells::plan::Planner;
 use orrery_papers::cells::replication::Replication;
@@ -52,6 +52,7 @@ pub fn sweep(
     audit: bool,
     jobs: u16,
 ) -> PyResult<Table> {
+    outside("sweep")?;
     let rows = py.detach(|| {
         let file = SweepFile::load(Path::new(path)).map_err(refused)?;
         let file = file.with(seeds, Until::default()).map_err(refused)?;

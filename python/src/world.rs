@@ -1,20 +1,59 @@
 //! What a policy in Python may look at: requests, devices and profiles, as a Rust policy sees them.
 
+use orrery_scenario::scenario::{Scenario, file};
 use orrery_sim::cluster::{Change, DeviceView};
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::request::Request;
-use orrery_sim::time::Time;
+use orrery_sim::time::{Span, Time};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// How a scenario calls its models and applications, by number.
+/// What a policy is told of a scenario's models and applications, by number.
 #[derive(Debug, Default)]
 pub struct WorldNames {
-    /// Models.
-    pub models: Vec<String>,
+    /// How models are called.
+    models: Vec<String>,
     /// Applications.
-    pub apps: Vec<String>,
+    apps: Vec<App>,
+}
+
+impl WorldNames {
+    /// Those of a scenario.
+    pub fn of(scenario: &Scenario) -> WorldNames {
+        let models = scenario.model_names();
+        let app = |(id, app): (usize, &file::App)| {
+            let model = models.iter().position(|name| *name == app.model).unwrap_or_default();
+            let slo_ms = app.slo_ms.unwrap_or(scenario.file.model[model].slo_ms);
+            let slo = slo_ms.is_finite().then(|| Span::from_ms_f64(slo_ms).ns());
+            App { id: id as u32, name: app.name.clone(), model: model as u32, slo }
+        };
+        let apps = scenario.file.app.iter().enumerate().map(app).collect();
+        WorldNames { models, apps }
+    }
+}
+
+/// An application.
+#[pyclass(frozen, get_all, module = "orrery")]
+#[derive(Clone, Debug)]
+pub struct App {
+    /// Its number.
+    id: u32,
+    /// Its name.
+    name: String,
+    /// The model that its requests ask for, by number.
+    model: u32,
+    /// Its SLO, ns; `None` without one. A request's own deadline counts where `slo_steps` or a workload file set
+    /// others.
+    slo: Option<u64>,
+}
+
+#[pymethods]
+impl App {
+    fn __repr__(&self) -> String {
+        let slo = self.slo.map_or("None".to_string(), |slo| slo.to_string());
+        format!("App(id={}, name={:?}, model={}, slo={slo})", self.id, self.name, self.model)
+    }
 }
 
 /// A request, without how long it takes.
@@ -116,7 +155,7 @@ impl Profile {
     #[getter]
     fn slo(&self) -> Option<u64> {
         let slo = self.profile.slo;
-        (slo != orrery_sim::time::Span::MAX).then(|| self.scale * slo.ns())
+        (slo != Span::MAX).then(|| self.scale * slo.ns())
     }
 
     /// Mean latency of a batch of that size, ns; it is one of `sizes`.
@@ -183,7 +222,17 @@ impl Context {
     /// The applications' names, by number.
     #[getter]
     fn apps(&self) -> Vec<String> {
-        self.names.apps.clone()
+        self.names.apps.iter().map(|app| app.name.clone()).collect()
+    }
+
+    /// An application: its name, its model's number, its SLO.
+    fn app(&self, app: u32) -> PyResult<App> {
+        let last = self.names.apps.len().saturating_sub(1);
+        let text = || {
+            PyValueError::new_err(format!("there is no application {app}; there are 0 to {last}"))
+        };
+        let found = self.names.apps.get(app as usize).cloned().ok_or_else(text)?;
+        Ok(App { slo: found.slo.map(|slo| slo * self.scale), ..found })
     }
 
     /// The run's seed: for a policy that draws numbers, from a generator of its own.

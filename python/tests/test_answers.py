@@ -163,6 +163,14 @@ def test_figures_are_the_command_line_s(tmp_path):
         assert "python:fifo" in figure._repr_svg_()
     orrery.figure(result.batches).save(tmp_path / "timeline.svg")
     assert "<svg" in (tmp_path / "timeline.svg").read_text()
+    figure = orrery.figure(result)
+    for name, start in [("a.PDF", b"%PDF-"), ("a.png", b"\x89PNG\r\n"), ("a.svg", b"<")]:
+        figure.save(tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(start), name
+    for name in ["a.jpg", "a"]:
+        with pytest.raises(ValueError, match="ends in .svg, .png or .pdf"):
+            figure.save(tmp_path / name)
+        assert not (tmp_path / name).exists()
     with pytest.raises(ValueError, match="choose"):
         orrery.figure(result, "pie")
     with pytest.raises(ValueError, match="requests"):

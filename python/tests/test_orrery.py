@@ -199,6 +199,107 @@ def test_a_policy_that_never_acts_leaves_all_pending():
     assert pending == requests > 0
 
 
+def test_a_policy_that_leaves_requests_without_an_answer_does_not_pass_the_check(capsys):
+    lazy = type("Lazy", (orrery.Policy,), {})
+    with pytest.raises(AssertionError, match=r"python:Lazy: \d+ of \d+ requests are pending.*`out.drop`"):
+        orrery.check(lazy)
+
+    class Forgets(Fifo):
+        name = "forgets"
+
+        def on_arrival(self, now, request, out):
+            if request.id != 100:
+                super().on_arrival(now, request, out)
+
+    with pytest.raises(AssertionError, match="python:forgets: 1 of "):
+        orrery.check(Forgets)
+    # A run that is cut off leaves some on their way.
+    cut = {**small(random.Random(1)), "until_s": 0.1}
+    orrery.check(Fifo, cut)
+    with pytest.raises(AssertionError, match="pending"):
+        orrery.check(lazy, cut)
+    assert any(note.startswith("pending: ") for note in orrery.run(BERT, [lazy]).notes)
+    assert "pending: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: orrery.run(BERT, ["fifo"], requests=True),
+        lambda: orrery.goodput(BERT, ["fifo"]),
+        lambda: orrery.sweep(ROOT / "scenarios/sweeps/bert-slo.toml"),
+        lambda: orrery.plan(ROOT / "scenarios/plans/kairos-five.toml"),
+        lambda: orrery.reproduce("orloj-table-3"),
+        lambda: orrery.check(Fifo),
+        lambda: RESULT.batches,
+        lambda: RESULT.distributions,
+        lambda: RESULT.explain("fifo"),
+    ],
+)
+@pytest.mark.parametrize("handler", ["__init__", "on_start", "on_arrival", "on_result"])
+def test_no_policy_can_simulate_its_own_future(handler, call):
+    def asks(self, *given):
+        call()
+
+    oracle = type("Oracle", (Fifo,), {"name": "oracle", handler: asks})
+    with pytest.raises(RuntimeError, match="inside a policy: it could simulate its own future; call it before"):
+        orrery.run(BERT, [oracle])
+    orrery.run(BERT, ["fifo"])
+
+
+RESULT = orrery.run(BERT, ["fifo"])
+
+
+def test_a_policy_knows_its_applications_before_the_first_request():
+    seen = {}
+
+    class Looks(Fifo):
+        name = "looks"
+
+        def on_start(self, ctx, out):
+            super().on_start(ctx, out)
+            seen["models"], seen["apps"] = ctx.models, [ctx.app(i) for i in range(len(ctx.apps))]
+            assert [app.name for app in seen["apps"]] == ctx.apps
+            with pytest.raises(ValueError, match="no application 3; there are 0 to 2"):
+                ctx.app(3)
+
+        def on_arrival(self, now, request, out):
+            app = seen["apps"][request.app]
+            assert (app.id, app.model) == (request.app, request.model)
+            slo = None if request.deadline is None else request.deadline - request.arrival
+            assert slo == app.slo
+            super().on_arrival(now, request, out)
+
+    scenario = small(random.Random(1))
+    latency = scenario["model"][0]["latency"]
+    scenario["model"] = [{"name": n, "slo_ms": s, "latency": latency} for n, s in [("m", 30.0), ("n", 70.5)]]
+    scenario["app"] = [
+        {"name": "a", "model": "n"},
+        {"name": "b", "model": "m", "slo_ms": 33.0},
+        {"name": "c", "model": "m", "slo_ms": float("inf")},
+    ]
+    text = "\n".join(_toml(scenario))
+    orrery.run(text, [Looks])
+    assert seen["models"] == ["m", "n"]
+    assert [(a.model, a.slo) for a in seen["apps"]] == [(1, 70_500_000), (0, 33_000_000), (0, None)]
+    orrery.check(Looks, text)
+
+
+def _toml(table):
+    """Lines of TOML: JSON has no infinity."""
+    value = lambda v: f"{{ {', '.join(f'{k} = {value(x)}' for k, x in v.items())} }}" if isinstance(v, dict) else (
+        f"[{', '.join(map(value, v))}]" if isinstance(v, list) else repr(v)
+    )
+    return [f"{key} = {value(of)}" for key, of in table.items()]
+
+
+def test_a_run_s_notes_are_the_command_line_s(capsys):
+    result = orrery.run(BERT, ["symphony", "fifo"])
+    (note,) = [n for n in result.notes if n.startswith("assumes-known-times: ")]
+    assert note.endswith("(symphony)") and note in capsys.readouterr().err
+    assert any(n.startswith("Seeds: ") for n in result.notes)
+
+
 def test_a_run_gets_an_object_of_its_own():
     policy = Fifo()
     policy.max_batch = 4

@@ -41,7 +41,9 @@ mod table;
 mod wide;
 
 pub use details::{BatchRow, DistributionRow, Record, SeriesRow};
-pub use metric::{Better, UNITLESS, better, difference_in, difference_of, unit};
+pub use metric::{
+    Better, UNITLESS, better, difference_in, difference_of, is_metric, metrics, unit,
+};
 pub use row::{COLUMNS, ColumnType, Flags, PaperFigure, Row, seed_list};
 pub use table::{
     JsonRows, TableError, cells, csv_lines, header, read_csv, read_rows, to_csv, to_json,

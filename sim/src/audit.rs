@@ -8,19 +8,22 @@
 //! 1. *Conservation.* Requests arrive in the order of their ids, each once; each ends exactly once, and
 //!    those that are told as pending at the instant at which the run finishes.
 //! 2. *Causality.* Time never runs backwards; a batch contains requests that have arrived, begins
-//!    after it was issued, closes after it began; an answer comes after its batch closed as done.
+//!    after it was issued, closes after it began; an answer comes after its batch closed as done, and all answers
+//!    of a batch at one instant. An arrival is told at its instant; where the host has stalls, it may be told after
+//!    a time in which nothing else happened.
 //! 3. *Windows.* A batch begins within [earliest, latest]; it is refused as late only after latest.
 //! 4. *Lanes.* No two batches run on one lane of a device at once; a batch goes to a lane that the
 //!    device has.
 //! 5. *One life.* A request is in at most one open batch, in none after one that closed as done, and
 //!    in none that is issued after its end. It may end while its batch is in flight.
 //! 6. *Deadlines.* In time is at or before the deadline, late is after it; nothing is dropped as
-//!    expired before it. It comes its application's SLO after the arrival.
+//!    expired before it. It comes its application's SLO after the arrival, and not before it.
 //! 7. *Batches.* All of one model; as many units as their requests' sizes together, or more; the
 //!    device computes no longer than the batch ran.
 //! 8. *Devices.* A batch begins on a device that was announced and is not gone; one that drains
 //!    finishes only what was issued before. It comes up once, drains at most once, and what is gone
-//!    does not come back. Only a device that can preempt stops a batch, unless it fails.
+//!    does not come back. Only a device that can preempt stops a batch, unless it fails. Every device has terms where
+//!    the log has any.
 //! 9. *Names.* Applications and models are those that the log names; an application asks for its model.
 //! 10. *Memory.* A batch begins only where its model is, and no model leaves a device that runs it. A
 //!     model is where it was from the start, or where its load closed as done, until it is unloaded.
@@ -36,6 +39,7 @@ mod closing;
 mod costs;
 mod fault;
 mod memory;
+mod requests;
 #[cfg(test)]
 mod tests;
 
@@ -44,10 +48,9 @@ pub(crate) use fault::{verdict, write_findings};
 
 use crate::cluster::Change;
 use crate::log::{
-    AppTerms, BatchRecord, LogError, LogReader, Names, Record, Terms, change_word,
-    observe_as_records,
+    BatchRecord, LogError, LogReader, Names, Record, Terms, change_word, observe_as_records,
 };
-use crate::request::{ActionId, DeviceId, Drop, End, Request, RequestId};
+use crate::request::{ActionId, DeviceId, End, Request, RequestId};
 use crate::time::Time;
 use memory::{Memory, OpenLoad};
 use std::collections::BTreeMap;
@@ -80,6 +83,8 @@ pub struct Auditor {
     /// The line of the record, where the log is read from a file.
     line: Option<u64>,
     now: Time,
+    /// The last instant before this one at which something happened.
+    before: Option<Time>,
     /// A request may be told a little after its arrival.
     on_a_wall_clock: bool,
     /// The id of the next arrival.
@@ -91,6 +96,8 @@ pub struct Auditor {
     /// Actions below have been issued (or were no batches).
     next_action: u64,
     open: BTreeMap<ActionId, Open>,
+    /// Batches that closed as done, until all of their requests have ended.
+    answers: BTreeMap<ActionId, Answers>,
     lanes: BTreeMap<(DeviceId, u8), ActionId>,
     loads: BTreeMap<ActionId, OpenLoad>,
     /// By device; those that always have every model are not in it.
@@ -110,9 +117,18 @@ struct Live {
     request: Request,
     /// The open batch that contains it.
     batch: Option<ActionId>,
-    /// When a batch with it closed as done.
-    done: Option<Time>,
+    /// The batch with it that closed as done, and when.
+    done: Option<(ActionId, Time)>,
     ended: bool,
+}
+
+/// The answers of a batch.
+#[derive(Debug)]
+struct Answers {
+    /// Requests that have not ended.
+    left: usize,
+    /// When the first of them was answered.
+    at: Option<Time>,
 }
 
 #[derive(Debug)]
@@ -162,6 +178,9 @@ impl Auditor {
         let time = record.time();
         if time < self.now {
             self.fault_at(time, Fault::TimeBackwards { before: self.now });
+        }
+        if time > self.now {
+            self.before = (self.report.records > 1).then_some(self.now);
         }
         self.now = self.now.max(time);
         if self.finished {
@@ -233,47 +252,6 @@ impl Auditor {
         }
     }
 
-    /// Whether a request that is not alive has been: ids count arrivals.
-    fn has_arrived(&self, request: RequestId) -> bool {
-        request.0 < self.next_request && !self.skipped.iter().any(|s| s.contains(&request.0))
-    }
-
-    fn arrive(&mut self, request: Request) {
-        let (id, expected) = (request.id, RequestId(self.next_request));
-        if id < expected {
-            return self.fault(Fault::ArrivesTwice { request: id });
-        }
-        if id > expected {
-            self.skipped.push(expected.0..id.0);
-            self.fault(Fault::ArrivalSkipped { request: id, expected });
-        }
-        let arrival = request.arrival;
-        let is_told_at_once = arrival == self.now || self.on_a_wall_clock && arrival < self.now;
-        self.check(is_told_at_once, Fault::ArrivalAtAnotherTime { request: id, arrival });
-        self.check_names_and_terms(&request);
-        self.report.requests += 1;
-        self.next_request = id.0.saturating_add(1);
-        self.live.insert(id, Live { request, batch: None, done: None, ended: false });
-    }
-
-    /// Whether a request is one that the names and terms of the log admit.
-    fn check_names_and_terms(&mut self, r: &Request) {
-        let Request { id: request, app, model, .. } = *r;
-        let known = |list: usize, index: usize| list == 0 || index < list;
-        let is_app =
-            known(self.named_apps, app.index()) && known(self.terms.apps.len(), app.index());
-        self.check(is_app, Fault::UnknownApp { request, app });
-        self.check(known(self.named_models, model.index()), Fault::UnknownModel { request, model });
-        let Some(&AppTerms { model: wants, slo }) = self.terms.apps.get(app.index()) else {
-            return;
-        };
-        self.check(model == wants, Fault::AppOfAnotherModel { request, app, model, wants });
-        if let Some(slo) = slo {
-            let fault = Fault::DeadlineMoved { request, deadline: r.deadline, slo };
-            self.check(r.deadline == r.arrival + slo, fault);
-        }
-    }
-
     /// Whether an action of that id may be issued to that device: whoever uses an id again is not
     /// listened to.
     fn is_new(&mut self, action: ActionId, device: DeviceId) -> bool {
@@ -325,7 +303,7 @@ impl Auditor {
             Some(Fault::RunsAfterEnd { action, request })
         } else {
             live.batch = Some(action);
-            live.done.map(|done| Fault::RunsTwice { action, request, done })
+            live.done.map(|(_, done)| Fault::RunsTwice { action, request, done })
         };
         if let Some(fault) = fault {
             self.fault(fault);
@@ -373,39 +351,6 @@ impl Auditor {
         }
     }
 
-    fn end(&mut self, request: RequestId, end: End) {
-        let (now, arrived) = (self.now, self.has_arrived(request));
-        let Some(live) = self.live.get_mut(&request).filter(|l| !l.ended) else {
-            return self.fault(if arrived {
-                Fault::EndsTwice { request }
-            } else {
-                Fault::EndsWithoutArriving { request }
-            });
-        };
-        live.ended = true;
-        let (whole, deadline, done) = (live.request, live.request.deadline, live.done);
-        if live.batch.is_none() {
-            self.live.remove(&request);
-        }
-        self.report.ends[end.index()] += 1;
-        self.pay(&whole, end);
-        match end {
-            End::InTime => {
-                self.check(now <= deadline, Fault::LateCountedAsGood { request, deadline });
-            }
-            End::Late => {
-                self.check(now > deadline, Fault::GoodCountedAsLate { request, deadline });
-            }
-            End::Dropped(Drop::Expired) => {
-                let fault = Fault::ExpiredBeforeDeadline { request, deadline };
-                return self.check(now >= deadline, fault);
-            }
-            End::Dropped(_) => return,
-            End::Pending => return self.pending = Some((request, now)),
-        }
-        self.check(done.is_some(), Fault::AnsweredBeforeItsBatch { request, end });
-    }
-
     fn device(&mut self, device: DeviceId, change: Change) {
         let before = self.devices.insert(device, (change, self.report.records)).map(|d| d.0);
         let follows = match before {
@@ -415,6 +360,11 @@ impl Auditor {
         };
         if before.is_none() {
             self.has_memory(device);
+            let has_terms = self.terms.device(device.index()).is_some();
+            self.check(
+                has_terms || !self.terms.has_devices(),
+                Fault::DeviceWithoutTerms { device },
+            );
         }
         self.check(follows, Fault::ChangesOutOfOrder { device, change: change_word(change) });
     }

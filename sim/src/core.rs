@@ -76,6 +76,8 @@ enum Stage {
 
 struct Job {
     device: DeviceId,
+    /// The device's lanes.
+    lanes: u8,
     executor: u8,
     work: Work,
     issued: Time,
@@ -103,6 +105,7 @@ impl Job {
             action,
             device: self.device,
             lane: self.executor,
+            lanes: self.lanes,
             model: *model,
             requests,
             units: *units,
@@ -390,6 +393,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
     ) {
         let job = Job {
             device,
+            lanes: self.devices.get(device).spec.lanes,
             executor,
             work,
             issued: now,

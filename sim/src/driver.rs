@@ -191,6 +191,7 @@ pub fn simulate<'w, P: Policy, O: Observer>(
     core.handle(Time::ZERO, Input::Start, &mut host);
     let mut failure = None;
     let mut progress = Progress::default();
+    let until = world.until.unwrap_or(Time::NEVER);
     let end = loop {
         if core.seen_enough() {
             break host.now();
@@ -205,36 +206,36 @@ pub fn simulate<'w, P: Policy, O: Observer>(
             }
         }
         let due = host.queue.peek();
-        let arrives = match (arrival, due) {
-            (None, None) => break host.now(),
-            (Some(_), None) => true,
-            (None, Some(_)) => false,
-            (Some((at, s)), Some(next)) => (at, core::rank_of_arrival(s)) < next,
+        let is_first = |&(at, source): &(Time, SourceId)| {
+            due.is_none_or(|due| (at, core::rank_of_arrival(source)) < due)
         };
-        let next = if arrives { arrival.map(|a| a.0) } else { due.map(|d| d.0) };
-        if let (Some(until), Some(next)) = (world.until, next)
-            && next > until
-        {
+        let arrival = arrival.filter(is_first);
+        let Some(at) = arrival.map(|a| a.0).or(due.map(|d| d.0)) else { break host.now() };
+        if at > until {
             break until;
         }
-        if next == Some(Time::NEVER) {
+        if at == Time::NEVER {
             let end = host.now();
-            failure = Some(host.after_the_end(arrival.filter(|_| arrives), core.books().arrived()));
+            failure = Some(host.after_the_end(arrival, core.books().arrived()));
             break end;
         }
-        events += 1;
-        if arrives {
-            let (at, source) = arrival.expect("there is one");
-            host.queue.begin(at);
-            let arrival = host.take(source);
-            let now = host.reached(at);
-            core.handle(now, Input::Arrive(source, arrival), &mut host);
-        } else {
-            let (at, due) = host.queue.pop().expect("there is one");
-            let input = host.input(due);
-            let now = host.reached(at);
-            core.handle(now, input, &mut host);
+        let now = host.reached(at);
+        if now > until {
+            // It is due in time, and the controller is away until the run is over.
+            break until;
         }
+        events += 1;
+        let input = match arrival {
+            Some((_, source)) => {
+                host.queue.begin(at);
+                Input::Arrive(source, host.take(source))
+            }
+            None => {
+                let (_, due) = host.queue.pop().expect("there is one");
+                host.input(due)
+            }
+        };
+        core.handle(now, input, &mut host);
     };
     let of_source = host.sources.iter_mut().find_map(|s| s.source.failure());
     let failure = failure.or(of_source.map(Failure::Source));
@@ -425,10 +426,12 @@ impl Host for VirtualHost<'_> {
     fn reply(&mut self, request: &Request, now: Time, end: End) {
         let slot = &mut self.sources[request.source.index()];
         if slot.reacts {
+            // With stalls, what others sent before may still wait for the controller.
+            let least = slot.next.map_or(now, |at| at.min(now));
             slot.source.on_reply(request, now, end);
             slot.next = slot.source.peek();
             assert!(
-                slot.next.is_none_or(|at| at >= now),
+                slot.next.is_none_or(|at| at >= least),
                 "a client sends before the reply it reacts to"
             );
         }

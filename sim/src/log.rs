@@ -14,6 +14,7 @@
 //! terms,pages,model,pages                     what a model takes of a device's memory, where counted
 //! terms,app,number,model,slo_ns               the SLO is empty for none, `own` where requests differ
 //! terms,penalties,app,DEADLINE:COST ...       of late answers, where counted: in millionths of the SLO and of one
+//! terms,stalls,0                              the host has stalls: arrivals may be told late
 //! why,time,request,TEXT                       why the policy did what follows, where asked for
 //! arrive,time,request,app,model,size,source,arrival,deadline
 //! issue,time,action,device,lane,model,units,earliest,latest,requests with spaces between

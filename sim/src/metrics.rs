@@ -33,7 +33,7 @@ use parts::Parts;
 /// The figures of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceFigures {
-    /// Time in which it ran a batch.
+    /// Time in which it ran a batch; of a device with several lanes, their mean.
     pub busy: Span,
     /// Batches that it ran to their end.
     pub batches: u64,
@@ -50,6 +50,8 @@ pub struct DeviceFigures {
     /// Time in which it was up (or draining).
     pub up: Span,
     up_since: Option<Time>,
+    /// Until the end of the run, `busy` is the sum over so many lanes.
+    lanes: u8,
 }
 
 impl DeviceFigures {
@@ -254,6 +256,7 @@ impl Observer for Metrics {
 
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
         self.running.push((batch.device, batch.lane, now));
+        device_at(&mut self.devices, batch.device).lanes = batch.lanes;
     }
 
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
@@ -345,6 +348,7 @@ impl Observer for Metrics {
             if let Some(since) = device.up_since.take() {
                 device.up += now - since;
             }
+            device.busy = Span::from_ns(device.busy.ns() / u64::from(device.lanes.max(1)));
         }
     }
 }

@@ -16,6 +16,8 @@ pub struct Batch<'a> {
     pub device: DeviceId,
     /// On which lane.
     pub lane: u8,
+    /// How many lanes the device has: it is fully busy when all of them are.
+    pub lanes: u8,
     /// Its model.
     pub model: ModelId,
     /// Its requests.

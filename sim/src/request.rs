@@ -65,9 +65,10 @@ pub struct Request {
 }
 
 impl Request {
-    /// Arrival to deadline; [`Span::MAX`] without a deadline.
+    /// Arrival to deadline; [`Span::MAX`] without a deadline. Zero where the deadline is before the arrival, as
+    /// only a damaged log has it.
     pub fn slo(&self) -> Span {
-        if self.deadline == Time::NEVER { Span::MAX } else { self.deadline - self.arrival }
+        if self.deadline == Time::NEVER { Span::MAX } else { self.deadline.since(self.arrival) }
     }
 }
 

@@ -101,12 +101,10 @@ impl Calendar {
         }
         let (mut at, mut left) = (now, work);
         loop {
-            let own = self.next(core.0, core.0, at);
-            let common = self.next(ALL, core.0, at);
-            let (begin, end) = own.min(common);
-            if begin >= at + left {
-                return at + left;
-            }
+            let done = at + left;
+            let own = self.next(core.0, core.0, at, done);
+            let common = self.next(ALL, core.0, at, done);
+            let Some((begin, end)) = own.into_iter().chain(common).min() else { return done };
             left = left.minus(begin.since(at));
             at = at.max(end);
             if at == Time::NEVER {
@@ -115,11 +113,11 @@ impl Calendar {
         }
     }
 
-    /// The first stall of a process that ends after `at`.
-    fn next(&mut self, process: u64, asker: u64, at: Time) -> (Time, Time) {
+    /// The first stall of a process that ends after `at`, if it begins before `until`.
+    fn next(&mut self, process: u64, asker: u64, at: Time, until: Time) -> Option<(Time, Time)> {
         let law = &self.law;
         let process = self.processes.entry(process).or_insert_with(|| Process::new(law, process));
-        process.after(law, asker, at)
+        process.after(law, asker, at, until)
     }
 }
 
@@ -170,49 +168,54 @@ impl Process {
         self.exponential(mean.as_secs_f64())
     }
 
-    fn after(&mut self, law: &Stalls, asker: u64, at: Time) -> (Time, Time) {
+    /// The first stall that ends after `at`, if it begins before `until`. It is drawn no further: the next one
+    /// may be years away, after millions of bursts.
+    fn after(&mut self, law: &Stalls, asker: u64, at: Time, until: Time) -> Option<(Time, Time)> {
         self.asked.insert(asker, at);
-        let floor = self.asked.values().copied().min().unwrap_or(at);
-        while self.ahead.front().is_some_and(|stall| stall.1 <= floor) {
-            self.ahead.pop_front();
+        if self.ahead.front().is_some_and(|stall| stall.1 <= at) {
+            let floor = self.asked.values().copied().min().unwrap_or(at);
+            while self.ahead.front().is_some_and(|stall| stall.1 <= floor) {
+                self.ahead.pop_front();
+            }
         }
         loop {
             let begun = self.ahead.partition_point(|stall| stall.1 <= at);
             if let Some(stall) = self.ahead.get(begun) {
-                return *stall;
+                return Some(*stall).filter(|stall| stall.0 < until);
             }
-            match self.draw(law) {
-                Some(stall) => self.ahead.push_back(stall),
-                None => return (Time::NEVER, Time::NEVER),
+            if self.drawn_s >= DRAWN_MAX_S || instant(self.drawn_s) >= until {
+                return None;
             }
+            self.draw(law);
         }
     }
 
-    /// The next stall; it begins after the one before has ended.
-    fn draw(&mut self, law: &Stalls) -> Option<(Time, Time)> {
-        if self.share <= 0.0 {
-            return None;
+    /// Draws on: to the end of the next stall, which begins after the one before has ended, or to the next change
+    /// between quiet and burst.
+    fn draw(&mut self, law: &Stalls) {
+        let rate = self.share * if self.in_burst { law.burst_per_s } else { law.quiet_per_s };
+        let gap = if rate > 0.0 { self.exponential(1.0 / rate) } else { f64::INFINITY };
+        if self.drawn_s + gap < self.changes_s {
+            let begin = self.drawn_s + gap;
+            let length = law.lengths[self.stream.below(law.lengths.len() as u64) as usize];
+            let from = instant(begin);
+            self.drawn_s = begin + length.as_secs_f64();
+            self.ahead.push_back((from, from + length));
+            return;
         }
-        // Far beyond any run; it ends a law whose rate is zero in one state.
-        while self.drawn_s < 1e9 {
-            let rate = self.share * if self.in_burst { law.burst_per_s } else { law.quiet_per_s };
-            let gap = if rate > 0.0 { self.exponential(1.0 / rate) } else { f64::INFINITY };
-            if self.drawn_s + gap < self.changes_s {
-                let begin = self.drawn_s + gap;
-                let length = law.lengths[self.stream.below(law.lengths.len() as u64) as usize];
-                let from = Time::ZERO + Span::from_secs_f64(begin);
-                self.drawn_s = begin + length.as_secs_f64();
-                return Some((from, from + length));
-            }
-            if self.changes_s == f64::INFINITY {
-                return None;
-            }
-            self.drawn_s = self.drawn_s.max(self.changes_s);
+        self.drawn_s = self.drawn_s.max(self.changes_s);
+        if self.changes_s < f64::INFINITY {
             self.in_burst = !self.in_burst;
             self.changes_s = self.drawn_s + self.state_s(law);
         }
-        None
     }
+}
+
+/// Far beyond any run, seconds.
+const DRAWN_MAX_S: f64 = 1e9;
+
+fn instant(s: f64) -> Time {
+    Time::ZERO + Span::from_secs_f64(s)
 }
 
 #[cfg(test)]
@@ -287,6 +290,16 @@ mod tests {
             at = pieces.advance(core, at, Span::from_ms(1));
         }
         assert_eq!(at, whole);
+    }
+
+    /// The cores' own stalls are years apart: finding the next one took 27 s.
+    #[test]
+    fn what_a_question_costs_does_not_depend_on_how_far_the_next_stall_is() {
+        let law = Stalls { shared: 1.0 - 1e-12, quiet: Span::from_ms(2), ..law() };
+        let share = law.share_away();
+        let away = away_s(law, CoreOf::executor(0, 0), 60);
+        let expected = 60.0 * share / (1.0 - share);
+        assert!((away / expected - 1.0).abs() < 0.2, "{away} s, not {expected} s");
     }
 
     #[test]

@@ -44,6 +44,16 @@ impl Format {
         }
     }
 
+    /// The arrival process of a scenario that reads it, where there is one.
+    pub fn arrivals(self) -> Option<&'static str> {
+        match self {
+            Format::Azure2019Invocations => Some("trace"),
+            Format::AzureLlm => Some("llm"),
+            Format::Workload => Some("workload"),
+            Format::Azure2019Durations | Format::Azure2021 => None,
+        }
+    }
+
     /// The format whose columns the file has.
     fn of(table: &Table) -> Result<Format, TraceError> {
         let has = |names: &[&str]| names.iter().all(|name| table.find(name).is_some());
@@ -137,9 +147,11 @@ impl Inspection {
 
 impl fmt::Display for Inspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = self.facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(6);
+        let width = self.facts.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(8);
         writeln!(f, "{:width$}  {}", "file", self.file)?;
-        write!(f, "{:width$}  {}", "format", self.format.name())?;
+        writeln!(f, "{:width$}  {}", "format", self.format.name())?;
+        let read_by = self.format.arrivals().unwrap_or("none: no arrival process reads it");
+        write!(f, "{:width$}  {read_by}", "arrivals")?;
         for (name, value) in &self.facts {
             write!(f, "\n{name:width$}  {value}")?;
         }
@@ -172,6 +184,14 @@ impl Facts {
             self.add("gap between arrivals, CV", cv);
         }
     }
+}
+
+/// The format of a file, of which only the header is read.
+///
+/// # Errors
+/// When it is of no known format.
+pub fn format_of(input: Input) -> Result<Format, TraceError> {
+    Format::of(&Table::open(input)?)
 }
 
 /// Inspects a file.

@@ -17,6 +17,7 @@ pub mod jobs;
 pub mod join;
 pub mod kept;
 pub mod logged;
+pub mod metrics;
 pub mod page;
 pub mod partition;
 pub mod parts;

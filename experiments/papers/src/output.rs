@@ -16,10 +16,10 @@ pub mod voice;
 pub mod whole_file;
 
 use clap::{Args, ValueEnum};
-use orrery_results::Row;
+use orrery_results::{Row, is_metric};
 use orrery_scenario::SpecError;
 pub use page::Page;
-use page::Part;
+use page::{Part, WITHOUT_EFFECT};
 pub use progress::Progress;
 use std::path::PathBuf;
 pub use voice::{say, say_more, set_verbosity, tell, verbosity};
@@ -51,13 +51,13 @@ impl Answer {
 #[derive(Debug, Args)]
 pub struct Output {
     /// The format of the result on stdout.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_enum, default_value_t = Format::Table, help_heading = WITHOUT_EFFECT)]
     pub format: Format,
     /// Also write the result to this folder, in every format.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = WITHOUT_EFFECT)]
     pub out: Option<PathBuf>,
     /// Also write the result as one HTML page with figures and tables.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub html: Option<PathBuf>,
 }
 
@@ -105,6 +105,9 @@ impl Forms {
     /// # Errors
     /// When the folder cannot be written.
     pub fn answer(self, id: &str, output: &Output) -> Result<Answer, SpecError> {
+        // What is made is what may be asked for (`results/src/metric.rs`).
+        let unlisted = self.rows.iter().find(|row| !is_metric(&row.metric));
+        debug_assert!(unlisted.is_none(), "{unlisted:?}");
         let csv = orrery_results::to_csv(&self.rows);
         if let Some(folder) = &output.out {
             for (ending, text) in [

@@ -6,7 +6,7 @@
 //! [`orrery_sim::policy::ALL`] lists them. [`crate::policies`] shows the tables.
 
 use crate::error::{SpecError, nearest};
-use orrery_sim::policy::parameters::{Configured, Registered, SettingError};
+use orrery_sim::policy::parameters::{Assumption, Configured, Lanes, Registered, SettingError};
 use orrery_sim::policy::{ALL, Policy};
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::time::Span;
@@ -74,6 +74,16 @@ impl PolicySpec {
                      or choose another policy: without preemption, `eager` is close"
                     .to_string(),
         })
+    }
+
+    /// Which lanes of a device it uses.
+    pub fn lanes(&self) -> Lanes {
+        self.config.lanes()
+    }
+
+    /// What its paper takes for granted.
+    pub fn assumes(&self) -> &'static [Assumption] {
+        self.config.assumes()
     }
 
     /// The system's name.

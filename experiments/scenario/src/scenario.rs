@@ -10,6 +10,7 @@
 //! Every error is a [`SpecError`] that names the file, the line, the key, what was found, what is
 //! allowed, and the remedy. The line is found from the key, so no check needs to carry it along.
 
+pub mod caveats;
 mod changes;
 mod check;
 mod check_load;
@@ -21,6 +22,7 @@ pub mod file;
 mod laws;
 mod load;
 mod measured;
+mod on_kinds;
 pub mod penalties;
 pub mod place;
 mod pools;
@@ -46,7 +48,8 @@ use crate::setup::{LoadPlace, ProfileSetup, Setup, Workload};
 use clients::ClosedLoad;
 use expand::Origins;
 use file::{Noise, ScenarioFile};
-use laws::{Files, latency_on};
+use laws::Files;
+use on_kinds::latency_on;
 use load::{OpenLoad, Process};
 use orrery_sim::cluster::{DeviceSpec, Footprint};
 use orrery_sim::core::{CoreSpec, Profiler};
@@ -246,10 +249,6 @@ impl Scenario {
         let steps = self.steps()?;
         let apps = self.apps(open.as_ref(), &steps)?;
         self.check_slo(&world, &apps, &steps)?;
-        let believed = |(i, m): (usize, &file::Model)| match &m.believed {
-            Some(law) => law.law(&format!("model[{i}].believed")),
-            None => m.latency.law(&format!("model[{i}].latency")),
-        };
         let p = &file.profile;
         let from = time_s("warm_up_s", file.warm_up_s)?;
         let sizes = self.sizes()?;
@@ -259,10 +258,11 @@ impl Scenario {
         };
         let clients = closed.as_ref().map_or_else(Vec::new, ClosedLoad::senders);
         let sent = sent::sent(file, open.as_ref(), &clients, &apps, &sizes)?;
+        let kinds = pools::kinds(file, &world, &sent)?;
         Ok(Setup {
             notes: open.iter().filter_map(|load| load.note(file)).chain(self.note()).collect(),
-            believed: file.model.iter().enumerate().map(believed).collect::<Result<_, _>>()?,
-            kinds: pools::kinds(file, &world, &sent)?,
+            believed: kinds.iter().map(|told| told.laws[told.base as usize].clone()).collect(),
+            kinds,
             workload: self.workload(open, closed, &apps, sizes, &steps)?,
             slo_steps: steps,
             penalties: check::penalties(file)?,

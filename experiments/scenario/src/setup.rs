@@ -6,6 +6,7 @@
 
 use crate::error::SpecError;
 use crate::policy_spec::PolicySpec;
+use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::{Delays, Profiler};
 use orrery_sim::driver::ready::Simulate;
 use orrery_sim::driver::{Failure, World, simulate};
@@ -16,6 +17,7 @@ use orrery_sim::observer::Observer;
 use orrery_sim::penalty::Penalty;
 use orrery_sim::policy::Policy;
 use orrery_sim::policy::autoscale::{self, Autoscale};
+use orrery_sim::policy::parameters::Lanes;
 use orrery_sim::policy::served::{Cost, Served};
 use orrery_sim::profile::{KindsProfile, ModelProfile, profile_stream};
 use orrery_sim::request::{AppId, ModelId, Source};
@@ -83,7 +85,7 @@ pub struct LoadPlace {
 pub struct Setup {
     /// Devices, true latencies, delays.
     pub world: World,
-    /// What policies believe about each model's latency; the truth's laws unless a table says so.
+    /// What policies that know one kind of device believe of each model's latency: it is that on the base kind.
     pub believed: Vec<Latency>,
     /// Who sends what.
     pub apps: Vec<Application>,
@@ -131,6 +133,17 @@ impl Setup {
             }
             Workload::Sources(make) => make(seed),
         }
+    }
+
+    /// Tells policies these laws of a model, by kind of device.
+    ///
+    /// # Panics
+    /// When there is no such model, or not a law for each kind.
+    pub fn tell(&mut self, model: usize, laws: Vec<Latency>) {
+        let kinds = &mut self.kinds[model];
+        assert_eq!(laws.len(), kinds.laws.len(), "a law for each kind");
+        self.believed[model] = laws[kinds.base as usize].clone();
+        kinds.laws = laws;
     }
 
     /// What the policies are told, by model.
@@ -211,13 +224,32 @@ impl Setup {
     ///
     /// # Errors
     /// When the policy stops batches and a device cannot, it learns from a profiler and there is
-    /// none, or it wants more bins than are profiled.
+    /// none, it wants more bins than are profiled, or it leaves lanes of a device empty.
     pub fn check_policy(&self, policy: &PolicySpec) -> Result<(), SpecError> {
         if policy.needs_profiler() && self.world.core.profiler.is_none() {
             return Err(policy.without_profiler());
         }
         policy.check_bins(self.profile.bins)?;
+        self.check_lanes(policy)?;
         policy.check_devices(self.world.core.devices.iter().all(|d| d.can_preempt))
+    }
+
+    /// Passes when no device has lanes that the policy leaves empty: they would change nothing.
+    fn check_lanes(&self, policy: &PolicySpec) -> Result<(), SpecError> {
+        let more = |d: &&DeviceSpec| d.lanes > d.stages;
+        let device = self.world.core.devices.iter().find(more);
+        let Some(device) = device.filter(|_| policy.lanes() != Lanes::All) else { return Ok(()) };
+        let key = format!("device[{}].lanes", device.kind);
+        let allowed = format!("1: `{policy}` runs one batch at a time on a device");
+        let remedy = "remove `lanes`: add devices in place of lanes, or use `stages` with `alpaserve`; only a policy \
+                      in Python may use more than one lane";
+        Err(self.in_file(SpecError::value(key, device.lanes, allowed, remedy)))
+    }
+
+    /// An error of the scenario's file, where it is known.
+    fn in_file(&self, error: SpecError) -> SpecError {
+        let file = self.places.first().map_or("", |place| place.file.as_str());
+        error.in_file(file.rsplit_once(':').map_or(file, |(path, _line)| path))
     }
 
     /// Runs a policy and shows the run to one more observer.
@@ -260,20 +292,16 @@ impl Setup {
     /// The error of a run that is not whole.
     pub fn failed(&self, failure: &Failure) -> SpecError {
         let at = |number: usize| self.places.get(number).cloned().unwrap_or_default();
-        let in_scenario = |error: SpecError| {
-            let file = at(0).file;
-            error.in_file(file.rsplit_once(':').map_or(&file, |(path, _line)| path))
-        };
         match failure {
             Failure::ArrivalAfterEnd { source, .. } => after_the_end(failure, at(source.index())),
             Failure::Stuck { .. } => {
                 let allowed = "requests that end, or an instant at which the run stops";
                 let remedy = "give the requests an SLO, correct what keeps them from running (`explain` tells of one), or set `until_s`";
-                in_scenario(SpecError::value("until_s", failure, allowed, remedy))
+                self.in_file(SpecError::value("until_s", failure, allowed, remedy))
             }
             Failure::EventAfterEnd { .. } => {
                 let remedy = "shorten the times that end too late, raise the rate of the arrivals, or stop the run earlier with `until_s`";
-                in_scenario(SpecError::value("until_s", failure, TIME, remedy))
+                self.in_file(SpecError::value("until_s", failure, TIME, remedy))
             }
             Failure::Source(why) => {
                 let remedy = "repair the file, or choose a slice that leaves the damaged part out";
@@ -322,8 +350,9 @@ impl Setup {
     /// What a schedule log says of the world, for its auditor.
     pub fn terms(&self) -> Terms {
         let devices: Vec<_> = self.world.core.devices.iter().map(DeviceTerms::from).collect();
-        let mut later = self.world.provision.iter().map(|p| DeviceTerms::from(&p.0));
-        let first = later.next().filter(|_| self.autoscale.is_some());
+        // Only the autoscaler adds devices, and all of one kind.
+        let added = self.autoscale.and_then(|a| self.world.provision.get(a.kind as usize));
+        let later_devices = added.map(|(spec, _)| DeviceTerms::from(spec));
         let stepped =
             |a: &Application| self.slo_steps.get(a.app.index()).is_some_and(Option::is_some);
         let app = |a: &Application| AppTerms {
@@ -331,14 +360,15 @@ impl Setup {
             slo: (!self.own_slos && !stepped(a)).then_some(a.slo),
         };
         let counts = |d: &DeviceTerms| d.memory.as_ref().is_some_and(|m| m.pages.is_some());
-        let counted = devices.iter().any(counts) || first.iter().any(counts);
+        let counted = devices.iter().any(counts) || later_devices.iter().any(counts);
         let pages = self.world.core.models.iter().map(|m| m.pages);
         Terms {
             pages: pages.filter(|_| counted).collect(),
             devices,
-            later_devices: first.filter(|first| later.all(|l| l == *first)),
+            later_devices,
             apps: self.apps.iter().map(app).collect(),
             penalties: self.penalties.clone(),
+            stalls: !self.world.stalls.is_none(),
         }
     }
 

@@ -5,13 +5,15 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use orrery_papers::cells;
 use orrery_papers::cells::answers::answers;
 use orrery_papers::cells::goodput::{Criterion, FLAGS, Find, Search, flags};
+use orrery_papers::cells::run_report::notes_of;
 use orrery_papers::cells::scenario_cell::ScenarioCell;
 use orrery_papers::cells::seeds::Seeds;
 use orrery_papers::output::Forms;
-use orrery_papers::output::page::{Page, Part};
+use orrery_papers::output::page::{Page, Part, WITHOUT_EFFECT};
 use orrery_papers::output::{Answer, Output};
 use orrery_results::{Row, to_json, wide};
 use orrery_scenario::scenario::Scenario;
+use orrery_scenario::scenario::caveats::CAVEATS;
 use orrery_scenario::{PolicySpec, SpecError};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -67,6 +69,7 @@ pub struct Goodput {
     pub seeds: u32,
     /// Number of parallel searches; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(help_heading = WITHOUT_EFFECT)]
     pub jobs: Option<u16>,
 }
 
@@ -113,7 +116,10 @@ pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
     let forms = Forms {
         table: text(&scenario, &search, &out, &policies, &answers.each)?,
         wide: wide(&out),
-        json: to_json(&out, &[("scenario", scenario.name.clone().into())]),
+        json: to_json(
+            &out,
+            &[("scenario", scenario.name.clone().into()), ("notes", notes_of(&out).into())],
+        ),
         page: args.output.html.as_ref().map(|_| page(&scenario, &search, &out)),
         rows: out,
     };
@@ -127,7 +133,7 @@ fn page(scenario: &Scenario, search: &Search, rows: &[Row]) -> Page {
     let mut notes = String::new();
     self::notes(rows, search, &mut notes);
     // Flags are explained above.
-    let known = cells::run_report::notes_of(rows);
+    let known = notes_of(rows);
     let is_new = |l: &String| !l.is_empty() && !known.contains(l);
     let notes = notes.lines().map(str::to_string).filter(is_new).collect();
     page.section("How it was found", [Part::List(notes)]);
@@ -224,7 +230,7 @@ fn notes(rows: &[Row], search: &Search, out: &mut String) {
     for row in answers().filter(|r| r.value.is_none()) {
         let _ = writeln!(out, "no answer: {}. ({})", row.reason, row.policy);
     }
-    for (flag, says) in FLAGS {
+    for (flag, says) in FLAGS.into_iter().chain(CAVEATS) {
         let who: Vec<&str> = answers()
             .filter(|r| r.has_flag(flag) && (flag != "never-good" || r.value.is_some()))
             .map(|r| r.policy.as_str())

@@ -53,6 +53,7 @@ pub use watcher::Watcher;
 pub use what_if::changed;
 
 use clap::Args;
+use orrery_papers::output::page::WITHOUT_EFFECT;
 use orrery_papers::output::whole_file::{check_place, write_atomically};
 use orrery_papers::output::{Answer, Output};
 use orrery_papers::output::{Forms, Progress};
@@ -84,10 +85,10 @@ pub struct Plan {
     #[arg(long = "what-if", value_name = "KEY=VALUE")]
     pub what_if: Vec<String>,
     /// Draw cost against throughput: `.svg` or `.png`.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub plot: Option<PathBuf>,
     /// Write a one-page summary as Markdown.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub markdown: Option<PathBuf>,
     /// The first seed, instead of the file's.
     #[arg(long, value_name = "N")]
@@ -97,6 +98,7 @@ pub struct Plan {
     pub seeds: Option<u32>,
     /// Number of parallel simulations; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(help_heading = WITHOUT_EFFECT)]
     pub jobs: Option<u16>,
 }
 

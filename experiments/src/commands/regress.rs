@@ -14,7 +14,7 @@ pub use compare::{Change, Comparison, compare};
 
 use against::Other;
 use orrery_papers::output::Answer;
-use orrery_papers::output::page as page_file;
+use orrery_papers::output::page::{self as page_file, WITHOUT_EFFECT};
 use orrery_papers::output::tell;
 use orrery_papers::output::whole_file::{check_place, write_atomically};
 use orrery_results::RESULT_VERSION;
@@ -54,13 +54,13 @@ pub struct Regress {
     #[arg(long, value_name = "ORRERY", conflicts_with = "bless")]
     pub against: Option<PathBuf>,
     /// Write the outcome as JUnit XML: one suite per baseline, one test case per group of values.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub junit: Option<PathBuf>,
     /// Write the outcome as Markdown.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub markdown: Option<PathBuf>,
     /// Write the outcome as one HTML page.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub html: Option<PathBuf>,
 }
 

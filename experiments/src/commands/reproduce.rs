@@ -4,6 +4,7 @@ use clap::Args;
 use orrery_papers::cells::seeds::Until;
 use orrery_papers::cells::shard::Shard;
 use orrery_papers::output::figure::Size;
+use orrery_papers::output::page::WITHOUT_EFFECT;
 use orrery_papers::output::whole_file::check_place;
 use orrery_papers::output::{Answer, Output};
 use orrery_papers::papers::experiment::Experiment;
@@ -45,6 +46,7 @@ pub struct Reproduce {
     pub seeds: Option<u32>,
     /// Number of parallel simulations; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(help_heading = WITHOUT_EFFECT)]
     pub jobs: Option<u16>,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
@@ -58,7 +60,7 @@ pub struct Reproduce {
     #[arg(long, requires = "out", conflicts_with_all = ["shard", "plot", "html"])]
     pub share: bool,
     /// Draw the experiment's figure: `.svg`, `.png` or `.pdf`.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub plot: Option<PathBuf>,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]

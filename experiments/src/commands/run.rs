@@ -12,6 +12,7 @@ use orrery_papers::cells::scenario_rows::rows_of_scenario;
 use orrery_papers::cells::seeds::{Seeds, Until};
 use orrery_papers::cells::watch::scope_names;
 use orrery_papers::cells::{logged, run_report};
+use orrery_papers::output::page::WITHOUT_EFFECT;
 use orrery_papers::output::threads::pool;
 use orrery_papers::output::whole_file::check_place;
 use orrery_papers::output::{Answer, Forms, Output};
@@ -51,16 +52,17 @@ pub struct Run {
     pub until: Until,
     /// Number of parallel simulations; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(help_heading = WITHOUT_EFFECT)]
     pub jobs: Option<u16>,
     /// Write the schedule log of the first seed to this file; needs exactly one policy.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub log: Option<PathBuf>,
     /// Also log the policy's reasons, for `orrery explain`.
-    #[arg(long, requires = "log")]
+    #[arg(long, requires = "log", help_heading = WITHOUT_EFFECT)]
     pub why: bool,
     /// Print every model and application; with `--out`, also write distributions and time series of the
     /// first seed, for `orrery plot`.
-    #[arg(long, requires = "out")]
+    #[arg(long, requires = "out", help_heading = WITHOUT_EFFECT)]
     pub details: bool,
 }
 
@@ -102,7 +104,13 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     let forms = Forms {
         table: table(&scenario, first, &rows, args.details),
         wide: orrery_results::wide(&rows),
-        json: to_json(&rows, &[("scenario", scenario.name.clone().into())]),
+        json: to_json(
+            &rows,
+            &[
+                ("scenario", scenario.name.clone().into()),
+                ("notes", run_report::notes_of(&rows).into()),
+            ],
+        ),
         page,
         rows,
     };

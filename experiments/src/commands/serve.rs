@@ -5,6 +5,8 @@
 //!                  │
 //!  the page ── address ── question.rs ──> a scenario, policies, seeds     (a question is an address)
 //!                  │                          │
+//!              door.rs: limits on what comes in
+//!                  │                          │
 //!              http.rs  <── events ────── answers.rs: runs, the shortest first, until told to stop
 //!                                         plans.rs: the same of a plan, whose questions are what-ifs
 //! ```
@@ -15,6 +17,7 @@
 
 mod answers;
 mod controls;
+mod door;
 mod http;
 mod plans;
 mod question;
@@ -30,6 +33,7 @@ use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::io::Write;
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -99,9 +103,9 @@ pub fn command(args: &Serve) -> Result<Answer, SpecError> {
         let remedy = "choose another with `--port`, or leave it out: then any free one is taken";
         SpecError::value("--port", format!("{port} ({e})"), "a port that is free", remedy)
     };
-    let server = tiny_http::Server::http(("127.0.0.1", args.port.unwrap_or(0)));
-    let server = server.map_err(|e| unusable(&e))?;
-    let port = server.server_addr().to_ip().map_or(0, |address| address.port());
+    let listener = TcpListener::bind(("127.0.0.1", args.port.unwrap_or(0)));
+    let listener = listener.map_err(|e| unusable(&e))?;
+    let port = listener.local_addr().map_err(|e| unusable(&e))?.port();
     let answers = Answers::new(args.jobs.unwrap_or(0).into())?;
     let (file, token, under_way) = (args.file.clone(), token(), Mutex::default());
     let plans = Plans::default();
@@ -113,9 +117,5 @@ pub fn command(args: &Serve) -> Result<Answer, SpecError> {
     let _ = stdout.flush();
     drop(stdout);
     say("open this address in a browser; Ctrl-C ends it");
-    for request in server.incoming_requests() {
-        let shared = shared.clone();
-        std::thread::spawn(move || http::reply(request, &shared));
-    }
-    Ok(Answer::default())
+    door::serve(&listener, move |request| http::reply(request, &shared))
 }

@@ -21,6 +21,7 @@ use orrery_papers::cells::share::{Worked, share};
 use orrery_papers::cells::store::Store;
 use orrery_papers::cells::sweep_file::SweepFile;
 use orrery_papers::cells::work::Work;
+use orrery_papers::output::page::WITHOUT_EFFECT;
 use orrery_papers::output::{Answer, Format, Output, say, tell};
 use orrery_papers::papers::reproduce::{self, Outcome};
 use orrery_scenario::SpecError;
@@ -47,6 +48,7 @@ pub struct Sweep {
     pub seeds: Option<u32>,
     /// Number of parallel simulations; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(help_heading = WITHOUT_EFFECT)]
     pub jobs: Option<u16>,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
@@ -74,10 +76,10 @@ pub struct Merge {
     /// The folder that the shards wrote to.
     pub folder: PathBuf,
     /// The form of the result on stdout.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
+    #[arg(long, value_enum, default_value_t = Format::Table, help_heading = WITHOUT_EFFECT)]
     pub format: Format,
     /// Also write the result as one HTML page.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub html: Option<PathBuf>,
 }
 

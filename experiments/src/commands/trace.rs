@@ -7,7 +7,7 @@ use orrery_papers::output::parquet;
 use orrery_papers::output::whole_file::{Unfinished, check_place, unwritable};
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
-use orrery_traces::inspect::{inspect, inspect_with};
+use orrery_traces::inspect::{format_of, inspect, inspect_with};
 use orrery_traces::shipped::{shipped, shipped_names};
 use orrery_traces::workload_file::record;
 use std::fs::File;
@@ -22,7 +22,7 @@ pub enum Trace {
         /// A file, or the name of a shipped trace.
         file: String,
     },
-    /// List the shipped traces.
+    /// List the shipped traces, with what is no load.
     List,
     /// Record a scenario's workload in a file, for `workload` arrivals.
     Record {
@@ -44,7 +44,11 @@ pub enum Trace {
 pub fn command(command: &Trace) -> Result<Answer, SpecError> {
     match command {
         Trace::List => {
-            let note = |n: &str| if n.starts_with("len-") { "  (sequence lengths)" } else { "" };
+            let note = |n: &str| match shipped(n).and_then(format_of) {
+                Ok(format) if format.arrivals().is_some() => "",
+                Ok(_) => "  (an example of the format: no arrival process reads it)",
+                Err(_) => "  (sequence lengths)",
+            };
             let names: String = shipped_names().map(|n| format!("{n}{}\n", note(n))).collect();
             Ok(Answer::of(names))
         }

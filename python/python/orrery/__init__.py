@@ -23,10 +23,10 @@ from dataclasses import dataclass as _dataclass
 from dataclasses import field as _field
 
 from . import _orrery
-from ._orrery import Batch, Context, Device, Out, Profile, Request, Table, __version__, verbosity
+from ._orrery import App, Batch, Context, Device, Out, Profile, Request, Table, __version__, verbosity
 
 __all__ = [
-    "Answers", "Batch", "Context", "Device", "Figure", "Out", "Planned", "Policy", "Profile", "Reproduced", "Request",
+    "Answers", "App", "Batch", "Context", "Device", "Figure", "Out", "Planned", "Policy", "Profile", "Reproduced", "Request",
     "Result", "Table", "__version__", "check", "experiments", "figure", "goodput", "plan", "reproduce", "run",
     "sweep", "verbosity",
 ]
@@ -80,6 +80,11 @@ class Result:
     def value(self, policy: str, metric: str = "finish_rate", scope: str = "all") -> float | None:
         """One number, by the policy's text as it was given (`python:NAME` for one's own)."""
         return _value(self.results, policy, metric, scope)
+
+    @property
+    def notes(self) -> list[str]:
+        """What must be known before the numbers are believed, as `orrery run` prints it under its table."""
+        return _orrery.notes(self.results)
 
     @_functools.cached_property
     def _tables(self):
@@ -256,13 +261,18 @@ def plan(plan, *, what_if=(), seed=None, seeds=None, jobs=0) -> Planned:
 class Figure:
     """A figure. A notebook shows it."""
 
-    svg: str
-    """The picture."""
+    _picture: _orrery.Picture = _field(repr=False)
+
+    @property
+    def svg(self) -> str:
+        """The picture."""
+        return self._picture.svg
 
     def save(self, path) -> None:
-        """Writes the SVG."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.svg)
+        """Writes it as SVG, PNG or PDF, as the name ends."""
+        picture = bytes(self._picture.to_bytes(_os.fspath(path)))
+        with open(path, "wb") as file:
+            file.write(picture)
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -326,7 +336,7 @@ def reproduce(id, *, case=(), seeds=None, paper=None, jobs=0) -> Reproduced:
 
 def check(policy, scenario=None, *, seed=1, scales=True) -> str:
     """Runs a policy audited, twice, with other hash orders, and with all times three times as long: the schedules must
-    be the same.
+    be the same. Requests that are left without an answer at the end are an error, unless `until_s` ends the run.
 
     Returns the hash of the schedule. A difference is an `AssertionError` that says what differs first. The order of a
     set, `id()` and `hash()` are the usual causes of the first kind; a time of the policy's own, such as a timeout of

@@ -1,6 +1,6 @@
 //! Batches that close: with which outcome they may, and what becomes of their requests.
 
-use super::{Auditor, Fault, Open};
+use super::{Answers, Auditor, Fault, Open};
 use crate::cluster::Change;
 use crate::log::Closed;
 use crate::policy::Refusal;
@@ -22,8 +22,12 @@ impl Auditor {
         self.check_outcome(&open, outcome);
         let done = matches!(outcome, Closed::Done(_));
         self.report.batches_done += u64::from(done);
+        let mut left = 0;
         for request in &open.batch.requests {
-            self.give_back(action, *request, done);
+            left += usize::from(self.give_back(action, *request, done));
+        }
+        if done && left > 0 {
+            self.answers.insert(action, Answers { left, at: None });
         }
     }
 
@@ -76,18 +80,21 @@ impl Auditor {
         }
     }
 
-    /// Takes a request out of a batch that has closed.
-    fn give_back(&mut self, action: ActionId, request: RequestId, done: bool) {
-        let Some(live) = self.live.get_mut(&request) else { return };
+    /// Takes a request out of a batch that has closed; whether it has not ended.
+    fn give_back(&mut self, action: ActionId, request: RequestId, done: bool) -> bool {
+        let Some(live) = self.live.get_mut(&request) else { return false };
         if live.batch != Some(action) {
-            return;
+            return false;
         }
         live.batch = None;
-        if done {
-            live.done = Some(self.now);
-        }
         if live.ended {
             self.live.remove(&request);
+            return false;
         }
+        if done && let Some((before, _)) = live.done.replace((action, self.now)) {
+            // It ran twice, which was found when it was issued.
+            self.leave(before);
+        }
+        true
     }
 }

@@ -32,6 +32,10 @@ pub enum Fault {
     AppOfAnotherModel { request: RequestId, app: AppId, model: ModelId, wants: ModelId },
     #[error("{request} has the deadline {deadline}, which is not its arrival and its SLO of {slo}")]
     DeadlineMoved { request: RequestId, deadline: Time, slo: Span },
+    #[error("{request} has the deadline {deadline}, before its arrival {arrival}")]
+    DeadlineBeforeArrival { request: RequestId, deadline: Time, arrival: Time },
+    #[error("{device} is left out by the terms of the log")]
+    DeviceWithoutTerms { device: DeviceId },
 
     // Conservation.
     #[error("{request} arrives twice")]
@@ -50,6 +54,8 @@ pub enum Fault {
     // Ends.
     #[error("{request} is answered ({}), but no batch with it has closed as done", end.word())]
     AnsweredBeforeItsBatch { request: RequestId, end: End },
+    #[error("{request} is answered, but the others of its {action} were at {others}")]
+    AnsweredApart { request: RequestId, action: ActionId, others: Time },
     #[error("{request} is counted as in time, after its deadline {deadline}")]
     LateCountedAsGood { request: RequestId, deadline: Time },
     #[error("{request} is dropped as expired, before its deadline {deadline}")]
@@ -211,7 +217,7 @@ impl Report {
     /// What no schedule log shows, so that no audit can find a fault in it.
     pub const UNSEEN: [&'static str; 5] = [
         "how long a batch should have taken, and by how much requests were padded",
-        "when messages were sent: a batch, a result or an answer that is late by itself",
+        "when messages were sent: a batch, a result or all answers of a batch that are late",
         "windows, SLOs, sizes and sources other than those that were meant, where the log says them",
         "who stopped, refused or dropped what, and whether the reason was true, expiry apart",
         "whether the policy's choices were those of its paper",

@@ -2,6 +2,7 @@
 //! by its name. The faults themselves are in the table of [`seeded_faults`].
 
 mod memory;
+mod stalls;
 
 use super::*;
 use crate::cluster::DeviceSpec;
@@ -55,10 +56,8 @@ fn terms() -> Terms {
     let app = |model, slo| AppTerms { model: ModelId(model), slo };
     Terms {
         devices: vec![DeviceTerms { lanes: 1, can_preempt: false, memory: None }; 3],
-        later_devices: None,
-        pages: Vec::new(),
         apps: vec![app(0, None), app(1, Some(SLO))],
-        penalties: Vec::new(),
+        ..Terms::default()
     }
 }
 
@@ -238,6 +237,30 @@ fn seeded_faults() -> Vec<(&'static str, Mutation)> {
         }),
         ("DeadlineMoved GoodCountedAsLate", |log| {
             an_arrival(log, |r| r.app == AppId(1)).deadline = Time::NEVER;
+        }),
+        ("DeadlineBeforeArrival", |log| {
+            let r = an_arrival(log, |r| r.app == AppId(0));
+            r.deadline = r.arrival.minus(Span::from_ns(1));
+        }),
+        ("DeviceWithoutTerms", |log| {
+            let (time, device, change) = (log[200].time(), DeviceId(3), Change::Up);
+            log.insert(200, Record::Device { time, device, change });
+        }),
+        // The last answer of a batch, 50 ms after the others.
+        ("AnsweredApart", |log| {
+            let is_last = |pair: &[Record]| {
+                let is_answer = is_end(End::InTime);
+                let without_deadline = |r: &Record| matches!(r, Record::End { request, .. } if request.0 % 10 == 9 && request.0 % 3 != 1);
+                pair[0].time() == pair[1].time()
+                    && is_answer(&pair[0])
+                    && is_answer(&pair[1])
+                    && without_deadline(&pair[1])
+            };
+            let at = 1 + log.windows(2).position(is_last).expect("such a batch");
+            let Record::End { time, request, end } = log.remove(at) else { unreachable!() };
+            let time = time + Span::from_ms(50);
+            let later = find(log, at, |r| r.time() > time);
+            log.insert(later, Record::End { time, request, end });
         }),
         ("ActionReused", |log| {
             let at = find(log, 200, is_issue);
@@ -452,7 +475,7 @@ fn a_device_that_came_later_is_held_to_the_terms_of_such_devices() {
         log.into_iter().for_each(|record| auditor.record(record));
         names(&auditor.finish()).join(" ")
     };
-    assert_eq!(found(None), "", "nothing is known of it");
+    assert_eq!(found(None), "DeviceWithoutTerms");
     let with = |lanes| Some(DeviceTerms { lanes, can_preempt: false, memory: None });
     assert_eq!(found(with(2)), "");
     assert_eq!(found(with(1)), "NoSuchLane");
@@ -475,4 +498,27 @@ fn memory_is_for_what_is_alive() {
         assert!(auditor.live.len() < 60 && auditor.open.len() <= 3 && auditor.lanes.len() <= 3);
     }
     assert!(auditor.live.is_empty() && auditor.open.is_empty() && auditor.lanes.is_empty());
+    assert!(auditor.answers.is_empty());
+}
+
+/// The line of a device's terms is gone: what the device does cannot be checked.
+#[test]
+fn terms_that_leave_out_a_device_are_a_fault() {
+    let mut fewer = terms();
+    fewer.devices.pop();
+    let mut auditor = Auditor::default().with_terms(&names_of_two(), fewer);
+    log().into_iter().for_each(|record| auditor.record(record));
+    assert_eq!(names(&auditor.finish()), ["DeviceWithoutTerms"]);
+}
+
+/// What a late answer costs is counted from the SLO, which a damaged log may not have.
+#[test]
+fn a_deadline_before_its_arrival_is_a_fault_where_late_answers_have_costs() {
+    let mut log = log();
+    let r = an_arrival(&mut log, |r| r.app == AppId(0));
+    r.deadline = r.arrival.minus(Span::from_ns(1));
+    let costly = Terms { penalties: vec![crate::penalty::Penalty::default(); 2], ..terms() };
+    let mut auditor = Auditor::default().with_terms(&names_of_two(), costly);
+    log.into_iter().for_each(|record| auditor.record(record));
+    assert_eq!(names(&auditor.finish()), ["DeadlineBeforeArrival"]);
 }

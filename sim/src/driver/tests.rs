@@ -176,3 +176,61 @@ fn a_batch_is_longer_by_the_stalls_that_it_meets_and_inputs_wait_for_the_control
         "some request waited for the controller"
     );
 }
+
+/// Clients that send again 3 ms after each answer.
+struct Eager(Vec<Time>);
+
+impl Source for Eager {
+    fn peek(&mut self) -> Option<Time> {
+        self.0.iter().min().copied()
+    }
+    fn pop(&mut self) -> Option<Arrival> {
+        let first = self.peek()?;
+        let at = self.0.iter().position(|t| *t == first)?;
+        Some(Arrival { at: self.0.swap_remove(at), ..arrival(0, 1) })
+    }
+    fn is_closed_loop(&self) -> bool {
+        true
+    }
+    fn on_reply(&mut self, _: &Request, now: Time, _: End) {
+        self.0.push(now + Span::from_ms(3));
+    }
+}
+
+/// A controller that is away for 5 ms again and again, and batches of 2 ms.
+fn with_stalls(until: Time) -> World {
+    let ms = Span::from_ms;
+    World {
+        stalls: Stalls { lengths: vec![ms(5)], quiet_per_s: 60.0, ..Stalls::default() },
+        until: Some(until),
+        ..World::single(Latency::Affine { alpha: ms(1), beta: ms(1) })
+    }
+}
+
+/// Another client's request may wait for the controller while it passes an answer on.
+#[test]
+fn clients_that_wait_for_answers_meet_a_controller_with_stalls() {
+    let world = with_stalls(Time::ZERO + Span::from_secs(5));
+    let clients = (0..5).map(|i| Time::ZERO + Span::from_us(700 * i)).collect();
+    let policy = Fifo::new(Config { max_batch: 2, drop_expired: false });
+    let log = crate::log::MemoryLog::default();
+    let run = simulate(&world, vec![Box::new(Eager(clients))], policy, log);
+    assert_eq!(run.failure, None);
+    let late = |r: &crate::log::Record| matches!(r, crate::log::Record::Arrive { time, request } if request.arrival < *time);
+    assert!(run.observer.records.iter().any(late), "some request waits for the controller");
+}
+
+/// What is due before the end, and is handled after it, is not handled.
+#[test]
+fn a_stall_does_not_carry_a_run_over_its_end() {
+    for end_us in (0..400).map(|i| 20_000 + 131 * i) {
+        let until = Time::ZERO + Span::from_us(end_us);
+        let source = (0..200).map(|i| Arrival { at: Time::from_ns(i * 500_000), ..arrival(0, 1) });
+        let source: Box<dyn Source> = Box::new(VecSource::new(source.collect()));
+        let policy = Fifo::new(Config { max_batch: 4, drop_expired: false });
+        let log = crate::log::MemoryLog::default();
+        let run = simulate(&with_stalls(until), vec![source], policy, log);
+        assert_eq!(run.end, until);
+        assert!(run.observer.records.iter().all(|r| r.time() <= until), "{until}");
+    }
+}

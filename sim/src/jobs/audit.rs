@@ -5,7 +5,7 @@
 //!
 //! # The rules
 //! 1. *Conservation.* A job is submitted once, ends once, and ends with no work left. Stages follow one
-//!    another.
+//!    another, without a gap. The run finishes when its last job ends.
 //! 2. *Safety.* At every record, the persistent memory of all admitted jobs and the largest iteration of
 //!    each lane fit the GPU together; so do the lanes. A job is in one lane that it fits, and a lane runs
 //!    one job at a time.
@@ -24,7 +24,7 @@ use super::job::{Bytes, Job, JobId, Slowdown, Width};
 use super::log::Terms;
 use super::record::{JobObserver, LaneId, On, Record};
 use crate::time::{Span, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Audits the records of a run.
 pub fn audit(terms: Terms, records: impl IntoIterator<Item = (Time, Record)>) -> Report {
@@ -40,8 +40,9 @@ pub struct Auditor {
     line: Option<u64>,
     now: Time,
     finished: bool,
-    submitted: Vec<bool>,
-    /// Jobs that have not ended, by stage.
+    last_end: Time,
+    submitted: BTreeSet<JobId>,
+    /// Jobs that have not ended, by stage; a stage without any stays.
     open: BTreeMap<u32, u64>,
     alive: BTreeMap<JobId, Alive>,
     lanes: BTreeMap<LaneId, Lane>,
@@ -105,7 +106,12 @@ impl JobObserver for Auditor {
             Record::Run { job, on } => self.run(*job, on.clone()),
             Record::Stop { job, left } => self.stop(*job, *left),
             Record::Done { job } => self.done(*job),
-            Record::Finish => self.finished = true,
+            Record::Finish => {
+                self.finished = true;
+                if self.now > self.last_end {
+                    self.fault(Fault::FinishesLate { last: self.last_end });
+                }
+            }
         }
     }
 }
@@ -118,7 +124,8 @@ impl Auditor {
             line: None,
             now: Time::ZERO,
             finished: false,
-            submitted: Vec::new(),
+            last_end: Time::ZERO,
+            submitted: BTreeSet::new(),
             open: BTreeMap::new(),
             alive: BTreeMap::new(),
             lanes: BTreeMap::new(),
@@ -168,11 +175,7 @@ impl Auditor {
 
     fn submit(&mut self, job: JobId, what: Job) {
         self.report.jobs += 1;
-        let place = job.0 as usize;
-        if self.submitted.len() <= place {
-            self.submitted.resize(place + 1, false);
-        }
-        if std::mem::replace(&mut self.submitted[place], true) {
+        if !self.submitted.insert(job) {
             return self.fault(Fault::SubmittedTwice { job });
         }
         if what.iterations == 0 || what.iteration == Span::ZERO {
@@ -182,6 +185,12 @@ impl Auditor {
         let open = self.open.range(..stage).map(|s| s.1).sum();
         if open > 0 {
             self.fault(Fault::StageEarly { job, stage, open });
+        }
+        if stage > 0 && !self.open.contains_key(&(stage - 1)) {
+            self.fault(Fault::StageSkipped { job, stage });
+        }
+        if let Some(later) = self.open.keys().next_back().copied().filter(|last| *last > stage) {
+            self.fault(Fault::StageLate { job, stage, later });
         }
         *self.open.entry(stage).or_default() += 1;
         let left = Span::from_ns(what.iteration.ns().saturating_mul(what.iterations));
@@ -338,6 +347,7 @@ impl Auditor {
             return self.fault(Fault::NotHere { job });
         };
         self.report.done += 1;
+        self.last_end = self.now;
         let open = self.open.get_mut(&alive.what.stage).expect("a job of it was submitted");
         *open -= 1;
         if let Some(lane) = alive.lane.and_then(|id| self.lanes.get_mut(&id)) {

@@ -231,6 +231,8 @@ fn observed(issued: Time, b: &BatchRecord) -> Batch<'_> {
         action: b.action,
         device: b.device,
         lane: b.lane,
+        // Neither the record nor its line says it.
+        lanes: 1,
         model: b.model,
         requests: &b.requests,
         units: b.units,

@@ -23,6 +23,8 @@ pub struct Terms {
     pub apps: Vec<AppTerms>,
     /// What late answers cost, by application; empty where costs are not counted.
     pub penalties: Vec<Penalty>,
+    /// Whether the host has stalls, so that its controller may be told late of an arrival.
+    pub stalls: bool,
 }
 
 /// What a device can do.
@@ -69,10 +71,15 @@ impl Terms {
     pub fn device(&self, number: usize) -> Option<&DeviceTerms> {
         self.devices.get(number).or(self.later_devices.as_ref())
     }
+
+    /// Whether these are terms of devices: those of a run with applications always are.
+    pub(crate) fn has_devices(&self) -> bool {
+        !self.devices.is_empty() || self.later_devices.is_some() || !self.apps.is_empty()
+    }
 }
 
 /// What a line of terms is about.
-const KINDS: [&str; 5] = ["device", "later-device", "pages", "app", "penalties"];
+const KINDS: [&str; 6] = ["device", "later-device", "pages", "app", "penalties", "stalls"];
 const PREEMPTS: [&str; 2] = ["can_preempt", "cannot_preempt"];
 
 impl Lines {
@@ -116,6 +123,10 @@ impl Lines {
             }
             self.end_line();
         }
+        if terms.stalls {
+            self.bytes.extend_from_slice(b"terms,stalls,0");
+            self.end_line();
+        }
     }
 
     fn device_terms(&mut self, device: &DeviceTerms) {
@@ -147,10 +158,12 @@ impl Fields<'_> {
             "later-device" => usize::from(terms.later_devices.is_some()),
             "pages" => terms.pages.len(),
             "penalties" => terms.penalties.len(),
+            "stalls" => usize::from(terms.stalls),
             _ => terms.apps.len(),
         };
         let number = self.text("number of what the terms are of")?;
-        if number != next.to_string().as_bytes() || (kind == "later-device" && next > 0) {
+        let is_single = kind == "later-device" || kind == "stalls";
+        if number != next.to_string().as_bytes() || (is_single && next > 0) {
             let allowed = format!("{next}: terms are in order, and later devices are alike");
             return Err(self.error("number of what the terms are of", number, &allowed));
         }
@@ -158,6 +171,7 @@ impl Fields<'_> {
             "app" => terms.apps.push(self.app_terms()?),
             "pages" => terms.pages.push(self.number("pages", u64::from(u32::MAX))? as u32),
             "penalties" => terms.penalties.push(self.penalty()?),
+            "stalls" => terms.stalls = true,
             "device" => terms.devices.push(self.device_terms(with_memory)?),
             _ => terms.later_devices = Some(self.device_terms(with_memory)?),
         }

@@ -292,6 +292,7 @@ fn terms() -> Terms {
         pages: vec![7, 0],
         penalties: vec![Penalty::default(), two_steps()],
         apps: vec![app(1, Some(Span::from_ms(5))), app(0, Some(Span::MAX)), app(0, None)],
+        stalls: true,
     }
 }
 
@@ -304,7 +305,8 @@ fn terms_come_back_and_are_no_records() {
                     terms,device,4,1,cannot_preempt,8 1\n\
                     terms,later-device,0,2,cannot_preempt,\nterms,pages,0,7\nterms,pages,1,0\n\
                     terms,app,0,1,5000000\nterms,app,1,0,\nterms,app,2,0,own\n\
-                    terms,penalties,0,1000000:1000000\nterms,penalties,1,1000000:1 3500000:2000000\n";
+                    terms,penalties,0,1000000:1000000\nterms,penalties,1,1000000:1 3500000:2000000\n\
+                    terms,stalls,0\n";
     assert!(text.ends_with(expected), "{text}");
     for records in ["", "finish,7\n"] {
         let text = format!("{text}{records}");
@@ -333,6 +335,8 @@ fn terms_that_are_wrong_are_refused_with_their_line() {
         "terms,app,0,1,18446744073709551615",
         "terms,app,0,1,5,6",
         "terms,model,0,1",
+        "terms,stalls,1",
+        "terms,stalls,0,1",
         "terms,penalties,1,1000000:1",
         "terms,penalties,0,",
         "terms,penalties,0,1000000",
@@ -363,4 +367,12 @@ fn version_3_is_read() {
     let device = DeviceTerms { lanes: 1, can_preempt: false, memory: None };
     assert_eq!((terms.devices.as_slice(), terms.apps.len()), ([device].as_slice(), 1));
     assert_eq!(log.count(), 1);
+}
+
+#[test]
+fn a_log_of_another_version_is_told_every_version_that_is_read() {
+    let message = failure("orrery-log,9\nfinish,5\n");
+    for version in [HEADER, HEADER_3, HEADER_2, HEADER_1] {
+        assert!(message.contains(&format!("{version:?}")), "{message}");
+    }
 }

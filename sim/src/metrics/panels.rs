@@ -11,6 +11,7 @@ use crate::observer::{Batch, Load, Observer};
 use crate::policy::Outcome;
 use crate::request::{DeviceId, End, ModelId, Request};
 use crate::time::{Span, Time};
+use std::collections::BTreeMap;
 
 /// One bin of a run. See the module's text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,7 +28,7 @@ pub struct Panel {
     pub loads: u64,
     /// Models that left a device's memory.
     pub unloads: u64,
-    /// Device-time in which batches ran.
+    /// Device-time in which batches ran; of a device with several lanes, their mean.
     pub busy: Span,
     /// Device-time in which models were loaded.
     pub loading: Span,
@@ -86,9 +87,10 @@ impl Panel {
 }
 
 /// A number that changes at instants.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Levels {
-    running: u64,
+    /// Batches that run, by the number of their devices' lanes.
+    running: BTreeMap<u8, u64>,
     loading: u64,
     up: u64,
 }
@@ -167,16 +169,19 @@ impl Panels {
     fn step(&mut self, now: Time) {
         let (mut from, to) = (self.changed_ns, now.ns());
         self.changed_ns = to;
-        let Levels { running, loading, up } = self.levels;
+        let Levels { running, loading, up } = std::mem::take(&mut self.levels);
         while from < to {
             let until = to.min((from / self.width_ns + 1) * self.width_ns);
             let bin = self.bin_at(from);
             let part = Span::from_ns(until - from);
-            bin.busy += part * running;
+            for (lanes, batches) in &running {
+                bin.busy += Span::from_ns((part * *batches).ns() / u64::from(*lanes));
+            }
             bin.loading += part * loading;
             bin.up += part * up;
             from = until;
         }
+        self.levels = Levels { running, loading, up };
     }
 
     fn group_of(&self, request: &Request) -> usize {
@@ -212,14 +217,16 @@ impl Observer for Panels {
         self.bin_at(request.arrival.ns()).groups[group].offered += 1;
     }
 
-    fn began(&mut self, now: Time, _: &Batch<'_>) {
+    fn began(&mut self, now: Time, batch: &Batch<'_>) {
         self.step(now);
-        self.levels.running += 1;
+        *self.levels.running.entry(batch.lanes).or_default() += 1;
     }
 
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
         self.step(now);
-        self.levels.running -= u64::from(start.is_some());
+        if start.is_some() {
+            *self.levels.running.entry(batch.lanes).or_default() -= 1;
+        }
         if let Outcome::Done { .. } = outcome {
             let size = batch.requests.len() as u64;
             let bin = self.bin_at(now.ns());

@@ -81,9 +81,18 @@ fn split(mut from: u64, to: u64, shift: u32, mut give: impl FnMut(usize, u64)) {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Device {
+    /// Batches that run, on so many lanes.
     running: Level,
+    lanes: u8,
     loading: Level,
     up: Level,
+}
+
+impl Device {
+    /// Busy time in a bin: the mean over its lanes.
+    fn busy_ns(&self, bin: usize) -> u64 {
+        self.running.integral_ns[bin] / u64::from(self.lanes)
+    }
 }
 
 /// A run over time. An [`Observer`]; see the module's text.
@@ -136,8 +145,8 @@ impl TimeSeries {
                 self.bins[i];
             let Bin { in_system_ns, asked, released, loads, cold, .. } = self.bins[i];
             let to = (from + Span::from_ns(width)).min(self.end);
-            let (busy, up) = (devices(|d| &d.running), devices(|d| &d.up));
-            let loading = devices(|d| &d.loading);
+            let busy = self.devices.iter().map(|d| Span::from_ns(d.busy_ns(i))).sum();
+            let (up, loading) = (devices(|d| &d.up), devices(|d| &d.loading));
             #[rustfmt::skip]
             let bin = TimeBin {
                 from, to, offered, in_time, late, dropped, batches, batched, busy, up, in_system_ns,
@@ -165,10 +174,10 @@ impl TimeSeries {
     /// Busy time over time up of one device.
     pub fn device_utilisation(&self, device: DeviceId) -> Option<Batched> {
         let device = self.devices.get(device.index())?;
-        let list = |level: &Level| -> Vec<f64> {
-            level.integral_ns[..self.used()].iter().map(|ns| *ns as f64).collect()
-        };
-        ratio_of_batches(&list(&device.running), &list(&device.up))
+        let list = |ns: &dyn Fn(usize) -> u64| (0..self.used()).map(|i| ns(i) as f64).collect();
+        let busy: Vec<f64> = list(&|i| device.busy_ns(i));
+        let up: Vec<f64> = list(&|i| device.up.integral_ns[i]);
+        ratio_of_batches(&busy, &up)
     }
 
     /// The mean number of requests in a batch.
@@ -240,7 +249,7 @@ impl TimeSeries {
             self.bins[i] = sum;
         }
         for device in &mut self.devices {
-            let Device { running, loading, up } = device;
+            let Device { running, loading, up, .. } = device;
             for list in [running, loading, up].map(|level| &mut level.integral_ns) {
                 for i in 0..MOST {
                     list[i] = list.get(2 * i..2 * i + 2).unwrap_or(&[]).iter().sum();
@@ -253,7 +262,7 @@ impl TimeSeries {
         if self.devices.len() <= id.index() {
             let new = || {
                 let [running, loading, up] = std::array::from_fn(|_| Level::new());
-                Device { running, loading, up }
+                Device { running, lanes: 1, loading, up }
             };
             self.devices.resize_with(id.index() + 1, new);
         }
@@ -289,9 +298,10 @@ impl Observer for TimeSeries {
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
         self.step(now);
         let shift = self.shift;
-        let running = &mut self.device_at(batch.device).running;
-        running.step(now.ns(), shift);
-        running.now += 1;
+        let device = self.device_at(batch.device);
+        device.lanes = batch.lanes;
+        device.running.step(now.ns(), shift);
+        device.running.now += 1;
     }
 
     #[inline]

@@ -34,7 +34,7 @@
 //! - Requests of a group that fails are dropped.
 
 use super::free_devices::did_not_run;
-use super::parameters::{About, Build, Parameter, Preset, Settings, ms};
+use super::parameters::{About, Assumption, Build, Lanes, Parameter, Preset, Settings, ms};
 use super::pool::{Estimates, Learn};
 use super::{Actions, Event, Exec, Known, Outcome, Policy};
 use crate::cluster::Change;
@@ -57,6 +57,8 @@ impl Settings for Config {
         what: "AlpaServe's runtime; the group with the fewest requests in flight, refusal on arrival",
         paper: "AlpaServe (Li et al., OSDI 2023), runtime scheduling",
     };
+    const LANES_USED: Lanes = Lanes::Stages;
+    const ASSUMES: &'static [Assumption] = &[Assumption::KnownTimes];
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "the system that the authors measured on 16 V100s",

@@ -19,6 +19,7 @@
 //! - Released are the devices of the highest numbers (§3.2: the ones that stay idle when the smallest
 //!   free number is taken first). The inner policy is told at once; the device itself goes when it has
 //!   answered for all that was sent to it, so that no request is lost, however long messages take.
+//! - A pipeline, which has several batches inside, is idle to the share of its stages that are.
 //! - Nothing is released while devices are on their way, nor in the first look after they came.
 //! - It looks away after an interval in which nothing happened and nothing was to do, so that a run
 //!   ends when its work does.
@@ -80,6 +81,8 @@ pub struct Autoscale<P> {
     sent: BTreeMap<DeviceId, u32>,
     /// The inner policy was told that they go. They are released when they have nothing left.
     leaving: BTreeSet<DeviceId>,
+    /// By number of the device: how many batches it runs at a time.
+    lanes: Vec<u8>,
     /// Asked for and not there yet.
     coming: u32,
     came: bool,
@@ -104,6 +107,7 @@ impl<P: Policy> Autoscale<P> {
             up: BTreeSet::new(),
             sent: BTreeMap::new(),
             leaving: BTreeSet::new(),
+            lanes: Vec::new(),
             coming: 0,
             came: false,
             looks: false,
@@ -122,9 +126,24 @@ impl<P: Policy> Autoscale<P> {
         self.counted = now;
     }
 
-    fn answered(&mut self, outcome: Outcome, requests: &[RequestId], known: &Known<'_>) {
+    /// Devices are there that were not.
+    fn look_at_lanes(&mut self, known: &Known<'_>) {
+        self.lanes = known.devices().iter().map(|d| d.lanes).collect();
+    }
+
+    /// A batch has come to its end. A load, which has no requests, runs beside batches.
+    fn answered(
+        &mut self,
+        id: DeviceId,
+        outcome: Outcome,
+        requests: &[RequestId],
+        known: &Known<'_>,
+    ) {
         let Outcome::Done { end, device, .. } = outcome else { return };
-        self.busy += device;
+        if requests.is_empty() {
+            return;
+        }
+        self.busy += Span::from_ns(device.ns() / u64::from(self.lanes[id.index()]));
         for request in requests.iter().filter_map(|&id| known.request(id)) {
             self.ended += 1;
             self.bad += u64::from(end > request.deadline);
@@ -237,11 +256,13 @@ impl<P: Policy> Policy for Autoscale<P> {
             Event::Timer(LOOK) => return self.look(now, known, out),
             Event::Start => {
                 self.up = known.devices().iter().map(|d| d.id).collect();
+                self.look_at_lanes(known);
                 self.wake(now, out);
             }
             Event::Arrive(_) => self.wake(now, out),
             Event::Device(device, Change::Up) => {
                 self.count(now);
+                self.look_at_lanes(known);
                 self.up.insert(device);
                 self.coming = self.coming.saturating_sub(1);
                 self.came = true;
@@ -252,7 +273,7 @@ impl<P: Policy> Policy for Autoscale<P> {
                 self.up.remove(&device);
             }
             Event::Result { device, outcome, requests, .. } => {
-                self.answered(outcome, requests, known);
+                self.answered(device, outcome, requests, known);
                 self.came_back(device);
                 self.wake(now, out);
                 self.tell(now, event, known, out);

@@ -20,7 +20,7 @@
 //!   which keeps the fast instances for those that need them. Then the list's order decides.
 //! - The queues stay with the controller, which is the same as long as messages take no time.
 
-use super::parameters::{About, Build, Parameter, Preset, Settings, Words, word};
+use super::parameters::{About, Assumption, Build, Parameter, Preset, Settings, Words, word};
 use super::pool::{Estimates, Learn, Pool, PoolChange, Query, Rank, State};
 use super::{Actions, Event, Known, Policy};
 use crate::profile::ModelProfile;
@@ -58,6 +58,7 @@ impl Settings for Config {
         what: "Clockwork's controller as Kairos has it; a query is committed on arrival",
         paper: "Kairos (Li et al., HPDC 2023), §7",
     };
+    const ASSUMES: &'static [Assumption] = &[Assumption::KnownTimes, Assumption::OneModel];
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "the earliest finish, which fits the paper's ranking",

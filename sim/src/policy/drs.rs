@@ -16,7 +16,7 @@
 //! # Differences from the released code
 //! - DeepRecSys splits the queries of the CPUs in parts; Kairos does not, and neither does ours.
 
-use super::parameters::{About, Build, Parameter, Preset, Settings, count};
+use super::parameters::{About, Assumption, Build, Parameter, Preset, Settings, count};
 use super::pool::{IdleList, Pool, PoolChange, Query};
 use super::{Actions, Event, Known, Policy};
 use crate::profile::ModelProfile;
@@ -36,6 +36,7 @@ impl Settings for Config {
         what: "a threshold of the size; larger queries to the base kind, the others elsewhere",
         paper: "DeepRecSys (Gupta et al., ISCA 2020), as Kairos, §7 has it",
     };
+    const ASSUMES: &'static [Assumption] = &[Assumption::OneModel];
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "a threshold of 256 items: Kairos finds it by hill climbing, as `reproduce` does",

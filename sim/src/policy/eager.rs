@@ -24,7 +24,9 @@
 
 use super::edf_queue::{EdfQueue, of_model};
 use super::free_devices::FreeDevices;
-use super::parameters::{About, Build, Parameter, Preset, Settings, Words, count, word};
+use super::parameters::{
+    About, Assumption, Build, Parameter, Preset, Settings, Words, count, word,
+};
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, RequestId};
@@ -61,6 +63,8 @@ impl Settings for Config {
         what: "the work-conserving reference of a cluster; earliest deadline, largest batch",
         paper: "Symphony (Chen et al., arXiv 2308.07470v2, 2024), §2.2 and §3.4",
     };
+    const ASSUMES: &'static [Assumption] =
+        &[Assumption::KnownTimes, Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "the largest batch that the head allows",

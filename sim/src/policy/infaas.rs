@@ -32,7 +32,7 @@
 //! - An interval without a request counts as one of rate 0.
 
 use super::free_devices::FreeDevices;
-use super::parameters::{About, Build, Parameter, Preset, Settings, count, ms, number, seconds};
+use super::parameters::{About, Assumption, Build, Parameter, Preset, Settings, count, ms, number, seconds};
 use super::{Actions, Event, Exec, Known, Policy, TimerKey};
 use crate::profile::ModelProfile;
 use crate::request::{ModelId, Request, RequestId};
@@ -81,6 +81,7 @@ impl Settings for Config {
         what: "batches by timeout; variants of a model that an autoscaler changes: a model after public facts",
         paper: "INFaaS (Romero et al., ATC 2021), after what is public of it",
     };
+    const ASSUMES: &'static [Assumption] = &[Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[
         Preset {
             name: "model",

@@ -31,7 +31,9 @@ pub use super::early_drop::DropRule;
 
 use super::edf_queue::{EdfQueue, of_model};
 use super::free_devices::FreeDevices;
-use super::parameters::{About, Build, Parameter, Preset, Settings, count_or, ms, number, word};
+use super::parameters::{
+    About, Assumption, Build, Parameter, Preset, Settings, count_or, ms, number, word,
+};
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::profile::ModelProfile;
 use crate::request::{ModelId, RequestId};
@@ -58,6 +60,8 @@ impl Settings for Config {
         what: "Nexus on one GPU; batch from profile and SLO, early drop",
         paper: "Nexus (Shen et al., SOSP 2019), §6.1 and §6.3",
     };
+    const ASSUMES: &'static [Assumption] =
+        &[Assumption::KnownTimes, Assumption::OneModel, Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "released",
         what: "what the released code does with its defaults",

@@ -85,6 +85,8 @@ pub struct NexusCluster {
     config: Config,
     models: Vec<Model>,
     plan: Plan,
+    /// GPUs have come or gone since a plan that is made once was made: it is made anew before it is needed.
+    stale: bool,
     rates: Rates,
     frontends: Frontends,
     /// By device.
@@ -101,6 +103,7 @@ impl NexusCluster {
         let models: Vec<Model> = profiles.iter().map(model).collect();
         NexusCluster {
             plan: Plan::new(models.len()),
+            stale: false,
             rates: Rates::new(models.len(), config.beacon),
             frontends: Frontends::new(config.deal, config.frontends as usize, models.len()),
             gpus: Vec::new(),
@@ -225,10 +228,20 @@ impl NexusCluster {
         }
         self.plan.add(device.index());
         match self.config.planning {
-            Planning::Dynamic => self.plan.house(&self.models),
-            Planning::Static | Planning::Full => self.plan_once(),
+            Planning::Dynamic => {
+                self.plan.house(&self.models);
+                self.apply();
+            }
+            Planning::Static | Planning::Full => self.stale = true,
         }
-        self.apply();
+    }
+
+    /// Plans once more for the GPUs that are there now: an autoscaler sends hundreds away in one instant.
+    fn renew(&mut self) {
+        if std::mem::take(&mut self.stale) {
+            self.plan_once();
+            self.apply();
+        }
     }
 
     /// A GPU takes no more work. What waited at one that drains goes to others; one that failed
@@ -247,11 +260,17 @@ impl NexusCluster {
         }
         let mut waited = Vec::new();
         gpu.fail(|id| waited.push(id));
-        self.plan.remove(&self.models, device.index());
-        if self.config.planning != Planning::Dynamic {
-            self.plan_once();
+        let lost = self.plan.remove(device.index());
+        match self.config.planning {
+            Planning::Dynamic => {
+                self.plan.replace(&self.models, &lost);
+                self.apply();
+            }
+            Planning::Static | Planning::Full => self.stale = true,
         }
-        self.apply();
+        if !waited.is_empty() {
+            self.renew();
+        }
         for id in waited {
             match known.request(id) {
                 Some(request) if change == Change::Draining => self.route(now, request, out),
@@ -278,6 +297,9 @@ impl Policy for NexusCluster {
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
         if now > self.next_beacon {
             self.catch_up(now);
+        }
+        if !matches!(event, Event::Device(..)) {
+            self.renew();
         }
         match event {
             Event::Start => self.start(now, known),

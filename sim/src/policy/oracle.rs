@@ -15,7 +15,7 @@
 //! None: it is no paper's.
 
 use super::free_devices::FreeDevices;
-use super::parameters::{About, Build, Parameter, Preset, Settings, count};
+use super::parameters::{About, Assumption, Build, Parameter, Preset, Settings, count};
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::latency::Latency;
 use crate::profile::ModelProfile;
@@ -35,6 +35,7 @@ impl Settings for Config {
         what: "the reference that knows every execution time; greedy, not optimal",
         paper: "no paper's",
     };
+    const ASSUMES: &'static [Assumption] = &[Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "batches of up to 16",

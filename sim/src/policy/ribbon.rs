@@ -18,7 +18,7 @@
 //! # Differences from the released code
 //! - It advances in steps of 1 ms and rounds service times to ms; ours has no step.
 
-use super::parameters::{About, Build, Parameter, Preset, Settings};
+use super::parameters::{About, Assumption, Build, Parameter, Preset, Settings};
 use super::pool::{IdleList, Pool, PoolChange, Query};
 use super::{Actions, Event, Known, Policy};
 use crate::profile::ModelProfile;
@@ -35,6 +35,7 @@ impl Settings for Config {
         what: "first come, first served on a pool of several kinds, the base kind first",
         paper: "Ribbon (Li et al., SC 2021), as Kairos, §7 has it",
     };
+    const ASSUMES: &'static [Assumption] = &[Assumption::OneModel];
     const PRESETS: &'static [Preset<Config>] =
         &[Preset { name: "default", what: "it has no parameters", make: || Config }];
     const PARAMETERS: &'static [Parameter<Config>] = &[];

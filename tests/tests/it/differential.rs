@@ -17,7 +17,7 @@ use crate::naive;
 use cases::{Case, ticks};
 use chaotic::Chaotic;
 use orrery_sim::audit::Auditor;
-use orrery_sim::cluster::DeviceView;
+use orrery_sim::cluster::{DeviceSpec, DeviceView};
 use orrery_sim::driver::simulate;
 use orrery_sim::log::{DeviceTerms, MemoryLog, Names, Record, Terms};
 use orrery_sim::policy::fifo::Fifo;
@@ -268,11 +268,12 @@ fn run_engine(case: &Case, policy: Box<dyn Policy>) -> Ran {
     Ran { records, shown: watcher.lines, told: finished.policy.told, is_whole }
 }
 
-fn run_naive(case: &Case, policy: Box<dyn Policy>) -> Ran {
+fn run_naive(case: &Case, policy: Box<dyn Policy>) -> (Ran, Vec<DeviceSpec>) {
     let mut spy = Spy::new(policy);
     let mut observer = (MemoryLog::default(), Watcher::of(case));
-    let is_whole = naive::run(&case.world, case.sources(), &mut spy, &mut observer);
-    Ran { records: observer.0.records, shown: observer.1.lines, told: spy.told, is_whole }
+    let (is_whole, devices) = naive::run(&case.world, case.sources(), &mut spy, &mut observer);
+    let (records, shown) = (observer.0.records, observer.1.lines);
+    (Ran { records, shown, told: spy.told, is_whole }, devices)
 }
 
 /// Panics at the first difference, with what came before it.
@@ -302,12 +303,12 @@ fn check(entry: &Entry, seed: u64) -> Vec<Record> {
     let _named = OnPanic(entry.name, seed);
     let case = Case::new(seed);
     let engine = run_engine(&case, (entry.make)(&case));
-    let naive = run_naive(&case, (entry.make)(&case));
+    let (naive, devices) = run_naive(&case, (entry.make)(&case));
     same("line", &engine.shown, &naive.shown);
     same("event", &engine.told, &naive.told);
     assert!(engine.records == naive.records);
     assert_eq!(engine.is_whole, naive.is_whole);
-    let devices = case.world.core.devices.iter().map(DeviceTerms::from).collect();
+    let devices = devices.iter().map(DeviceTerms::from).collect();
     let pages = case.world.core.models.iter().map(|m| m.pages).collect();
     let terms = Terms { devices, pages, ..Terms::default() };
     let mut auditor = Auditor::default().with_terms(&Names::default(), terms);

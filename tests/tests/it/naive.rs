@@ -19,7 +19,7 @@ mod laws;
 mod work;
 
 use devices::Dev;
-use orrery_sim::cluster::{Change, DeviceView, Footprint};
+use orrery_sim::cluster::{Change, DeviceSpec, DeviceView, Footprint};
 use orrery_sim::core::DeviceChange;
 use orrery_sim::driver::World;
 use orrery_sim::observer::Observer;
@@ -31,13 +31,13 @@ use orrery_sim::time::{Span, Time};
 use work::{Job, Stage};
 
 /// Runs a policy and shows the run to an observer. Whether the run is whole: what is left of one that is
-/// not would happen after the end of time.
+/// not would happen after the end of time; and all devices that ever were.
 pub fn run<'w>(
     world: &'w World,
     sources: Vec<Box<dyn Source + 'w>>,
     policy: &mut dyn Policy,
     observer: &mut dyn Observer,
-) -> bool {
+) -> (bool, Vec<DeviceSpec>) {
     let mut naive = Naive::new(world, sources, policy, observer);
     naive.start();
     let mut is_whole = true;
@@ -60,7 +60,7 @@ pub fn run<'w>(
         naive.happen(next);
     };
     naive.finish(end);
-    is_whole
+    (is_whole, naive.facts.devices.into_iter().map(|d| d.spec).collect())
 }
 
 /// (time, fresh, class, key, number).
@@ -195,7 +195,7 @@ impl<'w, 'p> Naive<'w, 'p> {
         self.tell(Event::Start);
     }
 
-    fn finish(self, time: Time) {
+    fn finish(&mut self, time: Time) {
         for r in self.facts.requests.iter().filter(|r| !r.ended) {
             self.observer.ended(time, &r.request, End::Pending, r.started);
         }

@@ -7,7 +7,8 @@
 //!
 //! A claim saves work and can do no harm: a cell that runs twice writes the same bytes. So it needs no
 //! leader, and it may be given up for lost: at once where the system says that a process of this machine
-//! no longer holds its lock, and after [`VOID_AFTER`] without a touch where its owner is elsewhere.
+//! no longer holds its lock, and where its owner is elsewhere, when its last touch is [`VOID_AFTER`] away
+//! from now: in the past, or in the future of a clock that was set back.
 
 use crate::output::whole_file::{own_file, unwritable_out};
 use orrery_scenario::SpecError;
@@ -148,10 +149,8 @@ impl Claims {
         if locked.is_ours() && !locked.is_at(path) {
             return Ok(None);
         }
-        let is_void = (is_near && locked.is_ours()) || {
-            let age = self.now_there()?.duration_since(touched);
-            age.is_ok_and(|age| age > VOID_AFTER)
-        };
+        let is_void =
+            (is_near && locked.is_ours()) || apart(self.now_there()?, touched) > VOID_AFTER;
         let mut held = Held { file: locked, text };
         if is_void {
             held.write()?;
@@ -203,6 +202,12 @@ pub fn owners(folder: &Path) -> BTreeMap<String, Owner> {
     };
     let all = std::fs::read_dir(folder).into_iter().flatten().flatten();
     all.filter_map(|entry| claim(entry.path())).collect()
+}
+
+/// The time between two times. A claim from the future is as old as one from the past: the clock was set back, and
+/// its owner would have touched it since.
+fn apart(a: SystemTime, b: SystemTime) -> Duration {
+    a.duration_since(b).unwrap_or_else(|e| e.duration())
 }
 
 fn path_of(folder: &Path, name: &str) -> PathBuf {
@@ -357,6 +362,26 @@ mod tests {
         aged(11);
         let mine = take(&claims, "a");
         assert!(mine.is_some() && owners(folder.path())["a"].pid == std::process::id());
+    }
+
+    /// A clock that was set back leaves such times: nobody may wait until they have come.
+    #[test]
+    fn a_claim_from_the_future_is_void_as_one_from_the_past() {
+        let folder = folder();
+        let elsewhere = Owner { host: "b".into(), boot: "other".into(), ..Owner::this() };
+        let path = left(&folder, &elsewhere);
+        let claims = begin(&folder);
+        let ahead = |minutes: u64| {
+            let file = File::options().write(true).open(&path).expect("the claim");
+            let then = SystemTime::now() + Duration::from_secs(60 * minutes);
+            file.set_modified(then).expect("its time");
+        };
+        ahead(9);
+        assert!(take(&claims, "a").is_none(), "clocks differ by minutes");
+        ahead(365 * 24 * 60);
+        let mine = take(&claims, "a");
+        assert!(mine.is_some() && owners(folder.path())["a"].pid == std::process::id());
+        assert!(take(&claims, "a").is_none(), "it was touched when it was taken");
     }
 
     /// As of a file system without the promise that a file is written before it has its name.

@@ -81,6 +81,9 @@ pub struct PlannedCell {
     /// As in [`Row::inputs_sha256`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub inputs_sha256: String,
+    /// As in [`Row::flags`], known before it is run.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub flags: String,
     /// About how many requests a run has, where that is known: for the order of the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<u64>,
@@ -104,6 +107,7 @@ impl PlannedCell {
             system: system.to_string(),
             policy: self.policy.clone(),
             warm_up: self.warm_up.clone(),
+            flags: self.flags.clone(),
             spec_sha256: self.spec_sha256.clone(),
             result_version: head.result_version,
             inputs_sha256: self.inputs_sha256.clone(),
@@ -261,6 +265,7 @@ pub fn line(cell: &ScenarioCell, set: Vec<(String, String)>) -> PlannedCell {
         set,
         warm_up: cell.warm_up(),
         inputs_sha256: cell.inputs_sha256.clone(),
+        flags: cell.scenario.caveats(&cell.policy).join(" "),
         requests: cell.requests_expected(),
     }
 }

@@ -1,4 +1,6 @@
 //! From the runs of a cell to its rows.
+//!
+//! Flags that a cell has before it is run go to the rows that it is judged by.
 
 use super::replication::{DEVICES, Measure, PEAK, QUANTILES, Replication};
 use super::seeds::Seeds;
@@ -20,6 +22,7 @@ pub fn rows(place: &Row, seeds: &Seeds, runs: &[Replication]) -> Vec<Row> {
             unit: unit(&m.metric).to_string(),
             samples: all.iter().map(|m| m.samples).sum(),
             seeds: seed_list(&list),
+            flags: if is_main(m) { place.flags.clone() } else { String::new() },
             ..place.clone()
         };
         match unanswered(runs, m) {
@@ -41,6 +44,11 @@ pub fn rows(place: &Row, seeds: &Seeds, runs: &[Replication]) -> Vec<Row> {
         }
     }
     named.into_iter().map(row).collect()
+}
+
+/// Whether a cell is judged by this.
+fn is_main(m: &Measure) -> bool {
+    m.scope == "all" && ["finish_rate", PEAK, DEVICES].contains(&m.metric.as_str())
 }
 
 /// Why a mean over the runs is not given: some have no answer. A mean of the others would be of the
@@ -138,6 +146,7 @@ pub fn difference(
         versus: versus.to_string(),
         samples: runs.iter().map(|r| r.offered.iter().sum::<u64>()).sum(),
         seeds: seed_list(&seeds),
+        flags: String::new(),
         ..place.clone()
     };
     let none = |(a, b): (&Replication, &Replication)| {

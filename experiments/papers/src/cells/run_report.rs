@@ -8,6 +8,7 @@ use super::replication::{DEVICES, PEAK};
 use super::rows::seeds_of;
 use crate::output::tables::Text;
 use orrery_results::{Flags, Row, difference_in, unit};
+use orrery_scenario::scenario::caveats::CAVEATS;
 use orrery_sim::request::End;
 use std::fmt::Write;
 
@@ -269,6 +270,7 @@ fn notes(rows: &[Row], out: &mut String) {
     ]
     .into_iter()
     .chain(FLAGS.into_iter().filter(|f| f.0 != Flags::DIVERGING))
+    .chain(CAVEATS)
     {
         let mut cells: Vec<&str> = Vec::new();
         for row in rows.iter().filter(|r| r.has_flag(flag)) {

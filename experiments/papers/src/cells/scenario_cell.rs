@@ -88,7 +88,7 @@ impl ScenarioCell {
         }
     }
 
-    /// What all its rows have in common.
+    /// What all its rows have in common; the flags are those of what it is judged by.
     pub fn place(&self, experiment: &str) -> Row {
         Row {
             experiment: experiment.to_string(),
@@ -96,6 +96,7 @@ impl ScenarioCell {
             system: self.policy.system().to_string(),
             policy: self.policy.text().to_string(),
             warm_up: self.warm_up(),
+            flags: self.scenario.caveats(&self.policy).join(" "),
             spec_sha256: self.hashes().1,
             result_version: RESULT_VERSION,
             inputs_sha256: self.inputs_sha256.clone(),

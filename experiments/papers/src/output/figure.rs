@@ -1,5 +1,6 @@
 //! Figures leave as SVG, PNG or PDF, as the file's name ends.
 
+use super::page::WITHOUT_EFFECT;
 use super::whole_file::write_atomically;
 use orrery_plots::{Choice, Figure, PlotError};
 use orrery_results::Row;
@@ -20,15 +21,19 @@ pub fn check_name(path: &Path) -> Result<(), SpecError> {
 /// # Errors
 /// When it ends otherwise, or the folder cannot be written.
 pub fn save(figure: &Figure, path: &Path) -> Result<(), SpecError> {
-    write_figure(figure, Form::of(path)?, path)
+    write_atomically(path, &bytes(figure, path)?)
 }
 
-fn write_figure(figure: &Figure, form: Form, path: &Path) -> Result<(), SpecError> {
-    match form {
-        Form::Svg => write_atomically(path, figure.to_svg().as_bytes()),
-        Form::Png => write_atomically(path, &figure.to_png()),
-        Form::Pdf => write_atomically(path, &figure.to_pdf()),
-    }
+/// A figure as SVG, PNG or PDF, as the file's name ends.
+///
+/// # Errors
+/// When it ends otherwise.
+pub fn bytes(figure: &Figure, path: &Path) -> Result<Vec<u8>, SpecError> {
+    Ok(match Form::of(path)? {
+        Form::Svg => figure.to_svg().into_bytes(),
+        Form::Png => figure.to_png(),
+        Form::Pdf => figure.to_pdf(),
+    })
 }
 
 /// How large a picture is.
@@ -36,10 +41,10 @@ fn write_figure(figure: &Figure, form: Form, path: &Path) -> Result<(), SpecErro
 pub struct Size {
     /// Width of the figure in inches, for example 3.33 for a column of a paper; by default it depends on
     /// the panels.
-    #[arg(long, value_name = "INCHES", value_parser = inches)]
+    #[arg(long, value_name = "INCHES", value_parser = inches, help_heading = WITHOUT_EFFECT)]
     pub width_in: Option<f64>,
     /// Size of the smallest labels in points; by default about 8.
-    #[arg(long, value_name = "POINTS", value_parser = points)]
+    #[arg(long, value_name = "POINTS", value_parser = points, help_heading = WITHOUT_EFFECT)]
     pub font_pt: Option<f64>,
 }
 

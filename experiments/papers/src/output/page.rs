@@ -9,7 +9,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use rerun::{command_line, provenance};
+pub use rerun::{WITHOUT_EFFECT, again, asked, command_line, provenance};
 pub use rows::{cells, intervals, reading, values};
 
 use super::whole_file::{check_folder, check_place, unwritable, write_atomically};

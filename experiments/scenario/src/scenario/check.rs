@@ -3,7 +3,8 @@
 //! It does not look at the load: `check_load.rs` does.
 
 use super::file::{Device, Noise, Profile, ScenarioFile};
-use super::laws::{BATCH_MAX, check_kinds, latency_on};
+use super::laws::BATCH_MAX;
+use super::on_kinds::{check_kinds, latency_on};
 use super::penalties::penalty;
 use super::value::{MS_MAX, S_MAX, names, span_ms, time_s, within};
 use super::{changes, check_load};

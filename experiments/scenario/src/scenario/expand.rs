@@ -6,6 +6,7 @@
 use super::file::{
     App, Device, LatencyLaw, Model, Popularity, ScenarioFile, Select, SizesLaw, TimeLaw, Zoo,
 };
+use super::on_kinds::plain_base;
 use super::slo_steps::SloSteps;
 use super::value::{MS_MAX, within, word};
 use super::zoo::{self, ZOOS};
@@ -33,6 +34,7 @@ pub(super) struct Origins {
 pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), SpecError> {
     let mut origins = Origins::default();
     let (mut models, mut apps) = (Vec::new(), Vec::new());
+    let kinds: Vec<Device> = file.device.iter().filter(|d| d.count > 0).cloned().collect();
     for (i, model) in file.model.iter().enumerate() {
         within(&format!("model[{i}].copies"), f64::from(model.copies), 1.0, MODELS_MAX as f64)?;
         let scale = within(&format!("model[{i}].slo_scale"), model.slo_scale, 1e-6, 1e6)?;
@@ -69,7 +71,7 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
                 return Err(SpecError::value(format!("zoo[{i}]"), found, "each name once", remedy));
             }
             let (sizes, group) = (sizes_of(zoo, &model), zoo.group.clone());
-            apps.push(App { sizes, group, ..app_of(&model) });
+            apps.push(App { sizes, group, ..app_of(&model, &kinds) });
             models.push(model);
             origins.models.push(format!("zoo[{i}]"));
             origins.apps.push(format!("zoo[{i}]"));
@@ -82,7 +84,7 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
         .as_ref()
         .is_some_and(|a| a.workload.is_some() || a.llm.is_some() || a.queries.is_some());
     if !carried {
-        times(&models, &mut apps);
+        times(&models, &kinds, &mut apps);
     }
     let (device, from) = devices(file, models.len())?;
     origins.devices = from;
@@ -101,7 +103,7 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
 }
 
 /// A time alone for applications without one whose model's laws do not look at it: a batch of one's.
-fn times(models: &[Model], apps: &mut [App]) {
+fn times(models: &[Model], kinds: &[Device], apps: &mut [App]) {
     let looks =
         |law: &LatencyLaw| matches!(law, LatencyLaw::Eq3 { .. } | LatencyLaw::Proportional { .. });
     // Of models of one name, which are an error, the first.
@@ -111,9 +113,15 @@ fn times(models: &[Model], apps: &mut [App]) {
         let Some(model) = by_name.get(app.model.as_str()) else { continue };
         let mut laws = model.latency_on.values().chain(&model.believed).chain([&model.latency]);
         if !laws.any(looks) {
-            app.time = Some(TimeLaw::Constant { ms: model.latency.ms(1) });
+            app.time = Some(TimeLaw::Constant { ms: alone_ms(model, kinds) });
         }
     }
+}
+
+/// A batch of one on the kind of device that policies are told of.
+fn alone_ms(model: &Model, kinds: &[Device]) -> f64 {
+    let law = plain_base(kinds).and_then(|device| model.law_on(device));
+    law.map_or_else(|| model.latency.ms(1), |law| law.ms(1))
 }
 
 /// The devices, those for each model counted, with their keys. A kind of which there are none is left out: so
@@ -254,7 +262,7 @@ fn gpu<'a>(i: usize, wanted: &'a Zoo, zoo: &zoo::Zoo) -> Result<Option<&'a str>,
 }
 
 /// The application of a zoo's model. Zoos' laws do not look at its time; it is a batch of one's.
-fn app_of(model: &Model) -> App {
+fn app_of(model: &Model, kinds: &[Device]) -> App {
     App {
         name: model.name.clone(),
         model: model.name.clone(),
@@ -266,7 +274,7 @@ fn app_of(model: &Model) -> App {
         slo_steps: None,
         penalties: None,
         changes: Vec::new(),
-        time: Some(TimeLaw::Constant { ms: model.latency.ms(1) }),
+        time: Some(TimeLaw::Constant { ms: alone_ms(model, kinds) }),
     }
 }
 

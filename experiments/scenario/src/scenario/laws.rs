@@ -2,14 +2,15 @@
 //!
 //! Every number is checked here; files are opened through [`Files`].
 
-use super::file::{Device, LatencyLaw, Model, SizesLaw, TimeLaw, Unit};
+use super::file::{LatencyLaw, SizesLaw, TimeLaw, Unit};
 use super::value::{MS_MAX, at_key, span_ms, within};
-use crate::error::{SpecError, known, nearest};
+use crate::error::{SpecError, nearest};
 use crate::kairos;
 use orrery_sim::latency::{Grid, Latency, Replay, SampleTable};
 use orrery_sim::time::Span;
 use orrery_traces::blocks::Blocks;
 use orrery_traces::exec_time::{ExecLaw, Mode};
+use orrery_traces::inspect::format_of;
 use orrery_traces::query_sizes::SizeLaw;
 use orrery_traces::samples::{self, Histogram};
 use orrery_traces::shipped::{shipped, shipped_names};
@@ -117,6 +118,30 @@ impl Files {
             let input = self.open(&format!("{key}.file"), file)?;
             Histogram::read_times(input, column, unit.of_samples()).map_err(|e| at_key(key, e))
         })
+    }
+
+    /// An error of a reader of arrivals: where the file is of another kind, what reads that.
+    pub(super) fn unread(
+        &self,
+        process: &str,
+        name: &str,
+    ) -> impl Fn(TraceError) -> SpecError + use<'_> {
+        let (process, name) = (process.to_string(), name.to_string());
+        move |error| {
+            let key = format!("arrivals.{process}.file");
+            let format = self.open(&key, &name).ok().and_then(|input| format_of(input).ok());
+            let Some(format) = format.filter(|f| f.arrivals() != Some(&process)) else {
+                return at_key(&format!("arrivals.{process}"), error);
+            };
+            let found = format!("`{name}`, of the format {}", format.name());
+            let remedy = match format.arrivals() {
+                Some(other) => format!("use `{other}` in place of `{process}`"),
+                None => "no arrival process reads this format: write its arrivals as a `workload` \
+                         file (docs/formats.md)"
+                    .to_string(),
+            };
+            SpecError::value(key, found, format!("a file that `{process}` reads"), remedy)
+        }
     }
 
     /// Opens a shipped file by its name, or a file by its path from the scenario's folder.
@@ -304,83 +329,6 @@ fn grid(key: &str, lengths_ms: &[f64], rows: &[(u32, Vec<f64>)]) -> Result<Laten
         law.push((*size, row.iter().map(|ms| Span::from_ms_f64(*ms)).collect()));
     }
     Ok(Latency::Grid(Grid { lengths, rows: law }))
-}
-
-/// The truth about a model on a kind of device. `m` is the model's number, for messages.
-pub(super) fn latency_on(m: usize, model: &Model, device: &Device) -> Result<Latency, SpecError> {
-    let own = model.latency_on.get(&device.kind);
-    let key = match own {
-        Some(_) => format!("model[{m}].latency_on.{}", device.kind),
-        None => format!("model[{m}].latency"),
-    };
-    if let (None, LatencyLaw::Samples(name)) = (own, &model.latency) {
-        let on = name.split_once('@').map_or("", |parts| parts.1);
-        if kairos::samples(name).is_some() && (on != device.kind || device.speed != 1.0) {
-            let found = format!("samples of `{on}` for kind `{}`", device.kind);
-            let allowed = "samples measured on the kind that replays them, at speed 1: the profile \
-                           has a hole here";
-            let remedy = format!(
-                "name the kind after what was measured, or give `latency_on = {{ \"{}\" = ... }}`",
-                device.kind
-            );
-            return Err(SpecError::value(key, found, allowed, remedy));
-        }
-    }
-    let law = own.unwrap_or(&model.latency).law(&key)?;
-    if let (None, Latency::Samples(_)) = (own, &law)
-        && device.speed != 1.0
-    {
-        let found =
-            format!("measured latencies on `{}`, whose speed is {}", device.kind, device.speed);
-        let allowed = "speed 1: what was measured is not what another kind would take";
-        let remedy = format!("give `latency_on = {{ \"{}\" = ... }}`", device.kind);
-        return Err(SpecError::value(key, found, allowed, remedy));
-    }
-    if own.is_some() || device.speed == 1.0 {
-        return Ok(law);
-    }
-    let faster = |span: Span| span.scale(1.0 / device.speed);
-    Ok(match law {
-        Latency::Affine { alpha, beta } => {
-            Latency::Affine { alpha: faster(alpha), beta: faster(beta) }
-        }
-        Latency::Eq3 { c0, c1 } => Latency::Eq3 { c0: faster(c0), c1: c1 / device.speed },
-        Latency::Poly { c0, c1, c2_per_s } => Latency::Poly {
-            c0: faster(c0),
-            c1: c1 / device.speed,
-            c2_per_s: c2_per_s / device.speed,
-        },
-        Latency::Grid(Grid { lengths, rows }) => {
-            let all = |row: Vec<Span>| row.into_iter().map(faster).collect();
-            Latency::Grid(Grid {
-                lengths,
-                rows: rows.into_iter().map(|r| (r.0, all(r.1))).collect(),
-            })
-        }
-        Latency::Table(rows) => {
-            Latency::Table(rows.into_iter().map(|(size, span)| (size, faster(span))).collect())
-        }
-        Latency::Samples(_) => law, // it was refused above
-        Latency::Proportional { .. } => {
-            let found =
-                format!("`proportional` on `{}`, whose speed is {}", device.kind, device.speed);
-            let allowed = "`affine`, `eq3` or `table` with a speed other than 1";
-            let remedy = format!(
-                "give the law on this kind: \
-                 `latency_on = {{ {} = {{ eq3 = {{ c0_ms = 1.0, c1 = 0.5 }} }} }}`",
-                device.kind
-            );
-            return Err(SpecError::value(key, found, allowed, remedy));
-        }
-    })
-}
-
-/// Checks that every kind named by `latency_on` exists.
-pub(super) fn check_kinds(m: usize, model: &Model, kinds: &[&str]) -> Result<(), SpecError> {
-    for kind in model.latency_on.keys() {
-        known(&format!("model[{m}].latency_on.{kind}"), kind, kinds)?;
-    }
-    Ok(())
 }
 
 impl TimeLaw {

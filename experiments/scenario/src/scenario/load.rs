@@ -217,7 +217,7 @@ impl OpenLoad {
         };
         let input = self.files.open("arrivals.llm.file", &llm.file)?;
         let source = LlmSource::open(input, cost, a.app, a.model, a.slo);
-        Ok(Box::new(source.map_err(|e| at_key("arrivals.llm.file", e))?))
+        Ok(Box::new(source.map_err(self.files.unread("llm", &llm.file))?))
     }
 
     fn written(
@@ -236,7 +236,7 @@ impl OpenLoad {
         };
         let models = apps.iter().map(|a| a.model).collect();
         let source = CsvSource::open_for(input, slice, models);
-        let source = source.map_err(|e| at_key("arrivals.workload", e))?.rebased();
+        let source = source.map_err(self.files.unread("workload", &w.file))?.rebased();
         if !w.scenario_slos {
             return Ok(Box::new(source));
         }
@@ -260,7 +260,7 @@ impl OpenLoad {
         let alone = Span::from_ns_f64(a.law.quantile_ns(0.5));
         let asked = Asked { app: a.app, model: a.model, slo: a.slo, alone };
         let list = QueryList::open(input, asked);
-        Ok(Box::new(list.map_err(|e| at_key("arrivals.queries.file", e))?))
+        Ok(Box::new(list.map_err(self.files.unread("queries", &queries.file))?))
     }
 
     /// The laws of the execution times that the arrivals carry, by application: every time with
@@ -314,11 +314,12 @@ fn read_trace(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Process, 
     }
     let input = || files.open(file_key, &t.file);
     let wrong = |e| at_key("arrivals.trace", e);
+    let unread = files.unread("trace", &t.file);
     let range = minutes(t, || {
-        let reader = InvocationsReader::open(input()?, None).map_err(wrong)?;
+        let reader = InvocationsReader::open(input()?, None).map_err(&unread)?;
         Ok(reader.minutes())
     })?;
-    let all = Invocations::read(input()?, range).map_err(wrong)?;
+    let all = Invocations::read(input()?, range).map_err(&unread)?;
     let selected = selection("arrivals.trace.functions", &t.functions)?;
     let invocations = all.select(&selected).map_err(wrong)?;
     let spacing = match t.inside {
@@ -373,8 +374,8 @@ fn deal(t: &TraceArrivals, files: &Files, apps: usize) -> Result<Blocks, SpecErr
         days.blocks(range, apps).map_err(wrong)
     } else {
         let input = files.open("arrivals.trace.file", &t.file)?;
-        let all = Invocations::read(input, None).and_then(|all| all.select(&selected));
-        let all = all.map_err(wrong)?;
+        let all = Invocations::read(input, None).map_err(files.unread("trace", &t.file))?;
+        let all = all.select(&selected).map_err(wrong)?;
         let first_label = all.first_label;
         let last_label = first_label + all.functions[0].counts.len() as u32 - 1;
         let whole = MinuteRange { first_label, last_label };

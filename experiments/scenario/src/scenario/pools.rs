@@ -1,10 +1,10 @@
-//! Pools of several kinds: what policies are told of each kind, which kind is the base, and what is
-//! wrong with a pool.
+//! Pools of several kinds: which kind is the base, and what is wrong with a pool.
 //!
 //! A scenario whose devices have prices is a pool, and must make sense as one. Without prices, kinds are
 //! only kinds.
 
 use super::file::ScenarioFile;
+use super::on_kinds::told;
 use super::sent::Sent;
 use crate::error::SpecError;
 use orrery_sim::driver::World;
@@ -33,7 +33,7 @@ pub(super) fn kinds(
         let largest = sent.largest().into_iter().chain(known).max().unwrap_or(1).max(profiled);
         let slo = Span::from_ms_f64(file.model[m].slo_ms);
         let base = Pool { file, m, laws: &laws, slo, sent }.base()?;
-        Ok(KindsProfile { base, largest, laws })
+        Ok(KindsProfile { base, largest, laws: told(file, m, &laws)? })
     };
     sent.iter().enumerate().map(model).collect()
 }

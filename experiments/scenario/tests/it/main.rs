@@ -2,6 +2,7 @@
 
 mod autoscale;
 mod base;
+mod caveats;
 mod changes;
 mod closed_loop;
 mod dealt;

@@ -1,5 +1,6 @@
 //! Baseline files: what is rerun, and what came out.
 
+use orrery_papers::cells::metrics::known_metric;
 use orrery_papers::cells::scenario_rows::rows_of_scenario;
 use orrery_papers::cells::seeds::Seeds;
 use orrery_papers::papers::registry;
@@ -101,6 +102,10 @@ impl Baseline {
             let remedy = "add `reproduce = \"ID\"` or `scenario = \"FILE\"` under `[rerun]`";
             let error = SpecError::value("rerun", "neither or both", "one thing to rerun", remedy);
             return Err(source.placed(error));
+        }
+        for (i, metric) in file.rerun.metrics.iter().enumerate() {
+            let key = format!("rerun.metrics[{i}]");
+            known_metric(&key, metric).map_err(|e| source.placed(e))?;
         }
         if let Some(seeds) = file.rerun.seeds {
             count("rerun.seeds", seeds.into(), 1, SEEDS_MAX).map_err(|e| source.placed(e))?;

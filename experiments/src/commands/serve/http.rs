@@ -1,8 +1,9 @@
-//! Requests and replies. A request without the token, or for another host, is refused before anything is read.
+//! What is replied to a request. One without the token, or for another host, is refused before anything is read.
 
 use super::Shared;
 use super::answers::Sharpness;
 use super::controls::Controls;
+use super::door::{Connection, Request};
 use super::plans::{Plan, Shown};
 use super::question::Question;
 use crate::commands::plan::Watcher;
@@ -14,12 +15,12 @@ use orrery_papers::cells::run_report;
 use orrery_papers::cells::seeds::Seeds;
 use orrery_results::Row;
 use orrery_scenario::SpecError;
+use orrery_scenario::scenario::caveats::CAVEATS;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tiny_http::{Header, Method, Request, Response};
 
 const PAGE: &str = include_str!("page/index.html");
 const SCRIPT: &str = include_str!("page/page.js");
@@ -56,19 +57,15 @@ pub fn reply(request: Request, shared: &Shared) {
 }
 
 fn replied(request: Request, shared: &Shared) -> std::io::Result<()> {
-    let host = |request: &Request| {
-        let host = request.headers().iter().find(|h| h.field.equiv("Host"));
-        host.map_or(String::new(), |h| h.value.to_string())
-    };
     let port = shared.port;
     let here = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
-    if !here.contains(&host(&request)) {
+    if !here.contains(&request.host) {
         return plain(request, 403, "this page is for the machine that it runs on");
     }
-    if *request.method() != Method::Get {
+    if request.method != "GET" {
         return plain(request, 405, "only GET");
     }
-    let url = request.url().to_string();
+    let url = request.target.clone();
     let (path, query) = url.split_once('?').unwrap_or((&url, ""));
     if path == "/favicon.ico" {
         return plain(request, 404, "none");
@@ -241,26 +238,24 @@ fn client(pairs: &[(String, String)]) -> String {
 
 /// A stream of events to one page.
 struct Events {
-    writer: Mutex<Box<dyn Write + Send>>,
+    writer: Mutex<Connection>,
     told_to_end: Arc<AtomicBool>,
 }
 
 impl Events {
     fn begin(request: Request, told_to_end: Arc<AtomicBool>) -> std::io::Result<Events> {
-        let mut writer = request.into_writer();
-        write!(
-            writer,
-            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\
-             Content-Security-Policy: {POLICY}\r\nConnection: close\r\n\r\n"
-        )?;
-        writer.flush()?;
+        let writer = request.stream(&[
+            ("Content-Type", "text/event-stream"),
+            ("Cache-Control", "no-store"),
+            ("Content-Security-Policy", POLICY),
+        ])?;
         Ok(Events { writer: Mutex::new(writer), told_to_end })
     }
 
     fn send(&self, event: &str, data: &Value) {
         let Ok(mut writer) = self.writer.lock() else { return };
-        let sent = write!(writer, "event: {event}\ndata: {data}\n\n").and_then(|()| writer.flush());
-        if sent.is_err() {
+        let text = format!("event: {event}\ndata: {data}\n\n");
+        if writer.write_all(text.as_bytes()).is_err() {
             // Nobody reads on: nothing more is run.
             self.told_to_end.store(true, Ordering::Relaxed);
         }
@@ -304,7 +299,8 @@ fn answer_of(asked: Option<String>, rows: &[Row]) -> Value {
     let metric = Search::default().metric();
     let Some(row) = rows.iter().find(|r| r.metric == metric) else { return json!({}) };
     let flags = flags(row);
-    let says = FLAGS.iter().filter(|(flag, _)| flags.contains(flag)).map(|(_, says)| says);
+    let all = FLAGS.into_iter().chain(CAVEATS);
+    let says = all.filter(|(flag, _)| row.has_flag(flag)).map(|(_, says)| says);
     json!({
         "asked": asked,
         "policy": row.policy,
@@ -368,19 +364,15 @@ fn reply_with(
     text: String,
 ) -> std::io::Result<()> {
     let kind = format!("{kind}; charset=utf-8");
-    let mut response = Response::from_string(text).with_status_code(status);
-    for (field, value) in [
+    let headers = [
         ("Content-Type", kind.as_str()),
         ("Content-Security-Policy", policy),
         ("X-Content-Type-Options", "nosniff"),
         ("Referrer-Policy", "no-referrer"),
         ("Cross-Origin-Resource-Policy", "same-origin"),
         ("Cache-Control", "no-store"),
-    ] {
-        let header = Header::from_bytes(field, value);
-        response.add_header(header.map_err(|()| std::io::Error::other("a header"))?);
-    }
-    request.respond(response)
+    ];
+    request.respond(status, &headers, &text)
 }
 
 /// The pairs of a query, decoded.

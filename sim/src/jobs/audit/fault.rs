@@ -17,6 +17,8 @@ pub enum Fault {
     AfterFinish,
     #[error("the log ends without a finish: it was cut off")]
     NoFinish,
+    #[error("the run finishes later than the last job ended, at {last}")]
+    FinishesLate { last: Time },
 
     // 1. Conservation.
     #[error("{job} is submitted twice")]
@@ -29,6 +31,10 @@ pub enum Fault {
         "{job} of stage {stage} is submitted while {open} jobs of earlier stages have not ended"
     )]
     StageEarly { job: JobId, stage: u32, open: u64 },
+    #[error("{job} of stage {stage} is submitted, and no job of the stage before was")]
+    StageSkipped { job: JobId, stage: u32 },
+    #[error("{job} of stage {stage} is submitted after jobs of stage {later}")]
+    StageLate { job: JobId, stage: u32, later: u32 },
     #[error("{job} ends with {left} of work left")]
     EndsEarly { job: JobId, left: Span },
     #[error("{job} has more work left than before: {left} after {before}")]

@@ -119,13 +119,28 @@ fn conservation() {
         }
     });
     assert!(names.iter().any(|n| n == "WorkComesBack"), "{names:?}");
-    let names = after(SALUS[1], |_, r| {
-        let second = place(r, |r| matches!(r, Record::Submit { job: JobId(1), .. }));
-        if let Record::Submit { what, .. } = &mut r[second].1 {
-            what.stage = 1;
+    let names = after(SALUS[1], |_, r| r.last_mut().expect("a finish").0 += Span::from_ns(1));
+    assert_eq!(names, ["FinishesLate"]);
+}
+
+/// The faults of a run in which these jobs are of these stages.
+fn staged(stages: &[(u32, u32)]) -> Vec<String> {
+    after(SALUS[1], |_, r| {
+        for (_, record) in r {
+            if let Record::Submit { job, what } = record {
+                let found = stages.iter().find(|s| s.0 == job.0);
+                what.stage = found.map_or(what.stage, |s| s.1);
+            }
         }
-    });
-    assert_eq!(names, ["StageEarly"]);
+    })
+}
+
+#[test]
+fn stages_follow_one_another() {
+    assert_eq!(staged(&[(4, 1)]), ["StageEarly"], "the others have not ended");
+    assert_eq!(staged(&[(1, 1)]), ["StageEarly", "StageLate", "StageLate", "StageLate"]);
+    assert_eq!(staged(&[(4, 2)]), ["StageEarly", "StageSkipped"], "there is no stage 1");
+    assert_eq!(staged(&[(0, 1)])[..2], ["StageSkipped", "StageLate"], "stage 1 before stage 0");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub struct TimeBin {
     pub batches: u64,
     /// Requests in those batches.
     pub batched: u64,
-    /// Device-time in which batches ran, summed over devices (and lanes).
+    /// Device-time in which batches ran, summed over devices; of a device with several lanes, their mean.
     pub busy: Span,
     /// Device-time in which devices were up (or draining), summed over devices.
     pub up: Span,
@@ -66,7 +66,7 @@ impl TimeBin {
         ratio(self.up.ns() as f64, self.span())
     }
 
-    /// The mean number of devices (or lanes) that were busy; zero of no time.
+    /// The mean number of devices that were busy; zero of no time.
     pub fn devices_busy(&self) -> f64 {
         ratio(self.busy.ns() as f64, self.span())
     }

@@ -1,10 +1,14 @@
 //! The advice by hand, and a run that follows it.
 
 use super::*;
+use crate::cluster::DeviceSpec;
 use crate::driver::{World, simulate};
 use crate::latency::Latency;
 use crate::log::MemoryLog;
-use crate::policy::fifo;
+use crate::metrics::{Metrics, TimeBin, TimeSeries};
+use crate::policy::parameters::Settings;
+use crate::policy::{alpaserve, fifo};
+use crate::profile::ModelProfile;
 use crate::request::{AppId, Arrival, ModelId, Source, VecSource};
 
 #[test]
@@ -58,4 +62,53 @@ fn devices_come_when_requests_are_late_and_go_when_they_idle() {
     assert!(finished.end < Time::ZERO + Span::from_ms(5000), "the run ends: {}", finished.end);
     let report = crate::audit::audit(finished.observer.records.iter().cloned());
     assert!(report.is_clean(), "{report}");
+}
+
+/// A pipeline of four stages with two batches inside is half idle, though some batch is always inside.
+#[test]
+fn a_pipeline_is_idle_to_the_share_of_its_stages_that_are() {
+    let pipeline = DeviceSpec { lanes: 4, stages: 4, ..DeviceSpec::default() };
+    let mut world = World::single(Latency::Affine { alpha: Span::ZERO, beta: Span::from_ms(10) });
+    world.core.devices = vec![pipeline.clone(); 8];
+    world.provision = vec![(pipeline, Span::from_ms(200))];
+    let config = Config {
+        kind: 0,
+        every: Span::from_ms(250),
+        threshold: 0.01,
+        spare: 0.1,
+        least: 1,
+        most: 8,
+    };
+    let law = Latency::Affine { alpha: Span::ZERO, beta: Span::from_ms(10) };
+    let alone = (0, Span::from_ms(1));
+    let profile = ModelProfile::of_constant(&law, Span::from_ms(50), &[1], 1, alone, 1);
+    let inner = (alpaserve::Config::PRESETS[0].make)();
+    // 400 requests/s for 5 s: four batches of 10 ms at a time, which one pipeline has room for.
+    let arrivals: Vec<Arrival> = (0..2_000)
+        .map(|i| Arrival {
+            at: Time::ZERO + Span::from_us(2_500) * i,
+            app: AppId(0),
+            model: ModelId(0),
+            size: 1,
+            slo: Span::from_ms(50),
+            alone: Span::from_ms(1),
+        })
+        .collect();
+    let source: Box<dyn Source> = Box::new(VecSource::new(arrivals));
+    let policy = Autoscale::new(config, alpaserve::AlpaServe::new(inner, &[profile]));
+    let observer = (TimeSeries::default(), Metrics::default());
+    let run = simulate(&world, vec![source], policy, observer);
+    let (series, metrics) = run.observer;
+    let bins: Vec<TimeBin> = series.bins().collect();
+    let busy: f64 = bins.iter().map(|b| b.busy.as_secs_f64()).sum();
+    // 2,000 batches of 10 ms, each on a quarter of a pipeline.
+    assert!((busy - 5.0).abs() < 1e-3, "{busy} s");
+    assert!(bins.iter().all(|b| (0.0..=1.0).contains(&b.utilisation())));
+    assert!(metrics.devices().iter().all(|d| (0.0..=1.0).contains(&d.utilisation())));
+    let all = metrics.devices().iter().map(|d| d.busy.as_secs_f64()).sum::<f64>();
+    assert!((all - busy).abs() < 1e-6, "{all} s");
+    let at_the_end = &bins[bins.len() / 2..];
+    let up: f64 = at_the_end.iter().map(|b| b.up.as_secs_f64()).sum();
+    let span: f64 = at_the_end.iter().map(|b| b.span().as_secs_f64()).sum();
+    assert!(up / span < 2.5, "{:.1} pipelines are kept of 8, and 1.1 would do", up / span);
 }

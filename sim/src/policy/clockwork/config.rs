@@ -1,7 +1,7 @@
 //! Clockwork's parameters. What they do is in the policy.
 
 use crate::policy::parameters::{
-    About, Parameter, Preset, Settings, Words, count, ms, seconds, word,
+    About, Assumption, Parameter, Preset, Settings, Words, count, ms, seconds, word,
 };
 use crate::profile::ModelProfile;
 use crate::time::Span;
@@ -180,6 +180,8 @@ impl Settings for Config {
         what: "strategies by model and batch size, actions with a window in which they may start",
         paper: "Clockwork (Gujarati et al., OSDI 2020), §4.5 and §5.3",
     };
+    const ASSUMES: &'static [Assumption] =
+        &[Assumption::KnownTimes, Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[
         Preset {
             name: "released",

@@ -1,6 +1,8 @@
 //! Kairos's parameters. What they do is in the policy and in `costs`.
 
-use crate::policy::parameters::{About, Parameter, Preset, Settings, Words, flag, number, word};
+use crate::policy::parameters::{
+    About, Assumption, Parameter, Preset, Settings, Words, flag, number, word,
+};
 use crate::policy::pool::Learn;
 
 /// Which queries are matched.
@@ -119,6 +121,7 @@ impl Settings for Config {
         what: "min-cost matching of queries to instances of several kinds",
         paper: "Kairos (Li et al., HPDC 2023), §5.1",
     };
+    const ASSUMES: &'static [Assumption] = &[Assumption::KnownTimes, Assumption::OneModel];
     const PRESETS: &'static [Preset<Config>] = &[
         Preset {
             name: "released",

@@ -2,7 +2,7 @@
 
 use crate::policy::early_drop::DropRule;
 use crate::policy::parameters::{
-    About, Parameter, Preset, Settings, Words, count, count_or, ms, number, us, word,
+    About, Assumption, Parameter, Preset, Settings, Words, count, count_or, ms, number, us, word,
 };
 use crate::time::Span;
 
@@ -134,6 +134,8 @@ impl Settings for Config {
         what: "Nexus on a cluster; squishy bin packing, frontends, epochs",
         paper: "Nexus (Shen et al., SOSP 2019), §6.1 and §6.3; Symphony, §2.2 and §5",
     };
+    const ASSUMES: &'static [Assumption] =
+        &[Assumption::KnownTimes, Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[
         Preset {
             name: "released",

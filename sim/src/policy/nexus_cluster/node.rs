@@ -105,6 +105,22 @@ pub(super) struct Share {
     pub batch: usize,
 }
 
+impl Share {
+    /// The batch that it gathers in a cycle.
+    fn gathered(&self, models: &[Model], duty_ns: f64) -> usize {
+        let gathered = duty_ns * self.rate / NS_PER_S as f64;
+        let batch = (gathered - CEIL_SLACK).max(0.0) as usize;
+        // Not `ceil`, whose value for a negative zero would need a word of its own.
+        let batch = if gathered - CEIL_SLACK > batch as f64 { batch + 1 } else { batch };
+        batch.clamp(1, models[self.model].full)
+    }
+}
+
+/// The shortest cycle of these shares.
+fn shortest_ns<'a>(shares: impl Iterator<Item = &'a Share>) -> f64 {
+    shares.map(|s| s.max_duty_ns).fold(f64::INFINITY, f64::min)
+}
+
 /// The plan of one GPU.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Node {
@@ -118,28 +134,34 @@ pub(super) struct Node {
 impl Node {
     /// The GPU with these shares: the shortest of their cycles, and the batches that it gathers.
     pub fn new(models: &[Model], mut shares: Vec<Share>) -> Node {
-        let duty_ns = shares.iter().map(|s| s.max_duty_ns).fold(f64::INFINITY, f64::min);
+        let duty_ns = shortest_ns(shares.iter());
         let mut work_ns = 0.0;
         for share in &mut shares {
-            let gathered = duty_ns * share.rate / NS_PER_S as f64;
-            let batch = (gathered - CEIL_SLACK).max(0.0) as usize;
-            // Not `ceil`, whose value for a negative zero would need a word of its own.
-            let batch = if gathered - CEIL_SLACK > batch as f64 { batch + 1 } else { batch };
-            share.batch = batch.clamp(1, models[share.model].full);
+            share.batch = share.gathered(models, duty_ns);
             work_ns += models[share.model].latency_ns(share.batch);
         }
         let occupancy = if shares.is_empty() { 0.0 } else { work_ns / duty_ns };
         Node { shares, duty_ns, occupancy }
     }
 
-    /// The GPU with one more share, unless its batches would then not fit into the cycle.
-    pub fn with(&self, models: &[Model], share: &Share) -> Option<Node> {
+    /// How occupied the GPU is with one more share; none if its batches would then not fit into the cycle.
+    pub fn occupancy_with(&self, models: &[Model], share: &Share) -> Option<f64> {
         if self.share_of(share.model).is_some() {
             return None;
         }
-        let more = self.shares.iter().chain(std::iter::once(share)).cloned().collect();
+        let all = || self.shares.iter().chain(std::iter::once(share));
+        let duty_ns = shortest_ns(all());
+        let work_ns =
+            all().fold(0.0, |sum, s| sum + models[s.model].latency_ns(s.gathered(models, duty_ns)));
         // A saturated GPU's work is its cycle, but for the last digit.
-        Some(Node::new(models, more)).filter(|node| node.occupancy <= 1.0 + 1e-9)
+        Some(work_ns / duty_ns).filter(|occupancy| *occupancy <= 1.0 + 1e-9)
+    }
+
+    /// The GPU with one more share, unless its batches would then not fit into the cycle.
+    pub fn with(&self, models: &[Model], share: &Share) -> Option<Node> {
+        self.occupancy_with(models, share)?;
+        let more = self.shares.iter().chain(std::iter::once(share)).cloned().collect();
+        Some(Node::new(models, more))
     }
 
     /// The model's share, if it has one here.

@@ -45,11 +45,15 @@ impl Plan {
         self.usable[gpu] = true;
     }
 
-    /// A GPU is gone; what it carried finds another place if there is one.
-    pub fn remove(&mut self, models: &[Model], gpu: usize) {
-        let Some(usable) = self.usable.get_mut(gpu) else { return };
+    /// A GPU is gone; what it carried.
+    pub fn remove(&mut self, gpu: usize) -> Vec<Share> {
+        let Some(usable) = self.usable.get_mut(gpu) else { return Vec::new() };
         *usable = false;
-        let lost = std::mem::take(&mut self.nodes[gpu]).shares;
+        std::mem::take(&mut self.nodes[gpu]).shares
+    }
+
+    /// What a lost GPU carried finds another place if there is one.
+    pub fn replace(&mut self, models: &[Model], lost: &[Share]) {
         self.place_all(models, lost.iter().map(|s| (s.rate, s.model)).collect());
     }
 
@@ -174,7 +178,8 @@ impl Plan {
     fn place(&mut self, models: &[Model], model: usize, mut rate: f64) -> f64 {
         while rate > RATE_EPSILON {
             let share = models[model].share(model, rate);
-            let Some((gpu, node)) = self.best_fit(models, &share) else { break };
+            let Some(gpu) = self.best_fit(models, &share) else { break };
+            let Some(node) = self.nodes[gpu].with(models, &share) else { break };
             self.nodes[gpu] = node;
             rate -= share.rate;
         }
@@ -182,8 +187,8 @@ impl Plan {
     }
 
     /// The GPU that is fullest with the share. A full share fits idle GPUs alone.
-    fn best_fit(&self, models: &[Model], share: &Share) -> Option<(usize, Node)> {
-        let mut best: Option<(usize, Node)> = None;
+    fn best_fit(&self, models: &[Model], share: &Share) -> Option<usize> {
+        let mut best: Option<(usize, f64)> = None;
         let mut seen_idle = false;
         for gpu in self.up() {
             let node = &self.nodes[gpu];
@@ -191,13 +196,13 @@ impl Plan {
             if node.occupancy >= 1.0 || (idle && std::mem::replace(&mut seen_idle, true)) {
                 continue;
             }
-            if let Some(node) = node.with(models, share)
-                && best.as_ref().is_none_or(|(_, b)| node.occupancy > b.occupancy)
+            if let Some(occupancy) = node.occupancy_with(models, share)
+                && best.is_none_or(|(_, fullest)| occupancy > fullest)
             {
-                best = Some((gpu, node));
+                best = Some((gpu, occupancy));
             }
         }
-        best
+        best.map(|b| b.0)
     }
 
     /// A model without a GPU shares the least occupied one, however overloaded that becomes.

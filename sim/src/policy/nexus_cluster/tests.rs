@@ -139,9 +139,11 @@ fn a_gpu_that_goes_takes_no_rate_with_it() {
     let models = three();
     let mut plan = plan(&models, 2);
     plan.adjust(&models, &[100.0, 50.0, 0.0]);
-    plan.remove(&models, 0);
+    let lost = plan.remove(0);
+    plan.replace(&models, &lost);
     assert_eq!(rates(&plan), [vec![], vec![(0, 100), (1, 50), (2, 0)]]);
-    plan.remove(&models, 1);
+    let lost = plan.remove(1);
+    plan.replace(&models, &lost);
     plan.adjust(&models, &[100.0, 50.0, 0.0]);
     assert_eq!(rates(&plan), [vec![], vec![]], "there is no GPU at all");
     plan.add(1);

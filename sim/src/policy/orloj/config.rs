@@ -1,7 +1,7 @@
 //! Orloj's parameters. What they do is in the policy.
 
 use crate::policy::parameters::{
-    About, Parameter, Preset, Settings, Words, count, ms, number, seconds, word,
+    About, Assumption, Parameter, Preset, Settings, Words, count, ms, number, seconds, word,
 };
 use crate::time::Span;
 
@@ -167,6 +167,7 @@ impl Settings for Config {
         what: "distribution-based batching; execution times are random variables",
         paper: "Orloj (Yu et al.), Algorithm 1 and §4",
     };
+    const ASSUMES: &'static [Assumption] = &[Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "paper",
         what: "what the paper says; nothing was released",

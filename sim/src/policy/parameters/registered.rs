@@ -1,7 +1,7 @@
 //! Policies whatever they are: what the registry has of each.
 
 use super::allowed::SettingError;
-use super::settings::{About, Settings};
+use super::settings::{About, Assumption, Lanes, Settings};
 use super::table::Table;
 use crate::policy::contract::Policy;
 use crate::profile::ModelProfile;
@@ -33,6 +33,10 @@ pub trait Configured: fmt::Debug + Send + Sync {
     fn needs_profiler(&self) -> bool;
     /// [`Settings::PREEMPTS`].
     fn preempts(&self) -> bool;
+    /// [`Settings::LANES`].
+    fn lanes(&self) -> Lanes;
+    /// [`Settings::ASSUMES`].
+    fn assumes(&self) -> &'static [Assumption];
     /// [`Build::facts`].
     fn facts(&self, profiles: &[ModelProfile]) -> Vec<(&'static str, f64)>;
 }
@@ -55,6 +59,12 @@ impl<C: Build> Configured for C {
     }
     fn preempts(&self) -> bool {
         C::PREEMPTS
+    }
+    fn lanes(&self) -> Lanes {
+        C::LANES_USED
+    }
+    fn assumes(&self) -> &'static [Assumption] {
+        C::ASSUMES
     }
     fn facts(&self, profiles: &[ModelProfile]) -> Vec<(&'static str, f64)> {
         Build::facts(self, profiles)

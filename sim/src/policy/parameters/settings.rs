@@ -16,6 +16,53 @@ pub struct About {
     pub paper: &'static str,
 }
 
+/// What a policy's paper takes for granted. Where a world is otherwise, its results are those of the policy
+/// there, and say little of the system in the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assumption {
+    /// The execution time of a batch follows from its model and size.
+    KnownTimes,
+    /// All devices serve one model.
+    OneModel,
+    /// All devices are of one kind.
+    OneKind,
+}
+
+impl Assumption {
+    /// All of them.
+    pub const ALL: [Assumption; 3] =
+        [Assumption::KnownTimes, Assumption::OneModel, Assumption::OneKind];
+
+    /// A word for tables.
+    pub fn word(self) -> &'static str {
+        match self {
+            Assumption::KnownTimes => "known-times",
+            Assumption::OneModel => "one-model",
+            Assumption::OneKind => "one-kind",
+        }
+    }
+
+    /// What is assumed, as half a sentence.
+    pub fn what(self) -> &'static str {
+        match self {
+            Assumption::KnownTimes => "a batch's execution time follows from its model and size",
+            Assumption::OneModel => "the devices serve one model",
+            Assumption::OneKind => "all devices are of one kind",
+        }
+    }
+}
+
+/// Which lanes of a device a policy uses: how many batches it runs there at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// The first: one batch at a time.
+    First,
+    /// As many as a pipeline has stages.
+    Stages,
+    /// All.
+    All,
+}
+
 /// A named set of defaults: what the released code does, or what the paper says.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset<C> {
@@ -37,6 +84,10 @@ pub trait Settings: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
     const PARAMETERS: &'static [Parameter<Self>];
     /// Whether it stops running batches, so that every device must be able to.
     const PREEMPTS: bool = false;
+    /// Which lanes of a device it uses.
+    const LANES_USED: Lanes = Lanes::First;
+    /// What its paper takes for granted.
+    const ASSUMES: &'static [Assumption] = &[];
 
     /// The longest time after which the policy plans anew from what it has measured; its first such
     /// plan is no sooner. `None` for a policy that decides by request, or plans only once.

@@ -1,7 +1,7 @@
 //! Shepherd's parameters. What they do is in the policy.
 
 use crate::policy::parameters::{
-    About, Parameter, Preset, Settings, Words, count, flag, ms, number, word,
+    About, Assumption, Parameter, Preset, Settings, Words, count, flag, ms, number, word,
 };
 use crate::time::Span;
 
@@ -90,6 +90,8 @@ impl Settings for Config {
         what: "the largest batch first, with preemption",
         paper: "Shepherd's Flex (Zhang et al., NSDI 2023), as Symphony, §2.2 and §5 has it",
     };
+    const ASSUMES: &'static [Assumption] =
+        &[Assumption::KnownTimes, Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[
         Preset {
             name: "released",

@@ -1,7 +1,7 @@
 //! Symphony's parameters, its presets and its name.
 
 use crate::policy::parameters::{
-    About, Parameter, Preset, Settings, Words, count, flag, ms, number, word,
+    About, Assumption, Parameter, Preset, Settings, Words, count, flag, ms, number, word,
 };
 use crate::time::Span;
 
@@ -137,6 +137,8 @@ impl Settings for Config {
         what: "deferred batches; models and GPUs find each other at the last useful moment",
         paper: "Symphony (Chen et al., arXiv 2308.07470v2, 2024), §3.2 and App. D",
     };
+    const ASSUMES: &'static [Assumption] =
+        &[Assumption::KnownTimes, Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[
         Preset {
             name: "released",

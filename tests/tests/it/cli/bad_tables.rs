@@ -41,6 +41,32 @@ fn a_key_that_is_unknown_is_told_the_keys_there_are() {
     }
 }
 
+/// Before hours of runs, not as a column of dashes after them.
+#[test]
+fn a_metric_that_no_row_has_is_told_the_nearest() {
+    let claim = |metric: &str| {
+        format!("[[claim]]\ntext = \"t\"\nof = \"fifo\"\nmetric = \"{metric}\"\nat_least = 0.5\n")
+    };
+    let figure = |key: &str| format!("[figure]\nkind = \"bars\"\n{key}\n");
+    let paper = "[[paper]]\nat = \"\"\nsystem = \"fifo\"\nmetric = \"finsh_rate\"\nvalue = 1.0\n\
+                 source = \"s\"\n";
+    for (more, key, near) in [
+        ("show = [\"finish_rate\", \"latency_p98_ns\"]\n", "show[1]", "`latency_p9"),
+        (&claim("finsh_rate"), "claim[0].metric", "did you mean `finish_rate`?"),
+        (&claim("goodput_per_s_diference"), "claim[0].metric", "remedy"),
+        (paper, "paper[0].metric", "did you mean `finish_rate`?"),
+        (&figure("metric = \"utilization\""), "figure.metric", "did you mean `utilisation`?"),
+        (&figure("metrics = [\"jct_p41_ns\"]"), "figure.metrics[0]", "did you mean `jct_p"),
+        (
+            &figure("interval = [\"batch_size_p10\", \"batch_size_p91\"]"),
+            "figure.interval[1]",
+            "did you mean `batch_size_p90`?",
+        ),
+    ] {
+        refused(&small_table(more), &["mine.toml:", key, near]);
+    }
+}
+
 #[test]
 fn a_value_of_a_wrong_type_is_told_the_right_one() {
     for (key, value, says) in [

@@ -29,6 +29,24 @@ fn a_page_is_the_same_bytes_wherever_it_goes_and_however_many_jobs_made_it() {
     assert!(run.contains("fared worst") && run.contains("verdict: "), "stories");
 }
 
+/// As a reader takes it from the page, into the same folder.
+#[test]
+fn the_command_on_a_page_runs_and_makes_the_same_rows() {
+    let place = pages();
+    for words in [
+        "--force reproduce table.toml --html g.html --plot t.svg --width-in 3.3 --font-pt 7 --seeds 2",
+        "run a.toml -q --html g.html --policy=fifo --log l.log --why --out o --details --jobs=2",
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let csv = place.run(&[&words[..], &["--format", "csv"]].concat()).ok();
+        let html = place.read("g.html");
+        let command = html.split('>').find(|text| text.starts_with("orrery ")).expect("a command");
+        let command = command.split('<').next().expect("text");
+        let again: Vec<&str> = command.split(' ').skip(1).collect();
+        assert_eq!(place.run(&[&again[..], &["--format", "csv"]].concat()).ok(), csv, "{command}");
+    }
+}
+
 #[test]
 fn rows_are_the_same_with_and_without_a_page() {
     let place = pages();

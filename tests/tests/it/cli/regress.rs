@@ -51,6 +51,15 @@ fn a_result_that_moved_is_told_by_how_much_in_every_report() {
 }
 
 #[test]
+fn a_metric_that_no_row_has_is_refused_before_the_run() {
+    let place = blessed();
+    place.write("c.toml", BASELINE.replace("latency_p99_ns", "latency_p98_ns"));
+    let says = ["c.toml:7", "rerun.metrics[1]", "`latency_p98_ns`", "did you mean `latency_p9"];
+    place.run(&["regress", "c.toml"]).refused(&says);
+    place.run(&["regress", "c.toml", "--bless"]).refused(&says);
+}
+
+#[test]
 fn what_cannot_be_run_is_an_error_and_the_others_are_compared() {
     let place = blessed();
     place.write("c.toml", BASELINE.replace("a.toml", "nowhere.toml"));

@@ -264,3 +264,46 @@ fn a_workload_that_is_damaged_is_refused_with_its_line() {
         place.run(&["run", "a.toml"]).refused(says);
     }
 }
+
+/// The scenario has execution times that vary; a paper of one of its policies has none.
+#[test]
+fn an_assumption_that_does_not_hold_is_said_in_every_form() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    let note = "assumes-known-times: the policy plans with one execution time";
+    let place_out =
+        ["--out", "out", "--html", "a.html", "--policy", "symphony", "--policy", "fifo"];
+    let text = place.run(&[&["run", "a.toml"], &place_out[..]].concat()).ok();
+    let line = text.lines().find(|l| l.starts_with(note)).unwrap_or_else(|| panic!("{text}"));
+    assert!(line.ends_with("(symphony)"), "{line}");
+    let csv = place.read("out/small.csv");
+    let flagged: Vec<&str> = csv.lines().filter(|l| l.contains("assumes-known-times")).collect();
+    assert!(flagged.len() == 1 && flagged[0].contains(",symphony,all,finish_rate,"), "{csv}");
+    let json: Value = serde_json::from_str(&place.read("out/small.json")).expect("JSON");
+    let notes = json["notes"].as_array().expect("notes");
+    assert!(notes.iter().any(|n| n.as_str().is_some_and(|n| n.starts_with(note))), "{notes:?}");
+    assert!(place.read("a.html").contains("assumes-known-times: the policy plans"));
+    let flags = place.run(&["run", "a.toml", "--format", "wide", "--policy", "symphony"]).ok();
+    assert!(flags.contains("assumes-known-times"), "{flags}");
+    let found = place.run(&["goodput", "a.toml", "--policy", "symphony", "--seeds", "1"]).ok();
+    assert!(found.contains(note), "{found}");
+    place.write(
+        "s.toml",
+        "name = 's'\nscenario = 'a.toml'\npolicies = ['symphony', 'fifo']\nseeds = 1\n\
+         [[axis]]\nkey = 'model[0].slo_ms'\nvalues = [100.0, 50.0]\n",
+    );
+    let swept = place.run(&["sweep", "s.toml", "--out", "swept"]).ok();
+    assert!(swept.contains(note), "{swept}");
+    place.run(&["sweep", "s.toml", "--out", "shared", "--share"]).ok();
+    assert_eq!(place.run(&["merge", "shared"]).ok(), swept);
+    let fifo = place.run(&["run", "a.toml", "--policy", "fifo"]).ok();
+    assert!(!fifo.contains("assumes"), "{fifo}");
+}
+
+#[test]
+fn a_run_of_prompts_says_that_they_run_as_padded_batches() {
+    let llm = "llm = { file = 'azure-llm2023-code', base_ms = 1.0, per_context_ms = 0.01, \
+               per_generated_ms = 1.0 }\nrequests = 100";
+    let place = Place::with("a.toml", small_scenario(llm));
+    let text = place.run(&["run", "a.toml", "--policy", "fifo"]).ok();
+    assert!(text.contains("padded-batches: `llm` arrivals run as padded batches"), "{text}");
+}

@@ -154,6 +154,68 @@ fn only_this_machine_with_the_token_is_answered() {
     }
 }
 
+/// Whoever can reach the port can say anything, before any token is looked at.
+#[test]
+fn what_has_no_end_is_refused_and_the_page_still_answers() {
+    let server = Server::start();
+    let port = server.port;
+    let start = format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}");
+    for length in ["99999999999", "18446744073709551615", "-1", "5"] {
+        let (status, _) = server.raw(&format!("{start}\r\nContent-Length: {length}"));
+        assert_eq!(status, 413, "{length}");
+    }
+    assert_eq!(server.raw(&format!("{start}\r\nTransfer-Encoding: chunked")).0, 413);
+    assert_eq!(server.raw(&format!("{start}\r\nHost: elsewhere")).0, 400);
+    assert_eq!(server.raw("\u{1}\u{2}\u{3}").0, 400);
+    let endless_line = [format!("{start}\r\nX: "), "a".repeat(4096)];
+    let endless_headers = [format!("{start}\r\n"), "X: y\r\n".repeat(100)];
+    let endless_address = ["GET /".to_string(), "a".repeat(4096)];
+    for [first, then] in [endless_line, endless_headers, endless_address] {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a server");
+        stream.write_all(first.as_bytes()).expect("a server that listens");
+        // Until it listens no more.
+        let sent = (0..100_000).take_while(|_| stream.write_all(then.as_bytes()).is_ok()).count();
+        assert!(sent < 10_000, "{first}: {sent}");
+        assert_eq!(server.get("/").0, 200, "{first}");
+    }
+}
+
+#[test]
+fn a_request_that_trickles_in_is_not_waited_for() {
+    let server = Server::start();
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port)).expect("a server");
+    stream.set_read_timeout(Some(Duration::from_millis(50))).expect("a socket");
+    stream.write_all(b"GET / HTTP/1.1\r\nX: ").expect("a server that listens");
+    let (began, mut reply) = (Instant::now(), [0; 16]);
+    while !stream.read(&mut reply).is_ok_and(|read| read > 12) {
+        assert!(began.elapsed() < Duration::from_secs(30), "it is waited for still");
+        let _ = stream.write_all(b"a");
+    }
+    assert!(reply.starts_with(b"HTTP/1.1 408"), "{reply:?}");
+    assert_eq!(server.get("/").0, 200);
+}
+
+#[test]
+fn of_too_many_connections_the_last_are_refused() {
+    let server = Server::start();
+    let connect = |_| TcpStream::connect(("127.0.0.1", server.port)).expect("a server");
+    let mut all: Vec<TcpStream> = (0..200).map(connect).collect();
+    let mut last = String::new();
+    all[199].read_to_string(&mut last).expect("a reply");
+    assert!(last.starts_with("HTTP/1.1 503"), "{last}");
+    drop(all);
+    let (began, mut reply) = (Instant::now(), Vec::new());
+    let (port, token) = (server.port, &server.token);
+    let get = format!("GET /?token={token} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n");
+    while !reply.starts_with(b"HTTP/1.1 200") {
+        assert!(began.elapsed() < Duration::from_secs(30), "their places are not given back");
+        reply.clear();
+        let mut stream = connect(0);
+        // One that is refused may be cut off.
+        let _ = stream.write_all(get.as_bytes()).and_then(|()| stream.read_to_end(&mut reply));
+    }
+}
+
 #[test]
 fn the_figures_are_those_of_the_command_that_is_offered() {
     let server = Server::start();

@@ -13,6 +13,7 @@ use orrery_sim::time::{Span, Time};
 struct Ran {
     action: ActionId,
     device: DeviceId,
+    lanes: u8,
     size: usize,
     closed: Time,
     start: Option<Time>,
@@ -24,7 +25,7 @@ struct Ran {
 struct Facts {
     arrived: Vec<(Time, Request)>,
     ended: Vec<(Time, Request, End, Option<Time>)>,
-    began: Vec<(Time, ActionId, DeviceId)>,
+    began: Vec<(Time, ActionId, DeviceId, u8)>,
     closed: Vec<Ran>,
     devices: Vec<(Time, DeviceId, Change)>,
     end: Time,
@@ -35,11 +36,12 @@ impl Observer for Facts {
         self.arrived.push((now, *request));
     }
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
-        self.began.push((now, batch.action, batch.device));
+        self.began.push((now, batch.action, batch.device, batch.lanes));
     }
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
-        let (action, device, size) = (batch.action, batch.device, batch.requests.len());
-        self.closed.push(Ran { action, device, size, closed: now, start, outcome });
+        let Batch { action, device, lanes, .. } = *batch;
+        let size = batch.requests.len();
+        self.closed.push(Ran { action, device, lanes, size, closed: now, start, outcome });
     }
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
         self.ended.push((now, *request, end, start));
@@ -98,12 +100,16 @@ impl Facts {
         let is_open = |action| !self.closed.iter().any(|c| c.action == action);
         let open = self.began.iter().filter(|b| b.2 == id && is_open(b.1));
         busy.extend(open.map(|b| self.end - b.0));
-        assert_eq!(u128::from(found.busy.ns()), ns(&busy));
+        // A device with lanes is fully busy when all of them are.
+        let began = self.began.iter().filter(|b| b.2 == id).map(|b| b.3);
+        let lanes = closed().map(|c| c.lanes).chain(began).next().unwrap_or(1);
+        assert_eq!(u128::from(found.busy.ns()), ns(&busy) / u128::from(lanes));
         let when = |change| self.devices.iter().find(|d| d.1 == id && d.2 == change).map(|d| d.0);
         let up = when(Change::Down).unwrap_or(self.end) - when(Change::Up).expect("it came");
         assert_eq!(found.up, up);
         let share = if up == Span::ZERO { 0.0 } else { found.busy.ns() as f64 / up.ns() as f64 };
         assert_eq!(found.utilisation(), share);
+        assert!((0.0..=1.0).contains(&share), "{share}");
     }
 
     fn check(&self, found: &Metrics, window: Window) {

@@ -22,6 +22,8 @@ pub struct Job {
     pub device: DeviceId,
     pub executor: usize,
     pub model: ModelId,
+    /// The device's lanes.
+    pub lanes: u8,
     /// Empty for a load.
     pub requests: Vec<RequestId>,
     pub units: u32,
@@ -47,6 +49,7 @@ impl Job {
             action,
             device: self.device,
             lane: self.executor as u8,
+            lanes: self.lanes,
             model: self.model,
             requests: &self.requests,
             units: self.units,
@@ -100,6 +103,7 @@ impl Naive<'_, '_> {
             device,
             executor,
             model,
+            lanes: self.facts.devices[device.index()].spec.lanes,
             requests,
             units,
             issued: self.now,

@@ -1,54 +1,73 @@
 //! Where a page is from: versions, hashes, and the command that makes its numbers again.
 
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command};
 use orrery_results::{RESULT_VERSION, Row};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::sync::OnceLock;
 
-/// Options that change no number, with whether a value follows.
-const WITHOUT_EFFECT: [(&str, bool); 14] = [
-    ("--html", true),
-    ("--out", true),
-    ("--jobs", true),
-    ("--plot", true),
-    ("--format", true),
-    ("--log", true),
-    ("--markdown", true),
-    ("--junit", true),
-    ("--why", false),
-    ("--details", false),
-    ("--quiet", false),
-    ("--verbose", false),
-    ("-q", false),
-    ("-v", false),
-];
+/// The heading in `--help` of the options that change no number. What stands under it is not part of the command
+/// that makes a page's numbers again.
+pub const WITHOUT_EFFECT: &str = "Output and speed (these change no number)";
 
 /// Hashes that are listed one by one.
 const HASHES_MAX: usize = 8;
 
-/// The command that this program was called with, without what changes no number.
-pub fn command_line() -> String {
-    let args = std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned());
-    again(args)
+/// The command of this program, as [`again`] has it.
+static COMMAND: OnceLock<String> = OnceLock::new();
+
+/// Keeps what the program was asked, for its pages.
+pub fn asked(program: &Command, matches: &ArgMatches) {
+    let _ = COMMAND.set(again(program, matches));
 }
 
-/// The command of these arguments.
-pub(super) fn again(args: impl IntoIterator<Item = String>) -> String {
-    let mut out = String::from("orrery");
-    let mut args = args.into_iter();
-    while let Some(arg) = args.next() {
-        let (name, has_value) = match arg.split_once('=') {
-            Some((name, _)) => (name, true),
-            None => (arg.as_str(), false),
-        };
-        if let Some((_, takes)) = WITHOUT_EFFECT.iter().find(|w| w.0 == name) {
-            if *takes && !has_value {
-                args.next();
+/// The command that this program was called with, without what changes no number.
+pub fn command_line() -> String {
+    COMMAND.get().cloned().unwrap_or_else(|| "orrery".to_string())
+}
+
+/// The command that was matched, without the options under [`WITHOUT_EFFECT`].
+pub fn again(program: &Command, matches: &ArgMatches) -> String {
+    let mut out = program.get_name().to_string();
+    let (mut command, mut matches) = (program, matches);
+    loop {
+        let (mut options, mut words) = (String::new(), Vec::new());
+        for arg in command.get_arguments().filter(|arg| is_kept(arg, matches)) {
+            let values: Vec<&OsStr> =
+                matches.get_raw(arg.get_id().as_str()).into_iter().flatten().collect();
+            let values = values.into_iter().map(OsStr::to_string_lossy);
+            match arg.get_long() {
+                None => words.extend(values.map(|v| quoted(&v))),
+                Some(name) if !arg.get_action().takes_values() => {
+                    options.push_str(&format!(" --{name}"));
+                }
+                Some(name) => values.for_each(|v| {
+                    let sign = if v.starts_with('-') { '=' } else { ' ' };
+                    options.push_str(&format!(" --{name}{sign}{}", quoted(&v)));
+                }),
             }
-            continue;
         }
-        out.push(' ');
-        out.push_str(&quoted(&arg));
+        // A file may be named like an option.
+        let is_dashed = words.iter().any(|word| word.starts_with('-'));
+        let words: String = words.iter().map(|word| format!(" {word}")).collect();
+        out.push_str(&match is_dashed {
+            true => format!("{options} --{words}"),
+            false => words + &options,
+        });
+        let Some((name, of_it)) = matches.subcommand() else { return out };
+        let Some(found) = command.find_subcommand(name) else { return out };
+        out.push_str(&format!(" {name}"));
+        (command, matches) = (found, of_it);
     }
-    out
+}
+
+/// Whether an argument was given, and may change a number.
+fn is_kept(arg: &Arg, matches: &ArgMatches) -> bool {
+    let id = arg.get_id();
+    arg.get_help_heading() != Some(WITHOUT_EFFECT)
+        && matches.ids().any(|of| of == id)
+        && matches.value_source(id.as_str()) == Some(ValueSource::CommandLine)
 }
 
 /// An argument as a shell takes it.

@@ -1,7 +1,7 @@
 //! Pages: escaping, and what may not be on them.
 
-use super::rerun::again;
 use super::*;
+use clap::{Arg, ArgAction, Command};
 use orrery_results::Row;
 
 fn hostile() -> Page {
@@ -47,14 +47,36 @@ fn a_page_names_no_other_place() {
 
 #[test]
 fn the_command_has_only_what_changes_numbers() {
-    let args = |text: &str| text.split(' ').map(str::to_string).collect::<Vec<_>>();
-    let found = again(args("run a.toml --html x.html --jobs=2 --seeds 3 -q --out o --plot p.svg"));
-    assert_eq!(found, "orrery run a.toml --seeds 3");
-    let spaces = ["run", "a b.toml", "--policy", "timeout[max_batch=8]", "it's"];
+    let option = |name: &'static str| Arg::new(name).long(name);
+    let mut program = Command::new("orrery")
+        .arg(
+            option("quiet")
+                .short('q')
+                .action(ArgAction::SetTrue)
+                .global(true)
+                .help_heading(WITHOUT_EFFECT),
+        )
+        .subcommand(Command::new("run").args([
+            Arg::new("file").num_args(1..),
+            option("html").help_heading(WITHOUT_EFFECT),
+            option("jobs").help_heading(WITHOUT_EFFECT),
+            option("seeds"),
+            option("share").action(ArgAction::SetTrue),
+            option("policy").action(ArgAction::Append),
+        ]));
+    let mut found = |words: &[&str]| {
+        let words = std::iter::once("orrery").chain(words.iter().copied());
+        let matches = program.try_get_matches_from_mut(words).expect("arguments");
+        again(&program, &matches)
+    };
+    let all = ["run", "a.toml", "--html", "x.html", "--jobs=2", "--seeds", "3", "-q", "--share"];
+    assert_eq!(found(&all), "orrery run a.toml --seeds 3 --share");
+    let spaces = ["-q", "run", "a b.toml", "it's", "--policy", "t[max_batch=8]", "--policy=-x"];
     assert_eq!(
-        again(spaces.map(String::from)),
-        "orrery run 'a b.toml' --policy 'timeout[max_batch=8]' 'it'\\''s'"
+        found(&spaces),
+        "orrery run 'a b.toml' 'it'\\''s' --policy 't[max_batch=8]' --policy=-x"
     );
+    assert_eq!(found(&["run", "--", "-a.toml"]), "orrery run -- -a.toml");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{Experiment, Kind, LAW, System};
 use crate::cells::grid;
+use crate::cells::metrics::known_metric;
 use orrery_scenario::error::known;
 use orrery_scenario::jobs::JobPolicySpec;
 use orrery_scenario::limits::{SEEDS_MAX, count};
@@ -20,6 +21,7 @@ impl Experiment {
         if self.show.is_empty() {
             return none("show", "name a metric of the rows, such as `finish_rate`");
         }
+        self.check_metrics()?;
         count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
         self.check_kind()?;
         for (i, axis) in self.axis.iter().enumerate() {
@@ -35,6 +37,31 @@ impl Experiment {
         }
         self.check_errors()?;
         self.check_names()
+    }
+
+    /// What is shown, drawn and claimed is a metric. [`FigureFile::x`](super::FigureFile::x) may be much else.
+    fn check_metrics(&self) -> Result<(), SpecError> {
+        let all = |key: &str, names: &[String]| {
+            let mut named = names.iter().enumerate();
+            named.try_for_each(|(i, name)| known_metric(&format!("{key}[{i}]"), name))
+        };
+        all("show", &self.show)?;
+        for (i, claim) in self.claim.iter().enumerate() {
+            known_metric(&format!("claim[{i}].metric"), &claim.metric)?;
+        }
+        for (i, paper) in self.paper.iter().enumerate() {
+            known_metric(&format!("paper[{i}].metric"), &paper.metric)?;
+        }
+        let named = self.paper_csv.as_ref().map_or("", |csv| &csv.metric);
+        if !named.is_empty() {
+            known_metric("paper_csv.metric", named)?;
+        }
+        let Some(figure) = &self.figure else { return Ok(()) };
+        if let Some(metric) = &figure.metric {
+            known_metric("figure.metric", metric)?;
+        }
+        all("figure.metrics", &figure.metrics)?;
+        figure.interval.as_ref().map_or(Ok(()), |ends| all("figure.interval", ends))
     }
 
     /// The groups of errors are made by axes that there are, and errors are of a share.

@@ -1,0 +1,138 @@
+//! What a reader must know of a run's world before the figures are believed: as flags of result rows, with a
+//! sentence for each.
+//!
+//! A policy's file says what its paper takes for granted; here is whether the scenario is so.
+
+use super::Scenario;
+use super::file::{App, LatencyLaw, Model, TimeLaw};
+use crate::policy_spec::PolicySpec;
+use orrery_sim::policy::parameters::{Assumption, Lanes};
+
+/// The flag of a scenario with `llm` arrivals.
+const PADDED: &str = "padded-batches";
+
+/// The flag of a pipeline whose stages the policy does not fill.
+const ONE_STAGE: &str = "one-stage";
+
+/// Every flag, with what it says.
+pub const CAVEATS: [(&str, &str); 5] = [
+    (
+        PADDED,
+        "`llm` arrivals run as padded batches: each takes as long as its longest answer, without KV-cache memory or \
+         iteration-level batching. An LLM server that has them behaves otherwise.",
+    ),
+    (
+        "assumes-known-times",
+        "the policy plans with one execution time for each model and batch size, as its paper assumes; here times \
+         vary. Low results say little of the paper's system.",
+    ),
+    (
+        "assumes-one-model",
+        "the policy's paper serves one model with these devices; here are several.",
+    ),
+    (
+        "assumes-one-kind",
+        "the policy plans with the latencies of one kind of device; here kinds differ, and it is told those of the \
+         base kind: the one with `base`, or else the cheapest for its work (without prices the fastest) that meets \
+         the SLO.",
+    ),
+    (
+        ONE_STAGE,
+        "the policy lets one batch at a time into a device: `stages` change nothing. `alpaserve` fills them.",
+    ),
+];
+
+impl Scenario {
+    /// The flags of a policy's results, of [`CAVEATS`].
+    pub fn caveats(&self, policy: &PolicySpec) -> Vec<&'static str> {
+        let is_llm = self.file.arrivals.as_ref().is_some_and(|a| a.llm.is_some());
+        let broken = policy.assumes().iter().filter(|assumption| match assumption {
+            Assumption::KnownTimes => self.times_vary(),
+            Assumption::OneModel => self.file.model.len() > 1,
+            Assumption::OneKind => self.kinds_differ(),
+        });
+        let flag = |assumption: &Assumption| match assumption {
+            Assumption::KnownTimes => CAVEATS[1].0,
+            Assumption::OneModel => CAVEATS[2].0,
+            Assumption::OneKind => CAVEATS[3].0,
+        };
+        let has_stages = self.file.device.iter().any(|d| d.stages > 1);
+        let one_stage = has_stages && policy.lanes() == Lanes::First;
+        let all = is_llm.then_some(PADDED).into_iter().chain(broken.map(flag));
+        all.chain(one_stage.then_some(ONE_STAGE)).collect()
+    }
+
+    /// Whether a model takes other times on one kind of device than on another, and policies are told so.
+    fn kinds_differ(&self) -> bool {
+        let laws = |model: &Model| -> Vec<Option<LatencyLaw>> {
+            self.file.device.iter().map(|device| model.law_on(device)).collect()
+        };
+        let differs = |model: &Model| laws(model).windows(2).any(|two| two[0] != two[1]);
+        self.file.model.iter().any(|model| model.believed.is_none() && differs(model))
+    }
+
+    /// Whether two batches of one model and size, on one kind of device, may take different times.
+    fn times_vary(&self) -> bool {
+        let file = &self.file;
+        let present = |kind: &str| file.device.iter().any(|d| d.kind == kind && d.count > 0);
+        let laws = |model: &'_ Model| -> Vec<LatencyLaw> {
+            let on = model.latency_on.iter().filter(|(kind, _)| present(kind));
+            std::iter::once(&model.latency).chain(on.map(|(_, law)| law)).cloned().collect()
+        };
+        let varies = |model: &Model| {
+            let noise = model.noise.as_ref();
+            noise.is_some_and(|n| n.sigma > 0.0 || n.outlier_share > 0.0)
+                || laws(model).iter().any(is_drawn)
+                || (laws(model).iter().any(is_of_request) && self.requests_vary(model))
+        };
+        file.noise.is_some() || file.stalls.is_some() || file.model.iter().any(varies)
+    }
+
+    /// Whether the requests of a model have different execution times alone.
+    fn requests_vary(&self, model: &Model) -> bool {
+        let carried = self.file.arrivals.as_ref();
+        if carried.is_some_and(|a| a.llm.is_some() || a.workload.is_some()) {
+            return true;
+        }
+        let apps: Vec<&App> = self.file.app.iter().filter(|a| a.model == model.name).collect();
+        let is_constant = |app: &&App| match &app.time {
+            Some(law) => is_constant(law) && app.changes.iter().all(|c| c.time_factor.is_none()),
+            None => true,
+        };
+        !apps.iter().all(is_constant) || apps.windows(2).any(|two| two[0].time != two[1].time)
+    }
+}
+
+/// Whether a latency depends on the requests of the batch.
+fn is_of_request(law: &LatencyLaw) -> bool {
+    match law {
+        LatencyLaw::Eq3 { .. }
+        | LatencyLaw::Proportional { .. }
+        | LatencyLaw::Poly { .. }
+        | LatencyLaw::Grid { .. } => true,
+        LatencyLaw::Affine { .. }
+        | LatencyLaw::Table(_)
+        | LatencyLaw::Samples(_)
+        | LatencyLaw::Measured(_)
+        | LatencyLaw::Profile { .. } => false,
+    }
+}
+
+/// Whether a latency is drawn for each batch.
+fn is_drawn(law: &LatencyLaw) -> bool {
+    match law {
+        LatencyLaw::Samples(_) => true,
+        LatencyLaw::Measured(rows) => rows.iter().any(|(_, ms)| ms.iter().any(|x| *x != ms[0])),
+        _ => false,
+    }
+}
+
+fn is_constant(law: &TimeLaw) -> bool {
+    match law {
+        TimeLaw::Constant { .. } => true,
+        TimeLaw::Normal { sd_ms, .. } | TimeLaw::Lognormal { sd_ms, .. } => *sd_ms == 0.0,
+        TimeLaw::Modes(modes) => modes.len() == 1 && modes[0].2 == 0.0,
+        TimeLaw::Lengths { per_token_ms, .. } => *per_token_ms == 0.0,
+        TimeLaw::Samples { .. } | TimeLaw::TwoGroup { .. } => false,
+    }
+}

@@ -1,0 +1,84 @@
+//! What a reader must know of a world beside a policy: the assumptions of its paper that the scenario breaks.
+
+use orrery_scenario::{PolicySpec, Scenario};
+
+/// A world as the papers have it: latencies that follow from the size, one model.
+const PLAIN: &str = r#"
+[[model]]
+name = "m"
+slo_ms = 50.0
+latency = { affine = { alpha_ms = 1.0, beta_ms = 5.0 } }
+
+[[app]]
+name = "a"
+model = "m"
+time = { normal = { mean_ms = 5.0, sd_ms = 1.0 } }
+
+[arrivals]
+poisson = { rate_per_s = 100.0 }
+requests = 100
+"#;
+
+const LATENCY: &str = "{ affine = { alpha_ms = 1.0, beta_ms = 5.0 } }";
+const TIMES: &str = "assumes-known-times";
+
+fn caveats(text: &str, policy: &str) -> Vec<&'static str> {
+    let scenario = Scenario::from_text("a.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    scenario.caveats(&PolicySpec::parse(policy).unwrap())
+}
+
+#[test]
+fn a_policy_says_which_assumption_of_its_paper_does_not_hold() {
+    assert!(caveats(PLAIN, "symphony").is_empty(), "its latency does not depend on the requests");
+    let of_request = PLAIN.replace(LATENCY, "{ proportional = { c1 = 0.4 } }");
+    assert_eq!(caveats(&of_request, "symphony"), [TIMES]);
+    assert_eq!(caveats(&of_request, "nexus[batch=4]"), [TIMES]);
+    for free in ["orloj", "fifo", "clipper", "timeout", "oracle"] {
+        assert!(caveats(&of_request, free).is_empty(), "{free}");
+    }
+    let other = "[[model]]\nname = \"n\"\nslo_ms = 50.0\nlatency = { affine = { alpha_ms = 1.0, beta_ms = 5.0 } }\n";
+    let two = format!("{other}[[app]]\nname = \"b\"\nmodel = \"n\"\n{PLAIN}");
+    assert_eq!(caveats(&two, "nexus"), ["assumes-one-model"]);
+    assert!(caveats(&two, "nexus-cluster").is_empty());
+}
+
+#[test]
+fn times_vary_by_noise_stalls_samples_and_by_what_requests_ask_for() {
+    let with = |more: &str| format!("{PLAIN}{more}");
+    let latency = |law: &str| PLAIN.replace(LATENCY, law);
+    let alone = |law: &str| {
+        let time = "{ normal = { mean_ms = 5.0, sd_ms = 1.0 } }";
+        latency("{ proportional = { c1 = 0.4 } }").replace(time, law)
+    };
+    for (text, vary) in [
+        (with("[noise]\nuniform = 0.05\n"), true),
+        (with("[stalls]\nlengths_ms = [5.0]\nquiet_per_s = 1.0\nquiet_s = 10.0\n"), true),
+        (PLAIN.replace(LATENCY, &format!("{LATENCY}\nnoise = {{ sigma = 0.1 }}")), true),
+        (PLAIN.replace(LATENCY, &format!("{LATENCY}\nnoise = {{ sigma = 0.0 }}")), false),
+        (latency("{ table = [[1, 5.0], [2, 6.0]] }"), false),
+        (latency("{ measured = [[1, [5.0, 6.0]], [2, [6.0, 7.0]]] }"), true),
+        (latency("{ measured = [[1, [5.0]], [2, [6.0]]] }"), false),
+        (alone("{ constant = { ms = 5.0 } }"), false),
+        (alone("{ two_group = { mean_ms = 5.0, p99_ms = 20.0 } }"), true),
+        (alone("{ constant = { ms = 5.0 } }\nchanges = [{ at_s = 1.0, time_factor = 2.0 }]"), true),
+        (
+            format!(
+                "[[app]]\nname = \"b\"\nmodel = \"m\"\ntime = {{ constant = {{ ms = 9.0 }} }}\n{}",
+                alone("{ constant = { ms = 5.0 } }")
+            ),
+            true,
+        ),
+    ] {
+        let expected = if vary { vec![TIMES] } else { vec![] };
+        assert_eq!(caveats(&text, "symphony"), expected, "{text}");
+    }
+}
+
+#[test]
+fn prompts_say_that_they_run_as_padded_batches() {
+    let law = "poisson = { rate_per_s = 100.0 }";
+    let llm = "llm = { file = \"azure-llm2023-code\", base_ms = 1.0, per_context_ms = 0.1, per_generated_ms = 1.0 }";
+    let prompts = PLAIN.replace(law, llm).replace(LATENCY, "{ proportional = { c1 = 0.1 } }");
+    assert_eq!(caveats(&prompts, "fifo"), ["padded-batches"]);
+    assert_eq!(caveats(&prompts, "symphony"), ["padded-batches", TIMES]);
+}
