@@ -6,6 +6,7 @@ mod browser;
 mod cli;
 mod clockwork_cluster;
 mod clockwork_lost_size;
+mod covering;
 mod determinism;
 mod differential;
 mod example_policy;

@@ -5,7 +5,7 @@
 
 use orrery_sim::core::Delays;
 use orrery_sim::delay::DelayLaw;
-use orrery_sim::latency::{Grid, Latency, Noise};
+use orrery_sim::latency::{BatchNoise, Grid, Latency, Noise};
 use orrery_sim::request::{ActionId, RequestId};
 use orrery_sim::rng::{fnv1a, keyed_uniform};
 use orrery_sim::time::Span;
@@ -113,6 +113,29 @@ fn disturbed(ns: u64, noise: &Noise, first: RequestId) -> u64 {
             whole(ns as f64 * libm::exp(sigma * (radius * libm::cos(angle))))
         }
     }
+}
+
+/// What the noise of a model makes of its batch, by the first request.
+pub fn of_model(time: Span, noise: Option<&BatchNoise>, first: RequestId) -> Span {
+    noise.map_or(time, |noise| measured(time, noise, "profile noise", first.0))
+}
+
+/// What the noise of loads makes of a load.
+pub fn of_load(time: Span, noise: &BatchNoise, action: ActionId) -> Span {
+    measured(time, noise, "load noise", action.0)
+}
+
+/// Outliers first: a share of all, each factor as likely as another. The others have a lognormal factor.
+fn measured(time: Span, noise: &BatchNoise, name: &str, key: u64) -> Span {
+    let share = |purpose: &str| keyed_uniform(noise.seed, fnv1a(purpose), key);
+    let outlier = share(&format!("{name}, outlier")) / noise.outlier_share;
+    if outlier < 1.0 {
+        let which = (outlier * noise.outlier_factors.len() as f64).floor() as usize;
+        return Span::from_ns(whole(time.ns() as f64 * noise.outlier_factors[which]));
+    }
+    let radius = (-2.0 * libm::log(share(name))).sqrt();
+    let angle = std::f64::consts::TAU * share(&format!("{name}, second"));
+    Span::from_ns(whole(time.ns() as f64 * libm::exp(noise.sigma * (radius * libm::cos(angle)))))
 }
 
 /// To the nearest nanosecond.

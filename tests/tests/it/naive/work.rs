@@ -2,7 +2,7 @@
 //!
 //! When an executor takes them is in `devices.rs`.
 
-use super::laws::{Message, computes, delay};
+use super::laws::{Message, computes, delay, of_load, of_model};
 use super::{Due, Naive};
 use orrery_sim::cluster::Change;
 use orrery_sim::observer::{Batch, Load};
@@ -179,13 +179,16 @@ impl Naive<'_, '_> {
     fn lasts(&self, action: ActionId) -> (Span, Span) {
         let job = &self.jobs[action.index()];
         if !job.is_batch() {
-            return (Span::ZERO, self.world.core.models[job.model.index()].load);
+            let time = self.world.core.models[job.model.index()].load;
+            return (Span::ZERO, of_load(time, &self.world.load_noise, action));
         }
         let alone = |id: &RequestId| self.facts.requests[id.index()].alone;
         let longest = job.requests.iter().map(alone).max().expect("a batch has requests");
         let kind = self.facts.devices[job.device.index()].spec.kind;
         let law = &self.world.latency[kind as usize][job.model.index()];
-        let computes = computes(law, &self.world.noise, job.units, longest, job.requests[0]);
+        let first = job.requests[0];
+        let computes = computes(law, &self.world.noise, job.units, longest, first);
+        let computes = of_model(computes, self.world.batch_noise.get(job.model.index()), first);
         let fetches = self.world.core.delays.fetch_per_request.ns() * job.requests.len() as u64;
         (Span::from_ns(fetches), computes)
     }

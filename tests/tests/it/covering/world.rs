@@ -1,0 +1,112 @@
+//! A world: a policy, and keys at values off their defaults.
+
+use super::edit::Edits;
+use super::table::{self, BASE, Key};
+
+/// A value of a key, or a policy.
+pub struct Choice {
+    /// What messages call it.
+    pub name: String,
+    /// Its row in the table; none of a policy.
+    pub key: Option<Key>,
+    needs: Edits,
+    off: Edits,
+}
+
+impl Choice {
+    fn of_key(key: Key, value: &str) -> Choice {
+        let name = format!("{} ({value})", key.name);
+        Choice { name, key: Some(key), needs: Edits::read(key.needs), off: Edits::read(value) }
+    }
+
+    fn of_policy(text: String) -> Choice {
+        let needs = if text.starts_with("shepherd") { "device[0].can_preempt = true" } else { "" };
+        let off = Edits::read(&format!("policies = [{text:?}]"));
+        Choice { name: text, key: None, needs: Edits::read(needs), off }
+    }
+
+    /// Whether both can be in one world, as far as their edits say.
+    pub fn agrees(&self, other: &Choice) -> bool {
+        let row = |c: &Choice| c.key.map(|key| key.name);
+        let same = row(self) == row(other);
+        let all = |c: &Choice| -> [Edits; 2] { [c.needs.clone(), c.off.clone()] };
+        !same && all(self).iter().all(|a| all(other).iter().all(|b| a.agree(b)))
+    }
+}
+
+/// All choices: values of keys first, then policies.
+pub struct Choices {
+    pub all: Vec<Choice>,
+    /// How many of them are values of keys.
+    pub values: usize,
+}
+
+/// What is chosen, by number.
+pub type World = Vec<usize>;
+
+impl Choices {
+    /// The table of keys, and every policy with every preset.
+    pub fn new() -> Choices {
+        let keys = table::all();
+        let of_key =
+            |key: &Key| key.off.iter().map(|value| Choice::of_key(*key, value)).collect::<Vec<_>>();
+        let mut all: Vec<Choice> = keys.iter().flat_map(of_key).collect();
+        let values = all.len();
+        for table in orrery_scenario::policies::all() {
+            let name = table.about.name;
+            all.push(Choice::of_policy(name.to_string()));
+            let others = table.presets.iter().skip(1);
+            all.extend(others.map(|p| Choice::of_policy(format!("{name}[preset={}]", p.0))));
+        }
+        Choices { all, values }
+    }
+
+    /// The policies, by number.
+    pub fn policies(&self) -> std::ops::Range<usize> {
+        self.values..self.all.len()
+    }
+
+    /// The file of a world.
+    pub fn text(&self, world: &[usize]) -> String {
+        self.written(world, world)
+    }
+
+    /// The file of a world in which only these are off their default; the others have what they need.
+    pub fn written(&self, world: &[usize], off: &[usize]) -> String {
+        let mut edits = Edits::default();
+        world.iter().for_each(|&i| edits.add(&self.all[i].needs));
+        off.iter().for_each(|&i| edits.add(&self.all[i].off));
+        edits.apply(BASE)
+    }
+
+    /// What messages call a world.
+    pub fn name(&self, world: &[usize]) -> String {
+        let names: Vec<&str> = world.iter().map(|&i| self.all[i].name.as_str()).collect();
+        names.join(" + ")
+    }
+}
+
+/// The smallest part of a world of which something still holds: choices are left out one by one, and the policy
+/// makes place for a plain one.
+pub fn shrink(choices: &Choices, world: &[usize], holds: impl Fn(&[usize]) -> bool) -> World {
+    let plain = choices.policies().find(|&i| choices.all[i].name == "fifo");
+    let mut world = world.to_vec();
+    let is_policy = |i: usize| i >= choices.values;
+    let mut at = 0;
+    while at < world.len() {
+        let mut less = world.clone();
+        if is_policy(less[at]) {
+            less[at] = plain.expect("a plain policy");
+        } else {
+            less.remove(at);
+        }
+        if less != world && holds(&less) {
+            let removed = less.len() < world.len();
+            world = less;
+            at = if removed { 0 } else { at + 1 };
+        } else {
+            at += 1;
+        }
+    }
+    world
+}
