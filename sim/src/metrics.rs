@@ -10,6 +10,8 @@ mod panels;
 mod parts;
 mod predictions;
 mod sketch;
+#[cfg(test)]
+mod tests;
 mod time_series;
 
 pub use batch_means::{BatchMeans, Batches};

@@ -84,10 +84,9 @@ fn an_answer_holds_in_a_much_longer_run() {
     let worlds = std::env::var("ORRERY_WORLDS").ok().and_then(|n| n.parse::<u64>().ok());
     let (search, requests) = match worlds {
         Some(_) => (Search::default(), 300_000),
-        None => (
-            Search { requests_per_model: 4_000, tolerance: 0.02, ..Search::default() },
-            40_000,
-        ),
+        None => {
+            (Search { requests_per_model: 4_000, tolerance: 0.02, ..Search::default() }, 40_000)
+        }
     };
     let numbers: Vec<u64> = (0..worlds.unwrap_or(12)).collect();
     let all: Vec<Rerun> = numbers.into_par_iter().map(|n| rerun(n, &search, requests)).collect();

@@ -155,8 +155,13 @@ fn the_answer_is_within_two_percent_of_all_fleets() {
     let equal = count(&|c| c.cost.is_some() && c.cost == c.best);
     let none = count(&|c| c.cost.is_none() || c.best.is_none());
     let proven = count(&|c| c.proven);
-    println!("within 2 %: {within} of {fleets}; equal: {equal}, no fleet: {none}, proven: {proven}");
-    assert!(100 * within >= 95 * all.len(), "{within} of {fleets}; equal: {equal}, no fleet: {none}");
+    println!(
+        "within 2 %: {within} of {fleets}; equal: {equal}, no fleet: {none}, proven: {proven}"
+    );
+    assert!(
+        100 * within >= 95 * all.len(),
+        "{within} of {fleets}; equal: {equal}, no fleet: {none}"
+    );
     assert!(100 * none <= 15 * all.len(), "{none} of {fleets}");
 }
 
