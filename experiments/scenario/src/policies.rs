@@ -54,6 +54,9 @@ pub fn policy_text(name: &str) -> Result<String, SpecError> {
     };
     let about = table.about;
     let mut text = format!("{}: {}\npaper: {}\n", about.name, about.what, about.paper);
+    for assumption in table.assumes {
+        text += &format!("assumes: {}\n", assumption.what());
+    }
     let presets = table.presets.iter().enumerate();
     let presets = presets.map(|(i, (name, what))| {
         let bare = if i == 0 { " (the meaning of a bare name)" } else { "" };
@@ -92,6 +95,9 @@ pub fn reference() -> String {
     }
     for table in all().chain(of_jobs()) {
         text += &format!("\n## {}\n\n{}.\n", table.about.name, table.about.paper);
+        for assumption in table.assumes {
+            text += &format!("It assumes that {}.\n", assumption.what());
+        }
         text += "\n";
         for (name, what) in &table.presets {
             text += &format!("- `{name}`: {what}\n");

@@ -10,8 +10,13 @@ use orrery_sim::policy::parameters::{Assumption, Lanes};
 
 /// The flag of a scenario with `llm` arrivals.
 const PADDED: &str = "padded-batches";
-
-/// The flag of a pipeline whose stages the policy does not fill.
+/// Of a policy whose paper assumes [`Assumption::KnownTimes`].
+const KNOWN_TIMES: &str = "assumes-known-times";
+/// Of a policy whose paper assumes [`Assumption::OneModel`].
+const ONE_MODEL: &str = "assumes-one-model";
+/// Of a policy that assumes [`Assumption::OneKind`].
+const ONE_KIND: &str = "assumes-one-kind";
+/// Of a policy that does not fill the stages of a pipeline.
 const ONE_STAGE: &str = "one-stage";
 
 /// Every flag, with what it says.
@@ -22,16 +27,13 @@ pub const CAVEATS: [(&str, &str); 5] = [
          iteration-level batching. An LLM server that has them behaves otherwise.",
     ),
     (
-        "assumes-known-times",
+        KNOWN_TIMES,
         "the policy plans with one execution time for each model and batch size, as its paper assumes; here times \
          vary. Low results say little of the paper's system.",
     ),
+    (ONE_MODEL, "the policy's paper serves one model with these devices; here are several."),
     (
-        "assumes-one-model",
-        "the policy's paper serves one model with these devices; here are several.",
-    ),
-    (
-        "assumes-one-kind",
+        ONE_KIND,
         "the policy plans with the latencies of one kind of device; here kinds differ, and it is told those of the \
          base kind: the one with `base`, or else the cheapest for its work (without prices the fastest) that meets \
          the SLO.",
@@ -46,20 +48,14 @@ impl Scenario {
     /// The flags of a policy's results, of [`CAVEATS`].
     pub fn caveats(&self, policy: &PolicySpec) -> Vec<&'static str> {
         let is_llm = self.file.arrivals.as_ref().is_some_and(|a| a.llm.is_some());
-        let broken = policy.assumes().iter().filter(|assumption| match assumption {
-            Assumption::KnownTimes => self.times_vary(),
-            Assumption::OneModel => self.file.model.len() > 1,
-            Assumption::OneKind => self.kinds_differ(),
+        let broken = policy.assumes().iter().filter_map(|assumption| match assumption {
+            Assumption::KnownTimes => self.times_vary().then_some(KNOWN_TIMES),
+            Assumption::OneModel => (self.file.model.len() > 1).then_some(ONE_MODEL),
+            Assumption::OneKind => self.kinds_differ().then_some(ONE_KIND),
         });
-        let flag = |assumption: &Assumption| match assumption {
-            Assumption::KnownTimes => CAVEATS[1].0,
-            Assumption::OneModel => CAVEATS[2].0,
-            Assumption::OneKind => CAVEATS[3].0,
-        };
         let has_stages = self.file.device.iter().any(|d| d.stages > 1);
-        let one_stage = has_stages && policy.lanes() == Lanes::First;
-        let all = is_llm.then_some(PADDED).into_iter().chain(broken.map(flag));
-        all.chain(one_stage.then_some(ONE_STAGE)).collect()
+        let one_stage = (has_stages && policy.lanes() == Lanes::First).then_some(ONE_STAGE);
+        is_llm.then_some(PADDED).into_iter().chain(broken).chain(one_stage).collect()
     }
 
     /// Whether a model takes other times on one kind of device than on another, and policies are told so.

@@ -2,7 +2,7 @@
 
 use orrery_results::{COLUMNS, Row, cells};
 use orrery_scenario::SpecError;
-use orrery_scenario::error::known;
+use orrery_scenario::error::{known, nearest};
 use std::collections::HashSet;
 
 /// The column of the file that a row is from.
@@ -141,12 +141,14 @@ impl Rows {
                         values.push(cell);
                     }
                 }
+                let near = nearest(&condition.value, values.iter().copied());
+                let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
                 let more = values.len().saturating_sub(LISTED);
                 values.truncate(LISTED);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 let found = format!("`{}={}`", condition.column, condition.value);
                 let allowed = format!("a value of the column: {}{more}", values.join(", "));
-                let remedy = "choose a value that the files have";
+                let remedy = format!("{near}choose a value that the files have");
                 return Err(SpecError::value("--where", found, allowed, remedy));
             }
         }

@@ -29,19 +29,6 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    /// All of them.
-    pub const ALL: [Assumption; 3] =
-        [Assumption::KnownTimes, Assumption::OneModel, Assumption::OneKind];
-
-    /// A word for tables.
-    pub fn word(self) -> &'static str {
-        match self {
-            Assumption::KnownTimes => "known-times",
-            Assumption::OneModel => "one-model",
-            Assumption::OneKind => "one-kind",
-        }
-    }
-
     /// What is assumed, as half a sentence.
     pub fn what(self) -> &'static str {
         match self {

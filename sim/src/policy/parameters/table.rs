@@ -2,7 +2,7 @@
 
 use super::allowed::Allowed;
 use super::row::Parameter;
-use super::settings::{About, Settings};
+use super::settings::{About, Assumption, Settings};
 
 /// A parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +29,8 @@ pub struct Row {
 pub struct Table {
     /// What it is.
     pub about: About,
+    /// What its paper takes for granted.
+    pub assumes: &'static [Assumption],
     /// Name and meaning of each preset; the first is what a bare name means.
     pub presets: Vec<(&'static str, &'static str)>,
     /// Its parameters, in the order of its name.
@@ -43,6 +45,7 @@ impl Table {
         let base = (C::PRESETS[0].make)();
         Table {
             about: C::ABOUT,
+            assumes: C::ASSUMES,
             presets: C::PRESETS.iter().map(|p| (p.name, p.what)).collect(),
             rows: C::PARAMETERS.iter().map(row).collect(),
             name: base.name(),

@@ -81,6 +81,7 @@ fn what_cannot_be_asked_is_said_with_what_can() {
     let ask = |more: &[&str]| place.run(&[&["results", "out/**/*.csv"], more].concat());
     ask(&["--where", "metirc=x"]).refused(&["--where", "`metirc`", "did you mean `metric`"]);
     ask(&["--where", "metric=x"]).refused(&["--where", "`metric=x`", "finish_rate"]);
+    ask(&["--where", "metric=finsh_rate"]).refused(&["did you mean `finish_rate`?"]);
     ask(&["--where", "metric"]).refused(&["metric=finish_rate"]);
     ask(&["--group-by", "polcy"]).refused(&["--group-by", "did you mean `policy`"]);
     ask(&["--pivot", "polcy"]).refused(&["--pivot", "did you mean `policy`"]);
