@@ -134,10 +134,10 @@ impl Choice {
     /// The kind of the device; one that is added later is of the kind that the autoscaler asks for.
     fn kind<'a>(&self, scenario: &'a Scenario) -> &'a DeviceKind {
         let file = &scenario.file;
-        let all = file.device.iter().flat_map(|d| std::iter::repeat_n(d, d.count as usize));
+        let mut all = file.device.iter().flat_map(|d| std::iter::repeat_n(d, d.count as usize));
         let asked = file.autoscale.as_ref().and_then(|a| a.kind.as_ref());
         let added = file.device.iter().find(|d| asked.is_none_or(|kind| d.kind == *kind));
-        all.skip(self.number).next().or(added).unwrap_or(&file.device[0])
+        all.nth(self.number).or(added).unwrap_or(&file.device[0])
     }
 
     /// Whether it takes its own time, so that no clock may be slowed down or replaced.
