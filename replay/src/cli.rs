@@ -103,7 +103,7 @@ impl DeviceArgs {
             Some(file) => read_toml(file, kind::DEVICE)?,
             None => DeviceConfig::default(),
         };
-        Ok(Choice { target, config, file })
+        Ok(Choice { target, number: 0, config, file })
     }
 }
 

@@ -62,11 +62,7 @@ impl Prediction {
             for (profile, laws) in kinds.iter().zip(&mut setup.world.latency) {
                 laws[m] = law_of(profile, &model.name)?.0;
             }
-            let (law, row) = law_of(first, &model.name)?;
-            if model.believed.is_none() {
-                setup.believed[m] = law;
-            }
-            if let Some(load) = &row.load {
+            if let Some(load) = &law_of(first, &model.name)?.1.load {
                 setup.world.core.models[m].load = Span::from_ms_f64(load.median_ms);
             }
         }
@@ -75,7 +71,13 @@ impl Prediction {
             setup.world.stalls = stalls.law.law("stalls.law", seed)?;
         }
         let world = setup.world.clone();
-        add_overhead(&mut setup, scenario, first, overhead);
+        add_overhead(&mut setup, first, overhead);
+        for (m, model) in scenario.file.model.iter().enumerate() {
+            if model.believed.is_none() {
+                let laws = setup.world.latency.iter().map(|kind| kind[m].clone()).collect();
+                setup.tell(m, laws);
+            }
+        }
         Ok(Prediction { setup, world })
     }
 
@@ -155,7 +157,7 @@ fn law_of<'a>(profile: &'a ProfileFile, name: &str) -> Result<(Latency, &'a Mode
     Ok((model.law.law(&format!("model.{name}.law"))?, model))
 }
 
-fn add_overhead(setup: &mut Setup, scenario: &Scenario, profile: &ProfileFile, how: OverheadAs) {
+fn add_overhead(setup: &mut Setup, profile: &ProfileFile, how: OverheadAs) {
     let all = || setup.world.latency.iter().flatten();
     // A law in proportion to its requests has no place for a constant, nor have samples.
     let fits = all().all(|law| longer(law, Span::ZERO).is_some());
@@ -164,10 +166,6 @@ fn add_overhead(setup: &mut Setup, scenario: &Scenario, profile: &ProfileFile, h
         OverheadAs::Busy if fits => {
             let more = profile.overhead.median();
             for law in setup.world.latency.iter_mut().flatten() {
-                *law = longer(law, more).unwrap_or_else(|| law.clone());
-            }
-            let kinds = setup.believed.iter_mut().zip(&scenario.file.model);
-            for (law, _) in kinds.filter(|(_, model)| model.believed.is_none()) {
                 *law = longer(law, more).unwrap_or_else(|| law.clone());
             }
         }

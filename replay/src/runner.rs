@@ -108,7 +108,10 @@ pub fn run(run: &Run<'_>, mode: Mode<'_>) -> Result<Ran, Error> {
     let mut rig = Ready { waiting, choice, scenario, noise };
     let sources = run.prediction.setup.sources(run.seed)?;
     let policy: Box<dyn Policy> = match mode {
-        Mode::Live(policy) => run.prediction.setup.policy(policy, run.seed),
+        Mode::Live(policy) => {
+            run.prediction.setup.check_policy(policy)?;
+            run.prediction.setup.policy(policy, run.seed)
+        }
         Mode::Schedule(plan) => Box::new(plan),
     };
     let clock = run.clocks.start(options.placement);

@@ -10,6 +10,7 @@ use crate::device::emulated::{Config, DEFAULT_NOISE};
 use crate::device::{Device, DeviceError};
 use crate::error::Error;
 use orrery_scenario::Scenario;
+use orrery_scenario::scenario::file::{Device as DeviceKind, Model};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -79,6 +80,8 @@ pub struct DeviceConfig {
 pub struct Choice {
     /// Which.
     pub target: Target,
+    /// The number of the device in the scenario.
+    pub number: usize,
     /// What it runs.
     pub config: DeviceConfig,
     /// Where that is written, for messages and for the paths in it.
@@ -87,7 +90,7 @@ pub struct Choice {
 
 impl Choice {
     /// Opens the device for a scenario. An emulated device without a configuration obeys the
-    /// scenario's own laws with [`DEFAULT_NOISE`]. `noise` is added to the seed of an emulated
+    /// scenario's own laws for its kind, with [`DEFAULT_NOISE`]. `noise` is added to the seed of an emulated
     /// device's noise: repetitions of a run are to meet different noise.
     ///
     /// # Errors
@@ -97,7 +100,9 @@ impl Choice {
         match self.target {
             Target::Emulated => {
                 let models = scenario.file.model.iter();
-                let laws: Vec<_> = models.map(|m| (m.name.clone(), m.latency.clone())).collect();
+                let kind = self.kind(scenario);
+                let law = |m: &Model| m.law_on(kind).unwrap_or_else(|| m.latency.clone());
+                let laws: Vec<_> = models.map(|m| (m.name.clone(), law(m))).collect();
                 let like = || Config::like(&laws, DEFAULT_NOISE);
                 let mut config = self.config.emulated.clone().unwrap_or_else(like);
                 config.seed = config.seed.wrapping_add(noise);
@@ -116,16 +121,23 @@ impl Choice {
     /// The choice for the n-th device of a scenario: the n-th GPU from the one named, or the cores after
     /// those of the devices before.
     pub fn nth(&self, n: usize, scenario: &Scenario) -> Choice {
-        let lanes = |d: &orrery_scenario::scenario::file::Device| {
-            std::iter::repeat_n(usize::from(d.lanes), d.count as usize)
-        };
+        let lanes = |d: &DeviceKind| std::iter::repeat_n(usize::from(d.lanes), d.count as usize);
         let before: usize = scenario.file.device.iter().flat_map(lanes).take(n).sum();
         let target = match self.target {
             Target::Emulated => Target::Emulated,
             Target::Cpu(first) => Target::Cpu(first + before),
             Target::Cuda(first) => Target::Cuda(first + n),
         };
-        Choice { target, ..self.clone() }
+        Choice { target, number: n, ..self.clone() }
+    }
+
+    /// The kind of the device; one that is added later is of the kind that the autoscaler asks for.
+    fn kind<'a>(&self, scenario: &'a Scenario) -> &'a DeviceKind {
+        let file = &scenario.file;
+        let mut all = file.device.iter().flat_map(|d| std::iter::repeat_n(d, d.count as usize));
+        let asked = file.autoscale.as_ref().and_then(|a| a.kind.as_ref());
+        let added = file.device.iter().find(|d| asked.is_none_or(|kind| d.kind == *kind));
+        all.nth(self.number).or(added).unwrap_or(&file.device[0])
     }
 
     /// Whether it takes its own time, so that no clock may be slowed down or replaced.

@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 
 A baseline names what to rerun; `--bless` writes its rows:
 
-  result_version = 3
+  result_version = 4
   [rerun]
   scenario = \"my-scenario.toml\"             # or: reproduce = \"orloj-table-3\", cases = [...]
   policies = [\"clockwork\"]

@@ -211,7 +211,7 @@ impl Campaign {
             cpu: file.cpu.clone(),
             cuda: file.cuda.clone(),
         };
-        let device = Choice { target, config, file: path.to_path_buf() };
+        let device = Choice { target, number: 0, config, file: path.to_path_buf() };
         let campaign = Campaign { file, path: path.to_path_buf(), device, quick, base };
         campaign.check()?;
         Ok(campaign)

@@ -363,15 +363,20 @@ impl Auditor {
 }
 
 /// Whether these parts of a worker are more than all of it.
-fn more_than_one(parts: impl Iterator<Item = u32>) -> bool {
+fn more_than_one(parts: impl Iterator<Item = u32> + Clone) -> bool {
     // Sum of 1/c as a fraction; parts are few and small.
-    let sum = parts.fold((0u128, 1u128), |(above, below), c| {
-        let (above, below) = (above * u128::from(c) + below, below * u128::from(c));
+    let exact = parts.clone().try_fold((0u128, 1u128), |(above, below), c| {
+        let c = u128::from(c);
+        let (above, below) = (above.checked_mul(c)?.checked_add(below)?, below.checked_mul(c)?);
         let (mut a, mut b) = (above, below);
         while b > 0 {
             (a, b) = (b, a % b);
         }
-        (above / a, below / a)
+        Some((above / a, below / a))
     });
-    sum.0 > sum.1
+    match exact {
+        Some((above, below)) => above > below,
+        // A log may say what no policy does.
+        None => parts.map(|c| 1.0 / f64::from(c)).sum::<f64>() > 1.0,
+    }
 }

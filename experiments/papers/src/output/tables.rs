@@ -1,7 +1,5 @@
 //! Aligned text tables.
 
-use std::fmt::Write;
-
 /// A table that is read on a terminal.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
@@ -54,13 +52,37 @@ impl Text {
                     _ if self.bars.contains(&i) => "  | ",
                     _ => "  ",
                 };
-                let _ = match self.left.contains(&i) {
-                    true => write!(text, "{gap}{cell:<width$}"),
-                    false => write!(text, "{gap}{cell:>width$}"),
+                // Not by a format's width, which ends at 65,535: names come from files.
+                let spaces = " ".repeat(width - cell.chars().count());
+                let parts = match self.left.contains(&i) {
+                    true => [gap, cell, &spaces],
+                    false => [gap, &spaces, cell],
                 };
+                parts.into_iter().for_each(|part| text.push_str(part));
             }
-            let _ = writeln!(out, "{}", text.trim_end());
+            out.push_str(text.trim_end());
+            out.push('\n');
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_however_long_a_name_is() {
+        let mut table = Text::new(&["name", "n"]);
+        table.line(vec!["a".into(), "10".into()]);
+        assert_eq!(table.left(&["name"]).text(), "name   n\na     10\n");
+        let mut table = Text::new(&["name", "n"]);
+        table.line(vec!["x".repeat(70_000), "1".into()]);
+        table.line(vec!["y".into(), "2".into()]);
+        let text = table.left(&["name"]).text();
+        assert!(
+            text.lines().all(|line| line.len() == 70_003),
+            "a group may have a name of any length"
+        );
     }
 }

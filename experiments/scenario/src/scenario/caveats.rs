@@ -14,10 +14,9 @@ const PADDED: &str = "padded-batches";
 const KNOWN_TIMES: &str = "assumes-known-times";
 /// Of a policy whose paper assumes [`Assumption::OneModel`].
 const ONE_MODEL: &str = "assumes-one-model";
-/// Of a policy whose paper assumes [`Assumption::OneKind`].
+/// Of a policy that assumes [`Assumption::OneKind`].
 const ONE_KIND: &str = "assumes-one-kind";
-
-/// The flag of a pipeline whose stages the policy does not fill.
+/// Of a policy that does not fill the stages of a pipeline.
 const ONE_STAGE: &str = "one-stage";
 
 /// Every flag, with what it says.
@@ -55,9 +54,8 @@ impl Scenario {
             Assumption::OneKind => self.kinds_differ().then_some(ONE_KIND),
         });
         let has_stages = self.file.device.iter().any(|d| d.stages > 1);
-        let one_stage = has_stages && policy.lanes() == Lanes::First;
-        let all = is_llm.then_some(PADDED).into_iter().chain(broken);
-        all.chain(one_stage.then_some(ONE_STAGE)).collect()
+        let one_stage = (has_stages && policy.lanes() == Lanes::First).then_some(ONE_STAGE);
+        is_llm.then_some(PADDED).into_iter().chain(broken).chain(one_stage).collect()
     }
 
     /// Whether a model takes other times on one kind of device than on another, and policies are told so.

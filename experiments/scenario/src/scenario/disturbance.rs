@@ -69,6 +69,9 @@ impl BatchNoise {
     }
 }
 
+/// Quiet times and bursts are longer than this on average, seconds.
+const MEAN_MIN_S: f64 = 1e-6;
+
 /// A core that is away for more of the time than this does no work.
 const AWAY_MAX: f64 = 0.95;
 
@@ -83,8 +86,10 @@ impl Stalls {
         {
             within(&part(name), per_s, 0.0, 1e6)?;
         }
-        within(&part("quiet_s"), self.quiet_s, 0.0, S_MAX)?;
-        within(&part("burst_s"), self.burst_s, 0.0, S_MAX)?;
+        for (name, mean_s) in [("quiet_s", self.quiet_s), ("burst_s", self.burst_s)] {
+            // Each change between quiet and burst is drawn: shorter ones would take hours for a second.
+            within(&part(name), mean_s, if mean_s == 0.0 { 0.0 } else { MEAN_MIN_S }, S_MAX)?;
+        }
         within(&part("shared"), self.shared, 0.0, 1.0)?;
         for (i, ms) in self.lengths_ms.iter().enumerate() {
             within(&part(&format!("lengths_ms[{i}]")), *ms, 1e-6, 1e6)?;
@@ -138,5 +143,7 @@ mod tests {
         assert!(stalls("quiet_per_s = 5.0").contains("lengths_ms"));
         assert!(stalls("lengths_ms = [2.0]\nburst_s = 5.0").contains("quiet_s"));
         assert!(stalls("shared = 2.0").contains("stalls.shared"));
+        let short = "lengths_ms = [2.0]\nquiet_s = 1.0\nburst_s = 1e-9\nburst_per_s = 5.0";
+        assert!(stalls(short).contains("stalls.burst_s"));
     }
 }

@@ -153,7 +153,7 @@ pub struct Model {
     pub load_ms: f64,
     /// The true latency of its batches (see below).
     pub latency: LatencyLaw,
-    /// The latency that policies are told, if it differs from the true one.
+    /// The latency that policies are told, if it differs from the true one: as it is, on every kind of device.
     #[schemars(extend("x-default" = "`latency`"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub believed: Option<LatencyLaw>,
@@ -244,7 +244,7 @@ pub struct Device {
     /// Number of devices for each model, in place of `count`; rounded, at least one in total.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_model: Option<f64>,
-    /// Number of batches that a device runs at the same time.
+    /// Number of batches that a device runs at the same time; only a policy in Python may use more than one lane.
     #[serde(default = "one_u8")]
     pub lanes: u8,
     /// Whether a running batch can be stopped.
@@ -263,7 +263,7 @@ pub struct Device {
     #[schemars(extend("x-unit" = "pages"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_pages: Option<u32>,
-    /// Divides every latency; `proportional` needs `latency_on` on a kind whose speed is not 1.
+    /// Divides every latency, also those that policies are told; `proportional` needs `latency_on` on a kind whose speed is not 1.
     #[serde(default = "one_f64")]
     pub speed: f64,
     /// Price of one device; kinds with prices form a pool, which must have a base kind.

@@ -2,8 +2,9 @@
 
 use super::base::{NAME, line, refused};
 use orrery_scenario::{PolicySpec, Scenario};
+use orrery_sim::audit::Auditor;
 use orrery_sim::driver::simulate;
-use orrery_sim::log::{MemoryLog, Record};
+use orrery_sim::log::{MemoryLog, Names, Record};
 use orrery_sim::policy::{Actions, Event, Known, Policy};
 use orrery_sim::request::Drop;
 use orrery_sim::time::{Span, Time};
@@ -144,4 +145,37 @@ fn clients_of_unknown_or_other_applications_are_errors() {
     wrong(&many, "clients = 300000", &["1200000 clients of 4", "at most 1000000"]);
     let unknown = "clients = 2\napps = [\"batch-resnet50_v3\"]";
     wrong(unknown, "apps = [\"batch", &["closed_loop.apps[0]", "did you mean `batch-resnet50_v2`"]);
+}
+
+/// While the controller is away, another client sends: its request waits beside the answer.
+#[test]
+fn clients_that_wait_for_answers_meet_stalls() {
+    let text = r#"
+policies = ["fifo"]
+[[model]]
+name = "m"
+slo_ms = 50.0
+latency = { affine = { alpha_ms = 1.0, beta_ms = 1.0 } }
+[[app]]
+name = "a"
+model = "m"
+[closed_loop]
+clients = 5
+think = { constant_ms = 3.0 }
+requests = 2000
+[stalls]
+lengths_ms = [4.0]
+quiet_per_s = 50.0
+shared = 0.3
+[delays]
+reply_ms = 0.5
+"#;
+    let scenario = Scenario::from_text("stalls.toml", text).unwrap();
+    let setup = scenario.setup(1).unwrap();
+    let policy = PolicySpec::parse("fifo").unwrap();
+    let auditor = Auditor::default().with_terms(&Names::default(), setup.terms());
+    let (metrics, auditor) = setup.run_with(&policy, 1, auditor).unwrap().observer;
+    assert_eq!(metrics.total().offered, 2_000);
+    let report = auditor.finish();
+    assert!(report.is_clean(), "{report}");
 }

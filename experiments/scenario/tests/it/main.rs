@@ -20,5 +20,6 @@ mod rates;
 mod reference;
 mod scheduler;
 mod slo_steps;
+mod speeds;
 mod vary;
 mod zoo;

@@ -8,7 +8,7 @@
 //! Every pool is simulated as a scenario of its own: the one that is chosen can be written down and run.
 
 use super::day::Day;
-use super::devices::{devices, told};
+use super::devices::devices;
 use super::file::{Instance, PlanFile, Pools, Source};
 use super::origin::{Origin, policies, set_laws, set_slo, written};
 use super::parts::{of_all_models, of_each_model, part};
@@ -329,9 +329,6 @@ impl Group {
         file.device = devices(&problem.plan, counts, pool, self.base);
         for model in &mut file.model {
             model.latency_on.retain(|kind, _| file.device.iter().any(|d| d.kind == *kind));
-            if let ([device], false) = (file.device.as_slice(), pool) {
-                model.believed = told(model, device).or_else(|| model.believed.take());
-            }
         }
         let base = Scenario::from_text(&self.path, &written(&file)?)?;
         let mut scenario = base.with_rate(rate_per_s)?;

@@ -210,6 +210,7 @@ fn the_chosen_pool_carries_the_load_as_a_scenario_of_its_own() {
         let found = solved(text);
         let (p, best) = (&found.problem, found.answers[0].best().unwrap());
         let text = p.groups[0].scenario_text(p, &best.counts, &best.policy).unwrap();
+        assert!(!text.contains("believed"), "`run` tells policies the same without it");
         let scenario = Scenario::from_text("chosen.toml", &text).unwrap();
         let policy = &scenario.policies().unwrap()[0];
         let metrics = scenario.setup(1).unwrap().run(policy, 1).unwrap();

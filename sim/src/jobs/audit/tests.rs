@@ -192,6 +192,9 @@ fn widths() {
     assert!(on(On::Part { worker: 0, parts: 99 }).iter().any(|n| n == "UnknownWidth"));
     assert!(on(On::Workers(vec![0, 1, 2, 3])).iter().any(|n| n == "WorkerTooFull"));
     assert!(more_than_one([2, 3, 5].into_iter()) && !more_than_one([2, 3, 6].into_iter()));
+    // Five large primes: their product is no u128.
+    let large = [4_294_967_291, 4_294_967_279, 4_294_967_231, 4_294_967_197, 4_294_967_189];
+    assert!(!more_than_one(large.into_iter()) && more_than_one(large.into_iter().chain([1, 7])));
 }
 
 #[test]

@@ -292,3 +292,19 @@ proptest! {
         }
     }
 }
+
+/// An autoscaler sends hundreds of GPUs away in one instant: a plan for each of them took a minute.
+#[test]
+fn a_static_plan_is_made_once_for_all_gpus_that_come_in_an_instant() {
+    let profiles = vec![affine(1_000, 4_000, Span::from_ms(42)); 2];
+    let config = Config { planning: Planning::Static, ..Config::released() };
+    let mut policy = NexusCluster::new(config, &profiles);
+    (0..6).for_each(|gpu| policy.came_up(Time::ZERO, DeviceId(gpu)));
+    let is_idle = |n: &Node| n.shares.is_empty();
+    assert!(policy.stale && policy.plan.nodes.iter().all(is_idle), "nobody has asked for a plan");
+    policy.renew();
+    assert!(!policy.stale && !policy.plan.nodes.iter().any(is_idle));
+    let mut anew = plan(&policy.models, 6);
+    anew.scaled(&policy.models, &[1.0; 2], config.packing);
+    assert_eq!(policy.plan.nodes, anew.nodes);
+}

@@ -289,10 +289,10 @@ fn an_assumption_that_does_not_hold_is_said_in_every_form() {
         "name = 's'\nscenario = 'a.toml'\npolicies = ['symphony', 'fifo']\nseeds = 1\n\
          [[axis]]\nkey = 'model[0].slo_ms'\nvalues = [100.0, 50.0]\n",
     );
-    let swept = place.run(&["sweep", "s.toml", "--out", "swept"]).ok();
+    let swept = place.run(&["-q", "sweep", "s.toml", "--out", "swept"]).ok();
     assert!(swept.contains(note), "{swept}");
-    place.run(&["sweep", "s.toml", "--out", "shared", "--share"]).ok();
-    assert_eq!(place.run(&["merge", "shared"]).ok(), swept);
+    place.run(&["-q", "sweep", "s.toml", "--out", "shared", "--share"]).ok();
+    assert_eq!(place.run(&["-q", "merge", "shared"]).ok(), swept);
     let fifo = place.run(&["run", "a.toml", "--policy", "fifo"]).ok();
     assert!(!fifo.contains("assumes"), "{fifo}");
 }
