@@ -220,7 +220,10 @@ impl Row {
         let (mut low, mut high) = (low.max(least.min(value)), high.min(most.max(value)));
         let mut method = method;
         if high - low <= ROUNDING * value.abs() {
-            if !is_share_of_requests(&self.metric) || ![0.0, 1.0].contains(&value) || self.samples == 0 {
+            if !is_share_of_requests(&self.metric)
+                || ![0.0, 1.0].contains(&value)
+                || self.samples == 0
+            {
                 (self.ci95_low, self.ci95_high) = (None, None);
                 self.ci_method.clear();
                 return;
@@ -290,8 +293,12 @@ mod tests {
     #[test]
     fn an_interval_stays_within_the_possible_and_has_a_width() {
         let of = |metric: &str, value: f64, (low, high): (f64, f64)| {
-            let mut row =
-                Row { metric: metric.into(), value: Some(value), samples: 12_000, ..Row::default() };
+            let mut row = Row {
+                metric: metric.into(),
+                value: Some(value),
+                samples: 12_000,
+                ..Row::default()
+            };
             row.set_interval(low, high, "replications");
             (row.ci95(), row.ci_method)
         };
@@ -308,7 +315,11 @@ mod tests {
         // Two equal seeds do not say how far both are off.
         assert_eq!(of("peak_goodput_per_s", 4915.0, (4915.0, 4915.0)), (None, String::new()));
         assert_eq!(within("finish_rate", 0.5, (0.5, 0.5 + 1e-16)), None);
-        assert_eq!(within("mean_batch_size", 0.0, (-0.1, 0.1)), Some((0.0, 0.1)), "no batch at all");
+        assert_eq!(
+            within("mean_batch_size", 0.0, (-0.1, 0.1)),
+            Some((0.0, 0.1)),
+            "no batch at all"
+        );
     }
 
     #[test]

@@ -17,8 +17,8 @@ use super::replication::{DEVICES, Measure, PEAK, Replication};
 use super::watch::{run_one, scope_names};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::search::{
-    self, Bracket, Doubt, Found, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop, capacity_per_s,
-    fewest,
+    self, Bracket, Doubt, Found, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
+    capacity_per_s, fewest,
 };
 use orrery_scenario::{PolicySpec, Setup, SpecError};
 use orrery_sim::time::Span;

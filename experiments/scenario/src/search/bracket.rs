@@ -357,7 +357,11 @@ mod tests {
         // Nothing above the answer is clearly good, though shorter probes said so.
         let (good, bad) = (found.clearly_good.unwrap(), found.clearly_bad.unwrap());
         assert!(good <= value && value < bad, "{found:?}");
-        assert_eq!(found.metastable, Some(0.9), "the answer does not come back from a burst either");
+        assert_eq!(
+            found.metastable,
+            Some(0.9),
+            "the answer does not come back from a burst either"
+        );
     }
 
     /// Usually good up to 100, in longer probes up to a peak of its own, and back from a burst up to 70.

@@ -57,7 +57,11 @@ impl Bursting {
             return at;
         }
         let since = at.since(from);
-        if since < lasts * 2 { from + Span::from_ns(since.ns() / 2) } else { from + since.minus(lasts) }
+        if since < lasts * 2 {
+            from + Span::from_ns(since.ns() / 2)
+        } else {
+            from + since.minus(lasts)
+        }
     }
 }
 

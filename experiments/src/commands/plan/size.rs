@@ -119,7 +119,10 @@ impl Sizer<'_> {
         close: &mut Option<(u32, Check)>,
     ) -> Result<Verdict, SpecError> {
         let target = self.bench.problem.plan.target();
-        for n in self.sizes_from(self.least_to_verify(load_per_s, high)?, most).take(MORE_MAX as usize + 1) {
+        for n in self
+            .sizes_from(self.least_to_verify(load_per_s, high)?, most)
+            .take(MORE_MAX as usize + 1)
+        {
             let check = self.bench.check(&self.counts(n - self.lost()), load_per_s)?;
             if check.is_sure(target) {
                 let (check, left) = match self.lost() {

@@ -11,8 +11,8 @@ use super::watch::{Seen, Watch};
 use orrery_papers::cells::goodput::longest_slo;
 use orrery_papers::cells::parts::go_on;
 use orrery_scenario::search::{
-    self, Bracket, Criterion, Found, HELD, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Share, Stop,
-    capacity_per_s, worst,
+    self, Bracket, Criterion, Found, HELD, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Share,
+    Stop, capacity_per_s, worst,
 };
 use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
 use orrery_sim::stats::{Interval, replications};

@@ -267,7 +267,8 @@ impl<'a> Knowledge<'a> {
         let bench = Bench::new(self.problem, group, policy, self.runs);
         let sizer = Sizer { bench: &bench, kind };
         let most = self.problem.counts_max[kind];
-        let Verdict::Size(peak) = sizer.sure(group.load_per_s, (sizes[0], most), &mut close)? else {
+        let Verdict::Size(peak) = sizer.sure(group.load_per_s, (sizes[0], most), &mut close)?
+        else {
             let why = format!(
                 "{} {} carry {} with {} and the first seed, and no size near that is sure to with all",
                 sizes[0],

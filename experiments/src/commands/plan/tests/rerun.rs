@@ -7,7 +7,8 @@ use orrery_sim::rng::Stream;
 use rayon::prelude::*;
 use std::fmt::Write;
 
-const POLICIES: [&str; 4] = ["symphony", "clockwork", "nexus", "timeout[max_batch=16,max_wait_ms=2]"];
+const POLICIES: [&str; 4] =
+    ["symphony", "clockwork", "nexus", "timeout[max_batch=16,max_wait_ms=2]"];
 
 /// One or two models on one kind, at a load that a few machines carry; `pools` is `homogeneous` or `fleet`.
 fn random(number: u64, pools: &str) -> String {
