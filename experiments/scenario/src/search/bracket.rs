@@ -18,15 +18,17 @@ const BELOW: [f64; 3] = [0.9, 0.7, 0.5];
 /// And just above it, to see what becomes of it there.
 const ABOVE: f64 = 1.05;
 
-/// More than this share of bad requests with 5 % more is a collapse. Where requests that are late are answered
-/// all the same, every overload is one.
-const COLLAPSE: f64 = 0.25;
+/// With 5 % more than the peak a stable scheduler that drops requests in time loses little more than 5 %: more
+/// than this share of bad requests is a collapse. Where late requests are answered all the same, every overload
+/// is one, and says nothing of the peak.
+const COLLAPSE: f64 = 0.1;
 
 /// The share of an answer that has to come back from a burst: at the peak itself there is nothing left to work
 /// it off with.
-pub const HELD: f64 = 0.97;
+pub const HELD: f64 = 0.985;
 
-/// An answer that does not come back is probed again for so many times as long.
+/// An answer that does not come back, or is next to a collapse, is probed again for so many times as long: a
+/// system may collapse so seldom that most probes see nothing of it.
 const LONGER: u32 = 8;
 
 /// The search gives up below this share of where it began, and above so many times that.
@@ -69,7 +71,7 @@ pub struct Found {
     pub worse_below: Option<f64>,
     /// The share of bad requests with 5 % more, where that is a collapse.
     pub collapse: Option<f64>,
-    /// The share of bad requests with 3 % less, after a burst from which it does not come back.
+    /// The share of bad requests with 1.5 % less, after a burst from which it does not come back.
     pub metastable: Option<f64>,
     /// The rate that was found first, where a longer probe refuted it.
     pub refuted: Option<f64>,
@@ -209,7 +211,7 @@ impl Bracket {
         if self.around {
             asked.ask(value * ABOVE)?;
             metastable = asked.after_burst(value)?;
-            if metastable.is_some() {
+            if metastable.is_some() || asked.collapse(value).is_some() {
                 asked.how.longer = LONGER;
                 if !asked.ask(value)? {
                     refuted = Some(value);
