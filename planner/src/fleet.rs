@@ -259,3 +259,78 @@ pub fn split_bound_usd(needs: &[Needs], prices_usd: &[f64], counts_max: &[u32]) 
     }
     best * (1.0 - SLACK)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two kinds; what each model costs on each, and how many models a kind has room for.
+    struct Rooms {
+        usd: Vec<[u64; 2]>,
+        room: u32,
+    }
+
+    impl Clusters for Rooms {
+        fn models(&self) -> usize {
+            self.usd.len()
+        }
+
+        fn kinds(&self) -> usize {
+            2
+        }
+
+        fn least(&self, kind: usize, models: u64) -> Option<Price> {
+            if models.count_ones() > self.room {
+                return None;
+            }
+            let here = (0..self.usd.len()).filter(|m| models >> m & 1 == 1);
+            let usd: u64 = here.map(|m| self.usd[m][kind]).sum();
+            Some(Price::micro_usd_per_hour(usd * 1_000_000))
+        }
+
+        fn known(&self, kind: usize, models: u64) -> Known {
+            self.least(kind, models).map_or(Known::Never, Known::Costs)
+        }
+
+        fn share_usd(&self, _: usize, _: usize) -> Option<f64> {
+            Some(0.0)
+        }
+    }
+
+    /// What the local search makes of an assignment, and its cost in dollars per hour.
+    fn improved(clusters: &Rooms, kind_of: &[usize], left_out: &[Vec<usize>]) -> (Vec<usize>, f64) {
+        let (models, order, rest) = (kind_of.len(), Vec::new(), Vec::new());
+        let (nodes, best, sets_so_far) = (0, None, vec![0; 2]);
+        let search = Search {
+            clusters,
+            left_out,
+            order,
+            rest,
+            nodes,
+            kind_of: vec![0; models],
+            sets: sets_so_far,
+            best,
+        };
+        let mut kind_of = kind_of.to_vec();
+        let mut cost = search.whole(&sets(&kind_of, 2)).expect("a cost");
+        improve(&search, &mut kind_of, &mut cost);
+        assert_eq!(search.whole(&sets(&kind_of, 2)), Some(cost), "the cost is the assignment's");
+        (kind_of, cost.as_usd_per_hour())
+    }
+
+    #[test]
+    fn the_local_search_swaps_where_no_move_has_room() {
+        let full = Rooms { usd: vec![[1, 9], [9, 1]], room: 1 };
+        assert_eq!(improved(&full, &[1, 0], &[]), (vec![0, 1], 2.0));
+        // Not to what is left out, and not where it is dearer.
+        assert_eq!(improved(&full, &[1, 0], &[vec![0, 1]]), (vec![1, 0], 18.0));
+        assert_eq!(improved(&full, &[0, 1], &[]), (vec![0, 1], 2.0));
+    }
+
+    #[test]
+    fn the_local_search_moves_one_model_at_a_time() {
+        let empty = Rooms { usd: vec![[1, 9], [9, 1], [2, 3]], room: 3 };
+        assert_eq!(improved(&empty, &[1, 1, 1], &[]), (vec![0, 1, 0], 4.0));
+        assert_eq!(improved(&empty, &[0, 0, 0], &[]), (vec![0, 1, 0], 4.0));
+    }
+}

@@ -315,7 +315,7 @@ pub const FLAGS: [(&str, &str); 8] = [
     ),
     (
         "metastable",
-        "at 3 % less than the answer the system does not come back from a burst (twice the rate for one SLO): a share of `bad_rate_after_burst` is bad long after it. Whether a run at the answer holds is a matter of luck.",
+        "at 1.5 % less than the answer the system does not come back from a burst (twice the rate for one SLO): a share of `bad_rate_after_burst` is bad long after it. Whether a run at the answer holds is a matter of luck.",
     ),
     (
         "refuted",

@@ -63,16 +63,13 @@ impl Scenario {
         arrivals.requests.or_else(by_time)
     }
 
-    /// How long the trace of `[arrivals]` is: all of its minutes, quiet ones at its ends included, as far as
-    /// `duration_s` and `until_s` let it run.
+    /// How long the trace of `[arrivals]` is: all of its minutes, quiet ones at its ends included.
     ///
     /// # Errors
     /// When the arrivals are no trace, or it cannot be read.
     pub fn trace_length(&self) -> Result<Span, SpecError> {
         let a = self.arrivals().map_err(|e| self.placed(e))?;
-        let whole = self.length_of_arrivals(a).map_err(|e| self.placed(e))?;
-        let limits = [a.duration_s, self.file.until_s].into_iter().flatten();
-        Ok(limits.map(Span::from_secs_f64).fold(whole, Span::min))
+        self.length_of_arrivals(a).map_err(|e| self.placed(e))
     }
 
     fn length_of_arrivals(&self, a: &Arrivals) -> Result<Span, SpecError> {

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!  rate  ────────┐████┌──────────────────────────────────   twice the rate for one SLO
-//!        warm-up │    │ recovery: 64 SLOs, not counted │ counted
+//!        warm-up │    │ recovery: 96 SLOs, not counted │ counted
 //! ```
 //!
 //! A system that does not come back at a load below its peak is metastable (Bronson et al., HotOS 2021): whether
-//! a run at its peak holds is a matter of luck and of the run's length. One that carries 97 % of what it can serve
-//! works off a burst of one SLO within 33 of them.
+//! a run at its peak holds is a matter of luck and of the run's length. One that carries 98.5 % of what it can serve
+//! works off a burst of one SLO within 65 of them.
 
 use super::{How, Rule};
 use crate::setup::Sources;
@@ -15,7 +15,7 @@ use orrery_sim::request::{Arrival, End, Request, Source};
 use orrery_sim::time::{Span, Time};
 
 /// So many SLOs after a burst the system is back in its usual state, if it comes back at all.
-const RECOVERY: u64 = 64;
+const RECOVERY: u64 = 96;
 
 /// From when on, and for how long, arrivals come twice as fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -208,9 +208,6 @@ fn equal_models_have_one_answer_whatever_the_length_of_the_probes() {
         bracket.highest(at).unwrap().value.unwrap()
     };
     let mean = |n| (1..=4).map(|seed| highest(n, seed)).sum::<f64>() / 4.0;
-    for n in [1_250, 2_500, 5_000, 10_000] {
-        println!("{n} {:?}", (1..=4).map(|seed| highest(n, seed)).collect::<Vec<_>>());
-    }
     let (short, long) = (mean(1_250), mean(5_000));
     assert!((short / long - 1.0).abs() < 0.01, "{short} and {long}");
 }

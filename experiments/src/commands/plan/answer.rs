@@ -251,7 +251,7 @@ impl Answer {
         }
         if edge.metastable {
             self.unknown.push(
-                "metastable: at 3 % less than the edge it does not come back from a burst (twice the \
+                "metastable: at 1.5 % less than the edge it does not come back from a burst (twice the \
                  load for one SLO), so how long a run near the edge holds is a matter of luck"
                     .to_string(),
             );

@@ -27,7 +27,10 @@ pub(super) fn of_trace(
     // Which device fits is not asked here.
     trace.file.allow_hopeless_slo = true;
     let setup = trace.setup(seed)?;
-    let length_ns = trace.trace_length()?.ns();
+    let whole_ns = trace.trace_length()?.ns();
+    let arrivals = trace.file.arrivals.as_ref();
+    let limits = [arrivals.and_then(|a| a.duration_s), trace.file.until_s].into_iter().flatten();
+    let length_ns = limits.map(|s| Span::from_secs_f64(s).ns()).fold(whole_ns, u64::min);
     let mut times = Vec::new();
     let mut by_app = vec![0_u64; file.app.len()];
     for mut source in setup.sources(seed)? {
@@ -42,7 +45,11 @@ pub(super) fn of_trace(
             }
         }
     }
-    let limit = trace.file.arrivals.as_ref().and_then(|a| a.requests);
+    if times.is_empty() {
+        let remedy = "take a longer part of the trace";
+        return Err(SpecError::value(KEY, "a part of a trace without calls", "a call", remedy));
+    }
+    let limit = arrivals.and_then(|a| a.requests);
     let last = times.iter().max().filter(|_| limit.is_some_and(|most| times.len() as u64 >= most));
     let end = last.map_or(length_ns, |last| last + 1).max(1);
     let mut counts = vec![0_u64; steps as usize];
@@ -64,9 +71,7 @@ pub(super) fn of_trace(
         ..Arrivals::default()
     });
     // The plan's load is the rate of the whole trace: of a part that is taken as the day, the own rate counts.
-    let limited = trace.file.until_s.is_some()
-        || trace.file.arrivals.as_ref().is_some_and(|a| a.duration_s.is_some());
-    let own = match last.is_some() || limited {
+    let own = match end < whole_ns {
         true => times.len() as f64 / Span::from_ns(end).as_secs_f64() / rate_per_s,
         false => 1.0,
     };

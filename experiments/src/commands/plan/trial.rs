@@ -75,7 +75,7 @@ pub struct Edge {
     pub interval: Option<Interval>,
     /// A lower rate was not carried.
     pub not_monotone: bool,
-    /// With 3 % less it does not come back from a burst.
+    /// With 1.5 % less it does not come back from a burst.
     pub metastable: bool,
     /// The search gave up: any rate was carried.
     pub unbounded: bool,

@@ -185,6 +185,37 @@ fn a_probe_that_was_told_to_be_short_says_so() {
     assert!(!of(None).notes.contains(&"short-probe".to_string()));
 }
 
+/// Clockwork on eight GPUs with an SLO of 30 batches of one runs well near its peak until it collapses to batches of
+/// one, and stays so. Who answers late requests, too, is late for good above its peak, and comes back below it.
+#[test]
+fn what_does_not_come_back_from_a_burst_is_metastable_and_nothing_else() {
+    let search = Search { requests_per_model: 5_000, tolerance: 0.01, ..Search::default() };
+    let of = |slo_ms: f64, law: &str, devices: u32, policy: &str| {
+        let law = format!("x = {law}").parse::<toml::Table>().unwrap()["x"].clone();
+        let changes = [("model.m.latency".to_string(), law)];
+        let s = scenario("poisson = { rate_per_s = 1000.0 }", slo_ms, devices);
+        let s = s.with(&changes).unwrap();
+        search.run(&s, &PolicySpec::parse(policy).unwrap(), 1).unwrap()
+    };
+    let table = "{ table = [[1, 6.367], [2, 10.3182], [4, 17.7267], [16, 60.696]] }";
+    let r = of(191.01, table, 8, "clockwork");
+    assert!(r.notes.contains(&"metastable".to_string()), "{:?}", r.notes);
+    assert!(r.value("all", "bad_rate_after_burst").unwrap() > 0.05);
+    let (good, answer) = (r.value("all", "clearly_good_per_s"), r.value("all", PEAK));
+    assert!(good <= answer, "{good:?} {answer:?}");
+    let law = "{ affine = { alpha_ms = 1.0, beta_ms = 4.0 } }";
+    for policy in ["timeout[max_batch=16,max_wait_ms=2]", "fifo[max_batch=16]"] {
+        for (slo_ms, devices) in [(30.0, 1), (60.0, 2), (300.0, 4), (2e3, 1)] {
+            let r = of(slo_ms, law, devices, policy);
+            assert!(
+                !r.notes.contains(&"metastable".to_string()),
+                "{policy} {slo_ms}: {:?}",
+                r.notes
+            );
+        }
+    }
+}
+
 #[test]
 fn late_answers_and_drops_are_told_apart() {
     // What has expired is dropped: answered requests are late only if they began in time and ended
