@@ -63,8 +63,7 @@ impl Settings for Config {
         what: "the work-conserving reference of a cluster; earliest deadline, largest batch",
         paper: "Symphony (Chen et al., arXiv 2308.07470v2, 2024), §2.2 and §3.4",
     };
-    const ASSUMES: &'static [Assumption] =
-        &[Assumption::KnownTimes, Assumption::OneKind];
+    const ASSUMES: &'static [Assumption] = &[Assumption::KnownTimes, Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "the largest batch that the head allows",

@@ -32,7 +32,9 @@
 //! - An interval without a request counts as one of rate 0.
 
 use super::free_devices::FreeDevices;
-use super::parameters::{About, Assumption, Build, Parameter, Preset, Settings, count, ms, number, seconds};
+use super::parameters::{
+    About, Assumption, Build, Parameter, Preset, Settings, count, ms, number, seconds,
+};
 use super::{Actions, Event, Exec, Known, Policy, TimerKey};
 use crate::profile::ModelProfile;
 use crate::request::{ModelId, Request, RequestId};

@@ -77,7 +77,8 @@ fn is_measured_here(key: &str, model: &Model, device: &Device) -> Result<(), Spe
         return Ok(());
     }
     let found = format!("samples of `{on}` for kind `{}`", device.kind);
-    let allowed = "samples measured on the kind that replays them, at speed 1: the profile has a hole here";
+    let allowed =
+        "samples measured on the kind that replays them, at speed 1: the profile has a hole here";
     let remedy = format!(
         "name the kind after what was measured, or give `latency_on = {{ \"{}\" = ... }}`",
         device.kind

@@ -180,8 +180,7 @@ impl Settings for Config {
         what: "strategies by model and batch size, actions with a window in which they may start",
         paper: "Clockwork (Gujarati et al., OSDI 2020), §4.5 and §5.3",
     };
-    const ASSUMES: &'static [Assumption] =
-        &[Assumption::KnownTimes, Assumption::OneKind];
+    const ASSUMES: &'static [Assumption] = &[Assumption::KnownTimes, Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[
         Preset {
             name: "released",

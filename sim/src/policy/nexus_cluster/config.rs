@@ -134,8 +134,7 @@ impl Settings for Config {
         what: "Nexus on a cluster; squishy bin packing, frontends, epochs",
         paper: "Nexus (Shen et al., SOSP 2019), §6.1 and §6.3; Symphony, §2.2 and §5",
     };
-    const ASSUMES: &'static [Assumption] =
-        &[Assumption::KnownTimes, Assumption::OneKind];
+    const ASSUMES: &'static [Assumption] = &[Assumption::KnownTimes, Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[
         Preset {
             name: "released",

@@ -90,8 +90,7 @@ impl Settings for Config {
         what: "the largest batch first, with preemption",
         paper: "Shepherd's Flex (Zhang et al., NSDI 2023), as Symphony, §2.2 and §5 has it",
     };
-    const ASSUMES: &'static [Assumption] =
-        &[Assumption::KnownTimes, Assumption::OneKind];
+    const ASSUMES: &'static [Assumption] = &[Assumption::KnownTimes, Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[
         Preset {
             name: "released",

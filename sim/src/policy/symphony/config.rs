@@ -137,8 +137,7 @@ impl Settings for Config {
         what: "deferred batches; models and GPUs find each other at the last useful moment",
         paper: "Symphony (Chen et al., arXiv 2308.07470v2, 2024), §3.2 and App. D",
     };
-    const ASSUMES: &'static [Assumption] =
-        &[Assumption::KnownTimes, Assumption::OneKind];
+    const ASSUMES: &'static [Assumption] = &[Assumption::KnownTimes, Assumption::OneKind];
     const PRESETS: &'static [Preset<Config>] = &[
         Preset {
             name: "released",
