@@ -4,7 +4,11 @@ use super::judge::Fault;
 use super::world::Choices;
 
 /// A fault, the keys that all of it needs, and what is to be done. A key that ends in `.` means any below it.
-const KNOWN: &[(&str, &[&str], &str)] = &[];
+const KNOWN: &[(&str, &[&str], &str)] = &[(
+    "the interval of",
+    &[],
+    "intervals beyond the possible: their bounds are cut in another change",
+)];
 
 /// Whether a fault is known.
 pub fn is_known(choices: &Choices, world: &[usize], fault: &Fault) -> bool {

@@ -110,7 +110,11 @@ fn divide(law: &mut LatencyLaw, speed: f64) -> Option<()> {
 fn split(file: &ScenarioFile) -> Option<ScenarioFile> {
     let mut file = file.clone();
     let sampled = |law: &LatencyLaw| matches!(law, LatencyLaw::Samples(_));
-    if file.autoscale.is_some() || file.model.iter().any(|m| sampled(&m.latency)) {
+    // DeepRecSys gives large queries to one kind and small ones to the others.
+    if file.policies[0].starts_with("drs")
+        || file.autoscale.is_some()
+        || file.model.iter().any(|m| sampled(&m.latency))
+    {
         return None;
     }
     let first = file.device.first_mut().filter(|d| d.count > 1 && d.per_model.is_none())?;
