@@ -181,7 +181,8 @@ fn worlds_that_were_wrong_once_run_by_the_laws() {
     let mut wrong = String::new();
     for path in &paths {
         let text = std::fs::read_to_string(path).expect("a world");
-        for fault in TWINS.iter().flat_map(|twin| faults(&text, twin)) {
+        let found = TWINS.iter().flat_map(|twin| faults(&text, twin));
+        for fault in found.filter(|fault| faults::known(&[], fault).is_none()) {
             let _ = writeln!(wrong, "{}: {}: {}", path.display(), fault.law, fault.found);
         }
     }
@@ -218,6 +219,7 @@ fn every_pair_of_keys_and_policies_runs_by_the_laws() {
     let mut array = Array::new(&choices, seed);
     let mut broken: BTreeMap<String, Broken> = BTreeMap::new();
     let mut refusals = 0;
+    let mut known = BTreeSet::new();
     let mut ran = Vec::new();
     loop {
         let worlds: Vec<World> = (0..BATCH).map_while(|_| array.draw()).collect();
@@ -235,7 +237,14 @@ fn every_pair_of_keys_and_policies_runs_by_the_laws() {
                 Taught::Runs(mut faults) => {
                     ran.push(world.clone());
                     array.cover(world);
-                    faults.retain(|fault| !faults::is_known(&choices, world, fault));
+                    let names: Vec<&str> = world.iter().map(|&i| choices.short(i)).collect();
+                    faults.retain(|fault| match faults::known(&names, fault) {
+                        Some(number) => {
+                            known.insert(number);
+                            false
+                        }
+                        None => true,
+                    });
                     faults.sort_by(|a, b| a.law.cmp(&b.law));
                     faults.dedup_by(|a, b| a.law == b.law);
                     for Fault { law, found } in faults {
@@ -266,6 +275,8 @@ fn every_pair_of_keys_and_policies_runs_by_the_laws() {
         );
     }
     assert!(broken.is_empty(), "{text}");
+    let mended = faults::mended(&known);
+    assert!(mended.is_empty(), "mended: remove from covering/faults.rs: {mended:?}");
 }
 
 /// A law that does not hold.
