@@ -102,8 +102,8 @@ impl Calendar {
         let (mut at, mut left) = (now, work);
         loop {
             let done = at + left;
-            let own = self.next(core.0, core.0, at, done);
-            let common = self.next(ALL, core.0, at, done);
+            let own = self.next(core.0, (core, now), at, done);
+            let common = self.next(ALL, (core, now), at, done);
             let Some((begin, end)) = own.into_iter().chain(common).min() else { return done };
             left = left.minus(begin.since(at));
             at = at.max(end);
@@ -113,8 +113,15 @@ impl Calendar {
         }
     }
 
-    /// The first stall of a process that ends after `at`, if it begins before `until`.
-    fn next(&mut self, process: u64, asker: u64, at: Time, until: Time) -> Option<(Time, Time)> {
+    /// The first stall of a process that ends after `at`, if it begins before `until`. `asker` is the core, and
+    /// when its question begins.
+    fn next(
+        &mut self,
+        process: u64,
+        asker: (CoreOf, Time),
+        at: Time,
+        until: Time,
+    ) -> Option<(Time, Time)> {
         let law = &self.law;
         let process = self.processes.entry(process).or_insert_with(|| Process::new(law, process));
         process.after(law, asker, at, until)
@@ -134,7 +141,7 @@ struct Process {
     drawn_s: f64,
     /// Stalls that somebody may still ask for.
     ahead: VecDeque<(Time, Time)>,
-    /// How far each core has come. Only the stream of all cores has several.
+    /// When each core's last question began. Only the stream of all cores has several.
     asked: BTreeMap<u64, Time>,
 }
 
@@ -170,10 +177,17 @@ impl Process {
 
     /// The first stall that ends after `at`, if it begins before `until`. It is drawn no further: the next one
     /// may be years away, after millions of bursts.
-    fn after(&mut self, law: &Stalls, asker: u64, at: Time, until: Time) -> Option<(Time, Time)> {
-        self.asked.insert(asker, at);
-        if self.ahead.front().is_some_and(|stall| stall.1 <= at) {
-            let floor = self.asked.values().copied().min().unwrap_or(at);
+    fn after(
+        &mut self,
+        law: &Stalls,
+        (asker, since): (CoreOf, Time),
+        at: Time,
+        until: Time,
+    ) -> Option<(Time, Time)> {
+        // Not `at`: its batch may be stopped before, and another core may still ask from now on.
+        self.asked.insert(asker.0, since);
+        if self.ahead.front().is_some_and(|stall| stall.1 <= since) {
+            let floor = self.asked.values().copied().min().unwrap_or(since);
             while self.ahead.front().is_some_and(|stall| stall.1 <= floor) {
                 self.ahead.pop_front();
             }
@@ -300,6 +314,20 @@ mod tests {
         let away = away_s(law, CoreOf::executor(0, 0), 60);
         let expected = 60.0 * share / (1.0 - share);
         assert!((away / expected - 1.0).abs() < 0.2, "{away} s, not {expected} s");
+    }
+
+    /// A batch that is stopped asked far ahead; so did one on another device.
+    #[test]
+    fn a_long_question_takes_no_stall_from_those_that_begin_earlier_than_it_ends() {
+        let law = Stalls { shared: 0.5, ..law() };
+        let (a, b) = (CoreOf::executor(0, 0), CoreOf::executor(1, 0));
+        let (from, work) = (Time::ZERO + Span::from_secs(3), Span::from_secs(5));
+        let mut asked = Calendar::new(law.clone());
+        asked.advance(a, Time::ZERO, Span::from_secs(60));
+        for core in [a, b] {
+            let mut fresh = Calendar::new(law.clone());
+            assert_eq!(asked.advance(core, from, work), fresh.advance(core, from, work));
+        }
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod share;
 mod streams;
 mod sweep;
 mod traces;
+mod ways;
 
 /// A table of one case that runs at once; `more` is TOML that goes over it.
 fn small_table(more: &str) -> String {

@@ -16,6 +16,7 @@
 
 mod devices;
 mod laws;
+mod stalls;
 mod work;
 
 use devices::Dev;
@@ -55,7 +56,13 @@ pub fn run<'w>(
             is_whole = false;
             break naive.now;
         }
-        naive.now = order.0;
+        // The controller's core may be away.
+        let from = order.0.max(naive.now);
+        let reached = stalls::advance(&world.stalls, stalls::CONTROLLER, from, Span::ZERO);
+        if world.until.is_some_and(|until| reached > until) {
+            break world.until.unwrap_or(reached);
+        }
+        naive.now = reached;
         naive.begun = Some(order.0);
         naive.happen(next);
     };
@@ -261,8 +268,9 @@ impl<'w, 'p> Naive<'w, 'p> {
             model: a.model,
             size: a.size,
             source,
-            arrival: self.now,
-            deadline: self.now + a.slo,
+            // With stalls, it is told later.
+            arrival: a.at,
+            deadline: a.at + a.slo,
         };
         self.facts.requests.push(Req {
             request,

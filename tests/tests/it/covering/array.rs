@@ -8,7 +8,7 @@ use orrery_sim::rng::Stream;
 
 /// How many keys a world has off their defaults, at most. More of them need fewer worlds, but more worlds are
 /// refused.
-const KEYS: usize = 9;
+const KEYS: usize = 12;
 /// How many choices are compared for each place in a world.
 const DRAWS: usize = 24;
 /// How often a pair is tried with other company.

@@ -1,18 +1,27 @@
 //! Faults of the simulator that are known and not mended yet: each with the keys that it needs.
 
 use super::judge::Fault;
-use super::world::Choices;
+use std::collections::BTreeSet;
 
 /// A fault, the keys that all of it needs, and what is to be done. A key that ends in `.` means any below it.
-const KNOWN: &[(&str, &[&str], &str)] = &[];
+const KNOWN: &[(&str, &[&str], &str)] = &[(
+    "the interval of",
+    &[],
+    "intervals beyond the possible: their bounds are cut in another change",
+)];
 
-/// Whether a fault is known.
-pub fn is_known(choices: &Choices, world: &[usize], fault: &Fault) -> bool {
-    let has = |name: &&str| {
-        world.iter().any(|&i| {
-            let own = choices.all[i].key.map_or(choices.all[i].name.as_str(), |key| key.name);
-            own == *name || name.ends_with('.') && own.starts_with(name)
-        })
+/// The number of the known fault that this one is; `names` are those of the world's keys and policy.
+pub fn known(names: &[&str], fault: &Fault) -> Option<usize> {
+    let has = |key: &&str| {
+        names.iter().any(|own| own == key || key.ends_with('.') && own.starts_with(*key))
     };
-    KNOWN.iter().any(|(law, keys, _)| fault.law.starts_with(law) && keys.iter().all(|k| has(&k)))
+    KNOWN
+        .iter()
+        .position(|(law, keys, _)| fault.law.starts_with(law) && keys.iter().all(|k| has(&k)))
+}
+
+/// The known faults that did not occur: they are mended.
+pub fn mended(occurred: &BTreeSet<usize>) -> Vec<&'static str> {
+    let all = KNOWN.iter().enumerate().filter(|(i, _)| !occurred.contains(i));
+    all.map(|(_, known)| known.0).collect()
 }

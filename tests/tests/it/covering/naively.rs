@@ -5,14 +5,8 @@ use super::run::Ran;
 use crate::naive;
 use orrery_sim::log::{MemoryLog, Record};
 
-/// What the naive engine does not know, with the reason.
-pub const UNKNOWN: &[(&str, &str)] = &[("stalls", "the naive engine has no cores")];
-
 /// How the naive engine's run differs.
 pub fn differs(ran: &Ran) -> Option<Fault> {
-    if !ran.setup.world.stalls.is_none() {
-        return None;
-    }
     let policies = ran.scenario.policies().expect("they have run");
     let seed = ran.scenario.seed;
     let sources = ran.setup.sources(seed).expect("they have run");

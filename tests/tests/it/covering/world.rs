@@ -45,9 +45,13 @@ pub struct Choices {
 pub type World = Vec<usize>;
 
 impl Choices {
-    /// The table of keys, and every policy with every preset.
+    /// The table of keys, but for those that are always refused, and all policies.
     pub fn new() -> Choices {
-        let keys = table::all();
+        Choices::of(table::all().into_iter().filter(|key| key.refused.is_none()).collect())
+    }
+
+    /// These keys, and every policy with every preset.
+    pub fn of(keys: Vec<Key>) -> Choices {
         let of_key =
             |key: &Key| key.off.iter().map(|value| Choice::of_key(*key, value)).collect::<Vec<_>>();
         let mut all: Vec<Choice> = keys.iter().flat_map(of_key).collect();
@@ -77,6 +81,12 @@ impl Choices {
         world.iter().for_each(|&i| edits.add(&self.all[i].needs));
         off.iter().for_each(|&i| edits.add(&self.all[i].off));
         edits.apply(BASE)
+    }
+
+    /// The name of a key or a policy, without the value.
+    pub fn short(&self, choice: usize) -> &str {
+        let choice = &self.all[choice];
+        choice.key.map_or(&choice.name, |key| key.name)
     }
 
     /// What messages call a world.

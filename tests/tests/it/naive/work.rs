@@ -3,7 +3,7 @@
 //! When an executor takes them is in `devices.rs`.
 
 use super::laws::{Message, computes, delay, of_load, of_model};
-use super::{Due, Naive};
+use super::{Due, Naive, stalls};
 use orrery_sim::cluster::Change;
 use orrery_sim::observer::{Batch, Load};
 use orrery_sim::policy::{Event, Exec, Known, Outcome, Refusal};
@@ -161,6 +161,7 @@ impl Naive<'_, '_> {
         device.executors[executor] = Some(action);
         let (fetches, computes) = self.lasts(action);
         let job = &mut self.jobs[action.index()];
+        let job_device = job.device;
         job.stage = Stage::Running;
         job.start = self.now;
         job.computes = computes;
@@ -172,7 +173,9 @@ impl Naive<'_, '_> {
         } else {
             self.observer.load_began(self.now, &job.shown_load(action));
         }
-        self.schedule(self.now + fetches + computes, Due::Ended(action));
+        let core = stalls::core_of(job_device.0, executor);
+        let ends = stalls::advance(&self.world.stalls, core, self.now, fetches + computes);
+        self.schedule(ends, Due::Ended(action));
     }
 
     /// How long an action fetches and computes.
