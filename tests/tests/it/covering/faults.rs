@@ -15,9 +15,7 @@ pub fn known(names: &[&str], fault: &Fault) -> Option<usize> {
     let has = |key: &&str| {
         names.iter().any(|own| own == key || key.ends_with('.') && own.starts_with(*key))
     };
-    KNOWN
-        .iter()
-        .position(|(law, keys, _)| fault.law.starts_with(law) && keys.iter().all(|k| has(&k)))
+    KNOWN.iter().position(|(law, keys, _)| fault.law.starts_with(law) && keys.iter().all(has))
 }
 
 /// The known faults that did not occur: they are mended.
