@@ -76,6 +76,7 @@ fn judged(ended: Ended, text: &str, twin: &Twin) -> Vec<Fault> {
             let judge = AssertUnwindSafe(|| {
                 let mut faults = judge::faults(&ran);
                 faults.extend(twin.differs(&ran, text).1);
+                faults.extend(twin.naive.then(|| naively::differs(&ran)).flatten());
                 faults
             });
             let panicked = |_| vec![fault("nothing panics: a law itself", "see above")];

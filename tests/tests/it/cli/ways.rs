@@ -24,7 +24,7 @@ fn run_sweep_and_reproduce_print_the_same_numbers_of_a_world() {
         }
         let of_run = place.run(&["-q", "run", "w.toml", "--format", "csv"]).ok();
         let of_run = numbers("run", &of_run);
-        let load = format!("scenario = \"w.toml\"\nseeds = 1\n");
+        let load = "scenario = \"w.toml\"\nseeds = 1\n";
         let axis = "[[axis]]\nname = \"bins\"\nkey = \"profile.bins\"\nvalues = [64]\n";
         place.write("s.toml", format!("{load}policies = [{policy:?}]\n{axis}"));
         let of_sweep = place.run(&["-q", "sweep", "s.toml", "--format", "csv"]).ok();

@@ -1,6 +1,5 @@
 //! Laws that hold of every run, whatever its world: each returns what is wrong.
 
-use super::naively;
 use super::recount::recount;
 use super::run::Ran;
 use orrery_results::Row;
@@ -25,7 +24,6 @@ pub fn fault(law: impl Into<String>, found: impl Into<String>) -> Fault {
 pub fn faults(ran: &Ran) -> Vec<Fault> {
     let mut faults = audited(ran);
     faults.extend(recount(ran));
-    faults.extend(naively::differs(ran));
     faults.extend(ran.rows.iter().flat_map(possible));
     faults
 }

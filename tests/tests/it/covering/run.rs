@@ -7,7 +7,7 @@ use orrery_papers::cells::seeds::Seeds;
 use orrery_papers::cells::watch::{scope_names, watch};
 use orrery_results::Row;
 use orrery_scenario::{Scenario, Setup};
-use orrery_sim::log::{LogWriter, MemoryLog, Names, Record};
+use orrery_sim::log::{LogWriter, MemoryLog, Record};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What became of a world.
@@ -24,7 +24,6 @@ pub enum Ended {
 pub struct Ran {
     pub scenario: Scenario,
     pub setup: Setup,
-    pub names: Names,
     pub records: Vec<Record>,
     /// The same as text.
     pub log: Vec<u8>,
@@ -80,5 +79,5 @@ fn try_run(text: &str) -> Result<Ran, String> {
     let place = Row { experiment: scenario.name.clone(), ..Row::default() };
     let rows = rows(&place, &Seeds { first: seed, count: 1, until_ci: None }, &[result]);
     let log = log.finish().map_err(|e| e.to_string())?;
-    Ok(Ran { scenario, setup, names, records: memory.records, log, rows })
+    Ok(Ran { scenario, setup, records: memory.records, log, rows })
 }

@@ -14,18 +14,40 @@ use std::collections::BTreeMap;
 /// same.
 pub struct Twin {
     pub law: &'static str,
+    /// Whether the naive engine runs its worlds too: it takes as long as everything else.
+    pub naive: bool,
     make: fn(&ScenarioFile) -> Option<ScenarioFile>,
     same: fn(&Ran, &Ran) -> Option<String>,
 }
 
 /// All laws.
 pub const TWINS: &[Twin] = &[
-    Twin { law: "a file that is written and read again is the same", make: again, same: numbers },
-    Twin { law: "zoos and copies may be written out", make: written_out, same: numbers },
-    Twin { law: "speed s and latency l are speed 1 and l / s", make: slower, same: numbers },
-    Twin { law: "a kind is two equal kinds", make: split, same: numbers },
-    Twin { law: "names do not matter", make: renamed, same: numbers },
-    Twin { law: "times may be counted in other units", make: scaled::doubled, same: scaled::same },
+    Twin {
+        law: "a file that is written and read again is the same",
+        naive: true,
+        make: again,
+        same: numbers,
+    },
+    Twin {
+        law: "zoos and copies may be written out",
+        naive: false,
+        make: written_out,
+        same: numbers,
+    },
+    Twin {
+        law: "speed s and latency l are speed 1 and l / s",
+        naive: true,
+        make: slower,
+        same: numbers,
+    },
+    Twin { law: "a kind is two equal kinds", naive: false, make: split, same: numbers },
+    Twin { law: "names do not matter", naive: true, make: renamed, same: numbers },
+    Twin {
+        law: "times may be counted in other units",
+        naive: false,
+        make: scaled::doubled,
+        same: scaled::same,
+    },
 ];
 
 impl Twin {
