@@ -10,11 +10,6 @@ const KNOWN: &[(&str, &[&str], &str)] = &[
         &["kairos[preset=paper]"],
         "one of them is the base and one is auxiliary; whether that may matter has not been examined",
     ),
-    (
-        "the interval of",
-        &[],
-        "intervals beyond the possible: their bounds are cut in another change",
-    ),
 ];
 
 /// The number of the known fault that this one is; `names` are those of the world's keys and policy.
