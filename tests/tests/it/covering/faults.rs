@@ -4,13 +4,11 @@ use super::judge::Fault;
 use std::collections::BTreeSet;
 
 /// A fault, the keys that all of it needs, and what is to be done. A key that ends in `.` means any below it.
-const KNOWN: &[(&str, &[&str], &str)] = &[
-    (
-        "a kind is two equal kinds",
-        &["kairos[preset=paper]"],
-        "one of them is the base and one is auxiliary; whether that may matter has not been examined",
-    ),
-];
+const KNOWN: &[(&str, &[&str], &str)] = &[(
+    "a kind is two equal kinds",
+    &["kairos[preset=paper]"],
+    "one of them is the base and one is auxiliary; whether that may matter has not been examined",
+)];
 
 /// The number of the known fault that this one is; `names` are those of the world's keys and policy.
 pub fn known(names: &[&str], fault: &Fault) -> Option<usize> {
