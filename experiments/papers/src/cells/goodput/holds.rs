@@ -1,5 +1,5 @@
 //! Answers are rerun for long: at a little less than an answer without flags, a run that is much longer than any
-//! probe is within the target.
+//! probe is within the target; with 5 % more it is not.
 //!
 //! ```sh
 //! ORRERY_WORLD=45 ...  # one world, named by a failure: as long as in 200
@@ -67,7 +67,8 @@ struct Rerun {
     policy: String,
     answer_per_s: f64,
     notes: Vec<String>,
-    bad: f64,
+    /// At 97 % and at 105 % of the answer.
+    bad: [f64; 2],
     requests: u64,
 }
 
@@ -82,8 +83,12 @@ fn rerun(number: u64, search: &Search, (requests, seeds): (u64, u64)) -> Rerun {
     let is_flag = |note: &&String| FLAGS.iter().any(|flag| flag.0 == note.as_str());
     let notes = found.iter().flat_map(|r| &r.notes).filter(is_flag).cloned();
     let notes: Vec<String> = notes.collect::<std::collections::BTreeSet<_>>().into_iter().collect();
-    let again = (answer_per_s > 0.0).then(|| scenario.with_rate(0.97 * answer_per_s).unwrap());
-    let bad = again.map_or(0.0, |s| bad_rate(&s, &policy, requests, 1001));
+    let at = |share: f64| {
+        let again = scenario.with_rate(share * answer_per_s).unwrap();
+        bad_rate(&again, &policy, requests, 1001)
+    };
+    // Where no rate is carried, none is too high.
+    let bad = if answer_per_s > 0.0 { [0.97, 1.05].map(at) } else { [0.0, 1.0] };
     let requests = found.iter().map(|r| r.measures[0].samples).sum();
     Rerun { number, policy: policy.text().to_string(), answer_per_s, notes, bad, requests }
 }
@@ -107,16 +112,18 @@ fn an_answer_holds_in_a_much_longer_run() {
     let mut broken = Vec::new();
     for r in &all {
         let line = format!(
-            "world {}, {}: {:.1}/s [{}], {:.2} % bad at 97 %; {} requests",
+            "world {}, {}: {:.1}/s [{}], {:.2} % bad at 97 %, {:.2} at 105 %; {} requests",
             r.number,
             r.policy,
             r.answer_per_s,
             r.notes.join(" "),
-            r.bad * 100.0,
+            r.bad[0] * 100.0,
+            r.bad[1] * 100.0,
             r.requests
         );
         println!("{line}");
-        if r.notes.iter().all(|n| n == "undecided") && r.bad > search.target {
+        let is_held = r.bad[0] <= search.target && r.bad[1] > search.target;
+        if r.notes.iter().all(|n| n == "undecided") && !is_held {
             broken.push(line);
         }
     }
