@@ -76,7 +76,9 @@ pub fn confidence(problem: &Problem, answer: &Answer) -> String {
     let mut words = Vec::new();
     if problem.budget.is_none() {
         let interval = best.at_load.interval.map_or(String::new(), |i| {
-            format!(", {:.2} to {:.2} with 95 % confidence", i.low * 100.0, i.high * 100.0)
+            // Outwards: of few bad requests, as many as there may be are not rounded to none.
+            let (low, high) = ((i.low * 1e4).floor() / 100.0, (i.high * 1e4).ceil() / 100.0);
+            format!(", {low:.2} to {high:.2} with 95 % confidence")
         });
         words.push(format!(
             "at the load {:.2} % of the worst model are bad{interval}; allowed are {} %; {seeds} seeds",

@@ -30,7 +30,8 @@ fn run_sweep_and_reproduce_print_the_same_numbers_of_a_world() {
         let of_sweep = place.run(&["-q", "sweep", "s.toml", "--format", "csv"]).ok();
         assert_eq!(of_run, numbers("sweep", &of_sweep), "{text}");
         let id = "id = \"e\"\ntitle = \"t\"\nsource = \"s\"\nshow = [\"finish_rate\"]\n";
-        let system = format!("[[system]]\nname = \"it\"\npreset = \"p\"\npolicy = {policy:?}\n");
+        let system =
+            format!("[[system]]\nname = \"it\"\npreset = \"reference\"\npolicy = {policy:?}\n");
         place.write("e.toml", format!("{id}{load}{axis}{system}"));
         let of_reproduce = place.run(&["-q", "reproduce", "e.toml", "--format", "csv"]).ok();
         assert_eq!(of_run, numbers("reproduce", &of_reproduce), "{text}");

@@ -413,6 +413,8 @@ fn a_smaller_cluster_that_may_be_enough_is_named() {
     let (counts, cost, check) = &answer.close[0];
     assert_eq!((counts.iter().sum::<u32>(), cost.as_usd_per_hour()), (1, 2.5));
     assert!(check.meets(0.02) && !check.is_sure(0.02), "{check:?}");
+    // 12,000 of 12,000 good are no certainty.
+    assert!(report::confidence(&found.problem, answer).contains("0.00 to 0.1"));
     let lines = report::doubts(&found.problem, answer);
     assert!(lines.iter().any(|l| l.starts_with("not sure: 1 k0 for 2.50")), "{lines:?}");
 }
