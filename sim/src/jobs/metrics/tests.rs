@@ -75,6 +75,8 @@ fn lanes_by_hand() {
         work: secs(6),
     };
     assert_eq!(metrics.total(), expected);
+    let jcts: Vec<Option<Span>> = metrics.jobs().iter().map(|life| life.jct()).collect();
+    assert_eq!(jcts, [Some(secs(4)), Some(secs(3)), Some(secs(3)), None]);
 }
 
 /// A trial's first width is its admission; another width is a switch, the same one again is none.
