@@ -51,9 +51,7 @@ impl Check {
     pub fn is_sure(&self, target: f64) -> bool {
         self.meets(target) && !self.metastable && self.interval.is_some_and(|i| i.high <= target)
     }
-}
 
-impl Check {
     /// Why a pool whose mean is within the target is not sure.
     pub fn why_not_sure(&self) -> &'static str {
         if self.metastable {
