@@ -12,6 +12,7 @@ pub mod result_files;
 pub mod row_files;
 pub mod tables;
 pub mod threads;
+pub mod view;
 pub mod voice;
 pub mod whole_file;
 

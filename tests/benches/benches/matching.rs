@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p orrery-benches --bench matching -- --write FILE` also writes the matrices to a file,
 //! one a line (`rows columns cost cost ...`), so that another solver can be timed on the same ones:
-//! `benches/scipy_matching.py FILE`.
+//! `tests/benches/scipy_matching.py FILE`.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;

@@ -1,19 +1,11 @@
-//! `orrery explain`: what happened to one request, step by step, in words; or which requests fared
-//! worst.
-//!
-//! The log is read once, to the end of the request's story.
+//! `orrery explain`: what happened to one request, or which requests fared worst.
 
-mod story;
-mod target;
-mod words;
-mod worst;
-
+use orrery_logs::explain::{Failure, explain, worst};
 use orrery_output::Answer;
 use orrery_output::log_file;
 use orrery_scenario::SpecError;
-use orrery_sim::log::{LogError, Names, Record};
 use orrery_sim::request::RequestId;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// `orrery explain`.
 #[derive(Debug, clap::Args)]
@@ -32,68 +24,6 @@ pub struct Explain {
     #[arg(long, value_name = "N", conflicts_with = "request")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     worst: Option<u32>,
-}
-
-/// Why there is no explanation.
-#[derive(Debug)]
-pub enum Failure {
-    /// The log cannot be read.
-    Log(LogError),
-    /// There is no such request in the log; its requests are numbered from 0, so many of them.
-    Unknown {
-        /// How many requests the log has.
-        requests: u64,
-    },
-}
-
-impl From<LogError> for Failure {
-    fn from(error: LogError) -> Failure {
-        Failure::Log(error)
-    }
-}
-
-/// What happened to a request, as text.
-///
-/// # Errors
-/// When a record cannot be read, or the log does not have the request.
-pub fn explain(
-    names: &Names,
-    records: impl IntoIterator<Item = Result<Record, LogError>>,
-    request: RequestId,
-) -> Result<String, Failure> {
-    story::tell(names, records, request)
-}
-
-/// The requests that fared worst, a line each, the worst first: those without a model's answer, the
-/// longest wait first; then those that were answered, from the latest on.
-///
-/// # Errors
-/// When a record cannot be read.
-pub fn worst(
-    names: &Names,
-    records: impl IntoIterator<Item = Result<Record, LogError>>,
-    count: usize,
-) -> Result<String, LogError> {
-    worst::list(names, records, count)
-}
-
-/// The requests that fared worst, each with its line and its story.
-///
-/// # Errors
-/// When the log cannot be read.
-pub fn worst_told(log: &Path, count: usize) -> Result<Vec<(String, String)>, SpecError> {
-    let mut reader = log_file::open(log)?;
-    let names = reader.names()?.clone();
-    let mut out = Vec::new();
-    for (id, line) in worst::find(&names, reader, count)? {
-        let told = explain(&names, log_file::open(log)?, id);
-        let story = told.map_err(|failure| match failure {
-            Failure::Log(error) => error.into(),
-            Failure::Unknown { requests } => log_file::unknown_request(log, id.0, requests),
-        })?;
-        out.push((line, story));
-    }
-    Ok(out)
 }
 
 /// Runs `orrery explain`.

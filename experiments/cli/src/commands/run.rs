@@ -1,12 +1,12 @@
 //! `orrery run`: a scenario, or a file of jobs, and the metrics of its policies.
 
-pub mod details;
 mod jobs;
 mod page;
 #[cfg(all(test, feature = "parquet"))]
 mod parquet_tests;
 
 use clap::Args;
+use orrery_cells::details;
 use orrery_cells::replication::Replication;
 use orrery_cells::scenario_rows::rows_of_scenario;
 use orrery_cells::seeds::{Seeds, Until};

@@ -1,12 +1,12 @@
 //! `orrery schema`: the JSON Schema of the files that users write, for their editors.
 
-use crate::commands::plan::PlanFile;
 use clap::{Args, ValueEnum};
 use orrery_cells::goodput::Search;
 use orrery_cells::partition::PartitionFile;
 use orrery_cells::sweep_file::SweepFile;
 use orrery_output::Answer;
 use orrery_papers::experiment::Experiment;
+use orrery_plans::PlanFile;
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::reference::schema;
 use orrery_scenario::scenario::file::ScenarioFile;

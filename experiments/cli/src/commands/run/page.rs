@@ -1,10 +1,10 @@
 //! The page of a run: its policies side by side, the distribution of their latencies, and the requests
 //! that fared worst, each with its story.
 
-use super::details;
-use crate::commands::explain;
+use orrery_cells::details;
 use orrery_cells::logged::{names, run_logged};
 use orrery_cells::page::of_cells;
+use orrery_logs::explain;
 use orrery_output::page::{Page, Part};
 use orrery_results::Row;
 use orrery_scenario::scenario::Scenario;

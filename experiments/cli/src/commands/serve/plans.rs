@@ -3,9 +3,9 @@
 //! The plan as it is written is answered once for each text of its file, each what-if once.
 
 use super::controls::{Choice, Control, REACH, SLIDERS_MAX, around, count};
-use crate::commands::plan::{Answers, PlanFile, Problem, Solved, Source, Watcher, answered};
-use crate::commands::plan::{changed, figure_of, page_of, side_by_side};
 use orrery_cells::hash::spec_sha256;
+use orrery_plans::{Answers, PlanFile, Problem, Solved, Source, Watcher, answered};
+use orrery_plans::{changed, figure_of, page_of, side_by_side};
 use orrery_scenario::SpecError;
 use orrery_scenario::limits::COUNT_MAX;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Which models run on which kinds, and the machines that each needs there at least.
 
-use crate::commands::plan::file::Instance;
-use crate::commands::plan::problem::{Group, Problem};
+use crate::file::Instance;
+use crate::problem::{Group, Problem};
 use orrery_planner::fleet::{MODELS_MAX, Needs};
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::file::Model;

@@ -1,11 +1,11 @@
 //! Days that a cluster follows, and machines that may be lost.
 
 use super::{CLUSTERS, POOLS, all_pools, cost, error, solved};
-use crate::commands::plan::file::PlanFile;
-use crate::commands::plan::problem::Problem;
-use crate::commands::plan::runs::Runs;
-use crate::commands::plan::trial::Bench;
-use crate::commands::plan::{report, solve};
+use crate::file::PlanFile;
+use crate::problem::Problem;
+use crate::runs::Runs;
+use crate::trial::Bench;
+use crate::{report, solve};
 
 /// The days of a trace are counted from its own arrivals, and a cluster follows them.
 #[test]

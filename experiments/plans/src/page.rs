@@ -1,11 +1,13 @@
 //! `--html`: the summary of a plan as a page.
 
-use super::answer::money;
+use super::answer::{Choice, money};
 use super::facts::facts;
+use super::figure;
+use super::file::Pools;
 use super::markdown::{alternative_rows, answer_rows, prices};
 use super::money::month;
 use super::report::{confidence, doubts, headroom, question, search, what_if_rows, whole};
-use super::{Pools, Solved, figure};
+use super::solved::Solved;
 use orrery_output::page::{Field, Page, Part, Table, Tone, values};
 use orrery_planner::Price;
 use orrery_results::Row;
@@ -55,7 +57,7 @@ pub fn page(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Page {
 /// The pool of each group, and what all cost.
 fn verdict(page: &mut Page, first: &Solved) {
     let p = &first.problem;
-    let goal = |best: &super::Choice, load: f64| {
+    let goal = |best: &Choice, load: f64| {
         let price = money(best.cost);
         let words = p.words(&best.counts);
         format!(

@@ -3,8 +3,9 @@
 use super::answer::{Answer, Choice, money, percent, significant};
 use super::file::Pools;
 use super::money::{bought, by_hour_and_month, month, source, turns_in_words};
-use super::problem::Problem;
-use super::{Solved, facts, fleet};
+use super::problem::{Group, Problem};
+use super::solved::Solved;
+use super::{facts, fleet_words};
 use orrery_output::tables::Text;
 use std::fmt::Write;
 
@@ -203,14 +204,14 @@ fn table(solved: &Solved, out: &mut String) {
 pub fn whole(solved: &Solved) -> Vec<String> {
     let p = &solved.problem;
     let fleet = solved.fleet.iter().flat_map(|fleet| {
-        let lines = fleet::words::lines(p, fleet).into_iter();
-        let searched = format!("searched: {}", fleet::words::searched(fleet));
+        let lines = fleet_words::lines(p, fleet).into_iter();
+        let searched = format!("searched: {}", fleet_words::searched(fleet));
         lines.chain([searched]).map(|line| format!("fleet: {line}"))
     });
     facts::of_plan(p).into_iter().chain(fleet).collect()
 }
 
-fn details(p: &Problem, group: &super::Group, a: &Answer, out: &mut String) {
+fn details(p: &Problem, group: &Group, a: &Answer, out: &mut String) {
     // What is said below holds under this policy alone.
     let under = a.best().map_or(String::new(), |b| format!(", under {}", b.policy));
     let _ = writeln!(out, "\n{}{under}", a.group);
@@ -296,7 +297,7 @@ pub fn what_if_rows(first: &Solved, what_ifs: &[Solved]) -> (Vec<&'static str>, 
         let p = &solved.problem;
         if let Some(fleet) = &solved.fleet {
             let now = first.fleet.as_ref().and_then(|f| f.cost);
-            rows.push(fleet::words::what_if_row(solved, fleet, now));
+            rows.push(fleet_words::what_if_row(solved, fleet, now));
             continue;
         }
         for (a, now) in solved.answers.iter().zip(&first.answers) {

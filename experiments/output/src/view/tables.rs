@@ -19,8 +19,11 @@ pub enum Tables {
 }
 
 impl Tables {
-    /// Reads them all.
-    pub(super) fn read(files: &[PathBuf]) -> Result<Tables, SpecError> {
+    /// Reads them all, as CSV.
+    ///
+    /// # Errors
+    /// When a file cannot be read, is no result table, or is of another kind than those before it.
+    pub fn read(files: &[PathBuf]) -> Result<Tables, SpecError> {
         let mut all: Option<Tables> = None;
         for path in files {
             let next = Tables::read_one(path)?;

@@ -18,8 +18,8 @@ const VERSION: u32 = 1;
 
 /// The lists that travel in the program.
 const SHIPPED: [(&str, &str); 2] = [
-    ("lambda", include_str!("../../../data/prices/lambda.toml")),
-    ("ec2-of-kairos", include_str!("../../../data/prices/ec2-of-kairos.toml")),
+    ("lambda", include_str!("../data/prices/lambda.toml")),
+    ("ec2-of-kairos", include_str!("../data/prices/ec2-of-kairos.toml")),
 ];
 
 /// How devices are paid for.

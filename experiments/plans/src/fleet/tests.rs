@@ -1,14 +1,14 @@
 //! Fleets against all fleets, and what an answer says.
 
-use crate::commands::plan::answer::{money, significant};
-use crate::commands::plan::file::PlanFile;
-use crate::commands::plan::money::month;
-use crate::commands::plan::problem::Problem;
-use crate::commands::plan::report::what_if_rows;
-use crate::commands::plan::runs::Runs;
-use crate::commands::plan::size::counts;
-use crate::commands::plan::trial::Bench;
-use crate::commands::plan::{Solved, report, rows, solve, what_if};
+use crate::answer::{money, significant};
+use crate::file::PlanFile;
+use crate::money::month;
+use crate::problem::Problem;
+use crate::report::what_if_rows;
+use crate::runs::Runs;
+use crate::size::counts;
+use crate::trial::Bench;
+use crate::{Solved, report, rows, solve, what_if};
 use orrery_planner::Price;
 use orrery_scenario::Scenario;
 use orrery_sim::rng::Stream;

@@ -2,11 +2,12 @@
 
 use super::answer::{money, significant};
 use super::facts::facts;
+use super::file::Pools;
 use super::money::{bought, month, source, turns_in_words};
 use super::report::{
     carries, confidence, doubts, headroom, per_million, question, search, what_if_rows, whole,
 };
-use super::{Pools, Solved};
+use super::solved::Solved;
 use orrery_planner::Price;
 use std::fmt::Write;
 

@@ -9,12 +9,12 @@
 //! The bound is that of batches that fit the SLO on instances that are never idle; it is strict.
 
 use super::answer::{Answer, Choice, Point, percent, significant};
-use super::money::turns;
 use super::problem::{Group, Problem};
 use super::runs::{PROBES, Runs};
 use super::size::{MORE_MAX, Sized, Sizer, Verdict, counts};
 use super::survive::one_less;
 use super::trial::Bench;
+use super::turns::turns;
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
 

@@ -5,7 +5,8 @@
 use super::answer::{Answer, Choice};
 use super::money::usd_per_month;
 use super::problem::{Group, Problem};
-use super::{Solved, facts, fleet};
+use super::solved::Solved;
+use super::{facts, fleet_words};
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::scenario_cell::inputs_sha256;
 use orrery_results::{RESULT_VERSION, Row, UNITLESS};
@@ -25,7 +26,7 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
         let p = &solved.problem;
         if let Some(fleet) = &solved.fleet {
             let what_if = solved.what_if.as_deref().unwrap_or("none").replace(';', ",");
-            rows.extend(fleet::words::rows(p, fleet, &what_if));
+            rows.extend(fleet_words::rows(p, fleet, &what_if));
         }
         for (group, answer) in p.groups.iter().zip(&solved.answers) {
             let what_if = solved.what_if.as_deref().unwrap_or("none").replace(';', ",");

@@ -1,8 +1,8 @@
 //! What a pool costs beyond an hour: by the month, in packs, and at which prices another is the answer.
 
-use super::Solved;
-use super::answer::{Choice, Turn, money};
+use super::answer::{Turn, money};
 use super::problem::Problem;
+use super::solved::Solved;
 use orrery_planner::Price;
 
 /// Hours of a month: 365 days of 24 hours, by 12.
@@ -16,31 +16,6 @@ pub fn month(cost: Price) -> String {
 /// Dollars for a month.
 pub fn usd_per_month(cost: Price) -> f64 {
     cost.as_usd_per_hour() * HOURS_OF_MONTH
-}
-
-/// The prices at which the answer changes: of the cheapest cluster of each type that carries the load. How
-/// many devices a type needs does not depend on its price, so they are exact for these clusters.
-pub fn turns(problem: &Problem, choices: &[Choice]) -> Vec<Turn> {
-    let mut cheapest: Vec<(usize, &Choice)> = Vec::new();
-    for choice in choices {
-        let Some(kind) = choice.counts.iter().position(|n| *n > 0) else { continue };
-        if cheapest.iter().all(|(other, _)| *other != kind) {
-            cheapest.push((kind, choice));
-        }
-    }
-    let mut by_cost = cheapest.iter().map(|(_, c)| c.cost.as_usd_per_hour());
-    let (Some(first), Some(second)) = (by_cost.next(), by_cost.next()) else { return Vec::new() };
-    let of = |(place, (kind, choice)): (usize, &(usize, &Choice))| {
-        let each = problem.cost(&choice.counts).as_usd_per_hour() / f64::from(choice.counts[*kind]);
-        let other = if place == 0 { second } else { first };
-        Turn {
-            kind: *kind,
-            now_usd_per_hour: each,
-            at_usd_per_hour: each * other / choice.cost.as_usd_per_hour(),
-            is_answer: place == 0,
-        }
-    };
-    cheapest.iter().enumerate().map(of).collect()
 }
 
 /// In words: `1080ti is the answer up to 0.90 $/h each (now 0.30); a100 is it below 0.53 (now 1.60)`.

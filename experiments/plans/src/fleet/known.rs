@@ -1,11 +1,11 @@
 //! What is known of the clusters of a fleet: a kind and the models on it, asked once.
 
 use super::homes::Homes;
-use crate::commands::plan::clusters::at_level;
-use crate::commands::plan::problem::{Group, Problem};
-use crate::commands::plan::runs::Runs;
-use crate::commands::plan::size::{Sized, Sizer, Verdict};
-use crate::commands::plan::trial::{Bench, Check};
+use crate::clusters::at_level;
+use crate::problem::{Group, Problem};
+use crate::runs::Runs;
+use crate::size::{Sized, Sizer, Verdict};
+use crate::trial::{Bench, Check};
 use orrery_planner::Price;
 use orrery_planner::fleet::{Clusters, Known};
 use orrery_scenario::{PolicySpec, SpecError};

@@ -2,8 +2,8 @@
 //!
 //! They are of one run, that of the first seed: for looking at, not for comparing.
 
-use orrery_cells::advice;
-use orrery_cells::watch::watch;
+use crate::advice;
+use crate::watch::watch;
 use orrery_output::whole_file::write_atomically;
 use orrery_plots::{Choice, Figure, latency_cdf};
 use orrery_results::{DistributionRow, SeriesRow, to_csv};

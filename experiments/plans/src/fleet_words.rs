@@ -1,10 +1,9 @@
 //! A fleet in words and rows: which model is where, what no fleet undercuts, and what comes next.
 
-use super::Fleet;
-use crate::commands::plan::Solved;
-use crate::commands::plan::answer::{Answer as Answered, money, percent};
-use crate::commands::plan::money::{month, usd_per_month};
-use crate::commands::plan::problem::Problem;
+use crate::answer::{Answer as Answered, money, percent, significant};
+use crate::money::{month, usd_per_month};
+use crate::problem::Problem;
+use crate::solved::{Fleet, Solved};
 use orrery_planner::Price;
 use orrery_results::{RESULT_VERSION, Row};
 use std::collections::BTreeMap;
@@ -79,7 +78,7 @@ pub fn what_if_row(solved: &Solved, fleet: &Fleet, now: Option<Price>) -> Vec<St
     let against = fleet.cost.zip(now).map_or_else(dash, |(cost, now)| {
         format!("{:+.3}", cost.as_usd_per_hour() - now.as_usd_per_hour())
     });
-    let load = super::super::answer::significant(load);
+    let load = significant(load);
     let headroom = solved.answers.iter().filter_map(|a| Some(a.best()?.headroom(a.load_per_s)));
     let least = headroom.reduce(f64::min).map_or_else(dash, |h| format!("{:+.0} %", h * 100.0));
     let group = "fleet".to_string();

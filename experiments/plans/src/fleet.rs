@@ -14,12 +14,12 @@ mod homes;
 mod known;
 #[cfg(test)]
 mod tests;
-pub mod words;
 
 use super::answer::{Answer, money};
 use super::clusters::{chosen, points};
 use super::problem::{Group, Problem};
 use super::runs::Runs;
+use super::solved::Fleet;
 use super::survive::one_less;
 use super::trial::{Bench, Check};
 use homes::Homes;
@@ -29,41 +29,6 @@ use orrery_planner::Price;
 use orrery_planner::fleet::{Assigned, Clusters, Known, cheapest, split_bound_usd};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
-
-/// What is said of a fleet as a whole.
-#[derive(Clone, Debug, Default)]
-pub struct Fleet {
-    /// All models, and the kind of each where there is an answer.
-    pub homes: Vec<(String, Option<usize>)>,
-    /// What all clusters cost.
-    pub cost: Option<Price>,
-    /// Whether no other assignment of whole models costs less, as far as one seed shows.
-    pub proven: bool,
-    /// No fleet costs less in dollars per hour, even with loads split between kinds; none without bounds.
-    pub split_usd: Option<f64>,
-    /// The next cheapest assignments by one seed: in words, and their costs.
-    pub others: Vec<(String, Price)>,
-    /// Where models do not run, and why.
-    pub not_there: Vec<String>,
-    /// What is not known.
-    pub unknown: Vec<String>,
-    /// How many assignments there are.
-    pub assignments: f64,
-    /// How many clusters they are made of.
-    pub clusters: f64,
-    /// How many of these were simulated.
-    pub asked: usize,
-    /// Runs of all kinds.
-    pub runs: u64,
-}
-
-impl Fleet {
-    /// By how much the answer may be above the cheapest fleet: 0.1 is a tenth.
-    pub fn gap(&self) -> Option<f64> {
-        let (cost, bound) = (self.cost?, self.split_usd?);
-        (bound > 0.0).then(|| (cost.as_usd_per_hour() / bound - 1.0).max(0.0))
-    }
-}
 
 /// A fleet that was looked for: its clusters with their answers; one group of all models where there is none.
 pub struct Found {

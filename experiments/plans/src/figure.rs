@@ -1,8 +1,9 @@
 //! `--plot`: cost against throughput, with the pools' names and the load.
 
 use super::answer::{Answer, Point};
+use super::file::Pools;
 use super::problem::Problem;
-use super::{Pools, Solved};
+use super::solved::Solved;
 use orrery_output::figure::{save, unsuitable};
 use orrery_plots::{Choice, Figure, Picture, picture};
 use orrery_results::Row;
