@@ -8,7 +8,7 @@ use orrery_papers::output::Answer;
 use orrery_papers::output::figure::{Size, changing, check_name, figure_of, save, unsuitable};
 use orrery_papers::output::whole_file::check_place;
 use orrery_plots::{Choice, Figure, PlotError, SeriesView, Spacing, Window};
-use orrery_results::{DistributionRow, Row};
+use orrery_results::{DistributionRow, Row, metric};
 use orrery_scenario::SpecError;
 use std::path::PathBuf;
 pub use tables::Tables;
@@ -224,7 +224,7 @@ fn of_results(rows: &[Row], args: &View, choice: &Choice) -> Result<Figure, Plot
     match (args.kind, metric) {
         (Some(Kind::FinishRate), _) => orrery_plots::finish_rate_by(rows, &x, choice),
         (_, metric) => {
-            orrery_plots::metric_by_axis(rows, &x, metric.unwrap_or("finish_rate"), choice)
+            orrery_plots::metric_by_axis(rows, &x, metric.unwrap_or(metric::FINISH_RATE), choice)
         }
     }
 }
