@@ -20,7 +20,7 @@ use orrery_cells::goodput::Search;
 use orrery_cells::grid::{self, Axis, Point, Sample};
 use orrery_cells::partition::PartitionFile;
 use orrery_cells::pool::Searching;
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
 use orrery_scenario::jobs::Jobs;
@@ -320,7 +320,7 @@ impl Experiment {
 
     /// The metric that it is about: the first that it shows.
     pub fn main(&self) -> &str {
-        self.show.first().map_or("finish_rate", String::as_str)
+        self.show.first().map_or(metric::FINISH_RATE, String::as_str)
     }
 
     /// What rows have in common, wherever they stand.

@@ -5,7 +5,7 @@ use crate::money::{month, usd_per_month};
 use crate::problem::Problem;
 use crate::solved::{Fleet, Solved};
 use orrery_planner::Price;
-use orrery_results::{RESULT_VERSION, Row};
+use orrery_results::{RESULT_VERSION, Row, metric, unit};
 use std::collections::BTreeMap;
 
 /// The models of each kind that is used: `BERT, TFT on A30`.
@@ -96,18 +96,17 @@ pub fn rows(problem: &Problem, fleet: &Fleet, what_if: &str) -> Vec<Row> {
         seeds: format!("{}-{last}", problem.plan.seed),
         result_version: RESULT_VERSION,
         metric: metric.to_string(),
-        unit: "usd/h".to_string(),
+        unit: unit(metric).to_string(),
         value,
         ..Row::default()
     };
     let mut rows = Vec::new();
     if let Some(cost) = fleet.cost {
-        rows.push(row("cost_usd_per_hour", Some(cost.as_usd_per_hour())));
-        let by_month = row("cost_usd_per_month", Some(usd_per_month(cost)));
-        rows.push(Row { unit: "usd/month".to_string(), ..by_month });
+        rows.push(row(metric::COST_PER_HOUR, Some(cost.as_usd_per_hour())));
+        rows.push(row(metric::COST_PER_MONTH, Some(usd_per_month(cost))));
     }
     if let Some(bound) = fleet.split_usd {
-        rows.push(row("lower_bound_usd_per_hour", Some(bound)));
+        rows.push(row(metric::LOWER_BOUND, Some(bound)));
     }
     rows
 }

@@ -7,7 +7,7 @@ use crate::numbers::{beside, is_at};
 use crate::runner::Runner;
 use crate::runners::{left_out, means};
 use orrery_cells::grid::{combinations, word};
-use orrery_results::{Row, unit};
+use orrery_results::{Row, metric, unit};
 
 /// Pools that stand for those that are found in the runs, and evaluations of a search.
 const POOLS: [&str; 2] = ["1-0-0-0", "0-1-0-0"];
@@ -26,7 +26,7 @@ pub(super) fn rows(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
         metrics.push(picture.star.clone());
     }
     if e.kind() == Kind::Means {
-        metrics.push("mean_finish_rate".to_string());
+        metrics.push(metric::MEAN_FINISH_RATE.to_string());
     }
     metrics.retain(|m| !m.is_empty());
     metrics.dedup();
