@@ -4,11 +4,6 @@ use orrery_output::Answer;
 use orrery_output::figure::{check_name, save};
 use orrery_output::view::{Tables, View, figure};
 use orrery_output::whole_file::check_place;
-<<<<<<< main
-=======
-use orrery_plots::{Choice, Figure, PlotError, SeriesView, Spacing, Window};
-use orrery_results::{DistributionRow, Row, metric};
->>>>>>> 9e6448fcfe94eb5a02678df9cb496de98fd66fc2
 use orrery_scenario::SpecError;
 use std::path::PathBuf;
 
@@ -54,115 +49,6 @@ pub fn command(args: &Plot) -> Result<Answer, SpecError> {
     Ok(Answer::of(format!("{}\n", args.out.display())))
 }
 
-<<<<<<< main
-=======
-/// The ends of the y axis.
-fn y_range(args: &View) -> Result<Option<(f64, f64)>, SpecError> {
-    let Some((low, high)) = args.y_from.zip(args.y_to) else { return Ok(None) };
-    let least = if args.log_y { "above 0, and less than `--y-to`" } else { "less than `--y-to`" };
-    if !(low.is_finite() && high.is_finite() && low < high) || (args.log_y && low <= 0.0) {
-        let found = format!("{low} with `--y-to {high}`");
-        return Err(SpecError::value("--y-from", found, least, "give two ends in order"));
-    }
-    Ok(Some((low, high)))
-}
-
-/// The figure of a table.
-///
-/// # Errors
-/// When the table has nothing for it.
-pub fn figure(tables: &Tables, args: &View) -> Result<Figure, SpecError> {
-    let choice = Choice {
-        cases: args.cases.clone(),
-        presets: args.presets.clone(),
-        systems: args.systems.clone(),
-        scopes: args.scopes.clone(),
-        without_paper: args.without_paper,
-        y_range: y_range(args)?,
-        y_scale: args.log_y.then_some(Spacing::Log),
-        ..Choice::default()
-    };
-    let other = |kind: Kind, allowed: &str| {
-        let remedy = format!("leave `--kind` out, or choose among {allowed}");
-        let kind = kind.to_possible_value().map_or(String::new(), |v| v.get_name().to_string());
-        let found = format!("`{kind}` for {}", tables.what());
-        Err(SpecError::value("--kind", found, allowed, remedy).in_file(tables.file()))
-    };
-    let drawn = match (tables, args.kind) {
-        (
-            Tables::Results(_, rows),
-            None | Some(Kind::FinishRate | Kind::Metric | Kind::Sensitivity),
-        ) => of_results(rows, args, &choice),
-        (
-            Tables::Distributions(_, rows),
-            None | Some(Kind::Histogram | Kind::LatencyCdf | Kind::BatchSizeCdf),
-        ) => of_distributions(rows, args, &choice),
-        (Tables::Series(_, rows), None | Some(Kind::TimeSeries)) => {
-            let view = SeriesView { bin_ns: args.bin, quantity: args.metric.clone() };
-            orrery_plots::time_series(rows, &choice, &view)
-        }
-        (Tables::Batches(_, rows), None | Some(Kind::Timeline)) => {
-            let window = Window { from_ns: args.from_ms.unwrap_or(0), to_ns: args.to_ms };
-            orrery_plots::device_timeline(rows, window)
-        }
-        (Tables::Results(..), Some(kind)) => {
-            return other(kind, "`finish-rate`, `metric` and `sensitivity`");
-        }
-        (Tables::Distributions(..), Some(kind)) => {
-            return other(kind, "`histogram`, `latency-cdf` and `batch-size-cdf`");
-        }
-        (Tables::Series(..), Some(kind)) => return other(kind, "`time-series`"),
-        (Tables::Batches(..), Some(kind)) => return other(kind, "`timeline`"),
-    };
-    drawn.map_err(|e| unsuitable(tables.file(), &e))
-}
-
-fn of_results(rows: &[Row], args: &View, choice: &Choice) -> Result<Figure, PlotError> {
-    let asked = args.kind.is_some() || args.x.is_some() || args.metric.is_some();
-    if !asked {
-        return figure_of(rows, choice);
-    }
-    let metric = args.metric.as_deref();
-    if args.kind == Some(Kind::Sensitivity) {
-        return orrery_plots::sensitivity(rows, metric.unwrap_or(changing(rows)), choice);
-    }
-    let x = match &args.x {
-        Some(x) => x.clone(),
-        None => orrery_plots::axis_of(rows)?,
-    };
-    match (args.kind, metric) {
-        (Some(Kind::FinishRate), _) => orrery_plots::finish_rate_by(rows, &x, choice),
-        (_, metric) => {
-            orrery_plots::metric_by_axis(rows, &x, metric.unwrap_or(metric::FINISH_RATE), choice)
-        }
-    }
-}
-
-/// Without a kind: what stands in the table, latencies before batch sizes before execution times.
-fn of_distributions(
-    rows: &[DistributionRow],
-    args: &View,
-    choice: &Choice,
-) -> Result<Figure, PlotError> {
-    let has = |quantity: &str| rows.iter().any(|r| r.quantity == quantity);
-    let guessed = match args.metric.as_deref() {
-        None if has("latency_ns") => Kind::LatencyCdf,
-        None if has("batch_size") => Kind::BatchSizeCdf,
-        None | Some("alone_ns") => Kind::Histogram,
-        Some("batch_size") => Kind::BatchSizeCdf,
-        Some(_) => Kind::LatencyCdf,
-    };
-    match args.kind.unwrap_or(guessed) {
-        Kind::Histogram => orrery_plots::execution_time_histogram(rows, choice),
-        Kind::BatchSizeCdf => orrery_plots::batch_size_cdf(rows, choice),
-        _ => {
-            let quantity = args.metric.as_deref().unwrap_or("latency_ns");
-            orrery_plots::latency_cdf(rows, quantity, choice)
-        }
-    }
-}
-
->>>>>>> 9e6448fcfe94eb5a02678df9cb496de98fd66fc2
 #[cfg(test)]
 mod tests {
     use super::*;
