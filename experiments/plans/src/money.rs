@@ -1,6 +1,6 @@
 //! What a pool costs beyond an hour: by the month, in packs, and at which prices another is the answer.
 
-use super::answer::{Turn, money};
+use super::answer::Turn;
 use super::problem::Problem;
 use super::solved::Solved;
 use orrery_planner::Price;
@@ -59,9 +59,4 @@ pub fn source(solved: &Solved) -> Option<String> {
     let own = p.sales.iter().filter(|s| s.buy.is_none()).count();
     let own = if own > 0 { format!("; {own} prices are the plan's own") } else { String::new() };
     Some(format!("{list}, {}{own}; {}", terms.join(" and "), list.source))
-}
-
-/// `4.80 $/h, 3504 $/month`.
-pub fn by_hour_and_month(cost: Price) -> String {
-    format!("{} $/h, {} $/month", money(cost), month(cost))
 }
