@@ -181,9 +181,8 @@ impl Row {
         match (self.versus.is_empty(), difference_in(&self.metric)) {
             (false, None) => {
                 return Err(format!(
-                    "a difference (`versus` is `{}`) has the metric `{}`, as results of version 2 \
-                     named it; allowed since version 3: `{}`, so that differences are not averaged \
-                     with values\n  remedy: make the table again with this version",
+                    "a difference (`versus` is `{}`) has the metric `{}`; allowed: `{}`, so that \
+                     differences are not averaged with values\n  remedy: make the table again",
                     self.versus,
                     self.metric,
                     difference_of(&self.metric)
