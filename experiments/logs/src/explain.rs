@@ -2,34 +2,19 @@
 //!
 //! A log is read once, to the end of the request's story.
 
+mod failure;
 mod story;
 mod target;
 mod words;
 mod worst;
+
+pub use failure::Failure;
 
 use orrery_output::log_file;
 use orrery_scenario::SpecError;
 use orrery_sim::log::{LogError, Names, Record};
 use orrery_sim::request::RequestId;
 use std::path::Path;
-
-/// Why there is no explanation.
-#[derive(Debug)]
-pub enum Failure {
-    /// The log cannot be read.
-    Log(LogError),
-    /// There is no such request in the log; its requests are numbered from 0, so many of them.
-    Unknown {
-        /// How many requests the log has.
-        requests: u64,
-    },
-}
-
-impl From<LogError> for Failure {
-    fn from(error: LogError) -> Failure {
-        Failure::Log(error)
-    }
-}
 
 /// What happened to a request, as text.
 ///

@@ -1,6 +1,6 @@
 //! The story of one request, from the records of its log.
 
-use super::Failure;
+use super::failure::Failure;
 use super::target::{Phase, Target};
 use super::words::{self, ms, requests};
 use orrery_sim::cluster::Change;

@@ -1,7 +1,7 @@
 //! The batches and drops of a log as a table.
 
 use super::follow::{InFlight, Open, outcome_word};
-use super::{Failure, Selection};
+use super::selection::{Failure, Selection};
 use orrery_results::BatchRow;
 use orrery_sim::log::{Closed, LogError, Names, Record};
 use orrery_sim::request::{End, Request, RequestId};

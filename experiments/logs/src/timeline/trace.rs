@@ -11,7 +11,7 @@ mod requests;
 
 use super::follow::{InFlight, Open, outcome_word};
 use super::json::{Json, escaped};
-use super::{Failure, Selection};
+use super::selection::{Failure, Selection};
 use orrery_sim::log::{BatchRecord, Closed, LoadRecord, LogError, Names, Record};
 use orrery_sim::request::{ActionId, DeviceId, ModelId, Request, RequestId};
 use orrery_sim::time::Time;

@@ -1,6 +1,6 @@
 //! How a page looks: HTML made by `maud`, which escapes every text.
 
-use super::{Field, Page, Part, Section, Table, Tone};
+use super::parts::{Field, Page, Part, Section, Table, Tone};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");

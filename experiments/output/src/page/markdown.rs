@@ -1,7 +1,7 @@
 //! A page as Markdown, for a job's summary or a mail. Figures and what is folded are left out.
 
+use super::parts::{Page, Part, Table};
 use super::text::words_of;
-use super::{Page, Part, Table};
 use std::fmt::Write;
 
 /// The Markdown: what it is, what came of it, what was asked, the rest.

@@ -1,6 +1,6 @@
 //! Tables of rows, whatever they are of.
 
-use super::{Field, Part, Table, Tone};
+use super::parts::{Field, Part, Table, Tone};
 use orrery_results::{Flags, Row, UNITLESS, difference_in, metric, unit};
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! A page as text for a terminal. Figures and what is folded are left out.
 
-use super::{Field, Page, Part, Table};
+use super::parts::{Field, Page, Part, Table};
 use crate::tables::Text;
 use std::fmt::Write;
 

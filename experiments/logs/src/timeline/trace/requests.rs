@@ -1,7 +1,7 @@
 //! The requests of a trace: how many wait, which were dropped, and the tracks of selected ones.
 
-use super::super::Selection;
 use super::super::json::escaped;
+use super::super::selection::Selection;
 use super::{Counter, Live, Selected, Trace, label, track};
 use orrery_sim::log::BatchRecord;
 use orrery_sim::request::{End, ModelId, Request, RequestId};
