@@ -1,0 +1,179 @@
+//! What a document is made of.
+
+/// One result on a page.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// What it is: `run`, `experiment`, `plan`.
+    pub kind: &'static str,
+    /// Its name.
+    pub title: String,
+    /// A line below the name.
+    pub subtitle: String,
+    /// What was asked: a word, and what it is.
+    pub asked: Vec<(String, String)>,
+    /// What came of it, a sentence each; the first is the verdict.
+    pub verdict: Vec<Verdict>,
+    /// The rest, in the order of reading.
+    pub sections: Vec<Section>,
+    /// Where it is from: a word, and what it is.
+    pub provenance: Vec<(String, String)>,
+}
+
+/// A sentence on what came out.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// How it is marked.
+    pub tone: Tone,
+    /// The sentence.
+    pub text: String,
+}
+
+/// How something is marked: by colour and by a sign, so that it can be read without colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Not at all.
+    #[default]
+    Plain,
+    /// As it should be.
+    Good,
+    /// In part.
+    Mixed,
+    /// Not as it should be.
+    Bad,
+}
+
+/// A part of a page with a heading.
+#[derive(Clone, Debug, Default)]
+pub struct Section {
+    /// Its heading.
+    pub title: String,
+    /// What is in it.
+    pub parts: Vec<Part>,
+}
+
+/// What sections are made of.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// A paragraph.
+    Text(String),
+    /// Points.
+    List(Vec<String>),
+    /// Text in columns, as it stands on stdout.
+    Plain(String),
+    /// A figure as SVG, as `orrery-plots` writes it, and what to see in it.
+    Figure(String, String),
+    /// A table whose rows can be sorted.
+    Table(Table),
+    /// Something long that is closed at first: its title and what is in it.
+    Folded(String, Vec<Part>),
+}
+
+/// A table.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// What is in it.
+    pub caption: String,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// Its rows, each with a cell for each column.
+    pub rows: Vec<Vec<Field>>,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Field {
+    /// What it says.
+    pub text: String,
+    /// A second line in small print.
+    pub below: String,
+    /// What it is sorted by, where that is a number.
+    pub key: Option<f64>,
+    /// How it is marked.
+    pub tone: Tone,
+}
+
+impl Field {
+    /// Words. What is a number is sorted as one.
+    pub fn text(text: impl Into<String>) -> Field {
+        let text = text.into();
+        let key = text.parse().ok().filter(|x: &f64| x.is_finite());
+        Field { text, key, ..Field::default() }
+    }
+
+    /// A number, and how it is written.
+    pub fn number(value: f64, text: impl Into<String>) -> Field {
+        Field { text: text.into(), key: Some(value), ..Field::default() }
+    }
+
+    /// The same with a second line.
+    #[must_use]
+    pub fn with(self, below: impl Into<String>) -> Field {
+        Field { below: below.into(), ..self }
+    }
+
+    /// The same, marked.
+    #[must_use]
+    pub fn marked(self, tone: Tone) -> Field {
+        Field { tone, ..self }
+    }
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(caption: impl Into<String>, columns: &[&str]) -> Table {
+        let columns = columns.iter().map(|c| (*c).to_string()).collect();
+        Table { caption: caption.into(), columns, rows: Vec::new() }
+    }
+
+    /// Whether a column has nothing but numbers.
+    pub(super) fn is_number(&self, column: usize) -> bool {
+        let is_number = |row: &Vec<Field>| row[column].key.is_some() || row[column].text.is_empty();
+        self.rows.iter().all(is_number)
+    }
+
+    /// The table as a part without columns that say nothing, or nothing when it has no rows.
+    pub fn part(mut self) -> Option<Part> {
+        let said = |i: &usize| self.rows.iter().any(|r| !r[*i].text.is_empty());
+        let kept: Vec<usize> = (0..self.columns.len()).filter(said).collect();
+        self.columns = kept.iter().map(|i| self.columns[*i].clone()).collect();
+        for row in &mut self.rows {
+            *row = kept.iter().map(|i| row[*i].clone()).collect();
+        }
+        (!self.rows.is_empty()).then_some(Part::Table(self))
+    }
+}
+
+impl Page {
+    /// A page of a kind, by its name.
+    pub fn new(kind: &'static str, title: impl Into<String>) -> Page {
+        Page { kind, title: title.into(), ..Page::default() }
+    }
+
+    /// Adds what was asked, unless there is nothing to say.
+    pub fn ask(&mut self, what: &str, is: impl Into<String>) {
+        let is = is.into();
+        if !is.is_empty() {
+            self.asked.push((what.to_string(), is));
+        }
+    }
+
+    /// Adds a sentence on what came out.
+    pub fn say(&mut self, tone: Tone, text: impl Into<String>) {
+        self.verdict.push(Verdict { tone, text: text.into() });
+    }
+
+    /// Adds a section, unless it is empty.
+    pub fn section(&mut self, title: &str, parts: impl IntoIterator<Item = Part>) {
+        let parts: Vec<Part> = parts.into_iter().collect();
+        if !parts.is_empty() {
+            self.sections.push(Section { title: title.to_string(), parts });
+        }
+    }
+
+    /// Puts a section in front of all others.
+    pub fn section_first(&mut self, title: &str, parts: impl IntoIterator<Item = Part>) {
+        let before = std::mem::take(&mut self.sections);
+        self.section(title, parts);
+        self.sections.extend(before);
+    }
+}
