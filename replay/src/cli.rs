@@ -6,19 +6,20 @@
 mod compare;
 mod profile;
 mod run;
+mod shared;
 mod validate;
 
-use crate::error::{Error, read_toml};
+use crate::error::Error;
 use crate::folder::write_whole;
-use crate::profile::{Clocks, ProfileFile};
-use crate::target::{Choice, DeviceConfig, Target, look};
-use crate::threads::{Placement, cores};
+use crate::profile::ProfileFile;
+use crate::target::{DeviceConfig, look};
+use crate::threads::cores;
 use crate::validate::CampaignFile;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use orrery_program::manual::{Shell, completions, pages};
 use orrery_results::RESULT_VERSION;
-use orrery_scenario::kind;
 use orrery_scenario::reference::schema;
+use shared::{Answer, Say};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -81,106 +82,6 @@ enum Kind {
     Campaign,
     /// What `--device-config` takes.
     Device,
-}
-
-/// Which device, and what it runs.
-#[derive(Args, Debug)]
-pub struct DeviceArgs {
-    /// `emulated`, `cpu`, `cpu:N` or `cuda:N`.
-    #[arg(long, default_value = "emulated")]
-    device: String,
-    /// A TOML file that says what the device runs (docs/replay.md); without it, an emulated device follows
-    /// the scenario's latencies, with noise.
-    #[arg(long, value_name = "FILE")]
-    device_config: Option<PathBuf>,
-}
-
-impl DeviceArgs {
-    fn choice(&self) -> Result<Choice, Error> {
-        let target: Target = self.device.parse()?;
-        let file = self.device_config.clone().unwrap_or_default();
-        let config: DeviceConfig = match &self.device_config {
-            Some(file) => read_toml(file, kind::DEVICE)?,
-            None => DeviceConfig::default(),
-        };
-        Ok(Choice { target, number: 0, config, file })
-    }
-}
-
-/// Which clock.
-#[derive(Args, Debug)]
-pub struct ClockArgs {
-    /// Slow time down: each second takes N; for slow machines, emulated device only.
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "virtual_clock",
-          value_parser = clap::value_parser!(u32).range(1..=1000))]
-    time_scale: u32,
-    /// Use a virtual clock that jumps to the next event: tests the harness, measures no device.
-    #[arg(long)]
-    virtual_clock: bool,
-}
-
-impl ClockArgs {
-    fn clocks(&self) -> Clocks {
-        if self.virtual_clock { Clocks::Virtual } else { Clocks::Wall(self.time_scale) }
-    }
-}
-
-/// Where threads run.
-#[derive(Args, Debug)]
-pub struct PlacementArgs {
-    /// Pin threads to cores.
-    #[arg(long)]
-    pin: bool,
-    /// Request real-time priority.
-    #[arg(long)]
-    real_time: bool,
-}
-
-impl PlacementArgs {
-    fn placement(&self) -> Placement {
-        Placement { pin: self.pin, real_time: self.real_time }
-    }
-}
-
-/// Refuses profiles that are not fit to predict with.
-fn check_profiles(profiles: &[ProfileFile], files: &[PathBuf], any: bool) -> Result<(), Error> {
-    for (profile, file) in profiles.iter().zip(files).filter(|_| !any) {
-        if let Some(why) = profile.verdict.first() {
-            let allowed = "a profile that is fit to predict with";
-            let remedy = "measure again when the machine is quiet, or use it all the same with \
-                          `--any-profile`";
-            return Err(Error::in_file(file, "verdict", why, allowed, remedy));
-        }
-    }
-    Ok(())
-}
-
-/// What a command answers.
-struct Answer {
-    /// The result, for stdout.
-    text: String,
-    /// Whether the check, if it was one, was passed.
-    passed: bool,
-}
-
-impl Answer {
-    fn of(text: String) -> Answer {
-        Answer { text, passed: true }
-    }
-}
-
-/// Tells what goes on, on stderr.
-struct Say {
-    quiet: bool,
-}
-
-impl Say {
-    fn line(&self, line: &str) {
-        if !self.quiet {
-            // A reader that went away is no reason to stop.
-            let _ = writeln!(std::io::stderr(), "{line}");
-        }
-    }
 }
 
 /// The command line of a program that was built from this commit.

@@ -1,6 +1,6 @@
 //! `orrery-replay compare`.
 
-use super::{Answer, Say};
+use super::shared::{Answer, Say};
 use crate::compare::{Comparison, Side, figure, first_difference, report};
 use crate::error::Error;
 use crate::folder::write_whole;

@@ -1,6 +1,6 @@
 //! `orrery-replay profile`.
 
-use super::{Answer, ClockArgs, DeviceArgs, PlacementArgs, Say};
+use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs, Say};
 use crate::error::Error;
 use crate::folder::write_whole;
 use crate::host;

@@ -1,6 +1,6 @@
 //! `orrery-replay run`.
 
-use super::{Answer, ClockArgs, DeviceArgs, PlacementArgs, Say, check_profiles};
+use super::shared::{Answer, ClockArgs, DeviceArgs, PlacementArgs, Say, check_profiles};
 use crate::compare::{Comparison, Side, read_log_file, report, same_workload};
 use crate::driver::Options;
 use crate::driver::planned::Plan;

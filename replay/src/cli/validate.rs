@@ -1,6 +1,6 @@
 //! `orrery-replay validate`.
 
-use super::{Answer, Say};
+use super::shared::{Answer, Say};
 use crate::error::Error;
 use crate::folder::write_whole;
 use crate::host::{self, Host};

@@ -23,8 +23,10 @@
 mod cnn;
 mod config;
 mod encoder;
+mod error;
 mod lane;
 mod loader;
+mod model;
 mod network;
 mod product;
 
@@ -34,6 +36,8 @@ pub use config::{Copied, CpuConfig, CpuModel, Preempt, Workload};
 use super::{Description, Device, DeviceError, Primitive, Worker};
 use crate::host::Host;
 use crate::threads::cores;
+use error::own_error;
+use model::Model;
 use network::Network;
 use orrery_sim::request::ModelId;
 use orrery_sim::time::Span;
@@ -52,18 +56,6 @@ pub struct CpuDevice {
     core: usize,
     preempt: Preempt,
     models: Vec<Arc<Model>>,
-}
-
-/// A model on the device: what its lanes share.
-struct Model {
-    network: Network,
-    copied: Copied,
-    /// What a load copies.
-    master: Vec<f32>,
-    /// What the layers read.
-    weights: RwLock<Vec<f32>>,
-    /// An input of the largest batch.
-    input: Vec<f32>,
 }
 
 /// Opens the N-th core that the process was given.
@@ -199,15 +191,6 @@ impl Device for CpuDevice {
 impl CpuDevice {
     fn name(&self) -> String {
         format!("cpu:{}", self.core)
-    }
-}
-
-fn own_error(device: &str, doing: &str, said: impl Into<String>, remedy: &str) -> DeviceError {
-    DeviceError {
-        device: device.to_string(),
-        doing: doing.to_string(),
-        said: said.into(),
-        remedy: remedy.to_string(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a core runs for each model: plain data, as a campaign's file names it.
 
 use super::cnn::CnnConfig;
-use super::own_error;
+use super::error::own_error;
 use crate::device::DeviceError;
 use crate::device::encoder::EncoderConfig;
 use schemars::JsonSchema;

@@ -1,8 +1,9 @@
 //! A lane: runs one batch at a time on its core.
 
 use super::config::Preempt;
+use super::error::own_error;
+use super::model::Model;
 use super::network::Work as Buffers;
-use super::{Model, own_error};
 use crate::device::{DeviceError, Job, Place, Ran, Stop, Work, Worker};
 use crate::threads::{cpu_time, pin_to};
 use orrery_sim::time::Span;

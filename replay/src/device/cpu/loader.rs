@@ -1,6 +1,7 @@
 //! The executor for loads: copies a model's weights into the memory that its layers read.
 
-use super::{Model, own_error};
+use super::error::own_error;
+use super::model::Model;
 use crate::device::{DeviceError, Job, Place, Ran, Stop, Work, Worker};
 use crate::threads::{cpu_time, pin_to};
 use std::sync::{Arc, PoisonError};

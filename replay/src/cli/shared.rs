@@ -1,0 +1,110 @@
+//! What commands share: arguments, what they tell and what they answer.
+
+use crate::error::{Error, read_toml};
+use crate::profile::{Clocks, ProfileFile};
+use crate::target::{Choice, DeviceConfig, Target};
+use crate::threads::Placement;
+use clap::Args;
+use orrery_scenario::kind;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Which device, and what it runs.
+#[derive(Args, Debug)]
+pub struct DeviceArgs {
+    /// `emulated`, `cpu`, `cpu:N` or `cuda:N`.
+    #[arg(long, default_value = "emulated")]
+    device: String,
+    /// A TOML file that says what the device runs (docs/replay.md); without it, an emulated device follows
+    /// the scenario's latencies, with noise.
+    #[arg(long, value_name = "FILE")]
+    device_config: Option<PathBuf>,
+}
+
+impl DeviceArgs {
+    pub fn choice(&self) -> Result<Choice, Error> {
+        let target: Target = self.device.parse()?;
+        let file = self.device_config.clone().unwrap_or_default();
+        let config: DeviceConfig = match &self.device_config {
+            Some(file) => read_toml(file, kind::DEVICE)?,
+            None => DeviceConfig::default(),
+        };
+        Ok(Choice { target, number: 0, config, file })
+    }
+}
+
+/// Which clock.
+#[derive(Args, Debug)]
+pub struct ClockArgs {
+    /// Slow time down: each second takes N; for slow machines, emulated device only.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "virtual_clock",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    time_scale: u32,
+    /// Use a virtual clock that jumps to the next event: tests the harness, measures no device.
+    #[arg(long)]
+    virtual_clock: bool,
+}
+
+impl ClockArgs {
+    pub fn clocks(&self) -> Clocks {
+        if self.virtual_clock { Clocks::Virtual } else { Clocks::Wall(self.time_scale) }
+    }
+}
+
+/// Where threads run.
+#[derive(Args, Debug)]
+pub struct PlacementArgs {
+    /// Pin threads to cores.
+    #[arg(long)]
+    pin: bool,
+    /// Request real-time priority.
+    #[arg(long)]
+    real_time: bool,
+}
+
+impl PlacementArgs {
+    pub fn placement(&self) -> Placement {
+        Placement { pin: self.pin, real_time: self.real_time }
+    }
+}
+
+/// Refuses profiles that are not fit to predict with.
+pub fn check_profiles(profiles: &[ProfileFile], files: &[PathBuf], any: bool) -> Result<(), Error> {
+    for (profile, file) in profiles.iter().zip(files).filter(|_| !any) {
+        if let Some(why) = profile.verdict.first() {
+            let allowed = "a profile that is fit to predict with";
+            let remedy = "measure again when the machine is quiet, or use it all the same with \
+                          `--any-profile`";
+            return Err(Error::in_file(file, "verdict", why, allowed, remedy));
+        }
+    }
+    Ok(())
+}
+
+/// What a command answers.
+pub struct Answer {
+    /// The result, for stdout.
+    pub text: String,
+    /// Whether the check, if it was one, was passed.
+    pub passed: bool,
+}
+
+impl Answer {
+    pub fn of(text: String) -> Answer {
+        Answer { text, passed: true }
+    }
+}
+
+/// Tells what goes on, on stderr.
+pub struct Say {
+    pub quiet: bool,
+}
+
+impl Say {
+    pub fn line(&self, line: &str) {
+        if !self.quiet {
+            // A reader that went away is no reason to stop.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        }
+    }
+}
