@@ -14,6 +14,7 @@ pub mod tables;
 pub mod threads;
 pub mod voice;
 pub mod whole_file;
+pub mod width;
 
 use clap::{Args, ValueEnum};
 use orrery_results::{Row, is_metric};
@@ -41,6 +42,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// A result to be read: long lines are folded.
+    pub fn text(stdout: &str) -> Answer {
+        Answer::of(width::folded(stdout))
+    }
+
     /// A result without a check.
     pub fn of(stdout: String) -> Answer {
         Answer { stdout, ..Answer::default() }
@@ -104,7 +110,8 @@ impl Forms {
     ///
     /// # Errors
     /// When the folder cannot be written.
-    pub fn answer(self, id: &str, output: &Output) -> Result<Answer, SpecError> {
+    pub fn answer(mut self, id: &str, output: &Output) -> Result<Answer, SpecError> {
+        self.table = width::folded(&self.table);
         // What is made is what may be asked for (`results/src/metric.rs`).
         let unlisted = self.rows.iter().find(|row| !is_metric(&row.metric));
         debug_assert!(unlisted.is_none(), "{unlisted:?}");

@@ -111,7 +111,7 @@ pub fn command(args: &Regress) -> Result<Answer, SpecError> {
         return Err(SpecError::value("BASELINE", found, "baselines that can be run", remedy));
     }
     let failed = !args.bless && outcomes.iter().flat_map(|o| &o.1).any(|c| !c.is_same());
-    Ok(Answer { stdout: report::text(&outcomes, args.bless), failed, ..Answer::default() })
+    Ok(Answer { failed, ..Answer::text(&report::text(&outcomes, args.bless)) })
 }
 
 fn one(path: &Path, args: &Regress, other: Option<&Other>) -> Result<Comparison, SpecError> {
