@@ -176,8 +176,8 @@ fn columns(wide: bool, matches: &ArgMatches) -> Option<usize> {
     if wide {
         return Some(usize::MAX);
     }
-    let files = |matches: &ArgMatches| matches.ids().any(|id| id == "out" || id == "html");
-    if matches.subcommand().is_some_and(|(_, matches)| files(matches)) {
+    let (name, asked) = matches.subcommand()?;
+    if name == "serve" || asked.ids().any(|id| id == "out" || id == "html") {
         return None;
     }
     let (columns, _) = terminal_size::terminal_size_of(std::io::stdout())?;
