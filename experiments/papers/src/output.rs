@@ -157,7 +157,8 @@ pub fn leave_page(
 
 /// The text of a page, with what the command prints and where it is from.
 pub fn whole_page(mut page: Page, table: &str, rows: &[Row], command: String) -> String {
-    let text = vec![Part::Plain(table.to_string())];
+    let text = page.text.take().unwrap_or_else(|| table.to_string());
+    let text = vec![Part::Plain(width::folded(&text))];
     page.section("As text", [Part::Folded("What the command prints".to_string(), text)]);
     page.provenance.push(("command".to_string(), command));
     page.provenance.extend(page::provenance(rows));
