@@ -4,19 +4,19 @@ use crate::call::{Call, Chosen, Given, Input, beside, refused};
 use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
 use clap::ValueEnum;
-use orrery::commands::explain::{self as stories, Failure};
-use orrery::commands::goodput as command;
-use orrery::commands::plan::{self as plans, PlanFile};
-use orrery::commands::plot::{self, Kind, Tables, View};
-use orrery_papers::cells::answers::answers;
-use orrery_papers::cells::goodput::{Criterion, Find, Search};
-use orrery_papers::cells::parts;
-use orrery_papers::cells::scenario_cell::ScenarioCell;
-use orrery_papers::cells::seeds::Seeds;
-use orrery_papers::output::figure::bytes;
-use orrery_papers::papers::options::Choice;
-use orrery_papers::papers::reproduce::{self as papers, Asked, How, Outcome};
-use orrery_papers::papers::{figure as of_paper, registry};
+use orrery_cells::answers::answers;
+use orrery_cells::goodput_report;
+use orrery_cells::goodput::{Criterion, Find, Search};
+use orrery_cells::parts;
+use orrery_cells::scenario_cell::ScenarioCell;
+use orrery_cells::seeds::Seeds;
+use orrery_logs::explain::{self as stories, Failure};
+use orrery_output::figure::bytes;
+use orrery_output::view::{Kind, Tables, View, figure as figure_of};
+use orrery_papers::options::Choice;
+use orrery_papers::reproduce::{self as papers, Asked, How, Outcome};
+use orrery_papers::{figure as of_paper, registry};
+use orrery_plans::{self as plans, PlanFile};
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::request::RequestId;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
@@ -90,7 +90,7 @@ pub fn goodput(
         let policies: Vec<PolicySpec> = cells.iter().map(|c| c.policy.clone()).collect();
         let name = &call.scenario.name;
         let found = interruptible(jobs, &call.failed, || answers(name, &cells))?;
-        let text = command::text(&call.scenario, &search, &found.rows, &policies, &found.each);
+        let text = goodput_report::text(&call.scenario, &search, &found.rows, &policies, &found.each);
         Ok::<_, PyErr>((found.rows, text.map_err(refused)?))
     })?;
     Ok((Table::of(Of::Results(rows))?, text))
@@ -233,7 +233,7 @@ pub fn figure(
     });
     let mut view = View { kind: kind.transpose()?, x, metric, systems, scopes, ..View::default() };
     view.size.width_in = width_in;
-    let figure = plot::figure(&tables, &view).map_err(refused)?;
+    let figure = figure_of(&tables, &view).map_err(refused)?;
     Ok(Picture(view.size.of(&figure)))
 }
 

@@ -4,12 +4,12 @@
 use crate::policy::{Factory, Failed};
 use crate::watching::{Requests, Stopper};
 use crate::world::WorldNames;
-use orrery_papers::cells::logged::names;
-use orrery_papers::cells::replication::Replication;
-use orrery_papers::cells::scenario_cell::{ScenarioCell, inputs_sha256};
-use orrery_papers::cells::seeds::Seeds;
-use orrery_papers::cells::watch::{scope_names, watch};
-use orrery_papers::output::threads;
+use orrery_cells::logged::names;
+use orrery_cells::replication::Replication;
+use orrery_cells::scenario_cell::{ScenarioCell, inputs_sha256};
+use orrery_cells::seeds::Seeds;
+use orrery_cells::watch::{scope_names, watch};
+use orrery_output::threads;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, Setup, SpecError};
 use orrery_sim::audit::Auditor;

@@ -3,12 +3,12 @@
 use crate::call::{Call, Chosen, Given, refused, runs};
 use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
-use orrery_papers::cells::plan::Planner;
-use orrery_papers::cells::replication::Replication;
-use orrery_papers::cells::rows::{difference, rows};
-use orrery_papers::cells::scenario_cell::ScenarioCell;
-use orrery_papers::cells::seeds::Until;
-use orrery_papers::cells::sweep_file::SweepFile;
+use orrery_cells::plan::Planner;
+use orrery_cells::replication::Replication;
+use orrery_cells::rows::{difference, rows};
+use orrery_cells::scenario_cell::ScenarioCell;
+use orrery_cells::seeds::Until;
+use orrery_cells::sweep_file::SweepFile;
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use pyo3::prelude::*;

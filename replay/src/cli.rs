@@ -15,7 +15,7 @@ use crate::target::{Choice, DeviceConfig, Target, look};
 use crate::threads::{Placement, cores};
 use crate::validate::CampaignFile;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use orrery_manual::{Shell, completions, pages};
+use orrery_program::manual::{Shell, completions, pages};
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::kind;
 use orrery_scenario::reference::schema;
@@ -193,7 +193,7 @@ fn program(commit: &str) -> clap::Command {
 
 /// Reads the arguments, does it, and answers, as a program that was built from this commit.
 pub fn main(commit: &str) -> ExitCode {
-    if let Some(why) = orrery_stdio::why_stdout_is_closed() {
+    if let Some(why) = orrery_program::why_stdout_is_closed() {
         return fail(&format!(
             "stdout: {why}\n  remedy: to discard the result, write `>/dev/null`"
         ));

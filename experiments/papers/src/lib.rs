@@ -1,11 +1,22 @@
-//! What the `orrery` command line is made of, below its commands. Arrows run down only:
-//!
-//! | floor | what is on it |
-//! |---|---|
-//! | [`papers`] | the registry of experiments, their one shape, claims, report |
-//! | [`cells`] | one specification and one policy with its seeds; grids, store, the search for a rate |
-//! | [`output`] | how an answer leaves |
+//! Papers' experiments, and a user's own: one registry, one shape, one report.
 
-pub mod cells;
-pub mod output;
-pub mod papers;
+pub mod claims;
+pub mod derived;
+pub mod describe;
+mod errors;
+pub mod experiment;
+pub mod figure;
+pub mod groups;
+pub mod numbers;
+pub mod options;
+pub mod page;
+pub mod registry;
+pub mod report;
+pub mod reproduce;
+pub mod runner;
+pub mod runners;
+pub mod scores;
+pub mod wide;
+
+#[cfg(test)]
+mod tests;

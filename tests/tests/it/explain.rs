@@ -3,7 +3,7 @@
 use crate::determinism::{crowded, every_policy, policy};
 use crate::differential::{cases::Case, policies};
 use crate::timeline::BY_HAND;
-use orrery::commands::explain::{Failure, explain, worst};
+use orrery_logs::explain::{Failure, explain, worst};
 use orrery_sim::audit::audit_log;
 use orrery_sim::driver::simulate;
 use orrery_sim::log::{LogWriter, MemoryLog, Names, Record, read_log};

@@ -7,10 +7,10 @@
 //! ORRERY_UPDATE=1 cargo test -p orrery-tests -- golden determinism
 //! ```
 
-use orrery_papers::output::Forms;
-use orrery_papers::papers::experiment::{Experiment, Preset};
-use orrery_papers::papers::registry::find;
-use orrery_papers::papers::reproduce::{Asked, How, Outcome, run};
+use orrery_output::Forms;
+use orrery_papers::experiment::{Experiment, Preset};
+use orrery_papers::registry::find;
+use orrery_papers::reproduce::{Asked, How, Outcome, run};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

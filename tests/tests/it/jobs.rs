@@ -2,9 +2,9 @@
 //! acceptance criteria; they stand as claims in the experiments' files.
 
 use crate::golden::{check, forms};
-use orrery_papers::papers::claims;
-use orrery_papers::papers::registry::find;
-use orrery_papers::papers::reproduce::{Asked, rows_of};
+use orrery_papers::claims;
+use orrery_papers::registry::find;
+use orrery_papers::reproduce::{Asked, rows_of};
 
 /// The sentences of an experiment that do not hold.
 fn false_claims(id: &str) -> Vec<String> {

@@ -9,7 +9,7 @@ use std::path::Path;
 #[test]
 fn the_planner_s_sums_are_those_of_the_samples() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../planner/tests/data/kairos_latency_sums_us.csv");
+        .join("../experiments/planner/tests/data/kairos_latency_sums_us.csv");
     let text = fs::read_to_string(&file).expect("the planner's fixture");
     let numbers = |list: &str| -> Vec<u64> {
         list.split(' ').map(|n| n.parse().expect("whole microseconds")).collect()

@@ -2,9 +2,9 @@
 //! row of its tables. `sim/src/policy/orloj/hulls/tests.rs` has the same for random small worlds, with
 //! relearning, several models and resets of the base.
 
-use orrery_papers::cells::applications::run::{OneCell, Tested, World};
-use orrery_papers::cells::grid::{combinations, word};
-use orrery_papers::papers::registry::find;
+use orrery_cells::applications::run::{OneCell, Tested, World};
+use orrery_cells::grid::{combinations, word};
+use orrery_papers::registry::find;
 use orrery_scenario::{PolicySpec, Setup};
 use orrery_sim::log::{MemoryLog, Record};
 

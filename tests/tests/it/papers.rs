@@ -8,11 +8,11 @@
 //! cargo test --release -p orrery-tests -- papers
 //! ```
 
-use orrery_papers::papers::experiment::Preset;
-use orrery_papers::papers::groups;
-use orrery_papers::papers::registry::find;
-use orrery_papers::papers::reproduce::{Asked, rows_of, with};
-use orrery_papers::papers::scores::{Scores, score};
+use orrery_papers::experiment::Preset;
+use orrery_papers::groups;
+use orrery_papers::registry::find;
+use orrery_papers::reproduce::{Asked, rows_of, with};
+use orrery_papers::scores::{Scores, score};
 use std::sync::OnceLock;
 
 /// A table's calibrated systems, scored.
@@ -31,7 +31,7 @@ impl Scored {
     }
 
     fn mae_of(&self, name: &str) -> f64 {
-        let is = |s: &&orrery_papers::papers::scores::SystemScore| s.system == name;
+        let is = |s: &&orrery_papers::scores::SystemScore| s.system == name;
         self.scores.systems.iter().find(is).expect("a calibrated system of that name").mae
     }
 

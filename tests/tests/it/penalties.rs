@@ -1,7 +1,7 @@
 //! Costs of late answers: from a scenario to policies, rows, logs and the auditor.
 
-use orrery_papers::cells::replication::Replication;
-use orrery_papers::cells::watch::{run_one, scope_names};
+use orrery_cells::replication::Replication;
+use orrery_cells::watch::{run_one, scope_names};
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::audit::audit_log;
 use orrery_sim::log::{LogWriter, Names, read_log};

@@ -62,14 +62,14 @@ fn the_tables_of_scenario_files_are_those_of_the_code() {
 
 #[test]
 fn the_tables_of_sweep_files_are_those_of_the_code() {
-    check("sweeps.md", &orrery_papers::cells::sweep_file::reference());
+    check("sweeps.md", &orrery_cells::sweep_file::reference());
 }
 
 #[test]
 fn the_tables_of_experiment_files_are_those_of_the_code() {
     let path = document("../scenarios/experiments/my-scheduler.toml");
     let example = std::fs::read_to_string(path).expect("the example");
-    let mut parts = orrery_papers::papers::experiment::reference();
+    let mut parts = orrery_papers::experiment::reference();
     parts.push(("example", format!("```toml\n{example}```\n")));
     check("experiments.md", &parts);
 }
@@ -110,9 +110,8 @@ fn the_example_of_a_sweep_file_is_one() {
     let place = tempfile::tempdir().expect("a folder");
     let path = place.path().join("example.toml");
     std::fs::write(&path, block).expect("a file");
-    let sweep =
-        orrery_papers::cells::sweep_file::SweepFile::load(&path).unwrap_or_else(|e| panic!("{e}"));
-    let combinations = orrery_papers::cells::grid::combinations(&sweep.point, &sweep.axis, None);
+    let sweep = orrery_cells::sweep_file::SweepFile::load(&path).unwrap_or_else(|e| panic!("{e}"));
+    let combinations = orrery_cells::grid::combinations(&sweep.point, &sweep.axis, None);
     assert_eq!(combinations.count(), 6);
 }
 

@@ -1,7 +1,7 @@
 //! Timelines of logs: exact on a log worked out by hand, sound on random ones.
 
 use crate::differential::{cases::Case, policies};
-use orrery::commands::timeline::{Selection, write_batches, write_trace};
+use orrery_logs::timeline::{Selection, write_batches, write_trace};
 use orrery_sim::driver::simulate;
 use orrery_sim::log::{LogError, MemoryLog, Names, Record, read_log};
 use orrery_sim::request::RequestId;

@@ -1,4 +1,4 @@
-//! The commit that `--version` names: what the macro in `version/` finds, and when it is asked again.
+//! The commit that `--version` names: what the macro in `experiments/version/` finds, and when it is asked again.
 //!
 //! A program of a few lines stands for ours: a package with a library in a repository of its own.
 
@@ -25,7 +25,7 @@ impl Place {
     /// Writes the package into a folder.
     fn package(&self, folder: &str) -> PathBuf {
         let folder = self.path(folder);
-        let version = Path::new(env!("CARGO_MANIFEST_DIR")).join("../version");
+        let version = Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/version");
         let manifest = format!(
             "[package]\nname = \"program\"\nversion = \"1.0.0\"\nedition = \"2024\"\n[workspace]\n\
              [dependencies]\norrery-version = {{ path = {version:?} }}\n"

@@ -122,6 +122,6 @@ fn the_workflow_gives_the_action_what_it_takes() {
     // What it installs is here.
     assert!(
         action.contains("--path \"$GITHUB_ACTION_PATH/experiments\"")
-            && root().join("experiments/Cargo.toml").exists()
+            && root().join("experiments/cli/Cargo.toml").exists()
     );
 }

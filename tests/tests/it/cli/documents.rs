@@ -156,7 +156,7 @@ impl Used {
 /// A folder with the program and copies of the files that documents name.
 fn clone_of_the_repository() -> Place {
     let place = Place::new();
-    for folder in ["scenarios", "baselines"] {
+    for folder in ["scenarios", "tests/baselines"] {
         copy(&root().join(folder), &place.path(folder));
     }
     // The data behind the experiments: baselines and scenarios name files by their paths.
@@ -174,7 +174,7 @@ fn clone_of_the_repository() -> Place {
 }
 
 fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir(to).expect("a folder");
+    std::fs::create_dir_all(to).expect("a folder");
     for entry in std::fs::read_dir(from).expect("a folder").flatten() {
         let to = to.join(entry.file_name());
         if entry.path().is_dir() {
@@ -285,7 +285,7 @@ fn every_command_of_a_document_s_sentences_has_a_known_name_id_and_options() {
         }
         let id = words.get(1).filter(|w| w.contains('-') && !w.starts_with('-'));
         if let (true, Some(id)) = (["reproduce", "list"].contains(&name.as_str()), id) {
-            let is_known = orrery_papers::papers::registry::ids().any(|known| known == id);
+            let is_known = orrery_papers::registry::ids().any(|known| known == id);
             assert!(is_known || root().join(id).is_file(), "{at}: `{text}`: no experiment `{id}`");
         }
     }

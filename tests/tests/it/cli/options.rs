@@ -2,8 +2,8 @@
 
 use super::process::{Place, run};
 use super::small_table;
-use orrery_papers::papers::options::{Choice, refused};
-use orrery_papers::papers::registry;
+use orrery_papers::options::{Choice, refused};
+use orrery_papers::registry;
 use orrery_results::{Row, read_rows};
 
 /// An option with a value.

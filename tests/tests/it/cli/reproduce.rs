@@ -2,7 +2,7 @@
 
 use super::process::{Place, Ran, run};
 use super::small_table;
-use orrery_papers::papers::registry;
+use orrery_papers::registry;
 use orrery_results::{Row, read_csv};
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
 //! One run of a world, with everything that it showed.
 
-use orrery_papers::cells::logged;
-use orrery_papers::cells::replication::Replication;
-use orrery_papers::cells::rows::rows;
-use orrery_papers::cells::seeds::Seeds;
-use orrery_papers::cells::watch::{scope_names, watch};
+use orrery_cells::logged;
+use orrery_cells::replication::Replication;
+use orrery_cells::rows::rows;
+use orrery_cells::seeds::Seeds;
+use orrery_cells::watch::{scope_names, watch};
 use orrery_results::Row;
 use orrery_scenario::{Scenario, Setup};
 use orrery_sim::log::{LogWriter, MemoryLog, Record};

@@ -1,0 +1,40 @@
+//! Cells: one specification and one policy with its seeds, and the rows that come of it; grids of
+//! cells and their store; the one search for a rate.
+//!
+//! `reproduce`, `run` and `sweep` all come down to cells; their results are the same rows.
+
+pub mod advice;
+pub mod answers;
+pub mod applications;
+pub mod arithmetic;
+pub mod busy;
+pub mod claims;
+pub mod costs;
+pub mod details;
+pub mod goodput;
+pub mod goodput_report;
+pub mod grid;
+pub mod hash;
+pub mod jobs;
+pub mod join;
+pub mod kept;
+pub mod logged;
+pub mod metrics;
+pub mod page;
+pub mod partition;
+pub mod parts;
+pub mod plan;
+pub mod plan_file;
+pub mod pool;
+pub mod replication;
+pub mod rows;
+pub mod run_report;
+pub mod scenario_cell;
+pub mod scenario_rows;
+pub mod seeds;
+pub mod shard;
+pub mod share;
+pub mod store;
+pub mod sweep_file;
+pub mod watch;
+pub mod work;

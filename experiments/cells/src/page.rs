@@ -1,0 +1,187 @@
+//! A page of cells: policies at settings, whatever command ran them.
+
+use super::replication::{DEVICES, PEAK};
+use super::run_report::notes_of;
+use orrery_output::figure::figure_of;
+use orrery_output::page::{self, Page, Part, Tone};
+use orrery_plots::{Choice, axis_of, metric_by_axis};
+use orrery_results::{Better, Row, better, difference_in, metric};
+use std::collections::BTreeSet;
+
+/// What cells are judged by, the first that they have.
+const MAIN: [&str; 4] = [PEAK, DEVICES, metric::FINISH_RATE, metric::GOODPUT];
+
+/// The page of a command that ran cells.
+pub fn of_cells(kind: &'static str, title: &str, rows: &[Row]) -> Page {
+    let mut page = Page::new(kind, title);
+    let main = main_metric(rows);
+    page.ask("policies", distinct(rows, |r| &r.policy).join("\n"));
+    page.ask("settings", settings(rows).join("\n"));
+    if let Some(main) = main {
+        verdict(&mut page, rows, main);
+        page.section("Figure", figure(rows, main));
+    }
+    page.section("Results", page::cells(rows));
+    let own: Vec<&Row> = rows.iter().filter(|r| r.scope == "all").collect();
+    let intervals = page::intervals(rows);
+    let intervals = (!intervals.is_empty()).then_some(Part::List(intervals));
+    let all = page::values("Every value with its interval", &own);
+    page.section("Intervals", intervals.into_iter().chain(all));
+    let notes = notes_of(rows);
+    page.section("What to know first", (!notes.is_empty()).then_some(Part::List(notes)));
+    page
+}
+
+/// The metric that the rows are judged by.
+pub fn main_metric(rows: &[Row]) -> Option<&'static str> {
+    let has = |m: &str| rows.iter().any(|r| r.metric == m && r.scope == "all");
+    MAIN.into_iter().find(|m| has(m))
+}
+
+/// The figure of a metric along the axis that rows have, where there is one.
+pub fn figure(rows: &[Row], metric: &str) -> Option<Part> {
+    let choice = Choice::default();
+    // Of several axes the one with the most numbers; the others become panels.
+    let longest = || {
+        let mut axes: Vec<(&str, BTreeSet<&str>)> = Vec::new();
+        for (name, value) in rows.iter().flat_map(Row::axis_list) {
+            match axes.iter_mut().find(|a| a.0 == name) {
+                Some(axis) => _ = axis.1.insert(value),
+                None => axes.push((name, BTreeSet::from([value]))),
+            }
+        }
+        axes.retain(|a| a.1.len() > 1 && a.1.iter().all(|v| v.parse::<f64>().is_ok()));
+        axes.sort_by_key(|a| std::cmp::Reverse(a.1.len()));
+        axes.first().map(|a| a.0.to_string())
+    };
+    let drawn = match axis_of(rows).ok().or_else(longest) {
+        Some(x) => metric_by_axis(rows, &x, metric, &choice),
+        None => figure_of(rows, &choice),
+    };
+    let name = metric::words(metric);
+    drawn.ok().map(|f| Part::Figure(f.to_svg(), format!("{name} of each policy, by setting.")))
+}
+
+fn distinct(rows: &[Row], of: impl Fn(&Row) -> &String) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for row in rows {
+        if !of(row).is_empty() && !out.contains(of(row)) {
+            out.push(of(row).clone());
+        }
+    }
+    out
+}
+
+/// Whether two policies differ by more than chance: by their paired difference where there is one, which
+/// is sharper, and else by their intervals.
+fn are_apart(rows: &[Row], first: &Row, second: &Row) -> Option<bool> {
+    let paired = rows.iter().find(|r| {
+        let pair = (&*r.policy, &*r.versus);
+        difference_in(&r.metric) == Some(&*first.metric)
+            && (&r.case, &r.axes) == (&first.case, &first.axes)
+            && (pair == (&*first.policy, &*second.policy)
+                || pair == (&*second.policy, &*first.policy))
+    });
+    if let Some(paired) = paired {
+        return paired.ci95().map(|(low, high)| low > 0.0 || high < 0.0);
+    }
+    let ((a, b), (c, d)) = first.ci95().zip(second.ci95())?;
+    Some(a > d || b < c)
+}
+
+/// Each axis with its values.
+fn settings(rows: &[Row]) -> Vec<String> {
+    let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, value) in rows.iter().flat_map(Row::axis_list) {
+        match axes.iter_mut().find(|a| a.0 == name) {
+            Some((_, values)) if values.contains(&value) => {}
+            Some((_, values)) => values.push(value),
+            None => axes.push((name, vec![value])),
+        }
+    }
+    axes.into_iter().map(|(name, values)| format!("{name}: {}", values.join(", "))).collect()
+}
+
+/// Who is best, in a sentence.
+fn verdict(page: &mut Page, rows: &[Row], main: &str) {
+    let own = || {
+        let is = |r: &&Row| r.metric == main && r.scope == "all" && r.versus.is_empty();
+        rows.iter().filter(is)
+    };
+    let mut places: Vec<(&str, &str)> = Vec::new();
+    for r in own() {
+        if !places.contains(&(&r.case, &r.axes)) {
+            places.push((&r.case, &r.axes));
+        }
+    }
+    let low = better(main) == Better::Lower;
+    let (name, best_is) = match main {
+        PEAK => ("peak goodput (requests/s)", "highest"),
+        DEVICES => ("number of devices", "lowest"),
+        metric::GOODPUT => ("goodput (requests/s)", "highest"),
+        _ => ("finish rate", "highest"),
+    };
+    let ranked = |place: &(&str, &str)| {
+        let mut at: Vec<&Row> =
+            own().filter(|r| (&*r.case, &*r.axes) == *place && r.value.is_some()).collect();
+        let key = |r: &Row| r.value.unwrap_or_default() * if low { 1.0 } else { -1.0 };
+        at.sort_by(|a, b| key(a).total_cmp(&key(b)));
+        at
+    };
+    let words = |r: &Row| {
+        let value = r.value.map_or(String::new(), |x| page::reading(main, x));
+        let interval = r.ci95().map_or(String::new(), |(a, b)| {
+            format!(" (95 % interval {} to {})", page::reading(main, a), page::reading(main, b))
+        });
+        format!("{value}{interval}, by {}", r.policy)
+    };
+    match places.as_slice() {
+        [] => {}
+        [one] => match ranked(one).as_slice() {
+            [] => page.say(Tone::Mixed, format!("No policy has an answer for the {name}.")),
+            [only] => page.say(Tone::Plain, format!("The {name} is {}.", words(only))),
+            [first, second, ..] => {
+                page.say(Tone::Plain, format!("The {best_is} {name} is {}.", words(first)));
+                let told = match are_apart(rows, first, second) {
+                    Some(false) => "; these runs cannot tell the two apart",
+                    Some(true) => "; the difference is clear at 95 %",
+                    None => "",
+                };
+                page.say(Tone::Plain, format!("Next is {}{told}.", words(second)));
+            }
+        },
+        many => {
+            let mut wins: Vec<(&str, usize)> = Vec::new();
+            for first in many.iter().filter_map(|p| ranked(p).first().copied()) {
+                match wins.iter_mut().find(|w| w.0 == first.policy) {
+                    Some(w) => w.1 += 1,
+                    None => wins.push((&first.policy, 1)),
+                }
+            }
+            wins.sort_by_key(|w| std::cmp::Reverse(w.1));
+            let words: Vec<String> = wins.iter().map(|(who, n)| format!("{who} in {n}")).collect();
+            let places = many.len();
+            if distinct(rows, |r| &r.policy).len() > 1 {
+                let text =
+                    format!("The {best_is} {name} in {places} settings: {}.", words.join(", "));
+                page.say(Tone::Plain, text);
+            } else {
+                let values = || own().filter_map(|r| r.value);
+                let least =
+                    values().reduce(f64::min).map_or(String::new(), |x| page::reading(main, x));
+                let most =
+                    values().reduce(f64::max).map_or(String::new(), |x| page::reading(main, x));
+                let text = format!("The {name} is from {least} to {most} in {places} settings.");
+                page.say(Tone::Plain, text);
+            }
+        }
+    }
+    let without = own().filter(|r| r.value.is_none()).count();
+    if without > 0 {
+        let all = own().count();
+        page.say(
+            Tone::Mixed,
+            format!("{without} of {all} searches or runs have no answer; the table says why."),
+        );
+    }
+}

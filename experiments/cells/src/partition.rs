@@ -1,0 +1,54 @@
+//! Models to sub-clusters: the problem's file, and how it is solved by `orrery-partition`.
+
+mod error;
+mod file;
+mod generate;
+
+pub use file::PartitionFile;
+
+use clap::ValueEnum;
+use orrery_planner::partition::Problem;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A solver.
+#[derive(
+    Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq, ValueEnum, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// The best of many random assignments: the paper's baseline.
+    Random,
+    /// Greedy, then moves and swaps.
+    #[default]
+    LocalSearch,
+    /// Branch and bound from the local search's answer; needs a build with `--features milp`.
+    Milp,
+}
+
+impl Method {
+    /// All of this build.
+    pub const ALL: &[Method] = if cfg!(feature = "milp") {
+        &[Method::Random, Method::LocalSearch, Method::Milp]
+    } else {
+        &[Method::Random, Method::LocalSearch]
+    };
+
+    /// Its name in files and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Random => "random",
+            Method::LocalSearch => "local-search",
+            Method::Milp => "milp",
+        }
+    }
+}
+
+/// A problem whose models have names.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The problem.
+    pub problem: Problem,
+    /// By model.
+    pub names: Vec<String>,
+}

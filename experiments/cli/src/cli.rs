@@ -1,0 +1,274 @@
+//! The command line: what can be asked, and the dispatch. Nothing imports it.
+//!
+//! stdout is the result and nothing else; stderr is progress and diagnostics. Exit codes: 0 fine, 1
+//! a check failed, 2 usage or input.
+
+use crate::commands;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use orrery_output::page::WITHOUT_EFFECT;
+use orrery_output::{self as output, Answer};
+use orrery_program::manual::{Shell, completions};
+use orrery_results::RESULT_VERSION;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// A deterministic simulator of the published DNN-inference schedulers.
+#[derive(Debug, Parser)]
+#[command(name = "orrery", version, about, arg_required_else_help = true)]
+#[command(after_help = "Examples:
+  orrery reproduce orloj-table-3 --plot table-3.svg
+  orrery reproduce orloj-table-3 --case six-modal --format csv
+  orrery run scenarios/one-gpu-bert.toml --policy orloj --log bert.log --why
+  orrery explain bert.log --worst 5
+  orrery sweep scenarios/sweeps/bert-slo.toml
+  orrery regress baselines/*.toml
+
+Exit codes: 0 success, 1 a check failed, 2 wrong usage or input, 130 stopped by Ctrl-C.
+stdout is the result; stderr is progress and diagnostics.")]
+pub struct Cli {
+    /// Print only errors on stderr.
+    #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = WITHOUT_EFFECT)]
+    quiet: bool,
+    /// Print more on stderr.
+    #[arg(long, short, global = true, help_heading = WITHOUT_EFFECT)]
+    verbose: bool,
+    /// Overwrite files that orrery did not write.
+    #[arg(long, global = true, help_heading = WITHOUT_EFFECT)]
+    force: bool,
+    /// Print tables and lines as wide as they are; by default they are folded to the terminal, and to 80 columns
+    /// in a file or a pipe.
+    #[arg(long, global = true)]
+    wide: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a paper's table or figure, or your own experiment, and compare with published numbers.
+    Reproduce(commands::reproduce::Reproduce),
+    /// List experiments, model zoos and policies, or describe one of them.
+    List(commands::list::List),
+    /// Run a scenario and compare its policies.
+    Run(commands::run::Run),
+    /// Find the highest rate that a scenario's devices carry, or the fewest devices for a rate.
+    Goodput(commands::goodput::Goodput),
+    /// Open a page on this machine where a scenario's load, SLOs, devices and policies can be changed.
+    Serve(commands::serve::Serve),
+    /// Run a scenario with many parameter values, in parallel; resumes if stopped.
+    Sweep(commands::sweep::Sweep),
+    /// List the cells of a planned sweep, with their state and cost.
+    Cells(commands::cells::Cells),
+    /// Run one cell of a planned sweep.
+    Cell(commands::cells::Cell),
+    /// Join the shards of a sweep or an experiment.
+    Merge(commands::sweep::Merge),
+    /// Inspect traces, or record a scenario's workload in a file.
+    #[command(subcommand)]
+    Trace(commands::trace::Trace),
+    /// Check a schedule log for broken rules: conservation, causality, windows, outcomes.
+    Audit(commands::audit::Audit),
+    /// Convert a schedule log to a timeline for ui.perfetto.dev.
+    Timeline(commands::timeline::Timeline),
+    /// Explain what happened to a request, step by step.
+    Explain(commands::explain::Explain),
+    /// Draw figures from result tables.
+    Plot(commands::plot::Plot),
+    /// Make one HTML page from existing results.
+    Page(commands::page::PageOf),
+    /// Select, group and pivot the rows of many result files.
+    Results(commands::results::Results),
+    /// Assign models to sub-clusters, evenly and with few moves.
+    Partition(commands::partition::Partition),
+    /// Find the cheapest pool of machines for a load, or the best one under a budget.
+    Plan(commands::plan::Plan),
+    /// Rerun baselines and fail if a number changed.
+    Regress(commands::regress::Regress),
+    /// Print the JSON Schema of a kind of input file, for editors.
+    Schema(commands::schema::Schema),
+    /// Print completions for a shell.
+    #[command(after_help = "Example:
+  orrery completions bash > ~/.local/share/bash-completion/completions/orrery")]
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Write the man pages, one for each command.
+    Man(commands::man::Man),
+}
+
+/// The command line of a program that was built from this commit.
+fn program(commit: &str) -> clap::Command {
+    let version = env!("CARGO_PKG_VERSION");
+    let version = format!("{version} (commit {commit}, results {RESULT_VERSION})");
+    // Once in a run: clap wants a text that stays.
+    Cli::command().version(&*version.leak())
+}
+
+/// Runs the command line of a program that was built from this commit.
+pub fn main(commit: &str) -> ExitCode {
+    // Before hours of runs, and before help is printed.
+    if let Some(why) = orrery_program::why_stdout_is_closed() {
+        output::tell(&format!(
+            "error: stdout: {why}\n  remedy: to discard the result, write `>/dev/null`"
+        ));
+        return ExitCode::from(2);
+    }
+    // One that was asked has commands of its own for help.
+    let mut asked = program(commit);
+    let matches = asked.get_matches_mut();
+    let cli = Cli::from_arg_matches(&matches);
+    let cli = cli.unwrap_or_else(|e| e.format(&mut asked).exit());
+    if cli.force {
+        output::whole_file::allow_overwriting();
+    }
+    output::page::asked(&asked, &matches);
+    if let Some(columns) = columns(cli.wide, &matches) {
+        output::width::set_width(columns);
+    }
+    output::set_verbosity(if cli.quiet { 0 } else { 1 + u8::from(cli.verbose) });
+    let result = match cli.command {
+        Command::Reproduce(args) => commands::reproduce::command(&args),
+        Command::List(args) => commands::list::command(&args),
+        Command::Run(args) => commands::run::command(&args),
+        Command::Goodput(args) => commands::goodput::command(&args),
+        Command::Serve(args) => commands::serve::command(&args),
+        Command::Sweep(args) => commands::sweep::command(&args),
+        Command::Cells(args) => commands::cells::command(&args),
+        Command::Cell(args) => commands::cells::one(&args),
+        Command::Merge(args) => commands::sweep::merge(&args),
+        Command::Trace(args) => commands::trace::command(&args),
+        Command::Audit(args) => commands::audit::command(&args),
+        Command::Timeline(args) => commands::timeline::command(&args),
+        Command::Explain(args) => commands::explain::command(&args),
+        Command::Plot(args) => commands::plot::command(&args),
+        Command::Page(args) => commands::page::command(&args),
+        Command::Results(args) => commands::results::command(&args),
+        Command::Partition(args) => commands::partition::command(&args),
+        Command::Plan(args) => commands::plan::command(&args),
+        Command::Regress(args) => commands::regress::command(&args),
+        Command::Schema(args) => Ok(commands::schema::command(&args)),
+        Command::Completions { shell } => Ok(Answer::of(completions(shell, program(commit)))),
+        Command::Man(args) => commands::man::command(&args, program(commit)),
+    };
+    match result {
+        Ok(answer) => match print(&answer) {
+            Ok(()) if answer.interrupted => ExitCode::from(130),
+            Ok(()) if answer.error.is_some() => {
+                answer.error.iter().for_each(|e| output::tell(&format!("error: {e}")));
+                ExitCode::from(2)
+            }
+            Ok(()) => ExitCode::from(u8::from(answer.failed)),
+            Err(e) => {
+                output::tell(&format!("error: stdout: {e}"));
+                ExitCode::from(2)
+            }
+        },
+        Err(e) => {
+            output::tell(&format!("error: {e}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The columns of text, unless they are those of a file: one has the same bytes wherever it was made.
+fn columns(wide: bool, matches: &ArgMatches) -> Option<usize> {
+    if wide {
+        return Some(usize::MAX);
+    }
+    let (name, asked) = matches.subcommand()?;
+    if name == "serve" || asked.ids().any(|id| id == "out" || id == "html") {
+        return None;
+    }
+    let (columns, _) = terminal_size::terminal_size_of(std::io::stdout())?;
+    Some(columns.0.into())
+}
+
+/// Prints; a reader that went away is no error.
+fn print(answer: &Answer) -> std::io::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    let mut print = || {
+        stdout.write_all(answer.stdout.as_bytes())?;
+        if let Some(path) = &answer.file {
+            std::io::copy(&mut std::fs::File::open(path)?, &mut stdout)?;
+        }
+        stdout.flush()
+    };
+    match print() {
+        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orrery_output::page::again;
+
+    /// The command on a page, of words that are accepted.
+    fn printed(words: &[String]) -> Option<String> {
+        let mut program = program("a commit");
+        let matches = program.try_get_matches_from_mut(words).ok()?;
+        Some(again(&program, &matches))
+    }
+
+    /// Each option of each command that makes a page, beside what it needs: the page's command is accepted, it is
+    /// the command of its own page too, and it has the option unless that changes no number.
+    #[test]
+    fn the_command_on_a_page_is_accepted_whatever_option_was_given() {
+        let mut all = program("a commit");
+        all.build();
+        let has_page = |c: &&clap::Command| c.get_arguments().any(|a| a.get_id() == "html");
+        let commands: Vec<&clap::Command> = all.get_subcommands().filter(has_page).collect();
+        assert!(commands.len() > 6, "{}", commands.len());
+        for command in commands {
+            let name = command.get_name();
+            for option in command.get_arguments() {
+                let Some(long) = option.get_long().filter(|long| *long != "help") else { continue };
+                let values: Vec<String> = match option.get_action().takes_values() {
+                    true => {
+                        let known = option.get_possible_values();
+                        let known = known.iter().map(|v| v.get_name().to_string());
+                        known.chain(["5", "0.5", "1/2"].map(String::from)).collect()
+                    }
+                    false => vec![String::new()],
+                };
+                // What it may need, and what it may not stand beside.
+                let beside = [
+                    &["--html", "p.html"][..],
+                    &[],
+                    &["--out", "o"],
+                    &["--log", "l", "--out", "o"],
+                ];
+                let tried =
+                    beside.iter().flat_map(|beside| values.iter().map(move |v| (beside, v)));
+                let mut accepted = tried.filter_map(|(beside, value)| {
+                    let own = match (beside.contains(&&*format!("--{long}")), value.as_str()) {
+                        (true, _) => vec![],
+                        (_, "") => vec![format!("--{long}")],
+                        (_, value) => vec![format!("--{long}"), value.to_string()],
+                    };
+                    let words =
+                        ["orrery", name, "f.toml"].into_iter().chain(beside.iter().copied());
+                    let words: Vec<String> = words.map(String::from).chain(own).collect();
+                    Some((printed(&words)?, words))
+                });
+                let (once, words) = accepted.next().unwrap_or_else(|| panic!("{name} --{long}"));
+                // `orrery page` makes nothing but the page.
+                if name == "page" {
+                    continue;
+                }
+                let is_there = once.contains(&format!(" --{long}"));
+                let changes = option.get_help_heading() != Some(WITHOUT_EFFECT);
+                assert_eq!(is_there, changes, "{words:?}: {once}");
+                let again: Vec<String> = once.split(' ').map(String::from).collect();
+                // One that needs `--out` makes no page: its command cannot do without.
+                let Some(twice) = printed(&again) else {
+                    assert!(words.contains(&"--out".to_string()), "{words:?}: {once}");
+                    continue;
+                };
+                assert_eq!(twice, once);
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! `orrery audit`: a schedule log against the rules of the world.
+
+use clap::Args;
+use orrery_output::{Answer, log_file};
+use orrery_scenario::SpecError;
+use orrery_sim::audit::Auditor;
+use orrery_sim::jobs;
+use orrery_sim::jobs::record::JobObserver;
+use orrery_sim::log::read_log;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// `orrery audit`.
+#[derive(Debug, Args)]
+pub struct Audit {
+    /// A log written by `orrery run --log`.
+    pub log: PathBuf,
+    /// The log is from a replay on a wall clock, where the controller sees a request slightly after it
+    /// arrives.
+    #[arg(long)]
+    pub wall_clock: bool,
+}
+
+/// `orrery audit`.
+///
+/// # Errors
+/// When the log cannot be read.
+pub fn command(args: &Audit) -> Result<Answer, SpecError> {
+    let Audit { log, wall_clock } = args;
+    if is_of_jobs(log) {
+        return of_jobs(log);
+    }
+    log_file::check_kind(log)?;
+    let name = log.display().to_string();
+    let file = File::open(log).map_err(|source| SpecError::Read { file: name.clone(), source })?;
+    let auditor = if *wall_clock { Auditor::on_a_wall_clock() } else { Auditor::default() };
+    let report = auditor.read(read_log(BufReader::new(file), &name))?;
+    let failed = !report.is_clean();
+    Ok(Answer { failed, ..Answer::text(&format!("{report}\n")) })
+}
+
+/// Whether a log is one of jobs, by its first line.
+fn is_of_jobs(log: &Path) -> bool {
+    let mut head = [0; jobs::log::HEADER.len()];
+    let read = File::open(log).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head == *jobs::log::HEADER.as_bytes()
+}
+
+fn of_jobs(log: &Path) -> Result<Answer, SpecError> {
+    let name = log.display().to_string();
+    let file = File::open(log).map_err(|source| SpecError::Read { file: name.clone(), source })?;
+    let (terms, records) = jobs::log::read_log(file, &name)?;
+    let mut auditor = jobs::audit::Auditor::new(terms);
+    for (now, record, line) in records {
+        auditor.at_line(line);
+        auditor.record(now, &record);
+    }
+    let report = auditor.finish();
+    let failed = !report.is_clean();
+    Ok(Answer { failed, ..Answer::text(&format!("{report}\n")) })
+}

@@ -1,0 +1,47 @@
+//! `orrery explain`: what happened to one request, or which requests fared worst.
+
+use orrery_logs::explain::{Failure, explain, worst};
+use orrery_output::Answer;
+use orrery_output::log_file;
+use orrery_scenario::SpecError;
+use orrery_sim::request::RequestId;
+use std::path::PathBuf;
+
+/// `orrery explain`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  orrery run scenarios/one-gpu-bert.toml --policy orloj --log bert.log --why
+  orrery explain bert.log --worst 5
+  orrery explain bert.log --request 117")]
+#[group(skip)]
+pub struct Explain {
+    /// A log written by `orrery run --log`; `--why` adds the policy's reasons to it.
+    log: PathBuf,
+    /// The number of the request to explain.
+    #[arg(long, value_name = "ID", required_unless_present = "worst")]
+    request: Option<u64>,
+    /// List the N worst requests instead, one line each.
+    #[arg(long, value_name = "N", conflicts_with = "request")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    worst: Option<u32>,
+}
+
+/// Runs `orrery explain`.
+///
+/// # Errors
+/// When the log cannot be read or does not have the request.
+pub fn command(args: &Explain) -> Result<Answer, SpecError> {
+    let mut log = log_file::open(&args.log)?;
+    let names = log.names()?.clone();
+    let Some(id) = args.request else {
+        let count = args.worst.unwrap_or(1) as usize;
+        return Ok(Answer::of(worst(&names, log, count)?));
+    };
+    match explain(&names, log, RequestId(id)) {
+        Ok(text) => Ok(Answer::of(text)),
+        Err(Failure::Log(error)) => Err(error.into()),
+        Err(Failure::Unknown { requests }) => {
+            Err(log_file::unknown_request(&args.log, id, requests))
+        }
+    }
+}

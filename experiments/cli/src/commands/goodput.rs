@@ -1,0 +1,125 @@
+//! `orrery goodput`: searches for each policy of a scenario, and says what was found.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use orrery_cells::answers::answers;
+use orrery_cells::goodput::{Criterion, Find, Search};
+use orrery_cells::goodput_report as report;
+use orrery_cells::run_report::notes_of;
+use orrery_cells::scenario_cell::ScenarioCell;
+use orrery_cells::seeds::Seeds;
+use orrery_output::Forms;
+use orrery_output::page::WITHOUT_EFFECT;
+use orrery_output::{Answer, Output};
+use orrery_results::{to_json, wide};
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{PolicySpec, SpecError};
+use std::path::PathBuf;
+
+/// `orrery goodput`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  orrery goodput scenarios/resnet50-8gpu.toml
+  orrery goodput scenarios/resnet50-8gpu.toml --policy symphony --requests-per-model 200000 --seeds 5
+  orrery goodput scenarios/resnet50-8gpu.toml --criterion p99
+  orrery goodput scenarios/cluster-1080ti.toml --find devices --rate 5000")]
+pub struct Goodput {
+    /// The scenario file. The search starts at its rate, or its number of devices.
+    pub scenario: PathBuf,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub output: Output,
+    /// Search with this policy instead of the file's; may be repeated.
+    #[arg(long = "policy", value_name = "POLICY")]
+    pub policies: Vec<String>,
+    /// The quantity to search for.
+    #[arg(long, value_enum, default_value_t = Find::Rate)]
+    pub find: Find,
+    /// The criterion that every model must meet.
+    #[arg(long, default_value = Criterion::NAMES[0])]
+    #[arg(value_parser = PossibleValuesParser::new(Criterion::NAMES)
+        .map(|name| Criterion::named(&name).unwrap_or_default()))]
+    pub criterion: Criterion,
+    /// Maximum share of bad requests of the worst model [default: 0.01].
+    #[arg(long, value_name = "SHARE")]
+    pub target: Option<f64>,
+    /// The offered rate in requests/s, instead of the file's.
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<f64>,
+    /// A probe without a clear verdict after this many requests per model is decided by its estimate
+    /// [default: 20000].
+    #[arg(long, value_name = "N")]
+    pub requests_per_model: Option<u64>,
+    /// Fixed length of a probe after its warm-up. By default a probe is as long as its verdict needs: the
+    /// longest delay divided by the tolerance. If this is shorter, the answer says so.
+    #[arg(long, value_name = "SECONDS")]
+    pub probe_s: Option<f64>,
+    /// Relative width of the final bracket [default: 0.005].
+    #[arg(long, value_name = "SHARE")]
+    pub tolerance: Option<f64>,
+    /// The first seed, instead of the file's.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Number of searches, each with its own seed; their spread is printed.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub seeds: u32,
+    /// Number of parallel searches; by default one per core. Results do not depend on it.
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(help_heading = WITHOUT_EFFECT)]
+    pub jobs: Option<u16>,
+}
+
+impl Goodput {
+    fn search(&self) -> Result<Search, SpecError> {
+        let default = Search::default();
+        let search = Search {
+            find: self.find,
+            criterion: self.criterion,
+            target: self.target.unwrap_or(default.target),
+            requests_per_model: self.requests_per_model.unwrap_or(default.requests_per_model),
+            tolerance: self.tolerance.unwrap_or(default.tolerance),
+            probe_s: self.probe_s,
+            ..default
+        };
+        search.check()?;
+        Ok(search)
+    }
+}
+
+/// `orrery goodput`.
+///
+/// # Errors
+/// When the scenario is wrong, has no rate that can be changed, or a run cannot be made.
+pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
+    let search = args.search()?;
+    let mut scenario = Scenario::load(&args.scenario)?;
+    if let Some(rate) = args.rate {
+        scenario = scenario.with_rate(rate)?;
+    }
+    let policies: Vec<PolicySpec> = if args.policies.is_empty() {
+        scenario.policies()?
+    } else {
+        args.policies.iter().map(|p| PolicySpec::parse(p)).collect::<Result<_, _>>()?
+    };
+    args.output.check()?;
+    let first = args.seed.unwrap_or(scenario.seed);
+    scenario.setup(first)?;
+    let seeds = Seeds { first, count: args.seeds, until_ci: None };
+    let pool = orrery_output::threads::pool(args.jobs.unwrap_or(0).into())?;
+    let cells = ScenarioCell::of_policies(&scenario, &policies, seeds, Some(&search))?;
+    let answers = pool.install(|| answers(&scenario.name, &cells))?;
+    let out = answers.rows;
+    let forms = Forms {
+        table: report::text(&scenario, &search, &out, &policies, &answers.each)?,
+        wide: wide(&out),
+        json: to_json(
+            &out,
+            &[("scenario", scenario.name.clone().into()), ("notes", notes_of(&out).into())],
+        ),
+        page: args.output.html.as_ref().map(|_| report::page(&scenario, &search, &out)),
+        rows: out,
+    };
+    forms.answer(&scenario.name, &args.output)
+}

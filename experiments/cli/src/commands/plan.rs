@@ -1,0 +1,95 @@
+//! `orrery plan`: which machines, how many, at what cost.
+
+use clap::Args;
+use orrery_output::figure::check_name;
+use orrery_output::page::WITHOUT_EFFECT;
+use orrery_output::whole_file::{check_place, write_atomically};
+use orrery_output::{Answer, Forms, Output};
+use orrery_plans::{PlanFile, answers, draw};
+use orrery_results::{to_json, wide};
+use orrery_scenario::SpecError;
+use std::path::PathBuf;
+
+/// `orrery plan`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  orrery plan scenarios/plans/kairos-five.toml
+  orrery plan scenarios/plans/gpus-for-symphony.toml --what-if load=1.5 --what-if \"slo=50ms\"
+  orrery plan my.toml --what-if \"price:g4dn.xlarge=0.4,budget=2\" --markdown summary.md --plot frontier.png
+
+What-ifs: load=F, slo=TIME, slo:MODEL=TIME, price:TYPE=USD, limit:TYPE=N, buy=TERM, buy:TYPE=TERM,
+budget=USD, bad_rate=SHARE, survive=N; separate several with commas to change them together.
+
+Exit codes: 0 answered, 1 no pool meets the goal, 2 wrong usage or input.")]
+pub struct Plan {
+    /// The plan file (docs/plan.md).
+    pub file: PathBuf,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub output: Output,
+    /// Also answer the question with something changed, side by side; may be repeated.
+    #[arg(long = "what-if", value_name = "KEY=VALUE")]
+    pub what_if: Vec<String>,
+    /// Draw cost against throughput: `.svg` or `.png`.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub plot: Option<PathBuf>,
+    /// Write a one-page summary as Markdown.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub markdown: Option<PathBuf>,
+    /// The first seed, instead of the file's.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Number of seeds for each verification, instead of the file's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub seeds: Option<u32>,
+    /// Number of parallel simulations; by default one per core. Results do not depend on it.
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(help_heading = WITHOUT_EFFECT)]
+    pub jobs: Option<u16>,
+}
+
+/// `orrery plan`.
+///
+/// # Errors
+/// When the plan or a what-if is wrong, or a file cannot be written.
+pub fn command(args: &Plan) -> Result<Answer, SpecError> {
+    let (mut plan, source) = PlanFile::load(&args.file)?;
+    args.output.check()?;
+    args.plot.as_deref().map_or(Ok(()), check_name)?;
+    for (option, path) in [("--plot", &args.plot), ("--markdown", &args.markdown)] {
+        path.as_deref().map_or(Ok(()), |path| check_place(option, path))?;
+    }
+    plan.seed = args.seed.unwrap_or(plan.seed);
+    plan.seeds = args.seeds.unwrap_or(plan.seeds);
+    let frontier = args.plot.is_some() || args.output.html.is_some();
+    let pool = orrery_output::threads::pool(args.jobs.unwrap_or(0).into())?;
+    let all = pool.install(|| answers(&plan, &source, &args.what_if, frontier))?;
+    let problem = &all.plan.problem;
+    let name = problem.plan.name().to_string();
+    if let Some(path) = &args.plot {
+        draw(&all.plan, path)?;
+    }
+    if let Some(path) = &args.markdown {
+        write_atomically(path, all.markdown().as_bytes())?;
+    }
+    if let Some(folder) = &args.output.out {
+        write_atomically(&folder.join(format!("{name}.md")), all.markdown().as_bytes())?;
+        for (group, answer) in problem.groups.iter().zip(&all.plan.answers) {
+            let Some(best) = answer.best() else { continue };
+            let text = group.scenario_text(problem, &best.counts, &best.policy)?;
+            let file = format!("{name}.{}.scenario.toml", group.name.replace('#', "-"));
+            write_atomically(&folder.join(file), text.as_bytes())?;
+        }
+    }
+    let rows = if args.plot.is_some() { all.rows.clone() } else { all.rows_without_frontier() };
+    let forms = Forms {
+        table: all.text(),
+        wide: wide(&rows),
+        json: to_json(&rows, &[("plan", name.clone().into())]),
+        page: args.output.html.as_ref().map(|_| all.page()),
+        rows,
+    };
+    let answer = forms.answer(&name, &args.output)?;
+    Ok(Answer { failed: !all.plan.is_answered(), ..answer })
+}

@@ -1,0 +1,138 @@
+//! The regression gate: rerun what a baseline names, compare, and say what moved.
+//!
+//! The simulator is deterministic, so "the same" means equal to the last digit unless a tolerance is
+//! asked for. A baseline is one TOML file: what to rerun, and the rows that came out, as CSV.
+
+mod against;
+mod baseline;
+mod compare;
+mod page;
+mod report;
+
+pub use baseline::{Baseline, BaselineRow};
+pub use compare::{Change, Comparison, compare};
+
+use against::Other;
+use orrery_output::Answer;
+use orrery_output::page::{self as page_file, WITHOUT_EFFECT};
+use orrery_output::tell;
+use orrery_output::whole_file::{check_place, write_atomically};
+use orrery_results::RESULT_VERSION;
+use orrery_scenario::SpecError;
+use std::path::{Path, PathBuf};
+
+/// `orrery regress`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  orrery regress baselines/*.toml
+  orrery regress baselines/*.toml --junit junit.xml --markdown summary.md
+  orrery regress baselines/*.toml --html report.html
+  orrery regress mine.toml --bless          # accept the current numbers
+  orrery regress baselines/*.toml --against ./orrery-of-last-week
+
+A baseline names what to rerun; `--bless` writes its rows:
+
+  result_version = 4
+  [rerun]
+  scenario = \"my-scenario.toml\"             # or: reproduce = \"orloj-table-3\", cases = [...]
+  policies = [\"clockwork\"]
+  seeds = 2
+  metrics = [\"finish_rate\", \"latency_p99_ns\"]
+
+Exit codes: 0 nothing changed, 1 a number changed, 2 a baseline could not be run.")]
+pub struct Regress {
+    /// The baseline files.
+    #[arg(required = true)]
+    pub baselines: Vec<PathBuf>,
+    /// Ignore differences up to this share of the larger value.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = tolerance)]
+    pub tolerance: f64,
+    /// Rewrite the baselines with the current numbers, and print the changes.
+    #[arg(long)]
+    pub bless: bool,
+    /// Compare with the results of another version of orrery, instead of the baselines' rows.
+    #[arg(long, value_name = "ORRERY", conflicts_with = "bless")]
+    pub against: Option<PathBuf>,
+    /// Write the outcome as JUnit XML: one suite per baseline, one test case per group of values.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub junit: Option<PathBuf>,
+    /// Write the outcome as Markdown.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub markdown: Option<PathBuf>,
+    /// Write the outcome as one HTML page.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub html: Option<PathBuf>,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(x) if (0.0..=1.0).contains(&x) => Ok(x),
+        _ => Err("a number from 0 to 1, such as 0.01".to_string()),
+    }
+}
+
+/// Runs `orrery regress`.
+///
+/// # Errors
+/// When a baseline cannot be read or rerun, or is of another version of the results; all others are
+/// compared first, and the reports written.
+pub fn command(args: &Regress) -> Result<Answer, SpecError> {
+    args.html.as_deref().map_or(Ok(()), page_file::check)?;
+    for (option, path) in [("--junit", &args.junit), ("--markdown", &args.markdown)] {
+        path.as_deref().map_or(Ok(()), |path| check_place(option, path))?;
+    }
+    let other = args.against.as_deref().map(Other::new).transpose()?;
+    let mut outcomes = Vec::new();
+    let mut broken = None;
+    for path in &args.baselines {
+        let outcome = one(path, args, other.as_ref());
+        let name = path.display().to_string();
+        if let Err(e) = &outcome {
+            broken.get_or_insert_with(|| name.clone());
+            tell(&format!("error: {e}"));
+        }
+        outcomes.push((name, outcome.map_err(|e| e.to_string())));
+    }
+    if let Some(path) = &args.junit {
+        write_atomically(path, report::junit(&outcomes)?.as_bytes())?;
+    }
+    if let Some(path) = &args.markdown {
+        write_atomically(path, report::markdown(&outcomes).as_bytes())?;
+    }
+    if let Some(path) = &args.html {
+        let against = other.as_ref().map(|o| o.version.as_str());
+        let page = page::page(&outcomes, against, args.tolerance);
+        page_file::write(&page.to_html(), path)?;
+    }
+    if let Some(name) = broken {
+        let failed = outcomes.iter().filter(|o| o.1.is_err()).count();
+        let found = format!("{failed} of {} baselines, the first {name}", outcomes.len());
+        let remedy = "see the messages above; the others were compared";
+        return Err(SpecError::value("BASELINE", found, "baselines that can be run", remedy));
+    }
+    let failed = !args.bless && outcomes.iter().flat_map(|o| &o.1).any(|c| !c.is_same());
+    Ok(Answer { failed, ..Answer::text(&report::text(&outcomes, args.bless)) })
+}
+
+fn one(path: &Path, args: &Regress, other: Option<&Other>) -> Result<Comparison, SpecError> {
+    let baseline = Baseline::load(path)?;
+    if let Some(other) = other {
+        let found = baseline.run()?;
+        let of = path.display().to_string();
+        let before = other.rows(&baseline).map_err(|e| e.in_file(&of))?;
+        return Ok(compare(&before, &found, args.tolerance));
+    }
+    if baseline.result_version != RESULT_VERSION && !args.bless {
+        let found = format!("version {}", baseline.result_version);
+        let allowed = format!("version {RESULT_VERSION}, that of this program's results");
+        let remedy = "look at the changelog's \"Results changed\", then accept with `--bless`";
+        let error = SpecError::value("result_version", found, allowed, remedy);
+        return Err(error.in_file(&path.display().to_string()));
+    }
+    let found = baseline.run()?;
+    let comparison = compare(&baseline.rows, &found, args.tolerance);
+    if args.bless && (!comparison.is_same() || baseline.result_version != RESULT_VERSION) {
+        write_atomically(path, baseline.with(&found).as_bytes())?;
+    }
+    Ok(comparison)
+}

@@ -1,0 +1,171 @@
+//! `orrery reproduce`: an experiment by its id or file. What is run is not here.
+
+use clap::Args;
+use orrery_cells::seeds::Until;
+use orrery_cells::shard::Shard;
+use orrery_output::figure::Size;
+use orrery_output::page::WITHOUT_EFFECT;
+use orrery_output::whole_file::check_place;
+use orrery_output::{Answer, Output};
+use orrery_papers::experiment::Experiment;
+use orrery_papers::figure;
+use orrery_papers::options::Choice;
+use orrery_papers::registry;
+use orrery_papers::reproduce::{self, Asked, How, Outcome};
+use orrery_scenario::SpecError;
+use std::path::PathBuf;
+
+/// `orrery reproduce`.
+///
+/// Which options apply to which kind of experiment is said in one place: `papers/options.rs`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  orrery reproduce orloj-table-3
+  orrery reproduce orloj-table-3 --case six-modal --seeds 10 --format wide
+  orrery reproduce orloj-generality --paper more-cases.csv
+  orrery reproduce orloj-table-5 --out results/ --plot results/table-5.png
+  orrery reproduce symphony-fig-7 --out shared/ --share      # on each of four machines, then:
+  orrery merge shared/")]
+pub struct Reproduce {
+    /// The experiment's id (see `orrery list`), or an experiment file.
+    pub id: String,
+    /// Run only this case (see `orrery list ID`); may be repeated. For applications, it may be a case
+    /// that is not in the paper.
+    #[arg(long = "case", value_name = "NAME")]
+    pub cases: Vec<String>,
+    /// Numbers to compare with, in place of the paper's: a CSV file with the columns of the experiment's
+    /// `paper_csv` (docs/experiments.md). Its cases are run, unless `--case` names some.
+    #[arg(long, value_name = "FILE")]
+    pub paper: Option<PathBuf>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub output: Output,
+    /// Number of replications (configurations of a partition), instead of the file's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub seeds: Option<u32>,
+    /// Number of parallel simulations; by default one per core. Results do not depend on it.
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(help_heading = WITHOUT_EFFECT)]
+    pub jobs: Option<u16>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub until: Until,
+    /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
+    #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["plot", "html"])]
+    pub shard: Option<Shard>,
+    /// Share the parts with other workers on `--out`: each takes parts that nobody has claimed, and ends
+    /// when all are done; `orrery merge` makes the result.
+    #[arg(long, requires = "out", conflicts_with_all = ["shard", "plot", "html"])]
+    pub share: bool,
+    /// Draw the experiment's figure: `.svg`, `.png` or `.pdf`.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub plot: Option<PathBuf>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub size: Size,
+}
+
+/// `orrery reproduce`.
+///
+/// # Errors
+/// When the id or one of its parts does not exist, an option does not apply, or `--out` cannot be
+/// written.
+pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
+    let e = registry::find(&args.id)?;
+    check(&e, args)?;
+    let until_ci = args.until.pair(args.seeds.unwrap_or(e.seeds))?;
+    args.output.check()?;
+    args.plot.as_deref().map_or(Ok(()), |path| check_place("--plot", path))?;
+    // Shards may be joined from another folder.
+    let paper = args.paper.as_ref().map(|file| std::path::absolute(file).unwrap_or(file.clone()));
+    let (cases, seeds) = (args.cases.clone(), args.seeds);
+    let asked = Asked { cases, paper, seeds, until_ci, ..Asked::default() };
+    let how = How {
+        jobs: args.jobs.unwrap_or(0).into(),
+        out: args.output.out.clone(),
+        shard: args.shard,
+        share: args.share,
+        only_kept: false,
+        plot: args.plot.clone(),
+        html: args.output.html.is_some(),
+    };
+    match reproduce::run(&e, &asked, &how)? {
+        Outcome::Whole(forms) => {
+            let rows = args.plot.as_ref().map(|_| forms.rows.clone());
+            let mut answer = forms.answer(&e.id, &args.output)?;
+            // The result leaves first: hours of runs are not lost to a picture.
+            if let (Some(path), Some(rows)) = (&args.plot, rows) {
+                answer.error =
+                    figure::draw(&reproduce::with(&e, &asked)?, &rows, args.size, path).err();
+            }
+            Ok(answer)
+        }
+        Outcome::Shared => {
+            let folder = args.output.out.clone().unwrap_or_default();
+            let folder = folder.display();
+            let id = &e.id;
+            Ok(Answer::of(format!(
+                "all parts of {id} are done; `orrery merge {folder}` makes the result\n"
+            )))
+        }
+        Outcome::Interrupted => Ok(Answer { interrupted: true, ..Answer::default() }),
+        Outcome::Shard(parts) => {
+            let folder = args.output.out.clone().unwrap_or_default();
+            let shard = args.shard.map_or(String::new(), |s| s.to_string());
+            Ok(Answer::of(format!(
+                "shard {shard}: {parts} parts of {}; `orrery merge {}` joins the shards\n",
+                e.id,
+                folder.display()
+            )))
+        }
+    }
+}
+
+/// Passes when every option that was given applies. `--jobs`, `--format`, `--out`, `--shard` and `--share` have a
+/// meaning for every kind.
+fn check(e: &Experiment, args: &Reproduce) -> Result<(), SpecError> {
+    let text = |x: &dyn ToString| x.to_string();
+    let given = [
+        (Choice::Case, (!args.cases.is_empty()).then(|| format!("`{}`", args.cases.join("`, `")))),
+        (Choice::Paper, args.paper.as_ref().map(|p| text(&p.display()))),
+        (Choice::Seeds, args.seeds.as_ref().map(|n| text(n))),
+        (Choice::UntilCi, args.until.until_ci.as_ref().map(|w| text(w))),
+        (Choice::MaxSeeds, args.until.max_seeds.as_ref().map(|n| text(n))),
+        (Choice::Plot, args.plot.as_ref().map(|p| text(&p.display()))),
+    ];
+    for (option, value) in given {
+        let Some(value) = value else { continue };
+        reproduce::check_option(e, option, &value)?;
+    }
+    let sizes = [("--width-in", args.size.width_in), ("--font-pt", args.size.font_pt)];
+    match sizes.into_iter().find_map(|(option, value)| Some((option, value?))) {
+        Some((option, value)) if args.plot.is_none() => Err(SpecError::value(
+            option,
+            value,
+            "only beside --plot: it is the size of that picture",
+            "add `--plot FILE.svg`, or leave it out",
+        )),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Args, Command};
+
+    /// A new option has to be put into the table of those that apply.
+    #[test]
+    fn the_table_has_every_option_of_the_command_line() {
+        let command = Reproduce::augment_args(Command::new("reproduce"));
+        let longs = command.get_arguments().filter_map(|a| a.get_long());
+        let mut longs: Vec<String> = longs.map(|l| format!("--{l}")).collect();
+        let mut known: Vec<&str> = Choice::ALL.map(Choice::name).to_vec();
+        longs.sort();
+        known.sort_unstable();
+        assert_eq!(longs, known);
+    }
+}

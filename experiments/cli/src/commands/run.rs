@@ -1,0 +1,158 @@
+//! `orrery run`: a scenario, or a file of jobs, and the metrics of its policies.
+
+mod jobs;
+mod page;
+#[cfg(all(test, feature = "parquet"))]
+mod parquet_tests;
+
+use clap::Args;
+use orrery_cells::details;
+use orrery_cells::replication::Replication;
+use orrery_cells::scenario_rows::rows_of_scenario;
+use orrery_cells::seeds::{Seeds, Until};
+use orrery_cells::watch::scope_names;
+use orrery_cells::{logged, run_report};
+use orrery_output::page::{Page, WITHOUT_EFFECT};
+use orrery_output::threads::pool;
+use orrery_output::whole_file::check_place;
+use orrery_output::{Answer, Forms, Output};
+use orrery_results::{Row, to_json};
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{PolicySpec, SpecError};
+use std::path::{Path, PathBuf};
+
+/// `orrery run`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  orrery run scenarios/one-gpu-bert.toml
+  orrery run scenarios/one-gpu-bert.toml --seeds 10 --format wide
+  orrery run scenarios/one-gpu-bert.toml --policy 'clockwork[estimator=static-mean]' --until-ci 0.005
+  orrery run scenarios/md1.toml --policy fifo --log md1.log --why
+  orrery run scenarios/jobs-on-a-gpu.toml")]
+pub struct Run {
+    /// The scenario file, or a file of jobs.
+    pub scenario: PathBuf,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub output: Output,
+    /// The seed, instead of the file's.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Run this policy instead of the file's; may be repeated.
+    #[arg(long = "policy", value_name = "POLICY")]
+    pub policies: Vec<String>,
+    /// Number of replications, with consecutive seeds.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub seeds: u32,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub until: Until,
+    /// Number of parallel simulations; by default one per core. Results do not depend on it.
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(help_heading = WITHOUT_EFFECT)]
+    pub jobs: Option<u16>,
+    /// Write the schedule log of the first seed to this file; needs exactly one policy.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub log: Option<PathBuf>,
+    /// Also log the policy's reasons, for `orrery explain`.
+    #[arg(long, requires = "log", help_heading = WITHOUT_EFFECT)]
+    pub why: bool,
+    /// Print every model and application; with `--out`, also write distributions and time series of the
+    /// first seed, for `orrery plot`.
+    #[arg(long, requires = "out", help_heading = WITHOUT_EFFECT)]
+    pub details: bool,
+}
+
+/// `orrery run`.
+///
+/// # Errors
+/// When the scenario is wrong, a file cannot be read or the log cannot be written.
+pub fn command(args: &Run) -> Result<Answer, SpecError> {
+    if jobs::is_of_jobs(&args.scenario) {
+        return jobs::command(args);
+    }
+    let scenario = Scenario::load(&args.scenario)?;
+    args.output.check()?;
+    let first = args.seed.unwrap_or(scenario.seed);
+    let policies = if args.policies.is_empty() {
+        scenario.policies()?
+    } else {
+        args.policies.iter().map(|p| PolicySpec::parse(p)).collect::<Result<_, _>>()?
+    };
+    if args.log.is_some() && policies.len() != 1 {
+        let (found, remedy) =
+            (format!("{} policies", policies.len()), "name the one to log with `--policy`");
+        return Err(SpecError::value("--log", found, "one policy", remedy));
+    }
+    let seeds = Seeds { first, count: args.seeds, until_ci: args.until.pair(args.seeds)? };
+    let logged = match &args.log {
+        Some(path) => Some(log_first_seed(&scenario, &policies[0], first, path, args.why)?),
+        None => None,
+    };
+    let pool = pool(args.jobs.unwrap_or(0).into())?;
+    let rows = pool.install(|| rows_of_scenario(&scenario, &policies, seeds, logged.as_ref()))?;
+    if let (true, Some(folder)) = (args.details, &args.output.out) {
+        details::write(&scenario, &policies, first, folder)?;
+    }
+    let page = match args.output.html {
+        // `--details` is no part of the command on the page.
+        Some(_) => Some(Page {
+            text: Some(table(&scenario, first, &rows, false)),
+            ..page::page(&scenario, &policies, first, &rows)?
+        }),
+        None => None,
+    };
+    let forms = Forms {
+        table: table(&scenario, first, &rows, args.details),
+        wide: orrery_results::wide(&rows),
+        json: to_json(
+            &rows,
+            &[
+                ("scenario", scenario.name.clone().into()),
+                ("notes", run_report::notes_of(&rows).into()),
+            ],
+        ),
+        page,
+        rows,
+    };
+    forms.answer(&scenario.name, &args.output)
+}
+
+/// The table for people.
+fn table(scenario: &Scenario, seed: u64, rows: &[Row], details: bool) -> String {
+    let title = format!("scenario {}, seed {seed}", scenario.name);
+    run_report::comparison(&title, rows, scenario.file.autoscale.is_none(), details)
+}
+
+/// The text of the page that `command` would write.
+///
+/// # Errors
+/// When a run cannot be made again, or there is no room for its log.
+pub fn whole_page(
+    scenario: &Scenario,
+    policies: &[PolicySpec],
+    rows: &[Row],
+    command: String,
+) -> Result<String, SpecError> {
+    let page = page::page(scenario, policies, scenario.seed, rows)?;
+    let table = table(scenario, scenario.seed, rows, false);
+    Ok(orrery_output::whole_page(page, &table, rows, command))
+}
+
+/// Logs the run of the first seed, and measures it.
+fn log_first_seed(
+    scenario: &Scenario,
+    policy: &PolicySpec,
+    seed: u64,
+    path: &Path,
+    why: bool,
+) -> Result<Replication, SpecError> {
+    check_place("--log", path)?;
+    let names = logged::names(scenario, policy.text().to_string());
+    let setup = scenario.setup(seed)?;
+    let (metrics, watch) = logged::run_logged(&setup, policy, seed, &names, path, why)?;
+    Ok(Replication::of(seed, &metrics, &watch, &scope_names(scenario)))
+}

@@ -1,0 +1,63 @@
+//! `orrery run` of a file of jobs.
+
+use super::Run;
+use orrery_cells::jobs::{comparison, rows_of_file};
+use orrery_cells::seeds::Seeds;
+use orrery_output::threads::pool;
+use orrery_output::whole_file::check_place;
+use orrery_output::{Answer, Forms};
+use orrery_results::to_json;
+use orrery_scenario::jobs::{JobPolicySpec, JobsFile};
+use orrery_scenario::{SpecError, kind, read_text};
+use std::path::Path;
+
+/// Whether a file is one of jobs.
+pub fn is_of_jobs(path: &Path) -> bool {
+    let text = read_text(path).ok();
+    text.and_then(|text| kind::of(&text)).is_some_and(|k| k.name == kind::JOBS.name)
+}
+
+/// `orrery run` of jobs.
+///
+/// # Errors
+/// When the file is wrong, an option does not apply, or a file cannot be written.
+pub fn command(args: &Run) -> Result<Answer, SpecError> {
+    let file = JobsFile::load(&args.scenario)?;
+    args.output.check()?;
+    let until = args.until.pair(args.seeds)?.is_some();
+    let refused = [
+        ("--until-ci", until),
+        ("--why", args.why),
+        ("--details", args.details),
+        ("--html", args.output.html.is_some()),
+    ];
+    if let Some((option, _)) = refused.iter().find(|o| o.1) {
+        let allowed = "`--seeds`, `--policy`, `--log`, `--format`, `--out` with a file of jobs";
+        return Err(SpecError::value(*option, "given", allowed, format!("remove `{option}`")));
+    }
+    let policies = match args.policies.as_slice() {
+        [] => file.policies()?,
+        given => given.iter().map(|p| JobPolicySpec::parse(p)).collect::<Result<_, _>>()?,
+    };
+    let first = args.seed.unwrap_or(file.seed);
+    file.runs(first, &policies)?;
+    if let Some(path) = &args.log {
+        if policies.len() != 1 {
+            let found = format!("{} policies", policies.len());
+            let remedy = "name the one to log with `--policy`";
+            return Err(SpecError::value("--log", found, "one policy", remedy));
+        }
+        check_place("--log", path)?;
+    }
+    let seeds = Seeds { first, count: args.seeds, until_ci: None };
+    let pool = pool(args.jobs.unwrap_or(0).into())?;
+    let rows = pool.install(|| rows_of_file(&file, &policies, seeds, args.log.as_deref()))?;
+    let forms = Forms {
+        table: comparison(&format!("jobs {}, seed {first}", file.name), &rows),
+        wide: orrery_results::wide(&rows),
+        json: to_json(&rows, &[("jobs", file.name.clone().into())]),
+        page: None,
+        rows,
+    };
+    forms.answer(&file.name, &args.output)
+}

@@ -1,0 +1,57 @@
+//! `orrery schema`: the JSON Schema of the files that users write, for their editors.
+
+use clap::{Args, ValueEnum};
+use orrery_cells::goodput::Search;
+use orrery_cells::partition::PartitionFile;
+use orrery_cells::sweep_file::SweepFile;
+use orrery_output::Answer;
+use orrery_papers::experiment::Experiment;
+use orrery_plans::PlanFile;
+use orrery_scenario::jobs::JobsFile;
+use orrery_scenario::reference::schema;
+use orrery_scenario::scenario::file::ScenarioFile;
+
+/// `orrery schema`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  orrery schema scenario > scenario.schema.json
+
+Editors with TOML support through taplo check a file and explain its keys if its first line is
+  #:schema ./scenario.schema.json")]
+pub struct Schema {
+    /// The kind of file.
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Input of `orrery run`.
+    Scenario,
+    /// Input of `orrery sweep`.
+    Sweep,
+    /// Input of `orrery reproduce`.
+    Experiment,
+    /// Input of `orrery plan`.
+    Plan,
+
+    /// Input of `orrery partition`.
+    Partition,
+    /// Input of `orrery run`: jobs in place of requests.
+    Jobs,
+    /// `[goodput]` of a sweep or an experiment.
+    Goodput,
+}
+
+/// Prints it.
+pub fn command(args: &Schema) -> Answer {
+    let schema = match args.kind {
+        Kind::Scenario => schema::<ScenarioFile>(),
+        Kind::Sweep => schema::<SweepFile>(),
+        Kind::Experiment => schema::<Experiment>(),
+        Kind::Plan => schema::<PlanFile>(),
+        Kind::Partition => schema::<PartitionFile>(),
+        Kind::Jobs => schema::<JobsFile>(),
+        Kind::Goodput => schema::<Search>(),
+    };
+    Answer::of(format!("{:#}\n", schema.as_value()))
+}

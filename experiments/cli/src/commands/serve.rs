@@ -1,0 +1,121 @@
+//! `orrery serve`: a page on this machine that asks a scenario or a plan what would be if.
+//!
+//! ```text
+//!  FILE.toml ── controls.rs ──> what can be changed, with units and bounds
+//!                  │
+//!  the page ── address ── question.rs ──> a scenario, policies, seeds     (a question is an address)
+//!                  │                          │
+//!              door.rs: limits on what comes in
+//!                  │                          │
+//!              http.rs  <── events ────── answers.rs: runs, the shortest first, until told to stop
+//!                                         plans.rs: the same of a plan, whose questions are what-ifs
+//! ```
+//!
+//! It listens on the loopback only. A request needs the token of the printed address, and a `Host` of this
+//! machine: a page from elsewhere can do nothing. It runs the file that was named and no other, and writes
+//! none.
+
+mod answers;
+mod controls;
+mod door;
+mod http;
+mod plans;
+mod question;
+
+use answers::Answers;
+use clap::Args;
+use controls::Controls;
+use orrery_output::{Answer, say};
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{SpecError, kind, read_text};
+use plans::{Plan, Plans};
+use std::collections::BTreeMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::io::Write;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+/// `orrery serve`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  orrery serve scenarios/one-gpu-bert.toml
+  orrery serve scenarios/resnet50-8gpu.toml --port 8080
+  orrery serve scenarios/plans/gpus-for-symphony.toml
+
+Open the printed address in a browser; Ctrl-C ends it.")]
+pub struct Serve {
+    /// The scenario file, or the plan file.
+    pub file: PathBuf,
+    /// The port on the loopback; by default any that is free.
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<u16>,
+    /// Number of parallel simulations; by default one per core. Results do not depend on it.
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub jobs: Option<u16>,
+}
+
+/// What all requests share.
+struct Shared {
+    file: PathBuf,
+    is_plan: bool,
+    token: String,
+    port: u16,
+    answers: Answers,
+    plans: Plans,
+    /// What is under way, by the page that asked.
+    under_way: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
+}
+
+impl Shared {
+    /// The scenario as the file has it now.
+    fn scenario(&self) -> Result<Scenario, SpecError> {
+        Scenario::load(&self.file)
+    }
+
+    /// The plan as the file has it now.
+    fn plan(&self) -> Result<Plan, SpecError> {
+        Plan::load(&self.file)
+    }
+}
+
+/// A word that nobody can guess. The standard library's hash keys are the system's random numbers.
+fn token() -> String {
+    let word = || RandomState::new().hash_one(std::process::id());
+    format!("{:016x}{:016x}", word(), word())
+}
+
+/// `orrery serve`: until Ctrl-C.
+///
+/// # Errors
+/// When the file is wrong, or the port is in use.
+pub fn command(args: &Serve) -> Result<Answer, SpecError> {
+    let text = read_text(&args.file)?;
+    let is_plan = kind::of(&text).is_some_and(|kind| kind.name == kind::PLAN.name);
+    match is_plan {
+        true => drop(Plan::load(&args.file)?),
+        false => drop(Controls::of(&Scenario::load(&args.file)?)?),
+    }
+    let unusable = |e: &dyn std::fmt::Display| {
+        let port = args.port.unwrap_or_default();
+        let remedy = "choose another with `--port`, or leave it out: then any free one is taken";
+        SpecError::value("--port", format!("{port} ({e})"), "a port that is free", remedy)
+    };
+    let listener = TcpListener::bind(("127.0.0.1", args.port.unwrap_or(0)));
+    let listener = listener.map_err(|e| unusable(&e))?;
+    let port = listener.local_addr().map_err(|e| unusable(&e))?.port();
+    let answers = Answers::new(args.jobs.unwrap_or(0).into())?;
+    let (file, token, under_way) = (args.file.clone(), token(), Mutex::default());
+    let plans = Plans::default();
+    let shared = Shared { file, is_plan, token, port, answers, plans, under_way };
+    let shared = Arc::new(shared);
+    // A reader of the address may go away: the page is there all the same.
+    let mut stdout = std::io::stdout().lock();
+    let _ = writeln!(stdout, "http://127.0.0.1:{port}/?token={}", shared.token);
+    let _ = stdout.flush();
+    drop(stdout);
+    say("open this address in a browser; Ctrl-C ends it");
+    door::serve(&listener, move |request| http::reply(request, &shared))
+}

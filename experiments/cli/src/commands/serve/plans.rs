@@ -1,0 +1,321 @@
+//! A plan behind the page: what can be changed is what `orrery plan --what-if` changes, and an answer is a job.
+//!
+//! The plan as it is written is answered once for each text of its file, each what-if once.
+
+use super::controls::{Choice, Control, REACH, SLIDERS_MAX, around, count};
+use orrery_cells::hash::spec_sha256;
+use orrery_plans::{Answers, PlanFile, Problem, Solved, Source, Watcher, answered};
+use orrery_plans::{changed, figure_of, page_of, side_by_side};
+use orrery_scenario::SpecError;
+use orrery_scenario::limits::COUNT_MAX;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+
+/// Answers that are kept; with more the oldest questions are asked anew.
+const KEPT: usize = 100;
+/// The key of how devices are paid for.
+const BUY: &str = "buy";
+
+/// All that the page of a plan offers.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlanControls {
+    /// The plan's name.
+    pub name: String,
+    /// What is asked, in a sentence.
+    pub asked: String,
+    /// Its text's hash: a question of another text is refused.
+    pub file_sha256: String,
+    /// Numbers.
+    pub numbers: Vec<Control>,
+    /// Choices.
+    pub choices: Vec<Choice>,
+    /// For the script: which page it is.
+    pub is_plan: bool,
+}
+
+/// A plan's file as it is now.
+pub struct Plan {
+    file: PlanFile,
+    source: Source,
+    problem: Problem,
+}
+
+impl Plan {
+    /// Reads and checks it.
+    ///
+    /// # Errors
+    /// As `orrery plan`.
+    pub fn load(path: &Path) -> Result<Plan, SpecError> {
+        let (file, source) = PlanFile::load(path)?;
+        let problem = Problem::new(&file, &source)?;
+        Ok(Plan { file, source, problem })
+    }
+
+    /// Its text's hash.
+    pub fn sha256(&self) -> String {
+        spec_sha256(&[&self.source.text])
+    }
+
+    /// What can be changed.
+    pub fn controls(&self) -> PlanControls {
+        let plan = &self.file;
+        let load = around("load".to_string(), "load, times the plan's".to_string(), "", 1.0);
+        let mut numbers = vec![load];
+        for (model, slo_ms) in self.problem.slos_ms().into_iter().take(SLIDERS_MAX) {
+            if is_plain(&model) {
+                let key = format!("slo:{model}");
+                numbers.push(around(key, format!("SLO of {model}"), "ms", slo_ms));
+            }
+        }
+        let bad = Control {
+            min: 1e-4,
+            max: 0.5,
+            ..around("bad_rate".into(), String::new(), "", plan.target())
+        };
+        numbers.push(Control { label: "bad requests allowed, share".to_string(), ..bad });
+        if let Some(budget) = plan.budget_usd_per_hour {
+            numbers.push(around("budget".to_string(), "budget".to_string(), "$/h", budget));
+        }
+        for (i, t) in
+            plan.instance.iter().enumerate().take(SLIDERS_MAX).filter(|(_, t)| is_plain(&t.kind))
+        {
+            let usd = self.problem.cost_of_kind(i, 1).as_usd_per_hour();
+            if usd > 0.0 && self.problem.sales[i].tariff.is_single() {
+                numbers.push(around(
+                    format!("price:{}", t.kind),
+                    format!("price of {}", t.kind),
+                    "$/h",
+                    usd,
+                ));
+            }
+        }
+        for (i, t) in
+            plan.instance.iter().enumerate().take(SLIDERS_MAX).filter(|(_, t)| is_plain(&t.kind))
+        {
+            let now = f64::from(t.count_max.unwrap_or(self.problem.counts_max[i]));
+            let most = (now * REACH).clamp(1.0, f64::from(COUNT_MAX));
+            let (key, label) = (format!("limit:{}", t.kind), format!("most of {}", t.kind));
+            numbers.push(Control { zero: "none", ..count(key, label, (now, 0.0, most)) });
+        }
+        let mut choices = Vec::new();
+        if plan.list.is_some() {
+            let values = ["on-demand", "reserved", "spot"].map(str::to_string).to_vec();
+            let (key, label) = (BUY.to_string(), "devices are paid for".to_string());
+            choices.push(Choice { key, label, value: plan.buy.name().to_string(), values });
+        }
+        PlanControls {
+            name: plan.name().to_string(),
+            asked: self.problem.question(),
+            file_sha256: self.sha256(),
+            numbers,
+            choices,
+            is_plan: true,
+        }
+    }
+
+    /// The what-if that the pairs of an address ask; none where they ask for the plan as it is.
+    ///
+    /// # Errors
+    /// When a key is not on the page, or a number is beyond its bounds.
+    pub fn what_if(&self, pairs: &[(String, String)]) -> Result<Option<String>, SpecError> {
+        let controls = self.controls();
+        let back = "use the page's sliders, or go back to the file's values";
+        let mut parts = Vec::new();
+        for (key, text) in pairs {
+            if ["token", "client", "file", "figure"].contains(&key.as_str()) {
+                continue;
+            }
+            if let Some(choice) = controls.choices.iter().find(|c| c.key == *key) {
+                if !choice.values.contains(text) {
+                    let allowed = choice.values.join(", ");
+                    return Err(SpecError::value(key, format!("`{text}`"), allowed, back));
+                }
+                parts.push(format!("{key}={text}"));
+                continue;
+            }
+            let Some(control) = controls.numbers.iter().find(|c| c.key == *key) else {
+                let keys: Vec<&str> = controls.numbers.iter().map(|c| c.key.as_str()).collect();
+                let allowed = format!("`{}`", keys.join("`, `"));
+                return Err(SpecError::value("question", format!("`{key}`"), allowed, back));
+            };
+            let x = control.number(text, back)?;
+            let unit = if key.starts_with("slo:") { "ms" } else { "" };
+            parts.push(format!("{key}={x}{unit}"));
+        }
+        Ok((!parts.is_empty()).then(|| parts.join(",")))
+    }
+}
+
+/// Names that a what-if can name.
+fn is_plain(name: &str) -> bool {
+    !name.contains([',', '=', ':'])
+}
+
+/// Answers that were given.
+#[derive(Default)]
+pub struct Plans {
+    known: Mutex<BTreeMap<(String, Option<String>), Solved>>,
+}
+
+/// What a page shows of an answer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown {
+    /// The names of the columns.
+    pub head: Vec<&'static str>,
+    /// The plan as it is, and changed.
+    pub rows: Vec<Vec<String>>,
+    /// The report: the bytes that the command prints.
+    pub text: String,
+    /// The command.
+    pub command: String,
+    /// Whether a what-if is still being answered.
+    pub is_whole: bool,
+}
+
+impl Plans {
+    /// Answers the plan as it is, then what is asked of it. `tell` is given what there is, twice if something is
+    /// changed. False when it was told to end.
+    ///
+    /// # Errors
+    /// As `orrery plan`.
+    pub fn answer(
+        &self,
+        plan: &Plan,
+        what_if: Option<&str>,
+        watcher: &Watcher,
+        tell: impl Fn(&Shown),
+    ) -> Result<(), SpecError> {
+        let first = self.solved(plan, None, watcher)?;
+        let Some(text) = what_if else {
+            tell(&shown(plan, first, None, true)?);
+            return Ok(());
+        };
+        tell(&shown(plan, first.clone(), None, false)?);
+        let changed = self.solved(plan, Some(text), watcher)?;
+        tell(&shown(plan, first, Some(changed), true)?);
+        Ok(())
+    }
+
+    /// The figure of the plan as it is; none before it is answered.
+    pub fn figure(&self, plan: &Plan) -> Option<String> {
+        let known = self.known.lock().ok()?;
+        figure_of(known.get(&(plan.sha256(), None))?).ok().map(|figure| figure.to_svg())
+    }
+
+    /// The page of `orrery plan --html`; none before the question is answered.
+    pub fn report(&self, plan: &Plan, what_if: Option<String>) -> Option<String> {
+        let known = self.known.lock().ok()?;
+        let of = |what_if: Option<String>| known.get(&(plan.sha256(), what_if)).cloned();
+        let first = of(None)?;
+        let changed = match what_if {
+            Some(text) => vec![of(Some(text))?],
+            None => Vec::new(),
+        };
+        let option = what_if_option(changed.first());
+        let command = format!("orrery plan {}{option}", plan.source.path);
+        Some(page_of(&Answers::of(first, changed).ok()?, command))
+    }
+
+    fn solved(
+        &self,
+        plan: &Plan,
+        what_if: Option<&str>,
+        watcher: &Watcher,
+    ) -> Result<Solved, SpecError> {
+        let key = (plan.sha256(), what_if.map(str::to_string));
+        let known = || self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(solved) = known().get(&key) {
+            return Ok(solved.clone());
+        }
+        let mut file = match what_if {
+            Some(text) => changed(&plan.file, text, &plan.problem.models())?,
+            None => plan.file.clone(),
+        };
+        file.watcher = Some(watcher.clone());
+        let mut solved = answered(&file, &plan.source, what_if)?;
+        // Who waited goes: the stream of an answer ends with its last owner.
+        solved.problem.plan.watcher = None;
+        let mut known = known();
+        if known.len() >= KEPT {
+            known.clear();
+        }
+        known.insert(key, solved.clone());
+        Ok(solved)
+    }
+}
+
+/// The option that asks for a what-if.
+fn what_if_option(changed: Option<&Solved>) -> String {
+    let text = changed.and_then(|s| s.what_if.as_deref());
+    text.map_or(String::new(), |text| format!(" --what-if \"{text}\""))
+}
+
+fn shown(
+    plan: &Plan,
+    first: Solved,
+    changed: Option<Solved>,
+    is_whole: bool,
+) -> Result<Shown, SpecError> {
+    let option = what_if_option(changed.as_ref());
+    let path = &plan.source.path;
+    let answers = Answers::of(first, changed.into_iter().collect())?;
+    let (head, rows) = side_by_side(&answers);
+    Ok(Shown {
+        head,
+        rows,
+        text: answers.text(),
+        command: format!("orrery plan {path}{option} --plot {}.svg", plan.file.name()),
+        is_whole,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan() -> Plan {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../scenarios/plans/gpus-for-symphony.toml");
+        Plan::load(&path).unwrap()
+    }
+
+    fn ask(pairs: &[(&str, &str)]) -> Result<Option<String>, SpecError> {
+        let pairs: Vec<(String, String)> =
+            pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+        plan().what_if(&pairs)
+    }
+
+    #[test]
+    fn an_address_is_a_what_if_that_the_command_takes() {
+        let all =
+            [("load", "1.5"), ("slo:ResNet50", "30"), ("price:a100", "0.5"), ("limit:1080ti", "8")];
+        let text = ask(&all).unwrap().unwrap();
+        assert_eq!(text, "load=1.5,slo:ResNet50=30ms,price:a100=0.5,limit:1080ti=8");
+        let plan = plan();
+        assert!(changed(&plan.file, &text, &plan.problem.models()).is_ok());
+        assert_eq!(ask(&[("token", "x")]).unwrap(), None);
+        // What the page offers at its least and its most, the command takes too.
+        for control in plan.controls().numbers {
+            for x in [control.min, control.value, control.max] {
+                let text = plan.what_if(&[(control.key.clone(), x.to_string())]).unwrap().unwrap();
+                let made = changed(&plan.file, &text, &plan.problem.models());
+                assert!(made.is_ok(), "{text}: {made:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_on_the_page_is_refused() {
+        for (pair, words) in [
+            (("load", "11"), "from 0.1 to 10"),
+            (("price:h100", "1"), "`price:a100`"),
+            (("limit:a100", "1.5"), "a whole number"),
+            (("buy", "spot"), "`load`"),
+        ] {
+            let error = ask(&[pair]).unwrap_err().to_string();
+            assert!(error.contains(words) && error.contains("remedy"), "{pair:?}: {error}");
+        }
+    }
+}

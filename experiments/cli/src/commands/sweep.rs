@@ -1,0 +1,200 @@
+//! `orrery sweep` and `orrery merge`: a scenario over axes, in parallel, nothing finished ever lost.
+//!
+//! ```text
+//!  FILE.toml ── Planner ──> plan.jsonl: a line for each cell, with the hash of its specification
+//!                               │ lines become cells where they are run, each entry written at its end
+//!  results <── join ── plan.jsonl + cells/ab/HASH.cell <┘
+//! ```
+//!
+//! Results are made from the stored entries alone, in the order of the plan: neither the number of
+//! jobs, nor shards, nor workers that share, nor a run that was killed in between can change a byte. A
+//! folder has one plan: whoever comes with another is refused.
+
+use clap::Args;
+use orrery_cells::claims::Claims;
+use orrery_cells::join::{check_forms, join};
+use orrery_cells::parts::{Ran, run_parts};
+use orrery_cells::plan::Planner;
+use orrery_cells::seeds::Until;
+use orrery_cells::shard::Shard;
+use orrery_cells::share::{Worked, share};
+use orrery_cells::store::Store;
+use orrery_cells::sweep_file::SweepFile;
+use orrery_cells::work::Work;
+use orrery_output::page::WITHOUT_EFFECT;
+use orrery_output::{Answer, Format, Output, say, tell};
+use orrery_papers::reproduce::{self, Outcome};
+use orrery_scenario::SpecError;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+/// `orrery sweep`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  orrery sweep scenarios/sweeps/bert-slo.toml
+  orrery sweep my.toml --out results/ --until-ci 0.01
+  orrery sweep my.toml --out shared/ --share          # on each of four machines, then:
+  orrery merge shared/")]
+pub struct Sweep {
+    /// The sweep file.
+    pub file: PathBuf,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub output: Output,
+    /// Number of replications of each cell, instead of the file's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub seeds: Option<u32>,
+    /// Number of parallel simulations; by default one per core. Results do not depend on it.
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(help_heading = WITHOUT_EFFECT)]
+    pub jobs: Option<u16>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub until: Until,
+    /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
+    #[arg(long, value_name = "K/N", requires = "out", conflicts_with = "html")]
+    pub shard: Option<Shard>,
+    /// Share the cells with other workers on `--out`: each takes cells that nobody has claimed, and ends when
+    /// all are done; `orrery merge` makes the result.
+    #[arg(long, requires = "out", conflicts_with_all = ["shard", "html"])]
+    pub share: bool,
+    /// Run nothing; check every cell and write the plan, with which workers begin at once.
+    #[arg(long, conflicts_with_all = ["shard", "share", "html"])]
+    pub plan: bool,
+    /// Run nothing; list and remove cells in the folder that do not belong to this sweep, such as those of
+    /// an earlier version of its file.
+    #[arg(long, conflicts_with_all = ["shard", "share", "plan"])]
+    pub prune: bool,
+}
+
+/// `orrery merge`.
+#[derive(Debug, Args)]
+pub struct Merge {
+    /// The folder that the shards wrote to.
+    pub folder: PathBuf,
+    /// The form of the result on stdout.
+    #[arg(long, value_enum, default_value_t = Format::Table, help_heading = WITHOUT_EFFECT)]
+    pub format: Format,
+    /// Also write the result as one HTML page.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub html: Option<PathBuf>,
+}
+
+impl Merge {
+    /// Where the result goes.
+    pub fn output(&self) -> Output {
+        Output { format: self.format, out: None, html: self.html.clone() }
+    }
+}
+
+/// Runs it.
+///
+/// # Errors
+/// When the file is wrong, a run cannot be made or the folder cannot be written.
+pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
+    let file = SweepFile::load(&args.file)?.with(args.seeds, args.until)?;
+    let planner = Planner::new(&file, file.base()?)?;
+    let jobs: usize = args.jobs.unwrap_or(0).into();
+    let folder = match &args.output.out {
+        Some(folder) => folder.clone(),
+        None => PathBuf::from(format!("{}.sweep", file.name)),
+    };
+    if args.prune {
+        args.output.check()?;
+        return prune(&planner, &folder, jobs);
+    }
+    // What is wrong with the file is told before the folder is made.
+    planner.first()?;
+    args.output.check()?;
+    let store = Store::open(&folder)?;
+    let work = Work::of(&store, store.plan_of(&planner, jobs)?)?;
+    let (cells, shown) = (work.parts().len(), folder.display());
+    if args.plan {
+        return Ok(Answer::of(format!("{cells} cells are planned in {shown}/plan.jsonl\n")));
+    }
+    if args.share {
+        let claims = Claims::begin(&store.work())?;
+        return Ok(match share(work.parts(), work.rates(), jobs, &claims, &work)? {
+            Ran::Stopped => stopped(&folder),
+            Ran::All(ran) => {
+                let ran: usize = ran.iter().sum();
+                let others = cells - ran;
+                Answer::of(format!(
+                    "all {cells} cells are done, {ran} by this worker and {others} before or by others; \
+                     `orrery merge {shown}` makes the result\n"
+                ))
+            }
+        });
+    }
+    check_forms(cells, &args.output)?;
+    let names = || work.parts().iter().map(|part| part.name.as_str());
+    let own = args.shard.map_or_else(|| (0..cells).collect(), |shard| shard.of(names()));
+    let all = own.len();
+    let pending: Vec<usize> = own.into_iter().filter(|i| !work.is_whole(*i)).collect();
+    let kept = all - pending.len();
+    let ran = run_parts(&pending, jobs, |i| work.run(i)).inspect_err(|_| {
+        say(&format!("finished cells are kept in {shown}"));
+    })?;
+    if let Ran::Stopped = ran {
+        return Ok(stopped(&folder));
+    }
+    if let Some(shard) = args.shard {
+        return Ok(Answer::of(format!(
+            "shard {shard}: {} cells run, {kept} were there; `orrery merge {shown}` joins the shards\n",
+            pending.len(),
+        )));
+    }
+    say(&format!("{} cells run, {kept} were there; results in {shown}", pending.len()));
+    join(&folder, &args.output)
+}
+
+fn stopped(folder: &Path) -> Answer {
+    let folder = folder.display();
+    say(&format!("stopped; finished cells are kept in {folder}: the same command continues"));
+    Answer { interrupted: true, ..Answer::default() }
+}
+
+/// Removes the entries of cells that the sweep does not have.
+fn prune(planner: &Planner<'_>, folder: &Path, jobs: usize) -> Result<Answer, SpecError> {
+    if !folder.join("cells").is_dir() {
+        let remedy = "give the folder of `orrery sweep --out`";
+        let found = format!("{} without `cells`", folder.display());
+        return Err(SpecError::value("--out", found, "the folder of a sweep", remedy));
+    }
+    let mut keep = BTreeSet::new();
+    planner.each(jobs, |planned| {
+        keep.insert(planned.line.entry_sha256);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let removed = Store::open(folder)?.prune(&keep)?;
+    let list: String = removed.iter().map(|hash| format!("removed {hash}\n")).collect();
+    let kept = "cells of this sweep are kept";
+    Ok(Answer::of(format!("{list}{} old cells removed; {kept}\n", removed.len())))
+}
+
+/// Joins the shards of a sweep or an experiment.
+///
+/// # Errors
+/// When the plan is missing, damaged or edited, or the folder cannot be written.
+pub fn merge(args: &Merge) -> Result<Answer, SpecError> {
+    let output = args.output();
+    output.check()?;
+    if !reproduce::is_sharded(&args.folder) {
+        return join(&args.folder, &output);
+    }
+    let (e, outcome) = match reproduce::merge(&args.folder, output.html.is_some()) {
+        // Cells that are missing are a check that failed, as they are of a sweep.
+        Err(error) if error.key() == Some("cells") => {
+            tell(&format!("error: {error}"));
+            return Ok(Answer { failed: true, ..Answer::default() });
+        }
+        other => other?,
+    };
+    let Outcome::Whole(forms) = outcome else {
+        return Ok(Answer { interrupted: true, ..Answer::default() });
+    };
+    forms.answer(&e.id, &Output { out: Some(args.folder.clone()), ..output })
+}

@@ -1,0 +1,105 @@
+//! A schedule log as Chrome trace JSON, which ui.perfetto.dev opens, or as a table of its batches.
+//!
+//! A log is read once and the output is written as it goes: memory holds what is in flight. State from before
+//! the time window is right, because the log is read from its beginning.
+
+mod batches;
+mod follow;
+mod json;
+mod trace;
+
+use orrery_results::BatchRow;
+use orrery_sim::log::{LogError, Names, Record};
+use orrery_sim::request::RequestId;
+use orrery_sim::time::Time;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+/// What of a log is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// What ended before is left out.
+    pub from: Time,
+    /// What begins after is left out.
+    pub to: Time,
+    /// Requests that are shown with their way to their batches.
+    pub requests: BTreeSet<RequestId>,
+}
+
+impl Default for Selection {
+    /// The whole run, no request on its own.
+    fn default() -> Selection {
+        Selection { from: Time::ZERO, to: Time::NEVER, requests: BTreeSet::new() }
+    }
+}
+
+/// Why a timeline cannot be written.
+#[derive(Debug)]
+pub enum Failure {
+    /// The log cannot be read.
+    Log(LogError),
+    /// The timeline cannot be written.
+    Write(io::Error),
+    /// A selected request is not in the log.
+    Unknown {
+        /// The request.
+        request: RequestId,
+        /// How many requests the log has, numbered from 0.
+        requests: u64,
+    },
+}
+
+impl From<LogError> for Failure {
+    fn from(error: LogError) -> Failure {
+        Failure::Log(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Write(error)
+    }
+}
+
+/// Writes a log's records as Chrome trace JSON. The bytes depend on the log and the selection only.
+///
+/// # Errors
+/// When a record cannot be read, a selected request is not there, or `out` cannot be written.
+pub fn write_trace(
+    names: &Names,
+    records: impl IntoIterator<Item = Result<Record, LogError>>,
+    selection: &Selection,
+    out: impl Write,
+) -> Result<(), Failure> {
+    trace::write(names, records, selection, out)
+}
+
+/// Writes a log's batches as CSV with the columns of [`orrery_results::BatchRow`], in the order in
+/// which they ended.
+///
+/// # Errors
+/// When a record cannot be read or `out` cannot be written.
+pub fn write_batches(
+    names: &Names,
+    records: impl IntoIterator<Item = Result<Record, LogError>>,
+    selection: &Selection,
+    out: impl Write,
+) -> Result<(), Failure> {
+    batches::write(names, records, selection, out)
+}
+
+/// The rows of that table.
+///
+/// # Errors
+/// When a record cannot be read.
+pub fn batch_rows(
+    names: &Names,
+    records: impl IntoIterator<Item = Result<Record, LogError>>,
+) -> Result<Vec<BatchRow>, Failure> {
+    let mut rows = Vec::new();
+    batches::each(names, records, &Selection::default(), |row| {
+        rows.push(row);
+        Ok(())
+    })?;
+    Ok(rows)
+}

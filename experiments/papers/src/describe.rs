@@ -1,0 +1,158 @@
+//! What an experiment is, in words: `orrery list` and `orrery list ID`.
+
+use super::experiment::{Experiment, Kind};
+use super::groups::Group;
+use super::options::{Choice, refused};
+use super::registry;
+use orrery_cells::grid::word;
+use orrery_output::tables::Text;
+use orrery_results::unit;
+use orrery_scenario::SpecError;
+use std::fmt::Write;
+
+/// Values of an axis that are listed one by one.
+const LISTED_MAX: usize = 12;
+
+/// All that is shipped, by paper: a line for each with its seconds, cases and points, then its title and source.
+///
+/// # Errors
+/// When a shipped file is damaged.
+pub fn all() -> Result<String, SpecError> {
+    let mut out = String::new();
+    for (paper, ids) in registry::by_paper() {
+        let all: Vec<Experiment> = ids.into_iter().map(registry::find).collect::<Result<_, _>>()?;
+        let mut table = Text::new(&[paper, "seconds", "cases", "points"]);
+        for e in &all {
+            let numbers = [e.expected_s as usize, e.cases().len(), points(e)];
+            let numbers = numbers.map(|n| n.to_string());
+            table.line([vec![format!("  {}", e.id)], numbers.to_vec()].concat());
+        }
+        let table = table.left(&[paper]).text();
+        let mut lines = table.lines();
+        let _ = writeln!(out, "{}", lines.next().unwrap_or_default());
+        for (line, e) in lines.zip(&all) {
+            let _ = writeln!(out, "{line}\n    {}\n    {}", e.title, e.source);
+        }
+        out.push('\n');
+    }
+    out.push_str(
+        "seconds: about, on 2 cores (docs/performance.md); points: combinations of axes\n",
+    );
+    out.push_str("`orrery list ID` describes one\n");
+    Ok(out)
+}
+
+/// Combinations of axes and points.
+pub fn points(e: &Experiment) -> usize {
+    let all = e.axis.iter().map(|a| a.values.len());
+    let all = all.fold(e.point.len().max(1), usize::saturating_mul);
+    e.sample.map_or(all, |s| s.count.min(all))
+}
+
+/// One experiment: its cases, axes, systems, measures, claims, assumptions and files.
+pub fn one(e: &Experiment) -> String {
+    let mut out = format!("{}: {}\nsource: {}\n", e.id, e.title, e.source);
+    let _ = writeln!(out, "runs: {}", runs(e));
+    if e.expected_s > 0 {
+        let _ = writeln!(out, "takes: about {} s on 2 cores", e.expected_s);
+    }
+    let cases = e.cases();
+    if !cases.is_empty() {
+        let _ = writeln!(out, "\ncases (`--case`):");
+        cases.iter().for_each(|c| _ = writeln!(out, "  {c}"));
+    }
+    if !e.axis.is_empty() || !e.point.is_empty() {
+        let _ = writeln!(out, "\naxes: {} combinations", points(e));
+        for axis in &e.axis {
+            let values: Vec<String> = axis.values.iter().take(LISTED_MAX).map(word).collect();
+            let more = axis.values.len().saturating_sub(LISTED_MAX);
+            let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+            let keys = match axis.keys.join(", ") {
+                keys if keys == axis.name || keys.is_empty() => String::new(),
+                keys => format!(" ({keys})"),
+            };
+            let _ = writeln!(out, "  {}{keys}: {}{more}", axis.name, values.join(", "));
+        }
+        if !e.point.is_empty() {
+            let names: Vec<&str> =
+                e.point.iter().take(LISTED_MAX).map(|p| p.name.as_str()).collect();
+            let more = e.point.len().saturating_sub(LISTED_MAX);
+            let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+            let _ = writeln!(out, "  {}: {}{more}", e.point_axis, names.join(", "));
+        }
+    }
+    systems(e, &mut out);
+    let _ = writeln!(out, "\nmeasures:");
+    for metric in &e.show {
+        let _ = writeln!(out, "  {metric}, in {}", unit(metric));
+    }
+    let numbers = e.paper.len();
+    match &e.paper_csv {
+        Some(file) => _ = writeln!(out, "\nthe paper's numbers: {} {}", file.file, file.only),
+        None if numbers > 0 => _ = writeln!(out, "\nthe paper's numbers: {numbers}"),
+        None => {}
+    }
+    if !e.claim.is_empty() {
+        let _ = writeln!(out, "\nthe paper's sentences, checked:");
+        e.claim.iter().for_each(|c| _ = writeln!(out, "  - {}", c.text));
+    }
+    if !e.assumption.is_empty() {
+        let _ = writeln!(out, "\nassumptions, where the paper says nothing:");
+        e.assumption.iter().for_each(|a| _ = writeln!(out, "  - {a}"));
+    }
+    let not: Vec<&str> = Choice::ALL
+        .into_iter()
+        .filter(|o| refused(e.kind(), *o).is_some() && *o != Choice::MaxSeeds)
+        .map(Choice::name)
+        .collect();
+    if !not.is_empty() {
+        let _ = writeln!(out, "\noptions that do not apply: {}", not.join(", "));
+    }
+    out
+}
+
+pub(super) fn runs(e: &Experiment) -> String {
+    let seeds = e.seeds;
+    let what = match e.kind() {
+        Kind::Scenario => "runs of a scenario",
+        Kind::OverTime => "one run of a scenario over time",
+        Kind::Search => "searches for the peak goodput in a scenario",
+        Kind::Applications => "applications of one model on one GPU",
+        Kind::Means => "the same, as means over the other axes",
+        Kind::Pool => "pools of several instance types, each with a search for its throughput",
+        Kind::Jobs => "runs of jobs that share devices",
+        Kind::Score => return "no run: scores of a toy example".to_string(),
+        Kind::Laws => return "no run: laws of execution times".to_string(),
+        Kind::Bounds => return "no run: upper bounds of pools".to_string(),
+        Kind::Partition => return format!("partitions of {seeds} configurations"),
+    };
+    format!("{what}, {seeds} seed(s)")
+}
+
+fn systems(e: &Experiment, out: &mut String) {
+    let group = Group { title: String::new(), systems: e.system.iter().collect() };
+    if group.systems.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\nsystems:");
+    let mut table = Text::new(&["  name", "preset", "policy", "pools, or more"]);
+    for s in group.systems {
+        let mut more: Vec<String> = Vec::new();
+        more.extend(s.pool.clone());
+        more.extend(s.search.as_ref().map(|s| format!("search: {:?}", s.algorithm).to_lowercase()));
+        if s.host_ms_per_request != 0.0 {
+            more.push(format!("host {} ms a request", s.host_ms_per_request));
+        }
+        if s.message_ms != 0.0 {
+            more.push(format!("messages of {} ms", s.message_ms));
+        }
+        more.extend(s.c1_of.iter().map(|(model, c1)| format!("c1 of {model} {c1}")));
+        if !s.at.is_empty() {
+            more.push(format!("at {}", s.at.join(" or ")));
+        }
+        let cells = [format!("  {}", s.name), s.preset.word().to_string(), s.policy.clone()];
+        table.line(cells.into_iter().chain([more.join("; ")]).collect());
+    }
+    let text = table.left(&["  name", "preset", "policy", "pools, or more"]).text();
+    out.push_str(&text);
+}

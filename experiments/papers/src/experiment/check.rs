@@ -1,0 +1,254 @@
+//! Whether an experiment's values make sense. What is run is checked by its runner.
+
+use super::{Experiment, Kind, LAW, System};
+use orrery_cells::grid;
+use orrery_cells::metrics::known_metric;
+use orrery_scenario::error::known;
+use orrery_scenario::jobs::JobPolicySpec;
+use orrery_scenario::limits::{SEEDS_MAX, count};
+use orrery_scenario::{PolicySpec, SpecError};
+
+impl Experiment {
+    /// Whether its values make sense; what is run is checked by its runner.
+    pub(crate) fn check(&self) -> Result<(), SpecError> {
+        let none =
+            |key: &str, remedy: &str| Err(SpecError::value(key, "nothing", "at least one", remedy));
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_+.".contains(c);
+        if !self.id.chars().all(plain) || self.id.starts_with('.') || self.id.is_empty() {
+            let allowed = "letters, digits, `-`, `_`, `+` and `.`: it names files";
+            return Err(SpecError::value("id", &self.id, allowed, "choose another id"));
+        }
+        if self.show.is_empty() {
+            return none("show", "name a metric of the rows, such as `finish_rate`");
+        }
+        self.check_metrics()?;
+        count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
+        self.check_kind()?;
+        for (i, axis) in self.axis.iter().enumerate() {
+            if axis.values.is_empty() {
+                return none(&format!("axis[{i}].values"), "add one");
+            }
+        }
+        grid::check(&self.point, &self.axis)?;
+        self.check_figure()?;
+        let computed = matches!(self.kind(), Kind::Bounds | Kind::Score | Kind::Laws);
+        if self.system.is_empty() && !computed {
+            return none("system", "add a `[[system]]` with `name` and `policy`");
+        }
+        self.check_errors()?;
+        self.check_names()
+    }
+
+    /// What is shown, drawn and claimed is a metric. [`FigureFile::x`](super::FigureFile::x) may be much else.
+    fn check_metrics(&self) -> Result<(), SpecError> {
+        let all = |key: &str, names: &[String]| {
+            let mut named = names.iter().enumerate();
+            named.try_for_each(|(i, name)| known_metric(&format!("{key}[{i}]"), name))
+        };
+        all("show", &self.show)?;
+        for (i, claim) in self.claim.iter().enumerate() {
+            known_metric(&format!("claim[{i}].metric"), &claim.metric)?;
+        }
+        for (i, paper) in self.paper.iter().enumerate() {
+            known_metric(&format!("paper[{i}].metric"), &paper.metric)?;
+        }
+        let named = self.paper_csv.as_ref().map_or("", |csv| &csv.metric);
+        if !named.is_empty() {
+            known_metric("paper_csv.metric", named)?;
+        }
+        let Some(figure) = &self.figure else { return Ok(()) };
+        if let Some(metric) = &figure.metric {
+            known_metric("figure.metric", metric)?;
+        }
+        all("figure.metrics", &figure.metrics)?;
+        figure.interval.as_ref().map_or(Ok(()), |ends| all("figure.interval", ends))
+    }
+
+    /// The groups of errors are made by axes that there are, and errors are of a share.
+    fn check_errors(&self) -> Result<(), SpecError> {
+        let Some(errors) = &self.errors else { return Ok(()) };
+        if orrery_results::unit(self.main()) != orrery_results::UNITLESS {
+            let found =
+                format!("errors of `{}`, in {}", self.main(), orrery_results::unit(self.main()));
+            let remedy = "show a share first, or remove `errors`";
+            return Err(SpecError::value("errors", found, "a share such as `finish_rate`", remedy));
+        }
+        let of_points = self.point.iter().flat_map(|p| p.axes.split(';'));
+        let of_points = of_points.filter_map(|a| a.split_once('=')).map(|a| a.0);
+        let names: Vec<&str> = self.axis.iter().map(|a| a.name.as_str()).chain(of_points).collect();
+        let mut distinct: Vec<&str> = Vec::new();
+        names.into_iter().for_each(|n| {
+            if !distinct.contains(&n) {
+                distinct.push(n)
+            }
+        });
+        let check =
+            |(i, name): (usize, &String)| known(&format!("errors.by[{i}]"), name, &distinct);
+        errors.by.iter().enumerate().try_for_each(|by| check(by).map(drop))
+    }
+
+    /// One thing is run, and no key is of another kind.
+    fn check_kind(&self) -> Result<(), SpecError> {
+        let kinds = [
+            ("scenario", self.scenario.is_some()),
+            ("applications", self.applications.is_some()),
+            ("pool", self.pool.is_some()),
+            ("partition", self.partition.is_some()),
+            ("score", self.score.is_some()),
+            ("jobs", self.jobs.is_some()),
+        ];
+        let given: Vec<&str> = kinds.iter().filter(|k| k.1).map(|k| k.0).collect();
+        let [one] = given[..] else {
+            let (found, key) = match given.as_slice() {
+                [] => ("none of them".to_string(), "scenario"),
+                [_, second, ..] => (format!("`{}`", given.join("`, `")), *second),
+                [one] => (String::new(), *one),
+            };
+            let allowed = "one of `scenario`, `applications`, `pool`, `partition`, `score`, `jobs`";
+            return Err(SpecError::value(key, found, allowed, "give one of these keys"));
+        };
+        let foreign = |key: String, of: &str| {
+            let allowed = format!("only with `{of}`; here is `{one}`");
+            Err(SpecError::value(key, "a key of another kind", allowed, "remove it"))
+        };
+        if one != "scenario" && self.goodput.is_some() {
+            return foreign("goodput".into(), "scenario");
+        }
+        if one != "scenario" && self.parts_of_time.is_some() {
+            return foreign("parts_of_time".into(), "scenario");
+        }
+        if !["scenario", "jobs"].contains(&one) && self.bin_s.is_some() {
+            return foreign("bin_s".into(), "scenario");
+        }
+        if let Some(bin_s) = self.bin_s.filter(|s| !(1e-3..=1e6).contains(s)) {
+            let remedy = "choose the length of a part of the run";
+            return Err(SpecError::value("bin_s", bin_s, "0.001 to 1000000 s", remedy));
+        }
+        if one != "applications" && self.laws.is_some() {
+            return foreign("laws".into(), "applications");
+        }
+        if one == "score" && !self.system.is_empty() {
+            let allowed = "none with `score`: its laws and requests are its curves";
+            return Err(SpecError::value("system", "systems", allowed, "remove them"));
+        }
+        if one != "applications" && !self.mean_over.is_empty() {
+            return foreign("mean_over".into(), "applications");
+        }
+        if let Some(leave) = &self.leave_one_out {
+            if self.mean_over.is_empty() {
+                let remedy = "add `mean_over = [\"case\", \"slo_x_p99\"]`, or remove it";
+                let allowed = "only with `mean_over`";
+                return Err(SpecError::value("leave_one_out", "a table", allowed, remedy));
+            }
+            let axes: Vec<&str> = self.axis.iter().map(|a| a.name.as_str()).collect();
+            for name in &leave.own {
+                known("leave_one_out.own", name, &axes)?;
+            }
+        }
+        if one != "applications" && !self.improvement_claim.is_empty() {
+            return foreign("improvement_claim".into(), "applications");
+        }
+        for (i, s) in self.system.iter().enumerate() {
+            let key = |part: &str| format!("system[{i}].{part}");
+            if ["scenario", "applications"].contains(&one) {
+                PolicySpec::parse(&s.policy).map_err(|e| e.at(key("policy")))?;
+            }
+            if one == "jobs" {
+                JobPolicySpec::parse_at(key("policy"), &s.policy)?;
+            }
+            if one != "scenario" && !s.set.is_empty() {
+                return foreign(key("set"), "scenario");
+            }
+            if one != "applications" && s.host_ms_per_request != 0.0 {
+                return foreign(key("host_ms_per_request"), "applications");
+            }
+            if one != "applications" && s.message_ms != 0.0 {
+                return foreign(key("message_ms"), "applications");
+            }
+            if one != "applications" && !s.c1_of.is_empty() {
+                return foreign(key("c1_of"), "applications");
+            }
+            if one != "pool" && s.pool.is_some() {
+                return foreign(key("pool"), "pool");
+            }
+            if one != "pool" && s.search.is_some() {
+                return foreign(key("search"), "pool");
+            }
+        }
+        Ok(())
+    }
+
+    /// What the figure gives names to are values of axes or names of points.
+    fn check_figure(&self) -> Result<(), SpecError> {
+        let Some(figure) = &self.figure else { return Ok(()) };
+        let points = self.point.iter().map(|p| p.name.clone());
+        let axes = self.axis.iter().flat_map(|a| a.values.iter().map(grid::word));
+        let all: Vec<String> = points.chain(axes).collect();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let is_bin = |value: &str| match (self.bin_s, value.parse::<f64>()) {
+            (Some(bin_s), Ok(from)) => from >= 0.0 && (from / bin_s).fract() == 0.0,
+            _ => false,
+        };
+        for (value, name) in &figure.names {
+            if !is_bin(value) {
+                known("figure.names", value, &all)?;
+            }
+            if name.is_empty() || name.contains(';') {
+                let allowed = "words without `;`";
+                let found = format!("`{name}` for `{value}`");
+                return Err(SpecError::value(
+                    "figure.names",
+                    found,
+                    allowed,
+                    "choose another name",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Names that refer to systems do, and each system is named once with a preset.
+    fn check_names(&self) -> Result<(), SpecError> {
+        let mut names: Vec<&str> = Vec::new();
+        for (i, s) in self.system.iter().enumerate() {
+            let same = |o: &&System| o.name == s.name && o.preset == s.preset && o.at == s.at;
+            if self.system[..i].iter().any(|o| same(&o)) {
+                let (key, found) = (format!("system[{i}].name"), format!("`{}` twice", s.name));
+                let remedy = "give each system a different name or preset";
+                return Err(SpecError::value(key, found, "each name once", remedy));
+            }
+            names.push(&s.name);
+        }
+        if self.kind() == Kind::Bounds {
+            return Ok(());
+        }
+        if self.kind() == Kind::Laws {
+            names.push(LAW);
+        }
+        if let Some(score) = &self.score {
+            names.extend(score.request.iter().map(|r| r.name.as_str()));
+            names.extend(score.law.iter().map(|l| l.name.as_str()));
+        }
+        let of = |key: String, name: &str| {
+            let name = name.split('/').next().unwrap_or_default();
+            if name.is_empty() { Ok(()) } else { known(&key, name, &names).map(drop) }
+        };
+        for (i, p) in self.paper.iter().enumerate() {
+            of(format!("paper[{i}].system"), &p.system)?;
+        }
+        for (i, c) in self.claim.iter().enumerate() {
+            let key = |part: &str| format!("claim[{i}].{part}");
+            of(key("of"), &c.of)?;
+            of(key("over"), &c.over)?;
+            of(key("relative_to"), &c.relative_to)?;
+            c.check().map_err(|e| e.at(key("at_least")))?;
+        }
+        for (i, s) in self.system.iter().enumerate() {
+            if let Some(search) = &s.search {
+                of(format!("system[{i}].search.until"), &search.until)?;
+            }
+        }
+        of("relative_to".into(), &self.relative_to)?;
+        of("compare_to".into(), self.compare_to.as_deref().unwrap_or_default())
+    }
+}

@@ -1,0 +1,292 @@
+//! An experiment's page: what was asked, the paper's sentences and numbers beside ours, and what was
+//! assumed. It formats; claims and errors are computed elsewhere.
+
+use super::claims::{self, Checked};
+use super::experiment::{Experiment, Kind};
+use super::groups::{self, Group};
+use super::numbers::axes;
+use super::{describe, figure, report};
+use orrery_cells::run_report::notes_of;
+use orrery_output::page::{self, Field, Page, Part, Table, Tone};
+use orrery_results::{Row, UNITLESS, metric, unit};
+
+/// Where a share is this far off the paper's number, or another value by this much of it, it is marked.
+const OFF: f64 = 0.1;
+
+/// The page of an experiment's rows.
+pub fn of(e: &Experiment, rows: &[Row]) -> Page {
+    let mut page = Page::new("experiment", format!("{}: {}", e.id, e.title));
+    page.subtitle.clone_from(&e.source);
+    ask(&mut page, e);
+    let checked: Vec<Checked> = e.claim.iter().map(|c| claims::check(c, rows)).collect();
+    verdict(&mut page, e, &checked, rows);
+    let drawn = figure::of(e, rows).ok().map(|f| Part::Figure(f.to_svg(), String::new()));
+    page.section("Figure", drawn);
+    page.section("The paper's sentences", claim_table(e, &checked).part());
+    page.section("Against the paper's numbers", scores(e, rows).part());
+    page.section("Results", results(e, rows));
+    let own: Vec<&Row> = rows.iter().filter(|r| r.scope == "all").collect();
+    let intervals = page::intervals(rows);
+    let intervals = (!intervals.is_empty()).then_some(Part::List(intervals));
+    let all = page::values("Every value with its interval", &own);
+    page.section("Intervals", intervals.into_iter().chain(all));
+    let assumed = (!e.assumption.is_empty()).then(|| Part::List(e.assumption.clone()));
+    page.section("Assumptions, where the paper says nothing", assumed);
+    let notes = notes_of(rows);
+    page.section("What to know first", (!notes.is_empty()).then_some(Part::List(notes)));
+    page
+}
+
+fn ask(page: &mut Page, e: &Experiment) {
+    page.ask("what is run", describe::runs(e));
+    let mut axes: Vec<String> = Vec::new();
+    let cases = e.cases();
+    if !cases.is_empty() && e.point.is_empty() {
+        axes.push(format!("case: {}", cases.join(", ")));
+    }
+    for axis in e.axis.iter().filter(|a| a.name != "case") {
+        let values: Vec<String> = axis.values.iter().map(orrery_cells::grid::word).collect();
+        axes.push(format!("{}: {}", axis.name, values.join(", ")));
+    }
+    let points: Vec<&str> = e.point.iter().map(|p| p.name.as_str()).collect();
+    if !points.is_empty() {
+        axes.push(format!("{}: {}", e.point_axis, points.join(", ")));
+    }
+    page.ask("settings", axes.join("\n"));
+    let system = |s: &super::experiment::System| match s.preset.word() {
+        "" => format!("{}: {}", s.name, s.policy),
+        preset => format!("{} ({preset}): {}", s.name, s.policy),
+    };
+    page.ask("systems", e.system.iter().map(system).collect::<Vec<_>>().join("\n"));
+    let measures: Vec<String> =
+        e.show.iter().map(|m| format!("{}{}", metric::words(m), in_unit(m))).collect();
+    page.ask("measured", measures.join("\n"));
+}
+
+/// How far the paper is reproduced, in sentences.
+fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
+    let count = |holds: Option<bool>| checked.iter().filter(|c| c.holds == holds).count();
+    let (good, bad, none) = (count(Some(true)), count(Some(false)), count(None));
+    if good + bad + none > 0 {
+        let tone = match (good, bad + none) {
+            (_, 0) => Tone::Good,
+            (0, _) => Tone::Bad,
+            _ => Tone::Mixed,
+        };
+        let of = good + bad + none;
+        let mut text = match of {
+            1 if good == 1 => "The paper's sentence holds".to_string(),
+            1 if bad == 1 => "The paper's sentence does not hold".to_string(),
+            1 => "The paper's sentence was not checked".to_string(),
+            2 if good == 2 => "Both of the paper's sentences hold".to_string(),
+            _ if good == of => format!("All {of} of the paper's sentences hold"),
+            _ => format!("{good} of the paper's {of} sentences hold, {bad} do not"),
+        };
+        if none > 0 && of > 1 {
+            text += &format!("; {none} could not be checked, because their cells were not run");
+        }
+        page.say(tone, text + ".");
+    }
+    for (preset, pairs) in by_preset(e, rows) {
+        let whose = if preset.is_empty() { String::new() } else { format!(" ({preset} settings)") };
+        let n = match pairs.len() {
+            1 => "one number".to_string(),
+            n => format!("{n} numbers"),
+        };
+        let text = match unit(e.main()) {
+            UNITLESS => {
+                let mean =
+                    pairs.iter().map(|(a, b)| (a - b).abs()).sum::<f64>() / pairs.len() as f64;
+                format!("The mean error against {n} of the paper is {mean:.3}{whose}.")
+            }
+            _ => {
+                let own = pairs.iter().filter(|p| p.1 != 0.0);
+                let mut off: Vec<f64> = own.map(|(a, b)| 100.0 * (a / b - 1.0).abs()).collect();
+                off.sort_by(f64::total_cmp);
+                let Some(median) = off.get(off.len() / 2) else { continue };
+                let most = off.last().unwrap_or(median);
+                format!(
+                    "Against {n} of the paper the median error is {median:.1} %, the \
+                     largest {most:.1} %{whose}."
+                )
+            }
+        };
+        page.say(Tone::Plain, text);
+    }
+    if page.verdict.is_empty() {
+        let cells = places(rows).len();
+        let text = format!("{cells} settings were run; the paper has no numbers for them.");
+        page.say(Tone::Plain, text);
+    }
+}
+
+/// Ours and the paper's numbers of the main metric, by preset.
+fn by_preset<'a>(e: &Experiment, rows: &'a [Row]) -> Vec<(&'a str, Vec<(f64, f64)>)> {
+    let mut out: Vec<(&str, Vec<(f64, f64)>)> = Vec::new();
+    let main = rows.iter().filter(|r| r.metric == e.main() && r.scope == "all");
+    for row in main {
+        let Some(pair) = row.value.zip(row.paper) else { continue };
+        match out.iter_mut().find(|p| p.0 == row.preset) {
+            Some(known) => known.1.push(pair),
+            None => out.push((&row.preset, vec![pair])),
+        }
+    }
+    // What was made to come near the paper first: the others are read against it.
+    out.sort_by_key(|p| p.0 != "calibrated");
+    out
+}
+
+fn claim_table(e: &Experiment, checked: &[Checked]) -> Table {
+    let mut table = Table::new("", &["verdict", "the paper's sentence", "what is checked", "ours"]);
+    for (claim, c) in e.claim.iter().zip(checked) {
+        let word = match c.holds {
+            Some(true) => Field::text("\u{2713} holds").marked(Tone::Good),
+            Some(false) => Field::text("\u{2717} does not hold").marked(Tone::Bad),
+            None => Field::text("not run").marked(Tone::Mixed),
+        };
+        let some = c.holds == Some(false) && c.taken.is_none() && c.good > 0;
+        let word =
+            if some { word.with(format!("{} of {} do", c.good, c.cells.len())) } else { word };
+        let ours = claims::came_out(claim, c);
+        let ours = ours.trim_start_matches([',', ':', ' ']);
+        let ours = ours.strip_prefix("is ").unwrap_or(ours).to_string();
+        let ours = match c.unanswered {
+            0 => ours,
+            n => format!("{ours}; no answer in {n} more"),
+        };
+        let fields = [
+            word,
+            Field { key: None, ..Field::text(&*claim.text) },
+            Field { key: None, ..Field::text(claims::asked(claim)) },
+            Field { key: None, ..Field::text(ours) },
+        ];
+        table.rows.push(fields.to_vec());
+    }
+    table
+}
+
+/// The errors of each system.
+fn scores(e: &Experiment, rows: &[Row]) -> Table {
+    let caption = format!(
+        "mean absolute error of {}; beside it that of predicting each number by the median of the \
+         paper's other cases, and our skill over that",
+        e.main().replace('_', " ")
+    );
+    let columns = ["system", "preset", "numbers", "mean error", "the median's", "skill"];
+    let mut table = Table::new(caption, &columns);
+    for s in report::scores(e, rows) {
+        let number = |x: Option<f64>| {
+            x.map_or(Field::default(), |x| Field::number(x, page::reading(e.main(), x)))
+        };
+        let skill = s.skill.map_or(Field::default(), |x| {
+            let tone = if x < 0.0 { Tone::Bad } else { Tone::Plain };
+            Field::number(x, format!("{x:+.2}")).marked(tone)
+        });
+        table.rows.push(vec![
+            Field::text(s.system),
+            Field::text(s.preset),
+            Field::number(s.cells as f64, s.cells.to_string()),
+            number(Some(s.mae)),
+            number(s.median_mae),
+            skill,
+        ]);
+    }
+    table
+}
+
+/// The settings of rows, by case and axes.
+fn places(rows: &[Row]) -> Vec<&Row> {
+    let mut seen = std::collections::BTreeSet::new();
+    let own = rows.iter().filter(|r| r.scope == "all" && r.versus.is_empty());
+    own.filter(|r| seen.insert((&r.case, &r.axes))).collect()
+}
+
+/// For each metric that is shown and group of systems a table: a line for each setting, a column for each
+/// system, the paper's number and the error below ours.
+fn results(e: &Experiment, rows: &[Row]) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut metrics: Vec<&str> = e.show.iter().map(String::as_str).collect();
+    if e.kind() == Kind::Means {
+        metrics = vec![metric::MEAN_FINISH_RATE, metric::MEAN_ABS_ERROR];
+    }
+    for metric in metrics {
+        let own: Vec<&Row> = rows
+            .iter()
+            .filter(|r| r.metric == metric && r.scope == "all" && r.versus.is_empty())
+            .collect();
+        for group in groups::of(e) {
+            parts.extend(pivot(metric, &group, &own).part());
+        }
+    }
+    if parts.is_empty() {
+        parts = page::cells(rows);
+    }
+    parts
+}
+
+fn pivot(metric: &str, group: &Group<'_>, own: &[&Row]) -> Table {
+    let is_of = |r: &Row, i: usize| {
+        let s = group.systems[i];
+        r.system == s.name && r.preset == s.preset.word()
+    };
+    let with: Vec<usize> =
+        (0..group.systems.len()).filter(|i| own.iter().any(|r| is_of(r, *i))).collect();
+    let own: Vec<&Row> =
+        own.iter().copied().filter(|r| with.iter().any(|i| is_of(r, *i))).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in own.iter().flat_map(|r| axes(r)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let has_paper = own.iter().any(|r| r.paper.is_some());
+    let title = if group.title.is_empty() { String::new() } else { format!("{}: ", group.title) };
+    let below = if has_paper { "; below ours the paper's number and our error" } else { "" };
+    let caption = format!("{title}{}{}{below}", metric::words(metric), in_unit(metric));
+    let columns: Vec<&str> =
+        names.iter().copied().chain(with.iter().map(|i| &*group.systems[*i].name)).collect();
+    let mut table = Table::new(caption, &columns);
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for place in &own {
+        if seen.contains(&(&place.case, &place.axes)) {
+            continue;
+        }
+        seen.push((&place.case, &place.axes));
+        let at = |name: &&str| axes(place).find(|a| a.0 == *name).map_or("", |a| a.1);
+        let mut line: Vec<Field> = names.iter().map(|n| Field::text(at(n))).collect();
+        for i in &with {
+            let here = |r: &&&Row| is_of(r, *i) && (&r.case, &r.axes) == (&place.case, &place.axes);
+            line.push(own.iter().find(here).map_or(Field::default(), |r| beside(r)));
+        }
+        table.rows.push(line);
+    }
+    table
+}
+
+/// Its unit, after a comma, as values are written.
+fn in_unit(metric: &str) -> String {
+    match unit(metric) {
+        UNITLESS => String::new(),
+        _ => format!(", {}", metric::reading(metric).unit),
+    }
+}
+
+/// Our value with the paper's below it.
+fn beside(row: &Row) -> Field {
+    let Some(ours) = row.value else { return Field::text("no answer").with(&*row.reason) };
+    let digits = |x: f64| match unit(&row.metric) {
+        UNITLESS if x.abs() <= 1.0 => format!("{x:.3}"),
+        _ => page::reading(&row.metric, x),
+    };
+    let field = Field::number(ours, digits(ours));
+    let Some(paper) = row.paper else { return field };
+    let (off, words) = match unit(&row.metric) {
+        UNITLESS => (ours - paper, format!("{:+.2}", ours - paper)),
+        _ if paper != 0.0 => {
+            (ours / paper - 1.0, format!("{:+.1} %", 100.0 * (ours / paper - 1.0)))
+        }
+        _ => (0.0, String::new()),
+    };
+    let tone = if off.abs() > OFF { Tone::Mixed } else { Tone::Plain };
+    field.with(format!("{} ({words})", digits(paper))).marked(tone)
+}

@@ -1,0 +1,55 @@
+//! Models to sub-clusters: the partitioning problem of Symphony (Chen et al., 2023), §4.4 and
+//! Appendix A, and solvers for it. No simulation happens here.
+//!
+//! Every backend of a sub-cluster loads all models of the sub-cluster, so memory bounds which models
+//! may live together; a dispatcher bounds their request rate. What is sought spreads rate and memory
+//! evenly and moves little of what is loaded already.
+//!
+//! ```text
+//! minimise   dR + w dS                                             (3)
+//! so that    rate of each sub-cluster <= R_max                     (4)
+//!            static memory + largest dynamic memory <= S_max       (5)
+//!            |rate - mean rate| <= dR, |memory - mean| <= dS       (6) (7)
+//!            each model in exactly one sub-cluster                 (8) (9)
+//!            cost of all loading and unloading <= C_max            (10)
+//! ```
+//!
+//! | solver | what it does |
+//! |---|---|
+//! | [`random()`] | the paper's baseline: draw, check, keep the best |
+//! | [`local_search()`] | greedy, then moves and swaps; the one to use |
+//! | `milp` (feature `milp`) | branch and bound from the local search's answer; proves small cases |
+//!
+//! Each is bounded by a count, never by time, and gives the same answer whenever it is asked.
+//!
+//! # Differences from the paper
+//! - The paper stops both its solvers after 10 seconds; ours stop after so many draws, evaluations or
+//!   nodes, because time would make results depend on the machine.
+//! - The paper solves the program with CPLEX. Ours is `microlp`, and starts from the local search's
+//!   answer; the local search itself is not in the paper.
+//! - The paper's cost may depend on the sub-cluster (`c_ij`); ours depends on the model alone.
+//! - A model that is not loaded anywhere yet costs one loading. The paper's matrix X' says the same
+//!   of it, but its text does not speak of new models.
+
+mod error;
+pub mod local_search;
+#[cfg(feature = "milp")]
+mod milp;
+mod problem;
+mod random;
+
+pub use error::PartitionError;
+pub use local_search::{greedy, local_search};
+#[cfg(feature = "milp")]
+pub use milp::milp;
+pub use problem::{Assignment, Imbalance, ModelLoad, Problem};
+pub use random::random;
+
+/// What a solver found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// A feasible assignment.
+    pub assignment: Assignment,
+    /// Whether it is known that none is better.
+    pub proven: bool,
+}

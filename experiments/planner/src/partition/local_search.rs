@@ -1,0 +1,162 @@
+//! Local search: greedy by size, then moves and swaps between two sub-clusters.
+//!
+//! ```text
+//! start   each model, the largest first, to the sub-cluster that it fills least
+//!         (and again with every model left where it is, when some are loaded)
+//! smooth  while an exchange between two sub-clusters lowers the sum of squared deviations:
+//!             make the one that lowers it most (for its cost, where cost is bounded)
+//! sharp   while an exchange with a worst sub-cluster lowers the objective: make the best
+//! kick    swap some models of a worst sub-cluster at random; smooth, sharp; keep what is better
+//! ```
+//!
+//! The objective is a maximum: most exchanges leave it as it is, so it alone is a bad guide. The sum
+//! of squares feels each exchange. The best exchange of each pair of sub-clusters is kept until one
+//! of the two changes.
+//!
+//! Being beyond a limit outweighs everything else, so a start that is infeasible is repaired by the
+//! same exchanges. The cost bound is never crossed: an exchange that would is not considered.
+
+mod board;
+mod descent;
+
+use super::{Answer, Assignment, PartitionError, Problem};
+use board::Board;
+use descent::Search;
+use orrery_sim::rng::Stream;
+
+/// Swaps in a kick.
+const KICK_SWAPS: usize = 3;
+
+/// The best assignment that the search meets. It stops after about `evaluations` exchanges were
+/// weighed; 800 models on 20 sub-clusters make good use of 20 million.
+///
+/// # Errors
+/// When the problem is wrong, or no feasible assignment was met.
+pub fn local_search(
+    problem: &Problem,
+    seed: u64,
+    evaluations: u64,
+) -> Result<Answer, PartitionError> {
+    problem.check()?;
+    let loaded = problem.models.iter().any(|m| m.current.is_some());
+    let starts = if loaded { vec![true, false] } else { vec![false] };
+    let share = evaluations / starts.len() as u64;
+    let mut best: Option<Board> = None;
+    for keep in starts {
+        let board = Board::new(problem, greedy_assignment(problem, keep));
+        let board = refine(board, &mut Stream::named(seed, "partition-kicks", 0), share);
+        if best.as_ref().is_none_or(|b| board.rank() < b.rank()) {
+            best = Some(board);
+        }
+    }
+    let best = best.expect("there is a start").into_assignment();
+    if problem.is_feasible(&best) {
+        Ok(Answer { assignment: best, proven: false })
+    } else {
+        Err(PartitionError::NotFound { count: evaluations, unit: "evaluations" })
+    }
+}
+
+/// The greedy start by itself. It keeps the cost bound, but may be beyond the other limits.
+///
+/// # Errors
+/// When the problem is wrong.
+pub fn greedy(problem: &Problem) -> Result<Assignment, PartitionError> {
+    problem.check()?;
+    Ok(greedy_assignment(problem, false))
+}
+
+/// Each model, the largest first, to the affordable sub-cluster that it fills least; with `keep`,
+/// what is loaded stays.
+fn greedy_assignment(problem: &Problem, keep: bool) -> Assignment {
+    let (rate, memory) = problem.means();
+    let part = |value: f64, mean: f64| if mean > 0.0 { value / mean } else { 0.0 };
+    let size = |r: f64, s: f64| part(r, rate).max(part(s, memory));
+    let mut order: Vec<usize> = (0..problem.models.len()).collect();
+    let size_of = |i: usize| size(problem.models[i].rate, problem.models[i].static_mem);
+    order.sort_by(|&a, &b| size_of(b).total_cmp(&size_of(a)).then(a.cmp(&b)));
+    if keep {
+        // A stable sort: what stays comes first, so that new models see it.
+        order.sort_by_key(|&i| problem.models[i].current.is_none());
+    }
+    let mut cluster_of = vec![0; problem.models.len()];
+    let mut loads = vec![super::problem::Load::default(); problem.clusters];
+    let mut cost = problem.cost_of_new();
+    for i in order {
+        let model = &problem.models[i];
+        // The cost of new models is in `cost` already.
+        let more = |j: usize| if model.current.is_none() { 0.0 } else { model.cost_in(j) };
+        let mut best: Option<((f64, f64), usize)> = None;
+        for (j, load) in loads.iter().enumerate() {
+            let stays = keep && model.current.is_some_and(|c| c != j);
+            // Where a model is already costs nothing, so there is always one.
+            if stays || !(more(j) == 0.0 || problem.affordable(cost + more(j))) {
+                continue;
+            }
+            let mut after = *load;
+            after.add(model);
+            let rank = (problem.violation(&after), size(after.rate, after.memory));
+            if best.is_none_or(|(least, _)| rank < least) {
+                best = Some((rank, j));
+            }
+        }
+        let j = best.expect("a model may stay where it is").1;
+        cost += more(j);
+        loads[j].add(model);
+        cluster_of[i] = j;
+    }
+    Assignment { cluster_of }
+}
+
+/// Descents with kicks in between, as long as evaluations are left.
+fn refine<'a>(board: Board<'a>, stream: &mut Stream, evaluations: u64) -> Board<'a> {
+    let mut search = Search::new(board, evaluations);
+    // The start itself may be better by the objective than where the squares lead.
+    let mut best = search.board.clone();
+    search.smooth();
+    search.sharp();
+    if search.board.rank() <= best.rank() {
+        best = search.board.clone();
+    } else {
+        search.restore(&best);
+        search.sharp();
+        best = search.board.clone();
+    }
+    while search.left > 0 && best.rank().1 > 0.0 {
+        let left = search.left;
+        if !kick(&mut search, stream) {
+            break;
+        }
+        search.smooth();
+        search.sharp();
+        if search.board.rank() <= best.rank() {
+            best = search.board.clone();
+        } else {
+            search.restore(&best);
+        }
+        // A kick costs at least one, or a board without exchanges would be kicked for ever.
+        search.left = search.left.min(left - 1);
+    }
+    best
+}
+
+/// Swaps models of a worst sub-cluster with others at random. False when there is nothing to swap.
+fn kick(search: &mut Search<'_>, stream: &mut Stream) -> bool {
+    let clusters = search.board.clusters();
+    if clusters < 2 {
+        return false;
+    }
+    let worst = search.board.worst();
+    let a = worst[stream.below(2) as usize];
+    for _ in 0..KICK_SWAPS {
+        let b = (a + 1 + stream.below(clusters as u64 - 1) as usize) % clusters;
+        let pick = |members: &[usize], stream: &mut Stream| match members.len() as u64 {
+            0 => None,
+            n => Some(members[stream.below(n) as usize]),
+        };
+        let give = pick(search.board.members(a), stream);
+        let take = pick(search.board.members(b), stream);
+        search.exchange_if_affordable(a, b, give, take);
+    }
+    true
+}

@@ -1,0 +1,226 @@
+//! Descents over exchanges between two sub-clusters: a model given, a model taken, or both.
+
+use super::board::Board;
+use crate::partition::ModelLoad;
+
+/// What being beyond a limit weighs against everything else.
+const PENALTY: f64 = 1e6;
+/// An improvement below this share of the scale is rounding.
+const LEAST: f64 = 1e-12;
+
+/// The best exchange of a pair.
+#[derive(Clone, Copy)]
+struct Exchange {
+    a: usize,
+    b: usize,
+    give: Option<usize>,
+    take: Option<usize>,
+    /// What it is chosen by: the gain, or the gain for its cost where cost is bounded.
+    worth: f64,
+}
+
+/// What an exchange should lower.
+#[derive(Clone, Copy)]
+enum Goal {
+    /// The sum of squared deviations.
+    Squares,
+    /// The objective; with the largest deviations of the sub-clusters that are not in the exchange.
+    Objective { rate: f64, memory: f64 },
+}
+
+impl Goal {
+    fn value(self, a: (f64, f64), b: (f64, f64)) -> f64 {
+        match self {
+            Goal::Squares => a.0 * a.0 + a.1 * a.1 + b.0 * b.0 + b.1 * b.1,
+            Goal::Objective { rate, memory } => {
+                rate.max(a.0.abs()).max(b.0.abs()) + memory.max(a.1.abs()).max(b.1.abs())
+            }
+        }
+    }
+}
+
+/// What the cache knows of a pair.
+#[derive(Clone, Copy)]
+enum Known {
+    Unknown,
+    Nothing,
+    Best(Exchange),
+}
+
+/// A board under search.
+pub(super) struct Search<'a> {
+    pub board: Board<'a>,
+    /// Evaluations that may still be made.
+    pub left: u64,
+    /// The best exchange by the squares, for a < b at `a * clusters + b`.
+    cache: Vec<Known>,
+    /// The size of objectives; squared, of squares.
+    scale: f64,
+    /// Whether exchanges cost anything that matters.
+    costly: bool,
+    /// Costs below this count as this: a free exchange is worth much, not infinitely much.
+    cost_floor: f64,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(board: Board<'a>, evaluations: u64) -> Search<'a> {
+        let clusters = board.clusters();
+        let p = board.problem;
+        Search {
+            left: evaluations,
+            cache: vec![Known::Unknown; clusters * clusters],
+            scale: board.mean_rate + p.memory_weight * board.mean_memory,
+            costly: p.cost_max.is_finite(),
+            cost_floor: (p.cost_max * 1e-3).max(f64::MIN_POSITIVE),
+            board,
+        }
+    }
+
+    /// Goes on from another board.
+    pub fn restore(&mut self, board: &Board<'a>) {
+        for j in 0..board.clusters() {
+            if self.board.members(j) != board.members(j) {
+                self.forget(j);
+            }
+        }
+        self.board = board.clone();
+    }
+
+    /// Lowers the sum of squares until no exchange does.
+    pub fn smooth(&mut self) {
+        let clusters = self.board.clusters();
+        loop {
+            let mut best: Option<Exchange> = None;
+            for a in 0..clusters {
+                for b in a + 1..clusters {
+                    let at = a * clusters + b;
+                    if matches!(self.cache[at], Known::Unknown) {
+                        if self.left == 0 {
+                            return;
+                        }
+                        let found = self.best_exchange(a, b, Goal::Squares);
+                        self.cache[at] = found.map_or(Known::Nothing, Known::Best);
+                    }
+                    if let Known::Best(e) = self.cache[at]
+                        && best.is_none_or(|b| e.worth > b.worth)
+                        && self.affordable(a, b, e.give, e.take)
+                    {
+                        best = Some(e);
+                    }
+                }
+            }
+            let Some(e) = best else { return };
+            self.exchange(e.a, e.b, e.give, e.take);
+        }
+    }
+
+    /// Lowers the objective until no exchange with a worst sub-cluster does; no other can.
+    pub fn sharp(&mut self) {
+        loop {
+            let mut best: Option<Exchange> = None;
+            let worst = self.board.worst();
+            for (n, &a) in worst.iter().enumerate() {
+                if worst[..n].contains(&a) {
+                    continue;
+                }
+                for b in (0..self.board.clusters()).filter(|b| *b != a) {
+                    if self.left == 0 {
+                        return;
+                    }
+                    let (rate, memory) = self.board.largest_elsewhere(a, b);
+                    let found = self.best_exchange(a, b, Goal::Objective { rate, memory });
+                    if let Some(e) = found.filter(|e| best.is_none_or(|b| e.worth > b.worth)) {
+                        best = Some(e);
+                    }
+                }
+            }
+            let Some(e) = best else { return };
+            self.exchange(e.a, e.b, e.give, e.take);
+        }
+    }
+
+    pub fn exchange_if_affordable(
+        &mut self,
+        a: usize,
+        b: usize,
+        give: Option<usize>,
+        take: Option<usize>,
+    ) {
+        if self.affordable(a, b, give, take) {
+            self.exchange(a, b, give, take);
+        }
+    }
+
+    fn exchange(&mut self, a: usize, b: usize, give: Option<usize>, take: Option<usize>) {
+        self.board.exchange(a, b, give, take);
+        self.forget(a);
+        self.forget(b);
+    }
+
+    fn forget(&mut self, j: usize) {
+        let clusters = self.board.clusters();
+        for k in 0..clusters {
+            self.cache[j.min(k) * clusters + j.max(k)] = Known::Unknown;
+        }
+    }
+
+    fn affordable(&self, a: usize, b: usize, give: Option<usize>, take: Option<usize>) -> bool {
+        let more = if self.costly { self.board.more_cost(a, b, give, take) } else { 0.0 };
+        more <= 0.0 || self.board.problem.affordable(self.board.cost + more)
+    }
+
+    /// The exchange of two sub-clusters that is worth most; none when all make it worse.
+    fn best_exchange(&mut self, a: usize, b: usize, goal: Goal) -> Option<Exchange> {
+        let board = &self.board;
+        let weight = board.problem.memory_weight;
+        let unit = if matches!(goal, Goal::Squares) { self.scale * self.scale } else { self.scale };
+        let (at_a, at_b) = (board.deviation(a), board.deviation(b));
+        let now = goal.value(at_a, at_b);
+        let beyond =
+            board.problem.violation(board.load(a)) + board.problem.violation(board.load(b));
+        let model = |i: Option<usize>| i.map(|i| &board.problem.models[i]);
+        let size =
+            |m: Option<&ModelLoad>| m.map_or((0.0, 0.0), |m| (m.rate, weight * m.static_mem));
+        let with_none = |j| board.members(j).iter().map(|&i| Some(i)).chain([None]);
+        let least = LEAST * unit;
+        let mut best: Option<Exchange> = None;
+        for give in with_none(a) {
+            let out = model(give);
+            let (r, s) = size(out);
+            for take in with_none(b) {
+                let into = model(take);
+                let (r2, s2) = size(into);
+                let (dr, ds) = (r2 - r, s2 - s);
+                let after = goal.value((at_a.0 + dr, at_a.1 + ds), (at_b.0 - dr, at_b.1 - ds));
+                let mut gain = now - after;
+                // Cheap refusals first: almost all exchanges end here.
+                if beyond == 0.0 && gain <= least {
+                    continue;
+                }
+                let price = if self.costly {
+                    board.more_cost(a, b, give, take).max(self.cost_floor)
+                } else {
+                    1.0
+                };
+                if beyond == 0.0 && best.is_some_and(|e| gain / price <= e.worth) {
+                    continue;
+                }
+                let relief = beyond - board.violation_after(a, b, out, into);
+                if beyond == 0.0 && relief < 0.0 {
+                    continue;
+                }
+                gain += PENALTY * unit * relief;
+                let worth = gain / price;
+                if gain > least
+                    && best.is_none_or(|e| worth > e.worth)
+                    && self.affordable(a, b, give, take)
+                {
+                    best = Some(Exchange { a, b, give, take, worth });
+                }
+            }
+        }
+        let pairs = (board.members(a).len() + 1) * (board.members(b).len() + 1);
+        self.left = self.left.saturating_sub(pairs as u64);
+        best
+    }
+}

@@ -1,0 +1,300 @@
+//! Homogeneous clusters: all models on instances of one type, by type and policy.
+//!
+//! ```text
+//! goal:    the fewest instances: double from what a closed bound says is needed, then halve, with one
+//!          seed; verified with all seeds, and one more instance at a time until that is sure
+//! budget:  as many instances as the budget pays for, and the rate that they carry
+//! ```
+//!
+//! The bound is that of batches that fit the SLO on instances that are never idle; it is strict.
+
+use super::answer::{Answer, Choice, Point, percent, significant};
+use super::problem::{Group, Problem};
+use super::runs::{PROBES, Runs};
+use super::size::{MORE_MAX, Sized, Sizer, Verdict, counts};
+use super::survive::one_less;
+use super::trial::Bench;
+use super::turns::turns;
+use orrery_scenario::{PolicySpec, SpecError};
+use rayon::prelude::*;
+
+/// Sizes of a cluster on the frontier.
+const POINTS: u32 = 6;
+
+/// What was found for a type and a policy.
+#[derive(Default)]
+struct Found {
+    choice: Option<Choice>,
+    close: Option<(u32, super::trial::Check)>,
+    unknown: Option<String>,
+    points: Vec<Point>,
+    simulated: usize,
+    skipped: usize,
+    pools: usize,
+}
+
+/// About how many simulations a group takes, before any is made.
+pub fn expected(problem: &Problem, frontier: bool) -> u64 {
+    let frontier = if frontier { u64::from(POINTS) * PROBES } else { 0 };
+    let chains = problem.policies.len() * problem.counts_max.iter().filter(|n| **n > 0).count();
+    let levels = problem.day.levels.len() as u64;
+    let sizes = (levels - 1) * (PROBES + u64::from(problem.plan.seeds));
+    chains as u64 * (PROBES + Choice::runs(problem) + sizes + frontier)
+}
+
+/// The best cluster of each type and policy, and the frontier if it is wanted.
+///
+/// # Errors
+/// When a cluster cannot be simulated.
+pub fn search(
+    problem: &Problem,
+    group: &Group,
+    frontier: bool,
+    runs: &Runs<'_>,
+) -> Result<Answer, SpecError> {
+    let kinds = (0..problem.sales.len()).filter(|k| problem.counts_max[*k] > 0);
+    let chains: Vec<(usize, &PolicySpec)> =
+        kinds.flat_map(|k| problem.policies.iter().map(move |p| (k, p))).collect();
+    let of = |&(kind, policy): &(usize, &PolicySpec)| {
+        let bench = Bench::new(problem, group, policy, runs);
+        Chain { bench: &bench, kind }.search(frontier)
+    };
+    let found: Vec<Found> = chains.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
+    let mut answer = Answer::of(group);
+    for (found, (kind, _)) in found.into_iter().zip(&chains) {
+        let searched = &mut answer.searched;
+        searched.pools += found.pools;
+        searched.simulated += found.simulated;
+        searched.skipped_by_bound += found.skipped;
+        answer.choices.extend(found.choice);
+        // Its cost over a day is not known: only its peak was looked at.
+        if let Some((n, check)) = found.close.filter(|_| !problem.day.follows()) {
+            let counts = counts(problem, *kind, n);
+            let cost = problem.cost(&counts);
+            answer.close.push((counts, cost, check));
+        }
+        answer.unknown.extend(found.unknown.filter(|u| !answer.unknown.contains(u)));
+        answer.frontier.extend(found.points);
+    }
+    let s = &mut answer.searched;
+    s.left = s.pools.saturating_sub(s.simulated + s.skipped_by_bound);
+    match problem.budget {
+        None => answer.choices.sort_by(|a, b| {
+            a.cost.cmp(&b.cost).then(b.edge.rate_per_s.total_cmp(&a.edge.rate_per_s))
+        }),
+        Some(_) => answer.choices.sort_by(|a, b| {
+            b.edge.rate_per_s.total_cmp(&a.edge.rate_per_s).then(a.cost.cmp(&b.cost))
+        }),
+    }
+    if problem.budget.is_none() {
+        answer.turns = turns(problem, &answer.choices);
+    }
+    answer.choices.truncate(problem.plan.runners_up + 1);
+    if let Some(best) = answer.choices.first_mut()
+        && let Some(policy) = problem.policies.iter().find(|p| p.text() == best.policy)
+    {
+        let bench = Bench::new(problem, group, policy, runs);
+        let known = best.sizes.first().and_then(|peak| peak.left.clone());
+        best.less = one_less(&bench, best, known)?;
+    }
+    // Dearer than the answer, a close call is of no interest.
+    let cost = answer.best().map(|c| c.cost);
+    answer.close.retain(|c| cost.is_none_or(|cost| c.1 < cost));
+    answer.searched.runs = runs.finish();
+    answer.add_doubts(problem, group);
+    Ok(answer)
+}
+
+/// The size for a level of the day; what a higher level needs is enough in any case.
+pub fn at_level(
+    sizer: &Sizer<'_>,
+    level: f64,
+    start: u32,
+    higher: &Sized,
+    simulated: &mut usize,
+) -> Result<Sized, SpecError> {
+    let load = sizer.bench.group.load_per_s * level;
+    let same = || Sized { load_per_s: load, ..higher.clone() };
+    if level == 0.0 {
+        return Ok(Sized { n: sizer.bench.problem.plan.lost(), ..same() });
+    }
+    let Some(first) = sizer.first(load, (start, higher.n), simulated)? else { return Ok(same()) };
+    match sizer.sure(load, (first, higher.n), &mut None)? {
+        Verdict::Size(size) => Ok(*size),
+        Verdict::NotSure => Ok(same()),
+    }
+}
+
+/// A cluster with its verified sizes as a choice: its edge, and what breaks.
+///
+/// # Errors
+/// When it cannot be simulated.
+pub fn chosen(
+    bench: &Bench<'_>,
+    kind: usize,
+    peak: Sized,
+    lower: Vec<Sized>,
+) -> Result<Choice, SpecError> {
+    let (problem, load) = (bench.problem, bench.group.load_per_s);
+    let check = Some(peak.check.clone());
+    let mut choice = Choice::of(bench, &counts(problem, kind, peak.n), check, load)?;
+    choice.sizes = std::iter::once(peak).chain(lower).collect();
+    let by_level: Vec<u32> = choice.sizes.iter().map(|s| s.n).collect();
+    choice.cost = problem.day.cost(&by_level, |n| problem.cost_of_kind(kind, n));
+    Ok(choice)
+}
+
+/// Clusters of one type under one policy, by size.
+struct Chain<'a> {
+    bench: &'a Bench<'a>,
+    kind: usize,
+}
+
+impl Chain<'_> {
+    fn search(&self, frontier: bool) -> Result<Found, SpecError> {
+        let (problem, group) = (self.bench.problem, self.bench.group);
+        let most = problem.counts_max[self.kind];
+        let one = group.bound_of_one_per_s(problem, self.kind, self.bench.policy)?;
+        let mut found = Found { pools: most as usize, ..Found::default() };
+        let kind = problem.kind(self.kind);
+        let lacking = group.lacking(&problem.plan.instance[self.kind]);
+        if !lacking.is_empty() {
+            found.skipped = most as usize;
+            let models = lacking.join(" and ");
+            found.unknown = Some(format!(
+                "what {kind} would carry: it was left out, for the latencies of {models} on it are not given"
+            ));
+            return Ok(found);
+        }
+        if one == Some(0.0) {
+            found.skipped = most as usize;
+            found.unknown =
+                Some(format!("{kind} was left out: for some model no batch fits its SLO there"));
+            return Ok(found);
+        }
+        match problem.budget {
+            Some(_) => {
+                let from = one.map_or(group.load_per_s, |one| one * f64::from(most) * 0.7);
+                found.choice = Some(Choice::of(self.bench, &self.counts(most), None, from)?);
+                found.simulated = 1;
+            }
+            None => self.fewest(one, most, &mut found)?,
+        }
+        if frontier {
+            let top = found.choice.as_ref().map_or(most, |c| c.counts[self.kind]);
+            found.points = points(self.bench, self.kind, one, top.saturating_mul(2).min(most))?;
+        }
+        Ok(found)
+    }
+
+    fn counts(&self, n: u32) -> Vec<u32> {
+        counts(self.bench.problem, self.kind, n)
+    }
+
+    /// The fewest instances that carry the load.
+    fn fewest(&self, one: Option<f64>, most: u32, found: &mut Found) -> Result<(), SpecError> {
+        let (problem, group) = (self.bench.problem, self.bench.group);
+        let (load, target) = (group.load_per_s, problem.plan.target());
+        let kind = problem.kind(self.kind);
+        let policy = self.bench.policy.text();
+        // A share of the requests may be bad, and needs no capacity.
+        let needed = one.map_or(1.0, |one| (load * (1.0 - target) / one).ceil().max(1.0));
+        if needed > f64::from(most) {
+            found.skipped = most as usize;
+            found.unknown = Some(format!(
+                "the goal is outside what was simulated on {kind}: {} requests/s need at least \
+                 {needed:.0} instances by the bound, and `count_max` is {most}",
+                significant(load)
+            ));
+            return Ok(());
+        }
+        let start = (needed as u32 + problem.plan.lost()).min(most);
+        found.skipped = start as usize - 1;
+        let sizer = Sizer { bench: self.bench, kind: self.kind };
+        let first = sizer.first(load, (start, most), &mut found.simulated)?;
+        let Some(high) = first else {
+            let used = self.used(most)?;
+            found.unknown = Some(format!(
+                "not even {most} {kind}, its `count_max`, carry the load with {policy}: {used}"
+            ));
+            return Ok(());
+        };
+        let mut close = None;
+        if let Verdict::Size(peak) = sizer.sure(load, (high, most), &mut close)? {
+            found.close = close;
+            let lower = self.follow(&sizer, &peak, one, &mut found.simulated)?;
+            found.choice = Some(chosen(self.bench, self.kind, *peak, lower)?);
+            return Ok(());
+        }
+        found.close = close;
+        found.unknown = Some(format!(
+            "the search on {kind} with {policy} did not converge: {high} instances carry the load with \
+             the first seed, and up to {MORE_MAX} more are not sure to with all of them"
+        ));
+        Ok(())
+    }
+
+    /// The sizes for the other levels of the day, where the size follows the load.
+    fn follow(
+        &self,
+        sizer: &Sizer<'_>,
+        peak: &Sized,
+        one: Option<f64>,
+        simulated: &mut usize,
+    ) -> Result<Vec<Sized>, SpecError> {
+        let problem = self.bench.problem;
+        let served = self.bench.group.load_per_s * (1.0 - problem.plan.target());
+        let mut sizes: Vec<Sized> = Vec::new();
+        for level in &problem.day.levels[1..] {
+            let needed = one.map_or(1.0, |one| (served * level / one).ceil().max(1.0));
+            let start = needed as u32 + problem.plan.lost();
+            let higher = sizes.last().unwrap_or(peak);
+            let size = at_level(sizer, *level, start, higher, simulated)?;
+            sizes.push(size);
+        }
+        Ok(sizes)
+    }
+
+    /// How a cluster that does not carry the load was used, with the first seed: a policy that leaves
+    /// most of it idle has another fault than a cluster that is too small.
+    fn used(&self, n: u32) -> Result<String, SpecError> {
+        let group = self.bench.group;
+        let seen = self.bench.seen(&self.counts(n), group.load_per_s)?;
+        let model = group.models.get(seen.worst_model).filter(|_| group.models.len() > 1);
+        let of = model.map_or(String::new(), |model| format!(" of {model}"));
+        let busy = seen.busy.get(self.kind).copied().unwrap_or(0.0);
+        let used =
+            format!("{} % bad{of}, {} % of their time used", percent(seen.bad_rate), percent(busy));
+        Ok(match seen.idle.get(self.kind) {
+            Some(idle) if *idle > 0 => {
+                format!("{used}, and {idle} of them never computed anything")
+            }
+            _ => used,
+        })
+    }
+}
+
+/// What some sizes of a cluster carry, with the first seed.
+///
+/// # Errors
+/// When a cluster cannot be simulated.
+pub fn points(
+    bench: &Bench<'_>,
+    kind: usize,
+    one: Option<f64>,
+    top: u32,
+) -> Result<Vec<Point>, SpecError> {
+    let problem = bench.problem;
+    let at = |i: u32| problem.bought(kind, (top * i).div_ceil(POINTS));
+    let mut sizes: Vec<u32> = (1..=POINTS).map(at).collect();
+    sizes.dedup();
+    let of = |&n: &u32| {
+        let counts = counts(problem, kind, n);
+        let from = one.map_or(bench.group.load_per_s, |one| one * f64::from(n) * 0.7);
+        let rate_per_s = bench.highest(&counts, from)?;
+        let (cost, policy) = (problem.cost(&counts), bench.policy.text().to_string());
+        Ok(Point { counts, policy, cost, rate_per_s })
+    };
+    let points: Vec<Point> = sizes.par_iter().map(of).collect::<Result<_, SpecError>>()?;
+    Ok(points.into_iter().filter(|p| p.rate_per_s > 0.0).collect())
+}

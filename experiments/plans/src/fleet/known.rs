@@ -1,0 +1,323 @@
+//! What is known of the clusters of a fleet: a kind and the models on it, asked once.
+
+use super::homes::Homes;
+use crate::clusters::at_level;
+use crate::problem::{Group, Problem};
+use crate::runs::Runs;
+use crate::size::{Sized, Sizer, Verdict};
+use crate::trial::{Bench, Check};
+use orrery_planner::Price;
+use orrery_planner::fleet::{Clusters, Known};
+use orrery_scenario::{PolicySpec, SpecError};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Sums of floats may be so much too large.
+const SLACK: f64 = 1e-9;
+
+/// Up to so many models the bounds of all their sets are listed.
+const LISTED_MAX: usize = 12;
+
+/// A kind, and the models on it as bits.
+pub type Cluster = (usize, u64);
+
+/// A cluster under a policy.
+pub enum Under {
+    /// So many machines at each level of load, the peak first.
+    Sizes {
+        /// By the first seed, or verified.
+        sizes: Vec<u32>,
+        /// What verified them.
+        verified: Vec<Sized>,
+        /// The mean over the day.
+        cost: Price,
+    },
+    /// It does not carry the load, and why.
+    Never(String),
+}
+
+/// What all seeds said of a cluster.
+struct Verified {
+    /// The number of its policy.
+    policy: usize,
+    under: Under,
+    close: Option<(u32, Check)>,
+}
+
+/// The clusters that were asked about.
+pub struct Knowledge<'a> {
+    /// What is planned.
+    pub problem: &'a Problem,
+    /// All models.
+    pub whole: &'a Group,
+    /// Where they run.
+    pub homes: &'a Homes,
+    /// Whether what was not asked counts as impossible.
+    pub only_known: bool,
+    /// Clusters that were simulated, under each policy.
+    pub asked: BTreeMap<Cluster, Vec<Under>>,
+    /// Clusters that one seed found large enough, and that were not sure to be with all seeds.
+    pub not_sure: Vec<String>,
+    /// By cluster: the first size whose mean was within the target, and that was not sure.
+    pub close: BTreeMap<Cluster, (u32, Check)>,
+    groups: BTreeMap<u64, Group>,
+    /// Of one machine of each kind, in dollars per hour over the day.
+    usd: Vec<f64>,
+    /// The least cost by kind and set, where there are not too many sets.
+    least: Vec<Vec<Option<Price>>>,
+    runs: &'a Runs<'a>,
+}
+
+impl<'a> Knowledge<'a> {
+    /// Nothing is known yet.
+    pub fn new(
+        problem: &'a Problem,
+        whole: &'a Group,
+        homes: &'a Homes,
+        runs: &'a Runs<'a>,
+    ) -> Knowledge<'a> {
+        let mean = problem.day.mean_level();
+        let usd = (0..problem.sales.len()).map(|k| problem.least_usd(k) * mean).collect();
+        let mut known = Knowledge {
+            problem,
+            whole,
+            homes,
+            only_known: false,
+            asked: BTreeMap::new(),
+            not_sure: Vec::new(),
+            close: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            usd,
+            least: Vec::new(),
+            runs,
+        };
+        if homes.needs.len() <= LISTED_MAX {
+            let sets = 0..1_u64 << homes.needs.len();
+            let of = |kind: usize| sets.clone().map(|set| known.least_cost((kind, set))).collect();
+            known.least = (0..problem.sales.len()).map(of).collect();
+        }
+        known
+    }
+
+    /// The models of a cluster.
+    pub fn names(&self, set: u64) -> Vec<&str> {
+        let all = self.whole.models.iter().enumerate();
+        all.filter(|(m, _)| set >> m & 1 == 1).map(|(_, name)| name.as_str()).collect()
+    }
+
+    /// The policy that costs least for a cluster, with what is known of it there.
+    pub fn best(&self, cluster: Cluster) -> Option<(&'a PolicySpec, &Under)> {
+        let under = self.asked.get(&cluster)?.iter();
+        let cost = |u: &Under| match u {
+            Under::Sizes { cost, .. } => Some(*cost),
+            Under::Never(_) => None,
+        };
+        let some = self.problem.policies.iter().zip(under).filter(|(_, u)| cost(u).is_some());
+        some.min_by_key(|(_, u)| cost(u))
+    }
+
+    /// Whether so many simulations were made that no further cluster is asked about.
+    pub fn is_enough(&self) -> bool {
+        self.runs.done() >= self.problem.plan.evaluations_max as u64
+    }
+
+    /// Whether the sizes of the best policy were verified with all seeds.
+    pub fn is_verified(&self, cluster: Cluster) -> bool {
+        let best = self.best(cluster);
+        best.is_some_and(
+            |(_, u)| matches!(u, Under::Sizes { verified, .. } if !verified.is_empty()),
+        )
+    }
+
+    /// The models of clusters as groups of their own, ready to be simulated.
+    ///
+    /// # Errors
+    /// When a group cannot be set up.
+    pub fn prepare(&mut self, clusters: &[Cluster]) -> Result<(), SpecError> {
+        for (kind, set) in clusters {
+            if self.groups.contains_key(set) {
+                continue;
+            }
+            let group = self.whole.of_some("cluster", &self.names(*set));
+            let Some(group) = group else { continue };
+            let group = self.problem.finished(group, *kind)?;
+            self.groups.insert(*set, group);
+        }
+        Ok(())
+    }
+
+    /// The group of a cluster's models, once it was prepared.
+    pub fn group(&self, set: u64) -> Option<&Group> {
+        self.groups.get(&set)
+    }
+
+    /// The machines that a cluster needs at least at a level, none where its kind is no home of a model.
+    fn least_machines(&self, (kind, set): Cluster, level: f64) -> Option<f64> {
+        let models = (0..self.homes.needs.len()).filter(|m| set >> m & 1 == 1);
+        let need: f64 = models.map(|m| self.homes.needs[m][kind]).sum::<Option<f64>>()?;
+        let lost = f64::from(self.problem.plan.lost());
+        let at_least = if level > 0.0 { 1.0_f64 } else { 0.0 };
+        Some((need * level * (1.0 - SLACK)).ceil().max(at_least) + lost)
+    }
+
+    /// The same for each level, none where `count_max` is below it.
+    fn least_sizes(&self, cluster: Cluster) -> Option<Vec<u32>> {
+        let most = f64::from(self.problem.counts_max[cluster.0]);
+        let of = |level: &f64| {
+            self.least_machines(cluster, *level).filter(|n| *n <= most).map(|n| n as u32)
+        };
+        self.problem.day.levels.iter().map(of).collect()
+    }
+
+    fn least_cost(&self, cluster: Cluster) -> Option<Price> {
+        Some(self.cost(cluster.0, &self.least_sizes(cluster)?))
+    }
+
+    fn cost(&self, kind: usize, sizes: &[u32]) -> Price {
+        self.problem.day.cost(sizes, |n| self.problem.cost_of_kind(kind, n))
+    }
+
+    /// Simulates clusters under every policy with the first seed.
+    ///
+    /// # Errors
+    /// When a cluster cannot be simulated.
+    pub fn ask(&mut self, clusters: &[Cluster]) -> Result<(), SpecError> {
+        self.prepare(clusters)?;
+        let policies = &self.problem.policies;
+        let all: Vec<(Cluster, &PolicySpec)> =
+            clusters.iter().flat_map(|c| policies.iter().map(move |p| (*c, p))).collect();
+        let one = |(cluster, policy): &(Cluster, &PolicySpec)| self.first(*cluster, policy);
+        let found: Vec<Under> =
+            all.par_iter().with_max_len(1).map(one).collect::<Result<_, _>>()?;
+        for ((cluster, _), under) in all.iter().zip(found) {
+            self.asked.entry(*cluster).or_default().push(under);
+        }
+        Ok(())
+    }
+
+    /// The sizes of a cluster by the first seed.
+    fn first(&self, cluster: Cluster, policy: &PolicySpec) -> Result<Under, SpecError> {
+        let (kind, set) = cluster;
+        let (Some(least), Some(group)) = (self.least_sizes(cluster), self.groups.get(&set)) else {
+            return Ok(Under::Never("`count_max` is below the bound".to_string()));
+        };
+        let bench = Bench::new(self.problem, group, policy, self.runs);
+        let sizer = Sizer { bench: &bench, kind };
+        let mut sizes: Vec<u32> = Vec::new();
+        for (level, start) in self.problem.day.levels.iter().zip(&least) {
+            let most = sizes.last().copied().unwrap_or(self.problem.counts_max[kind]);
+            let load = group.load_per_s * level;
+            let first = match *level {
+                0.0 => Some(*start),
+                _ => sizer.first(load, (*start, most), &mut 0)?,
+            };
+            match first.or(sizes.last().copied()) {
+                Some(n) => sizes.push(n),
+                None => return Ok(Under::Never(self.too_few(cluster, policy))),
+            }
+        }
+        let cost = self.cost(kind, &sizes);
+        Ok(Under::Sizes { sizes, verified: Vec::new(), cost })
+    }
+
+    fn too_few(&self, (kind, set): Cluster, policy: &PolicySpec) -> String {
+        format!(
+            "not even {} {}, its `count_max`, carry {} with {}",
+            self.problem.counts_max[kind],
+            self.problem.kind(kind),
+            self.names(set).join(", "),
+            policy.text()
+        )
+    }
+
+    /// Verifies the best sizes of clusters with all seeds; those that are not sure grow, or become impossible.
+    ///
+    /// # Errors
+    /// When a cluster cannot be simulated.
+    pub fn verify(&mut self, clusters: &[Cluster]) -> Result<(), SpecError> {
+        let one = |cluster: &Cluster| self.verified(*cluster);
+        let found: Vec<Verified> =
+            clusters.par_iter().with_max_len(1).map(one).collect::<Result<_, _>>()?;
+        for (cluster, Verified { policy, under, close }) in clusters.iter().zip(found) {
+            if let Some(close) = close {
+                self.close.insert(*cluster, close);
+            }
+            if let Under::Never(why) = &under {
+                self.not_sure.push(format!("the search did not converge: {why}"));
+            }
+            if let Some(slot) = self.asked.get_mut(cluster).and_then(|all| all.get_mut(policy)) {
+                *slot = under;
+            }
+        }
+        Ok(())
+    }
+
+    fn verified(&self, cluster: Cluster) -> Result<Verified, SpecError> {
+        let (kind, set) = cluster;
+        let never = |why: &str| Under::Never(why.to_string());
+        let (Some((policy, Under::Sizes { sizes, .. })), Some(group)) =
+            (self.best(cluster), self.groups.get(&set))
+        else {
+            return Ok(Verified { policy: 0, under: never("not asked"), close: None });
+        };
+        let number = self.problem.policies.iter().position(|p| p.text() == policy.text());
+        let number = number.unwrap_or(0);
+        let mut close = None;
+        let verified = |under, close| Verified { policy: number, under, close };
+        let bench = Bench::new(self.problem, group, policy, self.runs);
+        let sizer = Sizer { bench: &bench, kind };
+        let most = self.problem.counts_max[kind];
+        let Verdict::Size(peak) = sizer.sure(group.load_per_s, (sizes[0], most), &mut close)?
+        else {
+            let why = format!(
+                "{} {} carry {} with {} and the first seed, and no size near that is sure to with all",
+                sizes[0],
+                self.problem.kind(kind),
+                self.names(set).join(", "),
+                policy.text()
+            );
+            return Ok(verified(Under::Never(why), close));
+        };
+        let mut levels = vec![*peak];
+        for (level, start) in self.problem.day.levels.iter().zip(sizes).skip(1) {
+            let higher = &levels[levels.len() - 1];
+            let size = at_level(&sizer, *level, *start, higher, &mut 0)?;
+            levels.push(size);
+        }
+        let sizes: Vec<u32> = levels.iter().map(|s| s.n).collect();
+        let cost = self.cost(kind, &sizes);
+        Ok(verified(Under::Sizes { sizes, verified: levels, cost }, close))
+    }
+}
+
+impl Clusters for Knowledge<'_> {
+    fn models(&self) -> usize {
+        self.homes.needs.len()
+    }
+
+    fn kinds(&self) -> usize {
+        self.problem.sales.len()
+    }
+
+    fn least(&self, kind: usize, models: u64) -> Option<Price> {
+        match self.least.get(kind) {
+            Some(listed) => listed[models as usize],
+            None => self.least_cost((kind, models)),
+        }
+    }
+
+    fn known(&self, kind: usize, models: u64) -> Known {
+        if !self.asked.contains_key(&(kind, models)) {
+            return if self.only_known { Known::Never } else { Known::Unknown };
+        }
+        match self.best((kind, models)) {
+            Some((_, Under::Sizes { cost, .. })) => Known::Costs(*cost),
+            _ => Known::Never,
+        }
+    }
+
+    fn share_usd(&self, model: usize, kind: usize) -> Option<f64> {
+        let need = self.homes.needs[model][kind]?;
+        Some(need * self.usd[kind])
+    }
+}

@@ -1,0 +1,124 @@
+//! A fleet in words and rows: which model is where, what no fleet undercuts, and what comes next.
+
+use crate::answer::{Answer as Answered, money, percent, significant};
+use crate::money::{month, usd_per_month};
+use crate::problem::Problem;
+use crate::solved::{Fleet, Solved};
+use orrery_planner::Price;
+use orrery_results::{RESULT_VERSION, Row, metric, unit};
+use std::collections::BTreeMap;
+
+/// The models of each kind that is used: `BERT, TFT on A30`.
+pub fn homes(problem: &Problem, fleet: &Fleet) -> Vec<String> {
+    let mut by_kind: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    for (model, kind) in &fleet.homes {
+        kind.iter().for_each(|kind| by_kind.entry(*kind).or_default().push(model));
+    }
+    let line = |(kind, models): (&usize, &Vec<&str>)| {
+        format!("{} on {}", models.join(", "), problem.kind(*kind))
+    };
+    by_kind.iter().map(line).collect()
+}
+
+/// What is known of the whole fleet, in sentences.
+pub fn lines(problem: &Problem, fleet: &Fleet) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(cost) = fleet.cost {
+        lines.push(format!("{} $/h: {}", money(cost), homes(problem, fleet).join("; ")));
+    }
+    if let (Some(gap), Some(bound)) = (fleet.gap(), fleet.split_usd) {
+        lines.push(format!(
+            "not optimal by more than {} %: no fleet of these kinds costs less than {bound:.2} $/h, even \
+             with loads split between kinds and parts of machines",
+            percent((gap * 1e3).ceil() / 1e3)
+        ));
+    }
+    if fleet.proven {
+        lines.push(format!(
+            "with each model on one kind it is the cheapest of {} assignments, as far as one seed shows of \
+             the others",
+            fleet.assignments
+        ));
+    }
+    for (words, cost) in &fleet.others {
+        lines.push(format!("runner-up (one seed): {words} for {} $/h", money(*cost)));
+    }
+    lines.extend(fleet.not_there.iter().cloned());
+    lines.extend(fleet.unknown.iter().map(|u| format!("not known: {u}")));
+    lines
+}
+
+/// How far the search went.
+pub fn searched(fleet: &Fleet) -> String {
+    format!(
+        "{} assignments of {} clusters, {} of these simulated; {} runs",
+        fleet.assignments, fleet.clusters, fleet.asked, fleet.runs
+    )
+}
+
+/// A row for a what-if of fleets, whose clusters differ from those of the plan: the fleet as a whole.
+pub fn what_if_row(solved: &Solved, fleet: &Fleet, now: Option<Price>) -> Vec<String> {
+    let pools = solved.answers.iter().filter_map(|a| a.best());
+    let pools: Vec<String> = pools.map(|b| solved.problem.words(&b.counts)).collect();
+    let load: f64 = solved.answers.iter().map(|a| a.load_per_s).sum();
+    let name = solved.what_if.clone().unwrap_or_else(|| "(as it is)".to_string());
+    let dash = || "-".to_string();
+    let (words, cost, by_month) = match fleet.cost {
+        Some(cost) => (pools.join(" + "), money(cost), month(cost)),
+        None => ("none meets the goal".to_string(), dash(), dash()),
+    };
+    // All clusters together, where all are carried.
+    let good = |a: &Answered| {
+        let best = a.best().filter(|best| best.edge.rate_per_s >= a.load_per_s * 0.98)?;
+        Some(a.load_per_s * best.at_load.good_share)
+    };
+    let good_per_s: Option<f64> = solved.answers.iter().map(good).sum();
+    let million = fleet.cost.zip(good_per_s).and_then(|(cost, rate)| cost.usd_per_million(rate));
+    let million = million.map_or_else(dash, |usd| format!("{usd:.2}"));
+    let against = fleet.cost.zip(now).map_or_else(dash, |(cost, now)| {
+        format!("{:+.3}", cost.as_usd_per_hour() - now.as_usd_per_hour())
+    });
+    let load = significant(load);
+    let headroom = solved.answers.iter().filter_map(|a| Some(a.best()?.headroom(a.load_per_s)));
+    let least = headroom.reduce(f64::min).map_or_else(dash, |h| format!("{:+.0} %", h * 100.0));
+    let group = "fleet".to_string();
+    vec![name, group, words, cost, by_month, load, dash(), least, million, against, dash()]
+}
+
+/// What the whole fleet costs and no fleet undercuts, and the home of each model.
+pub fn rows(problem: &Problem, fleet: &Fleet, what_if: &str) -> Vec<Row> {
+    let last = problem.plan.seed.wrapping_add(u64::from(problem.plan.seeds) - 1);
+    let row = |metric: &str, value: Option<f64>| Row {
+        experiment: problem.plan.name().to_string(),
+        case: "fleet".to_string(),
+        scope: "all".to_string(),
+        axes: format!("what_if={what_if};place=1;pool={}", homes_axis(problem, fleet)),
+        seeds: format!("{}-{last}", problem.plan.seed),
+        result_version: RESULT_VERSION,
+        metric: metric.to_string(),
+        unit: unit(metric).to_string(),
+        value,
+        ..Row::default()
+    };
+    let mut rows = Vec::new();
+    if let Some(cost) = fleet.cost {
+        rows.push(row(metric::COST_PER_HOUR, Some(cost.as_usd_per_hour())));
+        rows.push(row(metric::COST_PER_MONTH, Some(usd_per_month(cost))));
+    }
+    if let Some(bound) = fleet.split_usd {
+        rows.push(row(metric::LOWER_BOUND, Some(bound)));
+    }
+    rows
+}
+
+/// `A30:BERT+TFT,T4:GNMT`.
+fn homes_axis(problem: &Problem, fleet: &Fleet) -> String {
+    let mut by_kind: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    for (model, kind) in &fleet.homes {
+        kind.iter().for_each(|kind| by_kind.entry(*kind).or_default().push(model));
+    }
+    let part = |(kind, models): (&usize, &Vec<&str>)| {
+        format!("{}:{}", problem.kind(*kind), models.join("+"))
+    };
+    by_kind.iter().map(part).collect::<Vec<_>>().join(",")
+}

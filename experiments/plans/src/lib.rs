@@ -1,0 +1,207 @@
+//! Capacity plans: which machines, how many, at what cost.
+//!
+//! ```text
+//!  PLAN.toml ── file.rs ──> PlanFile ── problem.rs ──> Problem ── pools.rs (several types in a pool)
+//!     │                        ▲                       day.rs     clusters.rs (one type for all)
+//!     │                        │                                  fleet.rs (clusters of several types)
+//!     └── --what-if ── what_if.rs                                     │ trial.rs: simulations
+//!                                                                     ▼
+//!            report.rs, markdown.rs, page.rs, rows.rs, figure.rs <── solved.rs, answer.rs: pools, edges, doubts
+//! ```
+//!
+//! Bounds only leave pools out; what is answered was simulated, with several seeds. Several models that share
+//! one pool of several types are not planned here.
+
+mod answer;
+mod candidates;
+mod clusters;
+mod day;
+mod devices;
+mod facts;
+mod figure;
+mod file;
+mod fleet;
+mod fleet_words;
+mod forms;
+mod markdown;
+mod money;
+mod origin;
+mod page;
+mod parts;
+mod pools;
+mod prices;
+mod problem;
+mod report;
+mod rows;
+mod runs;
+mod size;
+mod solved;
+mod survive;
+#[cfg(test)]
+mod tests;
+mod trace_day;
+mod trial;
+mod turns;
+mod watch;
+mod watcher;
+mod what_if;
+
+pub use answer::{Answer as Answered, Choice, Point, Searched};
+pub use figure::{draw, of as figure_of};
+pub use file::{PlanFile, Pools, Source};
+pub use problem::{Group, Problem};
+pub use solved::{Fleet, Solved};
+pub use trial::{Check, Edge};
+pub use watcher::Watcher;
+pub use what_if::changed;
+
+use orrery_output::{Page, Progress};
+use orrery_results::Row;
+use orrery_scenario::SpecError;
+use rayon::prelude::*;
+use runs::Runs;
+
+/// Answers a plan.
+///
+/// # Errors
+/// When the plan is wrong or a pool cannot be simulated.
+pub fn solve(
+    plan: &PlanFile,
+    source: &Source,
+    what_if: Option<&str>,
+    frontier: bool,
+) -> Result<Solved, SpecError> {
+    let problem = Problem::new(plan, source)?;
+    solve_problem(problem, what_if, frontier)
+}
+
+fn solve_problem(
+    problem: Problem,
+    what_if: Option<&str>,
+    frontier: bool,
+) -> Result<Solved, SpecError> {
+    let progress = Progress::estimated("simulations");
+    if problem.plan.pools == Pools::Fleet {
+        let runs = Runs::new(Some(&progress));
+        runs.expect(fleet::expected(&problem));
+        let fleet::Found { groups, answers, fleet } = fleet::search(&problem, frontier, &runs)?;
+        let (what_if, fleet) = (what_if.map(str::to_string), Some(fleet));
+        return Ok(Solved { what_if, problem: Problem { groups, ..problem }, answers, fleet });
+    }
+    // Of all groups before the first one begins, so that the time left is that of all.
+    let groups: Vec<(&Group, Runs<'_>)> =
+        problem.groups.iter().map(|group| (group, Runs::new(Some(&progress)))).collect();
+    let each = match problem.plan.pools {
+        Pools::Heterogeneous => pools::expected(&problem, frontier),
+        _ => clusters::expected(&problem, frontier),
+    };
+    groups.iter().for_each(|(_, runs)| runs.expect(each));
+    let of = |(group, runs): &(&Group, Runs<'_>)| match problem.plan.pools {
+        Pools::Heterogeneous => pools::search(&problem, group, frontier, runs),
+        _ => clusters::search(&problem, group, frontier, runs),
+    };
+    let answers = groups.par_iter().with_max_len(1).map(of).collect::<Result<Vec<_>, _>>()?;
+    drop(groups);
+    drop(progress);
+    Ok(Solved { what_if: what_if.map(str::to_string), problem, answers, fleet: None })
+}
+
+/// A plan with its what-ifs, answered.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// The plan as it is written.
+    pub plan: Solved,
+    /// What was changed, in turn.
+    pub what_ifs: Vec<Solved>,
+    /// The rows of all.
+    pub rows: Vec<Row>,
+}
+
+/// The text of the page that `--html` writes.
+pub fn page_of(answers: &Answers, command: String) -> String {
+    let rows = answers.rows_without_frontier();
+    orrery_output::whole_page(answers.page(), &answers.text(), &rows, command)
+}
+
+/// The plan and its what-ifs, a row for each group, with the names of the columns.
+pub fn side_by_side(answers: &Answers) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    report::what_if_rows(&answers.plan, &answers.what_ifs)
+}
+
+/// Answers one plan: as it is written with its frontier, as `--plot` draws it; or one what-if, made already.
+///
+/// # Errors
+/// As [`answers`].
+pub fn answered(
+    plan: &PlanFile,
+    source: &Source,
+    what_if: Option<&str>,
+) -> Result<Solved, SpecError> {
+    let problem = Problem::new(plan, source);
+    let Some(text) = what_if else { return solve_problem(problem?, None, true) };
+    let problem = problem.map_err(|e| what_if::about(text, e))?;
+    solve_problem(problem, Some(text), false).map_err(|e| what_if::about(text, e))
+}
+
+impl Answers {
+    /// Of what was answered one by one.
+    ///
+    /// # Errors
+    /// When a file that was planned from cannot be read any more.
+    pub fn of(plan: Solved, what_ifs: Vec<Solved>) -> Result<Answers, SpecError> {
+        let mut all = vec![plan];
+        all.extend(what_ifs);
+        let rows = rows::rows(&all)?;
+        let what_ifs = all.split_off(1);
+        Ok(Answers { plan: all.remove(0), what_ifs, rows })
+    }
+
+    /// The report for people.
+    pub fn text(&self) -> String {
+        report::text(&self.plan, &self.what_ifs)
+    }
+
+    /// A summary of one page, as Markdown.
+    pub fn markdown(&self) -> String {
+        markdown::summary(&self.plan, &self.what_ifs)
+    }
+
+    /// The page, without what the command prints.
+    pub fn page(&self) -> Page {
+        page::page(&self.plan, &self.what_ifs, &self.rows)
+    }
+
+    /// The rows but for those of the frontier: a page has it in its figure only.
+    pub fn rows_without_frontier(&self) -> Vec<Row> {
+        self.rows.iter().filter(|r| r.metric != rows::FRONTIER).cloned().collect()
+    }
+}
+
+/// Answers a plan, its own what-ifs, and `more`. `frontier`: also what each number of dollars buys.
+///
+/// # Errors
+/// When the plan or a what-if is wrong, or a pool cannot be simulated.
+pub fn answers(
+    plan: &PlanFile,
+    source: &Source,
+    more: &[String],
+    frontier: bool,
+) -> Result<Answers, SpecError> {
+    let base = Problem::new(plan, source)?;
+    let models = base.models();
+    // What is wrong with a what-if is said before minutes of runs.
+    let of = |text: &String| {
+        let changed = changed(plan, text, &models)?;
+        let problem = Problem::new(&changed, source).map_err(|e| what_if::about(text, e))?;
+        Ok((text.clone(), problem))
+    };
+    let texts = plan.what_if.iter().chain(more);
+    let of_what_ifs: Vec<(String, Problem)> = texts.map(of).collect::<Result<_, SpecError>>()?;
+    let mut all = vec![solve_problem(base, None, frontier)?];
+    for (text, problem) in of_what_ifs {
+        let solved = solve_problem(problem, Some(&text), false);
+        all.push(solved.map_err(|e| what_if::about(&text, e))?);
+    }
+    let what_ifs = all.split_off(1);
+    Answers::of(all.remove(0), what_ifs)
+}

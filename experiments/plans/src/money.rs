@@ -1,0 +1,67 @@
+//! What a pool costs beyond an hour: by the month, in packs, and at which prices another is the answer.
+
+use super::answer::{Turn, money};
+use super::problem::Problem;
+use super::solved::Solved;
+use orrery_planner::Price;
+
+/// Hours of a month: 365 days of 24 hours, by 12.
+pub const HOURS_OF_MONTH: f64 = 730.0;
+
+/// Dollars for a month, without cents.
+pub fn month(cost: Price) -> String {
+    format!("{:.0}", usd_per_month(cost))
+}
+
+/// Dollars for a month.
+pub fn usd_per_month(cost: Price) -> f64 {
+    cost.as_usd_per_hour() * HOURS_OF_MONTH
+}
+
+/// In words: `1080ti is the answer up to 0.90 $/h each (now 0.30); a100 is it below 0.53 (now 1.60)`.
+pub fn turns_in_words(problem: &Problem, turns: &[Turn]) -> Option<String> {
+    let words = |t: &Turn| {
+        let kind = problem.kind(t.kind);
+        let (at, now) = (cents(t.at_usd_per_hour), cents(t.now_usd_per_hour));
+        match t.is_answer {
+            true => format!("{kind} is the answer up to {at} $/h each (now {now})"),
+            false => format!("{kind} is it below {at} (now {now})"),
+        }
+    };
+    (!turns.is_empty()).then(|| turns.iter().map(words).collect::<Vec<_>>().join("; "))
+}
+
+fn cents(usd: f64) -> String {
+    if usd < 0.1 { format!("{usd:.4}") } else { format!("{usd:.2}") }
+}
+
+/// What is bought, where it is not one by one: `1 gpu_8x_v100_n`.
+pub fn bought(problem: &Problem, counts: &[u32]) -> Option<String> {
+    let some = counts.iter().enumerate().filter(|(_, n)| **n > 0);
+    let words: Vec<String> = some.filter_map(|(kind, n)| problem.sales[kind].words(*n)).collect();
+    (!words.is_empty()).then(|| words.join(" + "))
+}
+
+/// Where the prices are from; none where the plan itself gives them all.
+pub fn source(solved: &Solved) -> Option<String> {
+    let p = &solved.problem;
+    let list = p.plan.list.as_ref()?;
+    let mut terms: Vec<&str> = Vec::new();
+    for sale in &p.sales {
+        let Some(buy) = sale.buy else { continue };
+        if !terms.contains(&buy.name()) {
+            terms.push(buy.name());
+        }
+    }
+    if terms.is_empty() {
+        return None;
+    }
+    let own = p.sales.iter().filter(|s| s.buy.is_none()).count();
+    let own = if own > 0 { format!("; {own} prices are the plan's own") } else { String::new() };
+    Some(format!("{list}, {}{own}; {}", terms.join(" and "), list.source))
+}
+
+/// `4.80 $/h, 3504 $/month`.
+pub fn by_hour_and_month(cost: Price) -> String {
+    format!("{} $/h, {} $/month", money(cost), month(cost))
+}

@@ -1,0 +1,160 @@
+//! The answers as rows of a result table.
+//!
+//! `case` is the group; the axes are the what-if, the place (1 is the answer) and the pool.
+
+use super::answer::{Answer, Choice};
+use super::money::usd_per_month;
+use super::problem::{Group, Problem};
+use super::solved::Solved;
+use super::{facts, fleet_words};
+use orrery_cells::hash::spec_sha256;
+use orrery_cells::scenario_cell::inputs_sha256;
+use orrery_results::{RESULT_VERSION, Row, metric, unit};
+use orrery_scenario::SpecError;
+use orrery_sim::stats::Interval;
+
+/// The throughput of a pool on the frontier.
+pub use orrery_results::metric::FRONTIER;
+
+/// The rows of all answers.
+///
+/// # Errors
+/// When a file that was planned from cannot be read any more.
+pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
+    let mut rows = Vec::new();
+    for solved in all {
+        let p = &solved.problem;
+        if let Some(fleet) = &solved.fleet {
+            let what_if = solved.what_if.as_deref().unwrap_or("none").replace(';', ",");
+            rows.extend(fleet_words::rows(p, fleet, &what_if));
+        }
+        for (group, answer) in p.groups.iter().zip(&solved.answers) {
+            let what_if = solved.what_if.as_deref().unwrap_or("none").replace(';', ",");
+            for (place, choice) in answer.choices.iter().enumerate() {
+                let place = (place + 1).to_string();
+                rows.extend(of_choice(p, group, answer, choice, &what_if, &place)?);
+            }
+            if answer.choices.is_empty() {
+                rows.push(no_pool(p, answer, &what_if));
+            }
+            if let Some(choice) = &answer.homogeneous {
+                rows.extend(of_choice(p, group, answer, choice, &what_if, "base")?);
+            }
+            for point in &answer.frontier {
+                let axes =
+                    format!("cost_usd_per_hour={};pool={}", point.cost, pool(p, &point.counts));
+                let row = Row {
+                    axes,
+                    policy: point.policy.clone(),
+                    metric: FRONTIER.to_string(),
+                    unit: "1/s".to_string(),
+                    value: Some(point.rate_per_s),
+                    ..place_of(p, answer)
+                };
+                rows.push(row);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// A pool without spaces: `2xg4dn.xlarge+9xr5n.large`.
+pub fn pool(p: &Problem, counts: &[u32]) -> String {
+    let some = counts.iter().enumerate().filter(|(_, n)| **n > 0);
+    some.map(|(i, n)| format!("{n}x{}", p.kind(i))).collect::<Vec<_>>().join("+")
+}
+
+fn place_of(p: &Problem, answer: &Answer) -> Row {
+    let last = p.plan.seed.wrapping_add(u64::from(p.plan.seeds) - 1);
+    Row {
+        experiment: p.plan.name().to_string(),
+        case: answer.group.clone(),
+        scope: "all".to_string(),
+        seeds: format!("{}-{last}", p.plan.seed),
+        result_version: RESULT_VERSION,
+        ..Row::default()
+    }
+}
+
+/// In place of the answer: that there is none.
+fn no_pool(p: &Problem, answer: &Answer, what_if: &str) -> Row {
+    let mut row = Row {
+        axes: format!("what_if={what_if};place=1;pool="),
+        metric: metric::COST_PER_HOUR.to_string(),
+        unit: unit(metric::COST_PER_HOUR).to_string(),
+        ..place_of(p, answer)
+    };
+    let none = "no pool of the plan meets the goal".to_string();
+    row.without_answer(
+        std::iter::once(none).chain(answer.unknown.clone()).collect::<Vec<_>>().join("; "),
+    );
+    row
+}
+
+fn of_choice(
+    p: &Problem,
+    group: &Group,
+    answer: &Answer,
+    choice: &Choice,
+    what_if: &str,
+    place: &str,
+) -> Result<Vec<Row>, SpecError> {
+    let scenario = group.scenario(p, &choice.counts, group.load_per_s)?;
+    let inputs = inputs_sha256(&scenario)?;
+    let cost = choice.cost.to_string();
+    let settings = format!("{:?}", (p.plan.target(), p.plan.seeds, p.plan.precision, cost));
+    let spec = ["plan", &scenario.canonical(), &choice.policy, &settings, &inputs];
+    let base = Row {
+        axes: format!("what_if={what_if};place={place};pool={}", pool(p, &choice.counts)),
+        system: choice.policy.split('[').next().unwrap_or_default().to_string(),
+        policy: choice.policy.clone(),
+        spec_sha256: spec_sha256(&spec),
+        inputs_sha256: inputs,
+        warm_up: match scenario.file.warm_up_s {
+            0.0 => "none".to_string(),
+            s => format!("arrivals before {s} s are not counted"),
+        },
+        ..place_of(p, answer)
+    };
+    let row = |metric: &str, value: f64, interval: Option<Interval>| {
+        let (metric, unit) = (metric.to_string(), unit(metric).to_string());
+        let mut row = Row { metric, unit, value: Some(value), ..base.clone() };
+        interval.iter().for_each(|i| row.set_interval(i.low, i.high, "replications"));
+        row
+    };
+    let load = answer.load_per_s;
+    let edge = &choice.edge;
+    let headroom =
+        edge.interval.map(|i| Interval { low: i.low / load - 1.0, high: i.high / load - 1.0, ..i });
+    let mut rows = vec![
+        row(metric::COST_PER_HOUR, choice.cost.as_usd_per_hour(), None),
+        row(metric::COST_PER_MONTH, usd_per_month(choice.cost), None),
+        row(metric::LOAD, load, None),
+        row(metric::ALLOWABLE, edge.rate_per_s, edge.interval),
+        row(metric::HEADROOM, choice.headroom(load), headroom),
+        row(metric::BAD_AT_LOAD, choice.at_load.bad_rate, choice.at_load.interval),
+        row(metric::BAD_ABOVE_EDGE, choice.above.bad_rate, None),
+    ];
+    let per_million = [
+        (metric::USD_PER_MILLION_AT_LOAD, choice.usd_per_million_at_load(load)),
+        (metric::USD_PER_MILLION_AT_EDGE, choice.usd_per_million_at_edge(p.plan.target())),
+    ];
+    rows.extend(per_million.iter().filter_map(|(m, usd)| Some(row(m, (*usd)?, None))));
+    // At these prices of one device another type is the answer.
+    for turn in answer.turns.iter().filter(|_| place == "1") {
+        let scope = format!("kind {}", p.kind(turn.kind));
+        rows.push(Row { scope, ..row(metric::PRICE_TURN, turn.at_usd_per_hour, None) });
+    }
+    for (kind, busy) in choice.above.busy.iter().enumerate().filter(|b| b.1.is_finite()) {
+        let scope = format!("kind {}", p.kind(kind));
+        rows.push(Row { scope, ..row(metric::UTILISATION_ABOVE_EDGE, *busy, None) });
+    }
+    rows.extend(facts::rows(p, choice, &base));
+    if edge.not_monotone {
+        rows.iter_mut().for_each(|r| r.flag("not-monotone"));
+    }
+    if !answer.unknown.is_empty() && place == "1" {
+        rows.iter_mut().for_each(|r| r.flag("not-known"));
+    }
+    Ok(rows)
+}

@@ -1,0 +1,143 @@
+//! Days that a cluster follows, and machines that may be lost.
+
+use super::{CLUSTERS, POOLS, all_pools, cost, error, solved};
+use crate::file::PlanFile;
+use crate::problem::Problem;
+use crate::runs::Runs;
+use crate::trial::Bench;
+use crate::{report, solve};
+
+/// The days of a trace are counted from its own arrivals, and a cluster follows them.
+#[test]
+fn a_trace_is_followed_as_a_day() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/plans");
+    let text = std::fs::read_to_string(folder.join("growth-of-a-trace.toml")).unwrap();
+    let day = "[day]\nscale = \"follow\"\ntrace_steps = 6\n\n[[instance]]\nkind = \"usual\"";
+    let text = text
+        .replace("[[instance]]\nkind = \"usual\"", day)
+        .replace("what_if = [", "seeds = 2\nrequests_per_model = 300\nwhat_if = [");
+    let path = folder.join("trace.toml").display().to_string();
+    let (plan, source) = PlanFile::from_text(&path, &text).unwrap_or_else(|e| panic!("{e}"));
+    let found = solve(&plan, &source, None, false).unwrap_or_else(|e| panic!("{e}"));
+    let day = &found.problem.day;
+    assert_eq!(day.steps.len(), 6);
+    assert!(day.peak > 1.0 && (day.peak * day.mean - 1.0).abs() < 1e-9, "mean 1: {day:?}");
+    let best = found.answers[0].best().unwrap();
+    assert!(best.sizes.len() == day.levels.len() && best.cost <= found.problem.cost(&best.counts));
+    let shown = report::text(&found, &[]);
+    assert!(
+        shown.contains("the whole trace is one day") && shown.contains("over the day"),
+        "{shown}"
+    );
+    let wrong =
+        CLUSTERS.replace("[scenario]", "[day]\nscale = \"peak\"\ntrace_steps = 6\n\n[scenario]");
+    assert!(error(&wrong).contains("day.trace_steps"), "{}", error(&wrong));
+}
+
+/// Half a day at 2,000 requests/s and half without any, as a trace whose quiet minutes lie at its end, in its
+/// middle or at its start: the same plan, but for when the machines are needed.
+#[test]
+fn quiet_minutes_of_a_trace_are_a_part_of_the_day_wherever_they_are() {
+    let folder = std::env::temp_dir().join(format!("orrery-quiet-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let of = |name: &str, busy: &dyn Fn(usize) -> bool| {
+        let labels: Vec<String> = (1..=24).map(|m| m.to_string()).collect();
+        let calls = |m| if busy(m) { "240" } else { "0" };
+        let counts: Vec<&str> = (0..24).map(calls).collect();
+        let head = "HashOwner,HashApp,HashFunction,Trigger";
+        let text = format!("{head},{}\na,b,c,http,{}\n", labels.join(","), counts.join(","));
+        std::fs::write(folder.join(format!("{name}.csv")), text).unwrap();
+        let plan = QUIET.replace("NAME", name);
+        let path = folder.join(format!("{name}.toml")).display().to_string();
+        let (plan, source) = PlanFile::from_text(&path, &plan).unwrap_or_else(|e| panic!("{e}"));
+        let found = solve(&plan, &source, None, false).unwrap_or_else(|e| panic!("{e}"));
+        let best = found.answers[0].best().unwrap();
+        let sizes: Vec<u32> = best.sizes.iter().map(|s| s.n).collect();
+        let peak_per_s = found.answers[0].load_per_s;
+        (sizes, peak_per_s, best.cost, found.problem.day.mean)
+    };
+    let at_the_end = of("end", &|m| m < 12);
+    let in_the_middle = of("middle", &|m| !(6..18).contains(&m));
+    let at_the_start = of("start", &|m| m >= 12);
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!((at_the_end.1 - 2_000.0).abs() < 1.0, "{at_the_end:?}");
+    assert_eq!((at_the_end.0.as_slice(), at_the_end.3), ([3, 0].as_slice(), 0.5));
+    assert_eq!((&at_the_end, &at_the_end), (&in_the_middle, &at_the_start));
+}
+
+/// A part of a trace has its own rate.
+#[test]
+fn a_part_of_a_trace_as_the_day_has_the_rate_of_that_part() {
+    let folder = std::env::temp_dir().join(format!("orrery-part-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let head = "HashOwner,HashApp,HashFunction,Trigger,1,2,3,4";
+    std::fs::write(folder.join("part.csv"), format!("{head}\na,b,c,http,480,240,0,0\n")).unwrap();
+    let load = |limit: &str| {
+        // 360 and 180 in each of 240 s at the trace's mean of 1,000 requests/s.
+        let text = QUIET.replace("NAME", "part").replace("trace_steps = 24", "trace_steps = 2");
+        let path = folder.join("part.toml").display().to_string();
+        let (plan, source) = PlanFile::from_text(&path, &format!("{text}{limit}")).unwrap();
+        Problem::new(&plan, &source).unwrap_or_else(|e| panic!("{e}")).groups[0].load_per_s
+    };
+    let near = |load: f64, expected: f64| assert!((load / expected - 1.0).abs() < 0.01, "{load}");
+    near(load(""), 2_000.0);
+    near(load("duration_s = 120.0"), 8_000.0 / 3.0);
+    near(load("requests = 160000"), 8_000.0 / 3.0);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+const QUIET: &str = r#"
+pools = "homogeneous"
+goal = "carry-load"
+bad_rate = 0.02
+requests_per_model = 3000
+seeds = 2
+policies = ["symphony"]
+
+[[instance]]
+kind = "a"
+price_usd_per_hour = 1.0
+count_max = 40
+
+[day]
+scale = "follow"
+start_up_s = 1800
+trace_steps = 24
+
+[scenario]
+[[scenario.model]]
+name = "m"
+slo_ms = 60.0
+latency = { affine = { alpha_ms = 1.0, beta_ms = 5.0 } }
+
+[[scenario.app]]
+name = "x"
+model = "m"
+
+[scenario.arrivals]
+trace = { file = "NAME.csv", rate_per_s = 1000.0, inside = "even" }
+"#;
+
+/// A machine may be lost: one more of a cluster, and of a pool of several types what brute force finds.
+#[test]
+fn a_pool_survives_the_loss_of_any_one_machine_at_the_least_cost() {
+    let lost = |text: &str| solved(&text.replace("seeds = 3", "seeds = 3\nsurvive = 1"));
+    let (now, one) = (solved(CLUSTERS), lost(CLUSTERS));
+    let best = one.answers[0].best().unwrap();
+    assert!(best.less[0].bad_rate() <= 0.01 && cost(&one) > cost(&now));
+    let small = POOLS.replace("90.0", "60.0");
+    let found = lost(&small);
+    let (p, runs) = (&found.problem, Runs::new(None));
+    let bench = Bench::new(p, &p.groups[0], &p.policies[0], &runs);
+    let sure = |c: &[u32]| c[0] > 0 && bench.check(c, 60.0).unwrap().is_sure(p.plan.target());
+    let survives =
+        |c: &Vec<u32>| sure(c) && sure(&[c[0] - 1, c[1]]) && (c[1] == 0 || sure(&[c[0], c[1] - 1]));
+    let cheapest = all_pools(p).into_iter().filter(survives).map(|c| p.cost(&c)).min();
+    assert!(cheapest.is_some());
+    assert_eq!(cost(&found), cheapest);
+    let budget = POOLS.replace("goal = \"carry-load\"", "budget_usd_per_hour = 2.0\nsurvive = 1");
+    assert!(error(&budget).contains("survive"), "{}", error(&budget));
+    let day = "[day]\nscale = \"follow\"\nprofile = [[0, 1.0]]\n\n[scenario]";
+    let follow = error(&POOLS.replace("[scenario]", day));
+    assert!(follow.contains("day.scale") && follow.contains("peak"), "{follow}");
+}

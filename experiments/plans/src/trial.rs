@@ -1,0 +1,321 @@
+//! Simulations of a pool: one run, the verdict of several seeds, and the highest rate that a pool
+//! carries.
+//!
+//! A run is a probe of the one search: as long as its verdict needs, at most the plan's requests where
+//! that is enough; of a trace it is all. Seeds are replications, and all pools meet the same requests at
+//! the same rate and seed.
+
+use super::problem::{Group, Problem};
+use super::runs::Runs;
+use super::watch::{Seen, Watch};
+use orrery_cells::goodput::longest_slo;
+use orrery_cells::parts::go_on;
+use orrery_scenario::search::{
+    self, Bracket, Criterion, Found, HELD, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Share,
+    Stop, capacity_per_s, worst,
+};
+use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
+use orrery_sim::stats::{Interval, replications};
+use orrery_sim::time::Span;
+use rayon::prelude::*;
+
+/// A run may have so many times the requests that are expected.
+const SPARE: f64 = 1.25;
+
+/// A pool at a rate, over all seeds.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// The worst model's share of bad requests, by seed.
+    pub bad_by_seed: Vec<f64>,
+    /// That of the worst model by all seeds together.
+    pub bad_rate: f64,
+    /// Its 95 % interval: over the seeds, and at least as wide as each run shows by itself.
+    pub interval: Option<Interval>,
+    /// The share of all requests that were good.
+    pub good_share: f64,
+    /// With some seed the backlog grew, or the run could not be made long enough.
+    pub untrusted: bool,
+    /// It does not come back from a burst.
+    pub metastable: bool,
+    /// Of the first seed.
+    pub seen: Seen,
+}
+
+impl Check {
+    /// Whether the mean is within the target.
+    pub fn meets(&self, target: f64) -> bool {
+        self.bad_rate <= target && !self.untrusted
+    }
+
+    /// Whether all of the interval is, and stays so after a burst.
+    pub fn is_sure(&self, target: f64) -> bool {
+        self.meets(target) && !self.metastable && self.interval.is_some_and(|i| i.high <= target)
+    }
+
+    /// Why a pool whose mean is within the target is not sure.
+    pub fn why_not_sure(&self) -> &'static str {
+        if self.metastable {
+            "it does not come back from a burst (twice the load for one SLO)"
+        } else {
+            "its interval is not"
+        }
+    }
+}
+
+/// The highest rate that a pool carries.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Edge {
+    /// By seed, in requests/s; 0 where none is carried.
+    pub by_seed_per_s: Vec<f64>,
+    /// Their mean.
+    pub rate_per_s: f64,
+    /// Its 95 % interval.
+    pub interval: Option<Interval>,
+    /// A lower rate was not carried.
+    pub not_monotone: bool,
+    /// With 1.5 % less it does not come back from a burst.
+    pub metastable: bool,
+    /// The search gave up: any rate was carried.
+    pub unbounded: bool,
+}
+
+/// Where pools of a group are simulated.
+pub struct Bench<'a> {
+    /// What is searched.
+    pub problem: &'a Problem,
+    /// The models and their load.
+    pub group: &'a Group,
+    /// Who schedules.
+    pub policy: &'a PolicySpec,
+    runs: &'a Runs<'a>,
+}
+
+impl<'a> Bench<'a> {
+    /// A bench that counts its runs.
+    pub fn new(
+        problem: &'a Problem,
+        group: &'a Group,
+        policy: &'a PolicySpec,
+        runs: &'a Runs<'a>,
+    ) -> Bench<'a> {
+        Bench { problem, group, policy, runs }
+    }
+
+    fn target(&self) -> f64 {
+        self.problem.plan.target()
+    }
+
+    fn first_seed(&self) -> u64 {
+        self.problem.plan.seed
+    }
+
+    /// Whether a pool carries a rate, with the first seed alone.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn holds(&self, counts: &[u32], rate_per_s: f64) -> Result<bool, SpecError> {
+        Ok(self.probe(counts, rate_per_s)?.good)
+    }
+
+    /// The same, with what else the probe says.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn probe(&self, counts: &[u32], rate_per_s: f64) -> Result<Probe, SpecError> {
+        Ok(self.run(counts, rate_per_s, self.first_seed(), (Stop::Clear, How::USUAL))?.0)
+    }
+
+    /// A probe, and what else its run showed.
+    fn run(
+        &self,
+        counts: &[u32],
+        rate_per_s: f64,
+        seed: u64,
+        (stop, how): (Stop, How),
+    ) -> Result<(Probe, Seen), SpecError> {
+        go_on()?;
+        self.runs.made();
+        if let Some(watcher) = &self.problem.plan.watcher {
+            let (done, of) = self.runs.done_of();
+            (watcher.tell)(done, of.max(done));
+            watcher.go_on()?;
+        }
+        let group = self.group;
+        let mut scenario = group.scenario(self.problem, counts, rate_per_s)?;
+        if let (Some(arrivals), false) = (&mut scenario.file.arrivals, group.is_trace) {
+            arrivals.requests = Some(REQUESTS_ENDLESS);
+        }
+        let setup = scenario.setup(seed)?;
+        setup.check_policy(self.policy)?;
+        let rule = Rule { stop, ..self.rule(&scenario, &setup, rate_per_s) };
+        let rule = rule.made(how, longest_slo(&setup));
+        let types = &self.problem.plan.instance;
+        let kinds = scenario.file.device.iter();
+        let kinds: Vec<usize> =
+            kinds.map(|d| types.iter().position(|t| t.kind == d.kind).unwrap_or(0)).collect();
+        let devices = setup.world.core.devices.iter();
+        let watch = Watch::new(
+            devices.map(|d| kinds[d.kind as usize]).collect(),
+            types.len(),
+            group.models.len(),
+        );
+        let policy = setup.policy(self.policy, seed);
+        let judge = Judge::new(rule, group.models.len());
+        let probed = search::probe(&setup.world, setup.sources(seed)?, policy, judge, watch);
+        let (probe, watch) = probed.map_err(|failure| setup.failed(&failure))?;
+        let seen = watch.seen(&probe);
+        Ok((probe, seen))
+    }
+
+    fn rule(&self, scenario: &Scenario, setup: &Setup, rate_per_s: f64) -> Rule {
+        let group = self.group;
+        let load = if group.is_trace {
+            let scale = rate_per_s / group.load_per_s;
+            let most = |expected: &f64| (expected * scale * SPARE + 20.0) * self.target();
+            Load::Finite { bad_max: group.expected.iter().map(most).collect() }
+        } else {
+            let shares = Some(group.expected.as_slice());
+            let capacity_per_s = capacity_per_s(scenario, setup, Some(self.policy), shares);
+            Load::Steady { rate_per_s, capacity_per_s }
+        };
+        let rule = Rule {
+            criterion: Criterion::BadRate,
+            target: self.target(),
+            tolerance: self.problem.plan.precision,
+            requests_per_model: self.problem.plan.requests_per_model,
+            warm_up: Span::from_secs_f64(scenario.file.warm_up_s),
+            least: Span::ZERO,
+            exactly: None,
+            stop: Stop::Clear,
+            load,
+            burst: None,
+        };
+        match group.is_trace {
+            true => rule,
+            false => rule.adapted(longest_slo(setup), self.policy.epoch()),
+        }
+    }
+
+    /// A pool at a rate, over all seeds.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn check(&self, counts: &[u32], rate_per_s: f64) -> Result<Check, SpecError> {
+        let one = |seed: &u64| self.run(counts, rate_per_s, *seed, (Stop::AtEnd, How::USUAL));
+        let seeds = self.problem.seeds();
+        let all: Vec<(Probe, Seen)> =
+            seeds.par_iter().map(one).collect::<Result<_, SpecError>>()?;
+        let untrusted = |p: &Probe| {
+            p.diverging || matches!(p.doubt, Some(search::Doubt::TooLong | search::Doubt::Short))
+        };
+        let bad_by_seed: Vec<f64> = all.iter().map(|(_, s)| s.bad_rate).collect();
+        let n = all.len() as f64;
+        let probes: Vec<&Probe> = all.iter().map(|(p, _)| p).collect();
+        let bad_rate = bad_rate(&probes, !self.group.is_trace);
+        Ok(Check {
+            bad_rate,
+            interval: replications(&bad_by_seed).map(|i| wide_enough(i, bad_rate, &probes)),
+            good_share: all.iter().map(|(_, s)| s.good_share).sum::<f64>() / n,
+            metastable: self.is_metastable(counts, rate_per_s)?,
+            untrusted: all.iter().any(|(p, _)| untrusted(p)),
+            seen: all.into_iter().next().map(|(_, seen)| seen).unwrap_or_default(),
+            bad_by_seed,
+        })
+    }
+
+    /// Whether a pool does not come back from a burst at a little less than a rate; where machines may be lost,
+    /// at the rate itself: that is a burst that does not end.
+    fn is_metastable(&self, counts: &[u32], rate_per_s: f64) -> Result<bool, SpecError> {
+        if self.group.is_trace {
+            return Ok(false);
+        }
+        let rate_per_s = if self.problem.plan.lost() > 0 { rate_per_s } else { rate_per_s * HELD };
+        let how = How { burst: true, ..How::USUAL };
+        let probe = self.run(counts, rate_per_s, self.first_seed(), (Stop::Clear, how))?.0;
+        Ok(!probe.good && probe.is_sure())
+    }
+
+    /// A pool at a rate with the first seed, whatever becomes of it.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn seen(&self, counts: &[u32], rate_per_s: f64) -> Result<Seen, SpecError> {
+        Ok(self.run(counts, rate_per_s, self.first_seed(), (Stop::AtEnd, How::USUAL))?.1)
+    }
+
+    fn search(
+        &self,
+        counts: &[u32],
+        from_per_s: f64,
+        seed: u64,
+        around: bool,
+    ) -> Result<Found, SpecError> {
+        let tolerance = self.problem.plan.precision;
+        // Small steps first: whoever asks has a good idea of the rate.
+        let (step, step_max) = (1.0 + 4.0 * tolerance, 4.0);
+        Bracket { start: from_per_s, tolerance, step, step_max, around }
+            .highest(|rate, how| Ok(self.run(counts, rate, seed, (Stop::Clear, how))?.0))
+    }
+
+    /// The highest rate that a pool carries with the first seed, looked for from a rate on; 0 where none
+    /// is carried.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn highest(&self, counts: &[u32], from_per_s: f64) -> Result<f64, SpecError> {
+        let found = self.search(counts, from_per_s, self.first_seed(), false)?;
+        Ok(found.value.or(found.good_up_to).unwrap_or(0.0))
+    }
+
+    /// The highest rate with each seed, looked for from a rate on.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn edge(&self, counts: &[u32], from_per_s: f64) -> Result<Edge, SpecError> {
+        let seeds = self.problem.seeds();
+        let of = |seed: &u64| self.search(counts, from_per_s, *seed, true);
+        let found: Vec<Found> = seeds.par_iter().map(of).collect::<Result<_, _>>()?;
+        let rate = |f: &Found| f.value.or(f.good_up_to).unwrap_or(0.0);
+        let by_seed_per_s: Vec<f64> = found.iter().map(rate).collect();
+        // Seeds that agree do not show how far they may be off.
+        let interval = replications(&by_seed_per_s).map(|i| i.within(0.0, f64::INFINITY));
+        let interval = interval.filter(|i| i.width() > 0.0);
+        Ok(Edge {
+            rate_per_s: by_seed_per_s.iter().sum::<f64>() / by_seed_per_s.len() as f64,
+            interval,
+            not_monotone: found.iter().any(|f| f.worse_below.is_some()),
+            metastable: found.iter().any(|f| f.metastable.is_some()),
+            unbounded: found.iter().any(|f| f.good_up_to.is_some()),
+            by_seed_per_s,
+        })
+    }
+}
+
+/// Each model's share of bad requests in all runs together.
+fn by_model<'a>(probes: &'a [&Probe]) -> impl Iterator<Item = Share> + 'a {
+    let models = probes.first().map_or(0, |p| p.shares.len());
+    (0..models).map(move |m| Share::mean(probes.iter().map(move |p| p.shares[m])))
+}
+
+/// The worst model's share of bad requests: of all runs together, but of traces, which are judged whole, the mean
+/// of the worst in each.
+fn bad_rate(probes: &[&Probe], by_chance: bool) -> f64 {
+    let mean = |of: &dyn Fn(&Probe) -> f64| {
+        probes.iter().map(|p| of(p)).sum::<f64>() / probes.len() as f64
+    };
+    let shares: Vec<Share> = by_model(probes).collect();
+    if shares.len() < 2 || !by_chance {
+        return mean(&|p| p.bad_rate);
+    }
+    worst(&shares, mean(&|p| 1.0 - p.good_share), true).1
+}
+
+/// An interval over seeds, with what each model's runs show themselves: two seeds may agree by chance, and of
+/// several models each has to be below the target.
+fn wide_enough(interval: Interval, mean: f64, probes: &[&Probe]) -> Interval {
+    let ends: Vec<(f64, f64)> = by_model(probes).map(|s| s.ends()).collect();
+    let highest = ends.iter().map(|e| e.1).fold(mean, f64::max);
+    let lowest = ends.iter().map(|e| e.0).fold(0.0, f64::max);
+    let (low, high) = (interval.low.min(lowest).min(mean), interval.high.max(highest));
+    Interval { mean, low, high }.within(0.0, 1.0)
+}

@@ -1,3 +1,0 @@
-//! The solvers from outside.
-
-mod solvers;
