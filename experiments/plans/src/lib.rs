@@ -158,7 +158,7 @@ impl Answers {
 
     /// The report for people.
     pub fn text(&self) -> String {
-        report::text(&self.plan, &self.what_ifs)
+        orrery_output::width::folded(&report::text(&self.plan, &self.what_ifs))
     }
 
     /// A summary of one page, as Markdown.
