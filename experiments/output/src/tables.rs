@@ -112,16 +112,23 @@ impl Text {
         gaps + columns.iter().map(|&c| widths[c]).sum::<usize>()
     }
 
-    /// Lets columns of words grow towards their natural width while all stay within `width`, the narrowest first.
+    /// Lets columns grow towards their natural width while all stay within `width`: those of words before headings
+    /// of numbers, and of each the narrowest first.
     fn share_out(&self, columns: &[usize], natural: &[usize], widths: &mut [usize], width: usize) {
         let mut left = width.saturating_sub(self.total(columns, widths));
+        let grows = |c: &&usize, widths: &[usize]| widths[**c] < natural[**c];
+        let first = |c: &&usize, widths: &[usize]| (!self.left.contains(c), widths[**c]);
         while left > 0 {
-            let grows = |c: &&usize| widths[**c] < natural[**c];
-            let Some(&next) = columns.iter().filter(grows).min_by_key(|c| widths[**c]) else {
-                return;
-            };
+            let growing = columns.iter().filter(|c| grows(c, widths));
+            let Some(&next) = growing.min_by_key(|c| first(c, widths)) else { break };
             widths[next] += 1;
             left -= 1;
+        }
+        // What does not make a line longer is not needed.
+        for &c in columns {
+            let folded =
+                self.cells(c).flat_map(|cell| wrapped(cell, ENDS, widths[c], self.hang(c)));
+            widths[c] = folded.map(|line| line.chars().count()).max().unwrap_or(0);
         }
     }
 
@@ -222,7 +229,7 @@ mod tests {
         let text = table.left(&["policy"]).in_width(40);
         let expected = "policy               finish rate  good/s\n\
                         nexus[drop=elapsed,  0.5000 ±0.1  1234.5\n  batch=16]\n\n\
-                        policy               busy\nnexus[drop=elapsed,  0.99\n  batch=16]\n";
+                        policy                        busy\nnexus[drop=elapsed,batch=16]  0.99\n";
         assert_eq!(text, expected);
     }
 

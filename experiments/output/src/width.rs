@@ -42,6 +42,8 @@ fn fold(line: &str, width: usize) -> String {
 pub fn wrapped(text: &str, ends: &[char], width: usize, hang: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
+    // A number stays with its percent sign.
+    let text = text.replace(" %", "\u{a0}%");
     for word in text.split_inclusive(ends) {
         let columns = line.chars().count() + word.trim_end().chars().count();
         if columns > width && !line.trim().is_empty() {
@@ -51,11 +53,12 @@ pub fn wrapped(text: &str, ends: &[char], width: usize, hang: usize) -> Vec<Stri
         line.push_str(word);
     }
     lines.push(line.trim_end().to_string());
-    lines
+    lines.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
 }
 
 /// The columns that a text needs at least when it is [`wrapped`].
 pub fn least(text: &str, ends: &[char], hang: usize) -> usize {
+    let text = text.replace(" %", "\u{a0}%");
     let words = text.split_inclusive(ends).enumerate();
     let columns =
         |(i, word): (usize, &str)| word.trim_end().chars().count() + if i == 0 { 0 } else { hang };
@@ -71,6 +74,7 @@ mod tests {
         let text = "short\n  - one two three four\n";
         let folded: String = text.split_inclusive('\n').map(|l| fold(l, 14)).collect();
         assert_eq!(folded, "short\n  - one two\n    three four\n");
+        assert_eq!(fold("it is a 94 % busy", 10), "it is a\n  94 %\n  busy");
         assert_eq!(fold("a word-that-cannot-be-broken", 10), "a\n  word-that-cannot-be-broken");
     }
 
