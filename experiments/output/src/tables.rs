@@ -47,7 +47,8 @@ impl Text {
         self.in_width(width())
     }
 
-    fn in_width(&self, width: usize) -> String {
+    /// [`Text::text`] with at most so many columns.
+    pub fn in_width(&self, width: usize) -> String {
         let all: Vec<usize> = (0..self.columns()).collect();
         let natural: Vec<usize> = all.iter().map(|&c| self.natural(c)).collect();
         if self.total(&all, &natural) <= width {
