@@ -246,9 +246,14 @@ pub fn all() -> &'static [Metric] {
     &ALL
 }
 
-/// The metric of this name; of a difference, the metric of what is subtracted.
+/// The metric of this name; a difference has no row of its own.
 pub fn find(name: &str) -> Option<&'static Metric> {
-    BY_NAME.get(difference_in(name).unwrap_or(name)).copied()
+    BY_NAME.get(name).copied()
+}
+
+/// The metric of this name, or of what is subtracted.
+fn find_values(name: &str) -> Option<&'static Metric> {
+    find(difference_in(name).unwrap_or(name))
 }
 
 /// The quantiles of latency that every run reports, with their metrics.
@@ -263,7 +268,7 @@ pub fn metrics() -> Vec<&'static str> {
 
 /// Whether a row may have this metric: one of [`metrics`], or a difference of one.
 pub fn is_metric(name: &str) -> bool {
-    find(name).is_some_and(|m| m.is_in_rows)
+    find_values(name).is_some_and(|m| m.is_in_rows)
 }
 
 /// The metric of a difference of this one: `finish_rate_difference`.
@@ -278,12 +283,12 @@ pub fn difference_in(metric: &str) -> Option<&str> {
 
 /// The unit of a metric; a difference has that of what is subtracted.
 pub fn unit(metric: &str) -> &'static str {
-    find(metric).map_or(UNITLESS, |m| m.unit)
+    find_values(metric).map_or(UNITLESS, |m| m.unit)
 }
 
 /// How a metric is read; a difference as what is subtracted.
 pub fn reading(metric: &str) -> Reading {
-    find(metric).map_or(UNKNOWN, |m| m.reading)
+    find_values(metric).map_or(UNKNOWN, |m| m.reading)
 }
 
 /// The name without its unit, in words: `goodput_per_s` is `goodput`.
@@ -293,7 +298,7 @@ pub fn words(metric: &str) -> String {
 
 /// The least and the largest value that a metric can have; of a difference, how far two values can be apart.
 pub fn range(metric: &str) -> (f64, f64) {
-    let (least, most) = find(metric).map_or(ANY, |m| m.range);
+    let (least, most) = find_values(metric).map_or(ANY, |m| m.range);
     match difference_in(metric) {
         Some(_) => (least - most, most - least),
         None => (least, most),
@@ -302,7 +307,7 @@ pub fn range(metric: &str) -> (f64, f64) {
 
 /// Which way a metric is better; a difference is as what is subtracted.
 pub fn better(metric: &str) -> Better {
-    find(metric).map_or(Better::Neither, |m| m.better)
+    find_values(metric).map_or(Better::Neither, |m| m.better)
 }
 
 /// The table as `docs/formats.md` shows it.

@@ -311,6 +311,8 @@ mod tests {
         let rule = "rule-of-three".to_string();
         assert_eq!(of("finish_rate", 1.0, (1.0, 1.0)), (Some((1.0 - 0.00025, 1.0)), rule.clone()));
         assert_eq!(of("bad_rate", 0.0, (0.0, 0.0)), (Some((0.0, 0.00025)), rule));
+        // Of a difference no request is a sample.
+        assert_eq!(within("finish_rate_difference", 0.0, (0.0, 0.0)), None);
         // Two equal seeds do not say how far both are off.
         assert_eq!(of("peak_goodput_per_s", 4915.0, (4915.0, 4915.0)), (None, String::new()));
         assert_eq!(within("finish_rate", 0.5, (0.5, 0.5 + 1e-16)), None);

@@ -3,6 +3,7 @@
 use crate::goodput::{Criterion, FLAGS, Find, Search, flags};
 use crate::run_report::notes_of;
 use orrery_output::page::{Page, Part};
+use orrery_output::tables::Text;
 use orrery_results::{Row, metric};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::caveats::CAVEATS;
@@ -53,11 +54,16 @@ pub fn text(
     let mut out = format!("goodput of {}\n", scenario.name);
     let _ = writeln!(out, "{}\n", asked(scenario, search)?);
     let heading = if search.find == Find::Devices { "devices" } else { "rate/s" };
-    let _ = writeln!(
-        out,
-        "{:40} {heading:>9}  {:>19}  {:>19}  {:>9} {:>5} {:>6}  flags",
-        "policy", "95 % interval", "least to most", "batch p50", "util", "bad %"
-    );
+    let mut table = Text::new(&[
+        "policy",
+        heading,
+        "95 % interval",
+        "least to most",
+        "batch p50",
+        "util",
+        "bad %",
+        "flags",
+    ]);
     let digits = if search.find == Find::Devices { 1 } else { 0 };
     for (policy, values) in policies.iter().zip(each) {
         let find = |metric: &str| {
@@ -75,17 +81,18 @@ pub fn text(
             let value = find(metric).and_then(|r| r.value);
             value.map_or("-".to_string(), |x| format!("{:.digits$}", x * unit))
         };
-        let _ = writeln!(
-            out,
-            "{:40} {:>9}  {interval:>19}  {range:>19}  {:>9} {:>5} {:>6}  {}",
-            policy.text(),
+        table.line(vec![
+            policy.text().to_string(),
             number(search.metric(), 1.0, digits),
+            interval,
+            range,
             number(metric::BATCH_SIZE_P50, 1.0, 1),
             number(metric::UTILISATION, 1.0, 2),
             number(metric::WORST_BAD_RATE, 100.0, 2),
             flags(answer).join(", "),
-        );
+        ]);
     }
+    out.push_str(&table.left(&["policy", "flags"]).text());
     notes(rows, search, &mut out);
     Ok(out)
 }

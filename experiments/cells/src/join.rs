@@ -18,7 +18,7 @@ use super::store::{Entry, Store};
 use orrery_output::row_files::{RowFiles, path_of};
 use orrery_output::threads::pool;
 use orrery_output::whole_file::write_atomically;
-use orrery_output::{Answer, Format, Output, leave_page, tell};
+use orrery_output::{Answer, Format, Output, leave_page, tell, width};
 use orrery_results::{JsonRows, Row, Wide};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
@@ -82,7 +82,7 @@ pub fn join(folder: &Path, output: &Output) -> Result<Answer, SpecError> {
     let form = |ending: &str| path_of(folder, &head.name, ending);
     let title = format!("sweep {}, {} cells", head.name, seen.cells);
     let table = if is_small {
-        let table = run_report::pivot(&title, &all);
+        let table = width::folded(&run_report::pivot(&title, &all));
         write_atomically(&form("txt"), table.as_bytes())?;
         #[cfg(feature = "parquet")]
         orrery_output::parquet::table_from_rows(&all, &form("parquet"))?;

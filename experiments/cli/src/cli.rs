@@ -4,7 +4,7 @@
 //! a check failed, 2 usage or input.
 
 use crate::commands;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use orrery_output::page::WITHOUT_EFFECT;
 use orrery_output::{self as output, Answer};
 use orrery_program::manual::{Shell, completions};
@@ -35,6 +35,10 @@ pub struct Cli {
     /// Overwrite files that orrery did not write.
     #[arg(long, global = true, help_heading = WITHOUT_EFFECT)]
     force: bool,
+    /// Print tables and lines as wide as they are; by default they are folded to the terminal, and to 80 columns
+    /// in a file or a pipe.
+    #[arg(long, global = true)]
+    wide: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -119,6 +123,9 @@ pub fn main(commit: &str) -> ExitCode {
         output::whole_file::allow_overwriting();
     }
     output::page::asked(&asked, &matches);
+    if let Some(columns) = columns(cli.wide, &matches) {
+        output::width::set_width(columns);
+    }
     output::set_verbosity(if cli.quiet { 0 } else { 1 + u8::from(cli.verbose) });
     let result = match cli.command {
         Command::Reproduce(args) => commands::reproduce::command(&args),
@@ -162,6 +169,19 @@ pub fn main(commit: &str) -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The columns of text, unless they are those of a file: one has the same bytes wherever it was made.
+fn columns(wide: bool, matches: &ArgMatches) -> Option<usize> {
+    if wide {
+        return Some(usize::MAX);
+    }
+    let (name, asked) = matches.subcommand()?;
+    if name == "serve" || asked.ids().any(|id| id == "out" || id == "html") {
+        return None;
+    }
+    let (columns, _) = terminal_size::terminal_size_of(std::io::stdout())?;
+    Some(columns.0.into())
 }
 
 /// Prints; a reader that went away is no error.

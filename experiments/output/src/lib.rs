@@ -15,6 +15,7 @@ pub mod threads;
 pub mod view;
 pub mod voice;
 pub mod whole_file;
+pub mod width;
 
 use clap::{Args, ValueEnum};
 use orrery_results::{Row, is_metric};
@@ -42,6 +43,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// A result to be read: long lines are folded.
+    pub fn text(stdout: &str) -> Answer {
+        Answer::of(width::folded(stdout))
+    }
+
     /// A result without a check.
     pub fn of(stdout: String) -> Answer {
         Answer { stdout, ..Answer::default() }
@@ -105,7 +111,8 @@ impl Forms {
     ///
     /// # Errors
     /// When the folder cannot be written.
-    pub fn answer(self, id: &str, output: &Output) -> Result<Answer, SpecError> {
+    pub fn answer(mut self, id: &str, output: &Output) -> Result<Answer, SpecError> {
+        self.table = width::folded(&self.table);
         // What is made is what may be asked for (`results/src/metric.rs`).
         let unlisted = self.rows.iter().find(|row| !is_metric(&row.metric));
         debug_assert!(unlisted.is_none(), "{unlisted:?}");
@@ -148,7 +155,8 @@ pub fn leave_page(
 
 /// The text of a page, with what the command prints and where it is from.
 pub fn whole_page(mut page: Page, table: &str, rows: &[Row], command: String) -> String {
-    let text = vec![Part::Plain(table.to_string())];
+    let text = page.text.take().unwrap_or_else(|| table.to_string());
+    let text = vec![Part::Plain(width::folded(&text))];
     page.section("As text", [Part::Folded("What the command prints".to_string(), text)]);
     page.provenance.push(("command".to_string(), command));
     page.provenance.extend(page::provenance(rows));

@@ -18,6 +18,7 @@ pub use rerun::{WITHOUT_EFFECT, again, asked, command_line, provenance};
 pub use rows::{cells, intervals, reading, values};
 
 use super::whole_file::{check_folder, check_place, unwritable, write_atomically};
+use super::width;
 use orrery_scenario::SpecError;
 use std::path::Path;
 
@@ -29,7 +30,7 @@ impl Page {
 
     /// The page as text for a terminal, without figures and what is folded.
     pub fn to_text(&self) -> String {
-        text::text(self)
+        width::folded(&text::text(self))
     }
 
     /// The page as Markdown, without figures and what is folded.

@@ -1,5 +1,10 @@
 //! Aligned text tables.
 
+use super::width::{least, width, wrapped};
+
+/// Behind these a cell may go on in the next line: policies are long, and have no spaces.
+const ENDS: &[char] = &[' ', ','];
+
 /// A table that is read on a terminal.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
@@ -35,33 +40,149 @@ impl Text {
         self
     }
 
-    /// Two spaces between columns, none at the end of a line.
+    /// The table with two spaces between columns and none at the end of a line. One that is wider than text may
+    /// be is folded: words go on in the next line, and columns that still do not fit stand below, beside the
+    /// first ones again.
     pub fn text(&self) -> String {
-        let columns = self.lines.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |c: usize| {
-            let cells = self.lines.iter().filter_map(|l| l.get(c));
-            cells.map(|t| t.chars().count()).max().unwrap_or(0)
+        self.in_width(width())
+    }
+
+    /// [`Text::text`] with at most so many columns.
+    pub fn in_width(&self, width: usize) -> String {
+        let all: Vec<usize> = (0..self.columns()).collect();
+        let natural: Vec<usize> = all.iter().map(|&c| self.natural(c)).collect();
+        if self.total(&all, &natural) <= width {
+            return self.block(&all, &natural);
+        }
+        let mut widths: Vec<usize> = all.iter().map(|&c| self.narrow(c)).collect();
+        self.share_out(&all, &natural, &mut widths, width);
+        if self.total(&all, &widths) <= width {
+            return self.block(&all, &widths);
+        }
+        // The first words say what a line is of: they stand in each block, and take half of it.
+        let keys: Vec<usize> = all.iter().copied().take_while(|c| self.left.contains(c)).collect();
+        let mut widths: Vec<usize> = all.iter().map(|&c| self.narrow(c)).collect();
+        self.share_out(&keys, &natural, &mut widths, width / 2);
+        let blocks = self.blocks(&keys, &widths, width);
+        let mut texts = Vec::new();
+        for block in blocks {
+            let mut widths = widths.clone();
+            self.share_out(&block, &natural, &mut widths, width);
+            texts.push(self.block(&block, &widths));
+        }
+        texts.join("\n")
+    }
+
+    fn columns(&self) -> usize {
+        self.lines.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
+    fn cells(&self, column: usize) -> impl Iterator<Item = &str> {
+        self.lines.iter().filter_map(move |l| l.get(column)).map(String::as_str)
+    }
+
+    /// The columns of the longest cell.
+    fn natural(&self, column: usize) -> usize {
+        self.cells(column).map(|t| t.chars().count()).max().unwrap_or(0)
+    }
+
+    /// The fewest columns: words and headings are folded, numbers are not.
+    fn narrow(&self, column: usize) -> usize {
+        let hang = self.hang(column);
+        let words = |cell: &str| least(cell, ENDS, hang);
+        if self.left.contains(&column) {
+            return self.cells(column).map(words).max().unwrap_or(0);
+        }
+        let number = |cell: &str| cell.chars().count();
+        let heading = self.cells(column).take(1).map(words);
+        heading.chain(self.cells(column).skip(1).map(number)).max().unwrap_or(0)
+    }
+
+    /// A first word that goes on is not taken for another line.
+    fn hang(&self, column: usize) -> usize {
+        if column == 0 { 2 } else { 0 }
+    }
+
+    fn gap(&self, column: usize) -> &'static str {
+        if self.bars.contains(&column) { "  | " } else { "  " }
+    }
+
+    /// How wide these columns are together.
+    fn total(&self, columns: &[usize], widths: &[usize]) -> usize {
+        let gaps: usize = columns.iter().skip(1).map(|&c| self.gap(c).len()).sum();
+        gaps + columns.iter().map(|&c| widths[c]).sum::<usize>()
+    }
+
+    /// Lets columns grow towards their natural width while all stay within `width`: those of words before headings
+    /// of numbers, and of each the narrowest first.
+    fn share_out(&self, columns: &[usize], natural: &[usize], widths: &mut [usize], width: usize) {
+        let mut left = width.saturating_sub(self.total(columns, widths));
+        let grows = |c: &&usize, widths: &[usize]| widths[**c] < natural[**c];
+        let first = |c: &&usize, widths: &[usize]| (!self.left.contains(c), widths[**c]);
+        while left > 0 {
+            let growing = columns.iter().filter(|c| grows(c, widths));
+            let Some(&next) = growing.min_by_key(|c| first(c, widths)) else { break };
+            widths[next] += 1;
+            left -= 1;
+        }
+        // What does not make a line longer is not needed.
+        for &c in columns {
+            let folded =
+                self.cells(c).flat_map(|cell| wrapped(cell, ENDS, widths[c], self.hang(c)));
+            widths[c] = folded.map(|line| line.chars().count()).max().unwrap_or(0);
+        }
+    }
+
+    /// The other columns in blocks that fit beside the keys; what has a bar before it stays together.
+    fn blocks(&self, keys: &[usize], widths: &[usize], width: usize) -> Vec<Vec<usize>> {
+        let mut blocks: Vec<Vec<usize>> = Vec::new();
+        let others: Vec<usize> = (keys.len()..self.columns()).collect();
+        let together = |_: &usize, next: &usize| {
+            !self.bars.is_empty() && *next > self.bars[0] && !self.bars.contains(next)
         };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let fits = |block: &[usize]| self.total(block, widths) <= width;
+        for group in others.chunk_by(together) {
+            let alone = [keys, group].concat();
+            let parts: Vec<&[usize]> =
+                if fits(&alone) { vec![group] } else { group.chunks(1).collect() };
+            for part in parts {
+                match blocks.last_mut() {
+                    Some(last) if fits(&[&last[..], part].concat()) => last.extend(part),
+                    _ => blocks.push([keys, part].concat()),
+                }
+            }
+        }
+        blocks
+    }
+
+    /// These columns, in these widths.
+    fn block(&self, columns: &[usize], widths: &[usize]) -> String {
         let mut out = String::new();
         for line in &self.lines {
-            let mut text = String::new();
-            for (i, (cell, width)) in line.iter().zip(&widths).enumerate() {
-                let gap = match i {
-                    0 => "",
-                    _ if self.bars.contains(&i) => "  | ",
-                    _ => "  ",
-                };
-                // Not by a format's width, which ends at 65,535: names come from files.
-                let spaces = " ".repeat(width - cell.chars().count());
-                let parts = match self.left.contains(&i) {
-                    true => [gap, cell, &spaces],
-                    false => [gap, &spaces, cell],
-                };
-                parts.into_iter().for_each(|part| text.push_str(part));
+            let cell = |c: usize| line.get(c).map_or("", String::as_str);
+            let folded: Vec<Vec<String>> = columns
+                .iter()
+                .map(|&c| match cell(c).chars().count() <= widths[c] {
+                    true => vec![cell(c).to_string()],
+                    false => wrapped(cell(c), ENDS, widths[c], self.hang(c)),
+                })
+                .collect();
+            for i in 0..folded.iter().map(Vec::len).max().unwrap_or(0) {
+                let mut text = String::new();
+                for (n, (&c, parts)) in columns.iter().zip(&folded).enumerate() {
+                    let part = parts.get(i).map_or("", String::as_str);
+                    // Not by a format's width, which ends at 65,535: names come from files.
+                    let spaces = " ".repeat(widths[c].saturating_sub(part.chars().count()));
+                    let gap = if n == 0 { "" } else { self.gap(c) };
+                    let parts = match self.left.contains(&c) {
+                        true => [gap, part, &spaces],
+                        false => [gap, &spaces, part],
+                    };
+                    parts.into_iter().for_each(|part| text.push_str(part));
+                }
+                out.push_str(text.trim_end());
+                out.push('\n');
             }
-            out.push_str(text.trim_end());
-            out.push('\n');
         }
         out
     }
@@ -84,5 +205,44 @@ mod tests {
             text.lines().all(|line| line.len() == 70_003),
             "a group may have a name of any length"
         );
+    }
+
+    fn table(head: &[&str], line: &[&str]) -> Text {
+        let mut table = Text::new(head);
+        table.line(line.iter().map(ToString::to_string).collect());
+        table
+    }
+
+    #[test]
+    fn words_go_on_in_the_next_line() {
+        let table = table(&["id", "n", "what"], &["fig-1", "7", "a figure of many words"]);
+        let text = table.left(&["id", "what"]).in_width(24);
+        assert_eq!(text, "id     n  what\nfig-1  7  a figure of\n          many words\n");
+    }
+
+    #[test]
+    fn numbers_that_do_not_fit_stand_below_beside_the_first_words_again() {
+        let numbers = ["0.5000 ±0.1", "1234.5", "0.99"];
+        let table = table(
+            &["policy", "finish rate", "good/s", "busy"],
+            &["nexus[drop=elapsed,batch=16]", numbers[0], numbers[1], numbers[2]],
+        );
+        let text = table.left(&["policy"]).in_width(40);
+        let expected = "policy               finish rate  good/s\n\
+                        nexus[drop=elapsed,  0.5000 ±0.1  1234.5\n  batch=16]\n\n\
+                        policy                        busy\nnexus[drop=elapsed,batch=16]  0.99\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn what_has_a_bar_before_it_stays_together() {
+        let table = table(
+            &["slo", "fifo", "paper", "orloj", "paper"],
+            &["1.5", "0.1", "0.2", "0.3", "0.4"],
+        );
+        let text = table.left(&["slo"]).bars(vec![1, 3]).in_width(26);
+        let expected =
+            "slo  | fifo  paper\n1.5  |  0.1    0.2\n\nslo  | orloj  paper\n1.5  |   0.3    0.4\n";
+        assert_eq!(text, expected);
     }
 }

@@ -13,24 +13,27 @@ use std::fmt::Write;
 /// Values of an axis that are listed one by one.
 const LISTED_MAX: usize = 12;
 
-/// All that is shipped, by paper: a line for each with its title, source, cases, points and seconds.
+/// All that is shipped, by paper: a line for each with its seconds, cases and points, then its title and source.
 ///
 /// # Errors
 /// When a shipped file is damaged.
 pub fn all() -> Result<String, SpecError> {
     let mut out = String::new();
     for (paper, ids) in registry::by_paper() {
-        let _ = writeln!(out, "{paper}");
-        let mut table = Text::new(&["  id", "seconds", "cases", "points", "what, and from where"]);
-        for id in ids {
-            let e = registry::find(id)?;
-            let numbers = [e.expected_s as usize, e.cases().len(), points(&e)];
+        let all: Vec<Experiment> = ids.into_iter().map(registry::find).collect::<Result<_, _>>()?;
+        let mut table = Text::new(&[paper, "seconds", "cases", "points"]);
+        for e in &all {
+            let numbers = [e.expected_s as usize, e.cases().len(), points(e)];
             let numbers = numbers.map(|n| n.to_string());
-            let line = [vec![format!("  {id}")], numbers.to_vec(), vec![e.title]].concat();
-            table.line(line);
-            table.line([vec![String::new(); 4], vec![e.source]].concat());
+            table.line([vec![format!("  {}", e.id)], numbers.to_vec()].concat());
         }
-        let _ = writeln!(out, "{}", table.left(&["  id", "what, and from where"]).text());
+        let table = table.left(&[paper]).text();
+        let mut lines = table.lines();
+        let _ = writeln!(out, "{}", lines.next().unwrap_or_default());
+        for (line, e) in lines.zip(&all) {
+            let _ = writeln!(out, "{line}\n    {}\n    {}", e.title, e.source);
+        }
+        out.push('\n');
     }
     out.push_str(
         "seconds: about, on 2 cores (docs/performance.md); points: combinations of axes\n",

@@ -11,7 +11,9 @@ use super::reproduce::{Asked, How, Outcome, run, with};
 use super::runners;
 use orrery_output::Forms;
 
+/// Sentences are looked for in text that is not folded.
 fn forms_of(e: &Experiment) -> Forms {
+    orrery_output::width::set_width(usize::MAX);
     let Ok(Outcome::Whole(forms)) = run(e, &Asked::default(), &How::default()) else {
         panic!("{} runs", e.id)
     };
@@ -20,6 +22,7 @@ fn forms_of(e: &Experiment) -> Forms {
 
 /// The forms of a file's text, on so many threads.
 fn forms(text: &str, jobs: usize) -> Forms {
+    orrery_output::width::set_width(usize::MAX);
     let e = from_text("tiny.toml", text).unwrap_or_else(|e| panic!("{e}"));
     let how = How { jobs, ..How::default() };
     match run(&e, &Asked::default(), &how).unwrap_or_else(|e| panic!("{e}")) {

@@ -316,8 +316,9 @@ fn an_answer_does_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// What is printed.
+/// What is printed, without folds.
 pub fn printed(found: &Solved) -> String {
+    orrery_output::width::set_width(usize::MAX);
     super::document::document(found, &[], &[]).to_text()
 }
 

@@ -25,17 +25,6 @@ pub fn of_jobs() -> impl Iterator<Item = Table> {
     jobs::policy::ALL.iter().map(|policy| policy.table())
 }
 
-/// A line for each policy: its name, what it is, its paper.
-pub fn list_text() -> String {
-    let row = |t: Table| {
-        let about = t.about;
-        [about.name.to_string(), about.what.to_string(), about.paper.to_string()]
-    };
-    let of_requests = padded(["policy", "what it does", "paper"], all().map(row).collect());
-    let of_jobs = padded(["of jobs", "what it does", "paper"], of_jobs().map(row).collect());
-    format!("{of_requests}\n{of_jobs}")
-}
-
 /// A policy's presets and parameters, for reading.
 ///
 /// ```

@@ -7,6 +7,7 @@ mod bad_tables;
 mod bad_usage;
 mod ci;
 mod cluster;
+mod columns;
 mod disk;
 mod documents;
 mod figures;

@@ -1,7 +1,7 @@
 //! The studies of Salus and Fluid: what holds, and what is known not to. The bounds are the project's
 //! acceptance criteria; they stand as claims in the experiments' files.
 
-use crate::golden::{check, forms};
+use crate::golden::{check, forms, unfold};
 use orrery_papers::claims;
 use orrery_papers::registry::find;
 use orrery_papers::reproduce::{Asked, rows_of};
@@ -57,6 +57,7 @@ fn figures_of_fluid_come_out_but_for_two_utilisations_and_theorem_1() {
 
 #[test]
 fn the_studies_of_fluid_read_as_they_did() {
+    unfold();
     for id in ["fluid-fig-3-5", "fluid-table-3-2", "fluid-theorem-1"] {
         let e = find(id).expect("a shipped experiment");
         let one = forms(&e, 1).table;

@@ -80,6 +80,11 @@ fn the_tables_of_job_files_are_those_of_the_code() {
 }
 
 #[test]
+fn the_table_of_metrics_is_that_of_the_code() {
+    check("formats.md", &[("metrics", orrery_results::metric::reference())]);
+}
+
+#[test]
 fn the_example_policy_is_shown_as_it_is_compiled() {
     let show = |text: &str| format!("```rust\n{text}```\n");
     let policy = show(include_str!("example_policy.rs"));

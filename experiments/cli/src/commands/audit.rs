@@ -37,7 +37,7 @@ pub fn command(args: &Audit) -> Result<Answer, SpecError> {
     let auditor = if *wall_clock { Auditor::on_a_wall_clock() } else { Auditor::default() };
     let report = auditor.read(read_log(BufReader::new(file), &name))?;
     let failed = !report.is_clean();
-    Ok(Answer { stdout: format!("{report}\n"), failed, ..Answer::default() })
+    Ok(Answer { failed, ..Answer::text(&format!("{report}\n")) })
 }
 
 /// Whether a log is one of jobs, by its first line.
@@ -58,5 +58,5 @@ fn of_jobs(log: &Path) -> Result<Answer, SpecError> {
     }
     let report = auditor.finish();
     let failed = !report.is_clean();
-    Ok(Answer { stdout: format!("{report}\n"), failed, ..Answer::default() })
+    Ok(Answer { failed, ..Answer::text(&format!("{report}\n")) })
 }

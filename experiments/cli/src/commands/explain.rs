@@ -35,10 +35,10 @@ pub fn command(args: &Explain) -> Result<Answer, SpecError> {
     let names = log.names()?.clone();
     let Some(id) = args.request else {
         let count = args.worst.unwrap_or(1) as usize;
-        return Ok(Answer::of(worst(&names, log, count)?));
+        return Ok(Answer::text(&worst(&names, log, count)?));
     };
     match explain(&names, log, RequestId(id)) {
-        Ok(text) => Ok(Answer::of(text)),
+        Ok(text) => Ok(Answer::text(&text)),
         Err(Failure::Log(error)) => Err(error.into()),
         Err(Failure::Unknown { requests }) => {
             Err(log_file::unknown_request(&args.log, id, requests))

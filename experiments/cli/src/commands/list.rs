@@ -2,11 +2,13 @@
 
 use clap::Args;
 use orrery_output::Answer;
+use orrery_output::tables::Text;
 use orrery_papers::{describe, registry};
 use orrery_scenario::error::nearest;
 use orrery_scenario::scenario::file::{LatencyLaw, Model};
 use orrery_scenario::zoo::{ZOOS, Zoo};
 use orrery_scenario::{SpecError, policies};
+use orrery_sim::policy::parameters::Table;
 use std::fmt::Write;
 
 /// `orrery list`.
@@ -34,8 +36,8 @@ const POLICIES: &str =
 /// When there is no such name, with the nearest of all; or a shipped file is damaged.
 pub fn command(args: &List) -> Result<Answer, SpecError> {
     match (args.name.as_deref(), args.policy.as_deref()) {
-        (Some("policies"), None) => Ok(Answer::of(policies::list_text())),
-        (Some("policy"), Some(name)) => Ok(Answer::of(policies::policy_text(name)?)),
+        (Some("policies"), None) => Ok(Answer::text(&all_policies())),
+        (Some("policy"), Some(name)) => Ok(Answer::text(&policies::policy_text(name)?)),
         (Some("policy"), None) => {
             let remedy = "name one: `orrery list policy NAME`; `orrery list policies` has them";
             Err(SpecError::value("policy", "no name", "a policy's name", remedy))
@@ -51,10 +53,10 @@ pub fn command(args: &List) -> Result<Answer, SpecError> {
 
 fn named(name: Option<&str>) -> Result<Answer, SpecError> {
     match name {
-        None => Ok(Answer::of(describe::all()? + "\n" + &all() + POLICIES)),
+        None => Ok(Answer::text(&(describe::all()? + "\n" + &all() + POLICIES))),
         Some(name) if Zoo::find(name).is_some() => models(name),
         Some(id) if id.ends_with(".toml") || registry::ids().any(|known| known == id) => {
-            Ok(Answer::of(describe::one(&registry::find(id)?)))
+            Ok(Answer::text(&describe::one(&registry::find(id)?)))
         }
         Some(name) => Err(unknown(name)),
     }
@@ -67,14 +69,29 @@ fn unknown(name: &str) -> SpecError {
     SpecError::value("NAME", format!("`{name}`"), allowed, format!("{hint}name one of them"))
 }
 
+/// The policies of requests and of jobs: what each does, and its paper.
+fn all_policies() -> String {
+    let table = |heading: &str, tables: &mut dyn Iterator<Item = Table>| {
+        let head = [heading, "what it does", "paper"];
+        let mut text = Text::new(&head);
+        for Table { about, .. } in tables {
+            text.line([about.name, about.what, about.paper].map(String::from).to_vec());
+        }
+        text.left(&head).text()
+    };
+    let of_requests = table("policy", &mut policies::all());
+    format!("{of_requests}\n{}", table("of jobs", &mut policies::of_jobs()))
+}
+
 /// One line for each zoo.
 fn all() -> String {
-    let mut out = format!("{:28} {:>7}  what, and from where\n", "zoo", "models");
+    let mut table = Text::new(&["zoo", "models", "what, and from where"]);
     for zoo in ZOOS {
         let models: usize = gpus(zoo).into_iter().map(|gpu| zoo.models(gpu).len()).sum();
-        let _ = writeln!(out, "{:28} {models:>7}  {}", zoo.name, zoo.what);
+        table.line(vec![zoo.name.to_string(), models.to_string(), zoo.what.to_string()]);
     }
-    out + "\n`orrery list ZOO` lists a zoo's models; a scenario has them with `[[zoo]]`\n"
+    table.left(&["zoo", "what, and from where"]).text()
+        + "\n`orrery list ZOO` lists a zoo's models; a scenario has them with `[[zoo]]`\n"
 }
 
 /// The models of a zoo.
@@ -88,12 +105,13 @@ fn models(name: &str) -> Result<Answer, SpecError> {
         if let Some(gpu) = gpu {
             let _ = write!(out, "\ngpu = \"{gpu}\"\n");
         }
-        let _ = writeln!(out, "{:32} {:>8}  latency of a batch, ms", "model", "SLO, ms");
+        let mut table = Text::new(&["model", "SLO, ms", "latency of a batch, ms"]);
         for model in zoo.models(gpu) {
-            let _ = writeln!(out, "{:32} {:>8}  {}", model.name, model.slo_ms, law(&model));
+            table.line(vec![model.name.clone(), model.slo_ms.to_string(), law(&model)]);
         }
+        out += &table.left(&["model", "latency of a batch, ms"]).text();
     }
-    Ok(Answer::of(out))
+    Ok(Answer::text(&out))
 }
 
 /// What to ask a zoo for: each of its GPUs, or the only one.

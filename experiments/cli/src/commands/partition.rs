@@ -5,6 +5,7 @@
 use clap::Args;
 use orrery_cells::partition::{Method, Named, PartitionFile};
 use orrery_output::Answer;
+use orrery_output::tables::Text;
 use orrery_planner::partition::{Answer as Solved, Assignment};
 use orrery_scenario::SpecError;
 use std::fmt::Write;
@@ -36,7 +37,7 @@ pub fn command(args: &Partition) -> Result<Answer, SpecError> {
     let method = args.method.unwrap_or(file.method);
     let named = file.problem(seed).map_err(|e| file.source.placed(e))?;
     let solved = file.solve(&named, method, seed).map_err(|e| file.source.placed(e))?;
-    Ok(Answer::of(text(&file, &named, method, &solved)))
+    Ok(Answer::text(&text(&file, &named, method, &solved)))
 }
 
 fn text(file: &PartitionFile, named: &Named, method: Method, solved: &Solved) -> String {
@@ -62,15 +63,15 @@ fn text(file: &PartitionFile, named: &Named, method: Method, solved: &Solved) ->
             if p.cost_max.is_finite() { format!("{}", p.cost_max) } else { "any".to_string() };
         let _ = writeln!(out, "moves {}, cost {} (allowed: {limit})", p.moves(a), p.cost(a));
     }
-    let _ =
-        writeln!(out, "\n{:>11} {:>12} {:>12}  models", "sub-cluster", "rate, 1/s", "static, MB");
+    let mut table = Text::new(&["sub-cluster", "rate, 1/s", "static, MB", "models"]);
     for j in 0..p.clusters {
-        clusters_line(named, a, j, &mut out);
+        table.line(clusters_line(named, a, j));
     }
-    out
+    out.push('\n');
+    out + &table.left(&["models"]).text()
 }
 
-fn clusters_line(named: &Named, a: &Assignment, j: usize, out: &mut String) {
+fn clusters_line(named: &Named, a: &Assignment, j: usize) -> Vec<String> {
     let (mut rate, mut memory, mut names) = (0.0, 0.0, Vec::new());
     for (i, model) in named.problem.models.iter().enumerate() {
         if a.cluster_of[i] == j {
@@ -80,5 +81,5 @@ fn clusters_line(named: &Named, a: &Assignment, j: usize, out: &mut String) {
             names.push(format!("{}{}", named.names[i], if moved { "*" } else { "" }));
         }
     }
-    let _ = writeln!(out, "{j:>11} {rate:>12.3} {memory:>12.1}  {}", names.join(" "));
+    vec![j.to_string(), format!("{rate:.3}"), format!("{memory:.1}"), names.join(" ")]
 }

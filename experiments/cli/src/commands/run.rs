@@ -12,7 +12,7 @@ use orrery_cells::scenario_rows::rows_of_scenario;
 use orrery_cells::seeds::{Seeds, Until};
 use orrery_cells::watch::scope_names;
 use orrery_cells::{logged, run_report};
-use orrery_output::page::WITHOUT_EFFECT;
+use orrery_output::page::{Page, WITHOUT_EFFECT};
 use orrery_output::threads::pool;
 use orrery_output::whole_file::check_place;
 use orrery_output::{Answer, Forms, Output};
@@ -98,7 +98,11 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
         details::write(&scenario, &policies, first, folder)?;
     }
     let page = match args.output.html {
-        Some(_) => Some(page::page(&scenario, &policies, first, &rows)?),
+        // `--details` is no part of the command on the page.
+        Some(_) => Some(Page {
+            text: Some(table(&scenario, first, &rows, false)),
+            ..page::page(&scenario, &policies, first, &rows)?
+        }),
         None => None,
     };
     let forms = Forms {

@@ -50,12 +50,12 @@ pub fn command(command: &Trace) -> Result<Answer, SpecError> {
                 Err(_) => "  (sequence lengths)",
             };
             let names: String = shipped_names().map(|n| format!("{n}{}\n", note(n))).collect();
-            Ok(Answer::of(names))
+            Ok(Answer::text(&names))
         }
         Trace::Inspect { file } => {
             let is_shipped = shipped_names().any(|n| n == file) && !Path::new(file).exists();
             let found = if is_shipped { inspect_with(|| shipped(file))? } else { inspect(file)? };
-            Ok(Answer::of(format!("{found}\n")))
+            Ok(Answer::text(&format!("{found}\n")))
         }
         Trace::Record { scenario, out, seed } => {
             let ending = out.extension().and_then(|e| e.to_str()).unwrap_or_default();

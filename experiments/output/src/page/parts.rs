@@ -15,6 +15,8 @@ pub struct Page {
     pub verdict: Vec<Verdict>,
     /// The rest, in the order of reading.
     pub sections: Vec<Section>,
+    /// What its command prints, where that is not what was printed.
+    pub text: Option<String>,
     /// Where it is from: a word, and what it is.
     pub provenance: Vec<(String, String)>,
 }

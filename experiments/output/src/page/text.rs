@@ -2,6 +2,7 @@
 
 use super::parts::{Field, Page, Part, Table};
 use crate::tables::Text;
+use crate::width::width;
 use std::fmt::Write;
 
 /// The text: what it is, what came of it, what was asked, the rest.
@@ -46,8 +47,12 @@ fn table(table: &Table) -> String {
     table.rows.iter().for_each(|row| text.line(row.iter().map(words_of).collect()));
     let caption =
         if table.caption.is_empty() { String::new() } else { format!("  {}\n", table.caption) };
-    let rows = text.left(&words).text();
-    caption + &rows.lines().map(|line| format!("  {line}\n")).collect::<String>()
+    let rows = text.left(&words).in_width(width().saturating_sub(2));
+    caption
+        + &rows
+            .lines()
+            .map(|line| format!("  {line}").trim_end().to_string() + "\n")
+            .collect::<String>()
 }
 
 /// A cell in one line: `6314 (6230 to 6399)`.

@@ -206,7 +206,7 @@ fn a_sweep_keeps_what_has_no_answer_apart() {
                  [[axis]]\nname = \"slo\"\nkey = \"model.m.slo_ms\"\nvalues = [25.0, 9.0]\n\
                  [set]\nallow_hopeless_slo = true\n";
     place.write("s.toml", sweep);
-    let text = place.run(&["-q", "sweep", "s.toml", "--out", "o"]).ok();
+    let text = place.run(&["-q", "--wide", "sweep", "s.toml", "--out", "o"]).ok();
     assert!(text.contains("25        1.000 "), "{text}");
     let reason = "2 of 2 seeds have no answer: not even 4096 devices are enough";
     assert!(text.contains(&format!("no answer: fifo[max_batch=1] at slo=9: {reason}")), "{text}");

@@ -30,7 +30,7 @@ fn jobs_are_the_same_bytes_on_any_number_of_threads_and_seeds_have_intervals() {
     let csv = run("1");
     assert_eq!(run("2"), csv);
     assert!(csv.contains("jct_mean_ns,ns") && csv.contains("replications"), "{csv}");
-    let text = place.run(&["-q", "run", "lanes.toml"]).ok();
+    let text = place.run(&["-q", "--wide", "run", "lanes.toml"]).ok();
     assert!(text.contains("mean JCT s") && text.contains("salus[order=srtf,lanes=released]"));
 }
 

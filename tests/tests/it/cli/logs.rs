@@ -170,9 +170,9 @@ fn an_explanation_is_words_with_the_policy_s_reasons_or_how_to_get_them() {
 #[test]
 fn the_worst_requests_are_lines_that_can_be_asked_for() {
     let place = place();
-    let worst = place.run(&["explain", "a.log", "--worst", "5"]).ok();
+    let worst = place.run(&["explain", "a.log", "--worst", "5", "--wide"]).ok();
     assert_eq!(worst.lines().count(), 5, "{worst}");
-    assert_eq!(worst, place.run(&["explain", "plain.log", "--worst", "5"]).ok());
+    assert_eq!(worst, place.run(&["explain", "plain.log", "--worst", "5", "--wide"]).ok());
     for line in worst.lines() {
         let id = line.strip_prefix('r').and_then(|l| l.split(' ').next()).expect("an id");
         let told = place.run(&["explain", "a.log", "--request", id]).ok();
@@ -180,7 +180,7 @@ fn the_worst_requests_are_lines_that_can_be_asked_for() {
         // Five requests fared so badly that none of them was answered in time.
         assert!(!told.contains("verdict: in time"), "{told}");
     }
-    let all = place.run(&["explain", "a.log", "--worst", "1000000"]).ok();
+    let all = place.run(&["explain", "a.log", "--worst", "1000000", "--wide"]).ok();
     assert_eq!(all.lines().count(), 400);
     run(&["explain", "a.log", "--worst", "0"]).refused(&["--worst", "0 is not in 1..="]);
     let both = ["explain", "a.log", "--worst", "1", "--request", "1"];

@@ -1,9 +1,10 @@
 //! `--html`: a page from every command, the same bytes each time, and what it does in a browser.
 
-use super::process::Place;
+use super::process::{Place, Ran, program};
 use super::{POISSON, small_scenario, small_table};
 use crate::browser::Browser;
 use serde_json::{Value, json};
+use std::process::Command;
 
 /// One page of each kind that runs at once.
 fn pages() -> Place {
@@ -29,21 +30,50 @@ fn a_page_is_the_same_bytes_wherever_it_goes_and_however_many_jobs_made_it() {
     assert!(run.contains("fared worst") && run.contains("verdict: "), "stories");
 }
 
-/// As a reader takes it from the page, into the same folder.
+/// Each command that makes a page, with options, as someone may type it. `orrery page` makes no result: its page
+/// has no command.
+const TYPED: [&str; 8] = [
+    "--force reproduce table.toml --html g.html --plot t.svg --width-in 3.3 --font-pt 7 --seeds 2",
+    "run a.toml --html g.html --policy=fifo --log l.log --why --out o --details --jobs=2",
+    "--wide run a.toml --html g.html --policy 'clockwork[estimator=static-mean]' --policy fifo",
+    "goodput a.toml --html g.html --seeds 1 --policy fifo --target 0.05 --requests-per-model 1000",
+    "sweep s.toml --html g.html --out sw",
+    "merge shards --html g.html",
+    "plan p.toml --html g.html --what-if load=1.5",
+    "regress b.toml --html g.html --tolerance 1",
+];
+
+/// As a reader takes it from the page, into the same folder and the same shell.
 #[test]
-fn the_command_on_a_page_runs_and_makes_the_same_rows() {
+fn the_command_on_a_page_makes_the_same_page_whichever_command_made_it() {
     let place = pages();
-    for words in [
-        "--force reproduce table.toml --html g.html --plot t.svg --width-in 3.3 --font-pt 7 --seeds 2",
-        "run a.toml -q --html g.html --policy=fifo --log l.log --why --out o --details --jobs=2",
-    ] {
-        let words: Vec<&str> = words.split(' ').collect();
-        let csv = place.run(&[&words[..], &["--format", "csv"]].concat()).ok();
+    place.write("s.toml", super::sweep::SWEEP);
+    place.write("p.toml", super::plan::SMALL);
+    place.write("b.toml", super::regress::BASELINE);
+    place.run(&["regress", "b.toml", "--bless"]).ok();
+    for shard in ["1/2", "2/2"] {
+        place.run(&["-q", "sweep", "s.toml", "--shard", shard, "--out", "shards"]).ok();
+    }
+    let shell = |words: &str| {
+        let script = format!("orrery() {{ \"$PROGRAM\" -q \"$@\"; }}; {words}");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).env("PROGRAM", program()).current_dir(place.path(""));
+        Ran::of(&[words], shell.output().expect("a shell")).ok()
+    };
+    for words in TYPED {
+        shell(&format!("orrery {words}"));
         let html = place.read("g.html");
         let command = html.split('>').find(|text| text.starts_with("orrery ")).expect("a command");
-        let command = command.split('<').next().expect("text");
-        let again: Vec<&str> = command.split(' ').skip(1).collect();
-        assert_eq!(place.run(&[&again[..], &["--format", "csv"]].concat()).ok(), csv, "{command}");
+        let command = command.split('<').next().expect("text").replace("&amp;", "&");
+        shell(&format!("{command} --html again.html"));
+        assert!(place.read("again.html") == html, "`{words}` made a page that says `{command}`");
+    }
+    let makes_pages = |name: &&str| place.run(&[name, "--help"]).ok().contains("--html");
+    let help = place.run(&["--help"]).ok();
+    let listed = help.lines().filter_map(|l| l.strip_prefix("  ")?.split("  ").next());
+    let commands = listed.filter(|name| !name.is_empty() && name.chars().all(char::is_alphabetic));
+    for name in commands.filter(|name| !["help", "page"].contains(name)).filter(makes_pages) {
+        assert!(TYPED.iter().any(|t| t.split(' ').any(|word| word == name)), "{name}");
     }
 }
 

@@ -3,7 +3,7 @@
 use super::process::Place;
 use orrery_results::{Row, read_csv};
 
-const SMALL: &str = r#"pools = "heterogeneous"
+pub(super) const SMALL: &str = r#"pools = "heterogeneous"
 goal = "carry-load"
 seeds = 2
 requests_per_model = 1000

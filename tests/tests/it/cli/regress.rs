@@ -3,7 +3,7 @@
 use super::process::Place;
 use super::{POISSON, small_scenario};
 
-const BASELINE: &str = "# a comment that stays\nresult_version = 4\n\n[rerun]\nscenario = \"a.toml\"\n\
+pub(super) const BASELINE: &str = "# a comment that stays\nresult_version = 4\n\n[rerun]\nscenario = \"a.toml\"\n\
     policies = [\"fifo\", \"nexus\"]\nmetrics = [\"finish_rate\", \"latency_p99_ns\"]\n";
 
 fn blessed() -> Place {

@@ -272,7 +272,7 @@ fn an_assumption_that_does_not_hold_is_said_in_every_form() {
     let note = "assumes-known-times: the policy plans with one execution time";
     let place_out =
         ["--out", "out", "--html", "a.html", "--policy", "symphony", "--policy", "fifo"];
-    let text = place.run(&[&["run", "a.toml"], &place_out[..]].concat()).ok();
+    let text = place.run(&[&["run", "a.toml", "--wide"], &place_out[..]].concat()).ok();
     let line = text.lines().find(|l| l.starts_with(note)).unwrap_or_else(|| panic!("{text}"));
     assert!(line.ends_with("(symphony)"), "{line}");
     let csv = place.read("out/small.csv");
@@ -282,17 +282,18 @@ fn an_assumption_that_does_not_hold_is_said_in_every_form() {
     let notes = json["notes"].as_array().expect("notes");
     assert!(notes.iter().any(|n| n.as_str().is_some_and(|n| n.starts_with(note))), "{notes:?}");
     assert!(place.read("a.html").contains("assumes-known-times: the policy plans"));
-    let found = place.run(&["goodput", "a.toml", "--policy", "symphony", "--seeds", "1"]).ok();
+    let found =
+        place.run(&["goodput", "a.toml", "--policy", "symphony", "--seeds", "1", "--wide"]).ok();
     assert!(found.contains(note), "{found}");
     place.write(
         "s.toml",
         "name = 's'\nscenario = 'a.toml'\npolicies = ['symphony', 'fifo']\nseeds = 1\n\
          [[axis]]\nkey = 'model[0].slo_ms'\nvalues = [100.0, 50.0]\n",
     );
-    let swept = place.run(&["-q", "sweep", "s.toml", "--out", "swept"]).ok();
+    let swept = place.run(&["-q", "--wide", "sweep", "s.toml", "--out", "swept"]).ok();
     assert!(swept.contains(note), "{swept}");
     place.run(&["-q", "sweep", "s.toml", "--out", "shared", "--share"]).ok();
-    assert_eq!(place.run(&["-q", "merge", "shared"]).ok(), swept);
+    assert_eq!(place.run(&["-q", "--wide", "merge", "shared"]).ok(), swept);
     let fifo = place.run(&["run", "a.toml", "--policy", "fifo"]).ok();
     assert!(!fifo.contains("assumes"), "{fifo}");
 }

@@ -31,8 +31,8 @@ fn every_listed_trace_of_arrivals_can_be_inspected_by_name_from_any_folder() {
 #[test]
 fn a_file_is_inspected_as_the_shipped_name_is_but_for_its_name() {
     let path = data("azure2021_head199.csv");
-    let file = run(&["trace", "inspect", path.to_str().expect("a path in UTF-8")]).ok();
-    let name = run(&["trace", "inspect", "azure2021-head199"]).ok();
+    let file = run(&["--wide", "trace", "inspect", path.to_str().expect("a path in UTF-8")]).ok();
+    let name = run(&["--wide", "trace", "inspect", "azure2021-head199"]).ok();
     let facts = |text: &str| -> Vec<String> {
         text.lines().filter(|l| !l.starts_with("file ")).map(str::to_string).collect()
     };

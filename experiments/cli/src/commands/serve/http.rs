@@ -40,7 +40,7 @@ const POLICY_OF_REPORTS: &str = "default-src 'none'; style-src 'unsafe-inline'; 
 /// Between two events of progress.
 const BETWEEN_PROGRESS: Duration = Duration::from_millis(200);
 
-/// The metrics that a page shows, in its order.
+/// The metrics that a page shows, in its order; the first has its interval and a bar beside it.
 const SHOWN: [&str; 6] = [
     metric::FINISH_RATE,
     metric::GOODPUT,
@@ -49,6 +49,19 @@ const SHOWN: [&str; 6] = [
     metric::MEAN_BATCH_SIZE,
     metric::UTILISATION,
 ];
+
+/// The page, with the headings of its metrics.
+fn page(token: &str) -> String {
+    let heading = |name: &&str| {
+        let metric = metric::find(name)?;
+        let (heading, divisor) = (metric.page?, metric.reading.divisor);
+        Some(format!(
+            "<th scope=\"col\" data-metric=\"{name}\" data-divisor=\"{divisor}\">{heading}</th>"
+        ))
+    };
+    let headings: String = SHOWN[1..].iter().filter_map(heading).collect();
+    PAGE.replace("METRICS", &headings).replace("TOKEN", token)
+}
 
 /// Replies to one request.
 pub fn reply(request: Request, shared: &Shared) {
@@ -77,7 +90,7 @@ fn replied(request: Request, shared: &Shared) -> std::io::Result<()> {
         return plain(request, 403, text);
     }
     match path {
-        "/" => text(request, "text/html", &PAGE.replace("TOKEN", &shared.token)),
+        "/" => text(request, "text/html", &page(&shared.token)),
         "/page.js" => text(request, "text/javascript", SCRIPT),
         "/plan.js" => text(request, "text/javascript", PLAN_SCRIPT),
         "/page.css" => text(request, "text/css", STYLE),

@@ -184,9 +184,10 @@ function show(told) {
   const row = Array.from($("rows").children).find((r) => r.dataset.policy === told.asked);
   if (!row) return;
   const m = told.metrics;
-  const number = (name, unit) => {
-    const found = m[name];
-    return !found || found.value === null ? "-" : shown(found.value * unit);
+  const cell = (textContent) => make("td", { textContent });
+  const number = ({ dataset }) => {
+    const found = m[dataset.metric];
+    return cell(!found || found.value === null ? "-" : shown(found.value / dataset.divisor));
   };
   const rate = m.finish_rate;
   const three = (x) => x.toFixed(4);
@@ -204,17 +205,12 @@ function show(told) {
   }
   const interval = rate && rate.low !== null ? `${three(rate.low)} to ${three(rate.high)}` : "-";
   const runs = told.is_short ? "first look" : told.seeds === 1 ? "1 seed" : `${told.seeds} seeds`;
-  const cell = (textContent) => make("td", { textContent });
   row.replaceChildren(
     make("th", { scope: "row", textContent: told.policy }),
     cell(rate && rate.value !== null ? three(rate.value) : "-"),
     cell(interval),
     bar,
-    cell(number("goodput_per_s", 1)),
-    cell(number("latency_p50_ns", 1e-6)),
-    cell(number("latency_p99_ns", 1e-6)),
-    cell(number("mean_batch_size", 1)),
-    cell(number("utilisation", 1)),
+    ...Array.from(document.querySelectorAll("th[data-metric]"), number),
     cell(runs),
   );
   row.classList.toggle("old", false);

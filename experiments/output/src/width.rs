@@ -1,0 +1,87 @@
+//! How wide text is: 80 columns, so that the same run writes the same bytes; as wide as the terminal where it is
+//! read on one; and whatever it needs with `--wide`.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Columns of text that is not read on a terminal.
+const COLUMNS: usize = 80;
+/// A terminal that is narrower gets text as if it had these.
+const LEAST: usize = 40;
+
+static WIDTH: AtomicUsize = AtomicUsize::new(COLUMNS);
+
+/// Text has these columns from now on.
+pub fn set_width(columns: usize) {
+    WIDTH.store(columns.max(LEAST), Ordering::Relaxed);
+}
+
+/// The columns that text has.
+pub fn width() -> usize {
+    WIDTH.load(Ordering::Relaxed)
+}
+
+/// Text with its long lines folded at spaces; what follows is indented by two more.
+pub fn folded(text: &str) -> String {
+    text.split_inclusive('\n').map(|line| fold(line, width())).collect()
+}
+
+fn fold(line: &str, width: usize) -> String {
+    let text = line.trim_end();
+    if text.chars().count() <= width {
+        return line.to_string();
+    }
+    let words = text.trim_start();
+    let indent = " ".repeat(text.len() - words.len());
+    let lines = wrapped(words, &[' '], width.saturating_sub(indent.len()), 2);
+    let lines: Vec<String> = lines.iter().map(|l| format!("{indent}{l}")).collect();
+    lines.join("\n") + &line[text.len()..]
+}
+
+/// Lines of at most `width` columns, broken behind one of `ends`; all but the first begin with `hang` spaces. A
+/// word that is longer has a line of its own.
+pub fn wrapped(text: &str, ends: &[char], width: usize, hang: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    // A number stays with its percent sign.
+    let text = text.replace(" %", "\u{a0}%");
+    for word in text.split_inclusive(ends) {
+        let columns = line.chars().count() + word.trim_end().chars().count();
+        if columns > width && !line.trim().is_empty() {
+            lines.push(line.trim_end().to_string());
+            line = " ".repeat(hang);
+        }
+        line.push_str(word);
+    }
+    lines.push(line.trim_end().to_string());
+    lines.into_iter().map(|line| line.replace('\u{a0}', " ")).collect()
+}
+
+/// The columns that a text needs at least when it is [`wrapped`].
+pub fn least(text: &str, ends: &[char], hang: usize) -> usize {
+    let text = text.replace(" %", "\u{a0}%");
+    let words = text.split_inclusive(ends).enumerate();
+    let columns =
+        |(i, word): (usize, &str)| word.trim_end().chars().count() + if i == 0 { 0 } else { hang };
+    words.map(columns).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_folded_at_spaces() {
+        let text = "short\n  - one two three four\n";
+        let folded: String = text.split_inclusive('\n').map(|l| fold(l, 14)).collect();
+        assert_eq!(folded, "short\n  - one two\n    three four\n");
+        assert_eq!(fold("it is a 94 % busy", 10), "it is a\n  94 %\n  busy");
+        assert_eq!(fold("a word-that-cannot-be-broken", 10), "a\n  word-that-cannot-be-broken");
+    }
+
+    #[test]
+    fn a_policy_is_broken_behind_a_comma() {
+        let lines = wrapped("nexus[drop=elapsed,batch=16]", &[' ', ','], 20, 2);
+        assert_eq!(lines, ["nexus[drop=elapsed,", "  batch=16]"]);
+        assert_eq!(least("nexus[drop=elapsed,batch=16]", &[' ', ','], 2), 19);
+    }
+}
