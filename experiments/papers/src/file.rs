@@ -9,7 +9,7 @@ use orrery_scenario::reference::{Reference, Table, names};
 use orrery_scenario::scenario::place::{Source, parse_error};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 use std::borrow::Cow;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Spanned, Value};
@@ -27,14 +27,14 @@ pub fn read(
     // Its place in a list says nothing of what it is.
     let mut resolved = keys.clone();
     resolved.get_mut().remove("order");
-    let resolved = typed(&origin, resolved, |keys| Value::deserialize(keys))?;
+    let resolved = typed(&origin, resolved, Value::deserialize)?;
     let (span, names) = (keys.span(), (kind.names)());
     let (mut own, mut rest) = (DeTable::new(), DeTable::new());
     for (key, value) in keys.into_inner() {
         let is_own = names.contains(&key.get_ref().as_ref());
         if is_own { &mut own } else { &mut rest }.insert(key, value);
     }
-    let frame = typed(&origin, Spanned::new(span.clone(), rest), |keys| Frame::deserialize(keys))?;
+    let frame = typed(&origin, Spanned::new(span.clone(), rest), Frame::deserialize)?;
     let kind = typed(&origin, Spanned::new(span, own), kind.read)?;
     let mut experiment = Experiment { frame, kind, resolved, origin, scenario_in };
     experiment.complete();
@@ -115,18 +115,26 @@ impl JsonSchema for AllKeys {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut all = Frame::json_schema(generator);
-        let of_kinds = KINDS.iter().map(|k| (k.schema)(generator));
-        let of_kinds: Vec<Schema> = of_kinds.collect();
-        if let Some(Json::Object(all)) = all.get_mut("properties") {
-            for kind in of_kinds {
-                let own = kind.get("properties").and_then(Json::as_object).cloned();
-                for (key, value) in own.into_iter().flatten() {
-                    all.entry(key).or_insert(value);
+        for kind in &KINDS {
+            let own = (kind.schema)(generator);
+            let own = own.get("properties").and_then(Json::as_object).cloned();
+            let Some(Json::Object(all)) = all.get_mut("properties") else { continue };
+            for (key, mut value) in own.into_iter().flatten() {
+                let text = value.get_mut("description").map(Json::take);
+                let text = text.as_ref().and_then(Json::as_str).unwrap_or_default();
+                let mut text = match key == kind.key {
+                    true => text.to_string(),
+                    false => format!("With `{}`: {text}", kind.key),
+                };
+                // Two kinds may have a key of one name.
+                if let Some(Json::String(other)) = all.get(&key).and_then(|o| o.get("description"))
+                {
+                    text = format!("{other} {text}");
                 }
+                value["description"] = text.into();
+                all.insert(key, value);
             }
         }
-        let one = |k: &KindEntry| json!({ "required": [k.key] });
-        all.insert("oneOf".to_string(), KINDS.iter().map(one).collect());
         all
     }
 }
