@@ -11,7 +11,7 @@ mod kind;
 
 pub use errors::ErrorsFile;
 pub use figure::{FigureFile, FigureKind, FigureScale};
-pub use kind::{CasesOf, Keys, Kind, KindEntry, Parts, placed};
+pub use kind::{CasesOf, Keys, Kind, KindEntry, Made, Parts, UntilCi, placed};
 
 use super::claims::Claim;
 use super::numbers::{Number, NumbersFile, is_at};

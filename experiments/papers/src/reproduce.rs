@@ -8,7 +8,7 @@
 //!
 //! What can be refused is refused before hours of runs. A part that is finished is never lost.
 
-use super::experiment::Experiment;
+use super::experiment::{Experiment, UntilCi};
 use super::options::{Choice, Refused};
 use super::runner::{Cell, Runner};
 use super::{claims, derived, figure, groups, numbers, page, registry, report};
@@ -37,8 +37,8 @@ pub struct Asked {
     pub paper: Option<PathBuf>,
     /// Replications in place of the file's.
     pub seeds: Option<u32>,
-    /// When to stop adding seeds: the width of an interval, and the most seeds.
-    pub until_ci: Option<(f64, u32)>,
+    /// When to stop adding seeds.
+    pub until_ci: UntilCi,
     /// Keys that are set in every cell besides the file's, for baselines.
     #[serde(default)]
     pub set: Vec<(String, toml::Value)>,

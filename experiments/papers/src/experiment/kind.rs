@@ -13,6 +13,11 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use toml::de::ValueDeserializer;
 
+/// When to stop adding seeds: the width of an interval, and the most seeds.
+pub type UntilCi = Option<(f64, u32)>;
+/// What runs an experiment.
+pub type Made<'a> = Result<Box<dyn Runner + 'a>, SpecError>;
+
 /// What is run.
 pub trait Kind: Debug + Send + Sync {
     /// What is run, in words.
@@ -22,11 +27,7 @@ pub trait Kind: Debug + Send + Sync {
     ///
     /// # Errors
     /// When a key, a system or a file that one names is wrong.
-    fn runner<'a>(
-        &'a self,
-        e: &'a Experiment,
-        until_ci: Option<(f64, u32)>,
-    ) -> Result<Box<dyn Runner + 'a>, SpecError>;
+    fn runner<'a>(&'a self, e: &'a Experiment, until_ci: UntilCi) -> Made<'a>;
 
     /// Whether its keys make sense beside those of the frame.
     ///
@@ -145,9 +146,6 @@ impl KindEntry {
 ///
 /// # Errors
 /// When it could not be made.
-pub fn placed<'a, R: Runner + 'a>(
-    e: &Experiment,
-    made: Result<R, SpecError>,
-) -> Result<Box<dyn Runner + 'a>, SpecError> {
+pub fn placed<'a, R: Runner + 'a>(e: &Experiment, made: Result<R, SpecError>) -> Made<'a> {
     made.map(|r| Box::new(r) as Box<dyn Runner>).map_err(|error| e.origin.placed(error))
 }

@@ -6,7 +6,7 @@ mod kind;
 
 use super::means::SLO;
 use super::{left_out, means};
-use crate::experiment::{Experiment, Preset, System};
+use crate::experiment::{Experiment, Preset, System, UntilCi};
 use crate::runner::{Cell, Runner};
 use crate::scores;
 use keys::{CASE, OF_SYSTEM, OfApplications, check_systems};
@@ -59,7 +59,7 @@ impl<'a> Cases<'a> {
     pub fn new(
         experiment: &'a Experiment,
         keys: &'a OfApplications,
-        until_ci: Option<(f64, u32)>,
+        until_ci: UntilCi,
     ) -> Result<Cases<'a>, SpecError> {
         let seeds = Seeds { first: 0, count: experiment.seeds, until_ci };
         let mut all = Cases { experiment, keys, seeds, worlds: Vec::new(), cells: Vec::new() };

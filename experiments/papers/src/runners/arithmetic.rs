@@ -1,6 +1,6 @@
 //! What is computed without a run: a toy example of scores, and the laws of execution times of a paper's tables.
 
-use crate::experiment::{Experiment, Keys, Kind, placed};
+use crate::experiment::{Experiment, Keys, Kind, Made, UntilCi, placed};
 use crate::options::{Choice, Refused};
 use crate::runner::{Cell, Runner};
 use orrery_cells::applications::Applications;
@@ -39,11 +39,7 @@ impl Kind for OfScore {
         "no run: scores of a toy example".to_string()
     }
 
-    fn runner<'a>(
-        &'a self,
-        e: &'a Experiment,
-        _: Option<(f64, u32)>,
-    ) -> Result<Box<dyn Runner + 'a>, SpecError> {
+    fn runner<'a>(&'a self, e: &'a Experiment, _: UntilCi) -> Made<'a> {
         placed(e, Scores::new(e, &self.score))
     }
 

@@ -2,7 +2,7 @@
 
 use super::overlay::overlay;
 use super::times;
-use crate::experiment::{Experiment, Keys, Kind, Parts, System, placed};
+use crate::experiment::{Experiment, Keys, Kind, Made, Parts, System, UntilCi, placed};
 use crate::options::{Choice, Refused};
 use crate::runner::{Cell, Runner};
 use orrery_cells::grid::combinations;
@@ -35,11 +35,7 @@ impl Kind for OfJobs {
         format!("runs of jobs that share devices, {seeds} seed(s)")
     }
 
-    fn runner<'a>(
-        &'a self,
-        e: &'a Experiment,
-        _: Option<(f64, u32)>,
-    ) -> Result<Box<dyn Runner + 'a>, SpecError> {
+    fn runner<'a>(&'a self, e: &'a Experiment, _: UntilCi) -> Made<'a> {
         placed(e, JobRuns::new(e, &self.jobs, self.bin_s))
     }
 

@@ -1,7 +1,7 @@
 //! Models divided among sub-clusters (Symphony, Fig. 16): how evenly the solvers do that, over many random
 //! configurations.
 
-use crate::experiment::{CasesOf, Experiment, Keys, Kind, System, placed};
+use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, System, UntilCi, placed};
 use crate::options::{Choice, Refused};
 use crate::runner::{Cell, Runner};
 use orrery_cells::hash::spec_sha256;
@@ -33,11 +33,7 @@ impl Kind for OfPartition {
         format!("partitions of {seeds} configurations")
     }
 
-    fn runner<'a>(
-        &'a self,
-        e: &'a Experiment,
-        _: Option<(f64, u32)>,
-    ) -> Result<Box<dyn Runner + 'a>, SpecError> {
+    fn runner<'a>(&'a self, e: &'a Experiment, _: UntilCi) -> Made<'a> {
         placed(e, Solvers::new(e, &self.partition))
     }
 

@@ -1,7 +1,7 @@
 //! Cells that are runs of a scenario, or searches in one: Symphony's and Clockwork's figures.
 
 use super::{bins, times};
-use crate::experiment::{Experiment, Keys, Kind, Parts, System};
+use crate::experiment::{Experiment, Keys, Kind, Made, Parts, System, UntilCi};
 use crate::options::{Choice, Refused};
 use crate::runner::{Cell, Runner};
 use orrery_cells::goodput::Search;
@@ -47,11 +47,7 @@ impl Kind for OfScenario {
         format!("{what}, {seeds} seed(s)")
     }
 
-    fn runner<'a>(
-        &'a self,
-        e: &'a Experiment,
-        until_ci: Option<(f64, u32)>,
-    ) -> Result<Box<dyn Runner + 'a>, SpecError> {
+    fn runner<'a>(&'a self, e: &'a Experiment, until_ci: UntilCi) -> Made<'a> {
         Ok(Box::new(Cells::new(e, self, until_ci)?))
     }
 
@@ -118,7 +114,7 @@ impl<'a> Cells<'a> {
     pub fn new(
         experiment: &'a Experiment,
         keys: &OfScenario,
-        until_ci: Option<(f64, u32)>,
+        until_ci: UntilCi,
     ) -> Result<Cells<'a>, SpecError> {
         let file = sweep(experiment, keys, until_ci)?;
         let planner = Planner::new(&file, base(experiment, &keys.scenario)?)?;
@@ -205,11 +201,7 @@ fn set(e: &Experiment, planned: &mut Planned, system: &System) -> Result<(), Spe
 }
 
 /// The sweep that it is.
-fn sweep(
-    e: &Experiment,
-    keys: &OfScenario,
-    until_ci: Option<(f64, u32)>,
-) -> Result<SweepFile, SpecError> {
+fn sweep(e: &Experiment, keys: &OfScenario, until_ci: UntilCi) -> Result<SweepFile, SpecError> {
     let file = SweepFile {
         name: e.id.clone(),
         scenario: PathBuf::new(),

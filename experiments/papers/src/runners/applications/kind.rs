@@ -2,9 +2,8 @@
 
 use super::Cases;
 use super::keys::{CASE, OfApplications};
-use crate::experiment::{CasesOf, Experiment, Keys, Kind, placed};
+use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, UntilCi, placed};
 use crate::options::{Choice, Refused};
-use crate::runner::Runner;
 use crate::runners::arithmetic::{COMPUTED, LAW, Laws};
 use crate::runners::means::SLO;
 use crate::runners::scenario::policies;
@@ -32,11 +31,7 @@ impl Kind for OfApplications {
         format!("{what}, {seeds} seed(s)")
     }
 
-    fn runner<'a>(
-        &'a self,
-        e: &'a Experiment,
-        until_ci: Option<(f64, u32)>,
-    ) -> Result<Box<dyn Runner + 'a>, SpecError> {
+    fn runner<'a>(&'a self, e: &'a Experiment, until_ci: UntilCi) -> Made<'a> {
         match self.laws {
             Some(laws) => placed(e, Laws::new(e, &self.applications, laws)),
             None => placed(e, Cases::new(e, self, until_ci)),

@@ -1,10 +1,8 @@
 //! The kind of experiment that runs pools of instances, or bounds them.
 
 use super::{Bounds, KAIROS, MODEL, Pools};
-use crate::experiment::{CasesOf, Experiment, Keys, Kind, placed};
+use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, UntilCi, placed};
 use crate::options::{Choice, Refused};
-use crate::runner::Runner;
-use orrery_scenario::SpecError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,11 +37,7 @@ impl Kind for OfPool {
         }
     }
 
-    fn runner<'a>(
-        &'a self,
-        e: &'a Experiment,
-        _: Option<(f64, u32)>,
-    ) -> Result<Box<dyn Runner + 'a>, SpecError> {
+    fn runner<'a>(&'a self, e: &'a Experiment, _: UntilCi) -> Made<'a> {
         match self.pool.bounds {
             true => placed(e, Bounds::new(e)),
             false => placed(e, Pools::new(e)),
