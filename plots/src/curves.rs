@@ -5,7 +5,7 @@ use crate::error::{PlotError, distinct};
 use crate::spec::{FIGURE, Picture, PictureKind, Prepared};
 use crate::style::{SERIES_MAX, Style, VARIANTS_MAX};
 use crate::{Figure, names};
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 
 mod bars;
 mod draw;
@@ -31,7 +31,7 @@ pub fn finish_rate_by_slo(rows: &[Row], choice: &Choice) -> Result<Figure, PlotE
 /// # Errors
 /// When the table has no such rows, or too many for one figure.
 pub fn finish_rate_by(rows: &[Row], axis: &str, choice: &Choice) -> Result<Figure, PlotError> {
-    curves("finish-rate", rows, axis, "finish_rate", choice)
+    curves("finish-rate", rows, axis, metric::FINISH_RATE, choice)
 }
 
 /// Any metric against any numeric axis: a curve for each system and preset (or policy), a panel for

@@ -1,6 +1,10 @@
 //! The one font: it measures every label, and draws those of the PNG. No system font takes part.
 
-use ab_glyph::{Font, FontRef, PxScale, point};
+use ab_glyph_rasterizer::{Point, Rasterizer, point};
+use skrifa::instance::{LocationRef, Size};
+use skrifa::metrics::GlyphMetrics;
+use skrifa::outline::{DrawSettings, OutlinePen};
+use skrifa::{FontRef, GlyphId, MetadataProvider};
 use std::sync::OnceLock;
 
 /// The family in an SVG: the bundled font's name first, then wide fonts, so that a reader without it
@@ -15,7 +19,17 @@ pub(crate) static BYTES: &[u8] = include_bytes!("../fonts/DejaVuSans-subset.ttf"
 
 fn font() -> &'static FontRef<'static> {
     static FONT: OnceLock<FontRef<'static>> = OnceLock::new();
-    FONT.get_or_init(|| FontRef::try_from_slice(BYTES).expect("the bundled font is a font"))
+    FONT.get_or_init(|| FontRef::new(BYTES).expect("the bundled font is a font"))
+}
+
+/// The font's number of a character; 0 where it has none.
+fn glyph_id(c: char) -> GlyphId {
+    font().charmap().map(c).unwrap_or_default()
+}
+
+/// Sizes of glyphs, where the em is `size`.
+fn metrics(size: f32) -> GlyphMetrics<'static> {
+    font().glyph_metrics(Size::new(size), LocationRef::default())
 }
 
 /// Width of a line of text, in the unit of `size` (the em).
@@ -25,38 +39,99 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
 
 /// A glyph that the font has not got is counted as a full em: the reader's own font may draw it.
 fn advance(c: char) -> f64 {
-    let id = font().glyph_id(c);
-    if id.0 == 0 {
-        return 1.0;
-    }
-    f64::from(font().h_advance_unscaled(id)) / units_per_em()
+    static UNITS: OnceLock<(GlyphMetrics<'static>, f64)> = OnceLock::new();
+    let (metrics, units_per_em) = UNITS.get_or_init(|| {
+        let unscaled = font().glyph_metrics(Size::unscaled(), LocationRef::default());
+        (unscaled, f64::from(font().metrics(Size::unscaled(), LocationRef::default()).units_per_em))
+    });
+    let id = glyph_id(c);
+    let units = (id != GlyphId::NOTDEF).then(|| metrics.advance_width(id)).flatten();
+    units.map_or(1.0, |units| f64::from(units) / units_per_em)
 }
 
 /// A glyph's number and its advance in em.
 pub(crate) fn glyph(c: char) -> (u16, f64) {
-    (font().glyph_id(c).0, advance(c))
-}
-
-fn units_per_em() -> f64 {
-    f64::from(font().units_per_em().expect("the bundled font has an em"))
+    let id = u16::try_from(glyph_id(c).to_u32()).expect("a TrueType font numbers its glyphs so");
+    (id, advance(c))
 }
 
 /// The pixels that a line of text covers, from its beginning on the baseline: (x, y, coverage).
 pub(crate) fn outline(text: &str, size: f64, mut pixel: impl FnMut(f64, f64, f64)) {
-    // ab_glyph's scale is ascent and descent together, not the em.
-    let height = f64::from(font().height_unscaled()) / units_per_em();
-    let scale = PxScale::from((size * height) as f32);
+    let em = size as f32;
+    let metrics = metrics(em);
     let mut x = 0.0;
     for c in text.chars() {
-        let glyph = font().glyph_id(c).with_scale_and_position(scale, point(x as f32, 0.0));
-        if let Some(outlined) = font().outline_glyph(glyph) {
-            let corner = outlined.px_bounds().min;
-            outlined.draw(|dx, dy, coverage| {
-                let place = (corner.x + dx as f32, corner.y + dy as f32);
-                pixel(f64::from(place.0), f64::from(place.1), f64::from(coverage));
+        let id = glyph_id(c);
+        let drawn = font().outline_glyphs().get(id).zip(metrics.bounds(id));
+        if let Some((glyph, bounds)) = drawn {
+            // Pixels count downwards, an outline upwards.
+            let left = (x as f32 + bounds.x_min).floor();
+            let top = (-bounds.y_max).floor();
+            let columns = ((x as f32 + bounds.x_max).ceil() - left) as usize;
+            let rows = ((-bounds.y_min).ceil() - top) as usize;
+            let mut pen = Pen::new(columns, rows, point(x as f32 - left, -top));
+            let settings = DrawSettings::unhinted(Size::new(em), LocationRef::default());
+            glyph.draw(settings, &mut pen).expect("the bundled font has outlines");
+            pen.rasterizer.for_each_pixel_2d(|dx, dy, coverage| {
+                // Less is not one level of grey: what rounding leaves beside a glyph.
+                if coverage > 0.5 / 255.0 {
+                    let (x, y) = (left + dx as f32, top + dy as f32);
+                    pixel(f64::from(x), f64::from(y), f64::from(coverage));
+                }
             });
         }
         x += advance(c) * size;
+    }
+}
+
+/// Draws an outline into pixels.
+struct Pen {
+    rasterizer: Rasterizer,
+    /// Where the outline's origin is among the pixels.
+    origin: Point,
+    first: Point,
+    last: Point,
+}
+
+impl Pen {
+    fn new(columns: usize, rows: usize, origin: Point) -> Pen {
+        // One more of each: rounding may put an edge on the last line.
+        let rasterizer = Rasterizer::new(columns + 1, rows + 1);
+        Pen { rasterizer, origin, first: origin, last: origin }
+    }
+
+    fn at(&self, x: f32, y: f32) -> Point {
+        point(self.origin.x + x, self.origin.y - y)
+    }
+}
+
+impl OutlinePen for Pen {
+    fn move_to(&mut self, x: f32, y: f32) {
+        self.last = self.at(x, y);
+        self.first = self.last;
+    }
+
+    fn line_to(&mut self, x: f32, y: f32) {
+        let to = self.at(x, y);
+        self.rasterizer.draw_line(self.last, to);
+        self.last = to;
+    }
+
+    fn quad_to(&mut self, cx: f32, cy: f32, x: f32, y: f32) {
+        let to = self.at(x, y);
+        self.rasterizer.draw_quad(self.last, self.at(cx, cy), to);
+        self.last = to;
+    }
+
+    fn curve_to(&mut self, cx0: f32, cy0: f32, cx1: f32, cy1: f32, x: f32, y: f32) {
+        let to = self.at(x, y);
+        self.rasterizer.draw_cubic(self.last, self.at(cx0, cy0), self.at(cx1, cy1), to);
+        self.last = to;
+    }
+
+    fn close(&mut self) {
+        self.rasterizer.draw_line(self.last, self.first);
+        self.last = self.first;
     }
 }
 
@@ -120,7 +195,7 @@ mod tests {
     #[test]
     fn every_character_that_labels_use_is_in_the_font() {
         for c in "×µ–—−≤≥…⁰¹²³⁴⁵⁶⁷⁸⁹⁻·±%’".chars() {
-            assert_ne!(font().glyph_id(c).0, 0, "{c}");
+            assert_ne!(glyph_id(c), GlyphId::NOTDEF, "{c}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::choice::Choice;
 use crate::error::{PlotError, distinct};
 use crate::{Figure, curves, sensitivity};
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 
 /// The figure of a table: its sensitivity when there is an axis `changed`; else its finish rate, or
 /// its only metric, by the axis of [`axis_of`].
@@ -12,12 +12,12 @@ use orrery_results::Row;
 /// When the table has no such rows, or too many for one figure.
 pub fn figure_of(rows: &[Row], choice: &Choice) -> Result<Figure, PlotError> {
     if rows.iter().any(|r| r.axis("changed").is_some()) {
-        return sensitivity::sensitivity(rows, "mean_abs_error", choice);
+        return sensitivity::sensitivity(rows, metric::MEAN_ABS_ERROR, choice);
     }
     let values = rows.iter().filter(|r| r.versus.is_empty());
     let metrics = distinct(values.map(|r| r.metric.as_str()));
     match metrics.as_slice() {
-        [one] if *one != "finish_rate" => {
+        [one] if *one != metric::FINISH_RATE => {
             curves::metric_by_axis(rows, &axis_of(rows)?, one, choice)
         }
         _ => curves::finish_rate_by(rows, &axis_of(rows)?, choice),

@@ -7,7 +7,7 @@ use crate::choice::Choice;
 use crate::error::PlotError;
 use crate::spec::{FIGURE, Picture, PictureKind};
 use crate::{Figure, curves, heat, sensitivity};
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 
 mod prepare;
 mod values;
@@ -17,7 +17,7 @@ mod values;
 /// # Errors
 /// When the table has no such rows, or too many for one figure.
 pub fn picture(rows: &[Row], picture: &Picture, choice: &Choice) -> Result<Figure, PlotError> {
-    let metric = picture.metrics.first().map_or("finish_rate", String::as_str);
+    let metric = picture.metrics.first().map_or(metric::FINISH_RATE, String::as_str);
     if picture.kind == PictureKind::Sensitivity {
         return sensitivity::titled(rows, metric, choice, (&picture.title, &picture.source));
     }

@@ -11,7 +11,7 @@ use crate::scale::{Scale, range};
 use crate::scene::{Color, Stroke};
 use crate::sheet::Sheet;
 use crate::style::{SERIES_MAX, Style};
-use orrery_results::SeriesRow;
+use orrery_results::{SeriesRow, metric};
 
 mod bins;
 
@@ -21,7 +21,7 @@ const FIGURE: &str = "time-series";
 
 /// Quantities that have a panel only when they are asked for, and that the others do without.
 const ON_REQUEST: [&str; 4] =
-    ["advice_devices", "asked_devices", "released_devices", "ended_per_s"];
+    [metric::ADVICE_DEVICES, metric::ASKED_DEVICES, metric::RELEASED_DEVICES, metric::ENDED];
 
 /// What is shown of a time series.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -89,7 +89,7 @@ pub fn time_series(
         names.iter().enumerate().map(|(i, n)| (n.clone(), Key::Series(Style::of(i)))).collect();
     if offered_once {
         legend.push(("offered load".into(), Key::Line(OFFERED)));
-    } else if quantities.contains(&"offered_per_s") {
+    } else if quantities.contains(&metric::OFFERED) {
         let thin = Stroke { width: 0.8, dash: OFFERED_EACH, color: Color::BLACK };
         legend.push(("offered load, in its policy's colour".into(), Key::Line(thin)));
     }
@@ -126,8 +126,8 @@ fn of_quantity<'a>(
         return Ok((rows, Vec::new()));
     }
     // Devices busy and up say what the utilisation says, and how many there are.
-    let devices = all.contains(&"devices_busy") && all.contains(&"devices_up");
-    let on_request = |q: &str| ON_REQUEST.contains(&q) || (devices && q == "utilisation");
+    let devices = all.contains(&metric::DEVICES_BUSY) && all.contains(&metric::DEVICES_UP);
+    let on_request = |q: &str| ON_REQUEST.contains(&q) || (devices && q == metric::UTILISATION);
     let (left_out, shown): (Vec<&str>, Vec<&str>) = all.iter().partition(|q| on_request(q));
     if shown.is_empty() {
         return Ok((rows, Vec::new()));
@@ -242,7 +242,7 @@ impl<'a> Line<'a> {
 /// Whether every policy was offered the same, up to what a printed number leaves open. The last bin
 /// of each line is not compared: it ends with the run, and that with the policy's last answer.
 fn offered_is_common(lines: &[Line<'_>]) -> bool {
-    let mut offered = lines.iter().filter(|l| l.quantity == "offered_per_s");
+    let mut offered = lines.iter().filter(|l| l.quantity == metric::OFFERED);
     let Some(first) = offered.next() else { return false };
     let whole = |l: &Line<'_>| l.bins.len().saturating_sub(1);
     let same = |a: &SeriesRow, b: &SeriesRow| {
@@ -262,11 +262,11 @@ fn offered_is_common(lines: &[Line<'_>]) -> bool {
 /// Which quantities share a panel, in reading order.
 fn panel_groups<'a>(quantities: &[&'a str]) -> Vec<Vec<&'a str>> {
     let known: [&[&str]; 6] = [
-        &["offered_per_s", "goodput_per_s"],
-        &["devices_busy", "devices_up"],
-        &["advice_devices"],
-        &["bad_rate"],
-        &["utilisation"],
+        &[metric::OFFERED, metric::GOODPUT],
+        &[metric::DEVICES_BUSY, metric::DEVICES_UP],
+        &[metric::ADVICE_DEVICES],
+        &[metric::BAD_RATE],
+        &[metric::UTILISATION],
         &["in_system"],
     ];
     let here = |group: &&[&str]| -> Vec<&'a str> {
@@ -281,7 +281,7 @@ fn panel_groups<'a>(quantities: &[&'a str]) -> Vec<Vec<&'a str>> {
 fn panel(lines: &[&Line<'_>], group: &[&str], offered_once: bool, divisor: f64, x: Axis) -> Panel {
     let values = lines.iter().flat_map(|l| l.bins.iter().map(|b| b.value));
     let (low, high) = range(values);
-    let utilisation = group.contains(&"utilisation");
+    let utilisation = group.contains(&metric::UTILISATION);
     let y = match (utilisation, low >= 0.0) {
         (true, true) => Scale::Linear { low: 0.0, high: high.max(1.0) * 1.04 },
         (false, true) => {
@@ -290,10 +290,10 @@ fn panel(lines: &[&Line<'_>], group: &[&str], offered_once: bool, divisor: f64, 
         _ => Scale::linear([low, high].into_iter()),
     };
     let mut marks = Vec::new();
-    let is_frame = |l: &&&Line<'_>| ["offered_per_s", "devices_up"].contains(&l.quantity);
+    let is_frame = |l: &&&Line<'_>| [metric::OFFERED, metric::DEVICES_UP].contains(&l.quantity);
     let (frames, others): (Vec<&&Line<'_>>, Vec<&&Line<'_>>) = lines.iter().partition(is_frame);
     let (offered, up): (Vec<&&Line<'_>>, Vec<&&Line<'_>>) =
-        frames.into_iter().partition(|l| l.quantity == "offered_per_s");
+        frames.into_iter().partition(|l| l.quantity == metric::OFFERED);
     for line in up {
         let stroke = Stroke { width: 0.8, dash: OFFERED_EACH, color: Style::of(line.place).color };
         marks.extend(line.steps(divisor).into_iter().map(|points| Mark::Line { points, stroke }));
@@ -316,7 +316,9 @@ fn panel(lines: &[&Line<'_>], group: &[&str], offered_once: bool, divisor: f64, 
     }
     let (label, title) = match group {
         [one] => (quantity_label(one), String::new()),
-        _ if group.contains(&"devices_up") => ("devices".into(), "busy, and up (dotted)".into()),
+        _ if group.contains(&metric::DEVICES_UP) => {
+            ("devices".into(), "busy, and up (dotted)".into())
+        }
         _ => ("requests/s".into(), "offered load and goodput".into()),
     };
     Panel { title, x, y: Axis { label, scale: y, ticks: y.ticks(4) }, marks }
@@ -325,7 +327,7 @@ fn panel(lines: &[&Line<'_>], group: &[&str], offered_once: bool, divisor: f64, 
 fn quantity_label(quantity: &str) -> String {
     match quantity {
         "in_system" => "requests in system".into(),
-        "asked_devices" => "asked for (devices)".into(),
+        metric::ASKED_DEVICES => "asked for (devices)".into(),
         other => names::metric(other, orrery_results::unit(other), 0.0).label,
     }
 }

@@ -115,7 +115,7 @@ pub fn plan(
         let found = interruptible(jobs, &Failed::default(), || {
             plans::answers(&file, &source, &what_if, false)
         })?;
-        let text = found.text();
+        let text = found.document().to_text();
         Ok::<_, PyErr>((found.rows, text, found.plan.is_answered()))
     })?;
     Ok((Table::of(Of::Results(rows))?, text, is_answered))

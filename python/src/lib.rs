@@ -32,7 +32,7 @@ use orrery_cells::rows::{difference, rows};
 use orrery_cells::run_report::notes_of;
 use orrery_cells::seeds::Seeds;
 use orrery_output::{say, voice};
-use orrery_results::{Flags, Row};
+use orrery_results::{Flags, Row, metric};
 use orrery_scenario::scenario::caveats::CAVEATS;
 use orrery_sim::log::Record;
 use pyo3::exceptions::{PyAssertionError, PyRuntimeError, PyValueError};
@@ -168,7 +168,7 @@ fn schedule(py: Python<'_>, input: Input, policy: Given, seed: u64) -> PyResult<
         let pending = ran.pending;
         // Where the scenario ends a run, some may be on their way.
         let is_cut_off = call.scenario.file.until_s.is_some();
-        let all = ran.value("all", "requests").unwrap_or(0.0);
+        let all = ran.value("all", metric::REQUESTS).unwrap_or(0.0);
         if pending > 0 && (!is_cut_off || pending as f64 >= all) {
             return Err(PyAssertionError::new_err(format!(
                 "{}: {pending} of {all} requests are pending at the end: end every request with `out.exec` or \

@@ -35,7 +35,7 @@
 //! ```
 
 mod details;
-mod metric;
+pub mod metric;
 mod row;
 mod table;
 mod wide;

@@ -1,6 +1,6 @@
 //! The one schema of results: a row for each cell and metric.
 
-use crate::metric::{difference_in, difference_of, is_share_of_requests, range};
+use crate::metric::{difference_in, difference_of, find, range};
 use serde::{Deserialize, Serialize};
 
 /// A width below this share of the value is what rounding leaves of none.
@@ -181,9 +181,8 @@ impl Row {
         match (self.versus.is_empty(), difference_in(&self.metric)) {
             (false, None) => {
                 return Err(format!(
-                    "a difference (`versus` is `{}`) has the metric `{}`, as results of version 2 \
-                     named it; allowed since version 3: `{}`, so that differences are not averaged \
-                     with values\n  remedy: make the table again with this version",
+                    "a difference (`versus` is `{}`) has the metric `{}`; allowed: `{}`, so that \
+                     differences are not averaged with values\n  remedy: make the table again",
                     self.versus,
                     self.metric,
                     difference_of(&self.metric)
@@ -220,7 +219,7 @@ impl Row {
         let (mut low, mut high) = (low.max(least.min(value)), high.min(most.max(value)));
         let mut method = method;
         if high - low <= ROUNDING * value.abs() {
-            if !is_share_of_requests(&self.metric)
+            if !find(&self.metric).is_some_and(|m| m.is_share_of_requests)
                 || ![0.0, 1.0].contains(&value)
                 || self.samples == 0
             {

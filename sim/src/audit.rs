@@ -102,8 +102,6 @@ pub struct Auditor {
     loads: BTreeMap<ActionId, OpenLoad>,
     /// By device; those that always have every model are not in it.
     memories: BTreeMap<DeviceId, Memory>,
-    /// Whether the log says what is in the devices' memories.
-    tells_memory: bool,
     /// What each device is, and since which record.
     devices: BTreeMap<DeviceId, (Change, u64)>,
     /// A request that was told as pending, and when.
@@ -152,7 +150,6 @@ impl Auditor {
     pub fn with_terms(mut self, names: &Names, terms: Terms) -> Auditor {
         (self.named_apps, self.named_models) = (names.apps.len(), names.models.len());
         self.report.without_terms = terms == Terms::default();
-        self.tells_memory = !self.report.without_terms;
         self.terms = terms;
         self
     }
@@ -164,7 +161,6 @@ impl Auditor {
     pub fn read(mut self, mut log: LogReader<impl Read>) -> Result<Report, LogError> {
         let names = log.names()?.clone();
         self = self.with_terms(&names, log.terms()?.clone());
-        self.tells_memory &= log.tells_memory()?;
         while let Some(record) = log.next() {
             self.line = Some(log.line());
             self.record(record?);

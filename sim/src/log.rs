@@ -31,8 +31,7 @@
 //! models that it has from the start, with spaces between. Pages are `-` where they are not counted.
 //!
 //! The same run gives the same bytes. [`LogWriter`] writes them, [`read_log`] reads them one record
-//! at a time, [`MemoryLog`] keeps the records. A log of version 3 says nothing of loads and memory,
-//! one of version 2 has no terms either, one of version 1 no names and reasons.
+//! at a time, [`MemoryLog`] keeps the records.
 //!
 //! # Example
 //! A run that writes its log, and the audit of that log:
@@ -82,8 +81,6 @@ pub use memory::MemoryLog;
 pub(crate) use memory::observe_as_records;
 pub use names::Names;
 pub use read::{LogReader, read_log};
-pub use record::{
-    BatchRecord, Closed, HEADER, HEADER_1, HEADER_2, HEADER_3, LoadRecord, Record, change_word,
-};
+pub use record::{BatchRecord, Closed, HEADER, LoadRecord, Record, change_word};
 pub use terms::{AppTerms, DeviceTerms, MemoryTerms, Terms};
 pub use write::LogWriter;

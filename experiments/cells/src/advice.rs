@@ -2,7 +2,7 @@
 //!
 //! It only computes. The policy that follows the advice is `orrery_sim::policy::autoscale`.
 
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 use orrery_sim::metrics::TimeBin;
 use orrery_sim::policy::autoscale::advised;
 use std::fmt;
@@ -28,9 +28,11 @@ impl Advice {
             let is_it = |r: &&&Row| r.scope == "all" && r.metric == metric && r.versus.is_empty();
             cell.iter().find(is_it)?.value
         };
-        let is_device = |r: &&&Row| r.scope.starts_with("device ") && r.metric == "utilisation";
+        let is_device =
+            |r: &&&Row| r.scope.starts_with("device ") && r.metric == metric::UTILISATION;
         let devices = cell.iter().filter(is_device).count().max(1);
-        let (bad_rate, idle) = (1.0 - of_all("finish_rate")?, 1.0 - of_all("utilisation")?);
+        let (bad_rate, idle) =
+            (1.0 - of_all(metric::FINISH_RATE)?, 1.0 - of_all(metric::UTILISATION)?);
         Some(Advice { devices, bad_rate, idle })
     }
 

@@ -6,7 +6,7 @@ use crate::advice;
 use crate::watch::watch;
 use orrery_output::whole_file::write_atomically;
 use orrery_plots::{Choice, Figure, latency_cdf};
-use orrery_results::{DistributionRow, SeriesRow, to_csv};
+use orrery_results::{DistributionRow, SeriesRow, metric, to_csv};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
 use orrery_sim::metrics::{Metrics, Sketch, TimeSeries};
@@ -196,30 +196,30 @@ pub fn over_time(experiment: &str, policy: &str, times: &TimeSeries) -> Vec<Seri
     let changes = times.bins().any(|b| b.asked + b.released > 0);
     for bin in times.bins() {
         let mut all = vec![
-            ("offered_per_s", bin.per_s(bin.offered)),
-            ("goodput_per_s", bin.per_s(bin.in_time)),
-            ("utilisation", bin.utilisation()),
+            (metric::OFFERED, bin.per_s(bin.offered)),
+            (metric::GOODPUT, bin.per_s(bin.in_time)),
+            (metric::UTILISATION, bin.utilisation()),
             ("in_system", bin.mean_in_system()),
         ];
         if loads {
             all.extend([
-                ("loads_per_s", bin.per_s(bin.loads)),
-                ("load_utilisation", bin.load_utilisation()),
-                ("cold_per_s", bin.per_s(bin.cold)),
+                (metric::LOADS_PER_S, bin.per_s(bin.loads)),
+                (metric::LOAD_UTILISATION, bin.load_utilisation()),
+                (metric::COLD, bin.per_s(bin.cold)),
             ]);
         }
         if is_cluster {
             all.extend([
-                ("devices_up", bin.devices_up()),
-                ("devices_busy", bin.devices_busy()),
-                ("bad_rate", bin.bad_rate()),
-                ("ended_per_s", bin.per_s(bin.in_time + bin.late + bin.dropped)),
+                (metric::DEVICES_UP, bin.devices_up()),
+                (metric::DEVICES_BUSY, bin.devices_busy()),
+                (metric::BAD_RATE, bin.bad_rate()),
+                (metric::ENDED, bin.per_s(bin.in_time + bin.late + bin.dropped)),
             ]);
-            all.extend(advice::of_bin(&bin).map(|n| ("advice_devices", n)));
+            all.extend(advice::of_bin(&bin).map(|n| (metric::ADVICE_DEVICES, n)));
         }
         if changes {
-            all.push(("asked_devices", bin.asked as f64));
-            all.push(("released_devices", bin.released as f64));
+            all.push((metric::ASKED_DEVICES, bin.asked as f64));
+            all.push((metric::RELEASED_DEVICES, bin.released as f64));
         }
         for (quantity, value) in all {
             out.push(SeriesRow {

@@ -15,6 +15,7 @@ pub use orrery_scenario::search::Criterion;
 
 use super::replication::{DEVICES, Measure, PEAK, Replication};
 use super::watch::{run_one, scope_names};
+use orrery_results::metric;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::search::{
     self, Bracket, Doubt, Found, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
@@ -239,14 +240,20 @@ impl Search {
         let sizes = metrics.batch_sizes();
         let batches: u64 = sizes.iter().sum();
         let queueing = metrics.total().queueing;
-        for (q, name) in [(0.1, "p10"), (0.5, "p50"), (0.9, "p90")] {
+        for (q, name) in [
+            (0.1, metric::BATCH_SIZE_P10),
+            (0.5, metric::BATCH_SIZE_P50),
+            (0.9, metric::BATCH_SIZE_P90),
+        ] {
             if let Some(size) = quantile(sizes, q) {
-                replication.push("all", &format!("batch_size_{name}"), size as f64, batches);
+                replication.push("all", name, size as f64, batches);
             }
         }
-        for (q, name) in [(0.5, "p50"), (0.9, "p90"), (0.99, "p99")] {
+        for (q, name) in
+            [(0.5, metric::QUEUEING_P50), (0.9, metric::QUEUEING_P90), (0.99, metric::QUEUEING_P99)]
+        {
             let ns = queueing.quantile(q).ns() as f64;
-            replication.push("all", &format!("queueing_{name}_ns"), ns, queueing.count());
+            replication.push("all", name, ns, queueing.count());
         }
         Ok(replication)
     }
@@ -276,23 +283,23 @@ impl Search {
             replication.push("all", metric, value, found.requests);
         };
         let (good, bad) = match self.find {
-            Find::Rate => ("clearly_good_per_s", "clearly_bad_per_s"),
-            Find::Devices => ("devices_clearly_enough", "devices_clearly_too_few"),
+            Find::Rate => (metric::CLEARLY_GOOD, metric::CLEARLY_BAD),
+            Find::Devices => (metric::CLEARLY_ENOUGH, metric::CLEARLY_TOO_FEW),
         };
         found.clearly_good.into_iter().for_each(|value| push(good, value));
         found.clearly_bad.into_iter().for_each(|value| push(bad, value));
-        found.refuted.into_iter().for_each(|rate| push("refuted_per_s", rate));
-        found.worse_below.into_iter().for_each(|rate| push("bad_below_per_s", rate));
-        found.collapse.into_iter().for_each(|bad| push("bad_rate_above", bad));
-        found.metastable.into_iter().for_each(|bad| push("bad_rate_after_burst", bad));
+        found.refuted.into_iter().for_each(|rate| push(metric::REFUTED, rate));
+        found.worse_below.into_iter().for_each(|rate| push(metric::BAD_BELOW, rate));
+        found.collapse.into_iter().for_each(|bad| push(metric::BAD_RATE_ABOVE, bad));
+        found.metastable.into_iter().for_each(|bad| push(metric::BAD_RATE_AFTER_BURST, bad));
         if let Some(at) = &found.at {
-            replication.push("all", "worst_bad_rate", at.bad_rate, at.requests);
-            replication.push("all", "probe_s", at.measured_s, at.requests);
+            replication.push("all", metric::WORST_BAD_RATE, at.bad_rate, at.requests);
+            replication.push("all", metric::PROBE, at.measured_s, at.requests);
             let name = scenario.model_names().get(at.worst_model).cloned().unwrap_or_default();
             replication.notes.push(format!("worst-model:{name}"));
         }
         replication.notes.extend(notes(found).into_iter().map(str::to_string));
-        replication.push("all", "probes", f64::from(found.probes), found.requests);
+        replication.push("all", metric::PROBES, f64::from(found.probes), found.requests);
         replication.measures.extend(own);
     }
 }

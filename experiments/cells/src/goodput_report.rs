@@ -3,7 +3,7 @@
 use crate::goodput::{Criterion, FLAGS, Find, Search, flags};
 use crate::run_report::notes_of;
 use orrery_output::page::{Page, Part};
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::caveats::CAVEATS;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -80,9 +80,9 @@ pub fn text(
             "{:40} {:>9}  {interval:>19}  {range:>19}  {:>9} {:>5} {:>6}  {}",
             policy.text(),
             number(search.metric(), 1.0, digits),
-            number("batch_size_p50", 1.0, 1),
-            number("utilisation", 1.0, 2),
-            number("worst_bad_rate", 100.0, 2),
+            number(metric::BATCH_SIZE_P50, 1.0, 1),
+            number(metric::UTILISATION, 1.0, 2),
+            number(metric::WORST_BAD_RATE, 100.0, 2),
             flags(answer).join(", "),
         );
     }

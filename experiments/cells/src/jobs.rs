@@ -9,7 +9,8 @@ use super::seeds::Seeds;
 use orrery_output::Progress;
 use orrery_output::tables::Text;
 use orrery_output::whole_file::{Unfinished, unwritable};
-use orrery_results::Row;
+use orrery_results::metric::{Column, Metric};
+use orrery_results::{Row, metric};
 use orrery_scenario::jobs::{JobPolicySpec, Jobs, JobsFile, Made};
 use orrery_scenario::{SpecError, read_text};
 use orrery_sim::jobs::job::{JobId, WHOLE};
@@ -23,23 +24,22 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// When a part of the time begins, among the measures that are kept of it.
-const FROM: &str = "from_s";
 /// How many GPUs or workers a job ran on, over a part of the time.
-pub const HELD: &str = "gpus_held";
+pub use orrery_results::metric::GPUS_HELD as HELD;
+
 /// Quantiles of completion times, for cumulative shares.
 const QUANTILES: [(u64, &str); 11] = [
-    (0, "jct_min_ns"),
-    (10, "jct_p10_ns"),
-    (20, "jct_p20_ns"),
-    (30, "jct_p30_ns"),
-    (40, "jct_p40_ns"),
-    (50, "jct_p50_ns"),
-    (60, "jct_p60_ns"),
-    (70, "jct_p70_ns"),
-    (80, "jct_p80_ns"),
-    (90, "jct_p90_ns"),
-    (100, "jct_max_ns"),
+    (0, "min"),
+    (10, "p10"),
+    (20, "p20"),
+    (30, "p30"),
+    (40, "p40"),
+    (50, "p50"),
+    (60, "p60"),
+    (70, "p70"),
+    (80, "p80"),
+    (90, "p90"),
+    (100, "max"),
 ];
 
 /// The hash of everything that a run depends on but its seed. What a list has is in it.
@@ -93,17 +93,17 @@ fn measured(metrics: &Metrics, made: &Made, seed: u64) -> Replication {
     let mut one = Replication { seed, ..Replication::default() };
     let mut push = |metric: &str, value: f64| one.push("all", metric, value, total.jobs);
     let ns = |span: Span| span.ns() as f64;
-    push("jobs", total.jobs as f64);
-    push("makespan_ns", ns(total.makespan));
-    push("jct_mean_ns", ns(total.jct_mean));
-    push("jct_p95_ns", ns(metrics.jct_quantile(95)));
-    push("job_queueing_mean_ns", ns(total.queueing_mean));
-    push("first_service_mean_ns", ns(total.first_service_mean));
-    push("gpu_busy_fraction", total.busy_fraction);
-    push("jobs_resident_mean", total.resident_mean);
-    push("switches", total.switches as f64);
-    for (of_100, name) in QUANTILES {
-        push(name, ns(metrics.jct_quantile(of_100)));
+    push(metric::JOBS, total.jobs as f64);
+    push(metric::MAKESPAN, ns(total.makespan));
+    push(metric::JCT_MEAN, ns(total.jct_mean));
+    push(metric::JCT_P95, ns(metrics.jct_quantile(95)));
+    push(metric::JOB_QUEUEING_MEAN, ns(total.queueing_mean));
+    push(metric::FIRST_SERVICE_MEAN, ns(total.first_service_mean));
+    push(metric::GPU_BUSY, total.busy_fraction);
+    push(metric::JOBS_RESIDENT, total.resident_mean);
+    push(metric::SWITCHES, total.switches as f64);
+    for (of_100, part) in QUANTILES {
+        push(&metric::JCT.name(&[part]), ns(metrics.jct_quantile(of_100)));
     }
     one
 }
@@ -171,7 +171,7 @@ pub fn over_time(made: &Made, policy: &JobPolicySpec, seed: u64, bin_s: f64) -> 
         let span = width.ns().min((run.end - from).ns());
         for (name, held) in groups(made).iter().zip(bin) {
             let mut part = Replication { seed, ..Replication::default() };
-            part.push(&format!("group {name}"), FROM, from.as_secs_f64(), 0);
+            part.push(&format!("group {name}"), metric::FROM, from.as_secs_f64(), 0);
             let value = *held as f64 / f64::from(WHOLE) / span as f64;
             part.push("all", HELD, value, 1);
             out.push(part);
@@ -217,35 +217,25 @@ pub fn rows_of_file(
     Ok(all.concat())
 }
 
-/// The columns of a comparison: metric, heading, what a unit of it is divided by, digits.
-const COLUMNS: [(&str, &str, f64, usize); 8] = [
-    ("makespan_ns", "makespan s", 1e9, 3),
-    ("jct_mean_ns", "mean JCT s", 1e9, 3),
-    ("jct_p95_ns", "p95 JCT s", 1e9, 3),
-    ("job_queueing_mean_ns", "queueing s", 1e9, 3),
-    ("first_service_mean_ns", "first run s", 1e9, 3),
-    ("gpu_busy_fraction", "busy", 1.0, 3),
-    ("jobs_resident_mean", "resident", 1.0, 2),
-    ("switches", "switches", 1.0, 0),
-];
-
 /// A line for each policy.
 pub fn comparison(title: &str, rows: &[Row]) -> String {
-    let mut head = vec!["policy", "jobs"];
-    head.extend(COLUMNS.map(|c| c.1));
+    let columns: Vec<(&Metric, Column)> =
+        metric::all().iter().filter_map(|m| Some((m, m.jobs?))).collect();
+    let mut head = vec!["policy"];
+    head.extend(columns.iter().map(|c| c.1.heading));
     let mut table = Text::new(&head);
     for cell in rows.chunk_by(|a, b| a.policy == b.policy) {
-        let find = |metric: &str| cell.iter().find(|r| r.metric == metric);
-        let text = |metric: &str, scale: f64, digits: usize| {
-            let row = find(metric);
+        let text = |(metric, column): &(&Metric, Column)| {
+            let (scale, digits) = (metric.reading.divisor, column.digits);
+            let row = cell.iter().find(|r| r.metric == metric.name);
             let half = row.and_then(|r| r.ci95()).map(|(low, high)| (high - low) / 2.0 / scale);
             let half = half.map_or(String::new(), |h| format!(" ±{h:.digits$}"));
             let value = row.and_then(|r| r.value);
             value.map_or("-".to_string(), |x| format!("{:.digits$}{half}", x / scale))
         };
-        let mut line = vec![cell[0].policy.clone(), text("jobs", 1.0, 0)];
-        line.extend(COLUMNS.map(|(metric, _, scale, digits)| text(metric, scale, digits)));
-        table.line(line);
+        table.line(
+            std::iter::once(cell[0].policy.clone()).chain(columns.iter().map(text)).collect(),
+        );
     }
     format!(
         "{title}\n\n{}\nqueueing: from submission to admission; first run: to the first iteration\n",

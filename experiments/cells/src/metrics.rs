@@ -12,8 +12,7 @@ pub fn known_metric(key: &str, name: &str) -> Result<(), SpecError> {
     if is_metric(name) {
         return Ok(());
     }
-    let all = metrics();
-    let remedy = match nearest(name, all.iter().map(String::as_str)) {
+    let remedy = match nearest(name, metrics()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "docs/formats.md has the metrics of each command".to_string(),
     };

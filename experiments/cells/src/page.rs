@@ -5,11 +5,11 @@ use super::run_report::notes_of;
 use orrery_output::figure::figure_of;
 use orrery_output::page::{self, Page, Part, Tone};
 use orrery_plots::{Choice, axis_of, metric_by_axis};
-use orrery_results::{Better, Row, better, difference_in};
+use orrery_results::{Better, Row, better, difference_in, metric};
 use std::collections::BTreeSet;
 
 /// What cells are judged by, the first that they have.
-const MAIN: [&str; 4] = [PEAK, DEVICES, "finish_rate", "goodput_per_s"];
+const MAIN: [&str; 4] = [PEAK, DEVICES, metric::FINISH_RATE, metric::GOODPUT];
 
 /// The page of a command that ran cells.
 pub fn of_cells(kind: &'static str, title: &str, rows: &[Row]) -> Page {
@@ -58,7 +58,7 @@ pub fn figure(rows: &[Row], metric: &str) -> Option<Part> {
         Some(x) => metric_by_axis(rows, &x, metric, &choice),
         None => figure_of(rows, &choice),
     };
-    let name = metric.trim_end_matches("_ns").trim_end_matches("_per_s").replace('_', " ");
+    let name = metric::words(metric);
     drawn.ok().map(|f| Part::Figure(f.to_svg(), format!("{name} of each policy, by setting.")))
 }
 
@@ -118,7 +118,7 @@ fn verdict(page: &mut Page, rows: &[Row], main: &str) {
     let (name, best_is) = match main {
         PEAK => ("peak goodput (requests/s)", "highest"),
         DEVICES => ("number of devices", "lowest"),
-        "goodput_per_s" => ("goodput (requests/s)", "highest"),
+        metric::GOODPUT => ("goodput (requests/s)", "highest"),
         _ => ("finish rate", "highest"),
     };
     let ranked = |place: &(&str, &str)| {

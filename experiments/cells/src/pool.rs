@@ -24,4 +24,4 @@ pub use select::{Selector, dashed};
 pub use world::World;
 
 /// What a pool carries, and what searches find.
-pub const ALLOWABLE: &str = "allowable_throughput_per_s";
+pub use orrery_results::metric::ALLOWABLE_THROUGHPUT as ALLOWABLE;

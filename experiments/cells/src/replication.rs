@@ -1,22 +1,13 @@
 //! What one run was measured to be.
 
+use orrery_results::metric;
 use orrery_sim::metrics::{Batches, Figures, Metrics, TimeSeries};
 use orrery_sim::request::End;
 use orrery_sim::stats::{Batched, Interval};
 use serde::{Deserialize, Serialize};
 
-/// The metric of a search for a rate.
-pub const PEAK: &str = "peak_goodput_per_s";
-/// The metric of a search for devices.
-pub const DEVICES: &str = "devices_needed";
-
-/// The quantiles of latency that are reported.
-pub const QUANTILES: [(f64, &str); 4] = [
-    (0.5, "latency_p50_ns"),
-    (0.9, "latency_p90_ns"),
-    (0.99, "latency_p99_ns"),
-    (0.999, "latency_p99.9_ns"),
-];
+/// The metrics of a search for a rate, and for devices.
+pub use orrery_results::metric::{DEVICES, PEAK};
 
 pub use orrery_sim::driver::ready::Watch;
 
@@ -147,7 +138,7 @@ impl Replication {
 
     /// The finish rate of all requests.
     pub fn finish_rate(&self) -> f64 {
-        self.value("all", "finish_rate").unwrap_or(1.0)
+        self.value("all", metric::FINISH_RATE).unwrap_or(1.0)
     }
 }
 
@@ -164,30 +155,30 @@ fn of_scope(scope: &str, f: &Figures, means: &Batches, seconds: f64, out: &mut V
         return;
     }
     let answered = f.latency.count();
-    out.push(Measure::of(scope, "requests", f.offered as f64, f.offered));
+    out.push(Measure::of(scope, metric::REQUESTS, f.offered as f64, f.offered));
     out.push(within(
-        Measure::of(scope, "finish_rate", f.finish_rate(), f.offered),
+        Measure::of(scope, metric::FINISH_RATE, f.finish_rate(), f.offered),
         means.finish_rate(),
     ));
     if let Some(cost) = f.mean_cost() {
-        out.push(within(Measure::of(scope, "mean_cost", cost, f.offered), means.mean_cost()));
+        out.push(within(Measure::of(scope, metric::MEAN_COST, cost, f.offered), means.mean_cost()));
     }
     let good = if seconds > 0.0 { f.ended(End::InTime) as f64 / seconds } else { 0.0 };
-    out.push(within(Measure::of(scope, "goodput_per_s", good, f.offered), means.goodput_per_s()));
+    out.push(within(Measure::of(scope, metric::GOODPUT, good, f.offered), means.goodput_per_s()));
     if answered > 0 {
-        for (q, name) in QUANTILES {
+        for (q, name) in metric::quantiles() {
             let value = f.latency.quantile(q).ns() as f64;
             let interval = means.latency_quantile_ms(q, &f.latency);
             out.push(within(Measure::of(scope, name, value, answered), ns(interval)));
         }
         let latency = f.latency.sum_ns() as f64 / answered as f64;
         out.push(within(
-            Measure::of(scope, "latency_mean_ns", latency, answered),
+            Measure::of(scope, metric::LATENCY_MEAN, latency, answered),
             ns(means.mean_latency_ms()),
         ));
         let queueing = f.queueing.sum_ns() as f64 / answered as f64;
         out.push(within(
-            Measure::of(scope, "queueing_mean_ns", queueing, answered),
+            Measure::of(scope, metric::QUEUEING_MEAN, queueing, answered),
             ns(means.mean_queueing_ms()),
         ));
     }
@@ -195,7 +186,7 @@ fn of_scope(scope: &str, f: &Figures, means: &Batches, seconds: f64, out: &mut V
         out.push(Measure::of(scope, end.word(), f.ended(end) as f64, f.offered));
     }
     if f.cold > 0 {
-        out.push(Measure::of(scope, "cold_starts", f.cold as f64, f.offered));
+        out.push(Measure::of(scope, metric::COLD_STARTS, f.cold as f64, f.offered));
     }
 }
 
@@ -213,7 +204,7 @@ fn add_run(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
     let batches: u64 = metrics.batch_sizes().iter().sum();
     let size = metrics.mean_batch_size();
     out.push(within(
-        Measure::of("all", "mean_batch_size", size, batches),
+        Measure::of("all", metric::MEAN_BATCH_SIZE, size, batches),
         series.mean_batch_size(),
     ));
     let (busy, up) = metrics
@@ -221,14 +212,17 @@ fn add_run(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
         .iter()
         .fold((0u128, 0u128), |(b, u), d| (b + u128::from(d.busy.ns()), u + u128::from(d.up.ns())));
     let utilisation = if up == 0 { 0.0 } else { busy as f64 / up as f64 };
-    out.push(within(Measure::of("all", "utilisation", utilisation, batches), series.utilisation()));
+    out.push(within(
+        Measure::of("all", metric::UTILISATION, utilisation, batches),
+        series.utilisation(),
+    ));
     let loads: u64 = metrics.devices().iter().map(|d| d.loads).sum();
     if loads > 0 {
         let loading: u128 = metrics.devices().iter().map(|d| u128::from(d.loading.ns())).sum();
         let share = if up == 0 { 0.0 } else { loading as f64 / up as f64 };
-        out.push(Measure::of("all", "loads", loads as f64, loads));
+        out.push(Measure::of("all", metric::LOADS, loads as f64, loads));
         out.push(within(
-            Measure::of("all", "load_utilisation", share, loads),
+            Measure::of("all", metric::LOAD_UTILISATION, share, loads),
             series.load_utilisation(),
         ));
     }
@@ -236,7 +230,7 @@ fn add_run(metrics: &Metrics, series: &TimeSeries, out: &mut Vec<Measure>) {
         for (i, d) in metrics.devices().iter().enumerate() {
             out.push(Measure::of(
                 &format!("device {i}"),
-                "utilisation",
+                metric::UTILISATION,
                 d.utilisation(),
                 d.batches,
             ));

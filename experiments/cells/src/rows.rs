@@ -2,9 +2,9 @@
 //!
 //! Flags that a cell has before it is run go to the rows that it is judged by.
 
-use super::replication::{DEVICES, Measure, PEAK, QUANTILES, Replication};
+use super::replication::{DEVICES, Measure, PEAK, Replication};
 use super::seeds::Seeds;
-use orrery_results::{Flags, Row, difference_of, seed_list, unit};
+use orrery_results::{Flags, Row, difference_of, metric, seed_list, unit};
 use orrery_sim::stats::{self, Interval};
 
 /// The rows of a cell. `place` carries what they have in common: experiment, case, axes, system,
@@ -48,7 +48,7 @@ pub fn rows(place: &Row, seeds: &Seeds, runs: &[Replication]) -> Vec<Row> {
 
 /// Whether a cell is judged by this.
 fn is_main(m: &Measure) -> bool {
-    m.scope == "all" && ["finish_rate", PEAK, DEVICES].contains(&m.metric.as_str())
+    m.scope == "all" && [metric::FINISH_RATE, PEAK, DEVICES].contains(&m.metric.as_str())
 }
 
 /// Why a mean over the runs is not given: some have no answer. A mean of the others would be of the
@@ -74,7 +74,7 @@ fn counted(reasons: &[String], seeds: usize) -> Option<String> {
 }
 
 fn is_count(metric: &str) -> bool {
-    unit(metric) == "requests" && !metric.contains("batch_size")
+    metric::find(metric).is_some_and(|m| m.is_count)
 }
 
 fn interval_of(row: &mut Row, all: &[Measure], values: &[f64]) {
@@ -89,9 +89,9 @@ fn interval_of(row: &mut Row, all: &[Measure], values: &[f64]) {
 }
 
 fn flags_of(row: &mut Row, all: &[Measure], runs: &[Replication], wide: bool) {
-    if let Some((q, _)) = QUANTILES.iter().find(|q| q.1 == row.metric) {
+    if let Some((q, _)) = metric::quantiles().find(|q| q.1 == row.metric) {
         let fewest = all.iter().map(|m| m.samples).min().unwrap_or(0);
-        if !stats::enough_for_quantile(*q, fewest) {
+        if !stats::enough_for_quantile(q, fewest) {
             row.flag(Flags::FEW_SAMPLES);
         }
     }
@@ -107,7 +107,7 @@ fn flags_of(row: &mut Row, all: &[Measure], runs: &[Replication], wide: bool) {
     if runs.iter().any(|r| r.pending > 0) {
         row.flag(Flags::PENDING);
     }
-    if wide && row.metric == "finish_rate" && row.scope == "all" {
+    if wide && row.metric == metric::FINISH_RATE && row.scope == "all" {
         row.flag(Flags::WIDE);
     }
 }
@@ -123,7 +123,7 @@ pub fn difference(
 ) -> Option<Row> {
     let has = |m: &&str| runs.iter().any(|r| r.measure("all", m).is_some());
     let searched = [PEAK, DEVICES].into_iter().find(has);
-    let metric = searched.unwrap_or("finish_rate");
+    let metric = searched.unwrap_or(metric::FINISH_RATE);
     let pairs = runs.len().min(base.len());
     if pairs == 0 {
         return None;

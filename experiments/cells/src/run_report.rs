@@ -7,24 +7,12 @@ use super::goodput::FLAGS;
 use super::replication::{DEVICES, PEAK};
 use super::rows::seeds_of;
 use orrery_output::tables::Text;
+use orrery_results::metric::{self, Column, Metric};
 use orrery_results::{Flags, Row, difference_in, unit};
 use orrery_scenario::scenario::caveats::CAVEATS;
 use orrery_sim::request::End;
 use std::fmt::Write;
 
-/// The columns of a comparison: metric, heading, what a unit of it is divided by, digits.
-const COLUMNS: [(&str, &str, f64, usize); 8] = [
-    ("goodput_per_s", "good/s", 1.0, 1),
-    ("latency_p50_ns", "p50 ms", 1e6, 2),
-    ("latency_p90_ns", "p90 ms", 1e6, 2),
-    ("latency_p99_ns", "p99 ms", 1e6, 2),
-    ("latency_p99.9_ns", "p99.9 ms", 1e6, 2),
-    ("queueing_mean_ns", "queue ms", 1e6, 2),
-    ("mean_batch_size", "batch", 1.0, 2),
-    ("utilisation", "busy", 1.0, 3),
-];
-/// The mean cost of a request, beside the finish rate where late answers have costs.
-const COST: &str = "mean_cost";
 /// Models and applications are shown where their finish rate is further from that of all than this.
 const DIFFERS: f64 = 0.02;
 
@@ -51,7 +39,7 @@ pub fn pivot(title: &str, rows: &[Row]) -> String {
     let mut out = format!("{title}\n");
     let has = |metric: &str| rows.iter().any(|r| r.metric == metric && r.scope == "all");
     let searched = [PEAK, DEVICES].into_iter().find(|m| has(m));
-    for metric in searched.into_iter().chain(["finish_rate", "latency_p99_ns"]) {
+    for metric in searched.into_iter().chain([metric::FINISH_RATE, metric::LATENCY_P99]) {
         if has(metric) {
             let (scale, word) =
                 if unit(metric) == "ns" { (1e6, "ms") } else { (1.0, unit(metric)) };
@@ -119,22 +107,24 @@ fn whole(rows: &[Row]) -> String {
         |cell: &[Row]| cell.iter().find(|r| difference_in(&r.metric).is_some()).cloned();
     let versus = rows.iter().find(|r| difference_in(&r.metric).is_some()).map(|r| r.versus.clone());
     let mut head = vec!["policy".to_string(), "requests".into(), "finish rate".into()];
-    let costs = rows.iter().any(|r| r.metric == COST);
+    let costs = rows.iter().any(|r| r.metric == metric::MEAN_COST);
     head.extend(costs.then(|| "mean cost".to_string()));
     head.extend(versus.map(|policy| format!("less {policy}")));
     let compared = head.len() > 3 + usize::from(costs);
-    head.extend(COLUMNS.map(|c| c.1.to_string()));
+    let columns: Vec<(&Metric, Column)> =
+        metric::all().iter().filter_map(|m| Some((m, m.run?))).collect();
+    head.extend(columns.iter().map(|c| c.1.heading.to_string()));
     let mut table = Text::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
     for cell in cells(rows) {
-        let requests = find(cell, "all", "requests").and_then(|r| r.value);
-        let rate = find(cell, "all", "finish_rate");
+        let requests = find(cell, "all", metric::REQUESTS).and_then(|r| r.value);
+        let rate = find(cell, "all", metric::FINISH_RATE);
         let mut line = vec![
             cell[0].policy.clone(),
             requests.map_or("-".to_string(), |n| n.to_string()),
             rate.map_or("-".to_string(), |r| with_half(r, 1.0, 4)),
         ];
         if costs {
-            let cost = find(cell, "all", COST);
+            let cost = find(cell, "all", metric::MEAN_COST);
             line.push(cost.map_or("-".to_string(), |r| with_half(r, 1.0, 4)));
         }
         if compared {
@@ -145,10 +135,12 @@ fn whole(rows: &[Row]) -> String {
                 format!("{value}{}", half.unwrap_or_default())
             }));
         }
-        line.extend(COLUMNS.map(|(metric, _, scale, digits)| {
-            let row = find(cell, "all", metric);
+        line.extend(columns.iter().map(|(metric, Column { digits, .. })| {
+            let row = find(cell, "all", metric.name);
             let flag = row.is_some_and(|r| r.has_flag(Flags::FEW_SAMPLES));
-            let value = row.and_then(|r| r.value).map(|x| format!("{:.digits$}", x / scale));
+            let value = row
+                .and_then(|r| r.value)
+                .map(|x| format!("{:.digits$}", x / metric.reading.divisor));
             value.map_or("-".to_string(), |x| if flag { format!("?{x}") } else { x })
         }));
         table.line(line);
@@ -182,9 +174,9 @@ fn scopes(rows: &[Row], details: bool) -> String {
     let mut table = Text::new(&["policy", "scope", "requests", "finish rate", "p50 ms", "p99 ms"]);
     let mut any = false;
     for cell in cells(rows) {
-        let of_all = find(cell, "all", "finish_rate").and_then(|r| r.value);
+        let of_all = find(cell, "all", metric::FINISH_RATE).and_then(|r| r.value);
         let is_part =
-            |r: &&Row| r.metric == "finish_rate" && r.versus.is_empty() && r.scope != "all";
+            |r: &&Row| r.metric == metric::FINISH_RATE && r.versus.is_empty() && r.scope != "all";
         for row in cell.iter().filter(is_part) {
             let differs = row.value.zip(of_all).is_some_and(|(a, b)| (a - b).abs() > DIFFERS);
             if !details && !differs {
@@ -198,10 +190,10 @@ fn scopes(rows: &[Row], details: bool) -> String {
             table.line(vec![
                 row.policy.clone(),
                 row.scope.clone(),
-                of("requests", 1.0, 0),
+                of(metric::REQUESTS, 1.0, 0),
                 with_half(row, 1.0, 4),
-                of("latency_p50_ns", 1e6, 2),
-                of("latency_p99_ns", 1e6, 2),
+                of(metric::LATENCY_P50, 1e6, 2),
+                of(metric::LATENCY_P99, 1e6, 2),
             ]);
         }
     }
@@ -214,7 +206,7 @@ fn scopes(rows: &[Row], details: bool) -> String {
 fn device_text(rows: &[&Row], advise: bool, out: &mut String) {
     let devices: Vec<String> = rows
         .iter()
-        .filter(|r| r.scope.starts_with("device ") && r.metric == "utilisation")
+        .filter(|r| r.scope.starts_with("device ") && r.metric == metric::UTILISATION)
         .map(|r| r.value.map_or("-".to_string(), |x| format!("{x:.3}")))
         .collect();
     if devices.is_empty() {

@@ -3,7 +3,7 @@
 use super::page::WITHOUT_EFFECT;
 use super::whole_file::write_atomically;
 use orrery_plots::{Choice, Figure, PlotError};
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
 use std::path::Path;
@@ -142,6 +142,6 @@ fn few(rows: &[Row], choice: &Choice) -> Choice {
 
 /// What a sensitivity shows: the error, or where there is no paper to err from, our rate.
 pub fn changing(rows: &[Row]) -> &'static str {
-    let has_error = rows.iter().any(|r| r.metric == "mean_abs_error");
-    if has_error { "mean_abs_error" } else { "mean_finish_rate" }
+    let has_error = rows.iter().any(|r| r.metric == metric::MEAN_ABS_ERROR);
+    if has_error { metric::MEAN_ABS_ERROR } else { metric::MEAN_FINISH_RATE }
 }

@@ -1,13 +1,16 @@
-//! A result as one HTML page: a file that holds all it shows and asks nothing of a network.
+//! A result as one document: HTML in a file that holds all it shows and asks nothing of a network, text for a
+//! terminal, Markdown.
 //!
-//! Commands say what is on a page; how it looks is here and nowhere else. The page has no date and no
-//! path of the machine, so the same command gives the same bytes.
+//! Commands say what is in it; how it looks is here and nowhere else. It has no date and no path of the
+//! machine, so the same command gives the same bytes.
 
 mod html;
+mod markdown;
 mod rerun;
 mod rows;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use rerun::{WITHOUT_EFFECT, again, asked, command_line, provenance};
 pub use rows::{cells, intervals, reading, values};
@@ -141,6 +144,12 @@ impl Table {
         Table { caption: caption.into(), columns, rows: Vec::new() }
     }
 
+    /// Whether a column has nothing but numbers.
+    fn is_number(&self, column: usize) -> bool {
+        let is_number = |row: &Vec<Field>| row[column].key.is_some() || row[column].text.is_empty();
+        self.rows.iter().all(is_number)
+    }
+
     /// The table as a part without columns that say nothing, or nothing when it has no rows.
     pub fn part(mut self) -> Option<Part> {
         let said = |i: &usize| self.rows.iter().any(|r| !r[*i].text.is_empty());
@@ -190,6 +199,16 @@ impl Page {
     /// The page as HTML.
     pub fn to_html(&self) -> String {
         html::document(&self.title, std::slice::from_ref(self))
+    }
+
+    /// The page as text for a terminal, without figures and what is folded.
+    pub fn to_text(&self) -> String {
+        text::text(self)
+    }
+
+    /// The page as Markdown, without figures and what is folded.
+    pub fn to_markdown(&self) -> String {
+        markdown::markdown(self)
     }
 }
 

@@ -7,7 +7,7 @@ mod tables;
 use crate::figure::{Size, changing, figure_of, unsuitable};
 use clap::ValueEnum;
 use orrery_plots::{Choice, Figure, PlotError, SeriesView, Spacing, Window};
-use orrery_results::{DistributionRow, Row};
+use orrery_results::{DistributionRow, Row, metric};
 use orrery_scenario::SpecError;
 pub use tables::Tables;
 
@@ -178,7 +178,7 @@ fn of_results(rows: &[Row], args: &View, choice: &Choice) -> Result<Figure, Plot
     match (args.kind, metric) {
         (Some(Kind::FinishRate), _) => orrery_plots::finish_rate_by(rows, &x, choice),
         (_, metric) => {
-            orrery_plots::metric_by_axis(rows, &x, metric.unwrap_or("finish_rate"), choice)
+            orrery_plots::metric_by_axis(rows, &x, metric.unwrap_or(metric::FINISH_RATE), choice)
         }
     }
 }

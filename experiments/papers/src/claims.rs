@@ -1,7 +1,7 @@
 //! A paper's sentences, checked against rows: each holds or does not, with our figures beside it.
 
 use super::numbers::{axes, axis, is_at, is_named_part, is_of};
-use orrery_results::{Row, unit};
+use orrery_results::{Row, metric, unit};
 use orrery_scenario::SpecError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -156,7 +156,7 @@ fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(String, f64)>, usize) {
             let (value, metric) = (Some(f64::INFINITY), claim.metric.clone());
             Row { value, metric, ..r.clone() }
         };
-        let all = find(rows, system, at, "evaluations");
+        let all = find(rows, system, at, metric::EVALUATIONS);
         let has = |r: &Row| own.iter().find(|o| o.axes == r.axes).map(|o| (*o).clone());
         all.map(|r| has(r).unwrap_or_else(|| never(r))).collect()
     };
@@ -173,7 +173,7 @@ fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(String, f64)>, usize) {
     let over = with_never(&claim.over, &claim.over_at);
     let parts = claim.after_s.is_some() || claim.before_s.is_some();
     let is_part = |r: &Row| {
-        let from = r.axis("from_s").and_then(|s| s.parse::<f64>().ok());
+        let from = r.axis(metric::FROM).and_then(|s| s.parse::<f64>().ok());
         !parts
             || from.is_some_and(|s| {
                 claim.after_s.is_none_or(|a| s >= a) && claim.before_s.is_none_or(|b| s < b)

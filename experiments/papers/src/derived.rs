@@ -9,19 +9,16 @@
 
 use super::experiment::Experiment;
 use orrery_cells::advice::Advice;
-use orrery_results::{Row, unit};
+use orrery_results::{Row, metric, unit};
 
-const BAD: &str = "bad_rate";
-const IDLE: &str = "idle_fraction";
-const ADVICE: &str = "advice_devices";
-const FLAT_TOP: &str = "flat_top_bad_rate";
+const DERIVED: [&str; 4] =
+    [metric::BAD_RATE, metric::FLAT_TOP_BAD_RATE, metric::IDLE_FRACTION, metric::ADVICE_DEVICES];
 
 /// Adds the rows that the experiment shows or judges, after those of their cell.
 pub fn add(e: &Experiment, rows: &mut Vec<Row>) {
     let asked = e.show.iter().chain(e.claim.iter().map(|c| &c.metric));
     let asked: Vec<&str> = asked.map(String::as_str).collect();
-    let wanted: Vec<&str> =
-        [BAD, FLAT_TOP, IDLE, ADVICE].into_iter().filter(|m| asked.contains(m)).collect();
+    let wanted: Vec<&str> = DERIVED.into_iter().filter(|m| asked.contains(m)).collect();
     if wanted.is_empty() {
         return;
     }
@@ -37,11 +34,11 @@ fn of_cell(e: &Experiment, all: &[Row], cell: &[&Row], metric: &str) -> Option<R
     if find(cell, metric).is_some() {
         return None;
     }
-    let finish = find(cell, "finish_rate").filter(|r| r.value.is_some())?;
+    let finish = find(cell, metric::FINISH_RATE).filter(|r| r.value.is_some())?;
     let value = match metric {
-        BAD => return Some(rest(finish, metric)),
-        IDLE => return Some(rest(find(cell, "utilisation")?, metric)),
-        ADVICE => Advice::of(cell)?.advised()?,
+        metric::BAD_RATE => return Some(rest(finish, metric)),
+        metric::IDLE_FRACTION => return Some(rest(find(cell, metric::UTILISATION)?, metric)),
+        metric::ADVICE_DEVICES => Advice::of(cell)?.advised()?,
         _ => flat_top(e, all, cell)?,
     };
     let (ci95_low, ci95_high, ci_method) = (None, None, String::new());
@@ -68,7 +65,7 @@ fn rest(row: &Row, metric: &str) -> Row {
 fn flat_top(e: &Experiment, all: &[Row], cell: &[&Row]) -> Option<f64> {
     let rates: Vec<&str> =
         e.axis.iter().filter(|a| a.key.contains("rate")).map(|a| a.name.as_str()).collect();
-    let (good, finish) = (find(cell, "goodput_per_s")?, find(cell, "finish_rate")?);
+    let (good, finish) = (find(cell, metric::GOODPUT)?, find(cell, metric::FINISH_RATE)?);
     let finished = finish.value.filter(|rate| *rate > 0.0)?;
     if rates.is_empty() {
         return None;

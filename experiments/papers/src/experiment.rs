@@ -18,7 +18,7 @@ use super::numbers::{Number, NumbersFile, is_at};
 use super::options::{Choice, Refused};
 use orrery_cells::grid::{self, Axis, Point, Sample};
 use orrery_cells::pool::Searching;
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
 use orrery_scenario::scenario::place::Source;
@@ -226,7 +226,7 @@ fn point_axis() -> String {
 impl Experiment {
     /// The metric that it is about: the first that it shows.
     pub fn main(&self) -> &str {
-        self.show.first().map_or("finish_rate", String::as_str)
+        self.show.first().map_or(metric::FINISH_RATE, String::as_str)
     }
 
     /// What rows have in common, wherever they stand.

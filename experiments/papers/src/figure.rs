@@ -73,7 +73,7 @@ fn of_all(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
 
 /// The parts of the time, where a figure is drawn along them or its place names one; else the wholes.
 fn of_named_parts(rows: &[Row], picture: &Picture, at: &str) -> Vec<Row> {
-    const PART: &str = "from_s";
+    const PART: &str = orrery_results::metric::FROM;
     let axes = [&picture.x, &picture.y, &picture.series];
     let along = axes.into_iter().chain(picture.panels.iter().flatten()).any(|a| a == PART);
     let is_named = |r: &&Row| along || at.contains(PART) || r.axis(PART).is_none();

@@ -8,7 +8,7 @@ use super::numbers::axes;
 use super::{figure, report};
 use orrery_cells::run_report::notes_of;
 use orrery_output::page::{self, Field, Page, Part, Table, Tone};
-use orrery_results::{Row, UNITLESS, unit};
+use orrery_results::{Row, UNITLESS, metric, unit};
 
 /// Where a share is this far off the paper's number, or another value by this much of it, it is marked.
 const OFF: f64 = 0.1;
@@ -59,7 +59,7 @@ fn ask(page: &mut Page, e: &Experiment) {
     };
     page.ask("systems", e.system.iter().map(system).collect::<Vec<_>>().join("\n"));
     let measures: Vec<String> =
-        e.show.iter().map(|m| format!("{}{}", named(m), in_unit(m))).collect();
+        e.show.iter().map(|m| format!("{}{}", metric::words(m), in_unit(m))).collect();
     page.ask("measured", measures.join("\n"));
 }
 
@@ -242,7 +242,7 @@ fn pivot(metric: &str, group: &Group<'_>, own: &[&Row]) -> Table {
     let has_paper = own.iter().any(|r| r.paper.is_some());
     let title = if group.title.is_empty() { String::new() } else { format!("{}: ", group.title) };
     let below = if has_paper { "; below ours the paper's number and our error" } else { "" };
-    let caption = format!("{title}{}{}{below}", named(metric), in_unit(metric));
+    let caption = format!("{title}{}{}{below}", metric::words(metric), in_unit(metric));
     let columns: Vec<&str> =
         names.iter().copied().chain(with.iter().map(|i| &*group.systems[*i].name)).collect();
     let mut table = Table::new(caption, &columns);
@@ -263,19 +263,11 @@ fn pivot(metric: &str, group: &Group<'_>, own: &[&Row]) -> Table {
     table
 }
 
-/// A metric in words.
-fn named(metric: &str) -> String {
-    let name = metric.trim_end_matches("_ns");
-    name.strip_suffix("_per_s").unwrap_or(name).replace('_', " ")
-}
-
 /// Its unit, after a comma, as values are written.
 fn in_unit(metric: &str) -> String {
     match unit(metric) {
         UNITLESS => String::new(),
-        "ns" => ", ms".to_string(),
-        "1/s" => ", requests/s".to_string(),
-        other => format!(", {other}"),
+        _ => format!(", {}", metric::reading(metric).unit),
     }
 }
 

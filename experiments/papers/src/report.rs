@@ -12,7 +12,8 @@ use orrery_cells::goodput::FLAGS;
 use orrery_cells::replication::{DEVICES, PEAK};
 use orrery_cells::rows::seeds_of;
 use orrery_output::tables;
-use orrery_results::{Row, UNITLESS, unit};
+use orrery_results::Row;
+use orrery_results::metric::{self, Reading};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -46,30 +47,12 @@ pub fn scores(e: &Experiment, rows: &[Row]) -> Vec<SystemScore> {
     groups::of(e).iter().flat_map(|g| scores::score(e, g, rows).systems).collect()
 }
 
-/// What a value is divided by when it is read, its unit then, and digits.
-fn reading(metric: &str) -> (f64, &'static str, usize) {
-    match unit(metric) {
-        "ns" if metric.starts_with("infer_") || metric.starts_with("load_") => (1e3, "us", 0),
-        "ns" if of_jobs(metric) => (1e9, "s", 1),
-        "ns" => (1e6, "ms", 2),
-        "1/s" => (1.0, "requests/s", 0),
-        UNITLESS => (1.0, "share", 3),
-        "devices" => (1.0, "devices", 1),
-        other => (1.0, other, 1),
-    }
-}
-
-/// Jobs take seconds and hours.
-fn of_jobs(metric: &str) -> bool {
-    ["makespan_", "jct_", "job_queueing_", "first_service_"].iter().any(|m| metric.starts_with(m))
-}
-
 fn blocks(e: &Experiment, rows: &[Row], out: &mut String) {
     let (every, shown) = match e.kind.parts() {
         Some(Parts::Bins(_)) => some_bins(rows),
         _ => (1, Cow::Borrowed(rows)),
     };
-    let in_parts = |r: &Row| r.axis("from_s").is_some() && e.show.contains(&r.metric);
+    let in_parts = |r: &Row| r.axis(metric::FROM).is_some() && e.show.contains(&r.metric);
     if every > 1 && rows.iter().any(in_parts) {
         let _ =
             writeln!(out, "\nOne part of the time in {every} is shown; `--out` writes them all.");
@@ -79,7 +62,7 @@ fn blocks(e: &Experiment, rows: &[Row], out: &mut String) {
             .iter()
             .filter(|r| r.metric == *metric && r.scope == "all" && r.versus.is_empty())
             .collect();
-        let _ = writeln!(out, "\n{metric}, {}", reading(metric).1);
+        let _ = writeln!(out, "\n{metric}, {}", metric::reading(metric).unit);
         for group in groups::of(e) {
             if !group.title.is_empty() {
                 let _ = writeln!(out, "{}:", group.title);
@@ -95,13 +78,13 @@ const BINS_MAX: usize = 14;
 
 /// Rows with at most so many parts of the time, evenly spread; and one in how many that is.
 fn some_bins(rows: &[Row]) -> (usize, Cow<'_, [Row]>) {
-    let mut all: Vec<&str> = rows.iter().filter_map(|r| r.axis("from_s")).collect();
+    let mut all: Vec<&str> = rows.iter().filter_map(|r| r.axis(metric::FROM)).collect();
     let begin = |from: &str| from.parse::<f64>().unwrap_or(0.0);
     all.sort_by(|a, b| begin(a).total_cmp(&begin(b)));
     all.dedup();
     let every = all.len().div_ceil(BINS_MAX).max(1);
     let kept: BTreeSet<&str> = all.into_iter().step_by(every).collect();
-    let is_shown = |r: &&Row| r.axis("from_s").is_none_or(|from| kept.contains(from));
+    let is_shown = |r: &&Row| r.axis(metric::FROM).is_none_or(|from| kept.contains(from));
     (every, Cow::Owned(rows.iter().filter(is_shown).cloned().collect()))
 }
 
@@ -117,7 +100,7 @@ fn label(row: &Row, names: &[&str]) -> Vec<String> {
 /// A line for each place, a column for each system, with the paper's number and the error where there is
 /// one.
 fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&Row]) -> String {
-    let (scale, unit, digits) = reading(metric);
+    let Reading { divisor, unit, digits } = metric::reading(metric);
     let is_of = |r: &Row, i: usize| {
         let s = group.systems[i];
         r.system == s.name && r.preset == s.preset.word()
@@ -154,7 +137,7 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
         }
     }
     let mut text = tables::Text::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
-    let value = |x: f64| format!("{:.digits$}", x / scale);
+    let value = |x: f64| format!("{:.digits$}", x / divisor);
     let mut last: Vec<String> = Vec::new();
     for place in places {
         let at = label(place, &names);

@@ -2,7 +2,7 @@
 
 use super::experiment::Experiment;
 use orrery_cells::replication::PEAK;
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 
 /// One row for each cell: its axes, the policy, the main metric with its interval and the paper's
 /// number, then what else is shown. For goodput studies the columns are
@@ -46,7 +46,7 @@ pub fn of_main(e: &Experiment, rows: &[Row]) -> String {
         cells.extend([row.policy.clone(), row.preset.clone(), number(row.value)]);
         cells.extend([number(row.ci95_low), number(row.ci95_high)]);
         if searched {
-            cells.push(number(of("batch_size_p50")));
+            cells.push(number(of(metric::BATCH_SIZE_P50)));
         }
         cells.push(number(row.paper));
         cells.extend(others.iter().map(|m| number(of(m))));

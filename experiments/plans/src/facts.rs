@@ -3,7 +3,7 @@
 use super::answer::{Answer, Choice, money, percent, significant};
 use super::problem::Problem;
 use super::size::Less;
-use orrery_results::{Row, UNITLESS};
+use orrery_results::{Row, metric, unit};
 
 /// In sentences, for every form of the answer.
 pub fn facts(problem: &Problem, answer: &Answer) -> Vec<String> {
@@ -76,9 +76,9 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
 
 /// As rows beside those of the choice.
 pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
-    let row = |metric: &str, unit: &str, value: f64| Row {
+    let row = |metric: &str, value: f64| Row {
         metric: metric.to_string(),
-        unit: unit.to_string(),
+        unit: unit(metric).to_string(),
         value: Some(value),
         ..base.clone()
     };
@@ -86,27 +86,27 @@ pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
     for less in &choice.less {
         let scope = format!("kind {}", problem.kind(less.kind));
         let interval = less.at_load.as_ref().and_then(|check| check.interval);
-        let bad = row("worst_bad_rate_with_one_less", UNITLESS, less.bad_rate());
+        let bad = row(metric::BAD_WITH_ONE_LESS, less.bad_rate());
         let mut bad = Row { scope: scope.clone(), ..bad };
         interval.iter().for_each(|i| bad.set_interval(i.low, i.high, "replications"));
         rows.push(bad);
         // Of the first seed alone.
         let seeds = format!("{0}-{0}", problem.plan.seed);
-        let carries = row("allowable_per_s_with_one_less", "1/s", less.carries_per_s);
+        let carries = row(metric::ALLOWABLE_WITH_ONE_LESS, less.carries_per_s);
         rows.push(Row { scope, seeds, ..carries });
     }
     if problem.day.follows() {
         let at_peak = problem.cost(&choice.counts).as_usd_per_hour();
-        rows.push(row("cost_at_peak_usd_per_hour", "usd/h", at_peak));
+        rows.push(row(metric::COST_AT_PEAK, at_peak));
         for size in &choice.sizes {
             let load = significant(size.load_per_s);
             let axes = format!("{};load_per_s={load};size={}", base.axes, size.n);
-            let one = row("worst_bad_rate_at_level", UNITLESS, size.check.bad_rate);
+            let one = row(metric::BAD_AT_LEVEL, size.check.bad_rate);
             rows.push(Row { axes, ..one });
         }
     }
     if problem.plan.day.is_some() {
-        rows.push(row("mean_load_share", UNITLESS, choice.mean_load));
+        rows.push(row(metric::MEAN_LOAD, choice.mean_load));
     }
     rows
 }

@@ -10,7 +10,7 @@ use orrery_results::Row;
 use orrery_scenario::SpecError;
 use std::path::Path;
 
-const COST: &str = "cost_usd_per_hour";
+const COST: &str = orrery_results::metric::COST_PER_HOUR;
 const RATE: &str = "throughput_per_s";
 const LOAD: &str = "the load";
 const TODAY: &str = "the load before its growth";

@@ -1,11 +1,13 @@
 //! A fleet in words and rows: which model is where, what no fleet undercuts, and what comes next.
 
-use crate::answer::{Answer as Answered, money, percent, significant};
-use crate::money::{month, usd_per_month};
+use crate::answer::{Answer as Answered, money, percent};
+use crate::fields::{more_usd, name, rate, share, usd, usd_month};
+use crate::money::usd_per_month;
 use crate::problem::Problem;
 use crate::solved::{Fleet, Solved};
+use orrery_output::page::Field;
 use orrery_planner::Price;
-use orrery_results::{RESULT_VERSION, Row};
+use orrery_results::{RESULT_VERSION, Row, metric, unit};
 use std::collections::BTreeMap;
 
 /// The models of each kind that is used: `BERT, TFT on A30`.
@@ -57,15 +59,13 @@ pub fn searched(fleet: &Fleet) -> String {
 }
 
 /// A row for a what-if of fleets, whose clusters differ from those of the plan: the fleet as a whole.
-pub fn what_if_row(solved: &Solved, fleet: &Fleet, now: Option<Price>) -> Vec<String> {
+pub fn what_if_row(solved: &Solved, fleet: &Fleet, now: Option<Price>) -> Vec<Field> {
     let pools = solved.answers.iter().filter_map(|a| a.best());
     let pools: Vec<String> = pools.map(|b| solved.problem.words(&b.counts)).collect();
     let load: f64 = solved.answers.iter().map(|a| a.load_per_s).sum();
-    let name = solved.what_if.clone().unwrap_or_else(|| "(as it is)".to_string());
-    let dash = || "-".to_string();
-    let (words, cost, by_month) = match fleet.cost {
-        Some(cost) => (pools.join(" + "), money(cost), month(cost)),
-        None => ("none meets the goal".to_string(), dash(), dash()),
+    let pools = match fleet.cost {
+        Some(_) => pools.join(" + "),
+        None => "none meets the goal".to_string(),
     };
     // All clusters together, where all are carried.
     let good = |a: &Answered| {
@@ -74,15 +74,21 @@ pub fn what_if_row(solved: &Solved, fleet: &Fleet, now: Option<Price>) -> Vec<St
     };
     let good_per_s: Option<f64> = solved.answers.iter().map(good).sum();
     let million = fleet.cost.zip(good_per_s).and_then(|(cost, rate)| cost.usd_per_million(rate));
-    let million = million.map_or_else(dash, |usd| format!("{usd:.2}"));
-    let against = fleet.cost.zip(now).map_or_else(dash, |(cost, now)| {
-        format!("{:+.3}", cost.as_usd_per_hour() - now.as_usd_per_hour())
-    });
-    let load = significant(load);
     let headroom = solved.answers.iter().filter_map(|a| Some(a.best()?.headroom(a.load_per_s)));
-    let least = headroom.reduce(f64::min).map_or_else(dash, |h| format!("{:+.0} %", h * 100.0));
-    let group = "fleet".to_string();
-    vec![name, group, words, cost, by_month, load, dash(), least, million, against, dash()]
+    let or_none = |field: Option<Field>| field.unwrap_or_default();
+    vec![
+        name(solved.what_if.as_deref().unwrap_or("(as it is)")),
+        name("fleet"),
+        name(&pools),
+        or_none(fleet.cost.map(usd)),
+        or_none(fleet.cost.map(usd_month)),
+        rate(load),
+        Field::default(),
+        or_none(headroom.reduce(f64::min).map(share)),
+        or_none(million.map(|usd| Field::number(usd, format!("{usd:.2}")))),
+        or_none(fleet.cost.zip(now).map(|(cost, now)| more_usd(cost, now))),
+        Field::default(),
+    ]
 }
 
 /// What the whole fleet costs and no fleet undercuts, and the home of each model.
@@ -96,18 +102,17 @@ pub fn rows(problem: &Problem, fleet: &Fleet, what_if: &str) -> Vec<Row> {
         seeds: format!("{}-{last}", problem.plan.seed),
         result_version: RESULT_VERSION,
         metric: metric.to_string(),
-        unit: "usd/h".to_string(),
+        unit: unit(metric).to_string(),
         value,
         ..Row::default()
     };
     let mut rows = Vec::new();
     if let Some(cost) = fleet.cost {
-        rows.push(row("cost_usd_per_hour", Some(cost.as_usd_per_hour())));
-        let by_month = row("cost_usd_per_month", Some(usd_per_month(cost)));
-        rows.push(Row { unit: "usd/month".to_string(), ..by_month });
+        rows.push(row(metric::COST_PER_HOUR, Some(cost.as_usd_per_hour())));
+        rows.push(row(metric::COST_PER_MONTH, Some(usd_per_month(cost))));
     }
     if let Some(bound) = fleet.split_usd {
-        rows.push(row("lower_bound_usd_per_hour", Some(bound)));
+        rows.push(row(metric::LOWER_BOUND, Some(bound)));
     }
     rows
 }

@@ -6,7 +6,7 @@
 //!     │                        │                                  fleet.rs (clusters of several types)
 //!     └── --what-if ── what_if.rs                                     │ trial.rs: simulations
 //!                                                                     ▼
-//!            report.rs, markdown.rs, page.rs, rows.rs, figure.rs <── solved.rs, answer.rs: pools, edges, doubts
+//!            document.rs, rows.rs, figure.rs <── solved.rs, answer.rs: pools, edges, doubts
 //! ```
 //!
 //! Bounds only leave pools out; what is answered was simulated, with several seeds. Several models that share
@@ -17,21 +17,20 @@ mod candidates;
 mod clusters;
 mod day;
 mod devices;
+mod document;
 mod facts;
+mod fields;
 mod figure;
 mod file;
 mod fleet;
 mod fleet_words;
 mod forms;
-mod markdown;
 mod money;
 mod origin;
-mod page;
 mod parts;
 mod pools;
 mod prices;
 mod problem;
-mod report;
 mod rows;
 mod runs;
 mod size;
@@ -45,6 +44,7 @@ mod turns;
 mod watch;
 mod watcher;
 mod what_if;
+mod words;
 
 pub use answer::{Answer as Answered, Choice, Point, Searched};
 pub use figure::{draw, of as figure_of};
@@ -55,7 +55,8 @@ pub use trial::{Check, Edge};
 pub use watcher::Watcher;
 pub use what_if::changed;
 
-use orrery_output::{Page, Progress};
+use orrery_output::Progress;
+use orrery_output::page::{Page, Table};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
@@ -120,12 +121,9 @@ pub struct Answers {
 /// The text of the page that `--html` writes.
 pub fn page_of(answers: &Answers, command: String) -> String {
     let rows = answers.rows_without_frontier();
-    orrery_output::whole_page(answers.page(), &answers.text(), &rows, command)
-}
-
-/// The plan and its what-ifs, a row for each group, with the names of the columns.
-pub fn side_by_side(answers: &Answers) -> (Vec<&'static str>, Vec<Vec<String>>) {
-    report::what_if_rows(&answers.plan, &answers.what_ifs)
+    let page = answers.document();
+    let text = page.to_text();
+    orrery_output::whole_page(page, &text, &rows, command)
 }
 
 /// Answers one plan: as it is written with its frontier, as `--plot` draws it; or one what-if, made already.
@@ -156,19 +154,14 @@ impl Answers {
         Ok(Answers { plan: all.remove(0), what_ifs, rows })
     }
 
-    /// The report for people.
-    pub fn text(&self) -> String {
-        report::text(&self.plan, &self.what_ifs)
+    /// The document: its text, its Markdown and its page.
+    pub fn document(&self) -> Page {
+        document::document(&self.plan, &self.what_ifs, &self.rows)
     }
 
-    /// A summary of one page, as Markdown.
-    pub fn markdown(&self) -> String {
-        markdown::summary(&self.plan, &self.what_ifs)
-    }
-
-    /// The page, without what the command prints.
-    pub fn page(&self) -> Page {
-        page::page(&self.plan, &self.what_ifs, &self.rows)
+    /// The plan and its what-ifs, a row for each group.
+    pub fn side_by_side(&self) -> Table {
+        document::side_by_side(&self.plan, &self.what_ifs)
     }
 
     /// The rows but for those of the frontier: a page has it in its figure only.

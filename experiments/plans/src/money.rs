@@ -1,6 +1,6 @@
 //! What a pool costs beyond an hour: by the month, in packs, and at which prices another is the answer.
 
-use super::answer::{Turn, money};
+use super::answer::Turn;
 use super::problem::Problem;
 use super::solved::Solved;
 use orrery_planner::Price;
@@ -18,14 +18,14 @@ pub fn usd_per_month(cost: Price) -> f64 {
     cost.as_usd_per_hour() * HOURS_OF_MONTH
 }
 
-/// In words: `1080ti is the answer up to 0.90 $/h each (now 0.30); a100 is it below 0.53 (now 1.60)`.
+/// In words: `1080ti is the answer up to 0.90 $/h each (now 0.30); a100 would be below 0.53 $/h each (now 1.60)`.
 pub fn turns_in_words(problem: &Problem, turns: &[Turn]) -> Option<String> {
     let words = |t: &Turn| {
         let kind = problem.kind(t.kind);
         let (at, now) = (cents(t.at_usd_per_hour), cents(t.now_usd_per_hour));
         match t.is_answer {
             true => format!("{kind} is the answer up to {at} $/h each (now {now})"),
-            false => format!("{kind} is it below {at} (now {now})"),
+            false => format!("{kind} would be below {at} $/h each (now {now})"),
         }
     };
     (!turns.is_empty()).then(|| turns.iter().map(words).collect::<Vec<_>>().join("; "))
@@ -59,9 +59,4 @@ pub fn source(solved: &Solved) -> Option<String> {
     let own = p.sales.iter().filter(|s| s.buy.is_none()).count();
     let own = if own > 0 { format!("; {own} prices are the plan's own") } else { String::new() };
     Some(format!("{list}, {}{own}; {}", terms.join(" and "), list.source))
-}
-
-/// `4.80 $/h, 3504 $/month`.
-pub fn by_hour_and_month(cost: Price) -> String {
-    format!("{} $/h, {} $/month", money(cost), month(cost))
 }

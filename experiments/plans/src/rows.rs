@@ -9,12 +9,12 @@ use super::solved::Solved;
 use super::{facts, fleet_words};
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::scenario_cell::inputs_sha256;
-use orrery_results::{RESULT_VERSION, Row, UNITLESS};
+use orrery_results::{RESULT_VERSION, Row, metric, unit};
 use orrery_scenario::SpecError;
 use orrery_sim::stats::Interval;
 
 /// The throughput of a pool on the frontier.
-pub const FRONTIER: &str = "frontier_per_s";
+pub use orrery_results::metric::FRONTIER;
 
 /// The rows of all answers.
 ///
@@ -80,8 +80,8 @@ fn place_of(p: &Problem, answer: &Answer) -> Row {
 fn no_pool(p: &Problem, answer: &Answer, what_if: &str) -> Row {
     let mut row = Row {
         axes: format!("what_if={what_if};place=1;pool="),
-        metric: "cost_usd_per_hour".to_string(),
-        unit: "usd/h".to_string(),
+        metric: metric::COST_PER_HOUR.to_string(),
+        unit: unit(metric::COST_PER_HOUR).to_string(),
         ..place_of(p, answer)
     };
     let none = "no pool of the plan meets the goal".to_string();
@@ -116,8 +116,8 @@ fn of_choice(
         },
         ..place_of(p, answer)
     };
-    let row = |metric: &str, unit: &str, value: f64, interval: Option<Interval>| {
-        let (metric, unit) = (metric.to_string(), unit.to_string());
+    let row = |metric: &str, value: f64, interval: Option<Interval>| {
+        let (metric, unit) = (metric.to_string(), unit(metric).to_string());
         let mut row = Row { metric, unit, value: Some(value), ..base.clone() };
         interval.iter().for_each(|i| row.set_interval(i.low, i.high, "replications"));
         row
@@ -126,29 +126,28 @@ fn of_choice(
     let edge = &choice.edge;
     let headroom =
         edge.interval.map(|i| Interval { low: i.low / load - 1.0, high: i.high / load - 1.0, ..i });
-    let usd = "usd/h";
     let mut rows = vec![
-        row("cost_usd_per_hour", usd, choice.cost.as_usd_per_hour(), None),
-        row("cost_usd_per_month", "usd/month", usd_per_month(choice.cost), None),
-        row("load_per_s", "1/s", load, None),
-        row("allowable_per_s", "1/s", edge.rate_per_s, edge.interval),
-        row("headroom", UNITLESS, choice.headroom(load), headroom),
-        row("worst_bad_rate_at_load", UNITLESS, choice.at_load.bad_rate, choice.at_load.interval),
-        row("worst_bad_rate_above_edge", UNITLESS, choice.above.bad_rate, None),
+        row(metric::COST_PER_HOUR, choice.cost.as_usd_per_hour(), None),
+        row(metric::COST_PER_MONTH, usd_per_month(choice.cost), None),
+        row(metric::LOAD, load, None),
+        row(metric::ALLOWABLE, edge.rate_per_s, edge.interval),
+        row(metric::HEADROOM, choice.headroom(load), headroom),
+        row(metric::BAD_AT_LOAD, choice.at_load.bad_rate, choice.at_load.interval),
+        row(metric::BAD_ABOVE_EDGE, choice.above.bad_rate, None),
     ];
     let per_million = [
-        ("usd_per_million_good_at_load", choice.usd_per_million_at_load(load)),
-        ("usd_per_million_good_at_edge", choice.usd_per_million_at_edge(p.plan.target())),
+        (metric::USD_PER_MILLION_AT_LOAD, choice.usd_per_million_at_load(load)),
+        (metric::USD_PER_MILLION_AT_EDGE, choice.usd_per_million_at_edge(p.plan.target())),
     ];
-    rows.extend(per_million.iter().filter_map(|(m, usd)| Some(row(m, "usd", (*usd)?, None))));
+    rows.extend(per_million.iter().filter_map(|(m, usd)| Some(row(m, (*usd)?, None))));
     // At these prices of one device another type is the answer.
     for turn in answer.turns.iter().filter(|_| place == "1") {
         let scope = format!("kind {}", p.kind(turn.kind));
-        rows.push(Row { scope, ..row("price_turn_usd_per_hour", usd, turn.at_usd_per_hour, None) });
+        rows.push(Row { scope, ..row(metric::PRICE_TURN, turn.at_usd_per_hour, None) });
     }
     for (kind, busy) in choice.above.busy.iter().enumerate().filter(|b| b.1.is_finite()) {
         let scope = format!("kind {}", p.kind(kind));
-        rows.push(Row { scope, ..row("utilisation_above_edge", UNITLESS, *busy, None) });
+        rows.push(Row { scope, ..row(metric::UTILISATION_ABOVE_EDGE, *busy, None) });
     }
     rows.extend(facts::rows(p, choice, &base));
     if edge.not_monotone {

@@ -309,11 +309,16 @@ fn an_answer_does_not_depend_on_the_number_of_threads() {
         let with = |jobs: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().unwrap();
             let found = pool.install(|| solved(text));
-            let shown = super::report::text(&found, &[]);
+            let shown = printed(&found);
             (orrery_results::to_csv(&rows::rows(&[found]).unwrap()), shown)
         };
         assert_eq!(with(1), with(3));
     }
+}
+
+/// What is printed.
+pub fn printed(found: &Solved) -> String {
+    super::document::document(found, &[], &[]).to_text()
 }
 
 fn error(text: &str) -> String {

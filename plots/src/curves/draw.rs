@@ -11,7 +11,7 @@ use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
 use crate::spec::{Picture, PictureKind, Prepared, Spacing};
 use crate::style::Style;
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 
 /// An axis with what its values are divided by.
 #[derive(Clone, Debug)]
@@ -459,12 +459,12 @@ fn grows_by_ratio(values: &[f64]) -> bool {
 }
 
 fn is_rate(metric: &str) -> bool {
-    matches!(metric, "finish_rate" | "mean_finish_rate" | "utilisation")
+    matches!(metric, metric::FINISH_RATE | metric::MEAN_FINISH_RATE | metric::UTILISATION)
 }
 
 /// Shares of which the small values matter.
 fn is_bad_rate(metric: &str) -> bool {
-    matches!(metric, "bad_rate" | "worst_bad_rate")
+    matches!(metric, metric::BAD_RATE | metric::WORST_BAD_RATE)
 }
 
 fn preset_label(preset: &str) -> String {

@@ -4,7 +4,7 @@ use super::values::{CASE, METRIC, SYSTEM, keep, parameter, set, value, without};
 use crate::error::{PlotError, distinct};
 use crate::names;
 use crate::spec::{FIGURE, Picture, PictureKind, Prepared};
-use orrery_results::{Row, UNITLESS};
+use orrery_results::{Row, UNITLESS, metric};
 use std::collections::{HashMap, HashSet};
 
 /// The axis of the pools that Kairos's systems choose: no place of a value, but a part of it.
@@ -144,7 +144,7 @@ fn shares(rows: Vec<Row>, p: &Picture) -> Vec<Row> {
         if stems.len() > 1 {
             set(&mut point, "of", &names::metric(&stem, "", 0.0).label);
         }
-        point.metric = "share".into();
+        point.metric = metric::SHARE.into();
         Some(point)
     };
     rows.into_iter().filter_map(point).collect()

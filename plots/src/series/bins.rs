@@ -7,16 +7,18 @@
 use super::{FIGURE, in_order};
 use crate::error::{PlotError, distinct};
 use crate::names;
-use orrery_results::SeriesRow;
+use orrery_results::{SeriesRow, metric};
 use std::collections::HashMap;
 
 /// Bins of a line, unless a width is asked for: more are a band, where several lines cross.
 const BINS_MAX: u64 = 64;
 /// Quantities that are counts: they are added up, in the bin in which they begin.
-const COUNTS: [&str; 2] = ["asked_devices", "released_devices"];
+const COUNTS: [&str; 2] = [metric::ASKED_DEVICES, metric::RELEASED_DEVICES];
 /// Shares with the quantities that they are shares of, the best first.
-const SHARES: [(&str, &[&str]); 2] =
-    [("bad_rate", &["ended_per_s", "offered_per_s"]), ("utilisation", &["devices_up"])];
+const SHARES: [(&str, &[&str]); 2] = [
+    (metric::BAD_RATE, &[metric::ENDED, metric::OFFERED]),
+    (metric::UTILISATION, &[metric::DEVICES_UP]),
+];
 
 /// Where a row belongs: its line, without the quantity.
 type Run<'a> = (&'a str, &'a str);

@@ -6,7 +6,7 @@ use super::campaign::Campaign;
 use super::outcome::PointResult;
 use crate::profile::{ModelRow, ProfileFile};
 use orrery_plots::{Choice, Figure, Picture, PictureKind, Spacing, picture};
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 
 /// The figures, each with the name of its file and what it shows. One without data is left out.
 pub fn figures(campaign: &Campaign, standing: &Standing) -> Vec<(String, String, Figure)> {
@@ -53,7 +53,7 @@ fn finish_rates(campaign: &Campaign, standing: &Standing) -> Option<Figure> {
             campaign.device.target,
             if measured { "" } else { "; no run is valid, so nothing measured is shown" }
         ),
-        metrics: vec!["finish_rate".to_string()],
+        metrics: vec![metric::FINISH_RATE.to_string()],
         x: "load".to_string(),
         interval: Some(("low".to_string(), "high".to_string())),
         panels: Some(panels),
@@ -80,7 +80,7 @@ fn sides(campaign: &Campaign, r: &PointResult) -> Vec<Row> {
         ..Row::default()
     };
     let all = |system: &str, mean: f64, (low, high): (f64, f64), samples| {
-        [("finish_rate", mean), ("low", low), ("high", high)]
+        [(metric::FINISH_RATE, mean), ("low", low), ("high", high)]
             .map(|(metric, value)| row(system, metric, value, samples))
     };
     let (low, high) = r.middle_percent();

@@ -225,7 +225,7 @@ impl Report {
 
     /// What this log does not show because it has no terms.
     pub const UNSEEN_WITHOUT_TERMS: &'static str = "lanes, preemption, memory, SLOs and \
-         applications: the log has no terms, as of version 2 or before";
+         applications: the log has no terms";
 
     /// Whether no rule is broken.
     pub fn is_clean(&self) -> bool {

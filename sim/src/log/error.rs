@@ -1,6 +1,6 @@
 //! Why a schedule log cannot be read.
 
-use super::{HEADER, HEADER_1, HEADER_2, HEADER_3};
+use super::HEADER;
 use std::io;
 
 /// A longer line is not read: no batch has that many requests.
@@ -13,8 +13,8 @@ pub enum LogError {
     #[error("{file}, line {line}: cannot read: {error}; check the disk and the file's permissions")]
     Io { file: String, line: u64, error: io::Error },
     #[error(
-        "{file}, line 1: found {found:?}, allowed is {HEADER:?}, {HEADER_3:?}, {HEADER_2:?} or \
-         {HEADER_1:?}; is it a schedule log, and of this version? Write it again with this version"
+        "{file}, line 1: found {found:?}, allowed is {HEADER:?}; is it a schedule log, and of this \
+         version? Write it again with this version"
     )]
     Version { file: String, found: String },
     #[error(

@@ -4,7 +4,7 @@
 
 use super::error::LogError;
 use super::line_reader::LineReader;
-use super::{HEADER, HEADER_1, HEADER_2, HEADER_3, Names, Record, Terms};
+use super::{HEADER, Names, Record, Terms};
 use std::io::Read;
 use std::ops::Range;
 
@@ -14,7 +14,6 @@ pub struct LogReader<R> {
     lines: LineReader<R>,
     names: Names,
     terms: Terms,
-    tells_memory: bool,
     /// A line that is still to be read as a record.
     waiting: Option<Range<usize>>,
     over: bool,
@@ -27,7 +26,6 @@ pub fn read_log<R: Read>(input: R, name: &str) -> LogReader<R> {
         lines: LineReader::new(input, name),
         names: Names::default(),
         terms: Terms::default(),
-        tells_memory: false,
         waiting: None,
         over: false,
     }
@@ -52,15 +50,6 @@ impl<R: Read> LogReader<R> {
         Ok(&self.terms)
     }
 
-    /// Whether the log has loads, and memory in its terms: from version 4 on.
-    ///
-    /// # Errors
-    /// When the file is no log, or a line before the records cannot be read.
-    pub fn tells_memory(&mut self) -> Result<bool, LogError> {
-        self.need_head()?;
-        Ok(self.tells_memory)
-    }
-
     fn need_head(&mut self) -> Result<(), LogError> {
         if self.line() > 0 {
             return Ok(());
@@ -79,21 +68,19 @@ impl<R: Read> LogReader<R> {
     fn read_head(&mut self) -> Result<(), LogError> {
         let line = self.lines.read_line()?;
         let header = line.map_or(&b""[..], |line| self.lines.text(line));
-        let versions = [HEADER_1, HEADER_2, HEADER_3, HEADER];
-        let Some(version) = versions.iter().position(|v| v.as_bytes() == header) else {
+        if header != HEADER.as_bytes() {
             let found = String::from_utf8_lossy(header).into_owned();
             return Err(LogError::Version { file: self.lines.file().to_owned(), found });
-        };
-        self.tells_memory = version >= 3;
+        }
         while let Some(line) = self.lines.read_line()? {
             let text = self.lines.text(line.clone());
-            if version >= 1 && text.starts_with(b"name,") {
+            if text.starts_with(b"name,") {
                 let mut names = std::mem::take(&mut self.names);
                 self.lines.fields(line).name(&mut names)?;
                 self.names = names;
-            } else if version >= 2 && text.starts_with(b"terms,") {
+            } else if text.starts_with(b"terms,") {
                 let mut terms = std::mem::take(&mut self.terms);
-                self.lines.fields(line).terms(&mut terms, version >= 3)?;
+                self.lines.fields(line).terms(&mut terms)?;
                 self.terms = terms;
             } else {
                 self.waiting = Some(line);

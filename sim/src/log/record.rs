@@ -9,15 +9,6 @@ use crate::time::{Span, Time};
 /// The first line of a log: the format's name and version.
 pub const HEADER: &str = "orrery-log,4";
 
-/// The first line of a log of version 3, which is read as well.
-pub const HEADER_3: &str = "orrery-log,3";
-
-/// The first line of a log of version 2, which is read as well.
-pub const HEADER_2: &str = "orrery-log,2";
-
-/// The first line of a log of version 1, which is read as well.
-pub const HEADER_1: &str = "orrery-log,1";
-
 /// One fact of a run: one line of its log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]

@@ -149,8 +149,8 @@ impl Lines {
 }
 
 impl Fields<'_> {
-    /// One line of terms; `with_memory` says whether the log's version has memory in them.
-    pub(super) fn terms(mut self, terms: &mut Terms, with_memory: bool) -> Result<(), LogError> {
+    /// One line of terms.
+    pub(super) fn terms(mut self, terms: &mut Terms) -> Result<(), LogError> {
         self.text("terms")?;
         let kind = self.word("what the terms are of", &KINDS, |kind| kind)?;
         let next = match kind {
@@ -172,16 +172,16 @@ impl Fields<'_> {
             "pages" => terms.pages.push(self.number("pages", u64::from(u32::MAX))? as u32),
             "penalties" => terms.penalties.push(self.penalty()?),
             "stalls" => terms.stalls = true,
-            "device" => terms.devices.push(self.device_terms(with_memory)?),
-            _ => terms.later_devices = Some(self.device_terms(with_memory)?),
+            "device" => terms.devices.push(self.device_terms()?),
+            _ => terms.later_devices = Some(self.device_terms()?),
         }
         self.nothing_more()
     }
 
-    fn device_terms(&mut self, with_memory: bool) -> Result<DeviceTerms, LogError> {
+    fn device_terms(&mut self) -> Result<DeviceTerms, LogError> {
         let lanes = self.number("lanes", u64::from(u8::MAX))? as u8;
         let can_preempt = self.word("preemption", &PREEMPTS, |word| word)? == PREEMPTS[0];
-        let memory = if with_memory { self.memory_terms()? } else { None };
+        let memory = self.memory_terms()?;
         Ok(DeviceTerms { lanes, can_preempt, memory })
     }
 

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// One device: r0 runs at once; r1 and r2 wait for it; r2 is given up, r1 runs next; r3 is in a batch
 /// that is refused, and then in one that still runs when the log ends.
-pub const BY_HAND: &str = "orrery-log,2
+pub const BY_HAND: &str = "orrery-log,4
 name,policy,0,nexus[drop=none,batch=2]
 name,model,0,bert
 name,app,0,chat

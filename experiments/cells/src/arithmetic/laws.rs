@@ -19,7 +19,7 @@ pub struct LawsFile {
 }
 
 /// The metric of a histogram: the share of the requests in a bin.
-pub const SHARE: &str = "share";
+pub use orrery_results::metric::SHARE;
 
 impl LawsFile {
     /// Whether its values make sense.

@@ -61,13 +61,7 @@ pub struct RequestFile {
 }
 
 /// The metrics: of laws, and of requests.
-pub const SHARE: &str = "share";
-/// The cost of an answer at a time.
-pub const COST: &str = "cost";
-/// Eq. 2: the expected cost that running the request now saves, for each millisecond of device time.
-pub const SCORE: &str = "score_per_ms";
-/// 1 at the instants at which the form of a request's score changes.
-pub const MILESTONE: &str = "milestone";
+pub use orrery_results::metric::{COST, MILESTONE, SCORE, SHARE};
 
 /// The most points of a curve.
 const POINTS_MAX: f64 = 10_000.0;

@@ -12,6 +12,7 @@ use orrery_planner::search::{
     Found, Rules, SearchError, annealing, bayesian, genetic, kairos_plus, random,
 };
 use orrery_planner::{Pool, Ranking, Space};
+use orrery_results::metric;
 use orrery_scenario::SpecError;
 use orrery_scenario::limits::{SEEDS_MAX, count};
 use rayon::prelude::*;
@@ -184,31 +185,31 @@ impl Ran {
             measures.push(Measure::of("all", metric, value, n as u64));
         };
         push(ALLOWABLE, found.best.allowable_per_s);
-        push("pools", pools);
-        push("evaluations", n as f64);
-        push("evaluations_share", n as f64 / pools);
+        push(metric::POOLS, pools);
+        push(metric::EVALUATIONS, n as f64);
+        push(metric::EVALUATIONS_SHARE, n as f64 / pools);
         let best = found.evaluations_until(found.best.allowable_per_s).unwrap_or(n) as f64;
-        push("evaluations_to_best", best);
-        push("evaluations_to_best_share", best / pools);
+        push(metric::EVALUATIONS_TO_BEST, best);
+        push(metric::EVALUATIONS_TO_BEST_SHARE, best / pools);
         let [own, scaled] =
             self.homogeneous_per_s.map(|rate| found.evaluations_below(rate) as f64 / n as f64);
-        push("below_unscaled_homogeneous_share", own);
-        push("below_homogeneous_share", scaled);
+        push(metric::BELOW_UNSCALED_HOMOGENEOUS, own);
+        push(metric::BELOW_HOMOGENEOUS, scaled);
         if let Some(optimum) = self.optimum_per_s {
-            push("best_over_optimum", found.best.allowable_per_s / optimum);
+            push(metric::BEST_OVER_OPTIMUM, found.best.allowable_per_s / optimum);
             for (name, rate) in [("optimum", optimum), ("near_optimum", NEAR * optimum)] {
                 let until = found.evaluations_until(rate);
-                push(&format!("reached_{name}_share"), f64::from(u8::from(until.is_some())));
+                push(&metric::REACHED.name(&[name]), f64::from(u8::from(until.is_some())));
                 if let Some(until) = until {
-                    push(&format!("evaluations_to_{name}"), until as f64);
-                    push(&format!("evaluations_to_{name}_share"), until as f64 / pools);
+                    push(&metric::EVALUATIONS_TO.name(&[name]), until as f64);
+                    push(&metric::EVALUATIONS_TO_SHARE.name(&[name]), until as f64 / pools);
                 }
             }
         }
         if let Some(rate) = self.until_per_s {
             let until = found.evaluations_until(rate);
-            push("reached_share", f64::from(u8::from(until.is_some())));
-            until.iter().for_each(|until| push("evaluations_until_reached", *until as f64));
+            push(metric::REACHED_SHARE, f64::from(u8::from(until.is_some())));
+            until.iter().for_each(|until| push(metric::EVALUATIONS_UNTIL_REACHED, *until as f64));
         }
         Replication { seed, measures, ..Replication::default() }
     }

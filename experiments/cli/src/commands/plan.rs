@@ -67,14 +67,15 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     let all = pool.install(|| answers(&plan, &source, &args.what_if, frontier))?;
     let problem = &all.plan.problem;
     let name = problem.plan.name().to_string();
+    let document = all.document();
     if let Some(path) = &args.plot {
         draw(&all.plan, path)?;
     }
     if let Some(path) = &args.markdown {
-        write_atomically(path, all.markdown().as_bytes())?;
+        write_atomically(path, document.to_markdown().as_bytes())?;
     }
     if let Some(folder) = &args.output.out {
-        write_atomically(&folder.join(format!("{name}.md")), all.markdown().as_bytes())?;
+        write_atomically(&folder.join(format!("{name}.md")), document.to_markdown().as_bytes())?;
         for (group, answer) in problem.groups.iter().zip(&all.plan.answers) {
             let Some(best) = answer.best() else { continue };
             let text = group.scenario_text(problem, &best.counts, &best.policy)?;
@@ -84,10 +85,10 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     }
     let rows = if args.plot.is_some() { all.rows.clone() } else { all.rows_without_frontier() };
     let forms = Forms {
-        table: all.text(),
+        table: document.to_text(),
         wide: wide(&rows),
         json: to_json(&rows, &[("plan", name.clone().into())]),
-        page: args.output.html.as_ref().map(|_| all.page()),
+        page: args.output.html.is_some().then_some(document),
         rows,
     };
     let answer = forms.answer(&name, &args.output)?;

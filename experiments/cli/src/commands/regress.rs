@@ -6,8 +6,8 @@
 mod against;
 mod baseline;
 mod compare;
+mod junit;
 mod page;
-mod report;
 
 pub use baseline::{Baseline, BaselineRow};
 pub use compare::{Change, Comparison, compare};
@@ -94,15 +94,19 @@ pub fn command(args: &Regress) -> Result<Answer, SpecError> {
         outcomes.push((name, outcome.map_err(|e| e.to_string())));
     }
     if let Some(path) = &args.junit {
-        write_atomically(path, report::junit(&outcomes)?.as_bytes())?;
+        write_atomically(path, junit::junit(&outcomes)?.as_bytes())?;
     }
+    let how = page::How {
+        against: other.as_ref().map(|o| o.version.as_str()),
+        tolerance: args.tolerance,
+        blessed: args.bless,
+    };
+    let document = page::page(&outcomes, &how);
     if let Some(path) = &args.markdown {
-        write_atomically(path, report::markdown(&outcomes).as_bytes())?;
+        write_atomically(path, document.to_markdown().as_bytes())?;
     }
     if let Some(path) = &args.html {
-        let against = other.as_ref().map(|o| o.version.as_str());
-        let page = page::page(&outcomes, against, args.tolerance);
-        page_file::write(&page.to_html(), path)?;
+        page_file::write(&document.to_html(), path)?;
     }
     if let Some(name) = broken {
         let failed = outcomes.iter().filter(|o| o.1.is_err()).count();
@@ -111,7 +115,7 @@ pub fn command(args: &Regress) -> Result<Answer, SpecError> {
         return Err(SpecError::value("BASELINE", found, "baselines that can be run", remedy));
     }
     let failed = !args.bless && outcomes.iter().flat_map(|o| &o.1).any(|c| !c.is_same());
-    Ok(Answer { stdout: report::text(&outcomes, args.bless), failed, ..Answer::default() })
+    Ok(Answer { stdout: document.to_text(), failed, ..Answer::default() })
 }
 
 fn one(path: &Path, args: &Regress, other: Option<&Other>) -> Result<Comparison, SpecError> {

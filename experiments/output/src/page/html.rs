@@ -138,9 +138,7 @@ fn part(part: &Part) -> Markup {
 }
 
 fn table(table: &Table) -> Markup {
-    let is_number =
-        |i: usize| table.rows.iter().all(|r| r[i].key.is_some() || r[i].text.is_empty());
-    let numeric: Vec<bool> = (0..table.columns.len()).map(is_number).collect();
+    let numeric: Vec<bool> = (0..table.columns.len()).map(|i| table.is_number(i)).collect();
     let frame = if table.rows.len() > TALL { "frame tall" } else { "frame" };
     html! {
         div class=(frame) tabindex="0" {

@@ -1,37 +1,17 @@
 //! Tables of rows, whatever they are of.
 
 use super::{Field, Part, Table, Tone};
-use orrery_results::{Flags, Row, UNITLESS, difference_in, unit};
+use orrery_results::{Flags, Row, UNITLESS, difference_in, metric, unit};
 use std::collections::BTreeMap;
 
 /// Rows of the table of all values; the CSV has the rest.
 const VALUES_MAX: usize = 2000;
 
-/// The metrics that a table of cells has, where the rows have them, in this order.
-const METRICS: [(&str, &str); 15] = [
-    ("peak_goodput_per_s", "peak goodput, 1/s"),
-    ("devices_needed", "devices needed"),
-    ("throughput_per_s", "throughput, 1/s"),
-    ("finish_rate", "finish rate"),
-    ("mean_cost", "mean cost"),
-    ("goodput_per_s", "goodput, 1/s"),
-    ("worst_bad_rate", "worst bad rate"),
-    ("latency_p50_ns", "p50, ms"),
-    ("latency_p99_ns", "p99, ms"),
-    ("latency_p99.9_ns", "p99.9, ms"),
-    ("queueing_mean_ns", "mean queueing, ms"),
-    ("mean_batch_size", "mean batch"),
-    ("batch_size_p50", "batch p50"),
-    ("utilisation", "utilisation"),
-    ("requests", "requests"),
-];
-
-/// A value as it is read: nanoseconds in ms, shares with four digits.
+/// A value as it is read: in the metric's unit for readers, shares with four digits.
 pub fn reading(metric: &str, value: f64) -> String {
     match unit(metric) {
-        "ns" => significant(value / 1e6),
         UNITLESS if value.abs() <= 1.0 => format!("{value:.4}"),
-        _ => significant(value),
+        _ => significant(value / metric::reading(metric).divisor),
     }
 }
 
@@ -98,7 +78,8 @@ pub fn cells(rows: &[Row]) -> Vec<Part> {
 fn by_cell(caption: &str, rows: &[&Row], with_scope: bool) -> Table {
     let axes = axes_of(rows.iter().copied());
     let has = |metric: &str| rows.iter().any(|r| r.metric == metric);
-    let metrics: Vec<(&str, &str)> = METRICS.into_iter().filter(|m| has(m.0)).collect();
+    let shown = metric::all().iter().filter_map(|m| Some((m.name, m.page?)));
+    let metrics: Vec<(&str, &str)> = shown.filter(|m| has(m.0)).collect();
     let with_case = rows.iter().any(|r| !r.case.is_empty());
     let mut columns: Vec<String> = Vec::new();
     columns.extend(with_case.then(|| "case".to_string()));
@@ -190,7 +171,7 @@ pub fn values(title: &str, rows: &[&Row]) -> Option<Part> {
         line.push(Field::text(if with_system { &*row.system } else { &*row.policy }));
         line.extend(with_preset.then(|| Field::text(&*row.preset)));
         line.extend(with_scope.then(|| Field::text(&*row.scope)));
-        let unit = if row.unit == "ns" { "ms" } else { &*row.unit };
+        let unit = if row.unit == "ns" { metric::reading(&row.metric).unit } else { &*row.unit };
         line.push(Field::text(row.metric.trim_end_matches("_ns")).with(unit));
         let value = match row.value {
             None => Field::text("no answer").with(&*row.reason),
@@ -242,12 +223,12 @@ pub fn intervals(rows: &[Row]) -> Vec<String> {
             None => widest.push((&row.metric, &row.ci_method, half, row)),
         }
     }
-    let shown = |m: &str| METRICS.iter().any(|k| k.0 == m);
+    let shown = |m: &str| metric::find(m).is_some_and(|m| m.page.is_some());
     let words = |(metric, method, half, row): (&str, &str, f64, &Row)| {
         let name = metric.trim_end_matches("_ns").replace('_', " ");
         let unit = match unit(metric) {
-            "ns" => " ms",
-            _ => "",
+            "ns" => format!(" {}", metric::reading(metric).unit),
+            _ => String::new(),
         };
         let at = if row.axes.is_empty() {
             String::new()

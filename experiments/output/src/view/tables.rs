@@ -47,12 +47,6 @@ impl Tables {
             let rows = read_rows(&file, &text).map_err(error)?;
             return Ok(Tables::Results(file, rows));
         }
-        if has("share") && has("quantity") && !has("requests") {
-            let found = "a table without the column `requests`, as result version 2 wrote it";
-            let allowed = "shares of all `requests`: those of version 2 are of answered ones only";
-            let remedy = "make the table again with this version";
-            return Err(SpecError::value("header", found, allowed, remedy).in_file(&file));
-        }
         if has("share") && has("quantity") {
             let rows = read_csv(&file, &text).map_err(error)?;
             return Ok(Tables::Distributions(file, rows));

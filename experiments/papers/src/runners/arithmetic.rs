@@ -11,7 +11,7 @@ use orrery_cells::grid::word;
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::kept::Kept;
 use orrery_output::tables;
-use orrery_results::{Row, unit};
+use orrery_results::{Row, metric, unit};
 use orrery_scenario::SpecError;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -182,8 +182,8 @@ impl<'a> Laws<'a> {
             ..self.experiment.place()
         };
         let mut rows = vec![
-            row(String::new(), "mean_ns", case.law.mean_ns()),
-            row(String::new(), "p99_ns", case.law.quantile_ns(0.99)),
+            row(String::new(), metric::MEAN, case.law.mean_ns()),
+            row(String::new(), metric::P99, case.law.quantile_ns(0.99)),
         ];
         let points = self.file.points(case).into_iter();
         rows.extend(points.map(|p| row(format!("time_x_p99={:.4}", p.at), SHARE, p.value)));
@@ -216,7 +216,7 @@ impl Runner for Laws<'_> {
                 let ms = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{:.2}", x / 1e6));
                 format!("{} / {}", ms(row.and_then(|r| r.value)), ms(row.and_then(|r| r.paper)))
             };
-            table.line(vec![case.name.clone(), both("mean_ns"), both("p99_ns")]);
+            table.line(vec![case.name.clone(), both(metric::MEAN), both(metric::P99)]);
         }
         out.push_str(&table.left(&["case"]).text());
         Some(out)

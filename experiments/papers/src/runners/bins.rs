@@ -5,9 +5,10 @@
 
 use super::times::{FROM, seconds};
 use orrery_cells::hash;
-use orrery_cells::replication::{QUANTILES, Replication};
+use orrery_cells::replication::Replication;
 use orrery_cells::scenario_cell::ScenarioCell;
 use orrery_cells::watch::{scope_names, watch};
+use orrery_results::metric;
 use orrery_scenario::SpecError;
 use orrery_sim::driver::ready;
 use orrery_sim::metrics::{Panel, PanelGroup, Panels, PredictionErrors, Predictions};
@@ -17,8 +18,7 @@ use orrery_sim::time::{Span, Time};
 const SLIVER: u64 = 20;
 
 /// The quantiles of errors of predictions.
-const TAILS: [(f64, &str); 4] =
-    [(0.5, "p50_ns"), (0.99, "p99_ns"), (0.999, "p99.9_ns"), (0.9999, "p99.99_ns")];
+const TAILS: [(f64, &str); 4] = [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99")];
 
 /// The scope of a bin's beginning: it is told to the last digit.
 const BIN: &str = "bin";
@@ -48,7 +48,7 @@ pub fn run(cell: &ScenarioCell, bin_s: f64) -> Result<Vec<Replication>, SpecErro
     let span = seconds(panels.end().since(Time::ZERO));
     of_counts(&sum(panels.bins()), span, &mut whole);
     if let Some(at) = panels.first_unload() {
-        whole.push("all", "first_unload_s", seconds(at.since(Time::ZERO)), 1);
+        whole.push("all", metric::FIRST_UNLOAD, seconds(at.since(Time::ZERO)), 1);
     }
     of_longest(panels.bins(), &mut whole);
     let mut out = vec![whole];
@@ -92,25 +92,25 @@ fn all_of(bin: &Panel, seed: u64, from: Time, span: Span) -> Replication {
 /// What a group did in a bin.
 fn of_group(g: &PanelGroup, span: Span, out: &mut Replication) {
     let per_s = |n: u64| n as f64 / seconds(span);
-    out.push("all", "offered_per_s", per_s(g.offered), g.offered);
-    out.push("all", "goodput_per_s", per_s(g.in_time), g.offered);
+    out.push("all", metric::OFFERED, per_s(g.offered), g.offered);
+    out.push("all", metric::GOODPUT, per_s(g.in_time), g.offered);
     if g.offered > 0 {
         let share = g.offered_in_time as f64 / g.offered as f64;
-        out.push("all", "finish_rate", share, g.offered);
+        out.push("all", metric::FINISH_RATE, share, g.offered);
     }
-    out.push("all", "dropped_per_s", per_s(g.dropped), g.offered);
-    out.push("all", "cold_per_s", per_s(g.cold), g.in_time);
+    out.push("all", metric::DROPPED, per_s(g.dropped), g.offered);
+    out.push("all", metric::COLD, per_s(g.cold), g.in_time);
     if g.in_time > 0 {
-        out.push("all", "cold_share", g.cold as f64 / g.in_time as f64, g.in_time);
-        for (q, name) in QUANTILES {
+        out.push("all", metric::COLD_SHARE, g.cold as f64 / g.in_time as f64, g.in_time);
+        for (q, name) in metric::quantiles() {
             out.push("all", name, g.latency.quantile(q).ns() as f64, g.in_time);
         }
     }
     if g.in_time + g.late > 0 {
-        out.push("all", "latency_max_ns", g.longest.ns() as f64, g.in_time + g.late);
+        out.push("all", metric::LATENCY_MAX, g.longest.ns() as f64, g.in_time + g.late);
     }
     if g.in_time + g.late + g.dropped > 0 {
-        out.push("all", "end_max_ns", g.longest_end.ns() as f64, g.offered);
+        out.push("all", metric::END_MAX, g.longest_end.ns() as f64, g.offered);
     }
 }
 
@@ -119,25 +119,25 @@ fn of_devices(bin: &Panel, out: &mut Replication) {
     let share = |part: Span| {
         if bin.up == Span::ZERO { 0.0 } else { part.ns() as f64 / bin.up.ns() as f64 }
     };
-    out.push("all", "utilisation", share(bin.busy), bin.batches);
+    out.push("all", metric::UTILISATION, share(bin.busy), bin.batches);
     if bin.batches > 0 {
         let mean = bin.batched as f64 / bin.batches as f64;
-        out.push("all", "mean_batch_size", mean, bin.batches);
+        out.push("all", metric::MEAN_BATCH_SIZE, mean, bin.batches);
     }
-    out.push("all", "load_utilisation", share(bin.loading), bin.loads);
-    out.push("all", "cold_models", bin.cold_models as f64, bin.batched);
-    out.push("all", "warm_models", bin.warm_models as f64, bin.batched);
+    out.push("all", metric::LOAD_UTILISATION, share(bin.loading), bin.loads);
+    out.push("all", metric::COLD_MODELS, bin.cold_models as f64, bin.batched);
+    out.push("all", metric::WARM_MODELS, bin.warm_models as f64, bin.batched);
 }
 
 /// What is counted of all groups together, in a bin or in all of them.
 fn of_counts(bin: &Panel, seconds: f64, out: &mut Replication) {
     if bin.batches > 0 {
         let weighted = bin.batched_squared as f64 / bin.batched as f64;
-        out.push("all", "weighted_batch_size", weighted, bin.batches);
+        out.push("all", metric::WEIGHTED_BATCH_SIZE, weighted, bin.batches);
     }
     if seconds > 0.0 {
-        out.push("all", "loads_per_s", bin.loads as f64 / seconds, bin.loads);
-        out.push("all", "unloads_per_s", bin.unloads as f64 / seconds, bin.unloads);
+        out.push("all", metric::LOADS_PER_S, bin.loads as f64 / seconds, bin.loads);
+        out.push("all", metric::UNLOADS_PER_S, bin.unloads as f64 / seconds, bin.unloads);
     }
 }
 
@@ -160,10 +160,10 @@ fn of_longest(bins: &[Panel], out: &mut Replication) {
     let executed = all().map(|g| g.in_time + g.late).sum::<u64>();
     let ended = executed + all().map(|g| g.dropped).sum::<u64>();
     if let Some(longest) = all().map(|g| g.longest).max().filter(|_| executed > 0) {
-        out.push("all", "latency_max_ns", longest.ns() as f64, executed);
+        out.push("all", metric::LATENCY_MAX, longest.ns() as f64, executed);
     }
     if let Some(longest) = all().map(|g| g.longest_end).max().filter(|_| ended > 0) {
-        out.push("all", "end_max_ns", longest.ns() as f64, ended);
+        out.push("all", metric::END_MAX, longest.ns() as f64, ended);
     }
 }
 
@@ -175,13 +175,12 @@ fn errors_of(kind: &str, errors: &PredictionErrors, out: &mut Replication) {
             continue;
         }
         for (side, over) in [("over", true), ("under", false)] {
-            for (q, name) in TAILS {
-                let value = tails.quantile(q, over).ns() as f64;
-                out.push("all", &format!("{kind}_{what}_{side}_{name}"), value, all);
+            let name = |part| metric::PREDICTION_ERROR.name(&[kind, what, side, part]);
+            for (q, part) in TAILS {
+                out.push("all", &name(part), tails.quantile(q, over).ns() as f64, all);
             }
             let sketch = if over { &tails.over } else { &tails.under };
-            let most = sketch.max().ns() as f64;
-            out.push("all", &format!("{kind}_{what}_{side}_max_ns"), most, all);
+            out.push("all", &name("max"), sketch.max().ns() as f64, all);
         }
     }
 }

@@ -15,6 +15,7 @@ use orrery_cells::applications::cases::Rule;
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::rows::mean;
 use orrery_output::tables;
+use orrery_results::metric::{LEFT_OUT_ABS_ERROR as ERROR, MEDIAN_ABS_ERROR as MEDIAN};
 use orrery_results::{Row, UNITLESS, seed_list};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,10 +31,6 @@ pub struct LeaveOneOut {
     pub own: Vec<String>,
 }
 
-/// The error of what is best for all other cases.
-const ERROR: &str = "left_out_abs_error";
-/// The error of the trivial predictor.
-const MEDIAN: &str = "median_abs_error";
 /// The metrics of its rows.
 pub const METRICS: [&str; 2] = [ERROR, MEDIAN];
 /// The axis of the configuration that was taken.

@@ -7,7 +7,7 @@ use crate::runner::Cell;
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::replication::Replication;
 use orrery_cells::rows::mean;
-use orrery_results::{Row, UNITLESS, seed_list};
+use orrery_results::{Row, UNITLESS, metric, seed_list};
 use orrery_sim::stats;
 use std::fmt::Write;
 
@@ -92,7 +92,7 @@ pub fn rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
             ..first.place.clone()
         };
         if !errors.is_empty() {
-            let (metric, paper_source) = ("mean_abs_error".to_string(), e.source.clone());
+            let (metric, paper_source) = (metric::MEAN_ABS_ERROR.to_string(), e.source.clone());
             out.push(Row { metric, value: Some(mean(&errors)), paper_source, ..place.clone() });
         }
         let at =
@@ -100,7 +100,7 @@ pub fn rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
         let by_seed: Vec<f64> = (0..seeds.len()).map(at).collect();
         let interval = stats::replications(&by_seed);
         let mut row = Row {
-            metric: "mean_finish_rate".to_string(),
+            metric: metric::MEAN_FINISH_RATE.to_string(),
             value: Some(mean(&set.iter().map(|c| rate(c)).collect::<Vec<_>>())),
             ..place
         };
@@ -139,8 +139,8 @@ pub fn wide(e: &Experiment, cells: &[Cell], rows: &[Row]) -> String {
             keys.join("; ").replace('"', "'"),
             place.system,
             place.preset,
-            six(of("mean_abs_error")),
-            six(of("mean_finish_rate")),
+            six(of(metric::MEAN_ABS_ERROR)),
+            six(of(metric::MEAN_FINISH_RATE)),
         );
     }
     out

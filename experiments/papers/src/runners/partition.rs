@@ -9,7 +9,7 @@ use orrery_cells::kept::Kept;
 use orrery_cells::partition::{Method, PartitionFile};
 use orrery_cells::replication::Replication;
 use orrery_output::tables;
-use orrery_results::{Flags, Row, UNITLESS, seed_list};
+use orrery_results::{Flags, Row, UNITLESS, metric, seed_list};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -125,7 +125,7 @@ impl<'a> Solvers<'a> {
                     preset: system.preset.word().to_string(),
                     policy: self.problem.in_words(method),
                     scope: "all".to_string(),
-                    metric: format!("{factor}_imbalance_{name}"),
+                    metric: metric::IMBALANCE.name(&[factor, name]),
                     unit: UNITLESS.to_string(),
                     value: Some(quantile(&sorted, share)),
                     samples,
@@ -169,7 +169,7 @@ impl Runner for Solvers<'_> {
             for (system, _) in &self.solvers {
                 let mut line = vec![system.name.clone(), self.seeds.len().to_string()];
                 line.extend(QUANTILES.map(|(name, _)| {
-                    let metric = format!("{factor}_imbalance_{name}");
+                    let metric = metric::IMBALANCE.name(&[factor, name]);
                     let is = |r: &&Row| r.metric == metric && r.system == system.name;
                     let value = rows.iter().find(is).and_then(|r| r.value);
                     value.map_or("-".to_string(), |x| format!("{x:.5}"))

@@ -17,7 +17,7 @@ use orrery_cells::pool::{
 use orrery_cells::replication::{Measure, Replication};
 use orrery_cells::seeds::Seeds;
 use orrery_planner::{Pool, Ranking, write_table};
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
 use orrery_scenario::kairos::model_names;
@@ -166,10 +166,10 @@ impl<'a> Pools<'a> {
             ..self.place(place, &format!(";pool={}", dashed(pool)), system)
         };
         let fixed = [
-            ("cost_usd_per_hour", Some(pool.cost(world.space.catalogue()).as_usd_per_hour())),
-            ("upper_bound_per_s", Some(world.bound_per_s(pool))),
-            ("bound_rank", world.rank(pool).map(|r| r as f64)),
-            ("drs_threshold", value.threshold.map(f64::from)),
+            (metric::COST_PER_HOUR, Some(pool.cost(world.space.catalogue()).as_usd_per_hour())),
+            (metric::UPPER_BOUND, Some(world.bound_per_s(pool))),
+            (metric::BOUND_RANK, world.rank(pool).map(|r| r as f64)),
+            (metric::DRS_THRESHOLD, value.threshold.map(f64::from)),
         ];
         let queries = if bound_only { 0 } else { world.conditions.queries };
         let of = |(&seed, &rate): (&u64, &f64)| Replication {
@@ -221,7 +221,7 @@ impl<'a> Pools<'a> {
             let axes = format!("{};evaluation={}", at.axes, i + 1);
             let mut one = Replication { seed: 1, ..Replication::default() };
             one.push("all", ALLOWABLE, trial.allowable_per_s, 1);
-            one.push("all", "best_so_far_per_s", trial.best_per_s, 1);
+            one.push("all", metric::BEST_SO_FAR, trial.best_per_s, 1);
             let place = Row { axes, ..at.clone() };
             out.push(Cell { place, seeds: seeds(1), runs: vec![one], more: Vec::new() });
         }
@@ -359,9 +359,9 @@ impl Runner for Bounds<'_> {
                 spec_sha256: hash.clone(),
                 ..self.experiment.place()
             };
-            more.push(row("upper_bound_per_s", world.ranking.bounds_per_s()[i]));
-            more.push(row("bound_rank", f64::from(rank)));
-            more.push(row("picked", f64::from(u8::from(i == picked))));
+            more.push(row(metric::UPPER_BOUND, world.ranking.bounds_per_s()[i]));
+            more.push(row(metric::BOUND_RANK, f64::from(rank)));
+            more.push(row(metric::PICKED, f64::from(u8::from(i == picked))));
         }
         Ok(vec![Cell { more, ..Cell::default() }])
     }

@@ -3,28 +3,32 @@
 use crate::experiment::{Experiment, System};
 use orrery_cells::pool::{ALLOWABLE, Conditions, World, dashed};
 use orrery_output::tables::Text;
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 use std::fmt::Write;
 
 /// How many pools of each model are printed of a list of bounds.
 const SHOWN: usize = 10;
 
 /// The metrics of a search, as columns: heading, metric, as a percentage.
-const OF_SEARCH: [(&str, &str, bool); 13] = [
-    ("pools", "pools", false),
-    ("found q/s", ALLOWABLE, false),
-    ("evaluations", "evaluations", false),
-    ("% of pools", "evaluations_share", true),
-    ("to its best", "evaluations_to_best", false),
-    ("% to its best", "evaluations_to_best_share", true),
-    ("% of optimum", "best_over_optimum", true),
-    ("to optimum", "evaluations_to_optimum", false),
-    ("to within 1 %", "evaluations_to_near_optimum", false),
-    ("% of runs there", "reached_near_optimum_share", true),
-    ("% worse than homog.", "below_unscaled_homogeneous_share", true),
-    ("than scaled", "below_homogeneous_share", true),
-    ("until reached", "evaluations_until_reached", false),
-];
+fn of_search() -> [(&'static str, String, bool); 13] {
+    let number = |heading, metric: &str| (heading, metric.to_string(), false);
+    let percent = |heading, metric: &str| (heading, metric.to_string(), true);
+    [
+        number("pools", metric::POOLS),
+        number("found q/s", ALLOWABLE),
+        number("evaluations", metric::EVALUATIONS),
+        percent("% of pools", metric::EVALUATIONS_SHARE),
+        number("to its best", metric::EVALUATIONS_TO_BEST),
+        percent("% to its best", metric::EVALUATIONS_TO_BEST_SHARE),
+        percent("% of optimum", metric::BEST_OVER_OPTIMUM),
+        number("to optimum", &metric::EVALUATIONS_TO.name(&["optimum"])),
+        number("to within 1 %", &metric::EVALUATIONS_TO.name(&["near_optimum"])),
+        percent("% of runs there", &metric::REACHED.name(&["near_optimum"])),
+        percent("% worse than homog.", metric::BELOW_UNSCALED_HOMOGENEOUS),
+        percent("than scaled", metric::BELOW_HOMOGENEOUS),
+        number("until reached", metric::EVALUATIONS_UNTIL_REACHED),
+    ]
+}
 
 /// The setting that axes name; empty where there is one only.
 pub fn setting<'a>(e: &Experiment, axes: &'a str) -> &'a str {
@@ -173,7 +177,7 @@ impl Block<'_> {
                 for pool in pools {
                     let here =
                         |r: &Row| r.axis("model") == Some(model) && r.axis("pool") == Some(pool);
-                    let rank = rows.iter().find(|r| here(r) && r.metric == "bound_rank");
+                    let rank = rows.iter().find(|r| here(r) && r.metric == metric::BOUND_RANK);
                     let mut line = vec![format!("{model} {pool}")];
                     let rank = rank.and_then(|r| r.value);
                     line.push(rank.map_or("-".to_string(), |rank| format!("{rank:.0}")));
@@ -192,11 +196,11 @@ impl Block<'_> {
     fn searches(&self, out: &mut String) {
         let rows = self.rows;
         let systems: Vec<&System> = self.e.system.iter().filter(|s| s.search.is_some()).collect();
-        let mut metrics = OF_SEARCH.to_vec();
+        let mut metrics = of_search().to_vec();
         let names: Vec<&str> = systems.iter().map(|s| s.name.as_str()).collect();
         let own = |r: &&&Row| names.contains(&r.system.as_str()) && r.axis("evaluation").is_none();
         let has = |metric: &str| rows.iter().filter(own).any(|r| r.metric == metric);
-        metrics.retain(|m| has(m.1));
+        metrics.retain(|m| has(&m.1));
         if metrics.is_empty() {
             return;
         }
@@ -212,13 +216,13 @@ impl Block<'_> {
                             && r.metric == metric
                     })
                 };
-                let Some(first) = row("pools") else { continue };
+                let Some(first) = row(metric::POOLS) else { continue };
                 let runs = first.seeds.split('-').next_back().unwrap_or_default().to_string();
                 let mut line = vec![model.clone(), system.name.clone(), runs];
                 for (_, metric, percent) in &metrics {
-                    let asked = match *metric {
+                    let asked = match metric.as_str() {
                         m if m.contains("optimum") => search.optimum,
-                        "evaluations_until_reached" => !search.until.is_empty(),
+                        metric::EVALUATIONS_UNTIL_REACHED => !search.until.is_empty(),
                         _ => true,
                     };
                     let none = if asked { "never" } else { "-" };
@@ -261,7 +265,7 @@ impl Block<'_> {
                         })
                     };
                     let number = |metric: &str| find(metric).and_then(|r| r.value);
-                    let cell = number(ALLOWABLE).zip(number("best_so_far_per_s"));
+                    let cell = number(ALLOWABLE).zip(number(metric::BEST_SO_FAR));
                     line.push(cell.map_or("-".to_string(), |(own, best)| {
                         format!("{own:.1} (best {best:.1})")
                     }));

@@ -10,7 +10,7 @@ use orrery_cells::replication::Replication;
 use orrery_cells::scenario_cell::ScenarioCell;
 use orrery_cells::seeds::Seeds;
 use orrery_cells::watch::{run_one, scope_names};
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use orrery_sim::metrics::TimeBin;
 use orrery_sim::time::{Span, Time};
@@ -21,7 +21,7 @@ const NOT_FULL: f64 = 0.9;
 /// A bad rate is low up to this.
 const LOW: f64 = 0.01;
 /// When a part begins, among the measures that are kept of it.
-pub(super) const FROM: &str = "from_s";
+pub(super) use orrery_results::metric::FROM;
 
 /// The hash of a cell whose parts of the time are rows too.
 pub fn spec_sha256(cell: &str, parts: usize) -> String {
@@ -40,13 +40,13 @@ pub fn run(cell: &ScenarioCell, parts: usize) -> Result<Vec<Replication>, SpecEr
     // Every start makes a device of its own; what each of them did is no result.
     one.measures.retain(|m| !m.scope.starts_with("device "));
     let whole = sum(&bins);
-    one.push("all", "bad_rate", whole.bad_rate(), whole.offered);
-    one.push("all", "devices_up", whole.devices_up(), whole.offered);
-    one.push("all", "devices_busy", whole.devices_busy(), whole.offered);
+    one.push("all", metric::BAD_RATE, whole.bad_rate(), whole.offered);
+    one.push("all", metric::DEVICES_UP, whole.devices_up(), whole.offered);
+    one.push("all", metric::DEVICES_BUSY, whole.devices_busy(), whole.offered);
     let room = Room::of(&bins);
-    one.push("all", "not_overloaded_time_share", room.share(), whole.offered);
+    one.push("all", metric::NOT_OVERLOADED, room.share(), whole.offered);
     if let Some(low) = room.low_share() {
-        one.push("all", "low_bad_rate_time_share", low, whole.offered);
+        one.push("all", metric::LOW_BAD_RATE, low, whole.offered);
     }
     let each = bins.len().div_ceil(parts.max(1)).max(1);
     let part = |bins: &[TimeBin]| {
@@ -140,16 +140,16 @@ impl Room {
 /// What a part of the time says.
 fn of_part(bin: &TimeBin) -> Vec<(&'static str, f64)> {
     let mut out = vec![
-        ("offered_per_s", bin.per_s(bin.offered)),
-        ("goodput_per_s", bin.per_s(bin.in_time)),
-        ("bad_rate", bin.bad_rate()),
-        ("utilisation", bin.utilisation()),
-        ("devices_up", bin.devices_up()),
-        ("devices_busy", bin.devices_busy()),
+        (metric::OFFERED, bin.per_s(bin.offered)),
+        (metric::GOODPUT, bin.per_s(bin.in_time)),
+        (metric::BAD_RATE, bin.bad_rate()),
+        (metric::UTILISATION, bin.utilisation()),
+        (metric::DEVICES_UP, bin.devices_up()),
+        (metric::DEVICES_BUSY, bin.devices_busy()),
     ];
-    out.extend(advice::of_bin(bin).map(|n| ("advice_devices", n)));
-    out.push(("asked_devices", bin.asked as f64));
-    out.push(("released_devices", bin.released as f64));
+    out.extend(advice::of_bin(bin).map(|n| (metric::ADVICE_DEVICES, n)));
+    out.push((metric::ASKED_DEVICES, bin.asked as f64));
+    out.push((metric::RELEASED_DEVICES, bin.released as f64));
     out
 }
 

@@ -4,11 +4,11 @@ use crate::answer::{money, significant};
 use crate::file::PlanFile;
 use crate::money::month;
 use crate::problem::Problem;
-use crate::report::what_if_rows;
 use crate::runs::Runs;
 use crate::size::counts;
+use crate::tests::printed;
 use crate::trial::Bench;
-use crate::{Solved, report, rows, solve, what_if};
+use crate::{Solved, document, rows, solve, what_if, words};
 use orrery_planner::Price;
 use orrery_scenario::Scenario;
 use orrery_sim::rng::Stream;
@@ -117,15 +117,16 @@ struct Compared {
 #[test]
 fn a_fleet_s_what_if_has_a_field_for_each_column() {
     let (first, more) = (solved(&random(1)), solved(&random(2)));
-    let (head, rows) = what_if_rows(&first, &[more]);
+    let table = document::side_by_side(&first, &[more]);
+    let (head, rows) = (&table.columns, &table.rows);
     assert!(rows.iter().all(|row| row.len() == head.len()), "{head:?}: {rows:?}");
     let fleet = first.fleet.as_ref().unwrap().cost.unwrap();
     let at = |name: &str| head.iter().position(|h| *h == name).unwrap();
-    assert_eq!(rows[0][at("$/h")], money(fleet));
-    assert_eq!(rows[0][at("$/month")], month(fleet));
+    assert_eq!(rows[0][at("$/h")].text, money(fleet));
+    assert_eq!(rows[0][at("$/month")].text, month(fleet));
     let load: f64 = first.answers.iter().map(|a| a.load_per_s).sum();
-    assert_eq!(rows[0][at("load/s")], significant(load));
-    assert_eq!(rows[0][at("$/h against now")], "+0.000");
+    assert_eq!(rows[0][at("load/s")].text, significant(load));
+    assert_eq!(rows[0][at("$/h against now")].text, "+0.000");
 }
 
 /// In at least 95 of 100 random fleets the answer costs at most 2 % more than the cheapest of all; the first 25 of
@@ -236,7 +237,7 @@ fn an_answer_says_homes_bound_runners_up_and_where_models_do_not_run() {
     assert_eq!(fleet.homes, [("small".to_string(), Some(0)), ("large".to_string(), Some(1))]);
     assert!(fleet.proven && !fleet.others.is_empty() && fleet.gap().is_some());
     assert!(fleet.others.iter().all(|(_, cost)| *cost >= fleet.cost.unwrap()));
-    let text = report::text(&found, &[]);
+    let text = printed(&found);
     for part in [
         "small on old; large on new",
         "not optimal by more than",
@@ -306,7 +307,7 @@ fn a_day_is_followed_at_less_than_the_peak_s_cost() {
         let (high, low) = (&best.sizes[0], &best.sizes[1]);
         assert!(low.n < high.n && low.check.bad_rate <= 0.01 && low.load_per_s < high.load_per_s);
     }
-    let text = report::text(&slow, &[]);
+    let text = printed(&slow);
     for part in ["from 6:00", "from 20:00", "change-over", "the mean is 70 % of it"] {
         assert!(text.contains(part), "no `{part}` in:\n{text}");
     }
@@ -316,10 +317,10 @@ fn a_day_is_followed_at_less_than_the_peak_s_cost() {
 fn a_fleet_that_does_not_exist_is_said_why() {
     let none = solved(&FLEET.replace("count_max = 12", "count_max = 1"));
     assert!(!none.is_answered());
-    let text = report::text(&none, &[]);
+    let text = printed(&none);
     assert!(text.contains("large needs at least") && text.contains("of 1 new"), "{text}");
     let few = solved(&FLEET.replace("runners_up = 2", "runners_up = 2\nevaluations_max = 1"));
-    let text = report::text(&few, &[]);
+    let text = printed(&few);
     // Either nothing costs less, or the search says that it was cut off.
     let proven = few.fleet.as_ref().unwrap().proven;
     assert_eq!(proven, !text.contains("`evaluations_max`"), "{text}");
@@ -330,7 +331,7 @@ fn an_answer_does_not_depend_on_the_number_of_threads() {
     let with = |jobs: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build().unwrap();
         let found = pool.install(|| solved(FLEET));
-        let shown = report::text(&found, &[]);
+        let shown = printed(&found);
         (orrery_results::to_csv(&rows::rows(&[found]).unwrap()), shown)
     };
     assert_eq!(with(1), with(3));
@@ -414,7 +415,7 @@ fn a_smaller_cluster_that_may_be_enough_is_named() {
     assert_eq!((counts.iter().sum::<u32>(), cost.as_usd_per_hour()), (1, 2.5));
     assert!(check.meets(0.02) && !check.is_sure(0.02), "{check:?}");
     // 12,000 of 12,000 good are no certainty.
-    assert!(report::confidence(&found.problem, answer).contains("0.00 to 0.1"));
-    let lines = report::doubts(&found.problem, answer);
+    assert!(words::confidence(&found.problem, answer).contains("0.00 to 0.1"));
+    let lines = words::doubts(&found.problem, answer);
     assert!(lines.iter().any(|l| l.starts_with("not sure: 1 k0 for 2.50")), "{lines:?}");
 }

@@ -1,11 +1,11 @@
 //! Days that a cluster follows, and machines that may be lost.
 
-use super::{CLUSTERS, POOLS, all_pools, cost, error, solved};
+use super::{CLUSTERS, POOLS, all_pools, cost, error, printed, solved};
 use crate::file::PlanFile;
 use crate::problem::Problem;
 use crate::runs::Runs;
+use crate::solve;
 use crate::trial::Bench;
-use crate::{report, solve};
 
 /// The days of a trace are counted from its own arrivals, and a cluster follows them.
 #[test]
@@ -24,7 +24,7 @@ fn a_trace_is_followed_as_a_day() {
     assert!(day.peak > 1.0 && (day.peak * day.mean - 1.0).abs() < 1e-9, "mean 1: {day:?}");
     let best = found.answers[0].best().unwrap();
     assert!(best.sizes.len() == day.levels.len() && best.cost <= found.problem.cost(&best.counts));
-    let shown = report::text(&found, &[]);
+    let shown = printed(&found);
     assert!(
         shown.contains("the whole trace is one day") && shown.contains("over the day"),
         "{shown}"

@@ -82,7 +82,7 @@ fn step(place: &Place, step: &str) -> Ran {
 fn the_action_compares_fails_when_a_value_moved_and_leaves_every_report() {
     let place = runner();
     step(&place, "Compare with the baselines").ok();
-    assert!(place.read("summary").contains("same, 6 values"));
+    assert!(place.read("summary").contains("all 6 values are the same"));
     place.write("a.toml", small_scenario(POISSON).replace("c1 = 0.4", "c1 = 0.41"));
     step(&place, "Compare with the baselines").failed_a_check();
     assert!(place.read("summary").contains("values moved"));

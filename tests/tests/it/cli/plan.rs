@@ -33,14 +33,13 @@ fn an_answer_leaves_as_table_summary_figure_rows_and_scenario() {
     let args = ["plan", "p.toml", "--out", "o", "--plot", "f.svg", "--markdown", "s.md"];
     let out = place.run(&[&args[..], &["--what-if", "load=1.5"]].concat()).ok();
     for part in
-        ["plan p:", "rm2", "g4dn.xlarge", "breaks first", "confidence", "what if", "load=1.5"]
+        ["plan p\n", "rm2", "g4dn.xlarge", "What breaks first", "confidence", "What if", "load=1.5"]
     {
         assert!(out.contains(part), "no `{part}` in:\n{out}");
     }
     assert!(place.read("f.svg").contains("</svg>"));
     let summary = place.read("s.md");
-    for part in ["# Capacity plan: p", "## What breaks first", "## What if", "## How sure is this"]
-    {
+    for part in ["# Plan: p", "## What breaks first", "## What if", "## How sure this is"] {
         assert!(summary.contains(part), "no `{part}` in:\n{summary}");
     }
     assert_eq!(summary, place.read("o/p.md"));

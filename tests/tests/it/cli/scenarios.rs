@@ -163,12 +163,12 @@ fn lanes_applications_deadlines_and_preemption_are_held_to_the_head_of_the_log()
 fn what_is_no_log_is_refused_and_not_audited() {
     let place = Place::with("a.log", "");
     for (log, says) in [
-        (&b""[..], "orrery-log,2"),
-        (b"garbage\n", "orrery-log,2"),
+        (&b""[..], "orrery-log,4"),
+        (b"garbage\n", "orrery-log,4"),
         (b"orrery-log,5\n", "orrery-log,4"),
-        (b"orrery-log,2\ngarbage\n", "line 2"),
-        (b"orrery-log,2\nfinish,1\nfinish,x\n", "line 3"),
-        (b"orrery-log,2\narrive,1,0\n", "line 2"),
+        (b"orrery-log,4\ngarbage\n", "line 2"),
+        (b"orrery-log,4\nfinish,1\nfinish,x\n", "line 3"),
+        (b"orrery-log,4\narrive,1,0\n", "line 2"),
         (b"\xff\xfe\x00", "line 1"),
     ] {
         place.write("a.log", log);

@@ -140,7 +140,7 @@ pub fn recount(ran: &Ran) -> Vec<Fault> {
             mean * (1.0 + 1e-9),
         );
         let sketched = if ran.scenario.file.exact_quantiles { 1.0 } else { 1.001 };
-        for (q, metric) in orrery_cells::replication::QUANTILES {
+        for (q, metric) in orrery_results::metric::quantiles() {
             let rank = (q * took.len() as f64).ceil().max(1.0) as usize;
             let exact = took[rank - 1] as f64;
             compare(metric, printed(metric), exact, exact * sketched);

@@ -6,7 +6,7 @@ use orrery_cells::seeds::Seeds;
 use orrery_papers::registry;
 use orrery_papers::reproduce::{Asked, rows_of};
 
-use orrery_results::{RESULT_VERSION, Row, read_csv, to_csv};
+use orrery_results::{RESULT_VERSION, Row, metric, read_csv, to_csv};
 use orrery_scenario::kind;
 use orrery_scenario::limits::{SEEDS_MAX, count};
 use orrery_scenario::scenario::Scenario;
@@ -81,7 +81,9 @@ struct Rerun {
 }
 
 fn metrics() -> Vec<String> {
-    ["requests", "finish_rate", "latency_p99_ns", "mean_batch_size"].map(String::from).to_vec()
+    [metric::REQUESTS, metric::FINISH_RATE, metric::LATENCY_P99, metric::MEAN_BATCH_SIZE]
+        .map(String::from)
+        .to_vec()
 }
 
 impl Baseline {

@@ -1,30 +1,45 @@
-//! `--html`: what a comparison found, as a page.
+//! What a comparison found, as one document.
 
 use super::compare::group_of;
-use super::report::{Outcome, value};
+use super::junit::{Outcome, value};
 use super::{BaselineRow, Change};
 use orrery_output::page::{self, Field, Page, Part, Table, Tone};
 
-/// Changes that are shown; the JUnit file has all.
+/// Changes that are shown at once, and on the page when it is opened; the JUnit file has all.
+const SHOWN: usize = 40;
 const SHOWN_MAX: usize = 2000;
 
-/// The page; `against` is the version that was compared with, where that is no file of rows.
-pub fn page(outcomes: &[Outcome], against: Option<&str>, tolerance: f64) -> Page {
-    let mut page = Page::new("regress", "Regression gate");
+/// How it was compared.
+pub struct How<'a> {
+    /// The version that was compared with, where that is no file of rows.
+    pub against: Option<&'a str>,
+    /// Differences that are ignored, as a share of the larger value.
+    pub tolerance: f64,
+    /// Whether the baselines have the new values now.
+    pub blessed: bool,
+}
+
+/// The document.
+pub fn page(outcomes: &[Outcome], how: &How<'_>) -> Page {
+    let title = match outcomes {
+        [(name, _)] => name.clone(),
+        all => format!("{} baselines", all.len()),
+    };
+    let mut page = Page::new("regress", title);
     page.ask(
         "compared",
-        against.map_or("with the rows of the baselines".to_string(), |version| {
+        how.against.map_or("with the rows of the baselines".to_string(), |version| {
             format!("this version with {version}, both on the same baselines")
         }),
     );
     page.ask(
         "tolerance",
-        match tolerance {
+        match how.tolerance {
             0.0 => "none: equal to the last digit".to_string(),
             share => format!("{share} of the larger value"),
         },
     );
-    verdict(&mut page, outcomes);
+    verdict(&mut page, outcomes, how.blessed);
     page.section("Baselines", baselines(outcomes).part());
     page.section("What moved", moved(outcomes));
     let failed = outcomes.iter().filter_map(|(name, o)| Some((name, o.as_ref().err()?)));
@@ -35,7 +50,7 @@ pub fn page(outcomes: &[Outcome], against: Option<&str>, tolerance: f64) -> Page
     page
 }
 
-fn verdict(page: &mut Page, outcomes: &[Outcome]) {
+fn verdict(page: &mut Page, outcomes: &[Outcome], blessed: bool) {
     let all = outcomes.len();
     let of = |n: usize| format!("{n} of {all} baseline{}", if all == 1 { "" } else { "s" });
     let failed = outcomes.iter().filter(|o| o.1.is_err()).count();
@@ -56,6 +71,11 @@ fn verdict(page: &mut Page, outcomes: &[Outcome]) {
             of(differ)
         );
         page.say(Tone::Bad, text);
+        let (tone, text) = match blessed {
+            true => (Tone::Good, "The baselines are rewritten: these are their values now."),
+            false => (Tone::Plain, "To accept them: the same command with `--bless`."),
+        };
+        page.say(tone, text);
     } else if all > failed {
         page.say(Tone::Good, format!("Nothing changed: all {values} values are the same."));
     }
@@ -88,22 +108,26 @@ fn baselines(outcomes: &[Outcome]) -> Table {
     table
 }
 
+/// The first changes at once, the others where a page has room for them.
 fn moved(outcomes: &[Outcome]) -> Vec<Part> {
+    let changes = |(name, outcome): &'_ Outcome| {
+        let changes = outcome.iter().flat_map(|c| &c.changes);
+        changes.map(|change| line(name, change)).collect::<Vec<_>>()
+    };
+    let mut first: Vec<Vec<Field>> = outcomes.iter().flat_map(changes).collect();
+    let mut others = first.split_off(first.len().min(SHOWN));
+    let left = others.len().saturating_sub(SHOWN_MAX);
+    others.truncate(SHOWN_MAX);
     let columns = ["baseline", "of", "metric", "before", "now", "change", "in percent", "verdict"];
-    let mut table = Table::new("", &columns);
-    let mut left = 0;
-    for (name, outcome) in outcomes {
-        for change in outcome.iter().flat_map(|c| &c.changes) {
-            if table.rows.len() == SHOWN_MAX {
-                left += 1;
-                continue;
-            }
-            table.rows.push(line(name, change));
-        }
-    }
-    let mut parts: Vec<Part> = table.part().into_iter().collect();
-    if left > 0 {
-        parts.push(Part::Text(format!("{left} more are in the JUnit file that `--junit` writes.")));
+    let table = |rows| Table { rows, ..Table::new("", &columns) }.part();
+    let mut parts: Vec<Part> = table(first).into_iter().collect();
+    if !others.is_empty() {
+        let more = others.len() + left;
+        parts.push(Part::Text(format!("{more} more are in the JUnit file that `--junit` writes.")));
+        parts.push(Part::Folded(
+            format!("The next {}", others.len()),
+            table(others).into_iter().collect(),
+        ));
     }
     parts
 }

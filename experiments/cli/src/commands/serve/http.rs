@@ -13,7 +13,7 @@ use orrery_cells::hash::spec_sha256;
 use orrery_cells::run_report;
 use orrery_cells::seeds::Seeds;
 use orrery_plans::Watcher;
-use orrery_results::Row;
+use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::caveats::CAVEATS;
 use serde_json::{Value, json};
@@ -42,12 +42,12 @@ const BETWEEN_PROGRESS: Duration = Duration::from_millis(200);
 
 /// The metrics that a page shows, in its order.
 const SHOWN: [&str; 6] = [
-    "finish_rate",
-    "goodput_per_s",
-    "latency_p50_ns",
-    "latency_p99_ns",
-    "mean_batch_size",
-    "utilisation",
+    metric::FINISH_RATE,
+    metric::GOODPUT,
+    metric::LATENCY_P50,
+    metric::LATENCY_P99,
+    metric::MEAN_BATCH_SIZE,
+    metric::UTILISATION,
 ];
 
 /// Replies to one request.

@@ -4,8 +4,9 @@
 
 use super::controls::{Choice, Control, REACH, SLIDERS_MAX, around, count};
 use orrery_cells::hash::spec_sha256;
+use orrery_output::page::Field;
 use orrery_plans::{Answers, PlanFile, Problem, Solved, Source, Watcher, answered};
-use orrery_plans::{changed, figure_of, page_of, side_by_side};
+use orrery_plans::{changed, figure_of, page_of};
 use orrery_scenario::SpecError;
 use orrery_scenario::limits::COUNT_MAX;
 use serde::Serialize;
@@ -163,7 +164,7 @@ pub struct Plans {
 #[derive(Clone, Debug, Serialize)]
 pub struct Shown {
     /// The names of the columns.
-    pub head: Vec<&'static str>,
+    pub head: Vec<String>,
     /// The plan as it is, and changed.
     pub rows: Vec<Vec<String>>,
     /// The report: the bytes that the command prints.
@@ -261,11 +262,12 @@ fn shown(
     let option = what_if_option(changed.as_ref());
     let path = &plan.source.path;
     let answers = Answers::of(first, changed.into_iter().collect())?;
-    let (head, rows) = side_by_side(&answers);
+    let table = answers.side_by_side();
+    let words = |row: Vec<Field>| row.into_iter().map(|field| field.text).collect();
     Ok(Shown {
-        head,
-        rows,
-        text: answers.text(),
+        head: table.columns,
+        rows: table.rows.into_iter().map(words).collect(),
+        text: answers.document().to_text(),
         command: format!("orrery plan {path}{option} --plot {}.svg", plan.file.name()),
         is_whole,
     })

@@ -8,6 +8,7 @@ use crate::runners::arithmetic::{COMPUTED, LAW, Laws};
 use crate::runners::means::SLO;
 use crate::runners::scenario::policies;
 use orrery_plots::PictureKind;
+use orrery_results::metric;
 use orrery_scenario::SpecError;
 
 impl Keys for OfApplications {
@@ -66,7 +67,7 @@ impl Kind for OfApplications {
     }
 
     fn metrics(&self) -> &'static [&'static str] {
-        if self.is_means() { &["mean_finish_rate", "mean_abs_error"] } else { &[] }
+        if self.is_means() { &[metric::MEAN_FINISH_RATE, metric::MEAN_ABS_ERROR] } else { &[] }
     }
 
     fn figure_kind(&self) -> Option<PictureKind> {

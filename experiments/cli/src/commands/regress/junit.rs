@@ -1,44 +1,13 @@
-//! What a comparison found, as text, Markdown and JUnit XML.
+//! What a comparison found, as JUnit XML.
 
 use super::compare::group_of;
 use super::{BaselineRow, Change, Comparison};
 use orrery_scenario::SpecError;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use std::fmt::Write;
 use std::time::Duration;
-
-/// Changes that are shown for each baseline.
-const SHOWN_MAX: usize = 40;
 
 /// A baseline's name, and what came of it.
 pub type Outcome = (String, Result<Comparison, String>);
-
-/// The outcome for reading.
-pub fn text(outcomes: &[Outcome], blessed: bool) -> String {
-    let mut out = String::new();
-    for (name, outcome) in outcomes {
-        match outcome {
-            Err(_) => {
-                let _ = writeln!(out, "could not run  {name}");
-            }
-            Ok(c) if c.is_same() => {
-                let _ = writeln!(out, "same           {name}: {} values", c.values);
-            }
-            Ok(c) => {
-                let word = if blessed { "rewritten" } else { "moved" };
-                let (n, of) = (c.changes.len(), c.values);
-                let _ = writeln!(out, "{word:14} {name}: {n} of {of} values");
-                for change in c.changes.iter().take(SHOWN_MAX) {
-                    let _ = writeln!(out, "  {}", line(change));
-                }
-                if n > SHOWN_MAX {
-                    let _ = writeln!(out, "  and {} more", n - SHOWN_MAX);
-                }
-            }
-        }
-    }
-    out
-}
 
 fn place(r: &BaselineRow) -> String {
     format!("{} {}", group_of(r), r.metric).trim_start().to_string()
@@ -61,28 +30,6 @@ fn line(change: &Change) -> String {
         Change::Gone(old) => format!("{}: {} -> gone", place(old), value(old)),
         Change::New(new) => format!("{}: new, {}", place(new), value(new)),
     }
-}
-
-/// The outcome as Markdown.
-pub fn markdown(outcomes: &[Outcome]) -> String {
-    let mut out = String::from("| baseline | outcome |\n|---|---|\n");
-    for (name, outcome) in outcomes {
-        let word = match outcome {
-            Err(_) => "could not run".to_string(),
-            Ok(c) if c.is_same() => format!("same, {} values", c.values),
-            Ok(c) => format!("**{} of {} values moved**", c.changes.len(), c.values),
-        };
-        let _ = writeln!(out, "| `{name}` | {word} |");
-    }
-    for (name, outcome) in outcomes {
-        let changes = match outcome {
-            Ok(c) if !c.is_same() => c.changes.iter().take(SHOWN_MAX).map(line).collect(),
-            Ok(_) => continue,
-            Err(e) => vec![e.clone()],
-        };
-        let _ = write!(out, "\n`{name}`\n\n```\n{}\n```\n", changes.join("\n"));
-    }
-    out
 }
 
 /// The outcome as JUnit XML: a suite for each baseline, a test case for each group of values. Its `time` is

@@ -1,0 +1,59 @@
+//! A page as text for a terminal. Figures and what is folded are left out.
+
+use super::{Field, Page, Part, Table};
+use crate::tables::Text;
+use std::fmt::Write;
+
+/// The text: what it is, what came of it, what was asked, the rest.
+pub fn text(page: &Page) -> String {
+    let mut out = format!("{} {}\n", page.kind, page.title);
+    if !page.subtitle.is_empty() {
+        let _ = writeln!(out, "{}", page.subtitle);
+    }
+    for v in &page.verdict {
+        let _ = writeln!(out, "{}", v.text);
+    }
+    if !page.asked.is_empty() {
+        out.push_str("\nWhat was asked\n");
+    }
+    for (what, is) in &page.asked {
+        let _ = writeln!(out, "  {what}: {}", is.lines().collect::<Vec<_>>().join(", "));
+    }
+    for section in &page.sections {
+        let parts: String = section.parts.iter().map(part).collect();
+        if !parts.is_empty() {
+            let _ = write!(out, "\n{}\n{parts}", section.title);
+        }
+    }
+    out
+}
+
+fn part(part: &Part) -> String {
+    match part {
+        Part::Text(text) => format!("  {text}\n"),
+        Part::List(points) => points.iter().map(|point| format!("  {point}\n")).collect(),
+        Part::Plain(text) => text.lines().map(|line| format!("  {line}\n")).collect(),
+        Part::Table(t) => table(t),
+        Part::Figure(..) | Part::Folded(..) => String::new(),
+    }
+}
+
+fn table(table: &Table) -> String {
+    let head: Vec<&str> = table.columns.iter().map(String::as_str).collect();
+    let words: Vec<&str> =
+        (0..head.len()).filter(|i| !table.is_number(*i)).map(|i| head[i]).collect();
+    let mut text = Text::new(&head);
+    table.rows.iter().for_each(|row| text.line(row.iter().map(words_of).collect()));
+    let caption =
+        if table.caption.is_empty() { String::new() } else { format!("  {}\n", table.caption) };
+    let rows = text.left(&words).text();
+    caption + &rows.lines().map(|line| format!("  {line}\n")).collect::<String>()
+}
+
+/// A cell in one line: `6314 (6230 to 6399)`.
+pub fn words_of(field: &Field) -> String {
+    match field.below.is_empty() {
+        true => field.text.clone(),
+        false => format!("{} ({})", field.text, field.below),
+    }
+}
