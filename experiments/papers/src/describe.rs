@@ -1,8 +1,8 @@
 //! What an experiment is, in words: `orrery list` and `orrery list ID`.
 
-use super::experiment::{Experiment, Kind};
+use super::experiment::Experiment;
 use super::groups::Group;
-use super::options::{Choice, refused};
+use super::options::Choice;
 use super::registry;
 use orrery_cells::grid::word;
 use orrery_output::tables::Text;
@@ -52,7 +52,7 @@ pub fn points(e: &Experiment) -> usize {
 /// One experiment: its cases, axes, systems, measures, claims, assumptions and files.
 pub fn one(e: &Experiment) -> String {
     let mut out = format!("{}: {}\nsource: {}\n", e.id, e.title, e.source);
-    let _ = writeln!(out, "runs: {}", runs(e));
+    let _ = writeln!(out, "runs: {}", e.kind.in_words(e.seeds));
     if e.expected_s > 0 {
         let _ = writeln!(out, "takes: about {} s on 2 cores", e.expected_s);
     }
@@ -102,31 +102,13 @@ pub fn one(e: &Experiment) -> String {
     }
     let not: Vec<&str> = Choice::ALL
         .into_iter()
-        .filter(|o| refused(e.kind(), *o).is_some() && *o != Choice::MaxSeeds)
+        .filter(|o| e.refused(*o).is_some() && *o != Choice::MaxSeeds)
         .map(Choice::name)
         .collect();
     if !not.is_empty() {
         let _ = writeln!(out, "\noptions that do not apply: {}", not.join(", "));
     }
     out
-}
-
-pub(super) fn runs(e: &Experiment) -> String {
-    let seeds = e.seeds;
-    let what = match e.kind() {
-        Kind::Scenario => "runs of a scenario",
-        Kind::OverTime => "one run of a scenario over time",
-        Kind::Search => "searches for the peak goodput in a scenario",
-        Kind::Applications => "applications of one model on one GPU",
-        Kind::Means => "the same, as means over the other axes",
-        Kind::Pool => "pools of several instance types, each with a search for its throughput",
-        Kind::Jobs => "runs of jobs that share devices",
-        Kind::Score => return "no run: scores of a toy example".to_string(),
-        Kind::Laws => return "no run: laws of execution times".to_string(),
-        Kind::Bounds => return "no run: upper bounds of pools".to_string(),
-        Kind::Partition => return format!("partitions of {seeds} configurations"),
-    };
-    format!("{what}, {seeds} seed(s)")
 }
 
 fn systems(e: &Experiment, out: &mut String) {

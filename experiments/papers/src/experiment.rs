@@ -1,47 +1,78 @@
 //! The one shape of an experiment: a paper's table or figure, or a user's own, as a file.
 //!
-//! What is run (a scenario, applications, pools, a partition), over which axes and systems, what is
-//! measured, the paper's numbers and sentences beside it, and what was assumed. The comments on the
-//! fields are what readers see in `docs/experiments.md` and in the JSON Schema.
+//! Its frame is the same for every kind: over which axes and systems it is run, what is measured, the
+//! paper's numbers and sentences beside it, and what was assumed. What is run is its [`Kind`], with keys of
+//! its own. The comments on the fields are what readers see in `docs/experiments.md` and in the JSON Schema.
 
 mod check;
 mod errors;
 mod figure;
+mod kind;
 
 pub use errors::ErrorsFile;
 pub use figure::{FigureFile, FigureKind, FigureScale};
+pub use kind::{CasesOf, Keys, Kind, KindEntry, Made, Parts, UntilCi, placed};
 
 use super::claims::Claim;
-use super::numbers::{Number, NumbersFile};
-use orrery_cells::applications::Applications;
-use orrery_cells::arithmetic::laws::LawsFile;
-use orrery_cells::arithmetic::score::ScoreFile;
-use orrery_cells::goodput::Search;
+use super::numbers::{Number, NumbersFile, is_at};
+use super::options::{Choice, Refused};
 use orrery_cells::grid::{self, Axis, Point, Sample};
-use orrery_cells::partition::PartitionFile;
 use orrery_cells::pool::Searching;
 use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
-use orrery_scenario::jobs::Jobs;
-use orrery_scenario::reference::{Reference, Table};
 use orrery_scenario::scenario::place::Source;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+use std::sync::Arc;
 use toml::Value;
+
+/// An experiment: its frame, which reads as its own fields, and what is run.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// What every kind has.
+    pub frame: Frame,
+    /// What is run.
+    pub kind: Arc<dyn Kind>,
+    /// All keys, those of the file that it extends included.
+    pub resolved: Value,
+    /// The file's text, for the lines of messages.
+    pub origin: Source,
+    /// The file that the scenario's text stands in: this one, or the one that it extends.
+    pub scenario_in: Source,
+}
+
+impl Deref for Experiment {
+    type Target = Frame;
+
+    fn deref(&self) -> &Frame {
+        &self.frame
+    }
+}
+
+impl DerefMut for Experiment {
+    fn deref_mut(&mut self) -> &mut Frame {
+        &mut self.frame
+    }
+}
 
 /// An experiment's file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "orrery experiment")]
-pub struct Experiment {
+pub struct Frame {
     /// Its id, used in file names: letters, digits, `-`, `_`, `+`, `.`.
     pub id: String,
     /// One line that says what it shows.
     pub title: String,
     /// The paper's table or figure; for your own experiment, any text.
     pub source: String,
+    /// Its place in `orrery list`, if it is shipped.
+    #[schemars(extend("x-default" = "none"))]
+    pub order: Option<u32>,
     /// Its running time on 2 cores, shown by `orrery list`.
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
@@ -50,29 +81,6 @@ pub struct Experiment {
     pub seeds: u32,
     /// The metrics to print; a number of the paper without a metric belongs to the first.
     pub show: Vec<String>,
-    /// What is run: a scenario file's text, or the path of one (`.toml`) from the experiment's folder.
-    #[schemars(extend("x-default" = "one of `scenario`, `applications`, `pool`, `partition`, `score`, `jobs`"))]
-    pub scenario: Option<String>,
-    /// What is run: Orloj's applications of one model, with the axes `case` and `slo_x_p99`.
-    pub applications: Option<Applications>,
-    /// What is run: Kairos's pools of several instance types, with the axis `model`.
-    pub pool: Option<PoolOptions>,
-    /// What is run: a partition problem; each seed is a configuration.
-    pub partition: Option<PartitionFile>,
-    /// What is run: jobs that share a GPU or workers; axes set its keys.
-    pub jobs: Option<Jobs>,
-    /// What is computed: a toy example of Orloj's scores, without a run.
-    pub score: Option<ScoreFile>,
-    /// With `applications`: the laws of execution times of its cases, in place of runs.
-    pub laws: Option<LawsFile>,
-    /// With `scenario`: search the peak goodput of each cell, in place of one run.
-    pub goodput: Option<Search>,
-    /// With `scenario`: also make rows for this many equal parts of the time.
-    pub parts_of_time: Option<usize>,
-    /// With `scenario`: rows for each part of the time of this length, and for each `group` of
-    /// applications, in place of `parts_of_time`; and the errors of a policy's own predictions. A last
-    /// part of less than a twentieth of it is left out. With `jobs`: what each job ran on.
-    pub bin_s: Option<f64>,
     /// Keys set in every cell: `{ "DOTTED.KEY" = VALUE }`.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
@@ -102,17 +110,6 @@ pub struct Experiment {
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]
     pub relative_to: String,
-    /// With `applications`: rows are means over these axes, `mean_finish_rate` and `mean_abs_error`.
-    #[serde(default)]
-    #[schemars(extend("x-default" = "none"))]
-    pub mean_over: Vec<String>,
-    /// With `mean_over`: also the error of each case of the paper under what is best for all others.
-    pub leave_one_out: Option<LeaveOneOut>,
-    /// With `applications` and `compare_to`: the paper's claim about the mean improvement of that system; it is
-    /// printed with our means and the paper's.
-    #[serde(default)]
-    #[schemars(extend("x-default" = "none"))]
-    pub improvement_claim: String,
     /// The paper's numbers.
     #[serde(default)]
     pub paper: Vec<Number>,
@@ -129,15 +126,6 @@ pub struct Experiment {
     pub assumption: Vec<String>,
     /// The figure that `--plot` draws.
     pub figure: Option<FigureFile>,
-    /// All keys, those of the file that it extends included.
-    #[serde(skip)]
-    pub resolved: Option<Value>,
-    /// The file's text, for the lines of messages.
-    #[serde(skip)]
-    pub origin: Source,
-    /// The file that the scenario's text stands in: this one, or the one that it extends.
-    #[serde(skip)]
-    pub scenario_in: Source,
 }
 
 /// `[[system]]`.
@@ -178,6 +166,23 @@ pub struct System {
     pub search: Option<Searching>,
 }
 
+impl System {
+    /// Whether it is run at a place.
+    pub fn is_run_at(&self, place: &Row) -> bool {
+        self.at.is_empty() || self.at.iter().any(|at| is_at(place, at))
+    }
+
+    /// Its row at a place.
+    pub fn row(&self, place: &Row) -> Row {
+        Row {
+            system: self.name.clone(),
+            preset: self.preset.word().to_string(),
+            policy: self.policy.clone(),
+            ..place.clone()
+        }
+    }
+}
+
 /// Whose settings a system has.
 #[derive(
     Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq, PartialOrd, Ord,
@@ -214,110 +219,11 @@ impl Preset {
     }
 }
 
-/// `[pool]`.
-#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PoolOptions {
-    /// List every pool with its upper bound, instead of running systems.
-    pub bounds: bool,
-}
-
-/// `[leave_one_out]`: every combination of the axes (but `case` and `slo_x_p99`) is a configuration. For each
-/// case, the one with the smallest mean error over all other cases and all systems is taken.
-#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct LeaveOneOut {
-    /// Axes that change one system alone each: a system takes its own best value of them.
-    #[schemars(extend("x-default" = "none"))]
-    pub own: Vec<String>,
-}
-
-/// The name that laws of execution times go by where systems have theirs.
-pub const LAW: &str = "time alone";
-
 fn point_axis() -> String {
     "point".to_string()
 }
 
-/// The tables of `docs/experiments.md`.
-pub fn reference() -> Vec<Table> {
-    let keys = Reference::of::<Experiment>();
-    let table = |path: &[&str]| keys.keys(path, &[]);
-    vec![
-        ("file", table(&[])),
-        ("axis", table(&["axis"])),
-        ("point", table(&["point"])),
-        ("system", table(&["system"])),
-        ("paper", table(&["paper"])),
-        ("paper_csv", table(&["paper_csv"])),
-        ("errors", table(&["errors"])),
-        ("claim", table(&["claim"])),
-        ("figure", table(&["figure"])),
-        ("goodput", table(&["goodput"])),
-        ("load", table(&["applications", "load"])),
-        ("arrivals", table(&["applications", "arrivals"])),
-        ("latency", table(&["applications", "latency"])),
-        ("profile", table(&["applications", "profile"])),
-        ("cases", table(&["applications", "cases"])),
-        ("laws", table(&["laws"])),
-        ("score", table(&["score"])),
-        ("score law", table(&["score", "law"])),
-        ("score request", table(&["score", "request"])),
-        ("leave_one_out", table(&["leave_one_out"])),
-        ("pool", table(&["pool"])),
-        ("search", table(&["system", "search"])),
-        ("partition", table(&["partition"])),
-    ]
-}
-
-/// What is run: the one thing that differs between kinds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Cells that are runs of a scenario.
-    Scenario,
-    /// A run of a scenario over time (`parts_of_time`, `bin_s`).
-    OverTime,
-    /// Cells that are searches in a scenario (`[goodput]`).
-    Search,
-    /// Orloj's applications.
-    Applications,
-    /// The same, as means over axes.
-    Means,
-    /// Kairos's pools.
-    Pool,
-    /// Upper bounds of pools: arithmetic, no run.
-    Bounds,
-    /// Models divided among sub-clusters.
-    Partition,
-    /// Jobs that share devices.
-    Jobs,
-    /// Scores of a toy example: arithmetic, no run.
-    Score,
-    /// Laws of execution times: arithmetic, no run.
-    Laws,
-}
-
 impl Experiment {
-    /// What is run.
-    pub fn kind(&self) -> Kind {
-        match self {
-            Experiment { score: Some(_), .. } => Kind::Score,
-            Experiment { applications: Some(_), laws: Some(_), .. } => Kind::Laws,
-            Experiment { applications: Some(_), mean_over, .. } if mean_over.is_empty() => {
-                Kind::Applications
-            }
-            Experiment { applications: Some(_), .. } => Kind::Means,
-            Experiment { pool: Some(p), .. } if p.bounds => Kind::Bounds,
-            Experiment { pool: Some(_), .. } => Kind::Pool,
-            Experiment { partition: Some(_), .. } => Kind::Partition,
-            Experiment { jobs: Some(_), .. } => Kind::Jobs,
-            Experiment { goodput: Some(_), .. } => Kind::Search,
-            Experiment { parts_of_time: Some(_), .. } => Kind::OverTime,
-            Experiment { bin_s: Some(_), .. } => Kind::OverTime,
-            _ => Kind::Scenario,
-        }
-    }
-
     /// The metric that it is about: the first that it shows.
     pub fn main(&self) -> &str {
         self.show.first().map_or(metric::FINISH_RATE, String::as_str)
@@ -332,26 +238,25 @@ impl Experiment {
         }
     }
 
-    /// The axis of cases: what `--case` chooses from. Where there is none, `--case` chooses points.
-    fn case_axis(&self) -> Option<&'static str> {
-        match self.kind() {
-            Kind::Applications | Kind::Means | Kind::Laws => Some("case"),
-            Kind::Pool | Kind::Bounds => Some("model"),
-            _ => None,
-        }
+    /// The folder that its files are looked for in.
+    pub fn folder(&self) -> &Path {
+        Path::new(&self.origin.path).parent().unwrap_or(Path::new(""))
     }
 
-    /// What `--case` may name. Applications may be others too: their rule makes them.
+    /// Why an option does not apply. What is refused for `--until-ci` is refused for `--max-seeds`.
+    pub fn refused(&self, option: Choice) -> Option<Refused> {
+        self.kind.refused(if option == Choice::MaxSeeds { Choice::UntilCi } else { option })
+    }
+
+    /// What `--case` may name. The rule of an open axis makes others too.
     pub fn cases(&self) -> Vec<String> {
-        match self.case_axis() {
-            Some(name) => {
+        match self.kind.cases() {
+            CasesOf::Axis { name, .. } => {
                 let axis = self.axis.iter().filter(|a| a.name == name);
                 axis.flat_map(|a| a.values.iter().map(grid::word)).collect()
             }
-            None if self.kind() == Kind::Partition => {
-                self.system.iter().map(|s| s.name.clone()).collect()
-            }
-            None => self.point.iter().map(|p| p.name.clone()).collect(),
+            CasesOf::Systems => self.system.iter().map(|s| s.name.clone()).collect(),
+            CasesOf::Points => self.point.iter().map(|p| p.name.clone()).collect(),
         }
     }
 
@@ -370,45 +275,42 @@ impl Experiment {
             return Err(SpecError::value("--case", found, allowed, "remove `--case`"));
         }
         let names: Vec<&str> = all.iter().map(String::as_str).collect();
-        // The rule of applications makes cases that the paper does not have.
-        if !matches!(self.kind(), Kind::Applications | Kind::Means | Kind::Laws) {
+        let of = self.kind.cases();
+        if !matches!(of, CasesOf::Axis { open: true, .. }) {
             cases.iter().try_for_each(|case| known("--case", case, &names).map(drop))?;
         }
-        match self.case_axis() {
-            Some(name) => {
-                let values = cases.iter().cloned().map(Value::String).collect();
+        match of {
+            CasesOf::Axis { name, open } => {
+                let asked: Vec<Value> = cases.iter().cloned().map(Value::String).collect();
                 let axis = self.axis.iter_mut().find(|a| a.name == name);
                 if let Some(axis) = axis {
-                    let asked: Vec<Value> = values;
-                    let in_order = |v: &Value| axis.values.contains(v);
-                    axis.values = match asked.iter().all(in_order) && name == "model" {
-                        true => axis.values.iter().filter(|v| asked.contains(v)).cloned().collect(),
-                        false => asked,
-                    };
+                    match open {
+                        true => axis.values = asked,
+                        false => axis.values.retain(|v| asked.contains(v)),
+                    }
                 }
             }
-            None if self.kind() == Kind::Partition => {
-                self.system.retain(|s| cases.contains(&s.name));
-            }
-            None => self.point.retain(|p| cases.contains(&p.name)),
+            CasesOf::Systems => self.system.retain(|s| cases.contains(&s.name)),
+            CasesOf::Points => self.point.retain(|p| cases.contains(&p.name)),
         }
         Ok(())
     }
 
     /// Fills in what is left out.
     pub(super) fn complete(&mut self) {
-        self.axis.iter_mut().for_each(Axis::complete);
-        // Nothing is run, so that the systems of the file that it extends have nothing to do.
-        if self.kind() == Kind::Laws {
-            self.system.clear();
-            (self.compare_to, self.improvement_claim) = (None, String::new());
+        let frame = &mut self.frame;
+        frame.axis.iter_mut().for_each(Axis::complete);
+        // What the systems of the file that it extends would have to do.
+        if self.kind.drops_systems() {
+            frame.system.clear();
+            frame.compare_to = None;
         }
-        let axis = &self.point_axis;
-        for point in self.point.iter_mut().filter(|p| p.axes.is_empty()) {
+        let axis = &frame.point_axis;
+        for point in frame.point.iter_mut().filter(|p| p.axes.is_empty()) {
             point.axes = format!("{axis}={}", point.name.replace(';', ","));
         }
-        let presets = &self.presets;
-        self.system.retain(|s| presets.is_empty() || presets.contains(&s.preset));
+        let presets = &frame.presets;
+        frame.system.retain(|s| presets.is_empty() || presets.contains(&s.preset));
         let main = self.main().to_string();
         let fill = |metric: &mut String| {
             if metric.is_empty() {

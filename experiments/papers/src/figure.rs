@@ -3,7 +3,7 @@
 //! What a file leaves out follows from what is run, in [`picture`]; no value takes part in it, so that a
 //! figure of no data ([`empty`]) shows before the first run whether there will be one.
 
-use super::experiment::{Experiment, FigureFile, FigureKind, FigureScale, Kind, Preset};
+use super::experiment::{Experiment, FigureFile, FigureKind, FigureScale, Preset};
 use super::numbers::is_at;
 use super::runner::Runner;
 use orrery_cells::grid;
@@ -88,13 +88,15 @@ pub fn picture(e: &Experiment) -> (Picture, Choice) {
     let metric = file.metric.clone().unwrap_or(e.main().to_string());
     let x = file.x.clone().unwrap_or_else(|| x_of(e, file.kind));
     let kind = match file.kind {
-        None if e.kind() == Kind::Means => PictureKind::Sensitivity,
         Some(FigureKind::Curves) => PictureKind::Curves,
         Some(FigureKind::Bars) => PictureKind::Bars,
         Some(FigureKind::Heat) => PictureKind::Heat,
         Some(FigureKind::Shares) => PictureKind::Shares,
-        None if is_numeric(e, &x) || file.x.is_some() => PictureKind::Curves,
-        None => PictureKind::Bars,
+        None => match e.kind.figure_kind() {
+            Some(kind) => kind,
+            None if is_numeric(e, &x) || file.x.is_some() => PictureKind::Curves,
+            None => PictureKind::Bars,
+        },
     };
     let pairs = file.ratios.iter().map(|(a, b)| (a.clone(), b.clone()));
     let picture = Picture {
@@ -144,11 +146,11 @@ fn spacing(scale: FigureScale) -> Spacing {
     }
 }
 
-/// The axis along x, where the file does not say: the SLO of applications; the only one with several
+/// The axis along x, where the file does not say: the kind's; the only one with several
 /// numbers; else the first with several values; else the systems.
 fn x_of(e: &Experiment, kind: Option<FigureKind>) -> String {
-    if e.kind() == Kind::Applications {
-        return "slo_x_p99".to_string();
+    if let Some(x) = e.kind.figure_x() {
+        return x.to_string();
     }
     let axes = axes(e);
     let several = |a: &&(String, Vec<String>)| a.1.len() > 1;
@@ -189,7 +191,7 @@ fn axes(e: &Experiment) -> Vec<(String, Vec<String>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{registry, reproduce, runners};
+    use crate::{registry, reproduce};
 
     /// Nobody waits for hours of runs to learn that there is no figure.
     #[test]
@@ -197,8 +199,11 @@ mod tests {
         for id in registry::ids() {
             let e = registry::find(id).unwrap_or_else(|e| panic!("{id}: {e}"));
             let e = reproduce::with(&e, &reproduce::Asked::default()).expect("all cases");
-            assert!(e.figure.is_some() || e.applications.is_some(), "{id} names its figure");
-            let runner = runners::of(&e, None).unwrap_or_else(|e| panic!("{id}: {e}"));
+            assert!(
+                e.figure.is_some() || e.resolved.get("applications").is_some(),
+                "{id} names its figure"
+            );
+            let runner = e.kind.runner(&e, None).unwrap_or_else(|e| panic!("{id}: {e}"));
             let rows = empty::rows(&e, &*runner);
             let figure = of(&e, &rows).unwrap_or_else(|e| panic!("{id}: {e}"));
             let svg = figure.to_svg();

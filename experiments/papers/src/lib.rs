@@ -5,7 +5,9 @@ pub mod derived;
 pub mod describe;
 mod errors;
 pub mod experiment;
+mod extends;
 pub mod figure;
+pub mod file;
 pub mod groups;
 pub mod numbers;
 pub mod options;
@@ -14,8 +16,9 @@ pub mod registry;
 pub mod report;
 pub mod reproduce;
 pub mod runner;
-pub mod runners;
+mod runners;
 pub mod scores;
+mod shipped;
 pub mod wide;
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 //! assumed. It formats; claims and errors are computed elsewhere.
 
 use super::claims::{self, Checked};
-use super::experiment::{Experiment, Kind};
+use super::experiment::Experiment;
 use super::groups::{self, Group};
 use super::numbers::axes;
-use super::{describe, figure, report};
+use super::{figure, report};
 use orrery_cells::run_report::notes_of;
 use orrery_output::page::{self, Field, Page, Part, Table, Tone};
 use orrery_results::{Row, UNITLESS, metric, unit};
@@ -38,7 +38,7 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Page {
 }
 
 fn ask(page: &mut Page, e: &Experiment) {
-    page.ask("what is run", describe::runs(e));
+    page.ask("what is run", e.kind.in_words(e.seeds));
     let mut axes: Vec<String> = Vec::new();
     let cases = e.cases();
     if !cases.is_empty() && e.point.is_empty() {
@@ -206,8 +206,8 @@ fn places(rows: &[Row]) -> Vec<&Row> {
 fn results(e: &Experiment, rows: &[Row]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut metrics: Vec<&str> = e.show.iter().map(String::as_str).collect();
-    if e.kind() == Kind::Means {
-        metrics = vec![metric::MEAN_FINISH_RATE, metric::MEAN_ABS_ERROR];
+    if !e.kind.metrics().is_empty() {
+        metrics = e.kind.metrics().to_vec();
     }
     for metric in metrics {
         let own: Vec<&Row> = rows

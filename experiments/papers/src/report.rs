@@ -3,7 +3,7 @@
 
 use super::claims;
 use super::errors;
-use super::experiment::{Experiment, Kind};
+use super::experiment::{Experiment, Parts};
 use super::groups::{self, Group};
 use super::numbers::axes;
 use super::runner::{Cell, Runner};
@@ -22,7 +22,7 @@ use std::fmt::Write;
 pub fn text(e: &Experiment, runner: &dyn Runner, cells: &[Cell], rows: &[Row]) -> String {
     let mut out = format!("{}: {}\nsource: {}\n", e.id, e.title, e.source);
     let warm_up = rows.iter().map(|r| r.warm_up.as_str()).find(|w| !w.is_empty());
-    if let Some(warm_up) = warm_up.filter(|_| e.kind() != Kind::Bounds) {
+    if let Some(warm_up) = warm_up {
         let _ = writeln!(out, "seeds: {}; warm-up: {warm_up}", seeds_of(rows));
     }
     out.push_str(&runner.heading());
@@ -48,9 +48,9 @@ pub fn scores(e: &Experiment, rows: &[Row]) -> Vec<SystemScore> {
 }
 
 fn blocks(e: &Experiment, rows: &[Row], out: &mut String) {
-    let (every, shown) = match e.bin_s {
-        Some(_) => some_bins(rows),
-        None => (1, Cow::Borrowed(rows)),
+    let (every, shown) = match e.kind.parts() {
+        Some(Parts::Bins(_)) => some_bins(rows),
+        _ => (1, Cow::Borrowed(rows)),
     };
     let in_parts = |r: &Row| r.axis(metric::FROM).is_some() && e.show.contains(&r.metric);
     if every > 1 && rows.iter().any(in_parts) {
@@ -167,7 +167,7 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
                 });
             }
         }
-        if any || e.bin_s.is_none() && e.parts_of_time.is_none() {
+        if any || e.kind.parts().is_none() {
             text.line(line);
         }
     }

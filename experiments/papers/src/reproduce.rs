@@ -8,10 +8,9 @@
 //!
 //! What can be refused is refused before hours of runs. A part that is finished is never lost.
 
-use super::experiment::{Experiment, Kind};
-use super::options::{Choice, refused};
+use super::experiment::{Experiment, UntilCi};
+use super::options::{Choice, Refused};
 use super::runner::{Cell, Runner};
-use super::runners::{self, left_out, means};
 use super::{claims, derived, figure, groups, numbers, page, registry, report};
 use orrery_cells::claims::Claims;
 use orrery_cells::costs::Rates;
@@ -38,8 +37,8 @@ pub struct Asked {
     pub paper: Option<PathBuf>,
     /// Replications in place of the file's.
     pub seeds: Option<u32>,
-    /// When to stop adding seeds: the width of an interval, and the most seeds.
-    pub until_ci: Option<(f64, u32)>,
+    /// When to stop adding seeds.
+    pub until_ci: UntilCi,
     /// Keys that are set in every cell besides the file's, for baselines.
     #[serde(default)]
     pub set: Vec<(String, toml::Value)>,
@@ -95,14 +94,12 @@ struct PlanFile {
 /// # Errors
 /// Names the option; `value` is what was given.
 pub fn check_option(e: &Experiment, option: Choice, value: &str) -> Result<(), SpecError> {
-    match refused(e.kind(), option) {
-        // One seed is what a run over time has.
-        Some(_) if e.kind() == Kind::OverTime && option == Choice::Seeds && value == "1" => Ok(()),
-        Some((allowed, remedy)) => {
+    match e.refused(option) {
+        Some(Refused { allowed, remedy, but }) if but != Some(value) => {
             let found = format!("{value} for `{}`", e.id);
             Err(SpecError::value(option.name(), found, allowed, remedy))
         }
-        None => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -129,7 +126,7 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
     if let Some(csv) = &e.paper_csv {
         let text = match registry::numbers(&csv.file) {
             Some(text) => text.to_string(),
-            None => read_text(registry::folder(&e).join(&csv.file))?,
+            None => read_text(e.folder().join(&csv.file))?,
         };
         let mut own = csv.read(&text, &e.source)?;
         for n in own.iter_mut().filter(|n| n.metric.is_empty()) {
@@ -150,7 +147,7 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
 /// When a part of it is wrong, a run cannot be made, or `out` cannot be written.
 pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecError> {
     let e = with(e, asked)?;
-    let runner = runners::of(&e, asked.until_ci)?;
+    let runner = e.kind.runner(&e, asked.until_ci)?;
     if let Some(path) = &how.plot {
         figure::check(&e, &*runner, path)?;
     }
@@ -228,9 +225,6 @@ fn parts_of_work(e: &Experiment, names: &[String]) -> Vec<Part> {
 
 /// The rows of cells: each cell's own, what follows from them, and the paper's numbers beside.
 fn all_rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
-    if e.kind() == Kind::Means {
-        return [means::rows(e, cells), left_out::rows(e, cells)].concat();
-    }
     let mut all = Vec::new();
     for cell in cells {
         if let Some(seeds) = &cell.seeds {
@@ -253,7 +247,7 @@ fn all_rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
 }
 
 fn forms(e: &Experiment, runner: &dyn Runner, cells: &[Cell]) -> Forms {
-    let rows = all_rows(e, cells);
+    let rows = runner.rows(cells).unwrap_or_else(|| all_rows(e, cells));
     let claims: Vec<serde_json::Value> = e
         .claim
         .iter()

@@ -30,9 +30,10 @@ pub trait Runner: Sync {
         Vec::new()
     }
 
-    /// The groups of applications that bins of time are told apart by; none in most experiments.
-    fn groups(&self) -> Vec<String> {
-        Vec::new()
+    /// Where the values of a figure of these metrics will stand, with made-up pools and parts of the time.
+    /// What is known before the run has its metric and value. If there are none: each system at each point.
+    fn drawn(&self, _metrics: &[String]) -> Vec<Row> {
+        self.places()
     }
 
     /// Runs a part, or finds it.
@@ -40,6 +41,11 @@ pub trait Runner: Sync {
     /// # Errors
     /// When a run cannot be made or kept.
     fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError>;
+
+    /// The rows of all cells, where they are not each cell's own with what follows from them.
+    fn rows(&self, _cells: &[Cell]) -> Option<Vec<Row>> {
+        None
+    }
 
     /// What is said of the measure below the title.
     fn heading(&self) -> String {
@@ -66,4 +72,10 @@ pub trait Runner: Sync {
     fn wide(&self, _cells: &[Cell], _rows: &[Row]) -> Option<String> {
         None
     }
+}
+
+/// A row at a part of its place: with one more axis.
+pub fn within(row: &Row, axis: &str) -> Row {
+    let before = if row.axes.is_empty() { String::new() } else { format!("{};", row.axes) };
+    Row { axes: format!("{before}{axis}"), ..row.clone() }
 }

@@ -1,44 +1,27 @@
-//! The kinds of experiments: how a point of each is run.
+//! The kinds of experiments: the keys of each, and how a point of it is run. A kind owns what only it has;
+//! the rest of the crate asks [`Kind`](super::experiment::Kind) and [`Runner`](super::runner::Runner).
 
-pub mod applications;
+mod applications;
 mod arithmetic;
 mod bins;
 mod jobs;
-pub mod left_out;
-pub mod means;
-pub mod partition;
-pub mod pool;
+mod left_out;
+mod means;
+mod overlay;
+mod partition;
+mod pool;
 mod pool_text;
-pub mod scenario;
+mod scenario;
 mod times;
 
-use super::experiment::{Experiment, Kind};
-use super::runner::Runner;
-use orrery_scenario::SpecError;
+use super::experiment::KindEntry;
 
-/// What runs an experiment. Everything that can be wrong with its file is found here, before any run.
-///
-/// # Errors
-/// When what is run is wrong.
-pub fn of<'a>(
-    experiment: &'a Experiment,
-    until_ci: Option<(f64, u32)>,
-) -> Result<Box<dyn Runner + 'a>, SpecError> {
-    let made: Result<Box<dyn Runner>, SpecError> = match experiment.kind() {
-        Kind::Scenario | Kind::Search | Kind::OverTime => {
-            return Ok(Box::new(scenario::Cells::new(experiment, until_ci)?));
-        }
-        Kind::Applications | Kind::Means => {
-            applications::Cases::new(experiment, until_ci).map(|c| Box::new(c) as Box<dyn Runner>)
-        }
-        Kind::Pool => pool::Pools::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>),
-        Kind::Score => arithmetic::Scores::new(experiment).map(|s| Box::new(s) as Box<dyn Runner>),
-        Kind::Laws => arithmetic::Laws::new(experiment).map(|l| Box::new(l) as Box<dyn Runner>),
-        Kind::Jobs => jobs::JobRuns::new(experiment).map(|j| Box::new(j) as Box<dyn Runner>),
-        Kind::Bounds => pool::Bounds::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>),
-        Kind::Partition => {
-            partition::Solvers::new(experiment).map(|p| Box::new(p) as Box<dyn Runner>)
-        }
-    };
-    made.map_err(|e| experiment.origin.placed(e))
-}
+/// All kinds, in the order of messages: exactly one of these keys says which a file is.
+pub static KINDS: [KindEntry; 6] = [
+    KindEntry::of::<scenario::OfScenario>(),
+    KindEntry::of::<applications::keys::OfApplications>(),
+    KindEntry::of::<pool::kind::OfPool>(),
+    KindEntry::of::<partition::OfPartition>(),
+    KindEntry::of::<arithmetic::OfScore>(),
+    KindEntry::of::<jobs::OfJobs>(),
+];

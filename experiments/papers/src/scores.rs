@@ -173,8 +173,8 @@ pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// The scores of all groups as text, and Orloj's claim beside them.
-pub fn text(e: &Experiment, cells: &[Cell], rows: &[Row]) -> String {
+/// The scores of all groups as text, and Orloj's claim beside them where it is not empty.
+pub fn text(e: &Experiment, claim: &str, cells: &[Cell], rows: &[Row]) -> String {
     let mut out = String::new();
     for group in groups::of(e) {
         if !group.title.is_empty() {
@@ -188,7 +188,7 @@ pub fn text(e: &Experiment, cells: &[Cell], rows: &[Row]) -> String {
         group_text(e, &scores, &mut out);
         paired_text(e, &group, cells, &mut out);
     }
-    improvements(e, rows, &mut out);
+    improvements(e, claim, rows, &mut out);
     out
 }
 
@@ -273,8 +273,8 @@ fn paired_text(e: &Experiment, group: &Group<'_>, cells: &[Cell], out: &mut Stri
 
 /// The paper's claim about improvements, and beside it the ratio of means over the paper's cases, ours and
 /// the paper's, less 1.
-fn improvements(e: &Experiment, rows: &[Row], out: &mut String) {
-    let Some(base) = e.compare_to.as_deref().filter(|_| !e.improvement_claim.is_empty()) else {
+fn improvements(e: &Experiment, claim: &str, rows: &[Row], out: &mut String) {
+    let Some(base) = e.compare_to.as_deref().filter(|_| !claim.is_empty()) else {
         return;
     };
     let groups = groups::of(e);
@@ -312,9 +312,8 @@ fn improvements(e: &Experiment, rows: &[Row], out: &mut String) {
     if !lines.is_empty() {
         let _ = write!(
             out,
-            "\nThe paper's claim: {}.\nThe mean of {base} over the cases against each system's, ours (the \
-             paper's table):\n{lines}",
-            e.improvement_claim
+            "\nThe paper's claim: {claim}.\nThe mean of {base} over the cases against each system's, ours (the \
+             paper's table):\n{lines}"
         );
     }
 }

@@ -1,14 +1,14 @@
 //! Every shipped experiment is sound, and what is refused is refused with its place.
 
 mod cases;
+mod faults;
 mod pool;
 mod readings;
 
-use super::experiment::{Experiment, Kind};
+use super::experiment::Experiment;
 use super::numbers::is_at;
 use super::registry::{self, find, from_text};
 use super::reproduce::{Asked, How, Outcome, run, with};
-use super::runners;
 use orrery_output::Forms;
 
 /// Sentences are looked for in text that is not folded.
@@ -38,10 +38,10 @@ fn every_shipped_experiment_is_sound() {
         let e = find(id).unwrap_or_else(|e| panic!("{id}: {e}"));
         assert_eq!(e.id, id);
         let e = with(&e, &Asked::default()).unwrap_or_else(|e| panic!("{id}: {e}"));
-        let runner = runners::of(&e, None).unwrap_or_else(|e| panic!("{id}: {e}"));
+        let runner = e.kind.runner(&e, None).unwrap_or_else(|e| panic!("{id}: {e}"));
         assert!(!runner.parts().is_empty(), "{id}");
         let places = runner.places();
-        if places.is_empty() || e.kind() == Kind::Means {
+        if places.is_empty() {
             continue;
         }
         let at = e.paper.iter().map(|p| &p.at).chain(e.claim.iter().map(|c| &c.at));
@@ -61,21 +61,6 @@ fn an_unknown_id_gets_the_nearest_of_all() {
     ] {
         let error = find(id).unwrap_err().to_string();
         assert!(error.contains(&format!("did you mean `{near}`")), "{error}");
-    }
-}
-
-#[test]
-fn a_file_of_a_former_shape_says_what_has_changed() {
-    for (key, now) in [
-        ("paper_table = 3", "paper_csv"),
-        ("slo_x_p99 = [1.5]", "[[axis]]"),
-        ("models = [\"rm2\"]", "[pool]"),
-        ("[[vary]]\nname = \"x\"", "[[point]]"),
-        ("[[column]]\nname = \"x\"", "[[system]]"),
-    ] {
-        let text = format!("id = \"x\"\nshow = [\"finish_rate\"]\n{key}\n");
-        let error = from_text("old.toml", &text).unwrap_err().to_string();
-        assert!(error.contains(now) && error.contains("old.toml:3"), "{error}");
     }
 }
 

@@ -58,10 +58,7 @@ const TOML: &[Known] = &[
     (BASELINE, |t| t.contains_key("rerun")),
     (PROFILE, |t| t.contains_key("orrery_profile")),
     (CAMPAIGN, |t| t.contains_key("grid")),
-    (EXPERIMENT, |t| {
-        let of_figures = ["show", "column", "search", "bounds", "cases", "slo_x_p99", "extends"];
-        has(t, &of_figures)
-    }),
+    (EXPERIMENT, |t| has(t, &["show", "extends", "system", "claim", "paper"])),
     (JOBS, |t| has(t, &["jobs"])),
     (PLAN, |t| has(t, &["instance", "pools", "scenario_file"])),
     (SWEEP, |t| t.get("scenario").is_some_and(|s| s.is_str()) || has(t, &["axis", "point"])),

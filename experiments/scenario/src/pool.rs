@@ -4,14 +4,13 @@
 //!
 //! ```text
 //!  PoolModel (kinds, QoS) ─┐
-//!  counts, policy ─────────┼─> PoolRun ── simulate ──> PoolOutcome
-//!  arrivals, sizes, seed ──┘                └─ allowable ──> the highest rate at which the QoS holds
+//!  counts, policy ─────────┼─> PoolRun ── allowable ──> the highest rate at which the QoS holds
+//!  arrivals, sizes, seed ──┘
 //! ```
 //!
 //! It is not for clusters of many models: a scenario file is.
 
 mod allowable;
-mod watch;
 
 pub use allowable::{Allowable, Search, SearchError, allowable, probe};
 
@@ -23,6 +22,7 @@ use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::CoreSpec;
 use orrery_sim::driver::{Failure, World, simulate};
 use orrery_sim::latency::{Latency, Replay, SampleTable};
+use orrery_sim::observer::Observer;
 use orrery_sim::policy::Policy;
 use orrery_sim::profile::{KindsProfile, ModelProfile};
 use orrery_sim::request::{AppId, ModelId, Source};
@@ -32,7 +32,6 @@ use orrery_traces::exec_time::ExecLaw;
 use orrery_traces::query_sizes::{SizeLaw, with_sizes};
 use orrery_traces::workload::{Application, OpenWorkload};
 use std::sync::Arc;
-use watch::Watch;
 
 /// A model on the kinds of a pool.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,44 +91,17 @@ pub struct PoolRun<'a> {
     pub seed: u64,
 }
 
-/// What became of a run on a pool.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PoolOutcome {
-    /// Queries that count and have ended.
-    pub counted: u64,
-    /// Of these, those within their QoS.
-    pub met: u64,
-    /// `met / counted`; 1 when nothing counts.
-    pub met_fraction: f64,
-    /// The latency that the percentile of the queries does not exceed (nearest rank).
-    pub tail: Span,
-    /// The mean latency.
-    pub mean: Span,
-    /// The mean size of the queries that count.
-    pub mean_size: f64,
-    /// Queries that count, a second between the first and the last of their arrivals.
-    pub offered_per_s: f64,
-    /// By kind: the share of the instances' time that they served. `NaN` where there is none.
-    pub busy: Vec<f64>,
-    /// When the run ended.
-    pub end: Time,
-    /// Whether the percentile is within the QoS: `met_fraction` is at least the percentile.
-    pub holds: bool,
-}
-
-/// Simulates a run on a pool.
+/// Simulates a run on a pool, and shows it to an observer.
 ///
 /// # Errors
 /// When a parameter of the arrivals is out of range, or the counts are not those of the model's kinds.
-pub fn simulate_pool(run: &PoolRun<'_>) -> Result<PoolOutcome, SpecError> {
+pub fn simulate_pool<O: Observer>(run: &PoolRun<'_>, observer: O) -> Result<O, SpecError> {
     let (world, sources, policy) = parts(run)?;
-    let kind_of = world.core.devices.iter().map(|d| d.kind as usize).collect();
-    let watch = Watch::new(run, kind_of);
-    let finished = simulate(&world, sources, policy, watch);
-    if let Some(failure) = &finished.failure {
-        return Err(failed(run, failure));
+    let finished = simulate(&world, sources, policy, observer);
+    match &finished.failure {
+        Some(failure) => Err(failed(run, failure)),
+        None => Ok(finished.observer),
     }
-    Ok(finished.observer.outcome(run, finished.end))
 }
 
 /// The error of a run that is not whole.

@@ -8,7 +8,7 @@
 mod names;
 
 use crate::scenario::file::ScenarioFile;
-use names::names;
+pub use names::names;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;

@@ -136,8 +136,8 @@ const fn registered<C: Build>() -> Registered<dyn Configured> {
 }
 
 /// The policies of jobs, by name. [`crate::policy::ALL`] has those of requests.
-pub static ALL: [Registered<dyn Configured>; 2] =
-    [registered::<fluid::Config>(), registered::<salus::Config>()];
+pub static ALL: &[Registered<dyn Configured>] =
+    &[registered::<fluid::Config>(), registered::<salus::Config>()];
 
 /// What every policy of jobs says of its one preset.
 const fn preset<C>(make: fn() -> C, what: &'static str) -> Preset<C> {

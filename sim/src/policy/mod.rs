@@ -81,7 +81,7 @@ use self::parameters::Registered;
 /// let error = clipper.parse(&[("backoff", "0.8")]).unwrap_err();
 /// assert_eq!(error.to_string(), "`backoff` is of use only with `sizing=aimd`");
 /// ```
-pub static ALL: [Registered; 17] = [
+pub static ALL: &[Registered] = &[
     Registered::of::<alpaserve::Config>(),
     Registered::of::<clipper::Config>(),
     Registered::of::<clkwrk::Config>(),

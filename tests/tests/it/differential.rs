@@ -52,7 +52,7 @@ fn entry(name: &'static str, make: fn(&Case) -> Box<dyn Policy>) -> Entry {
 /// policy of the registry as its bare name builds it.
 pub fn policies() -> Vec<Entry> {
     let mut entries = tuned();
-    for policy in &ALL {
+    for policy in ALL {
         if entries.iter().all(|e| e.name != policy.about.name) {
             let make = move |case: &Case| {
                 let bare = policy.parse(&[]).unwrap_or_else(|e| panic!("{e}"));

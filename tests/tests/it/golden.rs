@@ -77,7 +77,7 @@ pub fn small(id: &str, cases: &[&str], seeds: u32) -> Experiment {
     let cases: Vec<String> = cases.iter().map(|c| c.to_string()).collect();
     e.keep_cases(&cases).expect("cases of the table");
     e.seeds = seeds;
-    e.applications.as_mut().expect("applications").load.requests = 2_000;
+    e.set.insert("load.requests".to_string(), 2_000.into());
     e.system.retain(|s| s.preset != Preset::Reference);
     e
 }

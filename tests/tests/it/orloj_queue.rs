@@ -2,6 +2,7 @@
 //! row of its tables. `sim/src/policy/orloj/hulls/tests.rs` has the same for random small worlds, with
 //! relearning, several models and resets of the base.
 
+use orrery_cells::applications::Applications;
 use orrery_cells::applications::run::{OneCell, Tested, World};
 use orrery_cells::grid::{combinations, word};
 use orrery_papers::registry::find;
@@ -18,7 +19,8 @@ fn log(setup: &Setup, policy: &str, seed: u64) -> Vec<Record> {
 /// Every row of a table, with Orloj as in the paper and as calibrated by either reading; how many logs were compared.
 fn same_on_every_row(id: &str) -> u32 {
     let e = find(id).expect("a shipped table");
-    let mut applications = e.applications.clone().expect("applications");
+    let applications = e.resolved.get("applications").cloned().expect("applications");
+    let mut applications: Applications = applications.try_into().expect("a table of applications");
     if cfg!(debug_assertions) {
         applications.load.requests = 500;
     }

@@ -69,7 +69,7 @@ fn the_tables_of_sweep_files_are_those_of_the_code() {
 fn the_tables_of_experiment_files_are_those_of_the_code() {
     let path = document("../scenarios/experiments/my-scheduler.toml");
     let example = std::fs::read_to_string(path).expect("the example");
-    let mut parts = orrery_papers::experiment::reference();
+    let mut parts = orrery_papers::file::reference();
     parts.push(("example", format!("```toml\n{example}```\n")));
     check("experiments.md", &parts);
 }

@@ -5,7 +5,7 @@ use orrery_cells::goodput::Search;
 use orrery_cells::partition::PartitionFile;
 use orrery_cells::sweep_file::SweepFile;
 use orrery_output::Answer;
-use orrery_papers::experiment::Experiment;
+use orrery_papers::file::AllKeys;
 use orrery_plans::PlanFile;
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::reference::schema;
@@ -47,7 +47,7 @@ pub fn command(args: &Schema) -> Answer {
     let schema = match args.kind {
         Kind::Scenario => schema::<ScenarioFile>(),
         Kind::Sweep => schema::<SweepFile>(),
-        Kind::Experiment => schema::<Experiment>(),
+        Kind::Experiment => schema::<AllKeys>(),
         Kind::Plan => schema::<PlanFile>(),
         Kind::Partition => schema::<PartitionFile>(),
         Kind::Jobs => schema::<JobsFile>(),

@@ -1,15 +1,14 @@
-//! Whether an experiment's values make sense. What is run is checked by its runner.
+//! Whether an experiment's values make sense. What is run is checked by its kind.
 
-use super::{Experiment, Kind, LAW, System};
+use super::{Experiment, Parts, System};
 use orrery_cells::grid;
 use orrery_cells::metrics::known_metric;
+use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
-use orrery_scenario::jobs::JobPolicySpec;
 use orrery_scenario::limits::{SEEDS_MAX, count};
-use orrery_scenario::{PolicySpec, SpecError};
 
 impl Experiment {
-    /// Whether its values make sense; what is run is checked by its runner.
+    /// Whether its values make sense; what is run is checked by its kind.
     pub(crate) fn check(&self) -> Result<(), SpecError> {
         let none =
             |key: &str, remedy: &str| Err(SpecError::value(key, "nothing", "at least one", remedy));
@@ -23,7 +22,7 @@ impl Experiment {
         }
         self.check_metrics()?;
         count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
-        self.check_kind()?;
+        self.kind.check(self)?;
         for (i, axis) in self.axis.iter().enumerate() {
             if axis.values.is_empty() {
                 return none(&format!("axis[{i}].values"), "add one");
@@ -31,8 +30,7 @@ impl Experiment {
         }
         grid::check(&self.point, &self.axis)?;
         self.check_figure()?;
-        let computed = matches!(self.kind(), Kind::Bounds | Kind::Score | Kind::Laws);
-        if self.system.is_empty() && !computed {
+        if self.system.is_empty() && self.kind.curves().is_empty() {
             return none("system", "add a `[[system]]` with `name` and `policy`");
         }
         self.check_errors()?;
@@ -87,97 +85,6 @@ impl Experiment {
         errors.by.iter().enumerate().try_for_each(|by| check(by).map(drop))
     }
 
-    /// One thing is run, and no key is of another kind.
-    fn check_kind(&self) -> Result<(), SpecError> {
-        let kinds = [
-            ("scenario", self.scenario.is_some()),
-            ("applications", self.applications.is_some()),
-            ("pool", self.pool.is_some()),
-            ("partition", self.partition.is_some()),
-            ("score", self.score.is_some()),
-            ("jobs", self.jobs.is_some()),
-        ];
-        let given: Vec<&str> = kinds.iter().filter(|k| k.1).map(|k| k.0).collect();
-        let [one] = given[..] else {
-            let (found, key) = match given.as_slice() {
-                [] => ("none of them".to_string(), "scenario"),
-                [_, second, ..] => (format!("`{}`", given.join("`, `")), *second),
-                [one] => (String::new(), *one),
-            };
-            let allowed = "one of `scenario`, `applications`, `pool`, `partition`, `score`, `jobs`";
-            return Err(SpecError::value(key, found, allowed, "give one of these keys"));
-        };
-        let foreign = |key: String, of: &str| {
-            let allowed = format!("only with `{of}`; here is `{one}`");
-            Err(SpecError::value(key, "a key of another kind", allowed, "remove it"))
-        };
-        if one != "scenario" && self.goodput.is_some() {
-            return foreign("goodput".into(), "scenario");
-        }
-        if one != "scenario" && self.parts_of_time.is_some() {
-            return foreign("parts_of_time".into(), "scenario");
-        }
-        if !["scenario", "jobs"].contains(&one) && self.bin_s.is_some() {
-            return foreign("bin_s".into(), "scenario");
-        }
-        if let Some(bin_s) = self.bin_s.filter(|s| !(1e-3..=1e6).contains(s)) {
-            let remedy = "choose the length of a part of the run";
-            return Err(SpecError::value("bin_s", bin_s, "0.001 to 1000000 s", remedy));
-        }
-        if one != "applications" && self.laws.is_some() {
-            return foreign("laws".into(), "applications");
-        }
-        if one == "score" && !self.system.is_empty() {
-            let allowed = "none with `score`: its laws and requests are its curves";
-            return Err(SpecError::value("system", "systems", allowed, "remove them"));
-        }
-        if one != "applications" && !self.mean_over.is_empty() {
-            return foreign("mean_over".into(), "applications");
-        }
-        if let Some(leave) = &self.leave_one_out {
-            if self.mean_over.is_empty() {
-                let remedy = "add `mean_over = [\"case\", \"slo_x_p99\"]`, or remove it";
-                let allowed = "only with `mean_over`";
-                return Err(SpecError::value("leave_one_out", "a table", allowed, remedy));
-            }
-            let axes: Vec<&str> = self.axis.iter().map(|a| a.name.as_str()).collect();
-            for name in &leave.own {
-                known("leave_one_out.own", name, &axes)?;
-            }
-        }
-        if one != "applications" && !self.improvement_claim.is_empty() {
-            return foreign("improvement_claim".into(), "applications");
-        }
-        for (i, s) in self.system.iter().enumerate() {
-            let key = |part: &str| format!("system[{i}].{part}");
-            if ["scenario", "applications"].contains(&one) {
-                PolicySpec::parse(&s.policy).map_err(|e| e.at(key("policy")))?;
-            }
-            if one == "jobs" {
-                JobPolicySpec::parse_at(key("policy"), &s.policy)?;
-            }
-            if one != "scenario" && !s.set.is_empty() {
-                return foreign(key("set"), "scenario");
-            }
-            if one != "applications" && s.host_ms_per_request != 0.0 {
-                return foreign(key("host_ms_per_request"), "applications");
-            }
-            if one != "applications" && s.message_ms != 0.0 {
-                return foreign(key("message_ms"), "applications");
-            }
-            if one != "applications" && !s.c1_of.is_empty() {
-                return foreign(key("c1_of"), "applications");
-            }
-            if one != "pool" && s.pool.is_some() {
-                return foreign(key("pool"), "pool");
-            }
-            if one != "pool" && s.search.is_some() {
-                return foreign(key("search"), "pool");
-            }
-        }
-        Ok(())
-    }
-
     /// What the figure gives names to are values of axes or names of points.
     fn check_figure(&self) -> Result<(), SpecError> {
         let Some(figure) = &self.figure else { return Ok(()) };
@@ -185,8 +92,8 @@ impl Experiment {
         let axes = self.axis.iter().flat_map(|a| a.values.iter().map(grid::word));
         let all: Vec<String> = points.chain(axes).collect();
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
-        let is_bin = |value: &str| match (self.bin_s, value.parse::<f64>()) {
-            (Some(bin_s), Ok(from)) => from >= 0.0 && (from / bin_s).fract() == 0.0,
+        let is_bin = |value: &str| match (self.kind.parts(), value.parse::<f64>()) {
+            (Some(Parts::Bins(bin_s)), Ok(from)) => from >= 0.0 && (from / bin_s).fract() == 0.0,
             _ => false,
         };
         for (value, name) in &figure.names {
@@ -219,16 +126,7 @@ impl Experiment {
             }
             names.push(&s.name);
         }
-        if self.kind() == Kind::Bounds {
-            return Ok(());
-        }
-        if self.kind() == Kind::Laws {
-            names.push(LAW);
-        }
-        if let Some(score) = &self.score {
-            names.extend(score.request.iter().map(|r| r.name.as_str()));
-            names.extend(score.law.iter().map(|l| l.name.as_str()));
-        }
+        names.extend(self.kind.curves());
         let of = |key: String, name: &str| {
             let name = name.split('/').next().unwrap_or_default();
             if name.is_empty() { Ok(()) } else { known(&key, name, &names).map(drop) }

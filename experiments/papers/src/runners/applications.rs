@@ -1,11 +1,15 @@
 //! Orloj's tables: cases under SLOs, for systems; with `mean_over`, means over them as one assumption
 //! changes at a time.
 
+pub mod keys;
+mod kind;
+
+use super::means::SLO;
 use super::{left_out, means};
-use crate::experiment::{Experiment, Preset, System};
-use crate::numbers::is_at;
+use crate::experiment::{Experiment, Preset, System, UntilCi};
 use crate::runner::{Cell, Runner};
 use crate::scores;
+use keys::{CASE, OF_SYSTEM, OfApplications, check_systems};
 use orrery_cells::applications::cases::Case;
 use orrery_cells::applications::run::{Load, OneCell, Tested, World};
 use orrery_cells::applications::{Applications, SLO_X_P99, within};
@@ -21,16 +25,10 @@ use orrery_traces::stats::BinStats;
 use serde_json::{Value, json};
 use toml::Value as Toml;
 
-/// The axis whose values are names of cases.
-const CASE: &str = "case";
-/// The axis whose values are SLOs as multiples of P99.
-const SLO: &str = "slo_x_p99";
-/// How a key begins that is of a system.
-const OF_SYSTEM: &str = "system.";
-
 /// All cells of an experiment about applications.
 pub struct Cases<'a> {
     experiment: &'a Experiment,
+    keys: &'a OfApplications,
     seeds: Seeds,
     worlds: Vec<Changed>,
     cells: Vec<One<'a>>,
@@ -60,11 +58,11 @@ impl<'a> Cases<'a> {
     /// When a key, a case or a policy is wrong.
     pub fn new(
         experiment: &'a Experiment,
-        until_ci: Option<(f64, u32)>,
+        keys: &'a OfApplications,
+        until_ci: UntilCi,
     ) -> Result<Cases<'a>, SpecError> {
         let seeds = Seeds { first: 0, count: experiment.seeds, until_ci };
-        let mut all = Cases { experiment, seeds, worlds: Vec::new(), cells: Vec::new() };
-        check_means(experiment)?;
+        let mut all = Cases { experiment, keys, seeds, worlds: Vec::new(), cells: Vec::new() };
         check_systems(experiment)?;
         for combination in combinations(&experiment.point, &experiment.axis, experiment.sample) {
             let (mut case, mut slo_x_p99, mut changes) = (None, None, Vec::new());
@@ -103,7 +101,7 @@ impl<'a> Cases<'a> {
             Some(at) => at,
             None => {
                 let cases = Vec::new();
-                let world = World::new(changed(self.experiment, &changes)?)?;
+                let world = World::new(changed(&self.keys.applications, &changes)?)?;
                 self.worlds.push(Changed { changes, world, cases });
                 self.worlds.len() - 1
             }
@@ -127,7 +125,7 @@ impl<'a> Cases<'a> {
     ) -> Result<(), SpecError> {
         for (i, system) in self.experiment.system.iter().enumerate() {
             let row = Row { axes: axes.to_string(), ..Row::default() };
-            if !system.at.is_empty() && !system.at.iter().any(|at| is_at(&row, at)) {
+            if !system.is_run_at(&row) {
                 continue;
             }
             let tested = tested(system, i, changes)?;
@@ -234,14 +232,35 @@ impl Runner for Cases<'_> {
     }
 
     fn places(&self) -> Vec<Row> {
-        let place = |one: &One<'_>| {
-            let mut place = self.place(one, String::new());
-            if !self.experiment.mean_over.is_empty() {
-                (place.case, place.axes) = (String::new(), means::change(&place));
-            }
-            place
-        };
-        self.cells.iter().map(place).collect()
+        // A row of means has no case.
+        let cells = self.cells.iter().filter(|_| self.keys.mean_over.is_empty());
+        cells.map(|one| self.place(one, String::new())).collect()
+    }
+
+    fn drawn(&self, metrics: &[String]) -> Vec<Row> {
+        let places: Vec<Row> =
+            self.cells.iter().map(|one| self.place(one, String::new())).collect();
+        if self.keys.mean_over.is_empty() {
+            return places;
+        }
+        let changes = means::changes(&places);
+        let is_left_out = |metric: &String| left_out::METRICS.contains(&metric.as_str());
+        if !metrics.iter().any(is_left_out) {
+            return changes;
+        }
+        // What is told of cases that were left out: each with each system once.
+        let first = changes.first().map_or("", |r| r.axes.as_str());
+        let of_first = || changes.iter().filter(|r| r.axes == first);
+        let at = |case: String, r: &Row| Row { case, axes: String::new(), ..r.clone() };
+        let cases = self.experiment.cases().into_iter();
+        cases.flat_map(|case| of_first().map(move |r| at(case.clone(), r))).collect()
+    }
+
+    fn rows(&self, cells: &[Cell]) -> Option<Vec<Row>> {
+        let e = self.experiment;
+        let left = self.keys.leave_one_out.as_ref();
+        let left = || left.map_or(Vec::new(), |leave| left_out::rows(e, leave, cells));
+        (!self.keys.mean_over.is_empty()).then(|| [means::rows(e, cells), left()].concat())
     }
 
     fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError> {
@@ -284,50 +303,19 @@ impl Runner for Cases<'_> {
     }
 
     fn notes(&self, cells: &[Cell], rows: &[Row]) -> String {
-        if !self.experiment.mean_over.is_empty() {
+        if !self.keys.mean_over.is_empty() {
             return left_out::text(rows);
         }
-        scores::text(self.experiment, cells, rows) + &self.loads()
+        scores::text(self.experiment, &self.keys.improvement_claim, cells, rows) + &self.loads()
     }
 
     fn wide(&self, cells: &[Cell], rows: &[Row]) -> Option<String> {
-        Some(if self.experiment.mean_over.is_empty() {
+        Some(if self.keys.mean_over.is_empty() {
             scores::wide(self.experiment, cells, rows)
         } else {
             means::wide(self.experiment, cells, rows)
         })
     }
-}
-
-/// `system.NAME.KEY` names a calibrated system.
-fn check_systems(e: &Experiment) -> Result<(), SpecError> {
-    let of_points = e.point.iter().flat_map(|p| p.set.keys());
-    let of_axes = e.axis.iter().flat_map(|a| &a.keys);
-    for key in e.set.keys().chain(of_points).chain(of_axes) {
-        let Some(rest) = key.strip_prefix(OF_SYSTEM) else { continue };
-        let name = rest.split('.').next().unwrap_or_default();
-        let is = |s: &System| s.name == name && s.preset == Preset::Calibrated;
-        if !e.system.iter().any(is) {
-            let names = e.system.iter().filter(|s| s.preset == Preset::Calibrated);
-            let names: Vec<&str> = names.map(|s| s.name.as_str()).collect();
-            let allowed =
-                format!("`system.NAME.KEY` with a calibrated system: {}", names.join(", "));
-            return Err(SpecError::value(key, format!("`{name}`"), allowed, "correct the name"));
-        }
-    }
-    Ok(())
-}
-
-/// Means are over all that is not a point.
-fn check_means(e: &Experiment) -> Result<(), SpecError> {
-    if e.mean_over.is_empty()
-        || (e.mean_over.len() == 2 && e.mean_over.iter().all(|a| a == CASE || a == SLO))
-    {
-        return Ok(());
-    }
-    let found = format!("`{}`", e.mean_over.join("`, `"));
-    let remedy = "write `mean_over = [\"case\", \"slo_x_p99\"]`";
-    Err(SpecError::value("mean_over", found, "the two axes `case` and `slo_x_p99`", remedy))
 }
 
 fn number(value: &Toml) -> Result<f64, SpecError> {
@@ -341,8 +329,7 @@ fn number(value: &Toml) -> Result<f64, SpecError> {
 }
 
 /// The applications with dotted keys set; `system.NAME.KEY` is not of them.
-fn changed(e: &Experiment, changes: &[(String, Toml)]) -> Result<Applications, SpecError> {
-    let base = e.applications.as_ref().expect("it is of that kind");
+fn changed(base: &Applications, changes: &[(String, Toml)]) -> Result<Applications, SpecError> {
     let own = changes.iter().filter(|(key, _)| !key.starts_with(OF_SYSTEM));
     let mut value = Toml::try_from(base)
         .map_err(|e| SpecError::value("applications", e, "a table", "correct it"))?;

@@ -1,17 +1,65 @@
 //! What is computed without a run: a toy example of scores, and the laws of execution times of a paper's tables.
 
-use crate::experiment::{Experiment, LAW};
+use crate::experiment::{Experiment, Keys, Kind, Made, UntilCi, placed};
+use crate::options::{Choice, Refused};
 use crate::runner::{Cell, Runner};
+use orrery_cells::applications::Applications;
 use orrery_cells::applications::cases::Case;
 use orrery_cells::arithmetic::laws::{LawsFile, SHARE};
-use orrery_cells::arithmetic::score::Toy;
+use orrery_cells::arithmetic::score::{ScoreFile, Toy};
 use orrery_cells::grid::word;
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::kept::Kept;
 use orrery_output::tables;
 use orrery_results::{Row, metric, unit};
 use orrery_scenario::SpecError;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::fmt::Write;
+
+/// What is allowed of seeds where nothing is run.
+pub(super) const COMPUTED: &str = "nothing: it is computed, without chance";
+/// The name that laws of execution times go by where systems have theirs.
+pub(super) const LAW: &str = "time alone";
+
+/// The keys of an experiment that computes scores.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfScore {
+    /// What is computed: a toy example of Orloj's scores, without a run.
+    score: ScoreFile,
+}
+
+impl Keys for OfScore {
+    const KEY: &'static str = "score";
+}
+
+impl Kind for OfScore {
+    fn in_words(&self, _: u32) -> String {
+        "no run: scores of a toy example".to_string()
+    }
+
+    fn runner<'a>(&'a self, e: &'a Experiment, _: UntilCi) -> Made<'a> {
+        placed(e, Scores::new(e, &self.score))
+    }
+
+    fn check(&self, e: &Experiment) -> Result<(), SpecError> {
+        if e.system.is_empty() {
+            return Ok(());
+        }
+        let allowed = "none with `score`: its laws and requests are its curves";
+        Err(SpecError::value("system", "systems", allowed, "remove them"))
+    }
+
+    fn refused(&self, option: Choice) -> Option<Refused> {
+        Refused::computed(option, COMPUTED)
+    }
+
+    fn curves(&self) -> Vec<&str> {
+        let requests = self.score.request.iter().map(|r| r.name.as_str());
+        requests.chain(self.score.law.iter().map(|l| l.name.as_str())).collect()
+    }
+}
 
 /// Curves of a toy example: one part.
 pub struct Scores<'a> {
@@ -24,9 +72,8 @@ impl<'a> Scores<'a> {
     ///
     /// # Errors
     /// When it is wrong.
-    pub fn new(experiment: &'a Experiment) -> Result<Scores<'a>, SpecError> {
+    pub fn new(experiment: &'a Experiment, file: &ScoreFile) -> Result<Scores<'a>, SpecError> {
         without_axes(experiment, "score", &[])?;
-        let file = experiment.score.as_ref().expect("it is of that kind");
         Ok(Scores { experiment, toy: Toy::new(file)? })
     }
 
@@ -87,6 +134,7 @@ impl Runner for Scores<'_> {
 /// The laws of cases, a part each.
 pub struct Laws<'a> {
     experiment: &'a Experiment,
+    applications: &'a Applications,
     file: LawsFile,
     cases: Vec<Case>,
 }
@@ -96,11 +144,13 @@ impl<'a> Laws<'a> {
     ///
     /// # Errors
     /// When a number or the name of a case is wrong.
-    pub fn new(experiment: &'a Experiment) -> Result<Laws<'a>, SpecError> {
+    pub fn new(
+        experiment: &'a Experiment,
+        applications: &'a Applications,
+        file: LawsFile,
+    ) -> Result<Laws<'a>, SpecError> {
         without_axes(experiment, "laws", &["case"])?;
-        let file = experiment.laws.expect("it is of that kind");
         file.check()?;
-        let applications = experiment.applications.as_ref().expect("it is of that kind");
         applications.check().map_err(|e| {
             let key = e.key().unwrap_or_default().to_string();
             e.at(format!("applications.{key}"))
@@ -113,12 +163,11 @@ impl<'a> Laws<'a> {
             let remedy = "add an `[[axis]]` with `key = \"case\"` and `values`";
             return Err(SpecError::value("axis", "no `case`", "an axis for it", remedy));
         }
-        Ok(Laws { experiment, file, cases })
+        Ok(Laws { experiment, applications, file, cases })
     }
 
     fn rows(&self, case: &Case) -> Vec<Row> {
-        let rules = self.experiment.applications.as_ref().map(|a| &a.cases);
-        let rules = rules.and_then(|r| toml::to_string(r).ok()).unwrap_or_default();
+        let rules = toml::to_string(&self.applications.cases).unwrap_or_default();
         let file = toml::to_string(&self.file).unwrap_or_default();
         let hash = spec_sha256(&["laws", &rules, &file, &case.name]);
         let row = |axes: String, metric: &str, value: f64| Row {

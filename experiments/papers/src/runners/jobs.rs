@@ -1,9 +1,9 @@
 //! Jobs that share devices: Salus's and Fluid's tables and figures.
 
+use super::overlay::overlay;
 use super::times;
-use crate::experiment::{Experiment, System};
-use crate::numbers::is_at;
-use crate::registry;
+use crate::experiment::{Experiment, Keys, Kind, Made, Parts, System, UntilCi, placed};
+use crate::options::{Choice, Refused};
 use crate::runner::{Cell, Runner};
 use orrery_cells::grid::combinations;
 use orrery_cells::jobs::{groups, one, over_time, spec_sha256};
@@ -12,7 +12,50 @@ use orrery_cells::seeds::Seeds;
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use orrery_scenario::jobs::{JobPolicySpec, Jobs, in_table};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use toml::Value;
+
+/// The keys of an experiment that runs jobs.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfJobs {
+    /// What is run: jobs that share a GPU or workers; axes set its keys.
+    jobs: Jobs,
+    /// Rows for each part of the time of this length: what each job ran on.
+    bin_s: Option<f64>,
+}
+
+impl Keys for OfJobs {
+    const KEY: &'static str = "jobs";
+}
+
+impl Kind for OfJobs {
+    fn in_words(&self, seeds: u32) -> String {
+        format!("runs of jobs that share devices, {seeds} seed(s)")
+    }
+
+    fn runner<'a>(&'a self, e: &'a Experiment, _: UntilCi) -> Made<'a> {
+        placed(e, JobRuns::new(e, &self.jobs, self.bin_s))
+    }
+
+    fn check(&self, e: &Experiment) -> Result<(), SpecError> {
+        times::check(self.bin_s)?;
+        let policy = |(i, s): (usize, &System)| {
+            JobPolicySpec::parse_at(format!("system[{i}].policy"), &s.policy).map(drop)
+        };
+        e.system.iter().enumerate().try_for_each(policy)
+    }
+
+    fn refused(&self, option: Choice) -> Option<Refused> {
+        let allowed = "a fixed number of seeds: jobs have no finish rate to narrow";
+        if option == Choice::UntilCi { Refused::for_seeds(allowed) } else { None }
+    }
+
+    fn parts(&self) -> Option<Parts> {
+        self.bin_s.map(Parts::Bins)
+    }
+}
 
 /// With more jobs than this, parts of the time would be too many rows.
 const OVER_TIME_MAX: usize = 50;
@@ -29,6 +72,7 @@ struct Planned<'a> {
 /// Each system at each point is a part.
 pub struct JobRuns<'a> {
     experiment: &'a Experiment,
+    bin_s: Option<f64>,
     cells: Vec<Planned<'a>>,
     groups: Vec<String>,
 }
@@ -38,18 +82,22 @@ impl<'a> JobRuns<'a> {
     ///
     /// # Errors
     /// When a key of the jobs, a value or a policy is wrong.
-    pub fn new(experiment: &'a Experiment) -> Result<JobRuns<'a>, SpecError> {
-        let folder = registry::folder(experiment);
+    pub fn new(
+        experiment: &'a Experiment,
+        jobs: &Jobs,
+        bin_s: Option<f64>,
+    ) -> Result<JobRuns<'a>, SpecError> {
+        let folder = experiment.folder();
         let (mut cells, mut all_groups) = (Vec::new(), Vec::new());
         for c in combinations(&experiment.point, &experiment.axis, experiment.sample) {
             let changes: Vec<(String, Value)> =
                 experiment.set.clone().into_iter().chain(c.changes).collect();
-            let jobs = with(experiment, &changes)?;
+            let jobs = with(jobs, &changes)?;
             let made = jobs.make(1, folder).map_err(in_table)?;
             let axes = c.axes.join(";");
             let place = Row { axes: axes.clone(), ..Row::default() };
             for (i, system) in experiment.system.iter().enumerate() {
-                if !(system.at.is_empty() || system.at.iter().any(|at| is_at(&place, at))) {
+                if !system.is_run_at(&place) {
                     continue;
                 }
                 let key = format!("system[{i}].policy");
@@ -59,7 +107,7 @@ impl<'a> JobRuns<'a> {
                 let (axes, jobs) = (axes.clone(), jobs.clone());
                 cells.push(Planned { axes, jobs, system, policy, hash });
             }
-            if let Some(bin_s) = experiment.bin_s {
+            if let Some(bin_s) = bin_s {
                 if made.jobs.len() > OVER_TIME_MAX {
                     let found = format!("{bin_s} with {} jobs", made.jobs.len());
                     let allowed = format!("with at most {OVER_TIME_MAX} jobs");
@@ -68,7 +116,7 @@ impl<'a> JobRuns<'a> {
                 all_groups = groups(&made);
             }
         }
-        Ok(JobRuns { experiment, cells, groups: all_groups })
+        Ok(JobRuns { experiment, bin_s, cells, groups: all_groups })
     }
 
     fn place(&self, cell: &Planned<'_>) -> Row {
@@ -85,21 +133,22 @@ impl<'a> JobRuns<'a> {
 }
 
 /// `[jobs]` with some of its keys changed; a key may have dots.
-fn with(e: &Experiment, changes: &[(String, Value)]) -> Result<Jobs, SpecError> {
-    let own = e.resolved.as_ref().and_then(|v| v.get("jobs")).cloned();
-    let mut table = own.unwrap_or(Value::Table(toml::Table::new()));
+fn with(jobs: &Jobs, changes: &[(String, Value)]) -> Result<Jobs, SpecError> {
+    let wrong = |found: String| {
+        let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
+        let remedy = format!("correct one of {}; docs/jobs.md lists the keys", keys.join(", "));
+        SpecError::value("jobs", found, "the keys of `[jobs]`", remedy)
+    };
+    let mut table = Value::try_from(jobs).map_err(|error| wrong(error.to_string()))?;
     for (key, value) in changes {
         let nested = key.rsplit('.').fold(value.clone(), |value, part| {
             Value::Table(toml::Table::from_iter([(part.to_string(), value)]))
         });
-        registry::overlay(&mut table, nested);
+        overlay(&mut table, nested);
     }
-    table.try_into().map_err(|error: toml::de::Error| {
-        let found = error.to_string().trim_end().replace('\n', " ");
-        let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
-        let remedy = format!("correct one of {}; docs/jobs.md lists the keys", keys.join(", "));
-        SpecError::value("jobs", found, "the keys of `[jobs]`", remedy)
-    })
+    table
+        .try_into()
+        .map_err(|error: toml::de::Error| wrong(error.to_string().trim_end().replace('\n', " ")))
 }
 
 impl Runner for JobRuns<'_> {
@@ -108,21 +157,27 @@ impl Runner for JobRuns<'_> {
     }
 
     fn places(&self) -> Vec<Row> {
-        let whole = self.experiment.bin_s.is_none();
+        let whole = self.bin_s.is_none();
         self.cells.iter().filter(|_| whole).map(|c| self.place(c)).collect()
     }
 
-    fn groups(&self) -> Vec<String> {
-        self.groups.clone()
+    fn drawn(&self, _: &[String]) -> Vec<Row> {
+        match self.bin_s {
+            None => self.places(),
+            Some(_) => {
+                let of = |c| times::drawn(&self.place(c), &self.groups);
+                self.cells.iter().flat_map(of).collect()
+            }
+        }
     }
 
     fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError> {
         let cell = &self.cells[part];
-        let folder = registry::folder(self.experiment);
+        let folder = self.experiment.folder();
         let what = format!("cell {} ({} {})", part + 1, cell.axes, cell.system.name);
         let place = self.place(cell);
         let seeds = Seeds { first: 1, count: self.experiment.seeds, until_ci: None };
-        if let Some(bin_s) = self.experiment.bin_s {
+        if let Some(bin_s) = self.bin_s {
             let hash = orrery_cells::hash::spec_sha256(&["bins", &cell.hash, &bin_s.to_string()]);
             let make = || Ok(over_time(&cell.jobs.make(1, folder)?, &cell.policy, 1, bin_s));
             let runs = kept.runs(&hash, &what, make)?;

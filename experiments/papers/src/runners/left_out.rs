@@ -7,7 +7,7 @@
 //! no simulation and cannot know the case.
 
 use super::means::{SLO, change, rate};
-use crate::experiment::{Experiment, LeaveOneOut};
+use crate::experiment::Experiment;
 use crate::numbers::{is_at, is_of};
 use crate::runner::Cell;
 use crate::scores::median;
@@ -17,7 +17,19 @@ use orrery_cells::rows::mean;
 use orrery_output::tables;
 use orrery_results::metric::{LEFT_OUT_ABS_ERROR as ERROR, MEDIAN_ABS_ERROR as MEDIAN};
 use orrery_results::{Row, UNITLESS, seed_list};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
+
+/// `[leave_one_out]`: every combination of the axes (but `case` and `slo_x_p99`) is a configuration. For each
+/// case, the one with the smallest mean error over all other cases and all systems is taken.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LeaveOneOut {
+    /// Axes that change one system alone each: a system takes its own best value of them.
+    #[schemars(extend("x-default" = "none"))]
+    pub own: Vec<String>,
+}
 
 /// The metrics of its rows.
 pub const METRICS: [&str; 2] = [ERROR, MEDIAN];
@@ -132,8 +144,8 @@ impl Points {
 
 /// The rows: both errors of each case and system, with the configuration that was taken; then their means over
 /// all cells.
-pub fn rows(e: &Experiment, cells: &[Cell]) -> Vec<Row> {
-    let (Some(leave), Some(first)) = (&e.leave_one_out, cells.first()) else { return Vec::new() };
+pub fn rows(e: &Experiment, leave: &LeaveOneOut, cells: &[Cell]) -> Vec<Row> {
+    let Some(first) = cells.first() else { return Vec::new() };
     let points = Points::of(e, leave, cells);
     if points.cases.len() < 2 {
         return Vec::new();

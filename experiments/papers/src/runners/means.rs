@@ -21,6 +21,20 @@ pub fn change(place: &Row) -> String {
     kept.collect::<Vec<_>>().join(";")
 }
 
+/// Each change with each system once.
+pub(super) fn changes(places: &[Row]) -> Vec<Row> {
+    let mut out: Vec<Row> = Vec::new();
+    for place in places {
+        let row = Row { case: String::new(), axes: change(place), ..place.clone() };
+        let same =
+            |r: &Row| (&r.axes, &r.system, &r.preset) == (&row.axes, &row.system, &row.preset);
+        if !out.iter().any(same) {
+            out.push(row);
+        }
+    }
+    out
+}
+
 /// The cells of each change and system, in their order.
 fn sets(cells: &[Cell]) -> Vec<Vec<&Cell>> {
     let mut sets: Vec<(String, &Cell, Vec<&Cell>)> = Vec::new();

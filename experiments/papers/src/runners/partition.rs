@@ -1,7 +1,8 @@
 //! Models divided among sub-clusters (Symphony, Fig. 16): how evenly the solvers do that, over many random
 //! configurations.
 
-use crate::experiment::{Experiment, System};
+use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, System, UntilCi, placed};
+use crate::options::{Choice, Refused};
 use crate::runner::{Cell, Runner};
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::kept::Kept;
@@ -11,7 +12,41 @@ use orrery_output::tables;
 use orrery_results::{Flags, Row, UNITLESS, metric, seed_list};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::fmt::Write;
+
+/// The keys of an experiment that divides models.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfPartition {
+    /// What is run: a partition problem; each seed is a configuration.
+    partition: PartitionFile,
+}
+
+impl Keys for OfPartition {
+    const KEY: &'static str = "partition";
+}
+
+impl Kind for OfPartition {
+    fn in_words(&self, seeds: u32) -> String {
+        format!("partitions of {seeds} configurations")
+    }
+
+    fn runner<'a>(&'a self, e: &'a Experiment, _: UntilCi) -> Made<'a> {
+        placed(e, Solvers::new(e, &self.partition))
+    }
+
+    fn refused(&self, option: Choice) -> Option<Refused> {
+        let allowed =
+            "a fixed number of configurations, each of a seed: there is no finish rate to narrow";
+        if option == Choice::UntilCi { Refused::for_seeds(allowed) } else { None }
+    }
+
+    fn cases(&self) -> CasesOf {
+        CasesOf::Systems
+    }
+}
 
 /// Points of the CDF.
 const QUANTILES: [(&str, f64); 4] = [("p10", 0.1), ("p50", 0.5), ("p90", 0.9), ("max", 1.0)];
@@ -33,8 +68,10 @@ impl<'a> Solvers<'a> {
     ///
     /// # Errors
     /// When the problem is wrong, or a solver is unknown or not in this build.
-    pub fn new(experiment: &'a Experiment) -> Result<Solvers<'a>, SpecError> {
-        let problem = experiment.partition.as_ref().expect("it is of that kind");
+    pub fn new(
+        experiment: &'a Experiment,
+        problem: &'a PartitionFile,
+    ) -> Result<Solvers<'a>, SpecError> {
         let varied = !experiment.axis.is_empty() || !experiment.point.is_empty();
         if varied || !experiment.set.is_empty() {
             let key = if experiment.axis.is_empty() { "point" } else { "axis" };

@@ -1,11 +1,12 @@
 //! Pools of several instance types under a budget: Kairos's figures. It is not `orrery plan`, which
 //! answers for a load of the user's.
 
+pub mod kind;
+
+use super::overlay::overlay;
 use super::pool_text;
 use crate::experiment::{Experiment, System};
-use crate::numbers::is_at;
-use crate::registry::overlay;
-use crate::runner::{Cell, Runner};
+use crate::runner::{Cell, Runner, within};
 use orrery_cells::grid::{combinations, word};
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::kept::Kept;
@@ -24,6 +25,10 @@ use rayon::prelude::*;
 
 /// The axis whose values are Kairos's models.
 const MODEL: &str = "model";
+/// The name that bounds go by where systems have theirs.
+const KAIROS: &str = "kairos";
+/// Pools in a figure of no data.
+const DRAWN: [&str; 2] = ["1-0-0-0", "0-1-0-0"];
 
 /// A model under the conditions of a point, and its axes.
 struct Place {
@@ -141,8 +146,7 @@ impl<'a> Pools<'a> {
     /// The systems of a place.
     fn systems(&self, place: &Place) -> impl Iterator<Item = (usize, &'a System)> {
         let row = Row { axes: place.axes.clone(), ..Row::default() };
-        let asked = move |s: &&System| s.at.is_empty() || s.at.iter().any(|at| is_at(&row, at));
-        self.experiment.system.iter().enumerate().filter(move |(_, s)| asked(s))
+        self.experiment.system.iter().enumerate().filter(move |(_, s)| s.is_run_at(&row))
     }
 
     fn cell(
@@ -230,6 +234,11 @@ impl Runner for Pools<'_> {
         self.places.iter().map(|p| p.axes.clone()).collect()
     }
 
+    fn drawn(&self, _: &[String]) -> Vec<Row> {
+        let of = |p| self.systems(p).flat_map(|(_, s)| drawn(self.place(p, "", s), s));
+        self.places.iter().flat_map(of).collect()
+    }
+
     /// A part is a world: its evaluations are shared by the systems, and kept one by one.
     fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError> {
         let place = &self.places[part];
@@ -282,6 +291,25 @@ impl Runner for Pools<'_> {
     }
 }
 
+/// A system's pools, and the steps of its search, as far as a figure needs them.
+fn drawn(own: Row, s: &System) -> Vec<Row> {
+    if let Some(search) = &s.search {
+        let steps =
+            (1..=search.trajectory.min(3)).map(|i| within(&own, &format!("evaluation={i}")));
+        return std::iter::once(own.clone()).chain(steps).collect();
+    }
+    let text = s.pool.as_deref().unwrap_or_default();
+    let is_listed = text.contains(',') || text.starts_with("top:");
+    let first = text.split(',').next().unwrap_or_default();
+    let is_counts = first.contains('-') && first.chars().all(|c| c.is_ascii_digit() || c == '-');
+    let pools: Vec<&str> = match (is_counts, is_listed) {
+        (true, _) => text.split(',').map(str::trim).collect(),
+        (false, true) => DRAWN.to_vec(),
+        (false, false) => DRAWN[..1].to_vec(),
+    };
+    pools.iter().map(|p| within(&own, &format!("pool={p}"))).collect()
+}
+
 /// `kairos-upper-bounds`: every pool under the budget by its upper bound, and the one that is picked.
 pub struct Bounds<'a> {
     experiment: &'a Experiment,
@@ -303,6 +331,16 @@ impl Runner for Bounds<'_> {
         self.places.iter().map(|p| p.axes.clone()).collect()
     }
 
+    fn drawn(&self, _: &[String]) -> Vec<Row> {
+        let place = |p: &Place| Row {
+            axes: p.axes.clone(),
+            system: KAIROS.to_string(),
+            ..self.experiment.place()
+        };
+        let of = |p| DRAWN.map(|pool| within(&place(p), &format!("pool={pool}")));
+        self.places.iter().flat_map(of).collect()
+    }
+
     fn run(&self, part: usize, _: &Kept) -> Result<Vec<Cell>, SpecError> {
         let Place { axes, world } = &self.places[part];
         let (picked, _) = world.ranking.pick(&world.space);
@@ -313,7 +351,7 @@ impl Runner for Bounds<'_> {
         for (rank, &i) in (1..).zip(world.ranking.order()) {
             let row = |metric: &str, value: f64| Row {
                 axes: format!("{axes};pool={}", dashed(&pools[i])),
-                system: "kairos".to_string(),
+                system: KAIROS.to_string(),
                 scope: "all".to_string(),
                 metric: metric.to_string(),
                 unit: orrery_results::unit(metric).to_string(),

@@ -1,21 +1,107 @@
 //! Cells that are runs of a scenario, or searches in one: Symphony's and Clockwork's figures.
 
 use super::{bins, times};
-use crate::experiment::{Experiment, Kind, System};
-use crate::numbers::is_at;
+use crate::experiment::{Experiment, Keys, Kind, Made, Parts, System, UntilCi};
+use crate::options::{Choice, Refused};
 use crate::runner::{Cell, Runner};
+use orrery_cells::goodput::Search;
 use orrery_cells::kept::Kept;
 use orrery_cells::plan::{Head, Planned, Planner, line};
 use orrery_cells::sweep_file::SweepFile;
 use orrery_results::Row;
-use orrery_scenario::SpecError;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::place::{Source, line_of};
+use orrery_scenario::{PolicySpec, SpecError};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
+
+/// The keys of an experiment that runs a scenario.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfScenario {
+    /// What is run: a scenario file's text, or the path of one (`.toml`) from the experiment's folder.
+    scenario: String,
+    /// Search the peak goodput of each cell, in place of one run.
+    goodput: Option<Search>,
+    /// Also make rows for this many equal parts of the time.
+    parts_of_time: Option<usize>,
+    /// Rows for each part of the time of this length, and for each `group` of applications, in place of
+    /// `parts_of_time`; and the errors of a policy's own predictions. A last part of less than a twentieth
+    /// of it is left out.
+    bin_s: Option<f64>,
+}
+
+impl Keys for OfScenario {
+    const KEY: &'static str = "scenario";
+    const OF_SYSTEM: &'static [&'static str] = &["set"];
+}
+
+impl Kind for OfScenario {
+    fn in_words(&self, seeds: u32) -> String {
+        let what = match (&self.goodput, self.parts()) {
+            (Some(_), _) => "searches for the peak goodput in a scenario",
+            (None, Some(_)) => "one run of a scenario over time",
+            (None, None) => "runs of a scenario",
+        };
+        format!("{what}, {seeds} seed(s)")
+    }
+
+    fn runner<'a>(&'a self, e: &'a Experiment, until_ci: UntilCi) -> Made<'a> {
+        Ok(Box::new(Cells::new(e, self, until_ci)?))
+    }
+
+    fn check(&self, e: &Experiment) -> Result<(), SpecError> {
+        times::check(self.bin_s)?;
+        let remedy = "remove one of the two";
+        let wrong =
+            |key: &str, found: &str, allowed| Err(SpecError::value(key, found, allowed, remedy));
+        let key = if self.parts_of_time.is_some() { "parts_of_time" } else { "bin_s" };
+        if self.parts().is_some() && self.goodput.is_some() {
+            return wrong(key, "with `goodput`", "one run in each cell");
+        }
+        if self.parts_of_time.is_some() && self.bin_s.is_some() {
+            return wrong("bin_s", "with `parts_of_time`", "one way to cut the time");
+        }
+        policies(e)
+    }
+
+    fn refused(&self, option: Choice) -> Option<Refused> {
+        match (option, self.parts(), &self.goodput) {
+            (Choice::Seeds, Some(_), None) => Some(Refused {
+                allowed: "1: the experiment shows one run over time",
+                remedy: "remove `--seeds`",
+                but: Some("1"),
+            }),
+            (Choice::UntilCi, Some(_), None) => Some(Refused {
+                allowed: "nothing: the experiment shows one run over time",
+                remedy: "remove it",
+                but: None,
+            }),
+            (Choice::UntilCi, _, Some(_)) => Refused::for_seeds(
+                "a fixed number of seeds: a search's answer has no finish rate to narrow",
+            ),
+            _ => None,
+        }
+    }
+
+    fn parts(&self) -> Option<Parts> {
+        self.bin_s.map(Parts::Bins).or(self.parts_of_time.map(Parts::Equal))
+    }
+}
+
+/// Each system's policy is one of requests.
+pub(super) fn policies(e: &Experiment) -> Result<(), SpecError> {
+    e.system.iter().enumerate().try_for_each(|(i, s)| {
+        let parsed = PolicySpec::parse(&s.policy);
+        parsed.map(drop).map_err(|error| error.at(format!("system[{i}].policy")))
+    })
+}
 
 /// Combinations of axes and points with systems.
 pub struct Cells<'a> {
     experiment: &'a Experiment,
+    parts: Option<Parts>,
     head: Head,
     cells: Vec<(Planned, &'a System)>,
 }
@@ -27,39 +113,22 @@ impl<'a> Cells<'a> {
     /// When the scenario, a key or a policy is wrong, or a file cannot be read.
     pub fn new(
         experiment: &'a Experiment,
-        until_ci: Option<(f64, u32)>,
+        keys: &OfScenario,
+        until_ci: UntilCi,
     ) -> Result<Cells<'a>, SpecError> {
-        let file = sweep(experiment, until_ci)?;
-        let planner = Planner::new(&file, base(experiment)?)?;
+        let file = sweep(experiment, keys, until_ci)?;
+        let planner = Planner::new(&file, base(experiment, &keys.scenario)?)?;
         // Systems change fastest.
         let systems = experiment.system.iter().cycle();
         let is_asked = |(planned, system): &(Planned, &System)| {
-            let place = planned.line.place(&planner.head);
-            system.at.is_empty() || system.at.iter().any(|at| is_at(&place, at))
+            system.is_run_at(&planned.line.place(&planner.head))
         };
         let cells = planner.all()?.into_iter().zip(systems).filter(is_asked);
         let mut cells: Vec<(Planned, &System)> = cells.collect();
         for (planned, system) in &mut cells {
             set(experiment, planned, system)?;
         }
-        let (parts, bins) = (experiment.parts_of_time.is_some(), experiment.bin_s.is_some());
-        let remedy = "remove one of the two";
-        let wrong = |key: &str, found: &str, allowed: &str| {
-            Err(experiment.origin.placed(SpecError::value(key, found, allowed, remedy)))
-        };
-        if (parts || bins) && experiment.goodput.is_some() {
-            let key = if parts { "parts_of_time" } else { "bin_s" };
-            return wrong(key, "with `goodput`", "one run in each cell");
-        }
-        if parts && bins {
-            return wrong("bin_s", "with `parts_of_time`", "one way to cut the time");
-        }
-        let head = planner.head;
-        Ok(Cells { experiment, head, cells })
-    }
-
-    fn is_over_time(&self) -> bool {
-        self.experiment.kind() == Kind::OverTime
+        Ok(Cells { experiment, parts: keys.parts(), head: planner.head, cells })
     }
 
     fn place(&self, cell: usize) -> Row {
@@ -76,15 +145,16 @@ impl Runner for Cells<'_> {
     }
 
     fn places(&self) -> Vec<Row> {
-        let whole = !self.is_over_time();
-        let cells = if whole { self.cells.len() } else { 0 };
+        let cells = if self.parts.is_none() { self.cells.len() } else { 0 };
         (0..cells).map(|i| self.place(i)).collect()
     }
 
-    fn groups(&self) -> Vec<String> {
-        let first = self.cells.first().filter(|_| self.experiment.bin_s.is_some());
-        let names = first.map(|c| c.0.cell.scenario.group_names()).unwrap_or_default();
-        if names.len() > 1 { names } else { Vec::new() }
+    fn drawn(&self, _: &[String]) -> Vec<Row> {
+        let Some(parts) = self.parts else { return self.places() };
+        let first = self.cells.first().filter(|_| matches!(parts, Parts::Bins(_)));
+        let groups = first.map(|c| c.0.cell.scenario.group_names()).unwrap_or_default();
+        let groups = if groups.len() > 1 { groups } else { Vec::new() };
+        (0..self.cells.len()).flat_map(|i| times::drawn(&self.place(i), &groups)).collect()
     }
 
     fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError> {
@@ -92,14 +162,16 @@ impl Runner for Cells<'_> {
         let place = self.place(part);
         let what = format!("cell {} ({} {})", part + 1, cell.axes, system.name);
         let all = cell.seeds;
-        if let Some(bin_s) = self.experiment.bin_s {
-            let hash = bins::spec_sha256(&line.spec_sha256, bin_s);
-            let runs = kept.runs(&hash, &what, || bins::run(cell, bin_s))?;
-            return Ok(times::cells(&Row { spec_sha256: hash, ..place }, all, runs));
-        }
-        if let Some(parts) = self.experiment.parts_of_time {
-            let hash = times::spec_sha256(&line.spec_sha256, parts);
-            let runs = kept.runs(&hash, &what, || times::run(cell, parts))?;
+        if let Some(parts) = self.parts {
+            let hash = match parts {
+                Parts::Bins(bin_s) => bins::spec_sha256(&line.spec_sha256, bin_s),
+                Parts::Equal(parts) => times::spec_sha256(&line.spec_sha256, parts),
+            };
+            let run = || match parts {
+                Parts::Bins(bin_s) => bins::run(cell, bin_s),
+                Parts::Equal(parts) => times::run(cell, parts),
+            };
+            let runs = kept.runs(&hash, &what, run)?;
             return Ok(times::cells(&Row { spec_sha256: hash, ..place }, all, runs));
         }
         let runs = kept.seeds(&line.entry_sha256, &what, &all, |seed| cell.one(seed))?;
@@ -107,8 +179,7 @@ impl Runner for Cells<'_> {
     }
 
     fn wide(&self, _: &[Cell], rows: &[Row]) -> Option<String> {
-        let whole = !self.is_over_time();
-        whole.then(|| crate::wide::of_main(self.experiment, rows))
+        self.parts.is_none().then(|| crate::wide::of_main(self.experiment, rows))
     }
 }
 
@@ -130,7 +201,7 @@ fn set(e: &Experiment, planned: &mut Planned, system: &System) -> Result<(), Spe
 }
 
 /// The sweep that it is.
-fn sweep(e: &Experiment, until_ci: Option<(f64, u32)>) -> Result<SweepFile, SpecError> {
+fn sweep(e: &Experiment, keys: &OfScenario, until_ci: UntilCi) -> Result<SweepFile, SpecError> {
     let file = SweepFile {
         name: e.id.clone(),
         scenario: PathBuf::new(),
@@ -140,7 +211,7 @@ fn sweep(e: &Experiment, until_ci: Option<(f64, u32)>) -> Result<SweepFile, Spec
         max_seeds: until_ci.map_or(100.max(e.seeds), |(_, most)| most),
         policies: e.system.iter().map(|s| s.policy.clone()).collect(),
         compare_to: None,
-        goodput: e.goodput.clone(),
+        goodput: keys.goodput.clone(),
         set: e.set.clone(),
         axis: e.axis.clone(),
         point: e.point.clone(),
@@ -153,8 +224,7 @@ fn sweep(e: &Experiment, until_ci: Option<(f64, u32)>) -> Result<SweepFile, Spec
 
 /// The base scenario: of a file beside the experiment's, or of its own text. The text is moved to the
 /// lines that it has in the experiment's file, so that messages name these.
-fn base(e: &Experiment) -> Result<Scenario, SpecError> {
-    let scenario = e.scenario.as_deref().unwrap_or_default();
+fn base(e: &Experiment, scenario: &str) -> Result<Scenario, SpecError> {
     let Source { path, text } = &e.scenario_in;
     if scenario.ends_with(".toml") && !scenario.contains('\n') {
         let folder = Path::new(path).parent().unwrap_or(Path::new(""));

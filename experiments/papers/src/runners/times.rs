@@ -3,7 +3,7 @@
 //!
 //! A part is kept as a replication of its own after that of the whole.
 
-use crate::runner::Cell;
+use crate::runner::{Cell, within};
 use orrery_cells::advice;
 use orrery_cells::hash;
 use orrery_cells::replication::Replication;
@@ -80,6 +80,27 @@ pub fn cells(place: &Row, seeds: Seeds, runs: Vec<Replication>) -> Vec<Cell> {
         Cell { place: Row { axes, ..place.clone() }, seeds, runs: vec![run], more: Vec::new() }
     };
     runs.into_iter().map(cell).collect()
+}
+
+/// Beginnings of parts of the time in a figure of no data.
+const DRAWN: [&str; 3] = ["0", "20", "40"];
+
+/// Where a figure shows a cell of which the parts are not known yet: the whole, parts, and their groups.
+pub(super) fn drawn(whole: &Row, groups: &[String]) -> Vec<Row> {
+    let parts = DRAWN.map(|from| within(whole, &format!("{FROM}={from}")));
+    let of = |part: &Row| groups.iter().map(|g| within(part, &format!("group={g}"))).collect();
+    let of_groups: Vec<Vec<Row>> = parts.iter().map(of).collect();
+    std::iter::once(whole.clone()).chain(parts).chain(of_groups.concat()).collect()
+}
+
+/// Whether the length of a part of the time makes sense.
+///
+/// # Errors
+/// When it does not.
+pub(super) fn check(bin_s: Option<f64>) -> Result<(), SpecError> {
+    let wrong = bin_s.filter(|s| !(1e-3..=1e6).contains(s));
+    let remedy = "choose the length of a part of the run";
+    wrong.map_or(Ok(()), |s| Err(SpecError::value("bin_s", s, "0.001 to 1000000 s", remedy)))
 }
 
 /// How long a cluster was not overloaded, and how long of that its bad rate was low: what the paper's

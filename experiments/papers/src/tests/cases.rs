@@ -2,11 +2,18 @@
 
 use crate::registry;
 use orrery_cells::applications::cases::Case;
+use orrery_cells::applications::{Applications, Cases};
+
+/// The rules of Orloj's tables.
+fn rules() -> Cases {
+    let e = registry::find("orloj-table-2").expect("it is shipped");
+    let table = e.resolved["applications"].clone();
+    table.try_into::<Applications>().expect("it is of that kind").cases
+}
 
 #[test]
 fn cases_with_the_same_modes_have_the_same_mean_of_modes_whatever_the_shares() {
-    let e = registry::find("orloj-table-2").expect("it is shipped");
-    let cases = e.applications.expect("it is of that kind").cases;
+    let cases = rules();
     let of = |name: &str| Case::make(&cases, name).unwrap();
     let (equal, unequal) = (of("std-1"), of("std-2/0.5"));
     assert_eq!(equal.modes_mean_ms, 75.0);
@@ -19,8 +26,7 @@ fn cases_with_the_same_modes_have_the_same_mean_of_modes_whatever_the_shares() {
 
 #[test]
 fn an_unknown_case_is_told_every_rule() {
-    let e = registry::find("orloj-table-2").expect("it is shipped");
-    let cases = e.applications.expect("it is of that kind").cases;
+    let cases = rules();
     let error = Case::make(&cases, "gpt-3").unwrap_err().to_string();
     for rule in ["N-modal", "std-A/B", "gpt-cornell", "inception-DATASET"] {
         assert!(error.contains(rule), "{error}");

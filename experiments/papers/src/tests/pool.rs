@@ -135,7 +135,7 @@ fn a_scenario_of_the_same_pool_has_the_same_base() {
 /// two, and Fig. 8 is of the paper's text as well: so are the sentences.
 #[test]
 fn sentences_are_judged_by_what_the_paper_says() {
-    let claims = |id: &str| find(id).unwrap().claim;
+    let claims = |id: &str| find(id).unwrap().frame.claim;
     let of_paper = |c: &&Claim| c.text.contains("(section");
     for claim in claims("kairos-fig-10").iter().filter(of_paper) {
         assert!(claim.metric.starts_with("evaluations_to_"), "{}", claim.text);

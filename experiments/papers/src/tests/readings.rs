@@ -80,7 +80,7 @@ fn keys_of_a_system_that_are_wrong_are_errors_that_name_it() {
 fn another_reading_has_a_group_that_says_what_it_changes() {
     let mut e = find("orloj-table-3").expect("a shipped table");
     e.keep_cases(&["two-modal".to_string()]).expect("a case");
-    e.applications.as_mut().expect("applications").load.requests = 500;
+    e.set.insert("load.requests".to_string(), 500.into());
     e.seeds = 1;
     let text = forms_of(&e).table;
     let title = "As calibrated, by another reading of the paper (orloj: estimate_law=common, \

@@ -40,12 +40,13 @@ impl Source {
         Source { path: path.into(), text: text.into() }
     }
 
-    /// An error about this file, with the line of its key. What is about an option of the command
-    /// line, or another file, stays as it is.
+    /// An error about this file, with the line of its key; a key of a file that it extends has the line that
+    /// names that file. What is about an option of the command line, or another file, stays as it is.
     pub fn placed(&self, error: SpecError) -> SpecError {
+        let line = |key: &str| line_of(&self.text, key).or_else(|| line_of(&self.text, "extends"));
         match error.key() {
             Some(key) if key.starts_with("--") => error,
-            Some(key) => match line_of(&self.text, key) {
+            Some(key) => match line(key) {
                 Some(line) => error.in_file(&format!("{}:{line}", self.path)),
                 None => error.in_file(&self.path),
             },

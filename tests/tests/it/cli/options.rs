@@ -2,7 +2,7 @@
 
 use super::process::{Place, run};
 use super::small_table;
-use orrery_papers::options::{Choice, refused};
+use orrery_papers::options::{Choice, Refused};
 use orrery_papers::registry;
 use orrery_results::{Row, read_rows};
 
@@ -34,12 +34,12 @@ fn every_option_of_every_id_works_or_is_refused_before_anything_runs() {
     let place = Place::with("nowhere", "");
     let mut count = 0;
     for id in registry::ids() {
-        let kind = registry::find(id).unwrap_or_else(|e| panic!("{e}")).kind();
+        let e = registry::find(id).unwrap_or_else(|e| panic!("{e}"));
         for option in Choice::ALL {
             let args = [&["reproduce", id], arguments(option), &["--out", "nowhere/x"]].concat();
             let args = if option == Choice::Out { &args[..args.len() - 2] } else { &args[..] };
             count += 1;
-            if let Some((allowed, _)) = refused(kind, option) {
+            if let Some(Refused { allowed, .. }) = e.refused(option) {
                 let name = match option {
                     Choice::MaxSeeds => "--until-ci",
                     option => option.name(),

@@ -1,0 +1,50 @@
+//! The files that are shipped: all that is in `files/` and `data/`. `build.rs` lists them.
+
+use orrery_scenario::SpecError;
+use orrery_scenario::error::nearest;
+
+/// An experiment that is shipped.
+struct File {
+    paper: &'static str,
+    id: &'static str,
+    text: &'static str,
+}
+
+// `FILES`, in the order of `orrery list`; `BASES`, which others extend and nobody runs; `NUMBERS`, the papers'
+// numbers by the names of their files.
+include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
+
+/// The ids of all that is shipped, in the order of `orrery list`.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|f| f.id)
+}
+
+/// The papers, each with its experiments, in the order of `orrery list`.
+pub fn by_paper() -> Vec<(&'static str, Vec<&'static str>)> {
+    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
+    for f in FILES {
+        match all.iter_mut().find(|(paper, _)| *paper == f.paper) {
+            Some((_, ids)) => ids.push(f.id),
+            None => all.push((f.paper, vec![f.id])),
+        }
+    }
+    all
+}
+
+/// The text of a shipped file of numbers.
+pub fn numbers(name: &str) -> Option<&'static str> {
+    NUMBERS.iter().find(|n| n.0 == name).map(|n| n.1)
+}
+
+/// The text of a shipped file, be it only a base.
+pub fn text(id: &str) -> Option<&'static str> {
+    FILES.iter().chain(BASES).find(|f| f.id == id).map(|f| f.text)
+}
+
+/// The error about an id that is not shipped, with the nearest of all.
+pub fn unknown(key: &str, id: &str, verb: &str) -> SpecError {
+    let near = nearest(id, ids());
+    let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+    let allowed = ids().collect::<Vec<_>>().join(", ");
+    SpecError::value(key, format!("`{id}`"), allowed, format!("{hint}{verb} `orrery list`"))
+}
