@@ -238,8 +238,7 @@ const OURS: [&[u8]; 16] = [
     b"<?xml",
     b"<!DOCTYPE html>",
     b"# orrery",
-    b"# Capacity plan",
-    b"| baseline | outcome |",
+    b"<!-- orrery -->",
     b".ie \\n(.g .ds Aq",
 ];
 

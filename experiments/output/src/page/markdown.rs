@@ -6,7 +6,8 @@ use std::fmt::Write;
 
 /// The Markdown: what it is, what came of it, what was asked, the rest.
 pub fn markdown(page: &Page) -> String {
-    let mut out = format!("# {}: {}\n", capital(page.kind), page.title);
+    // By the comment a file is known as one that may be written over.
+    let mut out = format!("<!-- orrery -->\n# {}: {}\n", capital(page.kind), page.title);
     if !page.subtitle.is_empty() {
         let _ = write!(out, "\n{}\n", page.subtitle);
     }
