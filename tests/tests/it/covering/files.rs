@@ -2,4 +2,4 @@
 
 mod jobs;
 // mod plans;
-// mod sweeps;
+mod sweeps;

@@ -34,10 +34,13 @@ persistent_mb = 300.0
 ephemeral_mb = 9000.0
 "#;
 
-const GENERATE: &str = "jobs.job = none; jobs.generate = { count = 6, work_min = 0.5, sigma = 1.0, \
-                        gap_mean_s = 3.0, busy = 0.8 }";
-const HALVING: &str =
-    "jobs.job = none; jobs.halving = { trials = 6, rungs = 2, rung_s = 0.5, iterations = 10 }";
+// One way to say what the jobs are removes the others, so that no file has two.
+const FILE: &str =
+    "jobs.job = none; jobs.generate = none; jobs.halving = none; jobs.file = \"jobs.csv\"";
+const GENERATE: &str = "jobs.job = none; jobs.file = none; jobs.halving = none; jobs.generate = { count = 6, \
+                        work_min = 0.5, sigma = 1.0, gap_mean_s = 3.0, busy = 0.8 }";
+const HALVING: &str = "jobs.job = none; jobs.file = none; jobs.generate = none; jobs.halving = { trials = 6, \
+                       rungs = 2, rung_s = 0.5, iterations = 10 }";
 
 pub const KEYS: &[Key] = &[
     key("name", &["name = \"other\""]),
@@ -46,7 +49,7 @@ pub const KEYS: &[Key] = &[
     key("Jobs.workers", &["jobs.workers = 2", "jobs.workers = 5"]),
     key("Jobs.alpha", &["jobs.alpha = 3.0"]),
     key("Jobs.beta", &["jobs.beta = 1.5"]).needs("jobs.alpha = 2.0"),
-    key("Jobs.file", &["jobs.job = none; jobs.file = \"jobs.csv\""]),
+    key("Jobs.file", &[FILE]),
     key("Jobs.generate", &[GENERATE]),
     key("Jobs.halving", &[HALVING]),
     key("JobEntry.count", &["jobs.job[0].count = 3"]),
