@@ -128,7 +128,7 @@ impl OfPolicy<'_> {
         let mut order: Vec<usize> = (0..c.space.pools().len()).collect();
         order.sort_by(|&a, &b| costs[a].cmp(&costs[b]).then(c.bound(b).total_cmp(&c.bound(a))));
         let all = order.len();
-        order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack) >= load);
+        order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack()) >= load);
         let base = group.base.unwrap_or(0);
         // Without a base instance a pool carries nothing.
         order.retain(|&i| c.counts(i)[base] > plan.lost());
@@ -139,18 +139,18 @@ impl OfPolicy<'_> {
                  has an upper bound above {} (slack {} %); raise `count_max`",
                 significant(load),
                 significant(answer.bound_max_per_s.unwrap_or(0.0)),
-                plan.bound_slack * 100.0
+                plan.bound_slack() * 100.0
             ));
             return Ok(());
         }
         let mut met: Vec<Choice> = Vec::new();
         let mut tried = 0;
         // One for each pool, until enough are found.
-        let most = order.len().min(plan.evaluations_max) as u64;
+        let most = order.len().min(plan.evaluations_max()) as u64;
         self.runs.expect(most);
         'search: for chunk in order.chunks(CHUNK) {
-            if tried + chunk.len() > plan.evaluations_max {
-                answer.unknown.push(not_converged(plan.evaluations_max, policy));
+            if tried + chunk.len() > plan.evaluations_max() {
+                answer.unknown.push(not_converged(plan.evaluations_max(), policy));
                 break;
             }
             tried += chunk.len();
@@ -221,26 +221,26 @@ impl OfPolicy<'_> {
         let mut top: Vec<(f64, usize)> = Vec::new();
         let (mut tried, mut skipped) = (0, 0);
         let order = c.ranking.order();
-        let mut ahead = order.len().min(plan.evaluations_max);
+        let mut ahead = order.len().min(plan.evaluations_max());
         self.runs.expect(ahead as u64);
         for (k, chunk) in order.chunks(CHUNK).enumerate() {
             let least = if top.len() < keep { 0.0 } else { top[keep - 1].0 };
             let open: Vec<usize> = chunk
                 .iter()
                 .copied()
-                .filter(|&i| c.bound(i) * (1.0 + plan.bound_slack) > least)
+                .filter(|&i| c.bound(i) * (1.0 + plan.bound_slack()) > least)
                 .collect();
-            let may = |i: &&usize| c.bound(**i) * (1.0 + plan.bound_slack) > least;
+            let may = |i: &&usize| c.bound(**i) * (1.0 + plan.bound_slack()) > least;
             let still = order[k * CHUNK..].iter().filter(may).count();
-            let still = still.min(plan.evaluations_max.saturating_sub(tried));
+            let still = still.min(plan.evaluations_max().saturating_sub(tried));
             self.runs.spare(ahead.saturating_sub(still) as u64);
             ahead = still.saturating_sub(open.len());
             if open.is_empty() {
                 skipped += order.len() - k * CHUNK;
                 break;
             }
-            if tried + open.len() > plan.evaluations_max {
-                answer.unknown.push(not_converged(plan.evaluations_max, self.bench.policy));
+            if tried + open.len() > plan.evaluations_max() {
+                answer.unknown.push(not_converged(plan.evaluations_max(), self.bench.policy));
                 answer.searched.left += order.len() - k * CHUNK;
                 break;
             }
@@ -284,7 +284,7 @@ impl OfPolicy<'_> {
         let c = self.candidates;
         let costs = c.space.costs();
         self.runs.expect(costs.len() as u64);
-        let slack = 1.0 + self.bench.problem.plan.bound_slack;
+        let slack = 1.0 + self.bench.problem.plan.bound_slack();
         let mut order: Vec<usize> = (0..costs.len()).collect();
         order.sort_by(|&a, &b| costs[a].cmp(&costs[b]).then(c.bound(b).total_cmp(&c.bound(a))));
         let mut points: Vec<Point> = Vec::new();
