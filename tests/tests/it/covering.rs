@@ -19,6 +19,8 @@ mod faults;
 mod files;
 mod judge;
 mod naively;
+mod order;
+mod parameters;
 mod recount;
 mod run;
 mod scaled;

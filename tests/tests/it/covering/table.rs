@@ -12,7 +12,7 @@
 //! Each value is edits of the base world ([`super::edit`]), separated by `; `. What the base has and a key needs is
 //! written in `needs` as well, so that two keys whose needs contradict each other never share a world.
 
-mod cluster;
+pub mod cluster;
 mod laws;
 mod load;
 mod run;

@@ -21,8 +21,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tempfile::TempDir;
 use toml::{Table, Value};
 
-/// The other base scenario.
-const OTHER: &str = "model[0].slo_ms = 45.0; model[1].slo_ms = 20.0; seed = 8";
+/// The base scenario, and the other one.
+const WORLD: &str = "arrivals.requests = 60";
+const OTHER: &str =
+    "arrivals.requests = 60; model[0].slo_ms = 45.0; model[1].slo_ms = 20.0; seed = 8";
 
 fn rows(text: &str) -> Result<Vec<Row>, String> {
     let folder = TempDir::new().expect("a temporary folder");
@@ -31,7 +33,7 @@ fn rows(text: &str) -> Result<Vec<Row>, String> {
         std::fs::write(&path, text).expect("a temporary file");
         path
     };
-    write("world.toml", BASE);
+    write("world.toml", &Edits::read(WORLD).apply(BASE));
     write("other.toml", &Edits::read(OTHER).apply(BASE));
     let out = Some(folder.path().join("out"));
     let sweep = Sweep {
@@ -140,7 +142,7 @@ fn wrong(text: &str) -> Option<Vec<String>> {
     };
     let sweep: Table = text.parse().expect("a file");
     let scenario = match sweep["scenario"].as_str() {
-        Some("world.toml") => BASE.to_string(),
+        Some("world.toml") => Edits::read(WORLD).apply(BASE),
         _ => Edits::read(OTHER).apply(BASE),
     };
     rows.retain(|row| row.versus.is_empty());
