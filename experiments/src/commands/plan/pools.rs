@@ -1,8 +1,9 @@
 //! Heterogeneous pools: a model on instances of several types (Kairos, HPDC 2023).
 //!
 //! ```text
-//! goal:    by rising cost, leave out what the bound says is too small; one seed at the load;
-//!          what holds is verified with all seeds, until the answer and its runners-up are found
+//! goal:    by rising cost, leave out what the bound says is too small, and what one seed at the load
+//!          says for sure; the others are verified with all seeds, until the answer and its runners-up
+//!          are found
 //! budget:  by falling bound; a pool must hold, with one seed, above what the last of the best so far
 //!          carries, and then its edge is looked for; the finalists' edges are found with all seeds
 //! ```
@@ -99,7 +100,7 @@ fn homogeneous(
     for n in 1..=most.saturating_sub(problem.plan.lost()) {
         let mut counts = vec![0; problem.sales.len()];
         counts[base] = n;
-        if !bench.holds(&counts, group.load_per_s)? {
+        if !bench.may_hold(&counts, group.load_per_s)? {
             continue;
         }
         let check = bench.check(&counts, group.load_per_s)?;
@@ -154,7 +155,7 @@ impl OfPolicy<'_> {
                 break;
             }
             tried += chunk.len();
-            let holds = |i: &usize| self.holds(c.counts(*i), load);
+            let holds = |i: &usize| self.may_hold(c.counts(*i), load);
             let held: Vec<bool> = chunk.par_iter().map(holds).collect::<Result<_, _>>()?;
             for (&i, _) in chunk.iter().zip(held).filter(|(_, held)| *held) {
                 let pool = &c.space.pools()[i];
@@ -189,17 +190,17 @@ impl OfPolicy<'_> {
         Ok(())
     }
 
-    /// Whether a pool and what is left of it carry a load with the first seed.
-    fn holds(&self, counts: &[u32], load: f64) -> Result<bool, SpecError> {
+    /// Whether the first seed leaves it open that a pool and what is left of it carry a load.
+    fn may_hold(&self, counts: &[u32], load: f64) -> Result<bool, SpecError> {
         for pool in survive::pools(self.bench.problem, counts) {
-            if !self.bench.holds(&pool, load)? {
+            if !self.bench.may_hold(&pool, load)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Whether what is left of a pool carries a load with all seeds.
+    /// Whether what is left of a pool carries a load with all seeds, and it comes back from the loss.
     fn survives(&self, counts: &[u32], load: f64) -> Result<bool, SpecError> {
         if self.bench.problem.plan.lost() == 0 {
             return Ok(true);
@@ -207,6 +208,11 @@ impl OfPolicy<'_> {
         let target = self.bench.problem.plan.target();
         for pool in survive::pools(self.bench.problem, counts) {
             if !self.bench.check(&pool, load)?.is_sure(target) {
+                return Ok(false);
+            }
+        }
+        for kind in (0..counts.len()).filter(|kind| counts[*kind] > 0) {
+            if self.bench.is_lost(counts, kind, load)? {
                 return Ok(false);
             }
         }
