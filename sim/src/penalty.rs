@@ -162,6 +162,13 @@ mod tests {
     }
 
     #[test]
+    fn a_deadline_is_rounded_to_the_nearest_nanosecond() {
+        let after = |slo: u64, deadline| Step { deadline, cost: 1 }.after(Span::from_ns(slo)).ns();
+        assert_eq!([after(1, 400_000), after(1, 600_000), after(3, 1_500_000)], [0, 1, 5]);
+        assert_eq!([in_units(2_500_000), in_units(0)], [2.5, 0.0]);
+    }
+
+    #[test]
     fn a_cost_of_steps_is_the_sum_of_single_ones() {
         let whole = steps(&[(MILLION, 200_000), (1_500_001, 700_000), (4 * MILLION, 3 * MILLION)]);
         let (whole, slo) = (whole.unwrap(), Span::from_ns(10_000_001));

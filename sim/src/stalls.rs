@@ -306,6 +306,13 @@ mod tests {
         assert_eq!(at, whole);
     }
 
+    #[test]
+    fn there_is_nothing_to_draw_without_lengths_or_rates() {
+        let of = |quiet_per_s, burst_per_s| Stalls { quiet_per_s, burst_per_s, ..law() };
+        assert!(of(0.0, 0.0).is_none() && Stalls { lengths: Vec::new(), ..law() }.is_none());
+        assert!(!of(0.0, 5.0).is_none() && !of(5.0, 0.0).is_none());
+    }
+
     /// The cores' own stalls are years apart: finding the next one took 27 s.
     #[test]
     fn what_a_question_costs_does_not_depend_on_how_far_the_next_stall_is() {

@@ -112,8 +112,9 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
     }
     let mut names: Vec<&str> = Vec::new();
     for (i, axis) in axes.iter().enumerate() {
+        let of_points = || axis.point.iter().map(|p| Some(p.name.as_str()));
         if !axis.point.is_empty()
-            && (!axis.keys.is_empty() || axis.values.len() != axis.point.len())
+            && (!axis.keys.is_empty() || !axis.values.iter().map(Value::as_str).eq(of_points()))
         {
             let (found, allowed) =
                 ("points with `key` or `values`", "points, or `key` and `values`");
@@ -123,6 +124,11 @@ pub fn check(points: &[Point], axes: &[Axis]) -> Result<(), SpecError> {
         if axis.keys.is_empty() && axis.point.is_empty() {
             let key = format!("axis[{i}].key");
             return wrong(key, "nothing".into(), "a key of a scenario", "add `key`");
+        }
+        if !axis.key.is_empty() && axis.keys != [axis.key.as_str()] {
+            let key = format!("axis[{i}].keys");
+            let found = format!("`keys` beside `key = \"{}\"`", axis.key);
+            return wrong(key, found, "one of `key` and `keys`", "write all of them in `keys`");
         }
         if axis.values.is_empty() {
             let remedy = "add values: an empty axis makes an empty sweep";
@@ -251,10 +257,13 @@ mod tests {
         let error = |text: &str| check(&[], &[axis(text)]).unwrap_err().to_string();
         let points = "point = [{ name = \"x\" }]";
         let says = ["axis[0].point", "points with `key` or `values`", "remove one of the two"];
-        for text in [format!("{points}\nkey = \"a\""), format!("{points}\nvalues = [1, 2]")] {
+        let given = ["key = \"a\"", "values = [1, 2]", "values = [1]"];
+        for text in given.map(|given| format!("{points}\n{given}")) {
             assert!(says.iter().all(|s| error(&text).contains(s)), "{}", error(&text));
         }
         assert!(error("key = \"a\"").contains("axis[0].values"));
+        let both = "key = \"a\"\nkeys = [\"b\"]\nvalues = [1]";
+        assert!(error(both).contains("allowed: one of `key` and `keys`"), "{}", error(both));
         let seed = "name = \"n\"\npoint = [{ name = \"x\", set = { seed = 2 } }]";
         assert!(error(seed).contains("any key but `seed`"));
     }

@@ -150,7 +150,7 @@ impl<'a> Planner<'a> {
         let seeds = Seeds {
             first: file.first_seed.unwrap_or(base.seed),
             count: file.seeds,
-            until_ci: file.until_ci.map(|w| (w, file.max_seeds)),
+            until_ci: file.until(),
         };
         let compare_to = compared(file, &base)?;
         let search = file.goodput.as_ref().map(Search::words).unwrap_or_default();

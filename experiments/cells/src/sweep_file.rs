@@ -39,8 +39,8 @@ pub struct SweepFile {
     /// Add seeds until the 95 % interval of the finish rate has at most this width.
     pub until_ci: Option<f64>,
     /// Maximum number of seeds with `until_ci`.
-    #[serde(default = "hundred")]
-    pub max_seeds: u32,
+    #[schemars(extend("x-default" = "100"))]
+    pub max_seeds: Option<u32>,
     /// The policies to run.
     #[serde(default)]
     #[schemars(extend("x-default" = "the scenario's"))]
@@ -87,11 +87,16 @@ pub fn reference() -> Vec<Table> {
 fn five() -> u32 {
     5
 }
-fn hundred() -> u32 {
-    100
-}
+
+/// What `max_seeds` is where it is left out.
+const MAX_SEEDS: u32 = 100;
 
 impl SweepFile {
+    /// Seeds are added until an interval is at most so wide, or there are so many.
+    pub fn until(&self) -> Option<(f64, u32)> {
+        self.until_ci.map(|width| (width, self.max_seeds.unwrap_or(MAX_SEEDS)))
+    }
+
     /// Reads and checks a file.
     ///
     /// # Errors
@@ -164,7 +169,7 @@ impl SweepFile {
                 let remedy = "add `--until-ci WIDTH`, or use `--seeds` for a fixed number";
                 return Err(SpecError::value("--max-seeds", max, "only with `--until-ci`", remedy));
             }
-            self.max_seeds = max;
+            self.max_seeds = Some(max);
         }
         self.check().map_err(|e| self.placed(e))?;
         Ok(self)
@@ -180,7 +185,13 @@ impl SweepFile {
             return wrong("name".into(), self.name.clone(), allowed, "choose another name");
         }
         count("seeds", self.seeds.into(), 1, SEEDS_MAX)?;
-        count("max_seeds", self.max_seeds.into(), 1, SEEDS_MAX)?;
+        if let Some(most) = self.max_seeds {
+            count("max_seeds", most.into(), 1, SEEDS_MAX)?;
+            if self.until_ci.is_none() {
+                let (allowed, remedy) = ("only with `until_ci`", "add `until_ci`, or set `seeds`");
+                return wrong("max_seeds".into(), most.to_string(), allowed, remedy);
+            }
+        }
         if let Some(width) = self.until_ci.filter(|w| !(*w > 0.0 && *w <= 1.0)) {
             return wrong("until_ci".into(), width.to_string(), "above 0, at most 1", "correct it");
         }
@@ -193,10 +204,10 @@ impl SweepFile {
             let remedy = "remove `until_ci` (or `--until-ci`) and set `seeds`";
             return wrong("until_ci".into(), width.to_string(), allowed, remedy);
         }
-        if self.until_ci.is_some() && self.max_seeds < self.seeds {
+        if let Some((_, most)) = self.until().filter(|until| until.1 < self.seeds) {
             let allowed = "at least `seeds`, which are run in any case";
-            let found = self.max_seeds.to_string();
-            return wrong("max_seeds".into(), found, allowed, "raise it, or lower `seeds`");
+            let remedy = "raise it, or lower `seeds`";
+            return wrong("max_seeds".into(), most.to_string(), allowed, remedy);
         }
         if self.axis.is_empty() && self.point.is_empty() {
             let remedy =

@@ -70,6 +70,7 @@ impl Choice {
                 good_share: 0.0,
                 untrusted: false,
                 metastable: false,
+                lost_for_good: false,
                 seen: Seen::default(),
             },
             None => bench.check(counts, load)?,

@@ -77,9 +77,8 @@ pub struct PlanFile {
     /// The rate that a pool carries and the one that it does not differ by this share at most.
     #[serde(default = "precision")]
     pub precision: f64,
-    /// By how much a pool may be better than its upper bound.
-    #[serde(default = "slack")]
-    pub bound_slack: f64,
+    /// Heterogeneous pools: by how much a pool may be better than its upper bound; 0.05 when nothing is said.
+    pub bound_slack: Option<f64>,
     /// How many runners-up are looked for.
     #[serde(default = "runners_up")]
     pub runners_up: usize,
@@ -87,9 +86,9 @@ pub struct PlanFile {
     pub survive: Option<u32>,
     /// The load over the day.
     pub day: Option<DayKeys>,
-    /// The most pools of a model that are simulated; of a fleet, about the most simulations.
-    #[serde(default = "evaluations")]
-    pub evaluations_max: usize,
+    /// Heterogeneous pools: the most that are simulated for a model; of a fleet, about the most simulations. 2000 when
+    /// nothing is said.
+    pub evaluations_max: Option<usize>,
     /// What to change, as in `--what-if`.
     #[serde(default)]
     pub what_if: Vec<String>,
@@ -186,14 +185,8 @@ fn requests() -> u64 {
 fn precision() -> f64 {
     0.01
 }
-fn slack() -> f64 {
-    0.05
-}
 fn runners_up() -> usize {
     3
-}
-fn evaluations() -> usize {
-    2_000
 }
 
 impl PlanFile {
@@ -256,6 +249,16 @@ impl PlanFile {
     pub fn target(&self) -> f64 {
         let good = self.finish_rate.or(self.percentile).map(|good| 1.0 - good);
         self.bad_rate.or(good).unwrap_or(0.01)
+    }
+
+    /// By how much a pool may be better than its upper bound.
+    pub fn bound_slack(&self) -> f64 {
+        self.bound_slack.unwrap_or(0.05)
+    }
+
+    /// The most pools of a model, or about the most simulations of a fleet.
+    pub fn evaluations_max(&self) -> usize {
+        self.evaluations_max.unwrap_or(2_000)
     }
 
     /// The budget, where there is one.
@@ -343,8 +346,8 @@ impl PlanFile {
         let allowed = "requests from 200 to 10000000";
         number("requests_per_model", self.requests_per_model as f64, 200.0, 1e7, allowed)?;
         number("precision", self.precision, 1e-3, 0.2, "a share from 0.001 to 0.2")?;
-        number("bound_slack", self.bound_slack, 0.0, 10.0, "a share from 0 to 10")?;
-        number("evaluations_max", self.evaluations_max as f64, 1.0, 1e9, "1 or more")?;
+        number("bound_slack", self.bound_slack(), 0.0, 10.0, "a share from 0 to 10")?;
+        number("evaluations_max", self.evaluations_max() as f64, 1.0, 1e9, "1 or more")?;
         number("runners_up", self.runners_up as f64, 0.0, 50.0, "0 to 50")?;
         self.check_forms()?;
         self.check_instances()
@@ -359,6 +362,7 @@ impl PlanFile {
             let key = |part: &str| format!("instance[{i}].{part}");
             let sale = self.sale(i)?;
             self.check_packs(i, &sale)?;
+            self.check_offers(i)?;
             number(&key("speed"), t.speed, 1e-3, 1e3, "a factor from 0.001 to 1000")?;
             if self.instance[..i].iter().any(|other| other.kind == t.kind) {
                 let found = format!("`{}` again", t.kind);
@@ -403,6 +407,32 @@ impl PlanFile {
             return Err(SpecError::value(key("kind"), found, allowed, remedy));
         }
         Ok(())
+    }
+
+    /// What is said of a price list or a zoo has one.
+    fn check_offers(&self, i: usize) -> Result<(), SpecError> {
+        let t = &self.instance[i];
+        let (own, list) = (t.price_usd_per_hour.is_some(), self.list.is_some());
+        let unlisted = if own { "a price of its own" } else { "no price list" };
+        let term = |buy: Buy| format!("`{}`, and {unlisted}", buy.name());
+        let of_list = "of a type whose price is the list's (`prices`)";
+        let (key, found, allowed) = match t {
+            Instance { offers_of: Some(name), .. } if own || !list => {
+                ("offers_of", format!("`{name}`, and {unlisted}"), of_list)
+            }
+            Instance { buy: Some(buy), .. } if own || !list => ("buy", term(*buy), of_list),
+            Instance { gpu: Some(gpu), zoo: None, .. } => {
+                ("gpu", format!("`{gpu}`, and no zoo"), "of a type with a `zoo`")
+            }
+            _ if !list && self.buy != Buy::OnDemand => {
+                let found = format!("`{}`, and no price list", self.buy.name());
+                let remedy = "name a price list (`prices`), or remove `buy`";
+                return Err(SpecError::value("buy", found, "of a plan with `prices`", remedy));
+            }
+            _ => return Ok(()),
+        };
+        let remedy = format!("remove `{key}`, or what it contradicts");
+        Err(SpecError::value(format!("instance[{i}].{key}"), found, allowed, remedy))
     }
 
     /// The most of each type that a pool may have.

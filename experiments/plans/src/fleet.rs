@@ -114,7 +114,7 @@ fn of_homes(problem: &Problem, whole: &Group, homes: &Homes) -> Fleet {
 /// The cheapest assignment, all clusters of which are verified.
 fn best(known: &mut Knowledge<'_>, fleet: &mut Fleet) -> Result<Option<Assigned>, SpecError> {
     let kinds = known.problem.sales.len();
-    let most = known.problem.plan.evaluations_max;
+    let most = known.problem.plan.evaluations_max();
     let (mut said, mut cut) = (false, false);
     loop {
         let Some(next) = cheapest(known, &[]) else { return Ok(None) };

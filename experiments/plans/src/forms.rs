@@ -26,6 +26,7 @@ impl PlanFile {
         if self.survive == Some(1) && !carries {
             return only("survive", "a plan under a budget");
         }
+        self.check_searched()?;
         let Some(day) = &self.day else { return Ok(()) };
         day.check()?;
         if !carries {
@@ -37,6 +38,30 @@ impl PlanFile {
             return Err(SpecError::value("day.scale", "\"follow\"", allowed, remedy));
         }
         Ok(())
+    }
+
+    /// Keys of a search that this plan does not make.
+    fn check_searched(&self) -> Result<(), SpecError> {
+        let only = |key: &str, found: String, allowed: &str| {
+            Err(SpecError::value(key, found, allowed, format!("remove `{key}`")))
+        };
+        let mixed = "plans of pools of several types only (`pools = \"heterogeneous\"`)";
+        if self.pools == Pools::Heterogeneous {
+            return Ok(());
+        }
+        if let Some(slack) = self.bound_slack {
+            return only("bound_slack", slack.to_string(), mixed);
+        }
+        if let Some(base) = self.instance.iter().position(|t| t.base) {
+            return only(&format!("instance[{base}].base"), "true".to_string(), mixed);
+        }
+        match self.evaluations_max.filter(|_| self.pools == Pools::Homogeneous) {
+            Some(most) => {
+                let allowed = "plans of pools of several types and of fleets only (`pools`)";
+                only("evaluations_max", most.to_string(), allowed)
+            }
+            None => Ok(()),
+        }
     }
 
     /// The machines that may be lost.

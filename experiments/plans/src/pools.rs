@@ -1,8 +1,9 @@
 //! Heterogeneous pools: a model on instances of several types (Kairos, HPDC 2023).
 //!
 //! ```text
-//! goal:    by rising cost, leave out what the bound says is too small; one seed at the load;
-//!          what holds is verified with all seeds, until the answer and its runners-up are found
+//! goal:    by rising cost, leave out what the bound says is too small, and what one seed at the load
+//!          says for sure; the others are verified with all seeds, until the answer and its runners-up
+//!          are found
 //! budget:  by falling bound; a pool must hold, with one seed, above what the last of the best so far
 //!          carries, and then its edge is looked for; the finalists' edges are found with all seeds
 //! ```
@@ -99,7 +100,7 @@ fn homogeneous(
     for n in 1..=most.saturating_sub(problem.plan.lost()) {
         let mut counts = vec![0; problem.sales.len()];
         counts[base] = n;
-        if !bench.holds(&counts, group.load_per_s)? {
+        if !bench.may_hold(&counts, group.load_per_s)? {
             continue;
         }
         let check = bench.check(&counts, group.load_per_s)?;
@@ -128,7 +129,7 @@ impl OfPolicy<'_> {
         let mut order: Vec<usize> = (0..c.space.pools().len()).collect();
         order.sort_by(|&a, &b| costs[a].cmp(&costs[b]).then(c.bound(b).total_cmp(&c.bound(a))));
         let all = order.len();
-        order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack) >= load);
+        order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack()) >= load);
         let base = group.base.unwrap_or(0);
         // Without a base instance a pool carries nothing.
         order.retain(|&i| c.counts(i)[base] > plan.lost());
@@ -139,22 +140,22 @@ impl OfPolicy<'_> {
                  has an upper bound above {} (slack {} %); raise `count_max`",
                 significant(load),
                 significant(answer.bound_max_per_s.unwrap_or(0.0)),
-                plan.bound_slack * 100.0
+                plan.bound_slack() * 100.0
             ));
             return Ok(());
         }
         let mut met: Vec<Choice> = Vec::new();
         let mut tried = 0;
         // One for each pool, until enough are found.
-        let most = order.len().min(plan.evaluations_max) as u64;
+        let most = order.len().min(plan.evaluations_max()) as u64;
         self.runs.expect(most);
         'search: for chunk in order.chunks(CHUNK) {
-            if tried + chunk.len() > plan.evaluations_max {
-                answer.unknown.push(not_converged(plan.evaluations_max, policy));
+            if tried + chunk.len() > plan.evaluations_max() {
+                answer.unknown.push(not_converged(plan.evaluations_max(), policy));
                 break;
             }
             tried += chunk.len();
-            let holds = |i: &usize| self.holds(c.counts(*i), load);
+            let holds = |i: &usize| self.may_hold(c.counts(*i), load);
             let held: Vec<bool> = chunk.par_iter().map(holds).collect::<Result<_, _>>()?;
             for (&i, _) in chunk.iter().zip(held).filter(|(_, held)| *held) {
                 let pool = &c.space.pools()[i];
@@ -189,17 +190,17 @@ impl OfPolicy<'_> {
         Ok(())
     }
 
-    /// Whether a pool and what is left of it carry a load with the first seed.
-    fn holds(&self, counts: &[u32], load: f64) -> Result<bool, SpecError> {
+    /// Whether the first seed leaves it open that a pool and what is left of it carry a load.
+    fn may_hold(&self, counts: &[u32], load: f64) -> Result<bool, SpecError> {
         for pool in survive::pools(self.bench.problem, counts) {
-            if !self.bench.holds(&pool, load)? {
+            if !self.bench.may_hold(&pool, load)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Whether what is left of a pool carries a load with all seeds.
+    /// Whether what is left of a pool carries a load with all seeds, and it comes back from the loss.
     fn survives(&self, counts: &[u32], load: f64) -> Result<bool, SpecError> {
         if self.bench.problem.plan.lost() == 0 {
             return Ok(true);
@@ -207,6 +208,11 @@ impl OfPolicy<'_> {
         let target = self.bench.problem.plan.target();
         for pool in survive::pools(self.bench.problem, counts) {
             if !self.bench.check(&pool, load)?.is_sure(target) {
+                return Ok(false);
+            }
+        }
+        for kind in (0..counts.len()).filter(|kind| counts[*kind] > 0) {
+            if self.bench.is_lost(counts, kind, load)? {
                 return Ok(false);
             }
         }
@@ -221,26 +227,26 @@ impl OfPolicy<'_> {
         let mut top: Vec<(f64, usize)> = Vec::new();
         let (mut tried, mut skipped) = (0, 0);
         let order = c.ranking.order();
-        let mut ahead = order.len().min(plan.evaluations_max);
+        let mut ahead = order.len().min(plan.evaluations_max());
         self.runs.expect(ahead as u64);
         for (k, chunk) in order.chunks(CHUNK).enumerate() {
             let least = if top.len() < keep { 0.0 } else { top[keep - 1].0 };
             let open: Vec<usize> = chunk
                 .iter()
                 .copied()
-                .filter(|&i| c.bound(i) * (1.0 + plan.bound_slack) > least)
+                .filter(|&i| c.bound(i) * (1.0 + plan.bound_slack()) > least)
                 .collect();
-            let may = |i: &&usize| c.bound(**i) * (1.0 + plan.bound_slack) > least;
+            let may = |i: &&usize| c.bound(**i) * (1.0 + plan.bound_slack()) > least;
             let still = order[k * CHUNK..].iter().filter(may).count();
-            let still = still.min(plan.evaluations_max.saturating_sub(tried));
+            let still = still.min(plan.evaluations_max().saturating_sub(tried));
             self.runs.spare(ahead.saturating_sub(still) as u64);
             ahead = still.saturating_sub(open.len());
             if open.is_empty() {
                 skipped += order.len() - k * CHUNK;
                 break;
             }
-            if tried + open.len() > plan.evaluations_max {
-                answer.unknown.push(not_converged(plan.evaluations_max, self.bench.policy));
+            if tried + open.len() > plan.evaluations_max() {
+                answer.unknown.push(not_converged(plan.evaluations_max(), self.bench.policy));
                 answer.searched.left += order.len() - k * CHUNK;
                 break;
             }
@@ -284,7 +290,7 @@ impl OfPolicy<'_> {
         let c = self.candidates;
         let costs = c.space.costs();
         self.runs.expect(costs.len() as u64);
-        let slack = 1.0 + self.bench.problem.plan.bound_slack;
+        let slack = 1.0 + self.bench.problem.plan.bound_slack();
         let mut order: Vec<usize> = (0..costs.len()).collect();
         order.sort_by(|&a, &b| costs[a].cmp(&costs[b]).then(c.bound(b).total_cmp(&c.bound(a))));
         let mut points: Vec<Point> = Vec::new();

@@ -123,7 +123,10 @@ impl Sizer<'_> {
             .sizes_from(self.least_to_verify(load_per_s, high)?, most)
             .take(MORE_MAX as usize + 1)
         {
-            let check = self.bench.check(&self.counts(n - self.lost()), load_per_s)?;
+            let mut check = self.bench.check(&self.counts(n - self.lost()), load_per_s)?;
+            if self.lost() > 0 && check.is_sure(target) {
+                check.lost_for_good = self.bench.is_lost(&self.counts(n), self.kind, load_per_s)?;
+            }
             if check.is_sure(target) {
                 let (check, left) = match self.lost() {
                     0 => (check, None),

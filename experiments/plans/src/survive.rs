@@ -1,7 +1,7 @@
 //! Failures: what a pool carries with one machine less.
 //!
-//! It is the smaller pool in its own right, from the start on; how the load moves over when a machine fails is
-//! not simulated.
+//! It is the smaller pool in its own right, from the start on. That a larger pool becomes it when a machine fails in
+//! mid-run is simulated as well, with the first seed (`Bench::is_lost`).
 
 use super::answer::Choice;
 use super::problem::Problem;

@@ -15,12 +15,17 @@ use orrery_scenario::search::{
     Stop, capacity_per_s, worst,
 };
 use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
+use orrery_sim::core::DeviceChange;
+use orrery_sim::request::DeviceId;
 use orrery_sim::stats::{Interval, replications};
-use orrery_sim::time::Span;
+use orrery_sim::time::{Span, Time};
 use rayon::prelude::*;
 
 /// A run may have so many times the requests that are expected.
 const SPARE: f64 = 1.25;
+
+/// After so many of the longest SLOs the queues of a loss are served, where they are ever.
+const SETTLING_SLOS: u64 = 20;
 
 /// A pool at a rate, over all seeds.
 #[derive(Clone, Debug)]
@@ -37,6 +42,8 @@ pub struct Check {
     pub untrusted: bool,
     /// It does not come back from a burst.
     pub metastable: bool,
+    /// It does not come back from the loss of a machine in mid-run.
+    pub lost_for_good: bool,
     /// Of the first seed.
     pub seen: Seen,
 }
@@ -49,13 +56,16 @@ impl Check {
 
     /// Whether all of the interval is, and stays so after a burst.
     pub fn is_sure(&self, target: f64) -> bool {
-        self.meets(target) && !self.metastable && self.interval.is_some_and(|i| i.high <= target)
+        let stays = !self.metastable && !self.lost_for_good;
+        self.meets(target) && stays && self.interval.is_some_and(|i| i.high <= target)
     }
 
     /// Why a pool whose mean is within the target is not sure.
     pub fn why_not_sure(&self) -> &'static str {
         if self.metastable {
             "it does not come back from a burst (twice the load for one SLO)"
+        } else if self.lost_for_good {
+            "it does not come back from the loss of a machine in mid-run"
         } else {
             "its interval is not"
         }
@@ -117,6 +127,29 @@ impl<'a> Bench<'a> {
         Ok(self.probe(counts, rate_per_s)?.good)
     }
 
+    /// Whether the first seed leaves it open that a pool carries a rate: all seeds together say more.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn may_hold(&self, counts: &[u32], rate_per_s: f64) -> Result<bool, SpecError> {
+        let probe = self.probe(counts, rate_per_s)?;
+        Ok(probe.good || !probe.is_sure())
+    }
+
+    /// Whether a pool that loses a machine of a kind in mid-run does not carry a rate from some time after that on,
+    /// with the first seed. A trace is judged whole: its machines are not lost in it.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn is_lost(&self, counts: &[u32], kind: usize, rate_per_s: f64) -> Result<bool, SpecError> {
+        if self.group.is_trace {
+            return Ok(false);
+        }
+        let stop = (Stop::Clear, How::USUAL);
+        let probe = self.run_with(counts, rate_per_s, self.first_seed(), stop, Some(kind))?.0;
+        Ok(!probe.good && probe.is_sure())
+    }
+
     /// The same, with what else the probe says.
     ///
     /// # Errors
@@ -131,7 +164,19 @@ impl<'a> Bench<'a> {
         counts: &[u32],
         rate_per_s: f64,
         seed: u64,
+        stop: (Stop, How),
+    ) -> Result<(Probe, Seen), SpecError> {
+        self.run_with(counts, rate_per_s, seed, stop, None)
+    }
+
+    /// The same; of one kind a machine may be lost in mid-run.
+    fn run_with(
+        &self,
+        counts: &[u32],
+        rate_per_s: f64,
+        seed: u64,
         (stop, how): (Stop, How),
+        lost: Option<usize>,
     ) -> Result<(Probe, Seen), SpecError> {
         go_on()?;
         self.runs.made();
@@ -145,26 +190,34 @@ impl<'a> Bench<'a> {
         if let (Some(arrivals), false) = (&mut scenario.file.arrivals, group.is_trace) {
             arrivals.requests = Some(REQUESTS_ENDLESS);
         }
-        let setup = scenario.setup(seed)?;
+        let mut setup = scenario.setup(seed)?;
         setup.check_policy(self.policy)?;
-        let rule = Rule { stop, ..self.rule(&scenario, &setup, rate_per_s) };
-        let rule = rule.made(how, longest_slo(&setup));
+        let mut rule = Rule { stop, ..self.rule(&scenario, &setup, rate_per_s) };
         let types = &self.problem.plan.instance;
         let kinds = scenario.file.device.iter();
         let kinds: Vec<usize> =
             kinds.map(|d| types.iter().position(|t| t.kind == d.kind).unwrap_or(0)).collect();
         let devices = setup.world.core.devices.iter();
-        let watch = Watch::new(
-            devices.map(|d| kinds[d.kind as usize]).collect(),
-            types.len(),
-            group.models.len(),
-        );
+        let types_of: Vec<usize> = devices.map(|d| kinds[d.kind as usize]).collect();
+        if let Some(device) = lost.and_then(|kind| types_of.iter().rposition(|k| *k == kind)) {
+            let at = rule.warm_up + self.settles(&setup);
+            let fail = DeviceChange::Fail(DeviceId(device as u32));
+            setup.world.changes.push((Time::ZERO + at, fail));
+            rule.warm_up = at + self.settles(&setup);
+        }
+        let rule = rule.made(how, longest_slo(&setup));
+        let watch = Watch::new(types_of, types.len(), group.models.len());
         let policy = setup.policy(self.policy, seed);
         let judge = Judge::new(rule, group.models.len());
         let probed = search::probe(&setup.world, setup.sources(seed)?, policy, judge, watch);
         let (probe, watch) = probed.map_err(|failure| setup.failed(&failure))?;
         let seen = watch.seen(&probe);
         Ok((probe, seen))
+    }
+
+    /// How long a pool is left alone before and after it loses a machine.
+    fn settles(&self, setup: &Setup) -> Span {
+        longest_slo(setup) * SETTLING_SLOS + self.policy.epoch().unwrap_or(Span::ZERO) * 2
     }
 
     fn rule(&self, scenario: &Scenario, setup: &Setup, rate_per_s: f64) -> Rule {
@@ -217,6 +270,7 @@ impl<'a> Bench<'a> {
             interval: replications(&bad_by_seed).map(|i| wide_enough(i, bad_rate, &probes)),
             good_share: all.iter().map(|(_, s)| s.good_share).sum::<f64>() / n,
             metastable: self.is_metastable(counts, rate_per_s)?,
+            lost_for_good: false,
             untrusted: all.iter().any(|(p, _)| untrusted(p)),
             seen: all.into_iter().next().map(|(_, seen)| seen).unwrap_or_default(),
             bad_by_seed,

@@ -78,6 +78,7 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
             let packs: Vec<u32> = plan.sale(at)?.tariff.packs().iter().map(|p| p.devices).collect();
             let t = &mut plan.instance[at];
             t.price_usd_per_hour = Some(usd);
+            (t.offers_of, t.buy) = (None, None);
             t.sold_in = if packs == [1] { Vec::new() } else { packs };
         }
         ("limit", Some(kind)) => {

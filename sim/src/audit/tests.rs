@@ -395,6 +395,7 @@ fn the_log_of_a_real_run_is_clean_and_has_something_of_everything() {
         assert!(report.ends[end.index()] > 0, "no request is {}", end.word());
     }
     assert_eq!(report.batches - report.batches_done, 1, "one is lost with its device");
+    assert!(!report.to_string().contains("loads done"), "{report}");
 }
 
 #[test]
@@ -520,4 +521,40 @@ fn a_deadline_before_its_arrival_is_a_fault_where_late_answers_have_costs() {
     let mut auditor = Auditor::default().with_terms(&names_of_two(), costly);
     log.into_iter().for_each(|record| auditor.record(record));
     assert_eq!(names(&auditor.finish()), ["DeadlineBeforeArrival"]);
+}
+
+/// Late answers and dropped requests cost one each, those in time nothing.
+#[test]
+fn what_requests_cost_is_added_up() {
+    let costly = Terms { penalties: vec![crate::penalty::Penalty::default(); 2], ..terms() };
+    let mut auditor = Auditor::default().with_terms(&names_of_two(), costly);
+    log().into_iter().for_each(|record| auditor.record(record));
+    let report = auditor.finish();
+    let in_time = report.ends[End::InTime.index()];
+    assert!(report.ends[End::Late.index()] > 0, "{report}");
+    let others = u128::from(report.requests - in_time);
+    assert_eq!(report.cost, Some(others * u128::from(crate::penalty::MILLION)));
+}
+
+#[test]
+fn a_request_has_arrived_once_its_arrival_was_seen() {
+    let log = log();
+    let first = find(&log, 0, |r| matches!(r, Record::Arrive { .. }));
+    let mut auditor = strict();
+    log.into_iter().take(first + 1).for_each(|record| auditor.record(record));
+    assert!(auditor.has_arrived(RequestId(0)) && !auditor.has_arrived(RequestId(1)));
+}
+
+/// On a real device a request is told a little after its arrival; in a simulation that is a fault.
+#[test]
+fn only_a_wall_clock_tells_arrivals_late() {
+    let faults = |mut auditor: Auditor| {
+        let mut log = log();
+        let at = find(&log, 0, |r| matches!(r, Record::Arrive { .. }));
+        let Record::Arrive { time, .. } = &mut log[at] else { unreachable!() };
+        *time += Span::from_ns(1);
+        log.into_iter().take(at + 1).for_each(|record| auditor.record(record));
+        names(&auditor.finish()).contains(&"ArrivalAtAnotherTime".to_string())
+    };
+    assert!(faults(Auditor::default()) && !faults(Auditor::on_a_wall_clock()));
 }

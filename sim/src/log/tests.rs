@@ -355,3 +355,13 @@ fn a_log_of_another_version_is_told_the_version_that_is_read() {
         "{message}"
     );
 }
+
+#[test]
+fn names_are_found_by_number() {
+    let list = |names: [&str; 2]| names.map(str::to_string).to_vec();
+    let (models, apps) = (list(["bert", "gpt"]), list(["chat", "search"]));
+    let names = Names { models, apps, devices: list(["a", "b"]), ..Names::default() };
+    assert_eq!([names.model(ModelId(1)), names.model(ModelId(2))], [Some("gpt"), None]);
+    assert_eq!([names.app(AppId(1)), names.app(AppId(2))], [Some("search"), None]);
+    assert_eq!([names.device(DeviceId(0)), names.device(DeviceId(2))], [Some("a"), None]);
+}

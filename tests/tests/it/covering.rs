@@ -11,12 +11,16 @@
 //! A failure is shrunk to the smallest world and printed as a file for `orrery run`. Those that were found so are in
 //! `worlds/`, and run again. `ORRERY_WORLDS_SEED` draws other worlds; `docs/testing.md` says more.
 
+mod alone;
 mod array;
 mod beside;
 mod edit;
 mod faults;
+mod files;
 mod judge;
 mod naively;
+mod order;
+mod parameters;
 mod recount;
 mod run;
 mod scaled;
@@ -101,27 +105,7 @@ fn is_refused(text: &str) -> bool {
 #[test]
 fn every_key_of_the_schema_is_drawn_or_excused() {
     let keys = schema::keys(reference::schema::<ScenarioFile>().as_value());
-    let drawn: BTreeSet<&str> = table::all().iter().map(|row| row.name).collect();
-    let excuse = |key: &str| {
-        let is = |name: &str| key == name || name.ends_with('.') && key.starts_with(name);
-        table::EXCUSED.iter().find(|(name, _)| is(name))
-    };
-    let missing: Vec<&String> =
-        keys.iter().filter(|k| !drawn.contains(k.as_str()) && excuse(k).is_none()).collect();
-    assert!(
-        missing.is_empty(),
-        "no row in tests/tests/it/covering/table/, and no excuse: {missing:#?}"
-    );
-    let unknown: Vec<&&str> = drawn.iter().filter(|k| !keys.contains(**k)).collect();
-    assert!(unknown.is_empty(), "rows of keys that the schema does not have: {unknown:#?}");
-    for (name, _) in table::EXCUSED {
-        let is = |key: &&String| *key == name || name.ends_with('.') && key.starts_with(name);
-        assert!(
-            keys.iter().any(|k| is(&k)),
-            "an excuse for `{name}`, which the schema does not have"
-        );
-        assert!(!drawn.contains(name), "`{name}` is excused and drawn");
-    }
+    schema::all_drawn_or_excused(&keys, &table::all(), table::EXCUSED);
 }
 
 /// What a file prints and logs, or why it does not run.
@@ -132,43 +116,9 @@ fn shown(text: &str) -> Result<String, String> {
     }
 }
 
-/// What is wrong with a row of the table.
-fn wrong_row(choices: &Choices, value: usize) -> Option<String> {
-    let row = choices.all[value].key.expect("a value of a key");
-    let (mut changes, mut runs, mut refusal) = (false, false, None);
-    for policy in choices.policies() {
-        let with = shown(&choices.text(&[value, policy]));
-        let without = shown(&choices.written(&[value, policy], &[policy]));
-        runs |= with.is_ok();
-        match (with, without) {
-            (Ok(with), Ok(without)) => changes |= with != without,
-            (_, Err(message)) => refusal = Some(format!("its needs are refused: {message}")),
-            (Err(message), _) => refusal = Some(format!("it is refused: {message}")),
-        }
-        if changes {
-            break;
-        }
-    }
-    match (row.silent, row.refused, refusal) {
-        (_, Some(why), _) if runs => {
-            Some(format!("runs, and the table says that it is refused: {why}"))
-        }
-        (_, Some(_), _) => None,
-        (Some(why), ..) if changes => Some(format!("changes a result, and the table says: {why}")),
-        (None, _, None) if !changes => Some("changes no policy's result".to_string()),
-        (_, _, Some(message)) if !changes => Some(message),
-        _ => None,
-    }
-}
-
 #[test]
 fn a_key_off_its_default_changes_the_result_of_some_policy_or_says_why_not() {
-    let choices = Choices::of(table::all());
-    let of = |value: usize| {
-        Some(format!("{}: {}", choices.all[value].name, wrong_row(&choices, value)?))
-    };
-    let wrong: Vec<String> = (0..choices.values).into_par_iter().filter_map(of).collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    alone::check(&Choices::of(table::all()), shown);
 }
 
 /// Each was the smallest world of a fault.
@@ -208,7 +158,7 @@ fn judge_world(choices: &Choices, world: &World) -> Taught {
         return Taught::Runs(judged(ended, &text, twin_of(world)));
     }
     let mut part = shrink(choices, world, |less| is_refused(&choices.text(less)));
-    part.retain(|&i| choices.all[i].name != "fifo");
+    part.retain(|&i| i != choices.plain());
     Taught::Refused(part)
 }
 

@@ -208,7 +208,7 @@ fn sweep(e: &Experiment, keys: &OfScenario, until_ci: UntilCi) -> Result<SweepFi
         seeds: e.seeds,
         first_seed: None,
         until_ci: until_ci.map(|(width, _)| width),
-        max_seeds: until_ci.map_or(100.max(e.seeds), |(_, most)| most),
+        max_seeds: until_ci.map(|(_, most)| most),
         policies: e.system.iter().map(|s| s.policy.clone()).collect(),
         compare_to: None,
         goodput: keys.goodput.clone(),

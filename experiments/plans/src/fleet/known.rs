@@ -118,7 +118,7 @@ impl<'a> Knowledge<'a> {
 
     /// Whether so many simulations were made that no further cluster is asked about.
     pub fn is_enough(&self) -> bool {
-        self.runs.done() >= self.problem.plan.evaluations_max as u64
+        self.runs.done() >= self.problem.plan.evaluations_max() as u64
     }
 
     /// Whether the sizes of the best policy were verified with all seeds.

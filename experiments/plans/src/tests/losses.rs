@@ -141,3 +141,27 @@ fn a_pool_survives_the_loss_of_any_one_machine_at_the_least_cost() {
     let follow = error(&POOLS.replace("[scenario]", day));
     assert!(follow.contains("day.scale") && follow.contains("peak"), "{follow}");
 }
+
+/// A cluster that a machine is lost from in mid-run comes back where those left carry the load, under every policy,
+/// and does not where they are too few.
+#[test]
+fn a_loss_in_mid_run_is_survived_where_those_left_carry_the_load() {
+    let mut wrong = Vec::new();
+    for policy in orrery_scenario::policies::all().map(|table| table.about.name) {
+        let text = CLUSTERS.replace("\"symphony\", \"clockwork\"", &format!("{policy:?}"));
+        let text = text.replace("count_max = 6", "count_max = 6\ncan_preempt = true");
+        let (plan, source) = super::plan(&text);
+        let p = Problem::new(&plan, &source).unwrap_or_else(|e| panic!("{e}"));
+        let (load, runs) = (p.groups[0].load_per_s, Runs::new(None));
+        let bench = Bench::new(&p, &p.groups[0], &p.policies[0], &runs);
+        let left = bench.probe(&[0, 2], load).unwrap();
+        if left.good && left.is_sure() && bench.is_lost(&[0, 3], 1, load).unwrap() {
+            wrong.push(format!("{policy}: two carry the load, and not when a third is lost"));
+        }
+        // More than one of them computes in all its time.
+        if !bench.is_lost(&[0, 2], 1, 1_500.0).unwrap() {
+            wrong.push(format!("{policy}: one that is left carries more than it can"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}

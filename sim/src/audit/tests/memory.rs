@@ -126,6 +126,15 @@ pub(super) fn seeded_faults() -> Vec<(&'static str, Mutation)> {
             let load = a_load(log);
             refuse(log, load.action, Refusal::NoMemory);
         }),
+        // Beside another model there is room as well.
+        ("RefusedWithRoom RunsAbsentModel UnloadsAbsentModel", |log| {
+            let first = a_load(log);
+            let is_beside = |r: &Record| matches!(r, Record::Load { load, .. } if load.device == first.device && load.action != first.action);
+            let Record::Load { load, .. } = log[find(log, 0, is_beside)].clone() else {
+                unreachable!()
+            };
+            refuse(log, load.action, Refusal::NoMemory);
+        }),
         ("ActionReused", |log| {
             let at = find(log, 100, is_load);
             log.insert(at + 1, log[at].clone());

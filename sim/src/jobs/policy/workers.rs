@@ -81,3 +81,14 @@ impl Workers {
 fn piece(parts: u32) -> u128 {
     WORKER / u128::from(parts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_is_a_whole_number_of_each_of_its_parts() {
+        assert!((1..=PARTS_MAX).all(|parts| piece(parts) * u128::from(parts) == WORKER));
+        assert!((2..=PARTS_MAX).any(|parts| WORKER / 2 % u128::from(parts) != 0));
+    }
+}

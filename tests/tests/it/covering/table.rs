@@ -12,7 +12,7 @@
 //! Each value is edits of the base world ([`super::edit`]), separated by `; `. What the base has and a key needs is
 //! written in `needs` as well, so that two keys whose needs contradict each other never share a world.
 
-mod cluster;
+pub mod cluster;
 mod laws;
 mod load;
 mod run;
@@ -32,18 +32,21 @@ pub struct Key {
     pub refused: Option<&'static str>,
 }
 
-const fn key(name: &'static str, off: &'static [&'static str]) -> Key {
+pub const fn key(name: &'static str, off: &'static [&'static str]) -> Key {
     Key { name, needs: "", off, silent: None, refused: None }
 }
 
 impl Key {
-    const fn needs(self, needs: &'static str) -> Key {
+    /// See [`Key::needs`].
+    pub const fn needs(self, needs: &'static str) -> Key {
         Key { needs, ..self }
     }
-    const fn silent(self, why: &'static str) -> Key {
+    /// See [`Key::silent`].
+    pub const fn silent(self, why: &'static str) -> Key {
         Key { silent: Some(why), ..self }
     }
-    const fn refused(self, why: &'static str) -> Key {
+    /// See [`Key::refused`].
+    pub const fn refused(self, why: &'static str) -> Key {
         Key { refused: Some(why), ..self }
     }
 }

@@ -19,10 +19,11 @@ impl Choice {
         Choice { name, key: Some(key), needs: Edits::read(key.needs), off: Edits::read(value) }
     }
 
-    fn of_policy(text: String) -> Choice {
-        let needs = if text.starts_with("shepherd") { "device[0].can_preempt = true" } else { "" };
-        let off = Edits::read(&format!("policies = [{text:?}]"));
-        Choice { name: text, key: None, needs: Edits::read(needs), off }
+    /// Policies, as text between brackets: `"fifo", "eager"`.
+    fn of_policies(name: String, list: &str) -> Choice {
+        let needs = if name.starts_with("shepherd") { "device[0].can_preempt = true" } else { "" };
+        let off = Edits::read(&format!("policies = [{list}]"));
+        Choice { name, key: None, needs: Edits::read(needs), off }
     }
 
     /// Whether both can be in one world, as far as their edits say.
@@ -39,6 +40,8 @@ pub struct Choices {
     pub all: Vec<Choice>,
     /// How many of them are values of keys.
     pub values: usize,
+    /// The file that each edits.
+    base: &'static str,
 }
 
 /// What is chosen, by number.
@@ -50,19 +53,31 @@ impl Choices {
         Choices::of(table::all().into_iter().filter(|key| key.refused.is_none()).collect())
     }
 
-    /// These keys, and every policy with every preset.
+    /// These keys of a scenario, and every policy with every preset.
     pub fn of(keys: Vec<Key>) -> Choices {
+        let mut policies: Vec<String> = Vec::new();
+        for table in orrery_scenario::policies::all() {
+            let name = table.about.name;
+            policies.push(name.to_string());
+            let others = table.presets.iter().skip(1);
+            policies.extend(others.map(|p| format!("{name}[preset={}]", p.0)));
+        }
+        let quoted = policies.into_iter().map(|name| (format!("{name:?}"), name));
+        Choices::in_file(BASE, keys, quoted.map(|(list, name)| (name, list)))
+    }
+
+    /// These keys of a file, and policies: what messages call them, and as a list.
+    pub fn in_file(
+        base: &'static str,
+        keys: Vec<Key>,
+        policies: impl IntoIterator<Item = (String, String)>,
+    ) -> Choices {
         let of_key =
             |key: &Key| key.off.iter().map(|value| Choice::of_key(*key, value)).collect::<Vec<_>>();
         let mut all: Vec<Choice> = keys.iter().flat_map(of_key).collect();
         let values = all.len();
-        for table in orrery_scenario::policies::all() {
-            let name = table.about.name;
-            all.push(Choice::of_policy(name.to_string()));
-            let others = table.presets.iter().skip(1);
-            all.extend(others.map(|p| Choice::of_policy(format!("{name}[preset={}]", p.0))));
-        }
-        Choices { all, values }
+        all.extend(policies.into_iter().map(|(name, list)| Choice::of_policies(name, &list)));
+        Choices { all, values, base }
     }
 
     /// The policies, by number.
@@ -80,7 +95,12 @@ impl Choices {
         let mut edits = Edits::default();
         world.iter().for_each(|&i| edits.add(&self.all[i].needs));
         off.iter().for_each(|&i| edits.add(&self.all[i].off));
-        edits.apply(BASE)
+        edits.apply(self.base)
+    }
+
+    /// The policy that is in a world where it does not matter which.
+    pub fn plain(&self) -> usize {
+        self.policies().find(|&i| self.all[i].name == "fifo").unwrap_or(self.values)
     }
 
     /// The name of a key or a policy, without the value.
@@ -99,14 +119,14 @@ impl Choices {
 /// The smallest part of a world of which something still holds: choices are left out one by one, and the policy
 /// makes place for a plain one.
 pub fn shrink(choices: &Choices, world: &[usize], holds: impl Fn(&[usize]) -> bool) -> World {
-    let plain = choices.policies().find(|&i| choices.all[i].name == "fifo");
+    let plain = choices.plain();
     let mut world = world.to_vec();
     let is_policy = |i: usize| i >= choices.values;
     let mut at = 0;
     while at < world.len() {
         let mut less = world.clone();
         if is_policy(less[at]) {
-            less[at] = plain.expect("a plain policy");
+            less[at] = plain;
         } else {
             less.remove(at);
         }
