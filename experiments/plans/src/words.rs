@@ -82,7 +82,7 @@ pub fn search(problem: &Problem, answer: &Answer) -> String {
     let slack = match problem.plan.pools {
         Pools::Heterogeneous => format!(
             " (a pool above it by more than {} % would be missed)",
-            percent(problem.plan.bound_slack)
+            percent(problem.plan.bound_slack())
         ),
         _ => String::new(),
     };
