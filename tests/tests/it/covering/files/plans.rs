@@ -25,7 +25,7 @@ fn answered(text: &str) -> Result<Answers, String> {
 fn shown(text: &str) -> alone::Shown {
     let answers = answered(text)?;
     let plain = |row| Row { spec_sha256: String::new(), inputs_sha256: String::new(), ..row };
-    let text = answers.text();
+    let text = answers.document().to_text();
     Ok(format!("{:?}\n{text}", answers.rows.into_iter().map(plain).collect::<Vec<_>>()))
 }
 

@@ -9,15 +9,20 @@ use crate::covering::run::{Ended, run};
 use crate::covering::table::{BASE, Key};
 use crate::covering::world::{Choices, World, shrink};
 use crate::covering::{alone, schema};
-use orrery::commands::sweep::{Sweep, command};
-use orrery_cells::seeds::Until;
+use orrery_cells::join::join;
+use orrery_cells::parts::run_parts;
+use orrery_cells::plan::Planner;
+use orrery_cells::share::Worked;
+use orrery_cells::store::Store;
 use orrery_cells::sweep_file::SweepFile;
-use orrery_output::{Format, Output};
+use orrery_cells::work::Work;
+use orrery_output::{Answer, Format, Output};
 use orrery_results::{Row, read_csv};
-use orrery_scenario::reference;
+use orrery_scenario::{SpecError, reference};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use tempfile::TempDir;
 use toml::{Table, Value};
 
@@ -35,24 +40,25 @@ fn rows(text: &str) -> Result<Vec<Row>, String> {
     };
     write("world.toml", &Edits::read(WORLD).apply(BASE));
     write("other.toml", &Edits::read(OTHER).apply(BASE));
-    let out = Some(folder.path().join("out"));
-    let sweep = Sweep {
-        file: write("sweep.toml", text),
-        output: Output { format: Format::Csv, out, html: None },
-        seeds: None,
-        jobs: Some(1),
-        until: Until { until_ci: None, max_seeds: None },
-        shard: None,
-        share: false,
-        plan: false,
-        prune: false,
-    };
-    let answer = command(&sweep).map_err(|e| e.to_string())?;
+    let sweep = write("sweep.toml", text);
+    let answer = swept(&sweep, &folder.path().join("out")).map_err(|e| e.to_string())?;
     let csv = match answer.file {
         Some(file) => std::fs::read_to_string(file).expect("the result"),
         None => answer.stdout,
     };
     Ok(read_csv("the result", &csv).unwrap_or_else(|e| panic!("{e}: {csv}")))
+}
+
+/// What `orrery sweep` does.
+fn swept(file: &Path, folder: &Path) -> Result<Answer, SpecError> {
+    let file = SweepFile::load(file)?;
+    let planner = Planner::new(&file, file.base()?)?;
+    planner.first()?;
+    let store = Store::open(folder)?;
+    let work = Work::of(&store, store.plan_of(&planner, 1)?)?;
+    let all: Vec<usize> = (0..work.parts().len()).collect();
+    run_parts(&all, 1, |i| work.run(i))?;
+    join(folder, &Output { format: Format::Csv, out: None, html: None })
 }
 
 fn shown(text: &str) -> alone::Shown {
