@@ -102,9 +102,10 @@ pub struct Finished<P, O> {
 
 #[derive(Clone, Debug)]
 enum Due {
-    Ended(ActionId, DeviceId, u8, Span),
+    Ended(ActionId, DeviceId, Span),
     Wake(Wake),
-    Change(DeviceChange),
+    /// Rare, and large.
+    Change(Box<DeviceChange>),
 }
 
 struct VirtualHost<'w> {
@@ -139,6 +140,14 @@ impl Timers {
             self.small.resize(key.0 as usize + 1, None);
         }
         &mut self.small[key.0 as usize]
+    }
+
+    /// A timer is no longer due; a small key keeps its stale handle.
+    #[inline]
+    fn gone_off(&mut self, key: TimerKey) {
+        if key.0 >= Timers::SMALL {
+            self.large.remove(&key.0);
+        }
     }
 
     fn take(&mut self, key: TimerKey) -> Option<Handle> {
@@ -225,17 +234,15 @@ pub fn simulate<'w, P: Policy, O: Observer>(
             break until;
         }
         events += 1;
-        let input = match arrival {
-            Some((_, source)) => {
-                host.queue.begin(at);
-                Input::Arrive(source, host.take(source))
-            }
-            None => {
-                let (_, due) = host.queue.pop().expect("there is one");
-                host.input(due)
-            }
-        };
-        core.handle(now, input, &mut host);
+        if let Some((_, source)) = arrival {
+            host.queue.begin(at);
+            let arrival = host.take(source);
+            core.handle(now, Input::Arrive(source, arrival), &mut host);
+        } else {
+            let (_, due) = host.queue.pop().expect("there is one");
+            let input = host.input(due);
+            core.handle(now, input, &mut host);
+        }
     };
     let of_source = host.sources.iter_mut().find_map(|s| s.source.failure());
     let failure = failure.or(of_source.map(Failure::Source));
@@ -248,7 +255,7 @@ impl<'w> VirtualHost<'w> {
         let mut queue = EventQueue::new();
         for (number, (at, change)) in world.changes.iter().enumerate() {
             let rank = core::rank_of_device_change(number as u64);
-            queue.schedule(*at, rank, Due::Change(change.clone()));
+            queue.schedule(*at, rank, Due::Change(Box::new(change.clone())));
         }
         let slots = sources
             .into_iter()
@@ -314,25 +321,19 @@ impl<'w> VirtualHost<'w> {
         arrival
     }
 
+    /// What the core is told of it. The handles of results and windows are left where they are: a stale
+    /// one is recognised.
+    #[inline]
     fn input(&mut self, due: Due) -> Input {
         match due {
-            Due::Ended(action, device, executor, time) => {
-                self.running[device.index()][usize::from(executor)] = None;
-                Input::Ended { action, device: time }
-            }
+            Due::Ended(action, _, device) => Input::Ended { action, device },
             Due::Wake(wake) => {
-                match wake {
-                    Wake::Timer(key) => {
-                        self.timers.take(key);
-                    }
-                    Wake::Window(device, executor) => {
-                        self.windows[device.index()][usize::from(executor)] = None;
-                    }
-                    _ => {}
+                if let Wake::Timer(key) = wake {
+                    self.timers.gone_off(key);
                 }
                 Input::Wake(wake)
             }
-            Due::Change(change) => Input::Device(change),
+            Due::Change(change) => Input::Device(*change),
         }
     }
 }
@@ -367,7 +368,7 @@ impl Host for VirtualHost<'_> {
                 self.world.load_noise.apply_to_load(time, begin.action.0)
             }
         };
-        let due = Due::Ended(begin.action, begin.device, begin.executor, busy);
+        let due = Due::Ended(begin.action, begin.device, busy);
         let at = match &mut self.stalls {
             None => now + begin.fetch + busy,
             Some(stalls) => {
@@ -440,7 +441,7 @@ impl Host for VirtualHost<'_> {
     fn provision(&mut self, now: Time, kind: u32, count: u32) {
         if let Some((spec, delay)) = self.world.provision.get(kind as usize) {
             for _ in 0..count {
-                let change = Due::Change(DeviceChange::Added(spec.clone()));
+                let change = Due::Change(Box::new(DeviceChange::Added(spec.clone())));
                 self.queue.schedule(now + *delay, core::rank_of_device_change(1 << 32), change);
             }
         }

@@ -6,6 +6,7 @@ use crate::request::{Request, RequestId};
 use crate::table::Table;
 use crate::time::{Span, Time};
 
+#[derive(Default)]
 pub(super) struct Live {
     pub(super) request: Request,
     pub(super) alone: Span,
@@ -56,12 +57,18 @@ impl Books {
         let live = self.live.get_mut(id.0).expect("a held request is alive");
         live.held_by -= 1;
         if live.ended && live.held_by == 0 {
-            self.live.remove(id.0);
+            self.live.discard(id.0);
         }
     }
 }
 
 impl Live {
+    /// A request that has just arrived; `lacked` as in the field.
+    pub(super) fn new(request: Request, alone: Span, lacked: bool) -> Live {
+        let started = Time::NEVER;
+        Live { request, alone, started, held_by: 0, ended: false, answered: false, lacked }
+    }
+
     pub(super) fn start(&self) -> Option<Time> {
         (self.started != Time::NEVER).then_some(self.started)
     }
