@@ -203,8 +203,15 @@ impl<P: Policy, O: Observer> Core<P, O> {
         self.answered(now, host);
     }
 
-    /// Carries the policy's answer out, after telling its reasons.
+    #[inline]
     fn answered(&mut self, now: Time, host: &mut impl Host) {
+        if !self.actions.is_empty() {
+            self.carry_out(now, host);
+        }
+    }
+
+    /// Carries the policy's answer out, after telling its reasons.
+    fn carry_out(&mut self, now: Time, host: &mut impl Host) {
         let Core { actions, engine, .. } = self;
         if actions.asked_why() {
             for (request, text) in actions.take_reasons() {

@@ -116,6 +116,8 @@ struct VirtualHost<'w> {
     windows: Vec<Vec<Option<Handle>>>,
     timers: Timers,
     sources: Vec<SourceSlot<'w>>,
+    /// The first of what the sources show.
+    arrival: Option<(Time, SourceId)>,
     /// Stalls of the host, if its law has any.
     stalls: Option<Calendar>,
     /// The last input was handled then: with stalls later than it was due.
@@ -205,7 +207,7 @@ pub fn simulate<'w, P: Policy, O: Observer>(
         if core.seen_enough() {
             break host.now();
         }
-        let arrival = host.next_arrival();
+        let arrival = host.arrival;
         if arrival.is_none() && world.until.is_none() {
             let books = core.books();
             if progress.is_stuck(events, host.now(), (books.arrived(), books.alive())) {
@@ -265,16 +267,19 @@ impl<'w> VirtualHost<'w> {
                 source,
             })
             .collect();
-        VirtualHost {
+        let mut host = VirtualHost {
             world,
             queue,
             running: Vec::new(),
             windows: Vec::new(),
             timers: Timers::default(),
             sources: slots,
+            arrival: None,
             stalls: (!world.stalls.is_none()).then(|| Calendar::new(world.stalls.clone())),
             handled: Time::ZERO,
-        }
+        };
+        host.look_at_sources();
+        host
     }
 
     /// When the controller handles what is due at `at`: at the end of a stall of its core, and after
@@ -290,17 +295,12 @@ impl<'w> VirtualHost<'w> {
         self.queue.now().max(self.handled)
     }
 
+    /// What a source shows has changed.
     #[inline]
-    fn next_arrival(&self) -> Option<(Time, SourceId)> {
-        let mut best: Option<(Time, SourceId)> = None;
-        for (i, slot) in self.sources.iter().enumerate() {
-            if let Some(at) = slot.next
-                && best.is_none_or(|b| at < b.0)
-            {
-                best = Some((at, SourceId(i as u32)));
-            }
-        }
-        best
+    fn look_at_sources(&mut self) {
+        let shown = self.sources.iter().zip(0..);
+        let shown = shown.filter_map(|(slot, number)| Some((slot.next?, SourceId(number))));
+        self.arrival = shown.min_by_key(|&(at, _)| at);
     }
 
     /// The failure of a run whose next event is due at the end of time.
@@ -318,6 +318,7 @@ impl<'w> VirtualHost<'w> {
         let slot = &mut self.sources[source.index()];
         let arrival = slot.source.pop().expect("a source gives what it shows");
         slot.next = slot.source.peek();
+        self.look_at_sources();
         arrival
     }
 
@@ -435,6 +436,7 @@ impl Host for VirtualHost<'_> {
                 slot.next.is_none_or(|at| at >= least),
                 "a client sends before the reply it reacts to"
             );
+            self.look_at_sources();
         }
     }
 

@@ -80,10 +80,10 @@ impl<O: Observer> Engine<O> {
         let mut size = 0u64;
         for &id in requests {
             let live = self.books.live.get_mut(id.0);
-            let Some(live) = live.filter(|l| !l.ended && l.held_by == 0) else {
+            let Some(live) = live.filter(|l| !l.ended && !l.held) else {
                 panic!("{}: {id} is executed but has ended or is in flight", self.policy)
             };
-            live.held_by += 1;
+            live.held = true;
             size += u64::from(live.request.size);
         }
         // It saturates: what readers admit is far below (see `SIZE_MAX`).
@@ -299,7 +299,8 @@ impl<O: Observer> Engine<O> {
     pub fn forget(&mut self, action: ActionId) {
         let job = self.jobs.get(action.0).expect("each action is forgotten once");
         if matches!(job.outcome, Outcome::Done { .. }) {
-            job.requests.iter().for_each(|&id| self.books.release(id));
+            // Both of its messages are through: all have been answered.
+            job.requests.iter().for_each(|id| self.books.live.discard(id.0));
         }
         self.jobs.discard(action.0);
     }
@@ -318,7 +319,7 @@ impl<O: Observer> Engine<O> {
         if live.lacked && !self.devices.lack(request.model) {
             self.observer.cold(now, &request);
         }
-        if live.held_by == 0 {
+        if !live.held {
             self.books.live.discard(id.0);
         }
         self.observer.ended(now, &request, End::Dropped(why), start);

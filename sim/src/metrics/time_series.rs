@@ -267,15 +267,21 @@ impl TimeSeries {
         }
     }
 
+    #[inline]
     fn device_at(&mut self, id: DeviceId) -> &mut Device {
         if self.devices.len() <= id.index() {
-            let new = || {
-                let [running, loading, up] = std::array::from_fn(|_| Level::new());
-                Device { running, lanes: 1, loading, up }
-            };
-            self.devices.resize_with(id.index() + 1, new);
+            self.add_devices(id);
         }
         &mut self.devices[id.index()]
+    }
+
+    #[cold]
+    fn add_devices(&mut self, last: DeviceId) {
+        let new = || {
+            let [running, loading, up] = std::array::from_fn(|_| Level::new());
+            Device { running, lanes: 1, loading, up }
+        };
+        self.devices.resize_with(last.index() + 1, new);
     }
 }
 

@@ -5,17 +5,16 @@
 use crate::jobs::job::{Bytes, Job, JobId};
 use crate::jobs::record::LaneId;
 use crate::time::Time;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound;
 
 /// A job in a lane.
 #[derive(Clone, Copy, Debug)]
-pub struct Member {
-    /// Which.
-    pub job: JobId,
+struct Member {
     persistent: Bytes,
     ephemeral: Bytes,
-    /// Its iterations since a job last joined the lane.
-    pub got: u64,
+    /// Its place in [`Lane::queue`].
+    key: u64,
 }
 
 /// A lane with its jobs.
@@ -25,12 +24,92 @@ pub struct Lane {
     pub id: LaneId,
     /// Its size.
     pub size: Bytes,
-    /// Its jobs, in the order in which they joined.
-    pub members: Vec<Member>,
+    members: BTreeMap<JobId, Member>,
+    /// How many of its jobs need so much while they run.
+    ephemerals: BTreeMap<Bytes, usize>,
+    /// Its jobs by the key that its user gives them, then by number.
+    pub queue: BTreeSet<(u64, JobId)>,
     /// Who runs.
     pub running: Option<JobId>,
     /// When a job last joined.
     pub joined: Time,
+    /// Whose turn was the last since a job joined.
+    pub turns: Turns,
+}
+
+/// Turns in the order of the jobs' numbers, from the first one on since a job joined.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Turns {
+    /// In this round, all up to this job have had theirs,
+    last: Option<JobId>,
+    /// and this one, which was running when the job joined.
+    early: Option<JobId>,
+}
+
+impl Lane {
+    fn new(id: LaneId, size: Bytes) -> Lane {
+        Lane {
+            id,
+            size,
+            members: BTreeMap::new(),
+            ephemerals: BTreeMap::new(),
+            queue: BTreeSet::new(),
+            running: None,
+            joined: Time::ZERO,
+            turns: Turns::default(),
+        }
+    }
+
+    /// A job gets another key.
+    pub fn set_key(&mut self, job: JobId, key: u64) {
+        if let Some(member) = self.members.get_mut(&job)
+            && member.key != key
+        {
+            self.queue.remove(&(member.key, job));
+            self.queue.insert((key, job));
+            member.key = key;
+        }
+    }
+
+    /// Whose turn it is, where all jobs have the same key.
+    pub fn turn(&self) -> Option<JobId> {
+        let Turns { last, early } = self.turns;
+        let from = last.map_or(Bound::Unbounded, |last| Bound::Excluded((0, last)));
+        let mut rest = self.queue.range((from, Bound::Unbounded));
+        let next = rest.find(|(_, job)| Some(*job) != early).or(self.queue.first());
+        next.map(|(_, job)| *job)
+    }
+
+    /// A job has had its turn.
+    pub fn had_turn(&mut self, job: JobId) {
+        let Turns { last, early } = self.turns;
+        if self.turn() == Some(job) {
+            let is_new_round = last.is_some_and(|last| job <= last);
+            self.turns = Turns { last: Some(job), early: early.filter(|_| !is_new_round) };
+        } else {
+            self.turns.early = Some(job);
+        }
+    }
+
+    fn join(&mut self, now: Time, id: JobId, job: &Job, key: u64) {
+        let (persistent, ephemeral) = (job.persistent, job.ephemeral);
+        self.members.insert(id, Member { persistent, ephemeral, key });
+        *self.ephemerals.entry(ephemeral).or_default() += 1;
+        self.queue.insert((key, id));
+        (self.joined, self.turns) = (now, Turns::default());
+    }
+
+    /// A job leaves; its persistent memory.
+    fn leave(&mut self, job: JobId) -> Bytes {
+        let member = self.members.remove(&job).expect("a job of the lane");
+        self.queue.remove(&(member.key, job));
+        let count = self.ephemerals.get_mut(&member.ephemeral).expect("the job counted");
+        *count -= 1;
+        if *count == 0 {
+            self.ephemerals.remove(&member.ephemeral);
+        }
+        member.persistent
+    }
 }
 
 /// How a job finds its lane.
@@ -73,19 +152,22 @@ impl Table {
         Table { rule, lanes: Vec::new(), opened: 0, persistent: 0, sizes: 0 }
     }
 
-    /// The lane for a job, opened or grown for it; `None` if it has to wait.
-    pub fn place(&mut self, now: Time, id: JobId, job: &Job, memory: Bytes) -> Option<LaneId> {
+    /// The lane for a job, opened or grown for it, where the job has this key; `None` if it has to wait.
+    pub fn place(
+        &mut self,
+        now: Time,
+        (id, job): (JobId, &Job),
+        key: u64,
+        memory: Bytes,
+    ) -> Option<LaneId> {
         let lane = match self.rule {
             Rule::Algorithm21 => self.algorithm_2_1(job, memory),
             Rule::Manager => self.manager(job, memory),
             Rule::Single => self.single(job, memory),
         }?;
-        let (persistent, ephemeral) = (job.persistent, job.ephemeral);
-        lane.members.push(Member { job: id, persistent, ephemeral, got: 0 });
-        lane.members.iter_mut().for_each(|m| m.got = 0);
-        lane.joined = now;
+        lane.join(now, id, job, key);
         let id = lane.id;
-        self.persistent += persistent;
+        self.persistent += job.persistent;
         Some(id)
     }
 
@@ -93,7 +175,7 @@ impl Table {
         let id = LaneId(self.opened);
         self.opened += 1;
         self.sizes += size;
-        self.lanes.push(Lane { id, size, members: Vec::new(), running: None, joined: Time::ZERO });
+        self.lanes.push(Lane::new(id, size));
         self.lanes.last_mut().expect("it was pushed")
     }
 
@@ -126,10 +208,10 @@ impl Table {
         if self.sizes + wants <= memory {
             return Some(self.open(wants));
         }
-        let own = |l: &Lane| l.members.iter().map(|m| padded(m.persistent)).sum::<Bytes>();
+        let own = |l: &Lane| l.members.values().map(|m| padded(m.persistent)).sum::<Bytes>();
         let extra = |p: Bytes, e: Bytes| need(p, e, memory).saturating_sub(padded(p));
         let has_room = |l: &&mut Lane| {
-            let peaks = l.members.iter().map(|m| extra(m.persistent, m.ephemeral));
+            let peaks = l.members.values().map(|m| extra(m.persistent, m.ephemeral));
             let peak = peaks.max().unwrap_or(0).max(extra(job.persistent, job.ephemeral));
             own(l) + padded(job.persistent) + peak <= l.size
         };
@@ -161,9 +243,8 @@ impl Table {
         let rule = self.rule;
         let place = self.lanes.iter().position(|l| l.id == id).expect("a lane that is open");
         let lane = &mut self.lanes[place];
-        let at = lane.members.iter().position(|m| m.job == job).expect("a job of the lane");
-        self.persistent -= lane.members.remove(at).persistent;
-        let largest = lane.members.iter().map(|m| m.ephemeral).max();
+        self.persistent -= lane.leave(job);
+        let largest = lane.ephemerals.last_key_value().map(|(ephemeral, _)| *ephemeral);
         let size = match (rule, largest) {
             (_, None) => 0,
             (Rule::Manager, _) => lane.size,
