@@ -191,6 +191,7 @@ impl<P: Policy, O: Observer> Core<P, O> {
     }
 
     /// The policy learns what became of an action.
+    #[inline(always)]
     fn report(&mut self, now: Time, action: ActionId, host: &mut impl Host) {
         let last = self.engine.reported(action);
         let (view, job) = (self.engine.view(self.sees_truth), self.engine.job(action));

@@ -249,7 +249,9 @@ impl Observer for Metrics {
             let at_stake = self.penalties.at_stake(request);
             let figures = self.figures(request);
             figures.offered += 1;
-            figures.at_stake += u128::from(at_stake);
+            if at_stake > 0 {
+                figures.at_stake += u128::from(at_stake);
+            }
         }
     }
 
@@ -313,7 +315,9 @@ impl Observer for Metrics {
         }
         let saved = self.penalties.saved(now, request, end);
         let figures = self.figures(request);
-        figures.saved += u128::from(saved);
+        if saved > 0 {
+            figures.saved += u128::from(saved);
+        }
         figures.ends[end.index()] += 1;
         if let (End::InTime | End::Late, Some(start)) = (end, start) {
             figures.latency.record(now - request.arrival);

@@ -157,17 +157,22 @@ impl<T: Default> Table<T> {
     ///
     /// # Panics
     /// When it was not alive.
-    #[inline]
+    #[inline(always)]
     pub fn discard(&mut self, id: u64) {
         let place = self.place(id);
         let slot = &mut self.slots[place];
+        self.live -= 1;
         if slot.id == id {
             slot.id = nobody(place);
         } else {
-            let straggler = self.stragglers.remove(&id);
-            assert!(straggler.is_some(), "entry {id} is not alive");
+            self.discard_straggler(id);
         }
-        self.live -= 1;
+    }
+
+    #[cold]
+    fn discard_straggler(&mut self, id: u64) {
+        let straggler = self.stragglers.remove(&id);
+        assert!(straggler.is_some(), "entry {id} is not alive");
     }
 
     /// What is alive, by id.

@@ -116,6 +116,7 @@ impl<O: Observer> Engine<O> {
         self.send(now, action, host);
     }
 
+    #[inline(always)]
     fn send(&mut self, now: Time, action: ActionId, host: &mut impl Host) {
         let delay = self.delays.of_dispatch(action);
         if delay == Span::ZERO {
@@ -176,6 +177,7 @@ impl<O: Observer> Engine<O> {
         }
     }
 
+    #[inline(always)]
     fn begin(&mut self, now: Time, action: ActionId, host: &mut impl Host) {
         let job = self.jobs.get_mut(action.0).expect("a queued action");
         let Order { device, executor, work, .. } = job.order;
@@ -255,6 +257,7 @@ impl<O: Observer> Engine<O> {
     }
 
     /// The clients of a finished batch have their answers.
+    #[inline(always)]
     pub fn reply(&mut self, now: Time, action: ActionId, host: &mut impl Host) {
         let job = self.jobs.get_mut(action.0).expect("a finished action");
         job.messages -= 1;
@@ -286,6 +289,7 @@ impl<O: Observer> Engine<O> {
     }
 
     /// An action's result reaches the policy; whether no other message will name the action.
+    #[inline(always)]
     pub fn reported(&mut self, action: ActionId) -> bool {
         let job = self.jobs.get_mut(action.0).expect("a closed action");
         job.messages -= 1;
@@ -296,6 +300,7 @@ impl<O: Observer> Engine<O> {
         job.messages == 0
     }
 
+    #[inline(always)]
     pub fn forget(&mut self, action: ActionId) {
         let job = self.jobs.get(action.0).expect("each action is forgotten once");
         if matches!(job.outcome, Outcome::Done { .. }) {
