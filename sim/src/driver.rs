@@ -13,6 +13,7 @@ mod failure;
 pub mod ready;
 #[cfg(test)]
 mod tests;
+mod timers;
 
 pub use failure::Failure;
 
@@ -21,11 +22,11 @@ use crate::core::{self, Begin, BeginWork, Core, CoreSpec, DeviceChange, Host, In
 use crate::event_queue::{EventQueue, Handle};
 use crate::latency::{BatchNoise, Latency, Noise};
 use crate::observer::Observer;
-use crate::policy::{Policy, TimerKey};
+use crate::policy::Policy;
 use crate::request::{ActionId, DeviceId, End, Request, Source, SourceId};
 use crate::stalls::{Calendar, CoreOf, Stalls};
 use crate::time::{Span, Time};
-use std::collections::BTreeMap;
+use timers::Timers;
 
 /// Everything about a run but its policy, its workload and its observer.
 ///
@@ -124,42 +125,6 @@ struct VirtualHost<'w> {
     handled: Time,
 }
 
-/// Handles of live timers. Small keys, which most policies use, are an index.
-#[derive(Default)]
-struct Timers {
-    small: Vec<Option<Handle>>,
-    large: BTreeMap<u64, Option<Handle>>,
-}
-
-impl Timers {
-    const SMALL: u64 = 4096;
-
-    fn entry(&mut self, key: TimerKey) -> &mut Option<Handle> {
-        if key.0 >= Timers::SMALL {
-            return self.large.entry(key.0).or_default();
-        }
-        if self.small.len() as u64 <= key.0 {
-            self.small.resize(key.0 as usize + 1, None);
-        }
-        &mut self.small[key.0 as usize]
-    }
-
-    /// A timer is no longer due; a small key keeps its stale handle.
-    #[inline]
-    fn gone_off(&mut self, key: TimerKey) {
-        if key.0 >= Timers::SMALL {
-            self.large.remove(&key.0);
-        }
-    }
-
-    fn take(&mut self, key: TimerKey) -> Option<Handle> {
-        if key.0 >= Timers::SMALL {
-            return self.large.remove(&key.0).flatten();
-        }
-        self.small.get_mut(key.0 as usize)?.take()
-    }
-}
-
 struct SourceSlot<'w> {
     source: Box<dyn Source + 'w>,
     next: Option<Time>,
@@ -216,7 +181,7 @@ pub fn simulate<'w, P: Policy, O: Observer>(
                 break now;
             }
         }
-        let due = host.queue.peek();
+        let due = host.peek();
         let is_first = |&(at, source): &(Time, SourceId)| {
             due.is_none_or(|due| (at, core::rank_of_arrival(source)) < due)
         };
@@ -241,8 +206,11 @@ pub fn simulate<'w, P: Policy, O: Observer>(
             let arrival = host.take(source);
             core.handle(now, Input::Arrive(source, arrival), &mut host);
         } else {
-            let (_, due) = host.queue.pop().expect("there is one");
-            let input = host.input(due);
+            let input = match host.pop().expect("there is one") {
+                Due::Ended(action, _, device) => Input::Ended { action, device },
+                Due::Wake(wake) => Input::Wake(wake),
+                Due::Change(change) => Input::Device(*change),
+            };
             core.handle(now, input, &mut host);
         }
     };
@@ -310,7 +278,7 @@ impl<'w> VirtualHost<'w> {
             return Failure::ArrivalAfterEnd { source, requests };
         }
         let now = self.queue.now();
-        let what = self.queue.pop().map_or_else(String::new, |(_, due)| due.to_string());
+        let what = self.pop().map_or_else(String::new, |due| due.to_string());
         Failure::EventAfterEnd { what, now }
     }
 
@@ -322,20 +290,30 @@ impl<'w> VirtualHost<'w> {
         arrival
     }
 
-    /// What the core is told of it. The handles of results and windows are left where they are: a stale
-    /// one is recognised.
+    /// Time and rank of what is due next, but for arrivals.
     #[inline]
-    fn input(&mut self, due: Due) -> Input {
-        match due {
-            Due::Ended(action, _, device) => Input::Ended { action, device },
-            Due::Wake(wake) => {
-                if let Wake::Timer(key) = wake {
-                    self.timers.gone_off(key);
-                }
-                Input::Wake(wake)
-            }
-            Due::Change(change) => Input::Device(*change),
+    fn peek(&self) -> Option<(Time, u64)> {
+        match (self.queue.peek(), self.timers.peek()) {
+            (Some(event), Some(timer)) => Some(event.min(timer)),
+            (event, timer) => event.or(timer),
         }
+    }
+
+    /// Takes what is due next, and begins its instant. The handles of results and windows are left where they
+    /// are: a stale one is recognised.
+    #[inline]
+    fn pop(&mut self) -> Option<Due> {
+        if let Some(timer) = self.timers.peek()
+            && self.queue.peek().is_none_or(|event| timer < event)
+        {
+            self.queue.begin(timer.0);
+            return self.timers.pop().map(|key| Due::Wake(Wake::Timer(key)));
+        }
+        let (_, due) = self.queue.pop()?;
+        if let Due::Wake(Wake::Timer(key)) = due {
+            self.timers.gone_off(key);
+        }
+        Some(due)
     }
 }
 
@@ -390,15 +368,7 @@ impl Host for VirtualHost<'_> {
     fn wake(&mut self, at: Time, wake: Wake) {
         let rank = wake.rank();
         match wake {
-            Wake::Timer(key) => {
-                let timer = self.timers.entry(key);
-                if let Some(handle) = *timer
-                    && self.queue.reschedule(handle, at, rank)
-                {
-                    return;
-                }
-                *timer = Some(self.queue.schedule(at, rank, Due::Wake(wake)));
-            }
+            Wake::Timer(key) => self.timers.set(&mut self.queue, at, key),
             Wake::Window(device, executor) => {
                 let window = slot(&mut self.windows, device, executor);
                 if let Some(handle) = *window
@@ -415,13 +385,13 @@ impl Host for VirtualHost<'_> {
     }
 
     fn unwake(&mut self, wake: Wake) {
-        let handle = match wake {
-            Wake::Timer(key) => self.timers.take(key),
-            Wake::Window(device, executor) => slot(&mut self.windows, device, executor).take(),
-            _ => None,
-        };
-        if let Some(handle) = handle {
-            self.queue.cancel(handle);
+        match wake {
+            Wake::Timer(key) => self.timers.clear(&mut self.queue, key),
+            Wake::Window(device, executor) => {
+                let handle = slot(&mut self.windows, device, executor).take();
+                handle.map(|handle| self.queue.cancel(handle));
+            }
+            _ => {}
         }
     }
 

@@ -13,6 +13,8 @@ use std::ops::Bound;
 struct Member {
     persistent: Bytes,
     ephemeral: Bytes,
+    /// What the released lane manager keeps for an iteration of it.
+    peak: Bytes,
     /// Its place in [`Lane::queue`].
     key: u64,
 }
@@ -25,8 +27,10 @@ pub struct Lane {
     /// Its size.
     pub size: Bytes,
     members: BTreeMap<JobId, Member>,
-    /// How many of its jobs need so much while they run.
-    ephemerals: BTreeMap<Bytes, usize>,
+    /// What its jobs keep, as the released lane manager counts it.
+    own: Bytes,
+    ephemerals: Sizes,
+    peaks: Sizes,
     /// Its jobs by the key that its user gives them, then by number.
     pub queue: BTreeSet<(u64, JobId)>,
     /// Who runs.
@@ -52,7 +56,9 @@ impl Lane {
             id,
             size,
             members: BTreeMap::new(),
-            ephemerals: BTreeMap::new(),
+            own: 0,
+            ephemerals: Sizes::default(),
+            peaks: Sizes::default(),
             queue: BTreeSet::new(),
             running: None,
             joined: Time::ZERO,
@@ -91,24 +97,45 @@ impl Lane {
         }
     }
 
-    fn join(&mut self, now: Time, id: JobId, job: &Job, key: u64) {
-        let (persistent, ephemeral) = (job.persistent, job.ephemeral);
-        self.members.insert(id, Member { persistent, ephemeral, key });
-        *self.ephemerals.entry(ephemeral).or_default() += 1;
-        self.queue.insert((key, id));
+    fn join(&mut self, now: Time, id: JobId, member: Member) {
+        self.members.insert(id, member);
+        self.own += padded(member.persistent);
+        self.ephemerals.insert(member.ephemeral);
+        self.peaks.insert(member.peak);
+        self.queue.insert((member.key, id));
         (self.joined, self.turns) = (now, Turns::default());
     }
 
     /// A job leaves; its persistent memory.
     fn leave(&mut self, job: JobId) -> Bytes {
         let member = self.members.remove(&job).expect("a job of the lane");
+        self.own -= padded(member.persistent);
+        self.ephemerals.remove(member.ephemeral);
+        self.peaks.remove(member.peak);
         self.queue.remove(&(member.key, job));
-        let count = self.ephemerals.get_mut(&member.ephemeral).expect("the job counted");
+        member.persistent
+    }
+}
+
+/// Sizes, each with how often it is there.
+#[derive(Clone, Debug, Default)]
+struct Sizes(BTreeMap<Bytes, usize>);
+
+impl Sizes {
+    fn insert(&mut self, size: Bytes) {
+        *self.0.entry(size).or_default() += 1;
+    }
+
+    fn remove(&mut self, size: Bytes) {
+        let count = self.0.get_mut(&size).expect("a size that is there");
         *count -= 1;
         if *count == 0 {
-            self.ephemerals.remove(&member.ephemeral);
+            self.0.remove(&size);
         }
-        member.persistent
+    }
+
+    fn largest(&self) -> Option<Bytes> {
+        self.0.last_key_value().map(|(size, _)| *size)
     }
 }
 
@@ -146,6 +173,11 @@ fn need(persistent: Bytes, ephemeral: Bytes, memory: Bytes) -> Bytes {
     ((padded(persistent) + ephemeral) * 21).div_ceil(20).min(memory)
 }
 
+/// What a job needs beyond what it keeps.
+fn peak(job: &Job, memory: Bytes) -> Bytes {
+    need(job.persistent, job.ephemeral, memory).saturating_sub(padded(job.persistent))
+}
+
 impl Table {
     /// No lanes yet.
     pub fn new(rule: Rule) -> Table {
@@ -165,9 +197,10 @@ impl Table {
             Rule::Manager => self.manager(job, memory),
             Rule::Single => self.single(job, memory),
         }?;
-        lane.join(now, id, job, key);
+        let &Job { persistent, ephemeral, .. } = job;
+        lane.join(now, id, Member { persistent, ephemeral, peak: peak(job, memory), key });
         let id = lane.id;
-        self.persistent += job.persistent;
+        self.persistent += persistent;
         Some(id)
     }
 
@@ -208,14 +241,11 @@ impl Table {
         if self.sizes + wants <= memory {
             return Some(self.open(wants));
         }
-        let own = |l: &Lane| l.members.values().map(|m| padded(m.persistent)).sum::<Bytes>();
-        let extra = |p: Bytes, e: Bytes| need(p, e, memory).saturating_sub(padded(p));
         let has_room = |l: &&mut Lane| {
-            let peaks = l.members.values().map(|m| extra(m.persistent, m.ephemeral));
-            let peak = peaks.max().unwrap_or(0).max(extra(job.persistent, job.ephemeral));
-            own(l) + padded(job.persistent) + peak <= l.size
+            let peak = l.peaks.largest().unwrap_or(0).max(peak(job, memory));
+            l.own + padded(job.persistent) + peak <= l.size
         };
-        let free = |l: &&mut Lane| (l.size - own(l), l.id);
+        let free = |l: &&mut Lane| (l.size - l.own, l.id);
         self.lanes.iter_mut().filter(has_room).min_by_key(free)
     }
 
@@ -244,7 +274,7 @@ impl Table {
         let place = self.lanes.iter().position(|l| l.id == id).expect("a lane that is open");
         let lane = &mut self.lanes[place];
         self.persistent -= lane.leave(job);
-        let largest = lane.ephemerals.last_key_value().map(|(ephemeral, _)| *ephemeral);
+        let largest = lane.ephemerals.largest();
         let size = match (rule, largest) {
             (_, None) => 0,
             (Rule::Manager, _) => lane.size,
