@@ -13,6 +13,7 @@ mod failure;
 pub mod ready;
 #[cfg(test)]
 mod tests;
+mod timers;
 
 pub use failure::Failure;
 
@@ -21,11 +22,11 @@ use crate::core::{self, Begin, BeginWork, Core, CoreSpec, DeviceChange, Host, In
 use crate::event_queue::{EventQueue, Handle};
 use crate::latency::{BatchNoise, Latency, Noise};
 use crate::observer::Observer;
-use crate::policy::{Policy, TimerKey};
+use crate::policy::Policy;
 use crate::request::{ActionId, DeviceId, End, Request, Source, SourceId};
 use crate::stalls::{Calendar, CoreOf, Stalls};
 use crate::time::{Span, Time};
-use std::collections::BTreeMap;
+use timers::Timers;
 
 /// Everything about a run but its policy, its workload and its observer.
 ///
@@ -102,9 +103,10 @@ pub struct Finished<P, O> {
 
 #[derive(Clone, Debug)]
 enum Due {
-    Ended(ActionId, DeviceId, u8, Span),
+    Ended(ActionId, DeviceId, Span),
     Wake(Wake),
-    Change(DeviceChange),
+    /// Rare, and large.
+    Change(Box<DeviceChange>),
 }
 
 struct VirtualHost<'w> {
@@ -115,38 +117,12 @@ struct VirtualHost<'w> {
     windows: Vec<Vec<Option<Handle>>>,
     timers: Timers,
     sources: Vec<SourceSlot<'w>>,
+    /// The first of what the sources show.
+    arrival: Option<(Time, SourceId)>,
     /// Stalls of the host, if its law has any.
     stalls: Option<Calendar>,
     /// The last input was handled then: with stalls later than it was due.
     handled: Time,
-}
-
-/// Handles of live timers. Small keys, which most policies use, are an index.
-#[derive(Default)]
-struct Timers {
-    small: Vec<Option<Handle>>,
-    large: BTreeMap<u64, Option<Handle>>,
-}
-
-impl Timers {
-    const SMALL: u64 = 4096;
-
-    fn entry(&mut self, key: TimerKey) -> &mut Option<Handle> {
-        if key.0 >= Timers::SMALL {
-            return self.large.entry(key.0).or_default();
-        }
-        if self.small.len() as u64 <= key.0 {
-            self.small.resize(key.0 as usize + 1, None);
-        }
-        &mut self.small[key.0 as usize]
-    }
-
-    fn take(&mut self, key: TimerKey) -> Option<Handle> {
-        if key.0 >= Timers::SMALL {
-            return self.large.remove(&key.0).flatten();
-        }
-        self.small.get_mut(key.0 as usize)?.take()
-    }
 }
 
 struct SourceSlot<'w> {
@@ -196,7 +172,7 @@ pub fn simulate<'w, P: Policy, O: Observer>(
         if core.seen_enough() {
             break host.now();
         }
-        let arrival = host.next_arrival();
+        let arrival = host.arrival;
         if arrival.is_none() && world.until.is_none() {
             let books = core.books();
             if progress.is_stuck(events, host.now(), (books.arrived(), books.alive())) {
@@ -205,7 +181,7 @@ pub fn simulate<'w, P: Policy, O: Observer>(
                 break now;
             }
         }
-        let due = host.queue.peek();
+        let due = host.peek();
         let is_first = |&(at, source): &(Time, SourceId)| {
             due.is_none_or(|due| (at, core::rank_of_arrival(source)) < due)
         };
@@ -225,17 +201,18 @@ pub fn simulate<'w, P: Policy, O: Observer>(
             break until;
         }
         events += 1;
-        let input = match arrival {
-            Some((_, source)) => {
-                host.queue.begin(at);
-                Input::Arrive(source, host.take(source))
-            }
-            None => {
-                let (_, due) = host.queue.pop().expect("there is one");
-                host.input(due)
-            }
-        };
-        core.handle(now, input, &mut host);
+        if let Some((_, source)) = arrival {
+            host.queue.begin(at);
+            let arrival = host.take(source);
+            core.handle(now, Input::Arrive(source, arrival), &mut host);
+        } else {
+            let input = match host.pop().expect("there is one") {
+                Due::Ended(action, _, device) => Input::Ended { action, device },
+                Due::Wake(wake) => Input::Wake(wake),
+                Due::Change(change) => Input::Device(*change),
+            };
+            core.handle(now, input, &mut host);
+        }
     };
     let of_source = host.sources.iter_mut().find_map(|s| s.source.failure());
     let failure = failure.or(of_source.map(Failure::Source));
@@ -248,7 +225,7 @@ impl<'w> VirtualHost<'w> {
         let mut queue = EventQueue::new();
         for (number, (at, change)) in world.changes.iter().enumerate() {
             let rank = core::rank_of_device_change(number as u64);
-            queue.schedule(*at, rank, Due::Change(change.clone()));
+            queue.schedule(*at, rank, Due::Change(Box::new(change.clone())));
         }
         let slots = sources
             .into_iter()
@@ -258,16 +235,19 @@ impl<'w> VirtualHost<'w> {
                 source,
             })
             .collect();
-        VirtualHost {
+        let mut host = VirtualHost {
             world,
             queue,
             running: Vec::new(),
             windows: Vec::new(),
             timers: Timers::default(),
             sources: slots,
+            arrival: None,
             stalls: (!world.stalls.is_none()).then(|| Calendar::new(world.stalls.clone())),
             handled: Time::ZERO,
-        }
+        };
+        host.look_at_sources();
+        host
     }
 
     /// When the controller handles what is due at `at`: at the end of a stall of its core, and after
@@ -283,17 +263,12 @@ impl<'w> VirtualHost<'w> {
         self.queue.now().max(self.handled)
     }
 
+    /// What a source shows has changed.
     #[inline]
-    fn next_arrival(&self) -> Option<(Time, SourceId)> {
-        let mut best: Option<(Time, SourceId)> = None;
-        for (i, slot) in self.sources.iter().enumerate() {
-            if let Some(at) = slot.next
-                && best.is_none_or(|b| at < b.0)
-            {
-                best = Some((at, SourceId(i as u32)));
-            }
-        }
-        best
+    fn look_at_sources(&mut self) {
+        let shown = self.sources.iter().zip(0..);
+        let shown = shown.filter_map(|(slot, number)| Some((slot.next?, SourceId(number))));
+        self.arrival = shown.min_by_key(|&(at, _)| at);
     }
 
     /// The failure of a run whose next event is due at the end of time.
@@ -303,7 +278,7 @@ impl<'w> VirtualHost<'w> {
             return Failure::ArrivalAfterEnd { source, requests };
         }
         let now = self.queue.now();
-        let what = self.queue.pop().map_or_else(String::new, |(_, due)| due.to_string());
+        let what = self.pop().map_or_else(String::new, |due| due.to_string());
         Failure::EventAfterEnd { what, now }
     }
 
@@ -311,29 +286,34 @@ impl<'w> VirtualHost<'w> {
         let slot = &mut self.sources[source.index()];
         let arrival = slot.source.pop().expect("a source gives what it shows");
         slot.next = slot.source.peek();
+        self.look_at_sources();
         arrival
     }
 
-    fn input(&mut self, due: Due) -> Input {
-        match due {
-            Due::Ended(action, device, executor, time) => {
-                self.running[device.index()][usize::from(executor)] = None;
-                Input::Ended { action, device: time }
-            }
-            Due::Wake(wake) => {
-                match wake {
-                    Wake::Timer(key) => {
-                        self.timers.take(key);
-                    }
-                    Wake::Window(device, executor) => {
-                        self.windows[device.index()][usize::from(executor)] = None;
-                    }
-                    _ => {}
-                }
-                Input::Wake(wake)
-            }
-            Due::Change(change) => Input::Device(change),
+    /// Time and rank of what is due next, but for arrivals.
+    #[inline]
+    fn peek(&self) -> Option<(Time, u64)> {
+        match (self.queue.peek(), self.timers.peek()) {
+            (Some(event), Some(timer)) => Some(event.min(timer)),
+            (event, timer) => event.or(timer),
         }
+    }
+
+    /// Takes what is due next, and begins its instant. The handles of results and windows are left where they
+    /// are: a stale one is recognised.
+    #[inline]
+    fn pop(&mut self) -> Option<Due> {
+        if let Some(timer) = self.timers.peek()
+            && self.queue.peek().is_none_or(|event| timer < event)
+        {
+            self.queue.begin(timer.0);
+            return self.timers.pop().map(|key| Due::Wake(Wake::Timer(key)));
+        }
+        let (_, due) = self.queue.pop()?;
+        if let Due::Wake(Wake::Timer(key)) = due {
+            self.timers.gone_off(key);
+        }
+        Some(due)
     }
 }
 
@@ -367,7 +347,7 @@ impl Host for VirtualHost<'_> {
                 self.world.load_noise.apply_to_load(time, begin.action.0)
             }
         };
-        let due = Due::Ended(begin.action, begin.device, begin.executor, busy);
+        let due = Due::Ended(begin.action, begin.device, busy);
         let at = match &mut self.stalls {
             None => now + begin.fetch + busy,
             Some(stalls) => {
@@ -388,15 +368,7 @@ impl Host for VirtualHost<'_> {
     fn wake(&mut self, at: Time, wake: Wake) {
         let rank = wake.rank();
         match wake {
-            Wake::Timer(key) => {
-                let timer = self.timers.entry(key);
-                if let Some(handle) = *timer
-                    && self.queue.reschedule(handle, at, rank)
-                {
-                    return;
-                }
-                *timer = Some(self.queue.schedule(at, rank, Due::Wake(wake)));
-            }
+            Wake::Timer(key) => self.timers.set(&mut self.queue, at, key),
             Wake::Window(device, executor) => {
                 let window = slot(&mut self.windows, device, executor);
                 if let Some(handle) = *window
@@ -413,13 +385,13 @@ impl Host for VirtualHost<'_> {
     }
 
     fn unwake(&mut self, wake: Wake) {
-        let handle = match wake {
-            Wake::Timer(key) => self.timers.take(key),
-            Wake::Window(device, executor) => slot(&mut self.windows, device, executor).take(),
-            _ => None,
-        };
-        if let Some(handle) = handle {
-            self.queue.cancel(handle);
+        match wake {
+            Wake::Timer(key) => self.timers.clear(&mut self.queue, key),
+            Wake::Window(device, executor) => {
+                let handle = slot(&mut self.windows, device, executor).take();
+                handle.map(|handle| self.queue.cancel(handle));
+            }
+            _ => {}
         }
     }
 
@@ -434,13 +406,14 @@ impl Host for VirtualHost<'_> {
                 slot.next.is_none_or(|at| at >= least),
                 "a client sends before the reply it reacts to"
             );
+            self.look_at_sources();
         }
     }
 
     fn provision(&mut self, now: Time, kind: u32, count: u32) {
         if let Some((spec, delay)) = self.world.provision.get(kind as usize) {
             for _ in 0..count {
-                let change = Due::Change(DeviceChange::Added(spec.clone()));
+                let change = Due::Change(Box::new(DeviceChange::Added(spec.clone())));
                 self.queue.schedule(now + *delay, core::rank_of_device_change(1 << 32), change);
             }
         }

@@ -103,14 +103,22 @@ impl<E> EventQueue<E> {
         self.began = true;
     }
 
+    /// Time and rank of an event that would be scheduled now: its place in the total order, for one that is
+    /// kept beside the queue.
+    #[inline]
+    pub fn stamp(&mut self, at: Time, rank: u64) -> (Time, u64) {
+        debug_assert!(rank < AT_ONCE, "rank {rank} is reserved");
+        let (at, seq) = (at.max(self.now), self.scheduled);
+        self.scheduled += 1;
+        let at_once = self.began && at == self.now;
+        (at, if at_once { AT_ONCE | seq } else { rank })
+    }
+
     /// Schedules `event` at `at` (an instant that is past counts as now). `rank` orders events of
     /// one instant and must be below 2^63.
     pub fn schedule(&mut self, at: Time, rank: u64, event: E) -> Handle {
-        debug_assert!(rank < AT_ONCE, "rank {rank} is reserved");
-        let at = at.max(self.now);
         let seq = self.scheduled;
-        self.scheduled += 1;
-        let rank = self.rank_at(at, rank, seq);
+        let (at, rank) = self.stamp(at, rank);
         let slot = match self.free.pop() {
             Some(slot) => {
                 let s = &mut self.slots[slot as usize];
@@ -134,10 +142,6 @@ impl<E> EventQueue<E> {
         Handle { slot, generation: self.slots[slot as usize].generation }
     }
 
-    fn rank_at(&self, at: Time, rank: u64, seq: u64) -> u64 {
-        if self.began && at == self.now { AT_ONCE | seq } else { rank }
-    }
-
     /// Takes the event back. `None` when it was already popped or cancelled.
     pub fn cancel(&mut self, handle: Handle) -> Option<E> {
         let position = self.position(handle)?;
@@ -149,11 +153,8 @@ impl<E> EventQueue<E> {
     /// False when it was already popped or cancelled.
     pub fn reschedule(&mut self, handle: Handle, at: Time, rank: u64) -> bool {
         let Some(position) = self.position(handle) else { return false };
-        let at = at.max(self.now);
-        let seq = self.scheduled;
-        self.scheduled += 1;
-        self.slots[handle.slot as usize].scheduled = seq;
-        let rank = self.rank_at(at, rank, seq);
+        self.slots[handle.slot as usize].scheduled = self.scheduled;
+        let (at, rank) = self.stamp(at, rank);
         self.heap[position] = Entry { time: at, rank, slot: handle.slot };
         self.sift_up(position);
         self.sift_down(self.slots[handle.slot as usize].position as usize);

@@ -54,6 +54,9 @@ pub struct DeviceFigures {
     up_since: Option<Time>,
     /// Until the end of the run, `busy` is the sum over so many lanes.
     lanes: u8,
+    /// Batches that run, and the sum of the instants at which they began.
+    running: (u64, u128),
+    loading_since: Option<Time>,
 }
 
 impl DeviceFigures {
@@ -88,10 +91,6 @@ pub struct Metrics {
     /// By part: every view is a sum over these.
     figures: Vec<Figures>,
     devices: Vec<DeviceFigures>,
-    /// Batches that run: (device, lane) and since when.
-    running: Vec<(DeviceId, u8, Time)>,
-    /// Loads that run, and since when.
-    loading: Vec<(DeviceId, Time)>,
     /// Batches by the number of their requests.
     batch_sizes: Vec<u64>,
     /// Integral of the number of requests in the system, request-nanoseconds (Little's law).
@@ -117,8 +116,6 @@ impl Metrics {
             penalties: Costs::default(),
             figures: Vec::new(),
             devices: Vec::new(),
-            running: Vec::new(),
-            loading: Vec::new(),
             batch_sizes: Vec::new(),
             in_system_ns: 0,
             in_system: 0,
@@ -252,23 +249,25 @@ impl Observer for Metrics {
             let at_stake = self.penalties.at_stake(request);
             let figures = self.figures(request);
             figures.offered += 1;
-            figures.at_stake += u128::from(at_stake);
+            if at_stake > 0 {
+                figures.at_stake += u128::from(at_stake);
+            }
         }
     }
 
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
-        self.running.push((batch.device, batch.lane, now));
-        device_at(&mut self.devices, batch.device).lanes = batch.lanes;
+        let device = device_at(&mut self.devices, batch.device);
+        device.lanes = batch.lanes;
+        device.running.0 += 1;
+        device.running.1 += u128::from(now.ns());
     }
 
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
         let device = device_at(&mut self.devices, batch.device);
         if let Some(start) = start {
             device.busy += now - start;
-            let place = (batch.device, batch.lane);
-            if let Some(at) = self.running.iter().position(|r| (r.0, r.1) == place) {
-                self.running.swap_remove(at);
-            }
+            device.running.0 -= 1;
+            device.running.1 -= u128::from(start.ns());
         }
         match outcome {
             Outcome::Done { .. } => {
@@ -286,14 +285,14 @@ impl Observer for Metrics {
     }
 
     fn load_began(&mut self, now: Time, load: &Load) {
-        self.loading.push((load.device, now));
+        device_at(&mut self.devices, load.device).loading_since = Some(now);
     }
 
     fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
         let device = device_at(&mut self.devices, load.device);
         if let Some(start) = start {
             device.loading += now - start;
-            self.loading.retain(|l| l.0 != load.device);
+            device.loading_since = None;
         }
         device.loads += u64::from(matches!(outcome, Outcome::Done { .. }));
         device.loads_refused += u64::from(matches!(outcome, Outcome::Rejected(_)));
@@ -316,7 +315,9 @@ impl Observer for Metrics {
         }
         let saved = self.penalties.saved(now, request, end);
         let figures = self.figures(request);
-        figures.saved += u128::from(saved);
+        if saved > 0 {
+            figures.saved += u128::from(saved);
+        }
         figures.ends[end.index()] += 1;
         if let (End::InTime | End::Late, Some(start)) = (end, start) {
             figures.latency.record(now - request.arrival);
@@ -340,13 +341,13 @@ impl Observer for Metrics {
     fn finished(&mut self, now: Time) {
         self.step(now);
         self.end = now;
-        for (device, _, since) in self.running.drain(..) {
-            device_at(&mut self.devices, device).busy += now - since;
-        }
-        for (device, since) in self.loading.drain(..) {
-            device_at(&mut self.devices, device).loading += now - since;
-        }
         for device in &mut self.devices {
+            let (batches, began) = std::mem::take(&mut device.running);
+            let busy = u128::from(batches) * u128::from(now.ns()) - began;
+            device.busy += Span::from_ns(u64::try_from(busy).unwrap_or(u64::MAX));
+            if let Some(since) = device.loading_since.take() {
+                device.loading += now - since;
+            }
             if let Some(since) = device.up_since.take() {
                 device.up += now - since;
             }

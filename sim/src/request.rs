@@ -46,7 +46,7 @@ ids! {
 pub const SIZE_MAX: u32 = 4096;
 
 /// A request as a policy sees it. There is no truth in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// Its number in the order of arrival.
     pub id: RequestId,

@@ -6,13 +6,14 @@ use crate::request::{Request, RequestId};
 use crate::table::Table;
 use crate::time::{Span, Time};
 
+#[derive(Default)]
 pub(super) struct Live {
     pub(super) request: Request,
     pub(super) alone: Span,
     /// When its last batch began; `NEVER` before.
     pub(super) started: Time,
-    /// Actions that name it and have not been reported.
-    pub(super) held_by: u32,
+    /// Whether an action names it that has not been reported.
+    pub(super) held: bool,
     pub(super) ended: bool,
     /// Whether it ended with a model's answer.
     pub(super) answered: bool,
@@ -52,16 +53,23 @@ impl Books {
         self.live.iter().filter(|(_, l)| !l.ended).map(|(_, l)| (&l.request, l.start()))
     }
 
+    /// No action names it any more.
     pub(super) fn release(&mut self, id: RequestId) {
         let live = self.live.get_mut(id.0).expect("a held request is alive");
-        live.held_by -= 1;
-        if live.ended && live.held_by == 0 {
-            self.live.remove(id.0);
+        live.held = false;
+        if live.ended {
+            self.live.discard(id.0);
         }
     }
 }
 
 impl Live {
+    /// A request that has just arrived; `lacked` as in the field.
+    pub(super) fn new(request: Request, alone: Span, lacked: bool) -> Live {
+        let started = Time::NEVER;
+        Live { request, alone, started, held: false, ended: false, answered: false, lacked }
+    }
+
     pub(super) fn start(&self) -> Option<Time> {
         (self.started != Time::NEVER).then_some(self.started)
     }

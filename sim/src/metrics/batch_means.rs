@@ -114,7 +114,7 @@ impl BatchMeans {
         self.window.from <= request.arrival && request.arrival < self.window.to
     }
 
-    #[inline]
+    #[inline(always)]
     fn batch(&mut self, request: &Request) -> &mut Batch {
         let index = ((request.id.0 - self.first) >> self.shift) as usize;
         let part = self.parts.of(request);

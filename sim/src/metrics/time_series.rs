@@ -213,23 +213,32 @@ impl TimeSeries {
         if self.end == Time::ZERO { 0 } else { (self.end.ns() >> self.shift) as usize + 1 }
     }
 
-    /// Brings the books to `now`.
+    /// Goes to the bin of `now`.
     #[inline]
-    fn step(&mut self, now: Time) {
-        let ns = now.ns();
-        if ns >= self.bin_ends_ns {
-            self.leave_bin(ns);
+    fn reach(&mut self, now: Time) -> &mut Bin {
+        if now.ns() >= self.bin_ends_ns {
+            self.leave_bin(now.ns());
         }
-        let requests_ns = u128::from(ns - self.changed_ns) * u128::from(self.in_system);
-        self.bins[self.bin].in_system_ns += requests_ns;
-        self.changed_ns = ns;
+        &mut self.bins[self.bin]
+    }
+
+    /// Brings the number of requests in the system to `now`, before it changes.
+    #[inline]
+    fn step(&mut self, now: Time) -> &mut Bin {
+        self.reach(now);
+        let since = std::mem::replace(&mut self.changed_ns, now.ns());
+        let requests_ns = u128::from(now.ns() - since) * u128::from(self.in_system);
+        let bin = &mut self.bins[self.bin];
+        bin.in_system_ns += requests_ns;
+        bin
     }
 
     /// Goes on to the bin of instant `ns`, and closes those before it.
     #[cold]
     fn leave_bin(&mut self, ns: u64) {
-        while ns >> self.shift >= MOST as u64 {
-            self.merge();
+        let doublings = (64 - (ns >> self.shift).leading_zeros()).saturating_sub(MOST.ilog2());
+        if doublings > 0 {
+            self.merge(doublings);
         }
         let (bins, in_system) = (&mut self.bins, u128::from(self.in_system));
         split(self.changed_ns, ns, self.shift, |bin, ns| {
@@ -240,33 +249,39 @@ impl TimeSeries {
         self.bin_ends_ns = (self.bin as u64 + 1) << self.shift;
     }
 
-    /// Bins twice as wide: the first half become sums of pairs, the second half empty.
-    fn merge(&mut self) {
-        self.shift += 1;
-        for i in 0..MOST {
-            let pair = self.bins.get(2 * i..2 * i + 2).unwrap_or(&[]);
-            let sum = pair.iter().fold(Bin::default(), |sum, bin| sum.plus(bin));
-            self.bins[i] = sum;
-        }
+    /// Bins that many times twice as wide: the first ones become sums of their neighbours, the others empty.
+    fn merge(&mut self, doublings: u32) {
+        self.shift += doublings;
+        let group = 1 << doublings.min(MOST.ilog2());
+        let sum = |bins: &[Bin]| bins.iter().fold(Bin::default(), |sum, bin| sum.plus(bin));
+        let sums: Vec<Bin> = self.bins.chunks(group).map(sum).collect();
+        self.bins.fill(Bin::default());
+        self.bins[..sums.len()].copy_from_slice(&sums);
         for device in &mut self.devices {
             let Device { running, loading, up, .. } = device;
             for list in [running, loading, up].map(|level| &mut level.integral_ns) {
-                for i in 0..MOST {
-                    list[i] = list.get(2 * i..2 * i + 2).unwrap_or(&[]).iter().sum();
-                }
+                let sums: Vec<u64> = list.chunks(group).map(|bins| bins.iter().sum()).collect();
+                list.fill(0);
+                list[..sums.len()].copy_from_slice(&sums);
             }
         }
     }
 
+    #[inline]
     fn device_at(&mut self, id: DeviceId) -> &mut Device {
         if self.devices.len() <= id.index() {
-            let new = || {
-                let [running, loading, up] = std::array::from_fn(|_| Level::new());
-                Device { running, lanes: 1, loading, up }
-            };
-            self.devices.resize_with(id.index() + 1, new);
+            self.add_devices(id);
         }
         &mut self.devices[id.index()]
+    }
+
+    #[cold]
+    fn add_devices(&mut self, last: DeviceId) {
+        let new = || {
+            let [running, loading, up] = std::array::from_fn(|_| Level::new());
+            Device { running, lanes: 1, loading, up }
+        };
+        self.devices.resize_with(last.index() + 1, new);
     }
 }
 
@@ -288,15 +303,14 @@ impl Bin {
 impl Observer for TimeSeries {
     #[inline]
     fn arrived(&mut self, now: Time, _request: &Request) {
-        self.step(now);
+        self.step(now).offered += 1;
         self.backlog.arrived(self.in_system);
         self.in_system += 1;
-        self.bins[self.bin].offered += 1;
     }
 
     #[inline]
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
-        self.step(now);
+        self.reach(now);
         let shift = self.shift;
         let device = self.device_at(batch.device);
         device.lanes = batch.lanes;
@@ -306,22 +320,21 @@ impl Observer for TimeSeries {
 
     #[inline]
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
-        self.step(now);
+        let bin = self.reach(now);
+        if let Outcome::Done { .. } = outcome {
+            bin.batches += 1;
+            bin.batched += batch.requests.len() as u64;
+        }
         if start.is_some() {
             let shift = self.shift;
             let running = &mut self.device_at(batch.device).running;
             running.step(now.ns(), shift);
             running.now -= 1;
         }
-        if let Outcome::Done { .. } = outcome {
-            let bin = &mut self.bins[self.bin];
-            bin.batches += 1;
-            bin.batched += batch.requests.len() as u64;
-        }
     }
 
     fn load_began(&mut self, now: Time, load: &Load) {
-        self.step(now);
+        self.reach(now);
         let shift = self.shift;
         let loading = &mut self.device_at(load.device).loading;
         loading.step(now.ns(), shift);
@@ -329,19 +342,17 @@ impl Observer for TimeSeries {
     }
 
     fn load_closed(&mut self, now: Time, load: &Load, start: Option<Time>, outcome: Outcome) {
-        self.step(now);
+        self.reach(now).loads += u64::from(matches!(outcome, Outcome::Done { .. }));
         if start.is_some() {
             let shift = self.shift;
             let loading = &mut self.device_at(load.device).loading;
             loading.step(now.ns(), shift);
             loading.now -= 1;
         }
-        self.bins[self.bin].loads += u64::from(matches!(outcome, Outcome::Done { .. }));
     }
 
     fn cold(&mut self, now: Time, _: &Request) {
-        self.step(now);
-        self.bins[self.bin].cold += 1;
+        self.reach(now).cold += 1;
     }
 
     #[inline]
@@ -352,13 +363,12 @@ impl Observer for TimeSeries {
             End::Late => 1,
             End::Dropped(_) => 2,
         };
-        self.step(now);
+        self.step(now).ends[kind] += 1;
         self.in_system -= 1;
-        self.bins[self.bin].ends[kind] += 1;
     }
 
     fn device(&mut self, now: Time, id: DeviceId, change: Change) {
-        self.step(now);
+        self.reach(now);
         let shift = self.shift;
         let up = &mut self.device_at(id).up;
         up.step(now.ns(), shift);
@@ -370,8 +380,7 @@ impl Observer for TimeSeries {
     }
 
     fn provisioned(&mut self, now: Time, _: u32, count: u32) {
-        self.step(now);
-        self.bins[self.bin].asked += u64::from(count);
+        self.reach(now).asked += u64::from(count);
     }
 
     fn finished(&mut self, now: Time) {

@@ -88,6 +88,12 @@ impl Actions {
         &self.list
     }
 
+    /// Whether the policy asked for nothing, and its reasons and expectations are not asked for.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty() && !self.asked_why && !self.asked_expected
+    }
+
     /// The requests of a batch in [`Actions::list`].
     pub fn requests(&self, range: Range<usize>) -> &[RequestId] {
         &self.requests[range]

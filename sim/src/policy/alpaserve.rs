@@ -41,6 +41,7 @@ use crate::cluster::Change;
 use crate::profile::ModelProfile;
 use crate::request::{DeviceId, Drop, ModelId, Request};
 use crate::time::{Span, Time};
+use std::collections::BTreeSet;
 
 /// AlpaServe's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +86,6 @@ impl Settings for Config {
 struct Group {
     kind: usize,
     stages: u8,
-    up: bool,
     /// Requests that were sent to it and have not been reported.
     in_flight: u32,
     /// When its first stage is free, as expected.
@@ -100,13 +100,15 @@ pub struct AlpaServe {
     estimates: Estimates,
     /// By number of the device.
     groups: Vec<Group>,
+    /// The groups that are up: requests in flight, and number.
+    by_load: BTreeSet<(u32, usize)>,
 }
 
 impl AlpaServe {
     /// AlpaServe by the profiles' latencies.
     pub fn new(config: Config, profiles: &[ModelProfile]) -> AlpaServe {
         let estimates = Estimates::new(profiles, Learn::Offline, |mean| mean);
-        AlpaServe { config, estimates, groups: Vec::new() }
+        AlpaServe { config, estimates, groups: Vec::new(), by_load: BTreeSet::new() }
     }
 
     fn arrive(&mut self, now: Time, r: &Request, known: &Known<'_>, out: &mut Actions) {
@@ -142,8 +144,18 @@ impl AlpaServe {
     /// Of the groups that hold a model, the one with the fewest requests in flight; the first of
     /// equals.
     fn least_busy(&self, model: ModelId, known: &Known<'_>) -> Option<usize> {
-        let holds = |&i: &usize| self.groups[i].up && known.holds(DeviceId(i as u32), model);
-        (0..self.groups.len()).filter(holds).min_by_key(|&i| self.groups[i].in_flight)
+        let mut groups = self.by_load.iter().map(|&(_, group)| group);
+        groups.find(|&group| known.holds(DeviceId(group as u32), model))
+    }
+
+    /// A group has this many requests more or less in flight.
+    fn load(&mut self, group: usize, change: i32) {
+        let g = &mut self.groups[group];
+        let before = g.in_flight;
+        g.in_flight = before.checked_add_signed(change).expect("what ends was sent");
+        if self.by_load.remove(&(before, group)) {
+            self.by_load.insert((g.in_flight, group));
+        }
     }
 
     fn send(&mut self, group: usize, enters: Time, takes: Span, r: &Request, out: &mut Actions) {
@@ -158,7 +170,7 @@ impl AlpaServe {
         out.exec(exec, &[r.id]);
         g.lane = (g.lane + 1) % g.stages;
         g.free_at = enters + Span::from_ns(takes.ns().div_ceil(u64::from(g.stages)));
-        g.in_flight += 1;
+        self.load(group, 1);
     }
 
     fn came(&mut self, device: DeviceId, known: &Known<'_>) {
@@ -166,13 +178,12 @@ impl AlpaServe {
         let new = views.iter().skip(self.groups.len()).map(|d| Group {
             kind: d.kind as usize,
             stages: d.stages.min(d.lanes),
-            up: d.state == Change::Up,
             in_flight: 0,
             free_at: Time::ZERO,
             lane: 0,
         });
         self.groups.extend(new);
-        self.groups[device.index()].up = true;
+        self.by_load.insert((self.groups[device.index()].in_flight, device.index()));
     }
 }
 
@@ -192,14 +203,17 @@ impl Policy for AlpaServe {
             Event::Start => known.devices().iter().for_each(|d| self.came(d.id, known)),
             Event::Arrive(r) => self.arrive(now, r, known, out),
             Event::Result { device, outcome, requests, .. } => {
-                self.groups[device.index()].in_flight -= 1;
+                self.load(device.index(), -1);
                 if !matches!(outcome, Outcome::Done { .. }) {
                     out.why_all(requests, || did_not_run(outcome));
                     requests.iter().for_each(|&id| out.end(id, Drop::Refused));
                 }
             }
             Event::Device(device, Change::Up) => self.came(device, known),
-            Event::Device(device, _) => self.groups[device.index()].up = false,
+            Event::Device(device, _) => {
+                let group = device.index();
+                self.by_load.remove(&(self.groups[group].in_flight, group));
+            }
             Event::Timer(_) | Event::Profiled { .. } => {}
         }
     }

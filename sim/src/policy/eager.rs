@@ -31,6 +31,7 @@ use super::{Actions, Event, Exec, Known, Policy};
 use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, RequestId};
 use crate::time::{Span, Time};
+use std::collections::BTreeSet;
 
 /// Which batch a head allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,8 @@ pub struct Eager {
     /// By model: the estimated latency of a batch of `i + 1`.
     latency: Vec<Vec<Span>>,
     queues: Vec<EdfQueue>,
+    /// The deadline of each queue's head, and its model.
+    heads: BTreeSet<(Time, usize)>,
     free: FreeDevices,
     batch: Vec<RequestId>,
 }
@@ -96,14 +99,22 @@ impl Eager {
     pub fn new(config: Config, profiles: &[ModelProfile]) -> Eager {
         let latency = profiles.iter().map(|p| p.estimates(config.max_batch)).collect();
         let (queues, batch) = (Vec::new(), Vec::new());
-        Eager { config, latency, queues, free: FreeDevices::default(), batch }
+        let (heads, free) = (BTreeSet::new(), FreeDevices::default());
+        Eager { config, latency, queues, heads, free, batch }
+    }
+
+    /// The head of a model's queue had this deadline.
+    fn head_was(&mut self, before: Option<Time>, model: usize) {
+        let after = self.queues[model].head().map(|head| head.0);
+        if before != after {
+            before.map(|deadline| self.heads.remove(&(deadline, model)));
+            after.map(|deadline| self.heads.insert((deadline, model)));
+        }
     }
 
     fn dispatch(&mut self, now: Time, out: &mut Actions) {
         while let Some(device) = self.free.next() {
-            let heads = self.queues.iter().enumerate();
-            let earliest = heads.filter_map(|(m, q)| Some((q.head()?.0, m))).min();
-            let Some((deadline, model)) = earliest else { return };
+            let Some(&(deadline, model)) = self.heads.first() else { return };
             let size = self.largest(now, model, deadline);
             let queue = &mut self.queues[model];
             if size == 0 {
@@ -112,11 +123,13 @@ impl Eager {
                     "early drop: the batch that it allows, from now, would not be in time".into()
                 });
                 out.end(head, Drop::Infeasible);
+                self.head_was(Some(deadline), model);
                 continue;
             }
             let waiting = queue.len();
             self.batch.clear();
             self.batch.extend((0..size).filter_map(|_| queue.pop()).map(|(_, id)| id));
+            self.head_was(Some(deadline), model);
             out.why_all(&self.batch, || {
                 format!(
                     "a GPU is free and its model's head has the earliest deadline; batch of \
@@ -154,7 +167,12 @@ impl Policy for Eager {
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
         match event {
-            Event::Arrive(r) => of_model(&mut self.queues, r.model.index()).push(r),
+            Event::Arrive(r) => {
+                let queue = of_model(&mut self.queues, r.model.index());
+                let before = queue.head().map(|head| head.0);
+                queue.push(r);
+                self.head_was(before, r.model.index());
+            }
             Event::Timer(_) | Event::Profiled { .. } => return,
             Event::Start | Event::Result { .. } | Event::Device(..) => {
                 self.free.follow(&event, known, out);

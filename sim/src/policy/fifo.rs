@@ -15,6 +15,7 @@
 
 use super::free_devices::FreeDevices;
 use super::parameters::{About, Build, Parameter, Preset, Settings, count, flag};
+use super::soonest::Soonest;
 use super::{Actions, Event, Exec, Known, Policy};
 use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, RequestId};
@@ -57,7 +58,6 @@ impl Settings for Config {
 
 struct Waiting {
     id: RequestId,
-    arrived: u64,
     deadline: Time,
 }
 
@@ -65,8 +65,9 @@ struct Waiting {
 pub struct Fifo {
     config: Config,
     queues: Vec<VecDeque<Waiting>>,
+    /// The oldest request of each queue that is not empty; ids are in the order of arrival.
+    oldest: Soonest<(RequestId, usize)>,
     free: FreeDevices,
-    arrivals: u64,
     batch: Vec<RequestId>,
 }
 
@@ -76,8 +77,8 @@ impl Fifo {
         Fifo {
             config,
             queues: Vec::new(),
+            oldest: Soonest::default(),
             free: FreeDevices::default(),
-            arrivals: 0,
             batch: Vec::new(),
         }
     }
@@ -87,14 +88,15 @@ impl Fifo {
             if self.config.drop_expired {
                 self.drop_expired(now, out);
             }
-            let heads = self.queues.iter().enumerate();
-            let oldest = heads.filter_map(|(m, q)| q.front().map(|w| (w.arrived, m))).min();
-            let Some((_, model)) = oldest else { return };
+            let Some((_, model)) = self.oldest.pop() else { return };
             let queue = &mut self.queues[model];
             let waiting = queue.len();
             let size = waiting.min(self.config.max_batch as usize);
             self.batch.clear();
-            self.batch.extend(queue.drain(..size).map(|w| w.id));
+            self.batch.extend((0..size).filter_map(|_| Some(queue.pop_front()?.id)));
+            if let Some(head) = queue.front() {
+                self.oldest.push((head.id, model));
+            }
             out.why_all(&self.batch, || {
                 let most = self.config.max_batch;
                 format!(
@@ -108,13 +110,17 @@ impl Fifo {
     }
 
     fn drop_expired(&mut self, now: Time, out: &mut Actions) {
-        for queue in &mut self.queues {
+        self.oldest = Soonest::default();
+        for (model, queue) in self.queues.iter_mut().enumerate() {
             while let Some(head) = queue.front()
                 && head.deadline < now
             {
                 out.why(head.id, || format!("its deadline passed {} ago", now - head.deadline));
                 out.end(head.id, Drop::Expired);
                 queue.pop_front();
+            }
+            if let Some(head) = queue.front() {
+                self.oldest.push((head.id, model));
             }
         }
     }
@@ -138,9 +144,11 @@ impl Policy for Fifo {
                 if self.queues.len() <= model {
                     self.queues.resize_with(model + 1, VecDeque::new);
                 }
-                let (id, deadline) = (request.id, request.deadline);
-                self.queues[model].push_back(Waiting { id, arrived: self.arrivals, deadline });
-                self.arrivals += 1;
+                let queue = &mut self.queues[model];
+                if queue.is_empty() {
+                    self.oldest.push((request.id, model));
+                }
+                queue.push_back(Waiting { id: request.id, deadline: request.deadline });
             }
             Event::Timer(_) | Event::Profiled { .. } => return,
             Event::Start | Event::Result { .. } | Event::Device(..) => {

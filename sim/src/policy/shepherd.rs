@@ -95,9 +95,15 @@ impl Shepherd {
 
     /// What a GPU that has become free does: the largest batch of all models.
     fn completed(&mut self, now: Time, gpu: usize, out: &mut Actions) {
-        let candidates = self.queues.waiting().map(|m| (self.queues[m].candidate(now), m));
-        let largest = candidates.max_by_key(|&(size, m)| (size, usize::MAX - m));
-        if let Some((size, model)) = largest.filter(|l| l.0 > 0) {
+        let mut largest: Option<(usize, usize)> = None;
+        for model in self.queues.waiting() {
+            // Of equal ones, the smaller model's.
+            let least = largest.map_or(1, |(size, of)| size + usize::from(of < model));
+            if self.queues[model].allows(now, least) {
+                largest = Some((self.queues[model].candidate(now), model));
+            }
+        }
+        if let Some((size, model)) = largest {
             let batch = self.take(model, size);
             self.execute(now, gpu, model, batch, out);
         }

@@ -11,7 +11,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use orrery_benches::Exponential;
+use orrery_benches::{Exponential, processor_time};
 use orrery_sim::cluster::{DeviceSpec, Footprint};
 use orrery_sim::core::CoreSpec;
 use orrery_sim::driver::{World, simulate};
@@ -23,7 +23,6 @@ use orrery_sim::profile::ModelProfile;
 use orrery_sim::request::{AppId, Arrival, End, ModelId, Request, Source};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{NS_PER_S, Span, Time};
-use std::time::{Duration, Instant};
 
 /// Memory of a V100 in the paper, in pages of 16 MiB.
 const PAGES: u32 = 1_376;
@@ -37,6 +36,14 @@ const CASES: [&str; 4] = ["azure", "infer5", "shuffled", "cold"];
 fn main() {
     // Cargo says so; as a test, everything runs once and nothing is printed.
     let args: Vec<String> = std::env::args().skip(1).collect();
+    if let [name, once] = &args[..]
+        && once == "once"
+    {
+        // To count its instructions.
+        let (counts, loads) = Case::new(name).run();
+        println!("{} in time, {} batches, {loads} loads", counts.in_time, counts.batches);
+        return;
+    }
     if args.iter().any(|arg| arg == "--bench") {
         println!("million requests in a second of processor time, the best of {RUNS} runs:");
         // A case's name alone tells of that case.
@@ -45,12 +52,6 @@ fn main() {
         CASES.iter().filter(|name| all || one(name)).for_each(|name| Case::new(name).tell(name));
     }
     divan::main();
-}
-
-/// What this thread has spent on a processor, where the system says so.
-fn processor_time() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(Duration::from_nanos(text.split_whitespace().next()?.parse().ok()?))
 }
 
 /// A model of the zoo: latencies at 1, 2, 4, 8 and 16, and what it needs of a memory. The first is a
@@ -184,10 +185,9 @@ impl Case {
 
     fn tell(&self, what: &str) {
         let run = || {
-            let (clock, before) = (Instant::now(), processor_time());
+            let before = processor_time();
             let counts = self.run();
-            let spent = processor_time().zip(before).map(|(after, before)| after - before);
-            (spent.unwrap_or(clock.elapsed()), counts)
+            (processor_time() - before, counts)
         };
         let (spent, (counts, loads)) = (0..RUNS).map(|_| run()).min_by_key(|r| r.0).expect("a run");
         let (requests, seconds) = (self.requests as f64, self.requests as f64 / self.rate_per_s);

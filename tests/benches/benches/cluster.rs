@@ -6,7 +6,7 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use orrery_benches::Exponential;
+use orrery_benches::{Exponential, processor_time};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::latency::Latency;
@@ -16,7 +16,6 @@ use orrery_sim::profile::ModelProfile;
 use orrery_sim::request::{AppId, Arrival, End, ModelId, Source};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{NS_PER_S, Span, Time};
-use std::time::{Duration, Instant};
 
 const REQUESTS: u64 = 500_000;
 /// The paper's large case.
@@ -44,13 +43,6 @@ fn main() {
         }
     }
     divan::main();
-}
-
-/// What this thread has spent on a processor, where the system says so: on a machine that is shared
-/// that tells more than a clock.
-fn processor_time() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(Duration::from_nanos(text.split_whitespace().next()?.parse().ok()?))
 }
 
 /// A synthetic zoo: fixed costs from 2 to 12 ms, and one more request for a third to an eighteenth of
@@ -132,10 +124,9 @@ impl Case {
 
     fn tell(&self, what: &str, config: Config) {
         let run = || {
-            let (clock, before) = (Instant::now(), processor_time());
+            let before = processor_time();
             let metrics = self.run(config);
-            let spent = processor_time().zip(before).map(|(after, before)| after - before);
-            (spent.unwrap_or(clock.elapsed()), metrics)
+            (processor_time() - before, metrics)
         };
         let (spent, metrics) = (0..RUNS).map(|_| run()).min_by_key(|r| r.0).expect("a run");
         let total = metrics.total();

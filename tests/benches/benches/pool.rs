@@ -3,11 +3,11 @@
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
+use orrery_benches::processor_time;
 use orrery_scenario::PolicySpec;
 use orrery_scenario::pool::{PoolModel, PoolRun, Search, allowable, simulate_pool};
 use orrery_traces::arrivals::ArrivalLaw;
 use orrery_traces::query_sizes::SizeLaw;
-use std::time::Duration;
 
 const QUERIES: u64 = 200_000;
 /// g4dn.xlarge, c5n.2xlarge, r5n.large, t3.xlarge.
@@ -28,13 +28,6 @@ fn main() {
         }
     }
     divan::main();
-}
-
-/// What this thread has spent on a processor, where the system says so: on a machine that is shared
-/// that tells more than a clock.
-fn processor_time() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    Some(Duration::from_nanos(text.split_whitespace().next()?.parse().ok()?))
 }
 
 fn with_run<T>(model: &str, policy: &str, queries: u64, then: impl FnOnce(&PoolRun<'_>) -> T) -> T {
@@ -65,12 +58,18 @@ fn tell(model: &str, policy: &str) {
         let run = PoolRun { arrivals: &arrivals, ..run.clone() };
         let mut best = 0.0f64;
         for _ in 0..RUNS {
+<<<<<<< main
             let (before, start) = (processor_time(), std::time::Instant::now());
             simulate_pool(&run, ()).expect("a run");
             let took = match (before, processor_time()) {
                 (Some(before), Some(after)) => after - before,
                 _ => start.elapsed(),
             };
+=======
+            let before = processor_time();
+            met = simulate_pool(&run).expect("a run").met_fraction;
+            let took = processor_time() - before;
+>>>>>>> 1393f2f2fd79a898f6498c78a3515d990d7991ab
             best = best.max(QUERIES as f64 / took.as_secs_f64() / 1e6);
         }
         println!("{model:6} {policy:22} {best:6.3}  at {:7.1}/s", LOAD * rate);

@@ -8,6 +8,8 @@ use orrery_sim::request::{AppId, Arrival, ModelId, Source};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{NS_PER_MS, Span, Time};
 use rand_distr::{Distribution, Exp1};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 /// Largest batch in [`one_gpu`]'s runs.
 pub const MAX_BATCH: u32 = 16;
@@ -67,6 +69,15 @@ impl Source for Poisson {
         let alone = self.alone.draw();
         Some(Arrival { at, app: AppId(0), model: ModelId(0), size: 1, slo, alone })
     }
+}
+
+/// What this thread has spent on a processor, where the system says so, else the time that has passed: on
+/// a machine that is shared the first tells more.
+pub fn processor_time() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let ns = text.as_deref().and_then(|text| text.split_whitespace().next()?.parse().ok());
+    ns.map_or_else(|| START.elapsed(), Duration::from_nanos)
 }
 
 /// One device that serves batches after Orloj's Eq. 3.

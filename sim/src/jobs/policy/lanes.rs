@@ -5,17 +5,18 @@
 use crate::jobs::job::{Bytes, Job, JobId};
 use crate::jobs::record::LaneId;
 use crate::time::Time;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound;
 
 /// A job in a lane.
 #[derive(Clone, Copy, Debug)]
-pub struct Member {
-    /// Which.
-    pub job: JobId,
+struct Member {
     persistent: Bytes,
     ephemeral: Bytes,
-    /// Its iterations since a job last joined the lane.
-    pub got: u64,
+    /// What the released lane manager keeps for an iteration of it.
+    peak: Bytes,
+    /// Its place in [`Lane::queue`].
+    key: u64,
 }
 
 /// A lane with its jobs.
@@ -25,12 +26,117 @@ pub struct Lane {
     pub id: LaneId,
     /// Its size.
     pub size: Bytes,
-    /// Its jobs, in the order in which they joined.
-    pub members: Vec<Member>,
+    members: BTreeMap<JobId, Member>,
+    /// What its jobs keep, as the released lane manager counts it.
+    own: Bytes,
+    ephemerals: Sizes,
+    peaks: Sizes,
+    /// Its jobs by the key that its user gives them, then by number.
+    pub queue: BTreeSet<(u64, JobId)>,
     /// Who runs.
     pub running: Option<JobId>,
     /// When a job last joined.
     pub joined: Time,
+    /// Whose turn was the last since a job joined.
+    pub turns: Turns,
+}
+
+/// Turns in the order of the jobs' numbers, from the first one on since a job joined.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Turns {
+    /// In this round, all up to this job have had theirs,
+    last: Option<JobId>,
+    /// and this one, which was running when the job joined.
+    early: Option<JobId>,
+}
+
+impl Lane {
+    fn new(id: LaneId, size: Bytes) -> Lane {
+        Lane {
+            id,
+            size,
+            members: BTreeMap::new(),
+            own: 0,
+            ephemerals: Sizes::default(),
+            peaks: Sizes::default(),
+            queue: BTreeSet::new(),
+            running: None,
+            joined: Time::ZERO,
+            turns: Turns::default(),
+        }
+    }
+
+    /// A job gets another key.
+    pub fn set_key(&mut self, job: JobId, key: u64) {
+        if let Some(member) = self.members.get_mut(&job)
+            && member.key != key
+        {
+            self.queue.remove(&(member.key, job));
+            self.queue.insert((key, job));
+            member.key = key;
+        }
+    }
+
+    /// Whose turn it is, where all jobs have the same key.
+    pub fn turn(&self) -> Option<JobId> {
+        let Turns { last, early } = self.turns;
+        let from = last.map_or(Bound::Unbounded, |last| Bound::Excluded((0, last)));
+        let mut rest = self.queue.range((from, Bound::Unbounded));
+        let next = rest.find(|(_, job)| Some(*job) != early).or(self.queue.first());
+        next.map(|(_, job)| *job)
+    }
+
+    /// A job has had its turn.
+    pub fn had_turn(&mut self, job: JobId) {
+        let Turns { last, early } = self.turns;
+        if self.turn() == Some(job) {
+            let is_new_round = last.is_some_and(|last| job <= last);
+            self.turns = Turns { last: Some(job), early: early.filter(|_| !is_new_round) };
+        } else {
+            self.turns.early = Some(job);
+        }
+    }
+
+    fn join(&mut self, now: Time, id: JobId, member: Member) {
+        self.members.insert(id, member);
+        self.own += padded(member.persistent);
+        self.ephemerals.insert(member.ephemeral);
+        self.peaks.insert(member.peak);
+        self.queue.insert((member.key, id));
+        (self.joined, self.turns) = (now, Turns::default());
+    }
+
+    /// A job leaves; its persistent memory.
+    fn leave(&mut self, job: JobId) -> Bytes {
+        let member = self.members.remove(&job).expect("a job of the lane");
+        self.own -= padded(member.persistent);
+        self.ephemerals.remove(member.ephemeral);
+        self.peaks.remove(member.peak);
+        self.queue.remove(&(member.key, job));
+        member.persistent
+    }
+}
+
+/// Sizes, each with how often it is there.
+#[derive(Clone, Debug, Default)]
+struct Sizes(BTreeMap<Bytes, usize>);
+
+impl Sizes {
+    fn insert(&mut self, size: Bytes) {
+        *self.0.entry(size).or_default() += 1;
+    }
+
+    fn remove(&mut self, size: Bytes) {
+        let count = self.0.get_mut(&size).expect("a size that is there");
+        *count -= 1;
+        if *count == 0 {
+            self.0.remove(&size);
+        }
+    }
+
+    fn largest(&self) -> Option<Bytes> {
+        self.0.last_key_value().map(|(size, _)| *size)
+    }
 }
 
 /// How a job finds its lane.
@@ -67,23 +173,32 @@ fn need(persistent: Bytes, ephemeral: Bytes, memory: Bytes) -> Bytes {
     ((padded(persistent) + ephemeral) * 21).div_ceil(20).min(memory)
 }
 
+/// What a job needs beyond what it keeps.
+fn peak(job: &Job, memory: Bytes) -> Bytes {
+    need(job.persistent, job.ephemeral, memory).saturating_sub(padded(job.persistent))
+}
+
 impl Table {
     /// No lanes yet.
     pub fn new(rule: Rule) -> Table {
         Table { rule, lanes: Vec::new(), opened: 0, persistent: 0, sizes: 0 }
     }
 
-    /// The lane for a job, opened or grown for it; `None` if it has to wait.
-    pub fn place(&mut self, now: Time, id: JobId, job: &Job, memory: Bytes) -> Option<LaneId> {
+    /// The lane for a job, opened or grown for it, where the job has this key; `None` if it has to wait.
+    pub fn place(
+        &mut self,
+        now: Time,
+        (id, job): (JobId, &Job),
+        key: u64,
+        memory: Bytes,
+    ) -> Option<LaneId> {
         let lane = match self.rule {
             Rule::Algorithm21 => self.algorithm_2_1(job, memory),
             Rule::Manager => self.manager(job, memory),
             Rule::Single => self.single(job, memory),
         }?;
-        let (persistent, ephemeral) = (job.persistent, job.ephemeral);
-        lane.members.push(Member { job: id, persistent, ephemeral, got: 0 });
-        lane.members.iter_mut().for_each(|m| m.got = 0);
-        lane.joined = now;
+        let &Job { persistent, ephemeral, .. } = job;
+        lane.join(now, id, Member { persistent, ephemeral, peak: peak(job, memory), key });
         let id = lane.id;
         self.persistent += persistent;
         Some(id)
@@ -93,7 +208,7 @@ impl Table {
         let id = LaneId(self.opened);
         self.opened += 1;
         self.sizes += size;
-        self.lanes.push(Lane { id, size, members: Vec::new(), running: None, joined: Time::ZERO });
+        self.lanes.push(Lane::new(id, size));
         self.lanes.last_mut().expect("it was pushed")
     }
 
@@ -126,14 +241,11 @@ impl Table {
         if self.sizes + wants <= memory {
             return Some(self.open(wants));
         }
-        let own = |l: &Lane| l.members.iter().map(|m| padded(m.persistent)).sum::<Bytes>();
-        let extra = |p: Bytes, e: Bytes| need(p, e, memory).saturating_sub(padded(p));
         let has_room = |l: &&mut Lane| {
-            let peaks = l.members.iter().map(|m| extra(m.persistent, m.ephemeral));
-            let peak = peaks.max().unwrap_or(0).max(extra(job.persistent, job.ephemeral));
-            own(l) + padded(job.persistent) + peak <= l.size
+            let peak = l.peaks.largest().unwrap_or(0).max(peak(job, memory));
+            l.own + padded(job.persistent) + peak <= l.size
         };
-        let free = |l: &&mut Lane| (l.size - own(l), l.id);
+        let free = |l: &&mut Lane| (l.size - l.own, l.id);
         self.lanes.iter_mut().filter(has_room).min_by_key(free)
     }
 
@@ -161,9 +273,8 @@ impl Table {
         let rule = self.rule;
         let place = self.lanes.iter().position(|l| l.id == id).expect("a lane that is open");
         let lane = &mut self.lanes[place];
-        let at = lane.members.iter().position(|m| m.job == job).expect("a job of the lane");
-        self.persistent -= lane.members.remove(at).persistent;
-        let largest = lane.members.iter().map(|m| m.ephemeral).max();
+        self.persistent -= lane.leave(job);
+        let largest = lane.ephemerals.largest();
         let size = match (rule, largest) {
             (_, None) => 0,
             (Rule::Manager, _) => lane.size,

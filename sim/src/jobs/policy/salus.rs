@@ -163,7 +163,8 @@ impl Salus {
         if self.config.order == Order::Fifo && !self.table.lanes.is_empty() {
             return false;
         }
-        let Some(id) = self.table.place(now, job, known.job(job), memory) else { return false };
+        let (what, key) = ((job, known.job(job)), self.key(job, known));
+        let Some(id) = self.table.place(now, what, key, memory) else { return false };
         let place = job.0 as usize;
         self.lane_of.resize(self.lane_of.len().max(place + 1), id);
         self.lane_of[place] = id;
@@ -182,35 +183,32 @@ impl Salus {
         true
     }
 
+    /// What the order goes by, the least first; it changes only when the job runs.
+    fn key(&self, job: JobId, known: &Known<'_>) -> u64 {
+        match self.config.order {
+            Order::Fifo | Order::Srtf => known.left(job).ns(),
+            Order::Las => known.used(job).ns(),
+            Order::Rr | Order::Pack => 0,
+        }
+    }
+
     /// Who runs next in a lane, and for how many iterations nobody else would be next.
     fn next(&self, lane: &Lane, known: &Known<'_>) -> (JobId, u64) {
-        let jobs = || lane.members.iter().map(|m| m.job);
-        let all = |job: JobId| known.left(job).ns().div_ceil(known.job(job).iteration.ns());
+        let mut by_key = lane.queue.iter().copied();
+        let first = by_key.next().expect("a lane has a job");
         let (job, steps) = match self.config.order {
-            Order::Fifo | Order::Srtf => {
-                let job = jobs().min_by_key(|job| (known.left(*job), *job));
-                (job.expect("a lane has a job"), u64::MAX)
-            }
+            Order::Fifo | Order::Srtf => (first.1, u64::MAX),
             Order::Las => {
-                let mut by_used: [Option<(u64, JobId)>; 2] = [None, None];
-                for used in jobs().map(|job| (known.used(job).ns(), job)) {
-                    if by_used[0].is_none_or(|least| used < least) {
-                        by_used = [Some(used), by_used[0]];
-                    } else if by_used[1].is_none_or(|second| used < second) {
-                        by_used[1] = Some(used);
-                    }
-                }
-                let least = by_used[0].expect("a lane has a job");
-                let steps = by_used[1].map(|other| overtaken(least, other, known));
-                (least.1, steps.unwrap_or(u64::MAX))
+                let steps = by_key.next().map(|second| overtaken(first, second, known));
+                (first.1, steps.unwrap_or(u64::MAX))
             }
             Order::Rr | Order::Pack => {
-                let member = lane.members.iter().min_by_key(|m| (m.got, m.job));
-                let steps = if lane.members.len() == 1 { u64::MAX } else { 1 };
-                (member.expect("a lane has a job").job, steps)
+                let steps = if by_key.next().is_none() { u64::MAX } else { 1 };
+                (lane.turn().expect("a lane has a job"), steps)
             }
         };
-        (job, steps.min(all(job)))
+        let all = known.left(job).ns().div_ceil(known.job(job).iteration.ns());
+        (job, steps.min(all))
     }
 }
 
@@ -227,18 +225,18 @@ impl JobPolicy for Salus {
         self.config.name()
     }
 
-    fn on(&mut self, now: Time, event: Event, _: &Known<'_>) {
+    fn on(&mut self, now: Time, event: Event, known: &Known<'_>) {
         match event {
             Event::Submit(job) => self.new.push(job),
             Event::Step(job) | Event::Done(job) => {
-                let id = self.lane_of[job.0 as usize];
+                let (id, key) = (self.lane_of[job.0 as usize], self.key(job, known));
                 let lane = self.table.lane(id);
                 lane.running = None;
                 // An iteration that ends as a job joins was before the join.
-                let since = u64::from(lane.joined < now);
-                if let Some(member) = lane.members.iter_mut().find(|m| m.job == job) {
-                    member.got += since;
+                if lane.joined < now {
+                    lane.had_turn(job);
                 }
+                lane.set_key(job, key);
                 self.idle.push(id);
                 if event == Event::Done(job) {
                     self.table.leave(id, job);

@@ -40,6 +40,7 @@ const SEVERAL: usize = 1;
 const ONE: usize = 2;
 
 /// One request's demand; `load` becomes zero once a load comes too late for it.
+#[derive(Default)]
 struct Ask {
     model: u32,
     exec: u64,

@@ -110,7 +110,7 @@ impl Hulls {
         let e = self.entries[slot as usize].as_mut().expect("it waits");
         let before = e.viable;
         let mut longest = None;
-        let queues = self.queues.iter_mut().zip(&tables.apps[e.app].estimates).enumerate();
+        let queues = self.queues.iter_mut().zip(tables.apps[e.app].estimates.iter()).enumerate();
         for (size, (queue, &estimate)) in queues.filter(|(size, _)| before >> size & 1 == 1) {
             let late = now + estimate > e.deadline;
             match (late, fresh) {

@@ -11,12 +11,14 @@ use crate::profile::ModelProfile;
 use crate::request::Request;
 use crate::time::{Span, Time};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What Orloj precomputes for one application: by batch size.
 #[derive(Clone, Debug)]
 pub(super) struct AppTables {
-    pub estimates: Vec<Span>,
-    pub scores: Vec<ScoreTable>,
+    pub estimates: Arc<[Span]>,
+    /// Those of a common law are there once.
+    pub scores: Arc<[ScoreTable]>,
 }
 
 /// What Orloj precomputes for a model.
@@ -153,18 +155,25 @@ fn app_tables(config: &Config, profile: &ModelProfile, sizes: &[u32]) -> Vec<App
     let by_size = |own: &Histogram| -> Vec<Histogram> {
         sizes.iter().map(|&k| batch_law(&profile.law, own, &mixture, k)).collect()
     };
+    let estimates = |laws: &[Histogram]| -> Arc<[Span]> {
+        laws.iter().map(|b| estimate(b, config.estimate)).collect()
+    };
+    let scores = |laws: &[Histogram]| -> Arc<[ScoreTable]> {
+        laws.iter().map(|b| ScoreTable::new(b, config.b_per_ms)).collect()
+    };
     let common = by_size(&mixture);
+    let common = AppTables { estimates: estimates(&common), scores: scores(&common) };
     let both_common = [config.estimate_law, config.score_law] == [BatchLaw::Common; 2];
     let tables = |law: &Histogram| {
         let own = if both_common { Vec::new() } else { by_size(law) };
-        let of = |law| match law {
-            BatchLaw::Common => common.iter(),
-            BatchLaw::Own => own.iter(),
-        };
-        AppTables {
-            estimates: of(config.estimate_law).map(|b| estimate(b, config.estimate)).collect(),
-            scores: of(config.score_law).map(|b| ScoreTable::new(b, config.b_per_ms)).collect(),
+        let mut tables = common.clone();
+        if config.estimate_law == BatchLaw::Own {
+            tables.estimates = estimates(&own);
         }
+        if config.score_law == BatchLaw::Own {
+            tables.scores = scores(&own);
+        }
+        tables
     };
     laws.iter().chain([&mixture]).map(tables).collect()
 }

@@ -43,6 +43,14 @@ impl Queue {
         self.cost.partition_point(|&cost| now + cost <= deadline)
     }
 
+    /// Whether the candidate for a GPU that does not run this model has at least so many; `size` is not 0.
+    pub fn allows(&self, now: Time, size: usize) -> bool {
+        let (Some(head), Some(&cost)) = (self.waiting.front(), self.cost.get(size - 1)) else {
+            return false;
+        };
+        size <= self.waiting.len() && now + cost <= head.deadline
+    }
+
     /// The size of the candidate for a GPU that does not run this model.
     pub fn candidate(&self, now: Time) -> usize {
         let Some(head) = self.waiting.front() else { return 0 };

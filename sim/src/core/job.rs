@@ -1,0 +1,127 @@
+//! A job: an action that was issued to a device and has not been forgotten, and where it stands.
+//!
+//! It decides nothing; the engine moves it from stage to stage.
+
+use crate::observer::{self, Batch, Observer};
+use crate::policy::Outcome;
+use crate::request::{ActionId, DeviceId, ModelId, RequestId};
+use crate::time::Time;
+
+/// What a device is to do, and when.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Order {
+    pub device: DeviceId,
+    /// The device's lanes.
+    pub lanes: u8,
+    pub executor: u8,
+    pub work: Work,
+    pub issued: Time,
+    pub earliest: Time,
+    pub latest: Time,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Work {
+    /// The requests are [`Job::requests`].
+    Batch {
+        model: ModelId,
+        units: u32,
+    },
+    Load {
+        model: ModelId,
+    },
+}
+
+impl Default for Work {
+    fn default() -> Work {
+        Work::Load { model: ModelId(0) }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    Travelling,
+    Queued,
+    Running,
+    Closed,
+}
+
+pub(super) struct Job {
+    pub order: Order,
+    /// None for a load.
+    pub requests: Vec<RequestId>,
+    pub stage: Stage,
+    pub start: Time,
+    pub outcome: Outcome,
+    /// Messages that will still name it.
+    pub messages: u8,
+    /// Pages that its load took.
+    pub reserved: u32,
+}
+
+impl Default for Job {
+    fn default() -> Job {
+        Job {
+            order: Order::default(),
+            requests: Vec::new(),
+            stage: Stage::Travelling,
+            start: Time::NEVER,
+            outcome: Outcome::Cancelled,
+            messages: 1,
+            reserved: 0,
+        }
+    }
+}
+
+impl Job {
+    /// Becomes the job of an order that was just issued, in the place of one that is forgotten.
+    pub fn become_new(&mut self, order: Order, requests: &[RequestId]) {
+        self.requests.clear();
+        self.requests.extend_from_slice(requests);
+        self.order = order;
+        self.stage = Stage::Travelling;
+        self.start = Time::NEVER;
+        self.outcome = Outcome::Cancelled;
+        self.messages = 1;
+        self.reserved = 0;
+    }
+
+    pub fn is_batch(&self) -> bool {
+        matches!(self.order.work, Work::Batch { .. })
+    }
+
+    pub fn batch(&self, action: ActionId) -> Option<Batch<'_>> {
+        let Order { device, lanes, executor, work, issued, earliest, latest } = self.order;
+        let Work::Batch { model, units } = work else { return None };
+        let requests = &self.requests;
+        #[rustfmt::skip]
+        let batch = Batch {
+            action, device, lane: executor, lanes, model, requests, units, issued, earliest, latest,
+        };
+        Some(batch)
+    }
+
+    pub fn load(&self, action: ActionId) -> Option<observer::Load> {
+        let Order { device, work, issued, earliest, latest, .. } = self.order;
+        let Work::Load { model } = work else { return None };
+        Some(observer::Load { action, device, model, issued, earliest, latest })
+    }
+
+    /// Comes to its end.
+    pub fn close(
+        &mut self,
+        now: Time,
+        action: ActionId,
+        outcome: Outcome,
+        observer: &mut impl Observer,
+    ) {
+        self.outcome = outcome;
+        self.stage = Stage::Closed;
+        let start = (self.start != Time::NEVER).then_some(self.start);
+        if let Some(batch) = self.batch(action) {
+            observer.closed(now, &batch, start, outcome);
+        } else if let Some(load) = self.load(action) {
+            observer.load_closed(now, &load, start, outcome);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A policy's timers: those of the lowest keys, which are set anew at nearly every event, stand beside the
+//! queue of events, the others are in it.
+
+use super::Due;
+use crate::core::Wake;
+use crate::event_queue::{EventQueue, Handle};
+use crate::policy::TimerKey;
+use crate::time::Time;
+use std::collections::BTreeMap;
+
+/// How many stand beside the queue.
+const FIXED: usize = 4;
+/// Below it, a timer's handle is found by an index.
+const SMALL: u64 = 4096;
+/// After every event.
+const UNSET: (Time, u64) = (Time::NEVER, u64::MAX);
+
+/// See the module's text.
+pub(super) struct Timers {
+    /// Where each stands in the total order of events.
+    fixed: [(Time, u64); FIXED],
+    /// The first of them.
+    first: (Time, u64),
+    /// Handles of the others, some of which have gone off.
+    small: Vec<Option<Handle>>,
+    large: BTreeMap<u64, Option<Handle>>,
+}
+
+impl Default for Timers {
+    fn default() -> Timers {
+        let (small, large) = (Vec::new(), BTreeMap::new());
+        Timers { fixed: [UNSET; FIXED], first: UNSET, small, large }
+    }
+}
+
+impl Timers {
+    /// Sets or moves a timer.
+    pub fn set(&mut self, queue: &mut EventQueue<Due>, at: Time, key: TimerKey) {
+        let wake = Wake::Timer(key);
+        if key.0 < FIXED as u64 {
+            return self.fix(key, queue.stamp(at, wake.rank()));
+        }
+        let handle = if key.0 >= SMALL {
+            self.large.entry(key.0).or_default()
+        } else {
+            if self.small.len() as u64 <= key.0 {
+                self.small.resize(key.0 as usize + 1, None);
+            }
+            &mut self.small[key.0 as usize]
+        };
+        if let Some(handle) = *handle
+            && queue.reschedule(handle, at, wake.rank())
+        {
+            return;
+        }
+        *handle = Some(queue.schedule(at, wake.rank(), Due::Wake(wake)));
+    }
+
+    /// Clears a timer if it is set.
+    pub fn clear(&mut self, queue: &mut EventQueue<Due>, key: TimerKey) {
+        if key.0 < FIXED as u64 {
+            return self.fix(key, UNSET);
+        }
+        let handle = if key.0 >= SMALL {
+            self.large.remove(&key.0).flatten()
+        } else {
+            self.small.get_mut(key.0 as usize).and_then(Option::take)
+        };
+        handle.map(|handle| queue.cancel(handle));
+    }
+
+    /// A timer of the queue has gone off; a small key keeps its stale handle.
+    #[inline]
+    pub fn gone_off(&mut self, key: TimerKey) {
+        if key.0 >= SMALL {
+            self.large.remove(&key.0);
+        }
+    }
+
+    /// Time and rank of the first timer beside the queue.
+    #[inline]
+    pub fn peek(&self) -> Option<(Time, u64)> {
+        (self.first != UNSET).then_some(self.first)
+    }
+
+    /// Takes it out.
+    pub fn pop(&mut self) -> Option<TimerKey> {
+        let first = self.peek()?;
+        let key = TimerKey(self.fixed.iter().position(|timer| *timer == first)? as u64);
+        self.fix(key, UNSET);
+        Some(key)
+    }
+
+    fn fix(&mut self, key: TimerKey, place: (Time, u64)) {
+        self.fixed[key.0 as usize] = place;
+        self.first = self.fixed.into_iter().min().unwrap_or(UNSET);
+    }
+}
