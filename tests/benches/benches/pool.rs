@@ -58,18 +58,9 @@ fn tell(model: &str, policy: &str) {
         let run = PoolRun { arrivals: &arrivals, ..run.clone() };
         let mut best = 0.0f64;
         for _ in 0..RUNS {
-<<<<<<< main
-            let (before, start) = (processor_time(), std::time::Instant::now());
-            simulate_pool(&run, ()).expect("a run");
-            let took = match (before, processor_time()) {
-                (Some(before), Some(after)) => after - before,
-                _ => start.elapsed(),
-            };
-=======
             let before = processor_time();
-            met = simulate_pool(&run).expect("a run").met_fraction;
+            simulate_pool(&run, ()).expect("a run");
             let took = processor_time() - before;
->>>>>>> 1393f2f2fd79a898f6498c78a3515d990d7991ab
             best = best.max(QUERIES as f64 / took.as_secs_f64() / 1e6);
         }
         println!("{model:6} {policy:22} {best:6.3}  at {:7.1}/s", LOAD * rate);
