@@ -409,32 +409,6 @@ impl PlanFile {
         Ok(())
     }
 
-    /// What is said of a price list or a zoo has one.
-    fn check_offers(&self, i: usize) -> Result<(), SpecError> {
-        let t = &self.instance[i];
-        let (own, list) = (t.price_usd_per_hour.is_some(), self.list.is_some());
-        let unlisted = if own { "a price of its own" } else { "no price list" };
-        let term = |buy: Buy| format!("`{}`, and {unlisted}", buy.name());
-        let of_list = "of a type whose price is the list's (`prices`)";
-        let (key, found, allowed) = match t {
-            Instance { offers_of: Some(name), .. } if own || !list => {
-                ("offers_of", format!("`{name}`, and {unlisted}"), of_list)
-            }
-            Instance { buy: Some(buy), .. } if own || !list => ("buy", term(*buy), of_list),
-            Instance { gpu: Some(gpu), zoo: None, .. } => {
-                ("gpu", format!("`{gpu}`, and no zoo"), "of a type with a `zoo`")
-            }
-            _ if !list && self.buy != Buy::OnDemand => {
-                let found = format!("`{}`, and no price list", self.buy.name());
-                let remedy = "name a price list (`prices`), or remove `buy`";
-                return Err(SpecError::value("buy", found, "of a plan with `prices`", remedy));
-            }
-            _ => return Ok(()),
-        };
-        let remedy = format!("remove `{key}`, or what it contradicts");
-        Err(SpecError::value(format!("instance[{i}].{key}"), found, allowed, remedy))
-    }
-
     /// The most of each type that a pool may have.
     ///
     /// # Errors

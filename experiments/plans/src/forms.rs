@@ -1,7 +1,9 @@
-//! Which keys of a plan go together: a day, failures and fleets are for plans that carry their load.
+//! Which keys of a plan go together: a day, failures and fleets are for plans that carry their load, prices and GPUs
+//! of types that have a list or a zoo.
 
 use super::day::Scale;
-use super::file::{PlanFile, Pools, number};
+use super::file::{Instance, PlanFile, Pools, number};
+use super::prices::Buy;
 use orrery_scenario::SpecError;
 
 impl PlanFile {
@@ -62,6 +64,32 @@ impl PlanFile {
             }
             None => Ok(()),
         }
+    }
+
+    /// What is said of a price list or a zoo has one.
+    pub(super) fn check_offers(&self, i: usize) -> Result<(), SpecError> {
+        let t = &self.instance[i];
+        let (own, list) = (t.price_usd_per_hour.is_some(), self.list.is_some());
+        let unlisted = if own { "a price of its own" } else { "no price list" };
+        let term = |buy: Buy| format!("`{}`, and {unlisted}", buy.name());
+        let of_list = "of a type whose price is the list's (`prices`)";
+        let (key, found, allowed) = match t {
+            Instance { offers_of: Some(name), .. } if own || !list => {
+                ("offers_of", format!("`{name}`, and {unlisted}"), of_list)
+            }
+            Instance { buy: Some(buy), .. } if own || !list => ("buy", term(*buy), of_list),
+            Instance { gpu: Some(gpu), zoo: None, .. } => {
+                ("gpu", format!("`{gpu}`, and no zoo"), "of a type with a `zoo`")
+            }
+            _ if !list && self.buy != Buy::OnDemand => {
+                let found = format!("`{}`, and no price list", self.buy.name());
+                let remedy = "name a price list (`prices`), or remove `buy`";
+                return Err(SpecError::value("buy", found, "of a plan with `prices`", remedy));
+            }
+            _ => return Ok(()),
+        };
+        let remedy = format!("remove `{key}`, or what it contradicts");
+        Err(SpecError::value(format!("instance[{i}].{key}"), found, allowed, remedy))
     }
 
     /// The machines that may be lost.

@@ -129,10 +129,12 @@ pub(super) fn seeded_faults() -> Vec<(&'static str, Mutation)> {
         // Beside another model there is room as well.
         ("RefusedWithRoom RunsAbsentModel UnloadsAbsentModel", |log| {
             let first = a_load(log);
-            let is_beside = |r: &Record| matches!(r, Record::Load { load, .. } if load.device == first.device && load.action != first.action);
-            let Record::Load { load, .. } = log[find(log, 0, is_beside)].clone() else {
-                unreachable!()
+            let is_beside = |r: &Record| {
+                let Record::Load { load, .. } = r else { return false };
+                load.device == first.device && load.action != first.action
             };
+            let at = find(log, 0, is_beside);
+            let Record::Load { load, .. } = log[at].clone() else { unreachable!() };
             refuse(log, load.action, Refusal::NoMemory);
         }),
         ("ActionReused", |log| {
