@@ -68,7 +68,7 @@ pub(crate) fn heat(prepared: &Prepared, p: &Picture) -> Result<Figure, PlotError
     let panels: Vec<Panel> = keys.iter().zip(&grids).map(panel).collect();
     let counts: Vec<usize> = grids.iter().flatten().map(|c| c.3).collect();
     let most = counts.iter().copied().max().unwrap_or(1);
-    let (columns, _) = if p.columns > 0 { (p.columns, ()) } else { (grid_for(keys.len()).0, ()) };
+    let columns = if p.columns > 0 { p.columns } else { grid_for(keys.len()).0 };
     let wide = (34.0 * xs.values.len() as f64).clamp(150.0, 520.0);
     let high = (22.0 * ys.values.len() as f64).clamp(66.0, 400.0);
     let metric = names::metric(&p.metrics[0], &rows[0].unit, 0.0).label;
@@ -77,13 +77,6 @@ pub(crate) fn heat(prepared: &Prepared, p: &Picture) -> Result<Figure, PlotError
         (true, true) => metric,
         (true, false) => format!("{metric}, relative to {}", prepared.over),
     };
-    let mut entries = vec![];
-    for i in 0..SAMPLES {
-        let share = i as f64 / (SAMPLES - 1) as f64;
-        let outline = Some(Stroke::solid(Color::MIDDLE, 0.6));
-        let key = Key::Swatch(Look { fill: shade(share), outline, hatched: false });
-        entries.push((short(colours.value_at(share)), key));
-    }
     let experiments = distinct(rows.iter().map(|r| r.experiment.as_str()));
     let head = if p.title.is_empty() { experiments.join(", ") } else { p.title.clone() };
     let mut notes = flags::notes(&rows);
@@ -105,10 +98,21 @@ pub(crate) fn heat(prepared: &Prepared, p: &Picture) -> Result<Figure, PlotError
         wrap_x: false,
         share_x: true,
         share_y: true,
-        legend: Legend::Flow(entries),
+        legend: Legend::Flow(samples(&colours)),
         notes,
     };
     Ok(sheet.figure())
+}
+
+/// Some of the colours, with their values.
+fn samples(colours: &Colours) -> Vec<(String, Key)> {
+    let sample = |i: usize| {
+        let share = i as f64 / (SAMPLES - 1) as f64;
+        let outline = Some(Stroke::solid(Color::MIDDLE, 0.6));
+        let key = Key::Swatch(Look { fill: shade(share), outline, hatched: false });
+        (short(colours.value_at(share)), key)
+    };
+    (0..SAMPLES).map(sample).collect()
 }
 
 struct GridAxis {

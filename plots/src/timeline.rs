@@ -68,18 +68,11 @@ pub fn device_timeline(rows: &[BatchRow], window: Window) -> Result<Figure, Plot
     let y = Scale::Linear { low: height, high: 0.0 };
     let tick = |(i, label): (usize, String)| Tick { at: i as f64 + 0.5, label };
     let ticks: Vec<Tick> = labels.into_iter().enumerate().map(tick).collect();
-    let panel = |policy: &&str| {
+    let marks = |policy: &str| {
+        let own = inside.iter().copied().filter(|b| b.policy == policy);
         if !outlined {
-            let of = |b: &&&BatchRow| b.policy == *policy;
-            let own: Vec<&BatchRow> = inside.iter().filter(of).copied().collect();
-            return Panel {
-                title: policy.to_string(),
-                x: Axis { label: format!("time ({unit})"), scale: x, ticks: x.ticks(9) },
-                y: Axis { label: String::new(), scale: y, ticks: ticks.clone() },
-                marks: busy_shares(&own, &lanes, (from, to), divisor),
-            };
+            return busy_shares(&own.collect::<Vec<_>>(), &lanes, (from, to), divisor);
         }
-        let own = inside.iter().copied().filter(|b| b.policy == *policy);
         let mark = |b: &BatchRow| batch_mark(b, lane_at(b, &lanes), (from, to), divisor, &models);
         let mut marks: Vec<Mark> = own.clone().map(mark).collect();
         if has_deadlines {
@@ -87,16 +80,17 @@ pub fn device_timeline(rows: &[BatchRow], window: Window) -> Result<Figure, Plot
             marks.extend(own.filter_map(of).flatten());
         }
         if has_drops {
-            let own = drops.iter().filter(|d| d.policy == *policy);
+            let own = drops.iter().filter(|d| d.policy == policy);
             let at = |d: &&BatchRow| (d.end_ns as f64 / divisor, lanes.len() as f64 + 0.5);
             marks.push(Mark::Crosses(own.map(at).collect()));
         }
-        Panel {
-            title: policy.to_string(),
-            x: Axis { label: format!("time ({unit})"), scale: x, ticks: x.ticks(9) },
-            y: Axis { label: String::new(), scale: y, ticks: ticks.clone() },
-            marks,
-        }
+        marks
+    };
+    let panel = |policy: &&str| Panel {
+        title: policy.to_string(),
+        x: Axis { label: format!("time ({unit})"), scale: x, ticks: x.ticks(9) },
+        y: Axis { label: String::new(), scale: y, ticks: ticks.clone() },
+        marks: marks(policy),
     };
     let sheet = Sheet {
         title: "batches on devices".into(),

@@ -102,57 +102,85 @@ fn settings(rows: &[Row]) -> Vec<String> {
     axes.into_iter().map(|(name, values)| format!("{name}: {}", values.join(", "))).collect()
 }
 
-/// Who is best, in a sentence.
-fn verdict(page: &mut Page, rows: &[Row], main: &str) {
-    let own = || {
-        let is = |r: &&Row| r.metric == main && r.scope == "all" && r.versus.is_empty();
-        rows.iter().filter(is)
-    };
-    let mut places: Vec<(&str, &str)> = Vec::new();
-    for r in own() {
-        if !places.contains(&(&r.case, &r.axes)) {
-            places.push((&r.case, &r.axes));
-        }
+/// What is compared, in words, and which of its values is best.
+struct Compared<'a> {
+    rows: &'a [Row],
+    metric: &'a str,
+    name: &'static str,
+    best_is: &'static str,
+}
+
+/// A case and its axes.
+type Setting<'a> = (&'a str, &'a str);
+
+impl<'a> Compared<'a> {
+    fn new(rows: &'a [Row], metric: &'a str) -> Compared<'a> {
+        let (name, best_is) = match metric {
+            PEAK => ("peak goodput (requests/s)", "highest"),
+            DEVICES => ("number of devices", "lowest"),
+            metric::GOODPUT => ("goodput (requests/s)", "highest"),
+            _ => ("finish rate", "highest"),
+        };
+        Compared { rows, metric, name, best_is }
     }
-    let low = better(main) == Better::Lower;
-    let (name, best_is) = match main {
-        PEAK => ("peak goodput (requests/s)", "highest"),
-        DEVICES => ("number of devices", "lowest"),
-        metric::GOODPUT => ("goodput (requests/s)", "highest"),
-        _ => ("finish rate", "highest"),
-    };
-    let ranked = |place: &(&str, &str)| {
-        let mut at: Vec<&Row> =
-            own().filter(|r| (&*r.case, &*r.axes) == *place && r.value.is_some()).collect();
-        let key = |r: &Row| r.value.unwrap_or_default() * if low { 1.0 } else { -1.0 };
+
+    /// The rows of the metric over all requests.
+    fn own(&self) -> impl Iterator<Item = &'a Row> + '_ {
+        let is = |r: &&Row| r.metric == self.metric && r.scope == "all" && r.versus.is_empty();
+        self.rows.iter().filter(is)
+    }
+
+    fn settings(&self) -> Vec<Setting<'a>> {
+        let mut settings: Vec<Setting<'a>> = Vec::new();
+        for r in self.own() {
+            if !settings.contains(&(&r.case, &r.axes)) {
+                settings.push((&r.case, &r.axes));
+            }
+        }
+        settings
+    }
+
+    /// The answers at a setting, the best first.
+    fn ranked(&self, setting: Setting<'_>) -> Vec<&'a Row> {
+        let sign = if better(self.metric) == Better::Lower { 1.0 } else { -1.0 };
+        let is = |r: &&Row| (&*r.case, &*r.axes) == setting && r.value.is_some();
+        let mut at: Vec<&Row> = self.own().filter(is).collect();
+        let key = |r: &Row| r.value.unwrap_or_default() * sign;
         at.sort_by(|a, b| key(a).total_cmp(&key(b)));
         at
-    };
-    let words = |r: &Row| {
-        let value = r.value.map_or(String::new(), |x| page::reading(main, x));
-        let interval = r.ci95().map_or(String::new(), |(a, b)| {
-            format!(" (95 % interval {} to {})", page::reading(main, a), page::reading(main, b))
-        });
+    }
+
+    fn words(&self, r: &Row) -> String {
+        let read = |x| page::reading(self.metric, x);
+        let value = r.value.map_or(String::new(), read);
+        let interval = r
+            .ci95()
+            .map_or(String::new(), |(a, b)| format!(" (95 % interval {} to {})", read(a), read(b)));
         format!("{value}{interval}, by {}", r.policy)
-    };
-    match places.as_slice() {
-        [] => {}
-        [one] => match ranked(one).as_slice() {
+    }
+
+    fn say_of_one(&self, page: &mut Page, setting: Setting<'_>) {
+        let (name, best_is) = (self.name, self.best_is);
+        match self.ranked(setting).as_slice() {
             [] => page.say(Tone::Mixed, format!("No policy has an answer for the {name}.")),
-            [only] => page.say(Tone::Plain, format!("The {name} is {}.", words(only))),
+            [only] => page.say(Tone::Plain, format!("The {name} is {}.", self.words(only))),
             [first, second, ..] => {
-                page.say(Tone::Plain, format!("The {best_is} {name} is {}.", words(first)));
-                let told = match are_apart(rows, first, second) {
+                page.say(Tone::Plain, format!("The {best_is} {name} is {}.", self.words(first)));
+                let told = match are_apart(self.rows, first, second) {
                     Some(false) => "; these runs cannot tell the two apart",
                     Some(true) => "; the difference is clear at 95 %",
                     None => "",
                 };
-                page.say(Tone::Plain, format!("Next is {}{told}.", words(second)));
+                page.say(Tone::Plain, format!("Next is {}{told}.", self.words(second)));
             }
-        },
-        many => {
+        }
+    }
+
+    fn say_of_many(&self, page: &mut Page, settings: &[Setting<'_>]) {
+        let (name, n) = (self.name, settings.len());
+        if distinct(self.rows, |r| &r.policy).len() > 1 {
             let mut wins: Vec<(&str, usize)> = Vec::new();
-            for first in many.iter().filter_map(|p| ranked(p).first().copied()) {
+            for first in settings.iter().filter_map(|s| self.ranked(*s).first().copied()) {
                 match wins.iter_mut().find(|w| w.0 == first.policy) {
                     Some(w) => w.1 += 1,
                     None => wins.push((&first.policy, 1)),
@@ -160,25 +188,28 @@ fn verdict(page: &mut Page, rows: &[Row], main: &str) {
             }
             wins.sort_by_key(|w| std::cmp::Reverse(w.1));
             let words: Vec<String> = wins.iter().map(|(who, n)| format!("{who} in {n}")).collect();
-            let places = many.len();
-            if distinct(rows, |r| &r.policy).len() > 1 {
-                let text =
-                    format!("The {best_is} {name} in {places} settings: {}.", words.join(", "));
-                page.say(Tone::Plain, text);
-            } else {
-                let values = || own().filter_map(|r| r.value);
-                let least =
-                    values().reduce(f64::min).map_or(String::new(), |x| page::reading(main, x));
-                let most =
-                    values().reduce(f64::max).map_or(String::new(), |x| page::reading(main, x));
-                let text = format!("The {name} is from {least} to {most} in {places} settings.");
-                page.say(Tone::Plain, text);
-            }
+            let best_is = self.best_is;
+            let text = format!("The {best_is} {name} in {n} settings: {}.", words.join(", "));
+            return page.say(Tone::Plain, text);
         }
+        let values = || self.own().filter_map(|r| r.value);
+        let read = |x: Option<f64>| x.map_or(String::new(), |x| page::reading(self.metric, x));
+        let (least, most) = (read(values().reduce(f64::min)), read(values().reduce(f64::max)));
+        page.say(Tone::Plain, format!("The {name} is from {least} to {most} in {n} settings."));
     }
-    let without = own().filter(|r| r.value.is_none()).count();
+}
+
+/// Who is best, in a sentence.
+fn verdict(page: &mut Page, rows: &[Row], main: &str) {
+    let compared = Compared::new(rows, main);
+    match compared.settings().as_slice() {
+        [] => {}
+        [one] => compared.say_of_one(page, *one),
+        many => compared.say_of_many(page, many),
+    }
+    let without = compared.own().filter(|r| r.value.is_none()).count();
     if without > 0 {
-        let all = own().count();
+        let all = compared.own().count();
         page.say(
             Tone::Mixed,
             format!("{without} of {all} searches or runs have no answer; the table says why."),

@@ -47,6 +47,13 @@ fn decimal(x: f64, whole: bool) -> Value {
     if whole { Value::Integer(x as i64) } else { Value::Float(x) }
 }
 
+/// A key that is not on the page.
+fn unknown(controls: &Controls, key: &str, back: &str) -> SpecError {
+    let keys: Vec<&str> = controls.numbers.iter().map(|c| c.key.as_str()).collect();
+    let allowed = format!("`{}`, `policy`, `seeds`", keys.join("`, `"));
+    SpecError::value("question", format!("`{key}`"), allowed, back)
+}
+
 impl Question {
     /// From the pairs of an address: keys of the scenario with numbers, `policy` any number of times, `seeds`.
     ///
@@ -71,17 +78,7 @@ impl Question {
                 }
                 key => {
                     let control = controls.numbers.iter().find(|c| c.key == key);
-                    let Some(control) = control else {
-                        let keys: Vec<&str> =
-                            controls.numbers.iter().map(|c| c.key.as_str()).collect();
-                        let allowed = format!("`{}`, `policy`, `seeds`", keys.join("`, `"));
-                        return Err(SpecError::value(
-                            "question",
-                            format!("`{key}`"),
-                            allowed,
-                            back,
-                        ));
-                    };
+                    let control = control.ok_or_else(|| unknown(&controls, key, back))?;
                     let x = control.number(text, back)?;
                     if key == LOAD {
                         load = Some(x);
