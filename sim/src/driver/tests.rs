@@ -4,7 +4,7 @@ use super::*;
 use crate::metrics::Window;
 use crate::observer::Batch;
 use crate::policy::fifo::{Config, Fifo};
-use crate::policy::{Actions, Event, Known};
+use crate::policy::{Actions, Event, Known, TimerKey};
 use crate::request::{AppId, Arrival, ModelId, VecSource};
 
 fn arrival(at: u64, size: u32) -> Arrival {
