@@ -96,3 +96,47 @@ impl Timers {
         self.first = self.fixed.into_iter().min().unwrap_or(UNSET);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+
+    /// The time and the key of the timer that goes off next, less `first`.
+    fn next(timers: &mut Timers, queue: &mut EventQueue<Due>, first: u64) -> Option<(Time, u64)> {
+        if let Some((at, _)) = timers.peek() {
+            queue.begin(at);
+            return timers.pop().map(|key| (at, key.0 - first));
+        }
+        match queue.pop()? {
+            (at, Due::Wake(Wake::Timer(key))) => {
+                timers.gone_off(key);
+                Some((at, key.0 - first))
+            }
+            (_, due) => panic!("{due}"),
+        }
+    }
+
+    #[test]
+    fn beside_the_queue_timers_go_off_as_they_do_from_it() {
+        let mut rng = Stream::named(1, "timers", 0);
+        let mut forms = [0, FIXED as u64, SMALL]
+            .map(|first| (first, Timers::default(), EventQueue::<Due>::new()));
+        for _ in 0..20_000 {
+            let (what, key, wait) = (rng.below(4), rng.below(FIXED as u64), rng.below(3));
+            let went_off = forms.each_mut().map(|(first, timers, queue)| {
+                let key = TimerKey(*first + key);
+                match what {
+                    0 => timers.clear(queue, key),
+                    1 => return next(timers, queue, *first),
+                    _ => {
+                        let at = Time::from_ns(queue.now().ns() + wait);
+                        timers.set(queue, at, key);
+                    }
+                }
+                None
+            });
+            assert_eq!(went_off, [went_off[0]; 3]);
+        }
+    }
+}
