@@ -47,9 +47,7 @@ impl Auditor {
 
     /// Whether a device lacks a model; `None` where the log does not say.
     pub(super) fn lacks(&self, device: DeviceId, model: ModelId) -> Option<bool> {
-        if self.terms.device(device.index()).is_none() {
-            return None;
-        }
+        self.terms.device(device.index())?;
         Some(self.memories.get(&device).is_some_and(|m| !m.holds.contains(&model)))
     }
 
