@@ -1,10 +1,11 @@
 //! What a request costs under each policy, drawing its arrival and all metrics of `orrery run` included.
 //!
 //! ```text
-//! cargo bench -p orrery-benches --bench costs                     every line below, in processor time
-//! EXECUTABLE FILE POLICY REQUESTS                                 one run, to count its instructions
-//! EXECUTABLE FILE POLICY REQUESTS log                             the log of that run, on stdout
+//! PROGRAM FILE POLICY REQUESTS         one run, to count its instructions
+//! PROGRAM FILE POLICY REQUESTS log     the log of that run, on stdout
 //! ```
+//!
+//! `cargo bench -p orrery-benches --bench costs --no-run` names the program; without arguments it does nothing.
 
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::driver::ready;
