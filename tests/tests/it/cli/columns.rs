@@ -7,7 +7,7 @@ use super::{POISSON, small_scenario, small_table};
 const LONGER: [(&str, &str); 1] =
     [("  orloj[estimate=mean,", "a policy's whole name has no space, and is copied as it is")];
 
-fn too_long<'a>(text: &'a str) -> Option<&'a str> {
+fn too_long(text: &str) -> Option<&str> {
     let may = |line: &&str| !LONGER.iter().any(|(begin, _)| line.starts_with(begin));
     text.lines().filter(may).find(|line| line.chars().count() > 80)
 }
