@@ -197,13 +197,12 @@ mod tests {
         }
     }
 
-    /// Results of version 2 named a difference as its value.
     #[test]
-    fn a_difference_by_its_old_name_is_told_what_changed() {
+    fn a_difference_by_the_name_of_its_value_is_refused() {
         let value = Row { metric: "finish_rate".into(), value: Some(0.829), ..Row::default() };
         let old = Row { versus: "orloj".into(), value: Some(-0.13), ..value.clone() };
         let error = read_rows("old.csv", &to_csv(&[value.clone(), old])).unwrap_err().to_string();
-        for says in ["old.csv", "line 3", "`orloj`", "`finish_rate_difference`", "version 3"] {
+        for says in ["old.csv", "line 3", "`orloj`", "`finish_rate_difference`", "remedy"] {
             assert!(error.contains(says), "{says}: {error}");
         }
         let new = Row {

@@ -89,6 +89,6 @@ mod tests {
     #[test]
     fn a_worker_is_a_whole_number_of_each_of_its_parts() {
         assert!((1..=PARTS_MAX).all(|parts| piece(parts) * u128::from(parts) == WORKER));
-        assert!((2..=PARTS_MAX).any(|parts| WORKER / 2 % u128::from(parts) != 0));
+        assert!((2..=PARTS_MAX).any(|parts| !(WORKER / 2).is_multiple_of(u128::from(parts))));
     }
 }
