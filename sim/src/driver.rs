@@ -9,6 +9,7 @@
 //! Time ends at [`Time::NEVER`]. A run whose next event is due there stops and fails, unless it was
 //! to be stopped before.
 
+mod due;
 mod failure;
 pub mod ready;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use crate::policy::Policy;
 use crate::request::{ActionId, DeviceId, End, Request, Source, SourceId};
 use crate::stalls::{Calendar, CoreOf, Stalls};
 use crate::time::{Span, Time};
+use due::Due;
 use timers::Timers;
 
 /// Everything about a run but its policy, its workload and its observer.
@@ -99,14 +101,6 @@ pub struct Finished<P, O> {
     pub events: u64,
     /// Why the run is not whole, if it is not.
     pub failure: Option<Failure>,
-}
-
-#[derive(Clone, Debug)]
-enum Due {
-    Ended(ActionId, DeviceId, Span),
-    Wake(Wake),
-    /// Rare, and large.
-    Change(Box<DeviceChange>),
 }
 
 struct VirtualHost<'w> {

@@ -2,7 +2,7 @@
 //!
 //! It says nothing of a run that merely went badly: requests that are late or dropped are results.
 
-use super::Due;
+use super::due::Due;
 use crate::core::Wake;
 use crate::request::SourceId;
 use crate::time::Time;

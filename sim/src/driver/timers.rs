@@ -1,7 +1,7 @@
 //! A policy's timers: those of the lowest keys, which are set anew at nearly every event, stand beside the
 //! queue of events, the others are in it.
 
-use super::Due;
+use super::due::Due;
 use crate::core::Wake;
 use crate::event_queue::{EventQueue, Handle};
 use crate::policy::TimerKey;

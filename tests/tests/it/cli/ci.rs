@@ -121,7 +121,7 @@ fn the_workflow_gives_the_action_what_it_takes() {
     }
     // What it installs is here.
     assert!(
-        action.contains("--path \"$GITHUB_ACTION_PATH/experiments\"")
+        action.contains("--path \"$GITHUB_ACTION_PATH/experiments/cli\"")
             && root().join("experiments/cli/Cargo.toml").exists()
     );
 }

@@ -260,7 +260,7 @@ fn a_message_names_the_file_at_fault_and_its_line() {
             "[2.0]",
             "[-2.0]",
             &["reproduce", "table.toml"],
-            "table.toml: key `slo_x_p99`",
+            "table.toml:1: key `slo_x_p99`",
         ),
         (
             "partition.toml",

@@ -93,8 +93,8 @@ fn a_log_that_cannot_be_read_is_named_and_leaves_no_file() {
     for (file, says) in [
         ("nowhere.log", &["nowhere.log", "No such file", "remedy: give the path"][..]),
         ("a.toml", &["a.toml", "found a scenario; allowed: a schedule log", "orrery run a.toml"]),
-        ("noise.log", &["noise.log, line 1", "orrery-log,2"]),
-        ("empty.log", &["empty.log, line 1", "orrery-log,2"]),
+        ("noise.log", &["noise.log, line 1", "orrery-log,4"]),
+        ("empty.log", &["empty.log, line 1", "orrery-log,4"]),
         ("damaged.log", &[&line, "soon"]),
         ("cut.log", &["cut.log, line ", "the log was cut off"]),
     ] {
@@ -120,7 +120,7 @@ fn a_request_that_is_not_there_is_told_with_the_ids_that_are() {
     place.run(&window).refused(&says);
     place.run(&["explain", "a.log", "--request", "first"]).refused(&["--request", "invalid digit"]);
     place.run(&["explain", "a.log"]).refused(&["--request <ID>", "--help"]);
-    place.write("none.log", "orrery-log,2\nfinish,0\n");
+    place.write("none.log", "orrery-log,4\nfinish,0\n");
     place.run(&["explain", "none.log", "--request", "0"]).refused(&["the log has no requests"]);
     assert!(!place.files().contains(&"t.json".to_string()));
 }
