@@ -59,7 +59,13 @@ fn typed<'a, T>(
 fn kind_of(keys: &DeTable<'_>) -> Result<&'static KindEntry, SpecError> {
     let of_frame = names::<Frame>(&[]);
     let of_kinds = KINDS.iter().flat_map(|kind| (kind.names)());
-    let all: Vec<&str> = of_frame.iter().copied().chain(of_kinds).collect();
+    let mut all: Vec<&str> = Vec::new();
+    for key in of_frame.iter().copied().chain(of_kinds) {
+        // Two kinds may have a key of one name.
+        if !all.contains(&key) {
+            all.push(key);
+        }
+    }
     let given = || keys.keys().map(|key| key.get_ref().as_ref());
     given().try_for_each(|key| known(key, key, &all).map(drop))?;
     let kind = one_kind(keys)?;

@@ -37,7 +37,7 @@ fn a_key_that_is_unknown_is_told_the_keys_there_are() {
         ("applications.cases.units_ms = 3.0\n", "`units_ms`", "`unit_ms`"),
         (system, "`c1`", "`c1_of`"),
     ] {
-        refused(&small_table(more), &["mine.toml:", "key ", key, known, "remedy: did you mean"]);
+        refused(&small_table(more), &["mine.toml:", key, known, "remedy"]);
     }
 }
 
