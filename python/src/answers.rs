@@ -5,14 +5,15 @@ use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
 use clap::ValueEnum;
 use orrery_cells::answers::answers;
-use orrery_cells::goodput_report;
 use orrery_cells::goodput::{Criterion, Find, Search};
+use orrery_cells::goodput_report;
 use orrery_cells::parts;
 use orrery_cells::scenario_cell::ScenarioCell;
 use orrery_cells::seeds::Seeds;
 use orrery_logs::explain::{self as stories, Failure};
 use orrery_output::figure::bytes;
 use orrery_output::view::{Kind, Tables, View, figure as figure_of};
+use orrery_output::width::folded;
 use orrery_papers::options::Choice;
 use orrery_papers::reproduce::{self as papers, Asked, How, Outcome};
 use orrery_papers::{figure as of_paper, registry};
@@ -90,8 +91,9 @@ pub fn goodput(
         let policies: Vec<PolicySpec> = cells.iter().map(|c| c.policy.clone()).collect();
         let name = &call.scenario.name;
         let found = interruptible(jobs, &call.failed, || answers(name, &cells))?;
-        let text = goodput_report::text(&call.scenario, &search, &found.rows, &policies, &found.each);
-        Ok::<_, PyErr>((found.rows, text.map_err(refused)?))
+        let text =
+            goodput_report::text(&call.scenario, &search, &found.rows, &policies, &found.each);
+        Ok::<_, PyErr>((found.rows, folded(&text.map_err(refused)?)))
     })?;
     Ok((Table::of(Of::Results(rows))?, text))
 }
@@ -169,7 +171,7 @@ pub fn reproduce(
         let svg = of_paper::of(&e, &forms.rows).ok().map(|f| f.to_svg());
         Ok((*forms, svg))
     })?;
-    Ok((Table::of(Of::Results(forms.rows))?, forms.table, svg))
+    Ok((Table::of(Of::Results(forms.rows))?, folded(&forms.table), svg))
 }
 
 /// The ids of all that is shipped.
@@ -255,14 +257,17 @@ pub fn explain(
         let names = call.log_names(&chosen);
         let failed = |e: &dyn std::fmt::Display| PyRuntimeError::new_err(e.to_string());
         let Some(id) = request else {
-            return stories::worst(&names, log, worst).map_err(|e| failed(&e));
+            let told = stories::worst(&names, log, worst).map_err(|e| failed(&e))?;
+            return Ok(folded(&told));
         };
-        stories::explain(&names, log, RequestId(id)).map_err(|failure| match failure {
-            Failure::Log(error) => failed(&error),
-            Failure::Unknown { requests } => {
-                let allowed = format!("0 to {}", requests.saturating_sub(1));
-                refused(SpecError::value("request", id, allowed, "give a number of the run"))
-            }
-        })
+        let told =
+            stories::explain(&names, log, RequestId(id)).map_err(|failure| match failure {
+                Failure::Log(error) => failed(&error),
+                Failure::Unknown { requests } => {
+                    let allowed = format!("0 to {}", requests.saturating_sub(1));
+                    refused(SpecError::value("request", id, allowed, "give a number of the run"))
+                }
+            })?;
+        Ok(folded(&told))
     })
 }

@@ -5,7 +5,7 @@
 
 use crate::out::Out;
 use crate::world::{Context, Device, PyRequest, WorldNames};
-use orrery_sim::policy::parameters::{Assumption, Lanes, Configured};
+use orrery_sim::policy::parameters::{Assumption, Configured, Lanes};
 use orrery_sim::policy::{Actions, Event, Known, Outcome, Policy, Refusal};
 use orrery_sim::profile::ModelProfile;
 use orrery_sim::request::{ActionId, DeviceId, RequestId};
