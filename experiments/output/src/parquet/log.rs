@@ -196,7 +196,7 @@ mod tests {
     fn a_log_becomes_a_row_for_each_line_after_its_header_and_the_same_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let text = folder.path().join("a.log");
-        let lines = "orrery-log,2\nname,model,0,bert\narrive,5,0,0,0,1,0,5,\n\
+        let lines = "orrery-log,4\nname,model,0,bert\narrive,5,0,0,0,1,0,5,\n\
                      why,5,0,alone, and free\nissue,5,0,0,0,0,1,0,,0\nfinish,9\n";
         std::fs::write(&text, lines).unwrap();
         let (one, two) = (folder.path().join("1.parquet"), folder.path().join("2.parquet"));
