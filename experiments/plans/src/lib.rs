@@ -121,9 +121,7 @@ pub struct Answers {
 /// The text of the page that `--html` writes.
 pub fn page_of(answers: &Answers, command: String) -> String {
     let rows = answers.rows_without_frontier();
-    let page = answers.document();
-    let text = page.to_text();
-    orrery_output::whole_page(page, &text, &rows, command)
+    orrery_output::whole_page(answers.document(), &rows, command)
 }
 
 /// Answers one plan: as it is written with its frontier, as `--plot` draws it; or one what-if, made already.

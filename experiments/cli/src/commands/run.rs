@@ -7,12 +7,14 @@ mod parquet_tests;
 
 use clap::Args;
 use orrery_cells::details;
+use orrery_cells::logged;
+use orrery_cells::notes::notes_of;
 use orrery_cells::replication::Replication;
+use orrery_cells::run_report::of_run;
 use orrery_cells::scenario_rows::rows_of_scenario;
 use orrery_cells::seeds::{Seeds, Until};
 use orrery_cells::watch::scope_names;
-use orrery_cells::{logged, run_report};
-use orrery_output::page::{Page, WITHOUT_EFFECT};
+use orrery_output::page::WITHOUT_EFFECT;
 use orrery_output::threads::pool;
 use orrery_output::whole_file::check_place;
 use orrery_output::{Answer, Forms, Output};
@@ -98,33 +100,20 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
         details::write(&scenario, &policies, first, folder)?;
     }
     let page = match args.output.html {
-        // `--details` is no part of the command on the page.
-        Some(_) => Some(Page {
-            text: Some(table(&scenario, first, &rows, false)),
-            ..page::page(&scenario, &policies, first, &rows)?
-        }),
+        Some(_) => Some(page::page(&scenario, &policies, first, &rows)?),
         None => None,
     };
     let forms = Forms {
-        table: table(&scenario, first, &rows, args.details),
+        table: of_run(&scenario, first, &rows, args.details).to_text(),
         wide: orrery_results::wide(&rows),
         json: to_json(
             &rows,
-            &[
-                ("scenario", scenario.name.clone().into()),
-                ("notes", run_report::notes_of(&rows).into()),
-            ],
+            &[("scenario", scenario.name.clone().into()), ("notes", notes_of(&rows).into())],
         ),
         page,
         rows,
     };
     forms.answer(&scenario.name, &args.output)
-}
-
-/// The table for people.
-fn table(scenario: &Scenario, seed: u64, rows: &[Row], details: bool) -> String {
-    let title = format!("scenario {}, seed {seed}", scenario.name);
-    run_report::comparison(&title, rows, scenario.file.autoscale.is_none(), details)
 }
 
 /// The text of the page that `command` would write.
@@ -138,8 +127,7 @@ pub fn whole_page(
     command: String,
 ) -> Result<String, SpecError> {
     let page = page::page(scenario, policies, scenario.seed, rows)?;
-    let table = table(scenario, scenario.seed, rows, false);
-    Ok(orrery_output::whole_page(page, &table, rows, command))
+    Ok(orrery_output::whole_page(page, rows, command))
 }
 
 /// Logs the run of the first seed, and measures it.
