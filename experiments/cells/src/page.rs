@@ -188,6 +188,7 @@ impl<'a> Compared<'a> {
         let values = || self.own().filter_map(|r| r.value);
         let read = |x: Option<f64>| x.map_or(String::new(), |x| page::reading(self.metric, x));
         let (least, most) = (read(values().reduce(f64::min)), read(values().reduce(f64::max)));
+        let n = values().count();
         page.say(Tone::Plain, format!("The {name} is from {least} to {most} in {n} settings."));
     }
 }
@@ -206,7 +207,7 @@ pub fn verdict(page: &mut Page, rows: &[Row]) {
         let all = compared.own().count();
         page.say(
             Tone::Mixed,
-            format!("{without} of {all} searches or runs have no answer; the table says why."),
+            format!("{without} of {all} searches or runs have no answer; why is said below."),
         );
     }
 }
