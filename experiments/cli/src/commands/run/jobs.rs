@@ -1,6 +1,6 @@
 //! `orrery run` of a file of jobs.
 
-use super::Run;
+use super::args::Run;
 use orrery_cells::jobs::{document, rows_of_file};
 use orrery_cells::page::drawn;
 use orrery_cells::seeds::Seeds;

@@ -1,11 +1,11 @@
 //! What is replied to a request. One without the token, or for another host, is refused before anything is read.
 
-use super::Shared;
 use super::answers::Sharpness;
 use super::controls::Controls;
 use super::door::{Connection, Request};
 use super::plans::{Plan, Shown};
 use super::question::Question;
+use super::shared::Shared;
 use crate::commands::run::whole_page;
 use orrery_cells::details;
 use orrery_cells::goodput::{FLAGS, Search, flags};
