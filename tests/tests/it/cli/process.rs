@@ -46,6 +46,14 @@ impl Place {
         Place(TempDir::new().expect("a temporary folder"))
     }
 
+    /// A folder in this one, which stays.
+    pub fn kept_in(folder: &Path) -> Place {
+        let mut place =
+            TempDir::new_in(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+        place.disable_cleanup(true);
+        Place(place)
+    }
+
     /// A folder with one file.
     pub fn with(name: &str, text: impl AsRef<[u8]>) -> Place {
         let place = Place::new();
