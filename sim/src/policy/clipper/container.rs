@@ -188,4 +188,16 @@ mod tests {
         }
         assert!(differ < 4, "{differ}");
     }
+
+    /// Released: by a tenth, with a standard deviation of half of that, and never to less.
+    #[test]
+    fn a_size_that_is_known_well_is_exceeded_by_a_tenth_in_the_mean() {
+        let mut container = Container::new(Span::from_ms(100));
+        (0..ENOUGH).for_each(|_| container.learn(1_000, Span::from_ms(50)));
+        let mut draws = Stream::named(1, "explore", 0);
+        let sizes: Vec<u32> = (0..2_000).map(|_| container.explore(&mut draws)).collect();
+        let mean = f64::from(sizes.iter().sum::<u32>()) / 2_000.0;
+        assert!(sizes.iter().all(|size| *size >= 1_000));
+        assert!((mean - 1_100.0).abs() < 5.0, "{mean}");
+    }
 }
