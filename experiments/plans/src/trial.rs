@@ -119,6 +119,14 @@ impl<'a> Bench<'a> {
         self.problem.plan.seed
     }
 
+    /// Whether a pool carries a rate, with the first seed alone.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn holds(&self, counts: &[u32], rate_per_s: f64) -> Result<bool, SpecError> {
+        Ok(self.probe(counts, rate_per_s)?.good)
+    }
+
     /// Whether a pool carries a rate: what the first seed says for sure, or else what all seeds say together.
     ///
     /// # Errors
