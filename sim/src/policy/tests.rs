@@ -112,6 +112,13 @@ fn nexus_that_drops_only_what_has_expired_runs_late_batches() {
     assert!(story.ends[17..].iter().all(|e| *e == End::Late));
 }
 
+#[test]
+fn nexus_that_looks_at_the_head_alone_ends_what_it_drops() {
+    let story = play(nexus(nexus::DropRule::Earliest, 52), burst(20, 52));
+    assert!(story.ends[17..].iter().all(|e| *e == End::Dropped(Drop::Infeasible)), "{story:?}");
+    assert!(story.ends[..17].iter().all(|e| *e == End::InTime), "{story:?}");
+}
+
 fn clipper(sizing: clipper::Sizing, slo: u64) -> clipper::Clipper {
     let config = clipper::Config { sizing, default_reply: true, max_batch: 64 };
     clipper::Clipper::new(config, &[profile(&[10], slo)], Stream::named(1, "test", 0))
@@ -123,6 +130,15 @@ fn clipper_s_aimd_grows_by_one_while_batches_are_full_and_in_time() {
     let story = play(clipper(sizing, 1_000), burst(10, 1_000));
     let spans: Vec<(u64, u64)> = story.batches.iter().map(|b| (b.0, b.1)).collect();
     assert_eq!(spans, [(0, 10), (10, 21), (21, 33), (33, 46)], "1, 2, 3, 4 requests");
+}
+
+#[test]
+fn clipper_s_aimd_backs_off_after_a_batch_that_took_longer_than_the_slo() {
+    // Five requests take 14 ms of 13: the limit falls to 2.5, and grows by one again.
+    let sizing = clipper::Sizing::Aimd { step: 1, backoff: 0.5 };
+    let story = play(clipper(sizing, 13), burst(20, 1_000));
+    let sizes: Vec<usize> = story.batches.iter().map(|b| b.2.len()).collect();
+    assert_eq!(sizes, [1, 2, 3, 4, 5, 2, 3]);
 }
 
 #[test]
