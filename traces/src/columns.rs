@@ -99,6 +99,12 @@ pub fn unit(word: &str) -> Option<f64> {
     UNITS.iter().find(|(names, _)| names.contains(&word)).map(|(_, ns)| *ns)
 }
 
+/// The nanoseconds of the unit that a column's name ends in.
+pub fn unit_of(name: &str) -> Option<f64> {
+    let words = words(name);
+    if words.len() > 1 { unit(words.last()?) } else { None }
+}
+
 /// The column of a header, where it has it.
 pub fn find(header: &[String], wanted: &Wanted) -> Option<Found> {
     let found = header.iter().enumerate();

@@ -79,7 +79,7 @@ pub mod slo_steps;
 pub mod spread;
 pub mod stats;
 pub mod table;
-mod timestamp;
+pub mod timestamp;
 pub mod two_group;
 pub mod workload;
 pub mod workload_file;
