@@ -275,9 +275,8 @@ impl Measured {
         let columns = "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,\
                        p95_ms,p99_ms,batch,drop_share\n";
         // Sums and differences end in what floats leave.
-        let some = |x: Option<f64>| {
-            x.map_or(String::new(), |x| ((x * 1e9).round() / 1e9).to_string())
-        };
+        let some =
+            |x: Option<f64>| x.map_or(String::new(), |x| ((x * 1e9).round() / 1e9).to_string());
         let mut out = columns.to_string();
         for p in &self.points {
             let (clients, offered, arrivals) = match &p.load {

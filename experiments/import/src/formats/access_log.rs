@@ -35,7 +35,8 @@ pub const FORMAT: Format = Format {
     becomes: &[Kind::Workload, Kind::Measured],
     fields: FIELDS,
     direct: Some("workload"),
-    is: |head| head.has(&FIELDS[..2]),
+    // A workload of orrery's own is read as it is.
+    is: |head| head.has(&FIELDS[..2]) && !head.columns.iter().any(|c| c == "alone_ns"),
     read,
 };
 

@@ -3,6 +3,7 @@
 //! Every number is checked here; files are opened through [`Files`].
 
 use super::file::{LatencyLaw, SizesLaw, TimeLaw, Unit};
+use super::imported::Imports;
 use super::value::{MS_MAX, at_key, span_ms, within};
 use crate::error::{SpecError, nearest};
 use crate::kairos;
@@ -32,6 +33,8 @@ pub(super) struct Files {
     pub dealt: LastDealt,
     /// The samples that were read.
     samples: ReadSamples,
+    /// What was read of other tools' files.
+    pub imports: Imports,
 }
 
 /// The samples of each file that was read: every setup of a scenario, and of those made from it, asks for the
@@ -84,7 +87,12 @@ impl LastDealt {
 impl Files {
     /// Files in a folder, none read yet.
     pub(super) fn new(folder: PathBuf) -> Files {
-        Files { folder, dealt: LastDealt::default(), samples: ReadSamples::default() }
+        Files {
+            folder,
+            dealt: LastDealt::default(),
+            samples: ReadSamples::default(),
+            imports: Imports::default(),
+        }
     }
 
     /// Whether a name is that of a folder.
@@ -130,11 +138,16 @@ impl Files {
         move |error| {
             let key = format!("arrivals.{process}.file");
             let format = self.open(&key, &name).ok().and_then(|input| format_of(input).ok());
-            let Some(format) = format.filter(|f| f.arrivals() != Some(&process)) else {
+            let own = format.map(|f| (f.name(), f.arrivals()));
+            let known = own.or_else(|| {
+                let format = self.foreign(&key, &name).ok()??;
+                Some((format.title, format.direct))
+            });
+            let Some((title, direct)) = known.filter(|f| f.1 != Some(&process)) else {
                 return at_key(&format!("arrivals.{process}"), error);
             };
-            let found = format!("`{name}`, of the format {}", format.name());
-            let remedy = match format.arrivals() {
+            let found = format!("`{name}`, of the format {title}");
+            let remedy = match direct {
                 Some(other) => format!("use `{other}` in place of `{process}`"),
                 None => "no arrival process reads this format: write its arrivals as a `workload` \
                          file (docs/formats.md)"
