@@ -1,6 +1,7 @@
 //! What can be wrong with a scenario: every message names the place, what was found, what is
 //! allowed, and the remedy.
 
+use orrery_import::ImportError;
 use orrery_sim::log::LogError;
 use orrery_traces::TraceError;
 use thiserror::Error;
@@ -39,6 +40,9 @@ pub enum SpecError {
 
     #[error(transparent)]
     Trace(Box<TraceError>),
+
+    #[error(transparent)]
+    Import(#[from] ImportError),
 
     #[error(transparent)]
     Log(#[from] LogError),

@@ -2,7 +2,8 @@
 //!
 //! A file that does not say everything, such as the size of its batches, is not read here: `orrery import` asks.
 
-use super::file::{LatencyLaw, WorkloadArrivals};
+use super::expand::plain_alone_ms;
+use super::file::{LatencyLaw, ScenarioFile, WorkloadArrivals};
 use super::laws::Files;
 use crate::error::{SpecError, known};
 use orrery_import::{Content, File, Format, ImportError, Kind, Options, Request, Workload};
@@ -142,6 +143,30 @@ impl Files {
     }
 }
 
+/// The execution time of a request that brings none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Alone {
+    /// Drawn from the application's law.
+    Drawn,
+    /// A batch of one, where the model's laws do not look at it.
+    Plain(Span),
+    /// The application must say it.
+    Missing,
+}
+
+impl Alone {
+    /// That of an application.
+    pub(super) fn of(file: &ScenarioFile, app: usize) -> Alone {
+        let app = &file.app[app];
+        if app.time.is_some() {
+            return Alone::Drawn;
+        }
+        let model = file.model.iter().find(|m| m.name == app.model);
+        let ms = model.and_then(|model| plain_alone_ms(model, &file.device));
+        ms.map_or(Alone::Missing, |ms| Alone::Plain(Span::from_ms_f64(ms)))
+    }
+}
+
 /// What a model is called whose file does not name it.
 const UNNAMED: &str = "model";
 
@@ -199,12 +224,12 @@ pub(super) fn note(w: &WorkloadArrivals, names: &[String], apps: &[String]) -> O
     ))
 }
 
-/// The requests as a source: `senders` are the applications of each name, and whether they have times of their own.
+/// The requests as a source: `senders` are the applications of each name, and what their requests take.
 pub(super) fn source(
     w: &WorkloadArrivals,
     workload: &Workload,
     slice: Slice,
-    senders: Vec<(Application, bool)>,
+    senders: Vec<(Application, Alone)>,
     seed: u64,
 ) -> Result<Box<dyn Source>, SpecError> {
     let all = workload.requests.iter().enumerate();
@@ -228,16 +253,17 @@ pub(super) fn source(
     let mut streams: BTreeMap<u32, Stream> = BTreeMap::new();
     let mut arrivals = Vec::with_capacity(kept.len());
     for r in kept {
-        let (app, has_time) = &senders[r.name as usize];
+        let (app, own) = &senders[r.name as usize];
         let number = app.app.0;
         let mut drawn = || {
             let stream = streams.entry(number);
             app.law.sample(stream.or_insert_with(|| Stream::named(seed, "exec", number.into())))
         };
-        let alone = match r.alone {
-            Some(alone) => alone,
-            None if *has_time => drawn(),
-            None => {
+        let alone = match (r.alone, own) {
+            (Some(alone), _) => alone,
+            (None, Alone::Plain(alone)) => *alone,
+            (None, Alone::Drawn) => drawn(),
+            (None, Alone::Missing) => {
                 let key = format!("app[{number}].time");
                 let found = format!("nothing, and `{}` has no execution times", w.file);
                 let allowed = "a law of execution times, such as `{ constant = { ms = 5.0 } }`";
@@ -246,7 +272,7 @@ pub(super) fn source(
         };
         let (app, model, size, slo) = (app.app, app.model, app.size, app.slo);
         let at = Time::ZERO + (r.at - begin);
-        arrivals.push(Arrival { at, app, model, size, slo, alone: alone.max(Span::from_ns(1)) });
+        arrivals.push(Arrival { at, app, model, size, slo, alone });
     }
     Ok(Box::new(VecSource::new(arrivals)))
 }

@@ -9,7 +9,7 @@ use super::file::{
     Arrivals, Inside, LlmArrivals, Order, QueryArrivals, Rule, ScenarioFile, TraceArrivals,
     WorkloadArrivals,
 };
-use super::imported;
+use super::imported::{self, Alone};
 use super::laws::Files;
 use super::process::steady_law;
 use super::sources::Bounded;
@@ -74,8 +74,8 @@ pub(super) struct OpenLoad {
     chosen: Vec<usize>,
     /// Their names.
     names: Rc<[String]>,
-    /// Whether each has a law of execution times of its own.
-    timed: Rc<[bool]>,
+    /// The times of their requests where the arrivals bring none.
+    alone: Rc<[Alone]>,
     pub requests: u64,
     pub until: Time,
     /// From when on they have other weights and times.
@@ -113,7 +113,7 @@ impl OpenLoad {
         }
         Ok(OpenLoad {
             process,
-            timed: chosen.iter().map(|&i| file.app[i].time.is_some()).collect(),
+            alone: chosen.iter().map(|&i| Alone::of(file, i)).collect(),
             names: chosen.iter().map(|&i| file.app[i].name.clone()).collect(),
             phases,
             chosen,
@@ -253,7 +253,7 @@ impl OpenLoad {
         if let Some(foreign) = foreign {
             let senders = self.senders(apps);
             let whose = imported::whose(w, &foreign.names, &self.names)?;
-            let senders = whose.into_iter().map(|i| (senders[i].clone(), self.timed[i])).collect();
+            let senders = whose.into_iter().map(|i| (senders[i].clone(), self.alone[i])).collect();
             return imported::source(w, &foreign, slice, senders, seed);
         }
         let input = self.files.open(key, &w.file)?;

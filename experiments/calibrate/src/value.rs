@@ -1,0 +1,104 @@
+//! What is compared, and how far ours is from theirs. It runs nothing.
+
+use crate::case::Case;
+use orrery_results::metric;
+
+/// A quantity that is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Requests answered a second.
+    Rate,
+    /// Mean latency.
+    Mean,
+    /// Median latency.
+    P50,
+    /// 90 % quantile.
+    P90,
+    /// 99 % quantile.
+    P99,
+    /// Mean size of a batch.
+    Batch,
+    /// Share of requests without an answer.
+    Drops,
+}
+
+/// All of them with their words, their metrics, and the units of a metric in one of ours.
+pub const WHAT: [(What, &str, &str, f64); 7] = [
+    (What::Rate, "answered, 1/s", metric::ANSWERED, 1.0),
+    (What::Mean, "mean, ms", metric::LATENCY_MEAN, 1e6),
+    (What::P50, "p50, ms", metric::LATENCY_P50, 1e6),
+    (What::P90, "p90, ms", metric::LATENCY_P90, 1e6),
+    (What::P99, "p99, ms", metric::LATENCY_P99, 1e6),
+    (What::Batch, "mean batch", metric::MEAN_BATCH_SIZE, 1.0),
+    (What::Drops, "drops, share", metric::DROP_SHARE, 1.0),
+];
+
+/// Values by [`What`]; `None` where nobody knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Values(pub [Option<f64>; 7]);
+
+impl Values {
+    /// The value of a quantity.
+    pub fn of(&self, what: What) -> Option<f64> {
+        self.0[what as usize]
+    }
+
+    /// The error of ours against theirs: a share of theirs, of drops the difference.
+    pub fn error(&self, theirs: &Values, what: What) -> Option<f64> {
+        let (ours, theirs) = (self.of(what)?, theirs.of(what)?);
+        match what {
+            What::Drops => Some(ours - theirs),
+            _ if theirs > 0.0 => Some(ours / theirs - 1.0),
+            _ => None,
+        }
+    }
+}
+
+/// The errors of some cases.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Errors {
+    /// The mean of their amounts.
+    pub mean: f64,
+    /// The largest, with its sign, and where it is: the case and the quantity.
+    pub largest: (f64, usize, What),
+}
+
+/// Which rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of them.
+    All,
+    /// Those that were fitted on.
+    Fitted,
+    /// The others.
+    HeldOut,
+}
+
+/// What an assumption is judged by first: the level of the load and of the latencies.
+pub const MIDDLE: &[What] = &[What::Rate, What::Mean, What::P50, What::Batch, What::Drops];
+/// What is left then.
+pub const TAIL: &[What] = &[What::P90, What::P99];
+
+/// The errors of some rows in some quantities.
+pub fn error(cases: &[Case], ours: &[Values], part: Part, of: &[What]) -> Errors {
+    let (mut sum, mut n, mut largest) = (0.0, 0, (0.0f64, 0, What::P50));
+    for (i, (case, ours)) in cases.iter().zip(ours).enumerate() {
+        let is_meant = match part {
+            Part::All => true,
+            Part::Fitted => case.is_fitted,
+            Part::HeldOut => !case.is_fitted,
+        };
+        if !is_meant {
+            continue;
+        }
+        for &what in of {
+            let Some(error) = ours.error(&case.theirs, what) else { continue };
+            sum += error.abs();
+            n += 1;
+            if error.abs() > largest.0.abs() {
+                largest = (error, i, what);
+            }
+        }
+    }
+    Errors { mean: if n == 0 { 0.0 } else { sum / f64::from(n) }, largest }
+}
