@@ -2,9 +2,11 @@
 
 use crate::Asked;
 use crate::value::{Values, What};
-use orrery_import::{Load, Measured, Point};
+use orrery_import::{Content, File, Kind, Load, Measured, Options, Point, read};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sim::metrics::Metrics;
+use orrery_traces::Input;
+use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Fewer recorded arrivals make no halves.
@@ -16,9 +18,27 @@ pub struct Measurements {
     /// Its name in the answer.
     pub name: String,
     /// The path of the file, from where the program runs: recorded arrivals are read from it.
-    pub path: std::path::PathBuf,
+    pub path: PathBuf,
     /// Its rows.
     pub table: Measured,
+}
+
+impl Measurements {
+    /// Reads a file. `batch`: the items of a request, where the file does not say it.
+    ///
+    /// # Errors
+    /// When it is of no known format, is damaged, or nobody measured a load in it.
+    pub fn load(path: &Path, batch: Option<u32>) -> Result<Measurements, SpecError> {
+        let name = path.display().to_string();
+        let open = || Input::open(path);
+        let options = Options { batch, ..Options::default() };
+        let reading = read(&File::new(&name, &open), &options)?;
+        let Content::Measured(table) = reading.content(Some(Kind::Measured))?.clone() else {
+            unreachable!("a measured table was asked for")
+        };
+        let name = path.file_name().map_or(name.clone(), |n| n.to_string_lossy().into_owned());
+        Ok(Measurements { name, path: path.to_path_buf(), table })
+    }
 }
 
 /// A measured row.
@@ -63,8 +83,8 @@ fn values(metrics: &Metrics) -> Option<Values> {
         return None;
     }
     let ms = |q: f64| Some(total.latency.quantile(q).as_ms_f64());
-    let mut values = Values::default();
-    let mut set = |what: What, value: Option<f64>| values.0[what as usize] = value;
+    let mut values = Values { samples: answered, ..Values::default() };
+    let mut set = |what: What, value: Option<f64>| values.all[what as usize] = value;
     set(What::Rate, Some(answered as f64 / seconds));
     set(What::Mean, Some(total.latency.mean().as_ms_f64()));
     set(What::P50, ms(0.5));
@@ -76,7 +96,8 @@ fn values(metrics: &Metrics) -> Option<Values> {
 }
 
 fn theirs(p: &Point) -> Values {
-    Values([p.rate_per_s, p.mean_ms, p.p50_ms, p.p90_ms, p.p99_ms, p.batch, p.drop_share])
+    let all = [p.rate_per_s, p.mean_ms, p.p50_ms, p.p90_ms, p.p99_ms, p.batch, p.drop_share];
+    Values { all, samples: 0 }
 }
 
 /// How much is asked, to sort by.

@@ -15,6 +15,7 @@ mod assumption;
 mod case;
 mod document;
 mod fit;
+mod moved;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub use value::{Values, WHAT};
 use orrery_output::Progress;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use rayon::prelude::*;
+use std::path::Path;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -121,16 +123,16 @@ impl Calibration {
         rows::rows(self)
     }
 
-    /// The recommended scenario as a file for the scenario's folder.
-    pub fn recommended_text(&self) -> Option<String> {
+    /// The recommended scenario as a file for a folder.
+    pub fn recommended_text(&self, folder: &Path) -> Option<String> {
         let (scenario, best) = (self.recommended.as_ref()?, &self.tried[self.best?]);
+        let own = Path::new(scenario.origin().0).parent().unwrap_or(Path::new(""));
         Some(format!(
-            "# orrery calibrate: {} with {}, fitted to {}.\n# It belongs into the folder of the scenario: paths \
-             are relative to it.\n{}",
+            "# orrery calibrate: {} with {}, fitted to {}.\n{}",
             self.scenario.name,
             best.words(),
             self.measured,
-            scenario.text()
+            moved::moved(scenario.text(), own, folder)
         ))
     }
 

@@ -25,6 +25,7 @@ pub fn rows(c: &Calibration) -> Result<Vec<Row>, SpecError> {
                 system: c.policy.system().to_string(),
                 policy: c.policy.text().to_string(),
                 scope: "all".to_string(),
+                samples: ours.samples,
                 seeds: format!("{0}-{0}", c.asked.seed),
                 warm_up: match c.scenario.file.warm_up_s {
                     0.0 => "none".to_string(),

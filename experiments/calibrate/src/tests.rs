@@ -3,7 +3,6 @@
 
 use super::*;
 use orrery_import::{File, Options, read};
-use std::path::Path;
 
 const SCENARIO: &str = r#"
 policies = ["fifo[max_batch=8]"]
@@ -85,7 +84,7 @@ fn a_known_reply_delay_is_found_again() {
     assert!(value::error(&c.cases, &c.ours, value::Part::All, value::MIDDLE).mean > 0.04);
     let again = c.recommended.as_ref().unwrap();
     assert!((again.file.delays.reply_ms - 2.5).abs() < 0.05);
-    let text = c.recommended_text().unwrap();
+    let text = c.recommended_text(Path::new("")).unwrap();
     assert!(text.starts_with("# orrery calibrate: ") && text.contains("reply_ms = 2."), "{text}");
     Scenario::from_text("again.toml", &text).unwrap();
 }

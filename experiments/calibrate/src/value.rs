@@ -35,12 +35,17 @@ pub const WHAT: [(What, &str, &str, f64); 7] = [
 
 /// Values by [`What`]; `None` where nobody knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Values(pub [Option<f64>; 7]);
+pub struct Values {
+    /// The values.
+    pub all: [Option<f64>; 7],
+    /// The answered requests behind them; 0 where nobody says.
+    pub samples: u64,
+}
 
 impl Values {
     /// The value of a quantity.
     pub fn of(&self, what: What) -> Option<f64> {
-        self.0[what as usize]
+        self.all[what as usize]
     }
 
     /// The error of ours against theirs: a share of theirs, of drops the difference.

@@ -142,7 +142,7 @@ const SAMPLES: &[(&str, &[u8], &str, Kind, &str)] = &[
     (
         "measured.csv",
         include_bytes!("../samples/measured.csv"),
-        "measured",
+        "measured-table",
         Kind::Measured,
         "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
          ,1,,,1,80.5,12.4,12.1,,,19,1,\n,8,,,1,400,20,19.5,,,31,3.25,\n",

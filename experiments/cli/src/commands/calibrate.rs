@@ -2,13 +2,11 @@
 
 use clap::Args;
 use orrery_calibrate::{Asked, Measurements, calibrate};
-use orrery_import::{Content, File, Kind, Options, read};
 use orrery_output::page::WITHOUT_EFFECT;
 use orrery_output::whole_file::{check_place, write_atomically};
 use orrery_output::{Answer, Forms, Output};
 use orrery_results::{to_json, wide};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
-use orrery_traces::Input;
 use std::path::PathBuf;
 
 /// `orrery calibrate`.
@@ -62,7 +60,7 @@ pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
     let scenario = Scenario::load(&args.scenario)?;
     args.output.check()?;
     args.markdown.as_deref().map_or(Ok(()), |path| check_place("--markdown", path))?;
-    let measured = measurements(args)?;
+    let measured = Measurements::load(&args.measured, args.batch)?;
     let asked = Asked {
         policy: args.policy.as_deref().map(PolicySpec::parse).transpose()?,
         requests: args.requests,
@@ -78,7 +76,7 @@ pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
     }
     if let Some(folder) = &args.output.out {
         write_atomically(&folder.join(format!("{name}.md")), document.to_markdown().as_bytes())?;
-        if let Some(text) = found.recommended_text() {
+        if let Some(text) = found.recommended_text(folder) {
             write_atomically(&folder.join(format!("{name}.scenario.toml")), text.as_bytes())?;
         }
     }
@@ -91,18 +89,4 @@ pub fn command(args: &Calibrate) -> Result<Answer, SpecError> {
         rows,
     };
     forms.answer(&name, &args.output)
-}
-
-/// The measured table of a file.
-fn measurements(args: &Calibrate) -> Result<Measurements, SpecError> {
-    let path = &args.measured;
-    let name = path.display().to_string();
-    let open = || Input::open(path);
-    let options = Options { batch: args.batch, ..Options::default() };
-    let reading = read(&File::new(&name, &open), &options)?;
-    let Content::Measured(table) = reading.content(Some(Kind::Measured))?.clone() else {
-        unreachable!("a measured table was asked for")
-    };
-    let name = path.file_name().map_or(name.clone(), |n| n.to_string_lossy().into_owned());
-    Ok(Measurements { name, path: path.clone(), table })
 }

@@ -177,10 +177,12 @@ fn report(args: &Import, readings: &[Reading], content: &Content, csv: &str) -> 
     let rows = content.rows();
     let what = match content.kind() {
         Kind::Measured => "measured table",
-        other => other.word(),
+        Kind::Prompts => "list of prompts",
+        Kind::Profile => "profile",
+        Kind::Workload => "workload",
     };
     let s = if rows == 1 { "" } else { "s" };
-    page.say(Tone::Good, format!("A {what} of {rows} row{s}, for {}.", content.kind().read_by()));
+    page.say(Tone::Good, format!("A {what} with {rows} row{s}, for {}.", content.kind().read_by()));
     let mut formats: Vec<&str> = readings.iter().filter_map(|r| Some(r.format?.title)).collect();
     formats.dedup();
     page.ask("format", formats.join("\n"));

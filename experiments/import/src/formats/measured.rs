@@ -34,7 +34,7 @@ const FIELDS: &[Field] = &[
 ];
 
 pub const FORMAT: Format = Format {
-    name: "measured",
+    name: "measured-table",
     title: "a measured table of your own, or one that `orrery import` wrote",
     how: "a column `clients` or `offered_per_s`, and one of a latency or a rate",
     becomes: &[Kind::Measured],
