@@ -59,12 +59,12 @@ impl Wanted {
             words.pop();
         }
         words.sort();
-        let same = |name: &&str| {
+        let same = |name: &str| {
             let mut own = self::words(name);
             own.sort();
             own == words
         };
-        (unit_ns > 0.0 && self.names.iter().any(|name| same(&name))).then_some(unit_ns)
+        (unit_ns > 0.0 && self.names.iter().any(|name| same(name))).then_some(unit_ns)
     }
 }
 

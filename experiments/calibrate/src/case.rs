@@ -50,10 +50,8 @@ pub struct Case {
     pub theirs: Values,
     /// Whether assumptions are fitted on it.
     pub is_fitted: bool,
-    /// The scenario with its load.
+    /// The scenario with its load, and the policy alone.
     pub scenario: Scenario,
-    /// The policy in it.
-    pub policy: PolicySpec,
 }
 
 impl Case {
@@ -119,54 +117,60 @@ pub fn cases(
     policy: &PolicySpec,
     asked: &Asked,
 ) -> Result<Vec<Case>, SpecError> {
-    let mut points: Vec<(Point, Option<(usize, usize)>)> = Vec::new();
-    for point in &measured.table.points {
-        points.extend(parts(point));
-    }
-    points.sort_by(|a, b| match (a.1, b.1) {
-        (None, None) => asked_of(&a.0.load).total_cmp(&asked_of(&b.0.load)),
+    let mut parts: Vec<Part> = measured.table.points.iter().flat_map(parts_of).collect();
+    parts.sort_by(|a, b| match (a.rows, b.rows) {
+        (None, None) => asked_of(&a.point.load).total_cmp(&asked_of(&b.point.load)),
         (a, b) => a.cmp(&b),
     });
-    let n = points.len();
+    let n = parts.len();
     if let Some(rows) = asked.fit_rows.filter(|rows| *rows == 0 || *rows > n) {
         let allowed = format!("1 to {n}, the rows of {}", measured.name);
         let remedy = "leave it out: every other row is fitted on then";
         return Err(SpecError::value("--fit-rows", rows, allowed, remedy));
     }
-    let is_fitted = |i: usize| asked.fit_rows.map_or(i % 2 == 0, |rows| i < rows);
-    let of = |(i, (point, rows)): (usize, &(Point, Option<(usize, usize)>))| {
-        let file = toml::from_str::<Table>(scenario.text());
-        let mut file = file.map_err(|e| SpecError::Parse {
-            file: scenario.origin().0.to_string(),
-            message: e.to_string(),
-        })?;
-        set_load(&mut file, scenario, measured, point, *rows, asked)?;
-        let policies = vec![Value::String(policy.text().to_string())];
-        file.insert("policies".to_string(), Value::Array(policies));
-        // Measured systems answer late, too.
-        file.insert("allow_hopeless_slo".to_string(), Value::Boolean(true));
-        let text = toml::to_string(&file).map_err(|e| SpecError::Parse {
-            file: scenario.origin().0.to_string(),
-            message: e.to_string(),
-        })?;
-        let name = match rows {
+    let of = |(i, part): (usize, &Part)| {
+        let is_fitted = asked.fit_rows.map_or(i.is_multiple_of(2), |rows| i < rows);
+        let scenario = loaded(scenario, measured, part, policy, asked)?;
+        let name = match part.rows {
             Some((from, to)) => format!("recorded arrivals {} to {to}", from + 1),
-            None => point.load.to_string(),
+            None => part.point.load.to_string(),
         };
-        Ok(Case {
-            name,
-            theirs: theirs(point),
-            is_fitted: is_fitted(i),
-            scenario: Scenario::from_text(scenario.origin().0, &text)?,
-            policy: policy.clone(),
-        })
+        Ok(Case { name, theirs: theirs(&part.point), is_fitted, scenario })
     };
-    points.iter().enumerate().map(of).collect()
+    parts.iter().enumerate().map(of).collect()
+}
+
+/// A measured row, and which of its recorded arrivals it is about.
+struct Part {
+    point: Point,
+    rows: Option<(usize, usize)>,
+}
+
+/// The scenario with the load of a row, and the policy alone.
+fn loaded(
+    scenario: &Scenario,
+    measured: &Measurements,
+    part: &Part,
+    policy: &PolicySpec,
+    asked: &Asked,
+) -> Result<Scenario, SpecError> {
+    let path = scenario.origin().0;
+    let wrong = |message: String| SpecError::Parse { file: path.to_string(), message };
+    let mut file: Table = toml::from_str(scenario.text()).map_err(|e| wrong(e.to_string()))?;
+    set_load(&mut file, scenario, measured, part, asked)?;
+    let policies = vec![Value::String(policy.text().to_string())];
+    file.insert("policies".to_string(), Value::Array(policies));
+    // Measured systems answer late, too.
+    file.insert("allow_hopeless_slo".to_string(), Value::Boolean(true));
+    let text = toml::to_string(&file).map_err(|e| wrong(e.to_string()))?;
+    Scenario::from_text(path, &text)
 }
 
 /// A point; recorded arrivals in two halves of the time's order, each with what was measured in it.
-fn parts(point: &Point) -> Vec<(Point, Option<(usize, usize)>)> {
-    let Load::Arrivals(all) = &point.load else { return vec![(point.clone(), None)] };
+fn parts_of(point: &Point) -> Vec<Part> {
+    let Load::Arrivals(all) = &point.load else {
+        return vec![Part { point: point.clone(), rows: None }];
+    };
     let n = all.requests.len();
     let cuts = if n < HALVES { vec![0, n] } else { vec![0, n / 2, n] };
     let half = |cut: &[usize]| {
@@ -182,7 +186,7 @@ fn parts(point: &Point) -> Vec<(Point, Option<(usize, usize)>)> {
         };
         let mean = (answered > 0).then(|| ms.iter().sum::<f64>() / answered as f64);
         let size = cut[1] - cut[0];
-        let part = Point {
+        let point = Point {
             // A recorded rate is that of the arrivals, which are the same here.
             rate_per_s: None,
             mean_ms: mean,
@@ -193,7 +197,7 @@ fn parts(point: &Point) -> Vec<(Point, Option<(usize, usize)>)> {
             drop_share: Some(1.0 - answered as f64 / size.max(1) as f64),
             ..point.clone()
         };
-        (part, Some((cut[0], cut[1])))
+        Part { point, rows: Some((cut[0], cut[1])) }
     };
     cuts.windows(2).map(half).collect()
 }
@@ -203,10 +207,10 @@ fn set_load(
     file: &mut Table,
     scenario: &Scenario,
     measured: &Measurements,
-    point: &Point,
-    rows: Option<(usize, usize)>,
+    part: &Part,
     asked: &Asked,
 ) -> Result<(), SpecError> {
+    let Part { point, rows } = part;
     let own = |file: &mut Table, key: &str| match file.remove(key) {
         Some(Value::Table(table)) => table,
         _ => Table::new(),
@@ -238,7 +242,7 @@ fn set_load(
             let path = std::path::absolute(&measured.path).unwrap_or(measured.path.clone());
             let mut workload = Table::new();
             workload.insert("file".to_string(), Value::String(path.display().to_string()));
-            if let Some((from, to)) = rows {
+            if let Some((from, to)) = *rows {
                 workload.insert("from_row".to_string(), Value::Integer(from as i64));
                 workload.insert("to_row".to_string(), Value::Integer(to as i64));
             }

@@ -1,8 +1,9 @@
 //! The answer as a document: ours beside theirs, each assumption alone, what is recommended.
 
 use crate::Calibration;
+use crate::errors::{Errors, Part as Rows, error};
 use crate::fit::Tried;
-use crate::value::{Errors, MIDDLE, Part as Rows, TAIL, Values, WHAT, What, error};
+use crate::value::{MIDDLE, TAIL, Values, WHAT, What};
 use orrery_output::page::{Field, Page, Part, Table, Tone};
 
 /// An error below this is as good as a repeated measurement is.

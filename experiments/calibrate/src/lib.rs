@@ -14,6 +14,7 @@
 mod assumption;
 mod case;
 mod document;
+mod errors;
 mod fit;
 mod moved;
 mod rows;
@@ -97,7 +98,7 @@ pub fn calibrate(
     };
     let tried: Vec<Tried> = assumptions.par_iter().map(of).collect::<Result<_, _>>()?;
     // Tails are told from the middle, so they come second.
-    let of = |ours: &[Values], what| value::error(&cases, ours, value::Part::All, what).mean;
+    let of = |ours: &[Values], what| errors::error(&cases, ours, errors::Part::All, what).mean;
     let what = if of(&ours, MIDDLE) > GOOD { MIDDLE } else { TAIL };
     let left = |t: &Tried| t.fitted.as_ref().ok().map(|f| of(&f.ours, what));
     let best = (0..tried.len()).filter_map(|i| Some((left(&tried[i])?, i)));

@@ -2,7 +2,8 @@
 //! each assumption.
 
 use crate::Calibration;
-use crate::value::{MIDDLE, Part, TAIL, Values, WHAT};
+use crate::errors::{Part, error};
+use crate::value::{MIDDLE, TAIL, Values, WHAT};
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::scenario_cell::inputs_sha256;
 use orrery_results::{RESULT_VERSION, Row, unit};
@@ -65,7 +66,7 @@ pub fn rows(c: &Calibration) -> Result<Vec<Row>, SpecError> {
 pub fn in_json(c: &Calibration) -> Value {
     let held = c.cases.iter().any(|case| !case.is_fitted);
     let errors = |ours: &[Values]| {
-        let mean = |rows, of| crate::value::error(&c.cases, ours, rows, of).mean;
+        let mean = |rows, of| error(&c.cases, ours, rows, of).mean;
         let each = |of| {
             let others = held.then(|| mean(Part::HeldOut, of));
             json!({"all": mean(Part::All, of), "fitted": mean(Part::Fitted, of), "held_out": others})

@@ -79,9 +79,9 @@ fn a_known_reply_delay_is_found_again() {
     let fitted = c.tried[c.best.unwrap()].fitted.as_ref().unwrap();
     let (low, high) = fitted.interval;
     assert!(low <= value && value <= high && high - low < 1.0, "{low} to {high}");
-    let left = value::error(&c.cases, &fitted.ours, value::Part::HeldOut, value::MIDDLE);
+    let left = errors::error(&c.cases, &fitted.ours, errors::Part::HeldOut, value::MIDDLE);
     assert!(left.mean < 0.002, "{left:?}");
-    assert!(value::error(&c.cases, &c.ours, value::Part::All, value::MIDDLE).mean > 0.04);
+    assert!(errors::error(&c.cases, &c.ours, errors::Part::All, value::MIDDLE).mean > 0.04);
     let again = c.recommended.as_ref().unwrap();
     assert!((again.file.delays.reply_ms - 2.5).abs() < 0.05);
     let text = c.recommended_text(Path::new("")).unwrap();
@@ -120,15 +120,16 @@ fn where_nothing_is_left_nothing_is_recommended() {
     let own = scenario(("", ""));
     let c = calibrate(&own, &made(&own), asked(1_000)).unwrap();
     assert_eq!(c.best, None, "{:?}", c.tried);
-    assert!(value::error(&c.cases, &c.ours, value::Part::All, value::MIDDLE).mean < 0.005);
+    assert!(errors::error(&c.cases, &c.ours, errors::Part::All, value::MIDDLE).mean < 0.005);
     assert!(c.document().to_text().contains("No single assumption"));
 }
 
 /// perf_analyzer's documented table: a profile and a delay, both of its first row, predict the others within 2 %.
 #[test]
 fn perf_analyzer_s_documented_table_follows_from_its_first_row() {
-    let text = include_str!("../../import/samples/perf_analyzer.csv");
-    let text = text.to_string();
+    let sample = "../import/samples/perf_analyzer.csv";
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join(sample);
+    let text = std::fs::read_to_string(sample).unwrap();
     let measured = measured("perf_analyzer.csv", &text, Path::new("perf_analyzer.csv"));
     let law = "{ table = [[1, 11.781]] }";
     let table = "{ table = [[1, 5.0], [2, 7.0], [4, 11.0], [8, 19.0]] }";

@@ -1,7 +1,5 @@
 //! What can be wrong with a file of another tool.
 
-use crate::format::listed;
-use crate::{FORMATS, File};
 use orrery_traces::TraceError;
 use thiserror::Error;
 
@@ -36,14 +34,5 @@ impl ImportError {
         let (place, found) = (place.into(), found.into());
         let (allowed, remedy) = (allowed.into(), remedy.into());
         ImportError::Value { place, found, allowed, remedy }
-    }
-
-    /// A file of no known format.
-    pub fn unknown(file: &File<'_>) -> ImportError {
-        let head = crate::Head::of(file).ok();
-        let found = head.map_or_else(|| "an unreadable file".to_string(), |head| head.shown());
-        let remedy = "check the file, or name its format with `--as NAME` to be told what it lacks";
-        let allowed = format!("one of the formats {}", listed(FORMATS));
-        ImportError::value(file.name(), found, allowed, remedy)
     }
 }

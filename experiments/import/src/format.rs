@@ -4,7 +4,7 @@ use crate::File;
 use crate::content::{Content, Kind};
 use crate::error::ImportError;
 use crate::head::Head;
-use orrery_traces::columns::{Found, Wanted, find, found};
+use orrery_traces::columns::{Found, Wanted, found};
 use orrery_traces::error::shorten;
 use orrery_traces::table::Table;
 use std::fmt::Write;
@@ -195,11 +195,6 @@ impl Sheet {
 
 /// The longest time: eleven days.
 pub(crate) const NS_MAX: f64 = 1e15;
-
-/// Whether a header has a column.
-pub(crate) fn matches(header: &[String], wanted: &Field) -> bool {
-    find(header, wanted).is_some()
-}
 
 /// The names of formats.
 pub(crate) fn listed(formats: &[Format]) -> String {

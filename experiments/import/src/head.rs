@@ -1,8 +1,9 @@
 //! The beginning of a file, by which its format is known. It judges nothing.
 
+use crate::File;
 use crate::error::ImportError;
-use crate::{File, format::matches};
-use orrery_traces::columns::Wanted;
+
+use orrery_traces::columns::{Wanted, find};
 use orrery_traces::error::shorten;
 use std::io::Read;
 
@@ -33,7 +34,7 @@ impl Head {
 
     /// Whether it has all these columns.
     pub fn has(&self, wanted: &[Wanted]) -> bool {
-        wanted.iter().all(|wanted| matches(&self.columns, wanted))
+        wanted.iter().all(|wanted| find(&self.columns, wanted).is_some())
     }
 
     /// Whether it is JSON in which all these keys occur near the beginning.

@@ -73,7 +73,7 @@ pub fn recognise(file: &File<'_>) -> Result<Option<&'static Format>, ImportError
 pub fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     let format = match &options.format {
         Some(format) => *format,
-        None => recognise(file)?.ok_or_else(|| ImportError::unknown(file))?,
+        None => recognise(file)?.ok_or_else(|| unknown(file))?,
     };
     read_as(file, format, options)
 }
@@ -91,6 +91,15 @@ pub fn read_as(
     reading.format = Some(format);
     reading.file = file.name.clone();
     Ok(reading)
+}
+
+/// The error of a file of no known format.
+fn unknown(file: &File<'_>) -> ImportError {
+    let head = Head::of(file).ok();
+    let found = head.map_or_else(|| "an unreadable file".to_string(), |head| head.shown());
+    let remedy = "check the file, or name its format with `--as NAME` to be told what it lacks";
+    let allowed = format!("one of the formats {}", format::listed(FORMATS));
+    ImportError::value(file.name(), found, allowed, remedy)
 }
 
 /// The table of formats for `docs/formats.md`.

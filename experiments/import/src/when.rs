@@ -35,12 +35,12 @@ impl When {
         let number = decimal(first).map(|(whole, _)| match unit_ns {
             Some(unit) => When::Number(unit as i128),
             // Seconds since 1970 were 1e9 in 2001 and are 1e10 in 2286.
-            None => When::Number(match whole.unsigned_abs() {
-                0..100_000_000_000 => NS,
-                0..100_000_000_000_000 => 1_000_000,
-                0..100_000_000_000_000_000 => 1_000,
-                _ => 1,
-            }),
+            None => {
+                let digits = whole.to_string().len();
+                let units = [(11, NS), (14, 1_000_000), (17, 1_000)];
+                let unit = units.iter().find(|(most, _)| digits <= *most);
+                When::Number(unit.map_or(1, |u| u.1))
+            }
         });
         let forms = number.into_iter().chain([When::Iso, When::Web, When::Mail]);
         forms.into_iter().find(|when| when.ns(first).is_some())

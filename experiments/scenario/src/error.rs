@@ -42,7 +42,7 @@ pub enum SpecError {
     Trace(Box<TraceError>),
 
     #[error(transparent)]
-    Import(#[from] ImportError),
+    Import(Box<ImportError>),
 
     #[error(transparent)]
     Log(#[from] LogError),
@@ -50,6 +50,12 @@ pub enum SpecError {
     /// An error that does not name the file that led to it.
     #[error("{file}: {source}")]
     Within { file: String, source: Box<SpecError> },
+}
+
+impl From<ImportError> for SpecError {
+    fn from(error: ImportError) -> SpecError {
+        SpecError::Import(Box::new(error))
+    }
 }
 
 impl From<TraceError> for SpecError {

@@ -15,12 +15,7 @@ use orrery_traces::azure_llm::LlmRecord;
 use orrery_traces::workload::Application;
 use orrery_traces::workload_file::Slice;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// What was read of other tools' files, by name: every setup of a scenario asks for the same ones. `None` for a file
-/// that is read as it is.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Imports(Arc<Mutex<BTreeMap<String, Option<Arc<Content>>>>>);
+use std::sync::{Arc, PoisonError};
 
 /// An error of a file at the key that names it.
 fn at(key: &str, error: ImportError) -> SpecError {

@@ -3,10 +3,10 @@
 //! Every number is checked here; files are opened through [`Files`].
 
 use super::file::{LatencyLaw, SizesLaw, TimeLaw, Unit};
-use super::imported::Imports;
 use super::value::{MS_MAX, at_key, span_ms, within};
 use crate::error::{SpecError, nearest};
 use crate::kairos;
+use orrery_import::Content;
 use orrery_sim::latency::{Grid, Latency, Replay, SampleTable};
 use orrery_sim::time::Span;
 use orrery_traces::blocks::Blocks;
@@ -36,6 +36,11 @@ pub(super) struct Files {
     /// What was read of other tools' files.
     pub imports: Imports,
 }
+
+/// What was read of other tools' files, by name: every setup of a scenario asks for the same ones. `None` for a file
+/// that is read as it is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Imports(pub Arc<Mutex<BTreeMap<String, Option<Arc<Content>>>>>);
 
 /// The samples of each file that was read: every setup of a scenario, and of those made from it, asks for the
 /// same ones.
