@@ -17,7 +17,7 @@ mod bins;
 
 pub use bins::binned;
 
-const FIGURE: &str = "time-series";
+use bins::{FIGURE, in_order};
 
 /// Quantities that have a panel only when they are asked for, and that the others do without.
 const ON_REQUEST: [&str; 4] =
@@ -181,18 +181,6 @@ fn chosen<'a>(rows: &'a [SeriesRow], choice: &Choice) -> Result<Vec<&'a SeriesRo
         ));
     }
     Ok(kept)
-}
-
-/// Sorts a line's bins by time.
-///
-/// # Errors
-/// When two of them overlap.
-fn in_order(bins: &mut [&SeriesRow], name: &str) -> Result<(), PlotError> {
-    bins.sort_by_key(|r| (r.from_ns, r.to_ns));
-    let Some(pair) = bins.windows(2).find(|w| w[1].from_ns < w[0].to_ns) else { return Ok(()) };
-    let SeriesRow { quantity, from_ns, .. } = pair[1];
-    let point = format!("{name}, {quantity}, from {from_ns} ns");
-    Err(PlotError::Twice { figure: FIGURE, point })
 }
 
 /// One policy's values of one quantity.

@@ -65,9 +65,7 @@ pub fn device_timeline(rows: &[BatchRow], window: Window) -> Result<Figure, Plot
     let mut labels = lane_labels(&lanes);
     labels.extend(has_drops.then(|| "dropped".to_string()));
     let height = labels.len() as f64;
-    let y = Scale::Linear { low: height, high: 0.0 };
-    let tick = |(i, label): (usize, String)| Tick { at: i as f64 + 0.5, label };
-    let ticks: Vec<Tick> = labels.into_iter().enumerate().map(tick).collect();
+    let y = rows_of(labels);
     let marks = |policy: &str| {
         let own = inside.iter().copied().filter(|b| b.policy == policy);
         if !outlined {
@@ -89,7 +87,7 @@ pub fn device_timeline(rows: &[BatchRow], window: Window) -> Result<Figure, Plot
     let panel = |policy: &&str| Panel {
         title: policy.to_string(),
         x: Axis { label: format!("time ({unit})"), scale: x, ticks: x.ticks(9) },
-        y: Axis { label: String::new(), scale: y, ticks: ticks.clone() },
+        y: y.clone(),
         marks: marks(policy),
     };
     let sheet = Sheet {
@@ -114,6 +112,14 @@ pub fn device_timeline(rows: &[BatchRow], window: Window) -> Result<Figure, Plot
         },
     };
     Ok(sheet.figure())
+}
+
+/// An axis with a row for each label, from the top.
+fn rows_of(labels: Vec<String>) -> Axis {
+    let scale = Scale::Linear { low: labels.len() as f64, high: 0.0 };
+    let tick = |(i, label): (usize, String)| Tick { at: i as f64 + 0.5, label };
+    let ticks = labels.into_iter().enumerate().map(tick).collect();
+    Axis { label: String::new(), scale, ticks }
 }
 
 /// The window's ends and the batches that meet it.

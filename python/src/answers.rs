@@ -92,9 +92,11 @@ pub fn goodput(
         let policies: Vec<PolicySpec> = cells.iter().map(|c| c.policy.clone()).collect();
         let name = &call.scenario.name;
         let found = interruptible(jobs, &call.failed, || answers(name, &cells))?;
-        let text =
-            goodput_report::text(&call.scenario, &search, &found.rows, &policies, &found.each);
-        Ok::<_, PyErr>((found.rows, folded(&text.map_err(refused)?)))
+        let (rows, each) = (found.rows, found.each);
+        let document =
+            goodput_report::document(&call.scenario, &search, &rows, &policies, &each);
+        let text = document.map_err(refused)?.to_text();
+        Ok::<_, PyErr>((rows, text))
     })?;
     Ok((Table::of(Of::Results(rows))?, text))
 }

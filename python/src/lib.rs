@@ -28,7 +28,7 @@ use orrery_cells::details;
 use orrery_cells::parts;
 use orrery_cells::replication::Replication;
 use orrery_cells::rows::{difference, rows};
-use orrery_cells::run_report::notes_of;
+use orrery_cells::notes::notes_of;
 use orrery_cells::seeds::Seeds;
 use orrery_logs::timeline::batch_rows;
 use orrery_output::{say, voice};

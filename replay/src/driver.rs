@@ -21,40 +21,22 @@ mod crew;
 mod host;
 mod lateness;
 pub mod planned;
+mod rig;
 
 pub use host::{Measured, Mutation};
 pub use lateness::{Lateness, Quantiles, Verdict};
+pub use rig::Rig;
 
 use crate::clock::{CONTROLLER, Clock};
-use crate::device::{Description, Device, DeviceError};
+use crate::device::{Description, DeviceError};
 use crate::threads::{self, Placement};
 use host::WallHost;
-use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::{self, Core, Input};
 use orrery_sim::driver::{Failure, Finished, World};
 use orrery_sim::observer::{Batch, Observer};
 use orrery_sim::policy::Policy;
 use orrery_sim::request::{ActionId, DeviceId, Source, SourceId};
 use orrery_sim::time::{Span, Time};
-
-/// Where devices come from.
-pub trait Rig {
-    /// Opens the device for `id`. Called once for each device that the world has at its start, and
-    /// for each that is added later.
-    ///
-    /// # Errors
-    /// When there is none, or it cannot be opened.
-    fn open(&mut self, id: DeviceId, spec: &DeviceSpec) -> Result<Box<dyn Device>, DeviceError>;
-}
-
-impl<F> Rig for F
-where
-    F: FnMut(DeviceId, &DeviceSpec) -> Result<Box<dyn Device>, DeviceError>,
-{
-    fn open(&mut self, id: DeviceId, spec: &DeviceSpec) -> Result<Box<dyn Device>, DeviceError> {
-        self(id, spec)
-    }
-}
 
 /// How a replay is run.
 #[derive(Clone, Copy, Debug)]

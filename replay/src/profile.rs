@@ -10,21 +10,24 @@
 //! fit does not see are measured as well and tell how far a law may be off between its points. At the
 //! end some rounds are measured again: a device that has drifted since is no base for a prediction.
 
+mod clocks;
 mod file;
 pub mod fit;
 mod measure;
 pub mod noise;
 mod overhead;
+mod settings;
 pub mod stalls;
 
+pub use clocks::Clocks;
 pub use file::{
     DRIFT_MAX_PERCENT, Delay, Drift, Errors, Load, ModelRow, Overhead, PointRow, PrimitiveRow,
     ProfileFile,
 };
 pub use measure::{Measured, Planned, Timed, measure};
 pub use overhead::measure_overhead;
+pub use settings::{ROUNDS_MIN, Settings};
 
-use crate::clock::{Clock, DEFAULT_SPIN, VirtualClock, WallClock};
 use crate::device::{Device, DeviceError};
 use crate::error::Error;
 use crate::host::Host;
@@ -33,123 +36,14 @@ use fit::{Form, Point};
 use orrery_scenario::{Scenario, Setup};
 use orrery_sim::request::ModelId;
 use orrery_sim::time::Span;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A machine below this load average does nothing else.
-const IDLE_LOAD: f64 = 0.3;
-
-/// Which clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Clocks {
-    /// Real time, divided by this scale.
-    Wall(u32),
-    /// Time that jumps from instant to instant: no device is timed. For tests of the harness.
-    Virtual,
-}
-
-impl Clocks {
-    /// A clock whose time zero is now, for threads that are placed so.
-    pub fn start(self, placement: Placement) -> Box<dyn Clock> {
-        let idle = || Host::here().load().is_some_and(|load| load < IDLE_LOAD);
-        match self {
-            Clocks::Wall(scale) => {
-                let alone = placement.pin && idle();
-                Box::new(WallClock::start(scale, DEFAULT_SPIN, alone))
-            }
-            Clocks::Virtual => Box::new(VirtualClock::new()),
-        }
-    }
-}
-
-/// How to profile.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Settings {
-    /// Batch sizes to fit; the scenario's `profile.sizes` if left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sizes: Option<Vec<u32>>,
-    /// Sizes to judge the fit by; those half-way between the others if left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub held_out: Option<Vec<u32>>,
-    /// Rounds that do not count.
-    pub warm_up: u32,
-    /// Rounds that do.
-    pub rounds: u32,
-    /// No further round begins after this long.
-    pub max_s: f64,
-    /// Batches behind a model's noise: rounds count, and short batches are run until there are so many.
-    pub noise_batches: u32,
-    /// No further of these batches begins after this long.
-    pub noise_s: f64,
-    /// How long each core is watched for stalls of the host.
-    pub stall_s: f64,
-    /// The law to fit.
-    pub form: Form,
-    /// Seed of the order.
-    pub seed: u64,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        let (sizes, held_out) = (None, None);
-        Settings {
-            sizes,
-            held_out,
-            warm_up: 2,
-            rounds: 25,
-            max_s: 30.0,
-            noise_batches: 2_000,
-            noise_s: 15.0,
-            stall_s: 10.0,
-            form: Form::Auto,
-            seed: 1,
-        }
-    }
-}
-
-/// Fewer rounds than this say nothing.
-pub const ROUNDS_MIN: u32 = 3;
+/// The quantile of one request's time at which lengths begin.
+const SHORTEST: f64 = 0.1;
+/// The quantile of the longest of the largest batch at which they end.
+const LONGEST: f64 = 0.999;
 
 impl Settings {
-    /// # Errors
-    /// When a number is out of range.
-    pub fn check(&self) -> Result<(), Error> {
-        let wrong = |key: &str, found: String, allowed: &str| {
-            Err(Error::value(key, found, allowed, "change it"))
-        };
-        if !(ROUNDS_MIN..=100_000).contains(&self.rounds) {
-            return wrong("profile.rounds", self.rounds.to_string(), "from 3 to 100000");
-        }
-        if !(self.max_s > 0.0 && self.max_s <= 1e6) {
-            return wrong("profile.max_s", self.max_s.to_string(), "a time above 0 s");
-        }
-        for (key, s) in [("profile.noise_s", self.noise_s), ("profile.stall_s", self.stall_s)] {
-            if !(0.0..=1e6).contains(&s) {
-                return wrong(key, s.to_string(), "a time from 0 s");
-            }
-        }
-        let sizes = self.sizes.iter().chain(&self.held_out).flatten();
-        if let Some(size) = sizes.copied().find(|s| !(1..=4096).contains(s)) {
-            return wrong("profile.sizes", size.to_string(), "batch sizes from 1 to 4096");
-        }
-        Ok(())
-    }
-
-    /// Sizes with whether they are held out, growing.
-    fn sizes(&self, setup: &Setup) -> Vec<(u32, bool)> {
-        let fitted = self.sizes.clone().unwrap_or_else(|| setup.profile.sizes.clone());
-        let between = || fitted.windows(2).map(|w| (w[0] + w[1]) / 2).collect();
-        let held_out: Vec<u32> = self.held_out.clone().unwrap_or_else(between);
-        let mut all: Vec<(u32, bool)> = fitted.iter().map(|s| (*s, false)).collect();
-        all.extend(held_out.into_iter().filter(|s| !fitted.contains(s)).map(|s| (s, true)));
-        all.sort_unstable();
-        all.dedup_by_key(|s| s.0);
-        all
-    }
-
     /// What to measure of a model: every size with every length. Lengths reach what a batch pays for,
     /// from a short request to the longest of the largest batch: five steps, or every step at which the
     /// device's work changes, with a length between two steps held out.
@@ -172,11 +66,6 @@ impl Settings {
         sizes.iter().flat_map(planned).collect()
     }
 }
-
-/// The quantile of one request's time at which lengths begin.
-const SHORTEST: f64 = 0.1;
-/// The quantile of the longest of the largest batch at which they end.
-const LONGEST: f64 = 0.999;
 
 /// Lengths to measure between two times alone (ns), with whether they are held out.
 fn lengths((low, high): (f64, f64), steps: &[Span]) -> Vec<(Span, bool)> {

@@ -2,6 +2,7 @@
 
 mod cpu;
 mod cuda;
+mod each;
 
 pub use cuda::{look, open as open_cuda};
 
@@ -14,7 +15,7 @@ use orrery_scenario::scenario::file::{Device as DeviceKind, Model};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// A device's name.
@@ -150,19 +151,6 @@ impl Choice {
         let config = toml::to_string(&self.config).unwrap_or_default();
         format!("{}\n{config}", self.target)
     }
-}
-
-/// Refuses a device's list of models that is not one for each of the scenario's.
-fn one_for_each(file: &Path, device: &str, found: usize, names: &[String]) -> Result<(), Error> {
-    if found == names.len() {
-        return Ok(());
-    }
-    let (key, found) = (format!("{device}.models"), format!("{found} models"));
-    let allowed = format!("one for each of the scenario's: {}", names.join(", "));
-    let remedy = format!(
-        "give `[[{device}.models]]` in the scenario's order, with `--device-config FILE` or in the campaign"
-    );
-    Err(Error::in_file(file, key, found, allowed, remedy))
 }
 
 #[cfg(test)]

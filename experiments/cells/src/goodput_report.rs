@@ -1,31 +1,39 @@
-//! What a search found, as a table for people and as a page.
+//! What a search found, as a document.
 
-use crate::goodput::{Criterion, FLAGS, Find, Search, flags};
-use crate::run_report::notes_of;
-use orrery_output::page::{Page, Part};
-use orrery_output::tables::Text;
+use crate::goodput::{Criterion, Find, Search, flags};
+use crate::notes::flags_of;
+use crate::page::{asked, verdict};
+use orrery_output::page::{Field, Page, Part, Table};
 use orrery_results::{Row, metric};
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::scenario::caveats::CAVEATS;
 use orrery_scenario::{PolicySpec, SpecError};
-use std::fmt::Write;
 
-/// The page: what is searched for is said as in the text.
-pub fn page(scenario: &Scenario, search: &Search, rows: &[Row]) -> Page {
-    let mut page = crate::page::of_cells("goodput", &scenario.name, rows);
-    page.subtitle = asked(scenario, search).unwrap_or_default();
-    let mut notes = String::new();
-    self::notes(rows, search, &mut notes);
-    // Flags are explained above.
-    let known = notes_of(rows);
-    let is_new = |l: &String| !l.is_empty() && !known.contains(l);
-    let notes = notes.lines().map(str::to_string).filter(is_new).collect();
-    page.section("How it was found", [Part::List(notes)]);
-    page
+/// The document; `each` has the answers by policy and seed.
+///
+/// # Errors
+/// When the scenario has no rate.
+pub fn document(
+    scenario: &Scenario,
+    search: &Search,
+    rows: &[Row],
+    policies: &[PolicySpec],
+    each: &[Vec<f64>],
+) -> Result<Page, SpecError> {
+    let mut page = Page::new("goodput", &scenario.name);
+    page.subtitle = sought(scenario, search)?;
+    asked(&mut page, rows);
+    verdict(&mut page, rows);
+    page.section("Results", table(search, rows, policies, each).part());
+    let answers = || rows.iter().filter(|r| r.metric == search.metric());
+    let none = answers().filter(|r| r.value.is_none());
+    let why = none.map(|r| format!("{}: {}.", r.policy, r.reason)).collect();
+    page.section("No answer", Part::list(why));
+    page.section("What to know first", Part::list(notes(rows, search)));
+    Ok(page)
 }
 
 /// What is looked for, in a line.
-fn asked(scenario: &Scenario, search: &Search) -> Result<String, SpecError> {
+fn sought(scenario: &Scenario, search: &Search) -> Result<String, SpecError> {
     let kind = match search.criterion {
         Criterion::BadRate => "dropped or late",
         Criterion::P99 => "late among the answered",
@@ -40,21 +48,10 @@ fn asked(scenario: &Scenario, search: &Search) -> Result<String, SpecError> {
     Ok(format!("{what}: {models} model(s), each with at most {target} % {kind}"))
 }
 
-/// The table for people; `each` has the answers by policy and seed.
-///
-/// # Errors
-/// When the scenario has no rate.
-pub fn text(
-    scenario: &Scenario,
-    search: &Search,
-    rows: &[Row],
-    policies: &[PolicySpec],
-    each: &[Vec<f64>],
-) -> Result<String, SpecError> {
-    let mut out = format!("goodput of {}\n", scenario.name);
-    let _ = writeln!(out, "{}\n", asked(scenario, search)?);
-    let heading = if search.find == Find::Devices { "devices" } else { "rate/s" };
-    let mut table = Text::new(&[
+fn table(search: &Search, rows: &[Row], policies: &[PolicySpec], each: &[Vec<f64>]) -> Table {
+    let (heading, digits) =
+        if search.find == Find::Devices { ("devices", 1) } else { ("rate/s", 0) };
+    let columns = [
         "policy",
         heading,
         "95 % interval",
@@ -63,44 +60,38 @@ pub fn text(
         "util",
         "bad %",
         "flags",
-    ]);
-    let digits = if search.find == Find::Devices { 1 } else { 0 };
+    ];
+    let mut table = Table::new("", &columns);
     for (policy, values) in policies.iter().zip(each) {
         let find = |metric: &str| {
             rows.iter()
                 .find(|r| r.policy == policy.text() && r.scope == "all" && r.metric == metric)
         };
         let Some(answer) = find(search.metric()) else { continue };
-        let interval =
-            answer.ci95().map_or("-".into(), |(a, b)| format!("{a:.digits$} to {b:.digits$}"));
+        let between = |(a, b): (f64, f64)| Field::text(format!("{a:.digits$} to {b:.digits$}"));
         let least = values.iter().copied().reduce(f64::min);
         let most = values.iter().copied().reduce(f64::max);
         let range = least.zip(most).filter(|_| answer.value.is_some());
-        let range = range.map_or("-".to_string(), |(a, b)| format!("{a:.digits$} to {b:.digits$}"));
         let number = |metric: &str, unit: f64, digits: usize| {
             let value = find(metric).and_then(|r| r.value);
-            value.map_or("-".to_string(), |x| format!("{:.digits$}", x * unit))
+            value.map_or(Field::none(), |x| Field::number(x, format!("{:.digits$}", x * unit)))
         };
-        table.line(vec![
-            policy.text().to_string(),
+        table.rows.push(vec![
+            Field::text(policy.text()),
             number(search.metric(), 1.0, digits),
-            interval,
-            range,
+            answer.ci95().map_or(Field::none(), between),
+            range.map_or(Field::none(), between),
             number(metric::BATCH_SIZE_P50, 1.0, 1),
             number(metric::UTILISATION, 1.0, 2),
             number(metric::WORST_BAD_RATE, 100.0, 2),
-            flags(answer).join(", "),
+            Field::text(flags(answer).join(", ")),
         ]);
     }
-    out.push_str(&table.left(&["policy", "flags"]).text());
-    notes(rows, search, &mut out);
-    Ok(out)
+    table
 }
 
-fn notes(rows: &[Row], search: &Search, out: &mut String) {
-    out.push('\n');
-    let _ = writeln!(
-        out,
+fn notes(rows: &[Row], search: &Search) -> Vec<String> {
+    let mut out = vec![format!(
         "A probe ends when its interval is clear of the target, or undecided after {} requests a model; \
          it lasts at least {:.0} times its longest delay, so that an overload by the bracket's {} % \
          would show; {}.",
@@ -108,25 +99,15 @@ fn notes(rows: &[Row], search: &Search, out: &mut String) {
         1.0 / search.tolerance,
         search.tolerance * 100.0,
         search.warm_up()
+    )];
+    let seeds = rows.first().map(Row::seeds_in_words);
+    out.extend(
+        seeds
+            .map(|seeds| format!("Intervals by replications of the whole search. Seeds: {seeds}.")),
     );
-    if let Some(row) = rows.first() {
-        let _ = writeln!(
-            out,
-            "Intervals by replications of the whole search. Seeds: {}.",
-            row.seeds_in_words()
-        );
-    }
-    let answers = || rows.iter().filter(|r| r.metric == search.metric());
-    for row in answers().filter(|r| r.value.is_none()) {
-        let _ = writeln!(out, "no answer: {}. ({})", row.reason, row.policy);
-    }
-    for (flag, says) in FLAGS.into_iter().chain(CAVEATS) {
-        let who: Vec<&str> = answers()
-            .filter(|r| r.has_flag(flag) && (flag != "never-good" || r.value.is_some()))
-            .map(|r| r.policy.as_str())
-            .collect();
-        if !who.is_empty() {
-            let _ = writeln!(out, "{flag}: {says} ({})", who.join(", "));
-        }
-    }
+    // What has no answer has its reason, and no flag that says the same.
+    let answered = |r: &&Row| r.metric == search.metric() && r.value.is_some();
+    let answered: Vec<Row> = rows.iter().filter(answered).cloned().collect();
+    out.extend(flags_of(&answered));
+    out
 }

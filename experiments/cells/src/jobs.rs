@@ -3,11 +3,12 @@
 //! `orrery run` and the experiments of jobs come down to this; their results are the same rows.
 
 use super::hash;
+use super::notes::notes_of;
 use super::replication::Replication;
 use super::rows::rows;
 use super::seeds::Seeds;
 use orrery_output::Progress;
-use orrery_output::tables::Text;
+use orrery_output::page::{Field, Page, Part, Table};
 use orrery_output::whole_file::{Unfinished, unwritable};
 use orrery_results::metric::{Column, Metric};
 use orrery_results::{Row, metric};
@@ -217,28 +218,33 @@ pub fn rows_of_file(
     Ok(all.concat())
 }
 
-/// A line for each policy.
-pub fn comparison(title: &str, rows: &[Row]) -> String {
+/// The document of a run of jobs: a line for each policy.
+pub fn document(file: &JobsFile, seed: u64, rows: &[Row]) -> Page {
     let columns: Vec<(&Metric, Column)> =
         metric::all().iter().filter_map(|m| Some((m, m.jobs?))).collect();
     let mut head = vec!["policy"];
     head.extend(columns.iter().map(|c| c.1.heading));
-    let mut table = Text::new(&head);
+    let mut table = Table::new("", &head);
     for cell in rows.chunk_by(|a, b| a.policy == b.policy) {
-        let text = |(metric, column): &(&Metric, Column)| {
+        let field = |(metric, column): &(&Metric, Column)| {
             let (scale, digits) = (metric.reading.divisor, column.digits);
             let row = cell.iter().find(|r| r.metric == metric.name);
             let half = row.and_then(|r| r.ci95()).map(|(low, high)| (high - low) / 2.0 / scale);
             let half = half.map_or(String::new(), |h| format!(" ±{h:.digits$}"));
             let value = row.and_then(|r| r.value);
-            value.map_or("-".to_string(), |x| format!("{:.digits$}{half}", x / scale))
+            value.map_or(Field::none(), |x| {
+                Field::number(x, format!("{:.digits$}{half}", x / scale))
+            })
         };
-        table.line(
-            std::iter::once(cell[0].policy.clone()).chain(columns.iter().map(text)).collect(),
-        );
+        let line = std::iter::once(Field::text(&*cell[0].policy));
+        table.rows.push(line.chain(columns.iter().map(field)).collect());
     }
-    format!(
-        "{title}\n\n{}\nqueueing: from submission to admission; first run: to the first iteration\n",
-        table.left(&["policy"]).text()
-    )
+    let mut page = Page::new("jobs", &file.name);
+    page.subtitle = format!("seed {seed}");
+    page.section("Results", table.part());
+    let words = "Queueing: from submission to admission; first run: to the first iteration.";
+    let mut notes = vec![words.to_string()];
+    notes.extend(notes_of(rows));
+    page.section("What to know first", Part::list(notes));
+    page
 }

@@ -8,17 +8,17 @@
 //! Memory does not grow with the cells, but for the plan's bases and, up to [`TEXT_CELLS_MAX`] cells, the rows
 //! of the text and the page.
 
-use super::page::of_cells;
+use super::page::drawn;
+use super::pivot::of_sweep;
 use super::plan::{Head, PlannedCell};
 use super::plan_file::PlanFile;
 use super::replication::Replication;
 use super::rows::{difference, rows};
-use super::run_report;
 use super::store::{Entry, Store};
 use orrery_output::row_files::{RowFiles, path_of};
 use orrery_output::threads::pool;
 use orrery_output::whole_file::write_atomically;
-use orrery_output::{Answer, Format, Output, leave_page, tell, width};
+use orrery_output::{Answer, Format, Output, leave_page, tell};
 use orrery_results::{JsonRows, Row, Wide};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
@@ -82,12 +82,13 @@ pub fn join(folder: &Path, output: &Output) -> Result<Answer, SpecError> {
     let form = |ending: &str| path_of(folder, &head.name, ending);
     let title = format!("sweep {}, {} cells", head.name, seen.cells);
     let table = if is_small {
-        let table = width::folded(&run_report::pivot(&title, &all));
+        let document = of_sweep(&head.name, &format!("{} cells", seen.cells), &all);
+        let table = document.to_text();
         write_atomically(&form("txt"), table.as_bytes())?;
         #[cfg(feature = "parquet")]
         orrery_output::parquet::table_from_rows(&all, &form("parquet"))?;
-        let page = output.html.as_ref().map(|_| of_cells("sweep", &head.name, &all));
-        leave_page(page, &table, &all, output)?;
+        let page = output.html.as_ref().map(|_| drawn(document, &all));
+        leave_page(page, &all, output)?;
         table
     } else {
         // Those of fewer cells would be taken for these.

@@ -1,7 +1,7 @@
 //! A page of cells: policies at settings, whatever command ran them.
 
+use super::notes::{distinct, notes_of};
 use super::replication::{DEVICES, PEAK};
-use super::run_report::notes_of;
 use orrery_output::figure::figure_of;
 use orrery_output::page::{self, Page, Part, Tone};
 use orrery_plots::{Choice, axis_of, metric_by_axis};
@@ -11,24 +11,27 @@ use std::collections::BTreeSet;
 /// What cells are judged by, the first that they have.
 const MAIN: [&str; 4] = [PEAK, DEVICES, metric::FINISH_RATE, metric::GOODPUT];
 
-/// The page of a command that ran cells.
+/// The page of results that no command made just now.
 pub fn of_cells(kind: &'static str, title: &str, rows: &[Row]) -> Page {
     let mut page = Page::new(kind, title);
-    let main = main_metric(rows);
-    page.ask("policies", distinct(rows, |r| &r.policy).join("\n"));
-    page.ask("settings", settings(rows).join("\n"));
-    if let Some(main) = main {
-        verdict(&mut page, rows, main);
-        page.section("Figure", figure(rows, main));
-    }
+    asked(&mut page, rows);
+    verdict(&mut page, rows);
     page.section("Results", page::cells(rows));
-    let own: Vec<&Row> = rows.iter().filter(|r| r.scope == "all").collect();
-    let intervals = page::intervals(rows);
-    let intervals = (!intervals.is_empty()).then_some(Part::List(intervals));
-    let all = page::values("Every value with its interval", &own);
-    page.section("Intervals", intervals.into_iter().chain(all));
-    let notes = notes_of(rows);
-    page.section("What to know first", (!notes.is_empty()).then_some(Part::List(notes)));
+    page.section("What to know first", Part::list(notes_of(rows)));
+    drawn(page, rows)
+}
+
+/// The policies and the settings.
+pub fn asked(page: &mut Page, rows: &[Row]) {
+    page.ask("policies", distinct(rows.iter().map(|r| r.policy.as_str())).join("\n"));
+    page.ask("settings", settings(rows).join("\n"));
+}
+
+/// A document with what only a page shows: the figure first, each cell and each value with its interval last.
+pub fn drawn(mut page: Page, rows: &[Row]) -> Page {
+    let main = main_metric(rows);
+    page.section_first("Figure", main.and_then(|main| figure(rows, main)));
+    page.section("Intervals", page::intervals(rows));
     page
 }
 
@@ -60,16 +63,6 @@ pub fn figure(rows: &[Row], metric: &str) -> Option<Part> {
     };
     let name = metric::words(metric);
     drawn.ok().map(|f| Part::Figure(f.to_svg(), format!("{name} of each policy, by setting.")))
-}
-
-fn distinct(rows: &[Row], of: impl Fn(&Row) -> &String) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    for row in rows {
-        if !of(row).is_empty() && !out.contains(of(row)) {
-            out.push(of(row).clone());
-        }
-    }
-    out
 }
 
 /// Whether two policies differ by more than chance: by their paired difference where there is one, which
@@ -178,7 +171,7 @@ impl<'a> Compared<'a> {
 
     fn say_of_many(&self, page: &mut Page, settings: &[Setting<'_>]) {
         let (name, n) = (self.name, settings.len());
-        if distinct(self.rows, |r| &r.policy).len() > 1 {
+        if distinct(self.rows.iter().map(|r| r.policy.as_str())).len() > 1 {
             let mut wins: Vec<(&str, usize)> = Vec::new();
             for first in settings.iter().filter_map(|s| self.ranked(*s).first().copied()) {
                 match wins.iter_mut().find(|w| w.0 == first.policy) {
@@ -195,12 +188,14 @@ impl<'a> Compared<'a> {
         let values = || self.own().filter_map(|r| r.value);
         let read = |x: Option<f64>| x.map_or(String::new(), |x| page::reading(self.metric, x));
         let (least, most) = (read(values().reduce(f64::min)), read(values().reduce(f64::max)));
+        let n = values().count();
         page.say(Tone::Plain, format!("The {name} is from {least} to {most} in {n} settings."));
     }
 }
 
 /// Who is best, in a sentence.
-fn verdict(page: &mut Page, rows: &[Row], main: &str) {
+pub fn verdict(page: &mut Page, rows: &[Row]) {
+    let Some(main) = main_metric(rows) else { return };
     let compared = Compared::new(rows, main);
     match compared.settings().as_slice() {
         [] => {}
@@ -212,7 +207,7 @@ fn verdict(page: &mut Page, rows: &[Row], main: &str) {
         let all = compared.own().count();
         page.say(
             Tone::Mixed,
-            format!("{without} of {all} searches or runs have no answer; the table says why."),
+            format!("{without} of {all} searches or runs have no answer; why is said below."),
         );
     }
 }

@@ -21,7 +21,7 @@ use clap::{Args, ValueEnum};
 use orrery_results::{Row, is_metric};
 use orrery_scenario::SpecError;
 pub use page::Page;
-use page::{Part, WITHOUT_EFFECT};
+use page::WITHOUT_EFFECT;
 pub use progress::Progress;
 use std::path::PathBuf;
 pub use voice::{say, say_more, set_verbosity, tell, verbosity};
@@ -129,7 +129,7 @@ impl Forms {
             #[cfg(feature = "parquet")]
             crate::parquet::table_from_rows(&self.rows, &folder.join(format!("{id}.parquet")))?;
         }
-        leave_page(self.page, &self.table, &self.rows, output)?;
+        leave_page(self.page, &self.rows, output)?;
         Ok(Answer::of(match output.format {
             Format::Table => self.table,
             Format::Csv => csv,
@@ -143,21 +143,13 @@ impl Forms {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn leave_page(
-    page: Option<Page>,
-    table: &str,
-    rows: &[Row],
-    output: &Output,
-) -> Result<(), SpecError> {
+pub fn leave_page(page: Option<Page>, rows: &[Row], output: &Output) -> Result<(), SpecError> {
     let (Some(path), Some(page)) = (&output.html, page) else { return Ok(()) };
-    page::write(&whole_page(page, table, rows, page::command_line()), path)
+    page::write(&whole_page(page, rows, page::command_line()), path)
 }
 
-/// The text of a page, with what the command prints and where it is from.
-pub fn whole_page(mut page: Page, table: &str, rows: &[Row], command: String) -> String {
-    let text = page.text.take().unwrap_or_else(|| table.to_string());
-    let text = vec![Part::Plain(width::folded(&text))];
-    page.section("As text", [Part::Folded("What the command prints".to_string(), text)]);
+/// The HTML of a page, with where it is from.
+pub fn whole_page(mut page: Page, rows: &[Row], command: String) -> String {
     page.provenance.push(("command".to_string(), command));
     page.provenance.extend(page::provenance(rows));
     page.to_html()

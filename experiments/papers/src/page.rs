@@ -6,7 +6,7 @@ use super::experiment::Experiment;
 use super::groups::{self, Group};
 use super::numbers::axes;
 use super::{figure, report};
-use orrery_cells::run_report::notes_of;
+use orrery_cells::notes::notes_of;
 use orrery_output::page::{self, Field, Page, Part, Table, Tone};
 use orrery_results::{Row, UNITLESS, metric, unit};
 
@@ -25,15 +25,10 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Page {
     page.section("The paper's sentences", claim_table(e, &checked).part());
     page.section("Against the paper's numbers", scores(e, rows).part());
     page.section("Results", results(e, rows));
-    let own: Vec<&Row> = rows.iter().filter(|r| r.scope == "all").collect();
-    let intervals = page::intervals(rows);
-    let intervals = (!intervals.is_empty()).then_some(Part::List(intervals));
-    let all = page::values("Every value with its interval", &own);
-    page.section("Intervals", intervals.into_iter().chain(all));
-    let assumed = (!e.assumption.is_empty()).then(|| Part::List(e.assumption.clone()));
+    page.section("Intervals", page::intervals(rows));
+    let assumed = Part::list(e.assumption.clone());
     page.section("Assumptions, where the paper says nothing", assumed);
-    let notes = notes_of(rows);
-    page.section("What to know first", (!notes.is_empty()).then_some(Part::List(notes)));
+    page.section("What to know first", Part::list(notes_of(rows)));
     page
 }
 

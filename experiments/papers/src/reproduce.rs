@@ -20,7 +20,7 @@ use orrery_cells::parts::{Ran, run_parts};
 use orrery_cells::rows::{difference, rows};
 use orrery_cells::shard::Shard;
 use orrery_cells::share::{Part, Worked, share};
-use orrery_output::{Forms, say};
+use orrery_output::{Forms, say, width};
 use orrery_results::{Row, to_json};
 use orrery_scenario::{SpecError, read_text};
 use serde::{Deserialize, Serialize};
@@ -192,7 +192,11 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
         return Ok(Outcome::Shard(parts.len()));
     }
     let mut forms = forms(&e, &*runner, &cells);
-    forms.page = how.html.then(|| page::of(&e, &forms.rows));
+    forms.page = how.html.then(|| {
+        let mut page = page::of(&e, &forms.rows);
+        page.as_text(width::folded(&forms.table));
+        page
+    });
     Ok(Outcome::Whole(Box::new(forms)))
 }
 

@@ -1,5 +1,6 @@
 //! The answer as one document: the text, the Markdown and the page are made from it.
 
+use crate::Answers;
 use crate::answer::{Answer, Choice, money};
 use crate::facts::facts;
 use crate::fields::{
@@ -10,6 +11,8 @@ use crate::file::Pools;
 use crate::fleet_words;
 use crate::money::{bought, month, source, turns_in_words};
 use crate::problem::Group;
+use crate::robust::Robust;
+use crate::robust_words::{breaks, stands_on};
 use crate::solved::Solved;
 use crate::words::{confidence, doubts, search, whole};
 use orrery_output::page::{Field, Page, Part, Table, Tone, values};
@@ -17,11 +20,12 @@ use orrery_planner::Price;
 use orrery_results::Row;
 
 /// The question, the answer, what breaks first, the alternatives, and how far all that can be trusted.
-pub fn document(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Page {
+pub fn document(all: &Answers) -> Page {
+    let Answers { plan: first, what_ifs, robust, rows } = all;
     let p = &first.problem;
     let mut page = Page::new("plan", p.plan.name());
     asked(&mut page, first, what_ifs);
-    verdict(&mut page, first);
+    verdict(&mut page, first, robust.as_ref());
     let caption = "Cost against throughput. Points to the left and above are better.";
     let drawn = figure::of(first).ok().map(|f| Part::Figure(f.to_svg(), caption.to_string()));
     page.section("Figure", drawn);
@@ -32,6 +36,7 @@ pub fn document(first: &Solved, what_ifs: &[Solved], rows: &[Row]) -> Page {
     };
     let breaks = p.groups.iter().zip(&first.answers).filter_map(best).collect();
     page.section("What breaks first", points(breaks));
+    page.section("What it stands on", stands_on(first, robust.as_ref()));
     page.section("Alternatives", alternatives(first).part());
     if !what_ifs.is_empty() {
         page.section("What if", side_by_side(first, what_ifs).part());
@@ -64,9 +69,15 @@ fn asked(page: &mut Page, first: &Solved, what_ifs: &[Solved]) {
 }
 
 /// The pool of each group, and what all cost.
-fn verdict(page: &mut Page, first: &Solved) {
+fn verdict(page: &mut Page, first: &Solved, robust: Option<&Robust>) {
     let p = &first.problem;
-    let tone = if first.is_answered() { Tone::Good } else { Tone::Bad };
+    let breaks = robust.and_then(|robust| breaks(p.plan.target(), robust));
+    let tone = match (first.is_answered(), &breaks) {
+        (false, _) => Tone::Bad,
+        (true, Some(_)) => Tone::Mixed,
+        (true, None) => Tone::Good,
+    };
+    let breaks = breaks.map_or(String::new(), |words| format!("; {words}"));
     let all = &first.answers;
     let none = all.iter().filter(|a| a.best().is_none()).count();
     if none > 0 {
@@ -81,13 +92,13 @@ fn verdict(page: &mut Page, first: &Solved) {
         let headroom = headroom(a.load_per_s, best).text;
         let (words, cost) = (p.words(&best.counts), by_hour_and_month(best.cost));
         let text = format!(
-            "{words} under {} for {cost}; headroom over the load: {headroom}.",
+            "{words} under {} for {cost}; headroom over the load: {headroom}{breaks}.",
             best.policy
         );
         return page.say(tone, text);
     }
     let total: Price = best().map(|(_, b)| b.cost).sum();
-    page.say(tone, format!("{} pools for {}.", all.len(), by_hour_and_month(total)));
+    page.say(tone, format!("{} pools for {}{breaks}.", all.len(), by_hour_and_month(total)));
 }
 
 /// `4.80 $/h, 3504 $/month of 730 hours`.

@@ -5,6 +5,7 @@
 
 use super::day::DayKeys;
 use super::prices::{Buy, PriceList, Sale, usd_per_hour};
+use super::strain::Strain;
 use super::watcher::Watcher;
 use orrery_planner::Price;
 use orrery_scenario::kind;
@@ -89,6 +90,8 @@ pub struct PlanFile {
     /// Heterogeneous pools: the most that are simulated for a model; of a fleet, about the most simulations. 2000 when
     /// nothing is said.
     pub evaluations_max: Option<usize>,
+    /// What-ifs under each of which the answer's machines are tried, in place of the usual ones; none if empty.
+    pub robust: Option<Vec<String>>,
     /// What to change, as in `--what-if`.
     #[serde(default)]
     pub what_if: Vec<String>,
@@ -107,6 +110,9 @@ pub struct PlanFile {
     /// SLOs in place of the scenario's; what-ifs set them.
     #[serde(skip)]
     pub slo: Slo,
+    /// What the scenario is put under; what-ifs set it.
+    #[serde(skip)]
+    pub strain: Strain,
     /// The price list that was read.
     #[serde(skip)]
     pub list: Option<PriceList>,

@@ -31,10 +31,13 @@ mod parts;
 mod pools;
 mod prices;
 mod problem;
+mod robust;
+mod robust_words;
 mod rows;
 mod runs;
 mod size;
 mod solved;
+mod strain;
 mod survive;
 #[cfg(test)]
 mod tests;
@@ -50,6 +53,7 @@ pub use answer::{Answer as Answered, Choice, Point, Searched};
 pub use figure::{draw, of as figure_of};
 pub use file::{PlanFile, Pools, Source};
 pub use problem::{Group, Problem};
+pub use robust::{Held, Robust, Strained};
 pub use solved::{Fleet, Solved};
 pub use trial::{Check, Edge};
 pub use watcher::Watcher;
@@ -60,6 +64,7 @@ use orrery_output::page::{Page, Table};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
+use robust::Changes;
 use runs::Runs;
 
 /// Answers a plan.
@@ -114,6 +119,8 @@ pub struct Answers {
     pub plan: Solved,
     /// What was changed, in turn.
     pub what_ifs: Vec<Solved>,
+    /// What the plan's answer stands on, where that was tried.
+    pub robust: Option<Robust>,
     /// The rows of all.
     pub rows: Vec<Row>,
 }
@@ -121,9 +128,7 @@ pub struct Answers {
 /// The text of the page that `--html` writes.
 pub fn page_of(answers: &Answers, command: String) -> String {
     let rows = answers.rows_without_frontier();
-    let page = answers.document();
-    let text = page.to_text();
-    orrery_output::whole_page(page, &text, &rows, command)
+    orrery_output::whole_page(answers.document(), &rows, command)
 }
 
 /// Answers one plan: as it is written with its frontier, as `--plot` draws it; or one what-if, made already.
@@ -151,12 +156,12 @@ impl Answers {
         all.extend(what_ifs);
         let rows = rows::rows(&all)?;
         let what_ifs = all.split_off(1);
-        Ok(Answers { plan: all.remove(0), what_ifs, rows })
+        Ok(Answers { plan: all.remove(0), what_ifs, robust: None, rows })
     }
 
     /// The document: its text, its Markdown and its page.
     pub fn document(&self) -> Page {
-        document::document(&self.plan, &self.what_ifs, &self.rows)
+        document::document(self)
     }
 
     /// The plan and its what-ifs, a row for each group.
@@ -190,11 +195,18 @@ pub fn answers(
     };
     let texts = plan.what_if.iter().chain(more);
     let of_what_ifs: Vec<(String, Problem)> = texts.map(of).collect::<Result<_, SpecError>>()?;
+    let changes = Changes::of(plan, source, &models)?;
     let mut all = vec![solve_problem(base, None, frontier)?];
     for (text, problem) in of_what_ifs {
         let solved = solve_problem(problem, Some(&text), false);
         all.push(solved.map_err(|e| what_if::about(&text, e))?);
     }
     let what_ifs = all.split_off(1);
-    Answers::of(all.remove(0), what_ifs)
+    let solved = all.remove(0);
+    let robust = robust::robust(&changes, &solved)?;
+    let mut answers = Answers::of(solved, what_ifs)?;
+    let rows = rows::of_robust(&answers.plan, &robust);
+    answers.rows.extend(rows);
+    answers.robust = Some(robust);
+    Ok(answers)
 }

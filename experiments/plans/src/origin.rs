@@ -186,12 +186,16 @@ pub(super) fn set_slo(plan: &PlanFile, file: &mut ScenarioFile) {
     }
 }
 
+/// Whether a policy knows of several kinds of devices.
+pub(super) fn knows_kinds(policy: &PolicySpec) -> bool {
+    HETEROGENEOUS.contains(&policy.system())
+}
+
 /// The scenario's policies, if they fit the pools.
 pub(super) fn policies(plan: &PlanFile, scenario: &Scenario) -> Result<Vec<PolicySpec>, SpecError> {
     let all = scenario.policies()?;
-    let knows = |p: &&PolicySpec| HETEROGENEOUS.contains(&p.system());
     if plan.pools == Pools::Heterogeneous
-        && let Some(other) = all.iter().find(|p| !knows(p))
+        && let Some(other) = all.iter().find(|p| !knows_kinds(p))
     {
         let found = format!("`{}`, which takes all devices for one kind", other.text());
         let remedy = "choose one of them, or plan with `pools = \"homogeneous\"`; a mixed problem is \

@@ -10,7 +10,7 @@
 use super::day::Day;
 use super::devices::devices;
 use super::file::{Instance, PlanFile, Pools, Source};
-use super::origin::{Origin, policies, set_laws, set_slo, written};
+use super::origin::{Origin, knows_kinds, policies, set_laws, set_slo, written};
 use super::parts::{of_all_models, of_each_model, part};
 use super::prices::{Buy, Sale};
 use super::trace_day::of_trace;
@@ -72,6 +72,7 @@ impl Problem {
         let mut file = base.file.clone();
         set_laws(plan, &mut file).map_err(|e| source.placed(e))?;
         set_slo(plan, &mut file);
+        plan.strain.put(&mut file).map_err(|e| of.replaced(e))?;
         if file.autoscale.is_some() {
             let remedy = "remove `autoscale`: a plan is for a pool of a fixed size";
             let error = SpecError::value("autoscale", "autoscaling", "none", remedy);
@@ -217,6 +218,11 @@ impl Problem {
         let some = counts.iter().enumerate().filter(|(_, n)| **n > 0);
         let parts: Vec<String> = some.map(|(i, n)| format!("{n} {}", self.kind(i))).collect();
         if parts.is_empty() { "nothing".to_string() } else { parts.join(" + ") }
+    }
+
+    /// Whether a policy fits the plan's pools.
+    pub fn fits(&self, policy: &PolicySpec) -> bool {
+        self.plan.pools != Pools::Heterogeneous || knows_kinds(policy)
     }
 
     /// The seeds of a verification.

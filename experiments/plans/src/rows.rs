@@ -5,6 +5,7 @@
 use super::answer::{Answer, Choice};
 use super::money::usd_per_month;
 use super::problem::{Group, Problem};
+use super::robust::{Held, Robust, Strained};
 use super::solved::Solved;
 use super::{facts, fleet_words};
 use orrery_cells::hash::spec_sha256;
@@ -56,6 +57,34 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
         }
     }
     Ok(rows)
+}
+
+/// What the answers' machines do under each change, as rows: `place` is `kept`, because nothing is searched anew.
+pub fn of_robust(solved: &Solved, robust: &Robust) -> Vec<Row> {
+    let p = &solved.problem;
+    let row = |strained: &Strained| {
+        let answer = solved.answers.iter().find(|a| a.group == strained.group)?;
+        let best = answer.best()?;
+        let what_if = strained.what_if.replace(';', ",");
+        let mut row = Row {
+            axes: format!("what_if={what_if};place=kept;pool={}", pool(p, &best.counts)),
+            system: best.policy.split('[').next().unwrap_or_default().to_string(),
+            policy: best.policy.clone(),
+            metric: metric::BAD_AT_LOAD.to_string(),
+            unit: unit(metric::BAD_AT_LOAD).to_string(),
+            ..place_of(p, answer)
+        };
+        match &strained.held {
+            Held::Tried(check) => {
+                row.value = Some(check.bad_rate);
+                let interval = check.interval.iter();
+                interval.for_each(|i| row.set_interval(i.low, i.high, "replications"));
+            }
+            Held::Untried(why) => row.without_answer(why.clone()),
+        }
+        Some(row)
+    };
+    robust.all.iter().filter_map(row).collect()
 }
 
 /// A pool without spaces: `2xg4dn.xlarge+9xr5n.large`.

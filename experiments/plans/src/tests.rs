@@ -2,6 +2,7 @@
 
 mod losses;
 mod rerun;
+mod robust;
 
 use super::file::{PlanFile, Source};
 use super::problem::Problem;
@@ -319,7 +320,7 @@ fn an_answer_does_not_depend_on_the_number_of_threads() {
 /// What is printed, without folds.
 pub fn printed(found: &Solved) -> String {
     orrery_output::width::set_width(usize::MAX);
-    super::document::document(found, &[], &[]).to_text()
+    super::Answers::of(found.clone(), Vec::new()).unwrap().document().to_text()
 }
 
 fn error(text: &str) -> String {

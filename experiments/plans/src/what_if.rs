@@ -3,7 +3,10 @@
 //! | key | what it sets |
 //! |---|---|
 //! | `load` | multiplies the load |
-//! | `slo`, `slo:MODEL` | the SLO of all models or of one: `50ms`, `0.2s` |
+//! | `slo`, `slo:MODEL` | the SLO of all models or of one: `50ms`, `0.2s`; of all also `90%` of what it is |
+//! | `noise` | execution times vary by this share (the sigma of a lognormal factor); policies are not told |
+//! | `delay` | messages between scheduler and device take so much longer, each way: `1ms` |
+//! | `latency` | multiplies the models' latencies; policies are told |
 //! | `price:TYPE`, `limit:TYPE` | the price of one of a type in dollars per hour; the most of it |
 //! | `buy`, `buy:TYPE` | how all types or one are paid for: `on-demand`, `reserved`, `spot` |
 //! | `budget` | the budget in dollars per hour |
@@ -16,8 +19,11 @@ use orrery_scenario::SpecError;
 use orrery_scenario::error::{known, nearest};
 use orrery_scenario::limits::COUNT_MAX;
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 13] = [
     "load",
+    "noise",
+    "delay",
+    "latency",
     "slo",
     "slo:MODEL",
     "price:TYPE",
@@ -62,6 +68,13 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
     let kinds: Vec<&str> = plan.instance.iter().map(|t| t.kind.as_str()).collect();
     match (name, of) {
         ("load", None) => plan.growth *= number(key, value)?,
+        ("noise", None) => plan.strain.noise = factor(key, value, 1e-6, 1.0)?,
+        ("delay", None) => plan.strain.delay_ms = milliseconds(key, value)?,
+        ("latency", None) => plan.strain.latency = factor(key, value, 1e-3, 1e3)?,
+        ("slo", None) if value.ends_with('%') => {
+            let percent = value.trim_end_matches('%').trim();
+            plan.strain.slo = factor(key, percent, 0.1, 1e4)? / 100.0;
+        }
         ("slo", None) => {
             plan.slo.all_ms = Some(milliseconds(key, value)?);
             plan.slo.by_model_ms.clear();
@@ -124,6 +137,14 @@ fn term(key: &str, text: &str) -> Result<Buy, SpecError> {
 fn number(key: &str, text: &str) -> Result<f64, SpecError> {
     let wrong = || SpecError::value(key, text, "a number, such as 1.5", "correct the value");
     text.parse().ok().filter(|x: &f64| x.is_finite()).ok_or_else(wrong)
+}
+
+fn factor(key: &str, text: &str, least: f64, most: f64) -> Result<f64, SpecError> {
+    let wrong = || {
+        let allowed = format!("a number from {least} to {most}");
+        SpecError::value(key, text, allowed, "correct the value")
+    };
+    number(key, text).ok().filter(|x| (least..=most).contains(x)).ok_or_else(wrong)
 }
 
 fn milliseconds(key: &str, text: &str) -> Result<f64, SpecError> {

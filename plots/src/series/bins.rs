@@ -4,12 +4,13 @@
 //! weighted by time, and a share by what it is a share of, so that one bin over the whole run has the
 //! rate of the whole run.
 
-use super::{FIGURE, in_order};
 use crate::error::{PlotError, distinct};
 use crate::names;
 use orrery_results::{SeriesRow, metric};
 use std::collections::HashMap;
 
+/// The figure, for messages.
+pub(super) const FIGURE: &str = "time-series";
 /// Bins of a line, unless a width is asked for: more are a band, where several lines cross.
 const BINS_MAX: u64 = 64;
 /// Quantities that are counts: they are added up, in the bin in which they begin.
@@ -163,6 +164,18 @@ impl Bin {
             _ => self.timed / self.time,
         }
     }
+}
+
+/// Sorts a line's bins by time.
+///
+/// # Errors
+/// When two of them overlap.
+pub(super) fn in_order(bins: &mut [&SeriesRow], name: &str) -> Result<(), PlotError> {
+    bins.sort_by_key(|r| (r.from_ns, r.to_ns));
+    let Some(pair) = bins.windows(2).find(|w| w[1].from_ns < w[0].to_ns) else { return Ok(()) };
+    let SeriesRow { quantity, from_ns, .. } = pair[1];
+    let point = format!("{name}, {quantity}, from {from_ns} ns");
+    Err(PlotError::Twice { figure: FIGURE, point })
 }
 
 #[cfg(test)]

@@ -38,6 +38,8 @@ mod lane;
 mod loader;
 mod pages;
 mod probe;
+mod resident;
+mod shared;
 mod wait;
 
 pub use bench::{Calibration, CopySample, LaunchSample};
@@ -52,31 +54,19 @@ use bench::Bench;
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use driver::Gpu;
 use error::own_error;
-use forward::{Forward, Resident};
+use forward::Forward;
 use lane::Lane;
 use loader::Loader;
 use orrery_sim::request::ModelId;
 use orrery_sim::time::Span;
-
+use resident::Resident;
+use shared::Shared;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The kernels, for compute capability 7.0 and newer.
 pub const KERNELS: &str = include_str!("../../kernels/orrery_sm70.ptx");
-
-/// What the workers of a device share.
-struct Shared {
-    gpu: Gpu,
-    models: Vec<ModelConfig>,
-    encoders: BTreeMap<ModelId, Arc<Resident>>,
-    calibration: Calibration,
-    multiprocessors: u32,
-    cache_pages: u32,
-    chunk: Option<Span>,
-    without_cublas: bool,
-    seed: u64,
-}
 
 /// An opened CUDA device.
 pub struct CudaDevice {

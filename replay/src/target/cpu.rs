@@ -1,6 +1,6 @@
 //! The way to cores of this machine: their configuration against the scenario.
 
-use super::one_for_each;
+use super::each::one_for_each;
 use crate::device::Device;
 use crate::device::cpu::{CpuConfig, Workload, open as open_core};
 use crate::error::Error;

@@ -1,6 +1,6 @@
 //! The way to CUDA devices: the one place outside `device/cuda` that knows of them.
 
-use super::one_for_each;
+use super::each::one_for_each;
 use crate::device::cuda::{self, CudaConfig, CudaDevice};
 use crate::device::{Description, Device, DeviceError, Primitive, Worker};
 use crate::error::Error;

@@ -6,130 +6,14 @@
 //! | [`fluid`] | Fluid: the trials of a tuning job share workers |
 
 pub mod fluid;
+mod interface;
 mod lanes;
 pub mod salus;
 mod workers;
 
-use super::job::{Bytes, Cluster, Job, JobId};
-use super::record::{LaneId, On};
-use crate::policy::parameters::{About, Preset, Registered, Settings};
-use crate::time::{Span, Time};
-use std::fmt;
+pub use interface::{Action, Build, Configured, Event, JobPolicy, Known};
 
-/// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// A job is here.
-    Submit(JobId),
-    /// A job's run has ended with an iteration, and the job has more of them.
-    Step(JobId),
-    /// A job has ended and left; what it had is free.
-    Done(JobId),
-}
-
-/// What to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// Open a lane, or give it another size; a size of nothing closes it. A lane shrinks only to
-    /// what its jobs still fit in.
-    Lane(LaneId, Bytes),
-    /// Admit a job to a lane.
-    Place(JobId, LaneId),
-    /// Run this many of a job's next iterations.
-    Run(JobId, u64, On),
-    /// End a job's run with its running iteration: at once, if one ends now. Nothing, if it does not run.
-    Interrupt(JobId),
-}
-
-/// What a policy may look at.
-#[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
-    /// What the jobs share.
-    pub cluster: &'a Cluster,
-    /// The jobs. A policy looks only at those that were submitted.
-    pub jobs: &'a [Job],
-    /// The work left of each, without what its present run has done.
-    pub(super) left: &'a [Span],
-    pub(super) runs: &'a super::runs::Runs,
-    /// The time.
-    pub now: Time,
-}
-
-impl Known<'_> {
-    /// A job.
-    pub fn job(&self, job: JobId) -> &Job {
-        &self.jobs[job.0 as usize]
-    }
-
-    /// The work that a job has left now, as time on one device.
-    pub fn left(&self, job: JobId) -> Span {
-        self.runs.left(job, self.now).unwrap_or(self.left[job.0 as usize])
-    }
-
-    /// The work of a job that is done.
-    pub fn used(&self, job: JobId) -> Span {
-        self.job(job).work().minus(self.left(job))
-    }
-}
-
-/// A policy of jobs. Within an instant it is told all that has happened (jobs that stopped, in the order
-/// of their numbers, then jobs that are submitted), and asked once what to do; if that stops a job in
-/// the same instant, it is told and asked again.
-pub trait JobPolicy {
-    /// Its name with its parameters.
-    fn name(&self) -> String;
-    /// Is told.
-    fn on(&mut self, now: Time, event: Event, known: &Known<'_>);
-    /// Is asked.
-    fn decide(&mut self, now: Time, known: &Known<'_>, out: &mut Vec<Action>);
-}
-
-impl<P: JobPolicy + ?Sized> JobPolicy for Box<P> {
-    fn name(&self) -> String {
-        (**self).name()
-    }
-    fn on(&mut self, now: Time, event: Event, known: &Known<'_>) {
-        (**self).on(now, event, known);
-    }
-    fn decide(&mut self, now: Time, known: &Known<'_>, out: &mut Vec<Action>) {
-        (**self).decide(now, known, out);
-    }
-}
-
-/// A configuration that makes its policy of jobs.
-pub trait Build: Settings {
-    /// The policy before its start.
-    fn build(self) -> Box<dyn JobPolicy>;
-    /// Whether it places jobs in lanes of a GPU, in place of widths on workers.
-    const LANES: bool;
-}
-
-/// A policy of jobs with its parameters, whatever policy it is.
-pub trait Configured: fmt::Debug + Send + Sync {
-    /// [`Build::build`].
-    fn build(&self) -> Box<dyn JobPolicy>;
-    /// [`Settings::name`].
-    fn name(&self) -> String;
-    /// [`Settings::value`].
-    fn value(&self, name: &str) -> Option<String>;
-    /// [`Build::LANES`].
-    fn has_lanes(&self) -> bool;
-}
-
-impl<C: Build> Configured for C {
-    fn build(&self) -> Box<dyn JobPolicy> {
-        Build::build(*self)
-    }
-    fn name(&self) -> String {
-        Settings::name(self)
-    }
-    fn value(&self, name: &str) -> Option<String> {
-        Settings::value(self, name)
-    }
-    fn has_lanes(&self) -> bool {
-        C::LANES
-    }
-}
+use crate::policy::parameters::Registered;
 
 const fn registered<C: Build>() -> Registered<dyn Configured> {
     Registered::new::<C>(|given| C::parse(given).map(|c| Box::new(c) as Box<dyn Configured>))
@@ -138,13 +22,3 @@ const fn registered<C: Build>() -> Registered<dyn Configured> {
 /// The policies of jobs, by name. [`crate::policy::ALL`] has those of requests.
 pub static ALL: &[Registered<dyn Configured>] =
     &[registered::<fluid::Config>(), registered::<salus::Config>()];
-
-/// What every policy of jobs says of its one preset.
-const fn preset<C>(make: fn() -> C, what: &'static str) -> Preset<C> {
-    Preset { name: "default", what, make }
-}
-
-/// What a policy of jobs is; `paper` names the dissertation's chapter.
-const fn about(name: &'static str, what: &'static str, paper: &'static str) -> About {
-    About { name, what, paper }
-}

@@ -1,4 +1,5 @@
 //! The source itself: what the compiler does not hold.
 
 mod arrows;
+mod dependencies;
 mod manifests;

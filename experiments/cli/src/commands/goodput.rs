@@ -5,7 +5,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use orrery_cells::answers::answers;
 use orrery_cells::goodput::{Criterion, Find, Search};
 use orrery_cells::goodput_report as report;
-use orrery_cells::run_report::notes_of;
+use orrery_cells::notes::notes_of;
+use orrery_cells::page::drawn;
 use orrery_cells::scenario_cell::ScenarioCell;
 use orrery_cells::seeds::Seeds;
 use orrery_output::Forms;
@@ -111,14 +112,15 @@ pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
     let cells = ScenarioCell::of_policies(&scenario, &policies, seeds, Some(&search))?;
     let answers = pool.install(|| answers(&scenario.name, &cells))?;
     let out = answers.rows;
+    let document = report::document(&scenario, &search, &out, &policies, &answers.each)?;
     let forms = Forms {
-        table: report::text(&scenario, &search, &out, &policies, &answers.each)?,
+        table: document.to_text(),
         wide: wide(&out),
         json: to_json(
             &out,
             &[("scenario", scenario.name.clone().into()), ("notes", notes_of(&out).into())],
         ),
-        page: args.output.html.as_ref().map(|_| report::page(&scenario, &search, &out)),
+        page: args.output.html.as_ref().map(|_| drawn(document, &out)),
         rows: out,
     };
     forms.answer(&scenario.name, &args.output)

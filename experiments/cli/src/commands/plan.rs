@@ -17,7 +17,7 @@ use std::path::PathBuf;
   orrery plan scenarios/plans/gpus-for-symphony.toml --what-if load=1.5 --what-if \"slo=50ms\"
   orrery plan my.toml --what-if \"price:g4dn.xlarge=0.4,budget=2\" --markdown summary.md --plot frontier.png
 
-What-ifs: load=F, slo=TIME, slo:MODEL=TIME, price:TYPE=USD, limit:TYPE=N, buy=TERM, buy:TYPE=TERM,
+What-ifs: load=F, noise=SHARE, delay=TIME, latency=F, slo=TIME, slo=PERCENT%, slo:MODEL=TIME, price:TYPE=USD, limit:TYPE=N, buy=TERM, buy:TYPE=TERM,
 budget=USD, bad_rate=SHARE, survive=N; separate several with commas to change them together.
 
 Exit codes: 0 answered, 1 no pool meets the goal, 2 wrong usage or input.")]
@@ -31,6 +31,9 @@ pub struct Plan {
     /// Also answer the question with something changed, side by side; may be repeated.
     #[arg(long = "what-if", value_name = "KEY=VALUE")]
     pub what_if: Vec<String>,
+    /// Leave out what the answer stands on: noise, delays, tighter SLOs, more load, slower models.
+    #[arg(long)]
+    pub exact: bool,
     /// Draw cost against throughput: `.svg` or `.png`.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub plot: Option<PathBuf>,
@@ -62,6 +65,9 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     }
     plan.seed = args.seed.unwrap_or(plan.seed);
     plan.seeds = args.seeds.unwrap_or(plan.seeds);
+    if args.exact {
+        plan.robust = Some(Vec::new());
+    }
     let frontier = args.plot.is_some() || args.output.html.is_some();
     let pool = orrery_output::threads::pool(args.jobs.unwrap_or(0).into())?;
     let all = pool.install(|| answers(&plan, &source, &args.what_if, frontier))?;

@@ -1,70 +1,28 @@
 //! `orrery run`: a scenario, or a file of jobs, and the metrics of its policies.
 
+mod args;
 mod jobs;
 mod page;
 #[cfg(all(test, feature = "parquet"))]
 mod parquet_tests;
 
-use clap::Args;
+pub use args::Run;
+
 use orrery_cells::details;
+use orrery_cells::logged;
+use orrery_cells::notes::notes_of;
 use orrery_cells::replication::Replication;
+use orrery_cells::run_report::of_run;
 use orrery_cells::scenario_rows::rows_of_scenario;
-use orrery_cells::seeds::{Seeds, Until};
+use orrery_cells::seeds::Seeds;
 use orrery_cells::watch::scope_names;
-use orrery_cells::{logged, run_report};
-use orrery_output::page::{Page, WITHOUT_EFFECT};
 use orrery_output::threads::pool;
 use orrery_output::whole_file::check_place;
-use orrery_output::{Answer, Forms, Output};
+use orrery_output::{Answer, Forms};
 use orrery_results::{Row, to_json};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
-use std::path::{Path, PathBuf};
-
-/// `orrery run`.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  orrery run scenarios/one-gpu-bert.toml
-  orrery run scenarios/one-gpu-bert.toml --seeds 10 --format wide
-  orrery run scenarios/one-gpu-bert.toml --policy 'clockwork[estimator=static-mean]' --until-ci 0.005
-  orrery run scenarios/md1.toml --policy fifo --log md1.log --why
-  orrery run scenarios/jobs-on-a-gpu.toml")]
-pub struct Run {
-    /// The scenario file, or a file of jobs.
-    pub scenario: PathBuf,
-    // No doc comment: clap would print it.
-    #[allow(missing_docs)]
-    #[command(flatten)]
-    pub output: Output,
-    /// The seed, instead of the file's.
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Run this policy instead of the file's; may be repeated.
-    #[arg(long = "policy", value_name = "POLICY")]
-    pub policies: Vec<String>,
-    /// Number of replications, with consecutive seeds.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub seeds: u32,
-    // No doc comment: clap would print it.
-    #[allow(missing_docs)]
-    #[command(flatten)]
-    pub until: Until,
-    /// Number of parallel simulations; by default one per core. Results do not depend on it.
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
-    #[arg(help_heading = WITHOUT_EFFECT)]
-    pub jobs: Option<u16>,
-    /// Write the schedule log of the first seed to this file; needs exactly one policy.
-    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
-    pub log: Option<PathBuf>,
-    /// Also log the policy's reasons, for `orrery explain`.
-    #[arg(long, requires = "log", help_heading = WITHOUT_EFFECT)]
-    pub why: bool,
-    /// Print every model and application; with `--out`, also write distributions and time series of the
-    /// first seed, for `orrery plot`.
-    #[arg(long, requires = "out", help_heading = WITHOUT_EFFECT)]
-    pub details: bool,
-}
+use std::path::Path;
 
 /// `orrery run`.
 ///
@@ -98,33 +56,20 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
         details::write(&scenario, &policies, first, folder)?;
     }
     let page = match args.output.html {
-        // `--details` is no part of the command on the page.
-        Some(_) => Some(Page {
-            text: Some(table(&scenario, first, &rows, false)),
-            ..page::page(&scenario, &policies, first, &rows)?
-        }),
+        Some(_) => Some(page::page(&scenario, &policies, first, &rows)?),
         None => None,
     };
     let forms = Forms {
-        table: table(&scenario, first, &rows, args.details),
+        table: of_run(&scenario, first, &rows, args.details).to_text(),
         wide: orrery_results::wide(&rows),
         json: to_json(
             &rows,
-            &[
-                ("scenario", scenario.name.clone().into()),
-                ("notes", run_report::notes_of(&rows).into()),
-            ],
+            &[("scenario", scenario.name.clone().into()), ("notes", notes_of(&rows).into())],
         ),
         page,
         rows,
     };
     forms.answer(&scenario.name, &args.output)
-}
-
-/// The table for people.
-fn table(scenario: &Scenario, seed: u64, rows: &[Row], details: bool) -> String {
-    let title = format!("scenario {}, seed {seed}", scenario.name);
-    run_report::comparison(&title, rows, scenario.file.autoscale.is_none(), details)
 }
 
 /// The text of the page that `command` would write.
@@ -138,8 +83,7 @@ pub fn whole_page(
     command: String,
 ) -> Result<String, SpecError> {
     let page = page::page(scenario, policies, scenario.seed, rows)?;
-    let table = table(scenario, scenario.seed, rows, false);
-    Ok(orrery_output::whole_page(page, &table, rows, command))
+    Ok(orrery_output::whole_page(page, rows, command))
 }
 
 /// Logs the run of the first seed, and measures it.

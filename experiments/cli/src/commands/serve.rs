@@ -21,6 +21,7 @@ mod door;
 mod http;
 mod plans;
 mod question;
+mod shared;
 
 use answers::Answers;
 use clap::Args;
@@ -29,13 +30,12 @@ use orrery_output::{Answer, say};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{SpecError, kind, read_text};
 use plans::{Plan, Plans};
-use std::collections::BTreeMap;
+use shared::Shared;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::io::Write;
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 /// `orrery serve`.
@@ -55,30 +55,6 @@ pub struct Serve {
     /// Number of parallel simulations; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub jobs: Option<u16>,
-}
-
-/// What all requests share.
-struct Shared {
-    file: PathBuf,
-    is_plan: bool,
-    token: String,
-    port: u16,
-    answers: Answers,
-    plans: Plans,
-    /// What is under way, by the page that asked.
-    under_way: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
-}
-
-impl Shared {
-    /// The scenario as the file has it now.
-    fn scenario(&self) -> Result<Scenario, SpecError> {
-        Scenario::load(&self.file)
-    }
-
-    /// The plan as the file has it now.
-    fn plan(&self) -> Result<Plan, SpecError> {
-        Plan::load(&self.file)
-    }
 }
 
 /// A word that nobody can guess. The standard library's hash keys are the system's random numbers.

@@ -15,8 +15,6 @@ pub struct Page {
     pub verdict: Vec<Verdict>,
     /// The rest, in the order of reading.
     pub sections: Vec<Section>,
-    /// What its command prints, where that is not what was printed.
-    pub text: Option<String>,
     /// Where it is from: a word, and what it is.
     pub provenance: Vec<(String, String)>,
 }
@@ -70,6 +68,16 @@ pub enum Part {
     Folded(String, Vec<Part>),
 }
 
+impl Part {
+    /// Points, unless there are none.
+    pub fn list(points: Vec<String>) -> Option<Part> {
+        (!points.is_empty()).then_some(Part::List(points))
+    }
+}
+
+/// How a number is written that there is not.
+const NONE: &str = "-";
+
 /// A table.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
@@ -79,6 +87,8 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Its rows, each with a cell for each column.
     pub rows: Vec<Vec<Field>>,
+    /// How many of the first columns say what a row is of, also where they are numbers.
+    pub keys: usize,
 }
 
 /// A cell of a table.
@@ -100,6 +110,11 @@ impl Field {
         let text = text.into();
         let key = text.parse().ok().filter(|x: &f64| x.is_finite());
         Field { text, key, ..Field::default() }
+    }
+
+    /// A number that there is not.
+    pub fn none() -> Field {
+        Field { text: NONE.to_string(), ..Field::default() }
     }
 
     /// A number, and how it is written.
@@ -124,12 +139,14 @@ impl Table {
     /// A table without rows.
     pub fn new(caption: impl Into<String>, columns: &[&str]) -> Table {
         let columns = columns.iter().map(|c| (*c).to_string()).collect();
-        Table { caption: caption.into(), columns, rows: Vec::new() }
+        Table { caption: caption.into(), columns, ..Table::default() }
     }
 
     /// Whether a column has nothing but numbers.
     pub(super) fn is_number(&self, column: usize) -> bool {
-        let is_number = |row: &Vec<Field>| row[column].key.is_some() || row[column].text.is_empty();
+        let is_number = |row: &Vec<Field>| {
+            row[column].key.is_some() || ["", NONE].contains(&row[column].text.as_str())
+        };
         self.rows.iter().all(is_number)
     }
 
@@ -170,6 +187,12 @@ impl Page {
         if !parts.is_empty() {
             self.sections.push(Section { title: title.to_string(), parts });
         }
+    }
+
+    /// Adds what the command prints, closed at first: for text that is not this document's own.
+    pub fn as_text(&mut self, text: String) {
+        let text = vec![Part::Plain(text)];
+        self.section("As text", [Part::Folded("What the command prints".to_string(), text)]);
     }
 
     /// Puts a section in front of all others.

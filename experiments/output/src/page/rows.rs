@@ -87,7 +87,7 @@ fn by_cell(caption: &str, rows: &[&Row], with_scope: bool) -> Table {
     columns.push("policy".to_string());
     columns.extend(with_scope.then(|| "of".to_string()));
     columns.extend(metrics.iter().map(|m| m.1.to_string()));
-    let mut table = Table { caption: caption.to_string(), columns, rows: Vec::new() };
+    let mut table = Table { caption: caption.to_string(), columns, ..Table::default() };
     type Key<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str);
     let mut place: BTreeMap<Key<'_>, usize> = BTreeMap::new();
     for row in rows {
@@ -209,8 +209,14 @@ fn error(row: &Row) -> Field {
     }
 }
 
-/// How wide the intervals are: of each metric the widest.
-pub fn intervals(rows: &[Row]) -> Vec<String> {
+/// How wide the intervals are: of each metric the widest; and every value with its own.
+pub fn intervals(rows: &[Row]) -> Vec<Part> {
+    let all: Vec<&Row> = rows.iter().filter(|r| r.scope == "all").collect();
+    let values = values("Every value with its interval", &all);
+    Part::list(widest(rows)).into_iter().chain(values).collect()
+}
+
+fn widest(rows: &[Row]) -> Vec<String> {
     let mut widest: Vec<(&str, &str, f64, &Row)> = Vec::new();
     let own = rows.iter().filter(|r| r.scope == "all" && r.versus.is_empty());
     for row in own {

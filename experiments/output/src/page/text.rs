@@ -21,7 +21,12 @@ pub fn text(page: &Page) -> String {
         let _ = writeln!(out, "  {what}: {}", is.lines().collect::<Vec<_>>().join(", "));
     }
     for section in &page.sections {
-        let parts: String = section.parts.iter().map(part).collect();
+        let parts: Vec<String> = section.parts.iter().map(part).collect();
+        // A table after another begins with a line of its own.
+        let is_table = |i: &usize| matches!(section.parts[*i], Part::Table(_));
+        let gap = |i: usize| if i > 0 && is_table(&i) && is_table(&(i - 1)) { "\n" } else { "" };
+        let parts: String =
+            parts.iter().enumerate().map(|(i, part)| format!("{}{part}", gap(i))).collect();
         if !parts.is_empty() {
             let _ = write!(out, "\n{}\n{parts}", section.title);
         }
@@ -41,8 +46,10 @@ fn part(part: &Part) -> String {
 
 fn table(table: &Table) -> String {
     let head: Vec<&str> = table.columns.iter().map(String::as_str).collect();
-    let words: Vec<&str> =
-        (0..head.len()).filter(|i| !table.is_number(*i)).map(|i| head[i]).collect();
+    let words: Vec<&str> = (0..head.len())
+        .filter(|i| *i < table.keys || !table.is_number(*i))
+        .map(|i| head[i])
+        .collect();
     let mut text = Text::new(&head);
     table.rows.iter().for_each(|row| text.line(row.iter().map(words_of).collect()));
     let caption =

@@ -2,7 +2,7 @@
 //! whether its figure can be drawn.
 
 use crate::experiment::Experiment;
-use crate::figure::picture;
+use crate::figure::picture::picture;
 use crate::numbers::beside;
 use crate::runner::Runner;
 use orrery_cells::grid::combinations;

@@ -254,6 +254,12 @@ pub fn text(rows: &[Row]) -> String {
     );
     out.push_str(&table.left(&["case"]).bars(bars).text());
     let _ = writeln!(out, "skill (1 - error / that of the median): {}", skills.join(", "));
+    out.push_str(&taken_by_case(&own));
+    out
+}
+
+/// Which configuration each case was judged under.
+fn taken_by_case(own: &[&Row]) -> String {
     let mut taken: Vec<(String, Vec<&str>)> = Vec::new();
     for row in own.iter().filter(|r| !r.case.is_empty()) {
         let what = format!("{}: {}", row.system, row.axis(TAKEN).unwrap_or_default());
@@ -266,7 +272,7 @@ pub fn text(rows: &[Row]) -> String {
         };
         taken[at].1.push(&row.case);
     }
-    out.push_str("taken:\n");
+    let mut out = String::from("taken:\n");
     for (what, cases) in taken {
         let whose = match cases.len() {
             n if n > 4 => format!("{n} cases"),

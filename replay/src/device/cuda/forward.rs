@@ -1,14 +1,14 @@
 //! An encoder on a lane: its buffers, and its forward pass as launches that are ready to go.
 #![allow(unsafe_code)]
 
-use super::Shared;
 use super::blas::Blas;
 use super::config::Workload;
 use super::driver::{Gpu, Memory, Pinned};
 use super::error::own_error;
+use super::resident::Resident;
+use super::shared::Shared;
 use crate::device::DeviceError;
 use crate::device::encoder::plan::{self, Arg, Buffer, Gemm, Launch, Shape, Spot, Step};
-use crate::device::encoder::reference;
 use cudarc::driver::CudaStream;
 use cudarc::driver::sys::CUdeviceptr;
 use orrery_sim::request::{ModelId, RequestId};
@@ -18,39 +18,6 @@ use std::collections::BTreeMap;
 
 /// Plans kept: a plan is a batch size and a length of a model.
 const PLANS: usize = 1_024;
-
-/// What all lanes of a device read: an encoder's weights, and an input of its largest batch.
-#[derive(Debug)]
-pub struct Resident {
-    /// Its size.
-    pub shape: Shape,
-    weights: Memory,
-    input: Memory,
-    max_batch: u32,
-}
-
-impl Resident {
-    /// Makes random weights and input, and copies them to the device.
-    pub fn new(
-        gpu: &Gpu,
-        shape: Shape,
-        max_batch: u32,
-        max_len: u32,
-        seed: u64,
-    ) -> Result<Resident, DeviceError> {
-        let input = reference::input(&shape, max_batch, max_len, seed);
-        let floats = shape.weight_floats();
-        let resident = Resident {
-            weights: gpu.memory("an encoder's weights", floats * 4)?,
-            input: gpu.memory("an encoder's input", input.len() as u64 * 4)?,
-            max_batch,
-            shape,
-        };
-        gpu.write(&resident.weights, &reference::weights(&shape, seed))?;
-        gpu.write(&resident.input, &input)?;
-        Ok(resident)
-    }
-}
 
 enum Ready {
     Gemm(Gemm),

@@ -4,12 +4,12 @@
 //! between two of them; after a stop no further chunk is launched.
 #![allow(unsafe_code)]
 
-use super::Shared;
 use super::bench::{arithmetic, one_thread};
 use super::config::Workload;
 use super::driver::Memory;
 use super::error::own_error;
 use super::forward::Forward;
+use super::shared::Shared;
 use super::wait::wait;
 use crate::device::encoder::EncoderConfig;
 use crate::device::encoder::plan::{Arg, Kernel, Launch};

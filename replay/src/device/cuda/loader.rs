@@ -6,10 +6,10 @@
 //! given away.
 #![allow(unsafe_code)]
 
-use super::Shared;
 use super::driver::{Memory, Pinned};
 use super::error::own_error;
 use super::pages::{PAGE_BYTES, PageCache};
+use super::shared::Shared;
 use super::wait::wait;
 use crate::device::{DeviceError, Job, Place, Ran, Stop, Work, Worker};
 use cudarc::driver::{CudaEvent, CudaStream};

@@ -36,8 +36,8 @@
 //! - There, trials without a measured iteration first run alone while the group stands still; here
 //!   iteration times are known from the start.
 
+use super::interface::{Action, Build, Event, JobPolicy, Known, about, preset};
 use super::workers::Workers;
-use super::{Action, Build, Event, JobPolicy, Known};
 use crate::jobs::job::{JobId, PARTS_MAX, Width};
 use crate::jobs::record::On;
 use crate::policy::parameters::{
@@ -104,13 +104,13 @@ impl Default for Config {
 }
 
 impl Settings for Config {
-    const ABOUT: About = super::about(
+    const ABOUT: About = about(
         "fluid",
         "trials of a tuning job share workers, each as wide as its share of the work",
         "Fluid (Yu, Liu and Chowdhury, MLSys 2021), as Yu's dissertation, chapter 3 has it",
     );
     const PRESETS: &'static [Preset<Config>] =
-        &[super::preset(Config::default, "as printed: the released code hands out fractions")];
+        &[preset(Config::default, "as printed: the released code hands out fractions")];
     const PARAMETERS: &'static [Parameter<Config>] = &[
         word("rule", |c: &mut Self| &mut c.rule, "when widths are chosen")
             .from("Algorithms 3.1 and 3.2"),

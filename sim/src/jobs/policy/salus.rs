@@ -35,8 +35,8 @@
 //! - Within a lane, `pack` there runs whatever comes first; here the jobs of a lane take turns.
 //! - There is no limit of 100 jobs alive and no polling every 0.1 s.
 
+use super::interface::{Action, Build, Event, JobPolicy, Known, about, preset};
 use super::lanes::{Lane, Rule, Table, Waiting};
-use super::{Action, Build, Event, JobPolicy, Known};
 use crate::jobs::job::JobId;
 use crate::jobs::record::{LaneId, On};
 use crate::policy::parameters::{About, Parameter, Preset, Settings, Words, word};
@@ -99,13 +99,13 @@ impl Default for Config {
 }
 
 impl Settings for Config {
-    const ABOUT: About = super::about(
+    const ABOUT: About = about(
         "salus",
         "jobs share one GPU, iteration by iteration, with memory in lanes",
         "Salus (Yu and Chowdhury, MLSys 2020), as Yu's dissertation, chapter 2 has it",
     );
     const PRESETS: &'static [Preset<Config>] =
-        &[super::preset(Config::default, "the released code's lanes, packed")];
+        &[preset(Config::default, "the released code's lanes, packed")];
     const PARAMETERS: &'static [Parameter<Config>] = &[
         word("order", |c: &mut Self| &mut c.order, "whose iteration is next in a lane")
             .from("§2.4; released code: the schedulers `fair`, `preempt`, `rr`, `pack`"),

@@ -31,7 +31,7 @@ mod queue;
 #[cfg(test)]
 mod tests;
 
-use self::agenda::{Agenda, Item};
+use self::agenda::{Agenda, Item, Slot};
 use self::queue::{Queue, View};
 use super::entry::Entry;
 use super::pending::{Pending, every};
@@ -41,9 +41,6 @@ use crate::time::{Span, Time};
 
 /// The largest b (t - T0). §4.4: with b = 1e-4 per millisecond some 1,000 s, which is exp(100).
 const REACH: f64 = 100.0;
-
-/// Where a request is among the pending ones, for as long as it waits.
-type Slot = u32;
 
 /// The pending requests.
 pub(super) struct Hulls {

@@ -179,7 +179,7 @@ fn no_answer_is_an_empty_cell_with_a_reason_in_every_form() {
     let hopeless = TWO.replace("slo_ms = 25.0", "slo_ms = 9.0");
     let place = Place::with("two.toml", format!("allow_hopeless_slo = true\n{hopeless}"));
     let reason = "2 of 2 seeds have no answer: not even 4096 devices are enough";
-    let text = place.run(&goodput(&["--find", "devices", "--out", "o"])).ok();
+    let text = place.run(&goodput(&["--find", "devices", "--out", "o", "--wide"])).ok();
     assert!(text.contains(reason) && !text.contains(" 0.0 "), "{text}");
     let row = row_of(&place.read("o/two.csv"), "devices_needed");
     assert_eq!((row.value, row.reason.as_str(), row.ci95_low), (None, reason, None));
@@ -207,9 +207,9 @@ fn a_sweep_keeps_what_has_no_answer_apart() {
                  [set]\nallow_hopeless_slo = true\n";
     place.write("s.toml", sweep);
     let text = place.run(&["-q", "--wide", "sweep", "s.toml", "--out", "o"]).ok();
-    assert!(text.contains("25        1.000 "), "{text}");
+    assert!(text.lines().any(|l| l.split_whitespace().eq(["25", "1.000"])), "{text}");
     let reason = "2 of 2 seeds have no answer: not even 4096 devices are enough";
-    assert!(text.contains(&format!("no answer: fifo[max_batch=1] at slo=9: {reason}")), "{text}");
+    assert!(text.contains(&format!("fifo[max_batch=1] at slo=9: {reason}")), "{text}");
     let rows: Vec<Row> = read_csv("s.csv", &place.read("o/s.csv")).expect("a table");
     let found: Vec<Option<f64>> =
         rows.iter().filter(|r| r.metric == "devices_needed").map(|r| r.value).collect();

@@ -15,7 +15,7 @@ const FLOORS: &[(&str, Floors)] =
     &[("experiments/cli", &[("dispatch", &["cli"]), ("commands", &["commands"])])];
 
 /// How many parents may call a child that uses them; each is one thing in two files. It only falls.
-const PARENTS_MAX: usize = 20;
+const PARENTS_MAX: usize = 5;
 
 /// A module by its names below the crate; the root has none.
 type Module = Vec<String>;

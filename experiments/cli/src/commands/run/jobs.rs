@@ -1,7 +1,8 @@
 //! `orrery run` of a file of jobs.
 
-use super::Run;
-use orrery_cells::jobs::{comparison, rows_of_file};
+use super::args::Run;
+use orrery_cells::jobs::{document, rows_of_file};
+use orrery_cells::page::drawn;
 use orrery_cells::seeds::Seeds;
 use orrery_output::threads::pool;
 use orrery_output::whole_file::check_place;
@@ -25,14 +26,10 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     let file = JobsFile::load(&args.scenario)?;
     args.output.check()?;
     let until = args.until.pair(args.seeds)?.is_some();
-    let refused = [
-        ("--until-ci", until),
-        ("--why", args.why),
-        ("--details", args.details),
-        ("--html", args.output.html.is_some()),
-    ];
+    let refused = [("--until-ci", until), ("--why", args.why), ("--details", args.details)];
     if let Some((option, _)) = refused.iter().find(|o| o.1) {
-        let allowed = "`--seeds`, `--policy`, `--log`, `--format`, `--out` with a file of jobs";
+        let allowed =
+            "`--seeds`, `--policy`, `--log`, `--format`, `--out`, `--html` with a file of jobs";
         return Err(SpecError::value(*option, "given", allowed, format!("remove `{option}`")));
     }
     let policies = match args.policies.as_slice() {
@@ -52,11 +49,12 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     let seeds = Seeds { first, count: args.seeds, until_ci: None };
     let pool = pool(args.jobs.unwrap_or(0).into())?;
     let rows = pool.install(|| rows_of_file(&file, &policies, seeds, args.log.as_deref()))?;
+    let document = document(&file, first, &rows);
     let forms = Forms {
-        table: comparison(&format!("jobs {}, seed {first}", file.name), &rows),
+        table: document.to_text(),
         wide: orrery_results::wide(&rows),
         json: to_json(&rows, &[("jobs", file.name.clone().into())]),
-        page: None,
+        page: args.output.html.as_ref().map(|_| drawn(document, &rows)),
         rows,
     };
     forms.answer(&file.name, &args.output)

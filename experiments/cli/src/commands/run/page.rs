@@ -3,7 +3,8 @@
 
 use orrery_cells::details;
 use orrery_cells::logged::{names, run_logged};
-use orrery_cells::page::of_cells;
+use orrery_cells::page::drawn;
+use orrery_cells::run_report::of_run;
 use orrery_logs::explain;
 use orrery_output::page::{Page, Part};
 use orrery_results::Row;
@@ -24,11 +25,8 @@ pub fn page(
     seed: u64,
     rows: &[Row],
 ) -> Result<Page, SpecError> {
-    let mut page = of_cells("run", &scenario.name, rows);
-    page.subtitle = format!("scenario {}, seed {seed}", scenario.name);
-    let devices: u32 = scenario.file.device.iter().map(|d| d.count).sum();
-    page.ask("devices", devices.to_string());
-    page.ask("models", scenario.model_names().join(", "));
+    // `--details` is no part of the command on the page.
+    let mut page = drawn(of_run(scenario, seed, rows, false), rows);
     if let Some(figure) = details::latencies(scenario, policies, seed)? {
         let what = "The share of all requests that are answered within a latency, first seed.";
         page.section_first("Latencies", [Part::Figure(figure.to_svg(), what.to_string())]);

@@ -1,16 +1,16 @@
 //! What is replied to a request. One without the token, or for another host, is refused before anything is read.
 
-use super::Shared;
 use super::answers::Sharpness;
 use super::controls::Controls;
 use super::door::{Connection, Request};
 use super::plans::{Plan, Shown};
 use super::question::Question;
+use super::shared::Shared;
 use crate::commands::run::whole_page;
 use orrery_cells::details;
 use orrery_cells::goodput::{FLAGS, Search, flags};
 use orrery_cells::hash::spec_sha256;
-use orrery_cells::run_report;
+use orrery_cells::notes::notes_of;
 use orrery_cells::seeds::Seeds;
 use orrery_plans::Watcher;
 use orrery_results::{Row, metric};
@@ -300,7 +300,7 @@ fn told(asked: Option<String>, sharpness: &Sharpness, rows: &[Row]) -> Value {
         "asked": asked,
         "policy": first.map(|r| r.policy.clone()),
         "metrics": metrics,
-        "notes": run_report::notes_of(rows),
+        "notes": notes_of(rows),
         "is_short": sharpness.is_short,
         "seeds": sharpness.seeds,
         "is_last": sharpness.is_last,

@@ -1,11 +1,13 @@
 //! A heap by instant that forgets lazily: an entry of a request that has left is dropped when it comes to
 //! the top, or when there are more such entries than others.
 
-use super::Slot;
 use crate::request::RequestId;
 use crate::time::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// Where a request is among the pending ones, for as long as it waits.
+pub(super) type Slot = u32;
 
 /// An instant of a request. Requests of one instant are in the order of ids.
 pub(super) type Item = (Time, RequestId, Slot);

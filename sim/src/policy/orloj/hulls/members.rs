@@ -1,7 +1,7 @@
 //! The requests that share a point: mostly one. Requests of one application with equal deadlines and costs share
 //! it always, others by accident.
 
-use super::Slot;
+use super::agenda::Slot;
 use crate::policy::orloj::entry::EntryCost;
 use crate::request::RequestId;
 use crate::time::Time;

@@ -1,7 +1,6 @@
 //! One queue Q_bs: its hull, the requests at each point, and when something changes.
 
-use super::Slot;
-use super::agenda::{Agenda, Item};
+use super::agenda::{Agenda, Item, Slot};
 use super::members::{Member, Members};
 use crate::policy::orloj::entry::Entry;
 use crate::policy::orloj::hull::{Hull, Leaf, Point};

@@ -5,6 +5,7 @@ use crate::covering::table::{Key, key};
 /// Two types of machines for one model.
 pub const BASE: &str = r#"
 name = "plan"
+robust = []
 pools = "homogeneous"
 goal = "carry-load"
 bad_rate = 0.05
@@ -70,6 +71,7 @@ pub const KEYS: &[Key] = &[
     key("evaluations_max", &["evaluations_max = 1"]).needs(MIXED),
     key("runners_up", &["runners_up = 0"]),
     key("survive", &["survive = 1"]),
+    key("robust", &["robust = [\"load=3\"]"]),
     key("what_if", &["what_if = [\"load=1.5\"]"]),
     key("day", &[DAY]),
     key("Scale.follow", &["day.scale = \"follow\""]).needs("day = { scale = \"peak\", profile = [[0, 1.0], [12, 0.3]] }"),

@@ -1,0 +1,63 @@
+//! What must be known before figures are believed, a sentence each.
+
+use super::goodput::FLAGS;
+use super::rows::seeds_of;
+use orrery_results::{Flags, Row};
+use orrery_scenario::scenario::caveats::CAVEATS;
+
+/// What flags of a run say.
+const SAYS: [(&str, &str); 5] = [
+    (
+        Flags::FEW_SAMPLES,
+        "?: too few samples for this quantile (p99 needs 662, MLPerf's early-stopping bound); do not rely on it.",
+    ),
+    (
+        Flags::CORRELATED,
+        "correlated: neighbouring batches still depend on each other; intervals may be too narrow. Run longer.",
+    ),
+    (
+        Flags::DIVERGING,
+        "diverging: the number of requests in the system was still growing when arrivals ended; results depend on the run's length.",
+    ),
+    (Flags::PENDING, "pending: requests were still in the system when the run stopped."),
+    (Flags::WIDE, "wide: the interval was still too wide when the limit of seeds was reached."),
+];
+
+/// How intervals were made, seeds and warm-up, and what each flag of the rows says.
+pub fn notes_of(rows: &[Row]) -> Vec<String> {
+    let mut out = Vec::new();
+    let intervals = rows.iter().filter(|r| !r.ci_method.is_empty() && r.versus.is_empty());
+    let methods = distinct(intervals.map(|r| r.ci_method.as_str()));
+    if !methods.is_empty() {
+        out.push(format!("95 % confidence intervals by {}.", methods.join(" and ")));
+    }
+    if let Some(row) = rows.first() {
+        out.push(format!("Seeds: {}. Warm-up: {}.", seeds_of(rows), row.warm_up));
+    }
+    out.extend(flags_of(rows));
+    out
+}
+
+/// What each flag of the rows says, and of which policies.
+pub fn flags_of(rows: &[Row]) -> Vec<String> {
+    let searched = FLAGS.into_iter().filter(|f| f.0 != Flags::DIVERGING);
+    let says = SAYS.into_iter().chain(searched).chain(CAVEATS).filter_map(|(flag, says)| {
+        let flagged = rows.iter().filter(|r| r.has_flag(flag));
+        let policies = distinct(flagged.map(|r| r.policy.as_str()));
+        let is_named = says.starts_with(flag) || says.starts_with('?');
+        let named = if is_named { String::new() } else { format!("{flag}: ") };
+        (!policies.is_empty()).then(|| format!("{named}{says} ({})", policies.join(", ")))
+    });
+    says.collect()
+}
+
+/// Each word once, in the order in which they come.
+pub fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut out: Vec<&str> = Vec::new();
+    for word in words.filter(|w| !w.is_empty()) {
+        if !out.contains(&word) {
+            out.push(word);
+        }
+    }
+    out
+}

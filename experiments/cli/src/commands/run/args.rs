@@ -1,0 +1,52 @@
+//! What `orrery run` is told.
+
+use clap::Args;
+use orrery_cells::seeds::Until;
+use orrery_output::Output;
+use orrery_output::page::WITHOUT_EFFECT;
+use std::path::PathBuf;
+
+/// `orrery run`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  orrery run scenarios/one-gpu-bert.toml
+  orrery run scenarios/one-gpu-bert.toml --seeds 10 --format wide
+  orrery run scenarios/one-gpu-bert.toml --policy 'clockwork[estimator=static-mean]' --until-ci 0.005
+  orrery run scenarios/md1.toml --policy fifo --log md1.log --why
+  orrery run scenarios/jobs-on-a-gpu.toml")]
+pub struct Run {
+    /// The scenario file, or a file of jobs.
+    pub scenario: PathBuf,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub output: Output,
+    /// The seed, instead of the file's.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Run this policy instead of the file's; may be repeated.
+    #[arg(long = "policy", value_name = "POLICY")]
+    pub policies: Vec<String>,
+    /// Number of replications, with consecutive seeds.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub seeds: u32,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub until: Until,
+    /// Number of parallel simulations; by default one per core. Results do not depend on it.
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(help_heading = WITHOUT_EFFECT)]
+    pub jobs: Option<u16>,
+    /// Write the schedule log of the first seed to this file; needs exactly one policy.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub log: Option<PathBuf>,
+    /// Also log the policy's reasons, for `orrery explain`.
+    #[arg(long, requires = "log", help_heading = WITHOUT_EFFECT)]
+    pub why: bool,
+    /// Print every model and application; with `--out`, also write distributions and time series of the
+    /// first seed, for `orrery plot`.
+    #[arg(long, requires = "out", help_heading = WITHOUT_EFFECT)]
+    pub details: bool,
+}

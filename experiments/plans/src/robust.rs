@@ -1,0 +1,210 @@
+//! What an answer stands on: the same machines and scheduler, simulated while one thing that nobody knows
+//! exactly is a little worse.
+//!
+//! Nothing is searched anew: `--what-if` with the same words does that. Of the change under which most requests
+//! are bad, the other schedulers are tried on the same machines, with the first seed.
+
+use crate::answer::Choice;
+use crate::file::{PlanFile, Pools, Source};
+use crate::problem::{Group, Problem};
+use crate::runs::Runs;
+use crate::solved::Solved;
+use crate::survive;
+use crate::trial::{Bench, Check};
+use crate::what_if::{about, changed};
+use orrery_output::Progress;
+use orrery_scenario::{PolicySpec, SpecError, policies};
+use rayon::prelude::*;
+
+/// What is tried where a plan does not say, and what it means.
+pub const USUAL: [(&str, &str); 5] = [
+    ("noise=0.05", "execution times vary by 5 %"),
+    ("delay=1ms", "messages take 1 ms longer each way"),
+    ("slo=90%", "SLOs are 10 % tighter"),
+    ("load=1.1", "the load is 10 % higher"),
+    ("latency=1.05", "models are 5 % slower"),
+];
+
+/// What a change does to an answer.
+#[derive(Clone, Debug)]
+pub struct Strained {
+    /// The change, as `--what-if` takes it.
+    pub what_if: String,
+    /// The group.
+    pub group: String,
+    /// What came of it.
+    pub held: Held,
+}
+
+/// Whether an answer holds.
+#[derive(Clone, Debug)]
+pub enum Held {
+    /// It was simulated: whether it meets the target, and whether that is sure.
+    Tried(Check),
+    /// It cannot be tried, and why.
+    Untried(String),
+}
+
+/// What all changes do to all answers.
+#[derive(Clone, Debug, Default)]
+pub struct Robust {
+    /// By change, then by group.
+    pub all: Vec<Strained>,
+    /// Of the first group that does not hold under its worst change: that change, and the schedulers that carry
+    /// the load on the same machines then.
+    pub instead: Option<(String, Vec<String>)>,
+}
+
+impl Strained {
+    /// The change in words.
+    pub fn words(&self) -> &str {
+        let usual = USUAL.iter().find(|(text, _)| *text == self.what_if);
+        usual.map_or(&self.what_if, |(_, words)| words)
+    }
+
+    /// The share of bad requests, where the answer does not hold.
+    pub fn bad_rate(&self, target: f64) -> Option<f64> {
+        match &self.held {
+            Held::Tried(check) => (!check.meets(target)).then_some(check.bad_rate),
+            Held::Untried(_) => None,
+        }
+    }
+}
+
+impl Robust {
+    /// The change under which most requests are bad, of those under which an answer does not hold.
+    pub fn worst(&self, target: f64) -> Option<(&Strained, f64)> {
+        let failing = self.all.iter().filter_map(|s| Some((s, s.bad_rate(target)?)));
+        failing.reduce(|a, b| if b.1 > a.1 { b } else { a })
+    }
+}
+
+/// A plan under each of its changes, or why there is none.
+pub struct Changes(Vec<(String, Result<Problem, String>)>);
+
+impl Changes {
+    /// Made before the first run.
+    ///
+    /// # Errors
+    /// When a change that the plan names makes no sense.
+    pub fn of(plan: &PlanFile, source: &Source, models: &[String]) -> Result<Changes, SpecError> {
+        let usual = || USUAL.map(|(text, _)| text.to_string()).to_vec();
+        let texts = plan.robust.clone().unwrap_or_else(usual);
+        let of = |text: String| {
+            let problem = changed(plan, &text, models);
+            match problem.and_then(|plan| Problem::new(&plan, source)) {
+                Ok(problem) => Ok((text, Ok(problem))),
+                // The usual ones are for every plan, whatever its laws are.
+                Err(error) if plan.robust.is_none() => Ok((text, Err(why(&error)))),
+                Err(error) => Err(about(&text, error)),
+            }
+        };
+        Ok(Changes(texts.into_iter().map(of).collect::<Result<_, SpecError>>()?))
+    }
+}
+
+/// Tries a plan's answers under each of its changes.
+///
+/// # Errors
+/// When a pool cannot be simulated.
+pub fn robust(changes: &Changes, solved: &Solved) -> Result<Robust, SpecError> {
+    let target = solved.problem.plan.target();
+    let progress = Progress::estimated("simulations");
+    let runs = Runs::new(Some(&progress));
+    let carried: Vec<(&Group, &Choice)> = (solved.problem.groups.iter().zip(&solved.answers))
+        .filter_map(|(group, answer)| Some((group, answer.best()?)))
+        .filter(|(_, best)| best.at_load.meets(target))
+        .collect();
+    let tries = changes.0.len() * carried.len();
+    runs.expect((tries * (solved.problem.seeds().len() + 1)) as u64);
+    let mut robust = Robust::default();
+    for (text, problem) in &changes.0 {
+        let of = |(group, best): &(&Group, &Choice)| {
+            let held = match problem {
+                Ok(problem) => {
+                    let (group, policy) =
+                        (same(problem, group, best)?, PolicySpec::parse(&best.policy)?);
+                    Held::Tried(check(problem, &group, &policy, best, &runs)?)
+                }
+                Err(why) => Held::Untried(why.clone()),
+            };
+            Ok(Strained { what_if: text.clone(), group: group.name.clone(), held })
+        };
+        let tried: Result<Vec<_>, SpecError> = carried.par_iter().with_max_len(1).map(of).collect();
+        robust.all.extend(tried?);
+    }
+    let worst = robust.worst(target).map(|(s, _)| (s.what_if.clone(), s.group.clone()));
+    let place = |(what_if, name): &(String, String)| {
+        let problem = changes.0.iter().find(|(text, _)| text == what_if)?.1.as_ref().ok()?;
+        Some((problem, *carried.iter().find(|(group, _)| group.name == *name)?))
+    };
+    if let Some((what_if, (problem, (group, best)))) =
+        worst.and_then(|w| Some((w.0.clone(), place(&w)?)))
+    {
+        let carriers = carriers(problem, &same(problem, group, best)?, best, &runs)?;
+        robust.instead = Some((what_if, carriers));
+    }
+    runs.finish();
+    Ok(robust)
+}
+
+/// Why a change cannot be tried, in a line.
+fn why(error: &SpecError) -> String {
+    match error {
+        SpecError::Value { found, allowed, .. } => format!("{found}; needed is {allowed}"),
+        other => other.to_string(),
+    }
+}
+
+/// The same models in the changed problem.
+fn same(problem: &Problem, group: &Group, best: &Choice) -> Result<Group, SpecError> {
+    if problem.plan.pools != Pools::Fleet {
+        let same = problem.groups.iter().find(|g| g.name == group.name);
+        return Ok(same.unwrap_or(group).clone());
+    }
+    // A cluster of a fleet is made of those of the fleet's models that it has.
+    let models: Vec<&str> = group.models.iter().map(String::as_str).collect();
+    let all = problem.groups.first().and_then(|fleet| fleet.of_some(&group.name, &models));
+    let kind = best.counts.iter().position(|n| *n > 0).unwrap_or(0);
+    all.map_or_else(|| Ok(group.clone()), |part| problem.finished(part, kind))
+}
+
+/// The pool at the load; with a machine that may be lost the worst of what is left of it.
+fn check(
+    problem: &Problem,
+    group: &Group,
+    policy: &PolicySpec,
+    best: &Choice,
+    runs: &Runs<'_>,
+) -> Result<Check, SpecError> {
+    let bench = Bench::new(problem, group, policy, runs);
+    let pools = survive::pools(problem, &best.counts);
+    let of = |counts: &Vec<u32>| bench.check(counts, group.load_per_s);
+    let mut checks: Vec<Check> = pools.iter().map(of).collect::<Result<_, SpecError>>()?;
+    checks.sort_by(|a, b| b.bad_rate.total_cmp(&a.bad_rate));
+    let mut checks = checks.into_iter();
+    checks.next().map_or_else(|| of(&best.counts), Ok)
+}
+
+/// The schedulers, as they are without parameters, that carry the load on the same machines with the first seed.
+fn carriers(
+    problem: &Problem,
+    group: &Group,
+    best: &Choice,
+    runs: &Runs<'_>,
+) -> Result<Vec<String>, SpecError> {
+    let own = best.policy.split('[').next().unwrap_or_default();
+    let names: Vec<&str> =
+        policies::all().map(|t| t.about.name).filter(|name| *name != own).collect();
+    let pools = survive::pools(problem, &best.counts);
+    runs.expect((names.len() * pools.len()) as u64);
+    let carries = |name: &&str| {
+        let policy = PolicySpec::parse(name).ok()?;
+        problem.fits(&policy).then_some(())?;
+        let bench = Bench::new(problem, group, &policy, runs);
+        // One that needs what these machines do not have is no scheduler for them.
+        let holds = |counts: &Vec<u32>| bench.holds(counts, group.load_per_s).unwrap_or(false);
+        pools.iter().all(holds).then(|| (*name).to_string())
+    };
+    Ok(names.par_iter().with_max_len(1).filter_map(carries).collect())
+}

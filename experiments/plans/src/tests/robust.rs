@@ -1,0 +1,115 @@
+//! What an answer stands on, against runs of the same machines with the change written into the scenario.
+
+use super::{CLUSTERS, plan};
+use crate::robust::{Held, Strained};
+use crate::{Answers, answers};
+use orrery_scenario::Scenario;
+use orrery_sim::request::End;
+use toml::Value;
+
+fn answered(text: &str) -> Answers {
+    let (plan, source) = plan(text);
+    answers(&plan, &source, &[], false).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn with(robust: &str) -> String {
+    format!(
+        "robust = {robust}\n{}",
+        CLUSTERS.replace("\"symphony\", \"clockwork\"", "\"symphony\"")
+    )
+}
+
+/// The same machines with the change written into their scenario, by the road of `orrery run`: the share of bad
+/// requests.
+fn by_run(found: &Answers, change: &str) -> f64 {
+    let solved = &found.plan;
+    let (group, best) = (&solved.problem.groups[0], solved.answers[0].best().unwrap());
+    let text = group.scenario_text(&solved.problem, &best.counts, &best.policy).unwrap();
+    let scenario = Scenario::from_text("kept.toml", &text).unwrap();
+    let set = |key: &str, value: f64| (key.to_string(), Value::Float(value));
+    let noise: Value = Value::Table("lognormal = 0.2".parse().unwrap());
+    let changes = match change {
+        "load=1.3" => vec![set("arrivals.poisson.rate_per_s", 700.0 * 1.3)],
+        "slo=50%" => vec![set("model.m.slo_ms", 20.0)],
+        "delay=5ms" => vec![set("delays.dispatch_ms", 5.0), set("delays.result_ms", 5.0)],
+        "latency=1.3" => vec![
+            set("model.m.latency.affine.alpha_ms", 2.6),
+            set("model.m.latency.affine.beta_ms", 6.5),
+        ],
+        "noise=0.2" => vec![("noise".to_string(), noise)],
+        other => panic!("{other}"),
+    };
+    let mut scenario = scenario.with(&changes).unwrap();
+    scenario.file.arrivals.as_mut().unwrap().requests = Some(20_000);
+    let policy = &scenario.policies().unwrap()[0];
+    let metrics = scenario.setup(77).unwrap().run(policy, 77).unwrap();
+    let m = &metrics.models()[0];
+    1.0 - m.ended(End::InTime) as f64 / m.offered.max(1) as f64
+}
+
+#[test]
+fn the_kept_machines_do_what_run_says_of_the_changed_scenario() {
+    let changes = ["load=1.3", "slo=50%", "delay=5ms", "latency=1.3", "noise=0.2"];
+    let found = answered(&with(&format!("{changes:?}")));
+    let robust = found.robust.as_ref().unwrap();
+    assert_eq!(robust.all.len(), changes.len());
+    let mut bad = 0;
+    for Strained { what_if, held, .. } in &robust.all {
+        let Held::Tried(check) = held else { panic!("{what_if}: {held:?}") };
+        let run = by_run(&found, what_if);
+        assert!((check.bad_rate - run).abs() < 0.02 + 0.1 * run, "{what_if}: {check:?} and {run}");
+        bad += u32::from(run > 0.05);
+    }
+    assert!(bad >= 2, "changes that change nothing test nothing");
+    let text = found.document().to_text();
+    let first = text.split("\n\n").next().unwrap();
+    assert!(first.contains("it does not hold when"), "{text}");
+    assert!(found.rows.iter().any(|r| r.axes.contains("what_if=slo=50%;place=kept")));
+}
+
+#[test]
+fn a_change_of_nothing_gives_the_verdict_of_the_answer() {
+    let found = answered(&with("[\"load=1\", \"slo=100%\", \"latency=1\"]"));
+    let at_load = &found.plan.answers[0].best().unwrap().at_load;
+    for strained in &found.robust.as_ref().unwrap().all {
+        let Held::Tried(check) = &strained.held else { panic!("{strained:?}") };
+        assert_eq!(check.bad_by_seed, at_load.bad_by_seed, "{}", strained.what_if);
+    }
+    let text = found.document().to_text();
+    assert!(!text.contains("does not hold"), "{text}");
+}
+
+#[test]
+fn what_a_plan_names_is_refused_before_the_first_run_and_what_it_leaves_out_is_said() {
+    let refused = |robust: &str| {
+        let (plan, source) = plan(&with(robust));
+        answers(&plan, &source, &[], false).unwrap_err().to_string()
+    };
+    assert!(refused("[\"lod=1\"]").contains("did you mean `load`?"));
+    assert!(refused("[\"noise=2\"]").contains("0.000001 to 1"), "{}", refused("[\"noise=2\"]"));
+    let text = answered(&with("[]")).document().to_text();
+    assert!(text.contains("Not tried: whether the answer holds"), "{text}");
+}
+
+/// A law that cannot be made longer is told, where nobody asked for it.
+#[test]
+fn a_usual_change_that_cannot_be_made_says_why() {
+    let text = CLUSTERS
+        .replace(
+            "latency = { affine = { alpha_ms = 2.0, beta_ms = 5.0 } }",
+            "latency = { proportional = { c1 = 0.3 } }",
+        )
+        .replace("speed = 2.0", "count_min = 0")
+        .replace("count_min = 0\n", "")
+        .replace(
+            "kind = \"fast\"\nprice_usd_per_hour = 0.9\ncount_max = 6",
+            "kind = \"fast\"\nprice_usd_per_hour = 0.9\ncount_max = 0",
+        );
+    let found = answered(&text);
+    let slower = found.robust.as_ref().unwrap().all.iter().find(|s| s.what_if == "latency=1.05");
+    assert!(
+        matches!(&slower.unwrap().held, Held::Untried(why) if why.contains("proportional")),
+        "{slower:?}"
+    );
+    assert!(found.document().to_text().contains("not tried"), "{}", found.document().to_text());
+}
