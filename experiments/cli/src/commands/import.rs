@@ -123,7 +123,7 @@ pub fn command(args: &Import) -> Result<Answer, SpecError> {
         Form::Json => in_json(&readings, &content, &csv),
     };
     if let Some(path) = &args.html {
-        page::write(&whole_page(page, &text, &[], page::command_line()), path)?;
+        page::write(&whole_page(page, &[], page::command_line()), path)?;
     }
     Ok(Answer::of(stdout))
 }
