@@ -349,4 +349,40 @@ mod tests {
             at = ends[0];
         }
     }
+
+    #[test]
+    fn a_core_is_found_in_a_burst_as_often_as_bursts_last() {
+        let (quiet, burst) = (Span::from_secs(8), Span::from_secs(2));
+        let law = Stalls { quiet_per_s: 0.0, burst_per_s: 1e3, quiet, burst, shared: 0.0, ..law() };
+        let mut calendar = Calendar::new(law);
+        let work = Span::from_ms(20);
+        let cores = (0..2_000).map(|d| CoreOf::executor(d, 0));
+        let away = cores.filter(|c| calendar.advance(*c, Time::ZERO, work) > Time::ZERO + work);
+        // Of the quiet cores 0.25 % come into a burst meanwhile.
+        let found = away.count() as f64 / 2_000.0;
+        assert!((found - 0.2).abs() < 0.03, "{found}");
+    }
+
+    #[test]
+    fn a_stall_delays_what_runs_while_it_lasts_and_nothing_that_ends_as_it_begins() {
+        let length = Span::from_ms(1);
+        let none = Span::ZERO;
+        let lengths = vec![length];
+        let law = Stalls { lengths, quiet_per_s: 1.0, burst: none, shared: 0.0, ..law() };
+        let core = CoreOf::executor(0, 0);
+        let delays = |at: u64, work: u64| {
+            let (at, work) = (Time::from_ns(at), Span::from_ns(work));
+            Calendar::new(law.clone()).advance(core, at, work) > at + work
+        };
+        // The least work from 0 on that meets the first stall.
+        let (mut less, mut enough) = (0, 60_000_000_000);
+        while enough - less > 1 {
+            let middle = (less + enough) / 2;
+            *if delays(0, middle) { &mut enough } else { &mut less } = middle;
+        }
+        let first = (enough - 5..enough + 5).find(|at| delays(*at, 1)).expect("a stall");
+        let end = enough + length.ns();
+        let last = (end - 5..end + 5).rfind(|at| delays(*at, 1)).expect("the end of it");
+        assert_eq!(last + 1 - first, length.ns());
+    }
 }

@@ -6,6 +6,7 @@ use orrery_scenario::SpecError;
 use rayon::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 static IS_GUEST: AtomicBool = AtomicBool::new(false);
@@ -29,14 +30,24 @@ pub fn go_on() -> Result<(), SpecError> {
     }
 }
 
-/// Listens for Ctrl-C and SIGTERM: the first is told by [`is_stopped`]. The second ends the process at
-/// once: finished parts are kept already.
+/// Parts that have not ended so long after the first signal are given up.
+const GRACE: Duration = Duration::from_millis(1_500);
+
+/// Listens for Ctrl-C and SIGTERM: the first is told by [`is_stopped`], and ends the process if its running parts
+/// have not ended soon after. The second ends it at once. Finished parts are kept already.
 pub fn listen() {
     let handler = || {
         if STOP.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
-        say("stopping after the running cells; press Ctrl-C again to stop at once");
+        say("stopping: cells that end within 1.5 s are kept; press Ctrl-C again to stop at once");
+        std::thread::spawn(|| {
+            std::thread::sleep(GRACE);
+            if is_stopped() {
+                say("stopped; the running cells were given up, finished ones are kept");
+                std::process::exit(130);
+            }
+        });
     };
     // Only the first of a process can install it, and one is enough.
     if !IS_GUEST.load(Ordering::SeqCst) {
@@ -53,7 +64,7 @@ pub fn is_stopped() -> bool {
 pub enum Ran<T> {
     /// All of them, in their order.
     All(Vec<T>),
-    /// Ctrl-C stopped it; parts that had begun were finished.
+    /// Ctrl-C stopped it; parts that had begun and ended soon after were finished.
     Stopped,
 }
 

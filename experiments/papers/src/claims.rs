@@ -82,6 +82,57 @@ pub struct Checked {
     pub taken: Option<f64>,
     /// Cells in which `of` has no answer.
     pub unanswered: usize,
+    /// Why there is no verdict although cells were run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_judged: Option<String>,
+}
+
+/// What a run leaves out of that of which its experiment's claims speak.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut {
+    /// The seeds of the run and those of the experiment, where these are more.
+    pub seeds: Option<(u32, u32)>,
+    /// Where cases are left out: of how many cells each claim speaks.
+    pub cells: Option<Vec<usize>>,
+}
+
+impl LeftOut {
+    /// Why the claim of a number has no verdict with so many cells, if so.
+    fn why(&self, claim: usize, cells: usize) -> Option<String> {
+        let all = self.cells.as_ref().map(|all| all.get(claim).copied().unwrap_or(0));
+        let of_cells = match all {
+            Some(0) => Some("some of its cells are left out".to_string()),
+            Some(all) if cells < all => Some(format!("{cells} of its {all} cells were run")),
+            _ => None,
+        };
+        let seeds = self.seeds.map(|(run, all)| format!("{run} of {all} seeds"));
+        let why: Vec<String> = of_cells.into_iter().chain(seeds).collect();
+        (!why.is_empty()).then(|| why.join(", "))
+    }
+}
+
+/// Checks all claims; one has a verdict only where all was run of which it speaks.
+pub fn judged(claims: &[Claim], left_out: &LeftOut, rows: &[Row]) -> Vec<Checked> {
+    let of = |(i, claim): (usize, &Claim)| {
+        let checked = check(claim, rows);
+        match left_out.why(i, checked.cells.len()) {
+            Some(why) if checked.holds.is_some() => {
+                Checked { holds: None, not_judged: Some(why), ..checked }
+            }
+            _ => checked,
+        }
+    };
+    claims.iter().enumerate().map(of).collect()
+}
+
+/// Of how many cells each claim speaks, by rows that have all places and made-up values of some metrics.
+pub fn cells_of(claims: &[Claim], rows: &[Row], main: &str) -> Vec<usize> {
+    let of = |claim: &Claim| {
+        let there = rows.iter().any(|r| r.metric == claim.metric);
+        let metric = if there { claim.metric.clone() } else { main.to_string() };
+        cells(&Claim { metric, ..claim.clone() }, rows).0.len()
+    };
+    claims.iter().map(of).collect()
 }
 
 /// Cells that are listed one by one.
@@ -128,7 +179,7 @@ pub fn check(claim: &Claim, rows: &[Row]) -> Checked {
         (false, Some(x)) => Some(claim.is_good(x)),
         (false, None) => Some(good == cells.len()),
     };
-    Checked { holds, good, taken, cells, unanswered }
+    Checked { holds, good, taken, cells, unanswered, not_judged: None }
 }
 
 /// The rows of a system and metric at a place.
@@ -247,18 +298,18 @@ fn time(claim: &Claim, ns: f64) -> Option<String> {
 }
 
 /// All claims as text: two lines for each.
-pub fn text(claims: &[Claim], rows: &[Row]) -> String {
+pub fn text(claims: &[Claim], left_out: &LeftOut, rows: &[Row]) -> String {
     let mut out = String::new();
     if claims.is_empty() {
         return out;
     }
     out.push_str("\nthe paper's sentences, and our results:\n");
-    for claim in claims {
-        let c = check(claim, rows);
-        let verdict = match c.holds {
-            None => "not run",
-            Some(true) => "holds",
-            Some(false) => "DOES NOT HOLD",
+    for (claim, c) in claims.iter().zip(judged(claims, left_out, rows)) {
+        let verdict = match (c.holds, &c.not_judged) {
+            (None, Some(why)) => format!("not judged: {why}"),
+            (None, None) => "not run".to_string(),
+            (Some(true), _) => "holds".to_string(),
+            (Some(false), _) => "DOES NOT HOLD".to_string(),
         };
         let _ = write!(out, "- {} -> {verdict}", claim.text);
         if c.taken.is_none() && c.holds == Some(false) && c.good > 0 {
@@ -410,7 +461,7 @@ mod tests {
         let until = claim(text);
         let c = check(&until, &rows);
         assert_eq!((c.holds, c.good, c.cells.len()), (Some(false), 1, 2));
-        let text = super::text(&[until], &rows);
+        let text = super::text(&[until], &LeftOut::default(), &rows);
         assert!(text.contains("m never, n 9.000"), "{text}");
     }
 
@@ -425,8 +476,35 @@ mod tests {
         assert_eq!(holds("take = \"mean\"\nat_least = 2.0\nat_most = 2.0"), Some(true));
         assert_eq!(holds("at = \"model=n\"\nat_most = 2.0"), Some(false));
         assert_eq!(holds("at = \"model=none\"\nat_most = 2.0"), None);
-        let text = super::text(&[claim("of = \"a\"\nat_least = 2.0")], &rows);
+        let text = super::text(&[claim("of = \"a\"\nat_least = 2.0")], &LeftOut::default(), &rows);
         assert!(text.contains("t -> DOES NOT HOLD (1 of 2 do)"), "{text}");
         assert!(text.contains("asked at least 2: m 1.000, n 3.000"), "{text}");
+    }
+
+    #[test]
+    fn a_claim_of_which_cells_or_seeds_are_left_out_has_no_verdict() {
+        let rows = [row("a", "model=m", 1.0), row("a", "model=n", 3.0)];
+        let claims = [
+            claim("of = \"a\"\nat_least = 1.0"),
+            claim("of = \"a\"\nat = \"model=n\"\nat_least = 1.0"),
+        ];
+        let all = cells_of(&claims, &rows, "rate");
+        assert_eq!(all, [2, 1]);
+        let left_out = LeftOut { cells: Some(all), ..LeftOut::default() };
+        let holds = |left_out: &LeftOut, rows: &[Row]| -> Vec<Option<bool>> {
+            judged(&claims, left_out, rows).iter().map(|c| c.holds).collect()
+        };
+        assert_eq!(holds(&left_out, &rows), [Some(true); 2]);
+        assert_eq!(holds(&left_out, &rows[..1]), [None, None]);
+        assert_eq!(
+            holds(&left_out, &rows[1..]),
+            [None, Some(true)],
+            "the second speaks of one cell"
+        );
+        let text = super::text(&claims, &left_out, &rows[1..]);
+        assert!(text.contains("t -> not judged: 1 of its 2 cells were run"), "{text}");
+        let few = LeftOut { seeds: Some((1, 5)), ..LeftOut::default() };
+        assert_eq!(holds(&few, &rows), [None, None]);
+        assert!(super::text(&claims, &few, &rows).contains("not judged: 1 of 5 seeds"));
     }
 }

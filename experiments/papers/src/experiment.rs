@@ -13,7 +13,7 @@ pub use errors::ErrorsFile;
 pub use figure::{FigureFile, FigureKind, FigureScale};
 pub use kind::{CasesOf, Keys, Kind, KindEntry, Made, Parts, UntilCi, placed};
 
-use super::claims::Claim;
+use super::claims::{Claim, LeftOut};
 use super::numbers::{Number, NumbersFile, is_at};
 use super::options::{Choice, Refused};
 use orrery_cells::grid::{self, Axis, Point, Sample};
@@ -120,6 +120,9 @@ pub struct Frame {
     /// The paper's sentences.
     #[serde(default)]
     pub claim: Vec<Claim>,
+    /// What is not run of that of which they speak.
+    #[serde(skip)]
+    pub left_out: LeftOut,
     /// What the paper does not specify, and what this file chose.
     #[serde(default)]
     #[schemars(extend("x-default" = "none"))]

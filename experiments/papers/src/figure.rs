@@ -15,6 +15,7 @@ use std::path::Path;
 mod empty;
 mod picture;
 
+pub use empty::rows as rows_of_no_data;
 pub use picture::picture;
 
 /// Passes when the figure can be drawn into that file. It depends on cells and systems, not on values.

@@ -18,7 +18,7 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Page {
     let mut page = Page::new("experiment", format!("{}: {}", e.id, e.title));
     page.subtitle.clone_from(&e.source);
     ask(&mut page, e);
-    let checked: Vec<Checked> = e.claim.iter().map(|c| claims::check(c, rows)).collect();
+    let checked: Vec<Checked> = claims::judged(&e.claim, &e.left_out, rows);
     verdict(&mut page, e, &checked, rows);
     let drawn = figure::of(e, rows).ok().map(|f| Part::Figure(f.to_svg(), String::new()));
     page.section("Figure", drawn);
@@ -78,7 +78,9 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
             _ => format!("{good} of the paper's {of} sentences hold, {bad} do not"),
         };
         if none > 0 && of > 1 {
-            text += &format!("; {none} could not be checked, because their cells were not run");
+            text += &format!(
+                "; {none} could not be checked, because not all of their cells and seeds were run"
+            );
         }
         page.say(tone, text + ".");
     }
@@ -137,8 +139,10 @@ fn claim_table(e: &Experiment, checked: &[Checked]) -> Table {
         let word = match c.holds {
             Some(true) => Field::text("\u{2713} holds").marked(Tone::Good),
             Some(false) => Field::text("\u{2717} does not hold").marked(Tone::Bad),
+            None if c.not_judged.is_some() => Field::text("not judged").marked(Tone::Mixed),
             None => Field::text("not run").marked(Tone::Mixed),
         };
+        let word = word.with(c.not_judged.clone().unwrap_or_default());
         let some = c.holds == Some(false) && c.taken.is_none() && c.good > 0;
         let word =
             if some { word.with(format!("{} of {} do", c.good, c.cells.len())) } else { word };

@@ -33,7 +33,7 @@ pub fn text(e: &Experiment, runner: &dyn Runner, cells: &[Cell], rows: &[Row]) -
     }
     out.push_str(&errors::text(e, rows));
     out.push_str(&runner.notes(cells, rows));
-    out.push_str(&claims::text(&e.claim, rows));
+    out.push_str(&claims::text(&e.claim, &e.left_out, rows));
     if !e.assumption.is_empty() {
         out.push_str("\nassumptions, where the paper says nothing:\n");
         e.assumption.iter().for_each(|a| _ = writeln!(out, "- {a}"));

@@ -8,6 +8,7 @@
 //!
 //! What can be refused is refused before hours of runs. A part that is finished is never lost.
 
+use super::claims::LeftOut;
 use super::experiment::{Experiment, UntilCi};
 use super::options::{Choice, Refused};
 use super::runner::{Cell, Runner};
@@ -108,6 +109,7 @@ pub fn check_option(e: &Experiment, option: Choice, value: &str) -> Result<(), S
 /// # Errors
 /// When there is no such case, or a file of the paper's numbers is wrong.
 pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
+    let all = e;
     let mut e = e.clone();
     e.seeds = asked.seeds.unwrap_or(e.seeds);
     e.set.extend(asked.set.iter().cloned());
@@ -138,7 +140,22 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
         e.paper.extend(own);
     }
     e.keep_cases(&asked.cases)?;
+    e.left_out = left_out(all, &e)?;
     Ok(e)
+}
+
+/// What is not run of that of which the experiment's claims speak.
+fn left_out(all: &Experiment, e: &Experiment) -> Result<LeftOut, SpecError> {
+    let kept = e.cases();
+    let is_kept = all.cases().iter().all(|case| kept.contains(case));
+    let cells = if is_kept || all.claim.is_empty() {
+        None
+    } else {
+        let runner = all.kind.runner(all, None)?;
+        let rows = figure::rows_of_no_data(all, &*runner);
+        Some(claims::cells_of(&all.claim, &rows, all.main()))
+    };
+    Ok(LeftOut { seeds: (e.seeds < all.seeds).then_some((e.seeds, all.seeds)), cells })
 }
 
 /// Runs an experiment.
@@ -255,7 +272,8 @@ fn forms(e: &Experiment, runner: &dyn Runner, cells: &[Cell]) -> Forms {
     let claims: Vec<serde_json::Value> = e
         .claim
         .iter()
-        .map(|c| json!({"text": c.text, "came_out": claims::check(c, &rows)}))
+        .zip(claims::judged(&e.claim, &e.left_out, &rows))
+        .map(|(c, checked)| json!({"text": c.text, "came_out": checked}))
         .collect();
     let extra = [
         ("experiment", json!(e.id)),

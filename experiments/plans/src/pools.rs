@@ -4,9 +4,11 @@
 //! goal:    by rising cost, leave out what the bound says is too small, and what one seed at the load
 //!          says for sure; the others are verified with all seeds, until the answer and its runners-up
 //!          are found
-//! budget:  by falling bound; a pool must hold, with one seed, above what the last of the best so far
-//!          carries, and then its edge is looked for; the finalists' edges are found with all seeds
+//! budget:  by falling bound; a pool must hold above what the last of the best so far carries, and then its
+//!          edge is looked for with one seed; the finalists' edges are found with all seeds
 //! ```
+//!
+//! No pool is left out because of one seed that is not sure: all seeds are asked then ([`Bench::carries`]).
 //!
 //! The bound is Eq. 9 to 15, with some slack because it is not strict. Pools are tried in chunks of a fixed
 //! size, so that neither threads nor time decide what is tried.
@@ -252,27 +254,17 @@ impl OfPolicy<'_> {
             }
             skipped += chunk.len() - open.len();
             tried += open.len();
-            let rate = |&i: &usize| -> Result<(f64, usize), SpecError> {
-                let counts = c.counts(i);
-                if least == 0.0 {
-                    return Ok((self.bench.highest(counts, c.bound(i) * 0.8)?, i));
-                }
-                let challenge = least * (1.0 + plan.precision);
-                if !self.bench.holds(counts, challenge)? {
-                    return Ok((0.0, i));
-                }
-                Ok((self.bench.highest(counts, challenge)?, i))
-            };
+            let rate = |&i: &usize| self.rate_above(i, least * (1.0 + plan.precision));
             let found: Vec<(f64, usize)> = open.par_iter().map(rate).collect::<Result<_, _>>()?;
             top.extend(found.into_iter().filter(|f| f.0 > 0.0));
             let costs = c.space.costs();
             top.sort_by(|a, b| {
                 b.0.total_cmp(&a.0).then(costs[a.1].cmp(&costs[b.1])).then(a.1.cmp(&b.1))
             });
-            top.truncate(keep);
         }
         answer.searched.simulated += tried;
         answer.searched.skipped_by_bound = answer.searched.skipped_by_bound.max(skipped);
+        self.keep_the_best(&mut top, keep)?;
         let of = |&(rate, i): &(f64, usize)| Choice::of(self.bench, c.counts(i), None, rate);
         let all: Vec<Choice> = top.par_iter().map(of).collect::<Result<_, _>>()?;
         if all.is_empty() {
@@ -281,6 +273,32 @@ impl OfPolicy<'_> {
                 .push("no pool within the budget carries any load within the target".into());
         }
         answer.choices.extend(all);
+        Ok(())
+    }
+
+    /// What the first seed finds that a pool carries, with its number; 0 where that is not at least so much.
+    fn rate_above(&self, i: usize, least: f64) -> Result<(f64, usize), SpecError> {
+        let counts = self.candidates.counts(i);
+        if least == 0.0 {
+            return Ok((self.bench.highest(counts, self.candidates.bound(i) * 0.8)?, i));
+        }
+        if !self.bench.carries(counts, least)? {
+            return Ok((0.0, i));
+        }
+        Ok((self.bench.highest(counts, least)?.max(least), i))
+    }
+
+    /// Of pools by falling rate with the first seed, the first, and the others that may carry more than the last of
+    /// these.
+    fn keep_the_best(&self, top: &mut Vec<(f64, usize)>, keep: usize) -> Result<(), SpecError> {
+        let beaten = top.split_off(keep.min(top.len()));
+        let Some(&(least, _)) = top.last() else { return Ok(()) };
+        let challenge = least * (1.0 + self.bench.problem.plan.precision);
+        let may = |&(rate, i): &(f64, usize)| -> Result<_, SpecError> {
+            Ok(self.bench.carries(self.candidates.counts(i), challenge)?.then_some((rate, i)))
+        };
+        let still: Vec<Option<_>> = beaten.par_iter().map(may).collect::<Result<_, _>>()?;
+        top.extend(still.into_iter().flatten());
         Ok(())
     }
 
@@ -299,19 +317,12 @@ impl OfPolicy<'_> {
             let open: Vec<usize> =
                 chunk.iter().copied().filter(|&i| c.bound(i) * slack > least).collect();
             self.runs.spare((chunk.len() - open.len()) as u64);
-            let rate = |&i: &usize| {
-                let counts = c.counts(i);
-                let from = if least == 0.0 { c.bound(i) * 0.8 } else { least };
-                if least > 0.0 && !self.bench.holds(counts, from)? {
-                    return Ok((0.0, i));
-                }
-                Ok((self.bench.highest(counts, from)?, i))
-            };
+            let rate = |&i: &usize| self.rate_above(i, least);
             let found: Vec<(f64, usize)> =
                 open.par_iter().map(rate).collect::<Result<_, SpecError>>()?;
             for (rate_per_s, i) in found {
                 let least = points.last().map_or(0.0, |p: &Point| p.rate_per_s) * (1.0 + APART);
-                if rate_per_s <= least {
+                if rate_per_s == 0.0 || rate_per_s < least {
                     continue;
                 }
                 if points.last().is_some_and(|p| p.cost == costs[i]) {
@@ -333,3 +344,6 @@ pub fn not_converged(most: usize, policy: &PolicySpec) -> String {
         policy.text()
     )
 }
+
+#[cfg(test)]
+mod tests;

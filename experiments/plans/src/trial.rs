@@ -111,7 +111,7 @@ impl<'a> Bench<'a> {
         Bench { problem, group, policy, runs }
     }
 
-    fn target(&self) -> f64 {
+    pub(super) fn target(&self) -> f64 {
         self.problem.plan.target()
     }
 
@@ -125,6 +125,18 @@ impl<'a> Bench<'a> {
     /// When the pool cannot be simulated.
     pub fn holds(&self, counts: &[u32], rate_per_s: f64) -> Result<bool, SpecError> {
         Ok(self.probe(counts, rate_per_s)?.good)
+    }
+
+    /// Whether a pool carries a rate: what the first seed says for sure, or else what all seeds say together.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn carries(&self, counts: &[u32], rate_per_s: f64) -> Result<bool, SpecError> {
+        let probe = self.probe(counts, rate_per_s)?;
+        match probe.is_sure() {
+            true => Ok(probe.good),
+            false => Ok(self.check(counts, rate_per_s)?.meets(self.target())),
+        }
     }
 
     /// Whether the first seed leaves it open that a pool carries a rate: all seeds together say more.

@@ -285,7 +285,7 @@ table! {
     ALLOWABLE = rate("allowable_per_s");
     /// plan: the same with one device of a kind less
     ALLOWABLE_WITH_ONE_LESS = rate("allowable_per_s_with_one_less");
-    /// plan with `--plot`: the rate that a pool on the frontier carries, one seed
+    /// plan with `--plot`: the rate that a pool on the frontier carries, with one seed; with all where that one is not sure
     FRONTIER = rate("frontier_per_s");
     /// plan: the worst model's share of bad requests at the load
     BAD_AT_LOAD = share("worst_bad_rate_at_load");

@@ -10,9 +10,10 @@ use crate::core::{Delays, DeviceChange};
 use crate::driver::{World, simulate};
 use crate::latency::Latency;
 use crate::log::{AppTerms, Closed, DeviceTerms, LogWriter, MemoryLog, read_log};
+use crate::penalty::{MILLION, Penalty, Step};
 use crate::policy::Refusal;
 use crate::policy::fifo::{Config, Fifo};
-use crate::request::{AppId, Arrival, Drop, ModelId, Source, VecSource};
+use crate::request::{AppId, Arrival, Drop, ModelId, Source, SourceId, VecSource};
 use crate::time::Span;
 
 /// The SLO of the second application.
@@ -330,6 +331,19 @@ fn seeded_faults() -> Vec<(&'static str, Mutation)> {
             *outcome = Closed::Rejected(Refusal::Late);
             log.remove(begin);
         }),
+        ("RefusedInsideWindow", |log| {
+            let (begin, close) = the_preempted(log);
+            let now = log[close].time();
+            let Record::Close { action, outcome, .. } = &mut log[close] else { unreachable!() };
+            *outcome = Closed::Rejected(Refusal::Late);
+            let action = *action;
+            let is =
+                |r: &Record| matches!(r, Record::Issue { batch, .. } if batch.action == action);
+            let issue = find(log, 0, is);
+            // At the last moment of its window it may begin still.
+            log.remove(begin);
+            batch(&mut log[issue]).latest = now;
+        }),
         ("AnsweredBeforeItsBatch RefusedByDeviceThatIsUp", |log| {
             let close = find(log, 200, is_done);
             let Record::Close { action, outcome, .. } = &mut log[close] else { unreachable!() };
@@ -534,6 +548,33 @@ fn what_requests_cost_is_added_up() {
     assert!(report.ends[End::Late.index()] > 0, "{report}");
     let others = u128::from(report.requests - in_time);
     assert_eq!(report.cost, Some(others * u128::from(crate::penalty::MILLION)));
+}
+
+/// Deadlines are rounded to nanoseconds by the policy's function and multiplied out by the auditor.
+#[test]
+fn what_an_answer_costs_is_the_same_by_both_of_its_functions() {
+    let step = |deadline, cost| Step { deadline, cost };
+    for beyond in [1_000_001, 1_300_000, 1_499_999, 1_500_000, 1_666_667, 2_000_000] {
+        let steps = vec![step(MILLION, 3), step(beyond, 5)];
+        let penalty = Penalty::new(steps).expect("steps that grow");
+        let costly = Terms { penalties: vec![penalty.clone()], ..terms() };
+        for (slo, latency) in (1..30u64).flat_map(|slo| (0..64).map(move |ns| (slo, ns))) {
+            let mut auditor = Auditor::default().with_terms(&names_of_two(), costly.clone());
+            auditor.now = time(latency);
+            let request = Request {
+                id: RequestId(0),
+                app: AppId(0),
+                model: ModelId(0),
+                size: 1,
+                source: SourceId(0),
+                arrival: Time::ZERO,
+                deadline: time(slo),
+            };
+            auditor.pay(&request, End::Late);
+            let cost = penalty.cost(Span::from_ns(slo), Span::from_ns(latency));
+            assert_eq!(auditor.report.cost, Some(cost.into()), "{beyond} {slo} {latency}");
+        }
+    }
 }
 
 #[test]

@@ -179,3 +179,63 @@ impl Policy for Oracle {
         self.dispatch(now, out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::Stream;
+    use std::collections::BTreeMap;
+
+    fn profile(alpha_ms: u64, beta_ms: u64) -> ModelProfile {
+        let law = Latency::Affine { alpha: Span::from_ms(alpha_ms), beta: Span::from_ms(beta_ms) };
+        let (sizes, apps, slo) = (Vec::new(), Vec::new(), Span::from_ms(50));
+        ModelProfile { sizes, apps, law, slo, kinds: None, penalties: BTreeMap::new() }
+    }
+
+    /// The most requests a second of all sets of a model's requests that are in time together.
+    fn most(pending: &[Pending], law: &Latency, max_batch: u32, now: Time) -> f64 {
+        let sets = 1..1u32 << pending.len();
+        let rate = |set: u32| {
+            let of = |i: &usize| set >> i & 1 == 1;
+            let members: Vec<&Pending> =
+                (0..pending.len()).filter(of).map(|i| &pending[i]).collect();
+            let longest = members.iter().map(|m| m.alone).max()?;
+            let takes = law.batch(set.count_ones(), longest);
+            let in_time = members.iter().all(|m| now + takes <= m.deadline);
+            let fits = set.count_ones() <= max_batch;
+            (fits && in_time).then(|| f64::from(set.count_ones()) / takes.ns() as f64)
+        };
+        sets.filter_map(rate).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn the_batch_is_the_best_of_all_sets_of_requests() {
+        let mut stream = Stream::named(1, "oracle", 0);
+        let now = Time::ZERO + Span::from_ms(100);
+        let profiles = [profile(2, 3), profile(1, 8)];
+        let mut batches = 0;
+        for _ in 0..300 {
+            let mut oracle = Oracle::new(Config { max_batch: 4 }, &profiles);
+            for i in 0..stream.below(12) {
+                let alone = Span::from_us(1_000 + stream.below(9_000));
+                let deadline = now + Span::from_us(5_000 + stream.below(25_000));
+                let pending = &mut oracle.pending[stream.below(2) as usize];
+                pending.push(Pending { alone, deadline, id: RequestId(i) });
+                pending.sort_by_key(|p| (p.alone, p.id));
+            }
+            let all = oracle.pending.iter().zip(&oracle.laws);
+            let most = all.map(|(p, law)| most(p, law, 4, now)).fold(0.0, f64::max);
+            let Some(model) = oracle.best(now) else {
+                assert_eq!(most, 0.0);
+                continue;
+            };
+            batches += 1;
+            let (batch, law) = (&oracle.batch, &oracle.laws[model]);
+            let longest = batch.iter().map(|m| m.alone).max().expect("a batch of some");
+            let takes = law.batch(batch.len() as u32, longest);
+            assert!(batch.iter().all(|m| now + takes <= m.deadline), "all are in time");
+            assert_eq!(batch.len() as f64 / takes.ns() as f64, most);
+        }
+        assert!(batches > 200, "{batches}");
+    }
+}

@@ -108,6 +108,7 @@ fn claim(value: &Value) -> String {
     let holds = match value["came_out"]["holds"].as_bool() {
         Some(true) => "holds",
         Some(false) => "does not hold",
+        None if value["came_out"]["not_judged"].is_string() => "not judged",
         None => "not run",
     };
     format!("{}: {holds}", value["text"].as_str().unwrap_or_default())

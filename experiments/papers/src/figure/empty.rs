@@ -9,7 +9,7 @@ use orrery_cells::grid::combinations;
 use orrery_results::{Row, is_metric, unit};
 
 /// The rows.
-pub(super) fn rows(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
+pub fn rows(e: &Experiment, runner: &dyn Runner) -> Vec<Row> {
     let (picture, _) = picture(e);
     // A place along x may be measured, and so may a star.
     let x = Some(&picture.x).filter(|x| is_metric(x));

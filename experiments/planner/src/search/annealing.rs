@@ -123,3 +123,28 @@ fn check(schedule: &Annealing) -> Result<(), PlannerError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Pool, released};
+
+    #[test]
+    fn neighbours_are_one_instance_or_one_exchange_apart() {
+        let space = Space::within(&released::catalogue(), released::BUDGET).expect("a space");
+        let pools = space.pools();
+        for of in 0..pools.len() {
+            let apart = |other: &Pool| {
+                let pairs = pools[of].0.iter().zip(&other.0);
+                let more: u32 = pairs.clone().map(|(a, b)| b.saturating_sub(*a)).sum();
+                let less: u32 = pairs.map(|(a, b)| a.saturating_sub(*b)).sum();
+                (more, less)
+            };
+            let near = |i: &usize| matches!(apart(&pools[*i]), (1, 0) | (0, 1) | (1, 1));
+            let expected: Vec<usize> = (0..pools.len()).filter(near).collect();
+            let mut found = neighbours(&space, of);
+            found.sort_unstable();
+            assert_eq!(found, expected, "{}", pools[of]);
+        }
+    }
+}

@@ -134,3 +134,35 @@ fn check(parameters: &Genetic) -> Result<(), PlannerError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::Rules;
+    use crate::{Pool, released};
+
+    #[test]
+    fn a_child_has_counts_of_both_parents_and_was_not_ruled_out() {
+        let space = Space::within(&released::catalogue(), released::BUDGET).expect("a space");
+        let at = |[a, b, c]: [u32; 3]| space.position(&Pool(vec![a, b, c, 0])).expect("a pool");
+        let (parents, ruled_out) = ([(2.0, at([1, 2, 1])), (1.0, at([2, 0, 1]))], at([1, 0, 1]));
+        let mut carries = |pool: &Pool| -> Result<f64, std::convert::Infallible> {
+            Ok(pool.0.iter().sum::<u32>().into())
+        };
+        let rules = Rules { drop_sub_configurations: true, ..Rules::default() };
+        let mut explorer = Explorer::new(&space, rules, &mut carries).expect("rules");
+        // It is a part of what has been looked at.
+        explorer.look(at([1, 1, 1])).expect("a value");
+        let parameters = Genetic { mutation: 0.0, ..Genetic::default() };
+        let mut stream = Stream::named(1, "child", 0);
+        let children =
+            (0..100).filter_map(|_| child(&explorer, &parameters, &parents, &mut stream));
+        let mut children: Vec<usize> = children.collect();
+        children.sort_unstable();
+        children.dedup();
+        let mut expected = vec![at([1, 2, 1]), at([2, 0, 1]), at([2, 2, 1])];
+        expected.sort_unstable();
+        assert!(!explorer.is_open(ruled_out) && !explorer.is_known(ruled_out));
+        assert_eq!(children, expected);
+    }
+}

@@ -4,14 +4,14 @@
 mod plain;
 
 use crate::cluster::DeviceSpec;
-use crate::core::CoreSpec;
+use crate::core::{CoreSpec, DeviceChange};
 use crate::driver::{World, simulate};
 use crate::latency::{Latency, Replay, SampleTable};
 use crate::observer::{Batch, Observer};
 use crate::policy::pool::Learn;
 use crate::policy::{Policy, clkwrk, drs, kairos, ribbon};
 use crate::profile::{KindsProfile, ModelProfile};
-use crate::request::{AppId, Arrival, ModelId, Request, RequestId, VecSource};
+use crate::request::{AppId, Arrival, DeviceId, ModelId, Request, RequestId, VecSource};
 use crate::rng::Stream;
 use crate::time::{Span, Time};
 use plain::Plain;
@@ -60,6 +60,10 @@ impl Case {
     }
 
     fn run(&self, policy: impl Policy) -> Vec<Served> {
+        self.run_with(policy, Vec::new())
+    }
+
+    fn run_with(&self, policy: impl Policy, changes: Vec<(Time, DeviceChange)>) -> Vec<Served> {
         let device = |&kind: &usize| DeviceSpec { kind: kind as u32, ..DeviceSpec::default() };
         let world = World {
             core: CoreSpec {
@@ -68,6 +72,7 @@ impl Case {
                 ..CoreSpec::default()
             },
             latency: self.truth.iter().map(|law| vec![law.clone()]).collect(),
+            changes,
             ..World::default()
         };
         let arrival = |&(at, size): &(Time, u32)| Arrival {
@@ -291,4 +296,27 @@ fn a_query_waits_for_a_busy_instance_rather_than_miss_its_qos_on_an_idle_one() {
     // With the released constants, too.
     let served = case.run(kairos::Kairos::new(kairos::Config::released(), &[case.profile()]));
     assert_eq!(served[1], Some((0, at(40), at(80))));
+}
+
+#[test]
+fn queries_that_find_no_instance_are_served_in_their_order_by_the_next_one() {
+    let law = table(&[(10, 5), (100, 5)]);
+    let case = Case {
+        truth: vec![law.clone()],
+        believed: vec![law],
+        base: 0,
+        instances: vec![0],
+        queries: (10..15).map(|t| (at(t), 10)).collect(),
+        qos: ms(500),
+        largest: 100,
+    };
+    let changes = vec![
+        (at(1), DeviceChange::Fail(DeviceId(0))),
+        (at(50), DeviceChange::Added(DeviceSpec::default())),
+    ];
+    let config = clkwrk::Config { choice: clkwrk::Choice::EarliestFinish };
+    let policy = clkwrk::Clkwrk::new(config, &[case.profile()]);
+    let served = case.run_with(policy, changes);
+    let expected: Vec<Served> = (0..5).map(|i| Some((1, at(50 + 5 * i), at(55 + 5 * i)))).collect();
+    assert_eq!(served, expected);
 }

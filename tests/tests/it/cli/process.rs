@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
-use tempfile::TempDir;
+use tempfile::{Builder, TempDir};
 
 /// The program of the same profile as this test.
 ///
@@ -44,6 +44,12 @@ impl Place {
     /// An empty folder.
     pub fn new() -> Place {
         Place(TempDir::new().expect("a temporary folder"))
+    }
+
+    /// A folder in this one, which stays.
+    pub fn kept_in(folder: &Path) -> Place {
+        let place = Builder::new().prefix("world-").disable_cleanup(true).tempdir_in(folder);
+        Place(place.unwrap_or_else(|e| panic!("{}: {e}", folder.display())))
     }
 
     /// A folder with one file.

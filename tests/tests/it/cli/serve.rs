@@ -57,7 +57,7 @@ time = { constant = { ms = 7.0 } }
 ";
 
 /// A server, ended with the test.
-struct Server {
+pub struct Server {
     process: Child,
     place: Place,
     port: u16,
@@ -70,9 +70,13 @@ impl Server {
     }
 
     fn of(scenario: &str) -> Server {
-        let place = Place::with("s.toml", scenario);
+        Server::at(Place::with("s.toml", scenario), "s.toml")
+    }
+
+    /// Of a file in a place.
+    pub fn at(place: Place, file: &str) -> Server {
         let mut process = place
-            .command(&["serve", "s.toml", "--quiet"])
+            .command(&["serve", file, "--quiet"])
             .stdout(Stdio::piped())
             .spawn()
             .expect("the program can be started");
@@ -104,7 +108,7 @@ impl Server {
     }
 
     /// The events of an answer: their names and data.
-    fn events(&self, query: &str) -> Vec<(String, Value)> {
+    pub fn events(&self, query: &str) -> Vec<(String, Value)> {
         self.events_of("run", query)
     }
 

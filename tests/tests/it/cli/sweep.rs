@@ -115,7 +115,7 @@ fn ctrl_c_keeps_what_is_finished_and_the_same_command_ends_with_the_same_bytes()
         seeds *= 4;
         std::fs::remove_dir_all(place.path("stopped")).expect("a folder");
     };
-    let expected = "stopping after the running cells; press Ctrl-C again to stop at once\n\
+    let expected = "stopping: cells that end within 1.5 s are kept; press Ctrl-C again to stop at once\n\
                     stopped; finished cells are kept in stopped: the same command continues\n";
     assert_eq!(said, expected);
     let kept = cells_of(&place, "stopped");
@@ -130,6 +130,30 @@ fn ctrl_c_keeps_what_is_finished_and_the_same_command_ends_with_the_same_bytes()
     assert!(said.contains(&format!("{run} cells run, {there} were there")), "{said}");
     place.run(&["-q", "sweep", "s.toml", "--out", "calm"]).ok();
     assert!(tree(&place.path("calm")) == tree(&place.path("stopped")));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_long_cell_is_given_up_soon_after_sigterm() {
+    let place = place();
+    // Minutes of a run, in one cell.
+    let set = "set = { \"arrivals.requests\" = 2000000000 }\n[[axis]]";
+    place.write("s.toml", SWEEP.replacen("[[axis]]", set, 1));
+    let args = ["sweep", "s.toml", "--out", "stopped", "--jobs", "1"];
+    let mut command = place.command(&args);
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
+    while !place.path("stopped/plan.jsonl").exists() && child.try_wait().is_ok_and(|s| s.is_none())
+    {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let began = std::time::Instant::now();
+    let kill = std::process::Command::new("kill").args(["-TERM", &child.id().to_string()]).output();
+    kill.expect("the program `kill`");
+    let said = Ran::of(&args, child.wait_with_output().expect("its end")).interrupted();
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert!(said.contains("the running cells were given up"), "{said}");
 }
 
 /// The finished cells of the folder `killed`, with their bytes.

@@ -14,7 +14,7 @@ use orrery_plans::{Answers, PlanFile, answers};
 use orrery_results::Row;
 use orrery_scenario::reference;
 use orrery_scenario::scenario::file::ScenarioFile;
-use toml::Table;
+use toml::{Table, Value};
 
 fn answered(text: &str) -> Result<Answers, String> {
     let path = format!("{}plan.toml", folder());
@@ -77,13 +77,14 @@ const FORMS: [&str; 3] = ["", "pools = \"fleet\"", table::MIXED_WITH_KAIROS];
 /// What is answered: place, pool and metric, with its numbers.
 type Number = (String, String, [Option<f64>; 3]);
 
-/// The numbers of a plan's answer, types of a pool in the order of their names.
+/// The numbers of a plan's answer, types and models of a pool in the order of their names.
 fn numbers(text: &str) -> Vec<Number> {
     let of = |row: Row| {
         let (axes, pool) = row.axes.split_once("pool=").unwrap_or((&row.axes, ""));
-        let mut types: Vec<&str> = pool.split('+').collect();
-        types.sort_unstable();
-        let axes = format!("{axes}pool={}", types.join("+")).replace(":other", ":m");
+        let pool = pool.replace(":other", ":m");
+        let mut names: Vec<&str> = pool.split(['+', ':']).collect();
+        names.sort_unstable();
+        let axes = format!("{axes}pool={}", names.join("+"));
         let name = format!("{} {}", row.scope, row.metric);
         (axes, name, [row.value, row.ci95_low, row.ci95_high])
     };
@@ -107,6 +108,29 @@ fn names_of_models_and_the_order_of_types_do_not_matter() {
         let form = form.replace("instance[0]", "instance[9]").replace("instance[1]", "instance[0]");
         edits.add(&Edits::read(&form.replace("instance[9]", "instance[1]")));
         assert_eq!(numbers(&edits.apply(&swapped.to_string())), one, "{form}");
+    }
+}
+
+/// A second model, which is smaller and has more time.
+const SECOND: &str = "scenario.model[1] = { name = \"n\", slo_ms = 70.0, latency = { affine = { alpha_ms = 1.0, \
+                      beta_ms = 3.0 } } }; scenario.app[1] = { name = \"b\", model = \"n\", weight = 0.5, \
+                      time = { constant = { ms = 4.0 } }, sizes = { normal = { mean = 4.0, sd = 3.0, max = 10 } } }";
+
+/// The forms of a plan, under policies that take no model before an equal one (`covering/order.rs`).
+const FORMS_OF_TWO: [&str; 3] = [
+    "policies = [\"clockwork\"]",
+    "policies = [\"clockwork\"]; pools = \"fleet\"",
+    table::MIXED_WITH_KAIROS,
+];
+
+#[test]
+fn the_order_of_models_does_not_matter() {
+    for form in FORMS_OF_TWO {
+        let text = plan(&format!("{SECOND}; {form}"));
+        let mut reversed: Table = text.parse().expect("a plan");
+        let models = reversed["scenario"].get_mut("model").and_then(Value::as_array_mut);
+        models.expect("two models").reverse();
+        assert_eq!(numbers(&reversed.to_string()), numbers(&text), "{form}");
     }
 }
 
