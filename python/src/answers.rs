@@ -4,6 +4,7 @@ use crate::call::{Call, Chosen, Given, Input, beside, refused};
 use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
 use clap::ValueEnum;
+use orrery_calibrate::{Asked as Calibrate, Measurements};
 use orrery_cells::answers::answers;
 use orrery_cells::goodput::{Criterion, Find, Search};
 use orrery_cells::goodput_report;
@@ -98,6 +99,38 @@ pub fn goodput(
         Ok::<_, PyErr>((rows, text))
     })?;
     Ok((Table::of(Of::Results(rows))?, text))
+}
+
+/// Replays a measured load: rows, the report, and the recommended scenario, where there is one.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub fn calibrate(
+    py: Python<'_>,
+    input: Input,
+    measured: PathBuf,
+    policy: Option<String>,
+    requests: u64,
+    fit_rows: Option<usize>,
+    batch: Option<u32>,
+    seed: Option<u64>,
+    jobs: u16,
+) -> PyResult<(Table, String, Option<String>)> {
+    outside("calibrate")?;
+    let (rows, text, recommended) = py.detach(|| {
+        let scenario = Call::new(&input, false, false)?.scenario;
+        let measured = Measurements::load(&measured, batch).map_err(refused)?;
+        let policy = policy.map(|text| PolicySpec::parse(&text)).transpose().map_err(refused)?;
+        let seed = seed.unwrap_or(scenario.seed);
+        let asked = Calibrate { policy, requests, seed, fit_rows };
+        let found = interruptible(jobs, &Failed::default(), || {
+            orrery_calibrate::calibrate(&scenario, &measured, asked)
+        })?;
+        let own = std::path::Path::new(scenario.origin().0).parent();
+        let recommended = found.recommended_text(own.unwrap_or(std::path::Path::new("")));
+        let text = found.document().to_text();
+        Ok::<_, PyErr>((found.rows().map_err(refused)?, text, recommended))
+    })?;
+    Ok((Table::of(Of::Results(rows))?, text, recommended))
 }
 
 /// Answers a plan file: rows, the report, and whether each pool does what was asked.

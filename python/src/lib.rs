@@ -237,6 +237,7 @@ fn _orrery(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(verbosity, m)?)?;
     m.add_function(wrap_pyfunction!(answers::goodput, m)?)?;
     m.add_function(wrap_pyfunction!(sweep::sweep, m)?)?;
+    m.add_function(wrap_pyfunction!(answers::calibrate, m)?)?;
     m.add_function(wrap_pyfunction!(answers::plan, m)?)?;
     m.add_function(wrap_pyfunction!(answers::reproduce, m)?)?;
     m.add_function(wrap_pyfunction!(answers::experiments, m)?)?;

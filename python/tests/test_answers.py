@@ -110,6 +110,16 @@ def test_a_plan_is_the_command_line_s():
 
 
 @needs_cli
+def test_a_calibration_is_the_command_line_s():
+    asked = [str(ROOT / "scenarios" / "triton" / name) for name in ("server.toml", "perf_analyzer.csv")]
+    found = orrery.calibrate(*asked, requests=1000, fit_rows=1)
+    assert str(found) == cli("calibrate", *asked, "--requests", 1000, "--fit-rows", 1)
+    assert "reply_ms = 2.1" in found.scenario and len(found.results) > 0
+    with pytest.raises(ValueError, match="1 to 3"):
+        orrery.calibrate(*asked, fit_rows=4)
+
+
+@needs_cli
 def test_tables_of_details_are_the_command_line_s(tmp_path):
     policies = ["orloj", "fifo"]
     flags = [f for p in policies for f in ("--policy", p)]

@@ -97,10 +97,17 @@ pub struct TokenCost {
     pub per_generated: Span,
 }
 
+/// Where prompts come from.
+#[derive(Debug)]
+enum Prompts {
+    File(LlmReader),
+    List(std::vec::IntoIter<LlmRecord>),
+}
+
 /// A trace as a source of arrivals of size 1, read as it is consumed.
 #[derive(Debug)]
 pub struct LlmSource {
-    reader: LlmReader,
+    prompts: Prompts,
     cost: TokenCost,
     app: AppId,
     model: ModelId,
@@ -121,8 +128,31 @@ impl LlmSource {
         model: ModelId,
         slo: Span,
     ) -> Result<LlmSource, TraceError> {
-        let reader = LlmReader::open(input)?;
-        let mut source = LlmSource { reader, cost, app, model, slo, next: None, failure: None };
+        LlmSource::from(Prompts::File(LlmReader::open(input)?), cost, app, model, slo)
+    }
+
+    /// The same of prompts in order of time.
+    ///
+    /// # Errors
+    /// As [`LlmSource::open`].
+    pub fn of(
+        records: Vec<LlmRecord>,
+        cost: TokenCost,
+        app: AppId,
+        model: ModelId,
+        slo: Span,
+    ) -> Result<LlmSource, TraceError> {
+        LlmSource::from(Prompts::List(records.into_iter()), cost, app, model, slo)
+    }
+
+    fn from(
+        prompts: Prompts,
+        cost: TokenCost,
+        app: AppId,
+        model: ModelId,
+        slo: Span,
+    ) -> Result<LlmSource, TraceError> {
+        let mut source = LlmSource { prompts, cost, app, model, slo, next: None, failure: None };
         source.fill();
         match source.failure.take() {
             Some(error) => Err(error),
@@ -131,7 +161,11 @@ impl LlmSource {
     }
 
     fn fill(&mut self) {
-        match self.reader.next_record() {
+        let record = match &mut self.prompts {
+            Prompts::File(reader) => reader.next_record(),
+            Prompts::List(records) => Ok(records.next()),
+        };
+        match record {
             Ok(record) => self.next = record.map(|r| self.arrival(r)),
             Err(error) => {
                 self.next = None;

@@ -226,7 +226,7 @@ pub(crate) fn within(key: &'static str, x: f64, min: f64, max: f64) -> Result<f6
 }
 
 /// The first characters of `text`, with control characters made visible.
-pub(crate) fn shorten(text: &str) -> String {
+pub fn shorten(text: &str) -> String {
     let mut short: String = text.chars().take(FOUND_MAX).flat_map(char::escape_debug).collect();
     if text.chars().nth(FOUND_MAX).is_some() {
         short.push_str("...");

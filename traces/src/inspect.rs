@@ -49,8 +49,8 @@ impl Format {
         match self {
             Format::Azure2019Invocations => Some("trace"),
             Format::AzureLlm => Some("llm"),
-            Format::Workload => Some("workload"),
-            Format::Azure2019Durations | Format::Azure2021 => None,
+            Format::Workload | Format::Azure2021 => Some("workload"),
+            Format::Azure2019Durations => None,
         }
     }
 

@@ -1,25 +1,29 @@
 //! Measured latencies by batch size: a CSV with a row for each measurement.
 //!
-//! Columns, by name: `batch`, `batch_size` or `units`; one of `duration_ns`, `duration_us`, `duration_ms`,
-//! `latency_ns`, `latency_us`, `latency_ms` and `device_ns`; `model` and `gpu`, where a file has several. So the
-//! `actions.csv` of a replay is such a file, and so is a published curve. Other columns are not read.
+//! Columns, by name: `batch`, `batch_size` or `units`; `latency`, `duration` or `device` with a unit, such as
+//! `latency_us` or `mean latency (ms)`; `model` and `gpu`, where a file has several. So the `actions.csv` of a
+//! replay is such a file, and so is a published curve. Other columns are not read.
 
+use crate::columns::{Wanted, found};
 use crate::error::TraceError;
 use crate::open::Input;
 use crate::table::Table;
 use orrery_sim::time::Span;
 use std::collections::BTreeMap;
 
-const SIZES: [&str; 3] = ["batch", "batch_size", "units"];
-const DURATIONS: [(&str, f64); 7] = [
-    ("duration_ns", 1.0),
-    ("duration_us", 1e3),
-    ("duration_ms", 1e6),
-    ("latency_ns", 1.0),
-    ("latency_us", 1e3),
-    ("latency_ms", 1e6),
-    ("device_ns", 1.0),
+/// What is asked of a file.
+pub const COLUMNS: [Wanted; 4] = [
+    Wanted::new(&["batch", "batch size", "units"], "the size of a batch").needed(),
+    Wanted::time(
+        &["latency", "mean latency", "avg latency", "average latency", "duration", "device"],
+        0.0,
+        "how long a batch takes",
+    )
+    .needed(),
+    Wanted::new(&["model"], "the model, where a file has several"),
+    Wanted::new(&["gpu"], "the GPU, where a file has several"),
 ];
+
 /// The longest that one batch takes: eleven days.
 const NS_MAX: f64 = 1e15;
 /// The largest batch.
@@ -55,18 +59,12 @@ impl MeasuredLatencies {
         gpu: Option<&str>,
     ) -> Result<MeasuredLatencies, TraceError> {
         let mut table = Table::open(input)?;
-        let size_at = SIZES.iter().find_map(|name| table.find(name));
-        let Some(size_at) = size_at else {
-            return Err(missing(&table, "a column `batch`, `batch_size` or `units`"));
+        let columns = found(&table, &COLUMNS)?;
+        let [Some(size), Some(time), model_at, gpu_at] = columns[..] else {
+            unreachable!("needed columns were found")
         };
-        let time = DURATIONS.iter().find_map(|(name, unit)| Some((table.find(name)?, *unit)));
-        let Some((time_at, unit)) = time else {
-            return Err(missing(
-                &table,
-                "a column `latency_us`, `duration_us` (or ns, ms) or `device_ns`",
-            ));
-        };
-        let (model_at, gpu_at) = (table.find("model"), table.find("gpu"));
+        let (size_at, time_at, unit) = (size.at, time.at, time.unit_ns);
+        let (model_at, gpu_at) = (model_at.map(|f| f.at), gpu_at.map(|f| f.at));
         let mut read = MeasuredLatencies::default();
         let (mut models, mut gpus): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         while table.advance()? {
@@ -138,11 +136,6 @@ fn listed(names: &[String]) -> String {
     if quoted.is_empty() { "none".to_string() } else { quoted.join(", ") }
 }
 
-fn missing(table: &Table, allowed: &'static str) -> TraceError {
-    let found = table.header().join(", ");
-    table.bad_header(found, allowed, "add the column, or check that this is the right file")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,6 +153,8 @@ mod tests {
         assert!(us.is_curve());
         assert_eq!(us.of_size(2).unwrap().0, 4);
         assert_eq!(us.of_size(9).unwrap().0, 4);
+        let named = read("Batch Size,mean latency (ms)\n1,10\n", "any", None).unwrap();
+        assert_eq!(named.of_size(1).unwrap().1[0].ns(), 10_000_000);
         let many = read("batch,latency_ms\n1,1\n1,2\n", "any", None).unwrap();
         assert!(!many.is_curve());
     }
@@ -168,7 +163,9 @@ mod tests {
     fn what_is_wrong_is_said_with_its_line() {
         let wrong = |text, model, gpu| read(text, model, gpu).unwrap_err();
         let text = wrong("model,batch\na,1\n", "a", None);
-        assert!(text.contains("duration_us") && text.contains("m.csv"), "{text}");
+        assert!(text.contains("latency") && text.contains("m.csv"), "{text}");
+        let text = wrong("batch,latency\na,1\n", "a", None);
+        assert!(text.contains("ends in its unit"), "{text}");
         let text = wrong("model,batch,duration_us\na,1,5\na,0,5\n", "a", None);
         assert!(text.contains("line 3") && text.contains('0'), "{text}");
         let text = wrong("model,batch,duration_us\na,1,5\n", "c", None);

@@ -67,6 +67,11 @@ impl Table {
         self.line
     }
 
+    /// The line of the header, counted from 1.
+    pub fn header_line(&self) -> u64 {
+        self.header_line
+    }
+
     /// The names of the columns, in the file's order.
     pub fn header(&self) -> &[String] {
         &self.header

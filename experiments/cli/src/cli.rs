@@ -66,6 +66,10 @@ enum Command {
     /// Inspect traces, or record a scenario's workload in a file.
     #[command(subcommand)]
     Trace(commands::trace::Trace),
+    /// Turn measurements and traces of other tools into profiles, workloads and measured tables.
+    Import(commands::import::Import),
+    /// Replay a measured load, compare, and find the assumption that explains most of what is left.
+    Calibrate(commands::calibrate::Calibrate),
     /// Check a schedule log for broken rules: conservation, causality, windows, outcomes.
     Audit(commands::audit::Audit),
     /// Convert a schedule log to a timeline for ui.perfetto.dev.
@@ -138,6 +142,8 @@ pub fn main(commit: &str) -> ExitCode {
         Command::Cell(args) => commands::cells::one(&args),
         Command::Merge(args) => commands::sweep::merge(&args),
         Command::Trace(args) => commands::trace::command(&args),
+        Command::Import(args) => commands::import::command(&args),
+        Command::Calibrate(args) => commands::calibrate::command(&args),
         Command::Audit(args) => commands::audit::command(&args),
         Command::Timeline(args) => commands::timeline::command(&args),
         Command::Explain(args) => commands::explain::command(&args),

@@ -1,9 +1,11 @@
 //! The commands: arguments and one `run` each. None imports another's.
 
 pub mod audit;
+pub mod calibrate;
 pub mod cells;
 pub mod explain;
 pub mod goodput;
+pub mod import;
 pub mod list;
 pub mod man;
 pub mod page;

@@ -1,6 +1,7 @@
 //! What can be wrong with a scenario: every message names the place, what was found, what is
 //! allowed, and the remedy.
 
+use orrery_import::ImportError;
 use orrery_sim::log::LogError;
 use orrery_traces::TraceError;
 use thiserror::Error;
@@ -41,11 +42,20 @@ pub enum SpecError {
     Trace(Box<TraceError>),
 
     #[error(transparent)]
+    Import(Box<ImportError>),
+
+    #[error(transparent)]
     Log(#[from] LogError),
 
     /// An error that does not name the file that led to it.
     #[error("{file}: {source}")]
     Within { file: String, source: Box<SpecError> },
+}
+
+impl From<ImportError> for SpecError {
+    fn from(error: ImportError) -> SpecError {
+        SpecError::Import(Box::new(error))
+    }
 }
 
 impl From<TraceError> for SpecError {

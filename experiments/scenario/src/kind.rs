@@ -87,8 +87,8 @@ pub fn of(text: &str) -> Option<Kind> {
     if first.starts_with("orrery-jobs-log,") {
         return Some(JOBS_LOG);
     }
-    if first.starts_with('{') {
-        return text.contains("\"spec_sha256\"").then_some(CELLS);
+    if first.starts_with('{') && text.contains("\"spec_sha256\"") {
+        return Some(CELLS);
     }
     let columns: Vec<&str> = first.split(',').collect();
     let is = |names: &[&str]| names.iter().all(|n| columns.contains(n));
@@ -99,8 +99,15 @@ pub fn of(text: &str) -> Option<Kind> {
     if tables.into_iter().any(is) || is(&["device", "start_ns"]) {
         return Some(TABLE);
     }
-    let table = text.parse::<Table>().ok()?;
+    let Ok(table) = text.parse::<Table>() else { return foreign(text) };
     TOML.iter().find(|(_, is)| is(&table)).map(|(kind, _)| *kind)
+}
+
+/// What another tool wrote.
+fn foreign(text: &str) -> Option<Kind> {
+    let open = || orrery_traces::Input::from_bytes("", text.as_bytes().to_vec());
+    let format = orrery_import::recognise(&orrery_import::File::new("", &open)).ok()??;
+    Some(kind(format.title, "orrery import FILE"))
 }
 
 /// The error of a file that cannot be read as what was wanted: if it is of another kind, that.

@@ -19,6 +19,7 @@ mod delays;
 pub mod disturbance;
 mod expand;
 pub mod file;
+mod imported;
 mod laws;
 mod load;
 mod measured;

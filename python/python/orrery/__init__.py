@@ -26,8 +26,8 @@ from . import _orrery
 from ._orrery import App, Batch, Context, Device, Out, Profile, Request, Table, __version__, verbosity
 
 __all__ = [
-    "Answers", "App", "Batch", "Context", "Device", "Figure", "Out", "Planned", "Policy", "Profile", "Reproduced", "Request",
-    "Result", "Table", "__version__", "check", "experiments", "figure", "goodput", "plan", "reproduce", "run",
+    "Answers", "App", "Batch", "Calibrated", "Context", "Device", "Figure", "Out", "Planned", "Policy", "Profile",
+    "Reproduced", "Request", "Result", "Table", "__version__", "calibrate", "check", "experiments", "figure", "goodput", "plan", "reproduce", "run",
     "sweep", "verbosity",
 ]
 
@@ -231,6 +231,32 @@ def sweep(file, policies=None, *, seeds=None, audit=True, jobs=0) -> Table:
     """
     own = [] if policies is None else list(_policies(policies).values())
     return _orrery.sweep(_os.fspath(file), own, seeds, audit, jobs)
+
+
+@_dataclass(frozen=True)
+class Calibrated:
+    """What `calibrate` gives."""
+
+    results: Table
+    """The rows of `orrery calibrate --format csv`: ours, and in the column `paper` what was measured."""
+    text: str
+    """What `orrery calibrate` prints."""
+    scenario: str | None
+    """The recommended scenario as TOML text, for the folder of the one that was given; `None` where nothing explains
+    the rest."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def calibrate(
+    scenario, measured, *, policy=None, requests=10_000, fit_rows=None, batch=None, set=None, seed=None, jobs=0
+) -> Calibrated:
+    """Replays a measured load (a file of a tool, an access log with latencies, a table of one's own) and says which
+    single assumption explains most of what is left, as `orrery calibrate` does.
+    """
+    asked = (policy, requests, fit_rows, batch, seed, jobs)
+    return Calibrated(*_orrery.calibrate(_Input(scenario, set), _os.fspath(measured), *asked))
 
 
 @_dataclass(frozen=True)

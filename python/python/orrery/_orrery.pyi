@@ -2,7 +2,7 @@ from typing import Any, Callable, final
 
 __all__ = [
     "App", "Batch", "Context", "Device", "Out", "Picture", "Profile", "Request", "Table", "__version__",
-    "batches", "differ", "experiments", "explain", "figure", "goodput", "notes", "plan", "reproduce", "run",
+    "batches", "calibrate", "differ", "experiments", "explain", "figure", "goodput", "notes", "plan", "reproduce", "run",
     "schedule", "sweep", "tables", "verbosity",
 ]
 
@@ -42,6 +42,16 @@ def sweep(
     audit: bool,
     jobs: int,
 ) -> Table: ...
+def calibrate(
+    input: Any,
+    measured: str,
+    policy: str | None,
+    requests: int,
+    fit_rows: int | None,
+    batch: int | None,
+    seed: int | None,
+    jobs: int,
+) -> tuple[Table, str, str | None]: ...
 def plan(
     input: Any, what_if: list[str], seed: int | None, seeds: int | None, jobs: int
 ) -> tuple[Table, str, bool]: ...

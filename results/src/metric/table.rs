@@ -129,6 +129,13 @@ table! {
     /// the same, 99 % quantile
     QUEUEING_P99 = time("queueing_p99_ns").lower();
 
+    // Beside measurements.
+
+    /// calibrate: requests answered per second of the run
+    ANSWERED = rate("answered_per_s");
+    /// calibrate: dropped requests / all requests
+    DROP_SHARE = share("drop_share").lower();
+
     // A run over time.
 
     /// where a part of the time begins: an axis

@@ -14,7 +14,7 @@
 //!     enters <- when the group has r and its first stage is free
 //!     ends   <- enters + latency of r on the group
 //!     if ends + margin > r's deadline: refuse r
-//!     send r to the group, whose first stage is free at enters + latency / stages
+//!     send r to the group, whose first stage is free at enters + longest stage
 //! on result: the group has one request in flight less
 //! ```
 //!
@@ -24,17 +24,17 @@
 //!
 //! # Differences from the paper
 //! - Placements come with the scenario (`holds` of a device); the search for them is left out.
-//! - All stages of a pipeline take the same time.
+//! - The stages of a pipeline are equal but for `longest_stage`, which limits how often a request enters.
 //! - The group decides about a request when it has it. Here the controller does, on arrival and with
 //!   what it expects to be true then, so that a refused request is never in flight.
 //! - When a group is free is what expected latencies add up to, whatever is measured later. With
 //!   latencies that vary, a request that was let in may be late.
-//! - Stages are kept apart by the policy, which lets a request in every `latency / stages`. The device
-//!   only guarantees that no more than `stages` are inside at a time.
+//! - Stages are kept apart by the policy, which lets a request in when the one before has passed the longest
+//!   stage. The device only guarantees that no more than `stages` are inside at a time.
 //! - Requests of a group that fails are dropped.
 
 use super::free_devices::did_not_run;
-use super::parameters::{About, Assumption, Build, Lanes, Parameter, Preset, Settings, ms};
+use super::parameters::{About, Assumption, Build, Lanes, Parameter, Preset, Settings, ms, number};
 use super::pool::{Estimates, Learn};
 use super::{Actions, Event, Exec, Known, Outcome, Policy};
 use crate::cluster::Change;
@@ -44,12 +44,14 @@ use crate::time::{Span, Time};
 use std::collections::BTreeSet;
 
 /// AlpaServe's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// Added to a request's expected end before it is compared with the deadline.
     pub margin: Span,
     /// From a request's arrival until its group has it.
     pub controller: Span,
+    /// The longest stage of a pipeline, in mean stages.
+    pub longest_stage: f64,
 }
 
 impl Settings for Config {
@@ -63,7 +65,11 @@ impl Settings for Config {
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "the system that the authors measured on 16 V100s",
-        make: || Config { margin: Span::from_ms(4), controller: Span::from_us(2_500) },
+        make: || Config {
+            margin: Span::from_ms(4),
+            controller: Span::from_us(2_500),
+            longest_stage: 1.0,
+        },
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[
         ms(
@@ -78,6 +84,13 @@ impl Settings for Config {
             "expected time from a request's arrival until its group has it",
         )
         .from("the authors' experiment on 16 V100s"),
+        number(
+            "longest_stage",
+            1.0..=64.0,
+            |c: &mut Self| Some(&mut c.longest_stage),
+            "longest stage of a pipeline over the mean of its stages: a request may enter after the longest",
+        )
+        .quiet(),
     ];
 }
 
@@ -169,7 +182,8 @@ impl AlpaServe {
         };
         out.exec(exec, &[r.id]);
         g.lane = (g.lane + 1) % g.stages;
-        g.free_at = enters + Span::from_ns(takes.ns().div_ceil(u64::from(g.stages)));
+        let mean_stage = Span::from_ns(takes.ns().div_ceil(u64::from(g.stages)));
+        g.free_at = enters + mean_stage.scale(self.config.longest_stage).min(takes);
         self.load(group, 1);
     }
 

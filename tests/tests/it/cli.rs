@@ -12,6 +12,7 @@ mod disk;
 mod documents;
 mod figures;
 mod goodput;
+mod import;
 mod inputs;
 mod jobs;
 mod limits;

@@ -81,7 +81,8 @@ fn the_tables_of_job_files_are_those_of_the_code() {
 
 #[test]
 fn the_table_of_metrics_is_that_of_the_code() {
-    check("formats.md", &[("metrics", orrery_results::metric::reference())]);
+    let metrics = ("metrics", orrery_results::metric::reference());
+    check("formats.md", &[metrics, ("import", orrery_import::reference())]);
 }
 
 #[test]

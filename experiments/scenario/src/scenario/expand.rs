@@ -104,18 +104,22 @@ pub(super) fn expand(file: &ScenarioFile) -> Result<(ScenarioFile, Origins), Spe
 
 /// A time alone for applications without one whose model's laws do not look at it: a batch of one's.
 fn times(models: &[Model], kinds: &[Device], apps: &mut [App]) {
-    let looks =
-        |law: &LatencyLaw| matches!(law, LatencyLaw::Eq3 { .. } | LatencyLaw::Proportional { .. });
     // Of models of one name, which are an error, the first.
     let by_name: BTreeMap<&str, &Model> =
         models.iter().rev().map(|m| (m.name.as_str(), m)).collect();
     for app in apps.iter_mut().filter(|a| a.time.is_none()) {
-        let Some(model) = by_name.get(app.model.as_str()) else { continue };
-        let mut laws = model.latency_on.values().chain(&model.believed).chain([&model.latency]);
-        if !laws.any(looks) {
-            app.time = Some(TimeLaw::Constant { ms: alone_ms(model, kinds) });
-        }
+        let model = by_name.get(app.model.as_str());
+        let ms = model.and_then(|model| plain_alone_ms(model, kinds));
+        app.time = ms.map(|ms| TimeLaw::Constant { ms });
     }
+}
+
+/// The time of a batch of one, where the model's laws do not look at a request's own time.
+pub(super) fn plain_alone_ms(model: &Model, kinds: &[Device]) -> Option<f64> {
+    let looks =
+        |law: &LatencyLaw| matches!(law, LatencyLaw::Eq3 { .. } | LatencyLaw::Proportional { .. });
+    let mut laws = model.latency_on.values().chain(&model.believed).chain([&model.latency]);
+    (!laws.any(looks)).then(|| alone_ms(model, kinds))
 }
 
 /// A batch of one on the kind of device that policies are told of.

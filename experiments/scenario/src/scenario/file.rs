@@ -217,8 +217,8 @@ pub enum LatencyLaw {
     /// Rows of size and measured latencies in ms, in increasing size; one is drawn for each batch.
     #[schemars(extend("x-form" = "[[1, [5.0, 5.2]], [2, [6.1]]]"))]
     Measured(Vec<(u32, Vec<f64>)>),
-    /// The law of a model (default: the same name) in a file that `orrery-replay profile` wrote, or its rows in
-    /// a CSV of batch sizes and latencies.
+    /// The law of a model (default: the same name) in a file that `orrery-replay profile` wrote, its rows in a CSV
+    /// of batch sizes and latencies, or what another tool measured (docs/formats.md).
     Profile {
         /// Its path from the scenario's folder.
         file: String,

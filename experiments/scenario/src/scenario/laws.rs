@@ -6,6 +6,7 @@ use super::file::{LatencyLaw, SizesLaw, TimeLaw, Unit};
 use super::value::{MS_MAX, at_key, span_ms, within};
 use crate::error::{SpecError, nearest};
 use crate::kairos;
+use orrery_import::Content;
 use orrery_sim::latency::{Grid, Latency, Replay, SampleTable};
 use orrery_sim::time::Span;
 use orrery_traces::blocks::Blocks;
@@ -32,7 +33,14 @@ pub(super) struct Files {
     pub dealt: LastDealt,
     /// The samples that were read.
     samples: ReadSamples,
+    /// What was read of other tools' files.
+    pub imports: Imports,
 }
+
+/// What was read of other tools' files, by name: every setup of a scenario asks for the same ones. `None` for a file
+/// that is read as it is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Imports(pub Arc<Mutex<BTreeMap<String, Option<Arc<Content>>>>>);
 
 /// The samples of each file that was read: every setup of a scenario, and of those made from it, asks for the
 /// same ones.
@@ -84,7 +92,12 @@ impl LastDealt {
 impl Files {
     /// Files in a folder, none read yet.
     pub(super) fn new(folder: PathBuf) -> Files {
-        Files { folder, dealt: LastDealt::default(), samples: ReadSamples::default() }
+        Files {
+            folder,
+            dealt: LastDealt::default(),
+            samples: ReadSamples::default(),
+            imports: Imports::default(),
+        }
     }
 
     /// Whether a name is that of a folder.
@@ -130,11 +143,16 @@ impl Files {
         move |error| {
             let key = format!("arrivals.{process}.file");
             let format = self.open(&key, &name).ok().and_then(|input| format_of(input).ok());
-            let Some(format) = format.filter(|f| f.arrivals() != Some(&process)) else {
+            let own = format.map(|f| (f.name(), f.arrivals()));
+            let known = own.or_else(|| {
+                let format = self.foreign(&key, &name).ok()??;
+                Some((format.title, format.direct))
+            });
+            let Some((title, direct)) = known.filter(|f| f.1 != Some(&process)) else {
                 return at_key(&format!("arrivals.{process}"), error);
             };
-            let found = format!("`{name}`, of the format {}", format.name());
-            let remedy = match format.arrivals() {
+            let found = format!("`{name}`, of the format {title}");
+            let remedy = match direct {
                 Some(other) => format!("use `{other}` in place of `{process}`"),
                 None => "no arrival process reads this format: write its arrivals as a `workload` \
                          file (docs/formats.md)"

@@ -9,6 +9,7 @@ use super::file::{
     Arrivals, Inside, LlmArrivals, Order, QueryArrivals, Rule, ScenarioFile, TraceArrivals,
     WorkloadArrivals,
 };
+use super::imported::{self, Alone};
 use super::laws::Files;
 use super::process::steady_law;
 use super::sources::Bounded;
@@ -73,6 +74,8 @@ pub(super) struct OpenLoad {
     chosen: Vec<usize>,
     /// Their names.
     names: Rc<[String]>,
+    /// The times of their requests where the arrivals bring none.
+    alone: Rc<[Alone]>,
     pub requests: u64,
     pub until: Time,
     /// From when on they have other weights and times.
@@ -110,6 +113,7 @@ impl OpenLoad {
         }
         Ok(OpenLoad {
             process,
+            alone: chosen.iter().map(|&i| Alone::of(file, i)).collect(),
             names: chosen.iter().map(|&i| file.app[i].name.clone()).collect(),
             phases,
             chosen,
@@ -129,6 +133,10 @@ impl OpenLoad {
 
     /// What a reader of the results should know of the load.
     pub(super) fn note(&self, file: &ScenarioFile) -> Option<String> {
+        if let Process::Workload(w) = &self.process {
+            let foreign = self.files.workload("arrivals.workload.file", &w.file).ok()??;
+            return imported::note(w, &foreign.names, &self.names);
+        }
         let Process::Dealt { blocks, shape, order, .. } = &self.process else { return None };
         let trace = file.arrivals.as_ref()?.trace.as_ref()?;
         let rate = dealt_rate_per_s(blocks, shape);
@@ -195,7 +203,7 @@ impl OpenLoad {
                 Box::new(source.map_err(|e| at_key("arrivals.spread", e))?)
             }
             Process::Llm(llm) => self.prompts(llm, &senders)?,
-            Process::Workload(workload) => self.written(workload, apps)?,
+            Process::Workload(workload) => self.written(workload, apps, seed)?,
             Process::Queries(queries) => self.recorded(queries, &senders)?,
         };
         let models: Vec<ModelId> = apps.iter().map(|a| a.model).collect();
@@ -215,8 +223,14 @@ impl OpenLoad {
         let Some(a) = senders.first() else {
             return Err(SpecError::value("arrivals.apps", "none", "one application", "name it"));
         };
-        let input = self.files.open("arrivals.llm.file", &llm.file)?;
-        let source = LlmSource::open(input, cost, a.app, a.model, a.slo);
+        let key = "arrivals.llm.file";
+        let source = match self.files.prompts(key, &llm.file)? {
+            Some(records) => LlmSource::of(records, cost, a.app, a.model, a.slo),
+            None => {
+                let input = self.files.open(key, &llm.file)?;
+                LlmSource::open(input, cost, a.app, a.model, a.slo)
+            }
+        };
         Ok(Box::new(source.map_err(self.files.unread("llm", &llm.file))?))
     }
 
@@ -224,8 +238,10 @@ impl OpenLoad {
         &self,
         w: &WorkloadArrivals,
         apps: &[Application],
+        seed: u64,
     ) -> Result<Box<dyn Source>, SpecError> {
-        let input = self.files.open("arrivals.workload.file", &w.file)?;
+        let key = "arrivals.workload.file";
+        let foreign = self.files.workload(key, &w.file)?;
         let slice = if w.from_row.is_some() || w.to_row.is_some() {
             Slice::Rows { from: w.from_row.unwrap_or(0), to: w.to_row.unwrap_or(u64::MAX) }
         } else if w.from_s.is_some() || w.to_s.is_some() {
@@ -234,6 +250,13 @@ impl OpenLoad {
         } else {
             Slice::All
         };
+        if let Some(foreign) = foreign {
+            let senders = self.senders(apps);
+            let whose = imported::whose(w, &foreign.names, &self.names)?;
+            let senders = whose.into_iter().map(|i| (senders[i].clone(), self.alone[i])).collect();
+            return imported::source(w, &foreign, slice, senders, seed);
+        }
+        let input = self.files.open(key, &w.file)?;
         let models = apps.iter().map(|a| a.model).collect();
         let source = CsvSource::open_for(input, slice, models);
         let source = source.map_err(self.files.unread("workload", &w.file))?.rebased();

@@ -42,9 +42,12 @@ pub(super) fn resolve(file: &ScenarioFile, files: &Files) -> Result<ScenarioFile
             if let LatencyLaw::Profile { file, model: wanted, gpu } = law {
                 let wanted = wanted.as_deref().unwrap_or(&model.name);
                 let key = format!("{key}.profile");
-                *law = match is_table(file) {
-                    true => read_table(&key, file, wanted, gpu.as_deref(), files)?,
-                    false => read(&key, file, wanted, gpu.as_deref(), files)?,
+                *law = match files.profile(&key, file, wanted)? {
+                    Some(law) => law,
+                    None if is_table(file) => {
+                        read_table(&key, file, wanted, gpu.as_deref(), files)?
+                    }
+                    None => read(&key, file, wanted, gpu.as_deref(), files)?,
                 };
             }
         }

@@ -10,6 +10,7 @@ mod delays;
 mod errors;
 mod errors_load;
 mod examples;
+mod imported;
 mod loads;
 mod many_models;
 mod penalties;

@@ -25,7 +25,7 @@ struct Case {
     overhead: Span,
 }
 
-const PLAIN: Config = Config { margin: Span::ZERO, controller: Span::ZERO };
+const PLAIN: Config = Config { margin: Span::ZERO, controller: Span::ZERO, longest_stage: 1.0 };
 
 /// What became of a request: where and when it began, and how it ended.
 type Fate = (Option<(u32, Time)>, End);
@@ -152,7 +152,7 @@ impl Case {
             (at, below(u64::from(models)) as u32, unit * (8 + below(60)))
         };
         let arrivals = (0..120).map(&mut arrival).collect();
-        let config = Config { margin: unit * below(3), controller: unit * below(3) };
+        let config = Config { margin: unit * below(3), controller: unit * below(3), ..PLAIN };
         Case { groups, latency, arrivals, config, overhead: unit * below(3) }
     }
 }
@@ -199,7 +199,7 @@ fn an_overloaded_group_answers_one_request_a_latency_and_all_in_time() {
 #[test]
 fn the_expected_end_counts_controller_and_margin_and_may_fall_on_the_deadline() {
     let mut case = Case::one_group(1, ms(10), vec![(Span::ZERO, 0, ms(16))]);
-    case.config = Config { margin: ms(4), controller: ms(2) };
+    case.config = Config { margin: ms(4), controller: ms(2), ..PLAIN };
     assert_eq!(ends(&case.run()), [End::InTime]);
     case.arrivals[0].2 = ms(16).minus(Span::from_ns(1));
     assert_eq!(ends(&case.run()), [End::Dropped(Drop::Infeasible)]);
@@ -241,6 +241,20 @@ fn a_pipeline_takes_a_request_each_stage_time_and_each_takes_the_whole_latency()
     let tight = Case { arrivals: vec![(Span::ZERO, 0, ms(149)); 9], ..case };
     let in_time = ends(&tight.run()).iter().filter(|e| **e == End::InTime).count();
     assert_eq!(in_time, 7);
+}
+
+/// Stages of 80 ms in all, the longest of 15: one request each 15 ms, and never longer than the whole.
+#[test]
+fn a_pipeline_of_unequal_stages_takes_a_request_each_longest_stage() {
+    let mut case = Case::one_group(8, ms(80), vec![(Span::ZERO, 0, Span::MAX); 50]);
+    for (longest_stage, gap) in [(1.5, 15), (8.0, 80), (64.0, 80)] {
+        case.config = Config { longest_stage, ..PLAIN };
+        let begun: Vec<Time> = case.run().iter().map(|f| f.0.unwrap().1).collect();
+        let expected: Vec<Time> = (0..50).map(|i| Time::ZERO + ms(gap) * i).collect();
+        assert_eq!(begun, expected, "{longest_stage}");
+    }
+    let alone = Case { groups: vec![(1, vec![0])], ..case };
+    assert_eq!(ends(&alone.run()), vec![End::InTime; 50], "one GPU has one stage");
 }
 
 #[test]

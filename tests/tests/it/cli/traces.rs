@@ -13,7 +13,7 @@ fn every_listed_trace_of_arrivals_can_be_inspected_by_name_from_any_folder() {
     let listed = run(&["trace", "list"]).ok();
     let names: Vec<&str> = listed.lines().filter_map(|l| l.split("  ").next()).collect();
     assert!(listed.contains("azure2019-f500\n"), "{listed}");
-    assert!(listed.contains("azure2021-head199  (an example of the format: no arrival process"));
+    assert!(listed.contains("azure2021-head199\n"), "a scenario's `workload` reads it: {listed}");
     for (name, format) in [
         ("azure2019-f500", "Azure Functions 2019, invocations"),
         ("azure2021-head199", "Azure Functions 2021"),
@@ -43,12 +43,12 @@ fn a_file_is_inspected_as_the_shipped_name_is_but_for_its_name() {
 #[test]
 fn a_trace_that_an_arrival_process_does_not_read_is_told_what_does() {
     let facts = run(&["trace", "inspect", "azure2021-head199"]).ok();
-    assert!(facts.contains("none: no arrival process reads it"), "{facts}");
+    assert!(facts.contains("arrivals") && facts.contains("  workload"), "{facts}");
     assert!(run(&["trace", "inspect", "azure2019-f500"]).ok().contains("\narrivals  "));
     let llm = "base_ms = 1.0, per_context_ms = 0.1, per_generated_ms = 0.1";
     for (arrivals, says) in [
-        ("trace = { file = 'azure2021-head199' }", "write its arrivals as a `workload` file"),
-        ("workload = { file = 'azure2021-head199' }", "no arrival process reads this format"),
+        ("trace = { file = 'azure2021-head199' }", "use `workload` in place of `trace`"),
+        (&format!("llm = {{ file = 'azure2021-head199', {llm} }}"), "use `workload` in place of"),
         ("trace = { file = 'azure-llm2023-code' }", "use `llm` in place of `trace`"),
         ("workload = { file = 'azure2019-f500' }", "use `trace` in place of `workload`"),
         (&format!("llm = {{ file = 'alpaserve-v100', {llm} }}"), "use `workload` in place of"),

@@ -51,11 +51,11 @@ pub struct Arrivals {
     #[schemars(extend("x-form" = "{ file, ... }"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceArrivals>,
-    /// An Azure LLM trace; execution times follow from its token counts; all requests belong to the first
+    /// A trace of prompts (Azure LLM, BurstGPT, Mooncake, ServeGen); execution times follow from its token counts; all requests belong to the first
     /// application of `apps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm: Option<LlmArrivals>,
-    /// Arrivals from a file that `orrery trace record` wrote.
+    /// Arrivals from a file that `orrery trace record` wrote, of Azure Functions 2021, or from an access log.
     #[schemars(extend("x-form" = "{ file, ... }"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadArrivals>,
@@ -260,7 +260,7 @@ pub struct LlmArrivals {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadArrivals {
-    /// A file that `orrery trace record` wrote.
+    /// A file that `orrery trace record` wrote, or one of another tool (docs/formats.md); a shipped name.
     pub file: String,
     /// The first arrival read, counted from 0.
     #[schemars(extend("x-unit" = "arrivals", "x-default" = "the first"))]

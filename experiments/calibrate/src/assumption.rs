@@ -1,0 +1,205 @@
+//! The table of assumptions, each a key of the scenario and the values that it may have.
+//!
+//! A new one is a row here. It says what it cannot do where a scenario leaves it no place.
+
+use crate::case::Case;
+use crate::value::What;
+use orrery_scenario::scenario::file::LatencyLaw;
+use orrery_scenario::{PolicySpec, Scenario};
+use toml::{Table, Value};
+
+/// Keys of a scenario with new values.
+pub type Changes = Vec<(String, Value)>;
+
+/// What an assumption is tried in.
+pub struct World<'a> {
+    /// The scenario as it is.
+    pub scenario: &'a Scenario,
+    /// Its policy.
+    pub policy: &'a PolicySpec,
+    /// The cases that it is fitted on.
+    pub fitted: &'a [&'a Case],
+}
+
+/// The values that are tried.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Range {
+    /// Between two; `dense` at the lower end.
+    Between(f64, f64, bool),
+    /// These whole numbers.
+    Whole(Vec<u32>),
+}
+
+/// An assumption that may explain what is left.
+pub struct Assumption {
+    /// What it is called.
+    pub name: &'static str,
+    /// The key that it sets.
+    pub key: &'static str,
+    /// The unit of its value.
+    pub unit: &'static str,
+    /// What it is fitted to.
+    pub to: Objective,
+    /// The values that are tried; why it cannot be tried.
+    pub range: fn(&World<'_>) -> Result<Range, String>,
+    /// The keys for a value.
+    pub changes: fn(&World<'_>, f64) -> Changes,
+}
+
+/// What an assumption is fitted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Objective {
+    /// The median latency, or what there is in its place: means carry tails that no delay makes.
+    Median,
+    /// Median, rate and size of batches.
+    Median3,
+    /// How far the tail is from the median.
+    Tail,
+}
+
+impl Objective {
+    /// The quantities, where they were measured.
+    pub fn what(self) -> &'static [What] {
+        match self {
+            Objective::Median => &[What::P50],
+            Objective::Median3 => &[What::P50, What::Rate, What::Batch],
+            Objective::Tail => &[What::P90, What::P99],
+        }
+    }
+}
+
+/// Every assumption.
+pub fn all() -> Vec<Assumption> {
+    vec![
+        Assumption {
+            name: "reply delay",
+            key: "delays.reply_ms",
+            unit: "ms",
+            to: Objective::Median,
+            range: |w| Ok(Range::Between(0.0, 2.0 * longest_ms(w), true)),
+            changes: |_, ms| vec![("delays.reply_ms".to_string(), Value::Float(ms))],
+        },
+        Assumption {
+            name: "overhead per batch",
+            key: "model.NAME.latency",
+            unit: "ms",
+            to: Objective::Median3,
+            range: overhead_range,
+            changes: overhead,
+        },
+        Assumption {
+            name: "batch limit",
+            key: "policy.NAME.max_batch",
+            unit: "requests",
+            to: Objective::Median3,
+            range: |w| match limit(w.policy) {
+                true => Ok(Range::Whole(limits())),
+                false => Err(format!("`{}` has no parameter `max_batch`", w.policy.system())),
+            },
+            changes: |w, limit| {
+                let key = format!("policy.{}.max_batch", w.policy.system());
+                vec![(key, Value::Integer(limit as i64))]
+            },
+        },
+        Assumption {
+            name: "noise of execution times",
+            key: "noise",
+            unit: "sigma",
+            to: Objective::Tail,
+            range: |_| Ok(Range::Between(0.001, 1.0, true)),
+            changes: |_, sigma| {
+                let law = Table::from_iter([("lognormal".to_string(), Value::Float(sigma))]);
+                vec![("noise".to_string(), Value::Table(law))]
+            },
+        },
+        Assumption {
+            name: "sharing of a device",
+            key: "device.KIND.sharing",
+            unit: "",
+            to: Objective::Median3,
+            range: |_| Err("batches that share a device are not simulated by this version".into()),
+            changes: |_, _| Vec::new(),
+        },
+    ]
+}
+
+/// The longest median that was measured.
+fn longest_ms(w: &World<'_>) -> f64 {
+    let typical =
+        |c: &&Case| [What::P50, What::Mean, What::P99].iter().find_map(|w| c.theirs.of(*w));
+    w.fitted.iter().filter_map(typical).fold(1.0, f64::max)
+}
+
+fn limits() -> Vec<u32> {
+    let small = 1..=8;
+    small.chain([10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128]).collect()
+}
+
+/// Whether a policy has a limit of its batches.
+fn limit(policy: &PolicySpec) -> bool {
+    orrery_scenario::policies::all()
+        .find(|t| t.about.name == policy.system())
+        .is_some_and(|t| t.rows.iter().any(|row| row.name == "max_batch"))
+}
+
+/// The models that the scenario's file lists itself: others have no key of their own.
+fn listed(w: &World<'_>) -> Result<Vec<(String, LatencyLaw)>, String> {
+    let text = w.scenario.text().parse::<Table>().unwrap_or_default();
+    let list = text.get("model").and_then(Value::as_array).cloned().unwrap_or_default();
+    let models = &w.scenario.file.model;
+    if list.len() != models.len() {
+        return Err("models of a zoo, and copies, have no latency of their own to add to".into());
+    }
+    Ok(models.iter().map(|m| (m.name.clone(), m.latency.clone())).collect())
+}
+
+/// The smallest fixed part of a law, which may be taken away; why it has none.
+fn fixed_ms(law: &LatencyLaw) -> Result<f64, String> {
+    let least = |all: &mut dyn Iterator<Item = f64>| all.fold(f64::INFINITY, f64::min);
+    match law {
+        LatencyLaw::Affine { beta_ms, .. } => Ok(*beta_ms),
+        LatencyLaw::Eq3 { c0_ms, .. } | LatencyLaw::Poly { c0_ms, .. } => Ok(*c0_ms),
+        LatencyLaw::Table(rows) => Ok(0.9 * least(&mut rows.iter().map(|r| r.1))),
+        LatencyLaw::Grid { rows, .. } => {
+            Ok(0.9 * least(&mut rows.iter().flat_map(|r| r.1.iter().copied())))
+        }
+        LatencyLaw::Measured(rows) => {
+            Ok(0.9 * least(&mut rows.iter().flat_map(|r| r.1.iter().copied())))
+        }
+        _ => {
+            Err("a latency in proportion to the request's own time has no part for a batch".into())
+        }
+    }
+}
+
+fn overhead_range(w: &World<'_>) -> Result<Range, String> {
+    let mut least = f64::INFINITY;
+    for (_, law) in listed(w)? {
+        least = least.min(fixed_ms(&law)?);
+    }
+    Ok(Range::Between(-least, longest_ms(w), false))
+}
+
+/// A law with so much more for each batch.
+fn with_more(law: &LatencyLaw, more: f64) -> LatencyLaw {
+    let mut law = law.clone();
+    let add = |ms: &mut f64| *ms = (*ms + more).max(1e-6);
+    match &mut law {
+        LatencyLaw::Affine { beta_ms: fixed, .. }
+        | LatencyLaw::Eq3 { c0_ms: fixed, .. }
+        | LatencyLaw::Poly { c0_ms: fixed, .. } => *fixed = (*fixed + more).max(0.0),
+        LatencyLaw::Table(rows) => rows.iter_mut().for_each(|r| add(&mut r.1)),
+        LatencyLaw::Grid { rows, .. } => rows.iter_mut().flat_map(|r| &mut r.1).for_each(add),
+        LatencyLaw::Measured(rows) => rows.iter_mut().flat_map(|r| &mut r.1).for_each(add),
+        _ => {}
+    }
+    law
+}
+
+fn overhead(w: &World<'_>, more: f64) -> Changes {
+    let change = |(name, law): (String, LatencyLaw)| {
+        let law = Value::try_from(with_more(&law, more)).ok()?;
+        Some((format!("model.{name}.latency"), law))
+    };
+    listed(w).unwrap_or_default().into_iter().filter_map(change).collect()
+}

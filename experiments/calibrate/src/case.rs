@@ -1,0 +1,274 @@
+//! A measured row, and the scenario that replays its load: the same arrivals, rate, or number of clients.
+
+use crate::Asked;
+use crate::value::{Values, What};
+use orrery_import::{Content, File, Kind, Load, Measured, Options, Point, read};
+use orrery_scenario::{PolicySpec, Scenario, SpecError};
+use orrery_sim::metrics::Metrics;
+use orrery_traces::Input;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// Fewer recorded arrivals make no halves.
+const HALVES: usize = 40;
+
+/// What was measured, and where.
+#[derive(Clone, Debug)]
+pub struct Measurements {
+    /// Its name in the answer.
+    pub name: String,
+    /// The path of the file, from where the program runs: recorded arrivals are read from it.
+    pub path: PathBuf,
+    /// Its rows.
+    pub table: Measured,
+}
+
+impl Measurements {
+    /// Reads a file. `batch`: the items of a request, where the file does not say it.
+    ///
+    /// # Errors
+    /// When it is of no known format, is damaged, or nobody measured a load in it.
+    pub fn load(path: &Path, batch: Option<u32>) -> Result<Measurements, SpecError> {
+        let name = path.display().to_string();
+        let open = || Input::open(path);
+        let options = Options { batch, ..Options::default() };
+        let reading = read(&File::new(&name, &open), &options)?;
+        let Content::Measured(table) = reading.content(Some(Kind::Measured))?.clone() else {
+            unreachable!("a measured table was asked for")
+        };
+        let name = path.file_name().map_or(name.clone(), |n| n.to_string_lossy().into_owned());
+        Ok(Measurements { name, path: path.to_path_buf(), table })
+    }
+}
+
+/// A measured row.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its load in words.
+    pub name: String,
+    /// What was measured.
+    pub theirs: Values,
+    /// Whether assumptions are fitted on it.
+    pub is_fitted: bool,
+    /// The scenario with its load, and the policy alone.
+    pub scenario: Scenario,
+}
+
+impl Case {
+    /// Ours: one run of the case with these keys changed.
+    ///
+    /// # Errors
+    /// When the scenario is wrong with them, or nothing was answered.
+    pub fn run(&self, changes: &[(String, Value)], seed: u64) -> Result<Values, SpecError> {
+        let scenario = self.scenario.with(changes)?;
+        let policy = scenario.policies()?.remove(0);
+        let mut setup = scenario.setup(seed)?;
+        setup.exact = true;
+        values(&setup.run(&policy, seed)?).ok_or_else(|| {
+            let found = format!("no request was answered after the warm-up, of {}", self.name);
+            let remedy = "lower `warm_up_s`, or raise `--requests`";
+            SpecError::value("warm_up_s", found, "a run with answers", remedy)
+        })
+    }
+}
+
+/// The values of a run; `None` where nothing was answered.
+fn values(metrics: &Metrics) -> Option<Values> {
+    let total = metrics.total();
+    let answered = total.latency.count();
+    let seconds = metrics.measured().as_secs_f64();
+    if answered == 0 || seconds <= 0.0 {
+        return None;
+    }
+    let ms = |q: f64| Some(total.latency.quantile(q).as_ms_f64());
+    let mut values = Values { samples: answered, ..Values::default() };
+    let mut set = |what: What, value: Option<f64>| values.all[what as usize] = value;
+    set(What::Rate, Some(answered as f64 / seconds));
+    set(What::Mean, Some(total.latency.mean().as_ms_f64()));
+    set(What::P50, ms(0.5));
+    set(What::P90, ms(0.9));
+    set(What::P99, ms(0.99));
+    set(What::Batch, Some(metrics.mean_batch_size()));
+    set(What::Drops, Some(total.dropped() as f64 / total.offered.max(1) as f64));
+    Some(values)
+}
+
+fn theirs(p: &Point) -> Values {
+    let all = [p.rate_per_s, p.mean_ms, p.p50_ms, p.p90_ms, p.p99_ms, p.batch, p.drop_share];
+    Values { all, samples: 0 }
+}
+
+/// How much is asked, to sort by.
+fn asked_of(load: &Load) -> f64 {
+    match load {
+        Load::Clients(n) => f64::from(*n),
+        Load::Rate { per_s, .. } => *per_s,
+        Load::Arrivals(w) => w.requests.len() as f64,
+    }
+}
+
+/// The cases of a measured table, by load.
+///
+/// # Errors
+/// When the scenario cannot have a row's load.
+pub fn cases(
+    scenario: &Scenario,
+    measured: &Measurements,
+    policy: &PolicySpec,
+    asked: &Asked,
+) -> Result<Vec<Case>, SpecError> {
+    let mut parts: Vec<Part> = measured.table.points.iter().flat_map(parts_of).collect();
+    parts.sort_by(|a, b| match (a.rows, b.rows) {
+        (None, None) => asked_of(&a.point.load).total_cmp(&asked_of(&b.point.load)),
+        (a, b) => a.cmp(&b),
+    });
+    let n = parts.len();
+    if let Some(rows) = asked.fit_rows.filter(|rows| *rows == 0 || *rows > n) {
+        let allowed = format!("1 to {n}, the rows of {}", measured.name);
+        let remedy = "leave it out: every other row is fitted on then";
+        return Err(SpecError::value("--fit-rows", rows, allowed, remedy));
+    }
+    let of = |(i, part): (usize, &Part)| {
+        let is_fitted = asked.fit_rows.map_or(i.is_multiple_of(2), |rows| i < rows);
+        let scenario = loaded(scenario, measured, part, policy, asked)?;
+        let name = match part.rows {
+            Some((from, to)) => format!("recorded arrivals {} to {to}", from + 1),
+            None => part.point.load.to_string(),
+        };
+        Ok(Case { name, theirs: theirs(&part.point), is_fitted, scenario })
+    };
+    parts.iter().enumerate().map(of).collect()
+}
+
+/// A measured row, and which of its recorded arrivals it is about.
+struct Part {
+    point: Point,
+    rows: Option<(usize, usize)>,
+}
+
+/// The scenario with the load of a row, and the policy alone.
+fn loaded(
+    scenario: &Scenario,
+    measured: &Measurements,
+    part: &Part,
+    policy: &PolicySpec,
+    asked: &Asked,
+) -> Result<Scenario, SpecError> {
+    let path = scenario.origin().0;
+    let wrong = |message: String| SpecError::Parse { file: path.to_string(), message };
+    let mut file: Table = toml::from_str(scenario.text()).map_err(|e| wrong(e.to_string()))?;
+    set_load(&mut file, scenario, measured, part, asked)?;
+    let policies = vec![Value::String(policy.text().to_string())];
+    file.insert("policies".to_string(), Value::Array(policies));
+    // Measured systems answer late, too.
+    file.insert("allow_hopeless_slo".to_string(), Value::Boolean(true));
+    let text = toml::to_string(&file).map_err(|e| wrong(e.to_string()))?;
+    Scenario::from_text(path, &text)
+}
+
+/// A point; recorded arrivals in two halves of the time's order, each with what was measured in it.
+fn parts_of(point: &Point) -> Vec<Part> {
+    let Load::Arrivals(all) = &point.load else {
+        return vec![Part { point: point.clone(), rows: None }];
+    };
+    let n = all.requests.len();
+    let cuts = if n < HALVES { vec![0, n] } else { vec![0, n / 2, n] };
+    let half = |cut: &[usize]| {
+        let mut ms: Vec<f64> = all.requests[cut[0]..cut[1]]
+            .iter()
+            .filter_map(|r| Some(r.latency?.as_ms_f64()))
+            .collect();
+        ms.sort_by(f64::total_cmp);
+        let answered = ms.len();
+        let quantile = |q: f64| {
+            let rank = libm::ceil(q * answered as f64) as usize;
+            ms.get(rank.max(1) - 1).copied()
+        };
+        let mean = (answered > 0).then(|| ms.iter().sum::<f64>() / answered as f64);
+        let size = cut[1] - cut[0];
+        let point = Point {
+            // A recorded rate is that of the arrivals, which are the same here.
+            rate_per_s: None,
+            mean_ms: mean,
+            p50_ms: quantile(0.5),
+            p90_ms: quantile(0.9),
+            p95_ms: quantile(0.95),
+            p99_ms: quantile(0.99),
+            drop_share: Some(1.0 - answered as f64 / size.max(1) as f64),
+            ..point.clone()
+        };
+        Part { point, rows: Some((cut[0], cut[1])) }
+    };
+    cuts.windows(2).map(half).collect()
+}
+
+/// Puts a row's load in place of the scenario's.
+fn set_load(
+    file: &mut Table,
+    scenario: &Scenario,
+    measured: &Measurements,
+    part: &Part,
+    asked: &Asked,
+) -> Result<(), SpecError> {
+    let Part { point, rows } = part;
+    let own = |file: &mut Table, key: &str| match file.remove(key) {
+        Some(Value::Table(table)) => table,
+        _ => Table::new(),
+    };
+    let (arrivals, closed) = (own(file, "arrivals"), own(file, "closed_loop"));
+    let apps = apps_of(scenario, point)?;
+    let apps = apps.or_else(|| arrivals.get("apps").or(closed.get("apps")).cloned());
+    let requests = Value::Integer(asked.requests.min(1 << 40) as i64);
+    let mut table = Table::new();
+    let key = match &point.load {
+        Load::Clients(n) => {
+            let think = Table::from_iter([("constant_ms".to_string(), Value::Float(0.0))]);
+            table.insert("think".to_string(), Value::Table(think));
+            for kept in ["think", "pause_ms", "ramp_ms"] {
+                table.extend(closed.get(kept).map(|value| (kept.to_string(), value.clone())));
+            }
+            table.insert("clients".to_string(), Value::Integer(i64::from(*n)));
+            table.insert("requests".to_string(), requests);
+            "closed_loop"
+        }
+        Load::Rate { per_s, even } => {
+            let rate = Table::from_iter([("rate_per_s".to_string(), Value::Float(*per_s))]);
+            let law = if *even { "constant" } else { "poisson" };
+            table.insert(law.to_string(), Value::Table(rate));
+            table.insert("requests".to_string(), requests);
+            "arrivals"
+        }
+        Load::Arrivals(_) => {
+            let path = std::path::absolute(&measured.path).unwrap_or(measured.path.clone());
+            let mut workload = Table::new();
+            workload.insert("file".to_string(), Value::String(path.display().to_string()));
+            if let Some((from, to)) = *rows {
+                workload.insert("from_row".to_string(), Value::Integer(from as i64));
+                workload.insert("to_row".to_string(), Value::Integer(to as i64));
+            }
+            table.insert("workload".to_string(), Value::Table(workload));
+            "arrivals"
+        }
+    };
+    table.extend(apps.map(|apps| ("apps".to_string(), apps)));
+    file.insert(key.to_string(), Value::Table(table));
+    if point.size > 1 {
+        for app in file.get_mut("app").and_then(Value::as_array_mut).into_iter().flatten() {
+            let Value::Table(app) = app else { continue };
+            app.remove("sizes");
+            app.insert("size".to_string(), Value::Integer(point.size.into()));
+        }
+    }
+    Ok(())
+}
+
+/// The applications of the model that a row names, where the scenario has several models.
+fn apps_of(scenario: &Scenario, point: &Point) -> Result<Option<Value>, SpecError> {
+    let names = scenario.model_names();
+    let Some(model) = point.model.as_ref().filter(|_| names.len() > 1) else { return Ok(None) };
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    orrery_scenario::error::known("MEASURED", model, &names)?;
+    let apps = scenario.file.app.iter().filter(|a| a.model == *model);
+    let apps: Vec<Value> = apps.map(|a| Value::String(a.name.clone())).collect();
+    Ok(Some(Value::Array(apps)))
+}

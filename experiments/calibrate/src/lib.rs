@@ -1,0 +1,144 @@
+//! A measured load, replayed: ours beside theirs, and the one assumption that explains most of what is left.
+//!
+//! ```text
+//!  SCENARIO ──┐                    ┌─> every other row: each assumption of assumption.rs alone (fit.rs)
+//!             ├─> case.rs: a ──────┤                          │
+//!  MEASURED ──┘   scenario a row   └─> the rows between: what the fitted value leaves
+//!                                                             │
+//!                         document.rs, rows.rs <──────────────┘
+//! ```
+//!
+//! It changes one thing at a time, and says what that leaves on rows that it was not fitted on. Nothing here
+//! knows a tool's format: `orrery_import` reads them.
+
+mod assumption;
+mod case;
+mod document;
+mod errors;
+mod fit;
+mod moved;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub use case::{Case, Measurements};
+pub use fit::{Fitted, Tried};
+use value::{MIDDLE, TAIL};
+pub use value::{Values, WHAT};
+
+use orrery_output::Progress;
+use orrery_scenario::{PolicySpec, Scenario, SpecError};
+use rayon::prelude::*;
+use std::path::Path;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The policy; the scenario's first by default.
+    pub policy: Option<PolicySpec>,
+    /// Requests in a run at a rate or with clients.
+    pub requests: u64,
+    /// The seed.
+    pub seed: u64,
+    /// How many rows of the least load are fitted on; every other one by default.
+    pub fit_rows: Option<usize>,
+}
+
+/// A scenario beside measurements.
+#[derive(Clone, Debug)]
+pub struct Calibration {
+    /// The scenario as it is.
+    pub scenario: Scenario,
+    /// Its policy.
+    pub policy: PolicySpec,
+    /// The name of the measurements.
+    pub measured: String,
+    /// What was asked.
+    pub asked: Asked,
+    /// What was measured, a row each.
+    pub cases: Vec<Case>,
+    /// Ours of the scenario as it is, by case.
+    pub ours: Vec<Values>,
+    /// Each assumption alone.
+    pub tried: Vec<Tried>,
+    /// The one that explains most, where one explains anything.
+    pub best: Option<usize>,
+    /// The scenario with it.
+    pub recommended: Option<Scenario>,
+}
+
+/// An error of the middle that is as small as a repeated measurement's: the tail is looked at then.
+const GOOD: f64 = 0.02;
+/// An assumption explains something where it leaves less than this share of the error.
+const EXPLAINS: f64 = 0.9;
+
+/// Replays the measured load, and tries each assumption alone.
+///
+/// # Errors
+/// When a row cannot be replayed with the scenario, or a run has no answer.
+pub fn calibrate(
+    scenario: &Scenario,
+    measured: &Measurements,
+    asked: Asked,
+) -> Result<Calibration, SpecError> {
+    let policy = match &asked.policy {
+        Some(policy) => policy.clone(),
+        None => scenario.policies()?.remove(0),
+    };
+    let cases = case::cases(scenario, measured, &policy, &asked)?;
+    let all: Vec<usize> = (0..cases.len()).collect();
+    let ours = fit::run(&cases, &all, &[], asked.seed)?;
+    let assumptions = assumption::all();
+    let progress = Progress::new(assumptions.len() as u64, "assumptions");
+    let of = |a: &assumption::Assumption| {
+        let tried = fit::tried(a, scenario, &policy, &cases, &ours, asked.seed);
+        progress.step();
+        tried
+    };
+    let tried: Vec<Tried> = assumptions.par_iter().map(of).collect::<Result<_, _>>()?;
+    // Tails are told from the middle, so they come second.
+    let of = |ours: &[Values], what| errors::error(&cases, ours, errors::Part::All, what).mean;
+    let what = if of(&ours, MIDDLE) > GOOD { MIDDLE } else { TAIL };
+    let left = |t: &Tried| t.fitted.as_ref().ok().map(|f| of(&f.ours, what));
+    let best = (0..tried.len()).filter_map(|i| Some((left(&tried[i])?, i)));
+    let best = best.min_by(|a, b| a.0.total_cmp(&b.0));
+    let best = best.filter(|(left, _)| *left < EXPLAINS * of(&ours, what)).map(|(_, i)| i);
+    let changes = best.and_then(|i| Some(tried[i].fitted.as_ref().ok()?.changes.clone()));
+    let recommended = changes.map(|changes| scenario.with(&changes)).transpose()?;
+    let (scenario, measured) = (scenario.clone(), measured.name.clone());
+    Ok(Calibration { scenario, policy, measured, asked, cases, ours, tried, best, recommended })
+}
+
+impl Calibration {
+    /// The document: its text, its Markdown and its page.
+    pub fn document(&self) -> orrery_output::Page {
+        document::document(self)
+    }
+
+    /// The rows: ours and theirs, of the scenario as it is and with each assumption.
+    ///
+    /// # Errors
+    /// When a file that was read cannot be read any more.
+    pub fn rows(&self) -> Result<Vec<orrery_results::Row>, SpecError> {
+        rows::rows(self)
+    }
+
+    /// The recommended scenario as a file for a folder.
+    pub fn recommended_text(&self, folder: &Path) -> Option<String> {
+        let (scenario, best) = (self.recommended.as_ref()?, &self.tried[self.best?]);
+        let own = Path::new(scenario.origin().0).parent().unwrap_or(Path::new(""));
+        Some(format!(
+            "# orrery calibrate: {} with {}, fitted to {}.\n{}",
+            self.scenario.name,
+            best.words(),
+            self.measured,
+            moved::moved(scenario.text(), own, folder)
+        ))
+    }
+
+    /// What was tried, for JSON.
+    pub fn in_json(&self) -> serde_json::Value {
+        rows::in_json(self)
+    }
+}

@@ -1,0 +1,89 @@
+//! The answer as rows of a result table: ours with theirs in the column `paper`, of the scenario as it is and with
+//! each assumption.
+
+use crate::Calibration;
+use crate::errors::{Part, error};
+use crate::value::{MIDDLE, TAIL, Values, WHAT};
+use orrery_cells::hash::spec_sha256;
+use orrery_cells::scenario_cell::inputs_sha256;
+use orrery_results::{RESULT_VERSION, Row, unit};
+use orrery_scenario::SpecError;
+use serde_json::{Value, json};
+
+/// The rows.
+pub fn rows(c: &Calibration) -> Result<Vec<Row>, SpecError> {
+    let mut rows = Vec::new();
+    let mut add = |words: &str, value: Option<f64>, changes: &[_], all: &[Values]| {
+        for (case, ours) in c.cases.iter().zip(all) {
+            let scenario = case.scenario.with(changes)?;
+            let inputs = inputs_sha256(&scenario)?;
+            let spec = ["calibrate", &scenario.canonical(), c.policy.text(), &inputs];
+            let value = value.map_or(String::new(), |v| format!(" {v}"));
+            let part = if case.is_fitted { "fitted" } else { "held out" };
+            let base = Row {
+                experiment: c.scenario.name.clone(),
+                axes: format!("load={};rows={part};assumption={words}{value}", case.name),
+                system: c.policy.system().to_string(),
+                policy: c.policy.text().to_string(),
+                scope: "all".to_string(),
+                samples: ours.samples,
+                seeds: format!("{0}-{0}", c.asked.seed),
+                warm_up: match c.scenario.file.warm_up_s {
+                    0.0 => "none".to_string(),
+                    s => format!("arrivals before {s} s are not counted"),
+                },
+                spec_sha256: spec_sha256(&spec),
+                inputs_sha256: inputs,
+                result_version: RESULT_VERSION,
+                ..Row::default()
+            };
+            for (what, _, metric, units) in WHAT {
+                let theirs = case.theirs.of(what).map(|x| x * units);
+                let Some(ours) = ours.of(what).map(|x| x * units) else { continue };
+                rows.push(Row {
+                    metric: metric.to_string(),
+                    unit: unit(metric).to_string(),
+                    value: Some(ours),
+                    paper: theirs,
+                    paper_source: theirs.map_or(String::new(), |_| c.measured.clone()),
+                    abs_error: theirs.map(|theirs| (ours - theirs).abs()),
+                    ..base.clone()
+                });
+            }
+        }
+        Ok::<(), SpecError>(())
+    };
+    add("none", None, &[], &c.ours)?;
+    for t in &c.tried {
+        if let Ok(f) = &t.fitted {
+            add(t.name, Some(f.value), &f.changes, &f.ours)?;
+        }
+    }
+    Ok(rows)
+}
+
+/// What was tried, for JSON.
+pub fn in_json(c: &Calibration) -> Value {
+    let held = c.cases.iter().any(|case| !case.is_fitted);
+    let errors = |ours: &[Values]| {
+        let mean = |rows, of| error(&c.cases, ours, rows, of).mean;
+        let each = |of| {
+            let others = held.then(|| mean(Part::HeldOut, of));
+            json!({"all": mean(Part::All, of), "fitted": mean(Part::Fitted, of), "held_out": others})
+        };
+        json!({"middle": each(MIDDLE), "tail": each(TAIL)})
+    };
+    let tried = c.tried.iter().map(|t| match &t.fitted {
+        Ok(f) => json!({
+            "name": t.name, "key": t.key, "unit": t.unit, "value": f.value,
+            "low": f.interval.0, "high": f.interval.1, "mean_error": errors(&f.ours),
+        }),
+        Err(why) => json!({"name": t.name, "key": t.key, "not_tried": why}),
+    });
+    json!({
+        "measured": c.measured,
+        "as_it_is": {"mean_error": errors(&c.ours)},
+        "assumptions": tried.collect::<Vec<_>>(),
+        "explains_most": c.best.map(|i| c.tried[i].name),
+    })
+}

@@ -1,0 +1,191 @@
+//! What is known is found again: measurements that this simulator made with one thing changed, and a table of
+//! others.
+
+use super::*;
+use orrery_import::{File, Options, read};
+
+const SCENARIO: &str = r#"
+policies = ["fifo[max_batch=8]"]
+seed = 1
+[[model]]
+name = "m"
+slo_ms = 10_000.0
+latency = { table = [[1, 5.0], [2, 7.0], [4, 11.0], [8, 19.0]] }
+[[app]]
+name = "a"
+model = "m"
+[arrivals]
+poisson = { rate_per_s = 100.0 }
+requests = 1000
+"#;
+
+fn scenario(edit: (&str, &str)) -> Scenario {
+    Scenario::from_text("s.toml", &SCENARIO.replace(edit.0, edit.1)).unwrap()
+}
+
+fn asked(requests: u64) -> Asked {
+    Asked { policy: None, requests, seed: 1, fit_rows: None }
+}
+
+fn measured(name: &str, text: &str, path: &Path) -> Measurements {
+    let open = || orrery_import_input(name, text);
+    let reading = read(&File::new(name, &open), &Options::default()).unwrap();
+    let content = reading.content(Some(orrery_import::Kind::Measured)).unwrap();
+    let orrery_import::Content::Measured(table) = content.clone() else { unreachable!() };
+    Measurements { name: name.to_string(), path: path.to_path_buf(), table }
+}
+
+fn orrery_import_input(
+    name: &str,
+    text: &str,
+) -> Result<orrery_traces::Input, orrery_traces::TraceError> {
+    orrery_traces::Input::from_bytes(name, text.as_bytes().to_vec())
+}
+
+const LOADS: &str = "clients,p50_ms\n1,1\n2,1\n4,1\n8,1\n16,1\n32,1\n";
+
+/// A table that this simulator makes of a scenario, with another seed than it is calibrated with.
+fn made(of: &Scenario) -> Measurements {
+    let loads = measured("loads.csv", LOADS, Path::new("loads.csv"));
+    let policy = of.policies().unwrap().remove(0);
+    let mut table = loads.table.clone();
+    let cases = case::cases(of, &loads, &policy, &asked(6_000)).unwrap();
+    for (point, case) in table.points.iter_mut().zip(&cases) {
+        let values = case.run(&[], 7).unwrap();
+        let of = |what| values.of(what);
+        point.rate_per_s = of(value::What::Rate);
+        point.mean_ms = of(value::What::Mean);
+        point.p50_ms = of(value::What::P50);
+        point.p90_ms = of(value::What::P90);
+        point.p99_ms = of(value::What::P99);
+        point.batch = of(value::What::Batch);
+    }
+    Measurements { name: "made.csv".to_string(), table, ..loads }
+}
+
+/// The assumption that explains most, and its value.
+fn found(edit: (&str, &str)) -> (Calibration, &'static str, f64) {
+    let c = calibrate(&scenario(("", "")), &made(&scenario(edit)), asked(4_000)).unwrap();
+    let best = c.best.unwrap_or_else(|| panic!("{edit:?}: {:?}", c.tried));
+    let (name, value) = (c.tried[best].name, c.tried[best].fitted.as_ref().unwrap().value);
+    (c, name, value)
+}
+
+#[test]
+fn a_known_reply_delay_is_found_again() {
+    let (c, name, value) = found(("[arrivals]", "[delays]\nreply_ms = 2.5\n[arrivals]"));
+    assert_eq!(name, "reply delay");
+    assert!((value - 2.5).abs() < 0.05, "{value}");
+    let fitted = c.tried[c.best.unwrap()].fitted.as_ref().unwrap();
+    let (low, high) = fitted.interval;
+    assert!(low <= value && value <= high && high - low < 1.0, "{low} to {high}");
+    let left = errors::error(&c.cases, &fitted.ours, errors::Part::HeldOut, value::MIDDLE);
+    assert!(left.mean < 0.002, "{left:?}");
+    assert!(errors::error(&c.cases, &c.ours, errors::Part::All, value::MIDDLE).mean > 0.04);
+    let again = c.recommended.as_ref().unwrap();
+    assert!((again.file.delays.reply_ms - 2.5).abs() < 0.05);
+    let text = c.recommended_text(Path::new("")).unwrap();
+    assert!(text.starts_with("# orrery calibrate: ") && text.contains("reply_ms = 2."), "{text}");
+    Scenario::from_text("again.toml", &text).unwrap();
+}
+
+#[test]
+fn a_known_overhead_of_batches_is_found_again() {
+    let slower = "[[1, 6.5], [2, 8.5], [4, 12.5], [8, 20.5]]";
+    let (_, name, value) = found(("[[1, 5.0], [2, 7.0], [4, 11.0], [8, 19.0]]", slower));
+    assert_eq!(name, "overhead per batch");
+    assert!((value - 1.5).abs() < 0.05, "{value}");
+    let faster = "[[1, 4.0], [2, 6.0], [4, 10.0], [8, 18.0]]";
+    let (_, name, value) = found(("[[1, 5.0], [2, 7.0], [4, 11.0], [8, 19.0]]", faster));
+    assert_eq!(name, "overhead per batch");
+    assert!((value + 1.0).abs() < 0.05, "{value}");
+}
+
+#[test]
+fn a_known_limit_of_batches_is_found_again() {
+    let (c, name, value) = found(("max_batch=8", "max_batch=4"));
+    assert_eq!((name, value), ("batch limit", 4.0));
+    assert_eq!(c.recommended.unwrap().file.policies, ["fifo[max_batch=4]"]);
+}
+
+#[test]
+fn known_noise_is_found_again() {
+    let (_, name, value) = found(("[arrivals]", "[noise]\nlognormal = 0.2\n[arrivals]"));
+    assert_eq!(name, "noise of execution times");
+    assert!((value - 0.2).abs() < 0.03, "{value}");
+}
+
+#[test]
+fn where_nothing_is_left_nothing_is_recommended() {
+    let own = scenario(("", ""));
+    let c = calibrate(&own, &made(&own), asked(1_000)).unwrap();
+    assert_eq!(c.best, None, "{:?}", c.tried);
+    assert!(errors::error(&c.cases, &c.ours, errors::Part::All, value::MIDDLE).mean < 0.005);
+    assert!(c.document().to_text().contains("No single assumption"));
+}
+
+/// perf_analyzer's documented table: a profile and a delay, both of its first row, predict the others within 2 %.
+#[test]
+fn perf_analyzer_s_documented_table_follows_from_its_first_row() {
+    let sample = "../import/samples/perf_analyzer.csv";
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join(sample);
+    let text = std::fs::read_to_string(sample).unwrap();
+    let measured = measured("perf_analyzer.csv", &text, Path::new("perf_analyzer.csv"));
+    let law = "{ table = [[1, 11.781]] }";
+    let table = "{ table = [[1, 5.0], [2, 7.0], [4, 11.0], [8, 19.0]] }";
+    let triton = SCENARIO.replace(table, law).replace("max_batch=8", "max_batch=1");
+    let triton = Scenario::from_text("triton.toml", &triton).unwrap();
+    for fit_rows in [Some(1), None] {
+        let c = calibrate(&triton, &measured, Asked { fit_rows, ..asked(2_000) }).unwrap();
+        let best = &c.tried[c.best.unwrap()];
+        assert_eq!(best.name, "reply delay");
+        let fitted = best.fitted.as_ref().unwrap();
+        assert!((fitted.value - 2.11).abs() < 0.05, "{}", fitted.value);
+        for (case, ours) in c.cases.iter().zip(&fitted.ours) {
+            let error = ours.error(&case.theirs, value::What::P50).unwrap();
+            assert!(error.abs() < 0.02, "{}: {error}", case.name);
+        }
+    }
+}
+
+/// The recorded arrivals of a log, with the latencies that this simulator gives them and a delay.
+#[test]
+fn a_log_is_replayed_arrival_by_arrival() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("log.csv");
+    let late = scenario(("[arrivals]", "[delays]\nreply_ms = 4.0\n[arrivals]"));
+    let setup = late.setup(3).unwrap();
+    let mut sources = setup.sources(3).unwrap();
+    let mut text = "timestamp_us,name,latency_ms\n".to_string();
+    while let Some(a) = sources[0].pop() {
+        text.push_str(&format!("{},a,9\n", a.at.ns() / 1_000));
+    }
+    std::fs::write(&path, &text).unwrap();
+    let of = measured("log.csv", &text, &path);
+    let c = calibrate(&late, &of, asked(100)).unwrap();
+    assert_eq!(c.cases.len(), 2);
+    assert_eq!(c.cases[1].name, "recorded arrivals 501 to 1000");
+    assert!(c.cases[0].is_fitted && !c.cases[1].is_fitted);
+    // All latencies are 9 ms: that of a batch of one with the delay.
+    assert!((c.ours[0].of(value::What::P50).unwrap() - 9.0).abs() < 1.0);
+    let error = calibrate(&late, &of, Asked { fit_rows: Some(3), ..asked(100) }).unwrap_err();
+    assert!(error.to_string().contains("--fit-rows"), "{error}");
+}
+
+#[test]
+fn the_document_has_ours_theirs_and_every_assumption() {
+    let (c, ..) = found(("[arrivals]", "[delays]\nreply_ms = 2.5\n[arrivals]"));
+    let page = c.document();
+    let text = page.to_text();
+    for says in
+        ["reply delay", "overhead per batch", "sharing of a device", "32 clients *", "p99, ms"]
+    {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+    assert!(page.to_markdown().contains("| reply delay |"));
+    assert!(page.to_html().contains("delays.reply_ms = 2."));
+    let rows = c.rows().unwrap();
+    assert!(rows.iter().all(|r| orrery_results::is_metric(&r.metric)), "{rows:?}");
+    assert!(rows.iter().any(|r| r.paper.is_some() && r.axes.contains("rows=held out")));
+    assert_eq!(c.in_json()["explains_most"], "reply delay");
+}

@@ -1,0 +1,255 @@
+//! `orrery import`: what other tools wrote, as a profile, a workload or a measured table.
+
+use clap::{Args, ValueEnum};
+use orrery_import::{Content, FORMATS, File, Kind, Options, Reading, help, join, read};
+use orrery_output::page::{self, Field, Page, Part, Table, Tone, WITHOUT_EFFECT};
+use orrery_output::whole_file::{check_place, write_atomically};
+use orrery_output::{Answer, whole_page};
+use orrery_scenario::SpecError;
+use orrery_scenario::error::nearest;
+use orrery_sim::time::Span;
+use orrery_traces::Input;
+use orrery_traces::shipped::{shipped, shipped_names};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Rows that the report shows.
+const SHOWN: usize = 8;
+
+/// `orrery import`.
+#[derive(Debug, Args)]
+#[command(after_help = examples())]
+pub struct Import {
+    /// The files; several profiles or several measured tables become one.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// What to make of them (profile, workload, prompts, measured), or the name of their format.
+    #[arg(long = "as", value_name = "KIND")]
+    pub kind: Vec<String>,
+    /// The size of the batches that were measured, where the file does not say it; once, or once for each file.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub batch: Vec<u32>,
+    /// The name of the model, where the file does not say it.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// nsys: the number of batches that ran.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub runs: Option<u64>,
+    /// A workload without execution times: how long each request takes alone, in milliseconds.
+    #[arg(long, value_name = "MS", default_value_t = 1.0)]
+    pub alone_ms: f64,
+    /// The form of the times of an access log, as strftime has it.
+    #[arg(long, value_name = "FORM")]
+    pub time_format: Option<String>,
+    /// The form of the answer on stdout.
+    #[arg(long, value_enum, default_value_t = Form::Table, help_heading = WITHOUT_EFFECT)]
+    pub format: Form,
+    /// Write the table that a scenario or `orrery calibrate` reads to this file.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub out: Option<PathBuf>,
+    /// Also write the report as Markdown.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub markdown: Option<PathBuf>,
+    /// Also write the report as one HTML page.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub html: Option<PathBuf>,
+}
+
+/// The forms of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// A report for people.
+    Table,
+    /// The table that `--out` writes.
+    Csv,
+    /// The report and the table.
+    Json,
+}
+
+fn examples() -> String {
+    format!(
+        "Formats, and what they become:\n{}\n\
+         Examples:\n  \
+         orrery import scenarios/triton/perf_analyzer.csv\n  \
+         orrery import scenarios/triton/perf_analyzer.csv --as profile --out profile.csv\n  \
+         orrery import b1.json b8.json --batch 1 --batch 8 --model bert --out bert.csv\n  \
+         orrery import access.csv --time-format '%d.%m.%Y %H:%M:%S' --as measured",
+        help()
+    )
+}
+
+/// `orrery import`.
+///
+/// # Errors
+/// When a file is of no known format or damaged, or does not say enough.
+pub fn command(args: &Import) -> Result<Answer, SpecError> {
+    check(args)?;
+    let (mut kind, mut format) = (None, None);
+    for word in &args.kind {
+        match Kind::ALL.iter().find(|k| k.word() == word) {
+            Some(found) => kind = Some(*found),
+            None => format = Some(named(word)?),
+        }
+    }
+    let mut readings = Vec::new();
+    for (i, path) in args.files.iter().enumerate() {
+        let options = Options {
+            batch: args.batch.get(i).or(args.batch.first()).copied(),
+            model: args.model.clone(),
+            runs: args.runs,
+            time_format: args.time_format.clone(),
+            format,
+        };
+        let name = path.display().to_string();
+        let is_shipped = shipped_names().any(|n| n == name) && !path.exists();
+        let open = || if is_shipped { shipped(&name) } else { Input::open(path) };
+        readings.push(read(&File::new(&name, &open), &options)?);
+    }
+    // Of several files, what all can become.
+    let parts = readings.iter().map(|r| Ok((r.file.clone(), r.content(kind)?.clone())));
+    let content = join(parts.collect::<Result<_, SpecError>>()?)?;
+    let csv = csv(&readings, &content, Span::from_ms_f64(args.alone_ms));
+    if let Some(out) = &args.out {
+        write_atomically(out, csv.as_bytes())?;
+    }
+    let page = report(args, &readings, &content, &csv);
+    let text = page.to_text();
+    if let Some(path) = &args.markdown {
+        write_atomically(path, page.to_markdown().as_bytes())?;
+    }
+    let stdout = match args.format {
+        Form::Table => text.clone(),
+        Form::Csv => csv,
+        Form::Json => in_json(&readings, &content, &csv),
+    };
+    if let Some(path) = &args.html {
+        page::write(&whole_page(page, &[], page::command_line()), path)?;
+    }
+    Ok(Answer::of(stdout))
+}
+
+/// Whether everything that is written will find its place, and numbers are possible.
+fn check(args: &Import) -> Result<(), SpecError> {
+    args.html.as_deref().map_or(Ok(()), page::check)?;
+    for (option, path) in [("--out", &args.out), ("--markdown", &args.markdown)] {
+        path.as_deref().map_or(Ok(()), |path| check_place(option, path))?;
+    }
+    if args.batch.len() > 1 && args.batch.len() != args.files.len() {
+        let found = format!("{} sizes for {} files", args.batch.len(), args.files.len());
+        let remedy = "give `--batch` once, or once for each file in their order";
+        return Err(SpecError::value("--batch", found, "one size, or one for each file", remedy));
+    }
+    if !(args.alone_ms > 0.0 && args.alone_ms <= 1e9) {
+        let remedy = "give the mean execution time of a request alone";
+        let allowed = "a time above 0 ms, up to 1e9";
+        return Err(SpecError::value("--alone-ms", args.alone_ms, allowed, remedy));
+    }
+    Ok(())
+}
+
+/// The format of a name.
+fn named(word: &str) -> Result<&'static orrery_import::Format, SpecError> {
+    FORMATS.iter().find(|f| f.name == word).ok_or_else(|| {
+        let names = || Kind::ALL.iter().map(|k| k.word()).chain(FORMATS.iter().map(|f| f.name));
+        let hint =
+            nearest(word, names()).map_or(String::new(), |n| format!("did you mean `{n}`? "));
+        let allowed = format!("one of {}", names().collect::<Vec<_>>().join(", "));
+        SpecError::value("--as", format!("`{word}`"), allowed, format!("{hint}name one of them"))
+    })
+}
+
+/// The last part of a path: where a file lay is of no interest to who reads the answer.
+fn last(name: &str) -> &str {
+    Path::new(name).file_name().and_then(|n| n.to_str()).unwrap_or(name)
+}
+
+/// The table, with a line that says where it is from.
+fn csv(readings: &[Reading], content: &Content, alone: Span) -> String {
+    let from = |r: &Reading| format!("{} ({})", last(&r.file), r.format.map_or("", |f| f.name));
+    let from: Vec<String> = readings.iter().map(from).collect();
+    let from = from.join(", ").replace(['\n', '\r'], " ");
+    format!("# orrery import, from {from}\n{}", content.csv(alone))
+}
+
+fn report(args: &Import, readings: &[Reading], content: &Content, csv: &str) -> Page {
+    let names: Vec<&str> = readings.iter().map(|r| last(&r.file)).collect();
+    let mut page = Page::new("import", names.join(", "));
+    let rows = content.rows();
+    let what = match content.kind() {
+        Kind::Measured => "measured table",
+        Kind::Prompts => "list of prompts",
+        Kind::Profile => "profile",
+        Kind::Workload => "workload",
+    };
+    let s = if rows == 1 { "" } else { "s" };
+    page.say(Tone::Good, format!("A {what} with {rows} row{s}, for {}.", content.kind().read_by()));
+    let mut formats: Vec<&str> = readings.iter().filter_map(|r| Some(r.format?.title)).collect();
+    formats.dedup();
+    page.ask("format", formats.join("\n"));
+    if let Some(out) = &args.out {
+        page.ask("written to", out.display().to_string());
+    }
+    let mut taken = Table::new("", &["file", "column or key", "becomes"]);
+    for r in readings {
+        let file = if readings.len() > 1 { last(&r.file) } else { "" };
+        for t in &r.taken {
+            taken.rows.push([file, &t.from, &t.becomes].map(Field::text).to_vec());
+        }
+    }
+    page.section("What was taken", taken.part());
+    let ignored: Vec<String> = readings.iter().flat_map(|r| r.ignored.clone()).collect();
+    let ignored = once(ignored);
+    page.section("What was ignored", (!ignored.is_empty()).then(|| Part::Text(ignored.join(", "))));
+    let mut notes = once(readings.iter().flat_map(|r| r.notes.clone()).collect());
+    for r in readings {
+        let others = r.contents.iter().map(Content::kind).filter(|k| *k != content.kind());
+        notes.extend(others.map(|k| format!("it can also become a {0}: `--as {0}`", k.word())));
+    }
+    page.section("What was assumed, and what else", Some(Part::List(once(notes))).filter(said));
+    let body: Vec<&str> = csv.lines().filter(|l| !l.starts_with('#')).collect();
+    let more = body.len().saturating_sub(1 + SHOWN);
+    let mut shown = body[..body.len().min(1 + SHOWN)].join("\n");
+    if more > 0 {
+        shown.push_str(&format!("\n... and {more} more"));
+    }
+    page.section("Its first rows", [Part::Plain(shown)]);
+    page
+}
+
+fn said(part: &Part) -> bool {
+    !matches!(part, Part::List(points) if points.is_empty())
+}
+
+/// Each once, in order.
+fn once(all: Vec<String>) -> Vec<String> {
+    let mut seen = Vec::new();
+    all.into_iter().for_each(|x| {
+        if !seen.contains(&x) {
+            seen.push(x);
+        }
+    });
+    seen
+}
+
+fn in_json(readings: &[Reading], content: &Content, csv: &str) -> String {
+    let file = |r: &Reading| {
+        let taken = r.taken.iter().map(|t| json!({"from": t.from, "becomes": t.becomes}));
+        json!({
+            "file": last(&r.file),
+            "format": r.format.map_or("", |f| f.name),
+            "taken": taken.collect::<Vec<_>>(),
+            "ignored": r.ignored,
+            "notes": r.notes,
+        })
+    };
+    let files: Vec<_> = readings.iter().map(file).collect();
+    let all = json!({
+        "schema": "orrery-import",
+        "schema_version": 1,
+        "kind": content.kind().word(),
+        "rows": content.rows(),
+        "files": files,
+        "csv": csv,
+    });
+    format!("{all:#}\n")
+}

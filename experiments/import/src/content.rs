@@ -1,0 +1,308 @@
+//! What a file becomes: a profile, a workload, prompts, or a measured table, each with its CSV.
+
+use orrery_sim::time::{Span, Time};
+use std::fmt::Write;
+
+/// What a file becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Latency by batch size.
+    Profile,
+    /// What arrives when.
+    Workload,
+    /// The same with tokens in place of execution times.
+    Prompts,
+    /// Load, rate and latencies that somebody measured.
+    Measured,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 4] = [Kind::Profile, Kind::Workload, Kind::Prompts, Kind::Measured];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Profile => "profile",
+            Kind::Workload => "workload",
+            Kind::Prompts => "prompts",
+            Kind::Measured => "measured",
+        }
+    }
+
+    /// What reads its CSV.
+    pub fn read_by(self) -> &'static str {
+        match self {
+            Kind::Profile => "`latency = { profile = { file = \"FILE\" } }` of a model",
+            Kind::Workload => "`workload = { file = \"FILE\" }` of `[arrivals]`",
+            Kind::Prompts => "`llm = { file = \"FILE\", ... }` of `[arrivals]`",
+            Kind::Measured => "`orrery calibrate SCENARIO FILE`",
+        }
+    }
+}
+
+/// What is in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// Latency by batch size.
+    Profile(Profile),
+    /// What arrives when.
+    Workload(Workload),
+    /// Prompts.
+    Prompts(Prompts),
+    /// A measured table.
+    Measured(Measured),
+}
+
+impl Content {
+    /// What it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Content::Profile(_) => Kind::Profile,
+            Content::Workload(_) => Kind::Workload,
+            Content::Prompts(_) => Kind::Prompts,
+            Content::Measured(_) => Kind::Measured,
+        }
+    }
+
+    /// How many rows its CSV has.
+    pub fn rows(&self) -> usize {
+        match self {
+            Content::Profile(p) => p.rows.len(),
+            Content::Workload(w) => w.requests.len(),
+            Content::Prompts(p) => p.rows.len(),
+            Content::Measured(m) => m.points.len(),
+        }
+    }
+
+    /// Its CSV. `alone` is the execution time of requests that say none.
+    pub fn csv(&self, alone: Span) -> String {
+        match self {
+            Content::Profile(p) => p.csv(),
+            Content::Workload(w) => w.csv(alone),
+            Content::Prompts(p) => p.csv(),
+            Content::Measured(m) => m.csv(),
+        }
+    }
+}
+
+/// Latencies by model and batch size.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Profile {
+    /// Model, batch size, milliseconds.
+    pub rows: Vec<(String, u32, f64)>,
+}
+
+impl Profile {
+    /// The models, each once.
+    pub fn models(&self) -> Vec<&str> {
+        let mut models: Vec<&str> = self.rows.iter().map(|r| r.0.as_str()).collect();
+        models.sort_unstable();
+        models.dedup();
+        models
+    }
+
+    /// The latencies of a model by batch size, each size once with all that was measured.
+    pub fn of(&self, model: &str) -> Vec<(u32, Vec<f64>)> {
+        let mut by_size = std::collections::BTreeMap::<u32, Vec<f64>>::new();
+        for (_, size, ms) in self.rows.iter().filter(|r| r.0 == model) {
+            by_size.entry(*size).or_default().push(*ms);
+        }
+        by_size.into_iter().collect()
+    }
+
+    fn csv(&self) -> String {
+        let line =
+            |(model, size, ms): &(String, u32, f64)| format!("{},{size},{ms}\n", quoted(model));
+        "model,batch,latency_ms\n".to_string() + &self.rows.iter().map(line).collect::<String>()
+    }
+}
+
+/// A name as a field of a CSV.
+fn quoted(name: &str) -> String {
+    match name.contains(['"', ',']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.to_string(),
+    }
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Request {
+    /// When it arrived, from the first.
+    pub at: Time,
+    /// Whose it is: an index into [`Workload::names`].
+    pub name: u32,
+    /// How long it ran alone, where that is known.
+    pub alone: Option<Span>,
+    /// How long it took from arrival to answer, where that is known.
+    pub latency: Option<Span>,
+}
+
+/// What arrives when, in order of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Workload {
+    /// Names of applications, in order of first appearance.
+    pub names: Vec<String>,
+    /// The requests.
+    pub requests: Vec<Request>,
+}
+
+impl Workload {
+    /// From requests in any order at any time: the first arrives at zero, equal times stay in order.
+    pub(crate) fn of(names: Vec<String>, mut requests: Vec<Request>) -> Workload {
+        requests.sort_by_key(|r| r.at);
+        let first = requests.first().map_or(Time::ZERO, |r| r.at);
+        for request in &mut requests {
+            request.at = Time::ZERO + (request.at - first);
+        }
+        Workload { names, requests }
+    }
+
+    fn csv(&self, alone: Span) -> String {
+        let mut out = String::new();
+        let names = self.names.iter().enumerate();
+        let names: Vec<String> = names.map(|(i, name)| format!("{i} {name}")).collect();
+        let _ = writeln!(out, "# applications: {}", names.join("; ").replace(['\n', '\r'], " "));
+        out.push_str("arrival_ns,app,model,size,slo_ns,alone_ns\n");
+        for r in &self.requests {
+            let alone = r.alone.unwrap_or(alone).ns();
+            let _ = writeln!(out, "{},{app},{app},1,,{alone}", r.at.ns(), app = r.name);
+        }
+        out
+    }
+}
+
+/// Prompts, in order of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prompts {
+    /// When, tokens in, tokens out.
+    pub rows: Vec<(Time, u32, u32)>,
+}
+
+impl Prompts {
+    /// From prompts in any order: the first comes at zero.
+    pub(crate) fn of(mut rows: Vec<(Time, u32, u32)>) -> Prompts {
+        rows.sort_by_key(|r| r.0);
+        let first = rows.first().map_or(Time::ZERO, |r| r.0);
+        rows.iter_mut().for_each(|r| r.0 = Time::ZERO + (r.0 - first));
+        Prompts { rows }
+    }
+
+    fn csv(&self) -> String {
+        let mut out = "TIMESTAMP,ContextTokens,GeneratedTokens\n".to_string();
+        for (at, context, generated) in &self.rows {
+            let (s, ns) = (at.ns() / 1_000_000_000, at.ns() % 1_000_000_000);
+            let day = chrono::DateTime::from_timestamp(s as i64, ns as u32).unwrap_or_default();
+            let stamp = day.format("%Y-%m-%d %H:%M:%S");
+            let _ = writeln!(out, "{stamp}.{ns:09},{context},{generated}");
+        }
+        out
+    }
+}
+
+/// How load was offered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Load {
+    /// So many clients, each with one request in flight.
+    Clients(u32),
+    /// Requests at a rate, evenly spaced or at random.
+    Rate {
+        /// Requests a second.
+        per_s: f64,
+        /// Evenly spaced, not a Poisson process.
+        even: bool,
+    },
+    /// Exactly these arrivals.
+    Arrivals(Workload),
+}
+
+/// A measured run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// What was offered.
+    pub load: Load,
+    /// The model, where the file names it.
+    pub model: Option<String>,
+    /// Items in a request.
+    pub size: u32,
+    /// Requests answered a second.
+    pub rate_per_s: Option<f64>,
+    /// Latency from the client's request to its answer: mean.
+    pub mean_ms: Option<f64>,
+    /// Median.
+    pub p50_ms: Option<f64>,
+    /// 90 % quantile.
+    pub p90_ms: Option<f64>,
+    /// 95 % quantile.
+    pub p95_ms: Option<f64>,
+    /// 99 % quantile.
+    pub p99_ms: Option<f64>,
+    /// Mean size of the batches.
+    pub batch: Option<f64>,
+    /// Share of requests without an answer.
+    pub drop_share: Option<f64>,
+}
+
+impl Point {
+    /// A point of which nothing is known but its load.
+    pub fn new(load: Load) -> Point {
+        Point {
+            load,
+            model: None,
+            size: 1,
+            rate_per_s: None,
+            mean_ms: None,
+            p50_ms: None,
+            p90_ms: None,
+            p95_ms: None,
+            p99_ms: None,
+            batch: None,
+            drop_share: None,
+        }
+    }
+}
+
+/// A measured table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Its rows.
+    pub points: Vec<Point>,
+}
+
+impl Measured {
+    fn csv(&self) -> String {
+        let columns = "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,\
+                       p95_ms,p99_ms,batch,drop_share\n";
+        // Sums and differences end in what floats leave.
+        let some =
+            |x: Option<f64>| x.map_or(String::new(), |x| ((x * 1e9).round() / 1e9).to_string());
+        let mut out = columns.to_string();
+        for p in &self.points {
+            let (clients, offered, arrivals) = match &p.load {
+                Load::Clients(n) => (n.to_string(), String::new(), ""),
+                Load::Rate { per_s, even: true } => (String::new(), per_s.to_string(), "even"),
+                Load::Rate { per_s, even: false } => (String::new(), per_s.to_string(), "poisson"),
+                Load::Arrivals(w) => (String::new(), rate_of(w).to_string(), "as-recorded"),
+            };
+            let model = quoted(p.model.as_deref().unwrap_or_default());
+            let numbers = [p.rate_per_s, p.mean_ms, p.p50_ms, p.p90_ms, p.p95_ms, p.p99_ms];
+            let numbers = numbers.into_iter().chain([p.batch, p.drop_share]).map(some);
+            let numbers: Vec<String> = numbers.collect();
+            let _ = writeln!(
+                out,
+                "{model},{clients},{offered},{arrivals},{},{}",
+                p.size,
+                numbers.join(",")
+            );
+        }
+        out
+    }
+}
+
+/// The mean rate of arrivals.
+pub(crate) fn rate_of(w: &Workload) -> f64 {
+    let last = w.requests.last().map_or(Time::ZERO, |r| r.at);
+    let seconds = (last - Time::ZERO).as_secs_f64();
+    if seconds > 0.0 { (w.requests.len() as f64 - 1.0) / seconds } else { 0.0 }
+}

@@ -1,0 +1,238 @@
+//! What a format is: a row of the table that help, documents and errors are made from.
+
+use crate::File;
+use crate::content::{Content, Kind};
+use crate::error::ImportError;
+use crate::head::Head;
+use orrery_traces::columns::{Found, Wanted, found};
+use orrery_traces::error::shorten;
+use orrery_traces::table::Table;
+use std::fmt::Write;
+
+/// A format of another tool.
+pub struct Format {
+    /// Its name for `--as`.
+    pub name: &'static str,
+    /// Who writes it.
+    pub title: &'static str,
+    /// How it is known.
+    pub how: &'static str,
+    /// What it becomes; the first where `--as` does not say.
+    pub becomes: &'static [Kind],
+    /// What is read of it.
+    pub fields: &'static [Field],
+    /// The process of `[arrivals]` or the law that reads it as it is.
+    pub direct: Option<&'static str>,
+    pub(crate) is: fn(&Head) -> bool,
+    pub(crate) read: fn(&File<'_>, &Options) -> Result<Reading, ImportError>,
+}
+
+impl std::fmt::Debug for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A column or a key that is read.
+pub type Field = Wanted;
+
+/// What a file does not say itself.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The size of the batches that were measured.
+    pub batch: Option<u32>,
+    /// The name of the model.
+    pub model: Option<String>,
+    /// How many batches a profiler saw.
+    pub runs: Option<u64>,
+    /// The format of times, as `strftime` has it.
+    pub time_format: Option<String>,
+    /// The format of the file, where it is not to be recognised.
+    pub format: Option<&'static Format>,
+}
+
+impl Options {
+    /// The size of the batches: a file that does not say it needs the option.
+    pub(crate) fn needs_batch(&self, file: &File<'_>) -> Result<u32, ImportError> {
+        self.batch.ok_or_else(|| {
+            let found = "no batch size, neither in the file nor as an option";
+            let remedy = "say how large the measured batches were: `orrery import FILE --batch N`";
+            ImportError::value(file.name(), found, "the size of its batches", remedy)
+        })
+    }
+}
+
+/// What was taken from a column or key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// Its name in the file.
+    pub from: String,
+    /// What it became.
+    pub becomes: String,
+}
+
+/// What is in a file.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// Its format.
+    pub format: Option<&'static Format>,
+    /// Its name.
+    pub file: String,
+    /// What it can become, the usual first.
+    pub contents: Vec<Content>,
+    /// What was taken.
+    pub taken: Vec<Taken>,
+    /// What was left.
+    pub ignored: Vec<String>,
+    /// What was assumed.
+    pub notes: Vec<String>,
+}
+
+impl Reading {
+    /// What it becomes: the usual, or what was asked for.
+    ///
+    /// # Errors
+    /// When it cannot become that.
+    pub fn content(&self, kind: Option<Kind>) -> Result<&Content, ImportError> {
+        let fits = |c: &&Content| kind.is_none_or(|kind| c.kind() == kind);
+        self.contents.iter().find(fits).ok_or_else(|| {
+            let can: Vec<&str> = self.contents.iter().map(|c| c.kind().word()).collect();
+            let found = kind.map_or("nothing", Kind::word);
+            let remedy = "name one of these with `--as`, or leave it out";
+            ImportError::value(&self.file, format!("`{found}`"), can.join(", "), remedy)
+        })
+    }
+
+    pub(crate) fn take(&mut self, from: impl Into<String>, becomes: impl Into<String>) {
+        self.taken.push(Taken { from: from.into(), becomes: becomes.into() });
+    }
+
+    pub(crate) fn ignore<S: Into<String>>(&mut self, names: impl IntoIterator<Item = S>) {
+        self.ignored.extend(names.into_iter().map(Into::into));
+    }
+
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        self.notes.push(text.into());
+    }
+}
+
+/// A table whose columns are known, with the report of them.
+pub(crate) struct Sheet {
+    pub table: Table,
+    columns: Vec<Option<Found>>,
+}
+
+impl Sheet {
+    /// Opens a file and finds the columns of its format.
+    pub fn open(
+        file: &File<'_>,
+        fields: &[Field],
+        reading: &mut Reading,
+    ) -> Result<Sheet, ImportError> {
+        let table = Table::open(file.open()?)?;
+        let columns = found(&table, fields)?;
+        for (found, field) in columns.iter().zip(fields) {
+            if let Some(found) = found {
+                reading.take(shorten(&table.header()[found.at]), field.becomes);
+            }
+        }
+        let is_taken = |at: usize| columns.iter().flatten().any(|f| f.at == at);
+        let left = table.header().iter().enumerate().filter(|(at, _)| !is_taken(*at));
+        reading.ignore(left.map(|(_, name)| shorten(name)));
+        Ok(Sheet { table, columns })
+    }
+
+    pub fn next(&mut self) -> Result<bool, ImportError> {
+        Ok(self.table.advance()?)
+    }
+
+    /// Where the field of this number is.
+    pub fn at(&self, field: usize) -> Option<usize> {
+        self.columns[field].map(|found| found.at)
+    }
+
+    /// A field's text; empty where there is no such column.
+    pub fn text(&self, field: usize) -> &str {
+        self.at(field).map_or("", |at| self.table.text(at).trim())
+    }
+
+    /// A number up to `max` where the column is there and not empty.
+    pub fn number(&self, field: usize, max: f64) -> Result<Option<f64>, ImportError> {
+        match self.at(field) {
+            Some(at) if !self.text(field).is_empty() => Ok(Some(self.table.number(at, max)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// A whole number up to `max`, 0 where there is none; written as `4` or `4.0`.
+    pub fn whole(&self, field: usize, max: u64) -> Result<Option<u64>, ImportError> {
+        let Some(number) = self.number(field, max as f64)? else { return Ok(None) };
+        if number.fract() == 0.0 {
+            return Ok(Some(number as u64));
+        }
+        Err(self.bad(field, &format!("a whole number from 0 to {max}")))
+    }
+
+    /// A time in milliseconds.
+    pub fn ms(&self, field: usize) -> Result<Option<f64>, ImportError> {
+        let unit_ns = self.columns[field].map_or(1.0, |found| found.unit_ns);
+        Ok(self.number(field, NS_MAX / unit_ns)?.map(|x| x * unit_ns / 1e6))
+    }
+
+    /// A size of a batch, at least 1.
+    pub fn size(&self, field: usize) -> Result<Option<u32>, ImportError> {
+        match self.at(field) {
+            Some(at) if !self.text(field).is_empty() => Ok(Some(self.table.size(at)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The error of a field.
+    pub fn bad(&self, field: usize, allowed: &str) -> ImportError {
+        self.table.bad_field(self.at(field).unwrap_or(usize::MAX), allowed).into()
+    }
+}
+
+/// The longest time: eleven days.
+pub(crate) const NS_MAX: f64 = 1e15;
+
+/// The names of formats.
+pub(crate) fn listed(formats: &[Format]) -> String {
+    let names: Vec<String> = formats.iter().map(|f| format!("`{}`", f.name)).collect();
+    names.join(", ")
+}
+
+fn kinds(format: &Format) -> String {
+    let kinds: Vec<&str> = format.becomes.iter().map(|k| k.word()).collect();
+    kinds.join(", ")
+}
+
+/// The table for documents.
+pub(crate) fn reference(formats: &[Format]) -> String {
+    let mut out = "| `--as` | written by | known by | becomes | a scenario names it in |\n\
+                   |---|---|---|---|---|\n"
+        .to_string();
+    for f in formats {
+        let direct = f.direct.map_or("-".to_string(), |d| format!("`{d}`"));
+        let _ =
+            writeln!(out, "| `{}` | {} | {} | {} | {direct} |", f.name, f.title, f.how, kinds(f));
+    }
+    out.push_str("\n| format | read | becomes |\n|---|---|---|\n");
+    for f in formats {
+        for (i, field) in f.fields.iter().enumerate() {
+            let name = if i == 0 { format!("`{}`", f.name) } else { String::new() };
+            let names: Vec<String> = field.names.iter().map(|n| format!("`{n}`")).collect();
+            let needed = if field.needed { "" } else { " (if there)" };
+            let names = names.join(" or ");
+            let _ = writeln!(out, "| {name} | {names}{needed} | {} |", field.becomes);
+        }
+    }
+    out
+}
+
+/// The lines for `--help`.
+pub(crate) fn help(formats: &[Format]) -> String {
+    let width = formats.iter().map(|f| f.name.len()).max().unwrap_or(0);
+    let line = |f: &Format| format!("  {:width$}  {} -> {}\n", f.name, f.title, kinds(f));
+    formats.iter().map(line).collect()
+}

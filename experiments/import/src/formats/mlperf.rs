@@ -1,0 +1,186 @@
+//! MLPerf Inference's LoadGen: `mlperf_log_summary.txt` and `mlperf_log_detail.txt`. What is predicted from
+//! them is not verified by MLCommons Association.
+
+use crate::content::{Content, Kind, Load, Measured, Point};
+use crate::error::ImportError;
+use crate::format::{Field, Format, Options, Reading};
+use crate::{File, json};
+use orrery_traces::TraceError;
+use orrery_traces::error::shorten;
+use serde::Deserialize;
+use serde_json::Value;
+
+const OF_SUMMARY: &[Field] = &[
+    Field::new(
+        &["Scenario"],
+        "the load: Server at random, SingleStream one client, Offline all at once",
+    )
+    .needed(),
+    Field::new(&["Scheduled samples per second"], "Server: the offered rate"),
+    Field::new(&["Completed samples per second", "Samples per second"], "the rate"),
+    Field::new(&["Mean latency (ns)"], "the mean latency"),
+    Field::new(&["50.00 percentile latency (ns)"], "the median"),
+    Field::new(&["90.00 percentile latency (ns)"], "the 90 % quantile"),
+    Field::new(&["95.00 percentile latency (ns)"], "the 95 % quantile"),
+    Field::new(&["99.00 percentile latency (ns)"], "the 99 % quantile"),
+];
+
+const OF_DETAIL: &[Field] = &[
+    Field::new(&["effective_scenario", "requested_scenario"], "the load").needed(),
+    Field::new(&["result_scheduled_samples_per_sec"], "Server: the offered rate"),
+    Field::new(&["result_completed_samples_per_sec", "result_samples_per_second"], "the rate"),
+    Field::new(&["result_mean_latency_ns"], "the mean latency"),
+    Field::new(&["result_50.00_percentile_latency_ns"], "the median"),
+    Field::new(&["result_90.00_percentile_latency_ns"], "the 90 % quantile"),
+    Field::new(&["result_95.00_percentile_latency_ns"], "the 95 % quantile"),
+    Field::new(&["result_99.00_percentile_latency_ns"], "the 99 % quantile"),
+];
+
+const MARK: &str = ":::MLLOG";
+
+pub const SUMMARY: Format = Format {
+    name: "mlperf-summary",
+    title: "MLPerf LoadGen, `mlperf_log_summary.txt`",
+    how: "`MLPerf Results Summary` at its beginning",
+    becomes: &[Kind::Measured],
+    fields: OF_SUMMARY,
+    direct: None,
+    is: |head| head.text.contains("MLPerf Results Summary"),
+    read: summary,
+};
+
+pub const DETAIL: Format = Format {
+    name: "mlperf-detail",
+    title: "MLPerf LoadGen, `mlperf_log_detail.txt`",
+    how: "lines that begin with `:::MLLOG`",
+    becomes: &[Kind::Measured],
+    fields: OF_DETAIL,
+    direct: None,
+    is: |head| head.text.lines().any(|line| line.starts_with(MARK)),
+    read: detail,
+};
+
+/// A key and its value, with its line.
+struct Entry {
+    line: u64,
+    key: String,
+    value: String,
+}
+
+fn summary(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
+    let text = json::text(file)?;
+    let entry = |(line, text): (usize, &str)| {
+        let (key, value) = text.split_once(':')?;
+        let (key, value) = (key.trim().to_string(), value.trim().to_string());
+        (!key.is_empty()).then_some(Entry { line: line as u64 + 1, key, value })
+    };
+    let entries: Vec<Entry> = text.lines().enumerate().filter_map(entry).collect();
+    of(file, options, &entries, OF_SUMMARY)
+}
+
+#[derive(Debug, Deserialize)]
+struct Logged {
+    key: String,
+    #[serde(default)]
+    value: Value,
+}
+
+fn detail(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
+    let text = json::text(file)?;
+    let mut entries = Vec::new();
+    for (line, text) in (1..).zip(text.lines()) {
+        let Some(record) = text.strip_prefix(MARK) else { continue };
+        let logged: Logged = serde_json::from_str(record.trim()).map_err(|e| TraceError::Row {
+            file: file.name().into(),
+            line,
+            found: format!("`{}` ({e})", shorten(record)),
+            allowed: "a JSON object with `key` and `value` after `:::MLLOG`".into(),
+            remedy: "correct the line or remove it; the file may have been cut short",
+        })?;
+        let value = match logged.value {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        entries.push(Entry { line, key: logged.key, value });
+    }
+    of(file, options, &entries, OF_DETAIL)
+}
+
+/// The measured run that these entries tell.
+fn of(
+    file: &File<'_>,
+    options: &Options,
+    entries: &[Entry],
+    fields: &'static [Field],
+) -> Result<Reading, ImportError> {
+    let mut reading = Reading::default();
+    let mut taken: Vec<&str> = Vec::new();
+    // The last one counts: LoadGen writes a setting before a result of its name.
+    let find = |field: &Field| {
+        let mut all = entries.iter().rev();
+        all.find(|e| field.names.contains(&e.key.as_str()))
+    };
+    let mut numbers = [None; 7];
+    for (slot, field) in numbers.iter_mut().zip(&fields[1..]) {
+        let Some(entry) = find(field) else { continue };
+        let number = entry.value.parse::<f64>().ok().filter(|x| x.is_finite() && *x > 0.0);
+        *slot = Some(number.ok_or_else(|| bad(file, entry, "a number above 0"))?);
+        reading.take(&entry.key, field.becomes);
+        taken.push(&entry.key);
+    }
+    let [scheduled, completed, mean, p50, p90, p95, p99] = numbers;
+    let scenario = find(&fields[0]).ok_or_else(|| TraceError::MissingColumn {
+        file: file.name().into(),
+        line: 1,
+        column: fields[0].names[0].into(),
+        found: format!("{} other keys", entries.len()),
+    })?;
+    reading.take(&scenario.key, fields[0].becomes);
+    taken.push(&scenario.key);
+    let load = match scenario.value.replace([' ', '-'], "").to_lowercase().as_str() {
+        "server" => {
+            let per_s =
+                scheduled.ok_or_else(|| bad(file, scenario, "a scheduled rate beside it"))?;
+            Load::Rate { per_s, even: false }
+        }
+        "singlestream" => Load::Clients(1),
+        "offline" => {
+            reading.note("Offline: all samples at once, as 1,000 clients");
+            Load::Clients(1_000)
+        }
+        _ => return Err(bad(file, scenario, "Server, SingleStream or Offline")),
+    };
+    if entries.iter().any(|e| e.key == "Result is" && e.value != "VALID") {
+        reading.note("LoadGen says that this result is not valid");
+    }
+    reading.note("results of MLPerf, and what is predicted from them, are not verified by MLCommons Association here");
+    let mut ignored: Vec<&str> = entries.iter().map(|e| e.key.as_str()).collect();
+    ignored.sort_unstable();
+    ignored.dedup();
+    reading.ignore(ignored.into_iter().filter(|key| !taken.contains(key)));
+    let ms = |ns: Option<f64>| ns.map(|ns| ns / 1e6);
+    let point = Point {
+        model: options.model.clone(),
+        rate_per_s: completed.or(scheduled),
+        mean_ms: ms(mean),
+        p50_ms: ms(p50),
+        p90_ms: ms(p90),
+        p95_ms: ms(p95),
+        p99_ms: ms(p99),
+        ..Point::new(load)
+    };
+    reading.contents.push(Content::Measured(Measured { points: vec![point] }));
+    Ok(reading)
+}
+
+fn bad(file: &File<'_>, entry: &Entry, allowed: &str) -> ImportError {
+    TraceError::Field {
+        file: file.name().into(),
+        line: entry.line,
+        column: entry.key.clone(),
+        found: shorten(&entry.value),
+        allowed: allowed.into(),
+        remedy: "correct the line, or run LoadGen again",
+    }
+    .into()
+}

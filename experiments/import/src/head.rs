@@ -1,0 +1,63 @@
+//! The beginning of a file, by which its format is known. It judges nothing.
+
+use crate::File;
+use crate::error::ImportError;
+
+use orrery_traces::columns::{Wanted, find};
+use orrery_traces::error::shorten;
+use std::io::Read;
+
+/// What is looked at.
+const BYTES: u64 = 64 << 10;
+
+/// The first bytes of a file.
+pub struct Head {
+    /// As text; what is no text is replaced.
+    pub text: String,
+    /// The columns of its first line that is no comment.
+    pub columns: Vec<String>,
+}
+
+impl Head {
+    /// Reads it.
+    pub fn of(file: &File<'_>) -> Result<Head, ImportError> {
+        let mut bytes = Vec::new();
+        let mut reader = file.open()?.into_reader().take(BYTES);
+        reader.read_to_end(&mut bytes).map_err(|e| crate::json::unreadable(file, &e))?;
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim_start_matches('\u{feff}').to_string();
+        let mut lines = text.lines().filter(|l| !l.trim().is_empty() && !l.starts_with('#'));
+        let columns = lines.next().unwrap_or_default();
+        let columns = columns.split(',').map(|c| c.trim().trim_matches('"').to_string()).collect();
+        Ok(Head { text, columns })
+    }
+
+    /// Whether it has all these columns.
+    pub fn has(&self, wanted: &[Wanted]) -> bool {
+        wanted.iter().all(|wanted| find(&self.columns, wanted).is_some())
+    }
+
+    /// Whether it is JSON in which all these keys occur near the beginning.
+    pub fn is_json_with(&self, keys: &[&str]) -> bool {
+        let start = self.text.trim_start();
+        (start.starts_with('{') || start.starts_with('['))
+            && keys.iter().all(|key| self.text.contains(&format!("\"{key}\"")))
+    }
+
+    /// Whether its first line is a whole JSON object with all these keys.
+    pub fn is_lines_with(&self, keys: &[&str]) -> bool {
+        let line = self.text.lines().find(|l| !l.trim().is_empty()).unwrap_or_default();
+        let line: Result<serde_json::Map<String, serde_json::Value>, _> =
+            serde_json::from_str(line);
+        line.is_ok_and(|line| keys.iter().all(|key| line.contains_key(*key)))
+    }
+
+    /// Its first line, for messages.
+    pub fn shown(&self) -> String {
+        let line = self.text.lines().find(|l| !l.trim().is_empty()).unwrap_or_default();
+        match line {
+            "" => "an empty file".to_string(),
+            line => format!("a file that begins with `{}`", shorten(line)),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Several files as one: profiles of batch sizes, measured tables of loads.
+
+use crate::content::{Content, Load, Measured, Profile, rate_of};
+use crate::error::ImportError;
+
+/// Contents of one kind as one.
+///
+/// # Errors
+/// When they are of several kinds, or of a kind that cannot be joined.
+pub fn join(parts: Vec<(String, Content)>) -> Result<Content, ImportError> {
+    let mut parts = parts.into_iter();
+    let Some((_, mut all)) = parts.next() else {
+        let remedy = "name a file";
+        return Err(ImportError::value("FILE", "no file", "one or more", remedy));
+    };
+    for (file, part) in parts {
+        all = match (all, part) {
+            (Content::Profile(mut a), Content::Profile(b)) => {
+                a.rows.extend(b.rows);
+                Content::Profile(Profile { rows: a.rows })
+            }
+            (Content::Measured(mut a), Content::Measured(b)) => {
+                a.points.extend(b.points);
+                Content::Measured(Measured { points: a.points })
+            }
+            (a, b) => {
+                let found = format!("a {} beside a {}", b.kind().word(), a.kind().word());
+                let allowed = "profiles, or measured tables; a workload or prompts alone";
+                let remedy = "import them one by one, or choose with `--as`";
+                return Err(ImportError::value(file, found, allowed, remedy));
+            }
+        };
+    }
+    Ok(all)
+}
+
+impl std::fmt::Display for Load {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Load::Clients(1) => write!(f, "1 client"),
+            Load::Clients(n) => write!(f, "{n} clients"),
+            Load::Rate { per_s, even: true } => write!(f, "{per_s}/s evenly"),
+            Load::Rate { per_s, even: false } => write!(f, "{per_s}/s at random"),
+            Load::Arrivals(w) => {
+                write!(f, "{} recorded arrivals, {:.1}/s", w.requests.len(), rate_of(w))
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Files that other tools wrote: what they are, and what orrery makes of them.
+//!
+//! ```text
+//!  file ── head.rs ──> FORMATS: which one is it? ── formats/*.rs ──> Content ──> its CSV
+//!                                                                     │ profile: latency by batch size
+//!                                                                     │ workload: what arrives when
+//!                                                                     │ prompts: the same with tokens
+//!                                                                     └ measured: load, latency, rate
+//! ```
+//!
+//! A format is one file in `formats/` and one row of [`FORMATS`], from which help, documents and errors are
+//! made. Nothing here simulates, and nothing is guessed in silence: a reader says what it took, what it left
+//! and what it assumed.
+//!
+//! Invariant: bad input is an [`ImportError`] that names file, line and column, never a panic
+//! (`tests::mutated_samples_are_read_or_refused`).
+
+mod content;
+mod error;
+mod format;
+mod formats;
+mod head;
+mod join;
+mod json;
+#[cfg(test)]
+mod tests;
+mod when;
+
+pub use content::{Content, Kind, Load, Measured, Point, Profile, Prompts, Request, Workload};
+pub use error::ImportError;
+pub use format::{Field, Format, Options, Reading, Taken};
+pub use formats::FORMATS;
+pub use join::join;
+
+use head::Head;
+use orrery_traces::{Input, TraceError};
+
+/// A file that can be opened more than once.
+pub struct File<'a> {
+    name: String,
+    open: &'a dyn Fn() -> Result<Input, TraceError>,
+}
+
+impl File<'_> {
+    /// A file by its name in messages, and how it is opened.
+    pub fn new<'a>(name: &str, open: &'a dyn Fn() -> Result<Input, TraceError>) -> File<'a> {
+        File { name: name.to_string(), open }
+    }
+
+    pub(crate) fn open(&self) -> Result<Input, ImportError> {
+        Ok((self.open)()?)
+    }
+
+    /// Its name in messages.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// The format of a file, by its first bytes; `None` where no row of [`FORMATS`] knows it.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn recognise(file: &File<'_>) -> Result<Option<&'static Format>, ImportError> {
+    let head = Head::of(file)?;
+    Ok(FORMATS.iter().find(|format| (format.is)(&head)))
+}
+
+/// What is in a file of a known format.
+///
+/// # Errors
+/// When it is of no known format or damaged, or an option that it needs is missing.
+pub fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
+    let format = match &options.format {
+        Some(format) => *format,
+        None => recognise(file)?.ok_or_else(|| unknown(file))?,
+    };
+    read_as(file, format, options)
+}
+
+/// The same as a format that is known already.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_as(
+    file: &File<'_>,
+    format: &'static Format,
+    options: &Options,
+) -> Result<Reading, ImportError> {
+    let mut reading = (format.read)(file, options)?;
+    reading.format = Some(format);
+    reading.file = file.name.clone();
+    Ok(reading)
+}
+
+/// The error of a file of no known format.
+fn unknown(file: &File<'_>) -> ImportError {
+    let head = Head::of(file).ok();
+    let found = head.map_or_else(|| "an unreadable file".to_string(), |head| head.shown());
+    let remedy = "check the file, or name its format with `--as NAME` to be told what it lacks";
+    let allowed = format!("one of the formats {}", format::listed(FORMATS));
+    ImportError::value(file.name(), found, allowed, remedy)
+}
+
+/// The table of formats for `docs/formats.md`.
+pub fn reference() -> String {
+    format::reference(FORMATS)
+}
+
+/// The formats for `--help`: a line each.
+pub fn help() -> String {
+    format::help(FORMATS)
+}

@@ -1,0 +1,347 @@
+//! Each format's sample becomes what it should, and no mutation of one makes a reader panic.
+
+use super::*;
+use orrery_sim::rng::Stream;
+use orrery_sim::time::Span;
+
+/// A sample, its format, and the CSV that it becomes.
+const SAMPLES: &[(&str, &[u8], &str, Kind, &str)] = &[
+    (
+        "perf_analyzer.csv",
+        include_bytes!("../samples/perf_analyzer.csv"),
+        "perf-analyzer",
+        Kind::Measured,
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
+         ,1,,,1,69.2,14.443,13.891,18.795,19.753,21.018,,\n\
+         ,3,,,1,84.2,35.646,35.398,43.984,47.085,51.701,,\n\
+         ,4,,,1,84.2,47.535,47.045,56.545,59.225,64.886,,\n",
+    ),
+    (
+        "perf_analyzer.csv",
+        include_bytes!("../samples/perf_analyzer.csv"),
+        "perf-analyzer",
+        Kind::Profile,
+        "model,batch,latency_ms\nmodel,1,11.781\n",
+    ),
+    (
+        "model_analyzer.csv",
+        include_bytes!("../samples/model_analyzer.csv"),
+        "model-analyzer",
+        Kind::Profile,
+        "model,batch,latency_ms\nresnet50,1,4\nresnet50,4,8\nresnet50,8,12.5\n",
+    ),
+    (
+        "genai_perf.json",
+        include_bytes!("../samples/genai_perf.json"),
+        "genai-perf",
+        Kind::Measured,
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
+         ,1,,,1,4.2,231,228.5,251,262,290.25,,\n",
+    ),
+    (
+        "aiperf.json",
+        include_bytes!("../samples/aiperf.json"),
+        "genai-perf",
+        Kind::Measured,
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
+         ,,10,poisson,1,9.9,120,118,,,150,,\n",
+    ),
+    (
+        "trtexec.json",
+        include_bytes!("../samples/trtexec.json"),
+        "trtexec",
+        Kind::Profile,
+        "model,batch,latency_ms\nmodel,8,2\nmodel,8,2.1\n",
+    ),
+    (
+        "nsys.csv",
+        include_bytes!("../samples/nsys.csv"),
+        "nsys",
+        Kind::Profile,
+        "model,batch,latency_ms\nmodel,8,2\n",
+    ),
+    (
+        "vllm_serving.json",
+        include_bytes!("../samples/vllm_serving.json"),
+        "vllm-serving",
+        Kind::Measured,
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
+         ,,8,poisson,1,7.92,900,850,,,1800,,0.01\n",
+    ),
+    (
+        "vllm_latency.json",
+        include_bytes!("../samples/vllm_latency.json"),
+        "vllm-latency",
+        Kind::Profile,
+        "model,batch,latency_ms\nmodel,8,600\nmodel,8,610\nmodel,8,620\n",
+    ),
+    (
+        "mlperf_log_summary.txt",
+        include_bytes!("../samples/mlperf_log_summary.txt"),
+        "mlperf-summary",
+        Kind::Measured,
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
+         ,,1000.25,poisson,1,999.5,4,3.5,6,7,9,,\n",
+    ),
+    (
+        "mlperf_log_detail.txt",
+        include_bytes!("../samples/mlperf_log_detail.txt"),
+        "mlperf-detail",
+        Kind::Measured,
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
+         ,1,,,1,,,1.5,1.6,,,,\n",
+    ),
+    (
+        "azure2021.csv",
+        include_bytes!("../samples/azure2021.csv"),
+        "azure-2021",
+        Kind::Workload,
+        "# applications: 0 shop; 1 mail\narrival_ns,app,model,size,slo_ns,alone_ns\n\
+         0,0,0,1,,500000000\n1000000000,1,1,1,,250000000\n1500000000,0,0,1,,1000\n",
+    ),
+    (
+        "azure_llm2024.csv",
+        include_bytes!("../samples/azure_llm2024.csv"),
+        "azure-llm",
+        Kind::Prompts,
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n1970-01-01 00:00:00.000000000,2162,5\n\
+         1970-01-01 00:00:00.007405000,2399,6\n1970-01-01 00:00:01.000000000,78,2\n",
+    ),
+    (
+        "burstgpt.csv",
+        include_bytes!("../samples/burstgpt.csv"),
+        "burstgpt",
+        Kind::Prompts,
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n1970-01-01 00:00:00.000000000,472,18\n\
+         1970-01-01 00:00:40.000000000,1087,230\n1970-01-01 00:02:15.000000000,1360,647\n",
+    ),
+    (
+        "mooncake.jsonl",
+        include_bytes!("../samples/mooncake.jsonl"),
+        "mooncake",
+        Kind::Prompts,
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n1970-01-01 00:00:00.000000000,6758,500\n\
+         1970-01-01 00:00:03.000000000,7236,794\n",
+    ),
+    (
+        "servegen.jsonl",
+        include_bytes!("../samples/servegen.jsonl"),
+        "servegen",
+        Kind::Prompts,
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n1970-01-01 00:00:00.000000000,100,20\n\
+         1970-01-01 00:00:01.500000000,300,10\n",
+    ),
+    (
+        "servegen_offline.jsonl",
+        include_bytes!("../samples/servegen_offline.jsonl"),
+        "servegen",
+        Kind::Prompts,
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n1970-01-01 00:00:00.000000000,61,2370\n\
+         1970-01-01 00:00:00.000000000,54,2031\n",
+    ),
+    (
+        "measured.csv",
+        include_bytes!("../samples/measured.csv"),
+        "measured-table",
+        Kind::Measured,
+        "model,clients,offered_per_s,arrivals,size,rate_per_s,mean_ms,p50_ms,p90_ms,p95_ms,p99_ms,batch,drop_share\n\
+         ,1,,,1,80.5,12.4,12.1,,,19,1,\n,8,,,1,400,20,19.5,,,31,3.25,\n",
+    ),
+    (
+        "latencies.csv",
+        include_bytes!("../samples/latencies.csv"),
+        "latencies",
+        Kind::Profile,
+        "model,batch,latency_ms\nbert,1,5\nbert,4,9.5\n",
+    ),
+    (
+        "access_log.csv",
+        include_bytes!("../samples/access_log.csv"),
+        "access-log",
+        Kind::Workload,
+        "# applications: 0 /v1/classify; 1 /v1/embed\narrival_ns,app,model,size,slo_ns,alone_ns\n\
+         0,0,0,1,,5000000\n60000000,0,0,1,,5000000\n1000000000,1,1,1,,5000000\n",
+    ),
+];
+
+fn options() -> Options {
+    Options { batch: Some(8), ..Options::default() }
+}
+
+fn opened(name: &str, bytes: &[u8]) -> impl Fn() -> Result<Input, TraceError> {
+    let (name, bytes) = (name.to_string(), bytes.to_vec());
+    move || Input::from_bytes(&name, bytes.clone())
+}
+
+fn read_bytes(name: &str, bytes: &[u8], options: &Options) -> Result<Reading, ImportError> {
+    read(&File::new(name, &opened(name, bytes)), options)
+}
+
+#[test]
+fn every_sample_becomes_what_it_should() {
+    for (name, bytes, format, kind, csv) in SAMPLES {
+        // What perf_analyzer's requests are is not in its file.
+        let batch = (*format != "perf-analyzer").then_some(8);
+        let reading = read_bytes(name, bytes, &Options { batch, ..Options::default() });
+        let reading = reading.unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(reading.format.unwrap().name, *format, "{name}");
+        let content = reading.content(Some(*kind)).unwrap();
+        assert_eq!(content.csv(Span::from_ms(5)), *csv, "{name}");
+        assert!(!reading.taken.is_empty(), "{name}");
+    }
+    for format in FORMATS {
+        assert!(SAMPLES.iter().any(|s| s.2 == format.name), "no sample of {}", format.name);
+    }
+}
+
+#[test]
+fn what_is_written_is_read_again_as_the_same() {
+    for (name, bytes, ..) in SAMPLES {
+        let reading = read_bytes(name, bytes, &options()).unwrap();
+        for content in &reading.contents {
+            // Recorded arrivals are in their log, and a workload is what scenarios read.
+            let as_recorded = matches!(content, Content::Measured(m)
+                if m.points.iter().any(|p| matches!(p.load, Load::Arrivals(_))));
+            if as_recorded || content.kind() == Kind::Workload {
+                continue;
+            }
+            let csv = content.csv(Span::from_ms(5));
+            let again = read_bytes("again.csv", csv.as_bytes(), &Options::default());
+            let again = again.unwrap_or_else(|e| panic!("{name}: {e}\n{csv}"));
+            assert_eq!(again.contents[0].csv(Span::ZERO), csv, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_a_file_does_not_say_is_asked_for() {
+    for name in ["trtexec.json", "nsys.csv", "vllm_latency.json"] {
+        let bytes = SAMPLES.iter().find(|s| s.0 == name).unwrap().1;
+        let error = read_bytes(name, bytes, &Options::default()).unwrap_err().to_string();
+        assert!(error.contains("--batch N") && error.starts_with(name), "{error}");
+    }
+    let error = read_bytes("x.csv", b"a,b\n1,2\n", &options()).unwrap_err().to_string();
+    assert!(error.contains("`a,b`") && error.contains("`access-log`"), "{error}");
+    let log = b"timestamp,name,latency\n1,a,5\n";
+    let error = read_bytes("log.csv", log, &options()).unwrap_err().to_string();
+    assert!(error.contains("latency_ms") && error.contains("line 1"), "{error}");
+    let reading = read_bytes("log.csv", b"timestamp,name\n1,a\n", &options()).unwrap();
+    let error = reading.content(Some(Kind::Profile)).unwrap_err().to_string();
+    assert!(error.contains("`profile`") && error.contains("workload"), "{error}");
+}
+
+#[test]
+fn a_named_format_says_what_it_lacks() {
+    let format = FORMATS.iter().find(|f| f.name == "burstgpt");
+    let options = Options { format, ..options() };
+    let text = b"Timestamp,Request token,Response tokens\n1,2,3\n";
+    let error = read_bytes("b.csv", text, &options).unwrap_err().to_string();
+    assert!(error.contains("`Request tokens` is missing"), "{error}");
+    assert!(error.contains("is `Request token` meant?"), "{error}");
+}
+
+#[test]
+fn damage_is_named_with_its_line_and_column() {
+    for (name, text, says) in [
+        (
+            "a.csv",
+            "Concurrency,Inferences/Second,Client Send\n0,1,2\n",
+            "line 2: column `Concurrency`",
+        ),
+        (
+            "a.csv",
+            "Concurrency,Inferences/Second,Client Send\n1,-1,2\n",
+            "line 2: column `Inferences/Second`",
+        ),
+        ("a.json", "[{\"latencyMs\": 1},\n{\"latencyMs\": \"x\"}]", "a.json: line 2"),
+        ("a.json", "[{\"latencyMs\": -1}]", "record 1 key `latencyMs`"),
+        (
+            "a.jsonl",
+            "{\"timestamp\":0,\"input_length\":1,\"output_length\":1}\n{\"timestamp\":-1,\"input_length\":1,\"output_length\":1}",
+            "a.jsonl: line 2",
+        ),
+        (
+            "a.txt",
+            "MLPerf Results Summary\nScenario : Server\nScheduled samples per second : fast\n",
+            "line 3: column `Scheduled samples per second`",
+        ),
+        ("a.txt", ":::MLLOG {\"key\":\n", "a.txt: line 1"),
+        (
+            "a.csv",
+            "timestamp,name\n2026-11-01 12:00:00,a\nnoon,a\n",
+            "line 3: column `timestamp`: found `noon`",
+        ),
+        ("a.csv", "timestamp,name\n1,\n", "line 2: column `name`"),
+        ("a.csv", "clients,p50_ms\n,5\n", "line 2: column `clients`"),
+        ("a.csv", "batch,latency_ms\n1,0\n", "line 2: column `latency_ms`"),
+    ] {
+        let error = read_bytes(name, text.as_bytes(), &options()).unwrap_err().to_string();
+        assert!(error.contains(says) && error.starts_with(name), "{text}: {error}");
+    }
+}
+
+/// Bytes of a sample changed, cut out, doubled, or put in from elsewhere.
+fn mutated(bytes: &[u8], draws: &mut Stream) -> Vec<u8> {
+    const PIECES: [&str; 14] = [
+        "",
+        "-1",
+        "0",
+        "1e308",
+        "NaN",
+        "\"",
+        ",",
+        "\n",
+        "{",
+        "}",
+        "é",
+        "99999999999999999999",
+        "null",
+        "\u{0}",
+    ];
+    let mut out = bytes.to_vec();
+    for _ in 0..=draws.below(3) {
+        let at = draws.below(out.len() as u64 + 1) as usize;
+        let to = (at + draws.below(12) as usize).min(out.len());
+        match draws.below(4) {
+            0 => drop(out.splice(at..to, [])),
+            1 => {
+                let copy = out[at..to].to_vec();
+                drop(out.splice(at..at, copy));
+            }
+            2 => out.truncate(at.max(1)),
+            _ => {
+                let piece = PIECES[draws.below(PIECES.len() as u64) as usize];
+                drop(out.splice(at..to, piece.bytes()));
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn mutated_samples_are_read_or_refused() {
+    let mut draws = Stream::named(1, "mutated samples", 0);
+    let (mut read, mut refused) = (0, 0);
+    for (name, bytes, format, ..) in SAMPLES {
+        for number in 0..300 {
+            let bytes = mutated(bytes, &mut draws);
+            // Every other one is given to the reader even where nobody recognises it.
+            let format = FORMATS.iter().find(|f| f.name == *format && number % 2 == 0);
+            let options = Options { format, ..options() };
+            match read_bytes(name, &bytes, &options) {
+                Ok(reading) => {
+                    read += 1;
+                    reading.contents.iter().for_each(|c| drop(c.csv(Span::from_ms(1))));
+                }
+                Err(error) => {
+                    refused += 1;
+                    let text = error.to_string();
+                    assert!(text.starts_with(name), "{text}");
+                    assert!(text.contains("found") || text.contains("the file ends"), "{text}");
+                    assert!(text.len() < 3_000, "{text}");
+                }
+            }
+        }
+    }
+    assert!(read > 500 && refused > 1_000, "{read} {refused}");
+}

@@ -1,0 +1,273 @@
+//! Files of other tools that a scenario names directly: what `orrery_import` makes of them, as laws and sources.
+//!
+//! A file that does not say everything, such as the size of its batches, is not read here: `orrery import` asks.
+
+use super::expand::plain_alone_ms;
+use super::file::{LatencyLaw, ScenarioFile, WorkloadArrivals};
+use super::laws::Files;
+use crate::error::{SpecError, known};
+use orrery_import::{Content, File, Format, ImportError, Kind, Options, Request, Workload};
+use orrery_sim::request::{Arrival, Source, VecSource};
+use orrery_sim::rng::Stream;
+use orrery_sim::time::{Span, Time};
+use orrery_traces::TraceError;
+use orrery_traces::azure_llm::LlmRecord;
+use orrery_traces::workload::Application;
+use orrery_traces::workload_file::Slice;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+
+/// An error of a file at the key that names it.
+fn at(key: &str, error: ImportError) -> SpecError {
+    match error {
+        ImportError::Trace(source) => super::value::at_key(key, source),
+        ImportError::Value { place, found, allowed, remedy } => {
+            SpecError::value(key, format!("{found} ({place})"), allowed, remedy)
+        }
+    }
+}
+
+impl Files {
+    /// Whose format a file has, where it is another tool's.
+    pub(super) fn foreign(
+        &self,
+        key: &str,
+        name: &str,
+    ) -> Result<Option<&'static Format>, SpecError> {
+        let open = self.again(key, name)?;
+        orrery_import::recognise(&File::new(name, &open)).map_err(|e| at(key, e))
+    }
+
+    /// How a file is opened, once it was.
+    fn again<'a>(
+        &'a self,
+        key: &'a str,
+        name: &'a str,
+    ) -> Result<impl Fn() -> Result<orrery_traces::Input, TraceError> + 'a, SpecError> {
+        self.open(key, name)?;
+        Ok(move || {
+            self.open(key, name)
+                .map_err(|e| TraceError::Io { file: name.to_string(), reason: e.to_string() })
+        })
+    }
+
+    /// What a file of another tool has, if it is such a file and this kind of thing reads it; `None` for orrery's own.
+    fn imported(
+        &self,
+        key: &str,
+        name: &str,
+        kind: Kind,
+        own: &[&str],
+    ) -> Result<Option<Arc<Content>>, SpecError> {
+        let mut all = self.imports.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = format!("{name}\n{kind:?}");
+        if let Some(content) = all.get(&id) {
+            return Ok(content.clone());
+        }
+        let open = self.again(key, name)?;
+        let file = File::new(name, &open);
+        let format = orrery_import::recognise(&file).map_err(|e| at(key, e))?;
+        let format = format.filter(|f| f.becomes.contains(&kind) && !own.contains(&f.name));
+        let content = match format {
+            None => None,
+            Some(format) => {
+                let read = orrery_import::read_as(&file, format, &Options::default());
+                let content = read.and_then(|r| r.content(Some(kind)).cloned());
+                Some(Arc::new(content.map_err(|e| at(key, e))?))
+            }
+        };
+        all.insert(id, content.clone());
+        Ok(content)
+    }
+
+    /// The prompts of another tool's file.
+    pub(super) fn prompts(
+        &self,
+        key: &str,
+        name: &str,
+    ) -> Result<Option<Vec<LlmRecord>>, SpecError> {
+        let content = self.imported(key, name, Kind::Prompts, &["azure-llm"])?;
+        let Some(Content::Prompts(prompts)) = content.as_deref() else { return Ok(None) };
+        let record = |&(at, context_tokens, generated_tokens): &(Time, u32, u32)| LlmRecord {
+            at,
+            context_tokens,
+            generated_tokens,
+        };
+        Ok(Some(prompts.rows.iter().map(record).collect()))
+    }
+
+    /// The requests of another tool's file.
+    pub(super) fn workload(&self, key: &str, name: &str) -> Result<Option<Workload>, SpecError> {
+        match self.imported(key, name, Kind::Workload, &[])?.as_deref() {
+            Some(Content::Workload(workload)) => Ok(Some(workload.clone())),
+            _ => Ok(None),
+        }
+    }
+
+    /// The law of a model in another tool's file. One without a name for its model is of any.
+    pub(super) fn profile(
+        &self,
+        key: &str,
+        name: &str,
+        wanted: &str,
+    ) -> Result<Option<LatencyLaw>, SpecError> {
+        // A profile of orrery's own is TOML.
+        if name.ends_with(".toml") {
+            return Ok(None);
+        }
+        let at = format!("{key}.file");
+        let content = self.imported(&at, name, Kind::Profile, &["latencies"])?;
+        let Some(Content::Profile(profile)) = content.as_deref() else {
+            let format = self.foreign(&at, name)?.filter(|f| !f.becomes.contains(&Kind::Profile));
+            let Some(format) = format else { return Ok(None) };
+            let found = format!("`{name}`, of the format {}", format.title);
+            let allowed = "latencies by batch size";
+            let remedy = "`orrery import --help` says what a file of each format becomes";
+            return Err(SpecError::value(at, found, allowed, remedy));
+        };
+        let models = profile.models();
+        let model = match models[..] {
+            [UNNAMED] => UNNAMED,
+            _ => models[known(&format!("{key}.model"), wanted, &models)?],
+        };
+        let rows = profile.of(model);
+        Ok(Some(match rows.iter().all(|(_, ms)| ms.len() == 1) {
+            true => LatencyLaw::Table(rows.into_iter().map(|(size, ms)| (size, ms[0])).collect()),
+            false => LatencyLaw::Measured(rows),
+        }))
+    }
+}
+
+/// The execution time of a request that brings none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Alone {
+    /// Drawn from the application's law.
+    Drawn,
+    /// A batch of one, where the model's laws do not look at it.
+    Plain(Span),
+    /// The application must say it.
+    Missing,
+}
+
+impl Alone {
+    /// That of an application.
+    pub(super) fn of(file: &ScenarioFile, app: usize) -> Alone {
+        let app = &file.app[app];
+        if app.time.is_some() {
+            return Alone::Drawn;
+        }
+        let model = file.model.iter().find(|m| m.name == app.model);
+        let ms = model.and_then(|model| plain_alone_ms(model, &file.device));
+        ms.map_or(Alone::Missing, |ms| Alone::Plain(Span::from_ms_f64(ms)))
+    }
+}
+
+/// What a model is called whose file does not name it.
+const UNNAMED: &str = "model";
+
+/// The application of each name of a file, as an index into `apps`: by name, or in turn where no name is known.
+pub(super) fn whose(
+    w: &WorkloadArrivals,
+    names: &[String],
+    apps: &[String],
+) -> Result<Vec<usize>, SpecError> {
+    let by_name: Vec<Option<usize>> =
+        names.iter().map(|name| apps.iter().position(|a| is_named(a, name))).collect();
+    if by_name.iter().all(Option::is_none) {
+        return Ok((0..names.len()).map(|i| i % apps.len()).collect());
+    }
+    let of = |(name, known): (&String, &Option<usize>)| {
+        known.ok_or_else(|| {
+            let found = format!("`{name}` in `{}`", w.file);
+            let allowed =
+                format!("names of applications ({}), or none of them", apps.join(", "));
+            let remedy = format!(
+                "add an `[[app]]` with the name `{}`, or rename all applications to deal the file's names out to them \
+                 in turn",
+                word(name)
+            );
+            SpecError::value("arrivals.workload.file", found, allowed, remedy)
+        })
+    };
+    names.iter().zip(&by_name).map(of).collect()
+}
+
+/// A name as one that an application may have: `/v1/classify` is `v1-classify`.
+fn word(name: &str) -> String {
+    let usual = |c: char| if c.is_ascii_alphanumeric() || "-_+.".contains(c) { c } else { '-' };
+    let word: String = name.chars().map(usual).collect();
+    word.trim_matches(['-', '.']).chars().take(80).collect()
+}
+
+/// Whether an application is that of a name.
+fn is_named(app: &str, name: &str) -> bool {
+    app == name || app == word(name)
+}
+
+/// What a reader of the results should know of names that were dealt out.
+pub(super) fn note(w: &WorkloadArrivals, names: &[String], apps: &[String]) -> Option<String> {
+    if names.iter().any(|name| apps.iter().any(|a| is_named(a, name))) {
+        return None;
+    }
+    let (of, n) = (names.len(), apps.len());
+    let first = names.first()?;
+    Some(format!(
+        "{}: {of} names, none of them an application's, go round the {n} applications in order of appearance: `{first}` \
+         is `{}`",
+        w.file,
+        apps.first()?
+    ))
+}
+
+/// The requests as a source: `senders` are the applications of each name, and what their requests take.
+pub(super) fn source(
+    w: &WorkloadArrivals,
+    workload: &Workload,
+    slice: Slice,
+    senders: Vec<(Application, Alone)>,
+    seed: u64,
+) -> Result<Box<dyn Source>, SpecError> {
+    let all = workload.requests.iter().enumerate();
+    let kept = |(row, r): &(usize, &Request)| match slice {
+        Slice::All => true,
+        Slice::Time { from, to } => r.at >= from && r.at < to,
+        Slice::Rows { from, to } => (from..to).contains(&(*row as u64)),
+    };
+    let kept: Vec<&Request> = all.filter(kept).map(|(_, r)| r).collect();
+    let begin = match (slice, kept.first()) {
+        (_, None) => {
+            let found = format!("no request of the {} in `{}`", workload.requests.len(), w.file);
+            let remedy = "choose another part";
+            let allowed = "a part that has arrivals";
+            return Err(SpecError::value("arrivals.workload", found, allowed, remedy));
+        }
+        (Slice::Time { from, .. }, _) => from,
+        (Slice::Rows { .. }, Some(first)) => first.at,
+        (Slice::All, _) => Time::ZERO,
+    };
+    let mut streams: BTreeMap<u32, Stream> = BTreeMap::new();
+    let mut arrivals = Vec::with_capacity(kept.len());
+    for r in kept {
+        let (app, own) = &senders[r.name as usize];
+        let number = app.app.0;
+        let mut drawn = || {
+            let stream = streams.entry(number);
+            app.law.sample(stream.or_insert_with(|| Stream::named(seed, "exec", number.into())))
+        };
+        let alone = match (r.alone, own) {
+            (Some(alone), _) => alone,
+            (None, Alone::Plain(alone)) => *alone,
+            (None, Alone::Drawn) => drawn(),
+            (None, Alone::Missing) => {
+                let key = format!("app[{number}].time");
+                let found = format!("nothing, and `{}` has no execution times", w.file);
+                let allowed = "a law of execution times, such as `{ constant = { ms = 5.0 } }`";
+                return Err(SpecError::value(key, found, allowed, "add `time`"));
+            }
+        };
+        let (app, model, size, slo) = (app.app, app.model, app.size, app.slo);
+        let at = Time::ZERO + (r.at - begin);
+        arrivals.push(Arrival { at, app, model, size, slo, alone });
+    }
+    Ok(Box::new(VecSource::new(arrivals)))
+}

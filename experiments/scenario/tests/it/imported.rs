@@ -1,0 +1,111 @@
+//! Files of other tools that a scenario names directly.
+
+use orrery_scenario::{Scenario, kind};
+use orrery_sim::request::{AppId, Arrival};
+use orrery_sim::time::Span;
+
+const PERF: &str = include_str!("../../../import/samples/perf_analyzer.csv");
+const LOG: &str = include_str!("../../../import/samples/access_log.csv");
+const BURST: &str = include_str!("../../../import/samples/burstgpt.csv");
+const TRT: &str = include_str!("../../../import/samples/trtexec.json");
+const VLLM: &str = include_str!("../../../import/samples/vllm_serving.json");
+
+/// A scenario of two applications with this latency and these arrivals, beside a file of this text.
+fn scenario(
+    latency: &str,
+    arrivals: &str,
+    apps: [&str; 2],
+    file: &str,
+) -> Result<Scenario, String> {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("file"), file).unwrap();
+    std::fs::write(place.path().join("file.json"), file).unwrap();
+    let [a, b] = apps;
+    let text = format!(
+        "policies = [\"fifo\"]\n[[model]]\nname = \"m\"\nslo_ms = 900.0\nlatency = {latency}\n\
+         [[app]]\nname = \"{a}\"\nmodel = \"m\"\ntime = {{ constant = {{ ms = 3.0 }} }}\n\
+         [[app]]\nname = \"{b}\"\nmodel = \"m\"\nslo_ms = 800.0\ntime = {{ constant = {{ ms = 4.0 }} }}\n\
+         [arrivals]\n{arrivals}\n"
+    );
+    let name = place.path().join("s.toml").display().to_string();
+    let scenario = Scenario::from_text(&name, &text).map_err(|e| e.to_string())?;
+    // While the folder is there.
+    scenario.setup(1).map_err(|e| e.to_string())?;
+    Ok(scenario)
+}
+
+fn arrivals(scenario: &Scenario) -> Vec<Arrival> {
+    let mut sources = scenario.setup(1).unwrap().sources(1).unwrap();
+    std::iter::from_fn(|| sources[0].pop()).collect()
+}
+
+const AFFINE: &str = "{ affine = { alpha_ms = 1.0, beta_ms = 4.0 } }";
+const POISSON: &str = "poisson = { rate_per_s = 10.0 }\nrequests = 10";
+
+#[test]
+fn a_perf_analyzer_table_is_the_latency_of_a_batch() {
+    let read = scenario("{ profile = { file = \"file\" } }", POISSON, ["a", "b"], PERF).unwrap();
+    let by_hand = scenario("{ table = [[1, 11.781]] }", POISSON, ["a", "b"], "").unwrap();
+    assert_eq!(read.canonical(), by_hand.canonical());
+}
+
+#[test]
+fn the_names_of_a_log_are_applications_or_go_round_them() {
+    let of = |apps: [&str; 2], more: &str| {
+        let law = format!("workload = {{ file = \"file\"{more} }}");
+        scenario(AFFINE, &law, apps, LOG)
+    };
+    let named = of(["v1-embed", "v1-classify"], "").unwrap();
+    let got: Vec<_> = arrivals(&named).iter().map(|a| (a.at.ns(), a.app, a.slo, a.alone)).collect();
+    let classify = (AppId(1), Span::from_ms(800), Span::from_ms(4));
+    let expected = [(0, classify), (60_000_000, classify)].map(|(at, (a, s, t))| (at, a, s, t));
+    assert_eq!(got[..2], expected);
+    assert_eq!((got[2].0, got[2].1), (1_000_000_000, AppId(0)));
+    assert!(named.setup(1).unwrap().notes.is_empty());
+    let dealt = of(["a", "b"], "").unwrap();
+    let apps: Vec<AppId> = arrivals(&dealt).iter().map(|a| a.app).collect();
+    assert_eq!(apps, [AppId(0), AppId(0), AppId(1)]);
+    assert!(dealt.setup(1).unwrap().notes[0].contains("`/v1/classify` is `a`"));
+    let wrong = of(["v1-embed", "v1-classfy"], "").unwrap_err();
+    assert!(wrong.contains("`/v1/classify`") && wrong.contains("name `v1-classify`"), "{wrong}");
+    let slice = of(["a", "b"], ", from_row = 1, to_row = 2").unwrap();
+    assert_eq!(arrivals(&slice).len(), 1);
+    let none = of(["a", "b"], ", from_s = 60.0").unwrap_err();
+    assert!(none.contains("no request of the 3"), "{none}");
+}
+
+#[test]
+fn azure_2021_is_a_workload_and_its_durations_are_execution_times() {
+    let law = "workload = { file = \"azure2021-head199\" }";
+    let read = scenario(AFFINE, law, ["a", "b"], "").unwrap();
+    let all = arrivals(&read);
+    assert_eq!(all.len(), 199);
+    assert_eq!(all[0].at.ns(), 0);
+    let twelfths = all.iter().filter(|a| a.app == AppId(1)).count();
+    assert!(twelfths > 20, "thirteen names go round two applications: {twelfths}");
+    assert!(all.iter().any(|a| a.alone > Span::from_secs(1)));
+}
+
+#[test]
+fn prompts_of_burstgpt_are_read_by_llm() {
+    let law =
+        "llm = { file = \"file\", base_ms = 1.0, per_context_ms = 0.01, per_generated_ms = 0.1 }";
+    let all = arrivals(&scenario(AFFINE, law, ["a", "b"], BURST).unwrap());
+    let got: Vec<u64> = all.iter().map(|a| a.alone.ns()).collect();
+    assert_eq!(got, [7_520_000, 34_870_000, 79_300_000]);
+    let wrong = scenario(AFFINE, "workload = { file = \"file\" }", ["a", "b"], BURST).unwrap_err();
+    assert!(wrong.contains("BurstGPT") && wrong.contains("use `llm`"), "{wrong}");
+}
+
+#[test]
+fn a_file_that_does_not_say_enough_or_is_something_else_is_refused_with_the_remedy() {
+    let profile = "{ profile = { file = \"file.json\" } }";
+    let wrong = scenario(profile, POISSON, ["a", "b"], TRT).unwrap_err();
+    assert!(wrong.contains("model[0].latency.profile.file"), "{wrong}");
+    assert!(wrong.contains("orrery import FILE --batch N"), "{wrong}");
+    let wrong = scenario(profile, POISSON, ["a", "b"], VLLM).unwrap_err();
+    assert!(wrong.contains("vllm bench serve") && wrong.contains("by batch size"), "{wrong}");
+    let found = kind::of(PERF).unwrap();
+    assert_eq!(found.command, "orrery import FILE");
+    assert!(kind::of(TRT).is_some() && kind::of("hello").is_none());
+}
