@@ -80,6 +80,13 @@ pub struct DeviceView {
     pub free_pages: Option<u32>,
 }
 
+impl DeviceView {
+    /// Lanes for a policy that fills them all: one of a pipeline, whose lanes are its stages.
+    pub fn lanes_to_fill(&self) -> u8 {
+        if self.stages > 1 { 1 } else { self.lanes }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Running {
     pub action: ActionId,

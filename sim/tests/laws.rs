@@ -15,6 +15,8 @@ mod exact;
 mod harness;
 #[path = "laws/metamorphic.rs"]
 mod metamorphic;
+#[path = "laws/windows.rs"]
+mod windows;
 
 use harness::*;
 use libm::{exp, pow};
