@@ -18,6 +18,7 @@ impl Auditor {
         }
         if open.began.is_some() {
             self.ran(open.batch.device, open.batch.model, action);
+            self.ends_to_share(action, open.batch.device, outcome);
         }
         self.check_outcome(&open, outcome);
         let done = matches!(outcome, Closed::Done(_));

@@ -37,7 +37,7 @@ impl Settings for Config {
         what: "the plain reference; first in, first out, greedy batches",
         paper: "no paper's",
     };
-    const LANES_USED: Lanes = Lanes::All;
+    const LANES_USED: Lanes = Lanes::Parallel;
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "batches of up to 16, nothing is dropped",

@@ -87,7 +87,7 @@ impl Settings for Config {
         what: "a batch is ready when it is full or its first request has waited long enough",
         paper: "TensorFlow Serving (Olston et al., 2017); Symphony, §2.2",
     };
-    const LANES_USED: Lanes = Lanes::All;
+    const LANES_USED: Lanes = Lanes::Parallel;
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "16 requests or 2 ms: TensorFlow Serving leaves both to its user",
