@@ -131,7 +131,8 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
         head.push(s.name.clone());
         if with_paper(i) {
             head.extend(match &e.errors {
-                Some(errors) => [errors.beside.clone(), "points".to_string()],
+                Some(errors) if unit == "share" => [errors.beside.clone(), "points".to_string()],
+                Some(errors) => [errors.beside.clone(), "error".to_string()],
                 None => ["paper".to_string(), "error".to_string()],
             });
         }
@@ -160,10 +161,10 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
                 let none = if e.errors.is_some() { "-" } else { "" };
                 line.push(both.map_or(none.to_string(), |(_, paper)| value(paper)));
                 line.push(match (&e.errors, row.and_then(|r| errors::points(r))) {
-                    (Some(_), points) => points.map_or("-".to_string(), |x| format!("{x:+.2}")),
-                    (None, _) => {
-                        both.map_or(String::new(), |(ours, paper)| error(unit, ours, paper))
+                    (Some(_), points) if unit == "share" => {
+                        points.map_or("-".to_string(), |x| format!("{x:+.2}"))
                     }
+                    _ => both.map_or(String::new(), |(ours, paper)| error(unit, ours, paper)),
                 });
             }
         }

@@ -2,6 +2,7 @@
 
 mod cases;
 mod faults;
+mod measured;
 mod pool;
 mod readings;
 
