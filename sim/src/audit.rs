@@ -50,7 +50,7 @@ mod tests;
 pub use fault::{Fault, Finding, Report};
 pub(crate) use fault::{verdict, write_findings};
 
-use crate::cluster::Change;
+use crate::cluster::{Change, Sharing};
 use crate::log::{
     BatchRecord, LogError, LogReader, Names, Record, Terms, change_word, observe_as_records,
 };
@@ -332,7 +332,10 @@ impl Auditor {
             self.fault(Fault::LaneOverlap { action, device, lane, running });
         }
         self.runs(action, device, model);
-        self.begins_to_share(action, device);
+        let terms = self.terms.device(device.index());
+        if terms.is_some_and(|terms| terms.sharing == Sharing::Processor) {
+            self.served.entry(device).or_default().begins(now, action);
+        }
     }
 
     /// What holds of whatever begins on a device.

@@ -3,11 +3,13 @@
 
 use super::experiment::{ErrorsFile, Experiment};
 use super::numbers::axes;
-use super::runners::NOT_COUNTED;
 use orrery_cells::rows::mean;
 use orrery_output::tables;
 use orrery_results::{Flags, Row, UNITLESS, unit};
 use std::fmt::Write;
+
+/// The axis of cases that are not counted, with the reason.
+pub const NOT_COUNTED: &str = "not_counted";
 
 /// The cells of a system at the same values of the axes that make groups.
 struct Group<'a> {
@@ -130,8 +132,14 @@ fn groups<'a>(file: &ErrorsFile, rows: &'a [Row], metric: &str, by_system: bool)
         }
     }
     if file.totals {
-        let alls = |g: &Group<'_>| g.key.iter().filter(|value| *value == "all").count();
-        all.sort_by_key(|g| std::cmp::Reverse(alls(g)));
+        // Sums first, numbers by their size; systems as they were.
+        let place = |g: &Group<'_>| -> (usize, Vec<(u64, String)>) {
+            let own = &g.key[..file.by.len()];
+            let sums = own.iter().filter(|value| *value == "all").count();
+            let number = |value: &String| value.parse().unwrap_or(u64::MAX);
+            (file.by.len() - sums, own.iter().map(|v| (number(v), v.clone())).collect())
+        };
+        all.sort_by_cached_key(place);
     }
     all
 }

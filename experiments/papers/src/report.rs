@@ -204,6 +204,9 @@ fn intervals(e: &Experiment, rows: &[&Row], metric: &str, out: &mut String) {
     }
 }
 
+/// The most cells that are named below a flag.
+const FLAGGED_MAX: usize = 24;
+
 /// What is to be known of answers before they are believed.
 fn flags(rows: &[Row], out: &mut String) {
     let main = |r: &&Row| r.metric == PEAK || r.metric == DEVICES;
@@ -216,10 +219,18 @@ fn flags(rows: &[Row], out: &mut String) {
             .iter()
             .filter(main)
             .filter(|r| r.has_flag(flag) && (flag != "never-good" || r.value.is_some()))
-            .map(|r| format!("{} at {}", r.system, r.axes.replace(';', " ")))
+            .map(|r| match &*r.case {
+                "" => format!("{} at {}", r.system, r.axes.replace(';', " ")),
+                case => format!("{} at {case}", r.system),
+            })
             .collect();
+        let named = &who[..who.len().min(FLAGGED_MAX)];
+        let more = match who.len() - named.len() {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
         if !who.is_empty() {
-            let _ = writeln!(out, "\n{flag}: {says}\n  {}", who.join("; "));
+            let _ = writeln!(out, "\n{flag}: {says}\n  {}{more}", named.join("; "));
         }
     }
 }

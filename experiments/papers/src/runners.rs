@@ -15,8 +15,6 @@ mod pool_text;
 mod scenario;
 mod times;
 
-pub use cases::keys::NOT_COUNTED;
-
 use super::experiment::KindEntry;
 
 /// All kinds, in the order of messages: exactly one of these keys says which a file is.

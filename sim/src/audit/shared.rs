@@ -1,9 +1,6 @@
 //! What batches that share a device got of it: rule 11.
 
-use super::{Auditor, Fault};
-use crate::cluster::Sharing;
-use crate::log::Closed;
-use crate::request::{ActionId, DeviceId};
+use crate::request::ActionId;
 use crate::time::{Span, Time};
 use std::collections::BTreeMap;
 
@@ -27,30 +24,18 @@ impl Served {
         }
         self.counted = now;
     }
-}
 
-impl Auditor {
-    /// A batch begins; whether it shares its device is in the terms.
-    pub(super) fn begins_to_share(&mut self, action: ActionId, device: DeviceId) {
-        let terms = self.terms.device(device.index());
-        if terms.is_some_and(|terms| terms.sharing == Sharing::Processor) {
-            let served = self.served.entry(device).or_default();
-            served.count(self.now);
-            served.since.insert(action, served.sum);
-        }
+    /// A batch begins.
+    pub fn begins(&mut self, now: Time, action: ActionId) {
+        self.count(now);
+        self.since.insert(action, self.sum);
     }
 
-    /// A batch that began closes.
-    pub(super) fn ends_to_share(&mut self, action: ActionId, device: DeviceId, outcome: Closed) {
-        let Some(served) = self.served.get_mut(&device) else { return };
-        served.count(self.now);
-        let Some(since) = served.since.remove(&action) else { return };
-        let got = served.sum - since;
-        if let Closed::Done(device_time) = outcome
-            && got < u128::from(device_time.ns()) << DIGITS
-        {
-            let got = Span::from_ns((got >> DIGITS) as u64);
-            self.fault(Fault::ClosesBeforeItsShare { action, device_time, got });
-        }
+    /// A batch closes: what it got, if it began; and whether that is less than it computed.
+    pub fn ends(&mut self, now: Time, action: ActionId, computed: Span) -> Option<(Span, bool)> {
+        self.count(now);
+        let got = self.sum - self.since.remove(&action)?;
+        let is_less = got < u128::from(computed.ns()) << DIGITS;
+        Some((Span::from_ns((got >> DIGITS) as u64), is_less))
     }
 }

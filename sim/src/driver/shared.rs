@@ -10,7 +10,7 @@
 //! numbers; a batch ends at the first whole nanosecond at which it has got its work. An end that a change leaves
 //! where it is keeps its place in the order of its instant.
 
-use super::Due;
+use super::due::Due;
 use crate::core::{self, Begin};
 use crate::event_queue::{EventQueue, Handle};
 use crate::request::{ActionId, DeviceId};

@@ -34,6 +34,7 @@ use super::{Actions, Event, Known, Policy, TimerKey};
 use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
+use acquire::{Acquire, Rule};
 use std::collections::VecDeque;
 
 /// Timeout batching's parameters.
@@ -214,7 +215,11 @@ impl Build for Config {
     fn build(self, _: &[ModelProfile], _: u64) -> Box<dyn Policy> {
         match self.window {
             Window::First => Box::new(Timeout::new(self)),
-            Window::Acquire { ahead } => Box::new(acquire::Acquire::new(self, ahead)),
+            Window::Acquire { ahead } => {
+                let Config { max_batch, max_wait, drop_expired, .. } = self;
+                let rule = Rule { max_batch, max_wait, drop_expired, ahead };
+                Box::new(Acquire::new(self.name(), rule))
+            }
         }
     }
 }

@@ -6,8 +6,8 @@ use orrery_sim::latency::Latency;
 use orrery_sim::log::LogWriter;
 use orrery_sim::metrics::Metrics;
 use orrery_sim::policy::Policy;
-use orrery_sim::policy::timeout::acquire::Acquire;
-use orrery_sim::policy::timeout::{Config, Timeout, Window};
+use orrery_sim::policy::parameters::Build;
+use orrery_sim::policy::timeout::{Config, Window};
 use orrery_sim::time::Span;
 
 const RATE: f64 = 2.5;
@@ -29,7 +29,7 @@ fn sojourns(policy: impl Policy) -> (Estimate, f64) {
 
 #[test]
 fn a_window_from_the_first_request_costs_it_all_and_the_others_half() {
-    let (sojourn, batch) = sojourns(Timeout::new(config(Window::First)));
+    let (sojourn, batch) = sojourns(config(Window::First).build(&[], 1));
     let others = RATE * WAIT_MS;
     let wait = WAIT_MS * (1.0 + others / 2.0) / (1.0 + others);
     sojourn.agrees_with(1.0 + wait, "timeout, window=first: mean sojourn");
@@ -38,7 +38,7 @@ fn a_window_from_the_first_request_costs_it_all_and_the_others_half() {
 
 #[test]
 fn windows_that_follow_one_another_cost_half_of_one() {
-    let (sojourn, batch) = sojourns(Acquire::new(config(Window::Acquire { ahead: 4 }), 4));
+    let (sojourn, batch) = sojourns(config(Window::Acquire { ahead: 4 }).build(&[], 1));
     sojourn.agrees_with(1.0 + WAIT_MS / 2.0, "timeout, window=acquire: mean sojourn");
     let per_window = RATE * WAIT_MS;
     let mean = per_window / (1.0 - libm::exp(-per_window));
@@ -55,7 +55,7 @@ fn without_a_wait_and_with_one_batch_at_a_time_the_windows_are_the_same() {
         run.observer.finish().unwrap()
     };
     let without = |window| Config { max_batch: 8, max_wait: Span::ZERO, ..config(window) };
-    let first = log(&mut || Box::new(Timeout::new(without(Window::First))));
-    let acquire = log(&mut || Box::new(Acquire::new(without(Window::Acquire { ahead: 1 }), 1)));
+    let first = log(&mut || without(Window::First).build(&[], 1));
+    let acquire = log(&mut || without(Window::Acquire { ahead: 1 }).build(&[], 1));
     assert!(first == acquire, "the logs differ");
 }

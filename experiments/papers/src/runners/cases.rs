@@ -1,17 +1,18 @@
 //! Measured cases: each row of a CSV file is a scenario, predicted by each system and compared with what was
 //! measured. Nothing is fitted here, and no row is dropped.
 
+mod file;
 pub mod keys;
 mod table;
 mod text;
 
 use crate::experiment::{Experiment, System};
 use crate::runner::{Cell, Runner};
-use keys::{CasesFile, Expressions};
+use file::{CasesFile, Expressions};
 use orrery_cells::goodput::Search;
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::kept::Kept;
-use orrery_cells::replication::{PEAK, Replication};
+use orrery_cells::replication::{Measure, PEAK, Replication};
 use orrery_cells::scenario_cell::ScenarioCell;
 use orrery_cells::seeds::Seeds;
 use orrery_results::{Row, unit};
@@ -69,6 +70,7 @@ impl<'a> Runs<'a> {
 
     fn merged(
         cell: &CaseCell<'_>,
+        shown: &[String],
         kept: &Kept,
         seeds: &Seeds,
     ) -> Result<Vec<Replication>, SpecError> {
@@ -78,6 +80,15 @@ impl<'a> Runs<'a> {
             kept.seeds(&made.hashes().0, &what, seeds, |seed| made.one(seed))
         };
         let (found, mut ran) = (runs(&cell.search, "search")?, runs(&cell.run, "run")?);
+        // What was to be measured and was not is said, not left out.
+        for run in &mut ran {
+            for metric in shown.iter().filter(|m| *m != PEAK) {
+                if run.value("all", metric).is_none() {
+                    let reason = "no request was counted".to_string();
+                    run.measures.push(Measure::unanswered("all", metric, reason, 0));
+                }
+            }
+        }
         for (i, found) in found.into_iter().enumerate() {
             let peak = found.measures.into_iter().filter(|m| m.metric == PEAK);
             if ran.len() <= i {
@@ -260,7 +271,7 @@ impl Runner for Runs<'_> {
         };
         let more = cell.computed.iter().map(of).collect();
         let seeds = Seeds { first: 1, count: self.experiment.seeds, until_ci: None };
-        let runs = Self::merged(cell, kept, &seeds)?;
+        let runs = Self::merged(cell, &self.experiment.show, kept, &seeds)?;
         let is_run = !runs.is_empty();
         Ok(vec![Cell { place: cell.place.clone(), seeds: is_run.then_some(seeds), runs, more }])
     }

@@ -29,6 +29,10 @@ warm_up_s = 1.0
 name = "m"
 slo_ms = 100.0
 latency = { table = [[1, 1.0]] }
+[[app]]
+name = "a"
+model = "m"
+time = { constant = { ms = 1.0 } }
 [arrivals]
 constant = { rate_per_s = 10.0 }
 requests = 2_000
@@ -75,6 +79,7 @@ fn place(rows: &str) -> (tempfile::TempDir, PathBuf) {
 }
 
 fn text(path: &Path, asked: &Asked) -> String {
+    orrery_output::width::set_width(usize::MAX);
     let e = from_text(&path.display().to_string(), FILE).expect("an experiment");
     forms_of(&e, asked).expect("it runs").table
 }
@@ -148,8 +153,8 @@ fn what_is_wrong_with_rows_or_expressions_is_said_with_the_remedy() {
     for (from, to, parts) in [
         (
             "\"1e6 * p50_ms\"",
-            "\"1e6 * p50\"",
-            &["cases.measured", "`p50`", "did you mean `p50_ms`?"][..],
+            "\"1e6 * p50_m\"",
+            &["cases.measured", "`p50_m`", "did you mean `p50_ms`?"][..],
         ),
         (
             "name = \"case {{ row }}\"",

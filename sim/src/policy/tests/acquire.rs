@@ -2,8 +2,7 @@
 //! A batch of b takes b + 5 us.
 
 use super::cluster::{Batch, Cluster, done, request};
-use crate::policy::timeout::acquire::Acquire;
-use crate::policy::timeout::{Config, Window};
+use crate::policy::timeout::acquire::{Acquire, Rule};
 use crate::request::Arrival;
 use crate::rng::Stream;
 use crate::time::{Span, Time};
@@ -25,9 +24,9 @@ impl Harness {
         let mut cluster = Cluster::new(self.gpus, false, &[(1, 5), (2, 10)]);
         cluster.world.core.devices.iter_mut().for_each(|d| d.lanes = self.lanes);
         let max_wait = Span::from_ns(self.max_wait_ns);
-        let window = Window::Acquire { ahead: self.ahead };
-        let config = Config { max_batch: self.max_batch, max_wait, drop_expired: false, window };
-        cluster.play(Acquire::new(config, self.ahead), arrivals).batches
+        let Harness { max_batch, ahead, .. } = self;
+        let rule = Rule { max_batch, max_wait, drop_expired: false, ahead };
+        cluster.play(Acquire::new("acquire".to_string(), rule), arrivals).batches
     }
 
     /// The same for one model, without events.

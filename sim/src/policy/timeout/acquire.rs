@@ -20,14 +20,25 @@
 //!   room that a batcher found is not its own while none of its requests is there.
 //! - With `max_wait_ms=0` a batch takes what arrives at one instant.
 
-use super::Config;
 use crate::cluster::Change;
 use crate::policy::free_devices::{device_is_gone, drop_what_did_not_run};
-use crate::policy::parameters::Settings;
 use crate::policy::{Actions, Event, Exec, Known, Policy, TimerKey};
 use crate::request::{DeviceId, Drop, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
 use std::collections::VecDeque;
+
+/// How batches are formed.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// The size of a whole batch.
+    pub max_batch: u32,
+    /// How long a batcher waits for one.
+    pub max_wait: Span,
+    /// Whether requests whose deadline has passed are dropped when their batch goes.
+    pub drop_expired: bool,
+    /// How many batches a device may have, running ones included.
+    pub ahead: u32,
+}
 
 /// A device, by number.
 struct Device {
@@ -58,8 +69,8 @@ struct Model {
 
 /// The policy. See the module's text.
 pub struct Acquire {
-    config: Config,
-    ahead: u32,
+    name: String,
+    rule: Rule,
     devices: Vec<Device>,
     /// Whose turn it is.
     turn: usize,
@@ -70,10 +81,10 @@ pub struct Acquire {
 }
 
 impl Acquire {
-    /// Before its start. A device has at most `ahead` batches.
-    pub fn new(config: Config, ahead: u32) -> Acquire {
+    /// Before its start, with the name that it goes by.
+    pub fn new(name: String, rule: Rule) -> Acquire {
         let (devices, models, line, batch) = (Vec::new(), Vec::new(), VecDeque::new(), Vec::new());
-        Acquire { config, ahead, devices, turn: 0, models, line, batch }
+        Acquire { name, rule, devices, turn: 0, models, line, batch }
     }
 
     fn arrive(&mut self, now: Time, request: &Request, out: &mut Actions) {
@@ -88,7 +99,7 @@ impl Acquire {
         model.waiting.push_back((request.id, request.deadline));
         if let Batcher::Open(began, _) = model.batcher {
             match model.waiting.len() {
-                full if full == self.config.max_batch as usize => self.close(now, index, out),
+                full if full == self.rule.max_batch as usize => self.close(now, index, out),
                 1 => out.set_timer(TimerKey(index as u64), self.end_of(began, now)),
                 _ => {}
             }
@@ -97,7 +108,7 @@ impl Acquire {
 
     /// When the window ends in which `now` is: windows follow one another while no request is there.
     fn end_of(&self, began: Time, now: Time) -> Time {
-        let wait = self.config.max_wait;
+        let wait = self.rule.max_wait;
         if wait == Span::ZERO {
             return now;
         }
@@ -108,7 +119,8 @@ impl Acquire {
     /// The next device in turn that has room.
     fn roomy(&self) -> Option<usize> {
         let n = self.devices.len();
-        let has_room = |d: &usize| self.devices[*d].is_up && self.devices[*d].batches < self.ahead;
+        let has_room =
+            |d: &usize| self.devices[*d].is_up && self.devices[*d].batches < self.rule.ahead;
         (0..n).map(|i| (self.turn + i) % n).find(has_room)
     }
 
@@ -137,7 +149,8 @@ impl Acquire {
                 Batcher::Open(_, device) => device,
                 Batcher::Blocked | Batcher::Late => return,
             };
-            let has_room = self.devices[device].is_up && self.devices[device].batches < self.ahead;
+            let has_room =
+                self.devices[device].is_up && self.devices[device].batches < self.rule.ahead;
             let Some(device) = has_room.then_some(device).or_else(|| self.roomy()) else {
                 return self.block(model, Batcher::Late);
             };
@@ -145,7 +158,7 @@ impl Acquire {
             self.open(model, now);
             match self.models[model].waiting.len() {
                 0 => return,
-                few if few < self.config.max_batch as usize => {
+                few if few < self.rule.max_batch as usize => {
                     if let Batcher::Open(began, _) = self.models[model].batcher {
                         out.set_timer(timer, self.end_of(began, now));
                     }
@@ -157,7 +170,7 @@ impl Acquire {
     }
 
     fn commit(&mut self, now: Time, model: usize, device: usize, out: &mut Actions) {
-        let Config { max_batch, max_wait, drop_expired, .. } = self.config;
+        let Rule { max_batch, max_wait, drop_expired, .. } = self.rule;
         let waiting = &mut self.models[model].waiting;
         let size = waiting.len().min(max_batch as usize);
         self.batch.clear();
@@ -199,7 +212,7 @@ impl Acquire {
             } else {
                 self.open(model, now);
             }
-            if is_late || waiting >= self.config.max_batch as usize {
+            if is_late || waiting >= self.rule.max_batch as usize {
                 self.close(now, model, out);
             } else if waiting > 0 {
                 out.set_timer(TimerKey(model as u64), self.end_of(now, now));
@@ -217,7 +230,7 @@ impl Acquire {
 
 impl Policy for Acquire {
     fn name(&self) -> String {
-        self.config.name()
+        self.name.clone()
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {

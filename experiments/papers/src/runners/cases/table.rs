@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 /// What stands in place of a number that this project is not shown.
 const WITHHELD: &str = "withheld";
+/// The largest batch.
+const SIZE_MAX: u32 = 4096;
 /// More steps than any expression over one row needs.
 const STEPS_MAX: u64 = 10_000;
 
@@ -45,6 +47,7 @@ impl Table<'_> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_fuel(Some(STEPS_MAX));
+        environment.add_filter("every_size", every_size);
         Ok(Table { file: file.to_string(), columns, rows, environment })
     }
 
@@ -128,6 +131,30 @@ impl Table<'_> {
     }
 }
 
+/// The filter `every_size`: the text of a TOML list of sizes and times, with a row for each size on the lines between
+/// its rows.
+fn every_size(text: String) -> Result<String, minijinja::Error> {
+    let wrong = |why: &str| minijinja::Error::new(ErrorKind::InvalidOperation, why.to_string());
+    let parsed: Result<BTreeMap<String, Vec<(u32, f64)>>, _> =
+        toml::from_str(&format!("rows = {text}"));
+    let rows = parsed.ok().and_then(|mut table| table.remove("rows"));
+    let rows =
+        rows.ok_or_else(|| wrong("`every_size` is for a list such as [[1, 5.0], [4, 9.5]]"))?;
+    if rows.windows(2).any(|two| two[0].0 >= two[1].0)
+        || rows.last().is_some_and(|r| r.0 > SIZE_MAX)
+    {
+        return Err(wrong("`every_size` is for sizes that grow, up to 4096"));
+    }
+    let mut all: Vec<String> =
+        rows.first().map(|(size, ms)| format!("[{size}, {ms:?}]")).into_iter().collect();
+    for two in rows.windows(2) {
+        let ((from, low), (to, high)) = (two[0], two[1]);
+        let at = |size: u32| low + (high - low) * f64::from(size - from) / f64::from(to - from);
+        all.extend((from + 1..=to).map(|size| format!("[{size}, {:?}]", at(size))));
+    }
+    Ok(format!("[{}]", all.join(", ")))
+}
+
 /// A cell's value.
 fn value(cell: &str) -> Value {
     let cell = cell.trim();
@@ -160,6 +187,19 @@ mod tests {
         assert_eq!(number(1, "3 if name == 'b' else rate"), Some(3.0));
         assert_eq!(t.text(0, "k", "p[n={{ rate }}]").unwrap(), "p[n=100]");
         assert_eq!(t.text(0, "k", "{{ ms }}").unwrap(), "2.5");
+    }
+
+    #[test]
+    fn sizes_between_rows_are_on_a_line() {
+        let t = Table::read("t.csv", "rows\n\"[[1, 4.0], [3, 6.0], [4, 10.0]]\"\n").unwrap();
+        let filled = t.text(0, "k", "{{ rows | every_size }}").unwrap();
+        assert_eq!(filled, "[[1, 4.0], [2, 5.0], [3, 6.0], [4, 10.0]]");
+        for (text, part) in
+            [("'no' | every_size", "for a list"), ("'[[2, 1.0], [1, 2.0]]' | every_size", "grow")]
+        {
+            let error = t.eval(0, "k", text).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Cases as text: for each metric a line for each case, with what was measured, and ours with its error. It
 //! formats.
 
-use crate::errors;
+use crate::errors::{self, NOT_COUNTED};
 use crate::experiment::Experiment;
 use crate::numbers::axes;
-use crate::runners::NOT_COUNTED;
 use orrery_output::tables;
 use orrery_results::Row;
 use orrery_results::metric::{self, Reading};
@@ -32,7 +31,8 @@ fn table(e: &Experiment, metric: &str, own: &[&Row]) -> String {
     let mut head: Vec<&str> = vec!["case"];
     let first = e.point.first().map_or("", |p| &p.axes);
     let names: Vec<&str> = first.split(';').filter_map(|a| Some(a.split_once('=')?.0)).collect();
-    head.extend(names.iter().filter(|n| **n != NOT_COUNTED));
+    // A row's number is for figures: the name of its case says which it is.
+    head.extend(names.iter().filter(|n| ![NOT_COUNTED, "row"].contains(*n)));
     let left = head.clone();
     head.push(beside);
     let mut bars = Vec::new();
