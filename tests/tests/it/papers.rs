@@ -13,6 +13,7 @@ use orrery_papers::groups;
 use orrery_papers::registry::find;
 use orrery_papers::reproduce::{Asked, rows_of, with};
 use orrery_papers::scores::{Scores, score};
+use orrery_results::Row;
 use std::sync::OnceLock;
 
 /// A table's calibrated systems, scored.
