@@ -117,7 +117,7 @@ impl Settings for Config {
                 Window::Acquire { ahead } => Some(ahead),
                 Window::First => None,
             },
-            "with `window=acquire`: maximum number of batches that a GPU has, running ones included",
+            "maximum number of batches that a GPU has, running ones included",
         )
         .from("the same: gpu_copy_streams, 4")
         .needs("window", "acquire"),
