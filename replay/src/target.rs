@@ -11,7 +11,7 @@ use crate::device::emulated::{Config, DEFAULT_NOISE};
 use crate::device::{Device, DeviceError};
 use crate::error::Error;
 use orrery_scenario::Scenario;
-use orrery_scenario::scenario::file::{Device as DeviceKind, Model};
+use orrery_scenario::scenario::file::{Device as DeviceKind, Model, Sharing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -98,6 +98,17 @@ impl Choice {
     /// When there is no such device, or its configuration does not fit the scenario.
     pub fn open(&self, scenario: &Scenario, noise: u64) -> Result<Box<dyn Device>, Error> {
         let names = scenario.model_names();
+        let shares = self.kind(scenario).sharing == Sharing::Processor;
+        if shares && !matches!(self.target, Target::Cuda(_)) {
+            return Err(Error::Device(DeviceError {
+                device: self.target.to_string(),
+                doing: "sharing it among lanes".to_string(),
+                said: "each lane of this device is as fast as alone".to_string(),
+                remedy:
+                    "remove `sharing = \"processor\"` of `[[device]]`: `orrery run` simulates it"
+                        .to_string(),
+            }));
+        }
         match self.target {
             Target::Emulated => {
                 let models = scenario.file.model.iter();

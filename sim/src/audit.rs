@@ -31,6 +31,9 @@
 //!     in the load's window. What is refused for memory would not have fitted, and what is refused as
 //!     not loaded was not there.
 //!
+//! 11. *Sharing.* Where k batches that share a device run at 1/k of the speed, a batch closes as done when it has
+//!     got the time that it computed, not before.
+//!
 //! Where the log says what late answers cost, [`Report::cost`] sums it up.
 //!
 //! Memory is proportional to what is alive, not to the length of the log.
@@ -40,19 +43,21 @@ mod costs;
 mod fault;
 mod memory;
 mod requests;
+mod shared;
 #[cfg(test)]
 mod tests;
 
 pub use fault::{Fault, Finding, Report};
 pub(crate) use fault::{verdict, write_findings};
 
-use crate::cluster::Change;
+use crate::cluster::{Change, Sharing};
 use crate::log::{
     BatchRecord, LogError, LogReader, Names, Record, Terms, change_word, observe_as_records,
 };
 use crate::request::{ActionId, DeviceId, End, Request, RequestId};
 use crate::time::Time;
 use memory::{Memory, OpenLoad};
+use shared::Served;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::Range;
@@ -100,6 +105,8 @@ pub struct Auditor {
     answers: BTreeMap<ActionId, Answers>,
     lanes: BTreeMap<(DeviceId, u8), ActionId>,
     loads: BTreeMap<ActionId, OpenLoad>,
+    /// What batches that share a device got of it, by device.
+    served: BTreeMap<DeviceId, Served>,
     /// By device; those that always have every model are not in it.
     memories: BTreeMap<DeviceId, Memory>,
     /// What each device is, and since which record.
@@ -325,6 +332,10 @@ impl Auditor {
             self.fault(Fault::LaneOverlap { action, device, lane, running });
         }
         self.runs(action, device, model);
+        let terms = self.terms.device(device.index());
+        if terms.is_some_and(|terms| terms.sharing == Sharing::Processor) {
+            self.served.entry(device).or_default().begins(now, action);
+        }
     }
 
     /// What holds of whatever begins on a device.

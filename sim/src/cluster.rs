@@ -19,6 +19,16 @@ pub enum Change {
     Down,
 }
 
+/// How fast the batches on a device's lanes are beside one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sharing {
+    /// Each is as fast as alone: the lanes are parts of the device.
+    #[default]
+    None,
+    /// Of k batches, each runs at 1/k of the speed.
+    Processor,
+}
+
 /// What a device is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceSpec {
@@ -26,6 +36,8 @@ pub struct DeviceSpec {
     pub kind: u32,
     /// Batches that it can run at a time: 1 unless a policy's paper says otherwise.
     pub lanes: u8,
+    /// How fast they are beside one another. Stalls of the host do not slow down batches that share.
+    pub sharing: Sharing,
     /// Whether a running batch can be stopped.
     pub can_preempt: bool,
     /// Pages for model weights; `None` when memory is not counted.
@@ -44,10 +56,21 @@ impl Default for DeviceSpec {
         DeviceSpec {
             kind: 0,
             lanes: 1,
+            sharing: Sharing::None,
             can_preempt: false,
             memory_pages: None,
             holds: None,
             stages: 1,
+        }
+    }
+}
+
+impl Sharing {
+    /// As how many devices of one lane so many lanes count.
+    pub fn devices(self, lanes: u8) -> u8 {
+        match self {
+            Sharing::None => lanes,
+            Sharing::Processor => 1,
         }
     }
 }
@@ -74,10 +97,19 @@ pub struct DeviceView {
     pub can_preempt: bool,
     /// Lanes for batches.
     pub lanes: u8,
+    /// How fast batches are beside one another.
+    pub sharing: Sharing,
     /// Stages of a pipeline; 1 for a device that is none.
     pub stages: u8,
     /// Free pages; `None` when memory is not counted.
     pub free_pages: Option<u32>,
+}
+
+impl DeviceView {
+    /// Lanes for a policy that fills them all: one of a pipeline, whose lanes are its stages.
+    pub fn lanes_to_fill(&self) -> u8 {
+        if self.stages > 1 { 1 } else { self.lanes }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -285,6 +317,7 @@ impl Devices {
             state: d.state,
             can_preempt: d.spec.can_preempt,
             lanes: d.spec.lanes,
+            sharing: d.spec.sharing,
             stages: d.spec.stages,
             free_pages: d.spec.memory_pages.map(|_| d.free_pages),
         })

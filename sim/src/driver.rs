@@ -12,13 +12,14 @@
 mod due;
 mod failure;
 pub mod ready;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod timers;
 
 pub use failure::Failure;
 
-use crate::cluster::DeviceSpec;
+use crate::cluster::{DeviceSpec, Sharing};
 use crate::core::{self, Begin, BeginWork, Core, CoreSpec, DeviceChange, Host, Input, Wake};
 use crate::event_queue::{EventQueue, Handle};
 use crate::latency::{BatchNoise, Latency, Noise};
@@ -28,6 +29,7 @@ use crate::request::{ActionId, DeviceId, End, Request, Source, SourceId};
 use crate::stalls::{Calendar, CoreOf, Stalls};
 use crate::time::{Span, Time};
 use due::Due;
+use shared::Shared;
 use timers::Timers;
 
 /// Everything about a run but its policy, its workload and its observer.
@@ -109,6 +111,7 @@ struct VirtualHost<'w> {
     /// By device, then executor.
     running: Vec<Vec<Option<Handle>>>,
     windows: Vec<Vec<Option<Handle>>>,
+    shared: Shared,
     timers: Timers,
     sources: Vec<SourceSlot<'w>>,
     /// The first of what the sources show.
@@ -201,7 +204,10 @@ pub fn simulate<'w, P: Policy, O: Observer>(
             core.handle(now, Input::Arrive(source, arrival), &mut host);
         } else {
             let input = match host.pop().expect("there is one") {
-                Due::Ended(action, _, device) => Input::Ended { action, device },
+                Due::Ended(action, on, device) => {
+                    host.shared.leave(now, action, on, &mut host.queue);
+                    Input::Ended { action, device }
+                }
                 Due::Wake(wake) => Input::Wake(wake),
                 Due::Change(change) => Input::Device(*change),
             };
@@ -234,6 +240,7 @@ impl<'w> VirtualHost<'w> {
             queue,
             running: Vec::new(),
             windows: Vec::new(),
+            shared: Shared::default(),
             timers: Timers::default(),
             sources: slots,
             arrival: None,
@@ -342,6 +349,12 @@ impl Host for VirtualHost<'_> {
             }
         };
         let due = Due::Ended(begin.action, begin.device, busy);
+        if begin.sharing == Sharing::Processor && matches!(begin.work, BeginWork::Batch { .. }) {
+            let work = begin.fetch + busy;
+            let handle = self.shared.begin(now, begin, work, due, &mut self.queue);
+            *slot(&mut self.running, begin.device, begin.executor) = Some(handle);
+            return;
+        }
         let at = match &mut self.stalls {
             None => now + begin.fetch + busy,
             Some(stalls) => {
@@ -353,7 +366,8 @@ impl Host for VirtualHost<'_> {
         *slot(&mut self.running, begin.device, begin.executor) = Some(handle);
     }
 
-    fn abort(&mut self, _now: Time, _action: ActionId, device: DeviceId, executor: u8) {
+    fn abort(&mut self, now: Time, action: ActionId, device: DeviceId, executor: u8) {
+        self.shared.leave(now, action, device, &mut self.queue);
         if let Some(handle) = slot(&mut self.running, device, executor).take() {
             self.queue.cancel(handle);
         }

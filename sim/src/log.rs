@@ -27,6 +27,8 @@
 //! finish,time
 //! ```
 //!
+//! The number of a device's lanes is followed by ` shared` where k batches on them run at 1/k of the speed.
+//!
 //! A device's `memory` is empty where it always has every model; otherwise its pages and then the
 //! models that it has from the start, with spaces between. Pages are `-` where they are not counted.
 //!

@@ -24,7 +24,7 @@ pub use time_series::{TimeBin, TimeSeries};
 
 use costs::Costs;
 
-use crate::cluster::Change;
+use crate::cluster::{Change, Sharing};
 use crate::observer::{Batch, Load, Observer};
 use crate::penalty::Penalty;
 use crate::policy::Outcome;
@@ -35,7 +35,7 @@ use parts::Parts;
 /// The figures of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceFigures {
-    /// Time in which it ran a batch; of a device with several lanes, their mean.
+    /// Time in which it ran a batch; of a device with several lanes that do not share it, their mean.
     pub busy: Span,
     /// Batches that it ran to their end.
     pub batches: u64,
@@ -56,10 +56,16 @@ pub struct DeviceFigures {
     lanes: u8,
     /// Batches that run, and the sum of the instants at which they began.
     running: (u64, u128),
+    /// Where batches share it: one has run since then.
+    shared_since: Option<Time>,
     loading_since: Option<Time>,
 }
 
 impl DeviceFigures {
+    fn shared_until(&mut self, now: Time) {
+        self.busy += self.shared_since.take().map_or(Span::ZERO, |since| now - since);
+    }
+
     /// Busy time over time up.
     pub fn utilisation(&self) -> f64 {
         if self.up == Span::ZERO { 0.0 } else { self.busy.ns() as f64 / self.up.ns() as f64 }
@@ -257,17 +263,26 @@ impl Observer for Metrics {
 
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
         let device = device_at(&mut self.devices, batch.device);
-        device.lanes = batch.lanes;
+        device.lanes = batch.sharing.devices(batch.lanes);
         device.running.0 += 1;
-        device.running.1 += u128::from(now.ns());
+        match batch.sharing {
+            Sharing::None => device.running.1 += u128::from(now.ns()),
+            Sharing::Processor => _ = device.shared_since.get_or_insert(now),
+        }
     }
 
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
         let device = device_at(&mut self.devices, batch.device);
         if let Some(start) = start {
-            device.busy += now - start;
             device.running.0 -= 1;
-            device.running.1 -= u128::from(start.ns());
+            match batch.sharing {
+                Sharing::None => {
+                    device.busy += now - start;
+                    device.running.1 -= u128::from(start.ns());
+                }
+                Sharing::Processor if device.running.0 == 0 => device.shared_until(now),
+                Sharing::Processor => {}
+            }
         }
         match outcome {
             Outcome::Done { .. } => {
@@ -343,8 +358,12 @@ impl Observer for Metrics {
         self.end = now;
         for device in &mut self.devices {
             let (batches, began) = std::mem::take(&mut device.running);
-            let busy = u128::from(batches) * u128::from(now.ns()) - began;
-            device.busy += Span::from_ns(u64::try_from(busy).unwrap_or(u64::MAX));
+            if device.shared_since.is_some() {
+                device.shared_until(now);
+            } else {
+                let busy = u128::from(batches) * u128::from(now.ns()) - began;
+                device.busy += Span::from_ns(u64::try_from(busy).unwrap_or(u64::MAX));
+            }
             if let Some(since) = device.loading_since.take() {
                 device.loading += now - since;
             }

@@ -2,7 +2,7 @@
 //!
 //! An observer cannot change a run; it may end it. Two observers make one: `(Metrics, Log)`.
 
-use crate::cluster::Change;
+use crate::cluster::{Change, Sharing};
 use crate::policy::{Expected, Outcome};
 use crate::request::{ActionId, DeviceId, End, ModelId, Request, RequestId};
 use crate::time::Time;
@@ -16,8 +16,11 @@ pub struct Batch<'a> {
     pub device: DeviceId,
     /// On which lane.
     pub lane: u8,
-    /// How many lanes the device has: it is fully busy when all of them are.
+    /// How many lanes the device has.
     pub lanes: u8,
+    /// How fast their batches are beside one another: a device is fully busy when all lanes are, or when any
+    /// is that shares it.
+    pub sharing: Sharing,
     /// Its model.
     pub model: ModelId,
     /// Its requests.

@@ -15,9 +15,12 @@ mod exact;
 mod harness;
 #[path = "laws/metamorphic.rs"]
 mod metamorphic;
+#[path = "laws/windows.rs"]
+mod windows;
 
 use harness::*;
 use libm::{exp, pow};
+use orrery_sim::cluster::Sharing;
 use orrery_sim::driver::World;
 use orrery_sim::latency::Latency;
 use orrery_sim::metrics::Metrics;
@@ -137,6 +140,46 @@ fn erlang_b_does_not_depend_on_the_service_law() {
         assert_eq!(total.ended(End::InTime) + total.ended(REFUSED), REQUESTS);
         assert_eq!(total.queueing.sum_ns(), 0, "who is served is served at once");
     }
+}
+
+/// Batches of one that share a device: with more lanes than there ever are batches, M/G/1 by processor sharing.
+fn shared_device() -> World {
+    let mut world = servers(1);
+    let device = &mut world.core.devices[0];
+    (device.lanes, device.sharing) = (u8::MAX, Sharing::Processor);
+    world
+}
+
+#[test]
+fn processor_sharing_does_not_depend_on_the_service_law() {
+    let load = 0.7;
+    let laws = [
+        ("M/M/1-PS", Law::Exponential),
+        ("M/D/1-PS", Law::Constant),
+        ("M/H2/1-PS", Law::Hyperexponential),
+    ];
+    for (what, law) in laws {
+        let figures = PerRequest::new(|r| [r.sojourn_ms]);
+        let observer = (figures, InSystem::new(load));
+        let source = Renewal::poisson(what, load, law);
+        let (figures, number) = run(&shared_device(), source, fifo(), observer);
+        let [sojourn] = figures.estimates();
+        sojourn.agrees_with(1.0 / (1.0 - load), &format!("{what} mean sojourn"));
+        number.estimate().agrees_with(load / (1.0 - load), &format!("{what} mean number"));
+    }
+}
+
+#[test]
+fn a_shared_device_is_busy_for_the_work_that_it_does() {
+    let source = || Renewal::poisson("PS utilisation", 0.6, Law::Exponential);
+    let busy = |world: &World| {
+        let metrics = run(world, source(), fifo(), Metrics::default());
+        (metrics.devices()[0].busy, metrics.end())
+    };
+    let (alone, shared) = (busy(&servers(1)), busy(&shared_device()));
+    // Each of the batches may be rounded up to a nanosecond.
+    let off = alone.0.ns().abs_diff(shared.0.ns());
+    assert!(off <= REQUESTS, "{alone:?} {shared:?}");
 }
 
 /// M/M/1+M as a birth–death chain: (P(give up), P(W > 0 or gave up), mean number in system).

@@ -11,7 +11,7 @@ mod kind;
 
 pub use errors::ErrorsFile;
 pub use figure::{FigureFile, FigureKind, FigureScale};
-pub use kind::{CasesOf, Keys, Kind, KindEntry, Made, Parts, UntilCi, placed};
+pub use kind::{CaseRows, CasesOf, Keys, Kind, KindEntry, Made, Parts, UntilCi, placed};
 
 use super::claims::{Claim, LeftOut};
 use super::numbers::{Number, NumbersFile, is_at};
@@ -26,7 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toml::Value;
 
@@ -43,6 +43,8 @@ pub struct Experiment {
     pub origin: Source,
     /// The file that the scenario's text stands in: this one, or the one that it extends.
     pub scenario_in: Source,
+    /// With `cases`: the file that `--paper` names in place of its own.
+    pub cases_from: Option<PathBuf>,
 }
 
 impl Deref for Experiment {
@@ -141,17 +143,22 @@ pub struct System {
     #[serde(default)]
     pub preset: Preset,
     /// The policy with its parameters. With `pool` also `drs-climb`, `drs-scan`, `orcl`, `upper-bound`;
-    /// with `partition` a solver; with `jobs` a policy of jobs.
+    /// with `partition` a solver; with `jobs` a policy of jobs; with `cases` text with `{{ expressions }}` over the
+    /// columns of a row, or any word where all is `computed`.
     pub policy: String,
     /// Run only at these points, each as `AXIS=VALUE`; at all if empty.
     #[serde(default)]
     #[schemars(extend("x-default" = "all"))]
     pub at: Vec<String>,
-    /// With `scenario`: keys set for this system alone: `{ "DOTTED.KEY" = VALUE }`.
+    /// With `scenario` or `cases`: keys set for this system alone: `{ "DOTTED.KEY" = VALUE }`.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     #[schemars(extend("x-default" = "none"))]
     pub set: BTreeMap<String, Value>,
+    /// With `cases`: what is computed of a row in place of a run: `{ METRIC = "EXPRESSION" }`.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "none"))]
+    pub computed: BTreeMap<String, String>,
     /// With `applications`: time that the device waits for the host for each request of a batch.
     #[serde(default)]
     pub host_ms_per_request: f64,
@@ -297,6 +304,18 @@ impl Experiment {
             CasesOf::Points => self.point.retain(|p| cases.contains(&p.name)),
         }
         Ok(())
+    }
+
+    /// Its cases are the rows of a file: of its own, or of the one that `--paper` names.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or an expression over it is wrong.
+    pub(super) fn take_rows(&mut self, paper: Option<&Path>) -> Result<bool, SpecError> {
+        let kind = Arc::clone(&self.kind);
+        let Some(rows) = kind.rows(self, paper) else { return Ok(false) };
+        (self.frame.point, self.frame.paper) = rows?;
+        self.cases_from = paper.map(Path::to_path_buf);
+        Ok(true)
     }
 
     /// Fills in what is left out.

@@ -36,7 +36,9 @@ pub fn read(
     }
     let frame = typed(&origin, Spanned::new(span.clone(), rest), Frame::deserialize)?;
     let kind = typed(&origin, Spanned::new(span, own), kind.read)?;
-    let mut experiment = Experiment { frame, kind, resolved, origin, scenario_in };
+    let cases_from = None;
+    let mut experiment = Experiment { frame, kind, resolved, origin, scenario_in, cases_from };
+    experiment.take_rows(None)?;
     experiment.complete();
     experiment.check().map_err(|e| experiment.origin.placed(e))?;
     Ok(experiment)
@@ -181,5 +183,6 @@ pub fn reference() -> Vec<Table> {
         ("pool", pool.keys(&["pool"], &[])),
         ("partition", kind("partition").keys(&["partition"], &[])),
         ("jobs", kind("jobs").keys(&[], &[])),
+        ("measured cases", kind("cases").keys(&["cases"], &[])),
     ]
 }

@@ -131,7 +131,8 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
         head.push(s.name.clone());
         if with_paper(i) {
             head.extend(match &e.errors {
-                Some(errors) => [errors.beside.clone(), "points".to_string()],
+                Some(errors) if unit == "share" => [errors.beside.clone(), "points".to_string()],
+                Some(errors) => [errors.beside.clone(), "error".to_string()],
                 None => ["paper".to_string(), "error".to_string()],
             });
         }
@@ -160,10 +161,10 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
                 let none = if e.errors.is_some() { "-" } else { "" };
                 line.push(both.map_or(none.to_string(), |(_, paper)| value(paper)));
                 line.push(match (&e.errors, row.and_then(|r| errors::points(r))) {
-                    (Some(_), points) => points.map_or("-".to_string(), |x| format!("{x:+.2}")),
-                    (None, _) => {
-                        both.map_or(String::new(), |(ours, paper)| error(unit, ours, paper))
+                    (Some(_), points) if unit == "share" => {
+                        points.map_or("-".to_string(), |x| format!("{x:+.2}"))
                     }
+                    _ => both.map_or(String::new(), |(ours, paper)| error(unit, ours, paper)),
                 });
             }
         }
@@ -203,6 +204,9 @@ fn intervals(e: &Experiment, rows: &[&Row], metric: &str, out: &mut String) {
     }
 }
 
+/// The most cells that are named below a flag.
+const FLAGGED_MAX: usize = 24;
+
 /// What is to be known of answers before they are believed.
 fn flags(rows: &[Row], out: &mut String) {
     let main = |r: &&Row| r.metric == PEAK || r.metric == DEVICES;
@@ -215,10 +219,18 @@ fn flags(rows: &[Row], out: &mut String) {
             .iter()
             .filter(main)
             .filter(|r| r.has_flag(flag) && (flag != "never-good" || r.value.is_some()))
-            .map(|r| format!("{} at {}", r.system, r.axes.replace(';', " ")))
+            .map(|r| match &*r.case {
+                "" => format!("{} at {}", r.system, r.axes.replace(';', " ")),
+                case => format!("{} at {case}", r.system),
+            })
             .collect();
+        let named = &who[..who.len().min(FLAGGED_MAX)];
+        let more = match who.len() - named.len() {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
         if !who.is_empty() {
-            let _ = writeln!(out, "\n{flag}: {says}\n  {}", who.join("; "));
+            let _ = writeln!(out, "\n{flag}: {says}\n  {}{more}", named.join("; "));
         }
     }
 }

@@ -113,10 +113,12 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
     let mut e = e.clone();
     e.seeds = asked.seeds.unwrap_or(e.seeds);
     e.set.extend(asked.set.iter().cloned());
-    if let Some(file) = &asked.paper {
+    let takes_rows = asked.paper.is_some() && e.take_rows(asked.paper.as_deref())?;
+    if let Some(file) = asked.paper.as_ref().filter(|_| !takes_rows) {
         let found = file.display().to_string();
         let Some(csv) = &mut e.paper_csv else {
-            let allowed = "an experiment whose file has `paper_csv`, such as orloj-table-3";
+            let allowed =
+                "an experiment whose file has `paper_csv` or `cases`, such as orloj-table-3";
             return Err(SpecError::value("--paper", found, allowed, "remove `--paper`"));
         };
         csv.file = found;

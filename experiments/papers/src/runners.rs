@@ -4,6 +4,7 @@
 mod applications;
 mod arithmetic;
 mod bins;
+mod cases;
 mod jobs;
 mod left_out;
 mod means;
@@ -17,11 +18,12 @@ mod times;
 use super::experiment::KindEntry;
 
 /// All kinds, in the order of messages: exactly one of these keys says which a file is.
-pub static KINDS: [KindEntry; 6] = [
+pub static KINDS: [KindEntry; 7] = [
     KindEntry::of::<scenario::OfScenario>(),
     KindEntry::of::<applications::keys::OfApplications>(),
     KindEntry::of::<pool::kind::OfPool>(),
     KindEntry::of::<partition::OfPartition>(),
     KindEntry::of::<arithmetic::OfScore>(),
     KindEntry::of::<jobs::OfJobs>(),
+    KindEntry::of::<cases::keys::OfCases>(),
 ];

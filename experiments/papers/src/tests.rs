@@ -2,6 +2,7 @@
 
 mod cases;
 mod faults;
+mod measured;
 mod pool;
 mod readings;
 
@@ -94,11 +95,6 @@ fn wrong_files_are_errors_with_their_place() {
         ("seeds = 1", "seeds = 1\nset = { \"load.ofered\" = 2.0 }", "load.ofered"),
         ("seeds = 1", "seeds = 1\nmean_over = [\"case\"]", "mean_over"),
         ("seeds = 1", "seeds = 1\nerrors = { by = [\"cas\"] }", "did you mean `case`"),
-        (
-            "seeds = 1",
-            "seeds = 1\nshow = [\"latency_p99_ns\"]\nerrors = {}",
-            "such as `finish_rate`",
-        ),
         ("seeds = 1", "seeds = 1\npaper_csv = { file = \"none.csv\" }", "none.csv"),
         ("seeds = 1", "seeds = 1\ncompare_to = \"orlog\"", "did you mean `orloj`"),
     ] {

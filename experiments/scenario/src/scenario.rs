@@ -326,6 +326,7 @@ impl Scenario {
             let spec = DeviceSpec {
                 kind: kind as u32,
                 lanes: d.lanes.max(d.stages),
+                sharing: d.sharing.into(),
                 can_preempt: d.can_preempt,
                 memory_pages: d.memory_pages,
                 holds: None,

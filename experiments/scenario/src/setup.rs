@@ -236,13 +236,14 @@ impl Setup {
 
     /// Passes when no device has lanes that the policy leaves empty: they would change nothing.
     fn check_lanes(&self, policy: &PolicySpec) -> Result<(), SpecError> {
+        let fills = matches!(policy.lanes(), Lanes::Parallel | Lanes::All);
         let more = |d: &&DeviceSpec| d.lanes > d.stages;
         let device = self.world.core.devices.iter().find(more);
-        let Some(device) = device.filter(|_| policy.lanes() != Lanes::All) else { return Ok(()) };
+        let Some(device) = device.filter(|_| !fills) else { return Ok(()) };
         let key = format!("device[{}].lanes", device.kind);
         let allowed = format!("1: `{policy}` runs one batch at a time on a device");
-        let remedy = "remove `lanes`: add devices in place of lanes, or use `stages` with `alpaserve`; only a policy \
-                      in Python may use more than one lane";
+        let remedy = "remove `lanes`: add devices in place of lanes, or use `stages` with `alpaserve`; `fifo`, \
+                      `timeout` and policies in Python use more than one lane";
         Err(self.in_file(SpecError::value(key, device.lanes, allowed, remedy)))
     }
 

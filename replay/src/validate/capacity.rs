@@ -36,7 +36,8 @@ pub fn capacity_per_s(setup: &Setup) -> f64 {
         let one = mean_batch(law, &apps, 1).as_secs_f64();
         seconds_per_request += weight / total * least.min(one);
     }
-    let lanes: u32 = setup.world.core.devices.iter().map(|d| u32::from(d.lanes)).sum();
+    let devices = setup.world.core.devices.iter();
+    let lanes: u32 = devices.map(|d| u32::from(d.sharing.devices(d.lanes))).sum();
     f64::from(lanes) / seconds_per_request
 }
 

@@ -5,7 +5,7 @@ use crate::cluster::Change;
 use crate::log::Closed;
 use crate::policy::Refusal;
 use crate::request::{ActionId, DeviceId, RequestId};
-use crate::time::Time;
+use crate::time::{Span, Time};
 
 impl Auditor {
     pub(super) fn close(&mut self, action: ActionId, outcome: Closed) {
@@ -18,6 +18,14 @@ impl Auditor {
         }
         if open.began.is_some() {
             self.ran(open.batch.device, open.batch.model, action);
+            let device_time = match outcome {
+                Closed::Done(device_time) => device_time,
+                _ => Span::ZERO,
+            };
+            let served = self.served.get_mut(&open.batch.device);
+            if let Some((got, true)) = served.and_then(|s| s.ends(self.now, action, device_time)) {
+                self.fault(Fault::ClosesBeforeItsShare { action, device_time, got });
+            }
         }
         self.check_outcome(&open, outcome);
         let done = matches!(outcome, Closed::Done(_));

@@ -118,6 +118,8 @@ pub enum Fault {
     DoneOnDownDevice { action: ActionId, device: DeviceId },
     #[error("{action} computed for {device_time}, but ran for {ran} only")]
     ComputedLongerThanItRan { action: ActionId, device_time: Span, ran: Span },
+    #[error("{action} computed for {device_time}, but its share of the device was {got} only")]
+    ClosesBeforeItsShare { action: ActionId, device_time: Span, got: Span },
 
     // Loads and memory.
     #[error("{action} begins on {device}, where {model} is not")]

@@ -2,6 +2,7 @@
 //! by its name. The faults themselves are in the table of [`seeded_faults`].
 
 mod memory;
+mod shared;
 mod stalls;
 
 use super::*;
@@ -56,7 +57,7 @@ fn log() -> Vec<Record> {
 fn terms() -> Terms {
     let app = |model, slo| AppTerms { model: ModelId(model), slo };
     Terms {
-        devices: vec![DeviceTerms { lanes: 1, can_preempt: false, memory: None }; 3],
+        devices: vec![DeviceTerms { lanes: 1, ..DeviceTerms::default() }; 3],
         apps: vec![app(0, None), app(1, Some(SLO))],
         ..Terms::default()
     }
@@ -428,6 +429,7 @@ fn no_fault_is_without_a_seeded_one() {
     let of_memory = memory::seeded_faults();
     let mut found: Vec<_> =
         seeded_faults().iter().chain(&of_memory).flat_map(|s| s.0.split(' ')).collect();
+    found.push(shared::FAULT);
     found.sort_unstable();
     found.dedup();
     assert_eq!(found.len(), variants, "{found:?}");
@@ -490,7 +492,7 @@ fn a_device_that_came_later_is_held_to_the_terms_of_such_devices() {
         names(&auditor.finish()).join(" ")
     };
     assert_eq!(found(None), "DeviceWithoutTerms");
-    let with = |lanes| Some(DeviceTerms { lanes, can_preempt: false, memory: None });
+    let with = |lanes| Some(DeviceTerms { lanes, ..DeviceTerms::default() });
     assert_eq!(found(with(2)), "");
     assert_eq!(found(with(1)), "NoSuchLane");
 }

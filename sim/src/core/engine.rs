@@ -6,7 +6,7 @@
 use super::books::{Books, Live};
 use super::job::{Job, Order, Stage, Work};
 use super::{Begin, BeginWork, CoreSpec, Delays, DeviceChange, Host, Profiler, View, Wake};
-use crate::cluster::{Change, Devices, Footprint, Next, Running};
+use crate::cluster::{Change, DeviceSpec, Devices, Footprint, Next, Running};
 use crate::observer::Observer;
 use crate::policy::{Exec, Outcome, Refusal};
 use crate::request::{
@@ -75,7 +75,7 @@ impl<O: Observer> Engine<O> {
     pub fn exec(&mut self, now: Time, exec: Exec, requests: &[RequestId], host: &mut impl Host) {
         let Exec { device, lane, model, billed, earliest, latest } = exec;
         assert!(!requests.is_empty(), "{}: an empty batch", self.policy);
-        let lanes = self.devices.get(device).spec.lanes;
+        let DeviceSpec { lanes, sharing, .. } = self.devices.get(device).spec;
         assert!(lane < lanes, "{}: {device} has no lane {lane}", self.policy);
         let mut size = 0u64;
         for &id in requests {
@@ -89,7 +89,10 @@ impl<O: Observer> Engine<O> {
         // It saturates: what readers admit is far below (see `SIZE_MAX`).
         let units = billed.max(u32::try_from(size).unwrap_or(u32::MAX));
         let work = Work::Batch { model, units };
-        let order = Order { device, lanes, executor: lane, work, issued: now, earliest, latest };
+        #[rustfmt::skip]
+        let order = Order {
+            device, lanes, sharing, executor: lane, work, issued: now, earliest, latest,
+        };
         let (action, job) = self.jobs.claim();
         let action = ActionId(action);
         job.become_new(order, requests);
@@ -106,9 +109,9 @@ impl<O: Observer> Engine<O> {
         host: &mut impl Host,
     ) {
         let to = self.devices.get(device);
-        let (lanes, executor) = (to.spec.lanes, to.load_executor());
+        let (lanes, sharing, executor) = (to.spec.lanes, to.spec.sharing, to.load_executor());
         let work = Work::Load { model };
-        let order = Order { device, lanes, executor, work, issued: now, earliest, latest };
+        let order = Order { device, lanes, sharing, executor, work, issued: now, earliest, latest };
         let (action, job) = self.jobs.claim();
         let action = ActionId(action);
         job.become_new(order, &[]);
@@ -182,7 +185,7 @@ impl<O: Observer> Engine<O> {
         let job = self.jobs.get_mut(action.0).expect("a queued action");
         let Order { device, executor, work, .. } = job.order;
         let on = self.devices.get_mut(device);
-        let kind = on.spec.kind;
+        let (kind, sharing) = (on.spec.kind, on.spec.sharing);
         let mut fetch = Span::ZERO;
         let work = match work {
             Work::Batch { model, units } => {
@@ -217,7 +220,7 @@ impl<O: Observer> Engine<O> {
         } else if let Some(load) = job.load(action) {
             self.observer.load_began(now, &load);
         }
-        host.begin(now, &Begin { action, device, kind, executor, fetch, work });
+        host.begin(now, &Begin { action, device, kind, sharing, executor, fetch, work });
     }
 
     fn refuse(&mut self, now: Time, action: ActionId, why: Refusal, host: &mut impl Host) {

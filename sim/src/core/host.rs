@@ -2,7 +2,7 @@
 //!
 //! The order of the events of one instant is written here too, as ranks.
 
-use crate::cluster::DeviceSpec;
+use crate::cluster::{DeviceSpec, Sharing};
 use crate::delay::DelayLaw;
 use crate::policy::TimerKey;
 use crate::request::{
@@ -80,7 +80,7 @@ pub enum Input {
     Ended {
         /// The action.
         action: ActionId,
-        /// Time spent computing, fetching left out.
+        /// Time spent computing, fetching left out; where batches share the device, the time alone.
         device: Span,
     },
     /// A wake-up that the core asked for.
@@ -167,6 +167,8 @@ pub struct Begin {
     pub device: DeviceId,
     /// The device's kind.
     pub kind: u32,
+    /// How fast its batches are beside one another.
+    pub sharing: Sharing,
     /// On which executor: a lane, or the one for loads.
     pub executor: u8,
     /// The device is busy this long before it computes.

@@ -2,6 +2,7 @@
 //!
 //! It decides nothing; the engine moves it from stage to stage.
 
+use crate::cluster::Sharing;
 use crate::observer::{self, Batch, Observer};
 use crate::policy::Outcome;
 use crate::request::{ActionId, DeviceId, ModelId, RequestId};
@@ -13,6 +14,8 @@ pub(super) struct Order {
     pub device: DeviceId,
     /// The device's lanes.
     pub lanes: u8,
+    /// How fast its batches are beside one another.
+    pub sharing: Sharing,
     pub executor: u8,
     pub work: Work,
     pub issued: Time,
@@ -91,12 +94,12 @@ impl Job {
     }
 
     pub fn batch(&self, action: ActionId) -> Option<Batch<'_>> {
-        let Order { device, lanes, executor, work, issued, earliest, latest } = self.order;
+        let Order { device, lanes, sharing, executor, work, issued, earliest, latest } = self.order;
         let Work::Batch { model, units } = work else { return None };
         let requests = &self.requests;
         #[rustfmt::skip]
         let batch = Batch {
-            action, device, lane: executor, lanes, model, requests, units, issued, earliest, latest,
+            action, device, lane: executor, lanes, sharing, model, requests, units, issued, earliest, latest,
         };
         Some(batch)
     }

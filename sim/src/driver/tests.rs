@@ -234,3 +234,43 @@ fn a_stall_does_not_carry_a_run_over_its_end() {
         assert!(run.observer.records.iter().all(|r| r.time() <= until), "{until}");
     }
 }
+
+/// The ends of requests that are alone in their batches, on one device of so many lanes that share it.
+fn shared(lanes: u8, at_and_alone: &[(u64, u64)]) -> Vec<u64> {
+    #[derive(Default)]
+    struct Ends(Vec<(u64, u64)>);
+    impl Observer for Ends {
+        fn ended(&mut self, now: Time, request: &Request, _: End, _: Option<Time>) {
+            self.0.push((request.id.0, now.ns()));
+        }
+    }
+    let mut world = World::single(Latency::Proportional { c1: 1.0 });
+    world.core.devices =
+        vec![DeviceSpec { lanes, sharing: Sharing::Processor, ..DeviceSpec::default() }];
+    let one = |&(at, alone): &(u64, u64)| Arrival { alone: Span::from_ns(alone), ..arrival(at, 1) };
+    let source = Box::new(VecSource::new(at_and_alone.iter().map(one).collect()));
+    let policy = Fifo::new(Config { max_batch: 1, drop_expired: false });
+    let run = simulate(&world, vec![source], policy, Ends::default());
+    let mut ends = run.observer.0;
+    ends.sort();
+    ends.into_iter().map(|end| end.1).collect()
+}
+
+#[test]
+fn batches_that_share_a_device_are_slowed_down_by_those_beside_them() {
+    assert_eq!(shared(4, &[(0, 60), (100, 60)]), [60, 160], "each is alone");
+    assert_eq!(shared(4, &[(0, 60), (0, 60), (0, 60)]), [180, 180, 180]);
+    // The first is half done at 30. Both get 15 until 60, and from then three get 5 each; then two get 10.
+    assert_eq!(shared(4, &[(0, 60), (30, 60), (60, 5)]), [95, 125, 75]);
+    assert_eq!(shared(2, &[(0, 10), (0, 10), (0, 10)]), [20, 20, 30], "the third waits for a lane");
+    assert_eq!(shared(1, &[(0, 10), (0, 10)]), [10, 20], "with one lane nothing is shared");
+}
+
+#[test]
+fn a_share_that_is_no_whole_number_ends_at_the_next_nanosecond() {
+    // Of 10 each, all three have 3 + 1/3 at 10. Two go on alone; 3 + 1/3 more each at 17 less 1/3.
+    assert_eq!(shared(4, &[(0, 10), (0, 10), (0, 3)]), [23, 23, 9]);
+    assert_eq!(shared(4, &[(0, 1), (0, 1), (0, 1)]), [3, 3, 3]);
+    // From 1 on they share: the first has 9 left at 1 and is through at 19, the second then has 1 left of 10.
+    assert_eq!(shared(4, &[(0, 10), (1, 10)]), [19, 20]);
+}

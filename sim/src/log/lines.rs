@@ -233,6 +233,7 @@ fn observed(issued: Time, b: &BatchRecord) -> Batch<'_> {
         lane: b.lane,
         // Neither the record nor its line says it.
         lanes: 1,
+        sharing: Default::default(),
         model: b.model,
         requests: &b.requests,
         units: b.units,

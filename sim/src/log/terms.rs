@@ -5,7 +5,7 @@
 use super::error::LogError;
 use super::fields::Fields;
 use super::lines::{Lines, push_decimal};
-use crate::cluster::DeviceSpec;
+use crate::cluster::{DeviceSpec, Sharing};
 use crate::penalty::{Penalty, Step, in_units};
 use crate::request::ModelId;
 use crate::time::Span;
@@ -28,10 +28,12 @@ pub struct Terms {
 }
 
 /// What a device can do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceTerms {
     /// Batches that it runs at a time.
     pub lanes: u8,
+    /// How fast they are beside one another.
+    pub sharing: Sharing,
     /// Whether a running batch can be stopped.
     pub can_preempt: bool,
     /// Its memory; `None` where it always has every model.
@@ -58,11 +60,11 @@ pub struct AppTerms {
 
 impl From<&DeviceSpec> for DeviceTerms {
     fn from(spec: &DeviceSpec) -> DeviceTerms {
-        let DeviceSpec { lanes, can_preempt, memory_pages: pages, ref holds, .. } = *spec;
+        let DeviceSpec { lanes, sharing, can_preempt, memory_pages: pages, ref holds, .. } = *spec;
         let limited = pages.is_some() || holds.is_some();
         let memory =
             limited.then(|| MemoryTerms { pages, holds: holds.clone().unwrap_or_default() });
-        DeviceTerms { lanes, can_preempt, memory }
+        DeviceTerms { lanes, sharing, can_preempt, memory }
     }
 }
 
@@ -80,6 +82,8 @@ impl Terms {
 
 /// What a line of terms is about.
 const KINDS: [&str; 6] = ["device", "later-device", "pages", "app", "penalties", "stalls"];
+/// After the number of lanes, where batches share the device.
+const SHARED: &[u8] = b" shared";
 const PREEMPTS: [&str; 2] = ["can_preempt", "cannot_preempt"];
 
 impl Lines {
@@ -131,6 +135,9 @@ impl Lines {
 
     fn device_terms(&mut self, device: &DeviceTerms) {
         self.field(u64::from(device.lanes));
+        if device.sharing == Sharing::Processor {
+            self.bytes.extend_from_slice(SHARED);
+        }
         self.bytes.push(b',');
         self.bytes.extend_from_slice(PREEMPTS[usize::from(!device.can_preempt)].as_bytes());
         self.bytes.push(b',');
@@ -179,10 +186,15 @@ impl Fields<'_> {
     }
 
     fn device_terms(&mut self) -> Result<DeviceTerms, LogError> {
-        let lanes = self.number("lanes", u64::from(u8::MAX))? as u8;
+        let text = self.text("lanes")?;
+        let (lanes, sharing) = match text.strip_suffix(SHARED) {
+            Some(lanes) => (lanes, Sharing::Processor),
+            None => (text, Sharing::None),
+        };
+        let lanes = self.parse("lanes", lanes, u64::from(u8::MAX))? as u8;
         let can_preempt = self.word("preemption", &PREEMPTS, |word| word)? == PREEMPTS[0];
         let memory = self.memory_terms()?;
-        Ok(DeviceTerms { lanes, can_preempt, memory })
+        Ok(DeviceTerms { lanes, sharing, can_preempt, memory })
     }
 
     fn memory_terms(&mut self) -> Result<Option<MemoryTerms>, LogError> {

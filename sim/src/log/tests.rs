@@ -267,7 +267,7 @@ fn two_steps() -> Penalty {
 }
 
 fn terms() -> Terms {
-    let device = |lanes, can_preempt| DeviceTerms { lanes, can_preempt, memory: None };
+    let device = |lanes, can_preempt| DeviceTerms { lanes, can_preempt, ..DeviceTerms::default() };
     let with = |pages, holds: &[u32]| {
         let holds = holds.iter().map(|&m| ModelId(m)).collect();
         DeviceTerms { memory: Some(MemoryTerms { pages, holds }), ..device(1, false) }

@@ -6,7 +6,7 @@
 //! Memory grows with the number of bins, not with requests or models.
 
 use super::Sketch;
-use crate::cluster::Change;
+use crate::cluster::{Change, Sharing};
 use crate::observer::{Batch, Load, Observer};
 use crate::policy::Outcome;
 use crate::request::{DeviceId, End, ModelId, Request};
@@ -89,7 +89,7 @@ impl Panel {
 /// A number that changes at instants.
 #[derive(Clone, Debug, Default)]
 struct Levels {
-    /// Batches that run, by the number of their devices' lanes.
+    /// Batches that run, by the number of their devices' lanes; those that share a device as one.
     running: BTreeMap<u8, u64>,
     loading: u64,
     up: u64,
@@ -104,6 +104,8 @@ pub struct Panels {
     group_count: usize,
     bins: Vec<Panel>,
     levels: Levels,
+    /// Batches that run on devices that they share.
+    sharers: BTreeMap<DeviceId, i64>,
     changed_ns: u64,
     /// Devices that are up.
     up: Vec<bool>,
@@ -126,6 +128,7 @@ impl Panels {
             group_count,
             bins: Vec::new(),
             levels: Levels::default(),
+            sharers: BTreeMap::new(),
             changed_ns: 0,
             up: Vec::new(),
             is_cold: false,
@@ -184,6 +187,17 @@ impl Panels {
         self.levels = Levels { running, loading, up };
     }
 
+    /// Counts a batch that begins or closes; whether its device, or its part of it, does so too.
+    fn sharing(&mut self, batch: &Batch<'_>, more: i64) -> bool {
+        if batch.sharing == Sharing::None {
+            return true;
+        }
+        let batches = self.sharers.entry(batch.device).or_default();
+        *batches += more;
+        // The first that begins, or the last that closes.
+        *batches == i64::from(more > 0)
+    }
+
     fn group_of(&self, request: &Request) -> usize {
         self.groups.get(request.app.index()).map_or(0, |group| *group as usize)
     }
@@ -219,13 +233,15 @@ impl Observer for Panels {
 
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
         self.step(now);
-        *self.levels.running.entry(batch.lanes).or_default() += 1;
+        if self.sharing(batch, 1) {
+            *self.levels.running.entry(batch.sharing.devices(batch.lanes)).or_default() += 1;
+        }
     }
 
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
         self.step(now);
-        if start.is_some() {
-            *self.levels.running.entry(batch.lanes).or_default() -= 1;
+        if start.is_some() && self.sharing(batch, -1) {
+            *self.levels.running.entry(batch.sharing.devices(batch.lanes)).or_default() -= 1;
         }
         if let Outcome::Done { .. } = outcome {
             let size = batch.requests.len() as u64;

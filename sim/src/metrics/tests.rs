@@ -17,6 +17,7 @@ fn batch(device: u32, lane: u8, lanes: u8) -> Batch<'static> {
         device: DeviceId(device),
         lane,
         lanes,
+        sharing: crate::cluster::Sharing::None,
         model: ModelId(0),
         requests: &[RequestId(0)],
         units: 1,

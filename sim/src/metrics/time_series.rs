@@ -16,7 +16,7 @@ mod time_bin;
 
 pub use time_bin::TimeBin;
 
-use crate::cluster::Change;
+use crate::cluster::{Change, Sharing};
 use crate::observer::{Batch, Load, Observer};
 use crate::policy::Outcome;
 use crate::request::{DeviceId, End, Request};
@@ -81,9 +81,11 @@ fn split(mut from: u64, to: u64, shift: u32, mut give: impl FnMut(usize, u64)) {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Device {
-    /// Batches that run, on so many lanes.
+    /// Batches that run, on so many lanes; those that share it as one.
     running: Level,
     lanes: u8,
+    /// Batches that run and share it.
+    sharers: u64,
     loading: Level,
     up: Level,
 }
@@ -279,7 +281,7 @@ impl TimeSeries {
     fn add_devices(&mut self, last: DeviceId) {
         let new = || {
             let [running, loading, up] = std::array::from_fn(|_| Level::new());
-            Device { running, lanes: 1, loading, up }
+            Device { running, lanes: 1, sharers: 0, loading, up }
         };
         self.devices.resize_with(last.index() + 1, new);
     }
@@ -313,9 +315,13 @@ impl Observer for TimeSeries {
         self.reach(now);
         let shift = self.shift;
         let device = self.device_at(batch.device);
-        device.lanes = batch.lanes;
+        device.lanes = batch.sharing.devices(batch.lanes);
         device.running.step(now.ns(), shift);
         device.running.now += 1;
+        if batch.sharing == Sharing::Processor {
+            device.sharers += 1;
+            device.running.now = 1;
+        }
     }
 
     #[inline]
@@ -327,9 +333,15 @@ impl Observer for TimeSeries {
         }
         if start.is_some() {
             let shift = self.shift;
-            let running = &mut self.device_at(batch.device).running;
-            running.step(now.ns(), shift);
-            running.now -= 1;
+            let device = self.device_at(batch.device);
+            device.running.step(now.ns(), shift);
+            match batch.sharing {
+                Sharing::None => device.running.now -= 1,
+                Sharing::Processor => {
+                    device.sharers -= 1;
+                    device.running.now = device.sharers.min(1);
+                }
+            }
         }
     }
 

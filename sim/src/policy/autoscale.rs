@@ -81,7 +81,7 @@ pub struct Autoscale<P> {
     sent: BTreeMap<DeviceId, u32>,
     /// The inner policy was told that they go. They are released when they have nothing left.
     leaving: BTreeSet<DeviceId>,
-    /// By number of the device: how many batches it runs at a time.
+    /// By number of the device: how many batches it runs at a time, at full speed.
     lanes: Vec<u8>,
     /// Asked for and not there yet.
     coming: u32,
@@ -128,7 +128,7 @@ impl<P: Policy> Autoscale<P> {
 
     /// Devices are there that were not.
     fn look_at_lanes(&mut self, known: &Known<'_>) {
-        self.lanes = known.devices().iter().map(|d| d.lanes).collect();
+        self.lanes = known.devices().iter().map(|d| d.sharing.devices(d.lanes)).collect();
     }
 
     /// A batch has come to its end. A load, which has no requests, runs beside batches.

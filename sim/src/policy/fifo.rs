@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! on arrival, on result:
-//!     while a device is free and requests wait:
+//!     while a lane of a device is free and requests wait:
 //!         model <- model of the oldest request
 //!         execute the oldest requests of that model, at most max_batch
 //! ```
@@ -14,9 +14,9 @@
 //! None: it is no paper's.
 
 use super::free_devices::FreeDevices;
-use super::parameters::{About, Build, Parameter, Preset, Settings, count, flag};
+use super::parameters::{About, Build, Lanes, Parameter, Preset, Settings, count, flag};
 use super::soonest::Soonest;
-use super::{Actions, Event, Exec, Known, Policy};
+use super::{Actions, Event, Known, Policy};
 use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, RequestId};
 use crate::time::Time;
@@ -37,6 +37,7 @@ impl Settings for Config {
         what: "the plain reference; first in, first out, greedy batches",
         paper: "no paper's",
     };
+    const LANES_USED: Lanes = Lanes::Parallel;
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "batches of up to 16, nothing is dropped",
@@ -78,13 +79,13 @@ impl Fifo {
             config,
             queues: Vec::new(),
             oldest: Soonest::default(),
-            free: FreeDevices::default(),
+            free: FreeDevices::with_all_lanes(),
             batch: Vec::new(),
         }
     }
 
     fn dispatch(&mut self, now: Time, out: &mut Actions) {
-        while let Some(device) = self.free.next() {
+        while !self.free.is_empty() {
             if self.config.drop_expired {
                 self.drop_expired(now, out);
             }
@@ -104,8 +105,8 @@ impl Fifo {
                      waiting, at most {most}"
                 )
             });
-            out.exec(Exec::now(device, ModelId(model as u32)), &self.batch);
-            self.free.take_next();
+            let Some(exec) = self.free.batch(ModelId(model as u32)) else { return };
+            self.free.take(out.exec(exec, &self.batch));
         }
     }
 

@@ -1,29 +1,61 @@
 //! The devices that wait for a batch: what the work-conserving policies share.
+//! A policy runs one batch at a time on each device, or fills all of its lanes.
 //!
 //! It chooses no device and forms no batch; the one that became free last is used first.
 
-use super::{Actions, Event, Known, Outcome, Refusal};
-use crate::cluster::Change;
-use crate::request::{DeviceId, Drop};
+use super::{Actions, Event, Exec, Known, Outcome, Refusal};
+use crate::cluster::{Change, DeviceView};
+use crate::request::{ActionId, DeviceId, Drop, ModelId, RequestId};
 use std::collections::BTreeSet;
 
-/// Free devices, the last one next.
+/// Free lanes of devices, the last one next.
 #[derive(Debug, Default)]
 pub struct FreeDevices {
-    free: Vec<DeviceId>,
+    free: Vec<(DeviceId, u8)>,
+    /// Whether all lanes of a device are filled, in place of its first.
+    fills_lanes: bool,
+    /// Whether a device has more than one of them.
+    several: bool,
+    /// What runs on a device's other lanes than its first.
+    beyond: Vec<(ActionId, DeviceId, u8)>,
     /// They take no more work. A result may still come from one that is gone already.
     leaving: BTreeSet<DeviceId>,
 }
 
 impl FreeDevices {
+    /// With all lanes of each device but a pipeline, whose lanes are its stages.
+    pub fn with_all_lanes() -> FreeDevices {
+        FreeDevices { fills_lanes: true, ..FreeDevices::default() }
+    }
+
     /// The device for the next batch.
     pub fn next(&self) -> Option<DeviceId> {
-        self.free.last().copied()
+        self.free.last().map(|free| free.0)
     }
 
     /// The device for the next batch has got it.
     pub fn take_next(&mut self) {
         self.free.pop();
+    }
+
+    /// A batch of a model for the next lane. A lane of a device with the most free ones is next: a batch has a
+    /// device to itself where there is one.
+    pub fn batch(&mut self, model: ModelId) -> Option<Exec> {
+        if self.several {
+            let lanes = |d: DeviceId| self.free.iter().filter(|free| free.0 == d).count();
+            let next = (0..self.free.len()).max_by_key(|&i| (lanes(self.free[i].0), i))?;
+            let free = self.free.remove(next);
+            self.free.push(free);
+        }
+        let &(device, lane) = self.free.last()?;
+        Some(Exec { lane, ..Exec::now(device, model) })
+    }
+
+    /// The lane for the next batch has got it.
+    pub fn take(&mut self, action: ActionId) {
+        if let Some((device, lane)) = self.free.pop().filter(|free| free.1 > 0) {
+            self.beyond.push((action, device, lane));
+        }
     }
 
     /// Whether every device has work, or there is none.
@@ -35,25 +67,47 @@ impl FreeDevices {
     /// dropped as refused, unless they have ended already.
     pub fn follow(&mut self, event: &Event<'_>, known: &Known<'_>, out: &mut Actions) {
         match *event {
-            Event::Start => self.free = known.devices().iter().map(|d| d.id).collect(),
-            Event::Result { device, outcome, requests, .. } => {
-                if !matches!(outcome, Outcome::Done { .. }) {
-                    for &id in requests.iter().filter(|&&id| known.request(id).is_some()) {
-                        out.why(id, || did_not_run(outcome));
-                        out.end(id, Drop::Refused);
-                    }
-                }
+            Event::Start => known.devices().iter().for_each(|d| self.add(d)),
+            Event::Result { action, device, outcome, requests } => {
+                drop_what_did_not_run(outcome, requests, known, out);
+                let place = self.beyond.iter().position(|b| b.0 == action);
+                let lane = place.map_or(0, |place| self.beyond.swap_remove(place).2);
                 if !device_is_gone(outcome) && !self.leaving.contains(&device) {
-                    self.free.push(device);
+                    self.free.push((device, lane));
                 }
             }
-            Event::Device(device, Change::Up) => self.free.push(device),
+            Event::Device(device, Change::Up) if self.fills_lanes => {
+                known.devices().iter().filter(|d| d.id == device).for_each(|d| self.add(d));
+            }
+            Event::Device(device, Change::Up) => self.free.push((device, 0)),
             Event::Device(device, _) => {
-                self.free.retain(|&d| d != device);
+                self.free.retain(|free| free.0 != device);
                 self.leaving.insert(device);
             }
             Event::Arrive(_) | Event::Timer(_) | Event::Profiled { .. } => {}
         }
+    }
+
+    fn add(&mut self, device: &DeviceView) {
+        let lanes = if self.fills_lanes { device.lanes_to_fill() } else { 1 };
+        self.several |= lanes > 1;
+        self.free.extend((0..lanes).rev().map(|lane| (device.id, lane)));
+    }
+}
+
+/// Drops the requests of a batch that did not run as refused, unless they have ended already.
+pub(crate) fn drop_what_did_not_run(
+    outcome: Outcome,
+    requests: &[RequestId],
+    known: &Known<'_>,
+    out: &mut Actions,
+) {
+    if matches!(outcome, Outcome::Done { .. }) {
+        return;
+    }
+    for &id in requests.iter().filter(|&&id| known.request(id).is_some()) {
+        out.why(id, || did_not_run(outcome));
+        out.end(id, Drop::Refused);
     }
 }
 

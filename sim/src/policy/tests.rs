@@ -1,5 +1,6 @@
 //! The policies on cases small enough to be worked by hand.
 
+mod acquire;
 mod alpaserve;
 mod cluster;
 mod eager;

@@ -9,9 +9,11 @@
 //! on arrival:        put it into its model's open batch, or open one: ready `max_wait` from now
 //!                    if the batch is full: it is ready
 //! on timer of model: its open batch is ready
-//! while a GPU is free and a batch is ready:
+//! while a lane of a GPU is free and a batch is ready:
 //!     execute the batch that was ready first
 //! ```
+//!
+//! With `window=acquire` it waits as the harness of NVIDIA's MLPerf submissions does: see [`acquire`].
 //!
 //! # Differences from the paper
 //! - Symphony's own timeout policy (Fig. 6b) waits from the oldest request of a batch that fits the
@@ -22,12 +24,17 @@
 //!   they became ready.
 //! - Its queues are bounded and turn requests away; ours are not.
 
+pub mod acquire;
+
 use super::free_devices::FreeDevices;
-use super::parameters::{About, Build, Parameter, Preset, Settings, count, flag, ms};
-use super::{Actions, Event, Exec, Known, Policy, TimerKey};
+use super::parameters::{
+    About, Build, Lanes, Parameter, Preset, Settings, Words, count, flag, ms, word,
+};
+use super::{Actions, Event, Known, Policy, TimerKey};
 use crate::profile::ModelProfile;
 use crate::request::{Drop, ModelId, Request, RequestId};
 use crate::time::{Span, Time};
+use acquire::{Acquire, Rule};
 use std::collections::VecDeque;
 
 /// Timeout batching's parameters.
@@ -39,6 +46,40 @@ pub struct Config {
     pub max_wait: Span,
     /// Whether requests whose deadline has passed are dropped when their batch's turn comes.
     pub drop_expired: bool,
+    /// From when a batch waits for others.
+    pub window: Window,
+}
+
+/// From when a batch waits for others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Window {
+    /// From the arrival of its first request.
+    #[default]
+    First,
+    /// From when a device has room for another batch.
+    Acquire {
+        /// How many batches a device may have, running ones included.
+        ahead: u32,
+    },
+}
+
+impl Words for Window {
+    const WORDS: &'static [(&'static str, Self, &'static str)] = &[
+        ("first", Window::First, "from the arrival of its first request, and until a GPU is free"),
+        (
+            "acquire",
+            Window::Acquire { ahead: 4 },
+            "from when a GPU has room for another batch, as NVIDIA's MLPerf harness does; then it goes to a \
+             queue of that GPU",
+        ),
+    ];
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        let (max_batch, max_wait) = (16, Span::from_ms(2));
+        Config { max_batch, max_wait, drop_expired: false, window: Window::First }
+    }
 }
 
 impl Settings for Config {
@@ -47,10 +88,11 @@ impl Settings for Config {
         what: "a batch is ready when it is full or its first request has waited long enough",
         paper: "TensorFlow Serving (Olston et al., 2017); Symphony, §2.2",
     };
+    const LANES_USED: Lanes = Lanes::Parallel;
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "16 requests or 2 ms: TensorFlow Serving leaves both to its user",
-        make: || Config { max_batch: 16, max_wait: Span::from_ms(2), drop_expired: false },
+        make: Config::default,
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[
         count("max_batch", |c: &mut Self| Some(&mut c.max_batch), "the size of a full batch")
@@ -66,6 +108,19 @@ impl Settings for Config {
             |c: &mut Self| &mut c.drop_expired,
             "whether an expired request is dropped when its batch's turn comes",
         ),
+        word("window", |c: &mut Self| &mut c.window, "from when a batch waits for others")
+            .from("MLPerf Inference v1.1, NVIDIA's harness: acquire")
+            .quiet(),
+        count(
+            "ahead",
+            |c: &mut Self| match &mut c.window {
+                Window::Acquire { ahead } => Some(ahead),
+                Window::First => None,
+            },
+            "maximum number of batches that a GPU has, running ones included",
+        )
+        .from("the same: gpu_copy_streams, 4")
+        .needs("window", "acquire"),
     ];
 }
 
@@ -77,7 +132,7 @@ struct Model {
     ready: usize,
 }
 
-/// The policy. See the module's text.
+/// The policy with `window=first`. See the module's text.
 pub struct Timeout {
     config: Config,
     models: Vec<Model>,
@@ -91,7 +146,7 @@ impl Timeout {
     /// Timeout batching before its start.
     pub fn new(config: Config) -> Timeout {
         let (models, line, batch) = (Vec::new(), VecDeque::new(), Vec::new());
-        Timeout { config, models, line, free: FreeDevices::default(), batch }
+        Timeout { config, models, line, free: FreeDevices::with_all_lanes(), batch }
     }
 
     fn arrive(&mut self, now: Time, request: &Request, out: &mut Actions) {
@@ -119,18 +174,19 @@ impl Timeout {
     }
 
     fn dispatch(&mut self, now: Time, out: &mut Actions) {
-        while let Some(device) = self.free.next() {
+        while !self.free.is_empty() {
             let Some(model) = self.line.pop_front() else { return };
             self.take_batch(now, model, out);
-            if !self.batch.is_empty() {
-                out.exec(Exec::now(device, ModelId(model as u32)), &self.batch);
-                self.free.take_next();
+            if self.batch.is_empty() {
+                continue;
             }
+            let Some(exec) = self.free.batch(ModelId(model as u32)) else { return };
+            self.free.take(out.exec(exec, &self.batch));
         }
     }
 
     fn take_batch(&mut self, now: Time, model: usize, out: &mut Actions) {
-        let Config { max_batch, max_wait, drop_expired } = self.config;
+        let Config { max_batch, max_wait, drop_expired, .. } = self.config;
         let model = &mut self.models[model];
         model.ready -= 1;
         let size = model.waiting.len().min(max_batch as usize);
@@ -157,7 +213,14 @@ impl Timeout {
 
 impl Build for Config {
     fn build(self, _: &[ModelProfile], _: u64) -> Box<dyn Policy> {
-        Box::new(Timeout::new(self))
+        match self.window {
+            Window::First => Box::new(Timeout::new(self)),
+            Window::Acquire { ahead } => {
+                let Config { max_batch, max_wait, drop_expired, .. } = self;
+                let rule = Rule { max_batch, max_wait, drop_expired, ahead };
+                Box::new(Acquire::new(self.name(), rule))
+            }
+        }
     }
 }
 

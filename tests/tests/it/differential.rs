@@ -174,7 +174,8 @@ fn tuned() -> Vec<Entry> {
         }),
         entry("timeout", |case| {
             let (max_wait, drop_expired) = (ticks(case.seed % 4), case.seed.is_multiple_of(3));
-            let config = timeout::Config { max_batch: 3, max_wait, drop_expired };
+            let config =
+                timeout::Config { max_batch: 3, max_wait, drop_expired, ..Default::default() };
             Box::new(timeout::Timeout::new(config))
         }),
         entry("infaas", |case| {

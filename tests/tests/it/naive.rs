@@ -16,6 +16,7 @@
 
 mod devices;
 mod laws;
+mod sharing;
 mod stalls;
 mod work;
 

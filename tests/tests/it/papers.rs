@@ -13,6 +13,7 @@ use orrery_papers::groups;
 use orrery_papers::registry::find;
 use orrery_papers::reproduce::{Asked, rows_of, with};
 use orrery_papers::scores::{Scores, score};
+use orrery_results::Row;
 use std::sync::OnceLock;
 
 /// A table's calibrated systems, scored.
@@ -106,5 +107,70 @@ fn the_goodput_measured_on_16_v100s_comes_out() {
         assert_eq!(errors.len(), measured, "{parallelism}");
         assert!(mean <= mean_max, "{parallelism}: mean {mean:.2} points, allowed {mean_max}");
         assert!(largest <= largest_max, "{parallelism}: {largest:.2}, allowed {largest_max}");
+    }
+}
+
+/// The errors of a shipped study's system against what was measured, in percent, from the smallest; infinite for a
+/// queue without end. Cases that are not counted are left out.
+fn errors_of(rows: &[Row], system: &str, metric: &str, keep: impl Fn(&Row) -> bool) -> Vec<f64> {
+    let own = rows.iter().filter(|r| r.system == system && r.metric == metric && r.scope == "all");
+    let own = own.filter(|r| r.paper.is_some() && r.axis("not_counted").is_none() && keep(r));
+    let error = |r: &Row| {
+        let endless = r.has_flag("diverging") && metric.starts_with("latency");
+        let ratio = r.value.zip(r.paper).map(|(ours, theirs)| 100.0 * (ours / theirs - 1.0).abs());
+        ratio.filter(|_| !endless).unwrap_or(f64::INFINITY)
+    };
+    let mut errors: Vec<f64> = own.map(error).collect();
+    errors.sort_by(f64::total_cmp);
+    errors
+}
+
+fn measured(id: &str) -> Vec<Row> {
+    let e = find(id).expect("a shipped study");
+    rows_of(&e, &Asked::default()).expect("a study that runs")
+}
+
+#[test]
+fn nnu_nets_online_latencies_follow_from_its_offline_table() {
+    let rows = measured("triton-nnunet");
+    let errors = errors_of(&rows, "orrery", "latency_mean_ns", |_| true);
+    assert_eq!(errors.len(), 40, "eight clients each on five tables that are shown and whole");
+    let mean = errors.iter().sum::<f64>() / 40.0;
+    assert!(mean < 0.6 && errors[39] < 3.0, "mean {mean:.2} %, largest {:.2} %", errors[39]);
+    let bounds = errors_of(&rows, "bounds", "latency_mean_ns", |_| true);
+    assert!(bounds.iter().sum::<f64>() / 40.0 > 5.0, "operational bounds are not enough");
+}
+
+#[test]
+fn a_batch_of_8_is_on_the_line_for_gpus_of_nvidia() {
+    let rows = measured("latency-law");
+    let is_nvidia = |r: &Row| r.axis("accelerators") == Some("one of NVIDIA");
+    let errors = errors_of(&rows, "line", "latency_p50_ns", is_nvidia);
+    assert_eq!(errors.len(), 180);
+    assert!(errors[90] < 8.0, "median {:.2} %", errors[90]);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "takes minutes in a debug build")]
+fn the_server_results_of_one_accelerator_follow_from_its_other_results() {
+    let rows = measured("mlperf-single");
+    let of = |system: &str, metric: &str, streams: &str| {
+        let own = |r: &Row| {
+            r.axis("harness") == Some("nvidia")
+                && (streams.is_empty() || r.axis("streams") == Some(streams))
+        };
+        errors_of(&rows, system, metric, own)
+    };
+    let rates = of("serial", "peak_goodput_per_s", "");
+    assert_eq!(rates.len(), 24);
+    assert!(rates[12] < 8.0 && rates[23] < 20.0, "{rates:.1?}");
+    let shared = of("processor", "peak_goodput_per_s", "");
+    assert!((shared[11] + shared[12]) / 2.0 < 6.5, "{shared:.1?}");
+    for (metric, most) in
+        [("latency_p50_ns", 4.0), ("latency_p90_ns", 5.0), ("latency_p99_ns", 6.0)]
+    {
+        let errors = of("serial", metric, "1");
+        assert_eq!(errors.len(), 10, "one of them is a queue without end");
+        assert!((errors[4] + errors[5]) / 2.0 < most, "{metric}: {errors:.1?}");
     }
 }

@@ -62,15 +62,9 @@ impl Experiment {
         figure.interval.as_ref().map_or(Ok(()), |ends| all("figure.interval", ends))
     }
 
-    /// The groups of errors are made by axes that there are, and errors are of a share.
+    /// The groups of errors are made by axes that there are.
     fn check_errors(&self) -> Result<(), SpecError> {
         let Some(errors) = &self.errors else { return Ok(()) };
-        if orrery_results::unit(self.main()) != orrery_results::UNITLESS {
-            let found =
-                format!("errors of `{}`, in {}", self.main(), orrery_results::unit(self.main()));
-            let remedy = "show a share first, or remove `errors`";
-            return Err(SpecError::value("errors", found, "a share such as `finish_rate`", remedy));
-        }
         let of_points = self.point.iter().flat_map(|p| p.axes.split(';'));
         let of_points = of_points.filter_map(|a| a.split_once('=')).map(|a| a.0);
         let names: Vec<&str> = self.axis.iter().map(|a| a.name.as_str()).chain(of_points).collect();

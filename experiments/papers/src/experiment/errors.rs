@@ -1,16 +1,19 @@
-//! `[errors]`: how the errors of shares against the numbers beside them are printed.
+//! `[errors]`: how the errors against the numbers beside ours are printed.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// `[errors]`: errors in percentage points, with their mean and the largest.
+/// `[errors]`: errors of shares in percentage points and of all else in percent: median, mean and largest.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorsFile {
-    /// The axes whose values make the groups that have a mean and a largest error.
+    /// The axes whose values make the groups.
     #[serde(default)]
     #[schemars(extend("x-default" = "all cells in one group"))]
     pub by: Vec<String>,
+    /// Also print a line for all values of the last of these axes, of the last two, and so on.
+    #[serde(default)]
+    pub totals: bool,
     /// The heading of the numbers that ours are compared with.
     #[serde(default = "paper")]
     #[schemars(extend("x-default" = "`\"paper\"`"))]

@@ -2,19 +2,24 @@
 //! asked of an experiment besides its frame, so that nobody asks which kind it is.
 
 use super::Experiment;
+use crate::numbers::Number;
 use crate::options::{Choice, Refused};
 use crate::runner::Runner;
+use orrery_cells::grid::Point;
 use orrery_plots::PictureKind;
 use orrery_scenario::SpecError;
 use orrery_scenario::reference::{Reference, names};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
+use std::path::Path;
 use std::sync::Arc;
 use toml::de::ValueDeserializer;
 
 /// When to stop adding seeds: the width of an interval, and the most seeds.
 pub type UntilCi = Option<(f64, u32)>;
+/// Cases as points, and what was measured of them.
+pub type CaseRows = (Vec<Point>, Vec<Number>);
 /// What runs an experiment.
 pub type Made<'a> = Result<Box<dyn Runner + 'a>, SpecError>;
 
@@ -39,6 +44,12 @@ pub trait Kind: Debug + Send + Sync {
 
     /// Why an option of `orrery reproduce` does not apply.
     fn refused(&self, _: Choice) -> Option<Refused> {
+        None
+    }
+
+    /// The points and the numbers beside them that the rows of a file are, if they are the experiment's cases: of
+    /// its own file, or of the one that `--paper` names.
+    fn rows(&self, _: &Experiment, _paper: Option<&Path>) -> Option<Result<CaseRows, SpecError>> {
         None
     }
 

@@ -72,7 +72,7 @@ fn keys_of_a_system_that_are_wrong_are_errors_that_name_it() {
     says(&value, &["`set` of the system `other`", "delays.dispatch_ms"]);
     let kind = "extends = \"orloj-table-3\"\nid = \"x\"\n[[system]]\nname = \"a\"\npolicy = \"fifo\"\n\
                 set = { \"seed\" = 2 }\n";
-    says(kind, &["system[0].set", "only with `scenario`; here is `applications`"]);
+    says(kind, &["system[0].set", "only with `scenario` or `cases`; here is `applications`"]);
 }
 
 /// The reading stands in a group of its own, so the calibrated scores are what they were.

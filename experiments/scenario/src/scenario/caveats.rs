@@ -4,7 +4,7 @@
 //! A policy's file says what its paper takes for granted; here is whether the scenario is so.
 
 use super::Scenario;
-use super::file::{App, LatencyLaw, Model, TimeLaw};
+use super::file::{App, Device, LatencyLaw, Model, Sharing, TimeLaw};
 use crate::policy_spec::PolicySpec;
 use orrery_sim::policy::parameters::{Assumption, Lanes};
 
@@ -19,8 +19,11 @@ const ONE_KIND: &str = "assumes-one-kind";
 /// Of a policy that does not fill the stages of a pipeline.
 const ONE_STAGE: &str = "one-stage";
 
+/// Of a device that one batch shares with itself.
+const SHARED_BY_ONE: &str = "shared-by-one";
+
 /// Every flag, with what it says.
-pub const CAVEATS: [(&str, &str); 5] = [
+pub const CAVEATS: [(&str, &str); 6] = [
     (
         PADDED,
         "`llm` arrivals run as padded batches: each takes as long as its longest answer, without KV-cache memory or \
@@ -42,6 +45,7 @@ pub const CAVEATS: [(&str, &str); 5] = [
         ONE_STAGE,
         "the policy lets one batch at a time into a device: `stages` change nothing. `alpaserve` fills them.",
     ),
+    (SHARED_BY_ONE, "`sharing` changes nothing on a device with one lane: set its `lanes`."),
 ];
 
 impl Scenario {
@@ -54,8 +58,11 @@ impl Scenario {
             Assumption::OneKind => self.kinds_differ().then_some(ONE_KIND),
         });
         let has_stages = self.file.device.iter().any(|d| d.stages > 1);
-        let one_stage = (has_stages && policy.lanes() == Lanes::First).then_some(ONE_STAGE);
-        is_llm.then_some(PADDED).into_iter().chain(broken).chain(one_stage).collect()
+        let is_one = matches!(policy.lanes(), Lanes::First | Lanes::Parallel);
+        let one_stage = (has_stages && is_one).then_some(ONE_STAGE);
+        let alone = |d: &Device| d.sharing == Sharing::Processor && d.lanes == 1;
+        let alone = self.file.device.iter().any(alone).then_some(SHARED_BY_ONE);
+        is_llm.then_some(PADDED).into_iter().chain(broken).chain(one_stage).chain(alone).collect()
     }
 
     /// Whether a model takes other times on one kind of device than on another, and policies are told so.

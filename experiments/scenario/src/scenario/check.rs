@@ -2,7 +2,7 @@
 //!
 //! It does not look at the load: `check_load.rs` does.
 
-use super::file::{Device, Noise, Profile, ScenarioFile};
+use super::file::{Device, Noise, Profile, ScenarioFile, Sharing};
 use super::laws::BATCH_MAX;
 use super::on_kinds::{check_kinds, latency_on};
 use super::penalties::penalty;
@@ -84,6 +84,19 @@ fn devices(file: &ScenarioFile) -> Result<(), SpecError> {
             let found = format!("{}, with {} lanes", d.stages, d.lanes);
             let remedy = "remove `lanes`: a pipeline runs one batch in each of its stages";
             return Err(SpecError::value(key("stages"), found, "`stages` or `lanes`", remedy));
+        }
+        if d.sharing == Sharing::Processor {
+            let found = |with: &str| format!("\"processor\", with {with}");
+            if d.stages > 1 {
+                let remedy = "remove `sharing`: each stage of a pipeline is a device of its own";
+                let allowed = "`stages` or `sharing`";
+                return Err(SpecError::value(key("sharing"), found("`stages`"), allowed, remedy));
+            }
+            if file.stalls.is_some() {
+                let remedy = "remove one of the two: a stall takes the core of one lane, and these lanes have none";
+                let allowed = "`stalls` or `sharing`";
+                return Err(SpecError::value(key("sharing"), found("`[stalls]`"), allowed, remedy));
+            }
         }
         placement(i, d, file)?;
         within(&key("speed"), d.speed, 1e-3, 1e3)?;

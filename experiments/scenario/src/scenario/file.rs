@@ -21,6 +21,7 @@ use crate::scenario::disturbance::{BatchNoise, Stalls};
 use crate::scenario::penalties::PenaltyStep;
 use crate::scenario::scheduler::Scheduler;
 use crate::scenario::slo_steps::SloSteps;
+use orrery_sim::cluster;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -244,9 +245,15 @@ pub struct Device {
     /// Number of devices for each model, in place of `count`; rounded, at least one in total.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_model: Option<f64>,
-    /// Number of batches that a device runs at the same time; only a policy in Python may use more than one lane.
+    /// Number of batches that a device runs at the same time; `fifo`, `timeout` and policies in Python use more than
+    /// one lane.
     #[serde(default = "one_u8")]
     pub lanes: u8,
+    /// Speed of the batches on the lanes of a device: `none`: each is as fast as alone (MIG slices); `processor`: of
+    /// k batches, each runs at 1/k of the speed (CUDA streams, instances of a model).
+    #[serde(default, skip_serializing_if = "Sharing::is_none")]
+    #[schemars(extend("x-default" = "`\"none\"`"))]
+    pub sharing: Sharing,
     /// Whether a running batch can be stopped.
     #[serde(default)]
     pub can_preempt: bool,
@@ -286,6 +293,7 @@ impl Default for Device {
             count: 1,
             per_model: None,
             lanes: 1,
+            sharing: Sharing::None,
             can_preempt: false,
             holds: None,
             stages: 1,
@@ -293,6 +301,32 @@ impl Default for Device {
             speed,
             price_usd_per_hour: None,
             base: false,
+        }
+    }
+}
+
+/// How the batches on the lanes of a device share it.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Sharing {
+    /// Each is as fast as alone.
+    #[default]
+    None,
+    /// Of k batches, each runs at 1/k of the speed.
+    Processor,
+}
+
+impl Sharing {
+    fn is_none(&self) -> bool {
+        *self == Sharing::None
+    }
+}
+
+impl From<Sharing> for cluster::Sharing {
+    fn from(sharing: Sharing) -> cluster::Sharing {
+        match sharing {
+            Sharing::None => cluster::Sharing::None,
+            Sharing::Processor => cluster::Sharing::Processor,
         }
     }
 }

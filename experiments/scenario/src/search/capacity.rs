@@ -48,7 +48,8 @@ pub fn capacity_per_s(
     };
     let total: f64 = weights.iter().sum();
     let most = policy.and_then(PolicySpec::batch_max).unwrap_or(BATCH_MAX).min(BATCH_MAX);
-    let lanes: u64 = setup.world.core.devices.iter().map(|d| u64::from(d.lanes)).sum();
+    let devices = setup.world.core.devices.iter();
+    let lanes: u64 = devices.map(|d| u64::from(d.sharing.devices(d.lanes))).sum();
     let mut ns_per_request = 0.0;
     for (model, weight) in weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
         let alone = alone(setup, model)?;

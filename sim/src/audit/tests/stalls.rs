@@ -22,7 +22,7 @@ fn stalled() -> Vec<Record> {
 }
 
 fn found(log: Vec<Record>, stalls: bool) -> Vec<String> {
-    let device = DeviceTerms { lanes: 1, can_preempt: false, memory: None };
+    let device = DeviceTerms { lanes: 1, ..DeviceTerms::default() };
     let terms = Terms { devices: vec![device], stalls, ..Terms::default() };
     let mut auditor = Auditor::default().with_terms(&Names::default(), terms);
     log.into_iter().for_each(|record| auditor.record(record));

@@ -46,6 +46,8 @@ pub enum Lanes {
     First,
     /// As many as a pipeline has stages.
     Stages,
+    /// All of a device that is no pipeline; of one that is, the first.
+    Parallel,
     /// All.
     All,
 }

@@ -7,7 +7,8 @@ use crate::time::Span;
 
 fn play(gpus: usize, max_wait_us: u64, drop_expired: bool, arrivals: Vec<Arrival>) -> Story {
     let cluster = Cluster::new(gpus, false, &[(1, 5), (2, 10)]);
-    let config = Config { max_batch: 3, max_wait: Span::from_us(max_wait_us), drop_expired };
+    let max_wait = Span::from_us(max_wait_us);
+    let config = Config { max_batch: 3, max_wait, drop_expired, ..Config::default() };
     cluster.play(Timeout::new(config), arrivals)
 }
 

@@ -29,6 +29,9 @@ const THINNED: &[(&str, &str)] = &[
         "--seeds 1 --requests-per-model 1000 --tolerance 0.1 --policy symphony",
     ),
     ("orrery reproduce kairos-fig-8", "--case wnd --seeds 1"),
+    ("orrery reproduce mlperf-single", "--case '34 A30 retinanet v3.0'"),
+    ("orrery reproduce mlperf-server", "--case '1 Cisco T4x6_TRT resnet50 v0.7'"),
+    ("orrery reproduce triton-others", "--case '513 FastPitch A40 PyTorch FP16 1 clients'"),
     ("orrery reproduce orloj-generality", "--case std-1 --case two-modal"),
     ("orrery plan scenarios/plans/growth-of-a-trace.toml", "--seeds 2"),
     (

@@ -18,11 +18,10 @@ pub fn check(choices: &Choices, shown: impl Fn(&str) -> Shown + Sync) {
 /// What is wrong with a row of the table.
 fn wrong_row(choices: &Choices, value: usize, shown: impl Fn(&str) -> Shown) -> Option<String> {
     let row = choices.all[value].key.expect("a value of a key");
-    let (mut changes, mut runs, mut refusal) = (false, false, None);
+    let (mut changes, mut refusal) = (false, None);
     for policy in choices.policies() {
         let with = shown(&choices.text(&[value, policy]));
         let without = shown(&choices.written(&[value, policy], &[policy]));
-        runs |= with.is_ok();
         match (with, without) {
             (Ok(with), Ok(without)) => changes |= with != without,
             (_, Err(message)) => refusal = Some(format!("its needs are refused: {message}")),
@@ -32,14 +31,10 @@ fn wrong_row(choices: &Choices, value: usize, shown: impl Fn(&str) -> Shown) -> 
             break;
         }
     }
-    match (row.silent, row.refused, refusal) {
-        (_, Some(why), _) if runs => {
-            Some(format!("runs, and the table says that it is refused: {why}"))
-        }
-        (_, Some(_), _) => None,
-        (Some(why), ..) if changes => Some(format!("changes a result, and the table says: {why}")),
-        (None, _, None) if !changes => Some("changes no policy's result".to_string()),
-        (_, _, Some(message)) if !changes => Some(message),
+    match (row.silent, refusal) {
+        (Some(why), _) if changes => Some(format!("changes a result, and the table says: {why}")),
+        (None, None) if !changes => Some("changes no policy's result".to_string()),
+        (_, Some(message)) if !changes => Some(message),
         _ => None,
     }
 }

@@ -6,7 +6,6 @@
 //! key("Device.speed", &["device[0].speed = 0.5", "device[0].speed = 2.0"])
 //!     .needs("...")    what has to be in the world for the key to mean anything; without it, the base world is enough
 //!     .silent("...")   why it changes no result; a key without this changes one, for some policy
-//!     .refused("...")  why no policy of the registry runs with it
 //! ```
 //!
 //! Each value is edits of the base world ([`super::edit`]), separated by `; `. What the base has and a key needs is
@@ -28,12 +27,10 @@ pub struct Key {
     pub off: &'static [&'static str],
     /// Why it changes no result.
     pub silent: Option<&'static str>,
-    /// Why it is refused, whatever the policy.
-    pub refused: Option<&'static str>,
 }
 
 pub const fn key(name: &'static str, off: &'static [&'static str]) -> Key {
-    Key { name, needs: "", off, silent: None, refused: None }
+    Key { name, needs: "", off, silent: None }
 }
 
 impl Key {
@@ -44,10 +41,6 @@ impl Key {
     /// See [`Key::silent`].
     pub const fn silent(self, why: &'static str) -> Key {
         Key { silent: Some(why), ..self }
-    }
-    /// See [`Key::refused`].
-    pub const fn refused(self, why: &'static str) -> Key {
-        Key { refused: Some(why), ..self }
     }
 }
 

@@ -48,9 +48,9 @@ pub struct Choices {
 pub type World = Vec<usize>;
 
 impl Choices {
-    /// The table of keys, but for those that are always refused, and all policies.
+    /// The table of keys, and all policies.
     pub fn new() -> Choices {
-        Choices::of(table::all().into_iter().filter(|key| key.refused.is_none()).collect())
+        Choices::of(table::all())
     }
 
     /// These keys of a scenario, and every policy with every preset.

@@ -2,7 +2,7 @@
 //!
 //! They are not realistic; they are there to meet every corner of the engine.
 
-use orrery_sim::cluster::{DeviceSpec, Footprint};
+use orrery_sim::cluster::{DeviceSpec, Footprint, Sharing};
 use orrery_sim::core::{CoreSpec, Delays, DeviceChange, Profiler};
 use orrery_sim::delay::DelayLaw;
 use orrery_sim::driver::World;
@@ -51,6 +51,7 @@ impl Case {
         let mut draw = Draw { rng, models };
         let mut world = draw.world(seed);
         place(&mut world, seed);
+        share(&mut world, seed);
         let (arrivals, clients) = draw.workload();
         let stop_after = draw.one_in(5).then(|| draw.rng.below(80) as usize);
         Case { seed, world, stop_after, reasons: draw.one_in(4), arrivals, clients }
@@ -95,6 +96,26 @@ fn place(world: &mut World, seed: u64) {
         }
         if rng.below(2) == 0 {
             spec.stages = spec.lanes;
+        }
+    };
+    world.core.devices.iter_mut().for_each(&mut one);
+    world.provision.iter_mut().for_each(|p| one(&mut p.0));
+    for (_, change) in &mut world.changes {
+        if let DeviceChange::Added(spec) = change {
+            one(spec);
+        }
+    }
+}
+
+/// In every third case batches share some devices. Of a stream of its own, as `place`.
+fn share(world: &mut World, seed: u64) {
+    let mut rng = Stream::named(seed, "differential sharing", 0);
+    if rng.below(3) > 0 {
+        return;
+    }
+    let mut one = |spec: &mut DeviceSpec| {
+        if rng.below(3) > 0 {
+            spec.sharing = Sharing::Processor;
         }
     };
     world.core.devices.iter_mut().for_each(&mut one);

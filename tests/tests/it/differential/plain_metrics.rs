@@ -2,7 +2,7 @@
 
 use super::cases::{Case, ticks};
 use super::policies;
-use orrery_sim::cluster::Change;
+use orrery_sim::cluster::{Change, Sharing};
 use orrery_sim::driver::simulate;
 use orrery_sim::metrics::{DeviceFigures, Figures, Metrics, Window};
 use orrery_sim::observer::{Batch, Observer};
@@ -14,6 +14,7 @@ struct Ran {
     action: ActionId,
     device: DeviceId,
     lanes: u8,
+    sharing: Sharing,
     size: usize,
     closed: Time,
     start: Option<Time>,
@@ -25,7 +26,7 @@ struct Ran {
 struct Facts {
     arrived: Vec<(Time, Request)>,
     ended: Vec<(Time, Request, End, Option<Time>)>,
-    began: Vec<(Time, ActionId, DeviceId, u8)>,
+    began: Vec<(Time, ActionId, DeviceId, u8, Sharing)>,
     closed: Vec<Ran>,
     devices: Vec<(Time, DeviceId, Change)>,
     end: Time,
@@ -36,12 +37,13 @@ impl Observer for Facts {
         self.arrived.push((now, *request));
     }
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
-        self.began.push((now, batch.action, batch.device, batch.lanes));
+        let Batch { action, device, lanes, sharing, .. } = *batch;
+        self.began.push((now, action, device, lanes, sharing));
     }
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
-        let Batch { action, device, lanes, .. } = *batch;
+        let Batch { action, device, lanes, sharing, .. } = *batch;
         let size = batch.requests.len();
-        self.closed.push(Ran { action, device, lanes, size, closed: now, start, outcome });
+        self.closed.push(Ran { action, device, lanes, sharing, size, closed: now, start, outcome });
     }
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
         self.ended.push((now, *request, end, start));
@@ -96,14 +98,29 @@ impl Facts {
         assert_eq!(found.batches, so(|o| matches!(o, Outcome::Done { .. })));
         assert_eq!(found.refused, so(|o| matches!(o, Outcome::Rejected(_))));
         assert_eq!(found.preempted, so(|o| matches!(o, Outcome::Preempted { .. })));
-        let mut busy: Vec<Span> = closed().filter_map(|c| Some(c.closed - c.start?)).collect();
+        let ran = closed().filter_map(|c| Some((c.start?, c.closed)));
         let is_open = |action| !self.closed.iter().any(|c| c.action == action);
         let open = self.began.iter().filter(|b| b.2 == id && is_open(b.1));
-        busy.extend(open.map(|b| self.end - b.0));
-        // A device with lanes is fully busy when all of them are.
-        let began = self.began.iter().filter(|b| b.2 == id).map(|b| b.3);
-        let lanes = closed().map(|c| c.lanes).chain(began).next().unwrap_or(1);
-        assert_eq!(u128::from(found.busy.ns()), ns(&busy) / u128::from(lanes));
+        let mut ran: Vec<(Time, Time)> = ran.chain(open.map(|b| (b.0, self.end))).collect();
+        // A device with lanes is fully busy when all of them are, or any if they share it.
+        let began = self.began.iter().filter(|b| b.2 == id).map(|b| (b.3, b.4));
+        let mut lanes = closed().map(|c| (c.lanes, c.sharing)).chain(began);
+        let (lanes, sharing) = lanes.next().unwrap_or((1, Sharing::None));
+        let busy: Vec<Span> = ran.iter().map(|(from, to)| *to - *from).collect();
+        let expected = match sharing {
+            Sharing::None => ns(&busy) / u128::from(lanes),
+            Sharing::Processor => {
+                ran.sort();
+                let mut until = Time::ZERO;
+                let alone = ran.iter().map(|&(from, to)| {
+                    let new = to - from.max(until).min(to);
+                    until = until.max(to);
+                    new
+                });
+                ns(&alone.collect::<Vec<Span>>())
+            }
+        };
+        assert_eq!(u128::from(found.busy.ns()), expected);
         let when = |change| self.devices.iter().find(|d| d.1 == id && d.2 == change).map(|d| d.0);
         let up = when(Change::Down).unwrap_or(self.end) - when(Change::Up).expect("it came");
         assert_eq!(found.up, up);

@@ -17,6 +17,8 @@ pub struct Dev {
     pub executors: Vec<Option<ActionId>>,
     pub resident: Vec<bool>,
     pub free: u32,
+    /// Where batches share it: up to when their work was counted.
+    pub shared_until: Time,
 }
 
 impl Dev {
@@ -32,6 +34,7 @@ impl Dev {
                 })
                 .collect(),
             free: spec.memory_pages.unwrap_or(0),
+            shared_until: Time::ZERO,
         }
     }
 
@@ -42,6 +45,7 @@ impl Dev {
             state: self.state,
             can_preempt: self.spec.can_preempt,
             lanes: self.spec.lanes,
+            sharing: self.spec.sharing,
             stages: self.spec.stages,
             free_pages: self.spec.memory_pages.map(|_| self.free),
         }
@@ -173,6 +177,7 @@ impl Naive<'_, '_> {
     /// What runs is stopped and lost.
     pub fn interrupt(&mut self, action: ActionId) {
         self.unschedule(|due| matches!(due, Due::Ended(a) if *a == action));
+        self.stops_to_share(action);
         let ran = self.now - self.jobs[action.index()].start;
         self.close(action, Outcome::Preempted { ran });
         self.report_later(action);

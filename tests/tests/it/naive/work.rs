@@ -4,7 +4,7 @@
 
 use super::laws::{Message, computes, delay, of_load, of_model};
 use super::{Due, Naive, stalls};
-use orrery_sim::cluster::Change;
+use orrery_sim::cluster::{Change, Sharing};
 use orrery_sim::observer::{Batch, Load};
 use orrery_sim::policy::{Event, Exec, Known, Outcome, Refusal};
 use orrery_sim::request::{ActionId, DeviceId, End, ModelId, RequestId};
@@ -24,6 +24,7 @@ pub struct Job {
     pub model: ModelId,
     /// The device's lanes.
     pub lanes: u8,
+    pub sharing: Sharing,
     /// Empty for a load.
     pub requests: Vec<RequestId>,
     pub units: u32,
@@ -33,6 +34,9 @@ pub struct Job {
     pub stage: Stage,
     pub start: Time,
     pub computes: Span,
+    /// Where it shares its device: what it has still to get, in 2^-32 ns; and when it ends.
+    pub left: Option<u128>,
+    pub ends: Time,
     pub outcome: Option<Outcome>,
     pub replied: bool,
     pub reported: bool,
@@ -50,6 +54,7 @@ impl Job {
             device: self.device,
             lane: self.executor as u8,
             lanes: self.lanes,
+            sharing: self.sharing,
             model: self.model,
             requests: &self.requests,
             units: self.units,
@@ -104,6 +109,7 @@ impl Naive<'_, '_> {
             executor,
             model,
             lanes: self.facts.devices[device.index()].spec.lanes,
+            sharing: self.facts.devices[device.index()].spec.sharing,
             requests,
             units,
             issued: self.now,
@@ -112,6 +118,8 @@ impl Naive<'_, '_> {
             stage: Stage::Travelling,
             start: Time::NEVER,
             computes: Span::ZERO,
+            left: None,
+            ends: Time::NEVER,
             outcome: None,
             replied: false,
             reported: false,
@@ -173,6 +181,10 @@ impl Naive<'_, '_> {
         } else {
             self.observer.load_began(self.now, &job.shown_load(action));
         }
+        let job = &self.jobs[action.index()];
+        if is_batch && job.sharing == Sharing::Processor {
+            return self.begins_to_share(action, fetches + computes);
+        }
         let core = stalls::core_of(job_device.0, executor);
         let ends = stalls::advance(&self.world.stalls, core, self.now, fetches + computes);
         self.schedule(ends, Due::Ended(action));
@@ -198,6 +210,7 @@ impl Naive<'_, '_> {
 
     pub fn ended(&mut self, action: ActionId) {
         let delays = self.world.core.delays;
+        self.stops_to_share(action);
         let job = &self.jobs[action.index()];
         let (device, executor, is_batch) = (job.device, job.executor, job.is_batch());
         let outcome = Outcome::Done { start: job.start, end: self.now, device: job.computes };

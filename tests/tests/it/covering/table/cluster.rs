@@ -48,8 +48,13 @@ pub const KEYS: &[Key] = &[
         .silent("a name, where nothing is told of kinds by name"),
     key("Device.count", &["device[0].count = 1", "device[0].count = 3"]),
     key("Device.per_model", &["device[0].per_model = 0.5"]),
-    key("Device.lanes", &["device[0].lanes = 2"])
-        .refused("no policy of the registry fills lanes; one in Python may"),
+    key("Device.lanes", &["device[0].lanes = 2", "device[0].lanes = 5"]),
+    key("Device.sharing", &["device[0].sharing = \"processor\""]).needs("device[0].lanes = 3"),
+    key("Sharing.none", &["device[0].sharing = \"none\""])
+        .needs("device[0].lanes = 3")
+        .silent("the default"),
+    key("Sharing.processor", &["device[0].sharing = \"processor\""])
+        .needs("device[0].lanes = 2; device[0].can_preempt = true"),
     key("Device.can_preempt", &["device[0].can_preempt = true"])
         .silent("only Shepherd stops batches, and it is refused without"),
     key("Device.holds", &["device[0].holds = [[\"m0\"], [\"m0\", \"m1\"]]"]).needs("device[0].count = 2"),
