@@ -36,7 +36,8 @@ pub fn read(
     }
     let frame = typed(&origin, Spanned::new(span.clone(), rest), Frame::deserialize)?;
     let kind = typed(&origin, Spanned::new(span, own), kind.read)?;
-    let mut experiment = Experiment { frame, kind, resolved, origin, scenario_in };
+    let details = false;
+    let mut experiment = Experiment { frame, kind, resolved, origin, scenario_in, details };
     experiment.complete();
     experiment.check().map_err(|e| experiment.origin.placed(e))?;
     Ok(experiment)

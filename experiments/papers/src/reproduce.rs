@@ -39,6 +39,9 @@ pub struct Asked {
     pub seeds: Option<u32>,
     /// When to stop adding seeds.
     pub until_ci: UntilCi,
+    /// Rows of each model, application and device, too.
+    #[serde(default)]
+    pub details: bool,
     /// Keys that are set in every cell besides the file's, for baselines.
     #[serde(default)]
     pub set: Vec<(String, toml::Value)>,
@@ -110,6 +113,7 @@ pub fn check_option(e: &Experiment, option: Choice, value: &str) -> Result<(), S
 pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
     let mut e = e.clone();
     e.seeds = asked.seeds.unwrap_or(e.seeds);
+    e.details = asked.details;
     e.set.extend(asked.set.iter().cloned());
     if let Some(file) = &asked.paper {
         let found = file.display().to_string();
