@@ -215,14 +215,25 @@ impl<'a> Planner<'a> {
         all.next().map_or(Ok(()), |c| self.cells_of(c).map(drop))
     }
 
-    /// Every cell, in order, all in memory and made on this thread.
+    /// Shows every cell, in order, made on this thread.
     ///
     /// # Errors
     /// As [`Planner::each`].
-    pub fn all(&self) -> Result<Vec<Planned>, SpecError> {
-        let all = combinations(&self.file.point, &self.file.axis, self.file.sample);
-        let made: Result<Vec<_>, SpecError> = all.map(|c| self.cells_of(c)).collect();
-        Ok(made?.into_iter().flatten().collect())
+    pub fn one_by_one(
+        &self,
+        mut each: impl FnMut(Planned) -> Result<(), SpecError>,
+    ) -> Result<(), SpecError> {
+        let mut all = combinations(&self.file.point, &self.file.axis, self.file.sample);
+        all.try_for_each(|c| self.cells_of(c)?.into_iter().try_for_each(&mut each))
+    }
+
+    /// What makes its cells again from their lines.
+    ///
+    /// # Errors
+    /// When a value is no TOML.
+    pub fn maker(self) -> Result<Maker, SpecError> {
+        let fixed = values(&self.head.set)?;
+        Ok(Maker { head: self.head, base: self.base, fixed, inputs: self.inputs })
     }
 
     /// The cells of a combination: one for each policy.
@@ -272,7 +283,8 @@ pub fn line(cell: &ScenarioCell, set: Vec<(String, String)>) -> PlannedCell {
 
 /// Makes cells from lines of a plan, one by one.
 pub struct Maker {
-    head: Head,
+    /// What all lines have in common.
+    pub head: Head,
     base: Scenario,
     fixed: Vec<(String, Value)>,
     inputs: Inputs,

@@ -110,6 +110,12 @@ impl Replication {
         Replication { seed, measures, diverging, pending, offered, in_time, notes }
     }
 
+    /// Keeps what is about the whole run, and about groups of applications: an experiment's rows are about these.
+    pub fn drop_details(&mut self) {
+        self.measures.retain(|m| m.scope == "all" || m.scope.starts_with("group "));
+        self.measures.shrink_to_fit();
+    }
+
     /// Adds a value without an interval of its own.
     pub fn push(&mut self, scope: &str, metric: &str, value: f64, samples: u64) {
         self.measures.push(Measure::of(scope, metric, value, samples));

@@ -45,6 +45,8 @@ pub struct Experiment {
     pub scenario_in: Source,
     /// With `cases`: the file that `--paper` names in place of its own.
     pub cases_from: Option<PathBuf>,
+    /// Rows of each model, application and device are asked for, too.
+    pub details: bool,
 }
 
 impl Deref for Experiment {
@@ -255,7 +257,15 @@ impl Experiment {
 
     /// Why an option does not apply. What is refused for `--until-ci` is refused for `--max-seeds`.
     pub fn refused(&self, option: Choice) -> Option<Refused> {
-        self.kind.refused(if option == Choice::MaxSeeds { Choice::UntilCi } else { option })
+        match option {
+            Choice::Details if !self.kind.has_details() => Some(Refused {
+                allowed: "nothing: its rows are all about whole runs",
+                remedy: "remove `--details`",
+                but: None,
+            }),
+            Choice::MaxSeeds => self.kind.refused(Choice::UntilCi),
+            option => self.kind.refused(option),
+        }
     }
 
     /// What `--case` may name. The rule of an open axis makes others too.

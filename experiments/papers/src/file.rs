@@ -36,8 +36,9 @@ pub fn read(
     }
     let frame = typed(&origin, Spanned::new(span.clone(), rest), Frame::deserialize)?;
     let kind = typed(&origin, Spanned::new(span, own), kind.read)?;
-    let cases_from = None;
-    let mut experiment = Experiment { frame, kind, resolved, origin, scenario_in, cases_from };
+    let (cases_from, details) = (None, false);
+    let mut experiment =
+        Experiment { frame, kind, resolved, origin, scenario_in, cases_from, details };
     experiment.take_rows(None)?;
     experiment.complete();
     experiment.check().map_err(|e| experiment.origin.placed(e))?;

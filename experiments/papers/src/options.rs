@@ -18,6 +18,8 @@ pub enum Choice {
     Jobs,
     /// `--format`
     Format,
+    /// `--details`
+    Details,
     /// `--out`
     Out,
     /// `--shard`
@@ -64,7 +66,7 @@ impl Refused {
 
 impl Choice {
     /// All of them.
-    pub const ALL: [Choice; 14] = [
+    pub const ALL: [Choice; 15] = [
         Choice::Case,
         Choice::Paper,
         Choice::Seeds,
@@ -72,6 +74,7 @@ impl Choice {
         Choice::MaxSeeds,
         Choice::Jobs,
         Choice::Format,
+        Choice::Details,
         Choice::Out,
         Choice::Shard,
         Choice::Share,
@@ -91,6 +94,7 @@ impl Choice {
             Choice::MaxSeeds => "--max-seeds",
             Choice::Jobs => "--jobs",
             Choice::Format => "--format",
+            Choice::Details => "--details",
             Choice::Out => "--out",
             Choice::Shard => "--shard",
             Choice::Share => "--share",

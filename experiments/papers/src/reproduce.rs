@@ -40,6 +40,9 @@ pub struct Asked {
     pub seeds: Option<u32>,
     /// When to stop adding seeds.
     pub until_ci: UntilCi,
+    /// Rows of each model, application and device, too.
+    #[serde(default)]
+    pub details: bool,
     /// Keys that are set in every cell besides the file's, for baselines.
     #[serde(default)]
     pub set: Vec<(String, toml::Value)>,
@@ -112,6 +115,7 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
     let all = e;
     let mut e = e.clone();
     e.seeds = asked.seeds.unwrap_or(e.seeds);
+    e.details = asked.details;
     e.set.extend(asked.set.iter().cloned());
     let takes_rows = asked.paper.is_some() && e.take_rows(asked.paper.as_deref())?;
     if let Some(file) = asked.paper.as_ref().filter(|_| !takes_rows) {

@@ -107,11 +107,39 @@ fn wrong_files_are_errors_with_their_place() {
     }
 }
 
+/// Models, applications and devices have rows where they are asked for, from the same cells.
+#[test]
+fn details_are_made_where_they_are_asked_for() {
+    let text = IN_BINS.replace("bin_s = 2.5\n", "");
+    let e = from_text("details.toml", &text).unwrap();
+    let out = Some(tempfile::tempdir().unwrap().keep());
+    let rows = |details: bool| {
+        let (asked, how) =
+            (Asked { details, ..Asked::default() }, How { out: out.clone(), ..How::default() });
+        let Ok(Outcome::Whole(forms)) = run(&e, &asked, &how) else { panic!("it runs") };
+        forms.rows
+    };
+    let (few, many) = (rows(false), rows(true));
+    assert!(few.iter().all(|r| r.scope == "all"));
+    assert!(many.iter().any(|r| r.scope.starts_with("model ")));
+    let whole: Vec<_> = many.into_iter().filter(|r| r.scope == "all").collect();
+    assert_eq!(few, whole);
+    let refused = e.refused(crate::options::Choice::Details);
+    assert_eq!(
+        (
+            refused,
+            find("orloj-table-3").unwrap().refused(crate::options::Choice::Details).is_some()
+        ),
+        (None, true)
+    );
+}
+
 /// Shards of any kind, joined, are the whole; a missing one is told.
 #[test]
 fn shards_are_joined_to_the_whole() {
     use super::reproduce::merge;
     use orrery_cells::shard::Shard;
+    orrery_output::width::set_width(usize::MAX);
     let e = from_text("small.toml", SMALL).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let out = Some(folder.path().to_path_buf());

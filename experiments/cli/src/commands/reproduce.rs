@@ -52,6 +52,9 @@ pub struct Reproduce {
     #[allow(missing_docs)]
     #[command(flatten)]
     pub until: Until,
+    /// Also make rows for each model, application and device.
+    #[arg(long, help_heading = WITHOUT_EFFECT)]
+    pub details: bool,
     /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["plot", "html"])]
     pub shard: Option<Shard>,
@@ -82,7 +85,7 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
     // Shards may be joined from another folder.
     let paper = args.paper.as_ref().map(|file| std::path::absolute(file).unwrap_or(file.clone()));
     let (cases, seeds) = (args.cases.clone(), args.seeds);
-    let asked = Asked { cases, paper, seeds, until_ci, ..Asked::default() };
+    let asked = Asked { cases, paper, seeds, until_ci, details: args.details, ..Asked::default() };
     let how = How {
         jobs: args.jobs.unwrap_or(0).into(),
         out: args.output.out.clone(),
@@ -134,6 +137,7 @@ fn check(e: &Experiment, args: &Reproduce) -> Result<(), SpecError> {
         (Choice::Seeds, args.seeds.as_ref().map(|n| text(n))),
         (Choice::UntilCi, args.until.until_ci.as_ref().map(|w| text(w))),
         (Choice::MaxSeeds, args.until.max_seeds.as_ref().map(|n| text(n))),
+        (Choice::Details, args.details.then(|| "given".to_string())),
         (Choice::Plot, args.plot.as_ref().map(|p| text(&p.display()))),
     ];
     for (option, value) in given {

@@ -6,7 +6,8 @@ use crate::options::{Choice, Refused};
 use crate::runner::{Cell, Runner};
 use orrery_cells::goodput::Search;
 use orrery_cells::kept::Kept;
-use orrery_cells::plan::{Head, Planned, Planner, line};
+use orrery_cells::plan::{Maker, Planned, PlannedCell, Planner, line};
+use orrery_cells::replication::Replication;
 use orrery_cells::sweep_file::SweepFile;
 use orrery_results::Row;
 use orrery_scenario::scenario::Scenario;
@@ -85,6 +86,10 @@ impl Kind for OfScenario {
         }
     }
 
+    fn has_details(&self) -> bool {
+        self.parts().is_none()
+    }
+
     fn parts(&self) -> Option<Parts> {
         self.bin_s.map(Parts::Bins).or(self.parts_of_time.map(Parts::Equal))
     }
@@ -102,8 +107,23 @@ pub(super) fn policies(e: &Experiment) -> Result<(), SpecError> {
 pub struct Cells<'a> {
     experiment: &'a Experiment,
     parts: Option<Parts>,
-    head: Head,
-    cells: Vec<(Planned, &'a System)>,
+    maker: Maker,
+    cells: Vec<Place<'a>>,
+}
+
+/// Where a cell stands. The cell itself is made when it is run: thousands of scenarios are too many to keep.
+struct Place<'a> {
+    /// As planned, without the keys of its system.
+    planned: PlannedCell,
+    /// With them, where it has any.
+    changed: Option<PlannedCell>,
+    system: &'a System,
+}
+
+impl Place<'_> {
+    fn line(&self) -> &PlannedCell {
+        self.changed.as_ref().unwrap_or(&self.planned)
+    }
 }
 
 impl<'a> Cells<'a> {
@@ -119,28 +139,38 @@ impl<'a> Cells<'a> {
         let file = sweep(experiment, keys, until_ci)?;
         let planner = Planner::new(&file, base(experiment, &keys.scenario)?)?;
         // Systems change fastest.
-        let systems = experiment.system.iter().cycle();
-        let is_asked = |(planned, system): &(Planned, &System)| {
-            system.is_run_at(&planned.line.place(&planner.head))
-        };
-        let cells = planner.all()?.into_iter().zip(systems).filter(is_asked);
-        let mut cells: Vec<(Planned, &System)> = cells.collect();
-        for (planned, system) in &mut cells {
-            set(experiment, planned, system)?;
-        }
-        Ok(Cells { experiment, parts: keys.parts(), head: planner.head, cells })
+        let mut systems = experiment.system.iter().cycle();
+        let mut cells = Vec::new();
+        planner.one_by_one(|cell| {
+            let Some(system) = systems.next() else { return Ok(()) };
+            if system.is_run_at(&cell.line.place(&planner.head)) {
+                let planned = cell.line.clone();
+                let changed = set(experiment, cell, system)?;
+                let changed = (!system.set.is_empty()).then_some(changed.line);
+                cells.push(Place { planned, changed, system });
+            }
+            Ok(())
+        })?;
+        Ok(Cells { experiment, parts: keys.parts(), maker: planner.maker()?, cells })
     }
 
     fn place(&self, cell: usize) -> Row {
-        let (planned, system) = &self.cells[cell];
+        let Place { system, .. } = &self.cells[cell];
         let preset = system.preset.word().to_string();
-        Row { system: system.name.clone(), preset, ..planned.line.place(&self.head) }
+        let row = self.cells[cell].line().place(&self.maker.head);
+        Row { system: system.name.clone(), preset, ..row }
+    }
+
+    fn made(&self, cell: usize) -> Result<Planned, SpecError> {
+        let Place { planned, system, .. } = &self.cells[cell];
+        let made = Planned { cell: self.maker.cell(planned)?, line: planned.clone() };
+        set(self.experiment, made, system)
     }
 }
 
 impl Runner for Cells<'_> {
     fn parts(&self) -> Vec<String> {
-        let words = |c: &(Planned, &System)| format!("{} {}", c.0.cell.axes, c.1.name);
+        let words = |c: &Place<'_>| format!("{} {}", c.planned.axes, c.system.name);
         self.cells.iter().map(words).collect()
     }
 
@@ -151,14 +181,16 @@ impl Runner for Cells<'_> {
 
     fn drawn(&self, _: &[String]) -> Vec<Row> {
         let Some(parts) = self.parts else { return self.places() };
-        let first = self.cells.first().filter(|_| matches!(parts, Parts::Bins(_)));
-        let groups = first.map(|c| c.0.cell.scenario.group_names()).unwrap_or_default();
+        let first = (!self.cells.is_empty() && matches!(parts, Parts::Bins(_))).then_some(0);
+        let made = first.and_then(|cell| self.made(cell).ok());
+        let groups = made.map(|made| made.cell.scenario.group_names()).unwrap_or_default();
         let groups = if groups.len() > 1 { groups } else { Vec::new() };
         (0..self.cells.len()).flat_map(|i| times::drawn(&self.place(i), &groups)).collect()
     }
 
     fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError> {
-        let (Planned { cell, line }, system) = &self.cells[part];
+        let Planned { cell, line } = &self.made(part)?;
+        let system = self.cells[part].system;
         let place = self.place(part);
         let what = format!("cell {} ({} {})", part + 1, cell.axes, system.name);
         let all = cell.seeds;
@@ -174,7 +206,10 @@ impl Runner for Cells<'_> {
             let runs = kept.runs(&hash, &what, run)?;
             return Ok(times::cells(&Row { spec_sha256: hash, ..place }, all, runs));
         }
-        let runs = kept.seeds(&line.entry_sha256, &what, &all, |seed| cell.one(seed))?;
+        let mut runs = kept.seeds(&line.entry_sha256, &what, &all, |seed| cell.one(seed))?;
+        if !self.experiment.details {
+            runs.iter_mut().for_each(Replication::drop_details);
+        }
         Ok(vec![Cell { place, seeds: Some(all), runs, more: Vec::new() }])
     }
 
@@ -184,11 +219,11 @@ impl Runner for Cells<'_> {
 }
 
 /// The keys of a system alone.
-fn set(e: &Experiment, planned: &mut Planned, system: &System) -> Result<(), SpecError> {
+fn set(e: &Experiment, planned: Planned, system: &System) -> Result<Planned, SpecError> {
     if system.set.is_empty() {
-        return Ok(());
+        return Ok(planned);
     }
-    let Planned { cell, line: planned } = planned;
+    let Planned { mut cell, .. } = planned;
     let keys: Vec<_> = system.set.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
     let changed = cell.scenario.with(&keys);
     let set_up = |scenario: Scenario| scenario.setup(cell.seeds.first).map(|_| scenario);
@@ -196,8 +231,8 @@ fn set(e: &Experiment, planned: &mut Planned, system: &System) -> Result<(), Spe
         file: format!("{}, `set` of the system `{}`", e.origin.path, system.name),
         source: Box::new(e_set),
     })?;
-    *planned = line(cell, Vec::new());
-    Ok(())
+    let line = line(&cell, Vec::new());
+    Ok(Planned { cell, line })
 }
 
 /// The sweep that it is.

@@ -24,6 +24,7 @@ fn arguments(option: Choice) -> &'static [&'static str] {
         Choice::Html => &["--html", "a.html"],
         Choice::WidthIn => &["--plot", "a.pdf", "--width-in", "3.33"],
         Choice::FontPt => &["--plot", "a.png", "--font-pt", "7"],
+        Choice::Details => &["--details"],
     }
 }
 

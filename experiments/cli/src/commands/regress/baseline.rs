@@ -151,6 +151,7 @@ impl Baseline {
             cases: self.rerun.cases.clone(),
             seeds: self.rerun.seeds,
             set: requests.into_iter().collect(),
+            details: self.rows.iter().any(|r| r.scope != "all"),
             ..Asked::default()
         };
         let file = self.path.display().to_string();
