@@ -29,4 +29,7 @@ def test_a_world_has_the_command_line_s_rows_byte_for_byte(world):
     policy = next(csv.DictReader(of_run.splitlines()))["policy"]
     assert orrery.run(str(world / "w.toml"), [policy]).results.to_csv() == of_run
     assert orrery.sweep(world / "s.toml").to_csv() == (world / "sweep.csv").read_text()
-    assert orrery.reproduce(world / "e.toml").results.to_csv() == (world / "reproduce.csv").read_text()
+    # The command line's has rows of models and applications, too (`--details`).
+    own = orrery.reproduce(world / "e.toml").results.to_csv().splitlines()
+    kept = (world / "reproduce.csv").read_text().splitlines()
+    assert len(own) > 2 and own == [line for line in kept if line in set(own)]

@@ -254,8 +254,10 @@ mod tests {
                         (_, "") => vec![format!("--{long}")],
                         (_, value) => vec![format!("--{long}"), value.to_string()],
                     };
-                    let words =
-                        ["orrery", name, "f.toml"].into_iter().chain(beside.iter().copied());
+                    let files =
+                        if name == "calibrate" { &["f.toml", "m.csv"][..] } else { &["f.toml"] };
+                    let words = ["orrery", name].iter().chain(files).copied();
+                    let words = words.chain(beside.iter().copied());
                     let words: Vec<String> = words.map(String::from).chain(own).collect();
                     Some((printed(&words)?, words))
                 });

@@ -12,7 +12,8 @@ use orrery_replay::device::{Device, DeviceError, Job, Work};
 use orrery_replay::driver::planned::Plan;
 use orrery_replay::driver::{Mutation, Options, Quantiles, Replayed, Verdict, replay};
 use orrery_sim::audit::Auditor;
-use orrery_sim::cluster::DeviceSpec;
+use orrery_sim::cluster::{DeviceSpec, Sharing};
+use orrery_sim::core::DeviceChange;
 use orrery_sim::driver::{World, simulate};
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::policy::Policy;
@@ -50,6 +51,14 @@ fn case(seed: u64) -> Case {
     for model in &mut case.world.core.models {
         model.load = model.load.max(ticks(1));
     }
+    // A device of its own takes as long as it takes: the replay refuses those that batches share.
+    let world = &mut case.world;
+    let of_changes = world.changes.iter_mut().filter_map(|(_, change)| match change {
+        DeviceChange::Added(spec) => Some(spec),
+        _ => None,
+    });
+    let later = world.provision.iter_mut().map(|p| &mut p.0).chain(of_changes);
+    world.core.devices.iter_mut().chain(later).for_each(|spec| spec.sharing = Sharing::None);
     case
 }
 

@@ -180,7 +180,7 @@ fn a_pipeline_has_stages_in_place_of_lanes() {
     refused_change("count = 2", "stages = 65", &["device[0].stages", allowed]);
     let both = ["device[0].stages", "4, with 2 lanes", "`stages` or `lanes`", "remove `lanes`"];
     refused_change("count = 2", "stages = 4\nlanes = 2", &both);
-    let shared = "stages = 4\nsharing = \"processor\"";
+    let shared = "sharing = \"processor\"\nstages = 4";
     refused_change("count = 2", shared, &["device[0].sharing", "`stages` or `sharing`", "remove"]);
     refused_change("count = 2", "sharing = \"gpu\"", &["sharing", "processor"]);
 }

@@ -103,7 +103,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_line() {
         let wrong = |text, model| read(text, model).unwrap_err();
-        assert!(wrong("model,batch\na,1\n", "a").contains("duration_us"));
+        let text = wrong("model,batch\na,1\n", "a");
+        assert!(text.contains("line 1") && text.contains("duration"), "{text}");
         let text = wrong("model,batch,duration_us\na,1,5\na,0,5\n", "a");
         assert!(text.contains("line 3") && text.contains("`0`"), "{text}");
         let text = wrong("model,batch,duration_us\na,1,5\n", "c");

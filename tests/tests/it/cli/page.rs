@@ -32,7 +32,7 @@ fn a_page_is_the_same_bytes_wherever_it_goes_and_however_many_jobs_made_it() {
 
 /// Each command that makes a page, with options, as someone may type it. `orrery page` makes no result: its page
 /// has no command.
-const TYPED: [&str; 8] = [
+const TYPED: [&str; 10] = [
     "--force reproduce table.toml --html g.html --plot t.svg --width-in 3.3 --font-pt 7 --seeds 2",
     "run a.toml --html g.html --policy=fifo --log l.log --why --out o --details --jobs=2",
     "--wide run a.toml --html g.html --policy 'clockwork[estimator=static-mean]' --policy fifo",
@@ -41,6 +41,8 @@ const TYPED: [&str; 8] = [
     "merge shards --html g.html",
     "plan p.toml --html g.html --what-if load=1.5",
     "regress b.toml --html g.html --tolerance 1",
+    "import perf_analyzer.csv --html g.html --as measured",
+    "calibrate server.toml perf_analyzer.csv --html g.html --fit-rows 1",
 ];
 
 /// As a reader takes it from the page, into the same folder and the same shell.
@@ -51,6 +53,10 @@ fn the_command_on_a_page_makes_the_same_page_whichever_command_made_it() {
     place.write("p.toml", super::plan::SMALL);
     place.write("b.toml", super::regress::BASELINE);
     place.run(&["regress", "b.toml", "--bless"]).ok();
+    for name in ["server.toml", "perf_analyzer.csv"] {
+        let file = format!("{}/../scenarios/triton/{name}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::copy(file, place.path(name)).expect("a file that is there");
+    }
     for shard in ["1/2", "2/2"] {
         place.run(&["-q", "sweep", "s.toml", "--shard", shard, "--out", "shards"]).ok();
     }

@@ -43,7 +43,10 @@ fn place() -> Place {
 
 /// What a command prints of a file, written beside it.
 fn csv_of(place: &Place, command: &str, file: &str) -> String {
-    let csv = place.run(&["-q", command, file, "--format", "csv"]).ok();
+    let mut args = vec!["-q", command, file, "--format", "csv"];
+    // The others have rows of models and applications as they are.
+    args.extend((command == "reproduce").then_some("--details"));
+    let csv = place.run(&args).ok();
     place.write(&format!("{command}.csv"), &csv);
     csv
 }

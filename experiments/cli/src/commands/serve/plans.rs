@@ -215,7 +215,7 @@ impl Plans {
             None => Vec::new(),
         };
         let option = what_if_option(changed.first());
-        let command = format!("orrery plan {}{option}", plan.source.path);
+        let command = format!("orrery plan {}{option} --exact", plan.source.path);
         Some(page_of(&Answers::of(first, changed).ok()?, command))
     }
 
@@ -268,7 +268,7 @@ fn shown(
         head: table.columns,
         rows: table.rows.into_iter().map(words).collect(),
         text: answers.document().to_text(),
-        command: format!("orrery plan {path}{option} --plot {}.svg", plan.file.name()),
+        command: format!("orrery plan {path}{option} --exact --plot {}.svg", plan.file.name()),
         is_whole,
     })
 }

@@ -50,9 +50,7 @@ pub const KEYS: &[Key] = &[
     key("Device.per_model", &["device[0].per_model = 0.5"]),
     key("Device.lanes", &["device[0].lanes = 2", "device[0].lanes = 5"]),
     key("Device.sharing", &["device[0].sharing = \"processor\""]).needs("device[0].lanes = 3"),
-    key("Sharing.none", &["device[0].sharing = \"none\""])
-        .needs("device[0].lanes = 3")
-        .silent("the default"),
+    key("Sharing.none", &["device[0].sharing = \"none\""]).silent("the default"),
     key("Sharing.processor", &["device[0].sharing = \"processor\""])
         .needs("device[0].lanes = 2; device[0].can_preempt = true"),
     key("Device.can_preempt", &["device[0].can_preempt = true"])
