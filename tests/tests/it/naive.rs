@@ -17,7 +17,7 @@
 mod devices;
 mod laws;
 mod sharing;
-mod stalls;
+pub mod stalls;
 mod work;
 
 use devices::Dev;

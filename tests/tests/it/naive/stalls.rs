@@ -6,8 +6,8 @@ use orrery_sim::rng::Stream;
 use orrery_sim::stalls::Stalls;
 use orrery_sim::time::{Span, Time};
 
-/// No case lasts so long, seconds.
-const DRAWN_S: f64 = 60.0;
+/// No case lasts so long, seconds; those that do are not compared.
+pub const DRAWN_S: f64 = 60.0;
 
 /// The core of the controller.
 pub const CONTROLLER: u64 = 0;
