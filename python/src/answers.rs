@@ -93,8 +93,7 @@ pub fn goodput(
         let name = &call.scenario.name;
         let found = interruptible(jobs, &call.failed, || answers(name, &cells))?;
         let (rows, each) = (found.rows, found.each);
-        let document =
-            goodput_report::document(&call.scenario, &search, &rows, &policies, &each);
+        let document = goodput_report::document(&call.scenario, &search, &rows, &policies, &each);
         let text = document.map_err(refused)?.to_text();
         Ok::<_, PyErr>((rows, text))
     })?;

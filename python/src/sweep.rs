@@ -57,7 +57,12 @@ pub fn sweep(
         let file = SweepFile::load(Path::new(path)).map_err(refused)?;
         let file = file.with(seeds, Until::default()).map_err(refused)?;
         let planner = Planner::new(&file, file.base().map_err(refused)?).map_err(refused)?;
-        let planned = planner.all().map_err(refused)?;
+        let mut planned = Vec::new();
+        let keep = |one| {
+            planned.push(one);
+            Ok(())
+        };
+        planner.one_by_one(keep).map_err(refused)?;
         let failed = Arc::<Failed>::default();
         let mut tasks: Vec<Task> = Vec::new();
         for cell in planned.into_iter().map(|p| p.cell) {

@@ -1,8 +1,8 @@
 """Worlds of the covering array: in Python they have the command line's numbers.
 
 `ORRERY_WORLDS` names the folder in which the test `ways` of `tests/tests/it/cli/ways.rs` kept them, each in a folder
-of its own with what `run`, `sweep` and `reproduce` print; without it there is nothing to compare. `scripts/python-test`
-sets it.
+of its own with what `run`, `sweep` and `reproduce` print; without it there is nothing to compare. By hand:
+`ORRERY_WORLDS_KEPT=FOLDER cargo test --release -p orrery-tests --test it -- cli::ways`.
 """
 
 import csv

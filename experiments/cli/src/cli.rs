@@ -256,7 +256,7 @@ mod tests {
                     };
                     let files =
                         if name == "calibrate" { &["f.toml", "m.csv"][..] } else { &["f.toml"] };
-                    let words = ["orrery", name].iter().chain(files).copied();
+                    let words = ["orrery", name].into_iter().chain(files.iter().copied());
                     let words = words.chain(beside.iter().copied());
                     let words: Vec<String> = words.map(String::from).chain(own).collect();
                     Some((printed(&words)?, words))
