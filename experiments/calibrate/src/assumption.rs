@@ -117,7 +117,10 @@ pub fn all() -> Vec<Assumption> {
             key: "device.KIND.sharing",
             unit: "",
             to: Objective::Median3,
-            range: |_| Err("batches that share a device are not simulated by this version".into()),
+            range: |_| {
+                Err("not tried here: set `lanes` and `sharing` of the device in the scenario"
+                    .into())
+            },
             changes: |_, _| Vec::new(),
         },
     ]

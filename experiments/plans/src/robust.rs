@@ -151,7 +151,7 @@ pub fn robust(changes: &Changes, solved: &Solved) -> Result<Robust, SpecError> {
 /// Why a change cannot be tried, in a line.
 fn why(error: &SpecError) -> String {
     match error {
-        SpecError::Value { found, allowed, .. } => format!("{found}; needed is {allowed}"),
+        SpecError::Value { found, .. } => found.clone(),
         other => other.to_string(),
     }
 }

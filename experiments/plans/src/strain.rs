@@ -102,7 +102,7 @@ fn longer(law: &LatencyLaw, factor: f64, model: &str) -> Result<LatencyLaw, Spec
             let key = format!("model.{model}.latency");
             return Err(SpecError::value(
                 key,
-                "proportional times or a zoo's samples",
+                "a law that cannot be made longer (proportional, or samples of a zoo)",
                 allowed,
                 remedy,
             ));

@@ -205,7 +205,7 @@ fn report(args: &Import, readings: &[Reading], content: &Content, csv: &str) -> 
         let others = r.contents.iter().map(Content::kind).filter(|k| *k != content.kind());
         notes.extend(others.map(|k| format!("it can also become a {0}: `--as {0}`", k.word())));
     }
-    page.section("What was assumed, and what else", Some(Part::List(once(notes))).filter(said));
+    page.section("What was assumed, and what else", Part::list(once(notes)));
     let body: Vec<&str> = csv.lines().filter(|l| !l.starts_with('#')).collect();
     let more = body.len().saturating_sub(1 + SHOWN);
     let mut shown = body[..body.len().min(1 + SHOWN)].join("\n");
@@ -214,10 +214,6 @@ fn report(args: &Import, readings: &[Reading], content: &Content, csv: &str) -> 
     }
     page.section("Its first rows", [Part::Plain(shown)]);
     page
-}
-
-fn said(part: &Part) -> bool {
-    !matches!(part, Part::List(points) if points.is_empty())
 }
 
 /// Each once, in order.
