@@ -5,6 +5,7 @@
 
 mod compare;
 mod profile;
+mod retrace;
 mod run;
 mod shared;
 mod validate;
@@ -32,6 +33,7 @@ use std::process::ExitCode;
   orrery-replay profile scenarios/one-gpu-bert.toml --device emulated --out bert-profile.toml
   orrery-replay run scenarios/one-gpu-bert.toml --policy orloj --profile bert-profile.toml --out run
   orrery-replay compare run/predicted.log run --plot errors.svg
+  orrery-replay retrace scenarios/one-gpu-bert.toml run --profile bert-profile.toml
   orrery-replay validate replay/campaigns/emulated.toml --out docs/validation/emulated
 
 Exit codes: 0 success, 1 a check failed, 2 wrong usage or input.
@@ -54,6 +56,8 @@ enum Command {
     Run(run::Run),
     /// Compare a prediction with a measurement.
     Compare(compare::Compare),
+    /// Feed the simulator with what was measured of a run: does it take the same decisions?
+    Retrace(retrace::Retrace),
     /// Run a campaign: simulate and replay many points.
     Validate(validate::Validate),
     /// Print the JSON Schema of a kind of file, for editors.
@@ -115,6 +119,7 @@ pub fn main(commit: &str) -> ExitCode {
         Command::Profile(args) => args.answer(&say),
         Command::Run(args) => args.answer(&say),
         Command::Compare(args) => args.answer(&say),
+        Command::Retrace(args) => args.answer(),
         Command::Validate(args) => args.answer(&say),
         Command::Schema { kind } => Ok(Answer::of(schema_of(*kind))),
         Command::Completions { shell } => Ok(Answer::of(completions(*shell, program(commit)))),

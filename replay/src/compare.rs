@@ -14,7 +14,7 @@ mod logs;
 mod report;
 mod summary;
 
-pub use difference::first_difference;
+pub use difference::{decisions, first_difference};
 pub use errors::{Errors, Signed, Tail};
 pub use figure::figure;
 pub use logs::{ActionRow, Side, actions_csv, read_actions, read_log_file, same_workload};

@@ -23,7 +23,7 @@ mod lateness;
 pub mod planned;
 mod rig;
 
-pub use host::{Measured, Mutation};
+pub use host::{Handled, Measured, Mutation};
 pub use lateness::{Lateness, Quantiles, Verdict};
 pub use rig::Rig;
 
@@ -62,6 +62,8 @@ pub struct Replayed<P, O> {
     pub run: Finished<P, O>,
     /// Every action that a device ran, in the order in which they were reported.
     pub actions: Vec<Measured>,
+    /// Every input that the controller handled, in order.
+    pub inputs: Vec<Handled>,
     /// How late the host was.
     pub lateness: Lateness,
     /// The device that failed and so ended the run, if one did.
@@ -116,11 +118,13 @@ pub fn replay<'w, P: Policy, O: Observer>(
         let failed = host.failed.take();
         let devices = std::mem::take(&mut host.descriptions);
         let controller_busy = host.busy;
+        let inputs = std::mem::take(&mut host.inputs);
         let mut actions = host.dismiss();
         issues.fill_in(&mut actions);
         Ok(Replayed {
             run: Finished { policy, observer, end, events, failure },
             actions,
+            inputs,
             lateness: lateness.judged(options.max_lateness),
             failed,
             devices,
@@ -141,6 +145,8 @@ fn control<P: Policy, O: Observer>(
     let until = until.unwrap_or(Time::NEVER);
     let mut now = clock.now();
     let mut events = 1;
+    let rank = Input::Start.rank();
+    host.inputs.push(Handled { due: Time::ZERO, at: now, rank });
     core.handle(now, Input::Start, host);
     loop {
         host.take_reports();
@@ -180,6 +186,7 @@ fn control<P: Policy, O: Observer>(
             host.late.decisions.add(now - at);
             host.input(due)
         };
+        host.inputs.push(Handled { due: at, at: now, rank: input.rank() });
         core.handle(now, input, host);
         host.busy += clock.now() - reading;
     }

@@ -16,6 +16,7 @@ pub mod prediction;
 pub mod profile;
 mod quiet;
 pub mod record;
+pub mod retrace;
 pub mod runner;
 pub mod target;
 pub mod threads;

@@ -34,6 +34,8 @@ pub struct Prediction {
     /// The world of the wall-clock driver: the bare laws, against which durations are judged. What an
     /// action costs besides, the device shows by itself.
     pub world: World,
+    /// What became of the overheads.
+    pub overhead: OverheadAs,
 }
 
 impl Prediction {
@@ -52,7 +54,7 @@ impl Prediction {
         let mut setup = scenario.setup(seed)?;
         if profiles.is_empty() {
             let world = setup.world.clone();
-            return Ok(Prediction { setup, world });
+            return Ok(Prediction { setup, world, overhead });
         }
         let kinds = scenario.file.device.iter().map(|d| of_kind(profiles, &d.kind, scenario));
         let kinds = kinds.collect::<Result<Vec<&ProfileFile>, Error>>()?;
@@ -78,7 +80,7 @@ impl Prediction {
                 setup.tell(m, laws);
             }
         }
-        Ok(Prediction { setup, world })
+        Ok(Prediction { setup, world, overhead })
     }
 
     /// Whether two draws of it differ: it has noise or stalls.

@@ -1,12 +1,15 @@
-//! What a run leaves in its folder: `schedule.log`, `predicted.log`, `actions.csv`, `run.json`.
+//! What a run leaves in its folder: `schedule.log`, `predicted.log`, `inputs.csv`, `actions.csv`,
+//! `run.json`.
 
-use crate::compare::{Side, actions_csv};
+use crate::compare::actions_csv;
 use crate::device::{Description, DeviceError};
 use crate::driver::{Lateness, Verdict};
 use crate::error::Error;
 use crate::folder::{Unfinished, sha256};
 use crate::host::Host;
+use crate::prediction::OverheadAs;
 use crate::profile::Clocks;
+use crate::retrace::{Retraced, inputs_csv};
 use crate::runner::Ran;
 use orrery_scenario::{Scenario, Setup};
 use orrery_sim::log::{LogWriter, Names, Record, Terms};
@@ -29,6 +32,8 @@ pub struct RunRecord {
     pub seed: u64,
     /// The profile's SHA-256, where one was used.
     pub profile_sha256: Option<String>,
+    /// What policies and prediction were told of the profile's overheads.
+    pub overhead: OverheadAs,
     /// By which clock.
     pub clock: Clocks,
     /// The devices.
@@ -53,12 +58,14 @@ pub struct RunRecord {
     pub failed: Option<String>,
     /// Time that the controller worked for each request.
     pub controller_busy_per_request_ns: u64,
+    /// Whether the simulator, fed with what was measured, takes the same decisions.
+    pub retraced: Retraced,
     /// What was asked of the system and not granted.
     pub notes: Vec<String>,
 }
 
 /// The format of `run.json`.
-pub const RUN_FORMAT: &str = "orrery-run,1";
+pub const RUN_FORMAT: &str = "orrery-run,2";
 
 impl RunRecord {
     /// The record of a live run on the wall clock that has not run yet.
@@ -71,6 +78,7 @@ impl RunRecord {
             mode: "live".to_string(),
             seed,
             profile_sha256: None,
+            overhead: OverheadAs::default(),
             clock: Clocks::Wall(1),
             devices: Vec::new(),
             host: Host::here(),
@@ -83,6 +91,7 @@ impl RunRecord {
             lateness: Lateness::default(),
             failed: None,
             controller_busy_per_request_ns: 0,
+            retraced: Retraced::default(),
             notes: Vec::new(),
         }
     }
@@ -106,6 +115,7 @@ impl RunRecord {
         self.lateness = ran.lateness.clone();
         self.failed = ran.failed.as_ref().map(DeviceError::to_string);
         self.controller_busy_per_request_ns = ran.controller_busy.ns() / self.requests.max(1);
+        self.retraced = ran.retraced.clone();
         self.notes = ran.notes.clone();
         self
     }
@@ -147,12 +157,13 @@ pub fn write(
     folder: &Unfinished,
     head: &Head,
     predicted: &[Record],
-    measured: &Side,
+    ran: &Ran,
     record: &RunRecord,
 ) -> Result<(), Error> {
     folder.write("predicted.log", log_bytes(head, predicted))?;
-    folder.write("schedule.log", log_bytes(head, &measured.records))?;
-    folder.write("actions.csv", actions_csv(measured.actions.as_deref().unwrap_or_default()))?;
+    folder.write("schedule.log", log_bytes(head, &ran.side.records))?;
+    folder.write("inputs.csv", inputs_csv(&ran.inputs))?;
+    folder.write("actions.csv", actions_csv(ran.side.actions.as_deref().unwrap_or_default()))?;
     let mut json = serde_json::to_string_pretty(record).unwrap_or_default();
     json.push('\n');
     folder.write("run.json", json)

@@ -2,11 +2,12 @@
 
 use crate::compare::{ActionRow, Side};
 use crate::device::{Description, Device, DeviceError};
-use crate::driver::planned::FollowPlan;
-use crate::driver::{Lateness, Options, Replayed, Rig, replay};
+use crate::driver::planned::Plan;
+use crate::driver::{Handled, Lateness, Options, Replayed, Rig, replay};
 use crate::error::Error;
 use crate::prediction::Prediction;
 use crate::profile::Clocks;
+use crate::retrace::{Retraced, retrace};
 use crate::target::{Choice, Target};
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::cluster::DeviceSpec;
@@ -17,11 +18,12 @@ use orrery_sim::time::{Span, Time};
 use std::collections::VecDeque;
 
 /// What decides.
+#[derive(Clone, Copy)]
 pub enum Mode<'a> {
     /// The policy, now.
     Live(&'a PolicySpec),
     /// A plan, made before.
-    Schedule(FollowPlan),
+    Schedule(&'a Plan),
 }
 
 /// A run that is to be.
@@ -42,10 +44,23 @@ pub struct Run<'a> {
     pub options: Options,
 }
 
+impl Run<'_> {
+    fn policy(&self, mode: Mode<'_>) -> Box<dyn Policy> {
+        match mode {
+            Mode::Live(policy) => self.prediction.setup.policy(policy, self.seed),
+            Mode::Schedule(plan) => Box::new(plan.clone().policy()),
+        }
+    }
+}
+
 /// A run that is over.
 pub struct Ran {
     /// Its log, and its actions.
     pub side: Side,
+    /// What its controller handled.
+    pub inputs: Vec<Handled>,
+    /// Whether the simulator, fed with it, takes the same decisions.
+    pub retraced: Retraced,
     /// How late the host was.
     pub lateness: Lateness,
     /// Why it ended early, if a device failed.
@@ -107,17 +122,14 @@ pub fn run(run: &Run<'_>, mode: Mode<'_>) -> Result<Ran, Error> {
     let (choice, scenario, noise) = (run.device, run.scenario, run.noise);
     let mut rig = Ready { waiting, choice, scenario, noise };
     let sources = run.prediction.setup.sources(run.seed)?;
-    let policy: Box<dyn Policy> = match mode {
-        Mode::Live(policy) => {
-            run.prediction.setup.check_policy(policy)?;
-            run.prediction.setup.policy(policy, run.seed)
-        }
-        Mode::Schedule(plan) => Box::new(plan),
-    };
+    if let Mode::Live(policy) = mode {
+        run.prediction.setup.check_policy(policy)?;
+    }
     let clock = run.clocks.start(options.placement);
     let log = MemoryLog::default();
-    let replayed = replay(world, sources, policy, log, &mut rig, clock.as_ref(), &options)?;
-    over(run, replayed)
+    let replayed =
+        replay(world, sources, run.policy(mode), log, &mut rig, clock.as_ref(), &options)?;
+    over(run, mode, replayed)
 }
 
 /// A device that takes its own time needs the real clock.
@@ -137,7 +149,11 @@ pub fn check_clock(device: &Choice, clocks: Clocks) -> Result<(), Error> {
     Err(Error::value("clock", found, allowed, remedy))
 }
 
-fn over(run: &Run<'_>, replayed: Replayed<Box<dyn Policy>, MemoryLog>) -> Result<Ran, Error> {
+fn over(
+    run: &Run<'_>,
+    mode: Mode<'_>,
+    replayed: Replayed<Box<dyn Policy>, MemoryLog>,
+) -> Result<Ran, Error> {
     if let Some(failure) = replayed.run.failure {
         return Err(run.prediction.setup.failed(&failure).into());
     }
@@ -146,8 +162,16 @@ fn over(run: &Run<'_>, replayed: Replayed<Box<dyn Policy>, MemoryLog>) -> Result
     let warm_up = run.prediction.setup.window.from.ns();
     let mut side = Side::of(replayed.run.observer.records, Some(actions), warm_up);
     side.names.models = models;
+    let inputs = replayed.inputs;
+    let policy = run.policy(mode);
+    let failed = replayed.failed.is_some();
+    let sources = run.prediction.setup.sources(run.seed)?;
+    let retraced = retrace(&run.prediction.world, sources, policy, &side, &inputs, failed);
+    let retraced = retraced.map_err(|failure| run.prediction.setup.failed(&failure))?;
     Ok(Ran {
         side,
+        inputs,
+        retraced,
         lateness: replayed.lateness,
         failed: replayed.failed,
         devices: replayed.devices,

@@ -39,7 +39,7 @@ use crate::quiet;
 use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran, Run};
 use crate::threads::cores;
-use orrery_scenario::{Scenario, Setup};
+use orrery_scenario::Scenario;
 use orrery_sim::time::Span;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -262,7 +262,7 @@ fn run_point(
         let ran = runner::run(&run, Mode::Live(&point.policy))?;
         let comparison = Comparison::of(&predicted, &ran.side, false);
         if effort.keep_logs {
-            keep(store, point, repetition, &prediction.setup, &predicted, &ran, effort)?;
+            keep(store, point, repetition, &prediction, &predicted, &ran, effort)?;
         }
         let stalls = !prediction.setup.world.stalls.is_none();
         let wall = matches!(campaign.clocks(), Clocks::Wall(_));
@@ -321,6 +321,7 @@ fn repetition_of(
         away_share: away as f64 / u64::max(busy, 1) as f64,
         away_max_ns,
         notes: ran.notes.clone(),
+        retraced: ran.retraced.clone(),
         lateness: ran.lateness.clone(),
         controller_busy_per_request_ns: ran.controller_busy.ns() / ran.requests().max(1),
         load_average: host.load_average,
@@ -348,7 +349,7 @@ fn keep(
     store: &Store,
     point: &Point,
     repetition: u32,
-    setup: &Setup,
+    prediction: &Prediction,
     predicted: &Side,
     ran: &Ran,
     effort: &Effort<'_>,
@@ -357,9 +358,10 @@ fn keep(
     let record = RunRecord {
         date: effort.date.clone(),
         command: effort.command.clone(),
+        overhead: prediction.overhead,
         ..RunRecord::of(&point.scenario, point.policy.text(), point.scenario.seed)
     };
-    let head = Head::of(&point.scenario, setup, point.policy.to_string());
-    record::write(&folder, &head, &predicted.records, &ran.side, &record.with(ran))?;
+    let head = Head::of(&point.scenario, &prediction.setup, point.policy.to_string());
+    record::write(&folder, &head, &predicted.records, ran, &record.with(ran))?;
     folder.finish()
 }

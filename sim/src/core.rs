@@ -23,8 +23,8 @@ mod job;
 
 pub use books::Books;
 pub use host::{
-    Begin, BeginWork, Delays, DeviceChange, Host, Input, Profiler, Wake, rank_of_arrival,
-    rank_of_device_change, rank_of_result,
+    Begin, BeginWork, Delays, DeviceChange, Host, Input, Profiler, Wake, kind_of_rank,
+    rank_of_arrival, rank_of_device_change, rank_of_kind, rank_of_result,
 };
 
 use crate::cluster::{Change, DeviceSpec, DeviceView, Devices, Footprint};

@@ -11,6 +11,7 @@
 
 mod due;
 mod failure;
+mod machine;
 pub mod ready;
 mod shared;
 #[cfg(test)]
@@ -18,6 +19,7 @@ mod tests;
 mod timers;
 
 pub use failure::Failure;
+pub use machine::{Machine, Next, Took};
 
 use crate::cluster::{DeviceSpec, Sharing};
 use crate::core::{self, Begin, BeginWork, Core, CoreSpec, DeviceChange, Host, Input, Wake};
@@ -30,6 +32,8 @@ use crate::stalls::{Calendar, CoreOf, Stalls};
 use crate::time::{Span, Time};
 use due::Due;
 use shared::Shared;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use timers::Timers;
 
 /// Everything about a run but its policy, its workload and its observer.
@@ -68,6 +72,8 @@ pub struct World {
     pub load_noise: BatchNoise,
     /// Times at which the host takes a core away.
     pub stalls: Stalls,
+    /// What the machine did, where that is known: in place of stalls and shared devices.
+    pub machine: Option<Arc<dyn Machine>>,
     /// Changes of the cluster, planned from outside, in order of time.
     pub changes: Vec<(Time, DeviceChange)>,
     /// What a provisioned device of each kind is, and how long it takes to come up.
@@ -118,6 +124,8 @@ struct VirtualHost<'w> {
     arrival: Option<(Time, SourceId)>,
     /// Stalls of the host, if its law has any.
     stalls: Option<Calendar>,
+    /// Results of which a known machine's controller has not learned yet.
+    unseen: BTreeMap<(u64, u64), (Time, Due, u8)>,
     /// The last input was handled then: with stalls later than it was due.
     handled: Time,
 }
@@ -161,7 +169,9 @@ pub fn simulate<'w, P: Policy, O: Observer>(
     let mut core = Core::new(world.core.clone(), policy, observer);
     let mut host = VirtualHost::new(world, sources);
     let mut events = 1;
-    core.handle(Time::ZERO, Input::Start, &mut host);
+    let rank = || Input::Start.rank();
+    let start = host.known(Time::ZERO, Time::ZERO, events, rank).unwrap_or(Time::ZERO);
+    core.handle(start, Input::Start, &mut host);
     let mut failure = None;
     let mut progress = Progress::default();
     let until = world.until.unwrap_or(Time::NEVER);
@@ -178,6 +188,7 @@ pub fn simulate<'w, P: Policy, O: Observer>(
                 break now;
             }
         }
+        host.learn(events);
         let due = host.peek();
         let is_first = |&(at, source): &(Time, SourceId)| {
             due.is_none_or(|due| (at, core::rank_of_arrival(source)) < due)
@@ -201,6 +212,8 @@ pub fn simulate<'w, P: Policy, O: Observer>(
         if let Some((_, source)) = arrival {
             host.queue.begin(at);
             let arrival = host.take(source);
+            let rank = || core::rank_of_arrival(source);
+            let Some(now) = host.known(now, at, events, rank) else { break host.now() };
             core.handle(now, Input::Arrive(source, arrival), &mut host);
         } else {
             let input = match host.pop().expect("there is one") {
@@ -211,6 +224,8 @@ pub fn simulate<'w, P: Policy, O: Observer>(
                 Due::Wake(wake) => Input::Wake(wake),
                 Due::Change(change) => Input::Device(*change),
             };
+            let rank = || input.rank();
+            let Some(now) = host.known(now, at, events, rank) else { break host.now() };
             core.handle(now, input, &mut host);
         }
     };
@@ -245,6 +260,7 @@ impl<'w> VirtualHost<'w> {
             sources: slots,
             arrival: None,
             stalls: (!world.stalls.is_none()).then(|| Calendar::new(world.stalls.clone())),
+            unseen: BTreeMap::new(),
             handled: Time::ZERO,
         };
         host.look_at_sources();
@@ -258,6 +274,14 @@ impl<'w> VirtualHost<'w> {
         let Some(stalls) = &mut self.stalls else { return at };
         self.handled = stalls.advance(CoreOf::CONTROLLER, at.max(self.handled), Span::ZERO);
         self.handled
+    }
+
+    /// An action ends at that instant if it is not stopped before.
+    #[inline]
+    fn ends(&mut self, at: Time, due: Due, executor: u8) {
+        let Due::Ended(action, device, _) = due else { return };
+        let handle = self.queue.schedule(at, core::rank_of_result(action), due);
+        *slot(&mut self.running, device, executor) = Some(handle);
     }
 
     fn now(&self) -> Time {
@@ -348,6 +372,17 @@ impl Host for VirtualHost<'_> {
                 self.world.load_noise.apply_to_load(time, begin.action.0)
             }
         };
+        if let Some(machine) = &self.world.machine {
+            let Some(took) = machine.takes(now, begin, busy) else { return };
+            let due = Due::Ended(begin.action, begin.device, took.device);
+            match took.learned {
+                None => self.ends(took.end, due, begin.executor),
+                Some(learned) => {
+                    self.unseen.insert(learned, (took.end, due, begin.executor));
+                }
+            }
+            return;
+        }
         let due = Due::Ended(begin.action, begin.device, busy);
         if begin.sharing == Sharing::Processor && matches!(begin.work, BeginWork::Batch { .. }) {
             let work = begin.fetch + busy;
@@ -362,12 +397,12 @@ impl Host for VirtualHost<'_> {
                 stalls.advance(core, now, begin.fetch + busy)
             }
         };
-        let handle = self.queue.schedule(at, core::rank_of_result(begin.action), due);
-        *slot(&mut self.running, begin.device, begin.executor) = Some(handle);
+        self.ends(at, due, begin.executor);
     }
 
     fn abort(&mut self, now: Time, action: ActionId, device: DeviceId, executor: u8) {
         self.shared.leave(now, action, device, &mut self.queue);
+        self.unseen.retain(|_, (_, due, _)| !matches!(due, Due::Ended(a, ..) if *a == action));
         if let Some(handle) = slot(&mut self.running, device, executor).take() {
             self.queue.cancel(handle);
         }

@@ -113,13 +113,13 @@ impl Run {
                 let (policy, predicted) = self.scheduled(&prediction, seed)?;
                 let plan = Plan::from_records(&predicted);
                 say.line(&format!("following a {policy} on {}", choice.target));
-                let ran = runner::run(&run, Mode::Schedule(plan.policy()))?;
+                let ran = runner::run(&run, Mode::Schedule(&plan))?;
                 (policy, predicted, ran)
             }
         };
         let record = self.record(&scenario, &policy, seed)?.with(&ran);
         let head = Head::of(&scenario, &prediction.setup, policy);
-        record::write(&folder, &head, &predicted, &ran.side, &record)?;
+        record::write(&folder, &head, &predicted, &ran, &record)?;
         folder.finish()?;
         say.line(&format!("wrote {}", self.out.display()));
         self.answer_of(&Side::of(predicted, None, warm_up), &ran, &record)
@@ -131,6 +131,7 @@ impl Run {
         if ran.failed.is_none() {
             text += &report(&Comparison::of(predicted, &ran.side, true)?);
         }
+        text += &ran.retraced.line();
         let l = &record.lateness;
         for (what, q) in
             [("arrivals", l.arrivals), ("decisions", l.decisions), ("launches", l.launches)]
@@ -197,6 +198,7 @@ impl Run {
         let profiles = profiles.collect::<Result<Vec<String>, Error>>()?;
         Ok(RunRecord {
             mode: if self.mode == ModeArg::Live { "live" } else { "schedule" }.to_string(),
+            overhead: self.overhead,
             profile_sha256: (!profiles.is_empty()).then(|| sha256(profiles.concat())),
             clock: self.clock.clocks(),
             date: self.date.clone().unwrap_or_else(host::today),

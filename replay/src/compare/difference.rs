@@ -94,6 +94,11 @@ impl Iterator for Decisions<'_> {
     }
 }
 
+/// How many decisions a side took.
+pub fn decisions(side: &Side) -> u64 {
+    Decisions::of(side).count() as u64
+}
+
 /// Tells the first decision that differed; `None` when the decisions are the same.
 pub fn first_difference(predicted: &Side, measured: &Side) -> Option<String> {
     let (mut ours, mut theirs) = (Decisions::of(predicted), Decisions::of(measured));

@@ -45,6 +45,9 @@ pub struct ActionRow {
     pub away_ns: u64,
     pub predicted_ns: u64,
     pub stopped: bool,
+    /// The controller learned of its end after so many inputs. Older files do not say.
+    #[serde(default)]
+    pub learned: u64,
 }
 
 impl ActionRow {
@@ -67,6 +70,7 @@ impl ActionRow {
             away_ns: a.away.ns(),
             predicted_ns: a.predicted.ns(),
             stopped: a.stopped,
+            learned: a.learned,
         }
     }
 }

@@ -48,6 +48,19 @@ pub struct Measured {
     pub predicted: Span,
     /// It was stopped before its end.
     pub stopped: bool,
+    /// The controller learned of its end after so many inputs.
+    pub learned: u64,
+}
+
+/// An input as the controller handled it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handled {
+    /// When it was due.
+    pub due: Time,
+    /// When the controller handled it.
+    pub at: Time,
+    /// What it was ([`Input::rank`]).
+    pub rank: u64,
 }
 
 /// A fault that a test puts in, to see it found.
@@ -95,6 +108,8 @@ pub(super) struct WallHost<'w, 'scope, 'env> {
     clients: Vec<Client<'w>>,
     pub descriptions: Vec<Description>,
     actions: Vec<Measured>,
+    /// What was handled so far.
+    pub inputs: Vec<Handled>,
     pub late: Recorder,
     pub failed: Option<DeviceError>,
     pub busy: Span,
@@ -131,6 +146,7 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
             clients: sources.into_iter().map(client).collect(),
             descriptions: Vec::new(),
             actions: Vec::new(),
+            inputs: Vec::new(),
             late: Recorder::default(),
             failed: None,
             busy: Span::ZERO,
@@ -252,6 +268,7 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
             away: ran.away,
             predicted,
             stopped: ran.stopped,
+            learned: self.inputs.len() as u64,
         });
     }
 

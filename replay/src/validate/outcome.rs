@@ -5,6 +5,7 @@ use crate::compare::{Summary, Tail};
 use crate::device::Description;
 use crate::driver::Lateness;
 use crate::profile::DRIFT_MAX_PERCENT;
+use crate::retrace::Retraced;
 use serde::{Deserialize, Serialize};
 
 /// A point whose draws have a larger standard deviation than this, in percentage points, is sensitive.
@@ -71,6 +72,9 @@ pub struct Repetition {
     /// What was asked of the system and not granted.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// Whether the simulator, fed with what was measured, takes the same decisions; older results do not say.
+    #[serde(default)]
+    pub retraced: Retraced,
     /// The device.
     pub device: Description,
 }

@@ -5,3 +5,4 @@ mod cli;
 mod compare;
 mod documents;
 mod panics;
+mod retrace;

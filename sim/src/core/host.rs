@@ -100,6 +100,19 @@ pub enum DeviceChange {
     Fail(DeviceId),
 }
 
+impl Input {
+    /// Its place among the events of one instant.
+    pub fn rank(&self) -> u64 {
+        match self {
+            Input::Start => rank(11, 0),
+            Input::Ended { action, .. } => rank_of_result(*action),
+            Input::Wake(wake) => wake.rank(),
+            Input::Device(_) => rank_of_device_change(0),
+            Input::Arrive(source, _) => rank_of_arrival(*source),
+        }
+    }
+}
+
 /// What the core wants to be woken for. A driver treats equal values as one wake-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wake {
@@ -151,6 +164,24 @@ pub fn rank_of_device_change(number: u64) -> u64 {
 /// The rank of an arrival: after devices, before timers.
 pub fn rank_of_arrival(source: SourceId) -> u64 {
     rank(9, u64::from(source.0))
+}
+
+/// The kinds of inputs, by the class of their rank.
+const KINDS: [&str; 12] = [
+    "result", "delivery", "stop", "report", "reply", "window", "gone", "change", "profiled",
+    "arrival", "timer", "start",
+];
+
+/// The kind of what has a rank, and its id or key.
+pub fn kind_of_rank(rank: u64) -> (&'static str, u64) {
+    let kind = KINDS.get((rank >> 56) as usize).copied().unwrap_or("unknown");
+    (kind, rank & ((1 << 56) - 1))
+}
+
+/// The rank of that kind; none where there is no such kind or key.
+pub fn rank_of_kind(kind: &str, key: u64) -> Option<u64> {
+    let class = KINDS.iter().position(|k| *k == kind)?;
+    (key < 1 << 56).then(|| rank(class as u64, key))
 }
 
 fn rank(class: u64, key: u64) -> u64 {

@@ -274,3 +274,39 @@ fn a_share_that_is_no_whole_number_ends_at_the_next_nanosecond() {
     // From 1 on they share: the first has 9 left at 1 and is through at 19, the second then has 1 left of 10.
     assert_eq!(shared(4, &[(0, 10), (1, 10)]), [19, 20]);
 }
+
+/// Batches end when it says, and the controller learns of the first late.
+#[derive(Debug)]
+struct Scripted;
+
+impl Machine for Scripted {
+    fn handles(&self, next: Next) -> Option<Time> {
+        let late = Span::from_ns(next.number);
+        (next.number < 6).then(|| next.due.max(Time::from_ns(100)) + late)
+    }
+
+    fn takes(&self, now: Time, begin: &Begin, busy: Span) -> Option<Took> {
+        let (end, device) = (now + busy + Span::from_ns(10), Span::from_ns(7));
+        let learned = (begin.action == ActionId(0)).then_some((3, 0));
+        Some(Took { end, device, learned })
+    }
+}
+
+#[test]
+fn a_known_machine_takes_the_place_of_the_laws() {
+    let world = World { machine: Some(Arc::new(Scripted)), ..world() };
+    let source = Box::new(VecSource::new(vec![arrival(0, 1), arrival(300, 1)]));
+    let policy = Fifo::new(Config { max_batch: 4, drop_expired: false });
+    let run = simulate(&world, vec![source], policy, crate::log::MemoryLog::default());
+    use crate::log::Record;
+    let at = |record: &Record| match record {
+        Record::Close { time, outcome: crate::log::Closed::Done(device), .. } => {
+            Some((time.ns(), device.ns()))
+        }
+        Record::Begin { time, .. } | Record::Arrive { time, .. } => Some((time.ns(), 0)),
+        _ => None,
+    };
+    let seen: Vec<_> = run.observer.records.iter().filter_map(at).collect();
+    // The first ends at 113 and is known after three inputs, at 300 + 3; the second ends at 315, the fifth input.
+    assert_eq!(seen, [(101, 0), (101, 0), (302, 0), (303, 7), (303, 0), (319, 7)]);
+}

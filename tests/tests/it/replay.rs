@@ -7,10 +7,12 @@
 use crate::differential::cases::{Case, ticks};
 use crate::differential::{Make, policies};
 use orrery_replay::clock::VirtualClock;
+use orrery_replay::compare::{ActionRow, Side};
 use orrery_replay::device::emulated::{Durations, Emulated};
 use orrery_replay::device::{Device, DeviceError, Job, Work};
 use orrery_replay::driver::planned::Plan;
 use orrery_replay::driver::{Mutation, Options, Quantiles, Replayed, Verdict, replay};
+use orrery_replay::retrace::{Retraced, retrace};
 use orrery_sim::audit::Auditor;
 use orrery_sim::cluster::{DeviceSpec, Sharing};
 use orrery_sim::core::DeviceChange;
@@ -136,6 +138,43 @@ fn nobody_is_late_on_a_virtual_clock_and_all_that_ran_is_measured() {
         let mut auditor = Auditor::on_a_wall_clock();
         records.iter().cloned().for_each(|r| auditor.record(r));
         assert!(auditor.finish().is_clean());
+    }
+}
+
+/// What the simulator makes of a replay when it is fed with what was measured of it.
+fn retraced(case: &Case, make: &Make, mutation: Option<Mutation>) -> Retraced {
+    let replay = replayed(case, make(case), mutation);
+    let actions = replay.actions.iter().map(|a| ActionRow::of(a, &[])).collect();
+    let run = Side::of(replay.run.observer.records, Some(actions), 0);
+    retrace(&case.world, case.sources(), make(case), &run, &replay.inputs, false)
+        .expect("sources that do not fail")
+}
+
+#[test]
+fn fed_with_what_was_measured_the_simulator_takes_the_same_decisions() {
+    let mut decisions = 0;
+    for seed in 0..cases() / 4 {
+        for policy in policies() {
+            let retraced = retraced(&case(seed), &policy.make, None);
+            if let Some(difference) = retraced.difference {
+                panic!("{} on case {seed}: {difference}", policy.name);
+            }
+            decisions += retraced.decisions;
+        }
+    }
+    assert!(decisions > 1_000, "{decisions}");
+}
+
+#[test]
+fn a_fault_in_the_driver_parts_the_simulator_from_the_run() {
+    let faults = [Mutation::ResultsAfterArrivals, Mutation::LateWindows, Mutation::TimersStay];
+    for fault in faults {
+        let told = (0..50).find_map(|seed| {
+            let policies = policies();
+            policies.iter().find_map(|p| retraced(&case(seed), &p.make, Some(fault)).difference)
+        });
+        let told = told.unwrap_or_else(|| panic!("{fault:?} changes nothing"));
+        assert!(told.contains("the simulator has"), "{fault:?}: {told}");
     }
 }
 

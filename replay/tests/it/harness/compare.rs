@@ -120,6 +120,7 @@ fn action(id: u64, issued: u64, start: u64, end: u64, predicted: u64) -> ActionR
         device_ns: ns(end - start),
         predicted_ns: ns(predicted),
         stopped: false,
+        learned: 0,
     }
 }
 
