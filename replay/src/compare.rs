@@ -17,6 +17,6 @@ mod summary;
 pub use difference::{decisions, first_difference};
 pub use errors::{Errors, Signed, Tail};
 pub use figure::figure;
-pub use logs::{ActionRow, Side, actions_csv, read_actions, read_log_file, same_workload};
+pub use logs::{ActionRow, Side, read_actions, read_log_file, rows_csv, same_workload};
 pub use report::{Comparison, report};
 pub use summary::Summary;

@@ -20,6 +20,7 @@ pub mod retrace;
 pub mod runner;
 pub mod target;
 pub mod threads;
+pub mod twin;
 pub mod validate;
 
 pub use error::Error;

@@ -1,15 +1,20 @@
 //! What the simulator believes of a device: a scenario with measured laws, and with what an action
 //! costs besides.
 
+use crate::device::Work;
+use crate::driver::Reference;
 use crate::error::Error;
 use crate::profile::{ModelRow, ProfileFile};
 use orrery_scenario::{PolicySpec, Scenario, Setup};
-use orrery_sim::driver::World;
+use orrery_sim::driver::{Machine, World};
 use orrery_sim::latency::{BatchNoise, Grid, Latency};
 use orrery_sim::log::{MemoryLog, Record};
+use orrery_sim::request::{ModelId, RequestId};
+use orrery_sim::stalls::Stalls;
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What becomes of the measured launch and result overheads in the simulation.
 #[derive(
@@ -36,7 +41,14 @@ pub struct Prediction {
     pub world: World,
     /// What became of the overheads.
     pub overhead: OverheadAs,
+    /// A short batch that was profiled, with its median then; none where nothing or more than one kind was.
+    pub reference: Option<(Reference, Span)>,
 }
+
+/// A reference batch takes at most this share of the time, if it is not the shorter interval that says so.
+const REFERENCE_SHARE: u64 = 100;
+/// Times between two reference batches.
+const REFERENCE_EVERY: (Span, Span) = (Span::from_ms(100), Span::from_ms(500));
 
 impl Prediction {
     /// The prediction of a scenario. With profiles, one for each kind of device, their laws, loads, noise
@@ -54,7 +66,7 @@ impl Prediction {
         let mut setup = scenario.setup(seed)?;
         if profiles.is_empty() {
             let world = setup.world.clone();
-            return Ok(Prediction { setup, world, overhead });
+            return Ok(Prediction { setup, world, overhead, reference: None });
         }
         let kinds = scenario.file.device.iter().map(|d| of_kind(profiles, &d.kind, scenario));
         let kinds = kinds.collect::<Result<Vec<&ProfileFile>, Error>>()?;
@@ -80,7 +92,8 @@ impl Prediction {
                 setup.tell(m, laws);
             }
         }
-        Ok(Prediction { setup, world, overhead })
+        let reference = if profiles.len() == 1 { reference_of(first) } else { None };
+        Ok(Prediction { setup, world, overhead, reference })
     }
 
     /// Whether two draws of it differ: it has noise or stalls.
@@ -110,8 +123,40 @@ impl Prediction {
         seed: u64,
         draw: u32,
     ) -> Result<Vec<Record>, Error> {
-        Ok(self.draw(draw).run_with(policy, seed, MemoryLog::default())?.observer.1.records)
+        self.simulate_on(None, policy, seed, draw)
     }
+
+    /// The same on a machine that is known, in place of stalls.
+    ///
+    /// # Errors
+    /// When the workload cannot be made.
+    pub fn simulate_on(
+        &self,
+        machine: Option<Arc<dyn Machine>>,
+        policy: &PolicySpec,
+        seed: u64,
+        draw: u32,
+    ) -> Result<Vec<Record>, Error> {
+        let mut setup = self.draw(draw);
+        if machine.is_some() {
+            setup.world.stalls = Stalls::default();
+            setup.world.machine = machine;
+        }
+        Ok(setup.run_with(policy, seed, MemoryLog::default())?.observer.1.records)
+    }
+}
+
+/// The shortest batch of the first model that its law was fitted to.
+fn reference_of(profile: &ProfileFile) -> Option<(Reference, Span)> {
+    let points = profile.model.first()?.point.iter().filter(|p| !p.held_out);
+    let p = points.min_by(|a, b| a.median_us.total_cmp(&b.median_us))?;
+    let (longest, nominal) =
+        (Span::from_ns_f64(1e3 * p.longest_us), Span::from_ns_f64(1e3 * p.median_us));
+    let (model, units, first) = (ModelId(0), p.batch, RequestId(0));
+    let work = Work::Batch { model, units, longest, total: longest * u64::from(units), first };
+    let (least, most) = REFERENCE_EVERY;
+    let every = (nominal * REFERENCE_SHARE).clamp(least, most);
+    (nominal > Span::ZERO).then_some((Reference { work, every }, nominal))
 }
 
 /// The profile of a kind of device. One without a kind, or of a scenario with another name for it, is

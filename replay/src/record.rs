@@ -1,7 +1,8 @@
 //! What a run leaves in its folder: `schedule.log`, `predicted.log`, `inputs.csv`, `actions.csv`,
+//! `references.csv`,
 //! `run.json`.
 
-use crate::compare::actions_csv;
+use crate::compare::rows_csv;
 use crate::device::{Description, DeviceError};
 use crate::driver::{Lateness, Verdict};
 use crate::error::Error;
@@ -163,7 +164,8 @@ pub fn write(
     folder.write("predicted.log", log_bytes(head, predicted))?;
     folder.write("schedule.log", log_bytes(head, &ran.side.records))?;
     folder.write("inputs.csv", inputs_csv(&ran.inputs))?;
-    folder.write("actions.csv", actions_csv(ran.side.actions.as_deref().unwrap_or_default()))?;
+    folder.write("actions.csv", rows_csv(ran.side.actions.iter().flatten()))?;
+    folder.write("references.csv", rows_csv(&ran.references))?;
     let mut json = serde_json::to_string_pretty(record).unwrap_or_default();
     json.push('\n');
     folder.write("run.json", json)

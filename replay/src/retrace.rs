@@ -10,7 +10,7 @@
 //! only durations and instants from the run. So this needs no quiet machine: lateness is in both. It parts from
 //! the run where the order of inputs differs or a decision does, and the first difference is told.
 
-use crate::compare::{ActionRow, Side, decisions, first_difference};
+use crate::compare::{ActionRow, Side, decisions, first_difference, rows_csv};
 use crate::driver::Handled;
 use crate::error::{Error, read_text};
 use orrery_sim::core::{Begin, kind_of_rank, rank_of_kind};
@@ -61,14 +61,10 @@ struct Row {
 
 /// The text of `inputs.csv`.
 pub fn inputs_csv(inputs: &[Handled]) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for Handled { due, at, rank } in inputs {
+    rows_csv(inputs.iter().map(|Handled { due, at, rank }| {
         let (kind, key) = kind_of_rank(*rank);
-        let (due_ns, handled_ns, kind) = (due.ns(), at.ns(), kind.to_string());
-        // Into memory: it cannot fail.
-        let _ = writer.serialize(Row { due_ns, handled_ns, kind, key });
-    }
-    String::from_utf8_lossy(&writer.into_inner().unwrap_or_default()).into_owned()
+        Row { due_ns: due.ns(), handled_ns: at.ns(), kind: kind.to_string(), key }
+    }))
 }
 
 /// Reads an `inputs.csv`.

@@ -3,12 +3,13 @@
 use crate::compare::{ActionRow, Side};
 use crate::device::{Description, Device, DeviceError};
 use crate::driver::planned::Plan;
-use crate::driver::{Handled, Lateness, Options, Replayed, Rig, replay};
+use crate::driver::{Handled, Lateness, Options, Reference, ReferenceRan, Replayed, Rig, replay};
 use crate::error::Error;
 use crate::prediction::Prediction;
 use crate::profile::Clocks;
 use crate::retrace::{Retraced, retrace};
 use crate::target::{Choice, Target};
+use crate::twin::{Knowledge, Twin};
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::log::{MemoryLog, Record};
@@ -16,6 +17,7 @@ use orrery_sim::policy::Policy;
 use orrery_sim::request::DeviceId;
 use orrery_sim::time::{Span, Time};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What decides.
 #[derive(Clone, Copy)]
@@ -45,6 +47,12 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// What shows how fast the device is, with what it took when it was profiled.
+    fn reference(&self) -> Option<(Reference, Span)> {
+        let is_timed = self.device.computes() && matches!(self.clocks, Clocks::Wall(_));
+        self.prediction.reference.filter(|_| is_timed)
+    }
+
     fn policy(&self, mode: Mode<'_>) -> Box<dyn Policy> {
         match mode {
             Mode::Live(policy) => self.prediction.setup.policy(policy, self.seed),
@@ -59,6 +67,10 @@ pub struct Ran {
     pub side: Side,
     /// What its controller handled.
     pub inputs: Vec<Handled>,
+    /// What its lanes ran between batches.
+    pub references: Vec<ReferenceRan>,
+    /// What one of these took when it was profiled; none where the device is always as fast.
+    pub nominal: Option<Span>,
     /// Whether the simulator, fed with it, takes the same decisions.
     pub retraced: Retraced,
     /// How late the host was.
@@ -115,6 +127,7 @@ pub fn run(run: &Run<'_>, mode: Mode<'_>) -> Result<Ran, Error> {
     let mut options = run.options;
     // The device pins its workers; the controller must not share a core with one.
     options.placement.pin |= matches!(run.device.target, Target::Cpu(_));
+    options.reference = run.reference().map(|r| r.0);
     let world = &run.prediction.world;
     let devices = (0..world.core.devices.len())
         .map(|n| run.device.nth(n, run.scenario).open(run.scenario, run.noise));
@@ -171,6 +184,8 @@ fn over(
     Ok(Ran {
         side,
         inputs,
+        references: replayed.references,
+        nominal: run.reference().map(|r| r.1),
         retraced,
         lateness: replayed.lateness,
         failed: replayed.failed,
@@ -183,6 +198,11 @@ fn over(
 }
 
 impl Ran {
+    /// The machine as it was in the run, and how well it is known.
+    pub fn twin(&self) -> (Arc<Twin>, Knowledge) {
+        Twin::of(&self.side, &self.inputs, &self.references, self.nominal, self.end)
+    }
+
     /// Requests that arrived.
     pub fn requests(&self) -> u64 {
         self.side.records.iter().filter(|r| matches!(r, Record::Arrive { .. })).count() as u64

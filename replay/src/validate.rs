@@ -17,16 +17,18 @@ mod point;
 mod report;
 mod rows;
 mod store;
+mod twins;
 mod verdict;
 
 pub use campaign::{Campaign, CampaignFile, Grid, Quick, Slo, Targets};
 pub use capacity::{capacity_per_s, time_of_one};
 pub use figures::figures;
-pub use outcome::{Band, PointResult, Repetition, SENSITIVE_POINTS};
+pub use outcome::{Band, PointResult, Repetition, SENSITIVE_POINTS, TwinOf};
 pub use point::{Point, points};
 pub use report::{Context, markdown};
 pub use rows::{has_gpu_run, to_csv};
 pub use store::Store;
+pub use twins::Judgement;
 pub use verdict::{Differences, Sensitive, Verdict, verdict};
 
 use crate::compare::{Comparison, Side, Summary, Tail};
@@ -40,9 +42,11 @@ use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran, Run};
 use crate::threads::cores;
 use orrery_scenario::Scenario;
+use orrery_sim::driver::Machine;
 use orrery_sim::time::Span;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How much of a campaign is run, and what is said meanwhile.
@@ -271,9 +275,30 @@ fn run_point(
         if wall && figures.invalid.is_none() {
             figures.invalid = disturbed(&figures, stalls, loads);
         }
+        figures.twin = Some(twin_of(campaign, point, &prediction, &ran, warm_up)?);
         result.runs.push(figures);
     }
     Ok(Some(result))
+}
+
+/// The draws of the prediction on the machine as it was in a run.
+fn twin_of(
+    campaign: &Campaign,
+    point: &Point,
+    prediction: &Prediction,
+    ran: &Ran,
+    warm_up: u64,
+) -> Result<TwinOf, Error> {
+    let (twin, knowledge) = ran.twin();
+    let draws = if prediction.varies() { campaign.file.draws } else { 1 };
+    let draw = |draw| {
+        let machine: Arc<dyn Machine> = twin.clone();
+        let seed = campaign.file.seed;
+        let records = prediction.simulate_on(Some(machine), &point.policy, seed, draw)?;
+        Ok(Summary::of(&records, warm_up).finish_rate)
+    };
+    let draws = (0..draws).map(draw).collect::<Result<_, Error>>()?;
+    Ok(TwinOf { knowledge, draws })
 }
 
 /// Lateness that a run may have, as a share of the SLO.
@@ -308,7 +333,7 @@ fn repetition_of(
         HostVerdict::Invalid(why) => Some(why.clone()),
     };
     let failed = ran.failed.as_ref().map(ToString::to_string);
-    let invalid = failed.or(late);
+    let invalid = failed.clone().or(late);
     let actions = ran.side.actions.iter().flatten();
     let (mut busy, mut away, mut away_max_ns) = (0, 0, 0);
     for action in actions {
@@ -318,6 +343,7 @@ fn repetition_of(
     }
     let base = Repetition {
         invalid,
+        failed,
         away_share: away as f64 / u64::max(busy, 1) as f64,
         away_max_ns,
         notes: ran.notes.clone(),

@@ -75,8 +75,8 @@ impl ActionRow {
     }
 }
 
-/// The text of `actions.csv`.
-pub fn actions_csv(rows: &[ActionRow]) -> String {
+/// The text of a table: of `actions.csv`, say.
+pub fn rows_csv<T: Serialize>(rows: impl IntoIterator<Item = T>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
         // Into memory: it cannot fail.

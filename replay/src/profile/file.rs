@@ -270,18 +270,24 @@ impl ProfileFile {
         Err(Error::in_file(file, "orrery_profile", found, allowed, remedy))
     }
 
-    /// Why nothing should be predicted with it. The bounds are those of docs/replay.md.
-    pub fn faults(&self) -> Vec<String> {
-        let mut faults = Vec::new();
-        for m in &self.model {
-            let judged = m.held_out.or(m.fitted);
-            if let Some(e) = judged.filter(|e| e.max_percent > HELD_OUT_MAX_PERCENT) {
-                faults.push(format!(
+    /// Laws that are too far off where they were not fitted, whatever the machine did.
+    pub fn faults_of_laws(&self) -> impl Iterator<Item = String> {
+        self.model.iter().filter_map(|m| {
+            let judged = m.held_out.or(m.fitted)?;
+            (judged.max_percent > HELD_OUT_MAX_PERCENT).then(|| {
+                format!(
                     "the law of `{}` is up to {:.1} % off at points that it did not see (at most \
                      {HELD_OUT_MAX_PERCENT} %)",
-                    m.name, e.max_percent
-                ));
-            }
+                    m.name, judged.max_percent
+                )
+            })
+        })
+    }
+
+    /// Why nothing should be predicted with it. The bounds are those of docs/replay.md.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults: Vec<String> = self.faults_of_laws().collect();
+        for m in &self.model {
             let mut tails: Vec<f64> = m.point.iter().map(|p| p.p99_us / p.median_us).collect();
             tails.sort_by(f64::total_cmp);
             let tail = super::fit::middle(&tails).unwrap_or(1.0);

@@ -6,6 +6,7 @@ use crate::device::Description;
 use crate::driver::Lateness;
 use crate::profile::DRIFT_MAX_PERCENT;
 use crate::retrace::Retraced;
+use crate::twin::Knowledge;
 use serde::{Deserialize, Serialize};
 
 /// A point whose draws have a larger standard deviation than this, in percentage points, is sensitive.
@@ -72,11 +73,26 @@ pub struct Repetition {
     /// What was asked of the system and not granted.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// What a device failed of, if one did.
+    #[serde(default)]
+    pub failed: Option<String>,
+    /// The prediction on the machine as it was in this run; older results have none.
+    #[serde(default)]
+    pub twin: Option<TwinOf>,
     /// Whether the simulator, fed with what was measured, takes the same decisions; older results do not say.
     #[serde(default)]
     pub retraced: Retraced,
     /// The device.
     pub device: Description,
+}
+
+/// The twin of a run.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
+pub struct TwinOf {
+    /// How well its machine is known.
+    pub knowledge: Knowledge,
+    /// The finish rate of every draw.
+    pub draws: Vec<f64>,
 }
 
 /// Bands of load.
@@ -147,31 +163,21 @@ impl PointResult {
 
     /// The mean predicted finish rate, in percent.
     pub fn predicted_percent(&self) -> f64 {
-        match self.draws.len() {
-            0 => 100.0 * self.simulated.finish_rate,
-            n => 100.0 * self.draws.iter().sum::<f64>() / n as f64,
+        match self.draws.is_empty() {
+            true => 100.0 * self.simulated.finish_rate,
+            false => mean_percent(&self.draws),
         }
     }
 
     /// The standard deviation of the draws, in percentage points.
     pub fn draws_sd_points(&self) -> f64 {
-        let (mean, n) = (self.predicted_percent(), self.draws.len() as f64);
-        if n < 2.0 {
-            return 0.0;
-        }
-        let squares = self.draws.iter().map(|d| (100.0 * d - mean) * (100.0 * d - mean));
-        (squares.sum::<f64>() / (n - 1.0)).sqrt()
+        sd_points(&self.draws)
     }
 
     /// The middle 95 % of the draws, in percent: with 40, all but the least and the largest.
     pub fn middle_percent(&self) -> (f64, f64) {
-        let mut sorted: Vec<f64> = self.draws.iter().map(|d| 100.0 * d).collect();
-        sorted.sort_by(f64::total_cmp);
-        let off = (0.025 * sorted.len() as f64).floor() as usize;
-        match (sorted.get(off), sorted.len().checked_sub(1 + off).and_then(|i| sorted.get(i))) {
-            (Some(low), Some(high)) => (*low, *high),
-            _ => (self.predicted_percent(), self.predicted_percent()),
-        }
+        let only = self.predicted_percent();
+        middle_percent(&self.draws).unwrap_or((only, only))
     }
 
     /// Its outcome hangs on single batches or stalls: one run says little of its mean.
@@ -221,4 +227,28 @@ impl PointResult {
         let runs = runs.join(", ");
         format!("{name}: predicted {mean:.2} % ({low:.2} to {high:.2}), measured {runs}")
     }
+}
+
+/// The mean of finish rates, in percent.
+pub(super) fn mean_percent(draws: &[f64]) -> f64 {
+    100.0 * draws.iter().sum::<f64>() / draws.len().max(1) as f64
+}
+
+/// The standard deviation of finish rates, in percentage points.
+pub(super) fn sd_points(draws: &[f64]) -> f64 {
+    let (mean, n) = (mean_percent(draws), draws.len() as f64);
+    if n < 2.0 {
+        return 0.0;
+    }
+    let squares = draws.iter().map(|d| (100.0 * d - mean) * (100.0 * d - mean));
+    (squares.sum::<f64>() / (n - 1.0)).sqrt()
+}
+
+/// The middle 95 % of finish rates, in percent; none of none.
+pub(super) fn middle_percent(draws: &[f64]) -> Option<(f64, f64)> {
+    let mut sorted: Vec<f64> = draws.iter().map(|d| 100.0 * d).collect();
+    sorted.sort_by(f64::total_cmp);
+    let off = (0.025 * sorted.len() as f64).floor() as usize;
+    let last = sorted.len().checked_sub(1 + off)?;
+    Some((*sorted.get(off)?, *sorted.get(last)?))
 }

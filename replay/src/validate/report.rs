@@ -3,6 +3,7 @@
 use super::Standing;
 use super::campaign::Campaign;
 use super::outcome::{Band, PointResult, Repetition, SENSITIVE_POINTS};
+use super::twins;
 use super::verdict::{Differences, Verdict, differences, verdict};
 use crate::profile::{Errors, ProfileFile};
 use crate::target::Target;
@@ -39,6 +40,7 @@ pub fn markdown(
     text += &bands(standing, &v);
     text += &actions(standing);
     text += &table(standing);
+    text += &twins::table(standing);
     text += &invalid(standing);
     text += &profiles(standing);
     text
@@ -60,9 +62,11 @@ fn headline(campaign: &Campaign, v: &Verdict, context: &Context) -> String {
     if !campaign.file.note.is_empty() {
         let _ = writeln!(text, "{}\n", campaign.file.note.trim());
     }
+    text += &twins::headline(campaign, &v.twin);
+    text += "**A priori**, by the profile alone:\n\n";
     let targets = campaign.file.targets;
     if !v.not_validated.is_empty() {
-        let _ = writeln!(text, "**Not validated**: {}.\n", v.not_validated.join("; "));
+        let _ = writeln!(text, "**Not validated a priori**: {}.\n", v.not_validated.join("; "));
     }
     if v.all.points == 0 {
         let _ = writeln!(text, "No run of a stable point is valid.");

@@ -3,6 +3,7 @@
 use super::Standing;
 use super::campaign::Campaign;
 use super::outcome::PointResult;
+use super::twins::{Judgement, judge};
 use std::collections::BTreeMap;
 
 /// Differences of some points, in percentage points of the finish rate.
@@ -53,19 +54,22 @@ pub struct Verdict {
     pub on_a_gpu: bool,
     /// Why nothing is validated, whatever the figures are; empty when the rules are kept.
     pub not_validated: Vec<String>,
-    /// The rules are kept, mean and maximum are within the campaign's targets, and 19 of 20 runs of
+    /// The same runs as twins.
+    pub twin: Judgement,
+    /// Of the twins: the rules are kept, mean and maximum are within the campaign's targets, and 19 of 20 runs of
     /// sensitive points are inside.
     pub within_targets: bool,
 }
 
 /// Of all runs, this share must be valid.
-const VALID_SHARE: f64 = 0.8;
+pub(super) const VALID_SHARE: f64 = 0.8;
 
 /// Judges what is finished.
 pub fn verdict(campaign: &Campaign, standing: &Standing) -> Verdict {
     let finished: Vec<&PointResult> = standing.points.iter().filter_map(|p| p.1.as_ref()).collect();
     let all = differences(finished.iter().copied());
     let sensitive = sensitive(finished.iter().copied());
+    let twin = judge(campaign, standing);
     let targets = campaign.file.targets;
     let runs = || finished.iter().flat_map(|r| &r.runs);
     let valid_runs = finished.iter().map(|r| r.valid().count()).sum::<usize>();
@@ -100,11 +104,12 @@ pub fn verdict(campaign: &Campaign, standing: &Standing) -> Verdict {
         invalid_runs: total - valid_runs,
         valid_runs,
         on_a_gpu: runs().any(|r| is_gpu(&r.device.device, &r.device.name)),
-        within_targets: not_validated.is_empty()
-            && all.points + sensitive.points > 0
-            && all.mean <= targets.mean_points
-            && all.max <= targets.max_points
-            && sensitive.is_fine(),
+        within_targets: twin.not_validated.is_empty()
+            && twin.all.points + twin.sensitive.points > 0
+            && twin.all.mean <= targets.mean_points
+            && twin.all.max <= targets.max_points
+            && twin.sensitive.is_fine(),
+        twin,
         not_validated,
     }
 }
