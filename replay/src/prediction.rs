@@ -5,6 +5,7 @@ use crate::device::Work;
 use crate::driver::Reference;
 use crate::error::Error;
 use crate::profile::{ModelRow, ProfileFile};
+use crate::twin::Overheads;
 use orrery_scenario::{PolicySpec, Scenario, Setup};
 use orrery_sim::driver::{Machine, World};
 use orrery_sim::latency::{BatchNoise, Grid, Latency};
@@ -43,6 +44,8 @@ pub struct Prediction {
     pub overhead: OverheadAs,
     /// A short batch that was profiled, with its median then; none where nothing or more than one kind was.
     pub reference: Option<(Reference, Span)>,
+    /// What it has of launches and results.
+    pub usual: Overheads,
 }
 
 /// A reference batch takes at most this share of the time, if it is not the shorter interval that says so.
@@ -66,7 +69,13 @@ impl Prediction {
         let mut setup = scenario.setup(seed)?;
         if profiles.is_empty() {
             let world = setup.world.clone();
-            return Ok(Prediction { setup, world, overhead, reference: None });
+            return Ok(Prediction {
+                setup,
+                world,
+                overhead,
+                reference: None,
+                usual: Overheads::default(),
+            });
         }
         let kinds = scenario.file.device.iter().map(|d| of_kind(profiles, &d.kind, scenario));
         let kinds = kinds.collect::<Result<Vec<&ProfileFile>, Error>>()?;
@@ -93,7 +102,15 @@ impl Prediction {
             }
         }
         let reference = if profiles.len() == 1 { reference_of(first) } else { None };
-        Ok(Prediction { setup, world, overhead, reference })
+        let us = |us: f64| Span::from_ns_f64(1e3 * us);
+        let usual = match overhead {
+            OverheadAs::None => Overheads::default(),
+            OverheadAs::Busy | OverheadAs::Delays => Overheads {
+                launch: us(first.overhead.launch.median_us),
+                result: us(first.overhead.result.median_us),
+            },
+        };
+        Ok(Prediction { setup, world, overhead, reference, usual })
     }
 
     /// Whether two draws of it differ: it has noise or stalls.

@@ -9,7 +9,7 @@ use crate::prediction::Prediction;
 use crate::profile::Clocks;
 use crate::retrace::{Retraced, retrace};
 use crate::target::{Choice, Target};
-use crate::twin::{Knowledge, Twin};
+use crate::twin::{Knowledge, Overheads, Twin};
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::log::{MemoryLog, Record};
@@ -71,6 +71,8 @@ pub struct Ran {
     pub references: Vec<ReferenceRan>,
     /// What one of these took when it was profiled; none where the device is always as fast.
     pub nominal: Option<Span>,
+    /// What the prediction has of launches and results.
+    pub usual: Overheads,
     /// Whether the simulator, fed with it, takes the same decisions.
     pub retraced: Retraced,
     /// How late the host was.
@@ -185,6 +187,7 @@ fn over(
         side,
         inputs,
         references: replayed.references,
+        usual: run.prediction.usual,
         nominal: run.reference().map(|r| r.1),
         retraced,
         lateness: replayed.lateness,
@@ -200,7 +203,7 @@ fn over(
 impl Ran {
     /// The machine as it was in the run, and how well it is known.
     pub fn twin(&self) -> (Arc<Twin>, Knowledge) {
-        Twin::of(&self.side, &self.inputs, &self.references, self.nominal, self.end)
+        Twin::of(&self.side, &self.inputs, &self.references, self.nominal, self.usual, self.end)
     }
 
     /// Requests that arrived.

@@ -18,15 +18,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A lateness of more than this beyond twice the median of its kind is an absence: the rest is in the profile's
-/// overheads.
-const ABSENCE: Span = Span::from_us(50);
 /// The speed at an instant is the median of the reference batches that are nearer than this.
 const NEAR: Span = Span::from_ms(500);
 /// No two reference batches of a lane may be further apart, nor the first from the start or the last from the end.
 const GAP_MAX: Span = Span::from_secs(1);
 /// The median error of the speed may not be larger.
 const ERROR_MAX_PERCENT: f64 = 1.0;
+
+/// What a launch and a result usually take: the prediction has it already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Overheads {
+    pub launch: Span,
+    pub result: Span,
+}
 
 /// How well the machine of a run is known.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
@@ -41,7 +46,7 @@ pub struct Knowledge {
     pub error_percent: f64,
     /// The share of the run in which the controller was away.
     pub controller_away: f64,
-    /// The share of the run in which a lane was.
+    /// The share of the run in which a lane was, or ran reference batches.
     pub lanes_away: f64,
     /// Why too little is known, if so.
     pub unknown: Option<String>,
@@ -128,6 +133,9 @@ fn median(values: &mut [f64]) -> f64 {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Lane {
     away: Calendar,
+    /// How much longer work takes because the host takes a share of the lane away.
+    host: Speed,
+    /// How much longer it takes on the device.
     speed: Speed,
 }
 
@@ -137,15 +145,15 @@ impl Lane {
         let (mut at, mut left, mut ran) = (now, work.ns() as f64, Span::ZERO);
         loop {
             at = self.away.there(at);
-            let (slower, until) = self.speed.at(at);
-            let until = self.away.after(at).map_or(until, |a| a.0.min(until));
-            let takes = Span::from_ns_f64(left * slower);
+            let ((slower, change), (stretch, other)) = (self.speed.at(at), self.host.at(at));
+            let until = self.away.after(at).map_or(Time::NEVER, |a| a.0).min(change).min(other);
+            let takes = Span::from_ns_f64(left * slower * stretch);
             if until == Time::NEVER || at + takes <= until {
-                return (at + takes, ran + takes);
+                return (at + takes, ran + Span::from_ns_f64(left * slower));
             }
-            let piece = until.since(at);
-            ran += piece;
-            left = (left - piece.ns() as f64 / slower).max(0.0);
+            let piece = until.since(at).ns() as f64;
+            ran += Span::from_ns_f64(piece / stretch);
+            left = (left - piece / (slower * stretch)).max(0.0);
             at = until;
         }
     }
@@ -171,14 +179,6 @@ impl Machine for Twin {
     }
 }
 
-/// The absences in latenesses of one kind: what was more than usual.
-fn absences(mut late: Vec<(Time, Time)>) -> Vec<(Time, Time)> {
-    let mut ns: Vec<f64> = late.iter().map(|(due, at)| at.since(*due).ns() as f64).collect();
-    let most = Span::from_ns_f64(2.0 * median(&mut ns)) + ABSENCE;
-    late.retain(|(due, at)| at.since(*due) > most);
-    late
-}
-
 impl Twin {
     /// The machine of a run, and how well it is known. `nominal` is what a reference batch took when it was
     /// profiled; none where no reference batches are run, because the device is always as fast.
@@ -187,13 +187,17 @@ impl Twin {
         inputs: &[Handled],
         references: &[ReferenceRan],
         nominal: Option<Span>,
+        usual: Overheads,
         end: Time,
     ) -> (Arc<Twin>, Knowledge) {
-        let mut twin = Twin { controller: controller(inputs), lanes: away(run, references) };
+        let (controller, lanes) = (controller(inputs, usual), lanes(run, references, usual));
+        let mut twin = Twin { controller, lanes };
         let share = |away: Span, n: usize| {
             away.as_secs_f64() / (end.as_secs_f64() * n.max(1) as f64).max(1e-9)
         };
-        let total = twin.lanes.values().fold(Span::ZERO, |sum, lane| sum + lane.away.total());
+        let taken = run.actions.iter().flatten().map(|a| Span::from_ns(a.away_ns));
+        let late = twin.lanes.values().map(|lane| lane.away.total());
+        let total = taken.chain(late).fold(Span::ZERO, |sum, away| sum + away);
         let mut knowledge = Knowledge {
             references: references.len() as u64,
             controller_away: share(twin.controller.total(), 1),
@@ -220,35 +224,53 @@ impl Twin {
     }
 }
 
-/// When the controller was away: of inputs of each kind, what was later than usual.
-fn controller(inputs: &[Handled]) -> Calendar {
-    let mut late: BTreeMap<&str, Vec<(Time, Time)>> = BTreeMap::new();
-    for Handled { due, at, rank } in inputs {
-        late.entry(kind_of_rank(*rank).0).or_default().push((*due, *at));
-    }
-    Calendar::of(late.into_values().flat_map(absences).collect())
+/// When the controller was away: from when an input was due, or a result was to be known, to when it was handled.
+fn controller(inputs: &[Handled], usual: Overheads) -> Calendar {
+    let away = inputs.iter().map(|Handled { due, at, rank }| match kind_of_rank(*rank).0 {
+        "result" => (*due + usual.result, *at),
+        _ => (*due, *at),
+    });
+    Calendar::of(away.collect())
 }
 
-/// When lanes were away: late launches, what the host took away in a batch, reference batches.
-fn away(run: &Side, references: &[ReferenceRan]) -> BTreeMap<(u32, u8), Lane> {
+/// A lane's actions and reference batches: from, to, time on the device, time away.
+type Pieces = Vec<(Time, Time, Span, Span)>;
+
+/// What is known of each lane, but for how fast it computes. It was away when a launch was late and in reference
+/// batches. What the host took away within a batch slows down all of it, and what is around it up to the middle
+/// of the time to the next: when it was, and what happened while the lane was idle, is not known.
+fn lanes(run: &Side, references: &[ReferenceRan], usual: Overheads) -> BTreeMap<(u32, u8), Lane> {
     let mut away: BTreeMap<(u32, u8), Vec<(Time, Time)>> = BTreeMap::new();
-    let mut launches: BTreeMap<(u32, u8), Vec<(Time, Time)>> = BTreeMap::new();
+    let mut pieces: BTreeMap<(u32, u8), Pieces> = BTreeMap::new();
     let ns = Time::from_ns;
     for a in run.actions.iter().flatten() {
         let place = (a.device, a.executor);
-        launches.entry(place).or_default().push((ns(a.began_ns), ns(a.start_ns)));
-        // When in the batch is not known: in its middle.
-        let from = a.start_ns + a.end_ns.saturating_sub(a.start_ns + a.away_ns) / 2;
-        away.entry(place).or_default().push((ns(from), ns(from + a.away_ns)));
-    }
-    for (place, launches) in launches {
-        away.entry(place).or_default().extend(absences(launches));
+        away.entry(place).or_default().push((ns(a.began_ns) + usual.launch, ns(a.start_ns)));
+        let (ran, away) = (Span::from_ns(a.device_ns), Span::from_ns(a.away_ns));
+        pieces.entry(place).or_default().push((ns(a.start_ns), ns(a.end_ns), ran, away));
     }
     for r in references {
-        away.entry((r.device, r.executor)).or_default().push((ns(r.start_ns), ns(r.end_ns)));
+        let place = (r.device, r.executor);
+        away.entry(place).or_default().push((ns(r.start_ns), ns(r.end_ns)));
+        let (ran, away) = (Span::from_ns(r.device_ns), Span::from_ns(r.away_ns));
+        pieces.entry(place).or_default().push((ns(r.start_ns), ns(r.end_ns), ran, away));
     }
-    let lane = |away| Lane { away: Calendar::of(away), speed: Speed::default() };
-    away.into_iter().map(|(place, away)| (place, lane(away))).collect()
+    let lane = |(place, away)| {
+        let mut pieces: Pieces = pieces.remove(&place).unwrap_or_default();
+        pieces.sort_unstable();
+        let stretch = |p: &(Time, Time, Span, Span)| {
+            let ran = p.2.ns().max(1) as f64;
+            (ran + p.3.ns() as f64) / ran
+        };
+        let from = |i: usize| match i.checked_sub(1).map(|before| pieces[before].1) {
+            Some(before) => before + pieces[i].0.since(before).scale(0.5),
+            None => Time::ZERO,
+        };
+        let steps = (0..pieces.len()).map(|i| (from(i), stretch(&pieces[i]))).collect();
+        let (away, host) = (Calendar::of(away), Speed(steps));
+        (place, Lane { away, host, speed: Speed::default() })
+    };
+    away.into_iter().map(lane).collect()
 }
 
 /// The longest time without a reference batch.
@@ -276,5 +298,137 @@ impl Knowledge {
                 "the speed is known to {error_percent:.2} % only (at most {ERROR_MAX_PERCENT} %)"
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::ActionRow;
+    use orrery_sim::core::{Input, Wake, rank_of_arrival, rank_of_result};
+    use orrery_sim::policy::TimerKey;
+    use orrery_sim::request::{ActionId, SourceId};
+
+    fn at(us: u64) -> Time {
+        Time::ZERO + Span::from_us(us)
+    }
+
+    fn us(us: u64) -> Span {
+        Span::from_us(us)
+    }
+
+    #[test]
+    fn absences_that_meet_are_one() {
+        let calendar = Calendar::of(vec![
+            (at(50), at(60)),
+            (at(10), at(20)),
+            (at(15), at(30)),
+            (at(70), at(70)),
+        ]);
+        assert_eq!(calendar.0, [(at(10), at(30)), (at(50), at(60))]);
+        assert_eq!([9, 10, 29, 30, 55].map(|t| calendar.there(at(t))), [9, 30, 30, 30, 60].map(at));
+        assert_eq!(calendar.total(), us(30));
+    }
+
+    #[test]
+    fn work_takes_what_the_lane_took() {
+        let away = Calendar::of(vec![(at(100), at(150))]);
+        // Twice as long from 200 on; from 300 on the host takes half of the lane.
+        let speed = Speed(vec![(Time::ZERO, 1.0), (at(200), 2.0)]);
+        let host = Speed(vec![(Time::ZERO, 1.0), (at(300), 2.0)]);
+        let lane = Lane { away, host, speed };
+        assert_eq!(
+            lane.advance(at(0), us(100)),
+            (at(100), us(100)),
+            "it ends as the absence begins"
+        );
+        assert_eq!(lane.advance(at(120), us(10)), (at(160), us(10)));
+        // 100 until 100, 50 from 150 to 200, 50 of work until 300, and then a quarter as fast.
+        assert_eq!(lane.advance(at(0), us(210)), (at(340), us(270)));
+        assert_eq!(Lane::default().advance(at(7), us(5)), (at(12), us(5)));
+    }
+
+    /// Reference batches that take 10 % longer for the second half, and one that is far off.
+    #[test]
+    fn the_speed_is_the_median_of_the_batches_around() {
+        let factor = |i: u64| {
+            if i == 13 {
+                9.0
+            } else if i < 20 {
+                1.0
+            } else {
+                1.1
+            }
+        };
+        let samples: Vec<_> = (0..40).map(|i| (at(100_000 * i), factor(i))).collect();
+        let (speed, error) = Speed::of(&samples);
+        assert_eq!((speed.at(at(0)).0, speed.at(at(1_300_000)).0), (1.0, 1.0));
+        assert_eq!(speed.at(at(3_900_000)).0, 1.1);
+        assert_eq!(error, 0.0);
+        assert_eq!(gap(&samples, at(4_500_000)), us(600_000));
+    }
+
+    fn action(start: u64, end: u64, device: u64) -> ActionRow {
+        ActionRow {
+            action: start,
+            device: 0,
+            executor: 0,
+            load: false,
+            model: "m".to_string(),
+            units: 1,
+            longest_ns: 0,
+            issued_ns: 1_000 * (start - 30),
+            earliest_ns: 0,
+            began_ns: 1_000 * (start - 30),
+            start_ns: 1_000 * start,
+            end_ns: 1_000 * end,
+            device_ns: 1_000 * device,
+            away_ns: 1_000 * (end - start - device),
+            predicted_ns: 0,
+            stopped: false,
+            learned: 0,
+        }
+    }
+
+    /// Work of 100 us each, on a core that is 10 % slower than profiled, and away for a third of the second batch.
+    #[test]
+    fn the_machine_of_a_run_does_what_the_run_s_did() {
+        let rows = vec![action(1_000, 1_110, 110), action(2_000, 2_165, 110)];
+        let run = Side::of(Vec::new(), Some(rows), 0);
+        let timer = Input::Wake(Wake::Timer(TimerKey(3))).rank();
+        let (result, arrival) = (rank_of_result(ActionId(1)), rank_of_arrival(SourceId(0)));
+        let inputs = [(500, 520, arrival), (1_110, 1_170, result), (3_000, 3_400, timer)]
+            .map(|(due, to, rank)| Handled { due: at(due), at: at(to), rank });
+        let reference = |start: u64| ReferenceRan {
+            device: 0,
+            executor: 0,
+            start_ns: 1_000 * start,
+            end_ns: 1_000 * (start + 22),
+            device_ns: 22_000,
+            away_ns: 0,
+        };
+        let references: Vec<_> = (0..10).map(|i| reference(1_200 + 400_000 * i)).collect();
+        let usual = Overheads { launch: us(20), result: us(10) };
+        let go = |references: &[ReferenceRan], end: u64| {
+            Twin::of(&run, &inputs, references, Some(us(20)), usual, at(end))
+        };
+        let (twin, knowledge) = go(&references, 4_000_000);
+        assert_eq!(
+            twin.controller.0,
+            [(at(500), at(520)), (at(1_120), at(1_170)), (at(3_000), at(3_400))]
+        );
+        let lane = &twin.lanes[&(0, 0)];
+        assert_eq!(lane.advance(at(1_000), us(100)), (at(1_110), us(110)));
+        assert_eq!(lane.advance(at(2_000), us(100)), (at(2_165), us(110)));
+        // The launches were 10 us later than usual, and so is a batch that begins then.
+        assert_eq!(lane.advance(at(995), us(1)).0, at(1_001) + Span::from_ns(100));
+        assert_eq!((knowledge.unknown.clone(), knowledge.references), (None, 10));
+        assert!((knowledge.slower_percent - 10.0).abs() < 1e-9, "{knowledge:?}");
+        let doubt = |references: &[ReferenceRan], end| go(references, end).1.unknown.unwrap();
+        assert!(doubt(&references, 6_000_000).contains("not known for"));
+        assert!(doubt(&[], 1_000).contains("no reference batch"));
+        let mut noisy = references.clone();
+        noisy.iter_mut().step_by(2).for_each(|r| r.device_ns += 2_000);
+        assert!(doubt(&noisy, 4_000_000).contains("known to"));
     }
 }

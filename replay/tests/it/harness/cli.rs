@@ -161,7 +161,7 @@ fn a_campaign_answers_on_stdout_and_by_its_exit_code() {
     let output = replay(at, &["validate", "biased.toml", "--out", "b"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     let told = text(&output.stdout);
-    assert!(told.contains("**Not validated**: 0 of 24 runs are valid"), "{told}");
+    assert!(told.contains("**Not validated a priori**: 0 of 24 runs are valid"), "{told}");
     assert!(told.contains("the device changed by +10.00 % since it was profiled"), "{told}");
     assert!(told.contains("If every run had counted, 12 stable points"), "{told}");
     assert!(told.contains("run 2 (measured "), "{told}");
@@ -418,7 +418,7 @@ fn a_quick_campaign_takes_what_its_table_says_and_validates_nothing() {
     let told = done(at, &["validate", "q.toml", "--quick", "--out", "v", "--quiet"]);
     assert!(told.starts_with("# Validation: smoke (quick)"), "{told}");
     assert!(told.contains("1 of 1 points are finished; 1 runs count"), "{told}");
-    assert!(told.contains("**Not validated**: this is a quick run"), "{told}");
+    assert!(told.contains("**Not validated a priori**: this is a quick run"), "{told}");
     assert!(at.join("v/finish-rate.svg").is_file());
 }
 
