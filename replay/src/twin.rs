@@ -98,10 +98,12 @@ impl Speed {
             let near = |s: &&(Time, f64)| s.0.since(*at) < NEAR && at.since(s.0) < NEAR;
             let mut around: Vec<f64> = samples.iter().filter(near).map(|s| s.1).collect();
             let middle = median(&mut around);
-            let mut off: Vec<f64> = around.iter().map(|f| (f - middle).abs()).collect();
-            // Of a normal law: from the median distance to sigma, and from sigma to the error of a median.
-            let error = 1.4826 * median(&mut off) * 1.2533 / (around.len() as f64).sqrt();
-            errors.push(error / middle);
+            let n = around.len() as f64;
+            let off = around.iter().map(|f| (f - middle).abs()).sum::<f64>() / n;
+            // Of a normal law: from the mean distance to sigma, and from sigma to the error of a median. One alone
+            // says nothing of its error.
+            let error = 1.2533 * off * 1.2533 / n.sqrt();
+            errors.push(if around.len() > 1 { error / middle } else { 1.0 });
             let from = match i.checked_sub(1).map(|before| samples[before].0) {
                 Some(before) => before + at.since(before).scale(0.5),
                 None => Time::ZERO,
