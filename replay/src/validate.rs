@@ -23,13 +23,15 @@ mod verdict;
 pub use campaign::{Campaign, CampaignFile, Grid, Quick, Slo, Targets};
 pub use capacity::{capacity_per_s, time_of_one};
 pub use figures::figures;
-pub use outcome::{Band, PointResult, Repetition, SENSITIVE_POINTS, TwinOf};
+pub use outcome::{
+    Band, Differences, PointResult, Repetition, SENSITIVE_POINTS, Sensitive, TwinOf,
+};
 pub use point::{Point, points};
 pub use report::{Context, markdown};
 pub use rows::{has_gpu_run, to_csv};
 pub use store::Store;
 pub use twins::Judgement;
-pub use verdict::{Differences, Sensitive, Verdict, verdict};
+pub use verdict::{Verdict, verdict};
 
 use crate::compare::{Comparison, Side, Summary, Tail};
 use crate::driver::{Options, Verdict as HostVerdict};

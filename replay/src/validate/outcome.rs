@@ -95,6 +95,38 @@ pub struct TwinOf {
     pub draws: Vec<f64>,
 }
 
+/// Differences of some points, in percentage points of the finish rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct Differences {
+    pub points: usize,
+    pub mean: f64,
+    pub max: f64,
+    /// The mean over points of largest less smallest of their repeated runs.
+    pub spread_mean: f64,
+    pub spread_max: f64,
+}
+
+/// Runs of sensitive points: their outcome hangs on single batches, so that only the middle 95 % of the
+/// draws can judge them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Sensitive {
+    pub points: usize,
+    pub runs: usize,
+    pub inside: usize,
+}
+
+impl Sensitive {
+    /// 19 of 20 lie inside.
+    pub fn is_fine(&self) -> bool {
+        20 * self.inside >= 19 * self.runs
+    }
+}
+
+/// Of all runs, this share must be valid.
+pub(super) const VALID_SHARE: f64 = 0.8;
+
 /// Bands of load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Band {

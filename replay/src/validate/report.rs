@@ -2,9 +2,9 @@
 
 use super::Standing;
 use super::campaign::Campaign;
-use super::outcome::{Band, PointResult, Repetition, SENSITIVE_POINTS};
+use super::outcome::{Band, Differences, PointResult, Repetition, SENSITIVE_POINTS};
 use super::twins;
-use super::verdict::{Differences, Verdict, differences, verdict};
+use super::verdict::{Verdict, differences, verdict};
 use crate::profile::{Errors, ProfileFile};
 use crate::target::Target;
 use orrery_plots::Figure;

@@ -4,10 +4,10 @@
 use super::Standing;
 use super::campaign::Campaign;
 use super::outcome::{
-    PointResult, Repetition, SENSITIVE_POINTS, mean_percent, middle_percent, sd_points,
+    Differences, PointResult, Repetition, SENSITIVE_POINTS, Sensitive, VALID_SHARE, mean_percent,
+    middle_percent, sd_points,
 };
 use super::point::Point;
-use super::verdict::{Differences, Sensitive, VALID_SHARE};
 use crate::profile::DRIFT_MAX_PERCENT;
 use std::collections::BTreeMap;
 use std::fmt::Write;
