@@ -524,7 +524,8 @@ fn a_batch_whose_requests_ended_while_it_ran_is_forgotten_when_it_is_done() {
     let done = find(&log, 200, is_done);
     let Record::Close { time, action, .. } = log[done] else { unreachable!() };
     let issue = |r: &Record| matches!(r, Record::Issue { batch, .. } if batch.action == action);
-    let requests = batch(&mut log[find(&log, 0, issue)]).requests.clone();
+    let issued = find(&log, 0, issue);
+    let requests = batch(&mut log[issued]).requests.clone();
     log.retain(|r| !matches!(r, Record::End { request, .. } if requests.contains(request)));
     let end = End::Dropped(Drop::Infeasible);
     let done = find(&log, 0, |r| matches!(r, Record::Close { action: a, .. } if *a == action));
