@@ -1,7 +1,7 @@
 //! Cumulative distributions: latencies with the tail stretched, batch sizes as steps.
 
 use crate::Figure;
-use crate::choice::Choice;
+use crate::choice::RowFilter;
 use crate::error::PlotError;
 use crate::groups::{Distribution, Groups, parts};
 use crate::legend::{Key, Legend};
@@ -27,7 +27,7 @@ const SLOS_MAX: usize = 6;
 pub fn latency_cdf(
     rows: &[DistributionRow],
     quantity: &str,
-    choice: &Choice,
+    choice: &RowFilter,
 ) -> Result<Figure, PlotError> {
     let figure = "latency-cdf";
     let groups = Groups::of(figure, &choice.distributions(figure, rows, quantity)?)?;
@@ -119,7 +119,7 @@ fn never_answered(groups: &Groups) -> Option<String> {
 /// When the table has no such distribution, or too many for one figure.
 pub fn error_cdf(rows: &[DistributionRow]) -> Result<Figure, PlotError> {
     let figure = "error-cdf";
-    let kept = Choice::default().distributions(figure, rows, "error_ns")?;
+    let kept = RowFilter::default().distributions(figure, rows, "error_ns")?;
     let groups = Groups::of(figure, &kept)?;
     let (unit, divisor) = names::time_unit(groups.largest());
     let xs = groups.all().flat_map(|d| d.points.iter().map(move |p| p.0 / divisor));
@@ -134,7 +134,7 @@ pub fn error_cdf(rows: &[DistributionRow]) -> Result<Figure, PlotError> {
 ///
 /// # Errors
 /// When the table has no such distribution, or too many for one figure.
-pub fn batch_size_cdf(rows: &[DistributionRow], choice: &Choice) -> Result<Figure, PlotError> {
+pub fn batch_size_cdf(rows: &[DistributionRow], choice: &RowFilter) -> Result<Figure, PlotError> {
     let figure = "batch-size-cdf";
     let groups = Groups::of(figure, &choice.distributions(figure, rows, "batch_size")?)?;
     let high = groups.largest().max(1.0);

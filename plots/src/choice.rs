@@ -7,7 +7,7 @@ use orrery_results::{DistributionRow, Row, difference_in};
 /// What is taken of a table. An empty list takes everything, but for the scope: without one, the
 /// rows of scope `all` are taken where there are any.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Choice {
+pub struct RowFilter {
     /// Cases, by name.
     pub cases: Vec<String>,
     /// Presets. They choose among our results; the paper's figures stand beside what is chosen.
@@ -28,7 +28,7 @@ pub struct Choice {
     pub y_scale: Option<Spacing>,
 }
 
-impl Choice {
+impl RowFilter {
     /// The chosen rows: values, or where the metric is that of a difference, differences.
     pub(crate) fn rows<'a>(
         &self,

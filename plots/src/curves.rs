@@ -1,6 +1,6 @@
 //! Curves: a metric against an axis, a panel for each case.
 
-use crate::choice::{Choice, base_name};
+use crate::choice::{RowFilter, base_name};
 use crate::error::{PlotError, distinct};
 use crate::spec::{FIGURE, Picture, PictureKind, Prepared};
 use crate::style::{SERIES_MAX, Style, VARIANTS_MAX};
@@ -22,7 +22,7 @@ pub(crate) const CHOOSE_FEWER: &str =
 ///
 /// # Errors
 /// When the table has no such rows, or too many for one figure.
-pub fn finish_rate_by_slo(rows: &[Row], choice: &Choice) -> Result<Figure, PlotError> {
+pub fn finish_rate_by_slo(rows: &[Row], choice: &RowFilter) -> Result<Figure, PlotError> {
     finish_rate_by(rows, "slo_x_p99", choice)
 }
 
@@ -30,7 +30,7 @@ pub fn finish_rate_by_slo(rows: &[Row], choice: &Choice) -> Result<Figure, PlotE
 ///
 /// # Errors
 /// When the table has no such rows, or too many for one figure.
-pub fn finish_rate_by(rows: &[Row], axis: &str, choice: &Choice) -> Result<Figure, PlotError> {
+pub fn finish_rate_by(rows: &[Row], axis: &str, choice: &RowFilter) -> Result<Figure, PlotError> {
     curves("finish-rate", rows, axis, metric::FINISH_RATE, choice)
 }
 
@@ -43,7 +43,7 @@ pub fn metric_by_axis(
     rows: &[Row],
     axis: &str,
     metric: &str,
-    choice: &Choice,
+    choice: &RowFilter,
 ) -> Result<Figure, PlotError> {
     curves("metric", rows, axis, metric, choice)
 }
@@ -53,7 +53,7 @@ fn curves(
     rows: &[Row],
     axis: &str,
     metric: &str,
-    choice: &Choice,
+    choice: &RowFilter,
 ) -> Result<Figure, PlotError> {
     let rows = choice.rows(figure, rows, metric)?;
     let points = points(figure, rows, axis, &[metric.to_string()])?;
@@ -67,7 +67,7 @@ fn curves(
 pub(crate) fn pictured(
     prepared: &Prepared,
     picture: &Picture,
-    choice: &Choice,
+    choice: &RowFilter,
 ) -> Result<Figure, PlotError> {
     let rows: Vec<&Row> = prepared.rows.iter().collect();
     let metrics = distinct(rows.iter().map(|r| r.metric.clone()));
@@ -167,7 +167,7 @@ impl<'a> Curves<'a> {
         figure: &'static str,
         points: Vec<At<'a>>,
         axis: &str,
-        choice: &Choice,
+        choice: &RowFilter,
         several: Several<'_>,
     ) -> Result<Curves<'a>, PlotError> {
         let (differing, common) = parts(&points, axis);

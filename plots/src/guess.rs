@@ -1,6 +1,6 @@
 //! The figure that a table of results most likely wants.
 
-use crate::choice::Choice;
+use crate::choice::RowFilter;
 use crate::error::{PlotError, distinct};
 use crate::{Figure, curves, sensitivity};
 use orrery_results::{Row, metric};
@@ -10,7 +10,7 @@ use orrery_results::{Row, metric};
 ///
 /// # Errors
 /// When the table has no such rows, or too many for one figure.
-pub fn figure_of(rows: &[Row], choice: &Choice) -> Result<Figure, PlotError> {
+pub fn figure_of(rows: &[Row], choice: &RowFilter) -> Result<Figure, PlotError> {
     if rows.iter().any(|r| r.axis("changed").is_some()) {
         return sensitivity::sensitivity(rows, metric::MEAN_ABS_ERROR, choice);
     }

@@ -1,7 +1,7 @@
 //! Histograms of execution times, from their cumulative distributions.
 
 use crate::Figure;
-use crate::choice::Choice;
+use crate::choice::RowFilter;
 use crate::curves::CHOOSE_FEWER;
 use crate::error::PlotError;
 use crate::groups::{Distribution, Groups};
@@ -26,7 +26,7 @@ const P99: Stroke = Stroke { color: Color::BLACK, width: 1.3, dash: &[4.0, 2.5] 
 /// When the table has no such distribution, or too many for one figure.
 pub fn execution_time_histogram(
     rows: &[DistributionRow],
-    choice: &Choice,
+    choice: &RowFilter,
 ) -> Result<Figure, PlotError> {
     let figure = "histogram";
     let groups = Groups::of(figure, &choice.distributions(figure, rows, "alone_ns")?)?;

@@ -56,7 +56,7 @@ mod tests;
 mod timeline;
 
 pub use cdf::{batch_size_cdf, error_cdf, latency_cdf};
-pub use choice::Choice;
+pub use choice::RowFilter;
 pub use curves::{finish_rate_by, finish_rate_by_slo, metric_by_axis};
 pub use error::{Parts, PlotError};
 pub use guess::{axis_of, figure_of};

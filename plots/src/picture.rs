@@ -3,7 +3,7 @@
 //! Nothing is guessed here. [`prepare`] makes rows with numbers along x from the table's rows; the
 //! drawing is that of [`crate::curves`] and [`crate::heat`].
 
-use crate::choice::Choice;
+use crate::choice::RowFilter;
 use crate::error::PlotError;
 use crate::spec::{FIGURE, Picture, PictureKind};
 use crate::{Figure, curves, heat, sensitivity};
@@ -16,7 +16,7 @@ mod values;
 ///
 /// # Errors
 /// When the table has no such rows, or too many for one figure.
-pub fn picture(rows: &[Row], picture: &Picture, choice: &Choice) -> Result<Figure, PlotError> {
+pub fn picture(rows: &[Row], picture: &Picture, choice: &RowFilter) -> Result<Figure, PlotError> {
     let metric = picture.metrics.first().map_or(metric::FINISH_RATE, String::as_str);
     if picture.kind == PictureKind::Sensitivity {
         return sensitivity::titled(rows, metric, choice, (&picture.title, &picture.source));

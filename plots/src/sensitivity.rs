@@ -1,6 +1,6 @@
 //! Sensitivity: what changing one assumption at a time does to a metric.
 
-use crate::choice::Choice;
+use crate::choice::RowFilter;
 use crate::curves::CHOOSE_FEWER;
 use crate::error::{PlotError, distinct};
 use crate::legend::{Key, Legend};
@@ -30,7 +30,7 @@ const BASE: Stroke = Stroke { color: Color::BLACK, width: 1.2, dash: &[4.0, 2.5]
 ///
 /// # Errors
 /// When the table has no such rows, or too many for one figure.
-pub fn sensitivity(rows: &[Row], metric: &str, choice: &Choice) -> Result<Figure, PlotError> {
+pub fn sensitivity(rows: &[Row], metric: &str, choice: &RowFilter) -> Result<Figure, PlotError> {
     titled(rows, metric, choice, ("", ""))
 }
 
@@ -38,7 +38,7 @@ pub fn sensitivity(rows: &[Row], metric: &str, choice: &Choice) -> Result<Figure
 pub(crate) fn titled(
     rows: &[Row],
     metric: &str,
-    choice: &Choice,
+    choice: &RowFilter,
     (title, source): (&str, &str),
 ) -> Result<Figure, PlotError> {
     let rows = chosen(rows, metric, choice)?;
@@ -110,7 +110,11 @@ fn column(row: &Row) -> String {
     if words.is_empty() { "all".into() } else { words.join(", ") }
 }
 
-fn chosen<'a>(rows: &'a [Row], metric: &str, choice: &Choice) -> Result<Vec<&'a Row>, PlotError> {
+fn chosen<'a>(
+    rows: &'a [Row],
+    metric: &str,
+    choice: &RowFilter,
+) -> Result<Vec<&'a Row>, PlotError> {
     let kept = choice.rows(FIGURE, rows, metric)?;
     let metrics: Vec<&str> = kept.iter().map(|r| r.metric.as_str()).collect();
     let axes: Vec<&str> = kept.iter().flat_map(|r| r.axis_list().map(|a| a.0)).collect();

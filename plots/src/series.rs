@@ -1,7 +1,7 @@
 //! Time series: stacked panels over one time axis.
 
 use crate::Figure;
-use crate::choice::{Choice, base_name};
+use crate::choice::{RowFilter, base_name};
 use crate::curves::CHOOSE_FEWER;
 use crate::error::{PlotError, distinct};
 use crate::legend::{Key, Legend};
@@ -43,7 +43,7 @@ const OFFERED: Stroke = Stroke::solid(Color::MIDDLE, 2.4);
 /// quantities for one figure.
 pub fn time_series(
     rows: &[SeriesRow],
-    choice: &Choice,
+    choice: &RowFilter,
     view: &SeriesView,
 ) -> Result<Figure, PlotError> {
     let rows = chosen(rows, choice)?;
@@ -157,7 +157,7 @@ fn left_out_in_words(quantities: &[&str]) -> Vec<String> {
 /// The dashes of what was offered, where it differs between policies.
 const OFFERED_EACH: &[f64] = &[1.2, 2.0];
 
-fn chosen<'a>(rows: &'a [SeriesRow], choice: &Choice) -> Result<Vec<&'a SeriesRow>, PlotError> {
+fn chosen<'a>(rows: &'a [SeriesRow], choice: &RowFilter) -> Result<Vec<&'a SeriesRow>, PlotError> {
     let found: Vec<&str> = rows.iter().map(|r| r.policy.as_str()).collect();
     for wanted in &choice.systems {
         if !found.iter().any(|p| p == wanted || base_name(p) == wanted) {

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 /// Every kind of figure.
 fn figures() -> Vec<(&'static str, Figure)> {
-    let all = Choice::default();
+    let all = RowFilter::default();
     let distributions = samples::distributions();
     let window = Window { from_ns: 10_000_000, to_ns: Some(90_000_000) };
     let drawn = [
@@ -81,7 +81,7 @@ fn what_all_policies_were_offered_is_drawn_once_though_their_runs_end_apart() {
         (row.to_ns, row.value) = (row.to_ns + 5, row.value * 0.9);
     }
     let svg = |rows: &[_]| {
-        time_series(rows, &Choice::default(), &SeriesView::default()).expect("a figure").to_svg()
+        time_series(rows, &RowFilter::default(), &SeriesView::default()).expect("a figure").to_svg()
     };
     assert!(!svg(&rows).contains("in its policy"));
     rows[0].value += 1.0;
@@ -192,7 +192,7 @@ fn text_stays_text_and_names_its_font_with_others_to_fall_back_on() {
 
 #[test]
 fn the_paper_can_be_left_out() {
-    let choice = Choice { without_paper: true, ..Choice::default() };
+    let choice = RowFilter { without_paper: true, ..RowFilter::default() };
     let svg = finish_rate_by_slo(&samples::finish_rates(1), &choice).unwrap().to_svg();
     assert!(!svg.contains(">paper<"));
 }
@@ -204,7 +204,7 @@ fn flagged_rows_are_crossed_and_explained() {
     assert!(svg.contains("still diverging at its end (diverging): 1 of 70 points"));
     let mut plain = samples::finish_rates(1);
     plain.iter_mut().for_each(|r| r.flags.clear());
-    let plain = finish_rate_by_slo(&plain, &Choice::default()).unwrap().to_svg();
+    let plain = finish_rate_by_slo(&plain, &RowFilter::default()).unwrap().to_svg();
     // A cross is two lines with a white rim each.
     let lines = |svg: &str| svg.matches("<polyline").count();
     assert_eq!(lines(&svg), lines(&plain) + 8);
@@ -212,7 +212,7 @@ fn flagged_rows_are_crossed_and_explained() {
 
 #[test]
 fn a_scope_of_its_own_gets_a_panel() {
-    let choice = Choice { scopes: vec!["app gpt2".into()], ..Choice::default() };
+    let choice = RowFilter { scopes: vec!["app gpt2".into()], ..RowFilter::default() };
     let svg = execution_time_histogram(&samples::distributions(), &choice).unwrap().to_svg();
     assert_eq!(svg.matches(">density (1/ms)<").count(), 1);
     assert!(svg.contains("app gpt2") && !svg.contains("app bert"));
@@ -261,15 +261,15 @@ fn a_point_without_an_answer_is_a_gap_and_is_counted() {
         .iter()
         .map(|x| samples::row("", &format!("rate={x}"), "a", "", 3.0))
         .collect();
-    let whole = metric_by_axis(&rows, "rate", "finish_rate", &Choice::default());
+    let whole = metric_by_axis(&rows, "rate", "finish_rate", &RowFilter::default());
     rows[2].without_answer("not even 4096");
-    let gap = metric_by_axis(&rows, "rate", "finish_rate", &Choice::default());
+    let gap = metric_by_axis(&rows, "rate", "finish_rate", &RowFilter::default());
     let (whole, gap) = (whole.expect("a figure").to_svg(), gap.expect("a figure").to_svg());
     let lines = |svg: &str| svg.matches("<path").count() + svg.matches("<polyline").count();
     assert_eq!(lines(&gap), lines(&whole) + 1, "two pieces");
     assert!(gap.contains("(no-answer): 1 of 5 points"), "{gap}");
     rows.iter_mut().for_each(|r| r.without_answer("not even 4096"));
-    let error = metric_by_axis(&rows, "rate", "finish_rate", &Choice::default()).unwrap_err();
+    let error = metric_by_axis(&rows, "rate", "finish_rate", &RowFilter::default()).unwrap_err();
     assert!(error.to_string().contains("not even 4096"), "{error}");
 }
 
@@ -327,7 +327,7 @@ fn few_batches_show_their_deadlines_and_the_requests_that_were_dropped() {
 #[test]
 fn a_latency_curve_ends_at_the_share_answered_and_the_slo_is_a_line() {
     let rows = samples::drops_most();
-    let svg = |rows: &[_]| latency_cdf(rows, "latency_ns", &Choice::default()).unwrap().to_svg();
+    let svg = |rows: &[_]| latency_cdf(rows, "latency_ns", &RowFilter::default()).unwrap().to_svg();
     let found = svg(&rows);
     assert!(found.contains("share of all requests (%)"), "{found}");
     assert!(
@@ -346,7 +346,7 @@ fn a_latency_curve_ends_at_the_share_answered_and_the_slo_is_a_line() {
             r
         })
         .collect();
-    let figure = latency_cdf(&queueing, "queueing_ns", &Choice::default()).unwrap().to_svg();
+    let figure = latency_cdf(&queueing, "queueing_ns", &RowFilter::default()).unwrap().to_svg();
     assert!(!figure.contains("SLO (") && figure.contains("drops, at 30.0 %"));
 }
 
@@ -372,7 +372,7 @@ fn systems_may_be_panels_of_curves_by_an_axis() {
         panels: Some(vec!["system".into()]),
         ..named(PictureKind::Curves, &["finish_rate"])
     };
-    let figure = crate::picture(&rows, &picture, &Choice::default());
+    let figure = crate::picture(&rows, &picture, &RowFilter::default());
     let svg = figure.unwrap_or_else(|e| panic!("{e}")).to_svg();
     for word in ["orloj", "fifo", "load 1", "load 2"] {
         assert!(svg.contains(word), "{word}");
@@ -401,10 +401,10 @@ fn stars_are_of_their_own_system() {
         star: "edge".into(),
         ..named(PictureKind::Curves, &["score"])
     };
-    let figure = crate::picture(&rows, &picture, &Choice::default());
+    let figure = crate::picture(&rows, &picture, &RowFilter::default());
     let svg = figure.unwrap_or_else(|e| panic!("{e}")).to_svg();
     let without = Picture { star: String::new(), ..picture };
-    let plain = crate::picture(&rows, &without, &Choice::default()).expect("a figure").to_svg();
+    let plain = crate::picture(&rows, &without, &RowFilter::default()).expect("a figure").to_svg();
     let marks = |svg: &str| svg.matches("<polygon").count();
     // Three stars, and one in the legend.
     assert_eq!(marks(&svg) - marks(&plain), 4);

@@ -15,7 +15,7 @@ use orrery_logs::explain::{self as stories, Failure};
 use orrery_output::figure::bytes;
 use orrery_output::view::{Kind, Tables, View, figure as figure_of};
 use orrery_output::width::folded;
-use orrery_papers::options::Choice;
+use orrery_papers::options::CliOption;
 use orrery_papers::reproduce::{self as papers, Asked, How, Outcome};
 use orrery_papers::{figure as of_paper, registry};
 use orrery_plans::{self as plans, PlanFile};
@@ -187,9 +187,9 @@ pub fn reproduce(
     let (forms, svg) = py.detach(|| {
         let e = registry::find(id).map_err(refused)?;
         for (option, value) in [
-            (Choice::Case, (!cases.is_empty()).then(|| format!("`{}`", cases.join("`, `")))),
-            (Choice::Seeds, seeds.map(|n| n.to_string())),
-            (Choice::Paper, paper.clone()),
+            (CliOption::Case, (!cases.is_empty()).then(|| format!("`{}`", cases.join("`, `")))),
+            (CliOption::Seeds, seeds.map(|n| n.to_string())),
+            (CliOption::Paper, paper.clone()),
         ] {
             if let Some(value) = value {
                 papers::check_option(&e, option, &value).map_err(refused)?;

@@ -3,7 +3,7 @@
 use crate::call::{Call, Chosen, Given, refused, runs};
 use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
-use orrery_cells::plan::Planner;
+use orrery_cells::manifest::Lister;
 use orrery_cells::replication::Replication;
 use orrery_cells::rows::{difference, rows};
 use orrery_cells::scenario_cell::ScenarioCell;
@@ -56,16 +56,16 @@ pub fn sweep(
     let rows = py.detach(|| {
         let file = SweepFile::load(Path::new(path)).map_err(refused)?;
         let file = file.with(seeds, Until::default()).map_err(refused)?;
-        let planner = Planner::new(&file, file.base().map_err(refused)?).map_err(refused)?;
-        let mut planned = Vec::new();
+        let lister = Lister::new(&file, file.base().map_err(refused)?).map_err(refused)?;
+        let mut listed = Vec::new();
         let keep = |one| {
-            planned.push(one);
+            listed.push(one);
             Ok(())
         };
-        planner.one_by_one(keep).map_err(refused)?;
+        lister.one_by_one(keep).map_err(refused)?;
         let failed = Arc::<Failed>::default();
         let mut tasks: Vec<Task> = Vec::new();
-        for cell in planned.into_iter().map(|p| p.cell) {
+        for cell in listed.into_iter().map(|p| p.cell) {
             let is_next = tasks.last().is_none_or(|t| t.cell.axes != cell.axes);
             let call = match tasks.last() {
                 Some(task) if !is_next => task.call.clone(),
@@ -87,7 +87,7 @@ pub fn sweep(
         let is_own: Vec<bool> = tasks.iter().map(|t| t.chosen.is_own()).collect();
         let ran = runs(&is_own, jobs.into(), &failed, |i| tasks[i].run())?;
         // The file's choice where it is among the policies, or the first.
-        let compared = &planner.head.compare_to;
+        let compared = &lister.head.compare_to;
         let has = tasks.iter().any(|t| t.cell.policy.text() == compared);
         let first = tasks.first().map_or("", |t| t.cell.policy.text());
         let compared = if has { compared.as_str() } else { first };
@@ -97,7 +97,7 @@ pub fn sweep(
             based.map(|(task, runs)| (task.cell.axes.as_str(), runs)).collect();
         let mut out: Vec<Row> = Vec::new();
         for (task, own) in tasks.iter().zip(&ran) {
-            let place = task.cell.place(&planner.head.name);
+            let place = task.cell.place(&lister.head.name);
             out.extend(rows(&place, &task.cell.seeds, own));
             if let Some(base) = bases.get(task.cell.axes.as_str()).filter(|_| !is_base(task)) {
                 out.extend(difference(&place, compared, own, base));

@@ -2,7 +2,7 @@
 
 use crate::Asked;
 use crate::value::{Values, What};
-use orrery_import::{Content, File, Kind, Load, Measured, Options, Point, read};
+use orrery_import::{Content, File, Kind, Measured, Offered, Options, Point, read};
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 use orrery_sim::metrics::Metrics;
 use orrery_traces::Input;
@@ -99,11 +99,11 @@ fn theirs(p: &Point) -> Values {
 }
 
 /// How much is asked, to sort by.
-fn asked_of(load: &Load) -> f64 {
+fn asked_of(load: &Offered) -> f64 {
     match load {
-        Load::Clients(n) => f64::from(*n),
-        Load::Rate { per_s, .. } => *per_s,
-        Load::Arrivals(w) => w.requests.len() as f64,
+        Offered::Clients(n) => f64::from(*n),
+        Offered::Rate { per_s, .. } => *per_s,
+        Offered::Arrivals(w) => w.requests.len() as f64,
     }
 }
 
@@ -168,7 +168,7 @@ fn loaded(
 
 /// A point; recorded arrivals in two halves of the time's order, each with what was measured in it.
 fn parts_of(point: &Point) -> Vec<Part> {
-    let Load::Arrivals(all) = &point.load else {
+    let Offered::Arrivals(all) = &point.load else {
         return vec![Part { point: point.clone(), rows: None }];
     };
     let n = all.requests.len();
@@ -221,7 +221,7 @@ fn set_load(
     let requests = Value::Integer(asked.requests.min(1 << 40) as i64);
     let mut table = Table::new();
     let key = match &point.load {
-        Load::Clients(n) => {
+        Offered::Clients(n) => {
             let think = Table::from_iter([("constant_ms".to_string(), Value::Float(0.0))]);
             table.insert("think".to_string(), Value::Table(think));
             for kept in ["think", "pause_ms", "ramp_ms"] {
@@ -231,14 +231,14 @@ fn set_load(
             table.insert("requests".to_string(), requests);
             "closed_loop"
         }
-        Load::Rate { per_s, even } => {
+        Offered::Rate { per_s, even } => {
             let rate = Table::from_iter([("rate_per_s".to_string(), Value::Float(*per_s))]);
             let law = if *even { "constant" } else { "poisson" };
             table.insert(law.to_string(), Value::Table(rate));
             table.insert("requests".to_string(), requests);
             "arrivals"
         }
-        Load::Arrivals(_) => {
+        Offered::Arrivals(_) => {
             let path = std::path::absolute(&measured.path).unwrap_or(measured.path.clone());
             let mut workload = Table::new();
             workload.insert("file".to_string(), Value::String(path.display().to_string()));

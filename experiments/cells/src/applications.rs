@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub struct Applications {
     /// The offered load.
-    pub load: Load,
+    pub load: OfferedLoad,
     /// The arrivals.
     pub arrivals: Arrivals,
     /// The true latency of a batch.
@@ -30,7 +30,7 @@ pub struct Applications {
 /// What the load is.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
-pub struct Load {
+pub struct OfferedLoad {
     /// Offered load: the arrival rate times the execution time that `of` names.
     pub offered: f64,
     /// The execution time in this product.

@@ -5,7 +5,7 @@
 use crate::advice;
 use crate::watch::watch;
 use orrery_output::whole_file::write_atomically;
-use orrery_plots::{Choice, Figure, latency_cdf};
+use orrery_plots::{Figure, RowFilter, latency_cdf};
 use orrery_results::{DistributionRow, SeriesRow, metric, to_csv};
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -78,7 +78,7 @@ pub fn latencies(
     seed: u64,
 ) -> Result<Option<Figure>, SpecError> {
     let (distributions, _) = tables(scenario, policies, seed)?;
-    Ok(latency_cdf(&distributions, "latency_ns", &Choice::default()).ok())
+    Ok(latency_cdf(&distributions, "latency_ns", &RowFilter::default()).ok())
 }
 
 /// The tables of a run of every policy.

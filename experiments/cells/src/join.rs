@@ -1,17 +1,17 @@
-//! The result of a sweep from the plan and the entries alone, cell by cell in the order of the plan.
+//! The result of a sweep from the manifest and the entries alone, cell by cell in the order of the manifest.
 //!
 //! ```text
-//!  plan.jsonl ──> entries ── once to see that all are there, and which columns they have
+//!  manifest.jsonl ──> entries ── once to see that all are there, and which columns they have
 //!                         └─ once more ──> rows, with differences ──> files that grow
 //! ```
 //!
-//! Memory does not grow with the cells, but for the plan's bases and, up to [`TEXT_CELLS_MAX`] cells, the rows
+//! Memory does not grow with the cells, but for the manifest's bases and, up to [`TEXT_CELLS_MAX`] cells, the rows
 //! of the text and the page.
 
+use super::manifest::{Head, ListedCell};
+use super::manifest_file::ManifestFile;
 use super::page::drawn;
 use super::pivot::of_sweep;
-use super::plan::{Head, PlannedCell};
-use super::plan_file::PlanFile;
 use super::replication::Replication;
 use super::rows::{difference, rows};
 use super::store::{Entry, Store};
@@ -51,16 +51,16 @@ struct Seen {
 /// failed.
 ///
 /// # Errors
-/// When the plan is missing, damaged or edited, a form cannot be had of so many cells, or the folder
+/// When the manifest is missing, damaged or edited, a form cannot be had of so many cells, or the folder
 /// cannot be written.
 pub fn join(folder: &Path, output: &Output) -> Result<Answer, SpecError> {
     let store = Store::existing(folder)?;
-    let plan = store.plan()?;
-    let head = &plan.head;
+    let manifest = store.manifest()?;
+    let head = &manifest.head;
     let threads = pool(0)?;
-    let seen = threads.install(|| see(&store, &plan))?;
+    let seen = threads.install(|| see(&store, &manifest))?;
     if seen.missing > 0 {
-        tell(&format!("error: {}", missing(&plan, &seen)));
+        tell(&format!("error: {}", missing(&manifest, &seen)));
         return Ok(Answer { failed: true, ..Answer::default() });
     }
     let is_small = seen.cells <= TEXT_CELLS_MAX;
@@ -69,7 +69,7 @@ pub fn join(folder: &Path, output: &Output) -> Result<Answer, SpecError> {
     let mut files = RowFiles::begin(folder, &head.name, seen.columns, json)?;
     let mut all: Vec<Row> = Vec::new();
     threads.install(|| {
-        each_chunk(&plan, |cells| {
+        each_chunk(&manifest, |cells| {
             let rows = rows_of(&store, head, &seen.bases, &cells)?;
             files.add(&rows)?;
             if is_small {
@@ -128,19 +128,19 @@ pub fn check_forms(cells: usize, output: &Output) -> Result<(), SpecError> {
     Err(SpecError::value(asked.0, found, allowed, "use `--format csv`, or a smaller sweep"))
 }
 
-fn missing(plan: &PlanFile, seen: &Seen) -> SpecError {
+fn missing(manifest: &ManifestFile, seen: &Seen) -> SpecError {
     let shown = seen.named.join(", ");
     let dots = if seen.missing > NAMED { ", ..." } else { "" };
     let (missing, cells) = (seen.missing, seen.cells);
     let found = format!("{missing} of {cells} cells missing: {shown}{dots}");
-    let allowed = format!("every cell of this plan: {}", words(&plan.head, cells));
+    let allowed = format!("every cell of this manifest: {}", words(&manifest.head, cells));
     let remedy =
         "run the missing shards into this folder, or `orrery sweep` with `--share` or alone";
-    let file = plan.path().display().to_string();
+    let file = manifest.path().display().to_string();
     SpecError::value("cells", found, allowed, remedy).in_file(&file)
 }
 
-/// What a plan is of, for messages.
+/// What a manifest is of, for messages.
 fn words(head: &Head, cells: usize) -> String {
     let Head { name, result_version, seeds, .. } = head;
     format!(
@@ -151,12 +151,12 @@ fn words(head: &Head, cells: usize) -> String {
 
 /// Does something with the cells, so many at a time.
 fn each_chunk(
-    plan: &PlanFile,
-    mut each: impl FnMut(Vec<PlannedCell>) -> Result<(), SpecError>,
+    manifest: &ManifestFile,
+    mut each: impl FnMut(Vec<ListedCell>) -> Result<(), SpecError>,
 ) -> Result<(), SpecError> {
-    let mut cells = plan.cells()?;
+    let mut cells = manifest.cells()?;
     loop {
-        let chunk: Vec<PlannedCell> = cells.by_ref().take(CHUNK).collect::<Result<_, _>>()?;
+        let chunk: Vec<ListedCell> = cells.by_ref().take(CHUNK).collect::<Result<_, _>>()?;
         if chunk.is_empty() {
             return Ok(());
         }
@@ -165,10 +165,10 @@ fn each_chunk(
 }
 
 /// Reads every entry once.
-fn see(store: &Store, plan: &PlanFile) -> Result<Seen, SpecError> {
-    let (head, mut seen) = (&plan.head, Seen::default());
-    each_chunk(plan, |cells| {
-        let columns = |cell: &PlannedCell| {
+fn see(store: &Store, manifest: &ManifestFile) -> Result<Seen, SpecError> {
+    let (head, mut seen) = (&manifest.head, Seen::default());
+    each_chunk(manifest, |cells| {
+        let columns = |cell: &ListedCell| {
             let runs = runs_of(store, head, cell)?;
             let mut columns = Wide::default();
             columns.see(&rows(&cell.place(head), &head.seeds, &runs));
@@ -196,7 +196,7 @@ fn see(store: &Store, plan: &PlanFile) -> Result<Seen, SpecError> {
 }
 
 /// The runs of a cell, or why they are not all there.
-fn runs_of(store: &Store, head: &Head, cell: &PlannedCell) -> Result<Runs, String> {
+fn runs_of(store: &Store, head: &Head, cell: &ListedCell) -> Result<Runs, String> {
     match store.read(&cell.entry_sha256) {
         Entry::Good(found) => match head.seeds.all_of(&found) {
             Some(found) => Ok(Arc::new(found)),
@@ -212,19 +212,19 @@ fn rows_of(
     store: &Store,
     head: &Head,
     bases: &BTreeMap<String, String>,
-    cells: &[PlannedCell],
+    cells: &[ListedCell],
 ) -> Result<Vec<Row>, SpecError> {
-    let gone = |cell: &PlannedCell, why: String| {
+    let gone = |cell: &ListedCell, why: String| {
         let found = format!("{}: {why}", cell.words());
         let remedy = "merge again when nobody changes the folder";
         SpecError::value("cells", found, "the entries that were there a moment ago", remedy)
     };
-    let read = |cell: &PlannedCell| runs_of(store, head, cell).map_err(|why| gone(cell, why));
+    let read = |cell: &ListedCell| runs_of(store, head, cell).map_err(|why| gone(cell, why));
     let runs: Vec<Runs> = cells.par_iter().map(read).collect::<Result<_, _>>()?;
     // The base of most cells is their neighbour.
     let here: BTreeMap<&str, &Runs> =
         cells.iter().map(|c| c.entry_sha256.as_str()).zip(&runs).collect();
-    let of = |(cell, own): (&PlannedCell, &Runs)| -> Result<Vec<Row>, SpecError> {
+    let of = |(cell, own): (&ListedCell, &Runs)| -> Result<Vec<Row>, SpecError> {
         let place = cell.place(head);
         let mut out = rows(&place, &head.seeds, own);
         let Some(base) = bases.get(&cell.axes).filter(|_| cell.policy != head.compare_to) else {
@@ -232,7 +232,7 @@ fn rows_of(
         };
         let base = match here.get(base.as_str()) {
             Some(runs) => Arc::clone(runs),
-            None => read(&PlannedCell { entry_sha256: base.clone(), ..cell.clone() })?,
+            None => read(&ListedCell { entry_sha256: base.clone(), ..cell.clone() })?,
         };
         out.extend(difference(&place, &head.compare_to, own, &base));
         Ok(out)

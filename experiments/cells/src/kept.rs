@@ -32,7 +32,7 @@ impl Kept {
         Ok(Kept { store: Some(Store::open(folder)?), only: true })
     }
 
-    /// Where claims are, where cells are kept.
+    /// Where leases are, where cells are kept.
     pub fn work(&self) -> Option<PathBuf> {
         self.store.as_ref().map(Store::work)
     }
@@ -105,5 +105,5 @@ impl Kept {
 fn missing(what: &str, why: &str) -> SpecError {
     let remedy =
         "run the missing shards with this folder as `--out`, or run the command without `--shard`";
-    SpecError::value("cells", format!("{what}: {why}"), "every cell of the plan", remedy)
+    SpecError::value("cells", format!("{what}: {why}"), "every cell of the manifest", remedy)
 }

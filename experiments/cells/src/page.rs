@@ -4,7 +4,7 @@ use super::notes::{distinct, notes_of};
 use super::replication::{DEVICES, PEAK};
 use orrery_output::figure::figure_of;
 use orrery_output::page::{self, Page, Part, Tone};
-use orrery_plots::{Choice, axis_of, metric_by_axis};
+use orrery_plots::{RowFilter, axis_of, metric_by_axis};
 use orrery_results::{Better, Row, better, difference_in, metric};
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ pub fn main_metric(rows: &[Row]) -> Option<&'static str> {
 
 /// The figure of a metric along the axis that rows have, where there is one.
 pub fn figure(rows: &[Row], metric: &str) -> Option<Part> {
-    let choice = Choice::default();
+    let choice = RowFilter::default();
     // Of several axes the one with the most numbers; the others become panels.
     let longest = || {
         let mut axes: Vec<(&str, BTreeSet<&str>)> = Vec::new();

@@ -1,8 +1,8 @@
-//! Workers that share a folder: each takes the next part that nobody has claimed, the dearest first,
+//! Workers that share a folder: each takes the next part that nobody has leased, the dearest first,
 //! until all parts are done.
 //!
 //! ```text
-//!  todo ──> done? ──> claimed by somebody else? ──> run, and give the claim back
+//!  todo ──> done? ──> leased by somebody else? ──> run, and give the lease back
 //!                              │
 //!                              └──> later: asked again when nothing else is left
 //! ```
@@ -10,8 +10,8 @@
 //! A worker ends when every part is done, by whomever: so one that lives is enough. The order of the work
 //! changes no result.
 
-use super::claims::Claims;
 use super::costs::Rates;
+use super::leases::Leases;
 use super::parts::{Ran, is_stopped, listen};
 use orrery_output::threads::pool;
 use orrery_output::{Progress, say};
@@ -21,13 +21,13 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Between two looks at what others have claimed: at first, and at most. A look makes files.
+/// Between two looks at what others have leased: at first, and at most. A look makes files.
 const LOOKS_EVERY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
 /// A part of the work.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// The name of its claim.
+    /// The name of its lease.
     pub name: String,
     /// What its time depends on, such as its policy.
     pub kind: String,
@@ -59,7 +59,7 @@ struct Queue {
 
 struct Worker<'a> {
     parts: &'a [Part],
-    claims: &'a Claims,
+    leases: &'a Leases,
     work: &'a dyn Worked,
     queue: Mutex<Queue>,
     progress: Progress,
@@ -76,7 +76,7 @@ pub fn share(
     parts: &[Part],
     rates: Rates,
     jobs: usize,
-    claims: &Claims,
+    leases: &Leases,
     work: &dyn Worked,
 ) -> Result<Ran<usize>, SpecError> {
     listen();
@@ -84,7 +84,7 @@ pub fn share(
     let queue = Queue { todo, later: Vec::new(), rates, ran: 0, failed: None };
     let progress = Progress::new(parts.len() as u64, "cells");
     let salt = RandomState::new().build_hasher().finish();
-    let worker = Worker { parts, claims, work, queue: Mutex::new(queue), progress, salt };
+    let worker = Worker { parts, leases, work, queue: Mutex::new(queue), progress, salt };
     worker.sort(&mut worker.queue());
     pool(jobs)?.broadcast(|_| worker.run());
     drop(worker.progress);
@@ -118,7 +118,7 @@ impl Worker<'_> {
                 }
                 continue;
             }
-            // What others have claimed: they may have died.
+            // What others have leased: they may have died.
             let others = {
                 let mut queue = self.queue();
                 let later = std::mem::take(&mut queue.later);
@@ -129,7 +129,7 @@ impl Worker<'_> {
                 return;
             }
             if !told {
-                say(&format!("waiting for {others} cells that other workers have claimed"));
+                say(&format!("waiting for {others} cells that other workers have leased"));
                 told = true;
             }
             std::thread::sleep(pause);
@@ -143,11 +143,11 @@ impl Worker<'_> {
             self.progress.step();
             return Ok(());
         }
-        let Some(claim) = self.claims.take(name)? else {
+        let Some(lease) = self.leases.take(name)? else {
             self.queue().later.push(part);
             return Ok(());
         };
-        // Whoever had the claim until now may have finished it.
+        // Whoever had the lease until now may have finished it.
         if !self.work.is_done(part) {
             let begun = Instant::now();
             let ran = self.work.run(part);
@@ -163,7 +163,7 @@ impl Worker<'_> {
                 self.sort(&mut queue);
             }
         }
-        drop(claim);
+        drop(lease);
         self.progress.step();
         Ok(())
     }
@@ -220,8 +220,8 @@ mod tests {
         let (parts, work) = (parts(100), Counted::default());
         let ran = std::thread::scope(|s| {
             let one = || {
-                let claims = Claims::begin(folder.path()).unwrap_or_else(|e| panic!("{e}"));
-                match share(&parts, Rates::default(), 2, &claims, &work) {
+                let leases = Leases::begin(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+                match share(&parts, Rates::default(), 2, &leases, &work) {
                     Ok(Ran::All(ran)) => ran[0],
                     _ => panic!("it was not stopped"),
                 }
@@ -235,12 +235,12 @@ mod tests {
     #[test]
     fn the_dearest_are_first_by_what_was_measured() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let claims = Claims::begin(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        let leases = Leases::begin(folder.path()).unwrap_or_else(|e| panic!("{e}"));
         let (parts, work) = (parts(100), Counted::default());
         let mut rates = Rates::default();
         rates.learn("a", 1.0, 1.0);
         rates.learn("b", 1.0, 100.0);
-        assert!(matches!(share(&parts, rates, 1, &claims, &work), Ok(Ran::All(_))));
+        assert!(matches!(share(&parts, rates, 1, &leases, &work), Ok(Ran::All(_))));
         let done = work.done.lock().expect("the parts").clone();
         // Those of `b` take a hundred times as long; what this worker measures itself comes on top.
         assert!(done[..2].iter().all(|i| i % 2 == 1 && *i >= 90), "{done:?}");

@@ -1,9 +1,9 @@
-//! The folder of a sweep: its plan, an entry for each finished cell, and what is being worked on.
+//! The folder of a sweep: its manifest, an entry for each finished cell, and what is being worked on.
 //!
 //! ```text
-//!  DIR/plan.jsonl             what is to be run (plan_file)
+//!  DIR/manifest.jsonl             what is to be run (manifest_file)
 //!  DIR/cells/ab/HASH.cell     a finished cell, in one of 256 folders by the first digits of its hash
-//!  DIR/work/                  claims, half-written entries, the seconds that cells took
+//!  DIR/work/                  leases, half-written entries, the seconds that cells took
 //! ```
 //!
 //! An entry is written whole or not at all, and carries the hash of its own bytes: whatever was
@@ -11,8 +11,8 @@
 
 use super::busy::Busy;
 use super::hash::sha256;
-use super::plan::Planner;
-use super::plan_file::{self, PlanFile};
+use super::manifest::Lister;
+use super::manifest_file::{self, ManifestFile};
 use super::replication::Replication;
 use orrery_output::whole_file::{check_folder, write_atomically_by};
 use orrery_results::RESULT_VERSION;
@@ -28,8 +28,8 @@ pub struct Store {
     _busy: Busy,
 }
 
-/// The file of the plan.
-const PLAN: &str = "plan.jsonl";
+/// The file of the manifest.
+const MANIFEST: &str = "manifest.jsonl";
 
 /// What is found of a cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,13 +56,13 @@ impl Store {
     /// A folder that must be there.
     ///
     /// # Errors
-    /// When it holds no plan.
+    /// When it holds no manifest.
     pub fn existing(folder: &Path) -> Result<Store, SpecError> {
-        if folder.join(PLAN).is_file() {
+        if folder.join(MANIFEST).is_file() {
             return Ok(Store::begin(folder));
         }
         let remedy = "give the folder of `orrery sweep --out`";
-        Err(SpecError::value("DIR", folder.display(), "a folder with a `plan.jsonl`", remedy))
+        Err(SpecError::value("DIR", folder.display(), "a folder with a `manifest.jsonl`", remedy))
     }
 
     fn begin(folder: &Path) -> Store {
@@ -72,35 +72,35 @@ impl Store {
         Store { folder: folder.to_path_buf(), _busy: busy }
     }
 
-    /// The plan of a sweep: the one that is there, or one that is made on so many threads and written.
+    /// The manifest of a sweep: the one that is there, or one that is made on so many threads and written.
     ///
     /// # Errors
-    /// When a cell is wrong, the folder cannot be written, or is that of another plan.
-    pub fn plan_of(&self, planner: &Planner<'_>, jobs: usize) -> Result<PlanFile, SpecError> {
-        let path = self.folder.join(PLAN);
+    /// When a cell is wrong, the folder cannot be written, or is that of another manifest.
+    pub fn manifest_of(&self, lister: &Lister<'_>, jobs: usize) -> Result<ManifestFile, SpecError> {
+        let path = self.folder.join(MANIFEST);
         if !path.exists() {
-            plan_file::write(&path, planner, jobs)?;
+            manifest_file::write(&path, lister, jobs)?;
         }
-        let plan = PlanFile::open(&path)?;
-        if plan.head.definition_sha256 == planner.head.definition_sha256 {
-            return Ok(plan);
+        let manifest = ManifestFile::open(&path)?;
+        if manifest.head.definition_sha256 == lister.head.definition_sha256 {
+            return Ok(manifest);
         }
-        let Some(found) = plan.difference(planner, jobs)? else { return Ok(plan) };
-        let allowed = "the plan of this sweep";
-        let remedy = "choose another folder with `--out`, or remove `plan.jsonl` to use this folder for this sweep; cells that both have are kept";
+        let Some(found) = manifest.difference(lister, jobs)? else { return Ok(manifest) };
+        let allowed = "the manifest of this sweep";
+        let remedy = "choose another folder with `--out`, or remove `manifest.jsonl` to use this folder for this sweep; cells that both have are kept";
         let file = path.display().to_string();
-        Err(SpecError::value("plan", found, allowed, remedy).in_file(&file))
+        Err(SpecError::value("manifest", found, allowed, remedy).in_file(&file))
     }
 
-    /// The plan that is there.
+    /// The manifest that is there.
     ///
     /// # Errors
     /// When it is missing or of another version of the results.
-    pub fn plan(&self) -> Result<PlanFile, SpecError> {
-        PlanFile::open(&self.folder.join(PLAN))
+    pub fn manifest(&self) -> Result<ManifestFile, SpecError> {
+        ManifestFile::open(&self.folder.join(MANIFEST))
     }
 
-    /// Where claims and the like are.
+    /// Where leases and the like are.
     pub fn work(&self) -> PathBuf {
         self.folder.join("work")
     }

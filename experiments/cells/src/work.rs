@@ -1,8 +1,8 @@
-//! The cells of a plan as work: which of them are done, and how one is run.
+//! The cells of a manifest as work: which of them are done, and how one is run.
 
 use super::costs::{Rates, Seconds, used_s};
-use super::plan::{Maker, PlannedCell};
-use super::plan_file::PlanFile;
+use super::manifest::{ListedCell, Maker};
+use super::manifest_file::ManifestFile;
 use super::share::{Part, Worked};
 use super::store::{Entry, Store};
 use orrery_output::{say, say_more};
@@ -10,12 +10,12 @@ use orrery_scenario::SpecError;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// The cells of a plan. It holds no cell, but the place of each in the plan's file.
+/// The cells of a manifest. It holds no cell, but the place of each in the manifest's file.
 pub struct Work<'a> {
     store: &'a Store,
-    plan: PlanFile,
+    manifest: ManifestFile,
     maker: Maker,
-    /// Of every cell, by its number in the plan.
+    /// Of every cell, by its number in the manifest.
     parts: Vec<Part>,
     /// The byte at which its line begins.
     lines: Vec<u64>,
@@ -25,21 +25,21 @@ pub struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// Reads a plan.
+    /// Reads a manifest.
     ///
     /// # Errors
     /// When it was edited, or the folder cannot be read.
-    pub fn of(store: &'a Store, plan: PlanFile) -> Result<Work<'a>, SpecError> {
+    pub fn of(store: &'a Store, manifest: ManifestFile) -> Result<Work<'a>, SpecError> {
         let (mut parts, mut lines) = (Vec::new(), Vec::new());
-        plan.each_short(|line, cell| {
+        manifest.each_short(|line, cell| {
             let requests = cell.requests.unwrap_or(1) as f64;
-            let size = requests * f64::from(plan.head.seeds.count);
+            let size = requests * f64::from(manifest.head.seeds.count);
             parts.push(Part { name: cell.entry_sha256, kind: cell.policy, size });
             lines.push(line);
         })?;
         let (old, seconds) = (store.names()?, Seconds::begin(&store.work()));
-        let maker = Maker::new(&plan.head)?;
-        Ok(Work { store, plan, maker, parts, lines, old, seconds })
+        let maker = Maker::new(&manifest.head)?;
+        Ok(Work { store, manifest, maker, parts, lines, old, seconds })
     }
 
     /// Its cells.
@@ -62,14 +62,14 @@ impl<'a> Work<'a> {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn line(&self, cell: usize) -> Result<PlannedCell, SpecError> {
-        self.plan.at(self.lines[cell])
+    pub fn line(&self, cell: usize) -> Result<ListedCell, SpecError> {
+        self.manifest.at(self.lines[cell])
     }
 
     /// Whether a cell has an entry with all of its seeds.
     pub fn is_whole(&self, cell: usize) -> bool {
         match self.store.read(&self.parts[cell].name) {
-            Entry::Good(runs) => self.plan.head.seeds.all_of(&runs).is_some(),
+            Entry::Good(runs) => self.manifest.head.seeds.all_of(&runs).is_some(),
             Entry::Absent | Entry::Damaged(_) => false,
         }
     }
@@ -78,7 +78,7 @@ impl<'a> Work<'a> {
 impl Worked for Work<'_> {
     fn is_done(&self, cell: usize) -> bool {
         let name = &self.parts[cell].name;
-        // What another worker of this plan has written is whole; reading it again would take longer than
+        // What another worker of this manifest has written is whole; reading it again would take longer than
         // many a run.
         if self.old.contains(name) { self.is_whole(cell) } else { self.store.has(name) }
     }

@@ -203,7 +203,7 @@ impl Prompts {
 
 /// How load was offered.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Load {
+pub enum Offered {
     /// So many clients, each with one request in flight.
     Clients(u32),
     /// Requests at a rate, evenly spaced or at random.
@@ -221,7 +221,7 @@ pub enum Load {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// What was offered.
-    pub load: Load,
+    pub load: Offered,
     /// The model, where the file names it.
     pub model: Option<String>,
     /// Items in a request.
@@ -246,7 +246,7 @@ pub struct Point {
 
 impl Point {
     /// A point of which nothing is known but its load.
-    pub fn new(load: Load) -> Point {
+    pub fn new(load: Offered) -> Point {
         Point {
             load,
             model: None,
@@ -280,10 +280,12 @@ impl Measured {
         let mut out = columns.to_string();
         for p in &self.points {
             let (clients, offered, arrivals) = match &p.load {
-                Load::Clients(n) => (n.to_string(), String::new(), ""),
-                Load::Rate { per_s, even: true } => (String::new(), per_s.to_string(), "even"),
-                Load::Rate { per_s, even: false } => (String::new(), per_s.to_string(), "poisson"),
-                Load::Arrivals(w) => (String::new(), rate_of(w).to_string(), "as-recorded"),
+                Offered::Clients(n) => (n.to_string(), String::new(), ""),
+                Offered::Rate { per_s, even: true } => (String::new(), per_s.to_string(), "even"),
+                Offered::Rate { per_s, even: false } => {
+                    (String::new(), per_s.to_string(), "poisson")
+                }
+                Offered::Arrivals(w) => (String::new(), rate_of(w).to_string(), "as-recorded"),
             };
             let model = quoted(p.model.as_deref().unwrap_or_default());
             let numbers = [p.rate_per_s, p.mean_ms, p.p50_ms, p.p90_ms, p.p95_ms, p.p99_ms];

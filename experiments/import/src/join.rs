@@ -1,6 +1,6 @@
 //! Several files as one: profiles of batch sizes, measured tables of loads.
 
-use crate::content::{Content, Load, Measured, Profile, rate_of};
+use crate::content::{Content, Measured, Offered, Profile, rate_of};
 use crate::error::ImportError;
 
 /// Contents of one kind as one.
@@ -34,14 +34,14 @@ pub fn join(parts: Vec<(String, Content)>) -> Result<Content, ImportError> {
     Ok(all)
 }
 
-impl std::fmt::Display for Load {
+impl std::fmt::Display for Offered {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Load::Clients(1) => write!(f, "1 client"),
-            Load::Clients(n) => write!(f, "{n} clients"),
-            Load::Rate { per_s, even: true } => write!(f, "{per_s}/s evenly"),
-            Load::Rate { per_s, even: false } => write!(f, "{per_s}/s at random"),
-            Load::Arrivals(w) => {
+            Offered::Clients(1) => write!(f, "1 client"),
+            Offered::Clients(n) => write!(f, "{n} clients"),
+            Offered::Rate { per_s, even: true } => write!(f, "{per_s}/s evenly"),
+            Offered::Rate { per_s, even: false } => write!(f, "{per_s}/s at random"),
+            Offered::Arrivals(w) => {
                 write!(f, "{} recorded arrivals, {:.1}/s", w.requests.len(), rate_of(w))
             }
         }

@@ -26,7 +26,7 @@ mod json;
 mod tests;
 mod when;
 
-pub use content::{Content, Kind, Load, Measured, Point, Profile, Prompts, Request, Workload};
+pub use content::{Content, Kind, Measured, Offered, Point, Profile, Prompts, Request, Workload};
 pub use error::ImportError;
 pub use format::{Field, Format, Options, Reading, Taken};
 pub use formats::FORMATS;

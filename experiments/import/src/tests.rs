@@ -201,7 +201,7 @@ fn what_is_written_is_read_again_as_the_same() {
         for content in &reading.contents {
             // Recorded arrivals are in their log, and a workload is what scenarios read.
             let as_recorded = matches!(content, Content::Measured(m)
-                if m.points.iter().any(|p| matches!(p.load, Load::Arrivals(_))));
+                if m.points.iter().any(|p| matches!(p.load, Offered::Arrivals(_))));
             if as_recorded || content.kind() == Kind::Workload {
                 continue;
             }

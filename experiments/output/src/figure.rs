@@ -2,7 +2,7 @@
 
 use super::page::WITHOUT_EFFECT;
 use super::whole_file::write_atomically;
-use orrery_plots::{Choice, Figure, PlotError};
+use orrery_plots::{Figure, PlotError, RowFilter};
 use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
@@ -118,7 +118,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 ///
 /// # Errors
 /// When the table has no rows for it, or too many for one figure.
-pub fn figure_of(rows: &[Row], choice: &Choice) -> Result<Figure, PlotError> {
+pub fn figure_of(rows: &[Row], choice: &RowFilter) -> Result<Figure, PlotError> {
     if rows.iter().any(|r| r.axis("changed").is_some()) {
         return orrery_plots::sensitivity(rows, changing(rows), choice);
     }
@@ -127,7 +127,7 @@ pub fn figure_of(rows: &[Row], choice: &Choice) -> Result<Figure, PlotError> {
 
 /// Of a whole table with calibrated systems, those and the paper's numbers: all its presets in one panel
 /// cannot be read. `--preset` chooses others.
-fn few(rows: &[Row], choice: &Choice) -> Choice {
+fn few(rows: &[Row], choice: &RowFilter) -> RowFilter {
     let calibrated = "calibrated";
     let several = |r: &&Row| {
         r.preset == calibrated
@@ -137,7 +137,7 @@ fn few(rows: &[Row], choice: &Choice) -> Choice {
     if !choice.presets.is_empty() || !choice.systems.is_empty() || !has {
         return choice.clone();
     }
-    Choice { presets: vec![calibrated.to_string()], ..choice.clone() }
+    RowFilter { presets: vec![calibrated.to_string()], ..choice.clone() }
 }
 
 /// What a sensitivity shows: the error, or where there is no paper to err from, our rate.

@@ -6,7 +6,7 @@ mod tables;
 
 use crate::figure::{Size, changing, figure_of, unsuitable};
 use clap::ValueEnum;
-use orrery_plots::{Choice, Figure, PlotError, SeriesView, Spacing, Window};
+use orrery_plots::{Figure, PlotError, RowFilter, SeriesView, Spacing, Window};
 use orrery_results::{DistributionRow, Row, metric};
 use orrery_scenario::SpecError;
 pub use tables::Tables;
@@ -117,7 +117,7 @@ fn y_range(args: &View) -> Result<Option<(f64, f64)>, SpecError> {
 /// # Errors
 /// When the table has nothing for it.
 pub fn figure(tables: &Tables, args: &View) -> Result<Figure, SpecError> {
-    let choice = Choice {
+    let choice = RowFilter {
         cases: args.cases.clone(),
         presets: args.presets.clone(),
         systems: args.systems.clone(),
@@ -125,7 +125,7 @@ pub fn figure(tables: &Tables, args: &View) -> Result<Figure, SpecError> {
         without_paper: args.without_paper,
         y_range: y_range(args)?,
         y_scale: args.log_y.then_some(Spacing::Log),
-        ..Choice::default()
+        ..RowFilter::default()
     };
     let other = |kind: Kind, allowed: &str| {
         let remedy = format!("leave `--kind` out, or choose among {allowed}");
@@ -162,7 +162,7 @@ pub fn figure(tables: &Tables, args: &View) -> Result<Figure, SpecError> {
     drawn.map_err(|e| unsuitable(tables.file(), &e))
 }
 
-fn of_results(rows: &[Row], args: &View, choice: &Choice) -> Result<Figure, PlotError> {
+fn of_results(rows: &[Row], args: &View, choice: &RowFilter) -> Result<Figure, PlotError> {
     let asked = args.kind.is_some() || args.x.is_some() || args.metric.is_some();
     if !asked {
         return figure_of(rows, choice);
@@ -187,7 +187,7 @@ fn of_results(rows: &[Row], args: &View, choice: &Choice) -> Result<Figure, Plot
 fn of_distributions(
     rows: &[DistributionRow],
     args: &View,
-    choice: &Choice,
+    choice: &RowFilter,
 ) -> Result<Figure, PlotError> {
     let has = |quantity: &str| rows.iter().any(|r| r.quantity == quantity);
     let guessed = match args.metric.as_deref() {

@@ -1,6 +1,10 @@
 //! A paper's sentences, checked against rows: each holds or does not, with our figures beside it.
 
+mod estimate;
+
 use super::numbers::{axes, axis, is_at, is_named_part, is_of};
+use estimate::Estimate;
+use orrery_results::metric::difference_of;
 use orrery_results::{Row, metric, unit};
 use orrery_scenario::SpecError;
 use schemars::JsonSchema;
@@ -69,22 +73,61 @@ pub enum Take {
     Mean,
 }
 
+/// What is said of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It is true of our results.
+    Holds,
+    /// It is not.
+    DoesNotHold,
+    /// A 95 % interval crosses a bound, and nothing else makes it false.
+    Undecided,
+    /// Not all of its cells and seeds were run.
+    NotJudged,
+    /// No cell was run.
+    NotRun,
+}
+
+impl Verdict {
+    /// For reading.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::DoesNotHold => "does not hold",
+            Verdict::Undecided => "undecided",
+            Verdict::NotJudged => "not judged",
+            Verdict::NotRun => "not run",
+        }
+    }
+}
+
+/// Our value in a cell of which a claim speaks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellValue {
+    /// The axes that tell it from the others.
+    pub cell: String,
+    /// The value, or the ratio.
+    pub value: f64,
+    /// Its 95 % interval.
+    pub ci95: Option<[f64; 2]>,
+}
+
 /// What came of a claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Checked {
-    /// Whether it holds; none where no cell was run.
-    pub holds: Option<bool>,
+    /// What is said of it.
+    pub verdict: Verdict,
+    /// Why it is undecided or not judged.
+    pub why: String,
     /// The cells and their values.
-    pub cells: Vec<(String, f64)>,
+    pub cells: Vec<CellValue>,
     /// Of how many cells it is true.
     pub good: usize,
     /// What was taken of them, where it is one number.
     pub taken: Option<f64>,
     /// Cells in which `of` has no answer.
     pub unanswered: usize,
-    /// Why there is no verdict although cells were run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub not_judged: Option<String>,
 }
 
 /// What a run leaves out of that of which its experiment's claims speak.
@@ -116,8 +159,8 @@ pub fn judged(claims: &[Claim], left_out: &LeftOut, rows: &[Row]) -> Vec<Checked
     let of = |(i, claim): (usize, &Claim)| {
         let checked = check(claim, rows);
         match left_out.why(i, checked.cells.len()) {
-            Some(why) if checked.holds.is_some() => {
-                Checked { holds: None, not_judged: Some(why), ..checked }
+            Some(why) if checked.verdict != Verdict::NotRun => {
+                Checked { verdict: Verdict::NotJudged, why, ..checked }
             }
             _ => checked,
         }
@@ -165,21 +208,40 @@ impl Claim {
 
 /// Checks a claim.
 pub fn check(claim: &Claim, rows: &[Row]) -> Checked {
-    let (cells, unanswered) = cells(claim, rows);
-    let good = cells.iter().filter(|c| claim.is_good(c.1)).count();
-    let values = || cells.iter().map(|c| c.1);
+    let (found, unanswered) = cells(claim, rows);
+    let estimates: Vec<Estimate> = found.iter().map(|c| c.1).collect();
     let taken = match claim.take {
         Take::Each => None,
-        Take::Largest => values().reduce(f64::max),
-        Take::Smallest => values().reduce(f64::min),
-        Take::Mean => (!cells.is_empty()).then(|| values().sum::<f64>() / cells.len() as f64),
+        Take::Largest => Estimate::largest(&estimates),
+        Take::Smallest => Estimate::smallest(&estimates),
+        Take::Mean => Estimate::mean(&estimates),
     };
-    let holds = match (cells.is_empty(), taken) {
-        (true, _) => None,
-        (false, Some(x)) => Some(claim.is_good(x)),
-        (false, None) => Some(good == cells.len()),
+    let judged: Vec<Estimate> = taken.map_or_else(|| estimates.clone(), |taken| vec![taken]);
+    let within: Vec<Option<bool>> =
+        judged.iter().map(|e| e.is_within(claim.at_least, claim.at_most)).collect();
+    let crossing = judged.iter().zip(&within).filter(|(_, w)| w.is_none()).map(|(e, _)| e);
+    let crossing: Vec<&Estimate> = crossing.collect();
+    let (verdict, why) = match crossing.as_slice() {
+        [] if within.is_empty() => (Verdict::NotRun, String::new()),
+        _ if within.contains(&Some(false)) => (Verdict::DoesNotHold, String::new()),
+        [] => (Verdict::Holds, String::new()),
+        [one] => {
+            let (low, high) = (figure(claim, one.low), figure(claim, one.high));
+            (Verdict::Undecided, format!("95 % interval {low} to {high}"))
+        }
+        some => {
+            let (n, of) = (some.len(), judged.len());
+            (Verdict::Undecided, format!("the 95 % intervals of {n} of {of} cross the bound"))
+        }
     };
-    Checked { holds, good, taken, cells, unanswered, not_judged: None }
+    Checked {
+        verdict,
+        why,
+        good: estimates.iter().filter(|e| claim.is_good(e.value)).count(),
+        taken: taken.map(|t| t.value),
+        cells: labelled(&found),
+        unanswered,
+    }
 }
 
 /// The rows of a system and metric at a place.
@@ -196,7 +258,7 @@ fn find<'a>(
 }
 
 /// Our values of the claim's cells, and of how many there is none.
-fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(String, f64)>, usize) {
+fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize) {
     // A search that never got there has no number of evaluations: it is beyond any.
     let with_never = |system: &str, at: &str| -> Vec<Row> {
         let own: Vec<&Row> = find(rows, system, at, &claim.metric).collect();
@@ -214,11 +276,11 @@ fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(String, f64)>, usize) {
     // Divided by `relative_to` at the same place, whatever pool that has.
     let value = |r: &Row| {
         if claim.relative_to.is_empty() {
-            return r.value;
+            return Estimate::of(r);
         }
         let mut by = find(rows, &claim.relative_to, "", &claim.metric);
-        let by = by.find(|b| agree(b, r, "pool=")).and_then(|b| b.value).filter(|b| *b != 0.0)?;
-        Some(r.value? / by)
+        let by = by.find(|b| agree(b, r, "pool=")).and_then(Estimate::of);
+        Some(Estimate::of(r)?.over(&by.filter(|b| b.value != 0.0)?))
     };
     let (mut out, mut unanswered) = (Vec::new(), 0);
     let over = with_never(&claim.over, &claim.over_at);
@@ -247,10 +309,33 @@ fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(String, f64)>, usize) {
         if below.len() > 1 && !claim.over_at.contains("pool=") {
             below.retain(|b| b.axis("pool") == a.axis("pool"));
         }
-        let by = below.first().and_then(|b| value(b)).filter(|b| *b != 0.0);
-        out.extend(by.map(|by| (a.clone(), above / by)));
+        let Some(b) = below.first() else { continue };
+        let Some(by) = value(b).filter(|b| b.value != 0.0) else { continue };
+        let paired = difference(rows, a, b).filter(|_| claim.relative_to.is_empty());
+        let ratio = paired.map_or_else(|| above.over(&by), |d| d.ratio_of_difference(&by));
+        out.push((a.clone(), Estimate { value: above.value / by.value, ..ratio }));
     }
-    (labelled(&out), unanswered)
+    (out, unanswered)
+}
+
+/// The difference of two systems at one place, where they were compared seed by seed.
+fn difference(rows: &[Row], a: &Row, b: &Row) -> Option<Estimate> {
+    let metric = difference_of(&a.metric);
+    let of = |a: &Row, b: &Row| {
+        let is = |r: &&Row| {
+            r.metric == metric
+                && r.scope == a.scope
+                && r.axes == a.axes
+                && r.case == a.case
+                && (&r.system, &r.preset) == (&a.system, &a.preset)
+                && r.versus == b.system
+        };
+        rows.iter().find(is).and_then(Estimate::of)
+    };
+    if a.axes != b.axes || a.case != b.case || a.preset != b.preset {
+        return None;
+    }
+    of(a, b).or_else(|| of(b, a).map(|d| d.negative()))
 }
 
 /// Whether two rows agree on every axis that both have and `except` does not name.
@@ -260,7 +345,7 @@ fn agree(a: &Row, b: &Row, except: &str) -> bool {
 }
 
 /// Cells are called by the axes that tell them apart; by their pools only where they must be.
-fn labelled(cells: &[(Row, f64)]) -> Vec<(String, f64)> {
+fn labelled(cells: &[(Row, Estimate)]) -> Vec<CellValue> {
     let values = |name: &str| cells.iter().map(|c| axis(&c.0, name)).collect::<BTreeSet<_>>();
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in cells.iter().flat_map(|c| axes(&c.0)) {
@@ -275,7 +360,12 @@ fn labelled(cells: &[(Row, f64)]) -> Vec<(String, f64)> {
     let without: Vec<&str> = names.iter().copied().filter(|n| *n != "pool").collect();
     let distinct = cells.iter().map(|c| label(&c.0, &without)).collect::<BTreeSet<_>>();
     let names = if distinct.len() == cells.len() { without } else { names };
-    cells.iter().map(|(row, x)| (label(row, &names), *x)).collect()
+    let value = |(row, e): &(Row, Estimate)| CellValue {
+        cell: label(row, &names),
+        value: e.value,
+        ci95: e.interval(),
+    };
+    cells.iter().map(value).collect()
 }
 
 fn figure(claim: &Claim, x: f64) -> String {
@@ -305,14 +395,13 @@ pub fn text(claims: &[Claim], left_out: &LeftOut, rows: &[Row]) -> String {
     }
     out.push_str("\nthe paper's sentences, and our results:\n");
     for (claim, c) in claims.iter().zip(judged(claims, left_out, rows)) {
-        let verdict = match (c.holds, &c.not_judged) {
-            (None, Some(why)) => format!("not judged: {why}"),
-            (None, None) => "not run".to_string(),
-            (Some(true), _) => "holds".to_string(),
-            (Some(false), _) => "DOES NOT HOLD".to_string(),
+        let verdict = match c.verdict {
+            Verdict::DoesNotHold => "DOES NOT HOLD".to_string(),
+            verdict if c.why.is_empty() => verdict.words().to_string(),
+            verdict => format!("{}: {}", verdict.words(), c.why),
         };
         let _ = write!(out, "- {} -> {verdict}", claim.text);
-        if c.taken.is_none() && c.holds == Some(false) && c.good > 0 {
+        if c.taken.is_none() && c.verdict == Verdict::DoesNotHold && c.good > 0 {
             let _ = write!(out, " ({} of {} do)", c.good, c.cells.len());
         }
         let _ = write!(out, "\n    {}", asked(claim));
@@ -355,19 +444,20 @@ pub(super) fn asked(claim: &Claim) -> String {
 }
 
 /// What came out: `, is 1.2`, or the cells with their values.
-pub(super) fn came_out(claim: &Claim, c: &Checked) -> String {
+pub fn came_out(claim: &Claim, c: &Checked) -> String {
     let mut out = c.taken.map_or(String::new(), |x| format!(", is {}", figure(claim, x)));
+    let is_each = c.taken.is_none();
     match c.cells.as_slice() {
         [] => {}
-        [(_, x)] if c.taken.is_none() => _ = write!(out, ": {}", figure(claim, *x)),
+        [c] if is_each => _ = write!(out, ": {}", figure(claim, c.value)),
         cells if cells.len() <= LISTED_MAX => {
             let list: Vec<String> =
-                cells.iter().map(|(l, x)| format!("{l} {}", figure(claim, *x))).collect();
+                cells.iter().map(|c| format!("{} {}", c.cell, figure(claim, c.value))).collect();
             let _ = write!(out, ": {}", list.join(", "));
         }
         cells => {
-            let least = cells.iter().map(|x| x.1).fold(f64::INFINITY, f64::min);
-            let most = cells.iter().map(|x| x.1).fold(f64::NEG_INFINITY, f64::max);
+            let least = cells.iter().map(|c| c.value).fold(f64::INFINITY, f64::min);
+            let most = cells.iter().map(|c| c.value).fold(f64::NEG_INFINITY, f64::max);
             let (least, most) = (figure(claim, least), figure(claim, most));
             let _ = write!(out, ": {least} to {most} in {} cells", cells.len());
         }
@@ -409,8 +499,9 @@ mod tests {
             row("c", "setting=x;model=m;pool=2-2", 2.0),
             row("c", "setting=y;model=m;pool=2-2", 7.0),
         ];
-        let values =
-            |text: &str| check(&claim(text), &rows).cells.iter().map(|c| c.1).collect::<Vec<f64>>();
+        let values = |text: &str| {
+            check(&claim(text), &rows).cells.iter().map(|c| c.value).collect::<Vec<f64>>()
+        };
         assert_eq!(values("of = \"a\"\nover = \"b\"\nat_least = 1.0"), [2.0, 3.0]);
         assert_eq!(values("of = \"a\"\nover = \"c\"\nat_least = 1.0"), [5.0, 15.0, 10.0]);
         assert_eq!(values("of = \"a\"\nat = \"pool=0-1\"\nat_least = 1.0"), [30.0]);
@@ -429,8 +520,9 @@ mod tests {
             row("a", "n=1;from_s=0;group=x", 4.0),
             row("a", "n=1;from_s=120;group=x", 6.0),
         ];
-        let values =
-            |text: &str| check(&claim(text), &rows).cells.iter().map(|c| c.1).collect::<Vec<f64>>();
+        let values = |text: &str| {
+            check(&claim(text), &rows).cells.iter().map(|c| c.value).collect::<Vec<f64>>()
+        };
         assert_eq!(values("of = \"a\"\nat_least = 1.0"), [5.0]);
         assert_eq!(values("of = \"a\"\nat = \"from_s=60\"\nat_least = 1.0"), [2.0]);
         assert_eq!(values("of = \"a\"\nafter_s = 60.0\nat_least = 1.0"), [2.0, 3.0]);
@@ -442,7 +534,7 @@ mod tests {
         let all: Vec<Row> = rows.into_iter().chain(alone).collect();
         let ratio = "of = \"a\"\nover = \"a\"\nat = \"n=1;group=x;from_s=*\"\n\
                      over_at = \"n=0;group=x;from_s=*\"\nat_least = 1.0";
-        let got: Vec<f64> = check(&claim(ratio), &all).cells.iter().map(|c| c.1).collect();
+        let got: Vec<f64> = check(&claim(ratio), &all).cells.iter().map(|c| c.value).collect();
         assert_eq!(got, [0.5, 3.0], "each part over the same part");
     }
 
@@ -460,7 +552,7 @@ mod tests {
         let text = "of = \"s\"\nmetric = \"evaluations_until_reached\"\nat_most = 12.0";
         let until = claim(text);
         let c = check(&until, &rows);
-        assert_eq!((c.holds, c.good, c.cells.len()), (Some(false), 1, 2));
+        assert_eq!((c.verdict, c.good, c.cells.len()), (Verdict::DoesNotHold, 1, 2));
         let text = super::text(&[until], &LeftOut::default(), &rows);
         assert!(text.contains("m never, n 9.000"), "{text}");
     }
@@ -468,14 +560,14 @@ mod tests {
     #[test]
     fn a_claim_holds_in_each_cell_or_for_what_is_taken() {
         let rows = [row("a", "model=m", 1.0), row("a", "model=n", 3.0)];
-        let holds = |text: &str| check(&claim(&format!("of = \"a\"\n{text}")), &rows).holds;
-        assert_eq!(holds("at_least = 1.0"), Some(true));
-        assert_eq!(holds("at_least = 1.1"), Some(false));
-        assert_eq!(holds("take = \"largest\"\nat_least = 2.9\nat_most = 3.1"), Some(true));
-        assert_eq!(holds("take = \"smallest\"\nat_least = 2.9"), Some(false));
-        assert_eq!(holds("take = \"mean\"\nat_least = 2.0\nat_most = 2.0"), Some(true));
-        assert_eq!(holds("at = \"model=n\"\nat_most = 2.0"), Some(false));
-        assert_eq!(holds("at = \"model=none\"\nat_most = 2.0"), None);
+        let verdict = |text: &str| check(&claim(&format!("of = \"a\"\n{text}")), &rows).verdict;
+        assert_eq!(verdict("at_least = 1.0"), Verdict::Holds);
+        assert_eq!(verdict("at_least = 1.1"), Verdict::DoesNotHold);
+        assert_eq!(verdict("take = \"largest\"\nat_least = 2.9\nat_most = 3.1"), Verdict::Holds);
+        assert_eq!(verdict("take = \"smallest\"\nat_least = 2.9"), Verdict::DoesNotHold);
+        assert_eq!(verdict("take = \"mean\"\nat_least = 2.0\nat_most = 2.0"), Verdict::Holds);
+        assert_eq!(verdict("at = \"model=n\"\nat_most = 2.0"), Verdict::DoesNotHold);
+        assert_eq!(verdict("at = \"model=none\"\nat_most = 2.0"), Verdict::NotRun);
         let text = super::text(&[claim("of = \"a\"\nat_least = 2.0")], &LeftOut::default(), &rows);
         assert!(text.contains("t -> DOES NOT HOLD (1 of 2 do)"), "{text}");
         assert!(text.contains("asked at least 2: m 1.000, n 3.000"), "{text}");
@@ -491,20 +583,68 @@ mod tests {
         let all = cells_of(&claims, &rows, "rate");
         assert_eq!(all, [2, 1]);
         let left_out = LeftOut { cells: Some(all), ..LeftOut::default() };
-        let holds = |left_out: &LeftOut, rows: &[Row]| -> Vec<Option<bool>> {
-            judged(&claims, left_out, rows).iter().map(|c| c.holds).collect()
+        let verdicts = |left_out: &LeftOut, rows: &[Row]| -> Vec<Verdict> {
+            judged(&claims, left_out, rows).iter().map(|c| c.verdict).collect()
         };
-        assert_eq!(holds(&left_out, &rows), [Some(true); 2]);
-        assert_eq!(holds(&left_out, &rows[..1]), [None, None]);
+        assert_eq!(verdicts(&left_out, &rows), [Verdict::Holds; 2]);
+        assert_eq!(verdicts(&left_out, &rows[..1]), [Verdict::NotJudged, Verdict::NotRun]);
         assert_eq!(
-            holds(&left_out, &rows[1..]),
-            [None, Some(true)],
+            verdicts(&left_out, &rows[1..]),
+            [Verdict::NotJudged, Verdict::Holds],
             "the second speaks of one cell"
         );
         let text = super::text(&claims, &left_out, &rows[1..]);
         assert!(text.contains("t -> not judged: 1 of its 2 cells were run"), "{text}");
         let few = LeftOut { seeds: Some((1, 5)), ..LeftOut::default() };
-        assert_eq!(holds(&few, &rows), [None, None]);
+        assert_eq!(verdicts(&few, &rows), [Verdict::NotJudged; 2]);
         assert!(super::text(&claims, &few, &rows).contains("not judged: 1 of 5 seeds"));
+    }
+
+    fn with_interval(row: Row, low: f64, high: f64) -> Row {
+        Row { ci95_low: Some(low), ci95_high: Some(high), ..row }
+    }
+
+    #[test]
+    fn an_interval_that_crosses_the_bound_leaves_a_claim_undecided() {
+        let rows = [
+            with_interval(row("a", "model=m", 1.0), 0.8, 1.2),
+            with_interval(row("a", "model=n", 3.0), 2.9, 3.1),
+        ];
+        let verdict = |text: &str| check(&claim(&format!("of = \"a\"\n{text}")), &rows).verdict;
+        assert_eq!(verdict("at_least = 0.7"), Verdict::Holds);
+        assert_eq!(verdict("at_least = 0.9"), Verdict::Undecided);
+        assert_eq!(verdict("at_least = 1.1"), Verdict::Undecided);
+        assert_eq!(verdict("at_least = 1.3"), Verdict::DoesNotHold);
+        assert_eq!(
+            verdict("at_least = 0.9\nat_most = 2.0"),
+            Verdict::DoesNotHold,
+            "n surely is not"
+        );
+        assert_eq!(verdict("take = \"largest\"\nat_least = 2.5"), Verdict::Holds);
+        assert_eq!(verdict("take = \"mean\"\nat_least = 2.0"), Verdict::Undecided);
+        let text = super::text(&[claim("of = \"a\"\nat_least = 0.9")], &LeftOut::default(), &rows);
+        assert!(text.contains("t -> undecided: 95 % interval 0.800 to 1.200"), "{text}");
+    }
+
+    #[test]
+    fn two_that_were_compared_seed_by_seed_are_as_sure_as_their_difference() {
+        let own = [("a", 0.90), ("b", 0.88)];
+        let mut rows: Vec<Row> = own
+            .map(|(name, x)| with_interval(row(name, "n=1", x), x - 0.1, x + 0.1))
+            .into_iter()
+            .collect();
+        let verdict = |of: &str, over: &str, bound: &str, rows: &[Row]| {
+            check(&claim(&format!("of = \"{of}\"\nover = \"{over}\"\n{bound}")), rows).verdict
+        };
+        assert_eq!(verdict("a", "b", "at_least = 1.0", &rows), Verdict::Undecided);
+        let difference = Row {
+            metric: difference_of("rate"),
+            versus: "b".to_string(),
+            ..with_interval(row("a", "n=1", 0.02), 0.01, 0.03)
+        };
+        rows.push(difference);
+        assert_eq!(verdict("a", "b", "at_least = 1.0", &rows), Verdict::Holds);
+        assert_eq!(verdict("b", "a", "at_most = 1.0", &rows), Verdict::Holds);
+        assert_eq!(verdict("b", "a", "at_least = 1.0", &rows), Verdict::DoesNotHold);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::experiment::Experiment;
 use super::groups::Group;
-use super::options::Choice;
+use super::options::CliOption;
 use super::registry;
 use orrery_cells::grid::word;
 use orrery_output::tables::Text;
@@ -100,10 +100,10 @@ pub fn one(e: &Experiment) -> String {
         let _ = writeln!(out, "\nassumptions, where the paper says nothing:");
         e.assumption.iter().for_each(|a| _ = writeln!(out, "  - {a}"));
     }
-    let not: Vec<&str> = Choice::ALL
+    let not: Vec<&str> = CliOption::ALL
         .into_iter()
-        .filter(|o| e.refused(*o).is_some() && *o != Choice::MaxSeeds)
-        .map(Choice::name)
+        .filter(|o| e.refused(*o).is_some() && *o != CliOption::MaxSeeds)
+        .map(CliOption::name)
         .collect();
     if !not.is_empty() {
         let _ = writeln!(out, "\noptions that do not apply: {}", not.join(", "));

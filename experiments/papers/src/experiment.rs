@@ -15,7 +15,7 @@ pub use kind::{CaseRows, CasesOf, Keys, Kind, KindEntry, Made, Parts, UntilCi, p
 
 use super::claims::{Claim, LeftOut};
 use super::numbers::{Number, NumbersFile, is_at};
-use super::options::{Choice, Refused};
+use super::options::{CliOption, Refused};
 use orrery_cells::grid::{self, Axis, Point, Sample};
 use orrery_cells::pool::Searching;
 use orrery_results::{Row, metric};
@@ -256,14 +256,14 @@ impl Experiment {
     }
 
     /// Why an option does not apply. What is refused for `--until-ci` is refused for `--max-seeds`.
-    pub fn refused(&self, option: Choice) -> Option<Refused> {
+    pub fn refused(&self, option: CliOption) -> Option<Refused> {
         match option {
-            Choice::Details if !self.kind.has_details() => Some(Refused {
+            CliOption::Details if !self.kind.has_details() => Some(Refused {
                 allowed: "nothing: its rows are all about whole runs",
                 remedy: "remove `--details`",
                 but: None,
             }),
-            Choice::MaxSeeds => self.kind.refused(Choice::UntilCi),
+            CliOption::MaxSeeds => self.kind.refused(CliOption::UntilCi),
             option => self.kind.refused(option),
         }
     }

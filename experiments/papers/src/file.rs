@@ -159,8 +159,6 @@ pub fn reference() -> Vec<Table> {
     let (score, pool) = (kind("score"), kind("pool"));
     vec![
         ("file", frame.keys(&[], &[])),
-        ("axis", frame.keys(&["axis"], &[])),
-        ("point", frame.keys(&["point"], &[])),
         ("system", frame.keys(&["system"], &[])),
         ("search", frame.keys(&["system", "search"], &[])),
         ("paper", frame.keys(&["paper"], &[])),
@@ -169,7 +167,6 @@ pub fn reference() -> Vec<Table> {
         ("claim", frame.keys(&["claim"], &[])),
         ("figure", frame.keys(&["figure"], &[])),
         ("scenario", scenario.keys(&[], &[])),
-        ("goodput", scenario.keys(&["goodput"], &[])),
         ("applications", applications.keys(&[], &[])),
         ("load", applications.keys(&["applications", "load"], &[])),
         ("arrivals", applications.keys(&["applications", "arrivals"], &[])),

@@ -3,7 +3,7 @@
 
 /// An option of `orrery reproduce`. `--quiet` and `--verbose` are of the program and apply to all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum CliOption {
     /// `--case`
     Case,
     /// `--paper`
@@ -54,54 +54,54 @@ impl Refused {
     }
 
     /// What is computed has no seeds.
-    pub fn computed(option: Choice, allowed: &'static str) -> Option<Refused> {
+    pub fn computed(option: CliOption, allowed: &'static str) -> Option<Refused> {
         let remedy = match option {
-            Choice::Seeds => "remove `--seeds`",
-            Choice::UntilCi => "remove it",
+            CliOption::Seeds => "remove `--seeds`",
+            CliOption::UntilCi => "remove it",
             _ => return None,
         };
         Some(Refused { allowed, remedy, but: None })
     }
 }
 
-impl Choice {
+impl CliOption {
     /// All of them.
-    pub const ALL: [Choice; 15] = [
-        Choice::Case,
-        Choice::Paper,
-        Choice::Seeds,
-        Choice::UntilCi,
-        Choice::MaxSeeds,
-        Choice::Jobs,
-        Choice::Format,
-        Choice::Details,
-        Choice::Out,
-        Choice::Shard,
-        Choice::Share,
-        Choice::Plot,
-        Choice::Html,
-        Choice::WidthIn,
-        Choice::FontPt,
+    pub const ALL: [CliOption; 15] = [
+        CliOption::Case,
+        CliOption::Paper,
+        CliOption::Seeds,
+        CliOption::UntilCi,
+        CliOption::MaxSeeds,
+        CliOption::Jobs,
+        CliOption::Format,
+        CliOption::Details,
+        CliOption::Out,
+        CliOption::Shard,
+        CliOption::Share,
+        CliOption::Plot,
+        CliOption::Html,
+        CliOption::WidthIn,
+        CliOption::FontPt,
     ];
 
     /// As it is written.
     pub fn name(self) -> &'static str {
         match self {
-            Choice::Case => "--case",
-            Choice::Paper => "--paper",
-            Choice::Seeds => "--seeds",
-            Choice::UntilCi => "--until-ci",
-            Choice::MaxSeeds => "--max-seeds",
-            Choice::Jobs => "--jobs",
-            Choice::Format => "--format",
-            Choice::Details => "--details",
-            Choice::Out => "--out",
-            Choice::Shard => "--shard",
-            Choice::Share => "--share",
-            Choice::Plot => "--plot",
-            Choice::Html => "--html",
-            Choice::WidthIn => "--width-in",
-            Choice::FontPt => "--font-pt",
+            CliOption::Case => "--case",
+            CliOption::Paper => "--paper",
+            CliOption::Seeds => "--seeds",
+            CliOption::UntilCi => "--until-ci",
+            CliOption::MaxSeeds => "--max-seeds",
+            CliOption::Jobs => "--jobs",
+            CliOption::Format => "--format",
+            CliOption::Details => "--details",
+            CliOption::Out => "--out",
+            CliOption::Shard => "--shard",
+            CliOption::Share => "--share",
+            CliOption::Plot => "--plot",
+            CliOption::Html => "--html",
+            CliOption::WidthIn => "--width-in",
+            CliOption::FontPt => "--font-pt",
         }
     }
 }

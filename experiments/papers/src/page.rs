@@ -1,7 +1,7 @@
 //! An experiment's page: what was asked, the paper's sentences and numbers beside ours, and what was
 //! assumed. It formats; claims and errors are computed elsewhere.
 
-use super::claims::{self, Checked};
+use super::claims::{self, Checked, Verdict};
 use super::experiment::Experiment;
 use super::groups::{self, Group};
 use super::numbers::axes;
@@ -60,23 +60,29 @@ fn ask(page: &mut Page, e: &Experiment) {
 
 /// How far the paper is reproduced, in sentences.
 fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
-    let count = |holds: Option<bool>| checked.iter().filter(|c| c.holds == holds).count();
-    let (good, bad, none) = (count(Some(true)), count(Some(false)), count(None));
-    if good + bad + none > 0 {
-        let tone = match (good, bad + none) {
+    let count = |verdict: Verdict| checked.iter().filter(|c| c.verdict == verdict).count();
+    let (good, bad) = (count(Verdict::Holds), count(Verdict::DoesNotHold));
+    let unsure = count(Verdict::Undecided);
+    let none = count(Verdict::NotJudged) + count(Verdict::NotRun);
+    if !checked.is_empty() {
+        let tone = match (good, bad + unsure + none) {
             (_, 0) => Tone::Good,
             (0, _) => Tone::Bad,
             _ => Tone::Mixed,
         };
-        let of = good + bad + none;
+        let of = checked.len();
         let mut text = match of {
             1 if good == 1 => "The paper's sentence holds".to_string(),
             1 if bad == 1 => "The paper's sentence does not hold".to_string(),
+            1 if unsure == 1 => "Whether the paper's sentence holds is undecided".to_string(),
             1 => "The paper's sentence was not checked".to_string(),
             2 if good == 2 => "Both of the paper's sentences hold".to_string(),
             _ if good == of => format!("All {of} of the paper's sentences hold"),
             _ => format!("{good} of the paper's {of} sentences hold, {bad} do not"),
         };
+        if unsure > 0 && of > 1 {
+            text += &format!("; {unsure} are undecided, because a 95 % interval crosses the bound");
+        }
         if none > 0 && of > 1 {
             text += &format!(
                 "; {none} could not be checked, because not all of their cells and seeds were run"
@@ -136,14 +142,13 @@ fn by_preset<'a>(e: &Experiment, rows: &'a [Row]) -> Vec<(&'a str, Vec<(f64, f64
 fn claim_table(e: &Experiment, checked: &[Checked]) -> Table {
     let mut table = Table::new("", &["verdict", "the paper's sentence", "what is checked", "ours"]);
     for (claim, c) in e.claim.iter().zip(checked) {
-        let word = match c.holds {
-            Some(true) => Field::text("\u{2713} holds").marked(Tone::Good),
-            Some(false) => Field::text("\u{2717} does not hold").marked(Tone::Bad),
-            None if c.not_judged.is_some() => Field::text("not judged").marked(Tone::Mixed),
-            None => Field::text("not run").marked(Tone::Mixed),
+        let word = match c.verdict {
+            Verdict::Holds => Field::text("\u{2713} holds").marked(Tone::Good),
+            Verdict::DoesNotHold => Field::text("\u{2717} does not hold").marked(Tone::Bad),
+            other => Field::text(other.words()).marked(Tone::Mixed),
         };
-        let word = word.with(c.not_judged.clone().unwrap_or_default());
-        let some = c.holds == Some(false) && c.taken.is_none() && c.good > 0;
+        let word = word.with(c.why.clone());
+        let some = c.verdict == Verdict::DoesNotHold && c.taken.is_none() && c.good > 0;
         let word =
             if some { word.with(format!("{} of {} do", c.good, c.cells.len())) } else { word };
         let ours = claims::came_out(claim, c);

@@ -10,13 +10,13 @@
 
 use super::claims::LeftOut;
 use super::experiment::{Experiment, UntilCi};
-use super::options::{Choice, Refused};
+use super::options::{CliOption, Refused};
 use super::runner::{Cell, Runner};
 use super::{claims, derived, figure, groups, numbers, page, registry, report};
-use orrery_cells::claims::Claims;
 use orrery_cells::costs::Rates;
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::kept::Kept;
+use orrery_cells::leases::Leases;
 use orrery_cells::parts::{Ran, run_parts};
 use orrery_cells::rows::{difference, rows};
 use orrery_cells::shard::Shard;
@@ -81,10 +81,10 @@ pub enum Outcome {
 }
 
 /// The file of a folder that shards are run into: what is asked of which experiment.
-const PLAN: &str = "experiment.json";
+const ASKED_FILE: &str = "experiment.json";
 
 #[derive(Deserialize, Serialize, PartialEq)]
-struct PlanFile {
+struct AskedFile {
     experiment: String,
     asked: Asked,
     result_version: u32,
@@ -97,7 +97,7 @@ struct PlanFile {
 ///
 /// # Errors
 /// Names the option; `value` is what was given.
-pub fn check_option(e: &Experiment, option: Choice, value: &str) -> Result<(), SpecError> {
+pub fn check_option(e: &Experiment, option: CliOption, value: &str) -> Result<(), SpecError> {
     match e.refused(option) {
         Some(Refused { allowed, remedy, but }) if but != Some(value) => {
             let found = format!("{value} for `{}`", e.id);
@@ -184,7 +184,7 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
         None => (0..names.len()).collect(),
     };
     if let (true, Some(folder)) = (how.shard.is_some() || how.share, &how.out) {
-        write_plan(&e, asked, folder)?;
+        write_asked(&e, asked, folder)?;
     }
     let stopped = || {
         if let Some(folder) = &how.out {
@@ -194,13 +194,13 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
         Ok(Outcome::Interrupted)
     };
     if let (true, Some(work)) = (how.share, kept.work()) {
-        let claims = Claims::begin(&work)?;
+        let leases = Leases::begin(&work)?;
         let shared = SharedParts { runner: &*runner, kept: &kept };
         return match share(
             &parts_of_work(&e, &names),
             Rates::default(),
             how.jobs,
-            &claims,
+            &leases,
             &shared,
         )? {
             Ran::All(_) => Ok(Outcome::Shared),
@@ -324,26 +324,26 @@ pub fn forms_of(e: &Experiment, asked: &Asked) -> Result<Forms, SpecError> {
 }
 
 /// Writes what is asked into a folder that shards are run into, or finds it there.
-fn write_plan(e: &Experiment, asked: &Asked, folder: &Path) -> Result<(), SpecError> {
+fn write_asked(e: &Experiment, asked: &Asked, folder: &Path) -> Result<(), SpecError> {
     use orrery_output::whole_file::write_if_absent;
-    let plan = PlanFile {
+    let file = AskedFile {
         experiment: e.id.clone(),
         asked: asked.clone(),
         result_version: orrery_results::RESULT_VERSION,
         path: e.origin.path.clone(),
         text: e.origin.text.clone(),
     };
-    let path = folder.join(PLAN);
-    let text = serde_json::to_string_pretty(&plan).unwrap_or_default() + "\n";
+    let path = folder.join(ASKED_FILE);
+    let text = serde_json::to_string_pretty(&file).unwrap_or_default() + "\n";
     if write_if_absent(&path, text.as_bytes())? {
         return Ok(());
     }
-    let found = read_plan(&path)?;
-    if found == plan {
+    let found = read_asked(&path)?;
+    if found == file {
         return Ok(());
     }
     let what =
-        if found.experiment == plan.experiment { "other options, or another file" } else { "" };
+        if found.experiment == file.experiment { "other options, or another file" } else { "" };
     let error = SpecError::value(
         "experiment",
         format!(
@@ -351,41 +351,43 @@ fn write_plan(e: &Experiment, asked: &Asked, folder: &Path) -> Result<(), SpecEr
             found.experiment,
             if what.is_empty() { "" } else { ", with " }
         ),
-        format!("those of `{}` as it is asked for", plan.experiment),
-        format!("choose another folder with `--out`, or remove `{PLAN}`: finished cells are kept"),
+        format!("those of `{}` as it is asked for", file.experiment),
+        format!(
+            "choose another folder with `--out`, or remove `{ASKED_FILE}`: finished cells are kept"
+        ),
     );
     Err(error.in_file(&path.display().to_string()))
 }
 
-fn read_plan(path: &Path) -> Result<PlanFile, SpecError> {
-    let file = path.display().to_string();
+fn read_asked(path: &Path) -> Result<AskedFile, SpecError> {
+    let name = path.display().to_string();
     let text = read_text(path)?;
-    let plan: PlanFile = serde_json::from_str(&text).map_err(|e| SpecError::Parse {
-        file: file.clone(),
+    let file: AskedFile = serde_json::from_str(&text).map_err(|e| SpecError::Parse {
+        file: name.clone(),
         message: format!("not what `orrery reproduce --shard` wrote: {e}"),
     })?;
-    if plan.result_version != orrery_results::RESULT_VERSION {
+    if file.result_version != orrery_results::RESULT_VERSION {
         let remedy = "run the shards again with this version, into another folder";
         let allowed = orrery_results::RESULT_VERSION.to_string();
-        let error = SpecError::value("result_version", plan.result_version, allowed, remedy);
-        return Err(error.in_file(&file));
+        let error = SpecError::value("result_version", file.result_version, allowed, remedy);
+        return Err(error.in_file(&name));
     }
-    Ok(plan)
+    Ok(file)
 }
 
 /// Whether shards of an experiment were run into a folder.
 pub fn is_sharded(folder: &Path) -> bool {
-    folder.join(PLAN).is_file()
+    folder.join(ASKED_FILE).is_file()
 }
 
 /// Joins the shards in a folder: the experiment with all its cells found there.
 ///
 /// # Errors
-/// When the plan is damaged or of another version, or a cell is missing.
+/// When the file is damaged or of another version, or a cell is missing.
 pub fn merge(folder: &Path, html: bool) -> Result<(Experiment, Outcome), SpecError> {
-    let plan = read_plan(&folder.join(PLAN))?;
-    let e = registry::from_text(&plan.path, &plan.text)?;
+    let file = read_asked(&folder.join(ASKED_FILE))?;
+    let e = registry::from_text(&file.path, &file.text)?;
     let how = How { out: Some(folder.to_path_buf()), only_kept: true, html, ..How::default() };
-    let outcome = run(&e, &plan.asked, &how)?;
+    let outcome = run(&e, &file.asked, &how)?;
     Ok((e, outcome))
 }

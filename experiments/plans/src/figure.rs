@@ -5,7 +5,7 @@ use super::file::Pools;
 use super::problem::Problem;
 use super::solved::Solved;
 use orrery_output::figure::{save, unsuitable};
-use orrery_plots::{Choice, Figure, Picture, picture};
+use orrery_plots::{Figure, Picture, RowFilter, picture};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use std::path::Path;
@@ -83,7 +83,7 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
         own_y: true,
         ..Picture::default()
     };
-    picture(&rows, &shown, &Choice::default()).map_err(|e| unsuitable(p.plan.name(), &e))
+    picture(&rows, &shown, &RowFilter::default()).map_err(|e| unsuitable(p.plan.name(), &e))
 }
 
 /// The curve that a pool belongs to.

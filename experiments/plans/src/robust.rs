@@ -62,6 +62,11 @@ impl Strained {
         usual.map_or(&self.what_if, |(_, words)| words)
     }
 
+    /// Whether it cannot be tried.
+    pub fn is_untried(&self) -> bool {
+        matches!(self.held, Held::Untried(_))
+    }
+
     /// The share of bad requests, where the answer does not hold.
     pub fn bad_rate(&self, target: f64) -> Option<f64> {
         match &self.held {

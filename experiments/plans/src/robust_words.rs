@@ -1,7 +1,7 @@
 //! What an answer stands on, in words and as a table.
 
 use crate::answer::percent;
-use crate::robust::{Held, Robust};
+use crate::robust::{Held, Robust, Strained};
 use crate::solved::Solved;
 use orrery_output::page::{Field, Part, Table, Tone};
 
@@ -22,7 +22,13 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
     };
     let mut table =
         Table::new("", &["the same machines when", "what-if", "model", "bad %", "the answer"]);
-    for strained in &robust.all {
+    for (i, strained) in robust.all.iter().enumerate() {
+        let alike = |other: &Strained| strained.is_untried() && other.what_if == strained.what_if;
+        // What cannot be tried cannot be tried for any model.
+        if robust.all[..i].iter().any(alike) {
+            continue;
+        }
+        let several = robust.all[i + 1..].iter().any(alike);
         let (bad, answer) = match &strained.held {
             Held::Untried(why) => {
                 (Field::none(), Field::text(format!("not tried: {why}")).marked(Tone::Mixed))
@@ -42,7 +48,7 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
         let line = vec![
             words(strained.words()),
             words(&strained.what_if),
-            words(&strained.group),
+            words(if several { "all" } else { &strained.group }),
             bad,
             answer,
         ];

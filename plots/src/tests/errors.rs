@@ -16,8 +16,8 @@ fn says(error: Result<Figure, PlotError>, words: &[&str]) {
     assert!(text.ends_with(&parts.remedy) && !parts.remedy.is_empty(), "{text}");
 }
 
-fn all() -> Choice {
-    Choice::default()
+fn all() -> RowFilter {
+    RowFilter::default()
 }
 
 #[test]
@@ -53,11 +53,11 @@ fn an_axis_of_words_cannot_be_drawn_along_x() {
 #[test]
 fn a_choice_that_the_table_has_not_is_an_error_and_not_a_curve_less() {
     let rows = samples::finish_rates(1);
-    let choice = Choice { presets: vec!["calibratd".into()], ..all() };
+    let choice = RowFilter { presets: vec!["calibratd".into()], ..all() };
     says(finish_rate_by_slo(&rows, &choice), &["preset `calibratd`", "`calibrated`"]);
-    let choice = Choice { cases: vec!["case-0".into(), "case-9".into()], ..all() };
+    let choice = RowFilter { cases: vec!["case-0".into(), "case-9".into()], ..all() };
     says(finish_rate_by_slo(&rows, &choice), &["case `case-9`", "`case-0`"]);
-    let choice = Choice { systems: vec!["orlo".into()], ..all() };
+    let choice = RowFilter { systems: vec!["orlo".into()], ..all() };
     says(
         time_series(&samples::series(), &choice, &SeriesView::default()),
         &["policy `orlo`", "`orloj`"],

@@ -5,7 +5,7 @@ use super::Standing;
 use super::campaign::Campaign;
 use super::outcome::PointResult;
 use crate::profile::{ModelRow, ProfileFile};
-use orrery_plots::{Choice, Figure, Picture, PictureKind, Spacing, picture};
+use orrery_plots::{Figure, Picture, PictureKind, RowFilter, Spacing, picture};
 use orrery_results::{Row, metric};
 
 /// The figures, each with the name of its file and what it shows. One without data is left out.
@@ -61,7 +61,7 @@ fn finish_rates(campaign: &Campaign, standing: &Standing) -> Option<Figure> {
         y_range: Some((0.0, 1.0)),
         ..Picture::default()
     };
-    picture(&rows, &picture_of, &Choice::default()).ok()
+    picture(&rows, &picture_of, &RowFilter::default()).ok()
 }
 
 fn sides(campaign: &Campaign, r: &PointResult) -> Vec<Row> {
@@ -128,5 +128,5 @@ fn law_errors(campaign: &Campaign, profile: &ProfileFile, model: &ModelRow) -> O
         y_range: Some((0.0, 10.0)),
         ..Picture::default()
     };
-    picture(&rows, &picture_of, &Choice::default()).ok()
+    picture(&rows, &picture_of, &RowFilter::default()).ok()
 }

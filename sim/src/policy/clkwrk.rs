@@ -31,17 +31,21 @@ use std::collections::VecDeque;
 
 /// Which of the instances that meet the QoS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum InstanceChoice {
     /// The one that finishes first.
     EarliestFinish,
     /// The one on which the query takes longest.
     SlowestFeasible,
 }
 
-impl Words for Choice {
-    const WORDS: &'static [(&'static str, Choice, &'static str)] = &[
-        ("earliest-finish", Choice::EarliestFinish, "the one that finishes first"),
-        ("slowest-feasible", Choice::SlowestFeasible, "the one on which the query takes longest"),
+impl Words for InstanceChoice {
+    const WORDS: &'static [(&'static str, InstanceChoice, &'static str)] = &[
+        ("earliest-finish", InstanceChoice::EarliestFinish, "the one that finishes first"),
+        (
+            "slowest-feasible",
+            InstanceChoice::SlowestFeasible,
+            "the one on which the query takes longest",
+        ),
     ];
 }
 
@@ -49,7 +53,7 @@ impl Words for Choice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Which of the instances that meet the QoS.
-    pub choice: Choice,
+    pub choice: InstanceChoice,
 }
 
 impl Settings for Config {
@@ -62,7 +66,7 @@ impl Settings for Config {
     const PRESETS: &'static [Preset<Config>] = &[Preset {
         name: "default",
         what: "the earliest finish, which fits the paper's ranking",
-        make: || Config { choice: Choice::EarliestFinish },
+        make: || Config { choice: InstanceChoice::EarliestFinish },
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[word(
         "choice",
@@ -109,7 +113,7 @@ impl Clkwrk {
             let finish = now.max(queue.free_at) + queue.work + takes;
             let misses = finish > deadline;
             let slowest = match self.config.choice {
-                Choice::SlowestFeasible if !misses => takes,
+                InstanceChoice::SlowestFeasible if !misses => takes,
                 _ => Span::ZERO,
             };
             let key = (misses, Reverse(slowest), finish, instance.rank);

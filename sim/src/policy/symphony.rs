@@ -80,7 +80,7 @@ mod target;
 mod tests;
 mod tournament;
 
-pub use self::config::{Choice, Config, Dispatch, Gather};
+pub use self::config::{Config, Dispatch, Gather, GpuChoice};
 
 use self::gpus::Gpus;
 use self::model::{Model, Stage};

@@ -151,10 +151,10 @@ fn tuned() -> Vec<Entry> {
             Box::new(orloj::Orloj::new(config, &case.profiles()))
         }),
         entry("symphony", |case| {
-            use symphony::{Choice, Config, Dispatch, Gather};
+            use symphony::{Config, Dispatch, Gather, GpuChoice};
             let seed = case.seed as usize;
             let gather = [Gather::WindowDrop, Gather::Head, Gather::Fcfs][seed % 3];
-            let gpu = [Choice::EarliestFree, Choice::SmallestId][seed / 3 % 2];
+            let gpu = [GpuChoice::EarliestFree, GpuChoice::SmallestId][seed / 3 % 2];
             let dispatch =
                 [Dispatch::Frontrun, Dispatch::Eager, Dispatch::Latest, Dispatch::Timeout(30.0)]
                     [seed / 6 % 4];
@@ -204,7 +204,8 @@ fn tuned() -> Vec<Entry> {
             Box::new(drs::Drs::new(config, &case.profiles()))
         }),
         entry("clkwrk", |case| {
-            let choices = [clkwrk::Choice::EarliestFinish, clkwrk::Choice::SlowestFeasible];
+            let choices =
+                [clkwrk::InstanceChoice::EarliestFinish, clkwrk::InstanceChoice::SlowestFeasible];
             let config = clkwrk::Config { choice: choices[case.seed as usize % 2] };
             Box::new(clkwrk::Clkwrk::new(config, &case.profiles()))
         }),

@@ -30,4 +30,5 @@ mod result_version;
 mod scheduler_cost;
 mod tidy;
 mod timeline;
+mod verdicts;
 mod version;

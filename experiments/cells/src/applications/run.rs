@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 
 /// The arrivals of a case, as every table prints them.
 #[derive(Clone, Debug)]
-pub struct Load {
+pub struct CaseArrivals {
     /// The row.
     pub case: String,
     /// Arrivals a second.
@@ -76,7 +76,7 @@ pub struct OneCell<'a> {
     /// The case.
     pub case: &'a Case,
     /// Its arrivals.
-    pub load: &'a Load,
+    pub load: &'a CaseArrivals,
     /// The SLO as a multiple of P99.
     pub slo_x_p99: f64,
     /// The system.
@@ -97,7 +97,7 @@ impl World {
     ///
     /// # Errors
     /// When no rule knows such a case.
-    pub fn case(&self, name: &str) -> Result<(Case, Load), SpecError> {
+    pub fn case(&self, name: &str) -> Result<(Case, CaseArrivals), SpecError> {
         let case = Case::make(&self.applications.cases, name)?;
         let load = self.trace.load(&self.applications, &case)?;
         Ok((case, load))
@@ -203,7 +203,7 @@ impl Trace {
         Ok(Trace { invocations: Some(selected) })
     }
 
-    fn load(&self, table: &Applications, case: &Case) -> Result<Load, SpecError> {
+    fn load(&self, table: &Applications, case: &Case) -> Result<CaseArrivals, SpecError> {
         let (mean_ms, p99_ms) = (case.mean_ms(), case.p99_ms());
         let by = match table.load.of {
             Normalise::Mean => mean_ms,
@@ -218,7 +218,15 @@ impl Trace {
             Some(trace) => minutes_law(table, trace, rate_per_s)?,
         };
         let stats = describe(&law, table.load.requests)?;
-        Ok(Load { case: case.name.clone(), rate_per_s, law, origin, mean_ms, p99_ms, stats })
+        Ok(CaseArrivals {
+            case: case.name.clone(),
+            rate_per_s,
+            law,
+            origin,
+            mean_ms,
+            p99_ms,
+            stats,
+        })
     }
 }
 

@@ -1,12 +1,12 @@
-//! `orrery cells` and `orrery cell`: the cells of a planned sweep, for people and for other engines.
+//! `orrery cells` and `orrery cell`: the cells of a listed sweep, for people and for other engines.
 //!
 //! `cells` lists them with their state and cost; `cell` runs one by its hash, from its own line of the
-//! plan.
+//! manifest.
 
 use clap::{Args, ValueEnum};
-use orrery_cells::claims::{Owner, owners};
 use orrery_cells::costs::{Rates, used_s};
-use orrery_cells::plan::{Head, PlannedCell};
+use orrery_cells::leases::{Owner, owners};
+use orrery_cells::manifest::{Head, ListedCell};
 use orrery_cells::share::Worked;
 use orrery_cells::store::{Entry, Store};
 use orrery_cells::work::Work;
@@ -23,11 +23,11 @@ const DIGITS_MIN: usize = 6;
 /// `orrery cells`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  orrery sweep my.toml --out shared/ --plan
+  orrery sweep my.toml --out shared/ --manifest
   orrery cells shared/
   orrery cells shared/ --format json      # one object per line: entry_sha256, state, estimated_s, ...")]
 pub struct Cells {
-    /// The folder of a sweep with a plan.
+    /// The folder of a sweep with a manifest.
     pub folder: PathBuf,
     /// The format of the list.
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -39,7 +39,7 @@ pub struct Cells {
 #[command(after_help = "Example:
   orrery cell shared/ 3f2a90c41d      # a hash of `orrery cells shared/`, or its first digits")]
 pub struct Cell {
-    /// The folder of a sweep with a plan.
+    /// The folder of a sweep with a manifest.
     pub folder: PathBuf,
     /// The cell's hash, or enough of its first digits.
     #[arg(value_name = "HASH")]
@@ -63,9 +63,9 @@ struct Listed<'a> {
     policy: &'a str,
     seeds: String,
     state: &'static str,
-    /// Of a claimed cell.
+    /// Of a leased cell.
     #[serde(skip_serializing_if = "Option::is_none")]
-    claimed_by: Option<&'a Owner>,
+    leased_by: Option<&'a Owner>,
     estimated_s: Option<f64>,
     used_s: Option<f64>,
 }
@@ -80,12 +80,12 @@ struct Known {
 }
 
 impl Known {
-    fn of<'a>(&'a self, cell: &'a PlannedCell, size: f64) -> Listed<'a> {
-        let claimed_by = self.owners.get(&cell.entry_sha256);
+    fn of<'a>(&'a self, cell: &'a ListedCell, size: f64) -> Listed<'a> {
+        let leased_by = self.owners.get(&cell.entry_sha256);
         let seeds = &self.head.seeds;
         let state = match self.store.read(&cell.entry_sha256) {
             Entry::Good(runs) if seeds.all_of(&runs).is_some() => "done",
-            _ if claimed_by.is_some() => "claimed",
+            _ if leased_by.is_some() => "leased",
             Entry::Good(_) => "partial",
             Entry::Damaged(_) => "damaged",
             Entry::Absent => "absent",
@@ -96,7 +96,7 @@ impl Known {
             policy: &cell.policy,
             seeds: seeds.words(),
             state,
-            claimed_by: claimed_by.filter(|_| state == "claimed"),
+            leased_by: leased_by.filter(|_| state == "leased"),
             estimated_s: self.rates.seconds(&cell.policy, size).map(in_microseconds),
             used_s: self.used_s.get(&cell.entry_sha256).copied(),
         }
@@ -111,12 +111,12 @@ fn in_microseconds(seconds: f64) -> f64 {
 /// `orrery cells`.
 ///
 /// # Errors
-/// When there is no plan, or it was edited.
+/// When there is no manifest, or it was edited.
 pub fn command(args: &Cells) -> Result<Answer, SpecError> {
     let store = Store::existing(&args.folder)?;
-    let plan = store.plan()?;
-    let head = plan.head.clone();
-    let work = Work::of(&store, store.plan()?)?;
+    let manifest = store.manifest()?;
+    let head = manifest.head.clone();
+    let work = Work::of(&store, store.manifest()?)?;
     let (sizes, rates) = (work.parts().iter().map(|p| p.size).collect::<Vec<_>>(), work.rates());
     let (owners, used_s) = (owners(&store.work()), used_s(&store.work()));
     drop(work);
@@ -124,7 +124,7 @@ pub fn command(args: &Cells) -> Result<Answer, SpecError> {
     let names = ["hash", "state", "estimated s", "used s", "policy", "axes"];
     let (mut table, mut lines) =
         (Text::new(&names).left(&["hash", "state", "policy", "axes"]), String::new());
-    for (cell, size) in plan.cells()?.zip(sizes) {
+    for (cell, size) in manifest.cells()?.zip(sizes) {
         let cell = cell?;
         let listed = known.of(&cell, size);
         match args.format {
@@ -140,7 +140,7 @@ pub fn command(args: &Cells) -> Result<Answer, SpecError> {
 
 fn in_table(cell: &Listed<'_>) -> Vec<String> {
     let seconds = |s: Option<f64>| s.map_or("-".to_string(), |s| format!("{s:.3}"));
-    let by = cell.claimed_by.map_or(String::new(), |o| format!(" by {} {}", o.host, o.pid));
+    let by = cell.leased_by.map_or(String::new(), |o| format!(" by {} {}", o.host, o.pid));
     vec![
         cell.entry_sha256[..10].to_string(),
         format!("{}{by}", cell.state),
@@ -161,9 +161,9 @@ fn json(cell: &Listed<'_>) -> String {
 /// When there is no such cell, or it cannot be run or kept.
 pub fn one(args: &Cell) -> Result<Answer, SpecError> {
     let store = Store::existing(&args.folder)?;
-    let plan = store.plan()?;
-    let head = plan.head.clone();
-    let work = Work::of(&store, plan)?;
+    let manifest = store.manifest()?;
+    let head = manifest.head.clone();
+    let work = Work::of(&store, manifest)?;
     let found = find(&work, &args.hash)?;
     if !work.is_whole(found) {
         work.run(found)?;
@@ -179,7 +179,7 @@ pub fn one(args: &Cell) -> Result<Answer, SpecError> {
 /// The cell of a hash, which may be cut short.
 fn find(work: &Work<'_>, hash: &str) -> Result<usize, SpecError> {
     let wrong = |found: String, remedy: &str| {
-        let allowed = "the hash of a cell of the plan, or enough of its first digits";
+        let allowed = "the hash of a cell of the manifest, or enough of its first digits";
         Err(SpecError::value("HASH", found, allowed, remedy))
     };
     let remedy = "copy a hash of `orrery cells DIR --format json`";

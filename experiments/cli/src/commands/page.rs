@@ -105,13 +105,8 @@ fn experiment(rows: &[Row], id: &str, title: &str) -> Option<Page> {
 
 /// A claim of a user's own experiment, in a line.
 fn claim(value: &Value) -> String {
-    let holds = match value["came_out"]["holds"].as_bool() {
-        Some(true) => "holds",
-        Some(false) => "does not hold",
-        None if value["came_out"]["not_judged"].is_string() => "not judged",
-        None => "not run",
-    };
-    format!("{}: {holds}", value["text"].as_str().unwrap_or_default())
+    let verdict = value["came_out"]["verdict"].as_str().unwrap_or_default().replace('-', " ");
+    format!("{}: {verdict}", value["text"].as_str().unwrap_or_default())
 }
 
 fn points(list: &Value, words: impl Fn(&Value) -> String) -> Option<Part> {

@@ -9,7 +9,7 @@ use orrery_output::whole_file::check_place;
 use orrery_output::{Answer, Output};
 use orrery_papers::experiment::Experiment;
 use orrery_papers::figure;
-use orrery_papers::options::Choice;
+use orrery_papers::options::CliOption;
 use orrery_papers::registry;
 use orrery_papers::reproduce::{self, Asked, How, Outcome};
 use orrery_scenario::SpecError;
@@ -58,7 +58,7 @@ pub struct Reproduce {
     /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["plot", "html"])]
     pub shard: Option<Shard>,
-    /// Share the parts with other workers on `--out`: each takes parts that nobody has claimed, and ends
+    /// Share the parts with other workers on `--out`: each takes parts that nobody has leased, and ends
     /// when all are done; `orrery merge` makes the result.
     #[arg(long, requires = "out", conflicts_with_all = ["shard", "plot", "html"])]
     pub share: bool,
@@ -132,13 +132,16 @@ pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
 fn check(e: &Experiment, args: &Reproduce) -> Result<(), SpecError> {
     let text = |x: &dyn ToString| x.to_string();
     let given = [
-        (Choice::Case, (!args.cases.is_empty()).then(|| format!("`{}`", args.cases.join("`, `")))),
-        (Choice::Paper, args.paper.as_ref().map(|p| text(&p.display()))),
-        (Choice::Seeds, args.seeds.as_ref().map(|n| text(n))),
-        (Choice::UntilCi, args.until.until_ci.as_ref().map(|w| text(w))),
-        (Choice::MaxSeeds, args.until.max_seeds.as_ref().map(|n| text(n))),
-        (Choice::Details, args.details.then(|| "given".to_string())),
-        (Choice::Plot, args.plot.as_ref().map(|p| text(&p.display()))),
+        (
+            CliOption::Case,
+            (!args.cases.is_empty()).then(|| format!("`{}`", args.cases.join("`, `"))),
+        ),
+        (CliOption::Paper, args.paper.as_ref().map(|p| text(&p.display()))),
+        (CliOption::Seeds, args.seeds.as_ref().map(|n| text(n))),
+        (CliOption::UntilCi, args.until.until_ci.as_ref().map(|w| text(w))),
+        (CliOption::MaxSeeds, args.until.max_seeds.as_ref().map(|n| text(n))),
+        (CliOption::Details, args.details.then(|| "given".to_string())),
+        (CliOption::Plot, args.plot.as_ref().map(|p| text(&p.display()))),
     ];
     for (option, value) in given {
         let Some(value) = value else { continue };
@@ -167,7 +170,7 @@ mod tests {
         let command = Reproduce::augment_args(Command::new("reproduce"));
         let longs = command.get_arguments().filter_map(|a| a.get_long());
         let mut longs: Vec<String> = longs.map(|l| format!("--{l}")).collect();
-        let mut known: Vec<&str> = Choice::ALL.map(Choice::name).to_vec();
+        let mut known: Vec<&str> = CliOption::ALL.map(CliOption::name).to_vec();
         longs.sort();
         known.sort_unstable();
         assert_eq!(longs, known);

@@ -1,20 +1,20 @@
 //! `orrery sweep` and `orrery merge`: a scenario over axes, in parallel, nothing finished ever lost.
 //!
 //! ```text
-//!  FILE.toml ── Planner ──> plan.jsonl: a line for each cell, with the hash of its specification
+//!  FILE.toml ── Lister ──> manifest.jsonl: a line for each cell, with the hash of its specification
 //!                               │ lines become cells where they are run, each entry written at its end
-//!  results <── join ── plan.jsonl + cells/ab/HASH.cell <┘
+//!  results <── join ── manifest.jsonl + cells/ab/HASH.cell <┘
 //! ```
 //!
-//! Results are made from the stored entries alone, in the order of the plan: neither the number of
+//! Results are made from the stored entries alone, in the order of the manifest: neither the number of
 //! jobs, nor shards, nor workers that share, nor a run that was killed in between can change a byte. A
-//! folder has one plan: whoever comes with another is refused.
+//! folder has one manifest: whoever comes with another is refused.
 
 use clap::Args;
-use orrery_cells::claims::Claims;
 use orrery_cells::join::{check_forms, join};
+use orrery_cells::leases::Leases;
+use orrery_cells::manifest::Lister;
 use orrery_cells::parts::{Ran, run_parts};
-use orrery_cells::plan::Planner;
 use orrery_cells::seeds::Until;
 use orrery_cells::shard::Shard;
 use orrery_cells::share::{Worked, share};
@@ -57,16 +57,16 @@ pub struct Sweep {
     /// Run only the K-th of N disjoint parts into `--out`; `orrery merge` joins them.
     #[arg(long, value_name = "K/N", requires = "out", conflicts_with = "html")]
     pub shard: Option<Shard>,
-    /// Share the cells with other workers on `--out`: each takes cells that nobody has claimed, and ends when
+    /// Share the cells with other workers on `--out`: each takes cells that nobody has leased, and ends when
     /// all are done; `orrery merge` makes the result.
     #[arg(long, requires = "out", conflicts_with_all = ["shard", "html"])]
     pub share: bool,
-    /// Run nothing; check every cell and write the plan, with which workers begin at once.
+    /// Run nothing; check every cell and write the manifest, with which workers begin at once.
     #[arg(long, conflicts_with_all = ["shard", "share", "html"])]
-    pub plan: bool,
+    pub manifest: bool,
     /// Run nothing; list and remove cells in the folder that do not belong to this sweep, such as those of
     /// an earlier version of its file.
-    #[arg(long, conflicts_with_all = ["shard", "share", "plan"])]
+    #[arg(long, conflicts_with_all = ["shard", "share", "manifest"])]
     pub prune: bool,
 }
 
@@ -96,7 +96,7 @@ impl Merge {
 /// When the file is wrong, a run cannot be made or the folder cannot be written.
 pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
     let file = SweepFile::load(&args.file)?.with(args.seeds, args.until)?;
-    let planner = Planner::new(&file, file.base()?)?;
+    let lister = Lister::new(&file, file.base()?)?;
     let jobs: usize = args.jobs.unwrap_or(0).into();
     let folder = match &args.output.out {
         Some(folder) => folder.clone(),
@@ -104,20 +104,20 @@ pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
     };
     if args.prune {
         args.output.check()?;
-        return prune(&planner, &folder, jobs);
+        return prune(&lister, &folder, jobs);
     }
     // What is wrong with the file is told before the folder is made.
-    planner.first()?;
+    lister.first()?;
     args.output.check()?;
     let store = Store::open(&folder)?;
-    let work = Work::of(&store, store.plan_of(&planner, jobs)?)?;
+    let work = Work::of(&store, store.manifest_of(&lister, jobs)?)?;
     let (cells, shown) = (work.parts().len(), folder.display());
-    if args.plan {
-        return Ok(Answer::of(format!("{cells} cells are planned in {shown}/plan.jsonl\n")));
+    if args.manifest {
+        return Ok(Answer::of(format!("{cells} cells are listed in {shown}/manifest.jsonl\n")));
     }
     if args.share {
-        let claims = Claims::begin(&store.work())?;
-        return Ok(match share(work.parts(), work.rates(), jobs, &claims, &work)? {
+        let leases = Leases::begin(&store.work())?;
+        return Ok(match share(work.parts(), work.rates(), jobs, &leases, &work)? {
             Ran::Stopped => stopped(&folder),
             Ran::All(ran) => {
                 let ran: usize = ran.iter().sum();
@@ -158,15 +158,15 @@ fn stopped(folder: &Path) -> Answer {
 }
 
 /// Removes the entries of cells that the sweep does not have.
-fn prune(planner: &Planner<'_>, folder: &Path, jobs: usize) -> Result<Answer, SpecError> {
+fn prune(lister: &Lister<'_>, folder: &Path, jobs: usize) -> Result<Answer, SpecError> {
     if !folder.join("cells").is_dir() {
         let remedy = "give the folder of `orrery sweep --out`";
         let found = format!("{} without `cells`", folder.display());
         return Err(SpecError::value("--out", found, "the folder of a sweep", remedy));
     }
     let mut keep = BTreeSet::new();
-    planner.each(jobs, |planned| {
-        keep.insert(planned.line.entry_sha256);
+    lister.each(jobs, |listed| {
+        keep.insert(listed.line.entry_sha256);
         Ok(ControlFlow::Continue(()))
     })?;
     let removed = Store::open(folder)?.prune(&keep)?;
@@ -178,7 +178,7 @@ fn prune(planner: &Planner<'_>, folder: &Path, jobs: usize) -> Result<Answer, Sp
 /// Joins the shards of a sweep or an experiment.
 ///
 /// # Errors
-/// When the plan is missing, damaged or edited, or the folder cannot be written.
+/// When the manifest is missing, damaged or edited, or the folder cannot be written.
 pub fn merge(args: &Merge) -> Result<Answer, SpecError> {
     let output = args.output();
     output.check()?;

@@ -1,7 +1,7 @@
 //! An access log: `timestamp,name[,latency]`, times in any form.
 
 use crate::File;
-use crate::content::{Content, Kind, Load, Measured, Point, Request, Workload, rate_of};
+use crate::content::{Content, Kind, Measured, Offered, Point, Request, Workload, rate_of};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading, Sheet};
 use crate::when::{ALLOWED, When};
@@ -121,7 +121,7 @@ fn measured(workload: Workload) -> Measured {
         p95_ms: quantile(0.95),
         p99_ms: quantile(0.99),
         drop_share: Some(share),
-        ..Point::new(Load::Arrivals(workload))
+        ..Point::new(Offered::Arrivals(workload))
     };
     Measured { points: vec![point] }
 }

@@ -1,6 +1,6 @@
 //! GenAI-Perf and AIPerf, `profile_export_*.json`: the statistics of one run.
 
-use crate::content::{Content, Kind, Load, Measured, Point};
+use crate::content::{Content, Kind, Measured, Offered, Point};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading};
 use crate::{File, json};
@@ -60,8 +60,8 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
     let clients = number(&config, "concurrency").filter(|n| *n >= 1.0);
     let rate = number(&config, "request_rate").filter(|r| *r > 0.0);
     let load = match (clients, rate) {
-        (_, Some(per_s)) => Load::Rate { per_s, even: false },
-        (Some(n), None) => Load::Clients(n.min(1e6) as u32),
+        (_, Some(per_s)) => Offered::Rate { per_s, even: false },
+        (Some(n), None) => Offered::Clients(n.min(1e6) as u32),
         (None, None) => {
             let found = "neither `concurrency` nor `request_rate` in `input_config`";
             let remedy =

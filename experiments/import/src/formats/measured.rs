@@ -1,7 +1,7 @@
 //! A measured table as `orrery import` writes it, or by hand: a row for each load.
 
 use crate::File;
-use crate::content::{Content, Kind, Load, Measured, Point};
+use crate::content::{Content, Kind, Measured, Offered, Point};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading, Sheet};
 
@@ -74,13 +74,13 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
     Ok(reading)
 }
 
-fn load(sheet: &Sheet) -> Result<Load, ImportError> {
+fn load(sheet: &Sheet) -> Result<Offered, ImportError> {
     match (sheet.whole(CLIENTS, 1_000_000)?, sheet.number(OFFERED, 1e9)?) {
-        (Some(clients), _) if clients > 0 => Ok(Load::Clients(clients as u32)),
+        (Some(clients), _) if clients > 0 => Ok(Offered::Clients(clients as u32)),
         (None, Some(per_s)) if per_s > 0.0 => {
             match sheet.text(ARRIVALS) {
-                "" | "poisson" => Ok(Load::Rate { per_s, even: false }),
-                "even" => Ok(Load::Rate { per_s, even: true }),
+                "" | "poisson" => Ok(Offered::Rate { per_s, even: false }),
+                "even" => Ok(Offered::Rate { per_s, even: true }),
                 _ => Err(sheet
                     .bad(ARRIVALS, "`poisson` or `even`; recorded arrivals are in their own file")),
             }

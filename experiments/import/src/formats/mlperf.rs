@@ -1,7 +1,7 @@
 //! MLPerf Inference's LoadGen: `mlperf_log_summary.txt` and `mlperf_log_detail.txt`. What is predicted from
 //! them is not verified by MLCommons Association.
 
-use crate::content::{Content, Kind, Load, Measured, Point};
+use crate::content::{Content, Kind, Measured, Offered, Point};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading};
 use crate::{File, json};
@@ -141,12 +141,12 @@ fn of(
         "server" => {
             let per_s =
                 scheduled.ok_or_else(|| bad(file, scenario, "a scheduled rate beside it"))?;
-            Load::Rate { per_s, even: false }
+            Offered::Rate { per_s, even: false }
         }
-        "singlestream" => Load::Clients(1),
+        "singlestream" => Offered::Clients(1),
         "offline" => {
             reading.note("Offline: all samples at once, as 1,000 clients");
-            Load::Clients(1_000)
+            Offered::Clients(1_000)
         }
         _ => return Err(bad(file, scenario, "Server, SingleStream or Offline")),
     };

@@ -1,7 +1,7 @@
 //! Triton's Model Analyzer, `metrics-model-inference.csv`: a row for each configuration and load.
 
 use crate::File;
-use crate::content::{Content, Kind, Load, Measured, Point, Profile};
+use crate::content::{Content, Kind, Measured, Offered, Point, Profile};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading, Sheet};
 
@@ -62,7 +62,7 @@ fn read(file: &File<'_>, _: &Options) -> Result<Reading, ImportError> {
             p90_ms: sheet.ms(7)?,
             p95_ms: sheet.ms(8)?,
             p99_ms: sheet.ms(9)?,
-            ..Point::new(Load::Clients(clients))
+            ..Point::new(Offered::Clients(clients))
         });
         rows.push(Row { model, config, size, clients, ms });
     }

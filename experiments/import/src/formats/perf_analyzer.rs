@@ -1,7 +1,7 @@
 //! Triton's `perf_analyzer -f FILE`: a row for each concurrency or request rate. Times are microseconds.
 
 use crate::File;
-use crate::content::{Content, Kind, Load, Measured, Point, Profile};
+use crate::content::{Content, Kind, Measured, Offered, Point, Profile};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading, Sheet};
 
@@ -99,21 +99,21 @@ fn read(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
 /// What is asked of the server, to find the least.
 fn asked(point: &Point) -> f64 {
     match &point.load {
-        Load::Clients(n) => f64::from(*n),
-        Load::Rate { per_s, .. } => *per_s,
-        Load::Arrivals(_) => 0.0,
+        Offered::Clients(n) => f64::from(*n),
+        Offered::Rate { per_s, .. } => *per_s,
+        Offered::Arrivals(_) => 0.0,
     }
 }
 
-fn load(sheet: &Sheet) -> Result<Load, ImportError> {
+fn load(sheet: &Sheet) -> Result<Offered, ImportError> {
     if let Some(clients) = sheet.whole(CLIENTS, 1_000_000)? {
         if clients == 0 {
             return Err(sheet.bad(CLIENTS, "1 or more clients"));
         }
-        return Ok(Load::Clients(clients as u32));
+        return Ok(Offered::Clients(clients as u32));
     }
     match sheet.number(RATE, 1e9)? {
-        Some(per_s) if per_s > 0.0 => Ok(Load::Rate { per_s, even: true }),
+        Some(per_s) if per_s > 0.0 => Ok(Offered::Rate { per_s, even: true }),
         Some(_) => Err(sheet.bad(RATE, "a rate above 0")),
         None => Err(orrery_traces::columns::missing(&sheet.table, &FIELDS[CLIENTS]).into()),
     }

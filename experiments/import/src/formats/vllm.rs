@@ -1,6 +1,6 @@
 //! vLLM's benchmarks: `vllm bench serve --save-result` and `vllm bench latency --output-json`.
 
-use crate::content::{Content, Kind, Load, Measured, Point, Profile};
+use crate::content::{Content, Kind, Measured, Offered, Point, Profile};
 use crate::error::ImportError;
 use crate::format::{Field, Format, Options, Reading};
 use crate::{File, json};
@@ -76,10 +76,10 @@ fn serving(file: &File<'_>, options: &Options) -> Result<Reading, ImportError> {
             if let Some(cap) = cap {
                 reading.note(format!("the limit of {cap} requests in flight is left out"));
             }
-            Load::Rate { per_s, even: false }
+            Offered::Rate { per_s, even: false }
         }
-        (_, Some(clients)) => Load::Clients(clients.max(1)),
-        _ => Load::Clients(served.num_prompts.max(1)),
+        (_, Some(clients)) => Offered::Clients(clients.max(1)),
+        _ => Offered::Clients(served.num_prompts.max(1)),
     };
     let good = |x: Option<f64>| x.filter(|x| x.is_finite() && *x >= 0.0);
     let point = Point {

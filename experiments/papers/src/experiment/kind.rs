@@ -3,7 +3,7 @@
 
 use super::Experiment;
 use crate::numbers::Number;
-use crate::options::{Choice, Refused};
+use crate::options::{CliOption, Refused};
 use crate::runner::Runner;
 use orrery_cells::grid::Point;
 use orrery_plots::PictureKind;
@@ -43,7 +43,7 @@ pub trait Kind: Debug + Send + Sync {
     }
 
     /// Why an option of `orrery reproduce` does not apply.
-    fn refused(&self, _: Choice) -> Option<Refused> {
+    fn refused(&self, _: CliOption) -> Option<Refused> {
         None
     }
 

@@ -2,10 +2,10 @@
 
 use crate::experiment::{Experiment, FigureFile, FigureKind, FigureScale, Preset};
 use orrery_cells::grid;
-use orrery_plots::{Choice, Picture, PictureKind, Spacing};
+use orrery_plots::{Picture, PictureKind, RowFilter, Spacing};
 
 /// What the figure shows, and which rows it is made of.
-pub fn picture(e: &Experiment) -> (Picture, Choice) {
+pub fn picture(e: &Experiment) -> (Picture, RowFilter) {
     let default = FigureFile::default();
     let file = e.figure.as_ref().unwrap_or(&default);
     let text = |key: &Option<String>| key.clone().unwrap_or_default();
@@ -59,7 +59,7 @@ pub fn picture(e: &Experiment) -> (Picture, Choice) {
     };
     let presets = presets.iter().map(|p| p.word().to_string()).collect();
     let beside = e.errors.as_ref().map(|errors| errors.beside.clone()).unwrap_or_default();
-    (picture, Choice { presets, beside, ..Choice::default() })
+    (picture, RowFilter { presets, beside, ..RowFilter::default() })
 }
 
 fn spacing(scale: FigureScale) -> Spacing {

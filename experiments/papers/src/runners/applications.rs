@@ -11,7 +11,7 @@ use crate::runner::{Cell, Runner};
 use crate::scores;
 use keys::{CASE, OF_SYSTEM, OfApplications, check_systems};
 use orrery_cells::applications::cases::Case;
-use orrery_cells::applications::run::{Load, OneCell, Tested, World};
+use orrery_cells::applications::run::{CaseArrivals, OneCell, Tested, World};
 use orrery_cells::applications::{Applications, SLO_X_P99, within};
 use orrery_cells::grid::{combinations, word};
 use orrery_cells::kept::Kept;
@@ -38,7 +38,7 @@ pub struct Cases<'a> {
 struct Changed {
     changes: Vec<(String, Toml)>,
     world: World,
-    cases: Vec<(Case, Load)>,
+    cases: Vec<(Case, CaseArrivals)>,
 }
 
 /// A cell: places in the list of worlds, and of that world's cases.
@@ -287,7 +287,7 @@ impl Runner for Cases<'_> {
     }
 
     fn json(&self) -> Vec<(&'static str, Value)> {
-        let load = |(case, l): &(Case, Load)| {
+        let load = |(case, l): &(Case, CaseArrivals)| {
             let (second, minute) = (l.stats.second, l.stats.minute);
             json!({
                 "case": case.name, "origin": l.origin, "rate_per_s": l.rate_per_s,

@@ -1,7 +1,7 @@
 //! What is computed without a run: a toy example of scores, and the laws of execution times of a paper's tables.
 
 use crate::experiment::{Experiment, Keys, Kind, Made, UntilCi, placed};
-use crate::options::{Choice, Refused};
+use crate::options::{CliOption, Refused};
 use crate::runner::{Cell, Runner};
 use orrery_cells::applications::Applications;
 use orrery_cells::applications::cases::Case;
@@ -51,7 +51,7 @@ impl Kind for OfScore {
         Err(SpecError::value("system", "systems", allowed, "remove them"))
     }
 
-    fn refused(&self, option: Choice) -> Option<Refused> {
+    fn refused(&self, option: CliOption) -> Option<Refused> {
         Refused::computed(option, COMPUTED)
     }
 

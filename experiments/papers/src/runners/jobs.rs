@@ -3,7 +3,7 @@
 use super::overlay::overlay;
 use super::times;
 use crate::experiment::{Experiment, Keys, Kind, Made, Parts, System, UntilCi, placed};
-use crate::options::{Choice, Refused};
+use crate::options::{CliOption, Refused};
 use crate::runner::{Cell, Runner};
 use orrery_cells::grid::combinations;
 use orrery_cells::jobs::{groups, one, over_time, spec_sha256};
@@ -47,9 +47,9 @@ impl Kind for OfJobs {
         e.system.iter().enumerate().try_for_each(policy)
     }
 
-    fn refused(&self, option: Choice) -> Option<Refused> {
+    fn refused(&self, option: CliOption) -> Option<Refused> {
         let allowed = "a fixed number of seeds: jobs have no finish rate to narrow";
-        if option == Choice::UntilCi { Refused::for_seeds(allowed) } else { None }
+        if option == CliOption::UntilCi { Refused::for_seeds(allowed) } else { None }
     }
 
     fn parts(&self) -> Option<Parts> {

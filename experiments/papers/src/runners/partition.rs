@@ -2,7 +2,7 @@
 //! configurations.
 
 use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, System, UntilCi, placed};
-use crate::options::{Choice, Refused};
+use crate::options::{CliOption, Refused};
 use crate::runner::{Cell, Runner};
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::kept::Kept;
@@ -37,10 +37,10 @@ impl Kind for OfPartition {
         placed(e, Solvers::new(e, &self.partition))
     }
 
-    fn refused(&self, option: Choice) -> Option<Refused> {
+    fn refused(&self, option: CliOption) -> Option<Refused> {
         let allowed =
             "a fixed number of configurations, each of a seed: there is no finish rate to narrow";
-        if option == Choice::UntilCi { Refused::for_seeds(allowed) } else { None }
+        if option == CliOption::UntilCi { Refused::for_seeds(allowed) } else { None }
     }
 
     fn cases(&self) -> CasesOf {

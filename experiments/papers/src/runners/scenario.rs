@@ -2,11 +2,11 @@
 
 use super::{bins, times};
 use crate::experiment::{Experiment, Keys, Kind, Made, Parts, System, UntilCi};
-use crate::options::{Choice, Refused};
+use crate::options::{CliOption, Refused};
 use crate::runner::{Cell, Runner};
 use orrery_cells::goodput::Search;
 use orrery_cells::kept::Kept;
-use orrery_cells::plan::{Maker, Planned, PlannedCell, Planner, line};
+use orrery_cells::manifest::{Listed, ListedCell, Lister, Maker, line};
 use orrery_cells::replication::Replication;
 use orrery_cells::sweep_file::SweepFile;
 use orrery_results::Row;
@@ -67,19 +67,19 @@ impl Kind for OfScenario {
         policies(e)
     }
 
-    fn refused(&self, option: Choice) -> Option<Refused> {
+    fn refused(&self, option: CliOption) -> Option<Refused> {
         match (option, self.parts(), &self.goodput) {
-            (Choice::Seeds, Some(_), None) => Some(Refused {
+            (CliOption::Seeds, Some(_), None) => Some(Refused {
                 allowed: "1: the experiment shows one run over time",
                 remedy: "remove `--seeds`",
                 but: Some("1"),
             }),
-            (Choice::UntilCi, Some(_), None) => Some(Refused {
+            (CliOption::UntilCi, Some(_), None) => Some(Refused {
                 allowed: "nothing: the experiment shows one run over time",
                 remedy: "remove it",
                 but: None,
             }),
-            (Choice::UntilCi, _, Some(_)) => Refused::for_seeds(
+            (CliOption::UntilCi, _, Some(_)) => Refused::for_seeds(
                 "a fixed number of seeds: a search's answer has no finish rate to narrow",
             ),
             _ => None,
@@ -113,16 +113,16 @@ pub struct Cells<'a> {
 
 /// Where a cell stands. The cell itself is made when it is run: thousands of scenarios are too many to keep.
 struct Place<'a> {
-    /// As planned, without the keys of its system.
-    planned: PlannedCell,
+    /// As listed, without the keys of its system.
+    listed: ListedCell,
     /// With them, where it has any.
-    changed: Option<PlannedCell>,
+    changed: Option<ListedCell>,
     system: &'a System,
 }
 
 impl Place<'_> {
-    fn line(&self) -> &PlannedCell {
-        self.changed.as_ref().unwrap_or(&self.planned)
+    fn line(&self) -> &ListedCell {
+        self.changed.as_ref().unwrap_or(&self.listed)
     }
 }
 
@@ -137,21 +137,21 @@ impl<'a> Cells<'a> {
         until_ci: UntilCi,
     ) -> Result<Cells<'a>, SpecError> {
         let file = sweep(experiment, keys, until_ci)?;
-        let planner = Planner::new(&file, base(experiment, &keys.scenario)?)?;
+        let lister = Lister::new(&file, base(experiment, &keys.scenario)?)?;
         // Systems change fastest.
         let mut systems = experiment.system.iter().cycle();
         let mut cells = Vec::new();
-        planner.one_by_one(|cell| {
+        lister.one_by_one(|cell| {
             let Some(system) = systems.next() else { return Ok(()) };
-            if system.is_run_at(&cell.line.place(&planner.head)) {
-                let planned = cell.line.clone();
+            if system.is_run_at(&cell.line.place(&lister.head)) {
+                let listed = cell.line.clone();
                 let changed = set(experiment, cell, system)?;
                 let changed = (!system.set.is_empty()).then_some(changed.line);
-                cells.push(Place { planned, changed, system });
+                cells.push(Place { listed, changed, system });
             }
             Ok(())
         })?;
-        Ok(Cells { experiment, parts: keys.parts(), maker: planner.maker()?, cells })
+        Ok(Cells { experiment, parts: keys.parts(), maker: lister.maker()?, cells })
     }
 
     fn place(&self, cell: usize) -> Row {
@@ -161,16 +161,16 @@ impl<'a> Cells<'a> {
         Row { system: system.name.clone(), preset, ..row }
     }
 
-    fn made(&self, cell: usize) -> Result<Planned, SpecError> {
-        let Place { planned, system, .. } = &self.cells[cell];
-        let made = Planned { cell: self.maker.cell(planned)?, line: planned.clone() };
+    fn made(&self, cell: usize) -> Result<Listed, SpecError> {
+        let Place { listed, system, .. } = &self.cells[cell];
+        let made = Listed { cell: self.maker.cell(listed)?, line: listed.clone() };
         set(self.experiment, made, system)
     }
 }
 
 impl Runner for Cells<'_> {
     fn parts(&self) -> Vec<String> {
-        let words = |c: &Place<'_>| format!("{} {}", c.planned.axes, c.system.name);
+        let words = |c: &Place<'_>| format!("{} {}", c.listed.axes, c.system.name);
         self.cells.iter().map(words).collect()
     }
 
@@ -189,7 +189,7 @@ impl Runner for Cells<'_> {
     }
 
     fn run(&self, part: usize, kept: &Kept) -> Result<Vec<Cell>, SpecError> {
-        let Planned { cell, line } = &self.made(part)?;
+        let Listed { cell, line } = &self.made(part)?;
         let system = self.cells[part].system;
         let place = self.place(part);
         let what = format!("cell {} ({} {})", part + 1, cell.axes, system.name);
@@ -219,11 +219,11 @@ impl Runner for Cells<'_> {
 }
 
 /// The keys of a system alone.
-fn set(e: &Experiment, planned: Planned, system: &System) -> Result<Planned, SpecError> {
+fn set(e: &Experiment, listed: Listed, system: &System) -> Result<Listed, SpecError> {
     if system.set.is_empty() {
-        return Ok(planned);
+        return Ok(listed);
     }
-    let Planned { mut cell, .. } = planned;
+    let Listed { mut cell, .. } = listed;
     let keys: Vec<_> = system.set.iter().map(|(k, v)| (k.clone(), v.clone())).collect();
     let changed = cell.scenario.with(&keys);
     let set_up = |scenario: Scenario| scenario.setup(cell.seeds.first).map(|_| scenario);
@@ -232,7 +232,7 @@ fn set(e: &Experiment, planned: Planned, system: &System) -> Result<Planned, Spe
         source: Box::new(e_set),
     })?;
     let line = line(&cell, Vec::new());
-    Ok(Planned { cell, line })
+    Ok(Listed { cell, line })
 }
 
 /// The sweep that it is.

@@ -1,6 +1,6 @@
 //! Measured cases: rows of a CSV file, predicted and scored.
 
-use crate::options::Choice;
+use crate::options::CliOption;
 use crate::registry::{find, from_text};
 use crate::reproduce::{Asked, forms_of, rows_of};
 use orrery_results::Row;
@@ -188,6 +188,6 @@ fn shipped_measurements_are_read_and_a_fixed_number_of_seeds_is_asked_for() {
     ] {
         let e = find(id).expect("a shipped study");
         assert_eq!(e.cases().len(), cases, "{id}");
-        assert!(e.refused(Choice::UntilCi).is_some(), "{id}");
+        assert!(e.refused(CliOption::UntilCi).is_some(), "{id}");
     }
 }

@@ -80,7 +80,7 @@ fn greedy_assignment(problem: &Problem, keep: bool) -> Assignment {
         order.sort_by_key(|&i| problem.models[i].current.is_none());
     }
     let mut cluster_of = vec![0; problem.models.len()];
-    let mut loads = vec![super::problem::Load::default(); problem.clusters];
+    let mut loads = vec![super::problem::ClusterLoad::default(); problem.clusters];
     let mut cost = problem.cost_of_new();
     for i in order {
         let model = &problem.models[i];

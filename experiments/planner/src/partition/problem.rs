@@ -57,7 +57,7 @@ pub struct Imbalance {
 
 /// What a sub-cluster holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Load {
+pub(crate) struct ClusterLoad {
     pub rate: f64,
     pub memory: f64,
     /// The two largest dynamic sizes: the second counts when the model of the first leaves.
@@ -65,7 +65,7 @@ pub(crate) struct Load {
     pub second: f64,
 }
 
-impl Load {
+impl ClusterLoad {
     pub fn add(&mut self, model: &ModelLoad) {
         self.rate += model.rate;
         self.memory += model.static_mem;
@@ -167,8 +167,8 @@ impl Problem {
         (rate / l, memory / l)
     }
 
-    pub(crate) fn loads(&self, a: &Assignment) -> Vec<Load> {
-        let mut loads = vec![Load::default(); self.clusters];
+    pub(crate) fn loads(&self, a: &Assignment) -> Vec<ClusterLoad> {
+        let mut loads = vec![ClusterLoad::default(); self.clusters];
         for (m, &j) in self.models.iter().zip(&a.cluster_of) {
             loads[j].add(m);
         }
@@ -208,7 +208,7 @@ impl Problem {
     }
 
     /// By how much a sub-cluster is beyond its limits, relative to them.
-    pub(crate) fn violation(&self, load: &Load) -> f64 {
+    pub(crate) fn violation(&self, load: &ClusterLoad) -> f64 {
         excess(load.rate, self.rate_max) + excess(load.memory + load.largest, self.memory_max)
     }
 
@@ -220,7 +220,7 @@ impl Problem {
     pub fn imbalance(&self, a: &Assignment) -> Imbalance {
         let loads = self.loads(a);
         let (rate, memory) = self.means();
-        let factor = |value: fn(&Load) -> f64, mean: f64| {
+        let factor = |value: fn(&ClusterLoad) -> f64, mean: f64| {
             let most = loads.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
             let least = loads.iter().map(value).fold(f64::INFINITY, f64::min);
             if mean > 0.0 { (most - least) / mean } else { 0.0 }

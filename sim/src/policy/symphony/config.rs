@@ -52,17 +52,17 @@ impl Words for Dispatch {
 
 /// Which GPU a due candidate takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum GpuChoice {
     /// The one that has been free for longest; of equals, the last to become so (released).
     EarliestFree,
     /// The free one with the smallest id (paper, Algorithm 1).
     SmallestId,
 }
 
-impl Words for Choice {
-    const WORDS: &'static [(&'static str, Choice, &'static str)] = &[
-        ("earliest-free", Choice::EarliestFree, "the one that has been free for longest"),
-        ("smallest-id", Choice::SmallestId, "the free one with the smallest id"),
+impl Words for GpuChoice {
+    const WORDS: &'static [(&'static str, GpuChoice, &'static str)] = &[
+        ("earliest-free", GpuChoice::EarliestFree, "the one that has been free for longest"),
+        ("smallest-id", GpuChoice::SmallestId, "the free one with the smallest id"),
     ];
 }
 
@@ -74,7 +74,7 @@ pub struct Config {
     /// When it becomes due.
     pub dispatch: Dispatch,
     /// Which GPU it takes.
-    pub gpu: Choice,
+    pub gpu: GpuChoice,
     /// A batch is sent this long before its start. Released: 100 us.
     pub ctrl: Span,
     /// And this much longer for each request. Released: 50 us.
@@ -102,7 +102,7 @@ impl Config {
         Config {
             gather: Gather::WindowDrop,
             dispatch: Dispatch::Frontrun,
-            gpu: Choice::EarliestFree,
+            gpu: GpuChoice::EarliestFree,
             ctrl: Span::from_us(100),
             data: Span::from_us(50),
             resp: Span::from_ms(2),
@@ -119,7 +119,7 @@ impl Config {
     pub fn paper() -> Config {
         Config {
             gather: Gather::Head,
-            gpu: Choice::SmallestId,
+            gpu: GpuChoice::SmallestId,
             jitter: Span::ZERO,
             ..Config::released().without_reserves()
         }

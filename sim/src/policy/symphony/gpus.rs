@@ -2,7 +2,7 @@
 //!
 //! It is told what was sent and what came of it; it matches nothing.
 
-use super::Choice;
+use super::GpuChoice;
 use super::tournament::Tournament;
 use crate::policy::Outcome;
 use crate::request::{ActionId, DeviceId};
@@ -23,14 +23,14 @@ type Free = (Time, u64);
 /// All GPUs.
 #[derive(Debug)]
 pub(super) struct Gpus {
-    choice: Choice,
+    choice: GpuChoice,
     free: Tournament<Free>,
     sent: Vec<VecDeque<Sent>>,
     changes: u64,
 }
 
 impl Gpus {
-    pub fn new(choice: Choice) -> Gpus {
+    pub fn new(choice: GpuChoice) -> Gpus {
         let free = Tournament::new(1, (Time::NEVER, u64::MAX));
         Gpus { choice, free, sent: Vec::new(), changes: 0 }
     }
@@ -58,8 +58,8 @@ impl Gpus {
     fn set(&mut self, gpu: usize, free: Time) {
         self.changes += 1;
         let place = match self.choice {
-            Choice::EarliestFree => u64::MAX - self.changes,
-            Choice::SmallestId => gpu as u64,
+            GpuChoice::EarliestFree => u64::MAX - self.changes,
+            GpuChoice::SmallestId => gpu as u64,
         };
         self.free.set(gpu, (free, place));
     }
@@ -78,8 +78,8 @@ impl Gpus {
     /// The GPU for a batch that starts at `start`, if one is free then.
     pub fn free_at(&self, start: Time) -> Option<(usize, Time)> {
         let gpu = match self.choice {
-            Choice::EarliestFree => self.free.winner(),
-            Choice::SmallestId => self.free.first(|free| free.0 <= start),
+            GpuChoice::EarliestFree => self.free.winner(),
+            GpuChoice::SmallestId => self.free.first(|free| free.0 <= start),
         }?;
         let free = self.free.get(gpu).0;
         (free <= start).then_some((gpu, free))

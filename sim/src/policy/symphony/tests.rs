@@ -6,7 +6,7 @@
 mod differential;
 mod plain;
 
-use super::{Choice, Config, Dispatch, Gather, Symphony};
+use super::{Config, Dispatch, Gather, GpuChoice, Symphony};
 use crate::cluster::DeviceSpec;
 use crate::driver::{World, simulate};
 use crate::latency::Latency;
@@ -179,7 +179,7 @@ fn a_timer_that_stays_armed_takes_away_what_another_gpu_could_serve() {
         vec![long(0.0), long(0.5), (1, arrival(unit(2.0), 0, 15)), long(7.0), long(7.0), long(7.0)];
     let story = |stale_gpu_timer| {
         let (dispatch, data) = (Dispatch::Eager, Span::from_ms(1));
-        let gpu = Choice::EarliestFree;
+        let gpu = GpuChoice::EarliestFree;
         let config = Config { dispatch, data, gpu, stale_gpu_timer, ..paper() };
         play(config, 2, arrivals.clone())
     };

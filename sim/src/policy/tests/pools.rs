@@ -164,7 +164,8 @@ fn drs_is_the_plain_one_query_by_query() {
 
 #[test]
 fn clkwrk_is_the_plain_one_query_by_query() {
-    for choice in [clkwrk::Choice::EarliestFinish, clkwrk::Choice::SlowestFeasible] {
+    for choice in [clkwrk::InstanceChoice::EarliestFinish, clkwrk::InstanceChoice::SlowestFeasible]
+    {
         agree(0..1_000, |case| {
             let policy = clkwrk::Clkwrk::new(clkwrk::Config { choice }, &[case.profile()]);
             (case.run(policy), Plain::new(case).clkwrk(choice))
@@ -314,7 +315,7 @@ fn queries_that_find_no_instance_are_served_in_their_order_by_the_next_one() {
         (at(1), DeviceChange::Fail(DeviceId(0))),
         (at(50), DeviceChange::Added(DeviceSpec::default())),
     ];
-    let config = clkwrk::Config { choice: clkwrk::Choice::EarliestFinish };
+    let config = clkwrk::Config { choice: clkwrk::InstanceChoice::EarliestFinish };
     let policy = clkwrk::Clkwrk::new(config, &[case.profile()]);
     let served = case.run_with(policy, changes);
     let expected: Vec<Served> = (0..5).map(|i| Some((1, at(50 + 5 * i), at(55 + 5 * i)))).collect();

@@ -82,7 +82,7 @@ fn a_file_that_outgrows_the_disk_is_named_and_not_left_half_written() {
         }
         assert_eq!(place.files(), before, "{args:?}");
     }
-    for (args, name) in [(FOLDERS[0], "small.txt"), (FOLDERS[3], "plan.jsonl")] {
+    for (args, name) in [(FOLDERS[0], "small.txt"), (FOLDERS[3], "manifest.jsonl")] {
         let ran = with_little_room(&place, 1, &[args, &["new"]].concat());
         ran.refused(&[&format!("new/{name}"), "too large", "remedy:"]);
         assert!(!place.path(&format!("new/{name}")).exists());
@@ -117,7 +117,7 @@ fn a_sweep_whose_disk_fills_up_keeps_what_is_finished_and_continues() {
     let results = place.read("r/s.csv");
     // There is room for the plan, and none for a cell.
     place.write("s.toml", SWEEP);
-    std::fs::remove_file(place.path("r/plan.jsonl")).expect("the plan");
+    std::fs::remove_file(place.path("r/manifest.jsonl")).expect("the manifest");
     let sweep = ["sweep", "s.toml", "--out", "r"];
     with_little_room(&place, 6, &sweep)
         .refused_after("finished cells are kept in r", &[".cell: ", "too large", "remedy:"]);

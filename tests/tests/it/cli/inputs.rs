@@ -96,8 +96,8 @@ fn a_plan_and_an_entry_of_a_sweep_have_the_same_limit() {
         cells.for_each(|cell| swell(&cell.expect("an entry").path()));
     }
     place.run(&["merge", "r"]).failed_a_check_saying(&["2 of 2 cells missing", "64 MiB"]);
-    swell(&place.path("r/plan.jsonl"));
-    place.run(&["merge", "r"]).refused(&["r/plan.jsonl", "64 MiB"]);
+    swell(&place.path("r/manifest.jsonl"));
+    place.run(&["merge", "r"]).refused(&["r/manifest.jsonl", "64 MiB"]);
 }
 
 /// File, text, what takes its place, command, the key at fault.
@@ -360,7 +360,7 @@ fn a_file_of_another_kind_says_which_command_it_is_for() {
         (&["run", "a.log"], "orrery explain a.log"),
         (&["run", "w.csv"], "orrery trace inspect w.csv"),
         (&["run", "t/small.csv"], "orrery plot t/small.csv"),
-        (&["run", "r/plan.jsonl"], "orrery merge DIR"),
+        (&["run", "r/manifest.jsonl"], "orrery merge DIR"),
         (&["sweep", "plan.toml"], "orrery plan plan.toml"),
         (&["sweep", "a.toml"], "orrery run a.toml"),
         (&["plan", "a.toml"], "orrery run a.toml"),

@@ -2,29 +2,29 @@
 
 use super::process::{Place, run};
 use super::small_table;
-use orrery_papers::options::{Choice, Refused};
+use orrery_papers::options::{CliOption, Refused};
 use orrery_papers::registry;
 use orrery_results::{Row, read_rows};
 
 /// An option with a value.
-fn arguments(option: Choice) -> &'static [&'static str] {
+fn arguments(option: CliOption) -> &'static [&'static str] {
     match option {
         // `symphony-table-2` and others have points, models or solvers of their own: see below.
-        Choice::Case => &["--case", "no such case"],
-        Choice::Paper => &["--paper", "orloj_finish_rates.csv"],
-        Choice::Seeds => &["--seeds", "2"],
-        Choice::UntilCi => &["--until-ci", "0.5"],
-        Choice::MaxSeeds => &["--until-ci", "0.5", "--max-seeds", "100"],
-        Choice::Jobs => &["--jobs", "1"],
-        Choice::Format => &["--format", "csv"],
-        Choice::Out => &["--out", "nowhere/file"],
-        Choice::Shard => &["--shard", "1/2"],
-        Choice::Share => &["--share"],
-        Choice::Plot => &["--plot", "a.svg"],
-        Choice::Html => &["--html", "a.html"],
-        Choice::WidthIn => &["--plot", "a.pdf", "--width-in", "3.33"],
-        Choice::FontPt => &["--plot", "a.png", "--font-pt", "7"],
-        Choice::Details => &["--details"],
+        CliOption::Case => &["--case", "no such case"],
+        CliOption::Paper => &["--paper", "orloj_finish_rates.csv"],
+        CliOption::Seeds => &["--seeds", "2"],
+        CliOption::UntilCi => &["--until-ci", "0.5"],
+        CliOption::MaxSeeds => &["--until-ci", "0.5", "--max-seeds", "100"],
+        CliOption::Jobs => &["--jobs", "1"],
+        CliOption::Format => &["--format", "csv"],
+        CliOption::Out => &["--out", "nowhere/file"],
+        CliOption::Shard => &["--shard", "1/2"],
+        CliOption::Share => &["--share"],
+        CliOption::Plot => &["--plot", "a.svg"],
+        CliOption::Html => &["--html", "a.html"],
+        CliOption::WidthIn => &["--plot", "a.pdf", "--width-in", "3.33"],
+        CliOption::FontPt => &["--plot", "a.png", "--font-pt", "7"],
+        CliOption::Details => &["--details"],
     }
 }
 
@@ -36,13 +36,13 @@ fn every_option_of_every_id_works_or_is_refused_before_anything_runs() {
     let mut count = 0;
     for id in registry::ids() {
         let e = registry::find(id).unwrap_or_else(|e| panic!("{e}"));
-        for option in Choice::ALL {
+        for option in CliOption::ALL {
             let args = [&["reproduce", id], arguments(option), &["--out", "nowhere/x"]].concat();
-            let args = if option == Choice::Out { &args[..args.len() - 2] } else { &args[..] };
+            let args = if option == CliOption::Out { &args[..args.len() - 2] } else { &args[..] };
             count += 1;
             if let Some(Refused { allowed, .. }) = e.refused(option) {
                 let name = match option {
-                    Choice::MaxSeeds => "--until-ci",
+                    CliOption::MaxSeeds => "--until-ci",
                     option => option.name(),
                 };
                 let key = format!("key `{name}`");
@@ -51,7 +51,7 @@ fn every_option_of_every_id_works_or_is_refused_before_anything_runs() {
             }
             match option {
                 // Whether there is such a case, or such a file, is asked when the cells are made.
-                Choice::Case | Choice::Paper => {}
+                CliOption::Case | CliOption::Paper => {}
                 _ => place.run(args).refused(&["key `--out`", "nowhere", "remedy: "]),
             }
         }

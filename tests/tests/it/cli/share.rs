@@ -1,4 +1,4 @@
-//! Planned sweeps: `--plan`, `orrery cells`, `orrery cell`, and workers that share a folder.
+//! Listed sweeps: `--manifest`, `orrery cells`, `orrery cell`, and workers that share a folder.
 
 use super::process::{Place, Ran};
 use super::sweep::{SWEEP, place, tree};
@@ -18,10 +18,10 @@ fn in_state(cells: &[Value], state: &str) -> usize {
 }
 
 #[test]
-fn a_plan_is_listed_and_a_cell_runs_by_its_hash() {
+fn a_manifest_is_listed_and_a_cell_runs_by_its_hash() {
     let place = place();
-    let told = place.run(&["sweep", "s.toml", "--out", "r", "--plan"]).ok();
-    assert_eq!(told, "12 cells are planned in r/plan.jsonl\n");
+    let told = place.run(&["sweep", "s.toml", "--out", "r", "--manifest"]).ok();
+    assert_eq!(told, "12 cells are listed in r/manifest.jsonl\n");
     let cells = listed(&place);
     assert_eq!((cells.len(), in_state(&cells, "absent")), (12, 12));
     assert_eq!(cells[1]["axes"], "slo_ms=60;rate_per_s=50");
@@ -48,9 +48,9 @@ fn a_plan_is_listed_and_a_cell_runs_by_its_hash() {
     assert!(!said.is_empty() && tree(&place.path("calm")) == tree(&place.path("r")));
 }
 
-/// The sums of traces are part of a cell: one that changed after the plan is not run under its name.
+/// The sums of traces are part of a cell: one that changed after the manifest is not run under its name.
 #[test]
-fn a_cell_whose_files_changed_after_the_plan_is_refused() {
+fn a_cell_whose_files_changed_after_the_manifest_is_refused() {
     let lengths = "n,tokens\n0,10\n1,20\n";
     let scenario = small_scenario(POISSON).replace(
         "lognormal = { mean_ms = 8.0, sd_ms = 5.0 }",
@@ -59,10 +59,10 @@ fn a_cell_whose_files_changed_after_the_plan_is_refused() {
     let place = Place::with("a.toml", scenario);
     place.write("s.toml", SWEEP);
     place.write("l.csv", lengths);
-    place.run(&["sweep", "s.toml", "--out", "r", "--plan"]).ok();
+    place.run(&["sweep", "s.toml", "--out", "r", "--manifest"]).ok();
     place.write("l.csv", lengths.replace("20", "30"));
     let hash = listed(&place)[0]["entry_sha256"].as_str().expect("a hash").to_string();
-    let says = ["key `plan`", "l.csv=", "the files that the plan was made with", "remedy:"];
+    let says = ["key `manifest`", "l.csv=", "the files that the manifest was made with", "remedy:"];
     place.run(&["cell", "r", &hash]).refused(&says);
     place.run(&["-q", "sweep", "s.toml", "--out", "r"]).refused(&says);
     place.write("l.csv", lengths);
@@ -134,33 +134,33 @@ fn workers_that_are_killed_lose_nothing_and_the_others_end_with_the_bytes_of_one
     }
 }
 
-/// Another machine's claim that nobody touches keeps its cell for ten minutes only; here it is let go.
+/// Another machine's lease that nobody touches keeps its cell for ten minutes only; here it is let go.
 #[test]
 fn a_worker_waits_for_the_cells_of_others() {
     let place = place();
-    place.run(&["sweep", "s.toml", "--out", "r", "--plan"]).ok();
+    place.run(&["sweep", "s.toml", "--out", "r", "--manifest"]).ok();
     let hash = listed(&place)[3]["entry_sha256"].as_str().expect("a hash").to_string();
-    let claim = format!("r/work/{hash}.claim");
-    place.write(&claim, r#"{"host":"far","boot":"x","pid":7,"since_unix_s":0}"#);
+    let lease = format!("r/work/{hash}.lease");
+    place.write(&lease, r#"{"host":"far","boot":"x","pid":7,"since_unix_s":0}"#);
     let mut waiting = worker(&place);
     while in_state(&listed(&place), "done") < 11 {
         std::thread::sleep(Duration::from_millis(10));
     }
     let cells = listed(&place);
-    assert_eq!((in_state(&cells, "claimed"), &cells[3]["claimed_by"]["host"]), (1, &"far".into()));
+    assert_eq!((in_state(&cells, "leased"), &cells[3]["leased_by"]["host"]), (1, &"far".into()));
     assert!(waiting.try_wait().expect("a process").is_none());
     place.run(&["merge", "r"]).failed_a_check_saying(&["1 of 12 cells missing: 4 ("]);
-    std::fs::remove_file(place.path(&claim)).expect("the claim");
+    std::fs::remove_file(place.path(&lease)).expect("the lease");
     ended(waiting).ok();
     assert_eq!(in_state(&listed(&place), "done"), 12);
 }
 
 #[test]
-fn a_worker_of_another_plan_is_refused() {
+fn a_worker_of_another_manifest_is_refused() {
     let place = place();
-    place.run(&["sweep", "s.toml", "--out", "r", "--plan"]).ok();
+    place.run(&["sweep", "s.toml", "--out", "r", "--manifest"]).ok();
     let other = ["sweep", "s.toml", "--out", "r", "--share", "--seeds", "3"];
-    place.run(&other).refused(&["r/plan.jsonl", "another sweep: seeds", "remedy:"]);
+    place.run(&other).refused(&["r/manifest.jsonl", "another sweep: seeds", "remedy:"]);
     // Comments are no difference.
     place.write("a.toml", format!("# hello\n{}", small_scenario(POISSON)));
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--share"]).ok();
@@ -182,7 +182,7 @@ fn a_sweep_too_large_for_a_table_has_its_rows() {
     assert!(place.path("r/s.txt").exists() && place.path("r/s.json").exists());
     let lines = |name: &str| place.read(name).lines().count();
     let (few, wide) = (lines("r/s.csv") - 1, lines("r/s.wide.csv") - 1);
-    std::fs::remove_file(place.path("r/plan.jsonl")).expect("the plan");
+    std::fs::remove_file(place.path("r/manifest.jsonl")).expect("the manifest");
     write(6000);
     let said = place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
     assert!(said.contains("6000 cells: too many for a table"), "{said}");

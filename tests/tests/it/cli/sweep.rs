@@ -18,7 +18,7 @@ pub(super) fn place() -> Place {
     place
 }
 
-/// Every file of a folder but those of killed runs, and what has no part in a result: claims and the
+/// Every file of a folder but those of killed runs, and what has no part in a result: leases and the
 /// seconds that cells took.
 pub(super) fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut out = BTreeMap::new();
@@ -121,7 +121,7 @@ fn ctrl_c_keeps_what_is_finished_and_the_same_command_ends_with_the_same_bytes()
     let kept = cells_of(&place, "stopped");
     assert!(!place.path("stopped/s.csv").exists(), "no results of half a sweep");
     let names = tree(&place.path("stopped"));
-    assert_eq!(names.len(), kept.len() + 1, "the plan and the cells: {:?}", names.keys());
+    assert_eq!(names.len(), kept.len() + 1, "the manifest and the cells: {:?}", names.keys());
     place.run(&["merge", "stopped"]).failed_a_check_saying(&["cells missing", "remedy:"]);
 
     let output = place.command(&["sweep", "s.toml", "--out", "stopped"]).output();
@@ -143,7 +143,8 @@ fn a_long_cell_is_given_up_soon_after_sigterm() {
     let mut command = place.command(&args);
     let mut child =
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
-    while !place.path("stopped/plan.jsonl").exists() && child.try_wait().is_ok_and(|s| s.is_none())
+    while !place.path("stopped/manifest.jsonl").exists()
+        && child.try_wait().is_ok_and(|s| s.is_none())
     {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -217,50 +218,51 @@ fn what_is_wrong_with_a_sweep_is_said_before_anything_runs() {
     place.write("file", "");
     place.run(&["sweep", "s.toml", "--out", "file/r"]).refused(&["file/r", "can be written"]);
     place.run(&["sweep", "s.toml", "--out", "r", "--shard", "3/2"]).refused(&["K from 1 to N"]);
-    place.run(&["merge", "nowhere"]).refused(&["plan.jsonl"]);
+    place.run(&["merge", "nowhere"]).refused(&["manifest.jsonl"]);
 }
 
 #[test]
-fn a_plan_of_another_result_version_is_refused_with_what_to_do() {
+fn a_manifest_of_another_result_version_is_refused_with_what_to_do() {
     let place = place();
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/4"]).ok();
-    let plan = place.read("r/plan.jsonl");
+    let manifest = place.read("r/manifest.jsonl");
     let now = format!("\"result_version\":{}", orrery_results::RESULT_VERSION);
-    assert!(plan.contains(&now));
-    let other = plan.replacen(&now, "\"result_version\":99", 1);
-    place.write("r/plan.jsonl", other);
-    let says = ["r/plan.jsonl", "`result_version`", "found 99", "run the sweep again"];
+    assert!(manifest.contains(&now));
+    let other = manifest.replacen(&now, "\"result_version\":99", 1);
+    place.write("r/manifest.jsonl", other);
+    let says = ["r/manifest.jsonl", "`result_version`", "found 99", "run the sweep again"];
     place.run(&["merge", "r"]).refused(&says);
-    place.write("r/plan.jsonl", &plan[..plan.len() / 2]);
-    place.run(&["merge", "r"]).refused(&["r/plan.jsonl", "remedy:"]);
+    place.write("r/manifest.jsonl", &manifest[..manifest.len() / 2]);
+    place.run(&["merge", "r"]).refused(&["r/manifest.jsonl", "remedy:"]);
 }
 
 /// Two labels exchanged: the numbers of one SLO under the name of another.
 #[test]
-fn a_plan_that_was_edited_is_refused() {
+fn a_manifest_that_was_edited_is_refused() {
     let place = place();
     place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
-    let plan = place.read("r/plan.jsonl");
-    let exchanged = plan.replace("slo_ms=60", "slo_ms=?").replace("slo_ms=100", "slo_ms=60");
-    place.write("r/plan.jsonl", exchanged.replace("slo_ms=?", "slo_ms=100"));
-    let says = ["r/plan.jsonl", "key `plan_sha256`", "changed after it was written", "remedy:"];
+    let manifest = place.read("r/manifest.jsonl");
+    let exchanged = manifest.replace("slo_ms=60", "slo_ms=?").replace("slo_ms=100", "slo_ms=60");
+    place.write("r/manifest.jsonl", exchanged.replace("slo_ms=?", "slo_ms=100"));
+    let says =
+        ["r/manifest.jsonl", "key `manifest_sha256`", "changed after it was written", "remedy:"];
     place.run(&["merge", "r"]).refused(&says);
     place.run(&["sweep", "s.toml", "--out", "r"]).refused(&says);
-    place.write("r/plan.jsonl", plan.replace("\n", "\n "));
+    place.write("r/manifest.jsonl", manifest.replace("\n", "\n "));
     place.run(&["merge", "r"]).refused(&says);
-    std::fs::remove_file(place.path("r/plan.jsonl")).expect("a file");
+    std::fs::remove_file(place.path("r/manifest.jsonl")).expect("a file");
     place.run(&["-q", "sweep", "s.toml", "--out", "r"]).ok();
-    assert_eq!(place.read("r/plan.jsonl"), plan);
+    assert_eq!(place.read("r/manifest.jsonl"), manifest);
 }
 
 #[test]
-fn a_folder_with_another_plan_is_refused_with_the_first_difference() {
+fn a_folder_with_another_manifest_is_refused_with_the_first_difference() {
     let place = place();
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/2"]).ok();
-    let plan = place.read("r/plan.jsonl");
+    let manifest = place.read("r/manifest.jsonl");
     let second = ["sweep", "s.toml", "--out", "r", "--shard", "2/2"];
     let says = [
-        "r/plan.jsonl",
+        "r/manifest.jsonl",
         "another sweep: seeds: ",
         "count 2, in this sweep first 1, count 3",
         "remedy:",
@@ -278,11 +280,11 @@ fn a_folder_with_another_plan_is_refused_with_the_first_difference() {
         ("seeds = 2", "seeds = 2\nname = \"other\"", "name: s, in this sweep other"),
     ] {
         place.write("s.toml", SWEEP.replace(from, to));
-        place.run(&second).refused(&["r/plan.jsonl", "another sweep", says]);
+        place.run(&second).refused(&["r/manifest.jsonl", "another sweep", says]);
         place.run(&["sweep", "s.toml", "--out", "r"]).refused(&["another sweep", says]);
     }
     place.write("s.toml", SWEEP);
-    assert_eq!(place.read("r/plan.jsonl"), plan);
+    assert_eq!(place.read("r/manifest.jsonl"), manifest);
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "2/2"]).ok();
     place.run(&["merge", "r"]).ok();
 }
@@ -304,10 +306,10 @@ fn writers_with_the_same_process_id_do_not_meet() {
 }
 
 #[test]
-fn a_merge_without_all_cells_fails_and_names_the_plan() {
+fn a_merge_without_all_cells_fails_and_names_the_manifest() {
     let place = place();
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/3"]).ok();
-    let says = ["r/plan.jsonl", "8 of 12 cells missing: ", "sweep s, 12 cells", "count 2"];
+    let says = ["r/manifest.jsonl", "8 of 12 cells missing: ", "sweep s, 12 cells", "count 2"];
     place.run(&["merge", "r"]).failed_a_check_saying(&says);
     assert!(!place.path("r/s.csv").exists());
 }
@@ -318,7 +320,7 @@ fn a_merge_without_all_cells_fails_and_names_the_plan() {
 fn what_a_killed_run_left_behind_is_removed_by_whoever_is_alone() {
     let place = place();
     place.run(&["-q", "sweep", "s.toml", "--out", "r", "--shard", "1/2"]).ok();
-    let left = ["r/.plan.jsonl.1.tmp", "r/work/.x.cell.1.tmp"];
+    let left = ["r/.manifest.jsonl.1.tmp", "r/work/.x.cell.1.tmp"];
     let there = || left.iter().filter(|l| place.path(l).exists()).count();
     for args in [&["-q", "sweep", "s.toml", "--out", "r"][..], &["merge", "r"]] {
         left.iter().for_each(|l| place.write(l, "half"));

@@ -50,7 +50,7 @@ pub struct Control {
 
 /// One of several words.
 #[derive(Clone, Debug, Serialize)]
-pub struct Choice {
+pub struct Menu {
     /// The key.
     pub key: String,
     /// For reading.

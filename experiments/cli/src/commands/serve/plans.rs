@@ -2,7 +2,7 @@
 //!
 //! The plan as it is written is answered once for each text of its file, each what-if once.
 
-use super::controls::{Choice, Control, REACH, SLIDERS_MAX, around, count};
+use super::controls::{Control, Menu, REACH, SLIDERS_MAX, around, count};
 use orrery_cells::hash::spec_sha256;
 use orrery_output::page::Field;
 use orrery_plans::{Answers, PlanFile, Problem, Solved, Source, Watcher, answered};
@@ -31,7 +31,7 @@ pub struct PlanControls {
     /// Numbers.
     pub numbers: Vec<Control>,
     /// Choices.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<Menu>,
     /// For the script: which page it is.
     pub is_plan: bool,
 }
@@ -104,7 +104,7 @@ impl Plan {
         if plan.list.is_some() {
             let values = ["on-demand", "reserved", "spot"].map(str::to_string).to_vec();
             let (key, label) = (BUY.to_string(), "devices are paid for".to_string());
-            choices.push(Choice { key, label, value: plan.buy.name().to_string(), values });
+            choices.push(Menu { key, label, value: plan.buy.name().to_string(), values });
         }
         PlanControls {
             name: plan.name().to_string(),

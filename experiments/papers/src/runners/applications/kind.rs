@@ -3,7 +3,7 @@
 use super::Cases;
 use super::keys::{CASE, OfApplications};
 use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, UntilCi, placed};
-use crate::options::{Choice, Refused};
+use crate::options::{CliOption, Refused};
 use crate::runners::arithmetic::{COMPUTED, LAW, Laws};
 use crate::runners::means::SLO;
 use crate::runners::scenario::policies;
@@ -44,12 +44,12 @@ impl Kind for OfApplications {
         policies(e)
     }
 
-    fn refused(&self, option: Choice) -> Option<Refused> {
+    fn refused(&self, option: CliOption) -> Option<Refused> {
         let compared =
             "a fixed number of seeds: every change is compared with the base seed by seed";
         match (self.laws, option) {
             (Some(_), option) => Refused::computed(option, COMPUTED),
-            (None, Choice::UntilCi) if self.is_means() => Refused::for_seeds(compared),
+            (None, CliOption::UntilCi) if self.is_means() => Refused::for_seeds(compared),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::file::{CasesFile, Expressions};
 use crate::experiment::{CaseRows, Experiment, Keys, Kind, Made, UntilCi, placed};
-use crate::options::{Choice, Refused};
+use crate::options::{CliOption, Refused};
 use orrery_cells::metrics::known_metric;
 use orrery_scenario::SpecError;
 use schemars::JsonSchema;
@@ -68,9 +68,9 @@ impl Kind for OfCases {
         Ok(())
     }
 
-    fn refused(&self, option: Choice) -> Option<Refused> {
+    fn refused(&self, option: CliOption) -> Option<Refused> {
         let allowed = "a fixed number of seeds: cases are compared with numbers, not narrowed";
-        if option == Choice::UntilCi { Refused::for_seeds(allowed) } else { None }
+        if option == CliOption::UntilCi { Refused::for_seeds(allowed) } else { None }
     }
 
     fn rows(&self, e: &Experiment, paper: Option<&Path>) -> Option<Result<CaseRows, SpecError>> {

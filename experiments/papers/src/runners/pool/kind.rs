@@ -2,7 +2,7 @@
 
 use super::{Bounds, KAIROS, MODEL, Pools};
 use crate::experiment::{CasesOf, Experiment, Keys, Kind, Made, UntilCi, placed};
-use crate::options::{Choice, Refused};
+use crate::options::{CliOption, Refused};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,13 +44,13 @@ impl Kind for OfPool {
         }
     }
 
-    fn refused(&self, option: Choice) -> Option<Refused> {
+    fn refused(&self, option: CliOption) -> Option<Refused> {
         let bounds = "nothing: bounds are computed, without chance";
         let allowed =
             "a fixed number of seeds: an allowable throughput has no finish rate to narrow";
         match (self.pool.bounds, option) {
             (true, option) => Refused::computed(option, bounds),
-            (false, Choice::UntilCi) => Refused::for_seeds(allowed),
+            (false, CliOption::UntilCi) => Refused::for_seeds(allowed),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A change recomputes the sums of the two sub-clusters that it touches, so they do not drift.
 
-use crate::partition::problem::{Load, Problem};
+use crate::partition::problem::{ClusterLoad, Problem};
 use crate::partition::{Assignment, ModelLoad};
 
 /// An assignment and its sums.
@@ -13,7 +13,7 @@ pub(super) struct Board<'a> {
     pub mean_memory: f64,
     cluster_of: Vec<usize>,
     members: Vec<Vec<usize>>,
-    loads: Vec<Load>,
+    loads: Vec<ClusterLoad>,
     pub cost: f64,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Board<'a> {
         &self.members[j]
     }
 
-    pub fn load(&self, j: usize) -> &Load {
+    pub fn load(&self, j: usize) -> &ClusterLoad {
         &self.loads[j]
     }
 
@@ -117,7 +117,7 @@ impl<'a> Board<'a> {
             self.cluster_of[i] = to;
         }
         for j in [a, b] {
-            let mut load = Load::default();
+            let mut load = ClusterLoad::default();
             self.members[j].iter().for_each(|&i| load.add(&self.problem.models[i]));
             self.loads[j] = load;
         }
@@ -126,7 +126,7 @@ impl<'a> Board<'a> {
 
 /// A load after one model left and another came. The second largest is not kept up: nothing more is
 /// done with it.
-fn swapped(load: &Load, out: Option<&ModelLoad>, into: Option<&ModelLoad>) -> Load {
+fn swapped(load: &ClusterLoad, out: Option<&ModelLoad>, into: Option<&ModelLoad>) -> ClusterLoad {
     let mut after = *load;
     if let Some(m) = out {
         after.rate -= m.rate;

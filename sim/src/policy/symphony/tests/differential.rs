@@ -9,7 +9,7 @@ use crate::driver::{World, simulate};
 use crate::latency::{Latency, Noise};
 use crate::log::{MemoryLog, Record};
 use crate::policy::Policy;
-use crate::policy::symphony::{Choice, Config, Dispatch, Gather, Symphony};
+use crate::policy::symphony::{Config, Dispatch, Gather, GpuChoice, Symphony};
 use crate::profile::ModelProfile;
 use crate::request::{AppId, Arrival, DeviceId, End, ModelId, VecSource};
 use crate::rng::Stream;
@@ -117,7 +117,7 @@ fn config(rng: &mut Stream) -> Config {
         [Dispatch::Frontrun, Dispatch::Eager, Dispatch::Latest, Dispatch::Timeout(percent)];
     config.gather = [Gather::WindowDrop, Gather::Head, Gather::Fcfs][rng.below(3) as usize];
     config.dispatch = dispatches[rng.below(4) as usize];
-    config.gpu = [Choice::EarliestFree, Choice::SmallestId][rng.below(2) as usize];
+    config.gpu = [GpuChoice::EarliestFree, GpuChoice::SmallestId][rng.below(2) as usize];
     config.jitter = if rng.below(2) == 0 { Span::ZERO } else { config.jitter };
     config.sample = ms(1 + rng.below(20));
     config.window = 1 + rng.below(6) as u32;

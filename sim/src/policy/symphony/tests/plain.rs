@@ -6,7 +6,7 @@
 mod gather;
 
 use crate::cluster::Change;
-use crate::policy::symphony::{Choice, Config};
+use crate::policy::symphony::{Config, GpuChoice};
 use crate::policy::{Actions, Event, Exec, Known, Outcome, Policy, Refusal, TimerKey};
 use crate::profile::ModelProfile;
 use crate::request::{ActionId, DeviceId, Drop, ModelId, Request, RequestId};
@@ -92,9 +92,9 @@ impl Plain {
     fn first_gpu(&self, start: Time) -> Option<u32> {
         let free = self.gpus.iter().filter(|g| g.1.up && g.1.free <= start);
         match self.config.gpu {
-            Choice::SmallestId if start < Time::NEVER => free.map(|g| *g.0).min(),
-            Choice::SmallestId => free.min_by_key(|g| (g.1.free, *g.0)).map(|g| *g.0),
-            Choice::EarliestFree => {
+            GpuChoice::SmallestId if start < Time::NEVER => free.map(|g| *g.0).min(),
+            GpuChoice::SmallestId => free.min_by_key(|g| (g.1.free, *g.0)).map(|g| *g.0),
+            GpuChoice::EarliestFree => {
                 free.min_by_key(|g| (g.1.free, u64::MAX - g.1.changed)).map(|g| *g.0)
             }
         }

@@ -2,7 +2,7 @@
 //! lists and sums over everything. It is for two dozen queries.
 
 use super::{Case, Served};
-use crate::policy::clkwrk::Choice;
+use crate::policy::clkwrk::InstanceChoice;
 use crate::policy::kairos::{Config, Penalty, Rows, Ties};
 use crate::policy::pool::Learn;
 use crate::time::{Span, Time};
@@ -121,7 +121,7 @@ impl<'a> Plain<'a> {
         })
     }
 
-    pub fn clkwrk(self, choice: Choice) -> Vec<Served> {
+    pub fn clkwrk(self, choice: InstanceChoice) -> Vec<Served> {
         let mut queues: Vec<Vec<usize>> = vec![Vec::new(); self.case.instances.len()];
         self.play(|s, what| {
             let estimate = |s: &Self, q: usize, i: usize| {
@@ -139,7 +139,7 @@ impl<'a> Plain<'a> {
                     list.iter().copied().filter(|&i| finish(s, i) <= deadline).collect();
                 if candidates.is_empty() {
                     candidates = list;
-                } else if choice == Choice::SlowestFeasible {
+                } else if choice == InstanceChoice::SlowestFeasible {
                     let longest = candidates.iter().map(|&i| estimate(s, query, i)).max().unwrap();
                     candidates.retain(|&i| estimate(s, query, i) == longest);
                 }

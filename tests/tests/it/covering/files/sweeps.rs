@@ -10,8 +10,8 @@ use crate::covering::table::{BASE, Key};
 use crate::covering::world::{Choices, World, shrink};
 use crate::covering::{alone, schema};
 use orrery_cells::join::join;
+use orrery_cells::manifest::Lister;
 use orrery_cells::parts::run_parts;
-use orrery_cells::plan::Planner;
 use orrery_cells::share::Worked;
 use orrery_cells::store::Store;
 use orrery_cells::sweep_file::SweepFile;
@@ -52,10 +52,10 @@ fn rows(text: &str) -> Result<Vec<Row>, String> {
 /// What `orrery sweep` does.
 fn swept(file: &Path, folder: &Path) -> Result<Answer, SpecError> {
     let file = SweepFile::load(file)?;
-    let planner = Planner::new(&file, file.base()?)?;
-    planner.first()?;
+    let lister = Lister::new(&file, file.base()?)?;
+    lister.first()?;
     let store = Store::open(folder)?;
-    let work = Work::of(&store, store.plan_of(&planner, 1)?)?;
+    let work = Work::of(&store, store.manifest_of(&lister, 1)?)?;
     let all: Vec<usize> = (0..work.parts().len()).collect();
     run_parts(&all, 1, |i| work.run(i))?;
     join(folder, &Output { format: Format::Csv, out: None, html: None })

@@ -1,8 +1,8 @@
 //! From a sweep file to its cells, in one fixed order: points, then axes (the first changes
-//! slowest), then policies; and from a line of the plan back to its cell.
+//! slowest), then policies; and from a line of the manifest back to its cell.
 //!
 //! ```text
-//!  sweep file + scenario ── Planner ──> head, and a line for each cell ── plan_file ──> DIR/plan.jsonl
+//!  sweep file + scenario ── Lister ──> head, and a line for each cell ── manifest_file ──> DIR/manifest.jsonl
 //!                             every scenario set up once                                     │
 //!  a run <── ScenarioCell <── Maker: the head's scenario with the line's keys <── one line ──┘
 //! ```
@@ -29,10 +29,10 @@ const CHUNK: usize = 512;
 /// A rule of warm-up that most cells have.
 const NO_WARM_UP: &str = "none";
 
-/// What all cells of a plan have in common: the first line of its file.
+/// What all cells of a manifest have in common: the first line of its file.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 pub struct Head {
-    /// `orrery-plan`.
+    /// `orrery-manifest`.
     pub schema: String,
     /// The version of this form.
     pub schema_version: u32,
@@ -58,13 +58,13 @@ pub struct Head {
     /// The text of the base scenario.
     pub scenario_text: String,
     /// The hash of all that the lines follow from, but for the contents of traces: equal definitions
-    /// have equal plans.
+    /// have equal manifests.
     pub definition_sha256: String,
 }
 
-/// A cell of a plan: a line of its file.
+/// A cell of a manifest: a line of its file.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
-pub struct PlannedCell {
+pub struct ListedCell {
     /// The name of its entry: the hash of its specification, whatever the number of seeds.
     pub entry_sha256: String,
     /// As in [`Row::spec_sha256`].
@@ -97,7 +97,7 @@ fn is_no_warm_up(text: &str) -> bool {
     text == NO_WARM_UP
 }
 
-impl PlannedCell {
+impl ListedCell {
     /// What its rows have in common.
     pub fn place(&self, head: &Head) -> Row {
         let system = self.policy.split('[').next().unwrap_or_default();
@@ -122,15 +122,15 @@ impl PlannedCell {
 }
 
 /// A cell with its line.
-pub struct Planned {
+pub struct Listed {
     /// The cell.
     pub cell: ScenarioCell,
     /// Its line.
-    pub line: PlannedCell,
+    pub line: ListedCell,
 }
 
 /// Makes the cells of a sweep.
-pub struct Planner<'a> {
+pub struct Lister<'a> {
     file: &'a SweepFile,
     base: Scenario,
     inputs: Inputs,
@@ -138,12 +138,12 @@ pub struct Planner<'a> {
     pub head: Head,
 }
 
-impl<'a> Planner<'a> {
+impl<'a> Lister<'a> {
     /// Makes no cell yet.
     ///
     /// # Errors
     /// When a policy or `compare_to` is wrong.
-    pub fn new(file: &'a SweepFile, base: Scenario) -> Result<Planner<'a>, SpecError> {
+    pub fn new(file: &'a SweepFile, base: Scenario) -> Result<Lister<'a>, SpecError> {
         let (path, text) = base.origin();
         let (path, text) = (path.to_string(), text.to_string());
         let base = with_policies(base, &file.policies).map_err(|e| file.placed(e))?;
@@ -161,7 +161,7 @@ impl<'a> Planner<'a> {
         let parts: Vec<&str> = all.into_iter().map(String::as_str).chain([&*canonical]).collect();
         let definition_sha256 = hash::spec_sha256(&parts);
         let head = Head {
-            schema: "orrery-plan".to_string(),
+            schema: "orrery-manifest".to_string(),
             schema_version: 2,
             result_version: RESULT_VERSION,
             name: file.name.clone(),
@@ -174,7 +174,7 @@ impl<'a> Planner<'a> {
             scenario_text: text,
             definition_sha256,
         };
-        Ok(Planner { file, base, inputs: Inputs::default(), head })
+        Ok(Lister { file, base, inputs: Inputs::default(), head })
     }
 
     /// Every cell, in order; each scenario is set up once, so that a wrong value is found before hours
@@ -185,7 +185,7 @@ impl<'a> Planner<'a> {
     pub fn each(
         &self,
         jobs: usize,
-        mut each: impl FnMut(Planned) -> Result<ControlFlow<()>, SpecError>,
+        mut each: impl FnMut(Listed) -> Result<ControlFlow<()>, SpecError>,
     ) -> Result<(), SpecError> {
         let pool = pool(jobs)?;
         let mut all = combinations(&self.file.point, &self.file.axis, self.file.sample);
@@ -209,7 +209,7 @@ impl<'a> Planner<'a> {
     /// Makes the first combination: what is wrong with the file is mostly wrong there.
     ///
     /// # Errors
-    /// As [`Planner::each`].
+    /// As [`Lister::each`].
     pub fn first(&self) -> Result<(), SpecError> {
         let mut all = combinations(&self.file.point, &self.file.axis, self.file.sample);
         all.next().map_or(Ok(()), |c| self.cells_of(c).map(drop))
@@ -218,10 +218,10 @@ impl<'a> Planner<'a> {
     /// Shows every cell, in order, made on this thread.
     ///
     /// # Errors
-    /// As [`Planner::each`].
+    /// As [`Lister::each`].
     pub fn one_by_one(
         &self,
-        mut each: impl FnMut(Planned) -> Result<(), SpecError>,
+        mut each: impl FnMut(Listed) -> Result<(), SpecError>,
     ) -> Result<(), SpecError> {
         let mut all = combinations(&self.file.point, &self.file.axis, self.file.sample);
         all.try_for_each(|c| self.cells_of(c)?.into_iter().try_for_each(&mut each))
@@ -237,7 +237,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The cells of a combination: one for each policy.
-    fn cells_of(&self, combination: Combination) -> Result<Vec<Planned>, SpecError> {
+    fn cells_of(&self, combination: Combination) -> Result<Vec<Listed>, SpecError> {
         let fixed = self.file.set.iter().map(|(k, v)| (k.clone(), v.clone()));
         let set: Vec<(String, String)> =
             combination.changes.iter().map(|(k, v)| (k.clone(), toml_text(v))).collect();
@@ -256,19 +256,19 @@ impl<'a> Planner<'a> {
             inputs_sha256: inputs_sha256.clone(),
             search: self.file.goodput.clone(),
         };
-        let planned = |policy| {
+        let listed = |policy| {
             let cell = cell(policy);
             let line = line(&cell, set.clone());
-            Planned { cell, line }
+            Listed { cell, line }
         };
-        Ok(policies.into_iter().map(planned).collect())
+        Ok(policies.into_iter().map(listed).collect())
     }
 }
 
 /// The line of a cell.
-pub fn line(cell: &ScenarioCell, set: Vec<(String, String)>) -> PlannedCell {
+pub fn line(cell: &ScenarioCell, set: Vec<(String, String)>) -> ListedCell {
     let (entry_sha256, spec_sha256) = cell.hashes();
-    PlannedCell {
+    ListedCell {
         entry_sha256,
         spec_sha256,
         axes: cell.axes.clone(),
@@ -281,7 +281,7 @@ pub fn line(cell: &ScenarioCell, set: Vec<(String, String)>) -> PlannedCell {
     }
 }
 
-/// Makes cells from lines of a plan, one by one.
+/// Makes cells from lines of a manifest, one by one.
 pub struct Maker {
     /// What all lines have in common.
     pub head: Head,
@@ -305,8 +305,8 @@ impl Maker {
     /// The cell of a line.
     ///
     /// # Errors
-    /// When a file of its scenario is missing, or is not the one that it was planned with.
-    pub fn cell(&self, line: &PlannedCell) -> Result<ScenarioCell, SpecError> {
+    /// When a file of its scenario is missing, or is not the one that it was listed with.
+    pub fn cell(&self, line: &ListedCell) -> Result<ScenarioCell, SpecError> {
         let changes = [self.fixed.clone(), values(&line.set)?].concat();
         let scenario = self.base.with(&changes)?;
         let cell = ScenarioCell {
@@ -321,12 +321,12 @@ impl Maker {
             return Ok(cell);
         }
         let (found, allowed) = if cell.inputs_sha256 == line.inputs_sha256 {
-            ("a plan of another orrery".to_string(), "a plan that this program wrote")
+            ("a manifest of another orrery".to_string(), "a manifest that this program wrote")
         } else {
-            (cell.inputs_sha256, "the files that the plan was made with")
+            (cell.inputs_sha256, "the files that the manifest was made with")
         };
-        let remedy = "restore the files, or remove `plan.jsonl` and plan again";
-        Err(SpecError::value("plan", format!("{}: {found}", line.words()), allowed, remedy))
+        let remedy = "restore the files, or remove `manifest.jsonl` and run the sweep again";
+        Err(SpecError::value("manifest", format!("{}: {found}", line.words()), allowed, remedy))
     }
 }
 
@@ -347,7 +347,7 @@ fn values(set: &[(String, String)]) -> Result<Vec<(String, Value)>, SpecError> {
     let value = |(key, text): &(String, String)| {
         let table = format!("value = {text}").parse::<toml::Table>();
         let value = table.ok().and_then(|mut t| t.remove("value"));
-        let wrong = || SpecError::value(key, text, "a value in TOML", "plan the sweep again");
+        let wrong = || SpecError::value(key, text, "a value in TOML", "run the sweep again");
         Ok((key.clone(), value.ok_or_else(wrong)?))
     };
     set.iter().map(value).collect()
@@ -385,7 +385,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_of_a_line_is_the_value_that_was_planned() {
+    fn a_value_of_a_line_is_the_value_that_was_listed() {
         let set = "a = 60.0\nb = inf\nc = \"x\\\"y\"\nd = [{ count = 2, e = [1.5, 'z'] }]\nf = 1979-05-27";
         let table: toml::Table = set.parse().unwrap();
         let lines: Vec<_> = table.iter().map(|(k, v)| (k.clone(), toml_text(v))).collect();

@@ -1,11 +1,11 @@
-//! Claims: who runs which cell, for workers that share a folder and nothing else.
+//! Leases: who runs which cell, for workers that share a folder and nothing else.
 //!
 //! ```text
-//!  work/NAME.claim   made by create-new; {"host":..,"boot":..,"pid":..,"since_unix_s":..}
+//!  work/NAME.lease   made by create-new; {"host":..,"boot":..,"pid":..,"since_unix_s":..}
 //!                    locked and touched every minute as long as its owner lives, removed at the end
 //! ```
 //!
-//! A claim saves work and can do no harm: a cell that runs twice writes the same bytes. So it needs no
+//! A lease saves work and can do no harm: a cell that runs twice writes the same bytes. So it needs no
 //! leader, and it may be given up for lost: at once where the system says that a process of this machine
 //! no longer holds its lock, and where its owner is elsewhere, when its last touch is [`VOID_AFTER`] away
 //! from now: in the past, or in the future of a clock that was set back.
@@ -21,12 +21,12 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// How long a claim holds that nobody touches.
+/// How long a lease holds that nobody touches.
 pub const VOID_AFTER: Duration = Duration::from_secs(600);
-/// How often claims are touched.
+/// How often leases are touched.
 const TOUCHED_EVERY: Duration = Duration::from_secs(60);
 
-/// Who holds a claim.
+/// Who holds a lease.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 pub struct Owner {
     /// The name of its machine or container.
@@ -68,8 +68,8 @@ fn host() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_default()
 }
 
-/// The claims of a worker.
-pub struct Claims {
+/// The leases of a worker.
+pub struct Leases {
     folder: PathBuf,
     held: Arc<Mutex<BTreeMap<PathBuf, Held>>>,
     /// Dropped at the end: that stops the thread that touches.
@@ -82,24 +82,24 @@ struct Held {
     text: String,
 }
 
-/// Something is claimed until this is dropped.
-pub struct Claim<'a> {
-    claims: &'a Claims,
+/// Something is leased until this is dropped.
+pub struct Lease<'a> {
+    leases: &'a Leases,
     path: PathBuf,
 }
 
-impl Claims {
-    /// Claims in a folder, which is there.
+impl Leases {
+    /// Leases in a folder, which is there.
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn begin(folder: &Path) -> Result<Claims, SpecError> {
+    pub fn begin(folder: &Path) -> Result<Leases, SpecError> {
         let held = Arc::new(Mutex::new(BTreeMap::<PathBuf, Held>::new()));
         let (ending, end) = channel();
         let theirs = Arc::clone(&held);
         let touch = move || {
             while end.recv_timeout(TOUCHED_EVERY) == Err(RecvTimeoutError::Timeout) {
-                // A claim that cannot be touched becomes void, and its cell is run twice.
+                // A lease that cannot be touched becomes void, and its cell is run twice.
                 lock(&theirs).values_mut().for_each(|held| drop(held.write()));
             }
         };
@@ -107,25 +107,25 @@ impl Claims {
             SpecError::value("--share", e, "a thread that can be started", "use fewer `--jobs`")
         })?;
         let folder = folder.to_path_buf();
-        Ok(Claims { folder, held, ending: Some(ending), touching: Some(touching) })
+        Ok(Leases { folder, held, ending: Some(ending), touching: Some(touching) })
     }
 
-    /// Claims something, unless somebody else holds it.
+    /// Leases something, unless somebody else holds it.
     ///
     /// # Errors
     /// When the folder cannot be written.
-    pub fn take(&self, name: &str) -> Result<Option<Claim<'_>>, SpecError> {
+    pub fn take(&self, name: &str) -> Result<Option<Lease<'_>>, SpecError> {
         let path = path_of(&self.folder, name);
         let taken = self.try_to_take(&path).map_err(|e| unwritable_out(&path, &e))?;
         let Some(held) = taken else { return Ok(None) };
         lock(&self.held).insert(path.clone(), held);
-        Ok(Some(Claim { claims: self, path }))
+        Ok(Some(Lease { leases: self, path }))
     }
 
     fn try_to_take(&self, path: &Path) -> io::Result<Option<Held>> {
         let text = serde_json::to_string(&Owner::this()).unwrap_or_default() + "\n";
         // It has its words and its lock before it has its name.
-        let mut new = own_file(&self.folder, ".claim.", ".tmp")?;
+        let mut new = own_file(&self.folder, ".lease.", ".tmp")?;
         new.write_all(text.as_bytes())?;
         let (file, unnamed) = new.into_parts();
         let locked = Locked::of(file);
@@ -145,7 +145,7 @@ impl Claims {
         let is_near = owner.is_some_and(|owner| owner.is_on_the_machine_of(&Owner::this()));
         let touched = file.metadata()?.modified()?;
         let locked = Locked::of(file);
-        // Of a claim that was removed meanwhile only the lock is left.
+        // Of a lease that was removed meanwhile only the lock is left.
         if locked.is_ours() && !locked.is_at(path) {
             return Ok(None);
         }
@@ -160,13 +160,13 @@ impl Claims {
 
     /// The time by the clock of the folder, which may be another machine's.
     fn now_there(&self) -> io::Result<SystemTime> {
-        let mut probe = own_file(&self.folder, ".claim.", ".tmp")?;
+        let mut probe = own_file(&self.folder, ".lease.", ".tmp")?;
         probe.write_all(b"now")?;
         probe.as_file().metadata()?.modified()
     }
 }
 
-impl Drop for Claims {
+impl Drop for Leases {
     fn drop(&mut self) {
         drop(self.ending.take());
         if let Some(thread) = self.touching.take() {
@@ -175,10 +175,10 @@ impl Drop for Claims {
     }
 }
 
-impl Drop for Claim<'_> {
+impl Drop for Lease<'_> {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.path);
-        lock(&self.claims.held).remove(&self.path);
+        lock(&self.leases.held).remove(&self.path);
     }
 }
 
@@ -192,26 +192,26 @@ impl Held {
     }
 }
 
-/// Who holds the claims of a folder, by name; of a void claim, who held it.
+/// Who holds the leases of a folder, by name; of a void lease, who held it.
 pub fn owners(folder: &Path) -> BTreeMap<String, Owner> {
-    let claim = |path: PathBuf| {
-        let is_claim = path.extension().is_some_and(|e| e == "claim");
+    let lease = |path: PathBuf| {
+        let is_lease = path.extension().is_some_and(|e| e == "lease");
         let name = path.file_stem()?.to_string_lossy().into_owned();
         let owner = serde_json::from_str(&std::fs::read_to_string(&path).ok()?).ok()?;
-        is_claim.then_some((name, owner))
+        is_lease.then_some((name, owner))
     };
     let all = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    all.filter_map(|entry| claim(entry.path())).collect()
+    all.filter_map(|entry| lease(entry.path())).collect()
 }
 
-/// The time between two times. A claim from the future is as old as one from the past: the clock was set back, and
+/// The time between two times. A lease from the future is as old as one from the past: the clock was set back, and
 /// its owner would have touched it since.
 fn apart(a: SystemTime, b: SystemTime) -> Duration {
     a.duration_since(b).unwrap_or_else(|e| e.duration())
 }
 
 fn path_of(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!("{name}.claim"))
+    folder.join(format!("{name}.lease"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -284,15 +284,15 @@ mod tests {
         tempfile::tempdir().expect("a temporary folder")
     }
 
-    fn begin(folder: &tempfile::TempDir) -> Claims {
-        Claims::begin(folder.path()).unwrap_or_else(|e| panic!("{e}"))
+    fn begin(folder: &tempfile::TempDir) -> Leases {
+        Leases::begin(folder.path()).unwrap_or_else(|e| panic!("{e}"))
     }
 
-    fn take<'a>(claims: &'a Claims, name: &str) -> Option<Claim<'a>> {
-        claims.take(name).unwrap_or_else(|e| panic!("{e}"))
+    fn take<'a>(leases: &'a Leases, name: &str) -> Option<Lease<'a>> {
+        leases.take(name).unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// A claim as another process has left it.
+    /// A lease as another process has left it.
     fn left(folder: &tempfile::TempDir, owner: &Owner) -> PathBuf {
         let path = path_of(folder.path(), "a");
         std::fs::write(&path, serde_json::to_string(owner).expect("JSON")).expect("a file");
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_workers_one_has_a_claim_until_it_is_given_back() {
+    fn of_two_workers_one_has_a_lease_until_it_is_given_back() {
         let folder = folder();
         let (one, two) = (begin(&folder), begin(&folder));
         let mine = take(&one, "a").expect("nobody has it");
@@ -314,18 +314,18 @@ mod tests {
     }
 
     #[test]
-    fn of_many_workers_at_once_one_has_the_claim() {
+    fn of_many_workers_at_once_one_has_the_lease() {
         let folder = folder();
-        let all: Vec<Claims> = (0..4).map(|_| begin(&folder)).collect();
+        let all: Vec<Leases> = (0..4).map(|_| begin(&folder)).collect();
         for trial in 0..200 {
             let barrier = std::sync::Barrier::new(all.len());
             let won = std::thread::scope(|s| {
-                let run = |claims| {
+                let run = |leases| {
                     let barrier = &barrier;
                     s.spawn(move || {
-                        let claim = take(claims, &trial.to_string());
+                        let lease = take(leases, &trial.to_string());
                         barrier.wait();
-                        claim.is_some()
+                        lease.is_some()
                     })
                 };
                 let threads: Vec<_> = all.iter().map(run).collect();
@@ -337,63 +337,63 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_claim_of_a_process_of_this_machine_that_is_gone_is_void_at_once() {
+    fn a_lease_of_a_process_of_this_machine_that_is_gone_is_void_at_once() {
         let folder = folder();
         left(&folder, &Owner { pid: 1, ..Owner::this() });
         assert!(take(&begin(&folder), "a").is_some());
     }
 
     #[test]
-    fn a_claim_from_elsewhere_is_void_ten_minutes_after_its_last_touch() {
+    fn a_lease_from_elsewhere_is_void_ten_minutes_after_its_last_touch() {
         let folder = folder();
         let elsewhere = Owner { host: "b".into(), boot: "other".into(), ..Owner::this() };
         let path = left(&folder, &elsewhere);
-        let claims = begin(&folder);
+        let leases = begin(&folder);
         let aged = |minutes: u64| {
-            let file = File::options().write(true).open(&path).expect("the claim");
+            let file = File::options().write(true).open(&path).expect("the lease");
             let then = SystemTime::now() - Duration::from_secs(60 * minutes);
             file.set_modified(then).expect("its time");
         };
         for minutes in [0, 9] {
             aged(minutes);
-            assert!(take(&claims, "a").is_none(), "{minutes}");
+            assert!(take(&leases, "a").is_none(), "{minutes}");
             assert_eq!(owners(folder.path())["a"], elsewhere);
         }
         aged(11);
-        let mine = take(&claims, "a");
+        let mine = take(&leases, "a");
         assert!(mine.is_some() && owners(folder.path())["a"].pid == std::process::id());
     }
 
     /// A clock that was set back leaves such times: nobody may wait until they have come.
     #[test]
-    fn a_claim_from_the_future_is_void_as_one_from_the_past() {
+    fn a_lease_from_the_future_is_void_as_one_from_the_past() {
         let folder = folder();
         let elsewhere = Owner { host: "b".into(), boot: "other".into(), ..Owner::this() };
         let path = left(&folder, &elsewhere);
-        let claims = begin(&folder);
+        let leases = begin(&folder);
         let ahead = |minutes: u64| {
-            let file = File::options().write(true).open(&path).expect("the claim");
+            let file = File::options().write(true).open(&path).expect("the lease");
             let then = SystemTime::now() + Duration::from_secs(60 * minutes);
             file.set_modified(then).expect("its time");
         };
         ahead(9);
-        assert!(take(&claims, "a").is_none(), "clocks differ by minutes");
+        assert!(take(&leases, "a").is_none(), "clocks differ by minutes");
         ahead(365 * 24 * 60);
-        let mine = take(&claims, "a");
+        let mine = take(&leases, "a");
         assert!(mine.is_some() && owners(folder.path())["a"].pid == std::process::id());
-        assert!(take(&claims, "a").is_none(), "it was touched when it was taken");
+        assert!(take(&leases, "a").is_none(), "it was touched when it was taken");
     }
 
     /// As of a file system without the promise that a file is written before it has its name.
     #[test]
-    fn a_claim_that_says_nothing_is_void_after_ten_minutes() {
+    fn a_lease_that_says_nothing_is_void_after_ten_minutes() {
         let folder = folder();
         let path = path_of(folder.path(), "a");
         std::fs::write(&path, "").expect("a file");
-        let claims = begin(&folder);
-        assert!(take(&claims, "a").is_none());
-        let file = File::options().write(true).open(&path).expect("the claim");
+        let leases = begin(&folder);
+        assert!(take(&leases, "a").is_none());
+        let file = File::options().write(true).open(&path).expect("the lease");
         file.set_modified(SystemTime::now() - 2 * VOID_AFTER).expect("its time");
-        assert!(take(&claims, "a").is_some());
+        assert!(take(&leases, "a").is_some());
     }
 }

@@ -1,16 +1,16 @@
-//! The file of a plan, `plan.jsonl`: JSON lines, so that nobody has to hold all cells to use one.
+//! The file of a manifest, `manifest.jsonl`: JSON lines, so that nobody has to hold all cells to use one.
 //!
 //! ```text
-//!  {"schema":"orrery-plan",...}       what all cells have in common
+//!  {"schema":"orrery-manifest",...}       what all cells have in common
 //!  {"entry_sha256":...,"set":[...]}   one line for each cell, in the order of results
-//!  {"cells":12,"plan_sha256":"..."}   how many, and the hash of all bytes before this line
+//!  {"cells":12,"manifest_sha256":"..."}   how many, and the hash of all bytes before this line
 //! ```
 //!
 //! It is written whole or not at all. Nobody can make it again from the cells that are there: one that
 //! was edited or cut short is refused.
 
 use super::hash::Hasher;
-use super::plan::{Head, PlannedCell, Planner};
+use super::manifest::{Head, ListedCell, Lister};
 use orrery_output::whole_file::Growing;
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
@@ -25,39 +25,39 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Deserialize, Serialize)]
 struct Foot {
     cells: usize,
-    plan_sha256: String,
+    manifest_sha256: String,
 }
 
 /// How the last line begins.
 const FOOT: &str = "{\"cells\":";
 
-/// A plan on disk.
+/// A manifest on disk.
 #[derive(Debug)]
-pub struct PlanFile {
+pub struct ManifestFile {
     path: PathBuf,
     /// What its cells have in common.
     pub head: Head,
 }
 
-/// Writes a plan, unless the file is there: then `false`, and it is left as it is. The cells are made
+/// Writes a manifest, unless the file is there: then `false`, and it is left as it is. The cells are made
 /// on so many threads.
 ///
 /// # Errors
 /// When a cell is wrong, or the folder cannot be written.
-pub fn write(path: &Path, planner: &Planner<'_>, jobs: usize) -> Result<bool, SpecError> {
+pub fn write(path: &Path, lister: &Lister<'_>, jobs: usize) -> Result<bool, SpecError> {
     let mut file = Growing::begin(path)?;
     let (mut hash, mut cells) = (Hasher::default(), 0);
     let mut add = |line: &str| {
         hash.add(line.as_bytes());
         file.add(line.as_bytes())
     };
-    add(&json(&planner.head))?;
-    planner.each(jobs, |planned| {
+    add(&json(&lister.head))?;
+    lister.each(jobs, |listed| {
         cells += 1;
-        add(&json(&planned.line))?;
+        add(&json(&listed.line))?;
         Ok(ControlFlow::Continue(()))
     })?;
-    let foot = Foot { cells, plan_sha256: hash.sha256() };
+    let foot = Foot { cells, manifest_sha256: hash.sha256() };
     file.add(json(&foot).as_bytes())?;
     file.finish_if_absent()
 }
@@ -66,12 +66,12 @@ fn json<T: Serialize>(line: &T) -> String {
     serde_json::to_string(line).unwrap_or_default() + "\n"
 }
 
-impl PlanFile {
+impl ManifestFile {
     /// Reads the first line.
     ///
     /// # Errors
-    /// When there is no plan, or it is of another version of the results.
-    pub fn open(path: &Path) -> Result<PlanFile, SpecError> {
+    /// When there is no manifest, or it is of another version of the results.
+    pub fn open(path: &Path) -> Result<ManifestFile, SpecError> {
         let mut lines = Lines::open(path)?;
         let line = lines.line()?.unwrap_or_default();
         #[derive(Deserialize)]
@@ -80,12 +80,12 @@ impl PlanFile {
         }
         let Version { result_version } = lines.parse(&line)?;
         if result_version != RESULT_VERSION {
-            let remedy = "run the sweep again with this version, into another folder, or remove `plan.jsonl`";
+            let remedy = "run the sweep again with this version, into another folder, or remove `manifest.jsonl`";
             let allowed = RESULT_VERSION.to_string();
             let error = SpecError::value("result_version", result_version, allowed, remedy);
             return Err(error.in_file(&path.display().to_string()));
         }
-        Ok(PlanFile { path: path.to_path_buf(), head: lines.parse(&line)? })
+        Ok(ManifestFile { path: path.to_path_buf(), head: lines.parse(&line)? })
     }
 
     /// Where it is.
@@ -93,7 +93,7 @@ impl PlanFile {
         &self.path
     }
 
-    /// Its lines, each of a cell, with the byte at which it begins, for [`PlanFile::at`]. An error at the
+    /// Its lines, each of a cell, with the byte at which it begins, for [`ManifestFile::at`]. An error at the
     /// end says that the file was edited or cut short: what was read of it is worth nothing then.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl PlanFile {
         Ok(CellLines { lines, is_over: false, hash, count: 0 })
     }
 
-    /// Its cells, as [`PlanFile::lines`].
+    /// Its cells, as [`ManifestFile::lines`].
     ///
     /// # Errors
     /// When it cannot be read.
@@ -118,26 +118,22 @@ impl PlanFile {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn at(&self, byte: u64) -> Result<PlannedCell, SpecError> {
+    pub fn at(&self, byte: u64) -> Result<ListedCell, SpecError> {
         let mut lines = Lines::open(&self.path)?;
         lines.file.seek(SeekFrom::Start(byte)).map_err(|e| lines.unreadable(e))?;
         let line = lines.line()?.unwrap_or_default();
         lines.parse(&line)
     }
 
-    /// The first difference from the plan of another sweep, for messages: the cells of that one are
+    /// The first difference from the manifest of another sweep, for messages: the cells of that one are
     /// made, which may take a while.
     ///
     /// # Errors
     /// When a cell is wrong, or the file.
-    pub fn difference(
-        &self,
-        other: &Planner<'_>,
-        jobs: usize,
-    ) -> Result<Option<String>, SpecError> {
+    pub fn difference(&self, other: &Lister<'_>, jobs: usize) -> Result<Option<String>, SpecError> {
         let differ = |what: &str, here: &str, there: &str| {
             (here != there).then(|| {
-                format!("the plan of another sweep: {what}: {here}, in this sweep {there}")
+                format!("the manifest of another sweep: {what}: {here}, in this sweep {there}")
             })
         };
         let (a, b) = (&self.head, &other.head);
@@ -146,18 +142,18 @@ impl PlanFile {
         if heads.is_some() {
             return Ok(heads);
         }
-        let of_cell = |i: usize, a: &PlannedCell, b: &PlannedCell| {
+        let of_cell = |i: usize, a: &ListedCell, b: &ListedCell| {
             let specification = format!("specification of cell {i} ({})", b.words());
             differ(&format!("combination of cell {i}"), &a.words(), &b.words())
                 .or_else(|| differ(&specification, &a.spec_sha256, &b.spec_sha256))
         };
         let (mut here, mut there) = (0, 0);
         let (mut found, mut cells) = (None, self.cells()?);
-        other.each(jobs, |planned| {
+        other.each(jobs, |listed| {
             there += 1;
             if let Some(cell) = cells.next().transpose()? {
                 here += 1;
-                found = of_cell(here, &cell, &planned.line);
+                found = of_cell(here, &cell, &listed.line);
             }
             Ok(if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
@@ -196,7 +192,7 @@ impl CellLines {
         let foot: Option<Foot> = serde_json::from_str(&line).ok();
         let whole = std::mem::take(&mut self.hash).sha256();
         let is_last = self.lines.line()?.is_none();
-        let is_whole = |foot: Foot| foot.plan_sha256 == whole && foot.cells == self.count;
+        let is_whole = |foot: Foot| foot.manifest_sha256 == whole && foot.cells == self.count;
         if is_last && foot.is_some_and(is_whole) { Ok(None) } else { Err(self.lines.changed()) }
     }
 
@@ -220,13 +216,13 @@ impl Iterator for CellLines {
     }
 }
 
-/// The cells of a plan.
+/// The cells of a manifest.
 pub struct Cells {
     lines: CellLines,
 }
 
 impl Iterator for Cells {
-    type Item = Result<PlannedCell, SpecError>;
+    type Item = Result<ListedCell, SpecError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let (_, line) = match self.lines.next()? {
@@ -241,19 +237,19 @@ impl Iterator for Cells {
 /// begin at once.
 #[derive(Debug, Deserialize)]
 pub struct Short {
-    /// As of [`PlannedCell`].
+    /// As of [`ListedCell`].
     pub entry_sha256: String,
-    /// As of [`PlannedCell`].
+    /// As of [`ListedCell`].
     pub policy: String,
-    /// As of [`PlannedCell`].
+    /// As of [`ListedCell`].
     pub requests: Option<u64>,
 }
 
-impl PlanFile {
+impl ManifestFile {
     /// Goes over the cells with the bytes at which their lines begin.
     ///
     /// # Errors
-    /// As [`PlanFile::lines`].
+    /// As [`ManifestFile::lines`].
     pub fn each_short(&self, mut each: impl FnMut(u64, Short)) -> Result<(), SpecError> {
         let mut lines = self.lines()?;
         while let Some(line) = lines.next() {
@@ -292,7 +288,7 @@ impl Lines {
 
     fn parse<T: for<'a> Deserialize<'a>>(&self, line: &str) -> Result<T, SpecError> {
         serde_json::from_str(line).map_err(|e| {
-            let message = format!("not a plan of `orrery sweep`: {e}");
+            let message = format!("not a manifest of `orrery sweep`: {e}");
             SpecError::Parse { file: self.path.display().to_string(), message }
         })
     }
@@ -302,9 +298,9 @@ impl Lines {
     }
 
     fn changed(&self) -> SpecError {
-        let found = "a plan that was changed after it was written, or cut short";
+        let found = "a manifest that was changed after it was written, or cut short";
         let remedy = "remove it and run the sweep again: finished cells are kept";
-        let error = SpecError::value("plan_sha256", found, "the plan as written", remedy);
+        let error = SpecError::value("manifest_sha256", found, "the manifest as written", remedy);
         error.in_file(&self.path.display().to_string())
     }
 }
