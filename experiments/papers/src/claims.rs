@@ -587,7 +587,7 @@ mod tests {
             judged(&claims, left_out, rows).iter().map(|c| c.verdict).collect()
         };
         assert_eq!(verdicts(&left_out, &rows), [Verdict::Holds; 2]);
-        assert_eq!(verdicts(&left_out, &rows[..1]), [Verdict::NotJudged; 2]);
+        assert_eq!(verdicts(&left_out, &rows[..1]), [Verdict::NotJudged, Verdict::NotRun]);
         assert_eq!(
             verdicts(&left_out, &rows[1..]),
             [Verdict::NotJudged, Verdict::Holds],

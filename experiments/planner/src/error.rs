@@ -59,6 +59,12 @@ pub enum PlannerError {
     #[error("{found} {what} for {expected} {of}; one is needed for each")]
     Length { what: &'static str, found: usize, expected: usize, of: &'static str },
 
+    #[error(
+        "`{name}` is {}; an auxiliary type has ingredients of its own, the base type has none",
+        if *.is_base { "the base type and has ingredients" } else { "an auxiliary type and has none" }
+    )]
+    Auxiliary { name: String, is_base: bool },
+
     #[error("there are no query sizes; give at least one size with a weight above 0")]
     NoSizes,
 

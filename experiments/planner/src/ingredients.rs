@@ -75,11 +75,7 @@ impl Ingredients {
                     limits.entry(a.size_limit).or_insert(&t.name);
                 }
                 None if is_base => (),
-                _ => {
-                    let (what, of) = ("base ingredients", "base types");
-                    let found = usize::from(!is_base);
-                    return Err(PlannerError::Length { what, found, expected: 1, of });
-                }
+                _ => return Err(PlannerError::Auxiliary { name: t.name.clone(), is_base }),
             }
         }
         for (t, a) in types.iter().zip(&auxiliaries) {

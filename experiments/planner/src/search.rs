@@ -114,13 +114,6 @@ pub enum Ending {
     OutOfEvaluations,
 }
 
-impl Ending {
-    /// Whether more evaluations would change nothing.
-    pub fn converged(self) -> bool {
-        self != Ending::OutOfEvaluations
-    }
-}
-
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

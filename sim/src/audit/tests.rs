@@ -517,6 +517,24 @@ fn memory_is_for_what_is_alive() {
     assert!(auditor.answers.is_empty());
 }
 
+/// Nothing of it is answered: nothing has to be kept of it.
+#[test]
+fn a_batch_whose_requests_ended_while_it_ran_is_forgotten_when_it_is_done() {
+    let mut log = log();
+    let done = find(&log, 200, is_done);
+    let Record::Close { time, action, .. } = log[done] else { unreachable!() };
+    let issue = |r: &Record| matches!(r, Record::Issue { batch, .. } if batch.action == action);
+    let issued = find(&log, 0, issue);
+    let requests = batch(&mut log[issued]).requests.clone();
+    log.retain(|r| !matches!(r, Record::End { request, .. } if requests.contains(request)));
+    let end = End::Dropped(Drop::Infeasible);
+    let done = find(&log, 0, |r| matches!(r, Record::Close { action: a, .. } if *a == action));
+    log.splice(done..done, requests.iter().map(|&request| Record::End { time, request, end }));
+    let mut auditor = Auditor::default();
+    log.into_iter().for_each(|record| auditor.record(record));
+    assert!(auditor.answers.is_empty() && auditor.live.is_empty());
+}
+
 /// The line of a device's terms is gone: what the device does cannot be checked.
 #[test]
 fn terms_that_leave_out_a_device_are_a_fault() {

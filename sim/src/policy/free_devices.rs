@@ -129,3 +129,30 @@ pub(crate) fn did_not_run(outcome: Outcome) -> String {
 pub(crate) fn device_is_gone(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Rejected(Refusal::DeviceDown) | Outcome::Preempted { .. })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_spread_over_devices_first_and_fill_every_lane_once() {
+        let mut devices = FreeDevices::with_all_lanes();
+        let all = (0..3).flat_map(|d| [1, 0].map(|lane| (DeviceId(d), lane)));
+        devices.free.extend(all.clone());
+        devices.several = true;
+        let mut got = Vec::new();
+        while let Some(exec) = devices.batch(ModelId(0)) {
+            devices.take(ActionId(got.len() as u64));
+            got.push((exec.device, exec.lane));
+        }
+        let of = |batches: &[(DeviceId, u8)]| -> BTreeSet<DeviceId> {
+            batches.iter().map(|b| b.0).collect()
+        };
+        assert_eq!([&got[..3], &got[3..]].map(of).map(|devices| devices.len()), [3, 3]);
+        got.sort_unstable();
+        let mut all: Vec<_> = all.collect();
+        all.sort_unstable();
+        assert_eq!(got, all);
+        assert!(devices.is_empty());
+    }
+}

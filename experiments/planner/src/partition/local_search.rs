@@ -160,3 +160,50 @@ fn kick(search: &mut Search<'_>, stream: &mut Stream) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partition::ModelLoad;
+    use std::collections::BTreeSet;
+
+    fn even(models: usize, clusters: usize) -> Problem {
+        let model = ModelLoad {
+            rate: 1.0,
+            static_mem: 1.0,
+            dynamic_mem: 0.0,
+            move_cost: 1.0,
+            current: None,
+        };
+        Problem {
+            models: vec![model; models],
+            clusters,
+            rate_max: f64::INFINITY,
+            memory_max: f64::INFINITY,
+            memory_weight: 1.0,
+            cost_max: f64::INFINITY,
+        }
+    }
+
+    #[test]
+    fn a_kick_swaps_with_every_other_sub_cluster() {
+        let problem = even(5, 5);
+        let start = Assignment { cluster_of: (0..5).collect() };
+        let mut with = BTreeSet::new();
+        for seed in 0..100 {
+            let mut search = Search::new(Board::new(&problem, start.clone()), 0);
+            assert!(kick(&mut search, &mut Stream::named(seed, "kick", 0)));
+            let moved = (1..5).filter(|j| search.board.members(*j) != [*j]);
+            with.extend(moved);
+        }
+        // All are equal: the first is the worst.
+        assert_eq!(with, BTreeSet::from([1, 2, 3, 4]));
+    }
+
+    /// It would take centuries to use them all up.
+    #[test]
+    fn nothing_is_searched_beyond_a_perfect_balance() {
+        let answer = local_search(&even(6, 3), 1, u64::MAX).expect("an answer");
+        assert_eq!(even(6, 3).objective(&answer.assignment), 0.0);
+    }
+}

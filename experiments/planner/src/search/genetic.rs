@@ -165,4 +165,38 @@ mod tests {
         assert!(!explorer.is_open(ruled_out) && !explorer.is_known(ruled_out));
         assert_eq!(children, expected);
     }
+
+    #[test]
+    fn a_mutation_changes_a_count_by_one_either_way() {
+        let space = Space::within(&released::catalogue(), released::BUDGET).expect("a space");
+        let parent = Pool(vec![2, 1, 1, 0]);
+        let parents = [(1.0, space.position(&parent).expect("a pool")); 2];
+        let mut carries = |_: &Pool| -> Result<f64, std::convert::Infallible> { Ok(1.0) };
+        let explorer = Explorer::new(&space, Rules::default(), &mut carries).expect("rules");
+        let parameters = Genetic { mutation: 1.0, ..Genetic::default() };
+        let mut stream = Stream::named(1, "mutation", 0);
+        let children =
+            (0..200).filter_map(|_| child(&explorer, &parameters, &parents, &mut stream));
+        let mut changes: Vec<[i64; 4]> = children
+            .map(|child| {
+                let change =
+                    |i: usize| i64::from(space.pools()[child].0[i]) - i64::from(parent.0[i]);
+                std::array::from_fn(change)
+            })
+            .collect();
+        changes.sort_unstable();
+        changes.dedup();
+        // None has less than none of the last, which is none or one.
+        let of = |i: i64, bit: u32| if i >> bit & 1 == 1 { 1 } else { -1 };
+        let mut expected: Vec<[i64; 4]> =
+            (0..16).map(|i| [of(i, 0), of(i, 1), of(i, 2), of(i, 3).max(0)]).collect();
+        expected.retain(|change| {
+            let count =
+                |i: usize| u32::try_from(i64::from(parent.0[i]) + change[i]).expect("0 or more");
+            space.position(&Pool((0..4).map(count).collect())).is_some()
+        });
+        expected.sort_unstable();
+        assert!(expected.len() > 8, "{expected:?}");
+        assert_eq!(changes, expected);
+    }
 }

@@ -266,8 +266,14 @@ fn wrong_ingredients_are_errors() {
     assert!(hole.contains("no throughput at the size limit 200 of `type2.large`"), "{hole}");
     let short = Ingredients::new(&types, 1.0, vec![None]).unwrap_err();
     assert!(short.to_string().contains("1 ingredients for 3 instance types"));
-    let two_bases = Ingredients::new(&types, 1.0, vec![None; 3]);
-    assert!(matches!(two_bases, Err(PlannerError::Length { what: "base ingredients", .. })));
+    let error = |auxiliaries| Ingredients::new(&types, 1.0, auxiliaries).unwrap_err().to_string();
+    let two_bases = error(vec![None; 3]);
+    assert!(
+        two_bases.starts_with("`type1.large` is an auxiliary type and has none"),
+        "{two_bases}"
+    );
+    let no_base = error(vec![right.auxiliaries()[1].clone(); 3]);
+    assert!(no_base.starts_with("`type0.large` is the base type and has ingred"), "{no_base}");
     assert!(matches!(upper_bound_per_s(&right, &pool([1])), Err(PlannerError::Length { .. })));
 }
 

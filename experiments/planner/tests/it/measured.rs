@@ -70,6 +70,24 @@ fn queries_are_split_at_the_sizes_that_were_released() {
     }
 }
 
+/// Whatever else is in a pool, a type is held to its own limit or to a larger one.
+#[test]
+fn a_type_has_throughputs_at_its_limit_and_at_the_larger_ones_of_others() {
+    for model in released::MODELS {
+        let ingredients = measured(model, qos(model), Region::Released);
+        let all: Vec<_> = ingredients.auxiliaries().iter().flatten().collect();
+        for a in &all {
+            let mut limits: Vec<u32> = all.iter().map(|other| other.size_limit).collect();
+            limits.retain(|limit| *limit >= a.size_limit);
+            limits.sort_unstable();
+            limits.dedup();
+            assert_eq!(a.rate_per_s.keys().copied().collect::<Vec<_>>(), limits, "{model}");
+        }
+        let of_all = all.iter().map(|a| a.rate_per_s.len()).max();
+        assert!(of_all > Some(1), "{model}: one limit is no test");
+    }
+}
+
 #[test]
 fn with_a_target_20_percent_higher() {
     let space = authors_space();

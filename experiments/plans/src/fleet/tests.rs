@@ -1,5 +1,7 @@
 //! Fleets against all fleets, and what an answer says.
 
+mod within;
+
 use crate::answer::{money, significant};
 use crate::file::PlanFile;
 use crate::money::month;

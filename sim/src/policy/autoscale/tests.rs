@@ -64,6 +64,31 @@ fn devices_come_when_requests_are_late_and_go_when_they_idle() {
     assert!(report.is_clean(), "{report}");
 }
 
+/// Three of eight go, then two, then one: six tenths of those that are left are to spare.
+#[test]
+fn idle_devices_go_one_look_after_the_other_though_nothing_happens() {
+    let law = Latency::Affine { alpha: Span::ZERO, beta: Span::from_ms(10) };
+    let mut world = World::single(law);
+    world.core.devices = vec![DeviceSpec::default(); 8];
+    world.provision = vec![(Default::default(), Span::from_ms(200))];
+    // One more fails, and is not counted on any longer.
+    let fails = crate::core::DeviceChange::Fail(DeviceId(0));
+    world.changes = vec![(Time::ZERO + Span::from_ms(1), fails)];
+    let config = Config {
+        kind: 0,
+        every: Span::from_ms(250),
+        threshold: 0.01,
+        spare: 0.6,
+        least: 1,
+        most: 8,
+    };
+    let inner = fifo::Fifo::new(fifo::Config { max_batch: 1, drop_expired: true });
+    let policy = Autoscale::new(config, inner);
+    let source: Box<dyn Source> = Box::new(VecSource::new(arrivals(4)[..1].to_vec()));
+    let finished = simulate(&world, vec![source], policy, MemoryLog::default());
+    assert_eq!(finished.policy.up, BTreeSet::from([DeviceId(1), DeviceId(2)]));
+}
+
 /// A pipeline of four stages with two batches inside is half idle, though some batch is always inside.
 #[test]
 fn a_pipeline_is_idle_to_the_share_of_its_stages_that_are() {

@@ -25,17 +25,31 @@ fn play(
     config: Config,
     at_ns: impl Iterator<Item = u64>,
 ) -> (Vec<(u64, usize)>, Vec<End>) {
+    play_of(ModelId(0), slo, config, at_ns)
+}
+
+/// The same, where all requests are of this one of equal models.
+fn play_of(
+    model: ModelId,
+    slo: Span,
+    config: Config,
+    at_ns: impl Iterator<Item = u64>,
+) -> (Vec<(u64, usize)>, Vec<End>) {
+    let models = model.index() + 1;
     let law = Latency::Affine { alpha: ms(1), beta: ms(9) };
-    let world = World::single(law.clone());
-    let profile = ModelProfile::measure(&law, slo, &[1, 2, 4, 8], 1, || (0, ms(1)), 1);
+    let mut world = World::single(law.clone());
+    world.core.models = vec![Default::default(); models];
+    world.latency = vec![vec![law.clone(); models]];
+    let profile = || ModelProfile::measure(&law, slo, &[1, 2, 4, 8], 1, || (0, ms(1)), 1);
+    let profiles: Vec<ModelProfile> = (0..models).map(|_| profile()).collect();
     let arrival = |at| {
         let at = Time::ZERO + Span::from_ns(at);
-        Arrival { at, app: AppId(0), model: ModelId(0), size: 1, slo, alone: ms(1) }
+        Arrival { at, app: AppId(0), model, size: 1, slo, alone: ms(1) }
     };
     let arrivals: Vec<Arrival> = at_ns.map(arrival).collect();
     let mut ends = vec![End::Pending; arrivals.len()];
     let source = Box::new(VecSource::new(arrivals));
-    let policy = Infaas::new(config, &[profile]);
+    let policy = Infaas::new(config, &profiles);
     let log = simulate(&world, vec![source], policy, MemoryLog::default()).observer;
     let mut batches = Vec::new();
     for record in log.records {
@@ -82,6 +96,16 @@ fn a_larger_variant_comes_a_load_after_the_rate_exceeds_what_the_old_one_serves(
     assert_eq!(largest(&batches, 0, 6_000), 1, "the check at 1 s loads until 6 s");
     assert_eq!(largest(&batches, 6_000, 60_000), 2, "and one step is enough");
     assert!(!ends.contains(&End::Pending) && ends.iter().all(|e| !matches!(e, End::Dropped(_))));
+}
+
+/// Its waits and loads are its own.
+#[test]
+fn a_model_among_idle_ones_is_served_like_a_model_alone() {
+    let config = || Config { max_batch: 8, ..Config::model() };
+    let alone = play(ms(20), config(), evenly(0, 12, 150));
+    for other in [1, 2] {
+        assert_eq!(play_of(ModelId(other), ms(20), config(), evenly(0, 12, 150)), alone);
+    }
 }
 
 #[test]

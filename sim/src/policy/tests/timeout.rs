@@ -25,6 +25,16 @@ fn a_batch_goes_when_it_is_full_or_its_first_request_has_waited() {
     );
 }
 
+/// The full batch went at 0 us; that its first request would have waited until 4 means nothing to the next.
+#[test]
+fn the_wait_of_a_batch_that_was_full_is_over() {
+    let arrivals = [0, 0, 0, 7].map(|at| request(at, 0, 1_000)).to_vec();
+    assert_eq!(
+        play(1, 4, false, arrivals).batches,
+        [done(0, 0, 0, 8_000, &[0, 1, 2]), done(0, 0, 11_000, 17_000, &[3])]
+    );
+}
+
 #[test]
 fn batches_of_all_models_stand_in_one_line_and_the_last_one_of_a_model_still_fills() {
     // At 4 us model 1's batch of one is ready, at 5 model 0's; the GPU is free at 14. By then

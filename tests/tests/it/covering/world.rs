@@ -121,22 +121,23 @@ impl Choices {
 pub fn shrink(choices: &Choices, world: &[usize], holds: impl Fn(&[usize]) -> bool) -> World {
     let plain = choices.plain();
     let mut world = world.to_vec();
-    let is_policy = |i: usize| i >= choices.values;
-    let mut at = 0;
-    while at < world.len() {
-        let mut less = world.clone();
-        if is_policy(less[at]) {
-            less[at] = plain;
-        } else {
-            less.remove(at);
+    loop {
+        let before = world.clone();
+        for &choice in &before {
+            let at = world.iter().position(|&i| i == choice).expect("it has not been left out");
+            let mut less = world.clone();
+            if choice >= choices.values {
+                less[at] = plain;
+            } else {
+                less.remove(at);
+            }
+            if less != world && holds(&less) {
+                world = less;
+            }
         }
-        if less != world && holds(&less) {
-            let removed = less.len() < world.len();
-            world = less;
-            at = if removed { 0 } else { at + 1 };
-        } else {
-            at += 1;
+        // What could not be left out may be, once others are gone.
+        if world == before {
+            return world;
         }
     }
-    world
 }

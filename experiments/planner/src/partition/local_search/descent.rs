@@ -224,3 +224,119 @@ impl<'a> Search<'a> {
         best
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partition::{Assignment, Problem};
+    use orrery_sim::rng::Stream;
+
+    /// Seven models anywhere on three sub-clusters; every other problem has a bound on cost, with moves of very
+    /// different costs.
+    fn drawn(index: u64) -> (Problem, Assignment) {
+        let mut s = Stream::named(1, "descents", index);
+        let cluster_of: Vec<usize> = (0..7).map(|_| s.below(3) as usize).collect();
+        let model = |&j: &usize| ModelLoad {
+            rate: s.uniform(),
+            static_mem: s.uniform(),
+            dynamic_mem: 0.0,
+            move_cost: 0.001 + s.below(3) as f64 * s.uniform(),
+            current: Some(j),
+        };
+        let problem = Problem {
+            models: cluster_of.iter().map(model).collect(),
+            clusters: 3,
+            rate_max: f64::INFINITY,
+            memory_max: f64::INFINITY,
+            memory_weight: 1.0,
+            cost_max: if index.is_multiple_of(2) { f64::INFINITY } else { 3.0 },
+        };
+        (problem, Assignment { cluster_of })
+    }
+
+    /// Evaluations of one look at all these pairs: no second exchange follows the first.
+    fn one_look(board: &Board<'_>, pairs: impl Iterator<Item = (usize, usize)>) -> u64 {
+        let models = |j: usize| board.members(j).len() as u64 + 1;
+        pairs.map(|(a, b)| models(a) * models(b)).sum()
+    }
+
+    /// The most that one exchange lowers what `value` says of a board: for its cost, where cost is bounded.
+    fn most<'a>(board: &Board<'a>, value: impl Fn(&Board<'a>) -> f64) -> f64 {
+        let mut most = 0.0f64;
+        for a in 0..board.clusters() {
+            for b in (0..board.clusters()).filter(|b| *b != a) {
+                let with_none = |j| board.members(j).iter().map(|i| Some(*i)).chain([None]);
+                for (give, take) in
+                    with_none(a).flat_map(|give| with_none(b).map(move |take| (give, take)))
+                {
+                    let mut after = board.clone();
+                    after.exchange(a, b, give, take);
+                    if board.problem.affordable(after.cost) {
+                        most = most.max(worth(board, &after, &value));
+                    }
+                }
+            }
+        }
+        most
+    }
+
+    fn worth<'a>(before: &Board<'a>, after: &Board<'a>, value: impl Fn(&Board<'a>) -> f64) -> f64 {
+        let bound = before.problem.cost_max;
+        let price = (after.cost - before.cost).max(bound * 1e-3);
+        (value(before) - value(after)) / if bound.is_finite() { price } else { 1.0 }
+    }
+
+    fn squares(board: &Board<'_>) -> f64 {
+        (0..board.clusters()).map(|j| board.deviation(j)).map(|(r, m)| r * r + m * m).sum()
+    }
+
+    #[test]
+    fn the_exchange_that_is_made_is_worth_most() {
+        for index in 0..200 {
+            let (problem, start) = drawn(index);
+            let board = Board::new(&problem, start);
+            let near = |made: f64, most: f64| (made - most).abs() <= 1e-6 * most.max(1e-9);
+
+            let pairs = [(0, 1), (0, 2), (1, 2)];
+            let mut search = Search::new(board.clone(), one_look(&board, pairs.into_iter()));
+            search.smooth();
+            let (made, most_of_all) =
+                (worth(&board, &search.board, squares), most(&board, squares));
+            assert!(near(made, most_of_all), "{index}: {made} of {most_of_all}");
+
+            let [rate, memory] = board.worst();
+            let worst = if rate == memory { vec![rate] } else { vec![rate, memory] };
+            let others = |a: usize| (0..3).filter(move |b| *b != a).map(move |b| (a, b));
+            let left = one_look(&board, worst.into_iter().flat_map(others));
+            let mut search = Search::new(board.clone(), left);
+            search.sharp();
+            let objective = |board: &Board<'_>| board.rank().1;
+            let (made, most_of_all) =
+                (worth(&board, &search.board, objective), most(&board, objective));
+            assert!(near(made, most_of_all), "{index}: {made} of {most_of_all}");
+        }
+    }
+
+    /// However much evener it would be: a hair beyond is beyond.
+    #[test]
+    fn no_exchange_leads_beyond_a_limit() {
+        let model = |rate, static_mem| ModelLoad {
+            rate,
+            static_mem,
+            dynamic_mem: 0.0,
+            move_cost: 1.0,
+            current: None,
+        };
+        let models =
+            vec![model(9.0, 0.5), model(9.0, 0.5), model(1.0, 0.4), model(0.0, 0.5 + 1e-8)];
+        let (problem, _) = drawn(0);
+        let problem =
+            Problem { models, clusters: 2, memory_max: 1.0, memory_weight: 0.0, ..problem };
+        let board = Board::new(&problem, Assignment { cluster_of: vec![0, 0, 1, 1] });
+        assert_eq!(board.rank().0, 0.0);
+        let mut search = Search::new(board, 10_000);
+        search.smooth();
+        search.sharp();
+        assert_eq!(search.board.rank().0, 0.0);
+    }
+}

@@ -87,7 +87,8 @@ pub const KEYS: &[Key] = &[
     key("Zoo.slo_ms", &["zoo[0].slo_ms = 90.0"]).needs(ZOO),
     key("Zoo.slo_steps", &["zoo[0].slo_steps = { first_ms = 70.0, factor = 1.5, every_s = 0.1, count = 3 }"]).needs(ZOO),
     key("Zoo.sizes", &["zoo[0].sizes = { normal = { mean = 2.0, sd = 1.0 } }"]).needs(ZOO),
-    key("autoscale", &["autoscale = { every_s = 0.04, startup_s = 0.02 }"]),
+    // Without `most` it comes to 1,000 devices, and the naive engine to seconds.
+    key("autoscale", &["autoscale = { every_s = 0.04, startup_s = 0.02, most = 40 }"]),
     key("Autoscale.kind", &["autoscale.kind = \"slow\""]).needs(SLOW_AND_AUTOSCALE),
     key("Autoscale.every_s", &["autoscale.every_s = 0.02"]).needs(AUTOSCALE),
     key("Autoscale.threshold", &["autoscale.threshold = 0.9"]).needs(AUTOSCALE),
