@@ -155,9 +155,10 @@ fn a_small_figure_runs_to_its_end_and_a_claim_fails() {
         let mut lines = text.lines().skip_while(|l| !l.contains(says));
         lines.next().unwrap_or_else(|| panic!("no `{says}` in {text}")).to_string()
     };
-    assert!(line("the oracle is above").ends_with("-> holds"), "{text}");
+    // Three seeds of 300 queries: what they say is hardly more than chance, but for what is far from true.
+    assert!(line("the oracle is above").contains("-> undecided: 95 % interval "), "{text}");
     assert!(line("a thousand times").ends_with("-> DOES NOT HOLD"), "{text}");
-    assert!(line("DRS is below").ends_with("-> holds"), "{text}");
+    assert!(line("DRS is below").contains("-> undecided: the 95 % intervals of "), "{text}");
     let row = |system: &str, metric: &str| {
         let is_it = |r: &&Row| {
             r.system == system && r.metric == metric && r.axes.starts_with("setting=a;model=rm2")
