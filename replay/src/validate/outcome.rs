@@ -1,5 +1,6 @@
 //! What came out at a point.
 
+use super::campaign::Targets;
 use super::point::Point;
 use crate::compare::{Summary, Tail};
 use crate::device::Description;
@@ -107,6 +108,22 @@ pub struct Differences {
     pub spread_max: f64,
 }
 
+impl Differences {
+    /// They beside the targets, in a sentence; none without a point.
+    pub fn against(&self, targets: Targets) -> Option<String> {
+        let Differences { points, mean, max, .. } = self;
+        let within = *mean <= targets.mean_points && *max <= targets.max_points;
+        let word = if within { "within" } else { "**not within**" };
+        let Targets { mean_points, max_points } = targets;
+        (*points > 0).then(|| {
+            format!(
+                "{points} stable points are {mean:.2} percentage points apart on average, {max:.2} at most; {word} \
+                 the targets of {mean_points} and {max_points}."
+            )
+        })
+    }
+}
+
 /// Runs of sensitive points: their outcome hangs on single batches, so that only the middle 95 % of the
 /// draws can judge them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,6 +138,18 @@ impl Sensitive {
     /// 19 of 20 lie inside.
     pub fn is_fine(&self) -> bool {
         20 * self.inside >= 19 * self.runs
+    }
+
+    /// How many lie inside, in a sentence; none without a point.
+    pub fn told(&self) -> Option<String> {
+        let Sensitive { points, runs, inside } = self;
+        let word = if self.is_fine() { "" } else { " **Fewer than 19 of 20.**" };
+        (*points > 0).then(|| {
+            format!(
+                "{points} points are sensitive (the standard deviation of their draws is above {SENSITIVE_POINTS} \
+                 points): {inside} of {runs} runs lie in the middle 95 % of the draws.{word}"
+            )
+        })
     }
 }
 

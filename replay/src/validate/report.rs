@@ -2,7 +2,7 @@
 
 use super::Standing;
 use super::campaign::Campaign;
-use super::outcome::{Band, Differences, PointResult, Repetition, SENSITIVE_POINTS};
+use super::outcome::{Band, Differences, PointResult, Repetition};
 use super::twins;
 use super::verdict::{Verdict, differences, verdict};
 use crate::profile::{Errors, ProfileFile};
@@ -64,32 +64,14 @@ fn headline(campaign: &Campaign, v: &Verdict, context: &Context) -> String {
     }
     text += &twins::headline(campaign, &v.twin);
     text += "**A priori**, by the profile alone:\n\n";
-    let targets = campaign.file.targets;
     if !v.not_validated.is_empty() {
         let _ = writeln!(text, "**Not validated a priori**: {}.\n", v.not_validated.join("; "));
     }
-    if v.all.points == 0 {
-        let _ = writeln!(text, "No run of a stable point is valid.");
-    }
-    let within = v.all.mean <= targets.mean_points && v.all.max <= targets.max_points;
-    let word = if within { "within" } else { "**not within**" };
-    if v.all.points > 0 {
-        let _ = writeln!(
-            text,
-            "Finish rate, measured against predicted, over {} stable points: {:.2} percentage points \
-             apart on average, {:.2} at most; {word} the targets of {} and {}.",
-            v.all.points, v.all.mean, v.all.max, targets.mean_points, targets.max_points
-        );
-    }
-    let s = v.sensitive;
-    if s.points > 0 {
-        let word = if s.is_fine() { "" } else { " **Fewer than 19 of 20.**" };
-        let _ = writeln!(
-            text,
-            "{} points are sensitive (the standard deviation of their draws is above \
-             {SENSITIVE_POINTS} points): {} of {} runs lie in the middle 95 % of the draws.{word}",
-            s.points, s.inside, s.runs
-        );
+    let none = "No run of a stable point is valid.";
+    let against = v.all.against(campaign.file.targets).unwrap_or(none.to_string());
+    let _ = writeln!(text, "{against}");
+    if let Some(told) = v.sensitive.told() {
+        let _ = writeln!(text, "{told}");
     }
     let _ = writeln!(
         text,

@@ -129,27 +129,10 @@ pub(super) fn judge(campaign: &Campaign, standing: &Standing) -> Judgement {
 /// The headline of the twins.
 pub(super) fn headline(campaign: &Campaign, j: &Judgement) -> String {
     let mut text = String::from("**As twins**, on the machine as it was in each run: ");
-    let targets = campaign.file.targets;
-    if j.all.points == 0 {
-        text += "no stable point has a run whose machine is known.";
-    } else {
-        let within = j.all.mean <= targets.mean_points && j.all.max <= targets.max_points;
-        let word = if within { "within" } else { "**not within**" };
-        let _ = write!(
-            text,
-            "{} stable points are {:.2} percentage points apart on average, {:.2} at most; {word} the targets of \
-             {} and {}.",
-            j.all.points, j.all.mean, j.all.max, targets.mean_points, targets.max_points
-        );
-    }
-    let s = j.sensitive;
-    if s.points > 0 {
-        let word = if s.is_fine() { "" } else { " **Fewer than 19 of 20.**" };
-        let _ = write!(
-            text,
-            " {} points are sensitive: {} of {} runs lie in the middle 95 % of their twins' draws.{word}",
-            s.points, s.inside, s.runs
-        );
+    let none = "no stable point has a run whose machine is known.";
+    text += &j.all.against(campaign.file.targets).unwrap_or(none.to_string());
+    if let Some(told) = j.sensitive.told() {
+        let _ = write!(text, " {told}");
     }
     let _ = writeln!(
         text,

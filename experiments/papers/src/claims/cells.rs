@@ -1,0 +1,132 @@
+//! The cells of which a claim speaks, with our values.
+
+use super::estimate::Estimate;
+use super::{CellValue, Claim};
+use crate::numbers::{axes, axis, is_at, is_named_part, is_of};
+use orrery_results::metric::difference_of;
+use orrery_results::{Row, metric};
+use std::collections::BTreeSet;
+
+/// The rows of a system and metric at a place.
+fn find<'a>(
+    rows: &'a [Row],
+    system: &str,
+    at: &str,
+    metric: &'a str,
+) -> impl Iterator<Item = &'a Row> + use<'a> {
+    let (system, at) = (system.to_string(), at.to_string());
+    let own = rows.iter().filter(|r| r.scope == "all" && r.versus.is_empty());
+    own.filter(move |r| r.metric == metric && is_of(r, &system))
+        .filter(move |r| is_named_part(r, &at) && is_at(r, &at))
+}
+
+/// Our values of the claim's cells, and of how many there is none.
+pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize) {
+    // A search that never got there has no number of evaluations: it is beyond any.
+    let with_never = |system: &str, at: &str| -> Vec<Row> {
+        let own: Vec<&Row> = find(rows, system, at, &claim.metric).collect();
+        if !claim.metric.starts_with("evaluations_") {
+            return own.into_iter().cloned().collect();
+        }
+        let never = |r: &Row| {
+            let (value, metric) = (Some(f64::INFINITY), claim.metric.clone());
+            Row { value, metric, ..r.clone() }
+        };
+        let all = find(rows, system, at, metric::EVALUATIONS);
+        let has = |r: &Row| own.iter().find(|o| o.axes == r.axes).map(|o| (*o).clone());
+        all.map(|r| has(r).unwrap_or_else(|| never(r))).collect()
+    };
+    // Divided by `relative_to` at the same place, whatever pool that has.
+    let value = |r: &Row| {
+        if claim.relative_to.is_empty() {
+            return Estimate::of(r);
+        }
+        let mut by = find(rows, &claim.relative_to, "", &claim.metric);
+        let by = by.find(|b| agree(b, r, "pool=")).and_then(Estimate::of);
+        Some(Estimate::of(r)?.over(&by.filter(|b| b.value != 0.0)?))
+    };
+    let (mut out, mut unanswered) = (Vec::new(), 0);
+    let over = with_never(&claim.over, &claim.over_at);
+    let parts = claim.after_s.is_some() || claim.before_s.is_some();
+    let is_part = |r: &Row| {
+        let from = r.axis(metric::FROM).and_then(|s| s.parse::<f64>().ok());
+        !parts
+            || from.is_some_and(|s| {
+                claim.after_s.is_none_or(|a| s >= a) && claim.before_s.is_none_or(|b| s < b)
+            })
+    };
+    // What `*` stands for is the same on both sides.
+    let fixed = claim.over_at.split(';').filter(|part| !part.ends_with("=*"));
+    let named = fixed.chain(["pool="]).collect::<Vec<_>>().join(";");
+    let at = if parts { format!("{};from_s=*", claim.at) } else { claim.at.clone() };
+    for a in with_never(&claim.of, &at).iter().filter(|a| is_part(a)) {
+        let Some(above) = value(a) else {
+            unanswered += usize::from(a.value.is_none());
+            continue;
+        };
+        if claim.over.is_empty() {
+            out.push((a.clone(), above));
+            continue;
+        }
+        let mut below: Vec<&Row> = over.iter().filter(|b| agree(b, a, &named)).collect();
+        if below.len() > 1 && !claim.over_at.contains("pool=") {
+            below.retain(|b| b.axis("pool") == a.axis("pool"));
+        }
+        let Some(b) = below.first() else { continue };
+        let Some(by) = value(b).filter(|b| b.value != 0.0) else { continue };
+        let paired = difference(rows, a, b).filter(|_| claim.relative_to.is_empty());
+        let ratio = paired.map_or_else(|| above.over(&by), |d| d.ratio_of_difference(&by));
+        out.push((a.clone(), Estimate { value: above.value / by.value, ..ratio }));
+    }
+    (out, unanswered)
+}
+
+/// The difference of two systems at one place, where they were compared seed by seed.
+fn difference(rows: &[Row], a: &Row, b: &Row) -> Option<Estimate> {
+    let metric = difference_of(&a.metric);
+    let of = |a: &Row, b: &Row| {
+        let is = |r: &&Row| {
+            r.metric == metric
+                && r.scope == a.scope
+                && r.axes == a.axes
+                && r.case == a.case
+                && (&r.system, &r.preset) == (&a.system, &a.preset)
+                && r.versus == b.system
+        };
+        rows.iter().find(is).and_then(Estimate::of)
+    };
+    if a.axes != b.axes || a.case != b.case || a.preset != b.preset {
+        return None;
+    }
+    of(a, b).or_else(|| of(b, a).map(|d| d.negative()))
+}
+
+/// Whether two rows agree on every axis that both have and `except` does not name.
+fn agree(a: &Row, b: &Row, except: &str) -> bool {
+    let names = |name: &str| except.split(';').any(|e| e.split('=').next() == Some(name));
+    axes(a).filter(|(name, _)| !names(name)).all(|(name, x)| axis(b, name).is_none_or(|y| x == y))
+}
+
+/// Cells are called by the axes that tell them apart; by their pools only where they must be.
+pub(super) fn labelled(cells: &[(Row, Estimate)]) -> Vec<CellValue> {
+    let values = |name: &str| cells.iter().map(|c| axis(&c.0, name)).collect::<BTreeSet<_>>();
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in cells.iter().flat_map(|c| axes(&c.0)) {
+        if !names.contains(&name) && values(name).len() > 1 {
+            names.push(name);
+        }
+    }
+    let label = |row: &Row, names: &[&str]| {
+        let parts: Vec<&str> = names.iter().filter_map(|n| axis(row, n)).collect();
+        parts.join(" ")
+    };
+    let without: Vec<&str> = names.iter().copied().filter(|n| *n != "pool").collect();
+    let distinct = cells.iter().map(|c| label(&c.0, &without)).collect::<BTreeSet<_>>();
+    let names = if distinct.len() == cells.len() { without } else { names };
+    let value = |(row, e): &(Row, Estimate)| CellValue {
+        cell: label(row, &names),
+        value: e.value,
+        ci95: e.interval(),
+    };
+    cells.iter().map(value).collect()
+}

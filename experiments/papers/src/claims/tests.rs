@@ -1,0 +1,176 @@
+//! Which claims hold, and which have no verdict.
+
+use super::*;
+use orrery_results::metric::difference_of;
+
+fn row(system: &str, axes: &str, value: f64) -> Row {
+    Row {
+        system: system.into(),
+        axes: axes.into(),
+        scope: "all".into(),
+        metric: "rate".into(),
+        value: Some(value),
+        ..Row::default()
+    }
+}
+
+fn claim(text: &str) -> Claim {
+    let mut claim: Claim = toml::from_str(&format!("text = \"t\"\n{text}")).unwrap();
+    if claim.metric.is_empty() {
+        claim.metric = "rate".to_string();
+    }
+    claim
+}
+
+#[test]
+fn a_ratio_is_of_the_same_model_setting_and_pool() {
+    let rows = [
+        row("a", "setting=x;model=m;pool=1-0", 10.0),
+        row("a", "setting=x;model=m;pool=0-1", 30.0),
+        row("a", "setting=y;model=m;pool=1-0", 70.0),
+        row("b", "setting=x;model=m;pool=1-0", 5.0),
+        row("b", "setting=x;model=m;pool=0-1", 10.0),
+        row("c", "setting=x;model=m;pool=2-2", 2.0),
+        row("c", "setting=y;model=m;pool=2-2", 7.0),
+    ];
+    let values =
+        |text: &str| check(&claim(text), &rows).cells.iter().map(|c| c.value).collect::<Vec<f64>>();
+    assert_eq!(values("of = \"a\"\nover = \"b\"\nat_least = 1.0"), [2.0, 3.0]);
+    assert_eq!(values("of = \"a\"\nover = \"c\"\nat_least = 1.0"), [5.0, 15.0, 10.0]);
+    assert_eq!(values("of = \"a\"\nat = \"pool=0-1\"\nat_least = 1.0"), [30.0]);
+    let across = "of = \"a\"\nover = \"a\"\nat = \"setting=y;pool=1-0\"\nover_at = \"setting=x;pool=1-0\"\n\
+                  relative_to = \"c\"\nat_most = 2.0";
+    assert_eq!(values(across), [2.0], "70 / 7 over 10 / 2");
+}
+
+#[test]
+fn parts_of_the_time_and_groups_count_only_where_they_are_named() {
+    let rows = [
+        row("a", "n=1", 5.0),
+        row("a", "n=1;from_s=0", 1.0),
+        row("a", "n=1;from_s=60", 2.0),
+        row("a", "n=1;from_s=120", 3.0),
+        row("a", "n=1;from_s=0;group=x", 4.0),
+        row("a", "n=1;from_s=120;group=x", 6.0),
+    ];
+    let values =
+        |text: &str| check(&claim(text), &rows).cells.iter().map(|c| c.value).collect::<Vec<f64>>();
+    assert_eq!(values("of = \"a\"\nat_least = 1.0"), [5.0]);
+    assert_eq!(values("of = \"a\"\nat = \"from_s=60\"\nat_least = 1.0"), [2.0]);
+    assert_eq!(values("of = \"a\"\nafter_s = 60.0\nat_least = 1.0"), [2.0, 3.0]);
+    assert_eq!(values("of = \"a\"\nbefore_s = 60.0\nat_least = 1.0"), [1.0]);
+    let both = "of = \"a\"\nat = \"group=x\"\nafter_s = 1.0\nbefore_s = 500.0\nat_least = 1.0";
+    assert_eq!(values(both), [6.0]);
+    let alone = [row("a", "n=0;from_s=0;group=x", 8.0), row("a", "n=0;from_s=120;group=x", 2.0)];
+    let all: Vec<Row> = rows.into_iter().chain(alone).collect();
+    let ratio = "of = \"a\"\nover = \"a\"\nat = \"n=1;group=x;from_s=*\"\n\
+                 over_at = \"n=0;group=x;from_s=*\"\nat_least = 1.0";
+    let got: Vec<f64> = check(&claim(ratio), &all).cells.iter().map(|c| c.value).collect();
+    assert_eq!(got, [0.5, 3.0], "each part over the same part");
+}
+
+#[test]
+fn a_search_that_never_got_there_fails() {
+    let of = |model: &str, metric: &str, value: f64| Row {
+        metric: metric.to_string(),
+        ..row("s", &format!("model={model}"), value)
+    };
+    let rows = [
+        of("m", "evaluations", 20.0),
+        of("n", "evaluations", 20.0),
+        of("n", "evaluations_until_reached", 9.0),
+    ];
+    let text = "of = \"s\"\nmetric = \"evaluations_until_reached\"\nat_most = 12.0";
+    let until = claim(text);
+    let c = check(&until, &rows);
+    assert_eq!((c.verdict, c.good, c.cells.len()), (Verdict::DoesNotHold, 1, 2));
+    let text = super::text(&[until], &LeftOut::default(), &rows);
+    assert!(text.contains("m never, n 9.000"), "{text}");
+}
+
+#[test]
+fn a_claim_holds_in_each_cell_or_for_what_is_taken() {
+    let rows = [row("a", "model=m", 1.0), row("a", "model=n", 3.0)];
+    let verdict = |text: &str| check(&claim(&format!("of = \"a\"\n{text}")), &rows).verdict;
+    assert_eq!(verdict("at_least = 1.0"), Verdict::Holds);
+    assert_eq!(verdict("at_least = 1.1"), Verdict::DoesNotHold);
+    assert_eq!(verdict("take = \"largest\"\nat_least = 2.9\nat_most = 3.1"), Verdict::Holds);
+    assert_eq!(verdict("take = \"smallest\"\nat_least = 2.9"), Verdict::DoesNotHold);
+    assert_eq!(verdict("take = \"mean\"\nat_least = 2.0\nat_most = 2.0"), Verdict::Holds);
+    assert_eq!(verdict("at = \"model=n\"\nat_most = 2.0"), Verdict::DoesNotHold);
+    assert_eq!(verdict("at = \"model=none\"\nat_most = 2.0"), Verdict::NotRun);
+    let text = super::text(&[claim("of = \"a\"\nat_least = 2.0")], &LeftOut::default(), &rows);
+    assert!(text.contains("t -> DOES NOT HOLD (1 of 2 do)"), "{text}");
+    assert!(text.contains("asked at least 2: m 1.000, n 3.000"), "{text}");
+}
+
+#[test]
+fn a_claim_of_which_cells_or_seeds_are_left_out_has_no_verdict() {
+    let rows = [row("a", "model=m", 1.0), row("a", "model=n", 3.0)];
+    let claims = [
+        claim("of = \"a\"\nat_least = 1.0"),
+        claim("of = \"a\"\nat = \"model=n\"\nat_least = 1.0"),
+    ];
+    let all = cells_of(&claims, &rows, "rate");
+    assert_eq!(all, [2, 1]);
+    let left_out = LeftOut { cells: Some(all), ..LeftOut::default() };
+    let verdicts = |left_out: &LeftOut, rows: &[Row]| -> Vec<Verdict> {
+        judged(&claims, left_out, rows).iter().map(|c| c.verdict).collect()
+    };
+    assert_eq!(verdicts(&left_out, &rows), [Verdict::Holds; 2]);
+    assert_eq!(verdicts(&left_out, &rows[..1]), [Verdict::NotJudged, Verdict::NotRun]);
+    assert_eq!(
+        verdicts(&left_out, &rows[1..]),
+        [Verdict::NotJudged, Verdict::Holds],
+        "the second speaks of one cell"
+    );
+    let text = super::text(&claims, &left_out, &rows[1..]);
+    assert!(text.contains("t -> not judged: 1 of its 2 cells were run"), "{text}");
+    let few = LeftOut { seeds: Some((1, 5)), ..LeftOut::default() };
+    assert_eq!(verdicts(&few, &rows), [Verdict::NotJudged; 2]);
+    assert!(super::text(&claims, &few, &rows).contains("not judged: 1 of 5 seeds"));
+}
+
+fn with_interval(row: Row, low: f64, high: f64) -> Row {
+    Row { ci95_low: Some(low), ci95_high: Some(high), ..row }
+}
+
+#[test]
+fn an_interval_that_crosses_the_bound_leaves_a_claim_undecided() {
+    let rows = [
+        with_interval(row("a", "model=m", 1.0), 0.8, 1.2),
+        with_interval(row("a", "model=n", 3.0), 2.9, 3.1),
+    ];
+    let verdict = |text: &str| check(&claim(&format!("of = \"a\"\n{text}")), &rows).verdict;
+    assert_eq!(verdict("at_least = 0.7"), Verdict::Holds);
+    assert_eq!(verdict("at_least = 0.9"), Verdict::Undecided);
+    assert_eq!(verdict("at_least = 1.1"), Verdict::Undecided);
+    assert_eq!(verdict("at_least = 1.3"), Verdict::DoesNotHold);
+    assert_eq!(verdict("at_least = 0.9\nat_most = 2.0"), Verdict::DoesNotHold, "n surely is not");
+    assert_eq!(verdict("take = \"largest\"\nat_least = 2.5"), Verdict::Holds);
+    assert_eq!(verdict("take = \"mean\"\nat_least = 2.0"), Verdict::Undecided);
+    let text = super::text(&[claim("of = \"a\"\nat_least = 0.9")], &LeftOut::default(), &rows);
+    assert!(text.contains("t -> undecided: 95 % interval 0.800 to 1.200"), "{text}");
+}
+
+#[test]
+fn two_that_were_compared_seed_by_seed_are_as_sure_as_their_difference() {
+    let own = [("a", 0.90), ("b", 0.88)];
+    let mut rows: Vec<Row> = own
+        .map(|(name, x)| with_interval(row(name, "n=1", x), x - 0.1, x + 0.1))
+        .into_iter()
+        .collect();
+    let verdict = |of: &str, over: &str, bound: &str, rows: &[Row]| {
+        check(&claim(&format!("of = \"{of}\"\nover = \"{over}\"\n{bound}")), rows).verdict
+    };
+    assert_eq!(verdict("a", "b", "at_least = 1.0", &rows), Verdict::Undecided);
+    let difference = Row {
+        metric: difference_of("rate"),
+        versus: "b".to_string(),
+        ..with_interval(row("a", "n=1", 0.02), 0.01, 0.03)
+    };
+    rows.push(difference);
+    assert_eq!(verdict("a", "b", "at_least = 1.0", &rows), Verdict::Holds);
+    assert_eq!(verdict("b", "a", "at_most = 1.0", &rows), Verdict::Holds);
+    assert_eq!(verdict("b", "a", "at_least = 1.0", &rows), Verdict::DoesNotHold);
+}

@@ -1,0 +1,105 @@
+//! Claims for reading: what was asked, and what came out.
+
+use super::{Checked, Claim, LeftOut, Take, Verdict, judged};
+use orrery_results::{Row, unit};
+use std::fmt::Write;
+
+/// Cells that are listed one by one.
+const LISTED_MAX: usize = 10;
+
+pub(super) fn figure(claim: &Claim, x: f64) -> String {
+    if x.is_infinite() {
+        return "never".to_string();
+    }
+    time(claim, x).unwrap_or_else(|| format!("{x:.3}"))
+}
+
+/// A time for reading; none of what is no time, or a ratio of two.
+fn time(claim: &Claim, ns: f64) -> Option<String> {
+    let is_ratio = !claim.over.is_empty() || !claim.relative_to.is_empty();
+    if is_ratio || unit(&claim.metric) != "ns" {
+        return None;
+    }
+    Some(match ns.abs() >= 1e10 {
+        true => format!("{} s", (ns / 1e6).round() / 1e3),
+        false => format!("{} ms", (ns / 1e3).round() / 1e3),
+    })
+}
+
+/// All claims as text: two lines for each.
+pub fn text(claims: &[Claim], left_out: &LeftOut, rows: &[Row]) -> String {
+    let mut out = String::new();
+    if claims.is_empty() {
+        return out;
+    }
+    out.push_str("\nthe paper's sentences, and our results:\n");
+    for (claim, c) in claims.iter().zip(judged(claims, left_out, rows)) {
+        let verdict = match c.verdict {
+            Verdict::DoesNotHold => "DOES NOT HOLD".to_string(),
+            verdict if c.why.is_empty() => verdict.words().to_string(),
+            verdict => format!("{}: {}", verdict.words(), c.why),
+        };
+        let _ = write!(out, "- {} -> {verdict}", claim.text);
+        if c.taken.is_none() && c.verdict == Verdict::DoesNotHold && c.good > 0 {
+            let _ = write!(out, " ({} of {} do)", c.good, c.cells.len());
+        }
+        let _ = write!(out, "\n    {}", asked(claim));
+        out.push_str(&came_out(claim, &c));
+        if c.unanswered > 0 {
+            let _ = write!(out, "; no answer in {} more", c.unanswered);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// What is asked: `largest symphony / nexus, batch_size_p50, asked at least 1.5`.
+pub fn asked(claim: &Claim) -> String {
+    let mut what = match claim.take {
+        Take::Each => String::new(),
+        Take::Largest => "largest ".to_string(),
+        Take::Smallest => "smallest ".to_string(),
+        Take::Mean => "mean ".to_string(),
+    };
+    what.push_str(&claim.of);
+    if !claim.over.is_empty() {
+        let _ = write!(what, " / {}", claim.over);
+    }
+    if !claim.over_at.is_empty() {
+        let _ = write!(what, " at {}", claim.over_at.replace(';', " "));
+    }
+    if !claim.relative_to.is_empty() {
+        let _ = write!(what, ", each over {}", claim.relative_to);
+    }
+    let _ = write!(what, ", {}", claim.metric);
+    let bound = |x: f64| time(claim, x).unwrap_or_else(|| x.to_string());
+    let bounds = match (claim.at_least.map(bound), claim.at_most.map(bound)) {
+        (Some(a), Some(b)) => format!("{a} to {b}"),
+        (Some(a), None) => format!("at least {a}"),
+        (None, Some(b)) => format!("at most {b}"),
+        (None, None) => String::new(),
+    };
+    format!("{what}, asked {bounds}")
+}
+
+/// What came out: `, is 1.2`, or the cells with their values.
+pub fn came_out(claim: &Claim, c: &Checked) -> String {
+    let mut out = c.taken.map_or(String::new(), |x| format!(", is {}", figure(claim, x)));
+    let is_each = c.taken.is_none();
+    match c.cells.as_slice() {
+        [] => {}
+        [c] if is_each => _ = write!(out, ": {}", figure(claim, c.value)),
+        cells if cells.len() <= LISTED_MAX => {
+            let list: Vec<String> =
+                cells.iter().map(|c| format!("{} {}", c.cell, figure(claim, c.value))).collect();
+            let _ = write!(out, ": {}", list.join(", "));
+        }
+        cells => {
+            let least = cells.iter().map(|c| c.value).fold(f64::INFINITY, f64::min);
+            let most = cells.iter().map(|c| c.value).fold(f64::NEG_INFINITY, f64::max);
+            let (least, most) = (figure(claim, least), figure(claim, most));
+            let _ = write!(out, ": {least} to {most} in {} cells", cells.len());
+        }
+    }
+    out
+}
