@@ -216,14 +216,7 @@ pub fn simulate<'w, P: Policy, O: Observer>(
             let Some(now) = host.known(now, at, events, rank) else { break host.now() };
             core.handle(now, Input::Arrive(source, arrival), &mut host);
         } else {
-            let input = match host.pop().expect("there is one") {
-                Due::Ended(action, on, device) => {
-                    host.shared.leave(now, action, on, &mut host.queue);
-                    Input::Ended { action, device }
-                }
-                Due::Wake(wake) => Input::Wake(wake),
-                Due::Change(change) => Input::Device(*change),
-            };
+            let input = host.input(now);
             let rank = || input.rank();
             let Some(now) = host.known(now, at, events, rank) else { break host.now() };
             core.handle(now, input, &mut host);
@@ -339,6 +332,18 @@ impl<'w> VirtualHost<'w> {
             self.timers.gone_off(key);
         }
         Some(due)
+    }
+
+    /// What is due next, as the core's input; an action's end frees its share of the device.
+    fn input(&mut self, now: Time) -> Input {
+        match self.pop().expect("there is one") {
+            Due::Ended(action, on, device) => {
+                self.shared.leave(now, action, on, &mut self.queue);
+                Input::Ended { action, device }
+            }
+            Due::Wake(wake) => Input::Wake(wake),
+            Due::Change(change) => Input::Device(*change),
+        }
     }
 }
 

@@ -97,14 +97,8 @@ fn label(row: &Row, names: &[&str]) -> Vec<String> {
     names.iter().map(at).collect()
 }
 
-/// A line for each place, a column for each system, with the paper's number and the error where there is
-/// one.
-fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&Row]) -> String {
-    let Reading { divisor, unit, digits } = metric::reading(metric);
-    let is_of = |r: &Row, i: usize| {
-        let s = group.systems[i];
-        r.system == s.name && r.preset == s.preset.word()
-    };
+/// A row of each place, and the axes that these have.
+fn places<'a>(e: &Experiment, rows: &'a [Row]) -> (Vec<&'a Row>, Vec<&'a str>) {
     let mut places: Vec<&Row> = Vec::new();
     let mut names: Vec<&str> = Vec::new();
     let mut seen = BTreeSet::new();
@@ -120,6 +114,18 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
             }
         }
     }
+    (places, names)
+}
+
+/// A line for each place, a column for each system, with the paper's number and the error where there is
+/// one.
+fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&Row]) -> String {
+    let Reading { divisor, unit, digits } = metric::reading(metric);
+    let is_of = |r: &Row, i: usize| {
+        let s = group.systems[i];
+        r.system == s.name && r.preset == s.preset.word()
+    };
+    let (places, names) = places(e, rows);
     let with_paper = |i: usize| own.iter().any(|r| is_of(r, i) && r.paper.is_some());
     let mut head: Vec<String> = names.iter().map(|n| n.to_string()).collect();
     // A bar before each system that has the paper beside it, and after it.

@@ -316,6 +316,8 @@ mod tests {
         let list = PriceList::find("lambda", Path::new("")).unwrap();
         let v100 = Sale::of_list(&list, "k", "V100", Buy::OnDemand, 20).unwrap();
         assert_eq!(v100.words(3).unwrap(), "1 gpu_8x_v100_n");
+        let one = Sale::of_list(&list, "k", "V100", Buy::OnDemand, 1).unwrap_err().to_string();
+        assert!(one.contains("packs of 8 devices or more, for at most 1"), "{one}");
         let h100 = Sale::of_list(&list, "k", "H100", Buy::OnDemand, 20).unwrap();
         // Seven by one, two and four are 29.03 $/h; eight are 31.92.
         assert_eq!(

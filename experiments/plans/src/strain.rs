@@ -74,7 +74,7 @@ fn slow(model: &mut Model, factor: f64) -> Result<(), SpecError> {
 }
 
 /// A law whose batches take so many times as long.
-fn longer(law: &LatencyLaw, factor: f64, model: &str) -> Result<LatencyLaw, SpecError> {
+pub(crate) fn longer(law: &LatencyLaw, factor: f64, model: &str) -> Result<LatencyLaw, SpecError> {
     let each = |row: &[f64]| row.iter().map(|ms| ms * factor).collect::<Vec<f64>>();
     Ok(match law {
         LatencyLaw::Affine { alpha_ms, beta_ms } => {

@@ -1,5 +1,6 @@
 //! Plans against brute force, against themselves with something changed, and against what is wrong.
 
+mod answers;
 mod losses;
 mod rerun;
 mod robust;

@@ -120,77 +120,85 @@ impl Block<'_> {
     /// The columns: for each model a line where a column has one pool, a line for each pool where it has
     /// several.
     fn columns(&self, out: &mut String) {
-        let Block { e, rows, .. } = self;
-        let of = |name: &str| -> Vec<&&Row> {
-            rows.iter().filter(|r| r.system == name && r.metric == ALLOWABLE).collect()
+        let columns = self.e.system.iter().filter(|s| s.search.is_none());
+        let names = columns.map(|c| c.name.as_str()).filter(|n| self.of(n).next().is_some());
+        let several = |name: &&str| {
+            let mut models = self.of(name).map(|r| r.axis("model"));
+            models.any(|model| self.of(name).filter(|o| o.axis("model") == model).count() > 1)
         };
-        let names: Vec<&str> =
-            e.system.iter().filter(|s| s.search.is_none()).map(|c| c.name.as_str()).collect();
-        let names: Vec<&str> = names.into_iter().filter(|n| !of(n).is_empty()).collect();
-        let several = |name: &str| {
-            let own = of(name);
-            own.iter()
-                .any(|r| own.iter().filter(|o| o.axis("model") == r.axis("model")).count() > 1)
-        };
-        let (many, single): (Vec<&str>, Vec<&str>) = names.iter().partition(|n| several(n));
-        let models: Vec<&str> = self.models.iter().map(String::as_str).collect();
+        let (many, single): (Vec<&str>, Vec<&str>) = names.partition(several);
         if !single.is_empty() {
-            let mut table = vec![header("model", &single)];
-            for model in &models {
-                let cell = |name: &&str| {
-                    let row = of(name).into_iter().find(|r| r.axis("model") == Some(model));
-                    row.map_or("-".to_string(), |r| {
-                        let base = rows.iter().find(|b| {
-                            b.system == e.relative_to
-                                && b.metric == ALLOWABLE
-                                && b.axis("model") == Some(model)
-                        });
-                        let base = base.filter(|b| b.system != r.system).and_then(|b| b.value);
-                        let ratio = r.value.zip(base.filter(|b| *b > 0.0));
-                        let ratio = ratio.map(|(own, base)| format!(" ({:.2}x)", own / base));
-                        let pool = r.axis("pool").unwrap_or_default();
-                        format!("{}{} @{pool}", value(r), ratio.unwrap_or_default())
-                    })
-                };
-                let mut line = vec![model.to_string()];
-                line.extend(single.iter().map(cell));
-                table.push(line);
-            }
-            let what = match e.relative_to.as_str() {
-                "" => String::new(),
-                name => format!(" (times {name})"),
-            };
-            let _ = writeln!(out, "\nallowable throughput in queries/s{what} @pool");
-            out.push_str(&aligned(&table));
+            self.by_model(&single, out);
         }
         if !many.is_empty() {
-            let mut table = vec![header("model pool", &many)];
-            table[0].insert(1, "bound rank".to_string());
-            for model in &models {
-                let mut pools: Vec<&str> = Vec::new();
-                for row in many.iter().flat_map(|n| of(n)) {
-                    let pool = row.axis("pool").unwrap_or_default();
-                    if row.axis("model") == Some(model) && !pools.contains(&pool) {
-                        pools.push(pool);
-                    }
-                }
-                for pool in pools {
-                    let here =
-                        |r: &Row| r.axis("model") == Some(model) && r.axis("pool") == Some(pool);
-                    let rank = rows.iter().find(|r| here(r) && r.metric == metric::BOUND_RANK);
-                    let mut line = vec![format!("{model} {pool}")];
-                    let rank = rank.and_then(|r| r.value);
-                    line.push(rank.map_or("-".to_string(), |rank| format!("{rank:.0}")));
-                    for name in &many {
-                        let row = of(name).into_iter().find(|r| here(r));
-                        line.push(row.map_or("-".to_string(), |r| value(r)));
-                    }
-                    table.push(line);
+            self.by_pool(&many, out);
+        }
+    }
+
+    /// What columns carry.
+    fn of(&self, name: &str) -> impl Iterator<Item = &Row> {
+        self.rows.iter().copied().filter(move |r| r.system == name && r.metric == ALLOWABLE)
+    }
+
+    /// A line for each model: columns with one pool.
+    fn by_model(&self, single: &[&str], out: &mut String) {
+        let Block { e, rows, .. } = self;
+        let mut table = vec![header("model", single)];
+        for model in &self.models {
+            let is_here = |r: &&Row| r.axis("model") == Some(model);
+            let cell = |name: &&str| {
+                let row = self.of(name).find(is_here);
+                row.map_or("-".to_string(), |r| {
+                    let is_base = |b: &&&Row| {
+                        b.system == e.relative_to && b.metric == ALLOWABLE && is_here(b)
+                    };
+                    let base = rows.iter().find(is_base).filter(|b| b.system != r.system);
+                    let base = base.and_then(|b| b.value).filter(|b| *b > 0.0);
+                    let ratio = r.value.zip(base);
+                    let ratio = ratio.map(|(own, base)| format!(" ({:.2}x)", own / base));
+                    let pool = r.axis("pool").unwrap_or_default();
+                    format!("{}{} @{pool}", value(r), ratio.unwrap_or_default())
+                })
+            };
+            let mut line = vec![model.to_string()];
+            line.extend(single.iter().map(cell));
+            table.push(line);
+        }
+        let what = match e.relative_to.as_str() {
+            "" => String::new(),
+            name => format!(" (times {name})"),
+        };
+        let _ = writeln!(out, "\nallowable throughput in queries/s{what} @pool");
+        out.push_str(&aligned(&table));
+    }
+
+    /// A line for each pool of each model: columns with several.
+    fn by_pool(&self, many: &[&str], out: &mut String) {
+        let mut table = vec![header("model pool", many)];
+        table[0].insert(1, "bound rank".to_string());
+        for model in &self.models {
+            let mut pools: Vec<&str> = Vec::new();
+            for row in many.iter().flat_map(|n| self.of(n)) {
+                let pool = row.axis("pool").unwrap_or_default();
+                if row.axis("model") == Some(model) && !pools.contains(&pool) {
+                    pools.push(pool);
                 }
             }
-            let _ = writeln!(out, "\nallowable throughput in queries/s, by pool");
-            out.push_str(&aligned(&table));
+            for pool in pools {
+                let here = |r: &Row| r.axis("model") == Some(model) && r.axis("pool") == Some(pool);
+                let rank = self.rows.iter().find(|r| here(r) && r.metric == metric::BOUND_RANK);
+                let mut line = vec![format!("{model} {pool}")];
+                let rank = rank.and_then(|r| r.value);
+                line.push(rank.map_or("-".to_string(), |rank| format!("{rank:.0}")));
+                for name in many {
+                    let row = self.of(name).find(|r| here(r));
+                    line.push(row.map_or("-".to_string(), value));
+                }
+                table.push(line);
+            }
         }
+        let _ = writeln!(out, "\nallowable throughput in queries/s, by pool");
+        out.push_str(&aligned(&table));
     }
 
     fn searches(&self, out: &mut String) {
