@@ -34,7 +34,7 @@ fn nothing_carried_is_no_answer_and_equals_are_tied() {
     let mut second = answer.choices[0].clone();
     answer.choices.truncate(1);
     assert_eq!(answer.tied().len(), 0);
-    for (x, shift) in second.edge.by_seed_per_s.iter_mut().zip([-1.0, 1.0, 0.2]) {
+    for (x, shift) in second.edge.by_seed_per_s.iter_mut().zip([-0.1, 0.1, 0.02]) {
         *x += shift;
     }
     answer.choices.push(second);
@@ -43,7 +43,11 @@ fn nothing_carried_is_no_answer_and_equals_are_tied() {
         *x += 10.0;
     }
     assert_eq!(answer.tied().len(), 0, "10 requests/s more with every seed");
-    answer.choices[0].edge.rate_per_s = 0.0;
+    let best = &mut answer.choices[0];
+    (best.edge.rate_per_s, best.mean_load) = (100.0, 1.0);
+    let good = best.cost.usd_per_million(90.0);
+    assert_eq!(best.usd_per_million_at_edge(0.1), good, "90 of 100 are good");
+    best.edge.rate_per_s = 0.0;
     assert!(!found.is_answered());
 }
 
