@@ -1,7 +1,7 @@
 //! The cells of which a claim speaks, with our values.
 
+use super::claim::{CellValue, Claim};
 use super::estimate::Estimate;
-use super::{CellValue, Claim};
 use crate::numbers::{axes, axis, is_at, is_named_part, is_of};
 use orrery_results::metric::difference_of;
 use orrery_results::{Row, metric};

@@ -1,6 +1,7 @@
 //! Which claims hold, and which have no verdict.
 
 use super::*;
+use orrery_results::Row;
 use orrery_results::metric::difference_of;
 
 fn row(system: &str, axes: &str, value: f64) -> Row {

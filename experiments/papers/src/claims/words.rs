@@ -1,7 +1,7 @@
 //! Claims for reading: what was asked, and what came out.
 
-use super::{Checked, Claim, LeftOut, Take, Verdict, judged};
-use orrery_results::{Row, unit};
+use super::claim::{Checked, Claim, Take};
+use orrery_results::unit;
 use std::fmt::Write;
 
 /// Cells that are listed one by one.
@@ -24,33 +24,6 @@ fn time(claim: &Claim, ns: f64) -> Option<String> {
         true => format!("{} s", (ns / 1e6).round() / 1e3),
         false => format!("{} ms", (ns / 1e3).round() / 1e3),
     })
-}
-
-/// All claims as text: two lines for each.
-pub fn text(claims: &[Claim], left_out: &LeftOut, rows: &[Row]) -> String {
-    let mut out = String::new();
-    if claims.is_empty() {
-        return out;
-    }
-    out.push_str("\nthe paper's sentences, and our results:\n");
-    for (claim, c) in claims.iter().zip(judged(claims, left_out, rows)) {
-        let verdict = match c.verdict {
-            Verdict::DoesNotHold => "DOES NOT HOLD".to_string(),
-            verdict if c.why.is_empty() => verdict.words().to_string(),
-            verdict => format!("{}: {}", verdict.words(), c.why),
-        };
-        let _ = write!(out, "- {} -> {verdict}", claim.text);
-        if c.taken.is_none() && c.verdict == Verdict::DoesNotHold && c.good > 0 {
-            let _ = write!(out, " ({} of {} do)", c.good, c.cells.len());
-        }
-        let _ = write!(out, "\n    {}", asked(claim));
-        out.push_str(&came_out(claim, &c));
-        if c.unanswered > 0 {
-            let _ = write!(out, "; no answer in {} more", c.unanswered);
-        }
-        out.push('\n');
-    }
-    out
 }
 
 /// What is asked: `largest symphony / nexus, batch_size_p50, asked at least 1.5`.

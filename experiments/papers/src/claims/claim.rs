@@ -1,0 +1,173 @@
+//! What a claim is, what may be said of it, and what a run leaves out of it.
+
+use orrery_scenario::SpecError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `[[claim]]`: a sentence of the paper about a system, or about the ratio of two.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The claim in your words, and its place in the paper.
+    pub text: String,
+    /// The system, the numerator of a ratio; `NAME/PRESET` if several systems share the name.
+    pub of: String,
+    /// The system in the denominator; without it, the value itself is checked.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "none"))]
+    pub over: String,
+    /// Selects cells of `of` by some of the axes, as `name=value;name=value`.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "all"))]
+    pub at: String,
+    /// Selects cells of `over` on the axes where they differ from those of `of`; `name=*` is the value
+    /// that `of` has.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "the same"))]
+    pub over_at: String,
+    /// For a ratio of ratios: a system that both sides are divided by first, each in its own cell.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "none"))]
+    pub relative_to: String,
+    /// The metric.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "the first of `show`"))]
+    pub metric: String,
+    /// How several cells become one check.
+    #[serde(default)]
+    pub take: Take,
+    /// With `bin_s` or `parts_of_time`: only parts of the time that begin then or later.
+    #[schemars(extend("x-default" = "the whole run"))]
+    pub after_s: Option<f64>,
+    /// Only parts that begin before.
+    #[schemars(extend("x-default" = "the whole run"))]
+    pub before_s: Option<f64>,
+    /// Lower bound; give this, `at_most`, or both.
+    #[schemars(extend("x-default" = "no bound"))]
+    pub at_least: Option<f64>,
+    /// Upper bound.
+    #[schemars(extend("x-default" = "no bound"))]
+    pub at_most: Option<f64>,
+}
+
+/// What of several cells is checked.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Take {
+    /// Each of them.
+    #[default]
+    Each,
+    /// The largest: "up to".
+    Largest,
+    /// The smallest.
+    Smallest,
+    /// The mean: "about".
+    Mean,
+}
+
+/// What is said of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It is true of our results.
+    Holds,
+    /// It is not.
+    DoesNotHold,
+    /// A 95 % interval crosses a bound, and nothing else makes it false.
+    Undecided,
+    /// Not all of its cells and seeds were run.
+    NotJudged,
+    /// No cell was run.
+    NotRun,
+}
+
+impl Verdict {
+    /// For reading.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::DoesNotHold => "does not hold",
+            Verdict::Undecided => "undecided",
+            Verdict::NotJudged => "not judged",
+            Verdict::NotRun => "not run",
+        }
+    }
+}
+
+/// Our value in a cell of which a claim speaks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellValue {
+    /// The axes that tell it from the others.
+    pub cell: String,
+    /// The value, or the ratio.
+    pub value: f64,
+    /// Its 95 % interval.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// What came of a claim.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Checked {
+    /// What is said of it.
+    pub verdict: Verdict,
+    /// Why it is undecided or not judged.
+    pub why: String,
+    /// The cells and their values.
+    pub cells: Vec<CellValue>,
+    /// Of how many cells it is true.
+    pub good: usize,
+    /// What was taken of them, where it is one number.
+    pub taken: Option<f64>,
+    /// Cells in which `of` has no answer.
+    pub unanswered: usize,
+}
+
+/// What a run leaves out of that of which its experiment's claims speak.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut {
+    /// The seeds of the run and those of the experiment, where these are more.
+    pub seeds: Option<(u32, u32)>,
+    /// Where cases are left out: of how many cells each claim speaks.
+    pub cells: Option<Vec<usize>>,
+}
+
+impl LeftOut {
+    /// Why the claim of a number has no verdict with so many cells, if so.
+    pub(super) fn why(&self, claim: usize, cells: usize) -> Option<String> {
+        let all = self.cells.as_ref().map(|all| all.get(claim).copied().unwrap_or(0));
+        let of_cells = match all {
+            Some(0) => Some("some of its cells are left out".to_string()),
+            Some(all) if cells < all => Some(format!("{cells} of its {all} cells were run")),
+            _ => None,
+        };
+        let seeds = self.seeds.map(|(run, all)| format!("{run} of {all} seeds"));
+        let why: Vec<String> = of_cells.into_iter().chain(seeds).collect();
+        (!why.is_empty()).then(|| why.join(", "))
+    }
+}
+
+impl Claim {
+    /// Passes when something would make it false.
+    ///
+    /// # Errors
+    /// When it has no bound, or bounds that nothing is between.
+    pub fn check(&self) -> Result<(), SpecError> {
+        let remedy = "say which values would make it false";
+        match (self.at_least, self.at_most) {
+            (None, None) => {
+                let allowed = "`at_least`, `at_most` or both";
+                Err(SpecError::value("at_least", "no bound", allowed, remedy))
+            }
+            (Some(a), Some(b)) if a > b => {
+                let found = format!("{a}, above `at_most`, {b}");
+                Err(SpecError::value("at_least", found, "at most `at_most`", remedy))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a value is within the bounds.
+    pub(super) fn is_good(&self, x: f64) -> bool {
+        self.at_least.is_none_or(|least| x >= least) && self.at_most.is_none_or(|most| x <= most)
+    }
+}
