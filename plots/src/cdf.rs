@@ -11,6 +11,7 @@ use crate::scale::{Scale, Tick, range, ticks_at};
 use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
 use crate::style::Style;
+use crate::systems::Looks;
 use orrery_results::DistributionRow;
 
 /// The line of an SLO.
@@ -83,13 +84,14 @@ fn draw_slos(sheet: &mut Sheet, slos: &[Vec<f64>], unit: &str, divisor: f64) {
 fn tails(groups: &Groups, what: String, labels: [&str; 2], x: Scale, divisor: f64) -> Sheet {
     let nines = nines(groups);
     let y = Scale::Tail { nines };
+    let looks = Looks::of(&groups.names);
     let panel = |(title, own): &(String, Vec<Distribution>)| Panel {
         title: title.clone(),
         x: axis(labels[0], x, x.ticks(6)),
         y: axis(labels[1], y, y.ticks(9)),
         marks: own
             .iter()
-            .flat_map(|d| tail_marks(d, groups.place(&d.name), divisor, nines))
+            .flat_map(|d| tail_marks(d, looks.style(&d.name), divisor, nines))
             .collect(),
     };
     let panels = groups.panels.iter().map(panel).collect();
@@ -138,6 +140,7 @@ pub fn batch_size_cdf(rows: &[DistributionRow], choice: &RowFilter) -> Result<Fi
     let figure = "batch-size-cdf";
     let groups = Groups::of(figure, &choice.distributions(figure, rows, "batch_size")?)?;
     let high = groups.largest().max(1.0);
+    let looks = Looks::of(&groups.names);
     let x = Scale::Linear { low: 0.0, high: high + (0.04 * high).max(0.5) };
     let whole: Vec<f64> = x.ticks(8).iter().map(|t| t.at).filter(|at| at.fract() == 0.0).collect();
     let ticks = ticks_at(&whole);
@@ -147,7 +150,7 @@ pub fn batch_size_cdf(rows: &[DistributionRow], choice: &RowFilter) -> Result<Fi
         title: title.clone(),
         x: axis("batch size (requests)", x, ticks.clone()),
         y: axis("share of batches (%)", y, y_ticks.clone()),
-        marks: own.iter().flat_map(|d| step_marks(d, groups.place(&d.name), high * 2.0)).collect(),
+        marks: own.iter().flat_map(|d| step_marks(d, looks.style(&d.name), high * 2.0)).collect(),
     };
     let panels = groups.panels.iter().map(panel).collect();
     Ok(sheet(&groups, "distribution of batch sizes".into(), panels, Vec::new()).figure())
@@ -159,9 +162,10 @@ fn axis(label: &str, scale: Scale, ticks: Vec<Tick>) -> Axis {
 
 fn sheet(groups: &Groups, what: String, panels: Vec<Panel>, notes: Vec<String>) -> Sheet {
     let (columns, plot) = grid_for(panels.len());
-    let key = |(i, n): (usize, &String)| {
+    let looks = Looks::of(&groups.names);
+    let key = |n: &String| {
         let name = if n.is_empty() { "all" } else { n };
-        (name.to_string(), Key::Series(Style::of(i)))
+        (name.to_string(), Key::Series(looks.style(n)))
     };
     Sheet {
         title: format!("{}: {what}", groups.experiments.join(", ")),
@@ -172,7 +176,7 @@ fn sheet(groups: &Groups, what: String, panels: Vec<Panel>, notes: Vec<String>) 
         wrap_x: false,
         share_x: true,
         share_y: true,
-        legend: Legend::Flow(groups.names.iter().enumerate().map(key).collect()),
+        legend: Legend::Flow(groups.names.iter().map(key).collect()),
         notes,
     }
 }
@@ -205,8 +209,7 @@ fn too_short_for_the_tail(groups: &Groups, nines: f64) -> Vec<String> {
     }
 }
 
-fn tail_marks(d: &Distribution, place: usize, divisor: f64, nines: f64) -> Vec<Mark> {
-    let style = Style::of(place);
+fn tail_marks(d: &Distribution, style: Style, divisor: f64, nines: f64) -> Vec<Mark> {
     let mut points: Vec<(f64, f64)> = d.points.iter().map(|p| (p.0 / divisor, p.1)).collect();
     if let Some(&(first, share)) = points.first()
         && share > 0.0
@@ -233,8 +236,7 @@ fn tail_marks(d: &Distribution, place: usize, divisor: f64, nines: f64) -> Vec<M
     ]
 }
 
-fn step_marks(d: &Distribution, place: usize, end: f64) -> Vec<Mark> {
-    let style = Style::of(place);
+fn step_marks(d: &Distribution, style: Style, end: f64) -> Vec<Mark> {
     let (mut points, mut share) = (Vec::new(), 0.0);
     for &(x, s) in &d.points {
         points.extend([(x, 100.0 * share), (x, 100.0 * s)]);

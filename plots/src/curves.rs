@@ -4,6 +4,7 @@ use crate::choice::{RowFilter, base_name};
 use crate::error::{PlotError, distinct};
 use crate::spec::{FIGURE, Picture, PictureKind, Prepared};
 use crate::style::{SERIES_MAX, Style, VARIANTS_MAX};
+use crate::systems::Looks;
 use crate::{Figure, names};
 use orrery_results::{Row, metric};
 
@@ -14,6 +15,8 @@ mod draw;
 pub(crate) const PANELS_MAX: usize = 16;
 /// The part of a panel's key that is its metric.
 const METRIC: &str = "metric";
+/// What our own results are called beside the paper's.
+const SIMULATED: &str = "simulated";
 /// How to get fewer panels or series.
 pub(crate) const CHOOSE_FEWER: &str =
     "choose among the rows (`--case`, `--preset`, `--system`, `--scope`)";
@@ -149,6 +152,7 @@ struct Curves<'a> {
     /// The words that tell a panel from the others.
     panels: Vec<Vec<String>>,
     names: Vec<String>,
+    looks: Looks,
     /// Each has panels of its own.
     metrics: Vec<String>,
     presets: Vec<String>,
@@ -175,6 +179,7 @@ impl<'a> Curves<'a> {
         let mut curves = Curves {
             panels: distinct(points.iter().map(|p| panel_key(p.row, &differing))),
             names: Vec::new(),
+            looks: Looks::of::<&str>(&[]),
             metrics: Vec::new(),
             presets: distinct(points.iter().map(|p| p.row.preset.clone())),
             by_policy: false,
@@ -193,6 +198,7 @@ impl<'a> Curves<'a> {
             }
         }
         curves.names = distinct(curves.points.iter().map(|p| curves.name(p.row).to_string()));
+        curves.looks = Looks::of(&curves.names);
         curves.metrics = distinct(curves.points.iter().map(|p| p.row.metric.clone()));
         let series = distinct(curves.points.iter().map(|p| curves.series(p.row)));
         PlotError::limit(figure, "panels", curves.panels.len(), PANELS_MAX, CHOOSE_FEWER)?;
@@ -251,6 +257,9 @@ impl<'a> Curves<'a> {
         if name == "value" && self.names.len() > 1 {
             return "all".to_string();
         }
+        if let Some(system) = name.strip_suffix("-paper") {
+            return format!("{system} (preset paper)");
+        }
         let base = base_name(name);
         let others: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let alike: Vec<&str> = others.into_iter().filter(|o| base_name(o) == base).collect();
@@ -265,11 +274,10 @@ impl<'a> Curves<'a> {
 
     /// The style of a system's preset: the first that it has is drawn strongest.
     fn style(&self, name: &str, preset: &str) -> Style {
-        let index = self.names.iter().position(|n| n == name).unwrap_or(0);
         let has =
             |p: &&String| self.points.iter().any(|x| self.series(x.row) == (name, p.as_str()));
         let variant = self.presets.iter().filter(has).position(|p| p == preset).unwrap_or(0);
-        Style::of(index).variant(variant)
+        self.looks.style(name).variant(variant)
     }
 }
 

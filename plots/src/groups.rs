@@ -66,11 +66,6 @@ impl Groups {
         Ok(Groups { panels, keys, names, experiments, common })
     }
 
-    /// The place of a series among all.
-    pub(crate) fn place(&self, name: &str) -> usize {
-        self.names.iter().position(|n| n == name).unwrap_or(0)
-    }
-
     /// All distributions.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Distribution> + Clone {
         self.panels.iter().flat_map(|p| &p.1)

@@ -51,6 +51,7 @@ mod sheet;
 mod spec;
 mod style;
 mod svg;
+mod systems;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -76,6 +77,23 @@ pub struct Figure {
     scale: f64,
 }
 
+/// How a figure is laid out again, for a paper's page.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Layout {
+    /// Its width in inches.
+    pub width_in: Option<f64>,
+    /// Its height in inches; no panel becomes lower than half an inch.
+    pub height_in: Option<f64>,
+    /// Points of the smallest labels.
+    pub font_pt: Option<f64>,
+    /// At most so many panels beside each other.
+    pub columns: Option<usize>,
+    /// Without title and source, which a caption has.
+    pub without_title: bool,
+    /// Without a legend, which a figure beside it has.
+    pub without_legend: bool,
+}
+
 /// Points of a tick's label, when no size is asked for.
 const FONT_PT: f64 = panel::TICK * 0.75;
 
@@ -84,15 +102,21 @@ impl Figure {
         Figure { sheet, scene, scale: 1.0 }
     }
 
-    /// The figure laid out again: so many inches wide, with labels of so many points. What is not told
-    /// stays: the width is then that of the panels, the labels have about 8 points.
+    /// The figure laid out again. What is not told stays: the width is then that of the panels, the labels
+    /// have about 8 points.
     #[must_use]
-    pub fn sized(&self, width_in: Option<f64>, font_pt: Option<f64>) -> Figure {
-        let scale = font_pt.map_or(1.0, |pt| pt / FONT_PT);
-        match width_in {
-            Some(inches) => Figure { scale, ..self.sheet.fitted(inches * 96.0 / scale) },
-            None => Figure { scale, ..self.clone() },
+    pub fn laid_out(&self, layout: &Layout) -> Figure {
+        let scale = layout.font_pt.map_or(1.0, |pt| pt / FONT_PT);
+        let pixels = |inches: f64| inches * 96.0 / scale;
+        let mut sheet = self.sheet.clone();
+        sheet.columns = layout.columns.unwrap_or(sheet.columns);
+        if layout.without_title {
+            (sheet.title, sheet.subtitle) = (String::new(), String::new());
         }
+        if layout.without_legend {
+            sheet.legend = legend::Legend::Flow(Vec::new());
+        }
+        Figure { scale, ..sheet.fitted(layout.width_in.map(pixels), layout.height_in.map(pixels)) }
     }
 
     /// Width and height, in pixels of the SVG.

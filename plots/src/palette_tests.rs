@@ -2,7 +2,7 @@
 
 use crate::heat::shade;
 use crate::scene::Color;
-use crate::style::{Style, area};
+use crate::style::{COLORS, area};
 
 /// Linear light of a channel.
 fn linear(x: u8) -> f64 {
@@ -54,7 +54,7 @@ fn least(colours: &[Color], eye: &[[f64; 3]; 3]) -> f64 {
 
 #[test]
 fn lines_and_areas_are_told_apart_by_colour_blind_readers() {
-    let lines: Vec<Color> = (0..8).map(|i| Style::of(i).color).collect();
+    let lines = COLORS.to_vec();
     let areas: Vec<Color> = (0..8).map(|i| area(i).0).collect();
     for (eye, name) in
         [(&NORMAL, "normal"), (&PROTANOPIA, "protanopia"), (&DEUTERANOPIA, "deuteranopia")]
@@ -65,14 +65,45 @@ fn lines_and_areas_are_told_apart_by_colour_blind_readers() {
 }
 
 /// Bars differ by lightness alone. Lines do not all: their markers and dashes tell them apart
-/// (`style::tests`), and here too none vanishes on white.
+/// (`systems::tests`).
 #[test]
-fn areas_are_told_apart_in_grey_and_no_line_vanishes() {
+fn areas_are_told_apart_in_grey() {
     let grey = |c: Color| lab(c, &NORMAL)[0];
     let mut areas: Vec<f64> = (0..8).map(|i| grey(area(i).0)).collect();
     areas.sort_by(f64::total_cmp);
     assert!(areas.windows(2).all(|w| w[1] - w[0] > 3.0), "{areas:?}");
-    assert!((0..8).all(|i| grey(Style::of(i).color) < 75.0));
+}
+
+/// A colour as the dark page shows it: `invert(0.91) hue-rotate(180deg)`.
+fn on_dark(c: Color) -> [f64; 3] {
+    let [r, g, b] = [c.0, c.1, c.2].map(|x| 0.91 - 0.82 * f64::from(x) / 255.0);
+    [
+        -0.574 * r + 1.430 * g + 0.144 * b,
+        0.426 * r + 0.430 * g + 0.144 * b,
+        0.426 * r + 1.430 * g - 0.856 * b,
+    ]
+}
+
+/// By the Web Content Accessibility Guidelines: 3 for what is no text.
+fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
+    let light = |c: [f64; 3]| {
+        let [r, g, b] = c.map(|x| linear((x.clamp(0.0, 1.0) * 255.0 + 0.5) as u8));
+        0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05
+    };
+    let (a, b) = (light(a), light(b));
+    a.max(b) / a.min(b)
+}
+
+#[test]
+fn every_line_is_seen_on_white_and_on_the_dark_page() {
+    let plain = |c: Color| [c.0, c.1, c.2].map(|x| f64::from(x) / 255.0);
+    for c in COLORS {
+        let white = contrast(plain(c), plain(Color::WHITE));
+        let dark = contrast(on_dark(c), on_dark(Color::WHITE));
+        assert!(white >= 3.0 && dark >= 3.0, "{c:?}: {white:.2} {dark:.2}");
+    }
+    let orange = Color(0xe6, 0x9f, 0x00);
+    assert!(contrast(plain(orange), plain(Color::WHITE)) < 2.3, "what it would not let through");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::scale::{Scale, Tick};
 use crate::scene::{Color, Stroke};
 use crate::sheet::Sheet;
 use crate::style::Style;
+use crate::systems::Looks;
 use crate::{Figure, flags};
 use orrery_results::Row;
 
@@ -63,13 +64,14 @@ pub(crate) fn titled(
     let y = Scale::Linear { low: varied.len() as f64, high: 0.0 };
     let tick = |(i, name): (usize, &&str)| Tick { at: i as f64 + 0.5, label: name.to_string() };
     let ticks: Vec<Tick> = varied.iter().enumerate().map(tick).collect();
-    let panel = |(i, name): (usize, &String)| {
+    let looks = Looks::of(&columns);
+    let panel = |name: &String| {
         let own: Vec<&Row> = rows.iter().filter(|r| column(r) == *name).copied().collect();
         Panel {
             title: name.clone(),
             x: Axis { label: named.label.clone(), scale: x, ticks: x.ticks(4) },
             y: Axis { label: String::new(), scale: y, ticks: ticks.clone() },
-            marks: marks(&own, base, varied, Style::of(i), named.divisor),
+            marks: marks(&own, base, varied, looks.style(name), named.divisor),
         }
     };
     let experiments = distinct(rows.iter().map(|r| r.experiment.as_str()));
@@ -83,7 +85,7 @@ pub(crate) fn titled(
             given => given.to_string(),
         },
         subtitle: flags::subtitle(&source, &rows),
-        panels: columns.iter().enumerate().map(panel).collect(),
+        panels: columns.iter().map(panel).collect(),
         columns: columns.len(),
         plot: (if columns.len() > 5 { 130.0 } else { 165.0 }, LINE * varied.len() as f64),
         wrap_x: false,

@@ -11,6 +11,7 @@ use crate::scale::{Scale, range};
 use crate::scene::{Color, Stroke};
 use crate::sheet::Sheet;
 use crate::style::{SERIES_MAX, Style};
+use crate::systems::Looks;
 use orrery_results::{SeriesRow, metric};
 
 mod bins;
@@ -61,11 +62,17 @@ pub fn time_series(
     PlotError::limit(FIGURE, "policies", names.len(), SERIES_MAX, CHOOSE_FEWER)?;
     let quantities = distinct(rows.iter().map(|r| r.quantity.as_str()));
     PlotError::limit(FIGURE, "quantities", quantities.len(), 12, "give a table with fewer")?;
+    let looks = Looks::of(&names);
     let mut lines = Vec::new();
     for quantity in &quantities {
         for (place, wanted) in names.iter().enumerate() {
             let own = rows.iter().filter(|r| r.quantity == *quantity && name(r) == *wanted);
-            lines.push(Line::of(quantity, place, wanted, own.copied().collect())?);
+            lines.push(Line::of(
+                quantity,
+                (place, looks.style(wanted)),
+                wanted,
+                own.copied().collect(),
+            )?);
         }
     }
     lines.retain(|l| !l.bins.is_empty());
@@ -86,7 +93,7 @@ pub fn time_series(
         ));
     }
     let mut legend: Vec<(String, Key)> =
-        names.iter().enumerate().map(|(i, n)| (n.clone(), Key::Series(Style::of(i)))).collect();
+        names.iter().map(|n| (n.clone(), Key::Series(looks.style(n)))).collect();
     if offered_once {
         legend.push(("offered load".into(), Key::Line(OFFERED)));
     } else if quantities.contains(&metric::OFFERED) {
@@ -187,18 +194,19 @@ fn chosen<'a>(rows: &'a [SeriesRow], choice: &RowFilter) -> Result<Vec<&'a Serie
 struct Line<'a> {
     quantity: &'a str,
     place: usize,
+    style: Style,
     bins: Vec<&'a SeriesRow>,
 }
 
 impl<'a> Line<'a> {
     fn of(
         quantity: &'a str,
-        place: usize,
+        (place, style): (usize, Style),
         name: &str,
         mut bins: Vec<&'a SeriesRow>,
     ) -> Result<Line<'a>, PlotError> {
         in_order(&mut bins, name)?;
-        Ok(Line { quantity, place, bins })
+        Ok(Line { quantity, place, style, bins })
     }
 
     /// Steps, in one piece for bins that follow each other.
@@ -283,23 +291,23 @@ fn panel(lines: &[&Line<'_>], group: &[&str], offered_once: bool, divisor: f64, 
     let (offered, up): (Vec<&&Line<'_>>, Vec<&&Line<'_>>) =
         frames.into_iter().partition(|l| l.quantity == metric::OFFERED);
     for line in up {
-        let stroke = Stroke { width: 0.8, dash: OFFERED_EACH, color: Style::of(line.place).color };
+        let stroke = Stroke { width: 0.8, dash: OFFERED_EACH, color: line.style.color };
         marks.extend(line.steps(divisor).into_iter().map(|points| Mark::Line { points, stroke }));
     }
     let longest = offered.iter().map(|l| l.bins.len()).max();
     let drawn = offered.iter().filter(|l| !offered_once || Some(l.bins.len()) == longest);
     for line in drawn.take(if offered_once { 1 } else { usize::MAX }) {
-        let each = Stroke { width: 0.8, dash: OFFERED_EACH, color: Style::of(line.place).color };
+        let each = Stroke { width: 0.8, dash: OFFERED_EACH, color: line.style.color };
         let stroke = if offered_once { OFFERED } else { each };
         marks.extend(line.steps(divisor).into_iter().map(|points| Mark::Line { points, stroke }));
     }
     for line in &others {
-        let style = Style::of(line.place);
+        let style = line.style;
         let stroke = Stroke { width: 1.3, ..style.stroke };
         marks.extend(line.steps(divisor).into_iter().map(|points| Mark::Line { points, stroke }));
     }
     for line in others {
-        let (points, style) = (line.markers(divisor), Style::of(line.place));
+        let (points, style) = (line.markers(divisor), line.style);
         marks.push(Mark::Markers { points, style, radius: 3.2 });
     }
     let (label, title) = match group {

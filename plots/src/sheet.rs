@@ -58,6 +58,8 @@ fn wrap(panel: &mut Panel, width: f64) {
 
 /// The least width between a panel's axes.
 const PANEL_LEAST: f64 = 70.0;
+/// The least height, half an inch.
+const PANEL_LOWEST: f64 = 48.0;
 
 struct Grid {
     columns: usize,
@@ -72,43 +74,57 @@ struct Grid {
 impl Sheet {
     /// The figure.
     pub(crate) fn figure(&self) -> Figure {
-        let mut sheet = self.clone();
-        if self.wrap_x {
-            sheet.panels.iter_mut().for_each(|p| wrap(p, self.plot.0));
-        }
-        sheet.drawn(self, NARROWEST)
+        self.fitted(None, None)
     }
 
-    /// The figure of a width, in pixels: panels are made wider or narrower, and where they would be too
-    /// narrow, fewer stand beside each other.
-    pub(crate) fn fitted(&self, width: f64) -> Figure {
+    /// The figure of a width and a height, in pixels: panels are made wider or narrower, and where they would
+    /// be too narrow, fewer stand beside each other.
+    pub(crate) fn fitted(&self, width: Option<f64>, height: Option<f64>) -> Figure {
         let mut sheet = self.clone();
+        if let Some(width) = width {
+            sheet.widen(self.plot, width);
+        }
+        let narrowest = width.map_or(NARROWEST, |w| w.min(NARROWEST));
+        let drawn = |sheet: &Sheet| {
+            let mut wrapped = sheet.clone();
+            if sheet.wrap_x {
+                wrapped.panels.iter_mut().for_each(|p| wrap(p, sheet.plot.0));
+            }
+            wrapped.drawn(sheet, narrowest)
+        };
+        if let Some(height) = height {
+            let rows = sheet.panels.len().div_ceil(sheet.columns.max(1)).max(1) as f64;
+            let rest = height - drawn(&sheet).scene.height;
+            sheet.plot.1 = (sheet.plot.1 + rest / rows).max(PANEL_LOWEST);
+        }
+        drawn(&sheet)
+    }
+
+    /// Panels of another width, from the size that they would have.
+    fn widen(&mut self, plot: (f64, f64), width: f64) {
         for columns in (1..=self.columns.clamp(1, self.panels.len().max(1))).rev() {
-            sheet.columns = columns;
-            sheet.plot = self.plot;
+            self.columns = columns;
+            self.plot = plot;
             // The room for labels depends a little on the width itself.
             for _ in 0..3 {
-                let fixed = sheet.grid(0.0).width - columns as f64 * sheet.plot.0;
-                sheet.plot.0 = ((width - fixed) / columns as f64).max(PANEL_LEAST);
+                let fixed = self.grid(0.0).width - columns as f64 * self.plot.0;
+                self.plot.0 = ((width - fixed) / columns as f64).max(PANEL_LEAST);
             }
-            if sheet.plot.0 >= 1.6 * PANEL_LEAST {
+            if self.plot.0 >= 1.6 * PANEL_LEAST {
                 break;
             }
         }
-        sheet.plot.1 *= (sheet.plot.0 / self.plot.0).clamp(0.7, 1.3);
-        let original = sheet.clone();
-        if self.wrap_x {
-            let room = sheet.plot.0;
-            sheet.panels.iter_mut().for_each(|p| wrap(p, room));
-        }
-        sheet.drawn(&original, width.min(NARROWEST))
+        self.plot.1 *= (self.plot.0 / plot.0).clamp(0.7, 1.3);
     }
 
     /// `original` is this sheet before its labels were broken into lines.
     fn drawn(&self, original: &Sheet, narrowest: f64) -> Figure {
         let head_room = self.grid(0.0).width.max(narrowest) - 2.0 * MARGIN;
-        let title = font::wrapped(&self.title, HEAD, head_room);
-        let subtitle = font::wrapped(&self.subtitle, SMALL, head_room);
+        let lines = |text: &str, size: f64| match text {
+            "" => Vec::new(),
+            text => font::wrapped(text, size, head_room),
+        };
+        let (title, subtitle) = (lines(&self.title, HEAD), lines(&self.subtitle, SMALL));
         let head = MARGIN + title.len() as f64 * 19.0 + subtitle.len() as f64 * 15.0 + 4.0;
         let grid = self.grid(head);
         let mut scene = Scene { width: grid.width.max(narrowest), ..Scene::default() };

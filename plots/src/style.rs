@@ -1,8 +1,8 @@
 //! How series are told apart: by colour, by the marker's shape and by the dashes, so that a figure
 //! reads without colour too.
 //!
-//! Colours are those of Okabe and Ito (2008), which the colour-blind can tell apart, without their
-//! yellow (it vanishes on white). A variant of a series (another preset, the paper's figures) keeps
+//! Colours are those of Okabe and Ito (2008), which the colour-blind can tell apart, without those that
+//! vanish on white: each has a contrast of at least 3 on white and on a page's dark ground. A variant of a series (another preset, the paper's figures) keeps
 //! its colour and shape and changes how the marker is filled and how thick the line is.
 
 use crate::scene::{Color, Point, Scene, Stroke};
@@ -12,18 +12,20 @@ pub(crate) const SERIES_MAX: usize = 24;
 /// Presets of one system that one figure can tell apart, the paper's figures aside.
 pub(crate) const VARIANTS_MAX: usize = 3;
 
-const COLORS: [Color; 8] = [
+pub(crate) const COLORS: [Color; 10] = [
     Color(0x00, 0x72, 0xb2), // blue
     Color(0xd5, 0x5e, 0x00), // vermillion
     Color(0x00, 0x9e, 0x73), // bluish green
-    Color(0xe6, 0x9f, 0x00), // orange
     Color(0xcc, 0x79, 0xa7), // reddish purple
-    Color(0x56, 0xb4, 0xe9), // sky blue
-    Color(0x00, 0x00, 0x00), // black
+    Color(0x33, 0x22, 0x88), // indigo
+    Color(0x6b, 0x3a, 0x00), // brown
+    Color(0x2a, 0x97, 0xc9), // sky blue, darker
+    Color(0x88, 0x22, 0x55), // wine
     Color(0x80, 0x80, 0x80), // grey
+    Color(0x00, 0x00, 0x00), // black
 ];
 
-const DASHES: [&[f64]; 7] = [
+pub(crate) const DASHES: [&[f64]; 7] = [
     &[],
     &[7.0, 2.5],
     &[2.5, 2.0],
@@ -33,7 +35,7 @@ const DASHES: [&[f64]; 7] = [
     &[4.0, 4.0],
 ];
 
-const SHAPES: [Shape; 8] = [
+pub(crate) const SHAPES: [Shape; 8] = [
     Shape::Circle,
     Shape::Square,
     Shape::Up,
@@ -80,14 +82,6 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    /// The style of the `i`-th series. The three lists have lengths whose least common multiple is
-    /// 56: no two of [`SERIES_MAX`] agree in both shape and dashes.
-    pub(crate) fn of(i: usize) -> Style {
-        let color = COLORS[(i + i / COLORS.len()) % COLORS.len()];
-        let stroke = Stroke { color, width: 1.6, dash: DASHES[i % DASHES.len()] };
-        Style { color, shape: SHAPES[i % SHAPES.len()], fill: Fill::Full, stroke }
-    }
-
     /// The style of another preset of the same system.
     pub(crate) fn variant(self, variant: usize) -> Style {
         let (fill, width) = match variant {
@@ -265,18 +259,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_series_agree_in_shape_and_dashes() {
-        for i in 0..SERIES_MAX {
-            for j in 0..i {
-                let (a, b) = (Style::of(i), Style::of(j));
-                assert!(a.shape != b.shape || a.stroke.dash != b.stroke.dash, "{i} and {j}");
-            }
-        }
-    }
-
-    #[test]
     fn variants_of_a_series_differ_without_colour() {
-        let base = Style::of(3);
+        let base = crate::systems::Looks::of(&["orloj"]).style("orloj");
         let all = [base.variant(0), base.variant(1), base.variant(2), base.paper()];
         for (i, a) in all.iter().enumerate() {
             assert!(all[..i].iter().all(|b| a.fill != b.fill && a.stroke.width != b.stroke.width));

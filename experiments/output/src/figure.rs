@@ -2,7 +2,7 @@
 
 use super::page::WITHOUT_EFFECT;
 use super::whole_file::write_atomically;
-use orrery_plots::{Figure, PlotError, RowFilter};
+use orrery_plots::{Figure, Layout, PlotError, RowFilter};
 use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
@@ -36,16 +36,28 @@ pub fn bytes(figure: &Figure, path: &Path) -> Result<Vec<u8>, SpecError> {
     })
 }
 
-/// How large a picture is.
+/// How a picture is laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, clap::Args)]
 pub struct Size {
     /// Width of the figure in inches, for example 3.33 for a column of a paper; by default it depends on
     /// the panels.
     #[arg(long, value_name = "INCHES", value_parser = inches, help_heading = WITHOUT_EFFECT)]
     pub width_in: Option<f64>,
+    /// Height of the figure in inches; no panel becomes lower than half an inch.
+    #[arg(long, value_name = "INCHES", value_parser = inches, help_heading = WITHOUT_EFFECT)]
+    pub height_in: Option<f64>,
     /// Size of the smallest labels in points; by default about 8.
     #[arg(long, value_name = "POINTS", value_parser = points, help_heading = WITHOUT_EFFECT)]
     pub font_pt: Option<f64>,
+    /// Maximum number of panels beside each other.
+    #[arg(long, value_name = "N", value_parser = columns, help_heading = WITHOUT_EFFECT)]
+    pub columns: Option<usize>,
+    /// Leave title and source to the paper's caption.
+    #[arg(long, help_heading = WITHOUT_EFFECT)]
+    pub no_title: bool,
+    /// Leave the legend to a figure beside it.
+    #[arg(long, help_heading = WITHOUT_EFFECT)]
+    pub no_legend: bool,
 }
 
 impl Size {
@@ -53,11 +65,38 @@ impl Size {
     #[must_use]
     pub fn of(self, figure: &Figure) -> Figure {
         if self == Size::default() {
-            figure.clone()
-        } else {
-            figure.sized(self.width_in, self.font_pt)
+            return figure.clone();
         }
+        figure.laid_out(&Layout {
+            width_in: self.width_in,
+            height_in: self.height_in,
+            font_pt: self.font_pt,
+            columns: self.columns,
+            without_title: self.no_title,
+            without_legend: self.no_legend,
+        })
     }
+
+    /// The first option that was given, with its value.
+    pub fn given(self) -> Option<(&'static str, String)> {
+        let number = |x: Option<f64>| x.map(|x| x.to_string());
+        let flag = |x: bool| x.then(|| "given".to_string());
+        [
+            ("--width-in", number(self.width_in)),
+            ("--height-in", number(self.height_in)),
+            ("--font-pt", number(self.font_pt)),
+            ("--columns", self.columns.map(|n| n.to_string())),
+            ("--no-title", flag(self.no_title)),
+            ("--no-legend", flag(self.no_legend)),
+        ]
+        .into_iter()
+        .find_map(|(option, value)| Some((option, value?)))
+    }
+}
+
+fn columns(text: &str) -> Result<usize, String> {
+    let number = text.parse::<usize>().ok().filter(|n| (1..=16).contains(n));
+    number.ok_or_else(|| "a number of panels from 1 to 16".to_string())
 }
 
 fn inches(text: &str) -> Result<f64, String> {

@@ -32,8 +32,16 @@ pub enum CliOption {
     Html,
     /// `--width-in`
     WidthIn,
+    /// `--height-in`
+    HeightIn,
     /// `--font-pt`
     FontPt,
+    /// `--columns`
+    Columns,
+    /// `--no-title`
+    NoTitle,
+    /// `--no-legend`
+    NoLegend,
 }
 
 /// Why an option does not apply.
@@ -66,7 +74,7 @@ impl Refused {
 
 impl CliOption {
     /// All of them.
-    pub const ALL: [CliOption; 15] = [
+    pub const ALL: [CliOption; 19] = [
         CliOption::Case,
         CliOption::Paper,
         CliOption::Seeds,
@@ -81,7 +89,11 @@ impl CliOption {
         CliOption::Plot,
         CliOption::Html,
         CliOption::WidthIn,
+        CliOption::HeightIn,
         CliOption::FontPt,
+        CliOption::Columns,
+        CliOption::NoTitle,
+        CliOption::NoLegend,
     ];
 
     /// As it is written.
@@ -101,7 +113,11 @@ impl CliOption {
             CliOption::Plot => "--plot",
             CliOption::Html => "--html",
             CliOption::WidthIn => "--width-in",
+            CliOption::HeightIn => "--height-in",
             CliOption::FontPt => "--font-pt",
+            CliOption::Columns => "--columns",
+            CliOption::NoTitle => "--no-title",
+            CliOption::NoLegend => "--no-legend",
         }
     }
 }

@@ -11,7 +11,7 @@ struct File {
 }
 
 // `FILES`, in the order of `orrery list`; `BASES`, which others extend and nobody runs; `NUMBERS`, the papers'
-// numbers by the names of their files.
+// numbers by the names of their files; `CITATIONS`, a paper's BibTeX entry by its folder.
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
 /// The ids of all that is shipped, in the order of `orrery list`.
@@ -29,6 +29,12 @@ pub fn by_paper() -> Vec<(&'static str, Vec<&'static str>)> {
         }
     }
     all
+}
+
+/// The BibTeX entry of the paper that a shipped experiment is of.
+pub fn citation(id: &str) -> Option<&'static str> {
+    let paper = FILES.iter().find(|f| f.id == id)?.paper;
+    CITATIONS.iter().find(|c| c.0 == paper).map(|c| c.1)
 }
 
 /// The text of a shipped file of numbers.

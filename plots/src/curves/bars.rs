@@ -2,7 +2,8 @@
 //! logarithmic, because a bar needs a zero.
 
 use super::draw::Ruler;
-use super::{At, Curves};
+use super::draw::preset_label;
+use super::{At, Curves, SIMULATED};
 use crate::flags;
 use crate::legend::{Key, Legend};
 use crate::names::Named;
@@ -11,7 +12,7 @@ use crate::scale::{Scale, Tick};
 use crate::scene::{Color, Stroke};
 use crate::sheet::Sheet;
 use crate::spec::{Picture, Prepared};
-use crate::style::{self, Fill, Shape, Style};
+use crate::style::{Fill, Shape, Style};
 
 /// The share of a category that its bars fill.
 const FILLED: f64 = 0.82;
@@ -95,7 +96,7 @@ impl<'a> Curves<'a> {
                     areas.push(Mark::Area {
                         from: (at - 0.46 * width, 0.0),
                         to: (at + 0.46 * width, value / by),
-                        look: look(slot),
+                        look: self.look(slots[slot]),
                         labels: Vec::new(),
                     });
                     if flags::crossed(point.row) {
@@ -110,7 +111,7 @@ impl<'a> Curves<'a> {
         }
         let dot = |(slot, point): (usize, _)| Mark::Markers {
             points: vec![point],
-            style: Style::of(slot),
+            style: self.style(slots[slot].0, slots[slot].1),
             radius: 4.0,
         };
         let mut marks = areas;
@@ -123,32 +124,46 @@ impl<'a> Curves<'a> {
 
     fn bar_legend(&self, slots: &[(&str, &str)], log: bool) -> Legend {
         let mut entries = Vec::new();
-        for (i, (name, preset)) in slots.iter().enumerate() {
-            let several = slots.iter().filter(|s| s.0 == *name).count() > 1;
-            let words = match (several, *name) {
-                (true, name) => format!("{}, {preset}", self.called(name)),
-                (false, "value") => "ours".to_string(),
+        for &(name, preset) in slots {
+            let several = slots.iter().filter(|s| s.0 == name).count() > 1;
+            let words = match (several, name) {
+                (true, name) => format!("{} ({})", self.called(name), preset_label(preset)),
+                (false, "value") => SIMULATED.to_string(),
                 (false, name) => self.called(name),
             };
-            let key = if log { Key::Marker(Style::of(i)) } else { Key::Swatch(look(i)) };
+            let key = if log {
+                Key::Marker(self.style(name, preset))
+            } else {
+                Key::Swatch(self.look((name, preset)))
+            };
             entries.push((words, key));
         }
         if entries.len() == 1 && !self.paper {
             entries.clear();
         }
         if self.paper {
-            let called = match self.beside.as_str() {
-                "paper" => "the paper's value",
-                other => other,
-            };
-            entries.push((called.into(), Key::Marker(paper_style())));
+            entries.push((self.beside.clone(), Key::Marker(paper_style())));
         }
         Legend::Flow(entries)
     }
-}
 
-/// Bars keep their look in grey.
-fn look(slot: usize) -> Look {
-    let (fill, outline) = style::area(slot);
-    Look { fill, outline: Some(outline), hatched: false }
+    /// The first preset of a system is filled, the others are outlined.
+    fn look(&self, (name, preset): (&str, &str)) -> Look {
+        let (fill, outline) = self.looks.area(name);
+        let has =
+            |p: &&String| self.points.iter().any(|x| self.series(x.row) == (name, p.as_str()));
+        let variant = self.presets.iter().filter(has).position(|p| p == preset).unwrap_or(0);
+        match variant {
+            0 => Look { fill, outline: Some(outline), hatched: false },
+            1 => Look { fill, outline: Some(outline), hatched: true },
+            _ => {
+                let color = self.looks.style(name).color;
+                Look {
+                    fill: Color::WHITE,
+                    outline: Some(Stroke::solid(color, 2.0)),
+                    hatched: false,
+                }
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! From sorted rows to panels, axes and the legend.
 
-use super::{At, Curves, METRIC, panel_key};
+use super::{At, Curves, METRIC, SIMULATED, panel_key};
 use crate::error::distinct;
 use crate::flags;
 use crate::legend::{Key, Legend};
@@ -467,10 +467,10 @@ fn is_bad_rate(metric: &str) -> bool {
     matches!(metric, metric::BAD_RATE | metric::WORST_BAD_RATE)
 }
 
-fn preset_label(preset: &str) -> String {
+/// Settings by name, so that `paper` is not read as the paper's numbers.
+pub(super) fn preset_label(preset: &str) -> String {
     match preset {
-        "" => "ours".into(),
-        "paper" => "paper's settings".into(),
-        other => other.into(),
+        "" => SIMULATED.into(),
+        other => format!("preset {other}"),
     }
 }

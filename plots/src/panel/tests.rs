@@ -3,6 +3,7 @@
 use super::*;
 use crate::scene::Item;
 use crate::style::SERIES_MAX;
+use crate::systems::Looks;
 use proptest::prelude::*;
 
 const WORDS: [&str; 6] =
@@ -45,8 +46,11 @@ impl Cloud {
         let mut marks: Vec<Mark> =
             self.lines.iter().map(|y| Mark::Horizontal { y: *y, stroke }).collect();
         let mut words = Vec::new();
+        let names: Vec<String> = (0..SERIES_MAX).map(|i| i.to_string()).collect();
+        let looks = Looks::of(&names);
         for (style, radius, points) in &self.series {
-            let style = if *radius == 5.0 { Style::of(*style).star() } else { Style::of(*style) };
+            let own = looks.style(&style.to_string());
+            let style = if *radius == 5.0 { own.star() } else { own };
             let at = points.iter().map(|(x, y, crossed, _)| ((*x, *y), *crossed)).collect();
             marks.push(Mark::Markers { points: at, style, radius: *radius });
             let at =

@@ -16,6 +16,7 @@ use std::fmt::Write;
 #[command(after_help = "Examples:
   orrery list
   orrery list kairos-fig-9
+  orrery list kairos-fig-9 --bibtex
   orrery list symphony-a100
   orrery list policies
   orrery list policy clockwork")]
@@ -24,7 +25,19 @@ pub struct List {
     pub name: Option<String>,
     /// The policy's name, after `policy`.
     pub policy: Option<String>,
+    /// How to cite orrery and, with an id, the paper that it is of.
+    #[arg(long)]
+    pub bibtex: bool,
 }
+
+/// How orrery is cited, as in `CITATION.cff`.
+const OWN: &str = "@software{orrery,
+  title = {orrery: a deterministic discrete-event simulator of schedulers for {DNN} inference},
+  author = {{The orrery authors}},
+  version = {VERSION},
+  year = {2026},
+}
+";
 
 /// Where policies are listed.
 const POLICIES: &str =
@@ -35,6 +48,9 @@ const POLICIES: &str =
 /// # Errors
 /// When there is no such name, with the nearest of all; or a shipped file is damaged.
 pub fn command(args: &List) -> Result<Answer, SpecError> {
+    if args.bibtex {
+        return citations(args.name.as_deref()).map(|text| Answer::text(&text));
+    }
     match (args.name.as_deref(), args.policy.as_deref()) {
         (Some("policies"), None) => Ok(Answer::text(&all_policies())),
         (Some("policy"), Some(name)) => Ok(Answer::text(&policies::policy_text(name)?)),
@@ -49,6 +65,20 @@ pub fn command(args: &List) -> Result<Answer, SpecError> {
         (name, None) => named(name),
         (None, Some(_)) => Ok(Answer::default()),
     }
+}
+
+/// Entries for orrery and for the paper of an id.
+fn citations(id: Option<&str>) -> Result<String, SpecError> {
+    let own = OWN.replace("VERSION", env!("CARGO_PKG_VERSION"));
+    let Some(id) = id else { return Ok(own) };
+    if !registry::ids().any(|known| known == id) {
+        return Err(unknown(id));
+    }
+    let paper = registry::citation(id).ok_or_else(|| {
+        let remedy = format!("`orrery list {id}` has the source of its numbers");
+        SpecError::value("--bibtex", format!("`{id}`"), "an experiment of a paper", remedy)
+    })?;
+    Ok(format!("{own}\n{paper}"))
 }
 
 fn named(name: Option<&str>) -> Result<Answer, SpecError> {

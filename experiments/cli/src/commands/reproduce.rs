@@ -147,12 +147,11 @@ fn check(e: &Experiment, args: &Reproduce) -> Result<(), SpecError> {
         let Some(value) = value else { continue };
         reproduce::check_option(e, option, &value)?;
     }
-    let sizes = [("--width-in", args.size.width_in), ("--font-pt", args.size.font_pt)];
-    match sizes.into_iter().find_map(|(option, value)| Some((option, value?))) {
+    match args.size.given() {
         Some((option, value)) if args.plot.is_none() => Err(SpecError::value(
             option,
             value,
-            "only beside --plot: it is the size of that picture",
+            "only beside --plot: it is about that picture",
             "add `--plot FILE.svg`, or leave it out",
         )),
         _ => Ok(()),

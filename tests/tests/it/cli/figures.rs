@@ -135,6 +135,18 @@ fn reproduce_draws_its_table_and_prints_it() {
     let text = String::from_utf8_lossy(&pdf).into_owned();
     assert!(text.contains("/FontFile2") && text.contains("/MediaBox [0 0 239.7"), "{text:.400}");
     place.run(&["plot", "r/small.csv", "--out", "c.pdf", "--width-in", "0.1"]).refused(&["inches"]);
+    // For a caption: without title and legend, of a height, with one panel in a row.
+    let drawn = |options: &[&str]| {
+        let args =
+            [&["plot", "r/small.csv", "--out", "d.svg", "--width-in", "5"], options].concat();
+        place.run(&args).ok();
+        place.read("d.svg")
+    };
+    let (whole, bare) = (drawn(&[]), drawn(&["--no-title", "--no-legend", "--height-in", "2"]));
+    let title = "small: finish rate by SLO";
+    assert!(whole.contains(title) && !bare.contains(&format!(">{title}")));
+    assert!(whole.contains(">clipper<") && !bare.contains(">clipper<"));
+    assert!(bare.contains("height=\"192\"") && !whole.contains("height=\"192\""), "{bare:.300}");
 }
 
 /// Hours of runs are not lost to a picture that does not fit.

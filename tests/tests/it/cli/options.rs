@@ -23,6 +23,10 @@ fn arguments(option: CliOption) -> &'static [&'static str] {
         CliOption::Plot => &["--plot", "a.svg"],
         CliOption::Html => &["--html", "a.html"],
         CliOption::WidthIn => &["--plot", "a.pdf", "--width-in", "3.33"],
+        CliOption::HeightIn => &["--plot", "a.pdf", "--height-in", "2.5"],
+        CliOption::Columns => &["--plot", "a.svg", "--columns", "2"],
+        CliOption::NoTitle => &["--plot", "a.svg", "--no-title"],
+        CliOption::NoLegend => &["--plot", "a.svg", "--no-legend"],
         CliOption::FontPt => &["--plot", "a.png", "--font-pt", "7"],
         CliOption::Details => &["--details"],
     }

@@ -36,6 +36,40 @@ fn list_names_every_table_with_its_source() {
     assert!(listed.contains("Appendix A, Table 3"), "{listed}");
 }
 
+/// Every experiment of a paper has its paper's entry, and none has another's.
+#[test]
+fn an_experiment_is_cited_with_its_paper() {
+    let own = run(&["list", "--bibtex"]).ok();
+    assert!(
+        own.starts_with("@software{orrery,") && own.contains(env!("CARGO_PKG_VERSION")),
+        "{own}"
+    );
+    let cff = include_str!("../../../../CITATION.cff");
+    assert!(cff.contains(&format!("\nversion: {}\n", env!("CARGO_PKG_VERSION"))), "{cff}");
+    for (paper, ids) in registry::by_paper() {
+        for id in ids {
+            let said = run(&["list", id, "--bibtex"]);
+            // Tables of measurements are several people's, and name their sources themselves.
+            if paper == "measured" {
+                said.refused(&["--bibtex", id, "remedy"]);
+                continue;
+            }
+            let text = said.ok();
+            let author = match paper {
+                "orloj" | "salus" | "fluid" => "Yu, Peifeng",
+                "clockwork" => "Gujarati, Arpan",
+                "symphony" => "Chen, Lequn",
+                "kairos" => "Li, Baolin",
+                "alpaserve" => "Li, Zhuohan",
+                other => panic!("no author of {other}"),
+            };
+            assert!(text.starts_with(&own) && text.contains(author), "{id}: {text}");
+            assert_eq!(text.matches('{').count(), text.matches('}').count(), "{id}: {text}");
+        }
+    }
+    run(&["list", "orloj-tabel-3", "--bibtex"]).refused(&["orloj-table-3"]);
+}
+
 #[test]
 fn a_shipped_table_runs_by_its_id_and_prints_nothing_but_itself() {
     let out = run(&["reproduce", "orloj-table-3", "--seeds", "1", "--case", "one-modal"]).ok();
