@@ -138,7 +138,7 @@ pub fn page_of(answers: &Answers, command: String) -> String {
     orrery_output::whole_page(answers.document(), &rows, command)
 }
 
-/// Answers one plan: as it is written with its frontier, as `--plot` draws it; or one what-if, made already.
+/// Answers one plan with its frontier, as `--plot` draws it: as it is written, or one what-if, made already.
 ///
 /// # Errors
 /// As [`answers`].
@@ -150,7 +150,7 @@ pub fn answered(
     let problem = Problem::new(plan, source);
     let Some(text) = what_if else { return solve_problem(problem?, None, true) };
     let problem = problem.map_err(|e| what_if::about(text, e))?;
-    solve_problem(problem, Some(text), false).map_err(|e| what_if::about(text, e))
+    solve_problem(problem, Some(text), true).map_err(|e| what_if::about(text, e))
 }
 
 impl Answers {
