@@ -14,7 +14,7 @@ mod tests;
 mod text;
 
 pub use parts::{Field, Page, Part, Section, Table, Tone, Verdict};
-pub use rerun::{WITHOUT_EFFECT, again, asked, command_line, provenance};
+pub use rerun::{WITHOUT_EFFECT, again, asked, command_line, provenance, version};
 pub use rows::{cells, intervals, reading, values};
 
 use super::whole_file::{check_folder, check_place, unwritable, write_atomically};

@@ -15,6 +15,7 @@ use super::size::{MORE_MAX, Sized, Sizer, Verdict, counts};
 use super::survive::one_less;
 use super::trial::Bench;
 use super::turns::turns;
+use orrery_planner::Price;
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
 
@@ -52,9 +53,7 @@ pub fn search(
     frontier: bool,
     runs: &Runs<'_>,
 ) -> Result<Answer, SpecError> {
-    let kinds = (0..problem.sales.len()).filter(|k| problem.counts_max[*k] > 0);
-    let chains: Vec<(usize, &PolicySpec)> =
-        kinds.flat_map(|k| problem.policies.iter().map(move |p| (k, p))).collect();
+    let chains = chains(problem, &problem.policies);
     let of = |&(kind, policy): &(usize, &PolicySpec)| {
         let bench = Bench::new(problem, group, policy, runs);
         Chain { bench: &bench, kind }.search(frontier)
@@ -116,7 +115,7 @@ pub fn at_level(
     let load = sizer.bench.group.load_per_s * level;
     let same = || Sized { load_per_s: load, ..higher.clone() };
     if level == 0.0 {
-        return Ok(Sized { n: sizer.bench.problem.plan.lost(), ..same() });
+        return Ok(Sized { n: sizer.bench.problem.lost(sizer.kind), ..same() });
     }
     let Some(first) = sizer.first(load, (start, higher.n), simulated)? else { return Ok(same()) };
     match sizer.sure(load, (first, higher.n), &mut None)? {
@@ -139,9 +138,59 @@ pub fn chosen(
     let check = Some(peak.check.clone());
     let mut choice = Choice::of(bench, &counts(problem, kind, peak.n), check, load)?;
     choice.sizes = std::iter::once(peak).chain(lower).collect();
-    let by_level: Vec<u32> = choice.sizes.iter().map(|s| s.n).collect();
-    choice.cost = problem.day.cost(&by_level, |n| problem.cost_of_kind(kind, n));
+    choice.cost = over_the_day(problem, kind, &choice.sizes);
     Ok(choice)
+}
+
+/// What so many of a kind cost by the hour, as the mean over the day; the size of each level is given.
+fn over_the_day(problem: &Problem, kind: usize, sizes: &[Sized]) -> Price {
+    let by_level: Vec<u32> = sizes.iter().map(|s| s.n).collect();
+    problem.day.cost(&by_level, |n| problem.cost_of_kind(kind, n))
+}
+
+/// A cluster that carries the load with all seeds; how much more it would carry was not looked for.
+#[derive(Clone, Debug)]
+pub struct Enough {
+    /// How many of each type.
+    pub counts: Vec<u32>,
+    /// Under which policy.
+    pub policy: String,
+    /// What it costs.
+    pub cost: Price,
+}
+
+/// The cheapest cluster of any type under some policies that carries the load: the answer of [`search`], without
+/// its edge, which takes most of the simulations.
+///
+/// # Errors
+/// When a cluster cannot be simulated.
+pub fn cheapest(
+    problem: &Problem,
+    group: &Group,
+    policies: &[PolicySpec],
+    runs: &Runs<'_>,
+) -> Result<Option<Enough>, SpecError> {
+    let of = |&(kind, policy): &(usize, &PolicySpec)| {
+        let bench = Bench::new(problem, group, policy, runs);
+        let chain = Chain { bench: &bench, kind };
+        let mut found = Found::default();
+        let Some(one) = chain.bound(&mut found)? else { return Ok(None) };
+        let sized = chain.fewest(one, &mut found)?;
+        Ok(sized.map(|(peak, lower)| {
+            let (counts, policy) = (chain.counts(peak.n), policy.text().to_string());
+            let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
+            Enough { counts, policy, cost: over_the_day(problem, kind, &sizes) }
+        }))
+    };
+    let all = chains(problem, policies);
+    let all = all.par_iter().with_max_len(1).map(of).collect::<Result<Vec<_>, SpecError>>()?;
+    Ok(all.into_iter().flatten().min_by_key(|enough| enough.cost))
+}
+
+/// Every type that may be bought under every policy.
+fn chains<'a>(problem: &Problem, policies: &'a [PolicySpec]) -> Vec<(usize, &'a PolicySpec)> {
+    let kinds = (0..problem.sales.len()).filter(|k| problem.counts_max[*k] > 0);
+    kinds.flat_map(|k| policies.iter().map(move |p| (k, p))).collect()
 }
 
 /// Clusters of one type under one policy, by size.
@@ -154,31 +203,19 @@ impl Chain<'_> {
     fn search(&self, frontier: bool) -> Result<Found, SpecError> {
         let (problem, group) = (self.bench.problem, self.bench.group);
         let most = problem.counts_max[self.kind];
-        let one = group.bound_of_one_per_s(problem, self.kind, self.bench.policy)?;
         let mut found = Found { pools: most as usize, ..Found::default() };
-        let kind = problem.kind(self.kind);
-        let lacking = group.lacking(&problem.plan.instance[self.kind]);
-        if !lacking.is_empty() {
-            found.skipped = most as usize;
-            let models = lacking.join(" and ");
-            found.unknown = Some(format!(
-                "what {kind} would carry: it was left out, for the latencies of {models} on it are not given"
-            ));
-            return Ok(found);
-        }
-        if one == Some(0.0) {
-            found.skipped = most as usize;
-            found.unknown =
-                Some(format!("{kind} was left out: for some model no batch fits its SLO there"));
-            return Ok(found);
-        }
+        let Some(one) = self.bound(&mut found)? else { return Ok(found) };
         match problem.budget {
             Some(_) => {
                 let from = one.map_or(group.load_per_s, |one| one * f64::from(most) * 0.7);
                 found.choice = Some(Choice::of(self.bench, &self.counts(most), None, from)?);
                 found.simulated = 1;
             }
-            None => self.fewest(one, most, &mut found)?,
+            None => {
+                if let Some((peak, lower)) = self.fewest(one, &mut found)? {
+                    found.choice = Some(chosen(self.bench, self.kind, peak, lower)?);
+                }
+            }
         }
         if frontier {
             let top = found.choice.as_ref().map_or(most, |c| c.counts[self.kind]);
@@ -191,10 +228,36 @@ impl Chain<'_> {
         counts(self.bench.problem, self.kind, n)
     }
 
-    /// The fewest instances that carry the load.
-    fn fewest(&self, one: Option<f64>, most: u32, found: &mut Found) -> Result<(), SpecError> {
+    /// What one instance serves at most, where that is known; none where the type is left out, and why.
+    fn bound(&self, found: &mut Found) -> Result<Option<Option<f64>>, SpecError> {
+        let (problem, group) = (self.bench.problem, self.bench.group);
+        let one = group.bound_of_one_per_s(problem, self.kind, self.bench.policy)?;
+        let kind = problem.kind(self.kind);
+        let lacking = group.lacking(&problem.plan.instance[self.kind]);
+        if !lacking.is_empty() {
+            let models = lacking.join(" and ");
+            found.unknown = Some(format!(
+                "what {kind} would carry: it was left out, for the latencies of {models} on it are not given"
+            ));
+        } else if one == Some(0.0) {
+            found.unknown =
+                Some(format!("{kind} was left out: for some model no batch fits its SLO there"));
+        } else {
+            return Ok(Some(one));
+        }
+        found.skipped = problem.counts_max[self.kind] as usize;
+        Ok(None)
+    }
+
+    /// The fewest instances that carry the load, verified with all seeds, and those for the lower levels of the day.
+    fn fewest(
+        &self,
+        one: Option<f64>,
+        found: &mut Found,
+    ) -> Result<Option<(Sized, Vec<Sized>)>, SpecError> {
         let (problem, group) = (self.bench.problem, self.bench.group);
         let (load, target) = (group.load_per_s, problem.plan.target());
+        let most = problem.counts_max[self.kind];
         let kind = problem.kind(self.kind);
         let policy = self.bench.policy.text();
         // A share of the requests may be bad, and needs no capacity.
@@ -206,9 +269,9 @@ impl Chain<'_> {
                  {needed:.0} instances by the bound, and `count_max` is {most}",
                 significant(load)
             ));
-            return Ok(());
+            return Ok(None);
         }
-        let start = (needed as u32 + problem.plan.lost()).min(most);
+        let start = (needed as u32 + problem.lost(self.kind)).min(most);
         found.skipped = start as usize - 1;
         let sizer = Sizer { bench: self.bench, kind: self.kind };
         let first = sizer.first(load, (start, most), &mut found.simulated)?;
@@ -217,21 +280,20 @@ impl Chain<'_> {
             found.unknown = Some(format!(
                 "not even {most} {kind}, its `count_max`, carry the load with {policy}: {used}"
             ));
-            return Ok(());
+            return Ok(None);
         };
         let mut close = None;
         if let Verdict::Size(peak) = sizer.sure(load, (high, most), &mut close)? {
             found.close = close;
             let lower = self.follow(&sizer, &peak, one, &mut found.simulated)?;
-            found.choice = Some(chosen(self.bench, self.kind, *peak, lower)?);
-            return Ok(());
+            return Ok(Some((*peak, lower)));
         }
         found.close = close;
         found.unknown = Some(format!(
             "the search on {kind} with {policy} did not converge: {high} instances carry the load with \
              the first seed, and up to {MORE_MAX} more are not sure to with all of them"
         ));
-        Ok(())
+        Ok(None)
     }
 
     /// The sizes for the other levels of the day, where the size follows the load.
@@ -247,7 +309,7 @@ impl Chain<'_> {
         let mut sizes: Vec<Sized> = Vec::new();
         for level in &problem.day.levels[1..] {
             let needed = one.map_or(1.0, |one| (served * level / one).ceil().max(1.0));
-            let start = needed as u32 + problem.plan.lost();
+            let start = needed as u32 + problem.lost(self.kind);
             let higher = sizes.last().unwrap_or(peak);
             let size = at_level(sizer, *level, start, higher, simulated)?;
             sizes.push(size);

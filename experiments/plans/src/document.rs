@@ -11,10 +11,12 @@ use crate::file::Pools;
 use crate::fleet_words;
 use crate::money::{bought, month, source, turns_in_words};
 use crate::problem::Group;
+use crate::question;
 use crate::robust::Robust;
 use crate::robust_words::{breaks, stands_on};
 use crate::solved::Solved;
 use crate::words::{confidence, doubts, search, whole};
+use crate::worth;
 use orrery_output::page::{Field, Page, Part, Table, Tone, values};
 use orrery_planner::Price;
 use orrery_results::Row;
@@ -29,7 +31,9 @@ pub fn document(all: &Answers) -> Page {
     let caption = "Cost against throughput. Points to the left and above are better.";
     let drawn = figure::of(first).ok().map(|f| Part::Figure(f.to_svg(), caption.to_string()));
     page.section("Figure", drawn);
-    let about = whole(first).into_iter().map(|line| line + ".").chain(prices(first)).collect();
+    let about = whole(first).into_iter().map(|line| line + ".").chain(prices(first));
+    let little = first.answers.iter().filter_map(|a| worth::words(p, a, robust.as_ref()));
+    let about = little.map(|line| line + ".").chain(about).collect();
     page.section("The answer", answers(first).part().into_iter().chain(points(about)));
     let best = |(group, a): (&Group, &Answer)| {
         Some(format!("{}: {}.", a.group, a.best()?.breaks(p, group)))
@@ -56,6 +60,10 @@ pub fn document(all: &Answers) -> Page {
 fn asked(page: &mut Page, first: &Solved, what_ifs: &[Solved]) {
     let p = &first.problem;
     page.ask("what is looked for", p.question());
+    page.ask("load", question::load(first));
+    page.ask("models", question::models(p));
+    page.ask("types", question::types(p));
+    page.ask("execution times vary", question::noise(p));
     let policies: Vec<&str> = p.policies.iter().map(|p| p.text()).collect();
     page.ask("schedulers", policies.join("\n"));
     let length = match p.groups.iter().any(|g| g.is_trace) {
@@ -64,6 +72,7 @@ fn asked(page: &mut Page, first: &Solved, what_ifs: &[Solved]) {
     };
     page.ask("simulated", format!("{} seeds of {length}", p.plan.seeds));
     page.ask("prices", source(first).unwrap_or_default());
+    page.ask("also tried", question::robust(p));
     let asked: Vec<&str> = what_ifs.iter().filter_map(|s| s.what_if.as_deref()).collect();
     page.ask("what if", asked.join("\n"));
 }
@@ -71,7 +80,7 @@ fn asked(page: &mut Page, first: &Solved, what_ifs: &[Solved]) {
 /// The pool of each group, and what all cost.
 fn verdict(page: &mut Page, first: &Solved, robust: Option<&Robust>) {
     let p = &first.problem;
-    let breaks = robust.and_then(|robust| breaks(p.plan.target(), robust));
+    let breaks = robust.and_then(|robust| breaks(p, robust));
     let tone = match (first.is_answered(), &breaks) {
         (false, _) => Tone::Bad,
         (true, Some(_)) => Tone::Mixed,

@@ -8,20 +8,20 @@ use orrery_results::{Row, metric, unit};
 /// In sentences, for every form of the answer.
 pub fn facts(problem: &Problem, answer: &Answer) -> Vec<String> {
     let Some(best) = answer.best() else { return Vec::new() };
-    let mut lines: Vec<String> = best.less.iter().map(|less| with_less(problem, less)).collect();
+    let mut lines: Vec<String> = best.less.iter().map(with_less).collect();
     if problem.day.follows() {
         lines.push(sizes(problem, answer, best));
     }
     lines
 }
 
-fn with_less(problem: &Problem, less: &Less) -> String {
-    let kind = problem.kind(less.kind);
+fn with_less(less: &Less) -> String {
+    let machine = &less.machine;
     if less.at_load.is_none() {
-        return format!("with one {kind} less: nothing is left");
+        return format!("with one {machine} less: nothing is left");
     }
     format!(
-        "with one {kind} less: {} % of the worst model bad at the load; carries {}/s (first seed)",
+        "with one {machine} less: {} % of the worst model bad at the load; carries {}/s (first seed)",
         percent(less.bad_rate()),
         significant(less.carries_per_s)
     )
@@ -49,9 +49,17 @@ fn sizes(problem: &Problem, answer: &Answer, best: &Choice) -> String {
 pub fn of_plan(problem: &Problem) -> Vec<String> {
     let mut lines = Vec::new();
     if problem.plan.lost() > 0 {
-        lines.push(
-            "any one machine of each type may be lost: the others carry the load".to_string(),
-        );
+        let machines: Vec<String> = (0..problem.sales.len())
+            .filter(|kind| problem.counts_max[*kind] > 0 && problem.lost(*kind) > 1)
+            .map(|kind| problem.machine(kind, problem.lost(kind)).1)
+            .collect();
+        let machines = match machines.as_slice() {
+            [] => String::new(),
+            some => format!("; a machine is {}, and all of it is lost", some.join(" or ")),
+        };
+        lines.push(format!(
+            "any one machine of each type may be lost: the others carry the load{machines}"
+        ));
     }
     if problem.plan.day.as_ref().is_some_and(|day| day.trace_steps.is_some()) {
         lines.push(

@@ -81,6 +81,8 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
         lines: vec![LOAD.to_string(), TODAY.to_string()],
         words,
         own_y: true,
+        // Machines and packs cannot be bought in parts.
+        steps: true,
         ..Picture::default()
     };
     picture(&rows, &shown, &RowFilter::default()).map_err(|e| unsuitable(p.plan.name(), &e))

@@ -113,6 +113,9 @@ pub struct PlanFile {
     /// What the scenario is put under; what-ifs set it.
     #[serde(skip)]
     pub strain: Strain,
+    /// Whether the next answer is also looked for where that takes a whole search; `--next` sets it.
+    #[serde(skip)]
+    pub next: bool,
     /// The price list that was read.
     #[serde(skip)]
     pub list: Option<PriceList>,
@@ -299,6 +302,19 @@ impl PlanFile {
                 Err(SpecError::value(key, "nothing", "dollars per hour", remedy))
             }
         }
+    }
+
+    /// The same for this plan: where a machine may be lost, in its smallest packs.
+    ///
+    /// # Errors
+    /// As [`PlanFile::sale`].
+    pub fn sold(&self, i: usize) -> Result<Sale, SpecError> {
+        let (sale, t) = (self.sale(i)?, &self.instance[i]);
+        if self.lost() == 0 || t.count_max == Some(0) {
+            return Ok(sale);
+        }
+        let most = t.count_max.unwrap_or(COUNT_MAX).min(COUNT_MAX);
+        sale.smallest(&format!("instance[{i}].sold_in"), &t.kind, most)
     }
 
     /// Whether its values make sense; those of the scenario are checked elsewhere.

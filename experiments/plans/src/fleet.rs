@@ -234,7 +234,7 @@ fn none(known: &Knowledge<'_>, fleet: &mut Fleet) -> Vec<String> {
     for (name, needs) in known.whole.models.iter().zip(&known.homes.needs) {
         let some = needs.iter().enumerate().filter_map(|(kind, need)| Some((kind, (*need)?)));
         let all = some.map(|(kind, need)| {
-            let machines = need.ceil().max(1.0) + f64::from(problem.plan.lost());
+            let machines = need.ceil().max(1.0) + f64::from(problem.lost(kind));
             format!("{machines:.0} of {} {}", problem.counts_max[kind], problem.kind(kind))
         });
         let all: Vec<String> = all.collect();

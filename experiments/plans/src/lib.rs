@@ -25,12 +25,15 @@ mod file;
 mod fleet;
 mod fleet_words;
 mod forms;
+mod line;
 mod money;
+mod next;
 mod origin;
 mod parts;
 mod pools;
 mod prices;
 mod problem;
+mod question;
 mod robust;
 mod robust_words;
 mod rows;
@@ -48,10 +51,14 @@ mod watch;
 mod watcher;
 mod what_if;
 mod words;
+mod worth;
 
 pub use answer::{Answer as Answered, Choice, Point, Searched};
+pub use clusters::Enough;
 pub use figure::{draw, of as figure_of};
 pub use file::{PlanFile, Pools, Source};
+pub use line::Line;
+pub use next::{Next, is_quick};
 pub use problem::{Group, Problem};
 pub use robust::{Held, Robust, Strained};
 pub use solved::{Fleet, Solved};
@@ -131,7 +138,7 @@ pub fn page_of(answers: &Answers, command: String) -> String {
     orrery_output::whole_page(answers.document(), &rows, command)
 }
 
-/// Answers one plan: as it is written with its frontier, as `--plot` draws it; or one what-if, made already.
+/// Answers one plan with its frontier, as `--plot` draws it: as it is written, or one what-if, made already.
 ///
 /// # Errors
 /// As [`answers`].
@@ -143,7 +150,7 @@ pub fn answered(
     let problem = Problem::new(plan, source);
     let Some(text) = what_if else { return solve_problem(problem?, None, true) };
     let problem = problem.map_err(|e| what_if::about(text, e))?;
-    solve_problem(problem, Some(text), false).map_err(|e| what_if::about(text, e))
+    solve_problem(problem, Some(text), true).map_err(|e| what_if::about(text, e))
 }
 
 impl Answers {

@@ -166,6 +166,30 @@ impl Sale {
         Ok(Sale { tariff, names, buy: None })
     }
 
+    /// The same, sold in its smallest packs only: where a machine may be lost, that takes least away.
+    ///
+    /// # Errors
+    /// When the smallest pack is larger than what may be bought.
+    pub fn smallest(self, key: &str, kind: &str, most: u32) -> Result<Sale, SpecError> {
+        let packs = self.tariff.packs();
+        let smallest = packs.iter().map(|p| p.devices).min().unwrap_or(1);
+        let cheapest = (0..packs.len()).filter(|i| packs[*i].devices == smallest);
+        let Some(at) = cheapest.min_by_key(|i| packs[*i].price) else { return Ok(self) };
+        let tariff = tariff(key, kind, vec![packs[at].clone()], most)?;
+        Ok(Sale { tariff, names: vec![self.names[at].clone()], ..self })
+    }
+
+    /// The largest machine of those that are bought for `devices` devices: how many devices it has, and its name
+    /// where it has several.
+    pub fn largest(&self, devices: u32) -> (u32, Option<&str>) {
+        let Some(bought) = self.tariff.at_least(devices) else { return (1, None) };
+        let packs = self.tariff.packs().iter().zip(&self.names).zip(&bought.packs);
+        let packs = packs.filter(|(_, n)| **n > 0).map(|(pack, _)| pack);
+        let largest = packs.max_by_key(|(pack, _)| pack.devices);
+        let name = |pack: &Pack, name| (pack.devices > 1).then_some(name);
+        largest.map_or((1, None), |(pack, of)| (pack.devices, name(pack, of.as_str())))
+    }
+
     /// What is bought for `devices` devices, in words: `2 gpu_8x_a100 + 1 gpu_1x_a100`; none where devices
     /// are bought one by one.
     pub fn words(&self, devices: u32) -> Option<String> {

@@ -15,7 +15,7 @@ use super::parts::{of_all_models, of_each_model, part};
 use super::prices::{Buy, Sale};
 use super::trace_day::of_trace;
 use orrery_planner::{Pack, Price};
-use orrery_scenario::scenario::file::{LatencyLaw, Model, ScenarioFile};
+use orrery_scenario::scenario::file::{LatencyLaw, Model, Noise, ScenarioFile};
 use orrery_scenario::search::capacity_per_s;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 
@@ -91,7 +91,7 @@ impl Problem {
         let growth = plan.growth * day.peak;
         let rate = base.rate().map_err(|e| of.replaced(e))? * growth;
         let mut problem = Problem {
-            sales: (0..plan.instance.len()).map(|i| plan.sale(i)).collect::<Result<_, _>>()?,
+            sales: (0..plan.instance.len()).map(|i| plan.sold(i)).collect::<Result<_, _>>()?,
             counts_max: plan.counts_max()?,
             budget: plan.budget()?,
             plan: plan.clone(),
@@ -196,6 +196,21 @@ impl Problem {
     /// How many devices of a type there are when at least so many are bought: packs may hold more.
     pub fn bought(&self, kind: usize, n: u32) -> u32 {
         self.sales[kind].tariff.at_least(n).map_or(n, |p| p.devices)
+    }
+
+    /// How many devices of a type are lost with a machine that may be.
+    pub fn lost(&self, kind: usize) -> u32 {
+        if self.plan.lost() == 0 { 0 } else { self.sales[kind].largest(1).0 }
+    }
+
+    /// The largest machine of so many of a type: how many devices it has, and what it is called.
+    pub fn machine(&self, kind: usize, n: u32) -> (u32, String) {
+        match self.sales[kind].largest(n) {
+            (devices, Some(name)) => {
+                (devices.min(n), format!("{name} ({devices} {})", self.kind(kind)))
+            }
+            (_, None) => (1, self.kind(kind).to_string()),
+        }
     }
 
     /// What is to be known of a pool whose devices can be taken back.
@@ -313,6 +328,11 @@ impl Group {
     pub fn of_some(&self, name: &str, models: &[&str]) -> Option<Group> {
         let (file, share) = part(&self.file, models)?;
         Some(Group::new(name.to_string(), file, self.path.clone(), self.load_per_s * share))
+    }
+
+    /// The noise of the scenario.
+    pub fn noise(&self) -> Option<Noise> {
+        self.file.noise.clone()
     }
 
     /// A model, as it is simulated.

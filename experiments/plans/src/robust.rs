@@ -1,17 +1,19 @@
 //! What an answer stands on: the same machines and scheduler, simulated while one thing that nobody knows
 //! exactly is a little worse.
 //!
-//! Nothing is searched anew: `--what-if` with the same words does that. Of the change under which most requests
-//! are bad, the other schedulers are tried on the same machines, with the first seed.
+//! Where it does not hold, the next answer is looked for (`next`). Of the change under which most requests are bad,
+//! the other schedulers are tried on the same machines, with the first seed.
 
 use crate::answer::Choice;
 use crate::file::{PlanFile, Pools, Source};
+use crate::next::{Next, is_another, is_wanted, next};
 use crate::problem::{Group, Problem};
 use crate::runs::Runs;
 use crate::solved::Solved;
 use crate::survive;
 use crate::trial::{Bench, Check};
 use crate::what_if::{about, changed};
+use crate::worth::worth;
 use orrery_output::Progress;
 use orrery_scenario::{PolicySpec, SpecError, policies};
 use rayon::prelude::*;
@@ -34,6 +36,9 @@ pub struct Strained {
     pub group: String,
     /// What came of it.
     pub held: Held,
+    /// What carries the load then, where the answer does not and that was looked for; of a fleet with the first of
+    /// its clusters that does not hold.
+    pub next: Option<Next>,
 }
 
 /// Whether an answer holds.
@@ -50,6 +55,8 @@ pub enum Held {
 pub struct Robust {
     /// By change, then by group.
     pub all: Vec<Strained>,
+    /// The same of the runner-up of a group that is better in all but a little money.
+    pub worth: Vec<Strained>,
     /// Of the first group that does not hold under its worst change: that change, and the schedulers that carry
     /// the load on the same machines then.
     pub instead: Option<(String, Vec<String>)>,
@@ -123,34 +130,82 @@ pub fn robust(changes: &Changes, solved: &Solved) -> Result<Robust, SpecError> {
     let tries = changes.0.len() * carried.len();
     runs.expect((tries * (solved.problem.seeds().len() + 1)) as u64);
     let mut robust = Robust::default();
+    let worth: Vec<(&Group, &Choice)> = (solved.problem.groups.iter().zip(&solved.answers))
+        .filter_map(|(group, answer)| Some((group, worth(&solved.problem, answer)?)))
+        .collect();
+    runs.expect((changes.0.len() * worth.len() * (solved.problem.seeds().len() + 1)) as u64);
     for (text, problem) in &changes.0 {
-        let of = |(group, best): &(&Group, &Choice)| {
-            let held = match problem {
-                Ok(problem) => {
-                    let (group, policy) =
-                        (same(problem, group, best)?, PolicySpec::parse(&best.policy)?);
-                    Held::Tried(check(problem, &group, &policy, best, &runs)?)
-                }
-                Err(why) => Held::Untried(why.clone()),
-            };
-            Ok(Strained { what_if: text.clone(), group: group.name.clone(), held })
+        let all = |choices: &[(&Group, &Choice)]| -> Result<Vec<Strained>, SpecError> {
+            choices.par_iter().with_max_len(1).map(|c| tried(text, problem, c, &runs)).collect()
         };
-        let tried: Result<Vec<_>, SpecError> = carried.par_iter().with_max_len(1).map(of).collect();
-        robust.all.extend(tried?);
+        let mut tried = all(&carried)?;
+        robust.worth.extend(all(&worth)?);
+        if let Ok(problem) = problem {
+            add_next(problem, &mut tried, &runs)?;
+        }
+        robust.all.extend(tried);
     }
+    robust.instead = instead(changes, &robust, &carried, target, &runs)?;
+    runs.finish();
+    Ok(robust)
+}
+
+/// A pool under a change.
+fn tried(
+    text: &str,
+    problem: &Result<Problem, String>,
+    (group, best): &(&Group, &Choice),
+    runs: &Runs<'_>,
+) -> Result<Strained, SpecError> {
+    let held = match problem {
+        Ok(problem) => {
+            let (group, policy) = (same(problem, group, best)?, PolicySpec::parse(&best.policy)?);
+            Held::Tried(check(problem, &group, &policy, best, runs)?)
+        }
+        Err(why) => Held::Untried(why.clone()),
+    };
+    Ok(Strained { what_if: text.to_string(), group: group.name.clone(), held, next: None })
+}
+
+/// The worst change, and the schedulers that carry the load on the same machines then.
+fn instead(
+    changes: &Changes,
+    robust: &Robust,
+    carried: &[(&Group, &Choice)],
+    target: f64,
+    runs: &Runs<'_>,
+) -> Result<Option<(String, Vec<String>)>, SpecError> {
     let worst = robust.worst(target).map(|(s, _)| (s.what_if.clone(), s.group.clone()));
     let place = |(what_if, name): &(String, String)| {
         let problem = changes.0.iter().find(|(text, _)| text == what_if)?.1.as_ref().ok()?;
         Some((problem, *carried.iter().find(|(group, _)| group.name == *name)?))
     };
-    if let Some((what_if, (problem, (group, best)))) =
+    let Some((what_if, (problem, (group, best)))) =
         worst.and_then(|w| Some((w.0.clone(), place(&w)?)))
-    {
-        let carriers = carriers(problem, &same(problem, group, best)?, best, &runs)?;
-        robust.instead = Some((what_if, carriers));
+    else {
+        return Ok(None);
+    };
+    let carriers = carriers(problem, &same(problem, group, best)?, best, runs)?;
+    Ok(Some((what_if, carriers)))
+}
+
+/// The next answers under a change, where the answers do not hold.
+fn add_next(problem: &Problem, tried: &mut [Strained], runs: &Runs<'_>) -> Result<(), SpecError> {
+    if !is_wanted(&problem.plan) {
+        return Ok(());
     }
-    runs.finish();
-    Ok(robust)
+    let target = problem.plan.target();
+    for strained in tried.iter_mut().filter(|s| s.bad_rate(target).is_some()) {
+        let fleet = problem.plan.pools == Pools::Fleet;
+        let group = problem.groups.iter().find(|g| fleet || g.name == strained.group);
+        let Some(group) = group else { continue };
+        strained.next = Some(next(problem, group, runs)?);
+        if fleet {
+            // One for all of its clusters.
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Why a change cannot be tried, in a line.
@@ -200,7 +255,7 @@ fn carriers(
 ) -> Result<Vec<String>, SpecError> {
     let own = best.policy.split('[').next().unwrap_or_default();
     let names: Vec<&str> =
-        policies::all().map(|t| t.about.name).filter(|name| *name != own).collect();
+        policies::all().map(|t| t.about.name).filter(|name| is_another(name, own)).collect();
     let pools = survive::pools(problem, &best.counts);
     runs.expect((names.len() * pools.len()) as u64);
     let carries = |name: &&str| {

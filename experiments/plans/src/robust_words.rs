@@ -1,15 +1,62 @@
 //! What an answer stands on, in words and as a table.
 
-use crate::answer::percent;
+use crate::answer::{money, percent};
+use crate::clusters::Enough;
+use crate::file::Pools;
+use crate::next::{Next, is_wanted};
+use crate::problem::Problem;
 use crate::robust::{Held, Robust, Strained};
 use crate::solved::Solved;
 use orrery_output::page::{Field, Part, Table, Tone};
 
-/// Under what an answer breaks, for the first sentence.
-pub fn breaks(target: f64, robust: &Robust) -> Option<String> {
+/// What carries the load where the answer does not hold.
+const NEXT: &str = "next answer";
+
+/// Under what an answer breaks, for the first sentence, and what carries the load then.
+pub fn breaks(problem: &Problem, robust: &Robust) -> Option<String> {
+    let target = problem.plan.target();
     let (worst, bad_rate) = robust.worst(target)?;
     let (bad, allowed) = (percent(bad_rate), percent(target));
-    Some(format!("it does not hold when {}: {bad} % bad of {allowed} % allowed", worst.words()))
+    // Of a fleet it is said with the first of its clusters.
+    let same = robust.all.iter().filter(|s| s.what_if == worst.what_if);
+    let of_worst = |s: &&Strained| problem.plan.pools == Pools::Fleet || s.group == worst.group;
+    let next = same.filter(of_worst).find_map(|s| s.next.as_ref());
+    let next =
+        next.map_or(String::new(), |next| format!("; then {}", next_in_words(problem, next)));
+    let when = worst.words();
+    Some(format!("it does not hold when {when}: {bad} % bad of {allowed} % allowed{next}"))
+}
+
+/// `it takes 24 T4 for 12.62 $/h`.
+fn next_in_words(problem: &Problem, next: &Next) -> String {
+    match next {
+        Next::None => "no pool that the plan allows carries the load".to_string(),
+        Next::Other(_) => format!(
+            "its schedulers need more than the plan allows, and it takes {}",
+            next_words(problem, next)
+        ),
+        _ => format!("it takes {}", next_words(problem, next)),
+    }
+}
+
+/// `24 T4, 12.62 $/h`.
+pub fn next_words(problem: &Problem, next: &Next) -> String {
+    let pool = |enough: &Enough| problem.words(&enough.counts);
+    match next {
+        Next::Enough(enough) if problem.policies.len() > 1 => {
+            format!("{} under {}, {} $/h", pool(enough), enough.policy, money(enough.cost))
+        }
+        Next::Enough(enough) => format!("{}, {} $/h", pool(enough), money(enough.cost)),
+        Next::Other(enough) => {
+            let policy = enough.policy.split('[').next().unwrap_or_default();
+            format!("{} under {policy}, {} $/h", pool(enough), money(enough.cost))
+        }
+        Next::Fleet(clusters, cost) => {
+            let all: Vec<String> = clusters.iter().map(|c| problem.words(c)).collect();
+            format!("{}, {} $/h", all.join(" + "), money(*cost))
+        }
+        Next::None => "none that the plan allows".to_string(),
+    }
 }
 
 /// The machines of the answer under each change, and what else carries the load under the worst.
@@ -20,8 +67,11 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
                      tighter, or the load is higher.";
         return vec![Part::Text(words.to_string())];
     };
-    let mut table =
-        Table::new("", &["the same machines when", "what-if", "model", "bad %", "the answer"]);
+    let mut table = Table::new(
+        "",
+        &["the same machines when", "what-if", "model", "bad %", "the answer", NEXT],
+    );
+    let one_group = solved.problem.groups.len() == 1;
     for (i, strained) in robust.all.iter().enumerate() {
         let alike = |other: &Strained| strained.is_untried() && other.what_if == strained.what_if;
         // What cannot be tried cannot be tried for any model.
@@ -48,9 +98,19 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
         let line = vec![
             words(strained.words()),
             words(&strained.what_if),
-            words(if several { "all" } else { &strained.group }),
+            words(if one_group {
+                ""
+            } else if several {
+                "all"
+            } else {
+                &strained.group
+            }),
             bad,
             answer,
+            strained
+                .next
+                .as_ref()
+                .map_or_else(Field::default, |next| of_next(&solved.problem, next)),
         ];
         table.rows.push(line);
     }
@@ -63,7 +123,17 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
                 some.join(", ")
             ),
         });
-        points.push(format!("`--what-if {what_if}` looks for the machines that carry it then."));
+        points.push(match is_wanted(&solved.problem.plan) {
+            true => format!("`--what-if {what_if}` also says how much the next answer carries."),
+            false => format!(
+                "`--what-if {what_if}` looks for the machines that carry it then; `--next` does for each of these lines."
+            ),
+        });
     }
     table.part().into_iter().chain(Part::list(points)).collect()
+}
+
+fn of_next(problem: &Problem, next: &Next) -> Field {
+    let text = Field { key: None, ..Field::text(next_words(problem, next)) };
+    if matches!(next, Next::None) { text.marked(Tone::Bad) } else { text }
 }

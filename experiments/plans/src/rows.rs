@@ -4,6 +4,7 @@
 
 use super::answer::{Answer, Choice};
 use super::money::usd_per_month;
+use super::next::Next;
 use super::problem::{Group, Problem};
 use super::robust::{Held, Robust, Strained};
 use super::solved::Solved;
@@ -59,7 +60,7 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
     Ok(rows)
 }
 
-/// What the answers' machines do under each change, as rows: `place` is `kept`, because nothing is searched anew.
+/// What the answers' machines do under each change, as rows: `place` is `kept`, that of the next answer `next`.
 pub fn of_robust(solved: &Solved, robust: &Robust) -> Vec<Row> {
     let p = &solved.problem;
     let row = |strained: &Strained| {
@@ -84,7 +85,37 @@ pub fn of_robust(solved: &Solved, robust: &Robust) -> Vec<Row> {
         }
         Some(row)
     };
-    robust.all.iter().filter_map(row).collect()
+    let kept = robust.all.iter().filter_map(row);
+    kept.chain(robust.all.iter().filter_map(|strained| of_next(solved, strained))).collect()
+}
+
+/// What the next answer costs; of a fleet all of it.
+fn of_next(solved: &Solved, strained: &Strained) -> Option<Row> {
+    let p = &solved.problem;
+    let answer = solved.answers.iter().find(|a| a.group == strained.group)?;
+    let (pool, policy, cost) = match strained.next.as_ref()? {
+        Next::Enough(e) | Next::Other(e) => (pool(p, &e.counts), e.policy.clone(), Some(e.cost)),
+        Next::Fleet(clusters, cost) => {
+            let all: Vec<String> = clusters.iter().map(|c| pool(p, c)).collect();
+            (all.join("+"), String::new(), Some(*cost))
+        }
+        Next::None => (String::new(), String::new(), None),
+    };
+    let case = if solved.fleet.is_some() { "fleet" } else { &answer.group };
+    let mut row = Row {
+        case: case.to_string(),
+        axes: format!("what_if={};place=next;pool={pool}", strained.what_if.replace(';', ",")),
+        system: policy.split('[').next().unwrap_or_default().to_string(),
+        policy,
+        metric: metric::COST_PER_HOUR.to_string(),
+        unit: unit(metric::COST_PER_HOUR).to_string(),
+        value: cost.map(|cost| cost.as_usd_per_hour()),
+        ..place_of(p, answer)
+    };
+    if cost.is_none() {
+        row.without_answer("no pool that the plan allows carries the load".to_string());
+    }
+    Some(row)
 }
 
 /// A pool without spaces: `2xg4dn.xlarge+9xr5n.large`.

@@ -1,6 +1,6 @@
 //! The size of a cluster of one kind: the fewest machines that carry a load, with one seed and with all.
 //!
-//! With `survive = 1` the machines that carry it are one fewer than the cluster has.
+//! With `survive = 1` the devices that carry it are fewer than the cluster has by those of one machine.
 
 use super::problem::Problem;
 use super::trial::{Bench, Check};
@@ -28,6 +28,8 @@ pub struct Sized {
 pub struct Less {
     /// Which kind.
     pub kind: usize,
+    /// What is lost, in words.
+    pub machine: String,
     /// At the load; none where nothing is left.
     pub at_load: Option<Check>,
     /// The highest rate that it carries with the first seed.
@@ -65,7 +67,7 @@ impl Sizer<'_> {
 
     /// The machines that may be lost.
     fn lost(&self) -> u32 {
-        self.bench.problem.plan.lost()
+        self.bench.problem.lost(self.kind)
     }
 
     /// The sizes that can be bought, each once: packs are bought whole.

@@ -147,7 +147,8 @@ fn factor(key: &str, text: &str, least: f64, most: f64) -> Result<f64, SpecError
     number(key, text).ok().filter(|x| (least..=most).contains(x)).ok_or_else(wrong)
 }
 
-fn milliseconds(key: &str, text: &str) -> Result<f64, SpecError> {
+/// A time with its unit.
+pub fn milliseconds(key: &str, text: &str) -> Result<f64, SpecError> {
     let (digits, factor) = if let Some(digits) = text.strip_suffix("ms") {
         (digits, 1.0)
     } else if let Some(digits) = text.strip_suffix('s') {

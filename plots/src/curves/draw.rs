@@ -297,7 +297,7 @@ impl<'a> Curves<'a> {
                 let value = |p: &At<'_>| p.row.value.unwrap_or(0.0);
                 own.sort_by(|a, b| a.x.total_cmp(&b.x).then(value(a).total_cmp(&value(b))));
                 let star = is_star(name, p);
-                series_marks(&own, self.style(name, preset), (x, y), star, &mut marks);
+                series_marks(&own, self.style(name, preset), (x, y), (star, p.steps), &mut marks);
             }
         }
         let here = |(px, py, _): &&(f64, f64, String)| {
@@ -402,7 +402,7 @@ fn series_marks(
     own: &[At<'_>],
     style: Style,
     (x, y): (&Ruler, &Ruler),
-    star: bool,
+    (star, steps): (bool, bool),
     marks: &mut Vec<Mark>,
 ) {
     let by = y.named.divisor;
@@ -411,7 +411,8 @@ fn series_marks(
     let style = if star { style.star() } else { style };
     // No line across a point that has no answer.
     for piece in own.split(|p| p.row.value.is_none()).filter(|_| !star) {
-        let points = piece.iter().filter_map(place).collect();
+        let points: Vec<(f64, f64)> = piece.iter().filter_map(place).collect();
+        let points = if steps { stepped(&points) } else { points };
         marks.push(Mark::Line { points, stroke: style.stroke });
     }
     marks.push(Mark::Intervals {
@@ -428,6 +429,13 @@ fn series_marks(
         _ => 3.6,
     };
     marks.push(Mark::Markers { points, style, radius });
+}
+
+/// The corners of a line that keeps each point's value until the next.
+fn stepped(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let corner = |pair: &[(f64, f64)]| [(pair[1].0, pair[0].1), pair[1]];
+    let first = points.first().copied();
+    first.into_iter().chain(points.windows(2).flat_map(corner)).collect()
 }
 
 /// A label without its unit.
@@ -472,5 +480,17 @@ pub(super) fn preset_label(preset: &str) -> String {
     match preset {
         "" => SIMULATED.into(),
         other => format!("preset {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stepped;
+
+    #[test]
+    fn a_step_keeps_its_value_until_the_next_point() {
+        let corners = stepped(&[(1.0, 5.0), (3.0, 7.0), (4.0, 9.0)]);
+        assert_eq!(corners, [(1.0, 5.0), (3.0, 5.0), (3.0, 7.0), (4.0, 7.0), (4.0, 9.0)]);
+        assert_eq!((stepped(&[(1.0, 5.0)]), stepped(&[])), (vec![(1.0, 5.0)], vec![]));
     }
 }

@@ -1,10 +1,13 @@
 //! `orrery plan`: which machines, how many, at what cost.
 
+mod line;
+
 use clap::Args;
+use line::LineArgs;
 use orrery_output::figure::check_name;
 use orrery_output::page::WITHOUT_EFFECT;
 use orrery_output::whole_file::{check_place, write_atomically};
-use orrery_output::{Answer, Forms, Output};
+use orrery_output::{Answer, Forms, Output, tell};
 use orrery_plans::{PlanFile, answers, draw};
 use orrery_results::{to_json, wide};
 use orrery_scenario::SpecError;
@@ -15,6 +18,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   orrery plan scenarios/plans/kairos-five.toml
   orrery plan scenarios/plans/gpus-for-symphony.toml --what-if load=1.5 --what-if \"slo=50ms\"
+  orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds t4,a100 --price t4=0.526 --survive 1
   orrery plan my.toml --what-if \"price:g4dn.xlarge=0.4,budget=2\" --markdown summary.md --plot frontier.png
 
 What-ifs: load=F, noise=SHARE, delay=TIME, latency=F, slo=TIME, slo=PERCENT%, slo:MODEL=TIME, price:TYPE=USD, limit:TYPE=N, buy=TERM, buy:TYPE=TERM,
@@ -22,8 +26,13 @@ budget=USD, bad_rate=SHARE, survive=N; separate several with commas to change th
 
 Exit codes: 0 answered, 1 no pool meets the goal, 2 wrong usage or input.")]
 pub struct Plan {
-    /// The plan file (docs/plan.md).
-    pub file: PathBuf,
+    /// The plan file (docs/plan.md); or ask in one line with `--model`.
+    #[arg(required_unless_present = "models", conflicts_with = "models")]
+    pub file: Option<PathBuf>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub line: LineArgs,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
     #[command(flatten)]
@@ -34,6 +43,10 @@ pub struct Plan {
     /// Leave out what the answer stands on: noise, delays, tighter SLOs, more load, slower models.
     #[arg(long)]
     pub exact: bool,
+    /// Of fleets and pools of several types, also look for the next answer under each change that the answer does
+    /// not hold (a whole search for each; of clusters it always is).
+    #[arg(long, conflicts_with = "exact")]
+    pub next: bool,
     /// Draw cost against throughput: `.svg` or `.png`.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub plot: Option<PathBuf>,
@@ -57,7 +70,10 @@ pub struct Plan {
 /// # Errors
 /// When the plan or a what-if is wrong, or a file cannot be written.
 pub fn command(args: &Plan) -> Result<Answer, SpecError> {
-    let (mut plan, source) = PlanFile::load(&args.file)?;
+    let (mut plan, source) = match &args.file {
+        Some(file) => PlanFile::load(file)?,
+        None => args.line.plan()?,
+    };
     args.output.check()?;
     args.plot.as_deref().map_or(Ok(()), check_name)?;
     for (option, path) in [("--plot", &args.plot), ("--markdown", &args.markdown)] {
@@ -68,6 +84,10 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     if args.exact {
         plan.robust = Some(Vec::new());
     }
+    if args.next && orrery_plans::is_quick(&plan) {
+        tell("`--next` changes nothing: of clusters the next answer is always looked for");
+    }
+    plan.next = args.next;
     let frontier = args.plot.is_some() || args.output.html.is_some();
     let pool = orrery_output::threads::pool(args.jobs.unwrap_or(0).into())?;
     let all = pool.install(|| answers(&plan, &source, &args.what_if, frontier))?;

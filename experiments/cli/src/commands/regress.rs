@@ -6,6 +6,7 @@
 mod against;
 mod baseline;
 mod compare;
+mod input;
 mod junit;
 mod page;
 
@@ -13,6 +14,7 @@ pub use baseline::{Baseline, BaselineRow};
 pub use compare::{Change, Comparison, compare};
 
 use against::Other;
+use junit::{Compared, Outcome};
 use orrery_output::Answer;
 use orrery_output::page::{self as page_file, WITHOUT_EFFECT};
 use orrery_output::tell;
@@ -20,6 +22,7 @@ use orrery_output::whole_file::{check_place, write_atomically};
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// `orrery regress`.
 #[derive(Debug, clap::Args)]
@@ -83,15 +86,22 @@ pub fn command(args: &Regress) -> Result<Answer, SpecError> {
     }
     let other = args.against.as_deref().map(Other::new).transpose()?;
     let mut outcomes = Vec::new();
-    let mut broken = None;
+    let mut broken: Option<SpecError> = None;
     for path in &args.baselines {
+        let began = Instant::now();
         let outcome = one(path, args, other.as_ref());
         let name = path.display().to_string();
-        if let Err(e) = &outcome {
-            broken.get_or_insert_with(|| name.clone());
-            tell(&format!("error: {e}"));
-        }
-        outcomes.push((name, outcome.map_err(|e| e.to_string())));
+        let result = outcome.map_err(|e| {
+            let text = e.to_string();
+            // The first is what the command ends with.
+            if broken.is_some() {
+                tell(&format!("error: {text}"));
+            } else {
+                broken = Some(e);
+            }
+            text
+        });
+        outcomes.push(Outcome { name, result, took: began.elapsed() });
     }
     if let Some(path) = &args.junit {
         write_atomically(path, junit::junit(&outcomes)?.as_bytes())?;
@@ -108,23 +118,32 @@ pub fn command(args: &Regress) -> Result<Answer, SpecError> {
     if let Some(path) = &args.html {
         page_file::write(&document.to_html(), path)?;
     }
-    if let Some(name) = broken {
-        let failed = outcomes.iter().filter(|o| o.1.is_err()).count();
-        let found = format!("{failed} of {} baselines, the first {name}", outcomes.len());
-        let remedy = "see the messages above; the others were compared";
-        return Err(SpecError::value("BASELINE", found, "baselines that can be run", remedy));
+    if let Some(error) = broken {
+        if let (failed, all @ 2..) = (could_not_run(&outcomes), outcomes.len()) {
+            tell(&format!(
+                "{failed} of {all} baselines could not be run; the others were compared"
+            ));
+        }
+        return Err(error);
     }
-    let failed = !args.bless && outcomes.iter().flat_map(|o| &o.1).any(|c| !c.is_same());
+    let moved = outcomes.iter().filter_map(Outcome::comparison).any(|c| !c.is_same());
+    let failed = !args.bless && moved;
     Ok(Answer { stdout: document.to_text(), failed, ..Answer::default() })
 }
 
-fn one(path: &Path, args: &Regress, other: Option<&Other>) -> Result<Comparison, SpecError> {
+fn could_not_run(outcomes: &[Outcome]) -> usize {
+    outcomes.iter().filter(|o| o.result.is_err()).count()
+}
+
+fn one(path: &Path, args: &Regress, other: Option<&Other>) -> Result<Compared, SpecError> {
     let baseline = Baseline::load(path)?;
     if let Some(other) = other {
         let found = baseline.run()?;
         let of = path.display().to_string();
         let before = other.rows(&baseline).map_err(|e| e.in_file(&of))?;
-        return Ok(compare(&before, &found, args.tolerance));
+        let comparison = compare(&before, &found.rows, args.tolerance);
+        // Both were asked for the same.
+        return Ok(Compared { comparison, differs: Some(Vec::new()) });
     }
     if baseline.result_version != RESULT_VERSION && !args.bless {
         let found = format!("version {}", baseline.result_version);
@@ -134,9 +153,11 @@ fn one(path: &Path, args: &Regress, other: Option<&Other>) -> Result<Comparison,
         return Err(error.in_file(&path.display().to_string()));
     }
     let found = baseline.run()?;
-    let comparison = compare(&baseline.rows, &found, args.tolerance);
-    if args.bless && (!comparison.is_same() || baseline.result_version != RESULT_VERSION) {
+    let comparison = compare(&baseline.rows, &found.rows, args.tolerance);
+    let is_whole = baseline.result_version == RESULT_VERSION && baseline.made_from.is_some();
+    if args.bless && (!comparison.is_same() || !is_whole) {
         write_atomically(path, baseline.with(&found).as_bytes())?;
     }
-    Ok(comparison)
+    let differs = baseline.made_from.map(|made| made.differs(&found.made_from));
+    Ok(Compared { comparison, differs })
 }

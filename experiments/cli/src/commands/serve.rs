@@ -13,7 +13,7 @@
 //!
 //! It listens on the loopback only. A request needs the token of the printed address, and a `Host` of this
 //! machine: a page from elsewhere can do nothing. It runs the file that was named and no other, and writes
-//! none.
+//! none but the token's, where that is asked for.
 
 mod answers;
 mod controls;
@@ -22,6 +22,7 @@ mod http;
 mod plans;
 mod question;
 mod shared;
+mod token;
 
 use answers::Answers;
 use clap::Args;
@@ -31,8 +32,6 @@ use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{SpecError, kind, read_text};
 use plans::{Plan, Plans};
 use shared::Shared;
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 use std::io::Write;
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -42,7 +41,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   orrery serve scenarios/one-gpu-bert.toml
-  orrery serve scenarios/resnet50-8gpu.toml --port 8080
+  orrery serve scenarios/resnet50-8gpu.toml --port 8080 --token-file ~/.orrery-token
   orrery serve scenarios/plans/gpus-for-symphony.toml
 
 Open the printed address in a browser; Ctrl-C ends it.")]
@@ -52,15 +51,12 @@ pub struct Serve {
     /// The port on the loopback; by default any that is free.
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
+    /// Keep the token in this file, readable by you alone: with `--port`, the address works after a restart.
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
     /// Number of parallel simulations; by default one per core. Results do not depend on it.
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub jobs: Option<u16>,
-}
-
-/// A word that nobody can guess. The standard library's hash keys are the system's random numbers.
-fn token() -> String {
-    let word = || RandomState::new().hash_one(std::process::id());
-    format!("{:016x}{:016x}", word(), word())
 }
 
 /// `orrery serve`: until Ctrl-C.
@@ -82,8 +78,9 @@ pub fn command(args: &Serve) -> Result<Answer, SpecError> {
     let listener = TcpListener::bind(("127.0.0.1", args.port.unwrap_or(0)));
     let listener = listener.map_err(|e| unusable(&e))?;
     let port = listener.local_addr().map_err(|e| unusable(&e))?.port();
+    let token = token::of(args.token_file.as_deref())?;
     let answers = Answers::new(args.jobs.unwrap_or(0).into())?;
-    let (file, token, under_way) = (args.file.clone(), token(), Mutex::default());
+    let (file, token, under_way) = (args.file.clone(), token, Mutex::default());
     let plans = Plans::default();
     let shared = Shared { file, is_plan, token, port, answers, plans, under_way };
     let shared = Arc::new(shared);

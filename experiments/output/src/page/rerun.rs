@@ -17,9 +17,21 @@ const HASHES_MAX: usize = 8;
 /// The command of this program, as [`again`] has it.
 static COMMAND: OnceLock<String> = OnceLock::new();
 
-/// Keeps what the program was asked, for its pages.
+/// The version of this program, with the commit that it is built from.
+static VERSION: OnceLock<String> = OnceLock::new();
+
+/// Keeps what the program was asked and which version it is, for its pages.
 pub fn asked(program: &Command, matches: &ArgMatches) {
     let _ = COMMAND.set(again(program, matches));
+    if let Some(version) = program.get_version() {
+        let _ = VERSION.set(version.to_string());
+    }
+}
+
+/// The version of this program: `0.1.0 (commit 1a2b3c, results 5)`; without the commit where no program was asked.
+pub fn version() -> String {
+    let without = || format!("{} (results {RESULT_VERSION})", env!("CARGO_PKG_VERSION"));
+    VERSION.get().cloned().unwrap_or_else(without)
 }
 
 /// The command that this program was called with, without what changes no number.
@@ -87,7 +99,7 @@ pub fn provenance(rows: &[Row]) -> Vec<(String, String)> {
             out.push((what.to_string(), is));
         }
     };
-    add("orrery", format!("{} (results version {RESULT_VERSION})", env!("CARGO_PKG_VERSION")));
+    add("orrery", version());
     add("seeds", each(rows.iter().map(Row::seeds_in_words), "sets of seeds"));
     add("warm-up", each(rows.iter().map(|r| r.warm_up.clone()), "rules"));
     let methods = rows.iter().map(|r| r.ci_method.clone());

@@ -155,7 +155,7 @@ impl<'a> Knowledge<'a> {
     fn least_machines(&self, (kind, set): Cluster, level: f64) -> Option<f64> {
         let models = (0..self.homes.needs.len()).filter(|m| set >> m & 1 == 1);
         let need: f64 = models.map(|m| self.homes.needs[m][kind]).sum::<Option<f64>>()?;
-        let lost = f64::from(self.problem.plan.lost());
+        let lost = f64::from(self.problem.lost(kind));
         let at_least = if level > 0.0 { 1.0_f64 } else { 0.0 };
         Some((need * level * (1.0 - SLACK)).ceil().max(at_least) + lost)
     }

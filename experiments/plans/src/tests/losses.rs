@@ -165,3 +165,30 @@ fn a_loss_in_mid_run_is_survived_where_those_left_carry_the_load() {
     }
     assert!(wrong.is_empty(), "{wrong:?}");
 }
+
+/// What is bought together is lost together: of packs of three a whole pack, of packs of one and three only one is
+/// bought at a time.
+#[test]
+fn a_machine_that_is_lost_takes_all_of_its_devices() {
+    let packs = |sold_in: &str, survive: &str| {
+        let text = CLUSTERS.replace("seeds = 3", &format!("seeds = 3\n{survive}"));
+        let text = text.replace("count_max = 6", &format!("count_max = 24\nsold_in = {sold_in}"));
+        solved(&text.replace("rate_per_s = 700.0", "rate_per_s = 1400.0"))
+    };
+    let n = |s: &crate::Solved| s.answers[0].best().unwrap().counts.iter().sum::<u32>();
+    let (now, lost) = (packs("[3]", ""), packs("[3]", "survive = 1"));
+    let singles = packs("[1]", "survive = 1");
+    assert_eq!(n(&lost) % 3, 0);
+    let best = lost.answers[0].best().unwrap();
+    let left: Vec<u32> = best.counts.iter().map(|n| n.saturating_sub(3)).collect();
+    let (p, runs) = (&lost.problem, Runs::new(None));
+    let policy = p.policies.iter().find(|policy| policy.text() == best.policy).unwrap();
+    let bench = Bench::new(p, &p.groups[0], policy, &runs);
+    assert!(bench.check(&left, 1400.0).unwrap().is_sure(p.plan.target()));
+    assert!(cost(&lost) >= cost(&singles) && cost(&lost) > cost(&now));
+    let said = printed(&lost);
+    assert!(said.contains("with one 3x") && said.contains("all of it is lost"), "{said}");
+    // The largest machine of those that are bought, where none has to be survived.
+    assert!(printed(&now).contains("with one 3x"), "{}", printed(&now));
+    assert_eq!(cost(&packs("[1, 3]", "survive = 1")), cost(&singles));
+}

@@ -1,8 +1,8 @@
 //! What an answer stands on, against runs of the same machines with the change written into the scenario.
 
-use super::{CLUSTERS, plan};
+use super::{CLUSTERS, plan, what_if};
 use crate::robust::{Held, Strained};
-use crate::{Answers, answers};
+use crate::{Answers, Next, answers};
 use orrery_scenario::Scenario;
 use orrery_sim::request::End;
 use toml::Value;
@@ -112,4 +112,86 @@ fn a_usual_change_that_cannot_be_made_says_why() {
         "{slower:?}"
     );
     assert!(found.document().to_text().contains("not tried"), "{}", found.document().to_text());
+}
+
+/// The next answer is what a what-if with the same words finds; where there is none under the plan's schedulers, none
+/// is found by the what-if either.
+#[test]
+fn the_next_answer_is_that_of_the_what_if() {
+    let changes = ["load=1.3", "slo=60%", "noise=0.3", "load=30", "slo=100%"];
+    let text = with(&format!("{changes:?}"));
+    let found = answered(&text);
+    let (mut enough, mut others) = (0, 0);
+    for strained in &found.robust.as_ref().unwrap().all {
+        let change = strained.what_if.as_str();
+        let holds = strained.bad_rate(found.plan.problem.plan.target()).is_none();
+        assert_eq!(holds, strained.next.is_none(), "{strained:?}");
+        let Some(next) = &strained.next else { continue };
+        let best = what_if(&text, change).answers[0].best().cloned();
+        match next {
+            Next::Enough(e) => {
+                let best = best.unwrap_or_else(|| panic!("{change}: {e:?}"));
+                assert_eq!((&e.counts, &e.policy, e.cost), (&best.counts, &best.policy, best.cost));
+                enough += 1;
+            }
+            Next::Other(e) => {
+                assert!(best.is_none(), "{change}: {best:?}");
+                let name = e.policy.split('[').next().unwrap();
+                let other = text.replace("\"symphony\"", &format!("{name:?}"));
+                let other = what_if(&other, change).answers[0].best().cloned().unwrap();
+                assert_eq!((&e.counts, e.cost), (&other.counts, other.cost), "{change}");
+                others += 1;
+            }
+            Next::None => assert!(best.is_none(), "{change}: {best:?}"),
+            Next::Fleet(..) => panic!("{change}: {next:?}"),
+        }
+    }
+    assert!(enough > 0, "{:?}", found.robust);
+    let text = found.document().to_text();
+    assert!(text.contains("next answer") && text.contains("none that the plan allows"), "{text}");
+    assert!(found.rows.iter().any(|r| r.axes.contains("what_if=load=1.3;place=next;pool=")));
+    let none = found.rows.iter().find(|r| r.axes == "what_if=load=30;place=next;pool=").unwrap();
+    assert!(none.value.is_none() && none.reason.contains("no pool"), "{none:?}");
+    println!("{others} under another scheduler");
+}
+
+/// A fleet's next answer takes a search: it has to be asked for, and the text says so.
+#[test]
+fn the_next_answer_of_pools_is_looked_for_when_it_is_asked_for() {
+    let text = super::POOLS.replace("goal =", "robust = [\"load=1.5\"]\ngoal =");
+    let (mut plan, source) = plan(&text);
+    let of = |plan: &_| answers(plan, &source, &[], false).unwrap_or_else(|e| panic!("{e}"));
+    let without = of(&plan);
+    let strained = |a: &Answers| a.robust.as_ref().unwrap().all[0].clone();
+    assert!(strained(&without).bad_rate(0.01).is_some() && strained(&without).next.is_none());
+    assert!(without.document().to_text().contains("`--next` does for each of these lines"));
+    plan.next = true;
+    let Some(Next::Enough(next)) = strained(&of(&plan)).next else { panic!("no next answer") };
+    assert_eq!(Some(next.cost), super::cost(&what_if(&text, "load=1.5")));
+}
+
+/// A runner-up that is better in all but a little money is pointed out, and tried under the same changes.
+#[test]
+fn a_runner_up_that_costs_little_more_and_carries_much_more_is_pointed_out() {
+    let priced = |usd: f64| {
+        let text = with("[\"load=1.1\"]").replace("_hour = 0.9", &format!("_hour = {usd}"));
+        answered(&text)
+    };
+    let two = priced(0.9);
+    let choices = &two.plan.answers[0].choices;
+    let (best, other) = (&choices[0], &choices[1]);
+    let (n, m) = (best.counts.iter().sum::<u32>(), other.counts.iter().sum::<u32>());
+    assert!(other.counts[1] > 0, "the fast type is the runner-up: {choices:?}");
+    // Prices at which the runner-up costs 5 % and 30 % more.
+    let at = |more: f64| 0.5 * f64::from(n) * (1.0 + more) / f64::from(m);
+    let headroom = |c: &crate::Choice| c.headroom(700.0);
+    let much_more = headroom(other) >= headroom(best) + 0.1;
+    let near = priced(at(0.05));
+    let text = near.document().to_text();
+    assert_eq!(text.contains("for little more: "), much_more, "{text}");
+    assert!(much_more, "this test needs a runner-up with headroom: {choices:?}");
+    assert_eq!(near.robust.as_ref().unwrap().worth.len(), 1);
+    assert!(text.contains("cost 5 % more") || text.contains("cost 4 % more"), "{text}");
+    let far = priced(at(0.3)).document().to_text();
+    assert!(!far.contains("for little more: "), "{far}");
 }

@@ -36,25 +36,110 @@ fn a_result_that_moved_is_told_by_how_much_in_every_report() {
     place.write("a.toml", small_scenario(POISSON).replace("c1 = 0.4", "c1 = 0.41"));
     let args = ["regress", "b.toml", "--junit", "j.xml", "--markdown", "m.md", "--html", "r.html"];
     let said = place.run(&args).failed_a_check();
-    let verdict = said.lines().nth(1).expect("a verdict").to_string();
+    // First what differs in the input, then what moved.
+    let input = said.lines().nth(1).expect("a line on the input");
+    assert_eq!(input, "The input differs in what is run (scenario, policies or their settings).");
+    let verdict = said.lines().nth(2).expect("a verdict").to_string();
     assert!(verdict.contains(" of 12 values moved, in 1 of 1 baseline: "), "{said}");
     assert!(said.lines().any(|l| l.contains("fifo all") && l.contains("worse")), "{said}");
     // Text, Markdown and page are one document.
-    assert!(place.read("m.md").contains(&format!("**{verdict}**")));
-    assert!(place.read("r.html").contains(&verdict));
+    let start = verdict.split(';').next().expect("a part");
+    assert!(place.read("m.md").contains(start) && place.read("m.md").contains(input));
+    assert!(place.read("r.html").contains(start) && place.read("r.html").contains(input));
+    assert!(said.contains("To accept them: the same command with `--bless`."), "{said}");
+    let shares = shares(&said);
+    assert!(shares.len() > 1 && shares.is_sorted_by(|a, b| a >= b), "the largest first: {said}");
     let xml = place.read("j.xml");
     // A suite for the baseline and a case for each group of values: 2 policies, all and 2 applications.
     assert!(xml.contains("<testsuite name=\"b.toml\" tests=\"6\""), "{xml}");
-    assert!(xml.contains("<testcase name=\"fifo all\" classname=\"b\" time=\"0.000\">"), "{xml}");
+    assert!(xml.contains("<testcase name=\"fifo all\" classname=\"b\" time=\""), "{xml}");
     assert!(xml.contains("<failure message=\"1 value moved\">fifo all latency_p99_ns: "), "{xml}");
     let html = place.read("r.html");
     assert!(html.contains("values moved, in 1 of 1 baseline:") && html.contains("for the worse"));
     place.run(&args).failed_a_check();
-    assert_eq!((place.read("j.xml"), place.read("r.html")), (xml, html), "the same bytes");
+    assert_eq!((untimed(&place.read("j.xml")), place.read("r.html")), (untimed(&xml), html));
     place.run(&["regress", "b.toml", "--tolerance", "1"]).ok();
     let said = place.run(&["regress", "b.toml", "--bless"]).ok();
     assert!(said.contains("The baselines are rewritten") && place.read("b.toml") != text, "{said}");
     place.run(&["regress", "b.toml"]).ok();
+}
+
+/// The changes of the table in percent, without their signs.
+fn shares(said: &str) -> Vec<f64> {
+    let of = |line: &str| {
+        let (before, _) = line.split_once(" %")?;
+        let number = before.split_whitespace().last()?;
+        number.strip_prefix(['+', '-'])?.parse().ok()
+    };
+    said.lines().filter_map(of).collect()
+}
+
+/// JUnit without its times, which are those of a clock.
+fn untimed(xml: &str) -> String {
+    let parts: Vec<&str> = xml.split(" time=\"").collect();
+    let rest = parts[1..].iter().map(|part| part.split_once('"').map_or("", |(_, rest)| rest));
+    std::iter::once(parts[0]).chain(rest).collect()
+}
+
+/// The times are real, and a suite's is the sum of its cases'.
+#[test]
+fn junit_has_the_time_that_a_baseline_took() {
+    let place = blessed();
+    place.run(&["regress", "b.toml", "--junit", "j.xml"]).ok();
+    let xml = place.read("j.xml");
+    let times = |tag: &str| -> Vec<f64> {
+        let of = |part: &str| part.split_once(" time=\"")?.1.split('"').next()?.parse().ok();
+        xml.split(tag).skip(1).filter_map(of).collect()
+    };
+    let (suite, cases) = (times("<testsuite "), times("<testcase "));
+    assert_eq!((suite.len(), cases.len()), (1, 6), "{xml}");
+    assert!(suite[0] > 0.0 && (suite[0] - cases.iter().sum::<f64>()).abs() < 0.007, "{xml}");
+}
+
+/// A value that moved within our interval of it is said to be within noise; one far beyond it is not.
+#[test]
+fn what_moved_within_its_interval_is_within_noise() {
+    let place = Place::with("a.toml", small_scenario(POISSON));
+    place.write("b.toml", BASELINE.replace("policies =", "seeds = 3\npolicies ="));
+    place.run(&["regress", "b.toml", "--bless"]).ok();
+    let text = place.read("b.toml");
+    let moved = |by: f64| {
+        let line = |line: &str| match line.split_once(",fifo,all,latency_p99_ns,") {
+            Some((head, rest)) => {
+                let (value, rest) = rest.split_once(',').map_or((rest, ""), |(v, r)| (v, r));
+                let value: f64 = value.parse().expect("a number");
+                let comma = if rest.is_empty() && !line.ends_with(',') { "" } else { "," };
+                format!("{head},fifo,all,latency_p99_ns,{}{comma}{rest}\n", value * by)
+            }
+            None => format!("{line}\n"),
+        };
+        place.write("b.toml", text.lines().map(line).collect::<String>());
+        place.run(&["regress", "b.toml"]).failed_a_check()
+    };
+    let little = moved(1.000_001);
+    assert!(little.contains("The input is the same."), "{little}");
+    assert!(little.contains("within noise: the old value is within our 95 % interval"), "{little}");
+    let much = moved(10.0);
+    assert!(!much.contains("within noise") && much.contains("-90 %"), "{much}");
+}
+
+/// A baseline of before has no record of its input: that is said, and `--bless` writes one.
+#[test]
+fn a_baseline_without_a_record_says_so_until_it_is_blessed() {
+    let place = blessed();
+    let text = place.read("b.toml");
+    let is_record = |line: &&str| line.starts_with("made_from = ");
+    assert_eq!(text.lines().filter(is_record).count(), 1, "{text}");
+    let old: String = text.lines().filter(|l| !is_record(l)).map(|l| format!("{l}\n")).collect();
+    place.write("b.toml", &old);
+    place.run(&["regress", "b.toml"]).ok();
+    place.write("a.toml", small_scenario(POISSON).replace("c1 = 0.4", "c1 = 0.41"));
+    let said = place.run(&["regress", "b.toml"]).failed_a_check();
+    assert!(said.contains("blessed without a record"), "{said}");
+    place.write("a.toml", small_scenario(POISSON));
+    place.run(&["regress", "b.toml", "--bless"]).ok();
+    assert_ne!(place.read("b.toml"), old);
+    assert!(place.read("b.toml").lines().any(|l| is_record(&l)), "{}", place.read("b.toml"));
 }
 
 #[test]

@@ -413,10 +413,14 @@ fn the_page_of_a_plan_in_a_browser() {
     let over = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
     for (width, scheme) in [(360, "dark"), (800, "light"), (1600, "light")] {
         browser.go(&url, width, scheme);
-        wait_for(&mut browser, STATE, &json!("Planned."));
+        wait_for(&mut browser, DONE, &json!(true));
         assert_eq!(browser.value(over), json!(0), "{width}");
     }
-    wait_for(&mut browser, "document.getElementById('plan-figure').hidden", &json!(false));
+    wait_for(
+        &mut browser,
+        "document.getElementById('plan-figure').parentElement.hidden",
+        &json!(false),
+    );
     let pools = "Array.from(document.querySelectorAll('#plan-rows tr'), \
                  (row) => row.children[2].textContent).join()";
     let now = browser.value(pools);
@@ -424,9 +428,11 @@ fn the_page_of_a_plan_in_a_browser() {
     browser.value("document.getElementById('n0').focus()");
     (0..3).for_each(|_| browser.press("ArrowRight"));
     wait_for(&mut browser, "location.search.includes('load=')", &json!(true));
-    wait_for(&mut browser, STATE, &json!("Planned."));
+    wait_for(&mut browser, DONE, &json!(true));
     let both = browser.value(pools);
     assert!(both.as_str().expect("pools").starts_with(&format!("{now},")), "{both}");
+    let changed = "document.getElementById('changed-figure').parentElement.hidden";
+    wait_for(&mut browser, changed, &json!(false));
     browser.print();
     assert_eq!(browser.value(over), json!(0), "on paper");
     assert_eq!(
@@ -453,12 +459,12 @@ fn axe_finds_nothing_serious() {
         eprintln!("skipped: no chromium, or no ORRERY_AXE");
         return;
     };
-    for (text, whole) in [(SCENARIO, "Whole."), (PLAN, "Planned.")] {
+    for text in [SCENARIO, PLAN] {
         let server = Server::of(text);
         let url = format!("http://127.0.0.1:{}/?token={}", server.port, server.token);
         for scheme in ["light", "dark"] {
             browser.go(&url, 1600, scheme);
-            wait_for(&mut browser, STATE, &json!(whole));
+            wait_for(&mut browser, DONE, &json!(true));
             browser.value(&axe);
             browser.value("axe.run().then((found) => { window.found = found; }); 0");
             wait_for(&mut browser, "Boolean(window.found)", &json!(true));
@@ -491,6 +497,8 @@ fn wait_for(browser: &mut Browser, expression: &str, expected: &Value) {
 }
 
 const STATE: &str = "document.getElementById('state').textContent";
+/// The answer is whole: `Done: 5 seeds of 20,000 requests.`
+const DONE: &str = "document.getElementById('state').textContent.startsWith('Done: ')";
 
 #[test]
 fn the_page_in_a_browser() {
@@ -502,7 +510,7 @@ fn the_page_in_a_browser() {
     let url = format!("http://127.0.0.1:{}/?token={}", server.port, server.token);
     for (width, scheme) in [(360, "light"), (800, "dark"), (1600, "light")] {
         browser.go(&url, width, scheme);
-        wait_for(&mut browser, STATE, &json!("Whole."));
+        wait_for(&mut browser, DONE, &json!(true));
         let over = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
         assert_eq!(browser.value(over), json!(0), "{width}");
     }
@@ -512,7 +520,7 @@ fn the_page_in_a_browser() {
                  s.dispatchEvent(new Event('input')); return s.value; })()";
     browser.value(slide);
     wait_for(&mut browser, STATE, &json!("Running."));
-    wait_for(&mut browser, STATE, &json!("Whole."));
+    wait_for(&mut browser, DONE, &json!(true));
     let load = browser.value("new URLSearchParams(location.search).get('load')");
     let load: f64 = load.as_str().and_then(|x| x.parse().ok()).expect("a load");
     assert!((load - 754.0).abs() < 2.0, "{load}");
@@ -522,7 +530,7 @@ fn the_page_in_a_browser() {
     browser.value("document.getElementById('n1').focus()");
     browser.press("ArrowRight");
     wait_for(&mut browser, "location.search.includes('model.m.slo_ms')", &json!(true));
-    wait_for(&mut browser, STATE, &json!("Whole."));
+    wait_for(&mut browser, DONE, &json!(true));
     let shown = browser.value("document.querySelector('#rows tr td').textContent");
     let query = browser.value("location.search.slice(1)");
     let query = query.as_str().expect("a query").to_string();
@@ -532,7 +540,7 @@ fn the_page_in_a_browser() {
     assert_eq!(shown, json!(format!("{rate:.4}")));
     // The same address opened anew asks the same.
     browser.go(&format!("http://127.0.0.1:{}/?{query}", server.port), 1600, "light");
-    wait_for(&mut browser, STATE, &json!("Whole."));
+    wait_for(&mut browser, DONE, &json!(true));
     assert_eq!(browser.value("document.querySelector('#rows tr td').textContent"), shown);
     browser.value("document.getElementById('search').click()");
     wait_for(&mut browser, STATE, &json!("Searched."));
@@ -544,7 +552,27 @@ fn the_page_in_a_browser() {
     browser.value(by_hand);
     wait_for(&mut browser, &format!("{STATE}.includes('from 30 to 3000')"), &json!(true));
     browser.value("document.getElementById('back').click()");
-    wait_for(&mut browser, STATE, &json!("Whole."));
+    wait_for(&mut browser, DONE, &json!(true));
+    // A field that is emptied waits for a number.
+    let emptied = "(() => { const t = document.getElementById('t0'); t.value = ''; \
+                   t.dispatchEvent(new Event('change')); return location.search; })()";
+    assert_eq!(browser.value(emptied), browser.value("location.search"));
+    assert_eq!(browser.value(DONE), json!(true));
+    // A policy that is none is said, taken back, and the next question is answered.
+    let add = "(() => { document.getElementById('added').value = 'orlj'; \
+               document.getElementById('add').click(); return 0; })()";
+    browser.value(add);
+    wait_for(&mut browser, &format!("{STATE}.includes('did you mean `orloj`')"), &json!(true));
+    assert_eq!(browser.value("location.search.includes('orlj')"), json!(false));
+    browser.value("document.getElementById('back').click()");
+    wait_for(&mut browser, DONE, &json!(true));
+    let said = browser.value(STATE);
+    let said = said.as_str().expect("text");
+    assert!(said.starts_with("Done: 5 seeds of ") && said.ends_with(" requests."), "{said}");
+    assert_eq!(
+        browser.value("document.getElementById('changes').textContent"),
+        json!("Nothing changed.")
+    );
     // The server is gone.
     server.process.kill().expect("a process");
     server.process.wait().expect("a process");
@@ -585,7 +613,7 @@ fn all_policies_answer_a_slider() {
     let server = Server::of(include_str!("../../../../scenarios/one-gpu-bert.toml"));
     let began = Instant::now();
     browser.go(&format!("http://127.0.0.1:{}/?token={}", server.port, server.token), 1600, "light");
-    wait_for(&mut browser, STATE, &json!("Whole."));
+    wait_for(&mut browser, DONE, &json!(true));
     let whole_ms = began.elapsed().as_millis();
     browser.value(MEASURE);
     wait_for(&mut browser, "window.allMs > 0", &json!(true));

@@ -6,6 +6,7 @@ use orrery_cells::seeds::Seeds;
 use orrery_papers::registry;
 use orrery_papers::reproduce::{Asked, rows_of};
 
+use super::input::Made;
 use orrery_results::{RESULT_VERSION, Row, metric, read_csv, to_csv};
 use orrery_scenario::kind;
 use orrery_scenario::limits::{SEEDS_MAX, count};
@@ -22,6 +23,8 @@ pub struct Baseline {
     pub result_version: u32,
     /// Its rows.
     pub rows: Vec<BaselineRow>,
+    /// What they were made from, where that was kept.
+    pub made_from: Option<Made>,
     rerun: Rerun,
     path: PathBuf,
     /// The file's text before the rows, comments included.
@@ -48,12 +51,24 @@ pub struct BaselineRow {
     /// As in [`Row::reason`].
     #[serde(default)]
     pub reason: String,
+    /// Of a value that was found now: its 95 % interval.
+    #[serde(skip)]
+    pub interval: Option<(f64, f64)>,
+}
+
+/// What was found now.
+pub struct Found {
+    /// The values that are guarded.
+    pub rows: Vec<BaselineRow>,
+    /// What they were made from.
+    pub made_from: Made,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     result_version: u32,
+    made_from: Option<Made>,
     rerun: Rerun,
     #[serde(default)]
     rows: String,
@@ -118,28 +133,29 @@ impl Baseline {
             read_csv(&format!("{name}: rows"), &file.rows).map_err(|e| parse(e.to_string()))?
         };
         let head = without_rows(&text);
-        let (result_version, rerun) = (file.result_version, file.rerun);
-        Ok(Baseline { result_version, rows, rerun, path: path.to_path_buf(), head })
+        let File { result_version, made_from, rerun, .. } = file;
+        Ok(Baseline { result_version, rows, made_from, rerun, path: path.to_path_buf(), head })
     }
 
     /// Reruns what it names.
     ///
     /// # Errors
     /// When that does not exist or cannot be run.
-    pub fn run(&self) -> Result<Vec<BaselineRow>, SpecError> {
+    pub fn run(&self) -> Result<Found, SpecError> {
         let rows = match (&self.rerun.reproduce, &self.rerun.scenario) {
             (Some(id), _) => self.run_experiment(id)?,
             (_, Some(scenario)) => self.run_scenario(scenario)?,
             _ => Vec::new(),
         };
         let guarded = |r: &Row| r.versus.is_empty() && self.rerun.metrics.contains(&r.metric);
-        let rows: Vec<BaselineRow> = rows.into_iter().filter(guarded).map(row).collect();
+        let rows: Vec<Row> = rows.into_iter().filter(guarded).collect();
         if rows.is_empty() {
             let (found, allowed) = (self.rerun.metrics.join(", "), "metrics of docs/formats.md");
             let error = SpecError::value("rerun.metrics", found, allowed, "correct the list");
             return Err(error.in_file(&self.path.display().to_string()));
         }
-        Ok(rows)
+        let made_from = Made::of(&rows);
+        Ok(Found { rows: rows.into_iter().map(row).collect(), made_from })
     }
 
     fn run_experiment(&self, id: &str) -> Result<Vec<Row>, SpecError> {
@@ -196,21 +212,22 @@ impl Baseline {
         Ok(format!("result_version = {RESULT_VERSION}\n\n[rerun]\n{rerun}"))
     }
 
-    /// The file's text with other rows, and this version of the results.
-    pub fn with(&self, rows: &[BaselineRow]) -> String {
-        let is_version =
-            |l: &str| l.split('=').next().is_some_and(|k| k.trim() == "result_version");
+    /// The file's text with other rows, what they were made from, and this version of the results.
+    pub fn with(&self, found: &Found) -> String {
+        let is_key = |l: &str, key: &str| l.split('=').next().is_some_and(|k| k.trim() == key);
+        let made_from = found.made_from.line();
         let line = |l: &str| {
-            if is_version(l) {
-                format!("result_version = {RESULT_VERSION}\n")
+            if is_key(l, "result_version") {
+                format!("result_version = {RESULT_VERSION}\n{made_from}")
             } else {
                 format!("{l}\n")
             }
         };
-        let head: String = self.head.trim_end().lines().map(line).collect();
+        let lines = self.head.trim_end().lines().filter(|l| !is_key(l, "made_from"));
+        let head: String = lines.map(line).collect();
         // In TOML a key after `[rerun]` would belong to it: the rows come before.
         let (top, rest) = head.split_once("[rerun]").unwrap_or((&head, ""));
-        let rows = to_csv(rows);
+        let rows = to_csv(&found.rows);
         format!("{}\nrows = '''\n{rows}'''\n\n[rerun]{rest}", top.trim_end())
     }
 }
@@ -227,6 +244,7 @@ fn without_rows(text: &str) -> String {
 }
 
 fn row(r: Row) -> BaselineRow {
+    let interval = r.ci95();
     let Row { case, axes, preset, policy, scope, metric, value, reason, .. } = r;
-    BaselineRow { case, axes, preset, policy, scope, metric, value, reason }
+    BaselineRow { case, axes, preset, policy, scope, metric, value, reason, interval }
 }

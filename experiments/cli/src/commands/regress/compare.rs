@@ -41,6 +41,20 @@ impl Change {
         }
     }
 
+    /// By which share of the old value it moved; none where that cannot be said.
+    pub fn share(&self) -> Option<f64> {
+        let Change::Moved(old, new) = self else { return None };
+        let (before, after) = old.value.zip(new.value)?;
+        (before != 0.0).then(|| after / before - 1.0)
+    }
+
+    /// Whether the old value is within our 95 % interval of the new one; none where there is no interval.
+    pub fn is_noise(&self) -> Option<bool> {
+        let Change::Moved(old, new) = self else { return None };
+        let (low, high) = new.interval?;
+        Some((low..=high).contains(&old.value?))
+    }
+
     /// `better`, `worse`, or empty where neither can be said.
     pub fn verdict(&self) -> &'static str {
         let Change::Moved(old, new) = self else { return "" };

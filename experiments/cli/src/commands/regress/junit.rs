@@ -6,8 +6,30 @@ use orrery_scenario::SpecError;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
 
-/// A baseline's name, and what came of it.
-pub type Outcome = (String, Result<Comparison, String>);
+/// What came of a baseline.
+pub struct Outcome {
+    /// Its name.
+    pub name: String,
+    /// What was compared, or why it could not be.
+    pub result: Result<Compared, String>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// A baseline that was compared.
+pub struct Compared {
+    /// The values.
+    pub comparison: Comparison,
+    /// What differs in what they were made from; none where that was not kept.
+    pub differs: Option<Vec<String>>,
+}
+
+impl Outcome {
+    /// The comparison, where there is one.
+    pub fn comparison(&self) -> Option<&Comparison> {
+        self.result.as_ref().ok().map(|compared| &compared.comparison)
+    }
+}
 
 fn place(r: &BaselineRow) -> String {
     format!("{} {}", group_of(r), r.metric).trim_start().to_string()
@@ -32,23 +54,26 @@ fn line(change: &Change) -> String {
     }
 }
 
-/// The outcome as JUnit XML: a suite for each baseline, a test case for each group of values. Its `time` is
-/// always 0, so that the same outcome gives the same bytes.
+/// The outcome as JUnit XML: a suite for each baseline, a test case for each group of values. A baseline is rerun as
+/// one: its time is shared equally by its cases.
 ///
 /// # Errors
 /// When a name cannot stand in XML.
 pub fn junit(outcomes: &[Outcome]) -> Result<String, SpecError> {
     let mut report = Report::new("orrery regress");
-    for (name, outcome) in outcomes {
+    for Outcome { name, result, took } in outcomes {
         let class = class_name(name);
+        let cases = result.as_ref().map_or(1, |c| c.comparison.groups.len().max(1));
+        let each = *took / cases as u32;
         let case = |what: &str, status: TestCaseStatus| {
             let mut case = TestCase::new(what, status);
-            case.set_classname(class.clone()).set_time(Duration::ZERO);
+            case.set_classname(class.clone()).set_time(each);
             case
         };
         let mut suite = TestSuite::new(name.as_str());
-        match outcome {
-            Ok(c) => {
+        suite.set_time(*took);
+        match result {
+            Ok(Compared { comparison: c, .. }) => {
                 for group in &c.groups {
                     let own = c.changes.iter().filter(|x| group_of(x.row()) == *group);
                     let lines: Vec<String> = own.map(line).collect();
@@ -64,6 +89,7 @@ pub fn junit(outcomes: &[Outcome]) -> Result<String, SpecError> {
         }
         report.add_test_suite(suite);
     }
+    report.set_time(outcomes.iter().map(|o| o.took).sum());
     report.to_string().map_err(|e| {
         SpecError::value("--junit", e, "text that can stand in XML", "rename the baseline")
     })

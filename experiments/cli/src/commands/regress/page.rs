@@ -1,9 +1,10 @@
 //! What a comparison found, as one document.
 
 use super::compare::group_of;
-use super::junit::{Outcome, value};
+use super::junit::{Compared, Outcome, value};
 use super::{BaselineRow, Change};
 use orrery_output::page::{self, Field, Page, Part, Table, Tone};
+use std::collections::BTreeMap;
 
 /// Changes that are shown at once, and on the page when it is opened; the JUnit file has all.
 const SHOWN: usize = 40;
@@ -22,7 +23,7 @@ pub struct How<'a> {
 /// The document.
 pub fn page(outcomes: &[Outcome], how: &How<'_>) -> Page {
     let title = match outcomes {
-        [(name, _)] => name.clone(),
+        [one] => one.name.clone(),
         all => format!("{} baselines", all.len()),
     };
     let mut page = Page::new("regress", title);
@@ -42,7 +43,7 @@ pub fn page(outcomes: &[Outcome], how: &How<'_>) -> Page {
     verdict(&mut page, outcomes, how.blessed);
     page.section("Baselines", baselines(outcomes).part());
     page.section("What moved", moved(outcomes));
-    let failed = outcomes.iter().filter_map(|(name, o)| Some((name, o.as_ref().err()?)));
+    let failed = outcomes.iter().filter_map(|o| Some((&o.name, o.result.as_ref().err()?)));
     let failed = failed.flat_map(|(name, e)| [Part::Text(name.clone()), Part::Plain(e.clone())]);
     page.section("What could not be run", failed);
     page.provenance.push(("command".to_string(), page::command_line()));
@@ -50,24 +51,30 @@ pub fn page(outcomes: &[Outcome], how: &How<'_>) -> Page {
     page
 }
 
+/// First what differs in the input, then what moved, then what to do.
 fn verdict(page: &mut Page, outcomes: &[Outcome], blessed: bool) {
     let all = outcomes.len();
     let of = |n: usize| format!("{n} of {all} baseline{}", if all == 1 { "" } else { "s" });
-    let failed = outcomes.iter().filter(|o| o.1.is_err()).count();
-    let compared = || outcomes.iter().filter_map(|o| o.1.as_ref().ok());
-    let changed: usize = compared().map(|c| c.changes.len()).sum();
+    let failed = outcomes.iter().filter(|o| o.result.is_err()).count();
+    let compared = || outcomes.iter().filter_map(Outcome::comparison);
+    let changes = || compared().flat_map(|c| &c.changes);
     let values: usize = compared().map(|c| c.values).sum();
     let differ = compared().filter(|c| !c.is_same()).count();
     if failed > 0 {
         page.say(Tone::Bad, format!("{} could not be run.", of(failed)));
     }
     if differ > 0 {
-        let count = |word: &str| {
-            compared().flat_map(|c| &c.changes).filter(|x| x.verdict() == word).count()
-        };
+        inputs(page, outcomes);
+        let count = |word: &str| changes().filter(|x| x.verdict() == word).count();
         let (better, worse) = (count("better"), count("worse"));
+        let noise = changes().filter(|x| x.is_noise() == Some(true)).count();
+        let noise = match noise {
+            0 => String::new(),
+            n => format!("; {n} within noise: the old value is within our 95 % interval"),
+        };
         let text = format!(
-            "{changed} of {values} values moved, in {}: {better} for the better, {worse} for the worse.",
+            "{} of {values} values moved, in {}: {better} for the better, {worse} for the worse{noise}.",
+            changes().count(),
             of(differ)
         );
         page.say(Tone::Bad, text);
@@ -81,16 +88,40 @@ fn verdict(page: &mut Page, outcomes: &[Outcome], blessed: bool) {
     }
 }
 
+/// What differs in the input of the baselines whose values moved.
+fn inputs(page: &mut Page, outcomes: &[Outcome]) {
+    let mut by_difference: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for outcome in outcomes {
+        let Ok(compared) = &outcome.result else { continue };
+        if compared.comparison.is_same() {
+            continue;
+        }
+        let words = match &compared.differs {
+            None => {
+                "is not known: it was blessed without a record; `--bless` writes one".to_string()
+            }
+            Some(none) if none.is_empty() => "is the same".to_string(),
+            Some(some) => format!("differs in {}", some.join(", and in ")),
+        };
+        by_difference.entry(words).or_default().push(&outcome.name);
+    }
+    let alone = by_difference.len() == 1;
+    for (words, names) in by_difference {
+        let whose = if alone { String::new() } else { format!(" of {}", names.join(", ")) };
+        page.say(Tone::Plain, format!("The input{whose} {words}."));
+    }
+}
+
 fn baselines(outcomes: &[Outcome]) -> Table {
     let mut table = Table::new("", &["baseline", "outcome", "values", "moved", "better", "worse"]);
-    for (name, outcome) in outcomes {
+    for Outcome { name, result, .. } in outcomes {
         let mut line = vec![Field { key: None, ..Field::text(name.as_str()) }];
-        match outcome {
+        match result {
             Err(_) => {
                 line.push(Field::text("could not run").marked(Tone::Bad));
                 line.resize(table.columns.len(), Field::default());
             }
-            Ok(c) => {
+            Ok(Compared { comparison: c, .. }) => {
                 let (word, tone) = if c.is_same() {
                     ("\u{2713} same", Tone::Good)
                 } else {
@@ -108,22 +139,29 @@ fn baselines(outcomes: &[Outcome]) -> Table {
     table
 }
 
-/// The first changes at once, the others where a page has room for them.
+/// The largest changes at once, the others where a page has room for them.
 fn moved(outcomes: &[Outcome]) -> Vec<Part> {
-    let changes = |(name, outcome): &'_ Outcome| {
-        let changes = outcome.iter().flat_map(|c| &c.changes);
-        changes.map(|change| line(name, change)).collect::<Vec<_>>()
+    let of = |o: &'_ Outcome| {
+        let changes = o.comparison().into_iter().flat_map(|c| &c.changes);
+        changes.map(|change| (size(change), line(&o.name, change))).collect::<Vec<_>>()
     };
-    let mut first: Vec<Vec<Field>> = outcomes.iter().flat_map(changes).collect();
+    let mut all: Vec<(f64, Vec<Field>)> = outcomes.iter().flat_map(of).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut first: Vec<Vec<Field>> = all.into_iter().map(|(_, line)| line).collect();
+    if outcomes.len() == 1 {
+        first.iter_mut().for_each(|line| line[0] = Field::default());
+    }
     let mut others = first.split_off(first.len().min(SHOWN));
     let left = others.len().saturating_sub(SHOWN_MAX);
     others.truncate(SHOWN_MAX);
-    let columns = ["baseline", "of", "metric", "before", "now", "change", "in percent", "verdict"];
+    let columns = ["baseline", "of", "metric", "before", "now", "change", "verdict"];
     let table = |rows| Table { rows, ..Table::new("", &columns) }.part();
     let mut parts: Vec<Part> = table(first).into_iter().collect();
     if !others.is_empty() {
         let more = others.len() + left;
-        parts.push(Part::Text(format!("{more} more are in the JUnit file that `--junit` writes.")));
+        parts.push(Part::Text(format!(
+            "{more} more are smaller; the JUnit file that `--junit` writes has all, with every digit."
+        )));
         parts.push(Part::Folded(
             format!("The next {}", others.len()),
             table(others).into_iter().collect(),
@@ -132,35 +170,64 @@ fn moved(outcomes: &[Outcome]) -> Vec<Part> {
     parts
 }
 
+/// How large a change is, to sort by: one without a share (gone, new, no answer) is beyond all others.
+fn size(change: &Change) -> f64 {
+    change.share().map_or(f64::INFINITY, f64::abs)
+}
+
+/// A share in percent with two digits that matter: `-3.1 %`, `+0.0042 %`.
+fn in_percent(share: f64) -> String {
+    let percent = share * 100.0;
+    let digits = match percent.abs() {
+        a if a >= 10.0 => 0,
+        a if a >= 1.0 => 1,
+        a if a >= 0.1 => 2,
+        _ => 4,
+    };
+    format!("{percent:+.digits$} %")
+}
+
 fn line(name: &str, change: &Change) -> Vec<Field> {
     let row = change.row();
-    let field = |r: &BaselineRow| Field { key: r.value, ..Field::text(value(r)) };
+    let field = |r: &BaselineRow| match r.value {
+        Some(x) => Field::number(x, page::reading(&r.metric, x)),
+        None => Field::text(value(r)),
+    };
     let (before, now) = match change {
-        Change::Moved(old, new) => (field(old), field(new)),
+        Change::Moved(old, new) => (field(old), with_interval(new, field(new))),
         Change::Gone(old) => (field(old), Field::text("gone")),
         Change::New(new) => (Field::text("new"), field(new)),
     };
-    let by = before.key.zip(now.key);
-    let absolute =
-        by.map_or(Field::default(), |(a, b)| Field::number(b - a, format!("{:+}", b - a)));
-    let relative = by.filter(|(a, _)| *a != 0.0).map_or(Field::default(), |(a, b)| {
-        let share = 100.0 * (b / a - 1.0);
-        Field::number(share, format!("{share:+.3} %"))
-    });
-    let tone = match change.verdict() {
+    let share = change.share();
+    let by = share.map_or_else(Field::default, |share| Field::number(share, in_percent(share)));
+    let noise = if change.is_noise() == Some(true) { "within noise" } else { "" };
+    let verdict = change.verdict();
+    let tone = match verdict {
         "better" => Tone::Good,
         "worse" => Tone::Bad,
         _ => Tone::Plain,
     };
+    let said = [verdict, noise].into_iter().filter(|word| !word.is_empty());
+    let said = said.collect::<Vec<_>>().join(", ");
     let words = |text: &str| Field { key: None, ..Field::text(text) };
+    let metric = match orrery_results::metric::reading(&row.metric).unit {
+        "" => row.metric.clone(),
+        unit => format!("{}, {unit}", row.metric),
+    };
     vec![
         words(name),
         words(&group_of(row)),
-        words(&row.metric),
+        words(&metric),
         before,
         now,
-        absolute,
-        relative,
-        Field::text(change.verdict()).marked(tone),
+        by,
+        words(&said).marked(tone),
     ]
+}
+
+/// A value with our 95 % interval below.
+fn with_interval(row: &BaselineRow, field: Field) -> Field {
+    let Some((low, high)) = row.interval else { return field };
+    let read = |x: f64| page::reading(&row.metric, x);
+    field.with(format!("{} to {}", read(low), read(high)))
 }

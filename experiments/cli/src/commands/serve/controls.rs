@@ -72,7 +72,7 @@ impl Control {
         text.parse::<f64>().ok().filter(is_one).ok_or_else(|| {
             let kind = if whole { "a whole number" } else { "a number" };
             let allowed = format!("{kind} from {min} to {max}");
-            SpecError::value(&self.key, format!("`{text}`"), allowed, back)
+            SpecError::value(&self.label, format!("`{text}`"), allowed, back)
         })
     }
 }

@@ -106,9 +106,9 @@ fn replied(request: Request, shared: &Shared) -> std::io::Result<()> {
         }
         "/api/plan" if shared.is_plan => plan(request, shared, &pairs),
         "/api/figure.svg" if shared.is_plan => match asked_plan(shared, &pairs) {
-            Ok((plan, _)) => match shared.plans.figure(&plan) {
+            Ok((plan, what_if)) => match shared.plans.figure(&plan, what_if) {
                 Some(svg) => reply_with(request, 200, "image/svg+xml", POLICY_OF_PICTURES, svg),
-                None => plain(request, 404, "the plan is not answered yet"),
+                None => plain(request, 404, "this question is not answered yet"),
             },
             Err(error) => refuse(request, &error),
         },

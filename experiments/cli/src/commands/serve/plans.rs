@@ -32,6 +32,8 @@ pub struct PlanControls {
     pub numbers: Vec<Control>,
     /// Choices.
     pub choices: Vec<Menu>,
+    /// Seeds of each verification.
+    pub seeds: u32,
     /// For the script: which page it is.
     pub is_plan: bool,
 }
@@ -62,8 +64,7 @@ impl Plan {
     /// What can be changed.
     pub fn controls(&self) -> PlanControls {
         let plan = &self.file;
-        let load = around("load".to_string(), "load, times the plan's".to_string(), "", 1.0);
-        let mut numbers = vec![load];
+        let mut numbers = self.assumptions();
         for (model, slo_ms) in self.problem.slos_ms().into_iter().take(SLIDERS_MAX) {
             if is_plain(&model) {
                 let key = format!("slo:{model}");
@@ -82,8 +83,12 @@ impl Plan {
         for (i, t) in
             plan.instance.iter().enumerate().take(SLIDERS_MAX).filter(|(_, t)| is_plain(&t.kind))
         {
-            let usd = self.problem.cost_of_kind(i, 1).as_usd_per_hour();
-            if usd > 0.0 && self.problem.sales[i].tariff.is_single() {
+            // Of one of its largest pack: a what-if gives one price to all.
+            let pack = self.problem.sales[i].tariff.packs().iter().map(|p| p.devices).max();
+            let pack = pack.unwrap_or(1);
+            let usd = self.problem.cost_of_kind(i, pack).as_usd_per_hour() / f64::from(pack);
+            let usd = (usd * 1e6).round() / 1e6;
+            if usd > 0.0 {
                 numbers.push(around(
                     format!("price:{}", t.kind),
                     format!("price of {}", t.kind),
@@ -100,20 +105,61 @@ impl Plan {
             let (key, label) = (format!("limit:{}", t.kind), format!("most of {}", t.kind));
             numbers.push(Control { zero: "none", ..count(key, label, (now, 0.0, most)) });
         }
-        let mut choices = Vec::new();
-        if plan.list.is_some() {
-            let values = ["on-demand", "reserved", "spot"].map(str::to_string).to_vec();
-            let (key, label) = (BUY.to_string(), "devices are paid for".to_string());
-            choices.push(Menu { key, label, value: plan.buy.name().to_string(), values });
-        }
         PlanControls {
             name: plan.name().to_string(),
             asked: self.problem.question(),
             file_sha256: self.sha256(),
             numbers,
-            choices,
+            choices: self.choices(),
+            seeds: plan.seeds,
             is_plan: true,
         }
+    }
+
+    /// What is assumed of all models together.
+    fn assumptions(&self) -> Vec<Control> {
+        let around = |key: &str, label: &str| around(key.to_string(), label.to_string(), "", 1.0);
+        let from_none = |key: &str, label: &str, unit, max| Control {
+            key: key.to_string(),
+            label: label.to_string(),
+            unit,
+            value: 0.0,
+            min: 0.0,
+            max,
+            whole: false,
+            zero: "as in the plan",
+        };
+        vec![
+            around("load", "load, times the plan's"),
+            around("slo", "all SLOs, times the plan's"),
+            around("latency", "execution times, times the plan's"),
+            from_none("noise", "execution times vary by, as a share", "", 0.5),
+            from_none("delay", "messages take longer, each way", "ms", 100.0),
+        ]
+    }
+
+    fn choices(&self) -> Vec<Menu> {
+        let plan = &self.file;
+        let mut choices = Vec::new();
+        if plan.goal.is_some() {
+            let (key, label) = ("survive".to_string(), "machines that may be lost".to_string());
+            let values = ["0", "1"].map(str::to_string).to_vec();
+            choices.push(Menu { key, label, value: plan.lost().to_string(), values });
+        }
+        let Some(list) = &plan.list else { return choices };
+        let menu = |key: String, label: String, now: &str| {
+            let values = ["on-demand", "reserved", "spot"].map(str::to_string).to_vec();
+            Menu { key, label, value: now.to_string(), values }
+        };
+        let label = format!("devices are paid for ({list})");
+        choices.push(menu(BUY.to_string(), label, plan.buy.name()));
+        for t in plan.instance.iter().take(SLIDERS_MAX).filter(|t| is_plain(&t.kind)) {
+            if t.price_usd_per_hour.is_none() {
+                let (key, label) = (format!("buy:{}", t.kind), format!("{} is paid for", t.kind));
+                choices.push(menu(key, label, t.buy.unwrap_or(plan.buy).name()));
+            }
+        }
+        choices
     }
 
     /// The what-if that the pairs of an address ask; none where they ask for the plan as it is.
@@ -142,8 +188,14 @@ impl Plan {
                 return Err(SpecError::value("question", format!("`{key}`"), allowed, back));
             };
             let x = control.number(text, back)?;
-            let unit = if key.starts_with("slo:") { "ms" } else { "" };
-            parts.push(format!("{key}={x}{unit}"));
+            match key.as_str() {
+                // None is what the plan has.
+                "noise" | "delay" if x == 0.0 => {}
+                "slo" => parts.push(format!("slo={}%", (x * 1e4).round() / 1e2)),
+                "delay" => parts.push(format!("delay={x}ms")),
+                _ if key.starts_with("slo:") => parts.push(format!("{key}={x}ms")),
+                _ => parts.push(format!("{key}={x}")),
+            }
         }
         Ok((!parts.is_empty()).then(|| parts.join(",")))
     }
@@ -199,10 +251,10 @@ impl Plans {
         Ok(())
     }
 
-    /// The figure of the plan as it is; none before it is answered.
-    pub fn figure(&self, plan: &Plan) -> Option<String> {
+    /// The figure of the plan as it is or changed; none before that is answered.
+    pub fn figure(&self, plan: &Plan, what_if: Option<String>) -> Option<String> {
         let known = self.known.lock().ok()?;
-        figure_of(known.get(&(plan.sha256(), None))?).ok().map(|figure| figure.to_svg())
+        figure_of(known.get(&(plan.sha256(), what_if))?).ok().map(|figure| figure.to_svg())
     }
 
     /// The page of `orrery plan --html`; none before the question is answered.
@@ -301,7 +353,12 @@ mod tests {
         // What the page offers at its least and its most, the command takes too.
         for control in plan.controls().numbers {
             for x in [control.min, control.value, control.max] {
-                let text = plan.what_if(&[(control.key.clone(), x.to_string())]).unwrap().unwrap();
+                let text = plan.what_if(&[(control.key.clone(), x.to_string())]).unwrap();
+                // No noise and no delay are what the plan has.
+                let Some(text) = text else {
+                    assert!(["noise", "delay"].contains(&control.key.as_str()) && x == 0.0);
+                    continue;
+                };
                 let made = changed(&plan.file, &text, &plan.problem.models());
                 assert!(made.is_ok(), "{text}: {made:?}");
             }

@@ -9,6 +9,8 @@ let policies = [];
 let values = new Map();
 let source;
 let timer;
+// A policy that was added and not yet answered: one that cannot be run is taken back.
+let added;
 
 function make(tag, properties, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
@@ -59,7 +61,7 @@ function changes(pairs) {
     const c = [...controls.numbers, ...(controls.choices || [])].find((one) => one.key === key);
     return c ? `${c.label} ${value} ${c.unit || ""}`.trim() + ` (file: ${c.value})` : `policy ${value}`;
   };
-  $("changes").textContent = pairs.length ? `Changed: ${pairs.map(words).join(", ")}.` : "As in the file.";
+  $("changes").textContent = pairs.length ? `Changed: ${pairs.map(words).join(", ")}.` : "Nothing changed.";
 }
 
 function address(path, pairs, more) {
@@ -92,7 +94,7 @@ function run() {
   rowsOf();
   say("Running.");
   listen("/api/run", pairs, "policy", show, () => {
-    say("Whole.");
+    say(`Done: ${runsOf(pairs)}.`);
     const file = [["file", controls.file_sha256]];
     $("figure").src = address("/api/figure.svg", pairs, file);
   });
@@ -139,22 +141,35 @@ function listen(path, pairs, name, each, whenDone) {
   mine.addEventListener(name, (event) => each(JSON.parse(event.data)));
   mine.addEventListener("done", () => {
     end();
+    added = undefined;
     whenDone();
   });
   mine.addEventListener("cancelled", end);
   mine.addEventListener("failed", (event) => {
     end();
-    say(JSON.parse(event.data).error, true);
+    fail(JSON.parse(event.data).error);
   });
   mine.onerror = () => {
     if (source !== mine) return;
     end();
     // An event source does not say why: the same question asked again does.
     fetch(whole).then(
-      async (reply) => say(reply.ok ? "The answer broke off: move a slider to ask again." : (await reply.json()).error, true),
+      async (reply) => (reply.ok ? say("The answer broke off: move a slider to ask again.", true) : fail((await reply.json()).error)),
       () => say("orrery serve has ended. Start it again, and open the address that it prints.", true),
     );
   };
+}
+
+// Says what is wrong. A policy that was added last is taken back, so that the next question is answered.
+function fail(error) {
+  say(error, true);
+  if (!added) return;
+  policies = policies.filter((p) => p.text !== added);
+  added = undefined;
+  choices();
+  const pairs = question();
+  history.replaceState(null, "", address("/", pairs));
+  changes(pairs);
 }
 
 // The file and the command that give the same rows.
@@ -164,6 +179,14 @@ function same(pairs) {
   $("file").download = name;
   $("report").href = address("/api/report.html", pairs, [["file", controls.file_sha256]]);
   $("command").textContent = `orrery run ${name} --seeds ${controls.seeds}\norrery goodput ${name} --seeds 1`;
+}
+
+// How much was run: `5 seeds of 20,000 requests`.
+function runsOf(pairs) {
+  const seeds = Number((pairs.find(([key]) => key === "seeds") || [])[1] || controls.seeds);
+  const requests = controls.numbers.find((c) => c.key === "arrivals.requests");
+  const each = requests ? ` of ${values.get(requests.key).toLocaleString("en")} requests` : "";
+  return `${seeds} seed${seeds === 1 ? "" : "s"}${each}`;
 }
 
 function rowsOf() {
@@ -247,6 +270,8 @@ function numbers() {
         set(x);
       });
       number.addEventListener("change", () => {
+        // An empty field is one that is being typed in.
+        if (number.value.trim() === "") return;
         slider.value = at(c, Math.min(c.max, Math.max(c.min, Number(number.value))));
         set(Number(number.value));
       });
@@ -315,7 +340,10 @@ $("add").addEventListener("click", () => {
   const known = policies.find((p) => p.text === text);
   if (!text) return;
   if (known) known.isChosen = true;
-  else policies.push({ text, isChosen: true });
+  else {
+    policies.push({ text, isChosen: true });
+    added = text;
+  }
   $("added").value = "";
   choices();
   ask();

@@ -6,10 +6,12 @@ function beginPlan(pairs) {
   $("of-scenarios").hidden = true;
   $("scenario-answer").hidden = true;
   $("plan-answer").hidden = false;
-  $("plan-figure").onload = () => {
-    $("plan-figure").hidden = false;
-    $("no-plan-figure").hidden = true;
-  };
+  for (const id of ["plan-figure", "changed-figure"]) {
+    $(id).onload = () => {
+      $(id).parentElement.hidden = false;
+      $("no-plan-figure").hidden = true;
+    };
+  }
   $("asked").textContent = `Asked: ${controls.asked}.`;
   for (const c of controls.choices) values.set(c.key, c.value);
   for (const [key, text] of pairs) {
@@ -38,12 +40,14 @@ function runPlan(pairs) {
   $("plan-answer").classList.add("old");
   $("progress").hidden = false;
   $("progress").removeAttribute("value");
+  $("changed-figure").parentElement.hidden = true;
   say("Planning.");
   listen("/api/plan", pairs, "plan", showPlan, () => {
     $("progress").hidden = true;
     $("plan-answer").classList.remove("old");
     $("plan-figure").src = address("/api/figure.svg", [], file);
-    say("Planned.");
+    if (pairs.length) $("changed-figure").src = address("/api/figure.svg", pairs, file);
+    say(`Done: ${controls.seeds} seeds.`);
   });
   source.addEventListener("progress", (event) => {
     const { done, of } = JSON.parse(event.data);

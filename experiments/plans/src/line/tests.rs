@@ -1,0 +1,80 @@
+//! Plans asked in one line: what words mean, and that the file that is written is a plan.
+
+use super::Line;
+use crate::file::PlanFile;
+use crate::problem::Problem;
+
+fn line(models: &[&str], kinds: &[&str], prices: &[&str]) -> Line {
+    let all = |words: &[&str]| words.iter().map(|w| (*w).to_string()).collect();
+    Line {
+        models: all(models),
+        rate_per_s: 4000.0,
+        slo: "100ms".to_string(),
+        kinds: all(kinds),
+        prices: all(prices),
+        ..Line::default()
+    }
+}
+
+fn problem(line: &Line) -> Problem {
+    let text = line.text().unwrap_or_else(|e| panic!("{e}"));
+    let (plan, source) =
+        PlanFile::from_text("asked.toml", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    Problem::new(&plan, &source).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+#[test]
+fn the_file_asks_what_the_line_asked() {
+    let asked = Line {
+        survive: Some(1),
+        policies: vec!["clockwork".to_string()],
+        ..line(&["resnet50", "se-resnext"], &["t4", "v100", "a100"], &["t4=0.526"])
+    };
+    let p = problem(&asked);
+    let kinds: Vec<&str> = p.plan.instance.iter().map(|i| i.kind.as_str()).collect();
+    // Those of a word that have both models and a price.
+    assert_eq!(kinds, ["T4", "V100-16GB", "A100-40GB"]);
+    assert_eq!(p.models(), ["resnet50v1.5-mixed", "se-resnext101-32x4d-mixed"]);
+    assert!(p.slos_ms().iter().all(|(_, ms)| *ms == 100.0));
+    assert_eq!((p.groups[0].load_per_s, p.plan.lost()), (4000.0, 1));
+    assert_eq!(p.cost_of_kind(0, 2).as_usd_per_hour(), 1.052);
+    // V100s are sold in packs of eight.
+    assert_eq!(p.cost_of_kind(1, 1), p.cost_of_kind(1, 8));
+    assert_eq!(p.policies[0].text(), "clockwork");
+}
+
+#[test]
+fn without_kinds_all_that_have_a_price_compete() {
+    let p = problem(&line(&["resnet50"], &[], &[]));
+    let kinds: Vec<&str> = p.plan.instance.iter().map(|i| i.kind.as_str()).collect();
+    assert!(kinds.contains(&"A10") && kinds.contains(&"A100-40GB"), "{kinds:?}");
+    assert!(!kinds.contains(&"T4"), "no price is shipped: {kinds:?}");
+}
+
+#[test]
+fn what_a_word_was_taken_for_is_in_the_file() {
+    let text = line(&["resnet50"], &["a100"], &[]).text().unwrap();
+    assert!(
+        text.contains("# `resnet50` was taken for resnet50v1.5-mixed; it might also be "),
+        "{text}"
+    );
+    let text = line(&["resnet50v1.5-mixed"], &["a100"], &[]).text().unwrap();
+    assert!(!text.contains("was taken for"), "a whole name leaves nothing open: {text}");
+}
+
+#[test]
+fn what_is_wrong_says_what_to_do() {
+    let error = |line: Line| line.text().unwrap_err().to_string();
+    let l4 = error(line(&["resnet50"], &["l4"], &[]));
+    assert!(l4.contains("no measured latencies are shipped"), "{l4}");
+    let unpriced = error(line(&["resnet50"], &["t4"], &[]));
+    assert!(unpriced.contains("--price t4=USD_PER_HOUR"), "{unpriced}");
+    assert!(error(line(&["resnt50"], &["a100"], &[])).contains("--model"));
+    assert!(error(line(&["resnet50"], &["a100"], &["a100"])).contains("--price t4=0.526"));
+    assert!(
+        error(Line { slo: "100".into(), ..line(&["resnet50"], &["a100"], &[]) }).contains("--slo")
+    );
+    assert!(
+        error(Line { rate_per_s: 0.0, ..line(&["resnet50"], &["a100"], &[]) }).contains("--rate")
+    );
+}
