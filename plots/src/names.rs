@@ -62,9 +62,14 @@ pub(crate) fn axis(name: &str, largest: f64) -> Named {
 const NAMING: [&str; 9] =
     ["model", "models", "setting", "point", "cluster", "gpu", "system", "changed", "of"];
 
-/// The place of a panel: its setting, or where that is a name, the name alone.
+/// Axes that count: `12 models`.
+const COUNTED: [&str; 8] =
+    ["models", "gpus", "workers", "clients", "applications", "bins", "frontends", "accelerators"];
+
+/// The place of a panel: its setting, or where that is a name or several words, these alone.
 pub(crate) fn place(name: &str, value: &str) -> String {
-    let is_name = NAMING.contains(&name) && value.parse::<f64>().is_err();
+    let says = NAMING.contains(&name) || (value.contains(' ') && !value.contains('='));
+    let is_name = says && value.parse::<f64>().is_err();
     if is_name { value.to_string() } else { setting(name, value) }
 }
 
@@ -76,6 +81,7 @@ pub(crate) fn setting(name: &str, value: &str) -> String {
     let plain_words = || value.trim_matches(['{', '}', ' ']).replace(" = ", " ");
     let value = number.map_or_else(plain_words, |v| plain(v / divisor));
     match unit {
+        "" if COUNTED.contains(&name) && number.is_some() => format!("{value} {words}"),
         "" => format!("{words} {value}"),
         "1/s" => format!("{words} {value}/s"),
         unit => format!("{words} {value} {unit}"),
@@ -162,6 +168,13 @@ mod tests {
         assert_eq!(setting("slo_ns", "50000000"), "SLO 50 ms");
         assert_eq!(setting("estimator", "static-mean"), "estimator static-mean");
         assert_eq!(setting("load", "0.90"), "load 0.9");
+        assert_eq!(place("law", "own"), "law own");
+        assert_eq!(
+            (place("models", "12"), place("models", "mixed")),
+            ("12 models".into(), "mixed".into())
+        );
+        assert_eq!(place("law", "each application's own law"), "each application's own law");
+        assert_eq!(place("popularity", "{ zipf = 0.9 }"), "popularity zipf 0.9");
     }
 
     #[test]

@@ -102,6 +102,10 @@ impl<'a> Curves<'a> {
                     if flags::crossed(point.row) {
                         dots.push((slot, ((at, value / by), true)));
                     }
+                    // No bar is to be seen: zero is not the same as no answer.
+                    if value == 0.0 && !(self.paper && point.row.paper.is_some()) {
+                        words.push(Mark::Upright { x: at, text: "0".into() });
+                    }
                 }
                 None => words.push(Mark::Upright { x: at, text: "no answer".into() }),
             }

@@ -46,7 +46,7 @@ pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError>
     let mut prepared = Prepared { rows: own, x, categories: Vec::new(), lines, over };
     arrange(&mut prepared, p);
     if p.kind == PictureKind::Bars {
-        categories(&mut prepared, !p.x_label.is_empty());
+        categories(&mut prepared, !p.x_label.is_empty(), &p.names);
     }
     Ok(prepared)
 }
@@ -291,7 +291,7 @@ fn rename(row: &mut Row, names: &[(String, String)]) {
 
 /// Numbers for categories, in the order of their first appearance. Where the axis has a label, a category
 /// that is a number does not say the axis' name.
-fn categories(prepared: &mut Prepared, labelled: bool) {
+fn categories(prepared: &mut Prepared, labelled: bool, renamed: &[(String, String)]) {
     let Prepared { rows, x, categories, .. } = prepared;
     let all = distinct(rows.iter().filter_map(|r| r.axis(x)).map(str::to_string));
     for row in rows.iter_mut() {
@@ -300,8 +300,9 @@ fn categories(prepared: &mut Prepared, labelled: bool) {
         keep(row, |other| other != name);
         set(row, ALONG, &at.to_string());
     }
+    let given = |value: &String| renamed.iter().find(|n| n.0 == *value).map(|n| n.1.clone());
     let named = |value: &String| match x.as_str() {
-        METRIC => names::metric(value, "", 0.0).label,
+        METRIC => given(value).unwrap_or_else(|| names::metric(value, "", 0.0).label),
         SYSTEM | CASE | POOL => value.clone(),
         name if value.parse::<f64>().is_ok() && !labelled => names::setting(name, value),
         _ => value.clone(),

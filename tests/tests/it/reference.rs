@@ -7,6 +7,7 @@
 //! ORRERY_UPDATE=1 cargo test -p orrery-tests reference
 //! ```
 
+use orrery_papers::registry;
 use orrery_scenario::scenario::file::ScenarioFile;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -83,6 +84,34 @@ fn the_tables_of_job_files_are_those_of_the_code() {
 fn the_table_of_metrics_is_that_of_the_code() {
     let metrics = ("metrics", orrery_results::metric::reference());
     check("formats.md", &[metrics, ("import", orrery_import::reference())]);
+}
+
+/// `ARTIFACT.md`: what can be checked, how long that takes, and what came out when it was.
+#[test]
+fn the_artifact_lists_every_experiment() {
+    let kept = crate::verdicts::kept();
+    let count = |id: &str, verdict: &str| {
+        kept.iter().filter(|l| l.id == id && l.verdict == verdict).count()
+    };
+    let mut out = String::from(
+        "| id | source | minutes | sentences: hold | do not | undecided | not run |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    for id in registry::ids() {
+        let e = registry::find(id).unwrap_or_else(|e| panic!("{e}"));
+        let minutes = match e.expected_s {
+            s if s < 60 => "below 1".to_string(),
+            s => s.div_ceil(60).to_string(),
+        };
+        let of = ["holds", "does not hold", "undecided", "not run"].map(|v| count(id, v));
+        let of = match of.iter().sum() {
+            0 => ["-"; 4].map(String::from),
+            _ => of.map(|n| n.to_string()),
+        };
+        let source = e.source.replace('|', "\\|");
+        out.push_str(&format!("| `{id}` | {source} | {minutes} | {} |\n", of.join(" | ")));
+    }
+    check("../ARTIFACT.md", &[("experiments", out)]);
 }
 
 #[test]

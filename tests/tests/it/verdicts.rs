@@ -16,12 +16,13 @@ use std::path::PathBuf;
 
 /// A line of the file.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-struct Line {
-    id: String,
+pub struct Line {
+    /// The experiment.
+    pub id: String,
     /// The sentence's number in its file, from 1.
     sentence: usize,
     /// `not run` where nobody has run it with this version of the results.
-    verdict: String,
+    pub verdict: String,
     ours: String,
     text: String,
 }
@@ -30,7 +31,8 @@ fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/verdicts.csv")
 }
 
-fn kept() -> Vec<Line> {
+/// The lines of the file.
+pub fn kept() -> Vec<Line> {
     let mut file = csv::Reader::from_path(path()).expect("the verdicts");
     file.deserialize().collect::<Result<_, _>>().expect("lines of verdicts")
 }

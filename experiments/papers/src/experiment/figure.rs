@@ -57,7 +57,7 @@ pub struct FigureFile {
     pub interval: Option<[String; 2]>,
     /// Mark with a star the points of a system, or those where a metric is 1.
     pub star: Option<String>,
-    /// Names for values of axes, also for `from_s` of `bin_s`: `{ "VALUE" = "NAME" }`.
+    /// Names for values of axes, also for `from_s` of `bin_s`, and for metrics along x: `{ "VALUE" = "NAME" }`.
     #[schemars(extend("x-default" = "the values themselves"))]
     pub names: BTreeMap<String, String>,
     /// Label of the x axis.
@@ -75,6 +75,8 @@ pub struct FigureFile {
     pub y_range: Option<[f64; 2]>,
     /// Give each panel its own y axis.
     pub own_y: bool,
+    /// A curve keeps its value until the next point; of parts of the time (`from_s`) it always does.
+    pub steps: bool,
     /// Number of panels in a row.
     #[schemars(extend("x-default" = "chosen from their number"))]
     pub columns: Option<usize>,

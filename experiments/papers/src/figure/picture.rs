@@ -3,13 +3,14 @@
 use crate::experiment::{Experiment, FigureFile, FigureKind, FigureScale, Preset};
 use orrery_cells::grid;
 use orrery_plots::{Picture, PictureKind, RowFilter, Spacing};
+use orrery_results::metric;
 
 /// What the figure shows, and which rows it is made of.
 pub fn picture(e: &Experiment) -> (Picture, RowFilter) {
     let default = FigureFile::default();
     let file = e.figure.as_ref().unwrap_or(&default);
     let text = |key: &Option<String>| key.clone().unwrap_or_default();
-    let metric = file.metric.clone().unwrap_or(e.main().to_string());
+    let main = file.metric.clone().unwrap_or(e.main().to_string());
     let x = file.x.clone().unwrap_or_else(|| x_of(e, file.kind));
     let kind = match file.kind {
         Some(FigureKind::Curves) => PictureKind::Curves,
@@ -27,7 +28,7 @@ pub fn picture(e: &Experiment) -> (Picture, RowFilter) {
         kind,
         title: e.title.clone(),
         source: format!("{} · {}", e.id, e.source),
-        metrics: if file.metrics.is_empty() { vec![metric] } else { file.metrics.clone() },
+        metrics: if file.metrics.is_empty() { vec![main] } else { file.metrics.clone() },
         x,
         y: text(&file.y),
         series: text(&file.series),
@@ -46,6 +47,8 @@ pub fn picture(e: &Experiment) -> (Picture, RowFilter) {
         y_scale: file.y_scale.map(spacing),
         y_range: file.y_range.map(|[low, high]| (low, high)),
         own_y: file.own_y,
+        steps: file.steps
+            || (kind == PictureKind::Curves && file.x.as_deref() == Some(metric::FROM)),
         columns: file.columns.unwrap_or(0),
         words: Vec::new(),
     };
