@@ -57,8 +57,8 @@ pub struct Picture {
     pub y_range: Option<(f64, f64)>,
     /// Each panel has a y axis of its own.
     pub own_y: bool,
-    /// A curve keeps its value until the next point: of what cannot be had in parts.
-    pub steps: bool,
+    /// Systems whose curves keep their value until the next point: of what cannot be had in parts.
+    pub steps: Vec<String>,
     /// Panels beside each other; by their number when it is 0.
     pub columns: usize,
 }

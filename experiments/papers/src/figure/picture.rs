@@ -46,7 +46,7 @@ pub fn picture(e: &Experiment) -> (Picture, RowFilter) {
         y_scale: file.y_scale.map(spacing),
         y_range: file.y_range.map(|[low, high]| (low, high)),
         own_y: file.own_y,
-        steps: false,
+        steps: Vec::new(),
         columns: file.columns.unwrap_or(0),
         words: Vec::new(),
     };
