@@ -65,7 +65,7 @@ pub use histogram::execution_time_histogram;
 pub use picture::picture;
 pub use sensitivity::sensitivity;
 pub use series::{SeriesView, binned, time_series};
-pub use spec::{Picture, PictureKind, Spacing};
+pub use spec::{Picture, PictureKind, Spacing, Steps};
 pub use timeline::{Window, device_timeline};
 
 /// A figure, laid out and ready to be written.

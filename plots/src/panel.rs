@@ -275,6 +275,16 @@ impl Panel {
                 };
                 at.iter().map(room).collect()
             }
+            // Nor on a step.
+            Mark::Line { points, .. } => {
+                let is_step = |w: &&[Point]| w[0].0 == w[1].0 || w[0].1 == w[1].1;
+                let room = |w: &[Point]| {
+                    let ((ax, ay), (bx, by)) = (place.at(self, w[0]), place.at(self, w[1]));
+                    let (left, right) = (ax.min(bx) - RIM, ax.max(bx) + RIM);
+                    Room { left, right, top: ay.min(by) - RIM, bottom: ay.max(by) + RIM }
+                };
+                points.windows(2).filter(is_step).map(room).collect()
+            }
             _ => Vec::new(),
         }));
         let whole =

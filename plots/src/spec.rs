@@ -57,8 +57,8 @@ pub struct Picture {
     pub y_range: Option<(f64, f64)>,
     /// Each panel has a y axis of its own.
     pub own_y: bool,
-    /// A curve keeps its value until the next point: of what cannot be had in parts.
-    pub steps: bool,
+    /// Which curves keep their value until the next point.
+    pub steps: Steps,
     /// Panels beside each other; by their number when it is 0.
     pub columns: usize,
 }
@@ -77,6 +77,28 @@ pub enum PictureKind {
     Shares,
     /// One assumption changed at a time.
     Sensitivity,
+}
+
+/// Curves that keep their value until the next point: parts of the time, and what cannot be had in parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Steps {
+    /// None: lines join the points.
+    #[default]
+    None,
+    /// All.
+    All,
+    /// Those of these systems.
+    Of(Vec<String>),
+}
+
+impl Steps {
+    pub(crate) fn has(&self, system: &String) -> bool {
+        match self {
+            Steps::None => false,
+            Steps::All => true,
+            Steps::Of(systems) => systems.contains(system),
+        }
+    }
 }
 
 /// The spacing of an axis.

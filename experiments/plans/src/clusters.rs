@@ -117,7 +117,9 @@ pub fn at_level(
     if level == 0.0 {
         return Ok(Sized { n: sizer.bench.problem.lost(sizer.kind), ..same() });
     }
-    let Some(first) = sizer.first(load, (start, higher.n), simulated)? else { return Ok(same()) };
+    let Some(first) = sizer.first(load, (start, higher.n), start, simulated)? else {
+        return Ok(same());
+    };
     match sizer.sure(load, (first, higher.n), &mut None)? {
         Verdict::Size(size) => Ok(*size),
         Verdict::NotSure => Ok(same()),
@@ -170,21 +172,42 @@ pub fn cheapest(
     policies: &[PolicySpec],
     runs: &Runs<'_>,
 ) -> Result<Option<Enough>, SpecError> {
-    let of = |&(kind, policy): &(usize, &PolicySpec)| {
+    let all = chains(problem, policies);
+    let first = |&(kind, policy): &(usize, &PolicySpec)| {
         let bench = Bench::new(problem, group, policy, runs);
         let chain = Chain { bench: &bench, kind };
         let mut found = Found::default();
         let Some(one) = chain.bound(&mut found)? else { return Ok(None) };
-        let sized = chain.fewest(one, &mut found)?;
-        Ok(sized.map(|(peak, lower)| {
-            let (counts, policy) = (chain.counts(peak.n), policy.text().to_string());
-            let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
-            Enough { counts, policy, cost: over_the_day(problem, kind, &sizes) }
-        }))
+        let high = chain.first(one, &mut found)?;
+        Ok(high.map(|high| (one, high)))
     };
-    let all = chains(problem, policies);
-    let all = all.par_iter().with_max_len(1).map(of).collect::<Result<Vec<_>, SpecError>>()?;
-    Ok(all.into_iter().flatten().min_by_key(|enough| enough.cost))
+    let first = all.par_iter().with_max_len(1).map(first).collect::<Result<Vec<_>, SpecError>>()?;
+    let of = |((kind, policy), found): (&(usize, _), Option<(Option<f64>, u32)>)| {
+        found.map(|(one, high)| (*kind, *policy, one, high))
+    };
+    let mut first: Vec<(usize, &PolicySpec, Option<f64>, u32)> =
+        all.iter().zip(first).filter_map(of).collect();
+    // All seeds may find one machine fewer to be enough.
+    let least = |kind: usize, high: u32| problem.cost_of_kind(kind, high.saturating_sub(1).max(1));
+    first.sort_by_key(|(kind, _, _, high)| least(*kind, *high));
+    let mut best: Option<Enough> = None;
+    for (kind, policy, one, high) in first {
+        let cannot = |best: &Enough| least(kind, high) >= best.cost && !problem.day.follows();
+        if best.as_ref().is_some_and(cannot) {
+            break;
+        }
+        let bench = Bench::new(problem, group, policy, runs);
+        let chain = Chain { bench: &bench, kind };
+        let sized = chain.verified(one, high, &mut Found::default())?;
+        let Some((peak, lower)) = sized else { continue };
+        let (counts, policy) = (chain.counts(peak.n), policy.text().to_string());
+        let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
+        let cost = over_the_day(problem, kind, &sizes);
+        if best.as_ref().is_none_or(|best| cost < best.cost) {
+            best = Some(Enough { counts, policy, cost });
+        }
+    }
+    Ok(best)
 }
 
 /// Every type that may be bought under every policy.
@@ -255,11 +278,26 @@ impl Chain<'_> {
         one: Option<f64>,
         found: &mut Found,
     ) -> Result<Option<(Sized, Vec<Sized>)>, SpecError> {
+        let most = self.bench.problem.counts_max[self.kind];
+        if let Some(high) = self.first(one, found)? {
+            return self.verified(one, high, found);
+        }
+        if found.unknown.is_none() {
+            let (kind, policy) = (self.bench.problem.kind(self.kind), self.bench.policy.text());
+            let used = self.used(most)?;
+            found.unknown = Some(format!(
+                "not even {most} {kind}, its `count_max`, carry the load with {policy}: {used}"
+            ));
+        }
+        Ok(None)
+    }
+
+    /// The fewest instances that carry the load by the first seed.
+    fn first(&self, one: Option<f64>, found: &mut Found) -> Result<Option<u32>, SpecError> {
         let (problem, group) = (self.bench.problem, self.bench.group);
         let (load, target) = (group.load_per_s, problem.plan.target());
         let most = problem.counts_max[self.kind];
         let kind = problem.kind(self.kind);
-        let policy = self.bench.policy.text();
         // A share of the requests may be bad, and needs no capacity.
         let needed = one.map_or(1.0, |one| (load * (1.0 - target) / one).ceil().max(1.0));
         if needed > f64::from(most) {
@@ -274,14 +312,26 @@ impl Chain<'_> {
         let start = (needed as u32 + problem.lost(self.kind)).min(most);
         found.skipped = start as usize - 1;
         let sizer = Sizer { bench: self.bench, kind: self.kind };
-        let first = sizer.first(load, (start, most), &mut found.simulated)?;
-        let Some(high) = first else {
-            let used = self.used(most)?;
-            found.unknown = Some(format!(
-                "not even {most} {kind}, its `count_max`, carry the load with {policy}: {used}"
-            ));
-            return Ok(None);
+        // Where no bound holds, the search begins where it would be without noise.
+        let likely = match one {
+            Some(_) => None,
+            None => group.likely_of_one_per_s(problem, self.kind, self.bench.policy)?,
         };
+        let begin = likely.map_or(start, |one| (load / one).ceil().min(f64::from(most)) as u32);
+        sizer.first(load, (start, most), begin, &mut found.simulated)
+    }
+
+    /// From what the first seed says on, the fewest that all seeds are sure of.
+    fn verified(
+        &self,
+        one: Option<f64>,
+        high: u32,
+        found: &mut Found,
+    ) -> Result<Option<(Sized, Vec<Sized>)>, SpecError> {
+        let problem = self.bench.problem;
+        let (load, most) = (self.bench.group.load_per_s, problem.counts_max[self.kind]);
+        let (kind, policy) = (problem.kind(self.kind), self.bench.policy.text());
+        let sizer = Sizer { bench: self.bench, kind: self.kind };
         let mut close = None;
         if let Verdict::Size(peak) = sizer.sure(load, (high, most), &mut close)? {
             found.close = close;

@@ -5,7 +5,7 @@ use super::file::Pools;
 use super::problem::Problem;
 use super::solved::Solved;
 use orrery_output::figure::{save, unsuitable};
-use orrery_plots::{Figure, Picture, RowFilter, picture};
+use orrery_plots::{Figure, Picture, RowFilter, Steps, picture};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use std::path::Path;
@@ -72,6 +72,17 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
     if far > 0 {
         source += &format!("; {far} pools above {FAR} times the answer's cost are not drawn");
     }
+    // Packs cannot be bought in parts; between sizes of single machines there are others, which were not simulated.
+    let in_packs = |kind: &usize| p.sales[*kind].tariff.packs().iter().all(|pack| pack.devices > 1);
+    let of_kind = |kind: usize| {
+        let counts = super::size::counts(p, kind, 1);
+        p.policies.iter().map(move |policy| series(p, &counts, policy.text())).collect::<Vec<_>>()
+    };
+    let steps = match p.plan.pools {
+        // Of these every pool within the limits competes.
+        Pools::Heterogeneous => p.policies.iter().map(|p| p.text().to_string()).collect(),
+        _ => (0..p.sales.len()).filter(in_packs).flat_map(of_kind).collect(),
+    };
     let shown = Picture {
         title: format!("{}: what a pool carries by what it costs", p.plan.name()),
         source,
@@ -81,8 +92,7 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
         lines: vec![LOAD.to_string(), TODAY.to_string()],
         words,
         own_y: true,
-        // Machines and packs cannot be bought in parts.
-        steps: true,
+        steps: Steps::Of(steps),
         ..Picture::default()
     };
     picture(&rows, &shown, &RowFilter::default()).map_err(|e| unsuitable(p.plan.name(), &e))

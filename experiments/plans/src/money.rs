@@ -57,6 +57,10 @@ pub fn source(solved: &Solved) -> Option<String> {
         return None;
     }
     let own = p.sales.iter().filter(|s| s.buy.is_none()).count();
-    let own = if own > 0 { format!("; {own} prices are the plan's own") } else { String::new() };
+    let own = match own {
+        0 => String::new(),
+        1 => "; one price is the plan's own".to_string(),
+        n => format!("; {n} prices are the plan's own"),
+    };
     Some(format!("{list}, {}{own}; {}", terms.join(" and "), list.source))
 }

@@ -65,17 +65,21 @@ fn of_clusters(problem: &Problem, group: &Group, runs: &Runs<'_>) -> Result<Next
     Ok(other.map_or(Next::None, Next::Other))
 }
 
-/// The other shipped schedulers, as they are without parameters, that carry the load on some type with as many
-/// machines as there may be, by the first seed.
+/// Of the smallest SLO, what Symphony is given in reserve where it fails without.
+const RESERVE: f64 = 0.1;
+
+/// Other schedulers that carry the load on some type with as many machines as there may be, by the first seed: the
+/// plan's own with a reserve, where they have one, and the shipped ones as they are without parameters.
 fn others(problem: &Problem, group: &Group, runs: &Runs<'_>) -> Result<Vec<PolicySpec>, SpecError> {
     let own: Vec<&str> = problem.policies.iter().map(PolicySpec::system).collect();
-    let names = policies::all().map(|table| table.about.name);
-    let names: Vec<&str> =
-        names.filter(|name| own.iter().all(|own| is_another(name, own))).collect();
+    let names = policies::all().map(|table| table.about.name.to_string());
+    let names = names.filter(|name| own.iter().all(|own| is_another(name, own)));
+    let reserved = problem.policies.iter().filter_map(|policy| with_reserve(problem, policy));
+    let names: Vec<String> = reserved.chain(names).collect();
     let kinds: Vec<usize> =
         (0..problem.sales.len()).filter(|k| problem.counts_max[*k] > 0).collect();
     runs.expect((names.len() * kinds.len()) as u64);
-    let carries = |name: &&str| {
+    let carries = |name: &String| {
         let policy = PolicySpec::parse(name).ok().filter(|policy| problem.fits(policy))?;
         let bench = Bench::new(problem, group, &policy, runs);
         // One that needs what these machines do not have is no scheduler for them.
@@ -86,6 +90,20 @@ fn others(problem: &Problem, group: &Group, runs: &Runs<'_>) -> Result<Vec<Polic
         kinds.iter().any(holds).then(|| policy.clone())
     };
     Ok(names.par_iter().with_max_len(1).filter_map(carries).collect())
+}
+
+/// Symphony with a tenth of the smallest SLO in reserve, unless the plan says how much.
+fn with_reserve(problem: &Problem, policy: &PolicySpec) -> Option<String> {
+    let text = policy.text();
+    if policy.system() != "symphony" || text.contains("resp_ms") {
+        return None;
+    }
+    let slos = problem.slos_ms().into_iter().map(|(_, ms)| ms);
+    let slo_ms = slos.reduce(f64::min).filter(|ms| ms.is_finite())?;
+    let reserve = (slo_ms * RESERVE * 100.0).round() / 100.0;
+    let inner = text.split_once('[').map_or("", |(_, inner)| inner.trim_end_matches(']'));
+    let comma = if inner.is_empty() { "" } else { "," };
+    Some(format!("symphony[{inner}{comma}resp_ms={reserve}]"))
 }
 
 fn of_fleet(problem: &Problem, runs: &Runs<'_>) -> Result<Next, SpecError> {

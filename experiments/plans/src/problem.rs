@@ -406,4 +406,21 @@ impl Group {
         let setup = scenario.setup(problem.plan.seed)?;
         Ok(capacity_per_s(&scenario, &setup, Some(policy), Some(&self.expected)))
     }
+
+    /// The same as if execution times did not vary: no bound, but a place to begin.
+    ///
+    /// # Errors
+    /// As [`Group::bound_of_one_per_s`].
+    pub fn likely_of_one_per_s(
+        &self,
+        problem: &Problem,
+        kind: usize,
+        policy: &PolicySpec,
+    ) -> Result<Option<f64>, SpecError> {
+        let mut quiet = self.clone();
+        quiet.file.noise = None;
+        quiet.file.model.iter_mut().for_each(|model| model.noise = None);
+        let one = quiet.bound_of_one_per_s(problem, kind, policy)?;
+        Ok(one.filter(|one| *one > 0.0))
+    }
 }

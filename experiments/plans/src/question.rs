@@ -53,8 +53,8 @@ pub fn types(p: &Problem) -> String {
             n => format!("{n} for {} $/h", money(pack.price)),
         });
         let price: Vec<String> = price.collect();
-        let most = p.counts_max[kind];
-        format!("{}: at most {most}, {}, {}", p.kind(kind), price.join(" or "), latencies(p, kind))
+        let (most, price) = (p.counts_max[kind], price.join(" or "));
+        format!("at most {most} {} at {price} with {}", p.kind(kind), latencies(p, kind))
     };
     (0..p.sales.len()).map(of).collect::<Vec<_>>().join("\n")
 }

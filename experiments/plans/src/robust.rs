@@ -84,10 +84,19 @@ impl Strained {
 }
 
 impl Robust {
-    /// The change under which most requests are bad, of those under which an answer does not hold.
+    /// Of the changes under which an answer does not hold, one that has no next answer, or one under another
+    /// scheduler only; of equals the one under which most requests are bad.
     pub fn worst(&self, target: f64) -> Option<(&Strained, f64)> {
         let failing = self.all.iter().filter_map(|s| Some((s, s.bad_rate(target)?)));
-        failing.reduce(|a, b| if b.1 > a.1 { b } else { a })
+        let harm = |(s, bad): &(&Strained, f64)| {
+            let lacks = match &s.next {
+                Some(Next::None) => 2.0,
+                Some(Next::Other(_)) => 1.0,
+                _ => 0.0,
+            };
+            lacks + bad / 2.0
+        };
+        failing.reduce(|a, b| if harm(&b) > harm(&a) { b } else { a })
     }
 }
 

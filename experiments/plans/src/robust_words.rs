@@ -32,28 +32,26 @@ fn next_in_words(problem: &Problem, next: &Next) -> String {
     match next {
         Next::None => "no pool that the plan allows carries the load".to_string(),
         Next::Other(_) => format!(
-            "its schedulers need more than the plan allows, and it takes {}",
+            "the plan's schedulers carry it on no machines that it allows, and it takes {}",
             next_words(problem, next)
         ),
         _ => format!("it takes {}", next_words(problem, next)),
     }
 }
 
-/// `24 T4, 12.62 $/h`.
+/// `24 T4 for 12.62 $/h`.
 pub fn next_words(problem: &Problem, next: &Next) -> String {
     let pool = |enough: &Enough| problem.words(&enough.counts);
     match next {
-        Next::Enough(enough) if problem.policies.len() > 1 => {
-            format!("{} under {}, {} $/h", pool(enough), enough.policy, money(enough.cost))
+        Next::Enough(enough) if problem.policies.len() == 1 => {
+            format!("{} for {} $/h", pool(enough), money(enough.cost))
         }
-        Next::Enough(enough) => format!("{}, {} $/h", pool(enough), money(enough.cost)),
-        Next::Other(enough) => {
-            let policy = enough.policy.split('[').next().unwrap_or_default();
-            format!("{} under {policy}, {} $/h", pool(enough), money(enough.cost))
+        Next::Enough(enough) | Next::Other(enough) => {
+            format!("{} under {} for {} $/h", pool(enough), enough.policy, money(enough.cost))
         }
         Next::Fleet(clusters, cost) => {
             let all: Vec<String> = clusters.iter().map(|c| problem.words(c)).collect();
-            format!("{}, {} $/h", all.join(" + "), money(*cost))
+            format!("{} for {} $/h", all.join(" + "), money(*cost))
         }
         Next::None => "none that the plan allows".to_string(),
     }

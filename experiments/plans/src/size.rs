@@ -77,7 +77,8 @@ impl Sizer<'_> {
             .take_while(move |n| *n <= most)
     }
 
-    /// The fewest machines that carry a load with the first seed; none where `most` do not.
+    /// The fewest machines that carry a load with the first seed, looked for from `begin` on; none where `most` do
+    /// not.
     ///
     /// # Errors
     /// When a cluster cannot be simulated.
@@ -85,13 +86,14 @@ impl Sizer<'_> {
         &self,
         load_per_s: f64,
         (start, most): (u32, u32),
+        begin: u32,
         simulated: &mut usize,
     ) -> Result<Option<u32>, SpecError> {
         let least = start.max(self.lost() + 1);
         if least > most {
             return Ok(None);
         }
-        let fewest = fewest(least, least, most, |n| {
+        let fewest = fewest(begin.max(least), least, most, |n| {
             *simulated += 1;
             self.bench.probe(&self.counts(n - self.lost()), load_per_s)
         })?;

@@ -25,12 +25,15 @@ pub fn commit(_: TokenStream) -> TokenStream {
     code.parse().expect("a block of Rust")
 }
 
+/// Where the command line's manifest is in this repository.
+const COMMAND_LINE: &str = "experiments/cli/Cargo.toml";
+
 /// The commit of the repository that a package belongs to.
 fn commit_of(package: &Path) -> Option<String> {
     // Another project may hold a copy of this one, or the home folder be a repository: there the package is
-    // not tracked, or lies deeper than one folder.
+    // not tracked, or lies deeper than one folder, but for the place that the command line has in this one.
     let manifest = git(package, &["ls-files", "--full-name", "--error-unmatch", "Cargo.toml"])?;
-    if manifest.matches('/').count() > 1 {
+    if manifest.matches('/').count() > 1 && manifest.trim() != COMMAND_LINE {
         return None;
     }
     let commit = git(package, &["rev-parse", "--short=7", "HEAD"])?;

@@ -297,7 +297,8 @@ impl<'a> Curves<'a> {
                 let value = |p: &At<'_>| p.row.value.unwrap_or(0.0);
                 own.sort_by(|a, b| a.x.total_cmp(&b.x).then(value(a).total_cmp(&value(b))));
                 let star = is_star(name, p);
-                series_marks(&own, self.style(name, preset), (x, y), (star, p.steps), &mut marks);
+                let steps = p.steps.has(name);
+                series_marks(&own, self.style(name, preset), (x, y), (star, steps), &mut marks);
             }
         }
         let here = |(px, py, _): &&(f64, f64, String)| {

@@ -126,6 +126,10 @@ fn a_program_names_its_commit_and_follows_it_without_its_library_being_compiled_
     follows(&place, &package);
     place.git(&repository, &["worktree", "add", "--quiet", "-b", "other", "../worktree"]);
     follows(&place, &place.path("worktree/program"));
+    // The command line lies deeper than other packages.
+    let deep = place.package("repository/experiments/cli");
+    let commit = place.commit(&repository);
+    assert_eq!(place.built(&deep).1, commit);
     // A copy within another project has no commit of its own.
     let copy = place.package("repository/vendor/program");
     place.commit(&repository);

@@ -2,7 +2,7 @@
 
 use crate::experiment::{Experiment, FigureFile, FigureKind, FigureScale, Preset};
 use orrery_cells::grid;
-use orrery_plots::{Picture, PictureKind, RowFilter, Spacing};
+use orrery_plots::{Picture, PictureKind, RowFilter, Spacing, Steps};
 use orrery_results::metric;
 
 /// What the figure shows, and which rows it is made of.
@@ -23,6 +23,7 @@ pub fn picture(e: &Experiment) -> (Picture, RowFilter) {
             None => PictureKind::Bars,
         },
     };
+    let is_over_time = kind == PictureKind::Curves && file.x.as_deref() == Some(metric::FROM);
     let pairs = file.ratios.iter().map(|(a, b)| (a.clone(), b.clone()));
     let picture = Picture {
         kind,
@@ -47,8 +48,10 @@ pub fn picture(e: &Experiment) -> (Picture, RowFilter) {
         y_scale: file.y_scale.map(spacing),
         y_range: file.y_range.map(|[low, high]| (low, high)),
         own_y: file.own_y,
-        steps: file.steps
-            || (kind == PictureKind::Curves && file.x.as_deref() == Some(metric::FROM)),
+        steps: match file.steps || is_over_time {
+            true => Steps::All,
+            false => Steps::None,
+        },
         columns: file.columns.unwrap_or(0),
         words: Vec::new(),
     };

@@ -209,7 +209,7 @@ impl<'a> Knowledge<'a> {
             let load = group.load_per_s * level;
             let first = match *level {
                 0.0 => Some(*start),
-                _ => sizer.first(load, (*start, most), &mut 0)?,
+                _ => sizer.first(load, (*start, most), *start, &mut 0)?,
             };
             match first.or(sizes.last().copied()) {
                 Some(n) => sizes.push(n),

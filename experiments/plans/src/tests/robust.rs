@@ -136,8 +136,7 @@ fn the_next_answer_is_that_of_the_what_if() {
             }
             Next::Other(e) => {
                 assert!(best.is_none(), "{change}: {best:?}");
-                let name = e.policy.split('[').next().unwrap();
-                let other = text.replace("\"symphony\"", &format!("{name:?}"));
+                let other = text.replace("\"symphony\"", &format!("{:?}", e.policy));
                 let other = what_if(&other, change).answers[0].best().cloned().unwrap();
                 assert_eq!((&e.counts, e.cost), (&other.counts, other.cost), "{change}");
                 others += 1;

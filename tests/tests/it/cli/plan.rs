@@ -172,3 +172,34 @@ fn a_wrong_plan_is_a_matter_of_usage() {
     let what_if = ["plan", "p.toml", "--what-if", "sloo=1ms"];
     place.run(&what_if).refused(&["sloo", "did you mean `slo`", "remedy"]);
 }
+
+/// A plan asked in one line writes its file, whose answer is the same; a file that says something else is left alone.
+#[test]
+fn a_plan_in_one_line_writes_the_file_that_it_answers() {
+    let place = Place::new();
+    let asked = ["plan", "--model", "resnet50v1.5-mixed", "--rate", "2000", "--slo", "100ms"];
+    let more = ["--kinds", "v100,a100", "--policy", "clockwork", "--exact", "--seeds", "2"];
+    let line = [&asked[..], &more[..]].concat();
+    let name = "resnet50v1.5-mixed-2000.toml";
+    let said = place.run(&line).ok_but(&["the plan file is resnet50v1.5-mixed-2000.toml"]);
+    let text = place.read(name);
+    assert!(
+        text.contains("kind = \"V100-16GB\"") && text.contains("offers_of = \"A100\""),
+        "{text}"
+    );
+    assert_eq!(place.run(&["plan", name, "--exact", "--seeds", "2"]).ok(), said);
+    assert_eq!(place.run(&[&line[..], &["-q"]].concat()).ok(), said, "the same file again");
+    place.write(name, "# mine\n");
+    place.run(&line).refused(&["--write", "another plan", "remedy"]);
+    assert_eq!(place.read(name), "# mine\n");
+    place.run(&[&line[..], &["--write", "other.toml", "-q"]].concat()).ok();
+    assert_eq!(place.read("other.toml"), text);
+    place
+        .run(&["plan", name, "--model", "resnet50", "--rate", "1", "--slo", "1s"])
+        .refused(&["--model"]);
+    place.run(&["plan", "--model", "resnet50"]).refused(&["--rate"]);
+    place.run(&["plan", "--rate", "3"]).refused(&["--model"]);
+    place.run(&["plan"]).refused(&["<FILE>"]);
+    let l4 = [&asked[..], &["--kinds", "l4"]].concat();
+    place.run(&l4).refused(&["--kinds", "`l4`", "no measured latencies are shipped"]);
+}

@@ -1,7 +1,7 @@
 //! A plan asked in one line: the options, and the plan file that they are written into.
 
 use clap::Args;
-use orrery_output::tell;
+use orrery_output::say;
 use orrery_output::whole_file::{check_place, write_atomically};
 use orrery_plans::{Line, PlanFile, Source};
 use orrery_scenario::SpecError;
@@ -57,7 +57,7 @@ impl LineArgs {
         let path = self.write.clone().unwrap_or_else(own);
         let read = PlanFile::from_text(&path.display().to_string(), &text)?;
         keep(&path, &text)?;
-        tell(&format!("the plan file is {}", path.display()));
+        say(&format!("the plan file is {}", path.display()));
         Ok(read)
     }
 }
