@@ -155,8 +155,8 @@ impl Clockwork {
                 self.order.loses(gpu, model, self.models[model].strategies.first());
             }
             let waits = |m: usize| !self.models[m].queue.is_empty();
-            let other =
-                loads.changes_from(now).map_or(Time::NEVER, |t| self.expiring.first_from(t));
+            let changes = loads.changes_from(now);
+            let other = changes.map_or(Time::NEVER, |at| self.expiring.first_from(now, at));
             let next = self.expiring.next(now, waits).min(other);
             self.set_timer(ASKS_LOAD, at, out);
             self.set_timer(EXPIRES, next + Span::from_ns(1), out);
