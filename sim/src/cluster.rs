@@ -166,6 +166,12 @@ impl Executor {
     pub fn is_idle(&self) -> bool {
         self.running.is_none() && self.queue.is_empty()
     }
+
+    /// Whether nothing is queued, and no wake-up is asked for.
+    #[inline]
+    pub fn has_no_more(&self) -> bool {
+        self.queue.is_empty() && self.waiting_until.is_none()
+    }
 }
 
 #[derive(Debug)]

@@ -14,6 +14,7 @@ mod failure;
 mod machine;
 pub mod ready;
 mod shared;
+mod slots;
 #[cfg(test)]
 mod tests;
 mod timers;
@@ -23,7 +24,7 @@ pub use machine::{Machine, Next, Took};
 
 use crate::cluster::{DeviceSpec, Sharing};
 use crate::core::{self, Begin, BeginWork, Core, CoreSpec, DeviceChange, Host, Input, Wake};
-use crate::event_queue::{EventQueue, Handle};
+use crate::event_queue::EventQueue;
 use crate::latency::{BatchNoise, Latency, Noise};
 use crate::observer::Observer;
 use crate::policy::Policy;
@@ -32,9 +33,10 @@ use crate::stalls::{Calendar, CoreOf, Stalls};
 use crate::time::{Span, Time};
 use due::Due;
 use shared::Shared;
+use slots::Slots;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use timers::Timers;
+use timers::{Timers, UNSET};
 
 /// Everything about a run but its policy, its workload and its observer.
 ///
@@ -114,9 +116,9 @@ pub struct Finished<P, O> {
 struct VirtualHost<'w> {
     world: &'w World,
     queue: EventQueue<Due>,
-    /// By device, then executor.
-    running: Vec<Vec<Option<Handle>>>,
-    windows: Vec<Vec<Option<Handle>>>,
+    /// The ends of what runs.
+    running: Slots,
+    windows: Slots,
     shared: Shared,
     timers: Timers,
     sources: Vec<SourceSlot<'w>>,
@@ -172,60 +174,76 @@ pub fn simulate<'w, P: Policy, O: Observer>(
     let rank = || Input::Start.rank();
     let start = host.known(Time::ZERO, Time::ZERO, events, rank).unwrap_or(Time::ZERO);
     core.handle(start, Input::Start, &mut host);
-    let mut failure = None;
-    let mut progress = Progress::default();
-    let until = world.until.unwrap_or(Time::NEVER);
-    let end = loop {
-        if core.seen_enough() {
-            break host.now();
-        }
-        let arrival = host.arrival;
-        if arrival.is_none() && world.until.is_none() {
-            let books = core.books();
-            if progress.is_stuck(events, host.now(), (books.arrived(), books.alive())) {
-                let (requests, since, now) = (books.alive(), progress.since, host.now());
-                failure = Some(Failure::Stuck { requests, since, now });
-                break now;
-            }
-        }
-        host.learn(events);
-        let due = host.peek();
-        let is_first = |&(at, source): &(Time, SourceId)| {
-            due.is_none_or(|due| (at, core::rank_of_arrival(source)) < due)
-        };
-        let arrival = arrival.filter(is_first);
-        let Some(at) = arrival.map(|a| a.0).or(due.map(|d| d.0)) else { break host.now() };
-        if at > until {
-            break until;
-        }
-        if at == Time::NEVER {
-            let end = host.now();
-            failure = Some(host.after_the_end(arrival, core.books().arrived()));
-            break end;
-        }
-        let now = host.reached(at);
-        if now > until {
-            // It is due in time, and the controller is away until the run is over.
-            break until;
-        }
-        events += 1;
-        if let Some((_, source)) = arrival {
-            host.queue.begin(at);
-            let arrival = host.take(source);
-            let rank = || core::rank_of_arrival(source);
-            let Some(now) = host.known(now, at, events, rank) else { break host.now() };
-            core.handle(now, Input::Arrive(source, arrival), &mut host);
-        } else {
-            let input = host.input(now);
-            let rank = || input.rank();
-            let Some(now) = host.known(now, at, events, rank) else { break host.now() };
-            core.handle(now, input, &mut host);
-        }
-    };
+    let (end, failure) = run(&mut core, &mut host, &mut events);
     let of_source = host.sources.iter_mut().find_map(|s| s.source.failure());
     let failure = failure.or(of_source.map(Failure::Source));
     let (policy, observer) = core.finish(end);
     Finished { policy, observer, end, events, failure }
+}
+
+/// Handles what is due until the run is over: when that is, and why the run is not whole. `events` counts.
+#[inline(always)]
+fn run<P: Policy, O: Observer>(
+    core: &mut Core<P, O>,
+    host: &mut VirtualHost<'_>,
+    events: &mut u64,
+) -> (Time, Option<Failure>) {
+    let world = host.world;
+    let mut progress = Progress::default();
+    let until = world.until.unwrap_or(Time::NEVER);
+    loop {
+        if core.seen_enough() {
+            return (host.now(), None);
+        }
+        if host.arrival.is_none() && world.until.is_none() {
+            let books = core.books();
+            if progress.is_stuck(*events, host.now(), (books.arrived(), books.alive())) {
+                let (requests, since, now) = (books.alive(), progress.since, host.now());
+                return (now, Some(Failure::Stuck { requests, since, now }));
+            }
+        }
+        host.learn(*events);
+        let due = host.peek();
+        let arrival =
+            host.arrival.filter(|&(at, source)| (at, core::rank_of_arrival(source)) < due);
+        let at = arrival.map_or(due.0, |arrival| arrival.0);
+        if arrival.is_none() && due == UNSET {
+            return (host.now(), None);
+        }
+        if at > until {
+            return (until, None);
+        }
+        if at == Time::NEVER {
+            let end = host.now();
+            return (end, Some(host.after_the_end(arrival, core.books().arrived())));
+        }
+        let now = host.reached(at);
+        if now > until {
+            // It is due in time, and the controller is away until the run is over.
+            return (until, None);
+        }
+        *events += 1;
+        if let Some((_, source)) = arrival {
+            host.queue.begin(at);
+            let arrival = host.take(source);
+            let rank = || core::rank_of_arrival(source);
+            let Some(now) = host.known(now, at, *events, rank) else { return (host.now(), None) };
+            core.handle(now, Input::Arrive(source, arrival), host);
+            continue;
+        }
+        let what = host.pop(due);
+        let Some(now) = host.known(now, at, *events, || what.rank()) else {
+            return (host.now(), None);
+        };
+        match what {
+            Due::Ended(action, on, device) => {
+                host.shared.leave(now, action, on, &mut host.queue);
+                core.handle(now, Input::Ended { action, device }, host);
+            }
+            Due::Wake(wake) => core.handle(now, Input::Wake(wake), host),
+            Due::Change(change) => core.handle(now, Input::Device(*change), host),
+        }
+    }
 }
 
 impl<'w> VirtualHost<'w> {
@@ -246,8 +264,8 @@ impl<'w> VirtualHost<'w> {
         let mut host = VirtualHost {
             world,
             queue,
-            running: Vec::new(),
-            windows: Vec::new(),
+            running: Slots::default(),
+            windows: Slots::default(),
             shared: Shared::default(),
             timers: Timers::default(),
             sources: slots,
@@ -270,11 +288,11 @@ impl<'w> VirtualHost<'w> {
     }
 
     /// An action ends at that instant if it is not stopped before.
-    #[inline]
+    #[inline(always)]
     fn ends(&mut self, at: Time, due: Due, executor: u8) {
         let Due::Ended(action, device, _) = due else { return };
         let handle = self.queue.schedule(at, core::rank_of_result(action), due);
-        *slot(&mut self.running, device, executor) = Some(handle);
+        *self.running.at(device, executor) = Some(handle);
     }
 
     fn now(&self) -> Time {
@@ -284,6 +302,10 @@ impl<'w> VirtualHost<'w> {
     /// What a source shows has changed.
     #[inline]
     fn look_at_sources(&mut self) {
+        if let [only] = &self.sources[..] {
+            self.arrival = only.next.map(|at| (at, SourceId(0)));
+            return;
+        }
         let shown = self.sources.iter().zip(0..);
         let shown = shown.filter_map(|(slot, number)| Some((slot.next?, SourceId(number))));
         self.arrival = shown.min_by_key(|&(at, _)| at);
@@ -296,10 +318,11 @@ impl<'w> VirtualHost<'w> {
             return Failure::ArrivalAfterEnd { source, requests };
         }
         let now = self.queue.now();
-        let what = self.pop().map_or_else(String::new, |due| due.to_string());
+        let what = self.pop(self.peek()).to_string();
         Failure::EventAfterEnd { what, now }
     }
 
+    #[inline(always)]
     fn take(&mut self, source: SourceId) -> crate::request::Arrival {
         let slot = &mut self.sources[source.index()];
         let arrival = slot.source.pop().expect("a source gives what it shows");
@@ -308,61 +331,31 @@ impl<'w> VirtualHost<'w> {
         arrival
     }
 
-    /// Time and rank of what is due next, but for arrivals.
+    /// Time and rank of what is due next, but for arrivals; [`UNSET`] where nothing is.
     #[inline]
-    fn peek(&self) -> Option<(Time, u64)> {
-        match (self.queue.peek(), self.timers.peek()) {
-            (Some(event), Some(timer)) => Some(event.min(timer)),
-            (event, timer) => event.or(timer),
-        }
+    fn peek(&self) -> (Time, u64) {
+        self.queue.peek().unwrap_or(UNSET).min(self.timers.first())
     }
 
-    /// Takes what is due next, and begins its instant. The handles of results and windows are left where they
-    /// are: a stale one is recognised.
-    #[inline]
-    fn pop(&mut self) -> Option<Due> {
-        if let Some(timer) = self.timers.peek()
-            && self.queue.peek().is_none_or(|event| timer < event)
-        {
-            self.queue.begin(timer.0);
-            return self.timers.pop().map(|key| Due::Wake(Wake::Timer(key)));
+    /// Takes what is due next, which stands at that place, and begins its instant. The handles of results and
+    /// windows are left where they are: a stale one is recognised.
+    #[inline(always)]
+    fn pop(&mut self, due: (Time, u64)) -> Due {
+        if due == self.timers.first() {
+            self.queue.begin(due.0);
+            let key = self.timers.pop().expect("the first timer is set");
+            return Due::Wake(Wake::Timer(key));
         }
-        let (_, due) = self.queue.pop()?;
+        let (_, due) = self.queue.pop().expect("something is due");
         if let Due::Wake(Wake::Timer(key)) = due {
             self.timers.gone_off(key);
         }
-        Some(due)
+        due
     }
-
-    /// What is due next, as the core's input; an action's end frees its share of the device.
-    fn input(&mut self, now: Time) -> Input {
-        match self.pop().expect("there is one") {
-            Due::Ended(action, on, device) => {
-                self.shared.leave(now, action, on, &mut self.queue);
-                Input::Ended { action, device }
-            }
-            Due::Wake(wake) => Input::Wake(wake),
-            Due::Change(change) => Input::Device(*change),
-        }
-    }
-}
-
-fn slot(
-    table: &mut Vec<Vec<Option<Handle>>>,
-    device: DeviceId,
-    executor: u8,
-) -> &mut Option<Handle> {
-    if table.len() <= device.index() {
-        table.resize_with(device.index() + 1, Vec::new);
-    }
-    let row = &mut table[device.index()];
-    if row.len() <= usize::from(executor) {
-        row.resize(usize::from(executor) + 1, None);
-    }
-    &mut row[usize::from(executor)]
 }
 
 impl Host for VirtualHost<'_> {
+    #[inline]
     fn begin(&mut self, now: Time, begin: &Begin) {
         let busy = match begin.work {
             BeginWork::Batch { model, units, longest, first, .. } => {
@@ -392,7 +385,7 @@ impl Host for VirtualHost<'_> {
         if begin.sharing == Sharing::Processor && matches!(begin.work, BeginWork::Batch { .. }) {
             let work = begin.fetch + busy;
             let handle = self.shared.begin(now, begin, work, due, &mut self.queue);
-            *slot(&mut self.running, begin.device, begin.executor) = Some(handle);
+            *self.running.at(begin.device, begin.executor) = Some(handle);
             return;
         }
         let at = match &mut self.stalls {
@@ -408,7 +401,7 @@ impl Host for VirtualHost<'_> {
     fn abort(&mut self, now: Time, action: ActionId, device: DeviceId, executor: u8) {
         self.shared.leave(now, action, device, &mut self.queue);
         self.unseen.retain(|_, (_, due, _)| !matches!(due, Due::Ended(a, ..) if *a == action));
-        if let Some(handle) = slot(&mut self.running, device, executor).take() {
+        if let Some(handle) = self.running.at(device, executor).take() {
             self.queue.cancel(handle);
         }
     }
@@ -418,7 +411,7 @@ impl Host for VirtualHost<'_> {
         match wake {
             Wake::Timer(key) => self.timers.set(&mut self.queue, at, key),
             Wake::Window(device, executor) => {
-                let window = slot(&mut self.windows, device, executor);
+                let window = self.windows.at(device, executor);
                 if let Some(handle) = *window
                     && self.queue.reschedule(handle, at, rank)
                 {
@@ -436,13 +429,14 @@ impl Host for VirtualHost<'_> {
         match wake {
             Wake::Timer(key) => self.timers.clear(&mut self.queue, key),
             Wake::Window(device, executor) => {
-                let handle = slot(&mut self.windows, device, executor).take();
+                let handle = self.windows.at(device, executor).take();
                 handle.map(|handle| self.queue.cancel(handle));
             }
             _ => {}
         }
     }
 
+    #[inline]
     fn reply(&mut self, request: &Request, now: Time, end: End) {
         let slot = &mut self.sources[request.source.index()];
         if slot.reacts {

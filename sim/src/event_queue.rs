@@ -116,6 +116,7 @@ impl<E> EventQueue<E> {
 
     /// Schedules `event` at `at` (an instant that is past counts as now). `rank` orders events of
     /// one instant and must be below 2^63.
+    #[inline]
     pub fn schedule(&mut self, at: Time, rank: u64, event: E) -> Handle {
         let seq = self.scheduled;
         let (at, rank) = self.stamp(at, rank);
@@ -167,6 +168,7 @@ impl<E> EventQueue<E> {
     }
 
     /// Removes the next event and begins its instant.
+    #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
         let first = *self.heap.first()?;
         self.remove_at(0);
@@ -192,6 +194,7 @@ impl<E> EventQueue<E> {
     /// Fills the hole at `position` with the heap's last entry. The hole goes down to a leaf first
     /// and the last entry, which nearly always belongs near the leaves, up from there: that saves a
     /// comparison at each level.
+    #[inline]
     fn remove_at(&mut self, position: usize) {
         let last = self.heap.pop().expect("the heap is not empty");
         if position < self.heap.len() {
@@ -221,6 +224,7 @@ impl<E> EventQueue<E> {
         self.slots[entry.slot as usize].position = position as u32;
     }
 
+    #[inline]
     fn sift_up(&mut self, mut position: usize) {
         let entry = self.heap[position];
         while position > 0 {

@@ -261,6 +261,7 @@ impl Observer for Metrics {
         }
     }
 
+    #[inline]
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
         let device = device_at(&mut self.devices, batch.device);
         device.lanes = batch.sharing.devices(batch.lanes);
@@ -271,6 +272,7 @@ impl Observer for Metrics {
         }
     }
 
+    #[inline]
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
         let device = device_at(&mut self.devices, batch.device);
         if let Some(start) = start {

@@ -192,6 +192,7 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
 }
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
+    #[inline(always)]
     fn arrived(&mut self, now: Time, request: &Request) {
         self.0.arrived(now, request);
         self.1.arrived(now, request);
@@ -200,14 +201,17 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.0.issued(now, batch);
         self.1.issued(now, batch);
     }
+    #[inline(always)]
     fn began(&mut self, now: Time, batch: &Batch<'_>) {
         self.0.began(now, batch);
         self.1.began(now, batch);
     }
+    #[inline(always)]
     fn closed(&mut self, now: Time, batch: &Batch<'_>, start: Option<Time>, outcome: Outcome) {
         self.0.closed(now, batch, start, outcome);
         self.1.closed(now, batch, start, outcome);
     }
+    #[inline(always)]
     fn ended(&mut self, now: Time, request: &Request, end: End, start: Option<Time>) {
         self.0.ended(now, request, end, start);
         self.1.ended(now, request, end, start);

@@ -169,9 +169,15 @@ impl Clock {
     /// Moves on by `ns`, which is not negative.
     fn advance(&mut self, ns: f64) {
         let sum = self.part_ns + ns;
-        let whole = sum.floor();
-        self.whole_ns = self.whole_ns.saturating_add(whole as u64);
-        self.part_ns = sum - whole;
+        if sum < i64::MAX as f64 {
+            // The floor of what is not negative, without a call.
+            let whole = sum as i64;
+            self.whole_ns = self.whole_ns.saturating_add(whole as u64);
+            self.part_ns = sum - whole as f64;
+        } else {
+            self.whole_ns = self.whole_ns.saturating_add(sum as u64);
+            self.part_ns = sum - sum.floor();
+        }
     }
 
     fn set(&mut self, time: Time) {
@@ -429,9 +435,16 @@ impl<P: ArrivalProcess> ArrivalProcess for Limited<P> {
         if self.left == 0 {
             return None;
         }
-        let next = self.inner.next().filter(|&at| at < self.horizon || self.horizon == Time::NEVER);
-        self.left = if next.is_some() { self.left - 1 } else { 0 };
-        next
+        match self.inner.next() {
+            Some(at) if at < self.horizon || self.horizon == Time::NEVER => {
+                self.left -= 1;
+                Some(at)
+            }
+            _ => {
+                self.left = 0;
+                None
+            }
+        }
     }
 }
 

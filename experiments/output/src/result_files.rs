@@ -3,9 +3,11 @@
 use glob::glob;
 use orrery_results::{Row, header, read_rows};
 use orrery_scenario::{SpecError, read_text};
-use serde_json::Value;
-use std::io;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// The name of the schema that a result's JSON states.
 const SCHEMA: &str = "orrery-results";
@@ -17,7 +19,7 @@ const OTHER_TABLES: [&str; 4] = [".wide", ".distributions", ".series", ".batches
 pub struct Results {
     /// Its rows, checked.
     pub rows: Vec<Row>,
-    /// All of a JSON file; `Null` for another.
+    /// All of a JSON file but its rows; `Null` for another.
     pub json: Value,
 }
 
@@ -48,13 +50,49 @@ pub fn read(path: &Path, named: bool) -> Result<Option<Results>, SpecError> {
         let rows = read_rows(&file, &text).map_err(|e| parse(e.to_string()))?;
         return Ok(Some(Results { rows, json: Value::Null }));
     }
-    let json: Option<Value> = serde_json::from_str(&text).ok();
-    let Some(json) = json.filter(|v| v["schema"] == SCHEMA) else {
+    let rest: Option<Rest> = serde_json::from_str(&text).ok();
+    let Some(Rest(rest)) = rest.filter(|rest| rest.0.get("schema") == Some(&SCHEMA.into())) else {
         return if named { Err(none_in(&file)) } else { Ok(None) };
     };
-    let rows: Vec<Row> =
-        serde_json::from_value(json["rows"].clone()).map_err(|e| parse(e.to_string()))?;
-    Ok(Some(Results { rows, json }))
+    let RowsOnly { rows } = serde_json::from_str(&text).map_err(|e| parse(e.to_string()))?;
+    Ok(Some(Results { rows, json: Value::Object(rest) }))
+}
+
+/// The rows of a JSON file.
+#[derive(Deserialize)]
+struct RowsOnly {
+    rows: Vec<Row>,
+}
+
+/// All else in it: rows as values would take several times the memory of rows.
+struct Rest(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Rest {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Rest, D::Error> {
+        from.deserialize_map(Others)
+    }
+}
+
+struct Others;
+
+impl<'de> Visitor<'de> for Others {
+    type Value = Rest;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Rest, M::Error> {
+        let mut rest = Map::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "rows" {
+                map.next_value::<IgnoredAny>()?;
+            } else {
+                rest.insert(key, map.next_value()?);
+            }
+        }
+        Ok(Rest(rest))
+    }
 }
 
 #[cfg(feature = "parquet")]
@@ -133,4 +171,28 @@ pub fn named_by(patterns: &[String]) -> Result<Vec<(PathBuf, bool)>, SpecError> 
         }
     });
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_json_file_is_its_rows_and_all_else() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.json");
+        let row = Row { experiment: "e".into(), metric: "finish_rate".into(), ..Row::default() };
+        let json = serde_json::json!({ "schema": SCHEMA, "title": "t", "rows": [row, row] });
+        std::fs::write(&path, json.to_string()).expect("a file");
+        let found = read(&path, false).expect("it can be read").expect("results");
+        assert_eq!(found.rows, [row.clone(), row]);
+        assert_eq!(found.json, serde_json::json!({ "schema": SCHEMA, "title": "t" }));
+        // Another JSON is no result, and an error where it was named.
+        std::fs::write(&path, json.to_string().replace(SCHEMA, "other")).expect("a file");
+        assert!(read(&path, false).expect("it can be read").is_none());
+        assert!(read(&path, true).is_err());
+        std::fs::write(&path, serde_json::json!({ "schema": SCHEMA }).to_string()).expect("a file");
+        let error = read(&path, false).unwrap_err().to_string();
+        assert!(error.contains("a.json") && error.contains("rows"), "{error}");
+    }
 }

@@ -72,6 +72,7 @@ impl<O: Observer> Engine<O> {
         id
     }
 
+    #[inline]
     pub fn exec(&mut self, now: Time, exec: Exec, requests: &[RequestId], host: &mut impl Host) {
         let Exec { device, lane, model, billed, earliest, latest } = exec;
         assert!(!requests.is_empty(), "{}: an empty batch", self.policy);
@@ -129,6 +130,7 @@ impl<O: Observer> Engine<O> {
         }
     }
 
+    #[inline]
     pub fn deliver(&mut self, now: Time, action: ActionId, host: &mut impl Host) {
         let job = self.jobs.get_mut(action.0).expect("an action on its way");
         job.stage = Stage::Queued;
@@ -152,8 +154,16 @@ impl<O: Observer> Engine<O> {
         self.advance(now, device, executor, host);
     }
 
-    /// Lets an executor do what it can at `now`.
+    /// Lets an executor do what it can at `now`: mostly nothing.
+    #[inline(always)]
     fn advance(&mut self, now: Time, device: DeviceId, executor: u8, host: &mut impl Host) {
+        let d = self.devices.get(device);
+        if d.state == Change::Draining || !d.executors[usize::from(executor)].has_no_more() {
+            self.go_on(now, device, executor, host);
+        }
+    }
+
+    fn go_on(&mut self, now: Time, device: DeviceId, executor: u8, host: &mut impl Host) {
         loop {
             let e = &mut self.devices.get_mut(device).executors[usize::from(executor)];
             match e.step(now) {

@@ -55,6 +55,13 @@ impl VirtualHost<'_> {
     /// The controller has handled so many inputs: it learns of what ended meanwhile.
     #[inline]
     pub(super) fn learn(&mut self, handled: u64) {
+        if !self.unseen.is_empty() {
+            self.learn_some(handled);
+        }
+    }
+
+    #[cold]
+    fn learn_some(&mut self, handled: u64) {
         while let Some(first) = self.unseen.first_entry()
             && first.key().0 <= handled
         {

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 const FIXED: usize = 4;
 /// Below it, a timer's handle is found by an index.
 const SMALL: u64 = 4096;
-/// After every event.
-const UNSET: (Time, u64) = (Time::NEVER, u64::MAX);
+/// After every event: the place of a timer that is not set.
+pub(super) const UNSET: (Time, u64) = (Time::NEVER, u64::MAX);
 
 /// See the module's text.
 pub(super) struct Timers {
@@ -77,15 +77,15 @@ impl Timers {
         }
     }
 
-    /// Time and rank of the first timer beside the queue.
+    /// Time and rank of the first timer beside the queue; [`UNSET`] where none is set.
     #[inline]
-    pub fn peek(&self) -> Option<(Time, u64)> {
-        (self.first != UNSET).then_some(self.first)
+    pub fn first(&self) -> (Time, u64) {
+        self.first
     }
 
     /// Takes it out.
     pub fn pop(&mut self) -> Option<TimerKey> {
-        let first = self.peek()?;
+        let first = Some(self.first).filter(|first| *first != UNSET)?;
         let key = TimerKey(self.fixed.iter().position(|timer| *timer == first)? as u64);
         self.fix(key, UNSET);
         Some(key)
@@ -104,7 +104,8 @@ mod tests {
 
     /// The time and the key of the timer that goes off next, less `first`.
     fn next(timers: &mut Timers, queue: &mut EventQueue<Due>, first: u64) -> Option<(Time, u64)> {
-        if let Some((at, _)) = timers.peek() {
+        let (at, _) = timers.first();
+        if timers.first() != UNSET {
             queue.begin(at);
             return timers.pop().map(|key| (at, key.0 - first));
         }

@@ -91,6 +91,7 @@
 mod config;
 mod demand;
 mod durations;
+mod expiring;
 mod gpus;
 mod load;
 mod memory;
@@ -153,7 +154,12 @@ impl Clockwork {
             for &(gpu, model) in &loads.unloaded {
                 self.order.loses(gpu, model, self.models[model].strategies.first());
             }
+            let waits = |m: usize| !self.models[m].queue.is_empty();
+            let changes = loads.changes_from(now);
+            let other = changes.map_or(Time::NEVER, |at| self.expiring.first_from(now, at));
+            let next = self.expiring.next(now, waits).min(other);
             self.set_timer(ASKS_LOAD, at, out);
+            self.set_timer(EXPIRES, next + Span::from_ns(1), out);
         }
     }
 
@@ -243,7 +249,7 @@ impl Clockwork {
         let one = self.models[model].estimates[0];
         if let Some(loads) = &mut self.loads {
             loads.arrived(now, r.id, model, (one, r.slo(), allowed), &self.config);
-            self.expiring.push((deadline, model));
+            self.expiring.push(now, model, deadline);
             self.expire(now, out);
         }
         let idle = self.leaves_a_device_idle(model);
@@ -271,12 +277,10 @@ impl Clockwork {
 
     /// Drops requests of models that no device has: nobody else would look at them.
     fn expire(&mut self, now: Time, out: &mut Actions) {
-        while let Some((_, model)) = self.expiring.pop_if(|(deadline, _)| deadline < now) {
+        while let Some(model) = self.expiring.due(now) {
             self.models[model].drop_unsuitable(now);
             self.drop_lost(model, now, out);
         }
-        let at = self.expiring.first().map_or(Time::NEVER, |first| first.0);
-        self.set_timer(EXPIRES, at + Span::from_ns(1), out);
     }
 
     fn came(&mut self, now: Time, device: DeviceId, known: &Known<'_>) {
@@ -359,6 +363,11 @@ impl Policy for Clockwork {
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
+        if let Some(loads) = &mut self.loads
+            && let Some(passed) = self.expiring.pass(now)
+        {
+            loads.advance(passed);
+        }
         match event {
             Event::Start => {
                 known.devices().iter().for_each(|d| self.came(now, d.id, known));

@@ -94,7 +94,10 @@ impl Fifo {
             let waiting = queue.len();
             let size = waiting.min(self.config.max_batch as usize);
             self.batch.clear();
-            self.batch.extend((0..size).filter_map(|_| Some(queue.pop_front()?.id)));
+            for _ in 0..size {
+                let oldest = queue.pop_front().expect("as many wait");
+                self.batch.push(oldest.id);
+            }
             if let Some(head) = queue.front() {
                 self.oldest.push((head.id, model));
             }

@@ -40,18 +40,27 @@ impl FreeDevices {
 
     /// A batch of a model for the next lane. A lane of a device with the most free ones is next: a batch has a
     /// device to itself where there is one.
+    #[inline]
     pub fn batch(&mut self, model: ModelId) -> Option<Exec> {
         if self.several {
-            let lanes = |d: DeviceId| self.free.iter().filter(|free| free.0 == d).count();
-            let next = (0..self.free.len()).max_by_key(|&i| (lanes(self.free[i].0), i))?;
-            let free = self.free.remove(next);
-            self.free.push(free);
+            self.spread();
         }
         let &(device, lane) = self.free.last()?;
         Some(Exec { lane, ..Exec::now(device, model) })
     }
 
+    /// The next lane becomes one of a device with the most free ones.
+    fn spread(&mut self) {
+        let lanes = |d: DeviceId| self.free.iter().filter(|free| free.0 == d).count();
+        let next = (0..self.free.len()).max_by_key(|&i| (lanes(self.free[i].0), i));
+        if let Some(next) = next {
+            let free = self.free.remove(next);
+            self.free.push(free);
+        }
+    }
+
     /// The lane for the next batch has got it.
+    #[inline]
     pub fn take(&mut self, action: ActionId) {
         if let Some((device, lane)) = self.free.pop().filter(|free| free.1 > 0) {
             self.beyond.push((action, device, lane));
@@ -69,7 +78,9 @@ impl FreeDevices {
         match *event {
             Event::Start => known.devices().iter().for_each(|d| self.add(d)),
             Event::Result { action, device, outcome, requests } => {
-                drop_what_did_not_run(outcome, requests, known, out);
+                if !matches!(outcome, Outcome::Done { .. }) {
+                    drop_what_did_not_run(outcome, requests, known, out);
+                }
                 let place = self.beyond.iter().position(|b| b.0 == action);
                 let lane = place.map_or(0, |place| self.beyond.swap_remove(place).2);
                 if !device_is_gone(outcome) && !self.leaving.contains(&device) {

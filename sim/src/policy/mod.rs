@@ -45,6 +45,7 @@ pub mod kairos;
 mod known;
 pub mod nexus;
 pub mod nexus_cluster;
+mod numbers;
 pub mod oracle;
 pub mod orloj;
 pub mod parameters;

@@ -19,8 +19,8 @@
 //! # Differences from the paper
 //! - `queue=scan` computes the score of every pending request directly, exp(b (l - s)) with s the slack: it
 //!   needs no base time and no milestones. `queue=hull` is the alpha-beta form of §4.4 on a dynamic convex
-//!   hull; [`hull`] and `hulls.rs` say where they differ. Both make the same decisions, and up to some hundreds
-//!   of pending requests the scan is faster (docs/performance.md).
+//!   hull; [`hull`] and `hulls.rs` say where they differ. Both make the same decisions; up to some hundreds of
+//!   pending requests the scan is faster, and `queue=auto` takes it until then (docs/performance.md).
 //! - Eq. 2 calls h a frequency; it is one divided by the bin's width, a density. Otherwise the score
 //!   would depend on how the bins were cut.
 //! - `order=descending` is Algorithm 1 as printed. §3.2's text says the size with the earliest
@@ -57,6 +57,7 @@
 //! # Differences from the released code
 //! None was released.
 
+mod auto;
 mod config;
 mod entry;
 pub mod hull;
@@ -70,6 +71,7 @@ pub use self::config::{
     BatchLaw, Config, Deadlines, Estimate, Memory, QueueForm, Shares, SizeOrder,
 };
 
+use self::auto::Auto;
 use self::entry::Entry;
 use self::hulls::Hulls;
 use self::pending::Pending;
@@ -111,6 +113,7 @@ impl Orloj {
             Model {
                 tables: Tables::new(&config, p, &sizes),
                 pending: match config.queue {
+                    QueueForm::Auto => Box::new(Auto::new(sizes.len(), config.b_per_ms)),
                     QueueForm::Scan => Box::new(Scan::default()),
                     QueueForm::Hull => Box::new(Hulls::new(sizes.len(), config.b_per_ms)),
                 },

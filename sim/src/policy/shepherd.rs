@@ -31,9 +31,8 @@
 //! The GPU idles for `d_ctrl + d_data·b` before each batch. A device that cannot preempt is never
 //! asked to; it then runs plain largest-batch-first.
 //!
-//! Looking at every GPU at every arrival is not needed to see that none will be preempted, which is
-//! the rule: running batches are kept by size, and only when one of them is small
-//! enough are the GPUs looked at one by one. A test compares this with the loop above.
+//! Looking at every GPU at every arrival is not needed to see which will be preempted, mostly none: running
+//! batches are kept by size. A test compares this with the loop above.
 //!
 //! # Differences from the paper
 //! - Flex alone: no periodic planner (HERD), no groups of GPUs, every model resident everywhere.
@@ -115,8 +114,7 @@ impl Shepherd {
         loop {
             self.use_idle(now, model, out);
             if self.may_preempt(now, model) {
-                self.queues.changed.clear();
-                self.gpus.ids().for_each(|gpu| self.try_preempt(now, gpu, model, out));
+                self.preempt_all(now, model, out);
             }
             match self.again.pop_first() {
                 Some(next) => model = next,
@@ -134,6 +132,46 @@ impl Shepherd {
             let batch = self.take(model, size);
             self.execute(now, gpu, model, batch, out);
         }
+    }
+
+    /// Tries every GPU, by id. Those that would not be stopped are passed over without a look.
+    fn preempt_all(&mut self, now: Time, model: usize, out: &mut Actions) {
+        let mut growing = std::mem::take(&mut self.queues.changed);
+        growing.insert(model);
+        let mut from = 0;
+        while let Some(gpu) = self.next_to_stop(now, model, &growing, from) {
+            self.try_preempt(now, gpu, model, out);
+            from = gpu + 1;
+            growing.extend(&self.queues.changed);
+        }
+    }
+
+    /// The first GPU from `from` on that [`Shepherd::try_preempt`] would stop: for a batch of the model, or
+    /// for a larger one of its own model, if that is `growing`.
+    fn next_to_stop(
+        &self,
+        now: Time,
+        model: usize,
+        growing: &BTreeSet<usize>,
+        from: usize,
+    ) -> Option<usize> {
+        let size = self.queues[model].candidate(now);
+        let running = &self.gpus.running;
+        let small = (1..=running.largest()).take_while(|&s| self.is_worth(size, s));
+        let is_other = |gpu: &usize| self.gpus.preemptible(*gpu).is_some_and(|b| b.model != model);
+        let others = small.filter_map(|s| running.of_size(s, from).find(is_other));
+        let mut first = others.min().unwrap_or(usize::MAX);
+        for &own in growing.iter().filter(|&&own| self.own_may_grow(now, own)) {
+            let queue = &self.queues[own];
+            let small = running.of_model(own).take_while(|b| self.is_worth(b.0 + queue.len(), b.0));
+            for &(size, deadline, gpu) in small {
+                let is_next = from <= gpu && gpu < first;
+                if is_next && self.is_worth(queue.candidate_with(now, size, deadline), size) {
+                    first = gpu;
+                }
+            }
+        }
+        (first < usize::MAX).then_some(first)
     }
 
     fn try_preempt(&mut self, now: Time, gpu: usize, model: usize, out: &mut Actions) {

@@ -1,5 +1,5 @@
-//! How the time of a whole run grows: everything of a line doubled, requests included. 2 is linear; above
-//! 2.3 it grows faster than n log n.
+//! How the time of a whole run grows: everything of a line doubled, requests included. 2 is linear, an exponent
+//! of 1; above 2.3, an exponent of 1.2, it grows faster than n log n.
 //!
 //! ```text
 //! cargo bench -p orrery-benches --bench growth [LINE]        lines whose name contains LINE
@@ -16,19 +16,31 @@ use std::hint::black_box;
 /// What is run, its policy, and the smaller of the two sizes.
 type Line = (&'static str, fn(&str, u64), &'static str, u64);
 
-const LINES: [Line; 16] = [
+const LINES: [Line; 28] = [
     ("requests", requests, "fifo", 200_000),
     ("requests", requests, "orloj", 100_000),
     ("backlog", backlog, "orloj", 16_000),
+    ("backlog", backlog, "orloj[queue=scan]", 16_000),
     ("backlog", backlog, "orloj[queue=hull]", 16_000),
-    ("applications", applications, "orloj", 128),
+    ("backlog", backlog, "fifo", 64_000),
+    ("backlog", backlog, "nexus", 64_000),
+    ("backlog", backlog, "clockwork", 64_000),
+    ("applications", applications, "orloj", 256),
+    ("bins", bins, "orloj", 256),
+    ("batch limit", batch_limit, "orloj", 256),
     ("GPUs", gpus, "shepherd", 1_024),
     ("GPUs", gpus, "alpaserve", 1_024),
     ("GPUs", gpus, "symphony", 1_024),
+    ("GPUs", gpus, "clockwork", 1_024),
+    ("GPUs", gpus, "eager", 1_024),
+    ("GPUs", gpus, "nexus-cluster", 256),
+    ("GPUs", gpus, "nexus-cluster[plan=static]", 256),
     ("models", models, "shepherd", 1_024),
     ("models", models, "eager", 1_024),
     ("models", models, "fifo", 1_024),
     ("models", models, "symphony", 1_024),
+    ("models", models, "clockwork", 1_024),
+    ("models", models, "nexus-cluster[plan=static]", 128),
     ("jobs", jobs, "srtf", 50_000),
     ("jobs", jobs, "las", 50_000),
     ("jobs", jobs, "rr", 50_000),
@@ -56,7 +68,10 @@ fn main() {
         // The best of two, for what else the machine does.
         let [small, large] = [n, 2 * n].map(|n| time(n).min(time(n)));
         let growth = large / small;
-        println!("{name:13} {policy:18} {n:7}: {small:7.3} s, twice as many: {growth:.2} times");
+        let exponent = growth.log2();
+        println!(
+            "{name:13} {policy:26} {n:7}: {small:7.3} s, twice as many: {growth:.2} times, exponent {exponent:.2}"
+        );
     }
 }
 
@@ -88,11 +103,11 @@ fn models(policy: &str, models: u64) {
     cluster(models, 16, policy);
 }
 
-/// One GPU, applications of different lengths.
-fn one_gpu(applications: u64, slo_ms: u64, load: f64, requests: u64, policy: &str) {
+/// One GPU, applications of different lengths; `more` are further tables of the file.
+fn one_gpu(applications: u64, slo_ms: u64, (load, requests): (f64, u64), more: &str, policy: &str) {
     let rate_per_s = 10.0 * load;
     let mut text = format!(
-        "[arrivals]\npoisson = {{ rate_per_s = {rate_per_s} }}\nrequests = {requests}\n\n\
+        "[arrivals]\npoisson = {{ rate_per_s = {rate_per_s} }}\nrequests = {requests}\n\n{more}\
          [[model]]\nname = \"m\"\nslo_ms = {slo_ms}\nlatency = {{ proportional = {{ c1 = 0.1 }} }}\n"
     );
     for a in 0..applications {
@@ -107,16 +122,30 @@ fn one_gpu(applications: u64, slo_ms: u64, load: f64, requests: u64, policy: &st
 }
 
 fn requests(policy: &str, requests: u64) {
-    one_gpu(3, 500, 0.9, requests, policy);
+    one_gpu(3, 500, (0.9, requests), "", policy);
 }
 
 /// Far too many requests, which may wait for ever longer.
 fn backlog(policy: &str, requests: u64) {
-    one_gpu(3, requests, 20.0, requests, policy);
+    one_gpu(3, requests, (20.0, requests), "", policy);
 }
 
 fn applications(policy: &str, applications: u64) {
-    one_gpu(applications.max(1), 500, 0.9, 100 * applications, policy);
+    one_gpu(applications.max(1), 500, (0.9, 100 * applications), "", policy);
+}
+
+/// Bins of a profile's histograms.
+fn bins(policy: &str, bins: u64) {
+    let profile = format!("[profile]\nsizes = [1, 2, 4, 8, 16]\nbins = {}\n\n", bins.max(1));
+    one_gpu(3, 500, (0.9, 200 * bins), &profile, policy);
+}
+
+/// The largest batch, and an SLO in which it can be filled.
+fn batch_limit(policy: &str, most: u64) {
+    let sizes: Vec<u64> = (0..).map(|i| 1 << i).take_while(|size| *size <= most.max(1)).collect();
+    let profile = format!("[profile]\nsizes = {sizes:?}\n\n");
+    let policy = format!("{policy}[max_batch={}]", most.max(1));
+    one_gpu(3, 60 * most.max(10), (5.0, 200 * most), &profile, &policy);
 }
 
 fn simulate(text: &str, policy: &str) {

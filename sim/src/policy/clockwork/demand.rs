@@ -75,6 +75,8 @@ pub(super) struct Demands {
     forgets: bool,
     /// Weights of the devices that a demand is dealt to.
     weights: Vec<f64>,
+    /// By device: its weight since [`Demands::look`].
+    weight: Vec<f64>,
     /// By number of devices that have a model: [`enough`].
     enough: Vec<u64>,
     /// Models that several devices have, with their priorities, since [`Demands::look`].
@@ -86,8 +88,13 @@ fn demand(one: Span, slo: Span) -> u64 {
     (one.ns() as f64 * CAPACITY.ns() as f64 / slo.ns().max(1) as f64) as u64
 }
 
+/// A demand, which is far below 2^63, as a float: one instruction, and twenty for a `u64` of any size.
+fn float(demand: u64) -> f64 {
+    demand as i64 as f64
+}
+
 fn weight(to_do: u64) -> f64 {
-    1.0 / (FLOOR + to_do as f64)
+    1.0 / (FLOOR + float(to_do))
 }
 
 /// Of the devices that have a model, one with no more than this to do serves all that is asked for,
@@ -117,6 +124,7 @@ impl Demands {
             helps: Soonest::default(),
             forgets,
             weights: Vec::new(),
+            weight: Vec::new(),
             enough: Vec::new(),
             several: Vec::new(),
         }
@@ -195,6 +203,17 @@ impl Demands {
         }
     }
 
+    /// The first instant after which a demand is forgotten that has not ended.
+    pub fn forgets_from(&mut self) -> Option<Time> {
+        while let Some((until, id)) = self.helps.first() {
+            if self.asks.get(id.0.wrapping_sub(self.first.unwrap_or(0))).is_some() {
+                return Some(until);
+            }
+            self.helps.pop();
+        }
+        None
+    }
+
     /// A device has the model, or is loading it.
     pub fn gains(&mut self, model: usize, device: usize) {
         self.models[model].shares.push((device, 0));
@@ -248,13 +267,10 @@ impl Demands {
     pub fn look(&mut self, any_sign: bool) -> bool {
         self.several.clear();
         let mut any = !self.wants.is_empty(NOBODY);
-        let mut over = any_sign;
-        for (g, &to_do) in self.device.iter().enumerate() {
-            if any_sign || to_do > SERVES {
-                over = true;
-                any |= !self.wants.is_empty(ONE + g);
-            }
-        }
+        any |= self.wants.filled(ONE).any(|group| any_sign || self.device[group - ONE] > SERVES);
+        let over = any_sign || self.device.iter().any(|&to_do| to_do > SERVES);
+        self.weight.clear();
+        self.weight.extend(self.device.iter().map(|&to_do| weight(to_do)));
         if over {
             for (_, model) in self.wants.all(SEVERAL) {
                 if any_sign || self.may_be_positive(model) {
@@ -297,11 +313,12 @@ impl Demands {
             }
             can
         });
-        for (g, &to_do) in self.device.iter().enumerate() {
-            if g == device || (!any_sign && to_do <= SERVES) {
+        for group in self.wants.filled(ONE) {
+            let g = group - ONE;
+            if g == device || (!any_sign && self.device[g] <= SERVES) {
                 continue;
             }
-            self.wants.walk(ONE + g, |asks, model| {
+            self.wants.walk(group, |asks, model| {
                 let priority = self.priority(model);
                 // Below it, priorities are the same share of less.
                 let bound = priority.max(0.0) + asks as f64 * ROUNDING;
@@ -316,14 +333,14 @@ impl Demands {
         best.map(|b| b.1)
     }
 
-    /// Demand less what the devices that have the model can serve of it.
+    /// Demand less what the devices that have the model can serve of it, as they were when
+    /// [`Demands::look`] looked.
     fn priority(&self, model: usize) -> f64 {
         let need = &self.models[model];
-        let weight = |g: usize| weight(self.device[g]);
-        let total: f64 = need.shares.iter().map(|s| weight(s.0)).sum();
+        let total: f64 = need.shares.iter().map(|s| self.weight[s.0]).sum();
         let load = need.load as f64;
         let served = |&(g, _): &(usize, u64)| {
-            let weight = weight(g);
+            let weight = self.weight[g];
             load * (weight / total) * (CAPACITY.ns() as f64 * weight)
         };
         load - need.shares.iter().map(served).sum::<f64>()
@@ -338,14 +355,17 @@ impl Demands {
             *share = exec as u64;
             self.device[*g] += *share;
         } else if !shares.is_empty() {
-            self.weights.clear();
-            for &(g, share) in shares.iter() {
+            // Pass by pass over dense numbers: most of them divide two at a time.
+            self.weights.resize(shares.len(), 0.0);
+            for (weight, &(g, share)) in self.weights.iter_mut().zip(shares.iter()) {
                 self.device[g] -= share;
-                self.weights.push(weight(self.device[g]));
+                *weight = float(self.device[g]);
             }
+            self.weights.iter_mut().for_each(|weight| *weight = 1.0 / (FLOOR + *weight));
             let total: f64 = self.weights.iter().sum();
-            for ((g, share), weight) in shares.iter_mut().zip(&self.weights) {
-                *share = (exec * (weight / total)) as u64;
+            self.weights.iter_mut().for_each(|weight| *weight = exec * (*weight / total));
+            for ((g, share), part) in shares.iter_mut().zip(&self.weights) {
+                *share = *part as i64 as u64;
                 self.device[*g] += *share;
             }
         }

@@ -53,6 +53,8 @@ pub(super) struct Loads {
     decided: Vec<Time>,
     /// Models that were unloaded by the last call of [`Loads::schedule`], with their devices.
     pub unloaded: Vec<(usize, usize)>,
+    /// Whether that call gave an executor a load.
+    served: bool,
     victims: Vec<usize>,
     order: Vec<(Time, u64, u32, usize)>,
 }
@@ -76,9 +78,23 @@ impl Loads {
             later: Sorted::default(),
             decided: Vec::new(),
             unloaded: Vec::new(),
+            served: false,
             victims: Vec::new(),
             order: Vec::new(),
         }
+    }
+
+    /// Forgets what a load no longer helped at an instant.
+    pub fn advance(&mut self, now: Time) {
+        if self.rule != LoadRule::Infer5 {
+            self.demands.advance(now);
+        }
+    }
+
+    /// From when on a call of [`Loads::schedule`] may issue another load although nothing happens: at once
+    /// where the last call did, as a load changes what others ask for; else when a demand is forgotten.
+    pub fn changes_from(&mut self, now: Time) -> Option<Time> {
+        if self.served { Some(now) } else { self.demands.forgets_from().map(|t| t.max(now)) }
     }
 
     /// A device is there, with that many pages free.
@@ -208,9 +224,8 @@ impl Loads {
     /// Issues loads; when the next executor asks for one.
     pub fn schedule(&mut self, now: Time, config: &Config, out: &mut Actions) -> Time {
         self.unloaded.clear();
-        if self.rule != LoadRule::Infer5 {
-            self.demands.advance(now);
-        }
+        self.served = false;
+        self.advance(now);
         if !self.demands.any_wants() {
             return Time::NEVER;
         }
@@ -244,6 +259,7 @@ impl Loads {
         if !self.asking.iter().any(|&g| self.choose(g).is_some()) {
             return;
         }
+        self.served = true;
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(self.asking.iter().filter_map(|&g| {

@@ -2,6 +2,7 @@
 
 use super::super::soonest::Soonest;
 use super::config::Config;
+use super::expiring::Expiring;
 use super::gpus::Gpus;
 use super::load::Loads;
 use super::queues::{Model, Waiting};
@@ -25,8 +26,8 @@ pub struct Clockwork {
     pub(super) dropped: Vec<RequestId>,
     /// Internal deadlines of requests that are refused, where they are answered only then.
     pub(super) refused: Soonest<(Time, RequestId)>,
-    /// Internal deadlines of requests that may wait in vain for a load, with their model.
-    pub(super) expiring: Soonest<(Time, usize)>,
+    /// Internal deadlines of requests that may wait in vain for a load.
+    pub(super) expiring: Expiring,
     /// What the timers are set to, by key; `NEVER` when they are not set.
     pub(super) timers: [Time; 4],
 }
@@ -45,7 +46,7 @@ impl Clockwork {
             lost: Vec::new(),
             dropped: Vec::new(),
             refused: Soonest::default(),
-            expiring: Soonest::default(),
+            expiring: Expiring::default(),
             timers: [Time::NEVER; 4],
         }
     }

@@ -3,6 +3,8 @@
 //! A group is a heap that knows where each model is, so that a change moves one model. It knows
 //! neither devices nor priorities: what a group means is its user's business.
 
+use crate::policy::numbers::Numbers;
+
 /// Not in any group.
 const OUT: u32 = u32::MAX;
 
@@ -16,13 +18,16 @@ fn before(a: Entry, b: Entry) -> bool {
 /// See the module's text.
 pub(super) struct Wants {
     groups: Vec<Vec<Entry>>,
+    /// Which of them are not empty.
+    filled: Numbers,
     /// By model: its group, and where it is in there.
     place: Vec<(u32, u32)>,
 }
 
 impl Wants {
     pub fn new(models: usize) -> Wants {
-        Wants { groups: Vec::new(), place: vec![(OUT, 0); models] }
+        let place = vec![(OUT, 0); models];
+        Wants { groups: Vec::new(), filled: Numbers::default(), place }
     }
 
     /// Takes a model to a group with what it asks for, or out of all.
@@ -41,6 +46,9 @@ impl Wants {
             if self.groups.len() <= group {
                 self.groups.resize_with(group + 1, Vec::new);
             }
+            if self.groups[group].is_empty() {
+                self.filled.flip(group);
+            }
             self.groups[group].push(entry);
             self.settle(group, self.groups[group].len() - 1, entry);
         }
@@ -48,6 +56,11 @@ impl Wants {
 
     pub fn is_empty(&self, group: usize) -> bool {
         self.groups.get(group).is_none_or(Vec::is_empty)
+    }
+
+    /// The groups from `first` on that are not empty, growing.
+    pub fn filled(&self, first: usize) -> impl Iterator<Item = usize> {
+        self.filled.from(first)
     }
 
     /// All models of a group with what they ask for, in no order.
@@ -66,6 +79,9 @@ impl Wants {
     fn take(&mut self, group: usize, at: usize) {
         let heap = &mut self.groups[group];
         let last = heap.pop().expect("the model is there");
+        if heap.is_empty() {
+            self.filled.flip(group);
+        }
         if at < heap.len() {
             self.settle(group, at, last);
         }

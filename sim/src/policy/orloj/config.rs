@@ -113,6 +113,8 @@ impl Words for SizeOrder {
 /// How the pending requests are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueForm {
+    /// As a list while few requests wait, else on hulls: whichever is faster.
+    Auto,
     /// One list; every score is computed at every decision.
     Scan,
     /// A dynamic convex hull for each batch size: §4.4.
@@ -121,6 +123,7 @@ pub enum QueueForm {
 
 impl Words for QueueForm {
     const WORDS: &'static [(&'static str, QueueForm, &'static str)] = &[
+        ("auto", QueueForm::Auto, "as scan while few requests wait, else as hull"),
         ("scan", QueueForm::Scan, "one list; every score is computed at every decision"),
         ("hull", QueueForm::Hull, "a dynamic convex hull for each batch size (§4.4)"),
     ];
@@ -186,7 +189,7 @@ impl Settings for Config {
             window: 2_000,
             bins: 0,
             deadlines: Deadlines::All,
-            queue: QueueForm::Scan,
+            queue: QueueForm::Auto,
         },
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[

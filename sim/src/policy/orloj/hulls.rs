@@ -80,6 +80,18 @@ impl Hulls {
         }
     }
 
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+
+    /// Those that wait, in the order of ids.
+    pub fn into_waiting(self) -> Vec<Entry> {
+        let mut all: Vec<Entry> = self.entries.into_iter().flatten().collect();
+        all.sort_unstable_by_key(|e| e.id);
+        all
+    }
+
     /// The same with another limit of b (t - T0).
     #[cfg(test)]
     pub fn with_reach(mut self, reach: f64) -> Hulls {
@@ -123,9 +135,12 @@ impl Hulls {
         let Some(longest) = longest else { return false };
         self.exits.push((e.deadline.minus(longest) + Span::from_ns(1), e.id, slot));
         let deadline = (e.deadline, e.id, slot);
-        if e.viable == before && fresh {
-            self.deadlines.push(deadline);
-        } else if e.viable != before && (fresh || before == every(self.queues.len())) {
+        let every = every(self.queues.len());
+        if e.viable == every {
+            if fresh {
+                self.deadlines.push(deadline);
+            }
+        } else if fresh || (e.viable != before && before == every) {
             let left = self.queues.iter_mut().enumerate().filter(|(i, _)| e.is_in(*i));
             left.for_each(|(_, queue)| queue.deadlines.push(deadline));
         }

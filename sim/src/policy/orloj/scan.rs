@@ -24,6 +24,18 @@ pub(super) struct Scan {
     taken: Vec<RequestId>,
 }
 
+impl Scan {
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Those that wait, in the order of ids.
+    pub fn into_waiting(self) -> impl Iterator<Item = Entry> {
+        self.waiting.into_iter().map(|w| w.entry)
+    }
+}
+
 impl Pending for Scan {
     fn insert(&mut self, entry: Entry) {
         self.waiting.push(Waiting { entry, stays_until: None });

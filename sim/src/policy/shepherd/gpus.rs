@@ -81,10 +81,6 @@ impl Gpus {
         self.list[gpu].up
     }
 
-    pub fn ids(&self) -> std::ops::Range<usize> {
-        0..self.list.len()
-    }
-
     /// A batch is decided on.
     pub fn give(&mut self, gpu: usize, batch: Batch) {
         self.list[gpu].batch = Some(batch);

@@ -1,4 +1,4 @@
-//! Both forms of the queues make the same decisions: the same log, record by record.
+//! All forms of the queues make the same decisions: the same log, record by record.
 
 use super::Hulls;
 use crate::core::{CoreSpec, Profiler};
@@ -6,6 +6,7 @@ use crate::driver::{World, simulate};
 use crate::latency::Latency;
 use crate::log::{MemoryLog, Record};
 use crate::penalty::{MILLION, Penalty, Step};
+use crate::policy::orloj::auto::Auto;
 use crate::policy::orloj::entry::{Entry, EntryCost};
 use crate::policy::orloj::pending::Pending;
 use crate::policy::orloj::scan::Scan;
@@ -128,6 +129,13 @@ impl Case {
                 m.pending = Box::new(hulls.with_reach(reach));
             }
         }
+        if queue == QueueForm::Auto {
+            // It changes its form all the time.
+            for m in &mut policy.models {
+                let auto = Auto::new(m.sizes.len(), self.config.b_per_ms);
+                m.pending = Box::new(auto.with_bounds(4, 10));
+            }
+        }
         let source = Box::new(VecSource::new(self.arrivals.clone()));
         let run = simulate(&self.world, vec![source], policy, MemoryLog::default());
         // The first says the policy's name.
@@ -140,16 +148,19 @@ fn cases() -> u64 {
 }
 
 #[test]
-fn both_forms_write_the_same_log() {
+fn all_forms_write_the_same_log() {
     let (mut batched, mut dropped) = (0, 0);
     for seed in 0..cases() {
         let case = Case::new(seed);
         let scan = case.log(QueueForm::Scan, None);
-        let hull = case.log(QueueForm::Hull, None);
-        if let Some(at) = scan.iter().zip(&hull).position(|(a, b)| a != b) {
-            panic!("seed {seed}, {:?}: {:?} {:?}", case.config, scan[at], hull[at]);
+        for form in [QueueForm::Hull, QueueForm::Auto] {
+            let other = case.log(form, None);
+            if let Some(at) = scan.iter().zip(&other).position(|(a, b)| a != b) {
+                let (config, a, b) = (case.config, &scan[at], &other[at]);
+                panic!("seed {seed}, {form:?}, {config:?}: {a:?} {b:?}");
+            }
+            assert_eq!(scan.len(), other.len());
         }
-        assert_eq!(scan.len(), hull.len());
         let sizes = |r: &Record| match r {
             Record::Issue { batch, .. } => batch.requests.len(),
             _ => 0,
@@ -176,10 +187,10 @@ fn a_reset_of_the_base_changes_no_decision() {
     }
 }
 
-/// Both forms side by side, without a simulation: deadlines such that slacks are on the edges of a law and
+/// All forms side by side, without a simulation: deadlines such that slacks are on the edges of a law and
 /// one nanosecond beside them, with scores of zero and many equal ones.
 #[test]
-fn both_forms_agree_on_every_edge() {
+fn all_forms_agree_on_every_edge() {
     let ms = Span::from_ms;
     let law = Latency::Proportional { c1: 0.5 };
     let draws = &mut Stream::named(1, "edges", 0);
@@ -206,8 +217,11 @@ fn both_forms_agree_on_every_edge() {
         let config = Config { estimate, b_per_ms, ..(Config::PRESETS[0].make)() };
         let sizes = tables::sizes(&config, &profile);
         let tables = Tables::new(&config, &profile, &sizes);
-        let mut forms: [Box<dyn Pending>; 2] =
-            [Box::new(Scan::default()), Box::new(Hulls::new(sizes.len(), b_per_ms))];
+        let mut forms: [Box<dyn Pending>; 3] = [
+            Box::new(Scan::default()),
+            Box::new(Hulls::new(sizes.len(), b_per_ms)),
+            Box::new(Auto::new(sizes.len(), b_per_ms).with_bounds(4, 10)),
+        ];
         let mut now = Time::from_ns(1_000_000_000);
         let mut id = 0;
         for _ in 0..60 {
@@ -230,7 +244,7 @@ fn both_forms_agree_on_every_edge() {
                 forms.iter_mut().for_each(|form| form.insert(entry));
                 id += 1;
             }
-            let [scan, hull] = forms.each_mut().map(|form| {
+            let [scan, hull, auto] = forms.each_mut().map(|form| {
                 let mut out = Vec::new();
                 form.expire(now, &tables, &mut out);
                 let mut census = vec![(0, Time::NEVER); sizes.len()];
@@ -240,16 +254,18 @@ fn both_forms_agree_on_every_edge() {
                 (out, census, left)
             });
             assert_eq!(scan, hull, "round {round}");
+            assert_eq!(scan, auto, "round {round}");
             let size = draws.below(sizes.len() as u64) as usize;
             if scan.1[size].0 < sizes[size] {
                 continue;
             }
-            let [scan, hull] = forms.each_mut().map(|form| {
+            let [scan, hull, auto] = forms.each_mut().map(|form| {
                 let mut out = Vec::new();
                 form.pop_batch(now, size, sizes[size] as usize, &tables, &mut out);
                 out
             });
             assert_eq!(scan, hull, "round {round}");
+            assert_eq!(scan, auto, "round {round}");
         }
     }
 }
