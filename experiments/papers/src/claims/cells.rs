@@ -23,30 +23,31 @@ fn find<'a>(
 /// Our values of the claim's cells, and of how many there is none.
 pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize) {
     // A search that never got there has no number of evaluations: it is beyond any.
-    let with_never = |system: &str, at: &str| -> Vec<Row> {
-        let own: Vec<&Row> = find(rows, system, at, &claim.metric).collect();
-        if !claim.metric.starts_with("evaluations_") {
+    let with_never = |system: &str, at: &str, metric: &str| -> Vec<Row> {
+        let own: Vec<&Row> = find(rows, system, at, metric).collect();
+        if !metric.starts_with("evaluations_") {
             return own.into_iter().cloned().collect();
         }
         let never = |r: &Row| {
-            let (value, metric) = (Some(f64::INFINITY), claim.metric.clone());
+            let (value, metric) = (Some(f64::INFINITY), metric.to_string());
             Row { value, metric, ..r.clone() }
         };
-        let all = find(rows, system, at, metric::EVALUATIONS);
+        let all = find(rows, system, at, orrery_results::metric::EVALUATIONS);
         let has = |r: &Row| own.iter().find(|o| o.axes == r.axes).map(|o| (*o).clone());
         all.map(|r| has(r).unwrap_or_else(|| never(r))).collect()
     };
     // Divided by `relative_to` at the same place, whatever pool that has.
     let value = |r: &Row| {
         if claim.relative_to.is_empty() {
-            return Estimate::of(r);
+            return own(claim, r);
         }
-        let mut by = find(rows, &claim.relative_to, "", &claim.metric);
-        let by = by.find(|b| agree(b, r, "pool=")).and_then(Estimate::of);
-        Some(Estimate::of(r)?.over(&by.filter(|b| b.value != 0.0)?))
+        let mut by = find(rows, &claim.relative_to, "", &r.metric);
+        let by = by.find(|b| agree(b, r, "pool=")).and_then(|b| own(claim, b));
+        Some(own(claim, r)?.over(&by.filter(|b| b.value != 0.0)?))
     };
     let (mut out, mut unanswered) = (Vec::new(), 0);
-    let over = with_never(&claim.over, &claim.over_at);
+    let over_metric = if claim.over_metric.is_empty() { &claim.metric } else { &claim.over_metric };
+    let over = with_never(&claim.over, &claim.over_at, over_metric);
     let parts = claim.after_s.is_some() || claim.before_s.is_some();
     let is_part = |r: &Row| {
         let from = r.axis(metric::FROM).and_then(|s| s.parse::<f64>().ok());
@@ -59,7 +60,7 @@ pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize
     let fixed = claim.over_at.split(';').filter(|part| !part.ends_with("=*"));
     let named = fixed.chain(["pool="]).collect::<Vec<_>>().join(";");
     let at = if parts { format!("{};from_s=*", claim.at) } else { claim.at.clone() };
-    for a in with_never(&claim.of, &at).iter().filter(|a| is_part(a)) {
+    for a in with_never(&claim.of, &at, &claim.metric).iter().filter(|a| is_part(a)) {
         let Some(above) = value(a) else {
             unanswered += usize::from(a.value.is_none());
             continue;
@@ -74,15 +75,20 @@ pub(super) fn cells(claim: &Claim, rows: &[Row]) -> (Vec<(Row, Estimate)>, usize
         }
         let Some(b) = below.first() else { continue };
         let Some(by) = value(b).filter(|b| b.value != 0.0) else { continue };
-        let paired = difference(rows, a, b).filter(|_| claim.relative_to.is_empty());
+        let paired = difference(claim, rows, a, b).filter(|_| claim.relative_to.is_empty());
         let ratio = paired.map_or_else(|| above.over(&by), |d| d.ratio_of_difference(&by));
         out.push((a.clone(), Estimate { value: above.value / by.value, ..ratio }));
     }
     (out, unanswered)
 }
 
+/// A row's value: its interval is of the mean over seeds, or of the one draw that the paper measured.
+fn own(claim: &Claim, row: &Row) -> Option<Estimate> {
+    if claim.one_draw { Estimate::of_one_draw(row) } else { Estimate::of(row) }
+}
+
 /// The difference of two systems at one place, where they were compared seed by seed.
-fn difference(rows: &[Row], a: &Row, b: &Row) -> Option<Estimate> {
+fn difference(claim: &Claim, rows: &[Row], a: &Row, b: &Row) -> Option<Estimate> {
     let metric = difference_of(&a.metric);
     let of = |a: &Row, b: &Row| {
         let is = |r: &&Row| {
@@ -93,9 +99,9 @@ fn difference(rows: &[Row], a: &Row, b: &Row) -> Option<Estimate> {
                 && (&r.system, &r.preset) == (&a.system, &a.preset)
                 && r.versus == b.system
         };
-        rows.iter().find(is).and_then(Estimate::of)
+        rows.iter().find(is).and_then(|r| own(claim, r))
     };
-    if a.axes != b.axes || a.case != b.case || a.preset != b.preset {
+    if a.metric != b.metric || a.axes != b.axes || a.case != b.case || a.preset != b.preset {
         return None;
     }
     of(a, b).or_else(|| of(b, a).map(|d| d.negative()))

@@ -33,9 +33,17 @@ pub struct Claim {
     #[serde(default)]
     #[schemars(extend("x-default" = "the first of `show`"))]
     pub metric: String,
+    /// The metric of `over`, for a ratio of two metrics.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "`metric`"))]
+    pub over_metric: String,
     /// How several cells become one check.
     #[serde(default)]
     pub take: Take,
+    /// The paper measured one draw of what each seed draws anew (a trace of jobs): the interval is that of a single
+    /// seed's value, not that of the mean over seeds.
+    #[serde(default)]
+    pub one_draw: bool,
     /// With `bin_s` or `parts_of_time`: only parts of the time that begin then or later.
     #[schemars(extend("x-default" = "the whole run"))]
     pub after_s: Option<f64>,
@@ -48,6 +56,12 @@ pub struct Claim {
     /// Upper bound.
     #[schemars(extend("x-default" = "no bound"))]
     pub at_most: Option<f64>,
+    /// "In so many of the cases": the least share of cells in which the bounds hold, in place of all.
+    #[schemars(extend("x-default" = "all cells"))]
+    pub share_at_least: Option<f64>,
+    /// The largest share of cells in which they hold.
+    #[schemars(extend("x-default" = "all cells"))]
+    pub share_at_most: Option<f64>,
 }
 
 /// What of several cells is checked.
@@ -152,6 +166,7 @@ impl Claim {
     /// # Errors
     /// When it has no bound, or bounds that nothing is between.
     pub fn check(&self) -> Result<(), SpecError> {
+        self.check_shares()?;
         let remedy = "say which values would make it false";
         match (self.at_least, self.at_most) {
             (None, None) => {
@@ -164,6 +179,36 @@ impl Claim {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Shares are of cells, each by itself, and something would make them false.
+    fn check_shares(&self) -> Result<(), SpecError> {
+        let (least, most) = (self.share_at_least, self.share_at_most);
+        let given = [("share_at_least", least), ("share_at_most", most)];
+        for (key, share) in given.into_iter().filter_map(|(key, s)| Some((key, s?))) {
+            if !(0.0..=1.0).contains(&share) {
+                let remedy = "give the share as a fraction: 0.16 for 16 %";
+                return Err(SpecError::value(key, share.to_string(), "0 to 1", remedy));
+            }
+            if self.take != Take::Each {
+                let found = format!("{share} beside `take`");
+                let remedy = "remove one of them: a share counts cells, each by itself";
+                return Err(SpecError::value(key, found, "no `take`", remedy));
+            }
+        }
+        match least.zip(most) {
+            Some((a, b)) if a > b => {
+                let found = format!("{a}, above `share_at_most`, {b}");
+                let remedy = "say which shares would make it false";
+                Err(SpecError::value("share_at_least", found, "at most `share_at_most`", remedy))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it is of the share of cells in which its bounds hold.
+    pub(super) fn is_of_a_share(&self) -> bool {
+        self.share_at_least.is_some() || self.share_at_most.is_some()
     }
 
     /// Whether a value is within the bounds.

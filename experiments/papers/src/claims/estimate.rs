@@ -21,6 +21,12 @@ impl Estimate {
         Some(Estimate { value, low, high })
     }
 
+    /// Of a row whose one seed's value is asked for, not the mean over its seeds: with the interval of another draw.
+    pub fn of_one_draw(row: &Row) -> Option<Estimate> {
+        // The mean's interval is t s / sqrt(n), that of another draw t s sqrt(1 + 1 / n).
+        Some(Estimate::of(row)?.wider((seed_count(&row.seeds) as f64 + 1.0).sqrt()))
+    }
+
     fn around(value: f64, below: f64, above: f64) -> Estimate {
         Estimate { value, low: value - below, high: value + above }
     }
@@ -44,6 +50,32 @@ impl Estimate {
     pub fn ratio_of_difference(&self, by: &Estimate) -> Estimate {
         let ratio = self.over(by);
         Estimate { value: 1.0 + ratio.value, low: 1.0 + ratio.low, high: 1.0 + ratio.high }
+    }
+
+    /// With an interval so many times as wide.
+    fn wider(&self, times: f64) -> Estimate {
+        let side = |x: f64| times * x.abs();
+        Estimate::around(self.value, side(self.value - self.low), side(self.high - self.value))
+    }
+
+    /// The share of cells in which bounds hold: between those in which they surely do, and those in which they may.
+    pub fn share(
+        cells: &[Estimate],
+        at_least: Option<f64>,
+        at_most: Option<f64>,
+    ) -> Option<Estimate> {
+        if cells.is_empty() {
+            return None;
+        }
+        let of = |is: &dyn Fn(&Estimate) -> bool| {
+            cells.iter().filter(|e| is(e)).count() as f64 / cells.len() as f64
+        };
+        let within = |e: &Estimate| e.is_within(at_least, at_most);
+        Some(Estimate {
+            value: of(&|e| Estimate::exact(e.value).is_within(at_least, at_most) == Some(true)),
+            low: of(&|e| within(e) == Some(true)),
+            high: of(&|e| within(e) != Some(false)),
+        })
     }
 
     pub fn negative(&self) -> Estimate {
@@ -91,6 +123,15 @@ impl Estimate {
     }
 }
 
+/// How many seeds `1-5 7-7` are.
+fn seed_count(seeds: &str) -> u64 {
+    let of = |part: &str| {
+        let (a, b) = part.split_once('-')?;
+        (b.parse::<u64>().ok()? + 1).checked_sub(a.parse().ok()?)
+    };
+    seeds.split(' ').filter_map(of).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +160,32 @@ mod tests {
         assert!((ratio.value - 1.01).abs() < 1e-12 && ratio.low > 1.004 && ratio.high < 1.016);
         let other = difference.negative().ratio_of_difference(&by);
         assert!((other.value - 0.99).abs() < 1e-12 && other.high < 1.0, "{other:?}");
+    }
+
+    #[test]
+    fn a_share_lies_between_what_surely_holds_and_what_may() {
+        let cells = [(3.0, 2.0, 4.0), (1.1, 0.9, 1.3), (0.9, 0.8, 1.2), (0.5, 0.4, 0.6)];
+        let cells = cells.map(|(value, low, high)| estimate(value, low, high));
+        assert_eq!(Estimate::share(&cells, Some(1.0), None), Some(estimate(0.5, 0.25, 0.75)));
+        assert_eq!(Estimate::share(&[], Some(1.0), None), None);
+    }
+
+    #[test]
+    fn the_interval_of_one_draw_is_that_of_many_drawn_ones() {
+        // Of n normal values with a standard deviation of 1, the mean's 95 % interval is t / sqrt(n) to both sides,
+        // and another draw is within t * sqrt(1 + 1 / n) of the mean in 95 of 100.
+        let (n, t) = (20.0_f64, 2.093);
+        let of_the_mean = estimate(0.0, -t / n.sqrt(), t / n.sqrt());
+        let of_a_draw = of_the_mean.wider((n + 1.0).sqrt());
+        assert!((of_a_draw.high - t * (1.0 + 1.0 / n).sqrt()).abs() < 1e-12, "{of_a_draw:?}");
+    }
+
+    #[test]
+    fn seeds_are_counted_as_they_were_listed() {
+        for seeds in [vec![], vec![3], vec![1, 2, 3, 4, 5, 7], vec![9, 10, 12, 13]] {
+            let list = orrery_results::seed_list(&seeds);
+            assert_eq!(seed_count(&list), seeds.len() as u64, "{list}");
+        }
     }
 
     #[test]

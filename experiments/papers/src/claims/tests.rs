@@ -175,3 +175,56 @@ fn two_that_were_compared_seed_by_seed_are_as_sure_as_their_difference() {
     assert_eq!(verdict("b", "a", "at_most = 1.0", &rows), Verdict::Holds);
     assert_eq!(verdict("b", "a", "at_least = 1.0", &rows), Verdict::DoesNotHold);
 }
+
+#[test]
+fn a_claim_of_so_many_cases_counts_cells() {
+    let cell = |n: u32, x: f64, low: f64, high: f64| {
+        with_interval(row("a", &format!("n={n}"), x), low, high)
+    };
+    let rows = [
+        cell(1, 3.0, 2.9, 3.1),
+        cell(2, 2.0, 1.9, 2.1),
+        cell(3, 1.05, 0.9, 1.2),
+        cell(4, 0.5, 0.4, 0.6),
+    ];
+    let of = |text: &str| claim(&format!("of = \"a\"\nat_least = 1.0\n{text}"));
+    let verdict = |text: &str| check(&of(text), &rows).verdict;
+    assert_eq!(verdict("share_at_least = 0.5"), Verdict::Holds);
+    assert_eq!(verdict("share_at_least = 0.75"), Verdict::Undecided, "two surely, a third perhaps");
+    assert_eq!(verdict("share_at_least = 0.8"), Verdict::DoesNotHold);
+    assert_eq!(verdict("share_at_least = 0.1\nshare_at_most = 0.4"), Verdict::DoesNotHold);
+    let text = super::text(&[of("share_at_least = 0.75")], &LeftOut::default(), &rows);
+    assert!(text.contains("undecided: surely so in 50 % of the cells, 75 % by value"), "{text}");
+    assert!(
+        text.contains("asked at least 1 in at least 75 % of the cells, is so in 75 % (3 of 4)"),
+        "{text}"
+    );
+    for wrong in [
+        "share_at_least = 16",
+        "share_at_least = 0.5\ntake = \"mean\"",
+        "share_at_least = 0.5\nshare_at_most = 0.4",
+    ] {
+        assert!(of(wrong).check().is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn what_one_draw_measured_is_judged_by_how_draws_vary() {
+    let row = Row { seeds: "1-20".to_string(), ..with_interval(row("a", "n=1", 10.0), 9.5, 10.5) };
+    let verdict =
+        |text: &str| check(&claim(&format!("of = \"a\"\n{text}")), &[row.clone()]).verdict;
+    // Half the interval is .5 for the mean of 20, and sqrt(21) times that for the next one.
+    assert_eq!(verdict("at_least = 9.0"), Verdict::Holds);
+    assert_eq!(verdict("at_least = 9.0\none_draw = true"), Verdict::Undecided);
+    assert_eq!(verdict("at_least = 7.7\none_draw = true"), Verdict::Holds);
+    assert_eq!(verdict("at_least = 7.8\none_draw = true"), Verdict::Undecided);
+}
+
+#[test]
+fn a_ratio_of_two_metrics_is_of_one_place() {
+    let other = |axes: &str, x: f64| Row { metric: "other".to_string(), ..row("a", axes, x) };
+    let rows = [row("a", "n=1", 8.0), other("n=1", 2.0), row("a", "n=2", 9.0), other("n=2", 3.0)];
+    let c =
+        check(&claim("of = \"a\"\nover = \"a\"\nover_metric = \"other\"\nat_least = 3.0"), &rows);
+    assert_eq!(c.cells.iter().map(|c| c.value).collect::<Vec<_>>(), [4.0, 3.0]);
+}

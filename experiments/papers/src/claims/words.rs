@@ -14,6 +14,10 @@ pub(super) fn figure(claim: &Claim, x: f64) -> String {
     time(claim, x).unwrap_or_else(|| format!("{x:.3}"))
 }
 
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e3).round() / 10.0)
+}
+
 /// A time for reading; none of what is no time, or a ratio of two.
 fn time(claim: &Claim, ns: f64) -> Option<String> {
     let is_ratio = !claim.over.is_empty() || !claim.relative_to.is_empty();
@@ -45,6 +49,12 @@ pub fn asked(claim: &Claim) -> String {
         let _ = write!(what, ", each over {}", claim.relative_to);
     }
     let _ = write!(what, ", {}", claim.metric);
+    if !claim.over_metric.is_empty() {
+        let _ = write!(what, " over {}", claim.over_metric);
+    }
+    if claim.one_draw {
+        what.push_str(", of one draw");
+    }
     let bound = |x: f64| time(claim, x).unwrap_or_else(|| x.to_string());
     let bounds = match (claim.at_least.map(bound), claim.at_most.map(bound)) {
         (Some(a), Some(b)) => format!("{a} to {b}"),
@@ -52,13 +62,25 @@ pub fn asked(claim: &Claim) -> String {
         (None, Some(b)) => format!("at most {b}"),
         (None, None) => String::new(),
     };
-    format!("{what}, asked {bounds}")
+    let cells = match (claim.share_at_least, claim.share_at_most) {
+        (Some(a), Some(b)) => format!(" in {} to {} of the cells", percent(a), percent(b)),
+        (Some(a), None) => format!(" in at least {} of the cells", percent(a)),
+        (None, Some(b)) => format!(" in at most {} of the cells", percent(b)),
+        (None, None) => String::new(),
+    };
+    format!("{what}, asked {bounds}{cells}")
 }
 
 /// What came out: `, is 1.2`, or the cells with their values.
 pub fn came_out(claim: &Claim, c: &Checked) -> String {
-    let mut out = c.taken.map_or(String::new(), |x| format!(", is {}", figure(claim, x)));
     let is_each = c.taken.is_none();
+    let mut out = match c.taken {
+        Some(share) if claim.is_of_a_share() => {
+            format!(", is so in {} ({} of {})", percent(share), c.good, c.cells.len())
+        }
+        Some(x) => format!(", is {}", figure(claim, x)),
+        None => String::new(),
+    };
     match c.cells.as_slice() {
         [] => {}
         [c] if is_each => _ = write!(out, ": {}", figure(claim, c.value)),

@@ -2,7 +2,7 @@
 //!
 //! A configuration is a value for each axis but `case` and `slo_x_p99`. For each case of the paper the
 //! configuration is taken whose mean error over all *other* cases and all systems is smallest, and its error
-//! at the case itself is told. Beside it stands the trivial predictor: the median of the paper's other cases
+//! at the case itself is told. A case's twins, which are nearly the same, are left out with it. Beside it stands the trivial predictor: the median of the paper's other cases
 //! of the same rule (of Table 2, of Table 3, of named models), at the same SLO for the same system. It knows
 //! no simulation and cannot know the case.
 
@@ -29,6 +29,9 @@ pub struct LeaveOneOut {
     /// Axes that change one system alone each: a system takes its own best value of them.
     #[schemars(extend("x-default" = "none"))]
     pub own: Vec<String>,
+    /// Cases that are nearly the same, in lists: with one of a list the others are left out too.
+    #[schemars(extend("x-default" = "none"))]
+    pub twins: Vec<Vec<String>>,
 }
 
 /// The metrics of its rows.
@@ -52,6 +55,8 @@ struct Point {
 #[derive(Default)]
 struct Points {
     cases: Vec<String>,
+    /// By case: the first of its twins, or itself.
+    twins: Vec<usize>,
     systems: Vec<(String, String)>,
     common: Vec<String>,
     own: Vec<String>,
@@ -94,10 +99,20 @@ impl Points {
                 paper: number.value,
             });
         }
+        let first_twin = |case: &String| {
+            let list = leave.twins.iter().find(|list| list.contains(case));
+            points.cases.iter().position(|c| c == case || list.is_some_and(|l| l.contains(c)))
+        };
+        points.twins = points.cases.iter().map(|c| first_twin(c).unwrap_or(0)).collect();
         points
     }
 
-    /// The best configuration without a case, and its errors there. The first of equally good ones.
+    /// Whether a point is of a case, or of a twin of it.
+    fn is_like(&self, p: &Point, case: usize) -> bool {
+        self.twins[p.case] == self.twins[case]
+    }
+
+    /// The best configuration without a case and its twins, and its errors there. The first of equally good ones.
     fn leave_out(&self, case: usize) -> Left {
         let (commons, owns) = (self.common.len(), self.own.len());
         // By system, common and own configuration: the sum of errors and their number, elsewhere and here.
@@ -105,7 +120,11 @@ impl Points {
         let mut here = elsewhere.clone();
         let at = |system, common, own| (system * commons + common) * owns + own;
         for p in &self.all {
-            let sums = if p.case == case { &mut here } else { &mut elsewhere };
+            let sums = match self.is_like(p, case) {
+                true if p.case == case => &mut here,
+                true => continue,
+                false => &mut elsewhere,
+            };
             let sum = &mut sums[at(p.system, p.common, p.own)];
             (sum.0, sum.1) = (sum.0 + p.error, sum.1 + 1);
         }
@@ -128,14 +147,14 @@ impl Points {
         Left { common, systems: systems.collect() }
     }
 
-    /// The error of the median of the paper's other cases.
+    /// The error of the median of the paper's other cases, twins aside.
     fn median_error(&self, case: usize, system: usize, common: usize, own: usize) -> f64 {
         let of = |p: &&Point| (p.system, p.common, p.own) == (system, common, own);
         let errors = self.all.iter().filter(of).filter(|p| p.case == case).filter_map(|p| {
             let rule = |case: usize| Rule::of(&self.cases[case]);
-            let is_like =
-                |o: &&Point| o.case != case && o.slo == p.slo && rule(o.case) == rule(case);
-            let others = self.all.iter().filter(of).filter(is_like);
+            let is_other =
+                |o: &&Point| !self.is_like(o, case) && o.slo == p.slo && rule(o.case) == rule(case);
+            let others = self.all.iter().filter(of).filter(is_other);
             Some((median(others.map(|o| o.paper).collect())? - p.paper).abs())
         });
         mean(&errors.collect::<Vec<_>>())
@@ -292,6 +311,7 @@ mod tests {
         let words = |prefix: &str, n: usize| (0..n).map(|i| format!("{prefix}{i}")).collect();
         let mut points = Points {
             cases: ["std-1", "std-2", "std-3"].map(str::to_string).to_vec(),
+            twins: vec![0, 1, 2],
             systems: vec![("a".into(), String::new()), ("b".into(), String::new())],
             common: words("common=", 2),
             own: words("own=", 2),
@@ -319,6 +339,23 @@ mod tests {
         let taken: Vec<(usize, f64)> =
             (0..3).map(|c| points.leave_out(c)).map(|l| (l.common, l.systems[0].1)).collect();
         assert_eq!(taken, [(1, 0.2), (1, 0.2), (0, 0.9)], "the worst where it was not seen");
+    }
+
+    #[test]
+    fn a_twin_has_no_part_in_the_choice_either() {
+        // As above, but the second case is as the last one, and would give its secret away.
+        let good = [[0.1, 0.9], [0.2, 0.9]];
+        let bad = [[0.9, 0.9], [0.2, 0.9]];
+        let mut points = points(&[[good, good], [bad, bad], [bad, bad]]);
+        let taken = |points: &Points| {
+            let left = points.leave_out(2);
+            (left.common, left.systems[0].1)
+        };
+        assert_eq!(taken(&points), (1, 0.2), "the twin is seen");
+        points.twins = vec![0, 1, 1];
+        assert_eq!(taken(&points), (0, 0.9), "the first case alone decides");
+        // The median of the paper's other cases is then the first case's 0, and the case's own number is 2.
+        assert_eq!(points.leave_out(2).systems[0].2, 2.0);
     }
 
     #[test]

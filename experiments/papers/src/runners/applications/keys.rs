@@ -53,7 +53,11 @@ impl OfApplications {
             return Err(SpecError::value("leave_one_out", "a table", allowed, remedy));
         }
         let axes: Vec<&str> = e.axis.iter().map(|a| a.name.as_str()).collect();
-        leave.own.iter().try_for_each(|name| known("leave_one_out.own", name, &axes).map(drop))
+        leave.own.iter().try_for_each(|name| known("leave_one_out.own", name, &axes).map(drop))?;
+        let cases = e.cases();
+        let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
+        let mut twins = leave.twins.iter().flatten();
+        twins.try_for_each(|name| known("leave_one_out.twins", name, &cases).map(drop))
     }
 }
 
