@@ -4,6 +4,7 @@
 //! what is no system takes a look that no system of the figure has.
 
 use crate::choice::base_name;
+use crate::panel::Look;
 use crate::scene::{Color, Stroke};
 use crate::style::{COLORS, DASHES, Fill, SHAPES, Shape, Style};
 use std::collections::BTreeSet;
@@ -79,7 +80,7 @@ fn system(name: &str) -> Option<&'static System> {
 
 /// The looks of the series of a figure.
 #[derive(Clone, Debug)]
-pub(crate) struct Looks(Vec<(String, Style, (Color, Stroke))>);
+pub(crate) struct Looks(Vec<(String, Style, Look)>);
 
 /// What is taken in a figure.
 #[derive(Default)]
@@ -87,7 +88,6 @@ struct Taken {
     /// Colours, shapes and dashes together, and shapes and dashes alone: what is read without colour.
     styles: BTreeSet<(usize, usize)>,
     colors: BTreeSet<usize>,
-    areas: BTreeSet<(usize, bool)>,
     /// How many of a system have a look.
     variants: Vec<&'static str>,
 }
@@ -108,7 +108,7 @@ impl Looks {
     /// For these names, each once: systems first, then what is left.
     pub(crate) fn of<S: AsRef<str>>(names: &[S]) -> Looks {
         let mut taken = Taken::default();
-        let known = |name: &str, taken: &mut Taken| -> Option<(Style, (Color, Stroke))> {
+        let known = |name: &str, taken: &mut Taken| -> Option<(Style, Look)> {
             let s = system(name)?;
             let before = taken.variants.iter().filter(|n| **n == s.name).count();
             if before == VARIANTS {
@@ -118,12 +118,10 @@ impl Looks {
             let shape = SHAPES.iter().position(|x| *x == s.shape).unwrap_or(0);
             let pair = taken.pair((shape + before) % SHAPES.len(), s.dash + before);
             taken.colors.insert(s.color);
-            let outlined = before > 0;
-            taken.areas.insert((s.color, outlined));
             let tint = if before == 2 { 0.5 * s.tint } else { s.tint };
             Some((style(s.color, pair), area(s.color, tint, before == 1)))
         };
-        let mut looks: Vec<Option<(Style, (Color, Stroke))>> =
+        let mut looks: Vec<Option<(Style, Look)>> =
             names.iter().map(|n| known(n.as_ref(), &mut taken)).collect();
         let mut place = 0;
         for look in looks.iter_mut().filter(|l| l.is_none()) {
@@ -134,7 +132,7 @@ impl Looks {
         Looks(named.map(|(n, (s, a))| (n.as_ref().to_string(), s, a)).collect())
     }
 
-    fn find(&self, name: &str) -> Option<&(String, Style, (Color, Stroke))> {
+    fn find(&self, name: &str) -> Option<&(String, Style, Look)> {
         self.0.iter().find(|l| l.0 == name)
     }
 
@@ -144,13 +142,13 @@ impl Looks {
     }
 
     /// How its areas are filled and outlined.
-    pub(crate) fn area(&self, name: &str) -> (Color, Stroke) {
+    pub(crate) fn area(&self, name: &str) -> Look {
         self.find(name).map_or_else(|| area(GREY, 1.0, false), |l| l.2)
     }
 }
 
 /// The look of the `place`-th name that is no system.
-fn other(place: usize, taken: &mut Taken) -> (Style, (Color, Stroke)) {
+fn other(place: usize, taken: &mut Taken) -> (Style, Look) {
     let order = [BLUE, VERMILLION, GREEN, PURPLE, INDIGO, SKY, BROWN, WINE, GREY, BLACK];
     let free: Vec<usize> = order.into_iter().filter(|c| !taken.colors.contains(c)).collect();
     let colors = if free.is_empty() { &order[..] } else { &free };
@@ -158,8 +156,7 @@ fn other(place: usize, taken: &mut Taken) -> (Style, (Color, Stroke)) {
     let pair = taken.pair(place % SHAPES.len(), place % DASHES.len());
     // In grey as different as ten can be.
     let tint = [1.0, 0.8, 0.5, 0.3, 1.0, 0.5, 0.9, 0.75, 0.25, 0.8][color];
-    let outlined = place >= colors.len();
-    (style(color, pair), area(color, tint, outlined))
+    (style(color, pair), area(color, tint, place >= colors.len()))
 }
 
 fn style(color: usize, (shape, dash): (usize, usize)) -> Style {
@@ -168,13 +165,11 @@ fn style(color: usize, (shape, dash): (usize, usize)) -> Style {
     Style { color, shape: SHAPES[shape % SHAPES.len()], fill: Fill::Full, stroke }
 }
 
-/// Filled, or white with a thick outline.
-fn area(color: usize, tint: f64, outlined: bool) -> (Color, Stroke) {
+/// Filled, or hatched: white areas would look like the paper's.
+fn area(color: usize, tint: f64, hatched: bool) -> Look {
     let color = COLORS[color];
-    match outlined {
-        false => (color.tint(tint), Stroke::solid(Color::BLACK, 0.5)),
-        true => (Color::WHITE, Stroke::solid(color.tint(tint.max(0.6)), 2.0)),
-    }
+    let fill = if hatched { color.tint(0.5 * tint) } else { color.tint(tint) };
+    Look { fill, outline: Some(Stroke::solid(Color::BLACK, 0.5)), hatched }
 }
 
 #[cfg(test)]
@@ -217,7 +212,8 @@ mod tests {
             all.sort_by_key(|c| (c.0, c.1, c.2));
             all.dedup();
             assert_eq!(all.len(), count, "{names:?}");
-            let mut grey: Vec<f64> = names.iter().map(|n| looks.area(n).0.brightness()).collect();
+            let mut grey: Vec<f64> =
+                names.iter().map(|n| looks.area(n).fill.brightness()).collect();
             grey.sort_by(f64::total_cmp);
             assert!(grey.windows(2).all(|w| w[1] - w[0] > 0.05), "{names:?} {grey:?}");
         }

@@ -2,7 +2,6 @@
 //! logarithmic, because a bar needs a zero.
 
 use super::draw::Ruler;
-use super::draw::preset_label;
 use super::{At, Curves, SIMULATED};
 use crate::flags;
 use crate::legend::{Key, Legend};
@@ -131,7 +130,8 @@ impl<'a> Curves<'a> {
         for &(name, preset) in slots {
             let several = slots.iter().filter(|s| s.0 == name).count() > 1;
             let words = match (several, name) {
-                (true, name) => format!("{} ({})", self.called(name), preset_label(preset)),
+                (true, name) if preset.is_empty() => self.called(name),
+                (true, name) => format!("{} (preset {preset})", self.called(name)),
                 (false, "value") => SIMULATED.to_string(),
                 (false, name) => self.called(name),
             };
@@ -151,23 +151,15 @@ impl<'a> Curves<'a> {
         Legend::Flow(entries)
     }
 
-    /// The first preset of a system is filled, the others are outlined.
+    /// The first preset of a system is filled, the others are hatched, lighter and lighter.
     fn look(&self, (name, preset): (&str, &str)) -> Look {
-        let (fill, outline) = self.looks.area(name);
+        let look = self.looks.area(name);
         let has =
             |p: &&String| self.points.iter().any(|x| self.series(x.row) == (name, p.as_str()));
-        let variant = self.presets.iter().filter(has).position(|p| p == preset).unwrap_or(0);
-        match variant {
-            0 => Look { fill, outline: Some(outline), hatched: false },
-            1 => Look { fill, outline: Some(outline), hatched: true },
-            _ => {
-                let color = self.looks.style(name).color;
-                Look {
-                    fill: Color::WHITE,
-                    outline: Some(Stroke::solid(color, 2.0)),
-                    hatched: false,
-                }
-            }
+        match self.presets.iter().filter(has).position(|p| p == preset) {
+            None | Some(0) => look,
+            Some(1) => Look { hatched: true, ..look },
+            _ => Look { fill: look.fill.tint(0.4), hatched: true, ..look },
         }
     }
 }

@@ -344,7 +344,10 @@ impl<'a> Curves<'a> {
             };
             return Legend::Flow(self.names.iter().map(key).collect());
         }
-        let mut columns: Vec<String> = self.presets.iter().map(|p| preset_label(p)).collect();
+        let mut columns: Vec<String> = match self.presets.as_slice() {
+            [_] => vec![SIMULATED.to_string()],
+            several => several.iter().map(|p| preset_label(p)).collect(),
+        };
         if self.paper {
             columns.push(self.beside.clone());
         }
@@ -480,7 +483,7 @@ fn is_bad_rate(metric: &str) -> bool {
 pub(super) fn preset_label(preset: &str) -> String {
     match preset {
         "" => SIMULATED.into(),
-        other => format!("preset {other}"),
+        other => format!("{SIMULATED} (preset {other})"),
     }
 }
 
