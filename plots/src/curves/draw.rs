@@ -37,6 +37,8 @@ impl Ruler {
 
 /// Points of a curve that get markers; more are a line already.
 const MARKERS_MAX: usize = 200;
+/// So many quantiles show a distribution's course.
+const QUANTILES_JOINED: usize = 5;
 /// Dashes of the lines that cross a panel.
 const CROSSING: [&[f64]; 4] = [&[6.0, 3.0], &[2.0, 2.0], &[9.0, 2.5, 2.0, 2.5], &[1.2, 3.0]];
 
@@ -297,8 +299,17 @@ impl<'a> Curves<'a> {
                 let value = |p: &At<'_>| p.row.value.unwrap_or(0.0);
                 own.sort_by(|a, b| a.x.total_cmp(&b.x).then(value(a).total_cmp(&value(b))));
                 let star = is_star(name, p);
-                let steps = p.steps.has(name);
-                series_marks(&own, self.style(name, preset), (x, y), (star, steps), &mut marks);
+                // A few quantiles are no distribution: no line says what lies between them.
+                let few = p.kind == PictureKind::Shares && own.len() < QUANTILES_JOINED;
+                let line = match (star || few, p.steps.has(name)) {
+                    (true, _) => Joined::Not,
+                    (false, true) => Joined::BySteps,
+                    (false, false) => Joined::Straight,
+                };
+                let style = self.style(name, preset);
+                let style = if star { style.star() } else { style };
+                let radius = star.then_some(5.0);
+                series_marks(&own, (style, radius), (x, y), line, &mut marks);
             }
         }
         let here = |(px, py, _): &&(f64, f64, String)| {
@@ -339,7 +350,9 @@ impl<'a> Curves<'a> {
             let key = |n: &String| match is_star(n, p) {
                 true => (self.called(n), Key::Marker(self.style_of(n).star())),
                 false if self.is_dense(n) => (self.called(n), Key::Line(self.style_of(n).stroke)),
-                false if self.is_points(n) => (self.called(n), Key::Marker(self.style_of(n))),
+                false if self.is_points(n) || self.is_few(n, p) => {
+                    (self.called(n), Key::Marker(self.style_of(n)))
+                }
                 false => (self.called(n), Key::Series(self.style_of(n))),
             };
             return Legend::Flow(self.names.iter().map(key).collect());
@@ -390,6 +403,14 @@ impl<'a> Curves<'a> {
         longest > self.names.len() && distinct(keys.iter()).len() == keys.len()
     }
 
+    /// Whether a series has too few quantiles for a line, in every panel.
+    fn is_few(&self, name: &str, p: &Picture) -> bool {
+        let of = |key: &Vec<String>| {
+            self.inside(key).iter().filter(|x| self.name(x.row) == name).count()
+        };
+        p.kind == PictureKind::Shares && self.panels.iter().all(|k| of(k) < QUANTILES_JOINED)
+    }
+
     /// The style of a system of one preset.
     fn style_of(&self, name: &str) -> Style {
         let own = self.points.iter().find(|x| self.name(x.row) == name);
@@ -402,21 +423,28 @@ fn is_star(name: &str, p: &Picture) -> bool {
     !p.star.is_empty() && name == p.star
 }
 
+/// How the points of a series are joined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Joined {
+    Not,
+    Straight,
+    BySteps,
+}
+
 fn series_marks(
     own: &[At<'_>],
-    style: Style,
+    (style, radius): (Style, Option<f64>),
     (x, y): (&Ruler, &Ruler),
-    (star, steps): (bool, bool),
+    joined: Joined,
     marks: &mut Vec<Mark>,
 ) {
     let by = y.named.divisor;
     let place = |p: &At<'_>| Some((x.at(p.x), p.row.value? / by));
     let interval = |p: &At<'_>| p.row.ci95().map(|(a, b)| (x.at(p.x), a / by, b / by));
-    let style = if star { style.star() } else { style };
     // No line across a point that has no answer.
-    for piece in own.split(|p| p.row.value.is_none()).filter(|_| !star) {
+    for piece in own.split(|p| p.row.value.is_none()).filter(|_| joined != Joined::Not) {
         let points: Vec<(f64, f64)> = piece.iter().filter_map(place).collect();
-        let points = if steps { stepped(&points) } else { points };
+        let points = if joined == Joined::BySteps { stepped(&points) } else { points };
         marks.push(Mark::Line { points, stroke: style.stroke });
     }
     marks.push(Mark::Intervals {
@@ -424,12 +452,12 @@ fn series_marks(
         color: style.color,
     });
     let points = own.iter().filter_map(|p| Some((place(p)?, flags::crossed(p.row)))).collect();
-    let radius = match own.len() {
-        _ if star => 5.0,
+    let radius = match (radius, own.len()) {
+        (Some(radius), _) => radius,
         // A single point must be seen among curves.
-        1 => 5.5,
-        n if n > MARKERS_MAX => return,
-        n if n > 24 => 2.0,
+        (None, 1) => 5.5,
+        (None, n) if n > MARKERS_MAX => return,
+        (None, n) if n > 24 => 2.0,
         _ => 3.6,
     };
     marks.push(Mark::Markers { points, style, radius });
