@@ -13,7 +13,7 @@ use crate::money::{bought, month, source, turns_in_words};
 use crate::problem::Group;
 use crate::question;
 use crate::robust::Robust;
-use crate::robust_words::{breaks, stands_on};
+use crate::robust_words::{breaks, holds, stands_on};
 use crate::solved::Solved;
 use crate::words::{confidence, doubts, search, whole};
 use crate::worth;
@@ -86,7 +86,8 @@ fn verdict(page: &mut Page, first: &Solved, robust: Option<&Robust>) {
         (true, Some(_)) => Tone::Mixed,
         (true, None) => Tone::Good,
     };
-    let breaks = breaks.map_or(String::new(), |words| format!("; {words}"));
+    let holds = || robust.and_then(|robust| holds(p, robust));
+    let breaks = breaks.or_else(holds).map_or(String::new(), |words| format!("; {words}"));
     let all = &first.answers;
     let none = all.iter().filter(|a| a.best().is_none()).count();
     if none > 0 {

@@ -46,10 +46,26 @@ struct Kind {
     word: String,
     /// As the zoo calls it.
     gpu: &'static str,
-    /// As the list calls it, where it has it.
-    listed: Option<String>,
+    /// As the list calls it, where it has it, and the smallest pack there.
+    listed: Option<(String, u32)>,
     /// Its own price.
     usd: Option<f64>,
+}
+
+impl Kind {
+    /// How well it can be bought: one by one, in packs, or not at all.
+    fn ease(&self) -> u32 {
+        match (self.usd, &self.listed) {
+            (Some(_), _) | (None, Some((_, 1))) => 2,
+            (None, Some(_)) => 1,
+            (None, None) => 0,
+        }
+    }
+
+    /// Whether the zoo has a model on it.
+    fn has(&self, zoo: &Zoo, name: &str) -> bool {
+        zoo.models(Some(self.gpu)).iter().any(|model| model.name == name)
+    }
 }
 
 impl Line {
@@ -78,14 +94,42 @@ impl Line {
         for word in &self.models {
             models.push(model(zoo, word, &words)?);
         }
-        let kinds = words.into_iter().map(|of_word| best(zoo, of_word, &models));
-        let kinds: Vec<Kind> = kinds.collect::<Result<_, _>>()?;
-        for kind in kinds.iter().filter(|k| k.usd.is_none() && k.listed.is_none()) {
+        let kinds = words.into_iter().filter_map(|of_word| best(zoo, of_word, &models));
+        let kinds = self.with_all_models(zoo, kinds.collect(), &models)?;
+        for kind in kinds.iter().filter(|kind| kind.ease() == 0) {
             let found = format!("no price of {} in {list}", kind.gpu);
             let remedy = format!("give its price: `--price {}=USD_PER_HOUR`", kind.word);
             return Err(SpecError::value("--kinds", found, "types that have a price", remedy));
         }
         Ok(self.written(slo_ms, &kinds, &models, &list))
+    }
+
+    /// The types that have all models; one that was asked for and lacks some is an error.
+    fn with_all_models(
+        &self,
+        zoo: &Zoo,
+        kinds: Vec<Kind>,
+        models: &[Chosen],
+    ) -> Result<Vec<Kind>, SpecError> {
+        let lacks = |kind: &&Kind| models.iter().find(|m| !kind.has(zoo, &m.name));
+        if let Some((kind, model)) = kinds.iter().find_map(|k| Some((k, lacks(&k)?)))
+            && !self.kinds.is_empty()
+        {
+            let found = format!("no latencies of {} on {}", model.name, kind.gpu);
+            let has = |gpu: &&&str| zoo.models(Some(gpu)).iter().any(|m| m.name == model.name);
+            let gpus = zoo.gpus();
+            let allowed: Vec<&str> = gpus.iter().filter(has).copied().collect();
+            let allowed = format!("types that have it: {}", allowed.join(", "));
+            let remedy = "leave the type out, or name another model with `--model`";
+            return Err(SpecError::value("--kinds", found, allowed, remedy));
+        }
+        let kinds: Vec<Kind> = kinds.into_iter().filter(|k| lacks(&k).is_none()).collect();
+        if kinds.is_empty() {
+            let allowed = "models that one type with a price has all of";
+            let remedy = "name types with `--kinds`, and their prices with `--price`";
+            return Err(SpecError::value("--model", self.models.join(", "), allowed, remedy));
+        }
+        Ok(kinds)
     }
 
     /// By word, the GPUs that it may mean; without words all that have a price, each alone.
@@ -101,7 +145,7 @@ impl Line {
         }
         if self.kinds.is_empty() {
             let all = gpus.iter().map(|gpu| kind(gpu, gpu));
-            let priced = all.filter(|k| k.usd.is_some() || k.listed.is_some());
+            let priced = all.filter(|kind| kind.ease() > 0);
             return Ok(priced.map(|k| vec![k]).collect());
         }
         let of = |word: &String| {
@@ -154,7 +198,7 @@ impl Line {
             );
             match (kind.usd, &kind.listed) {
                 (Some(usd), _) => text += &format!("price_usd_per_hour = {usd:?}\n"),
-                (None, Some(name)) if name != kind.gpu => {
+                (None, Some((name, _))) if name != kind.gpu => {
                     text += &format!("offers_of = {name:?}\n")
                 }
                 _ => {}
@@ -205,14 +249,16 @@ fn known_gpu(key: &str, word: &str, gpus: &[&'static str]) -> Result<(), SpecErr
     Err(SpecError::value(key, format!("`{word}`"), gpus.join(", "), remedy))
 }
 
-/// What a GPU is called in the price list.
-fn listed(list: &PriceList, gpu: &str) -> Option<String> {
+/// What a GPU is called in the price list, and its smallest pack there.
+fn listed(list: &PriceList, gpu: &str) -> Option<(String, u32)> {
     let name = LISTED.iter().find(|(of_zoo, _)| *of_zoo == gpu).map_or(gpu, |(_, name)| name);
-    Sale::of_list(list, "kind", name, Buy::OnDemand, COUNT_MAX).ok().map(|_| name.to_string())
+    let sale = Sale::of_list(list, "kind", name, Buy::OnDemand, COUNT_MAX).ok()?;
+    let smallest = sale.tariff.packs().iter().map(|pack| pack.devices).min()?;
+    Some((name.to_string(), smallest))
 }
 
-/// The model that a word means: of the names that begin with it, the one that most types have, then the one that
-/// most types have with a price, then the shortest.
+/// The model that a word means: of the names that begin with it, the one that most types have, then the one whose
+/// types can be bought most easily, then the shortest.
 fn model(zoo: &Zoo, word: &str, kinds: &[Vec<Kind>]) -> Result<Chosen, SpecError> {
     let lower = word.to_ascii_lowercase();
     let gpus = || kinds.iter().flatten();
@@ -222,14 +268,14 @@ fn model(zoo: &Zoo, word: &str, kinds: &[Vec<Kind>]) -> Result<Chosen, SpecError
     names.dedup();
     let begins = |name: &&String| name.to_ascii_lowercase().starts_with(&lower);
     let is_exact = |name: &str| name.eq_ignore_ascii_case(word);
-    let has = |kind: &Kind, name: &str| zoo.models(Some(kind.gpu)).iter().any(|m| m.name == name);
-    let on = |name: &str, priced: bool| {
-        let may = |k: &Kind| has(k, name) && (!priced || k.usd.is_some() || k.listed.is_some());
-        kinds.iter().filter(|of_word| of_word.iter().any(may)).count()
+    let of = |name: &str, of_word: &Vec<Kind>| {
+        of_word.iter().filter(|kind| kind.has(zoo, name)).map(|kind| 1 + kind.ease()).max()
     };
+    let eases = |name: &str| kinds.iter().filter_map(|of_word| of(name, of_word)).sum::<u32>();
+    let on = |name: &str| kinds.iter().filter(|of_word| of(name, of_word).is_some()).count();
     let rank = |name: &String| {
         let fewest = std::cmp::Reverse(name.len());
-        (is_exact(name), on(name, true), on(name, false), fewest, std::cmp::Reverse(name.clone()))
+        (is_exact(name), on(name), eases(name), fewest, std::cmp::Reverse(name.clone()))
     };
     let name = names.iter().filter(begins).max_by_key(|name| rank(name)).cloned();
     let Some(name) = name else {
@@ -239,25 +285,16 @@ fn model(zoo: &Zoo, word: &str, kinds: &[Vec<Kind>]) -> Result<Chosen, SpecError
         let allowed = format!("the name of a model of the zoo `{ZOO}`, or its beginning");
         return Err(SpecError::value("--model", format!("`{word}`"), allowed, remedy));
     };
-    let gpu = gpus().find(|kind| has(kind, &name)).map_or("", |kind| kind.gpu);
+    let gpu = gpus().find(|kind| kind.has(zoo, &name)).map_or("", |kind| kind.gpu);
     let others = names.iter().filter(begins).filter(|n| **n != name && !is_exact(&name));
     Ok(Chosen { word: word.to_string(), gpu, others: others.cloned().collect(), name })
 }
 
-/// Of the GPUs that a word may mean, the one that has most of the models, then one with a price.
-fn best(zoo: &Zoo, of_word: Vec<Kind>, models: &[Chosen]) -> Result<Kind, SpecError> {
-    let of = |kind: &Kind| {
-        let here = zoo.models(Some(kind.gpu));
-        models.iter().filter(|m| here.iter().any(|h| h.name == m.name)).count()
-    };
-    let rank = |kind: &Kind| (of(kind), kind.usd.is_some() || kind.listed.is_some());
-    let mut best: Option<Kind> = None;
-    for kind in of_word {
-        if best.as_ref().is_none_or(|b| rank(&kind) > rank(b)) {
-            best = Some(kind);
-        }
-    }
-    best.ok_or_else(|| SpecError::value("--kinds", "nothing", "a type", "name one"))
+/// Of the GPUs that a word may mean, the one that has most of the models, then the one that can be bought most easily.
+fn best(zoo: &Zoo, of_word: Vec<Kind>, models: &[Chosen]) -> Option<Kind> {
+    let rank =
+        |kind: &Kind| (models.iter().filter(|m| kind.has(zoo, &m.name)).count(), kind.ease());
+    of_word.into_iter().reduce(|a, b| if rank(&b) > rank(&a) { b } else { a })
 }
 
 #[cfg(test)]

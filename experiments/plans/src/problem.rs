@@ -335,6 +335,14 @@ impl Group {
         self.file.noise.clone()
     }
 
+    /// Whether some latencies are samples.
+    pub fn is_sampled(&self) -> bool {
+        let sampled =
+            |law: &LatencyLaw| matches!(law, LatencyLaw::Samples(_) | LatencyLaw::Measured(_));
+        let laws = |m: &Model| m.latency_on.values().chain([&m.latency]).any(sampled);
+        self.file.model.iter().any(laws)
+    }
+
     /// A model, as it is simulated.
     pub fn model(&self, number: usize) -> &Model {
         &self.file.model[number]

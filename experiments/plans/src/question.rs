@@ -1,6 +1,6 @@
 //! What a plan was asked, in words: its load, models, types and assumptions.
 
-use super::answer::{money, significant};
+use super::answer::{money, percent, significant};
 use super::problem::Problem;
 use super::robust::USUAL;
 use super::solved::Solved;
@@ -36,7 +36,7 @@ pub fn models(p: &Problem) -> String {
     }
     let line = |(ms, names): &(f64, Vec<String>)| match names.len() {
         n if n > MANY => format!("{n} models from {} to {} within {ms} ms", names[0], names[n - 1]),
-        _ => format!("{} within {ms} ms", names.join(", ")),
+        _ => format!("{} within {ms} ms", names.join(" and ")),
     };
     by_slo.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -83,9 +83,12 @@ fn latencies(p: &Problem, kind: usize) -> String {
 pub fn noise(p: &Problem) -> String {
     match p.groups.first().and_then(|group| group.noise()) {
         Some(Noise::Lognormal(sigma)) => {
-            format!("by {} %, which schedulers are not told", significant(sigma * 100.0))
+            format!("by {} %, which schedulers are not told", percent(sigma))
         }
         Some(_) => "by the scenario's law, which schedulers are not told".to_string(),
+        None if p.groups.iter().any(|group| group.is_sampled()) => {
+            "as they were measured: each batch takes what one of its samples did".to_string()
+        }
         None => "not at all: each batch takes exactly what its profile says".to_string(),
     }
 }

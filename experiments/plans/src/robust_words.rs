@@ -27,6 +27,19 @@ pub fn breaks(problem: &Problem, robust: &Robust) -> Option<String> {
     Some(format!("it does not hold when {when}: {bad} % bad of {allowed} % allowed{next}"))
 }
 
+/// That an answer holds under all changes that were tried, where that is sure.
+pub fn holds(problem: &Problem, robust: &Robust) -> Option<String> {
+    let target = problem.plan.target();
+    let is_sure = |s: &Strained| matches!(&s.held, Held::Tried(check) if check.is_sure(target));
+    let tried: Vec<&Strained> = robust.all.iter().filter(|s| !s.is_untried()).collect();
+    let mut changes: Vec<&str> = tried.iter().map(|s| s.what_if.as_str()).collect();
+    changes.dedup();
+    (!changes.is_empty() && tried.into_iter().all(is_sure)).then(|| match changes.len() {
+        1 => "it holds under the change that was tried".to_string(),
+        n => format!("it holds under all {n} changes that were tried"),
+    })
+}
+
 /// `it takes 24 T4 for 12.62 $/h`.
 fn next_in_words(problem: &Problem, next: &Next) -> String {
     match next {

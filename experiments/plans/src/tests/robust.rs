@@ -118,7 +118,7 @@ fn a_usual_change_that_cannot_be_made_says_why() {
 /// is found by the what-if either.
 #[test]
 fn the_next_answer_is_that_of_the_what_if() {
-    let changes = ["load=1.3", "slo=60%", "noise=0.3", "load=30", "slo=100%"];
+    let changes = ["load=2", "slo=45%", "noise=0.3", "load=30", "slo=100%"];
     let text = with(&format!("{changes:?}"));
     let found = answered(&text);
     let (mut enough, mut others) = (0, 0);
@@ -148,10 +148,10 @@ fn the_next_answer_is_that_of_the_what_if() {
     assert!(enough > 0, "{:?}", found.robust);
     let text = found.document().to_text();
     assert!(text.contains("next answer") && text.contains("none that the plan allows"), "{text}");
-    assert!(found.rows.iter().any(|r| r.axes.contains("what_if=load=1.3;place=next;pool=")));
+    assert!(found.rows.iter().any(|r| r.axes.contains("what_if=load=2;place=next;pool=")));
     let none = found.rows.iter().find(|r| r.axes == "what_if=load=30;place=next;pool=").unwrap();
     assert!(none.value.is_none() && none.reason.contains("no pool"), "{none:?}");
-    println!("{others} under another scheduler");
+    assert!(others > 0, "{:?}", found.robust);
 }
 
 /// A fleet's next answer takes a search: it has to be asked for, and the text says so.

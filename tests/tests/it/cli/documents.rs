@@ -34,7 +34,7 @@ const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce triton-others", "--case '513 FastPitch A40 PyTorch FP16 1 clients'"),
     ("orrery reproduce orloj-generality", "--case std-1 --case two-modal"),
     ("orrery plan scenarios/plans/growth-of-a-trace.toml", "--seeds 2"),
-    ("orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds a10,a100", "--seeds 2 --exact"),
+    ("orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds v100,a100", "--seeds 2 --exact"),
     (
         "orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds t4,a100 --price t4=0.526 --survive 1 \
          --write t4.toml",

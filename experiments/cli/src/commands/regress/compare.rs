@@ -121,6 +121,7 @@ mod tests {
             metric: metric.into(),
             value: Some(value),
             reason: String::new(),
+            interval: None,
         }
     }
 
