@@ -354,6 +354,11 @@ impl Demands {
             self.device[*g] -= *share;
             *share = exec as u64;
             self.device[*g] += *share;
+        } else if exec == 0.0 {
+            // Most models have no request most of the time.
+            for (g, share) in shares.iter_mut() {
+                self.device[*g] -= std::mem::take(share);
+            }
         } else if !shares.is_empty() {
             // Pass by pass over dense numbers: most of them divide two at a time.
             self.weights.resize(shares.len(), 0.0);
@@ -402,5 +407,51 @@ mod tests {
             }
             assert_eq!(demands.helps.len(), if forgets { 1_000 } else { 0 });
         }
+    }
+
+    /// The rule as a formula, share by share: a part of the demand for each device, by its weight without it.
+    fn dealt(exec: u64, shares: &[(usize, u64)], device: &mut [u64]) -> Vec<(usize, u64)> {
+        shares.iter().for_each(|&(g, share)| device[g] -= share);
+        let weights: Vec<f64> = shares.iter().map(|s| 1.0 / (FLOOR + device[s.0] as f64)).collect();
+        let total: f64 = weights.iter().sum();
+        let part = |weight: f64| match shares.len() {
+            1 => exec,
+            _ => (exec as f64 * (weight / total)) as u64,
+        };
+        let all = shares.iter().zip(weights).map(|(s, weight)| (s.0, part(weight)));
+        all.inspect(|&(g, share)| device[g] += share).collect()
+    }
+
+    #[test]
+    fn a_demand_is_dealt_by_the_formula_to_the_last_nanosecond() {
+        let rng = &mut crate::rng::Stream::named(1, "deals", 0);
+        let mut demands = Demands::new(6, false);
+        (0..9).for_each(|g| demands.set_place(g, true));
+        for model in 0..6 {
+            // One device has the first model, and ever more have the others.
+            (0..=model).for_each(|g| demands.gains(model, (g + model) % 9));
+        }
+        let (mut alive, mut zeros) = (Vec::new(), 0);
+        for id in 0..20_000u64 {
+            let model = rng.below(6) as usize;
+            let before = (demands.models[model].shares.clone(), demands.device.clone());
+            let model = if alive.is_empty() || (alive.len() < 8 && rng.below(2) == 0) {
+                let (one, slo) = (Span::from_us(rng.below(30_000)), Span::from_ms(100));
+                demands.arrived(Time::ZERO, RequestId(id), model, one, (slo, slo));
+                alive.push((id, model));
+                Some(model)
+            } else {
+                let (gone, of) = alive.swap_remove(rng.below(alive.len() as u64) as usize);
+                demands.ended(&[RequestId(gone)]);
+                (of == model).then_some(model)
+            };
+            let Some(model) = model else { continue };
+            let Need { exec, shares, .. } = &demands.models[model];
+            let (shares_before, mut device) = before;
+            assert_eq!(*shares, dealt(*exec, &shares_before, &mut device));
+            assert_eq!(demands.device, device);
+            zeros += u32::from(*exec == 0);
+        }
+        assert!(zeros > 100, "{zeros}: also nothing is dealt");
     }
 }
