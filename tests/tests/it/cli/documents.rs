@@ -35,6 +35,7 @@ const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce orloj-generality", "--case std-2 --case two-modal"),
     ("orrery reproduce orloj-load", "--case std-2 --case two-modal"),
     ("orrery reproduce orloj-order", "--case one-modal --seeds 1"),
+    ("orrery reproduce orloj-one-cost", "--case one-modal --seeds 1"),
     ("orrery plan scenarios/plans/growth-of-a-trace.toml", "--seeds 2"),
     (
         "orrery plan scenarios/plans/gpus-for-symphony.toml --what-if load=1.5 --markdown summary.md \
