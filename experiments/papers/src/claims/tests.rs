@@ -211,8 +211,9 @@ fn a_claim_of_so_many_cases_counts_cells() {
 #[test]
 fn what_one_draw_measured_is_judged_by_how_draws_vary() {
     let row = Row { seeds: "1-20".to_string(), ..with_interval(row("a", "n=1", 10.0), 9.5, 10.5) };
-    let verdict =
-        |text: &str| check(&claim(&format!("of = \"a\"\n{text}")), &[row.clone()]).verdict;
+    let verdict = |text: &str| {
+        check(&claim(&format!("of = \"a\"\n{text}")), std::slice::from_ref(&row)).verdict
+    };
     // Half the interval is .5 for the mean of 20, and sqrt(21) times that for the next one.
     assert_eq!(verdict("at_least = 9.0"), Verdict::Holds);
     assert_eq!(verdict("at_least = 9.0\none_draw = true"), Verdict::Undecided);

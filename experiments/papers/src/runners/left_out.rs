@@ -2,9 +2,10 @@
 //!
 //! A configuration is a value for each axis but `case` and `slo_x_p99`. For each case of the paper the
 //! configuration is taken whose mean error over all *other* cases and all systems is smallest, and its error
-//! at the case itself is told. A case's twins, which are nearly the same, are left out with it. Beside it stands the trivial predictor: the median of the paper's other cases
-//! of the same rule (of Table 2, of Table 3, of named models), at the same SLO for the same system. It knows
-//! no simulation and cannot know the case.
+//! at the case itself is told. A case's twins, which are nearly the same, are left out with it. Beside it
+//! stands the trivial predictor: the median of the paper's other cases of the same rule (of Table 2, of
+//! Table 3, of named models), at the same SLO for the same system. It knows no simulation and cannot know the
+//! case.
 
 use super::means::{SLO, change, rate};
 use crate::experiment::Experiment;
@@ -166,7 +167,8 @@ impl Points {
 pub fn rows(e: &Experiment, leave: &LeaveOneOut, cells: &[Cell]) -> Vec<Row> {
     let Some(first) = cells.first() else { return Vec::new() };
     let points = Points::of(e, leave, cells);
-    if points.cases.len() < 2 {
+    // Twins alone leave nothing to choose by.
+    if points.twins.iter().all(|twin| *twin == points.twins[0]) {
         return Vec::new();
     }
     let all: Vec<&str> = cells.iter().map(|c| c.place.spec_sha256.as_str()).collect();

@@ -32,7 +32,10 @@ const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce mlperf-single", "--case '34 A30 retinanet v3.0'"),
     ("orrery reproduce mlperf-server", "--case '1 Cisco T4x6_TRT resnet50 v0.7'"),
     ("orrery reproduce triton-others", "--case '513 FastPitch A40 PyTorch FP16 1 clients'"),
-    ("orrery reproduce orloj-generality", "--case std-1 --case two-modal"),
+    ("orrery reproduce orloj-generality", "--case std-2 --case two-modal"),
+    ("orrery reproduce orloj-load", "--case std-2 --case two-modal"),
+    ("orrery reproduce orloj-order", "--case one-modal --seeds 1"),
+    ("orrery reproduce orloj-one-cost", "--case one-modal --seeds 1"),
     ("orrery plan scenarios/plans/growth-of-a-trace.toml", "--seeds 2"),
     ("orrery plan --model resnet50 --rate 4000 --slo 100ms --kinds v100,a100", "--seeds 2 --exact"),
     (
