@@ -8,7 +8,9 @@
 
 use super::{PoolRun, failed, parts};
 use crate::error::SpecError;
-use crate::search::{self, Bracket, Criterion, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop};
+use crate::search::{
+    self, Bracket, Criterion, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
+};
 use orrery_sim::stats::{Interval, replications};
 use orrery_sim::time::Span;
 use orrery_traces::arrivals::ArrivalLaw;
@@ -68,24 +70,28 @@ pub fn allowable(run: &PoolRun<'_>, search: &Search) -> Result<Allowable, Search
     if search.seeds.is_empty() {
         return out("seeds", 0.0, "at least one seed");
     }
-    // Small steps first: whoever calls has a good idea of the rate.
-    let bracket = Bracket {
-        start: search.from_per_s,
-        tolerance: search.precision,
-        step: 1.0 + 8.0 * search.precision,
-        step_max: 4.0,
-        around: false,
-    };
     let mut runs = 0;
     let mut by_seed_per_s = Vec::with_capacity(search.seeds.len());
+    let mut start = search.from_per_s;
     for &seed in &search.seeds {
-        let found = bracket.highest(|rate_per_s, _| {
+        // Small steps first: whoever calls has a good idea of the rate, and so has the seed before.
+        let bracket = Bracket {
+            start,
+            tolerance: search.precision,
+            step: 1.0 + 8.0 * search.precision,
+            step_max: 4.0,
+            target: Some(1.0 - run.percentile),
+            around: false,
+        };
+        let found = bracket.highest(|rate_per_s, how| {
             runs += 1;
-            probe(&PoolRun { seed, ..run.clone() }, rate_per_s, search.precision)
+            probe_as(&PoolRun { seed, ..run.clone() }, rate_per_s, search.precision, how)
         })?;
         if let Some(rate_per_s) = found.good_up_to {
             return Err(SearchError::Unbounded { rate_per_s });
         }
+        let in_range = |rate: &f64| (RATES_PER_S.0..=RATES_PER_S.1).contains(rate);
+        start = found.value.filter(in_range).unwrap_or(start);
         by_seed_per_s.push(found.value.unwrap_or(0.0));
     }
     let rate_per_s = by_seed_per_s.iter().sum::<f64>() / by_seed_per_s.len() as f64;
@@ -98,6 +104,15 @@ pub fn allowable(run: &PoolRun<'_>, search: &Search) -> Result<Allowable, Search
 /// # Errors
 /// When a parameter of the arrivals is out of range, or the counts are not those of the model's kinds.
 pub fn probe(run: &PoolRun<'_>, rate_per_s: f64, precision: f64) -> Result<Probe, SpecError> {
+    probe_as(run, rate_per_s, precision, How::USUAL)
+}
+
+fn probe_as(
+    run: &PoolRun<'_>,
+    rate_per_s: f64,
+    precision: f64,
+    how: How,
+) -> Result<Probe, SpecError> {
     let arrivals = at_rate(run.arrivals, rate_per_s)?;
     let endless = PoolRun { arrivals: &arrivals, queries: REQUESTS_ENDLESS, ..run.clone() };
     let (world, sources, policy) = parts(&endless)?;
@@ -107,12 +122,15 @@ pub fn probe(run: &PoolRun<'_>, rate_per_s: f64, precision: f64) -> Result<Probe
         tolerance: precision,
         requests_per_model: run.queries.saturating_sub(run.warm_up),
         warm_up: Span::from_secs_f64(run.warm_up as f64 / rate_per_s),
+        fills: Span::ZERO,
         least: Span::ZERO,
         exactly: None,
         stop: Stop::Clear,
         load: Load::Steady { rate_per_s, capacity_per_s: None },
         burst: None,
     };
+    // The warm-up is a number of queries, whatever the rate.
+    let rule = rule.made(How { stretched: 1.0, ..how }, run.model.qos);
     let probe = search::probe(&world, sources, policy, Judge::new(rule, 1), ());
     Ok(probe.map_err(|failure| failed(&endless, &failure))?.0)
 }

@@ -16,6 +16,7 @@ fn probe(good: bool, bad_rate: f64) -> Result<Probe, Infallible> {
         worst_model: 0,
         requests: 10,
         measured_s: 1.0,
+        figure: None,
     })
 }
 
@@ -25,7 +26,7 @@ fn step(peak: f64) -> impl FnMut(f64, How) -> Result<Probe, Infallible> {
 }
 
 fn from(start: f64) -> Bracket {
-    Bracket { start, tolerance: 0.005, step: 2.0, step_max: 2.0, around: true }
+    Bracket { start, tolerance: 0.005, step: 2.0, step_max: 2.0, target: None, around: true }
 }
 
 #[test]
@@ -104,11 +105,11 @@ fn an_answer_that_a_longer_probe_confirms_is_that_probe_s() {
     assert_eq!(found.metastable, Some(0.9));
     // And the other way round: what the last probe of a rate says is bad is not clearly good.
     let mut asked = Asked::new(|_, how: How| probe(how.longer == 1, 0.5));
-    for how in [How::USUAL, How { longer: 8, burst: false }] {
+    for how in [How::USUAL, How { longer: 8, ..How::USUAL }] {
         asked.how = how;
         let Ok(_) = asked.ask(50.0);
     }
-    let found = asked.found(Some(60.0));
+    let found = asked.found(Some(60.0), None);
     assert_eq!((found.clearly_good, found.clearly_bad), (None, None), "{found:?}");
 }
 
