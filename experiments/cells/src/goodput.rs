@@ -57,13 +57,12 @@ pub struct Search {
     pub criterion: Criterion,
     /// Maximum share of bad requests of the worst model.
     pub target: f64,
-    /// A probe without a clear verdict after this many requests per model (on average) is undecided; then
-    /// its estimate decides.
+    /// Requests per model (on average) of a probe of full length; more make the answer's interval narrower.
     pub requests_per_model: u64,
-    /// Relative width of the final bracket.
+    /// Relative precision: each side of the answer's interval, or the bracket where there is no line.
     pub tolerance: f64,
-    /// Arrivals before this time are not counted. The longest SLO, and two epochs of a policy that plans in epochs,
-    /// are never shorter; a probe at another rate than the first is as much shorter or longer as its arrivals.
+    /// Arrivals before this time are not counted; at least the longest SLO, and two epochs of a policy that
+    /// plans in epochs.
     pub warm_up_s: f64,
     /// Minimum length of a probe before it can be called good.
     pub least_s: f64,

@@ -1,6 +1,6 @@
 //! The probes of a search: asked for, remembered, and what follows from them all.
 
-use super::{How, Probe};
+use super::{Aim, How, Probe};
 
 /// And just above it, to see what becomes of it there.
 pub(super) const ABOVE: f64 = 1.05;
@@ -42,8 +42,11 @@ pub struct Bracket {
     pub around: bool,
 }
 
-/// An upper end of an interval is not looked for beyond so many times the answer.
+/// The end of an interval is not looked for beyond so many times the answer, or below that part of it.
 const FURTHER: f64 = 16.0;
+
+/// It is looked for by steps of this.
+const FARTHER: f64 = 1.1;
 
 /// What a search found.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -84,13 +87,15 @@ pub(super) struct Asked<F> {
     /// How the next probe is made.
     pub how: How,
     pub all: Vec<(f64, Probe)>,
+    /// How each of them was made.
+    made: Vec<How>,
     /// Probes after a burst, and their requests.
     bursts: (u32, u64),
 }
 
 impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     pub fn new(probe: F) -> Asked<F> {
-        Asked { probe, how: How::USUAL, all: Vec::new(), bursts: (0, 0) }
+        Asked { probe, how: How::USUAL, all: Vec::new(), made: Vec::new(), bursts: (0, 0) }
     }
 
     pub fn ask(&mut self, at: f64) -> Result<bool, E> {
@@ -101,6 +106,7 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     pub fn probe(&mut self, at: f64, how: How) -> Result<&Probe, E> {
         let probe = (self.probe)(at, how)?;
         self.all.push((at, probe));
+        self.made.push(how);
         Ok(&self.all[self.all.len() - 1].1)
     }
 
@@ -156,29 +162,47 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         figures.min_by(|a, b| off(a.0).total_cmp(&off(b.0))).cloned()
     }
 
-    /// The interval of an answer. An end that no line shows is the nearest rate that is good, or bad, beyond doubt.
+    /// The interval of an answer. An end that no line shows is the nearest rate that is good, or bad, beyond doubt by
+    /// probes as long as `how` says; where there is none yet, it is looked for.
     pub fn interval(
         &mut self,
         value: f64,
         (low, high): (Option<f64>, Option<f64>),
+        how: How,
     ) -> Result<(f64, f64), E> {
-        let low = low.unwrap_or_else(|| {
-            let good = self.all.iter().filter(|(v, p)| p.good && p.is_sure() && *v <= value);
-            let refuted = |v: f64| self.all.iter().any(|(w, p)| *w <= v && !p.good && p.is_sure());
-            good.map(|(v, _)| *v).filter(|v| !refuted(*v)).fold(0.0, f64::max)
-        });
-        if let Some(high) = high {
-            return Ok((low, high));
-        }
-        let mut times = 1.0;
+        let low = match low {
+            Some(low) => low,
+            None => self.clearly(value, true, how)?.unwrap_or(0.0),
+        };
+        let high = match high {
+            Some(high) => high,
+            None => self.clearly(value, false, how)?.unwrap_or(f64::INFINITY),
+        };
+        Ok((low, high))
+    }
+
+    /// The rate next to an answer that is good (not above it) or bad (above it) beyond doubt.
+    fn clearly(&mut self, value: f64, good: bool, how: How) -> Result<Option<f64>, E> {
+        let is_long = |h: &How| h.aim != Aim::Glance && h.longer >= how.longer;
+        let mut off = 1.0;
         loop {
-            let bad = self.all.iter().filter(|(v, p)| !p.good && p.is_sure() && *v > value);
-            let high = bad.map(|(v, _)| *v).fold(f64::INFINITY, f64::min);
-            if high.is_finite() || times > FURTHER {
-                return Ok((low, high));
+            let sure = |wanted: bool| {
+                let these = self.all.iter().zip(&self.made).filter(move |((_, p), how)| {
+                    p.good == wanted && p.is_sure() && is_long(how)
+                });
+                these.map(|((v, _), _)| *v)
+            };
+            let lowest_bad = sure(false).fold(f64::INFINITY, f64::min);
+            let found = match good {
+                true => sure(true).filter(|v| *v <= value && *v < lowest_bad).reduce(f64::max),
+                false => sure(false).filter(|v| *v > value).reduce(f64::min),
+            };
+            if found.is_some() || off > FURTHER {
+                return Ok(found);
             }
-            times *= 1.25;
-            self.probe(value * times, How::USUAL)?;
+            off *= FARTHER;
+            let at = if good { value / off } else { value * off };
+            self.probe(at, How { aim: Aim::Verdict, ..how })?;
         }
     }
 

@@ -35,7 +35,8 @@ impl Bracket {
                 Walked::NeverGood => {
                     return Ok(Found { never_good: true, ..asked.found(None, None) });
                 }
-                Walked::Bracket(good, bad) => {
+                Walked::Bracket(good, bad, longer) => {
+                    asked.how.longer = longer;
                     let step = (bad / good).sqrt().clamp(1.0 + self.tolerance / 2.0, self.step_max);
                     Bracket { start: (good * bad).sqrt(), step, ..*self }
                 }
@@ -67,7 +68,8 @@ impl Bracket {
             self.look_below(&mut asked, low, GLANCE)?;
         }
         let nearest = asked.nearest(value);
-        let interval = asked.interval(value, (root.low.map(libm::exp), root.high.map(libm::exp)))?;
+        let ends = (root.low.map(libm::exp), root.high.map(libm::exp));
+        let interval = asked.interval(value, ends, How::USUAL)?;
         let found = asked.found(Some(value), Some(low));
         Ok(Found {
             nearest: nearest.as_ref().map(|n| n.0),
@@ -92,9 +94,9 @@ impl Bracket {
             return Ok(Found { never_good: true, refuted, ..asked.found(None, None) });
         };
         let metastable = asked.after_burst(value)?;
+        let interval = Some(asked.interval(value, (None, None), asked.how)?);
         asked.how = How::USUAL;
         self.look_below(&mut asked, value, How::USUAL)?;
-        let interval = Some(asked.interval(value, (None, None))?);
         Ok(Found { refuted, metastable, interval, ..asked.found(Some(value), Some(value)) })
     }
 
@@ -128,21 +130,24 @@ impl Bracket {
         };
         let mut metastable = None;
         if self.around {
-            asked.ask(value * ABOVE)?;
+            asked.probe(value * ABOVE, How::USUAL)?;
             metastable = asked.after_burst(value)?;
-            if metastable.is_some() || asked.collapse(value).is_some() {
+            let is_next_to_collapse = metastable.is_some() || asked.collapse(value).is_some();
+            if is_next_to_collapse && asked.how.longer < LONGER {
                 asked.how.longer = LONGER;
                 if !asked.ask(value)? {
                     return self.anew(asked, value, value);
                 }
-                asked.how = How::USUAL;
             }
-            self.look_below(&mut asked, value, How::USUAL)?;
         }
         let interval = match self.target {
-            Some(_) => Some(asked.interval(value, (None, None))?),
+            Some(_) => Some(asked.interval(value, (None, None), asked.how)?),
             None => None,
         };
+        if self.around {
+            asked.how = How::USUAL;
+            self.look_below(&mut asked, value, How::USUAL)?;
+        }
         Ok(Found { metastable, interval, ..asked.found(Some(value), Some(value)) })
     }
 }

@@ -49,8 +49,8 @@ const CLIFF: f64 = 0.049;
 pub(super) enum Walked {
     /// At the root of a line.
     Root(Root),
-    /// Between a good rate and a bad one, without a line.
-    Bracket(f64, f64),
+    /// Between a good rate and a bad one, without a line; probes have to be so many times as long.
+    Bracket(f64, f64, u32),
     /// All rates were good, up to this one.
     GoodUpTo(f64),
     /// No rate was.
@@ -76,6 +76,8 @@ struct Walk {
     step: f64,
     /// The slope as glances show it.
     glanced: f64,
+    /// Probes of full length are so many times as long as usual.
+    longer: u32,
     /// ln of the rate whose requests all probes have.
     reference: f64,
 }
@@ -172,6 +174,7 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
             points: Vec::new(),
             step: 0.0,
             glanced: SLOPE,
+            longer: 1,
             reference: start,
         };
         let mut x = start;
@@ -203,16 +206,17 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     fn at_full_length(&mut self, mut walk: Walk, mut x: f64) -> Result<Walked, E> {
         walk.reference = x;
         (walk.good, walk.bad, walk.step) = (None, None, 0.0);
-        let (mut last, mut looks, mut longer) = (None, 0, 1);
+        let (mut last, mut looks) = (None, 0);
         for n in 0..FULL {
-            let how = How { longer, ..walk.how(Aim::Figure, x) };
+            let how = How { longer: walk.longer, ..walk.how(Aim::Figure, x) };
             let probe = self.probe(libm::exp(x), how)?.clone();
             let y = walk.learn(x, &probe);
             let times = probe.figure.as_ref().map_or(1.0, times_longer);
-            if times > 1.0 && longer < LONGER {
-                // Too few bad requests, or too many of them at once: by longer probes.
-                while f64::from(longer) < times && longer < LONGER {
-                    longer *= 2;
+            if times > 1.0 && walk.longer < LONGER {
+                // Too few bad requests, or too many of them at once.
+                let enough = (f64::from(walk.longer) * times).min(f64::from(LONGER));
+                while f64::from(walk.longer) < enough {
+                    walk.longer *= 2;
                 }
                 walk.points.clear();
                 continue;
@@ -241,9 +245,13 @@ impl Walk {
     fn ended(&self) -> Walked {
         let rate = |s: Option<Seen>| s.map(|s| libm::exp(s.x));
         match (rate(self.good), rate(self.bad)) {
-            (Some(good), Some(bad)) => Walked::Bracket(good, bad),
-            (Some(good), None) => Walked::Bracket(good, good * (1.0 + 4.0 * self.tolerance)),
-            (None, Some(bad)) => Walked::Bracket(bad / (1.0 + 4.0 * self.tolerance), bad),
+            (Some(good), Some(bad)) => Walked::Bracket(good, bad, self.longer),
+            (Some(good), None) => {
+                Walked::Bracket(good, good * (1.0 + 4.0 * self.tolerance), self.longer)
+            }
+            (None, Some(bad)) => {
+                Walked::Bracket(bad / (1.0 + 4.0 * self.tolerance), bad, self.longer)
+            }
             (None, None) => Walked::NeverGood,
         }
     }
