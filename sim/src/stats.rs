@@ -182,8 +182,14 @@ mod tests {
 
     #[test]
     fn student_s_t_has_tails_of_any_size() {
-        for (q, df, t) in [(0.025, 15, 2.1314), (0.005, 20, 2.8453), (0.01, 7, 2.998), (0.1, 30, 1.3104)] {
-            assert!((student_upper(q, df) / t - 1.0).abs() < 0.01, "{q} {df}: {}", student_upper(q, df));
+        for (q, df, t) in
+            [(0.025, 15, 2.1314), (0.005, 20, 2.8453), (0.01, 7, 2.998), (0.1, 30, 1.3104)]
+        {
+            assert!(
+                (student_upper(q, df) / t - 1.0).abs() < 0.01,
+                "{q} {df}: {}",
+                student_upper(q, df)
+            );
         }
         assert_eq!(student_upper(0.025, 0), f64::INFINITY);
     }

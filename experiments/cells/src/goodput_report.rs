@@ -100,13 +100,11 @@ fn notes(rows: &[Row], search: &Search) -> Vec<String> {
         search.warm_up()
     )];
     let seeds = rows.first().map(Row::seeds_in_words);
-    out.extend(
-        seeds
-            .map(|seeds| {
-                let by = "Intervals of several seeds by replications of the whole search, of one by its line";
-                format!("{by}. Seeds: {seeds}.")
-            }),
-    );
+    out.extend(seeds.map(|seeds| {
+        let by =
+            "Intervals of several seeds by replications of the whole search, of one by its line";
+        format!("{by}. Seeds: {seeds}.")
+    }));
     // What has no answer has its reason, and no flag that says the same.
     let answered = |r: &&Row| r.metric == search.metric() && r.value.is_some();
     let answered: Vec<Row> = rows.iter().filter(answered).cloned().collect();

@@ -14,16 +14,16 @@ mod asked;
 mod bracket;
 mod burst;
 mod capacity;
+#[cfg(test)]
+mod coverage;
 mod figure;
 mod gate;
 mod judge;
 mod root;
 mod tally;
-mod walk;
-#[cfg(test)]
-mod coverage;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 pub use asked::{Bracket, Found, HELD};
 pub use bracket::fewest;
@@ -133,8 +133,7 @@ pub struct How {
 
 impl How {
     /// As long as its verdict needs, and without a burst.
-    pub const USUAL: How =
-        How { aim: Aim::Verdict, stretched: 1.0, longer: 1, burst: false };
+    pub const USUAL: How = How { aim: Aim::Verdict, stretched: 1.0, longer: 1, burst: false };
 }
 
 /// How a probe is judged.
@@ -171,12 +170,7 @@ impl Rule {
         let first = epoch.map_or(Span::ZERO, |epoch| epoch * 2);
         let several = epoch.map_or(Span::ZERO, |epoch| epoch * EPOCHS);
         let fills = if slo == Span::MAX { Span::ZERO } else { slo }.max(first);
-        Rule {
-            warm_up: self.warm_up.max(fills),
-            fills,
-            least: self.least.max(several),
-            ..self
-        }
+        Rule { warm_up: self.warm_up.max(fills), fills, least: self.least.max(several), ..self }
     }
 
     /// Of the length and with the end that its aim asks for.

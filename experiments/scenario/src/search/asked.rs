@@ -187,9 +187,10 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         let mut off = 1.0;
         loop {
             let sure = |wanted: bool| {
-                let these = self.all.iter().zip(&self.made).filter(move |((_, p), how)| {
-                    p.good == wanted && p.is_sure() && is_long(how)
-                });
+                let these =
+                    self.all.iter().zip(&self.made).filter(move |((_, p), how)| {
+                        p.good == wanted && p.is_sure() && is_long(how)
+                    });
                 these.map(|((v, _), _)| *v)
             };
             let lowest_bad = sure(false).fold(f64::INFINITY, f64::min);
@@ -257,4 +258,3 @@ impl Found {
         self.metastable = stays_bad(probe);
     }
 }
-

@@ -87,7 +87,9 @@ fn most_per_s(
                 return None;
             }
             let sizes = (1..=most).map(|k| (k, law.batch(k, alone)));
-            let of = sizes.filter(|(_, l)| l.scale(times) <= slo).map(|(k, l)| l.ns() as f64 / f64::from(k));
+            let of = sizes
+                .filter(|(_, l)| l.scale(times) <= slo)
+                .map(|(k, l)| l.ns() as f64 / f64::from(k));
             best = of.fold(best, f64::min);
         }
         if best.is_infinite() {

@@ -111,11 +111,10 @@ impl Model {
         let all: u64 = counts.iter().map(|c| c.1).sum();
         let bad_rate = all as f64 / (each * BATCHES as u64) as f64;
         // As the judge does: far is beyond doubt three times the target, or a third of it.
-        let (of, all): (Vec<f64>, Vec<f64>) = counts.iter().map(|c| (c.1 as f64, c.0 as f64)).unzip();
+        let (of, all): (Vec<f64>, Vec<f64>) =
+            counts.iter().map(|c| (c.1 as f64, c.0 as f64)).unzip();
         let half = ratio_of_batches(&of, &all).map_or(1.0, |r| r.interval.width() * 0.87);
-        let beyond = |times: f64| {
-            bad_rate - half > 0.01 * times || bad_rate + half < 0.01 / times
-        };
+        let beyond = |times: f64| bad_rate - half > 0.01 * times || bad_rate + half < 0.01 / times;
         let figure = Figure::of(&counts, each, bad_rate, 0.01).filter(|_| !beyond(3.0));
         let requests = each * BATCHES as u64;
         Ok(Probe {
@@ -239,10 +238,9 @@ fn intervals_cover_in_bursty_worlds_and_with_several_models() {
         );
     }
     let several = Scenario::from_text("t.toml", &several).unwrap();
-    for (what, scenario, policy) in [
-        ("bursty", &bursty, "fifo[max_batch=1]"),
-        ("four models, bursty", &several, "symphony"),
-    ] {
+    for (what, scenario, policy) in
+        [("bursty", &bursty, "fifo[max_batch=1]"), ("four models, bursty", &several, "symphony")]
+    {
         let long = found(scenario, policy, 500_000, 987_654);
         let answer = long.value.unwrap();
         let mut score = Score::default();

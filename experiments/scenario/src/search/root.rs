@@ -162,8 +162,8 @@ fn merged(residuals: &[f64], batches: usize) -> Vec<f64> {
 fn freedom(residuals: &[f64], batches: usize) -> u64 {
     let sums = merged(residuals, batches);
     let n = sums.len() as f64;
-    let moment = |power: i32| sums.iter().map(|r| r.powi(power)).sum::<f64>() / n;
-    let (second, fourth) = (moment(2), moment(4));
+    let mean = |of: fn(f64) -> f64| sums.iter().map(|r| of(*r)).sum::<f64>() / n;
+    let (second, fourth) = (mean(|r| r * r), mean(|r| r * r * r * r));
     let kurtosis = fourth / (second * second);
     let real = if kurtosis > 1.0 { 2.0 * n / (kurtosis - 1.0) } else { n };
     (real.min(n - 1.0) as u64).max(LEAST_FREEDOM)

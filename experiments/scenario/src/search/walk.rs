@@ -116,8 +116,7 @@ impl Walk {
 
     fn is_cliff(&self) -> bool {
         self.bracket().is_some_and(|(g, b)| {
-            b.x - g.x < self.tolerance.max(1e-4)
-                || (b.x - g.x < CLIFF && b.bad_rate > COLLAPSE)
+            b.x - g.x < self.tolerance.max(1e-4) || (b.x - g.x < CLIFF && b.bad_rate > COLLAPSE)
         })
     }
 
