@@ -1,14 +1,15 @@
-//! The one search for the load that a cluster carries: a bracket of probes.
+//! The one search for the load that a cluster carries: a line through probes near the target.
 //!
 //! ```text
-//!  bracket: which load next? ──> probe: a run that the judge stops once it is clear whether each model's
-//!     ▲                           share of bad requests is within the target ──┐
-//!     └───────────────────────── good, bad or undecided ◀──────────────────────┘
+//!  walk: which load next? ──> probe: a run that the judge stops once it is clear whether each model's share of bad
+//!     ▲                       requests is within the target, or how far it is from it ──┐
+//!     └────────── good or bad, and a figure where that is near the target ◀─────────────┘
+//!  root: where a line through the figures meets the target, with its interval
 //! ```
 //!
-//! `orrery goodput`, sweeps with `[goodput]`, `orrery plan` and Kairos's allowable throughput all search
-//! with it. A probe is as long as its verdict needs, and no load above the closed-form capacity of the
-//! devices is ever good.
+//! `orrery goodput`, sweeps with `[goodput]` and `orrery plan` search with it. Where there is no line (a trace, a
+//! collapse, Kairos's allowable throughput) a bracket is halved by verdicts. A probe is as long as its verdict needs,
+//! and no load above the closed-form capacity of the devices is ever good.
 
 mod asked;
 mod bracket;

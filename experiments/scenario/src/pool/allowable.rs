@@ -8,9 +8,7 @@
 
 use super::{PoolRun, failed, parts};
 use crate::error::SpecError;
-use crate::search::{
-    self, Bracket, Criterion, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
-};
+use crate::search::{self, Bracket, Criterion, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop};
 use orrery_sim::stats::{Interval, replications};
 use orrery_sim::time::Span;
 use orrery_traces::arrivals::ArrivalLaw;
@@ -80,12 +78,13 @@ pub fn allowable(run: &PoolRun<'_>, search: &Search) -> Result<Allowable, Search
             tolerance: search.precision,
             step: 1.0 + 8.0 * search.precision,
             step_max: 4.0,
-            target: Some(1.0 - run.percentile),
+            // A run is its first queries from an empty pool, not a part of one without end: it has no line.
+            target: None,
             around: false,
         };
-        let found = bracket.highest(|rate_per_s, how| {
+        let found = bracket.highest(|rate_per_s, _| {
             runs += 1;
-            probe_as(&PoolRun { seed, ..run.clone() }, rate_per_s, search.precision, how)
+            probe(&PoolRun { seed, ..run.clone() }, rate_per_s, search.precision)
         })?;
         if let Some(rate_per_s) = found.good_up_to {
             return Err(SearchError::Unbounded { rate_per_s });
@@ -104,15 +103,6 @@ pub fn allowable(run: &PoolRun<'_>, search: &Search) -> Result<Allowable, Search
 /// # Errors
 /// When a parameter of the arrivals is out of range, or the counts are not those of the model's kinds.
 pub fn probe(run: &PoolRun<'_>, rate_per_s: f64, precision: f64) -> Result<Probe, SpecError> {
-    probe_as(run, rate_per_s, precision, How::USUAL)
-}
-
-fn probe_as(
-    run: &PoolRun<'_>,
-    rate_per_s: f64,
-    precision: f64,
-    how: How,
-) -> Result<Probe, SpecError> {
     let arrivals = at_rate(run.arrivals, rate_per_s)?;
     let endless = PoolRun { arrivals: &arrivals, queries: REQUESTS_ENDLESS, ..run.clone() };
     let (world, sources, policy) = parts(&endless)?;
@@ -129,8 +119,6 @@ fn probe_as(
         load: Load::Steady { rate_per_s, capacity_per_s: None },
         burst: None,
     };
-    // The warm-up is a number of queries, whatever the rate.
-    let rule = rule.made(How { stretched: 1.0, ..how }, run.model.qos);
     let probe = search::probe(&world, sources, policy, Judge::new(rule, 1), ());
     Ok(probe.map_err(|failure| failed(&endless, &failure))?.0)
 }

@@ -1,12 +1,13 @@
-//! The search itself: bracket, then bisect. It knows no scheduler: it asks a closure.
+//! The search itself. It knows no scheduler: it asks a closure.
 //!
 //! ```text
-//! highest rate:    from `start`, up while good or down while bad, by steps that may grow, until both
-//!                  were seen; then the geometric middle, until the bracket is narrower than `tolerance`
+//! highest rate:    a walk to the root of a line, with its interval; where there is no line, or no target, a bracket:
+//!                  from `start`, up while good or down while bad, by steps that may grow, until both were seen;
+//!                  then the geometric middle, until the bracket is narrower than `tolerance`
 //! fewest devices:  up while bad, by steps that double, then the middle of whole numbers
 //! ```
 //!
-//! Bisection takes for granted that less load is never worse. It looks at some lower rates afterwards
+//! It takes for granted that less load is never worse. It looks at some lower rates afterwards
 //! and says so when that was wrong. Where a little less than the answer does not come back from a burst, the
 //! answer is probed again for longer, and searched anew with such probes when it does not hold.
 
@@ -128,7 +129,7 @@ impl Bracket {
             }
             (None, _) => return Ok(Found { never_good: true, ..asked.found(None, None) }),
         };
-        let mut metastable = None;
+        let (mut metastable, how) = (None, asked.how);
         if self.around {
             asked.probe(value * ABOVE, How::USUAL)?;
             metastable = asked.after_burst(value)?;
@@ -141,7 +142,7 @@ impl Bracket {
             }
         }
         let interval = match self.target {
-            Some(_) => Some(asked.interval(value, (None, None), asked.how)?),
+            Some(_) => Some(asked.interval(value, (None, None), how)?),
             None => None,
         };
         if self.around {
