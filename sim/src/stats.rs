@@ -13,7 +13,8 @@
 
 mod batched;
 
-pub use batched::{Batched, LEAST_BATCHES, Spread, paired_ratios_of_batches, ratio_of_batches};
+pub(crate) use batched::Spread;
+pub use batched::{Batched, LEAST_BATCHES, paired_ratios_of_batches, ratio_of_batches};
 
 /// The name of the method behind [`replications`] and [`paired`], for outputs.
 pub const REPLICATION: &str = "replication";
@@ -83,21 +84,6 @@ pub fn normal_upper(q: f64) -> f64 {
         if beyond(middle) > q { low = middle } else { high = middle }
     }
     (low + high) / 2.0
-}
-
-/// What a value of Student's t with `df` degrees of freedom exceeds with probability `q`: the first four terms of
-/// the expansion in 1 / df, right to 1 % from seven degrees of freedom on for `q` from 0.001 to 0.1. Infinite with
-/// none.
-pub fn student_upper(q: f64, df: u64) -> f64 {
-    if df == 0 {
-        return f64::INFINITY;
-    }
-    let (z, n) = (normal_upper(q), df as f64);
-    let z2 = z * z;
-    let first = z * (z2 + 1.0) / 4.0;
-    let second = z * ((5.0 * z2 + 16.0) * z2 + 3.0) / 96.0;
-    let third = z * (((3.0 * z2 + 19.0) * z2 + 17.0) * z2 - 15.0) / 384.0;
-    z + (first + (second + third / n) / n) / n
 }
 
 /// The mean of independent replications; `None` below two of them.
@@ -178,20 +164,6 @@ mod tests {
             assert!((student_t_975(df) - t).abs() < 2e-4, "{df}: {}", student_t_975(df));
         }
         assert_eq!(student_t_975(0), f64::INFINITY, "one value says nothing about its error");
-    }
-
-    #[test]
-    fn student_s_t_has_tails_of_any_size() {
-        for (q, df, t) in
-            [(0.025, 15, 2.1314), (0.005, 20, 2.8453), (0.01, 7, 2.998), (0.1, 30, 1.3104)]
-        {
-            assert!(
-                (student_upper(q, df) / t - 1.0).abs() < 0.01,
-                "{q} {df}: {}",
-                student_upper(q, df)
-            );
-        }
-        assert_eq!(student_upper(0.025, 0), f64::INFINITY);
     }
 
     #[test]

@@ -13,17 +13,16 @@
 
 pub use orrery_scenario::search::Criterion;
 
-use super::replication::{DEVICES, Measure, PEAK, Replication, Watch};
-use super::watch::{run_one, scope_names, watch};
+use super::replication::{DEVICES, Measure, PEAK, Replication};
+use super::watch::{run_one, scope_names};
 use orrery_results::metric;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::search::{
-    self, Aim, Bracket, Doubt, Found, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
-    capacity_per_s, fewest, staggered_per_s,
+    self, Bracket, Doubt, Found, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
+    capacity_per_s, fewest,
 };
 use orrery_scenario::{PolicySpec, Setup, SpecError};
-use orrery_sim::metrics::{Metrics, Window};
-use orrery_sim::time::{Span, Time};
+use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Value;
@@ -57,12 +56,12 @@ pub struct Search {
     pub criterion: Criterion,
     /// Maximum share of bad requests of the worst model.
     pub target: f64,
-    /// Requests per model (on average) of a probe of full length; more make the answer's interval narrower.
+    /// A probe without a clear verdict after this many requests per model (on average) is undecided; then
+    /// its estimate decides.
     pub requests_per_model: u64,
-    /// Relative precision: each side of the answer's interval, or the bracket where there is no line.
+    /// Relative width of the final bracket.
     pub tolerance: f64,
-    /// Arrivals before this time are not counted; at least the longest SLO, and two epochs of a policy that
-    /// plans in epochs.
+    /// Arrivals before this time are not counted; rate estimates over 5 s have settled by then.
     pub warm_up_s: f64,
     /// Minimum length of a probe before it can be called good.
     pub least_s: f64,
@@ -79,7 +78,7 @@ impl Default for Search {
             target: 0.01,
             requests_per_model: 20_000,
             tolerance: 0.005,
-            warm_up_s: 2.0,
+            warm_up_s: 6.0,
             least_s: 4.0,
             probe_s: None,
         }
@@ -146,22 +145,16 @@ impl Search {
         policy: &PolicySpec,
         seed: u64,
     ) -> Result<Replication, SpecError> {
+        let start = scenario.rate()?;
         let at = |value: f64| match self.find {
             Find::Rate => scenario.with_rate(value),
             Find::Devices => with_devices(scenario, value as u32),
         };
-        let mut whole: Vec<(f64, Replication)> = Vec::new();
         let found = match self.find {
             Find::Rate => {
-                let bracket = self.bracket(scenario, policy, seed)?;
-                bracket.highest(|rate, how| {
-                    if how.aim != Aim::Figure {
-                        return self.probe(&at(rate)?, policy, seed, how);
-                    }
-                    let (probe, run) = self.whole_probe(&at(rate)?, policy, seed, how)?;
-                    whole.push((rate, run));
-                    Ok(probe)
-                })?
+                let (step, step_max) = (2.0, 2.0);
+                Bracket { start, tolerance: self.tolerance, step, step_max, around: true }
+                    .highest(|rate, how| self.probe(&at(rate)?, policy, seed, how))?
             }
             Find::Devices => {
                 let probe = |n: f64, how| self.probe(&at(n)?, policy, seed, how);
@@ -173,33 +166,12 @@ impl Search {
                 found
             }
         };
-        // The probe of full length that is nearest to a root is the run with all metrics.
-        let nearest = whole.into_iter().find(|(rate, _)| found.nearest == Some(*rate));
-        let mut replication = match (found.value, nearest) {
-            (Some(_), Some((_, run))) => run,
-            (Some(value), None) => self.run_at(&at(value)?, policy, seed)?,
+        let mut replication = match found.value {
+            Some(value) => self.run_at(&at(value)?, policy, seed)?,
             _ => Replication { seed, ..Replication::default() },
         };
         self.add(&found, scenario, &mut replication);
         Ok(replication)
-    }
-
-    /// Where the search begins, and how it goes on.
-    fn bracket(
-        &self,
-        scenario: &Scenario,
-        policy: &PolicySpec,
-        seed: u64,
-    ) -> Result<Bracket, SpecError> {
-        let setup = endless(scenario.clone()).setup(seed)?;
-        let bound = staggered_per_s(scenario, &setup, Some(policy), None);
-        let start = match bound.filter(|bound| *bound > 0.0) {
-            Some(bound) => bound,
-            None => scenario.rate()?,
-        };
-        let target = (!is_trace(scenario)).then_some(self.target);
-        let (step, step_max) = (2.0, 2.0);
-        Ok(Bracket { start, tolerance: self.tolerance, step, step_max, target, around: true })
     }
 
     /// Is this scenario's load within the target?
@@ -219,36 +191,14 @@ impl Search {
         Ok(probed.map_err(|failure| setup.failed(&failure))?.0)
     }
 
-    /// The same with all metrics: what arrived before the verdict is served.
-    fn whole_probe(
-        &self,
-        scenario: &Scenario,
-        policy: &PolicySpec,
-        seed: u64,
-        how: How,
-    ) -> Result<(Probe, Replication), SpecError> {
-        let mut setup = endless(scenario.clone()).setup(seed)?;
-        setup.check_policy(policy)?;
-        let rule = self.rule(scenario, &setup, policy)?.made(how, longest_slo(&setup));
-        setup.window = Window { from: Time::ZERO + rule.warm_up, to: Time::NEVER };
-        let metrics = Metrics::new(setup.window, setup.exact)
-            .with_scopes(setup.scopes.clone())
-            .with_penalties(setup.penalties.clone());
-        let watched = (metrics, watch(&setup));
-        let judge = Judge::new(rule, setup.slo.len()).draining();
-        let (sources, built) = (setup.sources(seed)?, setup.policy(policy, seed));
-        let probed = search::probe(&setup.world, sources, built, judge, watched);
-        let (probe, (metrics, watch)) = probed.map_err(|failure| setup.failed(&failure))?;
-        Ok((probe, replication_of(scenario, seed, &metrics, &watch)))
-    }
-
     fn rule(
         &self,
         scenario: &Scenario,
         setup: &Setup,
         policy: &PolicySpec,
     ) -> Result<Rule, SpecError> {
-        let load = if is_trace(scenario) {
+        let is_trace = scenario.file.arrivals.as_ref().is_some_and(|a| a.trace.is_some());
+        let load = if is_trace {
             Load::Finite { bad_max: Vec::new() }
         } else {
             let capacity_per_s = capacity_per_s(scenario, setup, Some(policy), None);
@@ -260,7 +210,6 @@ impl Search {
             tolerance: self.tolerance,
             requests_per_model: self.requests_per_model,
             warm_up: Span::from_secs_f64(self.warm_up_s),
-            fills: Span::ZERO,
             least: Span::from_secs_f64(self.least_s),
             exactly: self.probe_s.map(Span::from_secs_f64),
             stop: Stop::Clear,
@@ -287,7 +236,26 @@ impl Search {
         }
         let setup = limited.setup(seed)?;
         let (metrics, watch) = run_one(&setup, policy, seed)?;
-        Ok(replication_of(scenario, seed, &metrics, &watch))
+        let mut replication = Replication::of(seed, &metrics, &watch, &scope_names(scenario));
+        let sizes = metrics.batch_sizes();
+        let batches: u64 = sizes.iter().sum();
+        let queueing = metrics.total().queueing;
+        for (q, name) in [
+            (0.1, metric::BATCH_SIZE_P10),
+            (0.5, metric::BATCH_SIZE_P50),
+            (0.9, metric::BATCH_SIZE_P90),
+        ] {
+            if let Some(size) = quantile(sizes, q) {
+                replication.push("all", name, size as f64, batches);
+            }
+        }
+        for (q, name) in
+            [(0.5, metric::QUEUEING_P50), (0.9, metric::QUEUEING_P90), (0.99, metric::QUEUEING_P99)]
+        {
+            let ns = queueing.quantile(q).ns() as f64;
+            replication.push("all", name, ns, queueing.count());
+        }
+        Ok(replication)
     }
 
     /// Why what was found is no answer, if so. That no load at all is carried is one: a goodput of 0.
@@ -307,10 +275,9 @@ impl Search {
         replication.measures.push(match (found.value, self.no_answer(found)) {
             (_, Some(why)) => Measure::unanswered("all", self.metric(), why, found.requests),
             // However small the load, too much of it was bad: that is the answer.
-            (value, None) => Measure {
-                within: found.interval.filter(|i| i.1.is_finite()),
-                ..Measure::of("all", self.metric(), value.unwrap_or(0.0), found.requests)
-            },
+            (value, None) => {
+                Measure::of("all", self.metric(), value.unwrap_or(0.0), found.requests)
+            }
         });
         let mut push = |metric: &str, value: f64| {
             replication.push("all", metric, value, found.requests);
@@ -331,7 +298,7 @@ impl Search {
             let name = scenario.model_names().get(at.worst_model).cloned().unwrap_or_default();
             replication.notes.push(format!("worst-model:{name}"));
         }
-        replication.notes.extend(notes(found, self.tolerance).into_iter().map(str::to_string));
+        replication.notes.extend(notes(found).into_iter().map(str::to_string));
         replication.push("all", metric::PROBES, f64::from(found.probes), found.requests);
         replication.measures.extend(own);
     }
@@ -345,7 +312,7 @@ pub const FLAGS: [(&str, &str); 8] = [
     ),
     (
         "undecided",
-        "the answer's 95 % interval is wider than `tolerance` on both sides together allows; more `requests_per_model` narrow it.",
+        "the interval at the answer contains the target; the load is clearly good up to `clearly_good_per_s` and clearly bad from `clearly_bad_per_s`. More `requests_per_model` narrow this range.",
     ),
     ("short-probe", "`probe_s` is shorter than the verdict at the answer needs; remove it."),
     ("probe-cut-off", "the probe at the answer was cut off before its verdict was clear."),
@@ -370,13 +337,8 @@ pub fn flags(row: &orrery_results::Row) -> Vec<&'static str> {
 }
 
 /// What is to be known of an answer before it is believed, as flags.
-fn notes(found: &Found, tolerance: f64) -> Vec<&'static str> {
-    let wide = found.interval.zip(found.value).map(|((low, high), value)| {
-        (high - low > 2.0 * tolerance * value).then_some(Doubt::Undecided)
-    });
-    let doubt = found.at.as_ref().and_then(|at| at.doubt);
-    let doubt = wide.map_or(doubt, |wide| wide.or(doubt.filter(|d| *d != Doubt::Undecided)));
-    let doubt = doubt.map(|doubt| match doubt {
+fn notes(found: &Found) -> Vec<&'static str> {
+    let doubt = found.at.as_ref().and_then(|at| at.doubt).map(|doubt| match doubt {
         Doubt::Undecided => "undecided",
         Doubt::Short => "short-probe",
         Doubt::TooLong => "probe-cut-off",
@@ -389,34 +351,6 @@ fn notes(found: &Found, tolerance: f64) -> Vec<&'static str> {
         (found.refuted.is_some(), "refuted"),
     ];
     doubt.into_iter().chain(flags.into_iter().filter(|f| f.0).map(|f| f.1)).collect()
-}
-
-/// All metrics of a run, with quantiles of batch sizes and of queueing.
-fn replication_of(scenario: &Scenario, seed: u64, metrics: &Metrics, watch: &Watch) -> Replication {
-    let mut replication = Replication::of(seed, metrics, watch, &scope_names(scenario));
-    let sizes = metrics.batch_sizes();
-    let batches: u64 = sizes.iter().sum();
-    let queueing = metrics.total().queueing;
-    for (q, name) in [
-        (0.1, metric::BATCH_SIZE_P10),
-        (0.5, metric::BATCH_SIZE_P50),
-        (0.9, metric::BATCH_SIZE_P90),
-    ] {
-        if let Some(size) = quantile(sizes, q) {
-            replication.push("all", name, size as f64, batches);
-        }
-    }
-    for (q, name) in
-        [(0.5, metric::QUEUEING_P50), (0.9, metric::QUEUEING_P90), (0.99, metric::QUEUEING_P99)]
-    {
-        let ns = queueing.quantile(q).ns() as f64;
-        replication.push("all", name, ns, queueing.count());
-    }
-    replication
-}
-
-fn is_trace(scenario: &Scenario) -> bool {
-    scenario.file.arrivals.as_ref().is_some_and(|a| a.trace.is_some())
 }
 
 /// The smallest size that at least a share `q` of the batches do not exceed; `sizes[i]` counts size

@@ -92,19 +92,19 @@ fn table(search: &Search, rows: &[Row], policies: &[PolicySpec], each: &[Vec<f64
 
 fn notes(rows: &[Row], search: &Search) -> Vec<String> {
     let mut out = vec![format!(
-        "The answer is where a line through probes of {} requests a model meets the target; each lasts at least \
-         {:.0} times its longest delay, so that an overload by {} % would show; {}.",
+        "A probe ends when its interval is clear of the target, or undecided after {} requests a model; \
+         it lasts at least {:.0} times its longest delay, so that an overload by the bracket's {} % \
+         would show; {}.",
         search.requests_per_model,
         1.0 / search.tolerance,
         search.tolerance * 100.0,
         search.warm_up()
     )];
     let seeds = rows.first().map(Row::seeds_in_words);
-    out.extend(seeds.map(|seeds| {
-        let by =
-            "Intervals of several seeds by replications of the whole search, of one by its line";
-        format!("{by}. Seeds: {seeds}.")
-    }));
+    out.extend(
+        seeds
+            .map(|seeds| format!("Intervals by replications of the whole search. Seeds: {seeds}.")),
+    );
     // What has no answer has its reason, and no flag that says the same.
     let answered = |r: &&Row| r.metric == search.metric() && r.value.is_some();
     let answered: Vec<Row> = rows.iter().filter(answered).cloned().collect();

@@ -1,38 +1,27 @@
-//! The one search for the load that a cluster carries: a line through probes near the target.
+//! The one search for the load that a cluster carries: a bracket of probes.
 //!
 //! ```text
-//!  walk: which load next? ──> probe: a run that the judge stops once it is clear whether each model's share of bad
-//!     ▲                       requests is within the target, or how far it is from it ──┐
-//!     └────────── good or bad, and a figure where that is near the target ◀─────────────┘
-//!  root: where a line through the figures meets the target, with its interval
+//!  bracket: which load next? ──> probe: a run that the judge stops once it is clear whether each model's
+//!     ▲                           share of bad requests is within the target ──┐
+//!     └───────────────────────── good, bad or undecided ◀──────────────────────┘
 //! ```
 //!
-//! `orrery goodput`, sweeps with `[goodput]` and `orrery plan` search with it. Where there is no line (a trace, a
-//! collapse, Kairos's allowable throughput) a bracket is halved by verdicts. A probe is as long as its verdict needs,
-//! and no load above the closed-form capacity of the devices is ever good.
+//! `orrery goodput`, sweeps with `[goodput]`, `orrery plan` and Kairos's allowable throughput all search
+//! with it. A probe is as long as its verdict needs, and no load above the closed-form capacity of the
+//! devices is ever good.
 
-mod asked;
 mod bracket;
 mod burst;
 mod capacity;
-#[cfg(test)]
-mod coverage;
-mod figure;
-mod gate;
 mod judge;
-mod root;
 mod tally;
 #[cfg(test)]
 mod tests;
-mod walk;
 
-pub use asked::{Bracket, Found, HELD};
-pub use bracket::fewest;
+pub use bracket::{Bracket, Found, HELD, fewest};
 pub use burst::Burst;
-pub use capacity::{alone, capacity_per_s, staggered_per_s};
-pub use figure::Figure;
+pub use capacity::{alone, capacity_per_s};
 pub use judge::{Doubt, Judge, Probe};
-pub use root::LOOKS;
 pub use tally::{Share, worst};
 
 use crate::setup::Sources;
@@ -98,34 +87,13 @@ pub enum Stop {
     Clear,
     /// As soon as it is clearly bad; otherwise after all requests.
     ClearlyBad,
-    /// After all requests, but as soon as it is clearly far from the target: for a line through several probes.
-    Far,
     /// After all requests: for a figure in place of a verdict.
     AtEnd,
 }
 
-/// What a probe is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Aim {
-    /// Whether a load is within the target.
-    #[default]
-    Verdict,
-    /// About how far it is from it: a quarter of the length, with a warm-up as short as the system allows.
-    Glance,
-    /// How far it is from it.
-    Figure,
-}
-
-/// A glance has this part of a probe's length.
-const GLANCE: u64 = 4;
-
 /// How a probe is made.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct How {
-    /// What for.
-    pub aim: Aim,
-    /// All its times are so many times as long: at twice the rate half as long, so that it has the same requests.
-    pub stretched: f64,
     /// So many times as long as usual.
     pub longer: u32,
     /// After a burst that the system has to work off first.
@@ -134,7 +102,7 @@ pub struct How {
 
 impl How {
     /// As long as its verdict needs, and without a burst.
-    pub const USUAL: How = How { aim: Aim::Verdict, stretched: 1.0, longer: 1, burst: false };
+    pub const USUAL: How = How { longer: 1, burst: false };
 }
 
 /// How a probe is judged.
@@ -150,8 +118,6 @@ pub struct Rule {
     pub requests_per_model: u64,
     /// What arrives before this is not counted.
     pub warm_up: Span,
-    /// The least that fills the system: a glance has no longer warm-up.
-    pub fills: Span,
     /// A probe is called good after so long at the earliest, behind the warm-up.
     pub least: Span,
     /// The length behind the warm-up, whatever the verdict needs.
@@ -170,29 +136,10 @@ impl Rule {
     pub fn adapted(self, slo: Span, epoch: Option<Span>) -> Rule {
         let first = epoch.map_or(Span::ZERO, |epoch| epoch * 2);
         let several = epoch.map_or(Span::ZERO, |epoch| epoch * EPOCHS);
-        let fills = if slo == Span::MAX { Span::ZERO } else { slo }.max(first);
-        Rule { warm_up: self.warm_up.max(fills), fills, least: self.least.max(several), ..self }
-    }
-
-    /// Of the length and with the end that its aim asks for.
-    fn aimed(self, how: How) -> Rule {
-        let times = |span: Span| Span::from_ns((span.ns() as f64 * how.stretched) as u64);
-        let (warm_up, least) = (times(self.warm_up), times(self.least));
-        let rule = Rule { warm_up, least, exactly: self.exactly.map(times), ..self };
-        match how.aim {
-            Aim::Verdict => rule,
-            Aim::Figure => Rule { stop: Stop::Far, ..rule },
-            Aim::Glance => {
-                let part = |span: Span| Span::from_ns(span.ns() / GLANCE);
-                Rule {
-                    stop: Stop::Far,
-                    requests_per_model: (rule.requests_per_model / GLANCE).max(1),
-                    tolerance: rule.tolerance * GLANCE as f64,
-                    warm_up: part(rule.warm_up).max(times(rule.fills)).min(rule.warm_up),
-                    least: part(rule.least),
-                    ..rule
-                }
-            }
+        Rule {
+            warm_up: self.warm_up.max(if slo == Span::MAX { Span::ZERO } else { slo }).max(first),
+            least: self.least.max(several),
+            ..self
         }
     }
 
@@ -216,7 +163,7 @@ pub fn probe<O: Observer>(
     judge: Judge,
     observer: O,
 ) -> Result<(Probe, O), Failure> {
-    let sources = gate::behind(judge.gate(), burst::with(judge.burst(), sources));
+    let sources = burst::with(judge.burst(), sources);
     let finished = simulate(world, sources, policy, (judge, observer));
     if let Some(failure) = finished.failure {
         return Err(failure);

@@ -44,7 +44,7 @@ pub struct Batched {
 
 /// The error of an estimate: its batches' residuals, summed up.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub(crate) struct Spread {
     /// The estimate's standard error, in its unit.
     pub error: f64,
     /// As in [`Batched`].
@@ -56,7 +56,7 @@ pub struct Spread {
 impl Spread {
     /// Of residuals that add up to zero, in the order of the batches; `estimate` is the size that
     /// rounding errors are compared with. `None` below two batches.
-    pub fn of(mut residuals: Vec<f64>, estimate: f64) -> Option<Spread> {
+    pub(crate) fn of(mut residuals: Vec<f64>, estimate: f64) -> Option<Spread> {
         if residuals.len() < 2 {
             return None;
         }

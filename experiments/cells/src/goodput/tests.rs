@@ -63,13 +63,7 @@ fn the_peak_of_m_d_1_is_the_closed_form_s() {
     let found = replication.value("all", PEAK).unwrap();
     let peak = 100.0 * low;
     assert!((found / peak - 1.0).abs() < 0.02, "{found}, closed form {peak}");
-    let (low, high) = replication.measures[0].within.unwrap();
-    assert!(low <= peak && peak <= high, "{low} to {high}, closed form {peak}");
-    let bad = replication.value("all", "worst_bad_rate").unwrap();
-    assert!(
-        (bad / 0.01 - 1.0).abs() < 0.5,
-        "the run with all metrics is next to the answer: {bad}"
-    );
+    assert!(replication.value("all", "worst_bad_rate").unwrap() <= 0.01);
     assert_eq!(replication.value("all", "batch_size_p50"), Some(1.0));
     assert_eq!(replication.measures[0].metric, PEAK, "the answer comes first");
 }

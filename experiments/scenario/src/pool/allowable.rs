@@ -68,20 +68,17 @@ pub fn allowable(run: &PoolRun<'_>, search: &Search) -> Result<Allowable, Search
     if search.seeds.is_empty() {
         return out("seeds", 0.0, "at least one seed");
     }
+    // Small steps first: whoever calls has a good idea of the rate.
+    let bracket = Bracket {
+        start: search.from_per_s,
+        tolerance: search.precision,
+        step: 1.0 + 8.0 * search.precision,
+        step_max: 4.0,
+        around: false,
+    };
     let mut runs = 0;
     let mut by_seed_per_s = Vec::with_capacity(search.seeds.len());
-    let mut start = search.from_per_s;
     for &seed in &search.seeds {
-        // Small steps first: whoever calls has a good idea of the rate, and so has the seed before.
-        let bracket = Bracket {
-            start,
-            tolerance: search.precision,
-            step: 1.0 + 8.0 * search.precision,
-            step_max: 4.0,
-            // A run is its first queries from an empty pool, not a part of one without end: it has no line.
-            target: None,
-            around: false,
-        };
         let found = bracket.highest(|rate_per_s, _| {
             runs += 1;
             probe(&PoolRun { seed, ..run.clone() }, rate_per_s, search.precision)
@@ -89,8 +86,6 @@ pub fn allowable(run: &PoolRun<'_>, search: &Search) -> Result<Allowable, Search
         if let Some(rate_per_s) = found.good_up_to {
             return Err(SearchError::Unbounded { rate_per_s });
         }
-        let in_range = |rate: &f64| (RATES_PER_S.0..=RATES_PER_S.1).contains(rate);
-        start = found.value.filter(in_range).unwrap_or(start);
         by_seed_per_s.push(found.value.unwrap_or(0.0));
     }
     let rate_per_s = by_seed_per_s.iter().sum::<f64>() / by_seed_per_s.len() as f64;
@@ -112,7 +107,6 @@ pub fn probe(run: &PoolRun<'_>, rate_per_s: f64, precision: f64) -> Result<Probe
         tolerance: precision,
         requests_per_model: run.queries.saturating_sub(run.warm_up),
         warm_up: Span::from_secs_f64(run.warm_up as f64 / rate_per_s),
-        fills: Span::ZERO,
         least: Span::ZERO,
         exactly: None,
         stop: Stop::Clear,

@@ -22,9 +22,7 @@
 //! when that is the tolerance of the search; a delay beyond the SLO is a bad request and shows by itself.
 //! Hence with an SLO of 10 s and a tolerance of 0.5 % a probe near the edge lasts 2,000 s.
 
-use super::figure::Figure;
-use super::gate::Gate;
-use super::tally::{ERR, Fate, Flow, Share, Tally, worst_of};
+use super::tally::{ERR, Fate, Flow, Share, Tally, worst};
 use super::{Burst, Criterion, Load, Rule, Stop};
 use orrery_sim::observer::Observer;
 use orrery_sim::request::{End, Request};
@@ -40,10 +38,6 @@ const REQUESTS_MAX: u64 = 20_000_000;
 
 /// A system fills as long as its first requests wait: its backlog is looked at after so many times that.
 const DELAYS: u64 = 3;
-
-/// A probe for a figure stops where the share of bad requests is beyond doubt so many times the target, or less than
-/// that part of it: so far from the answer, where it lies says enough.
-const FAR: f64 = 3.0;
 
 /// Why a probe is not sure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +71,6 @@ pub struct Probe {
     pub requests: u64,
     /// How long the part that counts lasted.
     pub measured_s: f64,
-    /// What it measured, where it was of a given length and not far from the target.
-    pub figure: Option<Figure>,
 }
 
 impl Probe {
@@ -121,8 +113,6 @@ pub struct Judge {
     last: u64,
     now: Time,
     said: Option<Probe>,
-    /// Closed once the probe is judged; then the run goes on until all requests have ended.
-    gate: Option<Gate>,
 }
 
 impl Judge {
@@ -145,7 +135,6 @@ impl Judge {
             last,
             now: Time::ZERO,
             said: None,
-            gate: None,
             rule,
         }
     }
@@ -153,15 +142,6 @@ impl Judge {
     /// The burst that it waits for.
     pub(super) fn burst(&self) -> Option<Burst> {
         self.rule.burst
-    }
-
-    /// Requests that arrive after the verdict are kept out, and those before are served.
-    pub fn draining(self) -> Judge {
-        Judge { gate: Some(Gate::open()), ..self }
-    }
-
-    pub(super) fn gate(&self) -> Option<Gate> {
-        self.gate.clone()
     }
 
     /// What is said of the probe, once it has ended.
@@ -180,23 +160,7 @@ impl Judge {
 
     /// The worst model and its share of bad requests; of a load that ends by itself there is no chance in it.
     fn estimate(&self) -> (usize, f64) {
-        let (model, share, _) = self.worst();
-        (model, share)
-    }
-
-    fn worst(&self) -> (usize, f64, Option<usize>) {
-        worst_of(&self.shares(), self.overall.share().rate, self.is_steady())
-    }
-
-    /// What the probe measured, where it has reached its length.
-    fn figure(&self, diverging: bool) -> Option<Figure> {
-        let is_whole = self.arrived >= self.last || self.rule.exactly.is_some();
-        if self.rule.stop != Stop::Far || diverging || !is_whole || !self.is_steady() {
-            return None;
-        }
-        let (_, share, of) = self.worst();
-        let tally = of.map_or(&self.overall, |model| &self.models[model]);
-        tally.figure(share, self.rule.target)
+        worst(&self.shares(), self.overall.share().rate, self.is_steady())
     }
 
     fn shares(&self) -> Vec<Share> {
@@ -205,15 +169,10 @@ impl Judge {
 
     /// Whether some model's share is above the target beyond doubt, and whether each is below it.
     fn clear(&self) -> (bool, bool) {
-        self.clear_by(1.0)
-    }
-
-    /// The same of so many times the target, and of that part of it.
-    fn clear_by(&self, times: f64) -> (bool, bool) {
         let (target, each, all) = (self.rule.target, self.shares(), self.overall.share());
-        let above = |s: &Share| s.rate - s.half * self.wider > target * times;
-        let bad = each.iter().any(above) || all.rate - all.half > target * times;
-        (bad, each.iter().all(|s| s.rate + s.half < target / times))
+        let above = |s: &Share| s.rate - s.half * self.wider > target;
+        let bad = each.iter().any(above) || all.rate - all.half > target;
+        (bad, each.iter().all(|s| s.rate + s.half < target))
     }
 
     fn measured(&self) -> Span {
@@ -267,18 +226,13 @@ impl Judge {
 
     fn look(&mut self) {
         let (bad, within) = self.clear();
-        let (far_bad, far_good) = match self.rule.stop {
-            Stop::Far => self.clear_by(FAR),
-            _ => (bad, within),
-        };
         let grows = self.flow_grows();
         let clear = bad && self.is_steady();
-        let stops_bad = far_bad && self.is_steady();
         let enough = self.rule.exactly.is_none() && self.is_long_enough();
         let over = enough && self.over_capacity();
-        if (stops_bad || grows || over) && self.rule.stop != Stop::AtEnd {
+        if (clear || grows || over) && self.rule.stop != Stop::AtEnd {
             self.say(false, None, grows || over);
-        } else if enough && far_good && matches!(self.rule.stop, Stop::Clear | Stop::Far) {
+        } else if enough && within && self.rule.stop == Stop::Clear {
             self.say(true, None, false);
         } else if enough && self.arrived >= self.last {
             let good = !over && !grows && !clear && self.estimate().1 <= self.rule.target;
@@ -318,10 +272,6 @@ impl Judge {
         let (worst_model, bad_rate) = self.estimate();
         let measured_s = self.measured().as_secs_f64();
         let (requests, good_share) = (self.all, self.good_share());
-        let figure = self.figure(diverging);
-        if let Some(gate) = &self.gate {
-            gate.close();
-        }
         self.said = Some(Probe {
             good,
             doubt,
@@ -332,7 +282,6 @@ impl Judge {
             worst_model,
             requests,
             measured_s,
-            figure,
         });
     }
 
@@ -417,6 +366,6 @@ impl Observer for Judge {
     }
 
     fn stop(&self) -> bool {
-        self.said.is_some() && self.gate.is_none()
+        self.said.is_some()
     }
 }

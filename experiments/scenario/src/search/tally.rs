@@ -1,7 +1,6 @@
 //! Counts of a probe: each model's requests in the order of arrival, and whether the backlog grows.
 
 use super::Criterion;
-use super::figure::Figure;
 use orrery_sim::stats::{normal_upper, ratio_of_batches};
 
 /// The most batches; neighbours are merged when they are full.
@@ -117,11 +116,6 @@ impl Tally {
         (self.decided, self.bad() + self.decided - judged)
     }
 
-    /// What it measured, where `share` is the one that counts for its model.
-    pub fn figure(&self, share: f64, target: f64) -> Option<Figure> {
-        Figure::of(&self.judged.batches, self.judged.size, share, target)
-    }
-
     fn bad(&self) -> u64 {
         self.judged.batches.iter().map(|b| b.1).sum()
     }
@@ -158,22 +152,12 @@ impl Tally {
 /// by none of `m` normal values in half of all cases. As many models as may be the worst, by 95 % intervals, are
 /// taken for equal. The worst is never below `overall`, the share of all models' requests.
 pub fn worst(shares: &[Share], overall: f64, by_chance: bool) -> (usize, f64) {
-    let (model, rate, _) = worst_of(shares, overall, by_chance);
-    (model, rate)
-}
-
-/// The same, and which model's sample the share comes from: `None` is all of them together.
-pub(super) fn worst_of(
-    shares: &[Share],
-    overall: f64,
-    by_chance: bool,
-) -> (usize, f64, Option<usize>) {
     let largest = |worst: (usize, f64), (i, s): (usize, &Share)| {
         if s.rate > worst.1 { (i, s.rate) } else { worst }
     };
     let (model, most) = shares.iter().enumerate().fold((0, 0.0), largest);
     if !by_chance {
-        return (model, most, Some(model));
+        return (model, most);
     }
     let least = shares.iter().map(|s| s.rate - ERRORS * s.error).fold(0.0, f64::max);
     let may_be = shares.iter().filter(|s| s.rate + ERRORS * s.error >= least).count();
@@ -181,12 +165,8 @@ pub(super) fn worst_of(
         0 | 1 => 0.0,
         m => normal_upper(-libm::expm1(-std::f64::consts::LN_2 / m as f64)),
     };
-    let less = |of: (f64, Option<usize>), (i, s): (usize, &Share)| {
-        let rate = s.rate - z * s.error;
-        if rate > of.0 { (rate, Some(i)) } else { of }
-    };
-    let (rate, of) = shares.iter().enumerate().fold((overall, None), less);
-    (model, rate.min(most), of)
+    let rate = shares.iter().map(|s| s.rate - z * s.error).fold(overall, f64::max);
+    (model, rate.min(most))
 }
 
 /// Arrivals and departures: the share of the arrivals that stays.
