@@ -375,7 +375,11 @@ fn notes(found: &Found, tolerance: f64) -> Vec<&'static str> {
         (high - low > 2.0 * tolerance * value).then_some(Doubt::Undecided)
     });
     let doubt = found.at.as_ref().and_then(|at| at.doubt);
-    let doubt = wide.map_or(doubt, |wide| wide.or(doubt.filter(|d| *d != Doubt::Undecided)));
+    // A probe that was too short is worse than a wide interval.
+    let doubt = match doubt {
+        Some(Doubt::Short | Doubt::TooLong) => doubt,
+        doubt => wide.unwrap_or(doubt),
+    };
     let doubt = doubt.map(|doubt| match doubt {
         Doubt::Undecided => "undecided",
         Doubt::Short => "short-probe",
