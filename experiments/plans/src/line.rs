@@ -96,7 +96,7 @@ impl Line {
         }
         let kinds = words.into_iter().filter_map(|of_word| best(zoo, of_word, &models));
         let kinds = self.with_all_models(zoo, kinds.collect(), &models)?;
-        for kind in kinds.iter().filter(|kind| kind.ease() == 0) {
+        if let Some(kind) = kinds.iter().find(|kind| kind.ease() == 0) {
             let found = format!("no price of {} in {list}", kind.gpu);
             let remedy = format!("give its price: `--price {}=USD_PER_HOUR`", kind.word);
             return Err(SpecError::value("--kinds", found, "types that have a price", remedy));
