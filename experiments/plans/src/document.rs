@@ -13,10 +13,9 @@ use crate::money::{bought, month, source, turns_in_words};
 use crate::problem::Group;
 use crate::question;
 use crate::robust::Robust;
-use crate::robust_words::{breaks, holds, stands_on};
+use crate::robust_words::{breaks, for_little_more, holds, stands_on};
 use crate::solved::Solved;
 use crate::words::{confidence, doubts, search, whole};
-use crate::worth;
 use orrery_output::page::{Field, Page, Part, Table, Tone, values};
 use orrery_planner::Price;
 use orrery_results::Row;
@@ -32,7 +31,7 @@ pub fn document(all: &Answers) -> Page {
     let drawn = figure::of(first).ok().map(|f| Part::Figure(f.to_svg(), caption.to_string()));
     page.section("Figure", drawn);
     let about = whole(first).into_iter().map(|line| line + ".").chain(prices(first));
-    let little = first.answers.iter().filter_map(|a| worth::words(p, a, robust.as_ref()));
+    let little = first.answers.iter().filter_map(|a| for_little_more(p, a, robust.as_ref()));
     let about = little.map(|line| line + ".").chain(about).collect();
     page.section("The answer", answers(first).part().into_iter().chain(points(about)));
     let best = |(group, a): (&Group, &Answer)| {

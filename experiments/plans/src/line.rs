@@ -96,7 +96,7 @@ impl Line {
         }
         let kinds = words.into_iter().filter_map(|of_word| best(zoo, of_word, &models));
         let kinds = self.with_all_models(zoo, kinds.collect(), &models)?;
-        for kind in kinds.iter().filter(|kind| kind.ease() == 0) {
+        if let Some(kind) = kinds.iter().find(|kind| kind.ease() == 0) {
             let found = format!("no price of {} in {list}", kind.gpu);
             let remedy = format!("give its price: `--price {}=USD_PER_HOUR`", kind.word);
             return Err(SpecError::value("--kinds", found, "types that have a price", remedy));
@@ -258,7 +258,7 @@ fn listed(list: &PriceList, gpu: &str) -> Option<(String, u32)> {
 }
 
 /// The model that a word means: of the names that begin with it, the one that most types have, then the one whose
-/// types can be bought most easily, then the shortest.
+/// types can be bought most easily, then the one that most GPUs of the zoo have, then the shortest.
 fn model(zoo: &Zoo, word: &str, kinds: &[Vec<Kind>]) -> Result<Chosen, SpecError> {
     let lower = word.to_ascii_lowercase();
     let gpus = || kinds.iter().flatten();
@@ -273,9 +273,13 @@ fn model(zoo: &Zoo, word: &str, kinds: &[Vec<Kind>]) -> Result<Chosen, SpecError
     };
     let eases = |name: &str| kinds.iter().filter_map(|of_word| of(name, of_word)).sum::<u32>();
     let on = |name: &str| kinds.iter().filter(|of_word| of(name, of_word).is_some()).count();
+    let gpus_of_zoo = zoo.gpus();
+    let is_on = |gpu: &&&str, name: &str| zoo.models(Some(gpu)).iter().any(|m| m.name == name);
+    let everywhere = |name: &str| gpus_of_zoo.iter().filter(|gpu| is_on(gpu, name)).count();
     let rank = |name: &String| {
         let fewest = std::cmp::Reverse(name.len());
-        (is_exact(name), on(name), eases(name), fewest, std::cmp::Reverse(name.clone()))
+        let order = std::cmp::Reverse(name.clone());
+        (is_exact(name), on(name), eases(name), everywhere(name), fewest, order)
     };
     let name = names.iter().filter(begins).max_by_key(|name| rank(name)).cloned();
     let Some(name) = name else {
