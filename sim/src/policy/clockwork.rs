@@ -155,8 +155,8 @@ impl Clockwork {
                 self.order.loses(gpu, model, self.models[model].strategies.first());
             }
             let waits = |m: usize| !self.models[m].queue.is_empty();
-            let changes = loads.changes_from(now);
-            let other = changes.map_or(Time::NEVER, |at| self.expiring.first_from(now, at));
+            let first = self.expiring.first(now);
+            let other = if loads.may_load_later() { first } else { Time::NEVER };
             let next = self.expiring.next(now, waits).min(other);
             self.set_timer(ASKS_LOAD, at, out);
             self.set_timer(EXPIRES, next + Span::from_ns(1), out);
@@ -363,11 +363,6 @@ impl Policy for Clockwork {
     }
 
     fn on(&mut self, now: Time, event: Event<'_>, known: &Known<'_>, out: &mut Actions) {
-        if let Some(loads) = &mut self.loads
-            && let Some(passed) = self.expiring.pass(now)
-        {
-            loads.advance(passed);
-        }
         match event {
             Event::Start => {
                 known.devices().iter().for_each(|d| self.came(now, d.id, known));

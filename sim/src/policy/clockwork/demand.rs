@@ -203,17 +203,6 @@ impl Demands {
         }
     }
 
-    /// The first instant after which a demand is forgotten that has not ended.
-    pub fn forgets_from(&mut self) -> Option<Time> {
-        while let Some((until, id)) = self.helps.first() {
-            if self.asks.get(id.0.wrapping_sub(self.first.unwrap_or(0))).is_some() {
-                return Some(until);
-            }
-            self.helps.pop();
-        }
-        None
-    }
-
     /// A device has the model, or is loading it.
     pub fn gains(&mut self, model: usize, device: usize) {
         self.models[model].shares.push((device, 0));
@@ -269,9 +258,13 @@ impl Demands {
         let mut any = !self.wants.is_empty(NOBODY);
         any |= self.wants.filled(ONE).any(|group| any_sign || self.device[group - ONE] > SERVES);
         let over = any_sign || self.device.iter().any(|&to_do| to_do > SERVES);
-        self.weight.clear();
-        self.weight.extend(self.device.iter().map(|&to_do| weight(to_do)));
-        if over {
+        let may = |model| any_sign || self.may_be_positive(model);
+        let several = over && self.wants.all(SEVERAL).any(|(_, model)| may(model));
+        if any || several {
+            self.weight.clear();
+            self.weight.extend(self.device.iter().map(|&to_do| weight(to_do)));
+        }
+        if several {
             for (_, model) in self.wants.all(SEVERAL) {
                 if any_sign || self.may_be_positive(model) {
                     let priority = self.priority(model);

@@ -5,11 +5,9 @@
 //! all: a run in which nothing else happens ends with it.
 
 use super::super::soonest::Soonest;
-use crate::time::{Span, Time};
+use crate::time::Time;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-
-const NS: Span = Span::from_ns(1);
 
 /// See the module's text.
 #[derive(Default)]
@@ -21,7 +19,7 @@ pub(super) struct Expiring {
     first: Soonest<(Time, usize)>,
     /// By model: which entry of `first` is its own.
     listed: Vec<Time>,
-    /// All deadlines that are not known to have passed, in order; and those that came out of order.
+    /// All deadlines that are not known to have passed: those that came in order, and the others.
     all: VecDeque<Time>,
     others: BinaryHeap<Reverse<Time>>,
     /// The last deadline of all.
@@ -53,31 +51,15 @@ impl Expiring {
         }
     }
 
-    /// Forgets the deadlines that have passed: when the last of them may have woken, if it was before now.
-    pub fn pass(&mut self, now: Time) -> Option<Time> {
-        let mut last = None;
-        while let Some(&deadline) = self.all.front()
-            && deadline + NS < now
-        {
+    /// The first deadline of all that has not passed, whosever it is; or `NEVER`.
+    pub fn first(&mut self, now: Time) -> Time {
+        while self.all.front().is_some_and(|deadline| *deadline < now) {
             self.all.pop_front();
-            last = Some(deadline + NS);
         }
-        while let Some(&Reverse(deadline)) = self.others.peek()
-            && deadline + NS < now
-        {
-            self.others.pop();
-            last = last.max(Some(deadline + NS));
-        }
-        last
-    }
-
-    /// A deadline from now on, not after the first one from `from` on, which is not before now; or `NEVER`.
-    pub fn first_from(&mut self, now: Time, from: Time) -> Time {
         while self.others.peek().is_some_and(|deadline| deadline.0 < now) {
             self.others.pop();
         }
-        let at = self.all.partition_point(|deadline| *deadline < from);
-        let first = self.all.get(at).copied().unwrap_or(Time::NEVER);
+        let first = self.all.front().copied().unwrap_or(Time::NEVER);
         self.others.peek().map_or(first, |other| first.min(other.0))
     }
 
@@ -170,21 +152,15 @@ mod tests {
     }
 
     #[test]
-    fn the_deadlines_of_all_models_are_found_in_whatever_order_they_came() {
+    fn the_first_deadline_of_all_is_found_in_whatever_order_they_came() {
         let mut rng = Stream::named(2, "expiring", 0);
         for spread in [1, 40] {
             let (mut expiring, mut all) = (Expiring::default(), Vec::new());
             for ns in (0..20_000).step_by(7) {
                 let now = Time::from_ns(ns);
-                let wakes = all.iter().map(|d: &Time| *d + NS).filter(|t| *t < now);
-                let passed = expiring.pass(now);
-                assert!(spread > 1 || passed == wakes.max(), "in order, none is forgotten before");
                 all.retain(|d| *d >= now);
-                let from = now + Span::from_ns(rng.below(80));
-                let first = all.iter().copied().filter(|d| *d >= from).min();
-                let (first, found) = (first.unwrap_or(Time::NEVER), expiring.first_from(now, from));
-                assert!(found <= first && (found == Time::NEVER || all.contains(&found)), "{now}");
-                assert!(spread > 1 || found == first, "in order, it is the very first");
+                let first = all.iter().copied().min().unwrap_or(Time::NEVER);
+                assert_eq!(expiring.first(now), first);
                 let deadline = now + Span::from_ns(60 + rng.below(spread));
                 expiring.push(now, rng.below(3) as usize, deadline);
                 all.push(deadline);

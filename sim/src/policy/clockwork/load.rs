@@ -84,17 +84,14 @@ impl Loads {
         }
     }
 
-    /// Forgets what a load no longer helped at an instant.
-    pub fn advance(&mut self, now: Time) {
-        if self.rule != LoadRule::Infer5 {
-            self.demands.advance(now);
-        }
+    /// Whether another call of [`Loads::schedule`] may issue a load although nothing happens: a load of the last
+    /// one changes what others ask for, and most rules forget demands as time passes.
+    pub fn may_load_later(&self) -> bool {
+        self.served || self.forgets()
     }
 
-    /// From when on a call of [`Loads::schedule`] may issue another load although nothing happens: at once
-    /// where the last call did, as a load changes what others ask for; else when a demand is forgotten.
-    pub fn changes_from(&mut self, now: Time) -> Option<Time> {
-        if self.served { Some(now) } else { self.demands.forgets_from().map(|t| t.max(now)) }
+    fn forgets(&self) -> bool {
+        self.rule != LoadRule::Infer5
     }
 
     /// A device is there, with that many pages free.
@@ -225,7 +222,9 @@ impl Loads {
     pub fn schedule(&mut self, now: Time, config: &Config, out: &mut Actions) -> Time {
         self.unloaded.clear();
         self.served = false;
-        self.advance(now);
+        if self.forgets() {
+            self.demands.advance(now);
+        }
         if !self.demands.any_wants() {
             return Time::NEVER;
         }
