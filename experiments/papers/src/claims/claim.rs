@@ -167,6 +167,11 @@ impl Claim {
     /// When it has no bound, or bounds that nothing is between.
     pub fn check(&self) -> Result<(), SpecError> {
         self.check_shares()?;
+        if !self.over_metric.is_empty() && self.over.is_empty() {
+            let found = format!("`{}` without `over`", self.over_metric);
+            let remedy = "name the system in the denominator, or remove it";
+            return Err(SpecError::value("over_metric", found, "only with `over`", remedy));
+        }
         let remedy = "say which values would make it false";
         match (self.at_least, self.at_most) {
             (None, None) => {

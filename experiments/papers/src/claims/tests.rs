@@ -228,4 +228,6 @@ fn a_ratio_of_two_metrics_is_of_one_place() {
     let c =
         check(&claim("of = \"a\"\nover = \"a\"\nover_metric = \"other\"\nat_least = 3.0"), &rows);
     assert_eq!(c.cells.iter().map(|c| c.value).collect::<Vec<_>>(), [4.0, 3.0]);
+    let alone = claim("of = \"a\"\nover_metric = \"other\"\nat_least = 3.0");
+    assert!(alone.check().unwrap_err().to_string().contains("only with `over`"));
 }
