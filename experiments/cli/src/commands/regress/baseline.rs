@@ -53,7 +53,7 @@ pub struct BaselineRow {
     pub reason: String,
     /// Of a value that was found now: its 95 % interval.
     #[serde(skip)]
-    pub interval: Option<(f64, f64)>,
+    pub interval: Option<Box<(f64, f64)>>,
 }
 
 /// What was found now.
@@ -244,7 +244,7 @@ fn without_rows(text: &str) -> String {
 }
 
 fn row(r: Row) -> BaselineRow {
-    let interval = r.ci95();
+    let interval = r.ci95().map(Box::new);
     let Row { case, axes, preset, policy, scope, metric, value, reason, .. } = r;
     BaselineRow { case, axes, preset, policy, scope, metric, value, reason, interval }
 }

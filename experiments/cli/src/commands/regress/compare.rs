@@ -51,7 +51,7 @@ impl Change {
     /// Whether the old value is within our 95 % interval of the new one; none where there is no interval.
     pub fn is_noise(&self) -> Option<bool> {
         let Change::Moved(old, new) = self else { return None };
-        let (low, high) = new.interval?;
+        let (low, high) = *new.interval.as_deref()?;
         Some((low..=high).contains(&old.value?))
     }
 

@@ -227,7 +227,7 @@ fn line(name: &str, change: &Change) -> Vec<Field> {
 
 /// A value with our 95 % interval below.
 fn with_interval(row: &BaselineRow, field: Field) -> Field {
-    let Some((low, high)) = row.interval else { return field };
+    let Some(&(low, high)) = row.interval.as_deref() else { return field };
     let read = |x: f64| page::reading(&row.metric, x);
     field.with(format!("{} to {}", read(low), read(high)))
 }
