@@ -278,6 +278,7 @@ impl Clockwork {
 
     /// Drops requests of models that no device has: nobody else would look at them.
     fn expire(&mut self, now: Time, out: &mut Actions) {
+        self.expiring.passed(now);
         while let Some(model) = self.expiring.due(now) {
             self.models[model].drop_unsuitable(now);
             self.drop_lost(model, now, out);
