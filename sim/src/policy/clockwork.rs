@@ -154,7 +154,8 @@ impl Clockwork {
             for &(gpu, model) in &loads.unloaded {
                 self.order.loses(gpu, model, self.models[model].strategies.first());
             }
-            let waits = |m: usize| !self.models[m].queue.is_empty();
+            let forgets = loads.forgets();
+            let waits = |m: usize| forgets || !self.models[m].queue.is_empty();
             let first = self.expiring.first(now);
             let other = if loads.may_load_later() { first } else { Time::NEVER };
             let next = self.expiring.next(now, waits).min(other);
@@ -277,6 +278,7 @@ impl Clockwork {
 
     /// Drops requests of models that no device has: nobody else would look at them.
     fn expire(&mut self, now: Time, out: &mut Actions) {
+        self.expiring.passed(now);
         while let Some(model) = self.expiring.due(now) {
             self.models[model].drop_unsuitable(now);
             self.drop_lost(model, now, out);

@@ -5,7 +5,7 @@
 //! all: a run in which nothing else happens ends with it.
 
 use super::super::soonest::Soonest;
-use crate::time::Time;
+use crate::time::{Span, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -51,16 +51,26 @@ impl Expiring {
         }
     }
 
-    /// The first deadline of all that has not passed, whosever it is; or `NEVER`.
+    /// The first deadline of all that may still wake, whosever it is; or `NEVER`. One that has just passed wakes
+    /// at this very instant, unless [`Expiring::passed`] was called at it.
     pub fn first(&mut self, now: Time) -> Time {
-        while self.all.front().is_some_and(|deadline| *deadline < now) {
-            self.all.pop_front();
-        }
-        while self.others.peek().is_some_and(|deadline| deadline.0 < now) {
-            self.others.pop();
-        }
+        self.forget(|deadline| deadline + Span::from_ns(1) < now);
         let first = self.all.front().copied().unwrap_or(Time::NEVER);
         self.others.peek().map_or(first, |other| first.min(other.0))
+    }
+
+    /// All deadlines before now have woken.
+    pub fn passed(&mut self, now: Time) {
+        self.forget(|deadline| deadline < now);
+    }
+
+    fn forget(&mut self, is_over: impl Fn(Time) -> bool) {
+        while self.all.front().is_some_and(|deadline| is_over(*deadline)) {
+            self.all.pop_front();
+        }
+        while self.others.peek().is_some_and(|deadline| is_over(deadline.0)) {
+            self.others.pop();
+        }
     }
 
     /// Lists a model with its first deadline that has not passed.
@@ -104,7 +114,6 @@ impl Expiring {
 mod tests {
     use super::*;
     use crate::rng::Stream;
-    use crate::time::Span;
     use std::collections::BTreeSet;
 
     /// Against a list of all deadlines, each of which wakes: the models with requests that are looked at, and
@@ -158,7 +167,12 @@ mod tests {
             let (mut expiring, mut all) = (Expiring::default(), Vec::new());
             for ns in (0..20_000).step_by(7) {
                 let now = Time::from_ns(ns);
-                all.retain(|d| *d >= now);
+                let passed = rng.below(2) == 0;
+                if passed {
+                    expiring.passed(now);
+                }
+                let wakes = |d: &Time| if passed { *d } else { *d + Span::from_ns(1) };
+                all.retain(|d| wakes(d) >= now);
                 let first = all.iter().copied().min().unwrap_or(Time::NEVER);
                 assert_eq!(expiring.first(now), first);
                 let deadline = now + Span::from_ns(60 + rng.below(spread));

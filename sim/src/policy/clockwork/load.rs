@@ -90,7 +90,8 @@ impl Loads {
         self.served || self.forgets()
     }
 
-    fn forgets(&self) -> bool {
+    /// Whether demands are forgotten as time passes.
+    pub fn forgets(&self) -> bool {
         self.rule != LoadRule::Infer5
     }
 
