@@ -235,7 +235,7 @@ mod tests {
                     true => {
                         let known = option.get_possible_values();
                         let known = known.iter().map(|v| v.get_name().to_string());
-                        known.chain(["5", "0.5", "1/2"].map(String::from)).collect()
+                        known.chain(["5", "0.5", "1/2", "1"].map(String::from)).collect()
                     }
                     false => vec![String::new()],
                 };
@@ -254,8 +254,16 @@ mod tests {
                         (_, "") => vec![format!("--{long}")],
                         (_, value) => vec![format!("--{long}"), value.to_string()],
                     };
-                    let files =
-                        if name == "calibrate" { &["f.toml", "m.csv"][..] } else { &["f.toml"] };
+                    // A plan in one line has no file, and needs a model, a rate and an SLO.
+                    let in_line = option.get_help_heading() == Some("In place of a plan file");
+                    let files = match (name, in_line, long) {
+                        ("calibrate", ..) => &["f.toml", "m.csv"][..],
+                        ("plan", true, "model") => &["--rate", "5", "--slo", "5ms"],
+                        ("plan", true, "rate") => &["--model", "m", "--slo", "5ms"],
+                        ("plan", true, "slo") => &["--model", "m", "--rate", "5"],
+                        ("plan", true, _) => &["--model", "m", "--rate", "5", "--slo", "5ms"],
+                        _ => &["f.toml"],
+                    };
                     let words = ["orrery", name].into_iter().chain(files.iter().copied());
                     let words = words.chain(beside.iter().copied());
                     let words: Vec<String> = words.map(String::from).chain(own).collect();

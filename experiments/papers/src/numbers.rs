@@ -93,12 +93,17 @@ impl NumbersFile {
     }
 }
 
+/// The case that a number is of.
+pub fn case_of(number: &Number) -> Option<&str> {
+    pairs(&number.at).find(|(name, _)| *name == "case").map(|(_, case)| case)
+}
+
 /// The cases that numbers are of, each once.
 pub fn cases(numbers: &[Number]) -> Vec<String> {
     let mut cases: Vec<String> = Vec::new();
-    for (name, value) in numbers.iter().flat_map(|n| pairs(&n.at)) {
-        if name == "case" && !cases.iter().any(|c| c == value) {
-            cases.push(value.to_string());
+    for case in numbers.iter().filter_map(case_of) {
+        if !cases.iter().any(|c| c == case) {
+            cases.push(case.to_string());
         }
     }
     cases

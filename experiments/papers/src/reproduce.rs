@@ -140,6 +140,11 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
         for n in own.iter_mut().filter(|n| n.metric.is_empty()) {
             n.metric = e.main().to_string();
         }
+        // Where the cases are an axis, numbers of others are of another experiment.
+        if let Some(axis) = e.axis.iter().find(|a| a.name == "case") {
+            let known: Vec<String> = axis.values.iter().map(orrery_cells::grid::word).collect();
+            own.retain(|n| numbers::case_of(n).is_none_or(|case| known.iter().any(|k| k == case)));
+        }
         if asked.paper.is_some() && asked.cases.is_empty() {
             e.keep_cases(&numbers::cases(&own))?;
         }

@@ -6,6 +6,24 @@ use orrery_cells::metrics::known_metric;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::known;
 use orrery_scenario::limits::{SEEDS_MAX, count};
+use toml::Value;
+
+/// The strings that stand at a key, wherever that is, in the scenario's text too.
+fn strings_at(value: &Value, key: &str, out: &mut Vec<String>) {
+    match value {
+        Value::Table(table) => table.iter().for_each(|(k, v)| match v {
+            Value::String(text) if k == key => out.push(text.clone()),
+            Value::String(text) if k == "scenario" => {
+                if let Ok(scenario) = text.parse() {
+                    strings_at(&Value::Table(scenario), key, out);
+                }
+            }
+            v => strings_at(v, key, out),
+        }),
+        Value::Array(all) => all.iter().for_each(|v| strings_at(v, key, out)),
+        _ => {}
+    }
+}
 
 impl Experiment {
     /// Whether its values make sense; what is run is checked by its kind.
@@ -79,13 +97,21 @@ impl Experiment {
         errors.by.iter().enumerate().try_for_each(|by| check(by).map(drop))
     }
 
-    /// What the figure gives names to are values of axes or names of points.
+    /// What the figure gives names to are values of axes, names of points, groups, or its metrics.
     fn check_figure(&self) -> Result<(), SpecError> {
         let Some(figure) = &self.figure else { return Ok(()) };
         let points = self.point.iter().map(|p| p.name.clone());
         let axes = self.axis.iter().flat_map(|a| a.values.iter().map(grid::word));
-        let all: Vec<String> = points.chain(axes).collect();
-        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let of_points = self.point.iter().flat_map(|p| p.axes.split(';'));
+        let of_points = of_points.filter_map(|a| a.split_once('=')).map(|(_, v)| v.to_string());
+        let mut groups = Vec::new();
+        strings_at(&self.resolved, "group", &mut groups);
+        let metrics = figure.metrics.iter().cloned();
+        let all: Vec<String> =
+            points.chain(axes).chain(of_points).chain(groups).chain(metrics).collect();
+        let mut all: Vec<&str> = all.iter().map(String::as_str).collect();
+        all.sort_unstable();
+        all.dedup();
         let is_bin = |value: &str| match (self.kind.parts(), value.parse::<f64>()) {
             (Some(Parts::Bins(bin_s)), Ok(from)) => from >= 0.0 && (from / bin_s).fract() == 0.0,
             _ => false,

@@ -367,8 +367,19 @@ fn a_plan_s_answer_is_that_of_the_command_that_is_offered() {
     let controls: Value = serde_json::from_str(&controls).expect("JSON");
     let numbers = controls["numbers"].as_array().expect("numbers");
     let keys: Vec<&str> = numbers.iter().filter_map(|n| n["key"].as_str()).collect();
-    let expected =
-        ["load", "slo:m", "bad_rate", "price:slow", "price:fast", "limit:slow", "limit:fast"];
+    let expected = [
+        "load",
+        "slo",
+        "latency",
+        "noise",
+        "delay",
+        "slo:m",
+        "bad_rate",
+        "price:slow",
+        "price:fast",
+        "limit:slow",
+        "limit:fast",
+    ];
     assert_eq!(keys, expected);
     // Not asked yet, there is nothing to draw.
     assert_eq!(server.get("/api/figure.svg").0, 404);
