@@ -141,7 +141,8 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
             n.metric = e.main().to_string();
         }
         // Where the cases are an axis, numbers of others are of another experiment.
-        if let Some(axis) = e.axis.iter().find(|a| a.name == "case") {
+        let axis = e.axis.iter().find(|a| a.name == "case" && asked.paper.is_none());
+        if let Some(axis) = axis {
             let known: Vec<String> = axis.values.iter().map(orrery_cells::grid::word).collect();
             own.retain(|n| numbers::case_of(n).is_none_or(|case| known.iter().any(|k| k == case)));
         }
