@@ -123,10 +123,8 @@ impl Looks {
         };
         let mut looks: Vec<Option<(Style, Look)>> =
             names.iter().map(|n| known(n.as_ref(), &mut taken)).collect();
-        let mut place = 0;
-        for look in looks.iter_mut().filter(|l| l.is_none()) {
+        for (place, look) in looks.iter_mut().filter(|l| l.is_none()).enumerate() {
             *look = Some(other(place, &mut taken));
-            place += 1;
         }
         let named = names.iter().zip(looks.into_iter().flatten());
         Looks(named.map(|(n, (s, a))| (n.as_ref().to_string(), s, a)).collect())
