@@ -85,7 +85,7 @@ pub(crate) struct Looks(Vec<(String, Style, Look)>);
 /// What is taken in a figure.
 #[derive(Default)]
 struct Taken {
-    /// Colours, shapes and dashes together, and shapes and dashes alone: what is read without colour.
+    /// Pairs of shape and dashes: what is read without colour.
     styles: BTreeSet<(usize, usize)>,
     colors: BTreeSet<usize>,
     /// How many of a system have a look.
