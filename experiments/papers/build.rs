@@ -1,4 +1,5 @@
-//! Lists what is shipped: `files/PAPER/ID.toml`, `files/PAPER/cite.bib` and `data/*.csv`.
+//! Lists what is shipped: `files/PAPER/ID.toml`, `files/PAPER/cite.bib`, `files/PAPER/absent.csv` and
+//! `data/*.csv`.
 //!
 //! `orrery list` shows files by their key `order`, then by name. A file without an `id` is a base: others
 //! extend it, and nobody runs it.
@@ -10,9 +11,10 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     println!("cargo::rerun-if-changed=build.rs");
-    let (mut files, mut bases, mut cites) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut files, mut bases, mut cites, mut absent) = (vec![], vec![], vec![], vec![]);
     for paper in entries(&root.join("files"))? {
         cites.extend(Some(paper.join("cite.bib")).filter(|cite| cite.is_file()));
+        absent.extend(Some(paper.join("absent.csv")).filter(|absent| absent.is_file()));
         for path in entries(&paper)?.into_iter().filter(|p| ends_in(p, "toml")) {
             let text = fs::read_to_string(&path)?;
             let order = top(&text, "order").and_then(|order| order.parse().ok());
@@ -31,12 +33,14 @@ fn main() -> io::Result<()> {
         }
         out.push_str("];\n");
     }
-    out.push_str("const CITATIONS: &[(&str, &str)] = &[\n");
-    for path in &cites {
-        let paper = stem(path.parent().unwrap_or(path));
-        let _ = writeln!(out, "({paper:?}, include_str!({path:?})),");
+    for (name, list) in [("CITATIONS", &cites), ("ABSENT", &absent)] {
+        let _ = writeln!(out, "const {name}: &[(&str, &str)] = &[");
+        for path in list {
+            let paper = stem(path.parent().unwrap_or(path));
+            let _ = writeln!(out, "({paper:?}, include_str!({path:?})),");
+        }
+        out.push_str("];\n");
     }
-    out.push_str("];\n");
     out.push_str("const NUMBERS: &[(&str, &str)] = &[\n");
     for path in entries(&root.join("data"))?.iter().filter(|p| ends_in(p, "csv")) {
         let _ = writeln!(out, "(\"{}.csv\", include_str!({path:?})),", stem(path));

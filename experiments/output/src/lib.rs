@@ -55,7 +55,7 @@ impl Answer {
 }
 
 /// Where the result goes, and in which form.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Output {
     /// The format of the result on stdout.
     #[arg(long, value_enum, default_value_t = Format::Table, help_heading = WITHOUT_EFFECT)]

@@ -28,12 +28,12 @@ impl Page {
         html::document(&self.title, std::slice::from_ref(self))
     }
 
-    /// The page as text for a terminal, without figures and what is folded.
+    /// The page as text for a terminal, without figures, cards and what is folded.
     pub fn to_text(&self) -> String {
         width::folded(&text::text(self))
     }
 
-    /// The page as Markdown, without figures and what is folded.
+    /// The page as Markdown, without figures, cards and what is folded.
     pub fn to_markdown(&self) -> String {
         markdown::markdown(self)
     }

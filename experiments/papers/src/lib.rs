@@ -1,5 +1,6 @@
 //! Papers' experiments, and a user's own: one registry, one shape, one report.
 
+pub mod atlas;
 pub mod claims;
 pub mod derived;
 pub mod describe;

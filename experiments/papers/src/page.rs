@@ -2,6 +2,7 @@
 //! assumed. It formats; claims and errors are computed elsewhere.
 
 use super::claims::{self, Checked, Verdict};
+use super::errors::{NOT_COUNTED, is_endless};
 use super::experiment::Experiment;
 use super::groups::{self, Group};
 use super::numbers::axes;
@@ -90,29 +91,24 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
         }
         page.say(tone, text + ".");
     }
-    for (preset, pairs) in by_preset(e, rows) {
-        let whose = if preset.is_empty() { String::new() } else { format!(" ({preset} settings)") };
-        let n = match pairs.len() {
-            1 => "one number".to_string(),
-            n => format!("{n} numbers"),
+    for Against { whose, numbers, endless, off } in against(e, rows) {
+        let endless = match endless {
+            0 => String::new(),
+            n => format!("in {n} more the queue grows without end"),
         };
-        let text = match unit(e.main()) {
-            UNITLESS => {
-                let mean =
-                    pairs.iter().map(|(a, b)| (a - b).abs()).sum::<f64>() / pairs.len() as f64;
-                format!("The mean error against {n} of the paper is {mean:.3}{whose}.")
-            }
-            _ => {
-                let own = pairs.iter().filter(|p| p.1 != 0.0);
-                let mut off: Vec<f64> = own.map(|(a, b)| 100.0 * (a / b - 1.0).abs()).collect();
-                off.sort_by(f64::total_cmp);
-                let Some(median) = off.get(off.len() / 2) else { continue };
-                let most = off.last().unwrap_or(median);
-                format!(
-                    "Against {n} of the paper the median error is {median:.1} %, the \
-                     largest {most:.1} %{whose}."
-                )
-            }
+        let whose = [whose, endless].iter().filter(|w| !w.is_empty()).cloned().collect::<Vec<_>>();
+        let whose =
+            if whose.is_empty() { String::new() } else { format!(" ({})", whose.join("; ")) };
+        let n = match (numbers, e.errors.as_ref().map(|f| f.beside.as_str())) {
+            (1, _) => "one number".to_string(),
+            (n, None | Some("paper")) => format!("{n} numbers of the paper"),
+            (n, Some(beside)) => format!("{n} {beside} numbers"),
+        };
+        let text = match off {
+            Off::Mean(mean) => format!("The mean error against {n} is {mean:.3}{whose}."),
+            Off::Relative { median, most } => format!(
+                "Against {n} the median error is {median:.1} %, the largest {most:.1} %{whose}."
+            ),
         };
         page.say(Tone::Plain, text);
     }
@@ -123,20 +119,71 @@ fn verdict(page: &mut Page, e: &Experiment, checked: &[Checked], rows: &[Row]) {
     }
 }
 
-/// Ours and the paper's numbers of the main metric, by preset.
-fn by_preset<'a>(e: &Experiment, rows: &'a [Row]) -> Vec<(&'a str, Vec<(f64, f64)>)> {
-    let mut out: Vec<(&str, Vec<(f64, f64)>)> = Vec::new();
-    let main = rows.iter().filter(|r| r.metric == e.main() && r.scope == "all");
-    for row in main {
-        let Some(pair) = row.value.zip(row.paper) else { continue };
-        match out.iter_mut().find(|p| p.0 == row.preset) {
-            Some(known) => known.1.push(pair),
-            None => out.push((&row.preset, vec![pair])),
+/// How far the main metric is off the paper's numbers, for some of the systems.
+pub(super) struct Against {
+    /// The systems, in words; empty for all.
+    pub whose: String,
+    /// How many numbers are compared.
+    pub numbers: usize,
+    /// How many cannot be: their latencies grow as long as the run goes on.
+    pub endless: usize,
+    /// How far off.
+    pub off: Off,
+}
+
+/// An error in the metric's own measure.
+pub(super) enum Off {
+    /// Of shares: the mean of the absolute errors.
+    Mean(f64),
+    /// Of the others: absolute errors in per cent of the paper's number.
+    Relative {
+        /// Half of them are at most this.
+        median: f64,
+        /// The largest.
+        most: f64,
+    },
+}
+
+/// The errors: by preset, what was made to come near the paper first; by system where the file says how errors
+/// are printed (`[errors]`), because systems are ways to predict the same number there.
+pub(super) fn against(e: &Experiment, rows: &[Row]) -> Vec<Against> {
+    let main = |r: &&Row| r.metric == e.main() && r.scope == "all" && r.versus.is_empty();
+    let is_counted = |r: &&Row| r.axis(NOT_COUNTED).is_none() && r.value.and(r.paper).is_some();
+    let mut groups: Vec<(String, Vec<&Row>)> = Vec::new();
+    for row in rows.iter().filter(main).filter(is_counted) {
+        let whose = match (&e.errors, row.preset.as_str()) {
+            (Some(_), _) if e.system.len() > 1 => row.system.clone(),
+            (_, "") | (Some(_), _) => String::new(),
+            (None, preset) => format!("{preset} settings"),
+        };
+        match groups.iter_mut().find(|g| g.0 == whose) {
+            Some(known) => known.1.push(row),
+            None => groups.push((whose, vec![row])),
         }
     }
-    // What was made to come near the paper first: the others are read against it.
-    out.sort_by_key(|p| p.0 != "calibrated");
-    out
+    groups.sort_by_key(|g| e.errors.is_none() && g.0 != "calibrated settings");
+    let of = |(whose, own): (String, Vec<&Row>)| {
+        let ended = |r: &&&Row| e.errors.is_none() || !is_endless(r);
+        let pairs = own.iter().filter(ended).filter_map(|r| r.value.zip(r.paper));
+        let pairs: Vec<(f64, f64)> = pairs.collect();
+        let endless = own.len() - pairs.len();
+        let off = off(&pairs, unit(e.main()) == UNITLESS)?;
+        Some(Against { whose, numbers: pairs.len(), endless, off })
+    };
+    groups.into_iter().filter_map(of).collect()
+}
+
+/// The error of pairs of ours and the paper's; none where there is nothing to compare.
+fn off(pairs: &[(f64, f64)], is_share: bool) -> Option<Off> {
+    if is_share {
+        let sum = pairs.iter().map(|(a, b)| (a - b).abs()).sum::<f64>();
+        return (!pairs.is_empty()).then(|| Off::Mean(sum / pairs.len() as f64));
+    }
+    let own = pairs.iter().filter(|p| p.1 != 0.0);
+    let mut off: Vec<f64> = own.map(|(a, b)| 100.0 * (a / b - 1.0).abs()).collect();
+    off.sort_by(f64::total_cmp);
+    let median = *off.get(off.len() / 2)?;
+    Some(Off::Relative { median, most: off.last().copied().unwrap_or(median) })
 }
 
 fn claim_table(e: &Experiment, checked: &[Checked]) -> Table {

@@ -59,6 +59,8 @@ pub struct How {
     pub shard: Option<Shard>,
     /// Together with other workers on `out`, until all is done; the result is not made.
     pub share: bool,
+    /// Other experiments are in `out`, too: there is nothing to join there.
+    pub is_one_of_several: bool,
     /// Nothing is run: everything must be in `out`.
     pub only_kept: bool,
     /// The file that the figure will be drawn into: checked here before the first run, and drawn by
@@ -189,7 +191,8 @@ pub fn run(e: &Experiment, asked: &Asked, how: &How) -> Result<Outcome, SpecErro
         Some(shard) => shard.of(names.iter().map(String::as_str)),
         None => (0..names.len()).collect(),
     };
-    if let (true, Some(folder)) = (how.shard.is_some() || how.share, &how.out) {
+    let is_joined = (how.shard.is_some() || how.share) && !how.is_one_of_several;
+    if let (true, Some(folder)) = (is_joined, &how.out) {
         write_asked(&e, asked, folder)?;
     }
     let stopped = || {

@@ -11,7 +11,8 @@ struct File {
 }
 
 // `FILES`, in the order of `orrery list`; `BASES`, which others extend and nobody runs; `NUMBERS`, the papers'
-// numbers by the names of their files; `CITATIONS`, a paper's BibTeX entry by its folder.
+// numbers by the names of their files; by a paper's folder `CITATIONS`, its BibTeX entry, and `ABSENT`, what of it is
+// not attempted.
 include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
 
 /// The ids of all that is shipped, in the order of `orrery list`.
@@ -35,6 +36,13 @@ pub fn by_paper() -> Vec<(&'static str, Vec<&'static str>)> {
 pub fn citation(id: &str) -> Option<&'static str> {
     let paper = FILES.iter().find(|f| f.id == id)?.paper;
     CITATIONS.iter().find(|c| c.0 == paper).map(|c| c.1)
+}
+
+/// What of a paper no experiment is about, and why: `place,why`.
+pub fn absent(paper: &str) -> Vec<(String, String)> {
+    let text = ABSENT.iter().find(|a| a.0 == paper).map_or("", |a| a.1);
+    let mut lines = csv::Reader::from_reader(text.as_bytes());
+    lines.deserialize().filter_map(Result::ok).collect()
 }
 
 /// The text of a shipped file of numbers.

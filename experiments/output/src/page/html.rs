@@ -134,6 +134,16 @@ fn part(part: &Part) -> Markup {
                 @for p in inner { (self::part(p)) }
             }
         },
+        Part::Cards(cards) => html! {
+            div.cards {
+                @for card in cards {
+                    div.card {
+                        h3 { (card.title) }
+                        (parts(card))
+                    }
+                }
+            }
+        },
     }
 }
 

@@ -1,4 +1,4 @@
-//! A page as Markdown, for a job's summary or a mail. Figures and what is folded are left out.
+//! A page as Markdown, for a job's summary or a mail. Figures, cards and what is folded are left out.
 
 use super::parts::{Page, Part, Table};
 use super::text::words_of;
@@ -43,7 +43,7 @@ fn part(part: &Part) -> String {
         }
         Part::Plain(text) => format!("\n```\n{}\n```\n", text.trim_end()),
         Part::Table(t) => table(t),
-        Part::Figure(..) | Part::Folded(..) => String::new(),
+        Part::Figure(..) | Part::Folded(..) | Part::Cards(..) => String::new(),
     }
 }
 

@@ -66,6 +66,8 @@ pub enum Part {
     Table(Table),
     /// Something long that is closed at first: its title and what is in it.
     Folded(String, Vec<Part>),
+    /// Small sections beside one another, each as a card.
+    Cards(Vec<Section>),
 }
 
 impl Part {

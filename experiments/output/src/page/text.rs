@@ -1,4 +1,4 @@
-//! A page as text for a terminal. Figures and what is folded are left out.
+//! A page as text for a terminal. Figures, cards and what is folded are left out.
 
 use super::parts::{Field, Page, Part, Table};
 use crate::tables::Text;
@@ -40,7 +40,7 @@ fn part(part: &Part) -> String {
         Part::List(points) => points.iter().map(|point| format!("  {point}\n")).collect(),
         Part::Plain(text) => text.lines().map(|line| format!("  {line}\n")).collect(),
         Part::Table(t) => table(t),
-        Part::Figure(..) | Part::Folded(..) => String::new(),
+        Part::Figure(..) | Part::Folded(..) | Part::Cards(..) => String::new(),
     }
 }
 

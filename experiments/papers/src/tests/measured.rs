@@ -191,3 +191,22 @@ fn shipped_measurements_are_read_and_a_fixed_number_of_seeds_is_asked_for() {
         assert!(e.refused(CliOption::UntilCi).is_some(), "{id}");
     }
 }
+
+/// The page said that nnU-Net's latencies are up to 77 % off: it counted the table that is not counted, and bounds
+/// that are no prediction of ours.
+#[test]
+fn a_page_counts_what_the_table_of_errors_counts_and_each_system_apart() {
+    let (_folder, path) = place(ROWS);
+    let e = from_text(&path.display().to_string(), FILE).unwrap_or_else(|e| panic!("{e}"));
+    let rows = rows_of(&e, &Asked::default()).unwrap_or_else(|e| panic!("{e}"));
+    let page = crate::page::of(&e, &rows);
+    let said: Vec<&str> = page.verdict.iter().map(|v| v.text.as_str()).collect();
+    assert_eq!(
+        said,
+        [
+            "Against 2 measured numbers the median error is 25.0 %, the largest 25.0 % (ours; in 1 more the queue \
+             grows without end).",
+            "Against 3 measured numbers the median error is 100.0 %, the largest 100.0 % (guess)."
+        ]
+    );
+}

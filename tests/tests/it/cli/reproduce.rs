@@ -347,3 +347,36 @@ fn numbers_of_one_s_own_stand_beside_ours_and_their_cases_are_run() {
     run(&["reproduce", "symphony-fig-1", "--paper", "own.csv"])
         .refused(&["--paper", "`paper_csv`"]);
 }
+
+/// The atlas of a few ids: their files are those of the ids alone, workers that share give the same, and what is
+/// left out is named.
+#[test]
+fn all_of_a_paper_is_what_each_id_is_alone() {
+    let place = Place::new();
+    let all = ["-q", "reproduce", "--all", "--of", "salus", "--under", "2s", "--out", "all"];
+    let table = place.run(&[&all[..], &["--html", "a.html"]].concat()).ok();
+    for id in ["salus-fig-2-9", "salus-fig-2-10"] {
+        assert!(table.lines().any(|l| l.trim_start().starts_with(&format!("{id} "))), "{table}");
+        let alone = place.run(&["reproduce", id, "--format", "csv"]).ok();
+        assert!(place.read(&format!("all/{id}.csv")) == alone, "{id}");
+    }
+    for left_out in ["3 more take longer", "salus-fig-2-11", "Fig. 2.12, 2.13"] {
+        assert!(table.contains(left_out), "{left_out} in:\n{table}");
+    }
+    assert!(place.read("all/costs.csv").starts_with("id,wall_s,peak_mib\nsalus-fig-2-10,"));
+    let shared = ["-q", "reproduce", "--all", "--of", "salus", "--under", "2s", "--out", "other"];
+    place.run(&[&shared[..], &["--share"]].concat()).ok();
+    let again = place.run(&[&shared[..], &["--html", "b.html"]].concat()).ok();
+    assert!(again == table && place.read("a.html") == place.read("b.html"));
+}
+
+#[test]
+fn all_takes_no_option_of_one_id() {
+    let place = Place::new();
+    for options in [["--format", "csv"], ["--width-in", "3.3"], ["--of", "salos"], ["--under", "2"]]
+    {
+        place.run(&[&["reproduce", "--all"][..], &options].concat()).refused(&[options[0]]);
+    }
+    place.run(&["reproduce", "--all", "--seeds", "1"]).refused(&["--seeds"]);
+    place.run(&["reproduce", "--all", "--under", "0s"]).refused(&["--under", "remedy"]);
+}

@@ -1,0 +1,90 @@
+//! `orrery reproduce --all`: every id, one after another, and the atlas of what came out.
+
+use super::args::Reproduce;
+use orrery_output::{Answer, Format, leave_page, say};
+use orrery_papers::atlas::{Chosen, Costs, Plate, Running, page};
+use orrery_papers::experiment::Experiment;
+use orrery_papers::reproduce::{self, Asked, How, Outcome};
+use orrery_scenario::SpecError;
+use std::path::Path;
+
+/// Runs what is chosen. What an id has come to is in its files before the next begins.
+///
+/// # Errors
+/// When nothing is chosen, an option does not apply, an id cannot be run, or `--out` cannot be written.
+pub fn command(args: &Reproduce) -> Result<Answer, SpecError> {
+    check(args)?;
+    let chosen = Chosen::of(args.of.as_deref(), args.under)?;
+    args.output.check()?;
+    let how = How {
+        jobs: args.jobs.unwrap_or(0).into(),
+        out: args.output.out.clone(),
+        share: args.share,
+        is_one_of_several: true,
+        html: !args.share,
+        ..How::default()
+    };
+    let mut costs = args.output.out.as_deref().map(Costs::at).transpose()?;
+    let mut plates = Vec::new();
+    let mut left_s: u64 = chosen.all().map(|e| u64::from(e.expected_s)).sum();
+    let count = chosen.all().count();
+    for (i, e) in chosen.all().enumerate() {
+        say(&format!("{} of {count}: {}; about {left_s} s left, by `orrery list`", i + 1, e.id));
+        let running = Running::begin();
+        match one(e, &how, args)? {
+            None => return Ok(stopped(how.out.as_deref())),
+            Some(plate) => plates.extend(plate),
+        }
+        costs.as_mut().map_or(Ok(()), |costs| costs.add(&e.id, &running))?;
+        left_s -= u64::from(e.expected_s);
+    }
+    if args.share {
+        let text =
+            "all parts are done; the same command without `--share` makes the table and the page\n";
+        return Ok(Answer::text(text));
+    }
+    let (page, rows) = page(&chosen, plates);
+    let text = page.to_text();
+    leave_page(Some(page), &rows, &args.output)?;
+    Ok(Answer::of(text))
+}
+
+fn stopped(folder: Option<&Path>) -> Answer {
+    folder.iter().for_each(|folder| say(&format!("what has ended is in {}", folder.display())));
+    Answer { interrupted: true, ..Answer::default() }
+}
+
+/// Runs one id and writes its files; none when it was stopped, no plate when its parts were only shared.
+fn one(e: &Experiment, how: &How, args: &Reproduce) -> Result<Option<Option<Plate>>, SpecError> {
+    match reproduce::run(e, &Asked::default(), how)? {
+        Outcome::Whole(mut forms) => {
+            let plate = forms.page.take().map(|own| Plate::of(e, own, &forms.rows));
+            let files = orrery_output::Output { html: None, ..args.output.clone() };
+            forms.answer(&e.id, &files)?;
+            Ok(Some(plate))
+        }
+        Outcome::Interrupted => Ok(None),
+        Outcome::Shared | Outcome::Shard(_) => Ok(Some(None)),
+    }
+}
+
+/// Options that would be of one id.
+fn check(args: &Reproduce) -> Result<(), SpecError> {
+    let allowed = "the atlas as text, and as a page with `--html FILE`";
+    if args.output.format != Format::Table {
+        let remedy = "leave `--format` out: each id's CSV and JSON are in `--out`";
+        return Err(SpecError::value("--format", "given beside `--all`", allowed, remedy));
+    }
+    match args.size.given() {
+        Some((option, value)) => {
+            let remedy = "draw one id with `--plot`, or leave it out";
+            Err(SpecError::value(
+                option,
+                value,
+                "an option of one picture, and `--all` has many",
+                remedy,
+            ))
+        }
+        None => Ok(()),
+    }
+}
