@@ -38,6 +38,7 @@ use orrery_sim::log::Record;
 use pyo3::exceptions::{PyAssertionError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use sha2::{Digest, Sha256};
+use std::ffi::OsString;
 
 /// At least one seed.
 fn counted(seeds: u32) -> PyResult<u32> {
@@ -223,11 +224,24 @@ fn verbosity(level: u8) {
     voice::set_verbosity(level);
 }
 
+/// The command `orrery`, which is installed beside the module: what `sys.argv` asks for, and its exit code.
+#[pyfunction]
+fn command_line(py: Python<'_>) -> PyResult<u8> {
+    let args: Vec<OsString> = py.import("sys")?.getattr("argv")?.extract()?;
+    // The interpreter would only note Ctrl-C, and nobody asks it.
+    let signal = py.import("signal")?;
+    signal.call_method1("signal", (signal.getattr("SIGINT")?, signal.getattr("SIG_DFL")?))?;
+    parts::be_guest(false);
+    let args = std::iter::once("orrery".into()).chain(args.into_iter().skip(1));
+    Ok(py.detach(|| orrery::cli::run(orrery_version::commit!(), args)))
+}
+
 /// The module.
 #[pymodule]
 fn _orrery(m: &Bound<'_, PyModule>) -> PyResult<()> {
     voice::set_speaker(speak);
-    parts::be_guest();
+    parts::be_guest(true);
+    m.add_function(wrap_pyfunction!(command_line, m)?)?;
     m.add_function(wrap_pyfunction!(run, m)?)?;
     m.add_function(wrap_pyfunction!(notes, m)?)?;
     m.add_function(wrap_pyfunction!(tables, m)?)?;

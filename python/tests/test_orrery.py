@@ -177,6 +177,15 @@ def test_a_wrong_action_is_an_error_in_the_handler_s_own_line(text, act):
     after(text, act)
 
 
+@needs_cli
+def test_the_wheel_has_the_command():
+    own = pathlib.Path(sys.executable).with_name("orrery")
+    for options in (["list"], ["reproduce", "salus-fig-2-9", "--format", "csv", "-q"], ["run", "missing.toml"], ["--help"]):
+        ours = subprocess.run([own, *options], capture_output=True)
+        theirs = subprocess.run([ORRERY, *options], capture_output=True)
+        assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr), options
+
+
 def test_wrong_input_has_the_command_line_s_words():
     for call, text in [
         (lambda: orrery.run(BERT, ["orlj"]), "did you mean `orloj`"),

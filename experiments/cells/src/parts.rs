@@ -11,9 +11,9 @@ use std::time::Duration;
 static STOP: AtomicBool = AtomicBool::new(false);
 static IS_GUEST: AtomicBool = AtomicBool::new(false);
 
-/// From now on signals are left to the program that this one is part of; it may [`stop`].
-pub fn be_guest() {
-    IS_GUEST.store(true, Ordering::SeqCst);
+/// Whether signals are left to the program that this one is part of; it may [`stop`].
+pub fn be_guest(is_guest: bool) {
+    IS_GUEST.store(is_guest, Ordering::SeqCst);
 }
 
 /// Says that it is time to stop, or that it is so no more.

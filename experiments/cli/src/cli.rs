@@ -9,6 +9,7 @@ use orrery_output::page::WITHOUT_EFFECT;
 use orrery_output::{self as output, Answer};
 use orrery_program::manual::{Shell, completions};
 use orrery_results::RESULT_VERSION;
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -111,16 +112,21 @@ fn program(commit: &str) -> clap::Command {
 
 /// Runs the command line of a program that was built from this commit.
 pub fn main(commit: &str) -> ExitCode {
+    ExitCode::from(run(commit, std::env::args_os()))
+}
+
+/// Runs a command, given with the program's name before it; its exit code.
+pub fn run(commit: &str, args: impl IntoIterator<Item = OsString>) -> u8 {
     // Before hours of runs, and before help is printed.
     if let Some(why) = orrery_program::why_stdout_is_closed() {
         output::tell(&format!(
             "error: stdout: {why}\n  remedy: to discard the result, write `>/dev/null`"
         ));
-        return ExitCode::from(2);
+        return 2;
     }
     // One that was asked has commands of its own for help.
     let mut asked = program(commit);
-    let matches = asked.get_matches_mut();
+    let matches = asked.try_get_matches_from_mut(args).unwrap_or_else(|e| e.exit());
     let cli = Cli::from_arg_matches(&matches);
     let cli = cli.unwrap_or_else(|e| e.format(&mut asked).exit());
     if cli.force {
@@ -159,20 +165,20 @@ pub fn main(commit: &str) -> ExitCode {
     };
     match result {
         Ok(answer) => match print(&answer) {
-            Ok(()) if answer.interrupted => ExitCode::from(130),
+            Ok(()) if answer.interrupted => 130,
             Ok(()) if answer.error.is_some() => {
                 answer.error.iter().for_each(|e| output::tell(&format!("error: {e}")));
-                ExitCode::from(2)
+                2
             }
-            Ok(()) => ExitCode::from(u8::from(answer.failed)),
+            Ok(()) => u8::from(answer.failed),
             Err(e) => {
                 output::tell(&format!("error: stdout: {e}"));
-                ExitCode::from(2)
+                2
             }
         },
         Err(e) => {
             output::tell(&format!("error: {e}"));
-            ExitCode::from(2)
+            2
         }
     }
 }

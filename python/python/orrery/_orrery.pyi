@@ -2,7 +2,7 @@ from typing import Any, Callable, final
 
 __all__ = [
     "App", "Batch", "Context", "Device", "Out", "Picture", "Profile", "Request", "Table", "__version__",
-    "batches", "calibrate", "differ", "experiments", "explain", "figure", "goodput", "notes", "plan", "reproduce", "run",
+    "batches", "calibrate", "command_line", "differ", "experiments", "explain", "figure", "goodput", "notes", "plan", "reproduce", "run",
     "schedule", "sweep", "tables", "verbosity",
 ]
 
@@ -19,6 +19,7 @@ def run(
     requests: bool,
     jobs: int,
 ) -> tuple[Table, Table | None]: ...
+def command_line() -> int: ...
 def notes(table: Table) -> list[str]: ...
 def tables(input: Any, policies: list[_Given], seed: int | None) -> tuple[Table, Table]: ...
 def batches(input: Any, policies: list[_Given], seed: int | None) -> Table: ...

@@ -124,4 +124,39 @@ mod tests {
         assert_eq!((count(0, 100), count(100, 150), count(150, 200)), (10, 10, 5));
         assert!(times.windows(2).all(|t| t[0] < t[1]), "{times:?}");
     }
+    /// Clients that wait for answers, of a file that cannot be read on.
+    struct Broken(std::rc::Rc<std::cell::Cell<u32>>);
+
+    impl Source for Broken {
+        fn peek(&mut self) -> Option<Time> {
+            None
+        }
+
+        fn pop(&mut self) -> Option<Arrival> {
+            None
+        }
+
+        fn on_reply(&mut self, _: &Request, _: Time, _: End) {
+            self.0.set(self.0.get() + 1);
+        }
+
+        fn is_closed_loop(&self) -> bool {
+            true
+        }
+
+        fn failure(&mut self) -> Option<String> {
+            Some("line 7".into())
+        }
+    }
+
+    #[test]
+    fn what_is_no_arrival_is_the_source_s_own() {
+        let burst = Burst { from: Time::ZERO, lasts: Span::from_ns(50) };
+        let replies = std::rc::Rc::new(std::cell::Cell::new(0));
+        let mut all = with(Some(burst), vec![Box::new(Broken(replies.clone()))]);
+        let request = Request::default();
+        all[0].on_reply(&request, Time::ZERO, End::InTime);
+        assert_eq!((replies.get(), all[0].is_closed_loop()), (1, true));
+        assert_eq!(all[0].failure().as_deref(), Some("line 7"));
+    }
 }

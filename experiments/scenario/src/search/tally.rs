@@ -279,6 +279,14 @@ mod tests {
         assert_eq!(worst(&shares, overall, true), (0, shares[0].rate));
     }
 
+    /// The median of the larger of two normal values is .545.
+    #[test]
+    fn of_two_that_may_be_the_worst_the_larger_loses_what_chance_adds() {
+        let share = |rate| Share { rate, error: 0.002, half: 0.006 };
+        let (model, rate) = worst(&[share(0.018), share(0.02), share(0.001)], 0.01, true);
+        assert!(model == 1 && (rate - (0.02 - 0.545 * 0.002)).abs() < 1e-5, "{model} {rate}");
+    }
+
     #[test]
     fn a_dropped_request_is_bad_or_not_judged() {
         let mut both = [Tally::default(), Tally::default()];
