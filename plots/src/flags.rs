@@ -40,7 +40,8 @@ pub(crate) fn subtitle(common: &[String], rows: &[&Row]) -> String {
     if let [one] = seeds.as_slice()
         && !one.is_empty()
     {
-        words.push(format!("seeds {one}"));
+        let word = if one.bytes().all(|b| b.is_ascii_digit()) { "seed" } else { "seeds" };
+        words.push(format!("{word} {one}"));
     }
     words.join(" · ")
 }

@@ -26,6 +26,9 @@ pub(crate) fn metric(name: &str, unit: &str, largest: f64) -> Named {
         return Named { label: format!("difference of {label}"), divisor };
     }
     let words = words(name.trim_end_matches("_ns").trim_end_matches("_per_s"));
+    // Of Clockwork's predictions: `infer_duration_over_p99_ns`.
+    let words =
+        words.replace(" over P", " over-prediction P").replace(" under P", " under-prediction P");
     let words = match words.strip_suffix(" mean") {
         Some(stem) => format!("mean {stem}"),
         None => words,

@@ -59,6 +59,8 @@ pub struct Picture {
     pub own_y: bool,
     /// Which curves keep their value until the next point.
     pub steps: Steps,
+    /// The series whose points are joined; all of them when it is not told.
+    pub joined: Option<Vec<String>>,
     /// Panels beside each other; by their number when it is 0.
     pub columns: usize,
 }

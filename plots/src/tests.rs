@@ -409,3 +409,50 @@ fn stars_are_of_their_own_system() {
     // Three stars, and one in the legend.
     assert_eq!(marks(&svg) - marks(&plain), 4);
 }
+
+/// Ranks: nothing lies between two of them.
+#[test]
+fn only_the_named_series_are_joined() {
+    let row = |system: &str, rank: u32, value: f64| orrery_results::Row {
+        system: system.into(),
+        axes: format!("rank={rank}"),
+        scope: "all".into(),
+        metric: "goodput_per_s".into(),
+        unit: "1/s".into(),
+        value: Some(value),
+        ..Default::default()
+    };
+    let mut rows = Vec::new();
+    for rank in 1..6 {
+        rows.push(row("bound", rank, 100.0 - f64::from(rank)));
+        rows.push(row("ours", rank, f64::from(40 + 7 * (rank % 3))));
+    }
+    let picture = Picture { x: "rank".into(), ..named(PictureKind::Curves, &["goodput_per_s"]) };
+    let lines = |joined: Option<Vec<String>>| {
+        let picture = Picture { joined, ..picture.clone() };
+        let figure = crate::picture(&rows, &picture, &RowFilter::default()).expect("a figure");
+        figure.to_svg().matches("<polyline").count()
+    };
+    let (all, one, none) = (lines(None), lines(Some(vec!["bound".into()])), lines(Some(vec![])));
+    // The line itself, and the one in the legend.
+    assert_eq!((all - one, one - none), (2, 2));
+}
+
+#[test]
+fn a_bar_too_low_to_be_seen_says_its_value() {
+    let row = |x: &str, value: f64| orrery_results::Row {
+        system: "ours".into(),
+        axes: format!("point={x}"),
+        scope: "all".into(),
+        metric: "mean_abs_error".into(),
+        value: Some(value),
+        ..Default::default()
+    };
+    let rows = [row("a", 0.5), row("b", 0.001234), row("c", 0.0), row("d", 0.02)];
+    let picture = Picture { x: "point".into(), ..named(PictureKind::Bars, &["mean_abs_error"]) };
+    let figure = crate::picture(&rows, &picture, &RowFilter::default()).expect("a figure");
+    let svg = figure.to_svg();
+    for (word, count) in [(">0.0012<", 1), (">0<", 1), (">0.02<", 0)] {
+        assert_eq!(svg.matches(word).count(), count, "{word}");
+    }
+}

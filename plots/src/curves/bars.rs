@@ -5,7 +5,7 @@ use super::draw::Ruler;
 use super::{At, Curves, SIMULATED};
 use crate::flags;
 use crate::legend::{Key, Legend};
-use crate::names::Named;
+use crate::names::{Named, plain};
 use crate::panel::{Look, Mark, Panel};
 use crate::scale::{Scale, Tick};
 use crate::scene::{Color, Stroke};
@@ -17,6 +17,17 @@ use crate::style::{Fill, Shape, Style};
 const FILLED: f64 = 0.82;
 /// Pixels that a bar should have.
 const BAR: f64 = 15.0;
+/// A bar of so small a share of the axis is a line on it.
+const UNSEEN: f64 = 0.012;
+
+/// A value with two digits that count.
+fn two_digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let last = libm::pow(10.0, 1.0 - libm::floor(libm::log10(value.abs())));
+    plain(libm::round(value * last) / last)
+}
 
 /// The paper's mark beside a bar.
 fn paper_style() -> Style {
@@ -101,9 +112,11 @@ impl<'a> Curves<'a> {
                     if flags::crossed(point.row) {
                         dots.push((slot, ((at, value / by), true)));
                     }
-                    // No bar is to be seen: zero is not the same as no answer.
-                    if value == 0.0 && !(self.paper && point.row.paper.is_some()) {
-                        words.push(Mark::Upright { x: at, text: "0".into() });
+                    // No bar is to be seen: zero, or next to it, is not the same as no answer.
+                    let height = y.scale.share(value / by) - y.scale.share(0.0);
+                    let is_unseen = height.abs() < UNSEEN;
+                    if is_unseen && !(self.paper && point.row.paper.is_some()) {
+                        words.push(Mark::Upright { x: at, text: two_digits(value / by) });
                     }
                 }
                 None => words.push(Mark::Upright { x: at, text: "no answer".into() }),

@@ -301,7 +301,7 @@ impl<'a> Curves<'a> {
                 let star = is_star(name, p);
                 // A few quantiles are no distribution: no line says what lies between them.
                 let few = p.kind == PictureKind::Shares && own.len() < QUANTILES_JOINED;
-                let line = match (star || few, p.steps.has(name)) {
+                let line = match (star || few || is_apart(name, p), p.steps.has(name)) {
                     (true, _) => Joined::Not,
                     (false, true) => Joined::BySteps,
                     (false, false) => Joined::Straight,
@@ -350,7 +350,7 @@ impl<'a> Curves<'a> {
             let key = |n: &String| match is_star(n, p) {
                 true => (self.called(n), Key::Marker(self.style_of(n).star())),
                 false if self.is_dense(n) => (self.called(n), Key::Line(self.style_of(n).stroke)),
-                false if self.is_points(n) || self.is_few(n, p) => {
+                false if self.is_points(n) || self.is_few(n, p) || is_apart(n, p) => {
                     (self.called(n), Key::Marker(self.style_of(n)))
                 }
                 false => (self.called(n), Key::Series(self.style_of(n))),
@@ -421,6 +421,11 @@ impl<'a> Curves<'a> {
 /// Whether a series is of starred points, which are no curve.
 fn is_star(name: &str, p: &Picture) -> bool {
     !p.star.is_empty() && name == p.star
+}
+
+/// Whether the figure asks that nothing joins the points of a series.
+fn is_apart(name: &String, p: &Picture) -> bool {
+    p.joined.as_ref().is_some_and(|joined| !joined.contains(name))
 }
 
 /// How the points of a series are joined.

@@ -77,6 +77,9 @@ pub struct FigureFile {
     pub own_y: bool,
     /// A curve keeps its value until the next point; of parts of the time (`from_s`) it always does.
     pub steps: bool,
+    /// Only the points of these systems are joined by lines: x has ranks or names, and nothing lies between them.
+    #[schemars(extend("x-default" = "all"))]
+    pub joined: Option<Vec<String>>,
     /// Number of panels in a row.
     #[schemars(extend("x-default" = "chosen from their number"))]
     pub columns: Option<usize>,

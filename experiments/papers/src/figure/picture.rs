@@ -52,6 +52,7 @@ pub fn picture(e: &Experiment) -> (Picture, RowFilter) {
             true => Steps::All,
             false => Steps::None,
         },
+        joined: file.joined.clone(),
         columns: file.columns.unwrap_or(0),
         words: Vec::new(),
     };
