@@ -211,10 +211,14 @@ impl<'a> Bench<'a> {
             kinds.map(|d| types.iter().position(|t| t.kind == d.kind).unwrap_or(0)).collect();
         let devices = setup.world.core.devices.iter();
         let types_of: Vec<usize> = devices.map(|d| kinds[d.kind as usize]).collect();
-        if let Some(device) = lost.and_then(|kind| types_of.iter().rposition(|k| *k == kind)) {
+        if let Some(kind) = lost {
             let at = rule.warm_up + self.settles(&setup);
-            let fail = DeviceChange::Fail(DeviceId(device as u32));
-            setup.world.changes.push((Time::ZERO + at, fail));
+            // What was bought together is lost together.
+            let together = self.problem.machine(kind, counts[kind]).0 as usize;
+            let own = (0..types_of.len()).rev().filter(|device| types_of[*device] == kind);
+            let fail = |device: usize| DeviceChange::Fail(DeviceId(device as u32));
+            let at_once = own.take(together).map(|device| (Time::ZERO + at, fail(device)));
+            setup.world.changes.extend(at_once);
             rule.warm_up = at + self.settles(&setup);
         }
         let rule = rule.made(how, longest_slo(&setup));

@@ -166,6 +166,21 @@ fn a_loss_in_mid_run_is_survived_where_those_left_carry_the_load() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
+/// In mid-run, too: of three devices one may be lost, and a pack of three may not.
+#[test]
+fn a_pack_is_lost_whole_in_mid_run() {
+    let is_lost = |sold_in: &str| {
+        let text = CLUSTERS.replace("\"symphony\", \"clockwork\"", "\"symphony\"");
+        let text = text.replace("count_max = 6", &format!("count_max = 6\nsold_in = {sold_in}"));
+        let (plan, source) = super::plan(&text);
+        let p = Problem::new(&plan, &source).unwrap_or_else(|e| panic!("{e}"));
+        let (load, runs) = (p.groups[0].load_per_s, Runs::new(None));
+        let bench = Bench::new(&p, &p.groups[0], &p.policies[0], &runs);
+        bench.is_lost(&[0, 3], 1, load).unwrap_or_else(|e| panic!("{e}"))
+    };
+    assert_eq!(["[1]", "[3]"].map(is_lost), [false, true]);
+}
+
 /// What is bought together is lost together: of packs of three a whole pack, of packs of one and three only one is
 /// bought at a time.
 #[test]
