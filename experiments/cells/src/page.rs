@@ -4,7 +4,7 @@ use super::notes::{distinct, notes_of};
 use super::replication::{DEVICES, PEAK};
 use orrery_output::figure::figure_of;
 use orrery_output::page::{self, Page, Part, Tone};
-use orrery_plots::{RowFilter, axis_of, metric_by_axis};
+use orrery_plots::{Picture, PictureKind, RowFilter, axis_of, metric_by_axis, picture};
 use orrery_results::{Better, Row, better, difference_in, metric};
 use std::collections::BTreeSet;
 
@@ -63,6 +63,33 @@ pub fn figure(rows: &[Row], metric: &str) -> Option<Part> {
     };
     let name = metric::words(metric);
     drawn.ok().map(|f| Part::Figure(f.to_svg(), format!("{name} of each policy, by setting.")))
+}
+
+/// The finish rate of each policy with its interval, where they can be told apart: no axis from zero on.
+pub fn finish_rates(rows: &[Row]) -> Option<Part> {
+    let own = rows.iter().filter(|r| r.metric == metric::FINISH_RATE && r.scope == "all");
+    // One series: each policy has its own place.
+    let at =
+        |r: &Row| Row { axes: format!("policy={}", r.policy), system: "value".into(), ..r.clone() };
+    let own: Vec<Row> = own.filter(|r| r.versus.is_empty() && r.axes.is_empty()).map(at).collect();
+    let ends = own.iter().flat_map(|r| [r.ci95_low, r.value, r.ci95_high]).flatten();
+    let (low, high) = ends.fold((1.0_f64, 0.0_f64), |(a, b), x| (a.min(x), b.max(x)));
+    if own.len() < 2 || high <= low {
+        return None;
+    }
+    let room = 0.1 * (high - low);
+    let of = Picture {
+        kind: PictureKind::Bars,
+        title: "finish rate of each policy".into(),
+        metrics: vec![metric::FINISH_RATE.into()],
+        x: "policy".into(),
+        panels: Some(Vec::new()),
+        y_range: Some(((low - room).max(0.0), (high + room).min(1.0))),
+        ..Picture::default()
+    };
+    let figure = picture(&own, &of, &RowFilter::default()).ok()?;
+    let what = "The finish rate of each policy with its 95 % interval.";
+    Some(Part::Figure(figure.to_svg(), what.to_string()))
 }
 
 /// Whether two policies differ by more than chance: by their paired difference where there is one, which

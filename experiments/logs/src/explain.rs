@@ -8,6 +8,8 @@ mod target;
 mod words;
 mod worst;
 
+pub use worst::Fared;
+
 pub use failure::Failure;
 
 use orrery_output::log_file;
@@ -41,21 +43,21 @@ pub fn worst(
     worst::list(names, records, count)
 }
 
-/// The requests that fared worst, each with its line and its story.
+/// The requests that fared worst, each with its story.
 ///
 /// # Errors
 /// When the log cannot be read.
-pub fn worst_told(log: &Path, count: usize) -> Result<Vec<(String, String)>, SpecError> {
+pub fn worst_told(log: &Path, count: usize) -> Result<Vec<(Fared, String)>, SpecError> {
     let mut reader = log_file::open(log)?;
     let names = reader.names()?.clone();
     let mut out = Vec::new();
-    for (id, line) in worst::find(&names, reader, count)? {
-        let told = explain(&names, log_file::open(log)?, id);
+    for fared in worst::find(&names, reader, count)? {
+        let told = explain(&names, log_file::open(log)?, fared.id);
         let story = told.map_err(|failure| match failure {
             Failure::Log(error) => error.into(),
-            Failure::Unknown { requests } => log_file::unknown_request(log, id.0, requests),
+            Failure::Unknown { requests } => log_file::unknown_request(log, fared.id.0, requests),
         })?;
-        out.push((line, story));
+        out.push((fared, story));
     }
     Ok(out)
 }

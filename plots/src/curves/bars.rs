@@ -1,5 +1,5 @@
 //! Bars over categories, with intervals and the paper's values as marks; dots where the axis is
-//! logarithmic, because a bar needs a zero.
+//! logarithmic or begins elsewhere, because a bar needs a zero.
 
 use super::draw::Ruler;
 use super::{At, Curves, SIMULATED};
@@ -19,6 +19,14 @@ const FILLED: f64 = 0.82;
 const BAR: f64 = 15.0;
 /// A bar of so small a share of the axis is a line on it.
 const UNSEEN: f64 = 0.012;
+
+/// Whether a bar would have nothing to stand on.
+fn is_without_zero(scale: &Scale) -> bool {
+    match *scale {
+        Scale::Linear { low, .. } => low > 0.0,
+        _ => true,
+    }
+}
 
 /// A value with two digits that count.
 fn two_digits(value: f64) -> String {
@@ -67,7 +75,7 @@ impl<'a> Curves<'a> {
             _ => 180.0,
         };
         let by = panels[0].y.label.clone();
-        let log = matches!(panels[0].y.scale, Scale::Log { .. });
+        let dotted = is_without_zero(&panels[0].y.scale);
         Sheet {
             title: self.title(p, &by),
             subtitle: self.subtitle(p),
@@ -77,7 +85,7 @@ impl<'a> Curves<'a> {
             wrap_x: true,
             share_x: true,
             share_y: self.shares_y(p),
-            legend: self.with_crossing(self.bar_legend(&slots, log), p, more),
+            legend: self.with_crossing(self.bar_legend(&slots, dotted), p, more),
             notes: self.notes(),
         }
     }
@@ -89,7 +97,7 @@ impl<'a> Curves<'a> {
         let width = FILLED / own.len().max(1) as f64;
         let (mut areas, mut dots, mut papers, mut words) = (vec![], vec![], vec![], vec![]);
         let mut intervals = Vec::new();
-        let log = matches!(y.scale, Scale::Log { .. });
+        let dotted = is_without_zero(&y.scale);
         for point in inside {
             let slot = slots.iter().position(|s| *s == self.series(point.row)).unwrap_or(0);
             let place = own.iter().position(|i| *i == slot).unwrap_or(0);
@@ -99,7 +107,7 @@ impl<'a> Curves<'a> {
                 intervals.push((at, low / by, high / by));
             }
             match point.row.value {
-                Some(value) if log => {
+                Some(value) if dotted => {
                     dots.push((slot, ((at, value / by), flags::crossed(point.row))));
                 }
                 Some(value) => {
@@ -138,7 +146,7 @@ impl<'a> Curves<'a> {
         marks
     }
 
-    fn bar_legend(&self, slots: &[(&str, &str)], log: bool) -> Legend {
+    fn bar_legend(&self, slots: &[(&str, &str)], dotted: bool) -> Legend {
         let mut entries = Vec::new();
         for &(name, preset) in slots {
             let several = slots.iter().filter(|s| s.0 == name).count() > 1;
@@ -148,7 +156,7 @@ impl<'a> Curves<'a> {
                 (false, "value") => SIMULATED.to_string(),
                 (false, name) => self.called(name),
             };
-            let key = if log {
+            let key = if dotted {
                 Key::Marker(self.style(name, preset))
             } else {
                 Key::Swatch(self.look((name, preset)))

@@ -32,14 +32,33 @@ fn badness(fate: &Fate) -> Badness {
     }
 }
 
+/// How a request fared, in words.
+#[derive(Clone, Debug)]
+pub struct Fared {
+    /// Its number.
+    pub id: RequestId,
+    /// How it ended: `dropped (infeasible)`.
+    pub end: String,
+    /// Its model.
+    pub model: String,
+    /// Its application.
+    pub app: String,
+    /// When it began after its arrival; empty when it never did.
+    pub began: String,
+    /// When it ended after its arrival.
+    pub ended: String,
+    /// When that was by its deadline.
+    pub deadline: String,
+}
+
 pub fn list(
     names: &Names,
     records: impl IntoIterator<Item = Result<Record, LogError>>,
     count: usize,
 ) -> Result<String, LogError> {
     let mut out = String::new();
-    for (_, line) in find(names, records, count)? {
-        let _ = writeln!(out, "{line}");
+    for fared in find(names, records, count)? {
+        let _ = writeln!(out, "{}", line(&fared));
     }
     if out.is_empty() {
         out.push_str("the log has no request that ended\n");
@@ -47,12 +66,12 @@ pub fn list(
     Ok(out)
 }
 
-/// The worst first, each with its line.
+/// The worst first.
 pub fn find(
     names: &Names,
     records: impl IntoIterator<Item = Result<Record, LogError>>,
     count: usize,
-) -> Result<Vec<(RequestId, String)>, LogError> {
+) -> Result<Vec<Fared>, LogError> {
     let mut live: BTreeMap<RequestId, (Request, Option<Time>)> = BTreeMap::new();
     let mut batches: BTreeMap<ActionId, Vec<RequestId>> = BTreeMap::new();
     // The worst so far, the least bad of them on top.
@@ -93,26 +112,32 @@ pub fn find(
     }
     let ranked = worst.into_sorted_vec();
     let fates = ranked.iter().filter_map(|Reverse((_, number))| fates.get(number));
-    Ok(fates.map(|fate| (fate.request.id, line(names, fate))).collect())
+    Ok(fates.map(|fate| fared(names, fate)).collect())
 }
 
-fn line(names: &Names, fate: &Fate) -> String {
+fn fared(names: &Names, fate: &Fate) -> Fared {
     let Fate { request: r, ended, end, began } = fate;
-    let app = names.app(r.app).map_or_else(|| r.app.to_string(), str::to_string);
-    let waited = match began {
-        Some(began) => format!("began after {}", ms(began.since(r.arrival))),
-        None => "never began".to_string(),
-    };
     let deadline = match r.deadline {
         Time::NEVER => "no deadline".to_string(),
         d if *ended > d => format!("{} after its deadline", ms(ended.since(d))),
         d => format!("{} before its deadline", ms(d.since(*ended))),
     };
-    format!(
-        "r{:<8} {:20} {} ({app}): {waited}, ended after {}, {deadline}",
-        r.id.0,
-        words::end(*end),
-        words::model(names, r.model),
-        ms(ended.since(r.arrival)),
-    )
+    Fared {
+        id: r.id,
+        end: words::end(*end).to_string(),
+        model: words::model(names, r.model).to_string(),
+        app: names.app(r.app).map_or_else(|| r.app.to_string(), str::to_string),
+        began: began.map_or(String::new(), |began| ms(began.since(r.arrival))),
+        ended: ms(ended.since(r.arrival)),
+        deadline,
+    }
+}
+
+fn line(fared: &Fared) -> String {
+    let Fared { id, end, model, app, began, ended, deadline } = fared;
+    let waited = match began.as_str() {
+        "" => "never began".to_string(),
+        began => format!("began after {began}"),
+    };
+    format!("r{:<8} {end:20} {model} ({app}): {waited}, ended after {ended}, {deadline}", id.0)
 }

@@ -3,10 +3,10 @@
 
 use orrery_cells::details;
 use orrery_cells::logged::{names, run_logged};
-use orrery_cells::page::drawn;
+use orrery_cells::page::{drawn, finish_rates};
 use orrery_cells::run_report::of_run;
-use orrery_logs::explain;
-use orrery_output::page::{Page, Part};
+use orrery_logs::explain::{self, Fared};
+use orrery_output::page::{Field, Page, Part, Table};
 use orrery_results::Row;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -27,22 +27,37 @@ pub fn page(
 ) -> Result<Page, SpecError> {
     // `--details` is no part of the command on the page.
     let mut page = drawn(of_run(scenario, seed, rows, false), rows);
-    if let Some(figure) = details::latencies(scenario, policies, seed)? {
+    let latencies = details::latencies(scenario, policies, seed)?.map(|figure| {
         let what = "The share of all requests that are answered within a latency, first seed.";
-        page.section_first("Latencies", [Part::Figure(figure.to_svg(), what.to_string())]);
-    }
-    let mut parts = Vec::new();
+        Part::Figure(figure.to_svg(), what.to_string())
+    });
+    page.section_first("Figures", finish_rates(rows).into_iter().chain(latencies));
+    let columns = [
+        "policy",
+        "request",
+        "what happened",
+        "model",
+        "application",
+        "began after",
+        "ended after",
+        "by its deadline",
+    ];
+    let caption = format!("the {WORST} that fared worst under each policy, first seed");
+    let mut table = Table { keys: 2, ..Table::new(caption, &columns) };
+    let mut stories = Vec::new();
     for policy in policies {
-        let title = format!("{}: the {WORST} that fared worst", policy.text());
-        let stories = worst(scenario, policy, seed)?;
-        let parts_of = |(line, story): (String, String)| {
-            let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-            Part::Folded(line, vec![Part::Plain(story)])
-        };
-        parts.push(Part::Text(title));
-        parts.extend(stories.into_iter().map(parts_of));
+        for (fared, story) in worst(scenario, policy, seed)? {
+            let began = if fared.began.is_empty() { "never".to_string() } else { fared.began };
+            let of = [fared.end, fared.model, fared.app, began, fared.ended, fared.deadline];
+            let id = [policy.text().to_string(), format!("r{}", fared.id.0)];
+            let row = id.into_iter().chain(of);
+            table.rows.push(row.map(Field::text).collect());
+            stories.push(Part::Text(format!("under {}", policy.text())));
+            stories.push(Part::Plain(story));
+        }
     }
-    page.section("Requests that fared worst", parts);
+    let stories = Part::Folded("What happened to each, step by step".to_string(), stories);
+    page.section("Requests that fared worst", table.part().into_iter().chain([stories]));
     Ok(page)
 }
 
@@ -51,7 +66,7 @@ fn worst(
     scenario: &Scenario,
     policy: &PolicySpec,
     seed: u64,
-) -> Result<Vec<(String, String)>, SpecError> {
+) -> Result<Vec<(Fared, String)>, SpecError> {
     let folder = tempfile::tempdir().map_err(|e: io::Error| {
         let (allowed, remedy) =
             ("a folder for a log", "make room, or set TMPDIR to another folder");
