@@ -64,6 +64,7 @@ pub mod columns;
 pub mod dealt;
 pub mod error;
 pub mod exec_time;
+pub mod gaps;
 pub mod inspect;
 pub mod job_list;
 pub mod latencies;
