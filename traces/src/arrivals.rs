@@ -4,14 +4,13 @@
 //! draws from its own named streams and keeps a constant amount of memory.
 
 use crate::error::{TraceError, within};
+use crate::gaps::{GammaGaps, Gaps};
 use crate::rate::{
     LognormalRate, MinuteRate, Minutes, NextState, RATE_MAX, RATE_MIN, Rate, Spacing, Steady,
     Switching, exponential,
 };
-use orrery_sim::det::Det;
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{NS_PER_S, Span, Time};
-use rand_distr::{Distribution, Gamma};
 
 /// Instants in order of time.
 pub trait ArrivalProcess {
@@ -89,6 +88,19 @@ impl ArrivalLaw {
     /// # Errors
     /// When a parameter is out of range.
     pub fn start(&self, seed: u64, index: u64) -> Result<BoxedProcess, TraceError> {
+        self.start_with(seed, index, &Gaps::default())
+    }
+
+    /// The same process, whose gaps are kept for the next one of this seed, index and shape.
+    ///
+    /// # Errors
+    /// As [`ArrivalLaw::start`].
+    pub fn start_with(
+        &self,
+        seed: u64,
+        index: u64,
+        gaps: &Gaps,
+    ) -> Result<BoxedProcess, TraceError> {
         let stream = Stream::named(seed, "arrivals", index);
         let rate_stream = || Stream::named(seed, "arrivals rate", index);
         let rate_in_range = |rate| within("rate_per_s", rate, RATE_MIN, RATE_MAX);
@@ -100,7 +112,10 @@ impl ArrivalLaw {
                 Box::new(Modulated::new(Steady(rate_in_range(*rate_per_s)?), stream))
             }
             ArrivalLaw::Gamma { rate_per_s, shape } => {
-                Box::new(Renewal::gamma(rate_in_range(*rate_per_s)?, *shape, stream)?)
+                let rate_per_s = rate_in_range(*rate_per_s)?;
+                within("shape", *shape, 1e-3, 1e6)?;
+                let scale_ns = NS_PER_S as f64 / (rate_per_s * shape);
+                Box::new(Renewal::gamma(GammaGaps::new(*shape, scale_ns, seed, index, gaps)))
             }
             ArrivalLaw::IntegerPoisson { rate_per_s, unit } => {
                 Box::new(IntegerPoisson::new(rate_in_range(*rate_per_s)?, *unit, stream)?)
@@ -200,16 +215,16 @@ impl Clock {
 }
 
 /// Independent, equally distributed gaps.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Renewal {
     clock: Clock,
     gap: Gap,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Gap {
     ConstantNs(f64),
-    GammaNs(Box<(Gamma<Det>, Stream)>),
+    GammaNs(Box<GammaGaps>),
 }
 
 impl Renewal {
@@ -224,11 +239,8 @@ impl Renewal {
         evenly
     }
 
-    fn gamma(rate_per_s: f64, shape: f64, stream: Stream) -> Result<Renewal, TraceError> {
-        within("shape", shape, 1e-3, 1e6)?;
-        let scale_ns = NS_PER_S as f64 / (rate_per_s * shape);
-        let law = Gamma::new(Det(shape), Det(scale_ns)).expect("both parameters are positive");
-        Ok(Renewal { clock: Clock::default(), gap: Gap::GammaNs(Box::new((law, stream))) })
+    fn gamma(gaps: GammaGaps) -> Renewal {
+        Renewal { clock: Clock::default(), gap: Gap::GammaNs(Box::new(gaps)) }
     }
 }
 
@@ -239,7 +251,7 @@ impl ArrivalProcess for Renewal {
         }
         let gap_ns = match &mut self.gap {
             Gap::ConstantNs(ns) => *ns,
-            Gap::GammaNs(drawn) => drawn.0.sample(&mut drawn.1).0,
+            Gap::GammaNs(gaps) => gaps.next_ns(),
         };
         self.clock.advance(gap_ns);
         Some(self.clock.time())

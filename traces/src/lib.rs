@@ -46,7 +46,8 @@
 //! ```
 //!
 //! Architecture invariant: nothing here preloads arrivals. A source holds at most one arrival for
-//! each stream that it merges. (Azure 2021 is the exception: its file is not in order of arrival.)
+//! each stream that it merges. (Azure 2021 is the exception: its file is not in order of arrival. A search keeps
+//! the gaps that it has drawn, up to 16 MiB: see [`gaps`].)
 //!
 //! Architecture invariant: bad input is a [`TraceError`] that names file, line and column, never a
 //! panic. A damaged line that is met in mid-stream ends the source, whose `failure` says why.
@@ -64,6 +65,7 @@ pub mod columns;
 pub mod dealt;
 pub mod error;
 pub mod exec_time;
+pub mod gaps;
 pub mod inspect;
 pub mod job_list;
 pub mod latencies;

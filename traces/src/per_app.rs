@@ -8,6 +8,7 @@
 
 use crate::arrivals::{ArrivalLaw, evenly};
 use crate::error::{TraceError, within};
+use crate::gaps::Gaps;
 use crate::rate::Minutes;
 use crate::workload::{Application, MergedFunctions, Part};
 
@@ -33,7 +34,7 @@ impl ArrivalLaw {
 }
 
 /// A process of this law for each application, at its share of the rate: its weight among all.
-/// Evenly spaced arrivals begin at a phase of each application's own.
+/// Evenly spaced arrivals begin at a phase of each application's own. Gaps may be kept for the next source.
 ///
 /// # Errors
 /// When there is no application, or a weight, a size or a parameter is out of range.
@@ -41,6 +42,7 @@ pub fn per_app(
     law: &ArrivalLaw,
     apps: Vec<Application>,
     seed: u64,
+    gaps: &Gaps,
 ) -> Result<MergedFunctions, TraceError> {
     let total: f64 = apps.iter().map(|a| a.weight).sum();
     let mut parts = Vec::with_capacity(apps.len());
@@ -49,7 +51,7 @@ pub fn per_app(
         let index = u64::from(application.app.0);
         let process = match law.scaled(share) {
             ArrivalLaw::Constant { rate_per_s } => evenly(rate_per_s, seed, index)?,
-            own => own.start(seed, index)?,
+            own => own.start_with(seed, index, gaps)?,
         };
         parts.push(Part { process, application, index });
     }
@@ -82,7 +84,7 @@ mod tests {
 
     /// The times of each application's first arrivals.
     fn times(law: &ArrivalLaw, weights: &[f64], n: usize) -> Vec<Vec<u64>> {
-        let mut source = per_app(law, apps(weights), 5).unwrap();
+        let mut source = per_app(law, apps(weights), 5, &Gaps::default()).unwrap();
         let mut times = vec![Vec::new(); weights.len()];
         let mut last = Time::ZERO;
         while times.iter().any(|t| t.len() < n) {
@@ -133,7 +135,7 @@ mod tests {
     #[test]
     fn each_application_has_its_share_of_the_rate() {
         for law in LAWS {
-            let mut source = per_app(&law, apps(&[1.0, 0.5, 3.0]), 2).unwrap();
+            let mut source = per_app(&law, apps(&[1.0, 0.5, 3.0]), 2, &Gaps::default()).unwrap();
             let mut counts = [0.0_f64; 3];
             while source.peek().is_some_and(|at| at < Time::ZERO + Span::from_secs(500)) {
                 counts[source.pop().unwrap().app.index()] += 1.0;
@@ -156,7 +158,7 @@ mod tests {
 
     #[test]
     fn no_application_and_a_wrong_weight_are_errors() {
-        assert!(per_app(&LAWS[1], vec![], 1).is_err());
-        assert!(per_app(&LAWS[1], apps(&[1.0, f64::NAN]), 1).is_err());
+        assert!(per_app(&LAWS[1], vec![], 1, &Gaps::default()).is_err());
+        assert!(per_app(&LAWS[1], apps(&[1.0, f64::NAN]), 1, &Gaps::default()).is_err());
     }
 }

@@ -145,6 +145,7 @@ impl Search {
         policy: &PolicySpec,
         seed: u64,
     ) -> Result<Replication, SpecError> {
+        let scenario = &scenario.keeping_gaps();
         let start = scenario.rate()?;
         let at = |value: f64| match self.find {
             Find::Rate => scenario.with_rate(value),

@@ -11,6 +11,7 @@ use orrery_sim::latency::{Grid, Latency, Replay, SampleTable};
 use orrery_sim::time::Span;
 use orrery_traces::blocks::Blocks;
 use orrery_traces::exec_time::{ExecLaw, Mode};
+use orrery_traces::gaps::Gaps;
 use orrery_traces::inspect::format_of;
 use orrery_traces::query_sizes::SizeLaw;
 use orrery_traces::samples::{self, Histogram};
@@ -35,6 +36,8 @@ pub(super) struct Files {
     samples: ReadSamples,
     /// What was read of other tools' files.
     pub imports: Imports,
+    /// Gaps that are kept, where a search asks for the same ones at many rates.
+    pub gaps: Gaps,
 }
 
 /// What was read of other tools' files, by name: every setup of a scenario asks for the same ones. `None` for a file
@@ -97,6 +100,7 @@ impl Files {
             dealt: LastDealt::default(),
             samples: ReadSamples::default(),
             imports: Imports::default(),
+            gaps: Gaps::default(),
         }
     }
 

@@ -176,13 +176,15 @@ impl OpenLoad {
         let senders = self.senders(apps);
         let inner: Box<dyn Source> = match &self.process {
             Process::Law(law) => {
-                let process = law.start(seed, 0).map_err(|e| at_key("arrivals", e))?;
+                let process =
+                    law.start_with(seed, 0, &self.files.gaps).map_err(|e| at_key("arrivals", e))?;
                 let limited = Limited::new(process, self.until, self.requests);
                 let open = OpenWorkload::in_phases(Box::new(limited), senders, &self.phases, seed);
                 return Ok(Box::new(open.map_err(|e| at_key("arrivals", e))?));
             }
             Process::PerApp(law) => {
-                Box::new(per_app(law, senders, seed).map_err(|e| at_key("arrivals", e))?)
+                let source = per_app(law, senders, seed, &self.files.gaps);
+                Box::new(source.map_err(|e| at_key("arrivals", e))?)
             }
             Process::Functions { invocations, shape, ranks } => {
                 let of = |i: usize, _: &_| senders[ranks[i] % senders.len()].clone();

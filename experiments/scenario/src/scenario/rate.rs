@@ -9,6 +9,7 @@ use super::{Scenario, file::Arrivals};
 use crate::error::SpecError;
 use orrery_sim::time::Span;
 use orrery_traces::arrivals::ArrivalLaw;
+use orrery_traces::gaps::Gaps;
 use orrery_traces::rate::Minutes;
 use std::sync::Arc;
 use toml::Value;
@@ -50,6 +51,13 @@ impl Scenario {
             }
         };
         self.with(&changes)
+    }
+
+    /// This scenario for a search: it and those made from it draw the gaps of their arrivals once, and stretch them.
+    pub fn keeping_gaps(&self) -> Scenario {
+        let mut scenario = self.clone();
+        scenario.files.gaps = Gaps::kept();
+        scenario
     }
 
     /// About how many requests a run of `[arrivals]` has, where the file tells.
@@ -131,4 +139,33 @@ fn no_rate(key: &str, found: impl ToString) -> SpecError {
                    lognormal_rate or trace";
     let remedy = "use one of these processes, or vary something else";
     SpecError::value(key, found, allowed, remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Own processes and a shared one; a search goes up, down, and runs for longer.
+    #[test]
+    fn kept_gaps_are_the_same_arrivals() {
+        for (shape, per_app) in [(0.2, true), (0.2, false), (1.0, true), (3.0, true)] {
+            let text = format!(
+                "policies = [\"fifo\"]\n[[device]]\ncount = 1\n[[model]]\nname = \"m\"\nslo_ms = 50.0\n\
+                 copies = 3\nlatency = {{ affine = {{ alpha_ms = 1.0, beta_ms = 4.0 }} }}\n\
+                 [[app]]\nname = \"a\"\nmodel = \"m\"\n[arrivals]\ngamma = {{ rate_per_s = 100.0, shape = {shape} }}\nper_app = {per_app}\n\
+                 requests = 4000\n"
+            );
+            let plain = Scenario::from_text("t.toml", &text).unwrap();
+            let keeping = plain.keeping_gaps();
+            let arrivals = |scenario: &Scenario, rate: f64, n: usize| -> Vec<(u64, u32)> {
+                let setup = scenario.with_rate(rate).unwrap().setup(9).unwrap();
+                let mut sources = setup.sources(9).unwrap();
+                (0..n).map(|_| sources[0].pop().unwrap()).map(|a| (a.at.ns(), a.app.0)).collect()
+            };
+            for (rate, n) in [(100.0, 700), (933.3, 2_000), (57.1, 40), (57.1, 3_900)] {
+                let (ours, fresh) = (arrivals(&keeping, rate, n), arrivals(&plain, rate, n));
+                assert_eq!(ours, fresh, "shape {shape}, {rate}/s");
+            }
+        }
+    }
 }
