@@ -63,6 +63,8 @@ enum Command {
     Cell(commands::cells::Cell),
     /// Join the shards of a sweep or an experiment.
     Merge(commands::sweep::Merge),
+    /// Let all schedulers compete on a frozen suite of scenarios, and say who leads where.
+    Arena(commands::arena::Arena),
     /// Inspect traces, or record a scenario's workload in a file.
     #[command(subcommand)]
     Trace(commands::trace::Trace),
@@ -141,6 +143,7 @@ pub fn main(commit: &str) -> ExitCode {
         Command::Cells(args) => commands::cells::command(&args),
         Command::Cell(args) => commands::cells::one(&args),
         Command::Merge(args) => commands::sweep::merge(&args),
+        Command::Arena(args) => commands::arena::command(&args),
         Command::Trace(args) => commands::trace::command(&args),
         Command::Import(args) => commands::import::command(&args),
         Command::Calibrate(args) => commands::calibrate::command(&args),
