@@ -8,7 +8,7 @@ use crate::names;
 use crate::panel::{Axis, Look, Mark, Panel};
 use crate::scale::{Scale, Tick};
 use crate::scene::{Color, Stroke};
-use crate::sheet::{Sheet, grid_for};
+use crate::sheet::Sheet;
 use crate::systems::Looks;
 use crate::{Figure, curves};
 
@@ -16,6 +16,8 @@ use crate::{Figure, curves};
 const FIGURE: &str = "winners";
 /// A lead with the whole colour.
 const LEAD_FULL: f64 = 0.1;
+/// Panels beside each other: cells have room for names.
+const COLUMNS: usize = 2;
 /// How much of the colour no lead has.
 const PALEST: f64 = 0.25;
 
@@ -60,9 +62,9 @@ pub fn winners(title: &str, subtitle: &str, grids: &[WinnersGrid]) -> Result<Fig
     let sheet = Sheet {
         title: title.to_string(),
         subtitle: subtitle.to_string(),
-        columns: grid_for(panels.len()).0.min(3),
+        columns: panels.len().min(COLUMNS),
         panels,
-        plot: (310.0, 150.0),
+        plot: (430.0, 130.0),
         wrap_x: true,
         share_x: false,
         share_y: false,
@@ -86,7 +88,9 @@ fn panel(grid: &WinnersGrid, looks: &Looks) -> Panel {
         };
         let (x, y) = (c.at.0 as f64, c.at.1 as f64);
         let lead = format!("{:.2}", c.lead).trim_start_matches('0').to_string();
-        let labels = vec![format!("{} {lead}", c.system), c.system.clone(), lead];
+        // A name that does not fit begins as it does.
+        let cut = |n: usize| c.system.chars().take(n).chain(['…']).collect::<String>();
+        let labels = vec![format!("{} {lead}", c.system), c.system.clone(), cut(7), cut(3)];
         Mark::Area { from: (x, y), to: (x + 1.0, y + 1.0), look, labels }
     };
     Panel {

@@ -9,8 +9,6 @@ use orrery_sim::stats::{self, Interval};
 pub const LEAST_LEAD: f64 = 0.001;
 /// A policy collapses where its score is below this part of the best one's.
 pub const COLLAPSE: f64 = 0.5;
-/// A policy has a place where it runs at least this part of the scenarios.
-const PLACED: f64 = 0.5;
 
 /// Scores by scenario, policy and seed; none where a policy cannot run a scenario.
 #[derive(Clone, Debug)]
@@ -60,11 +58,13 @@ pub struct Line {
     pub behind: f64,
     /// Half of its interval over seeds.
     pub half: f64,
-    /// In how many scenarios it leads, is tied with the best, collapses.
+    /// In how many scenarios it leads.
     pub leads: usize,
+    /// In how many it is the best or tied with it, and does not lead.
     pub tied: usize,
+    /// In how many it collapses.
     pub collapses: usize,
-    /// Its place, where it has one, with the places that seeds and scenarios leave open.
+    /// Its place, if it ran every scenario: distances over other scenarios cannot be compared.
     pub place: Option<Place>,
 }
 
@@ -79,7 +79,7 @@ pub struct Place {
     pub by_scenarios: (usize, usize),
 }
 
-fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
@@ -147,7 +147,7 @@ impl Board {
         let mut lines: Vec<Line> =
             (0..self.names.len()).filter_map(|p| self.line(p, &bests)).collect();
         let has_place = |l: &Line| {
-            !self.beside[l.policy] && l.ran as f64 >= PLACED * self.scores.len() as f64
+            !self.beside[l.policy] && l.ran == self.scores.len()
         };
         let behind = |a: &Line, b: &Line| a.behind.total_cmp(&b.behind).then(a.policy.cmp(&b.policy));
         lines.sort_by(|a, b| has_place(b).cmp(&has_place(a)).then_with(|| behind(a, b)));
@@ -187,6 +187,7 @@ impl Board {
 
     /// First and last place of a policy among others: by differences over seeds, and over scenarios.
     fn places(&self, policy: usize, others: &[usize]) -> ((usize, usize), (usize, usize)) {
+        let all: Vec<usize> = (0..self.scores.len()).collect();
         let rivals = || others.iter().copied().filter(move |o| *o != policy);
         let place = |is_better: &dyn Fn(usize, usize) -> bool| {
             let above = rivals().filter(|&o| is_better(o, policy)).count();
@@ -194,23 +195,15 @@ impl Board {
             (1 + above, others.len() - below)
         };
         let by_seeds = |a: usize, b: usize| {
-            let both = self.both(a, b);
-            let pair = self.over(&both, a).zip(self.over(&both, b));
+            let pair = self.over(&all, a).zip(self.over(&all, b));
             is_sure(pair.and_then(|(a, b)| stats::paired(&a, &b)))
         };
         let by_scenarios = |a: usize, b: usize| {
             let each = |p: usize| -> Vec<f64> {
-                let all = self.both(a, b).into_iter();
-                all.filter_map(|s| self.scores[s][p].as_deref().map(mean)).collect()
+                self.scores.iter().filter_map(|s| s[p].as_deref().map(mean)).collect()
             };
             is_sure(stats::paired(&each(a), &each(b)))
         };
         (place(&by_seeds), place(&by_scenarios))
-    }
-
-    /// The scenarios that both ran.
-    fn both(&self, a: usize, b: usize) -> Vec<usize> {
-        let ran = |s: &usize| self.scores[*s][a].is_some() && self.scores[*s][b].is_some();
-        (0..self.scores.len()).filter(ran).collect()
     }
 }

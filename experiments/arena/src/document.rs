@@ -3,6 +3,7 @@
 use crate::board::{COLLAPSE, LEAST_LEAD, Line, Standing};
 use crate::league::League;
 use crate::map::{Cell, Map, grid};
+use crate::tuned::Tuned;
 use crate::words::{sentence, short};
 use orrery_output::page::{Field, Page, Part, Table, Tone};
 use orrery_plots::{Figure, PlotError, winners};
@@ -11,14 +12,18 @@ use orrery_plots::{Figure, PlotError, winners};
 const LOST_SHOWN: usize = 5;
 
 /// The document.
-pub fn document(league: &League) -> Page {
+pub fn document(league: &League, tuned: Option<&Tuned>) -> Page {
     let suite = &league.asked.suite;
     let mut page = Page::new("arena", suite.name.clone());
     page.subtitle = subtitle(league);
     verdict(league, &mut page);
     page.ask("suite", format!("{}, SHA-256 {}", suite.name, suite.sha256));
     page.ask("seeds", format!("{} of each scenario, from its own on", league.asked.seeds));
+    if let Some(tuned) = tuned {
+        page.ask("tuned", tuned.words());
+    }
     page.section("League", table(league).part());
+    page.section("What was found", tuned.and_then(|t| found(t).part()));
     page.section("In a sentence", Part::list(sentences(league)));
     page.section("Where yours loses most", losses(league));
     let maps = league.maps.iter().filter_map(|map| map_table(league, map).part());
@@ -46,7 +51,7 @@ fn subtitle(league: &League) -> String {
 fn verdict(league: &League, page: &mut Page) {
     let placed: Vec<&Line> = league.lines.iter().filter(|l| l.place.is_some()).collect();
     let Some(first) = placed.first() else {
-        page.say(Tone::Mixed, "No policy ran half of the scenarios.");
+        page.say(Tone::Mixed, "No policy ran every scenario.");
         return;
     };
     let name = league.name(first.policy);
@@ -68,7 +73,7 @@ fn verdict(league: &League, page: &mut Page) {
         let place = line.and_then(|l| Some((l, l.place?)));
         let (name, of) = (league.name(own), placed.len());
         page.say(Tone::Plain, match place {
-            None => format!("{name} has no place: it ran fewer than half of the scenarios."),
+            None => format!("{name} has no place: it did not run every scenario."),
             Some((l, p)) => format!(
                 "{name} is {} of {of}, {} behind the best; by these seeds {}, with other scenarios {}.",
                 p.place,
@@ -91,10 +96,9 @@ fn count(n: usize) -> Field {
 
 fn table(league: &League) -> Table {
     let columns = [
-        "policy", "place", "by seeds", "by scenarios", "ran", "behind", "leads", "tied", "collapses",
-        "worst model",
+        "policy", "place", "seeds", "wider", "ran", "behind", "leads", "tied", "<half", "worst",
     ];
-    let caption = "behind: mean distance of the score to the best of each scenario";
+    let caption = "Behind: mean distance of the score to the best of each scenario that it ran";
     let mut table = Table { keys: 1, ..Table::new(caption, &columns) };
     for line in &league.lines {
         let place = |of: &dyn Fn(crate::board::Place) -> Field| {
@@ -115,6 +119,26 @@ fn table(league: &League) -> Table {
             league
                 .worst_model(line.policy)
                 .map_or_else(Field::none, |w| Field::number(w, short(w))),
+        ]);
+    }
+    table
+}
+
+/// What tuning found: on the half that it saw, and on the other.
+fn found(tuned: &Tuned) -> Table {
+    let columns = ["policy", "tried", "training", "judging", "setting"];
+    let caption = "Mean score as released -> tuned, on the half that the search saw and on the other";
+    let mut table = Table { keys: 1, ..Table::new(caption, &columns) };
+    let moved = |(before, after): (f64, f64)| {
+        Field::number(after - before, format!("{} -> {}", short(before), short(after)))
+    };
+    for f in &tuned.found {
+        table.rows.push(vec![
+            Field::text(&f.policy),
+            count(f.tried),
+            moved(f.training),
+            f.judging.map_or_else(Field::none, moved),
+            Field::text(f.best.text()),
         ]);
     }
     table
@@ -217,15 +241,19 @@ fn notes(league: &League) -> Vec<String> {
             "Differences are paired seed by seed; tied: the 95 % interval reaches zero, or the difference is below {}.",
             short(LEAST_LEAD)
         ),
-        format!("Collapses: a score below {percent} % of the best one's."),
-        "Places: by mean distance. In brackets of seeds and of scenarios: the places that paired 95 % intervals leave \
-         open with these scenarios, and with the scenarios as a sample of others."
-            .replace("In brackets of seeds and of scenarios:", "By seeds, by scenarios:"),
-        "Policies are as released: their defaults were made for their authors' systems, not for these scenarios."
+        "Place: by the mean distance, of those that ran every scenario. Seeds: the places that paired 95 % intervals \
+         over seeds leave open; wider: those over scenarios, as if these were a sample of others."
+            .to_string(),
+        format!(
+            "Leads: nobody is tied with it; tied: not told apart from the best; <half: a score below {percent} % of the \
+             best one's. Worst: the worst model's finish rate, mean over scenarios of 2 to 100 models."
+        ),
+        "Policies are as released, or tuned by the search that is said above: defaults were made for their authors' \
+         systems, not for these scenarios."
             .to_string(),
     ];
     let mut flagged: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (policy, name) in league.board.names.iter().enumerate() {
+    for (policy, name) in league.names.iter().enumerate() {
         for flag in league.cells.iter().filter(|r| !r[policy].runs.is_empty()).flat_map(|r| r[policy].place.flags.split(' ')) {
             match flagged.iter_mut().find(|f| f.0 == flag) {
                 Some(known) if known.1.contains(&name.as_str()) => {}
@@ -247,7 +275,7 @@ fn notes(league: &League) -> Vec<String> {
 /// # Errors
 /// When the scenarios do not differ in two axes of any map.
 pub fn figure(league: &League) -> Result<Figure, PlotError> {
-    let grids: Vec<_> = league.maps.iter().map(|m| grid(m, &league.board.names)).collect();
+    let grids: Vec<_> = league.maps.iter().map(|m| grid(m, &league.names)).collect();
     let suite = &league.asked.suite;
     let subtitle = format!("suite {}, {}, {} seeds", suite.name, subtitle(league), league.asked.seeds);
     winners("Who leads where", &subtitle, &grids)

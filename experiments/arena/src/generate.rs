@@ -269,6 +269,7 @@ fn one_gpu() -> Vec<Draft> {
                     ("batch_cost", cost.to_string()),
                     ("times", word.to_string()),
                     ("slo_x_p99", slo.to_string()),
+                    ("late", "nothing".to_string()),
                 ];
                 let name = format!("gpu-cost{cost}-{word}-slo{slo}");
                 let slo_ms = three_digits(slo * p99_ms);
@@ -414,7 +415,7 @@ fn late() -> Vec<Draft> {
     let draft = |(cost, times, load): (f64, usize, f64)| {
         let times = &TIMES[times];
         let Times { word, words, apps, p99_ms, .. } = times;
-        let slo_ms = three_digits(2.0 * p99_ms);
+        let slo_ms = three_digits(3.0 * p99_ms);
         let asks = format!(
             "A late answer is worth half until four times the SLO; one GPU at {load} of its capacity, a marginal batch \
              cost of {cost}: {words}."
@@ -423,7 +424,7 @@ fn late() -> Vec<Draft> {
             ("cluster", "1-on-1".to_string()),
             ("batch_cost", cost.to_string()),
             ("times", word.to_string()),
-            ("slo_x_p99", "2".to_string()),
+            ("slo_x_p99", "3".to_string()),
             ("late", "half".to_string()),
         ];
         Draft {
@@ -440,11 +441,12 @@ fn late() -> Vec<Draft> {
 }
 
 /// What the axes are, in the order of pages.
-const AXES: [(&str, &str); 10] = [
+const AXES: [(&str, &str); 11] = [
     ("cluster", "models on GPUs"),
     ("batch_cost", "marginal cost of a request in a batch, as part of a batch of one"),
     ("times", "execution times alone: constant; of two kinds, known or hidden; with a heavy tail"),
     ("slo_x_p99", "SLO as a multiple of the P99 alone"),
+    ("late", "what a late answer is worth: nothing, or half until four times the SLO"),
     ("load", "load as part of the closed-form capacity in batches of up to 16 random requests"),
     ("arrivals", "how requests come"),
     ("popularity", "popularity of the models"),

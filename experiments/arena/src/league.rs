@@ -4,7 +4,6 @@ use crate::board::{Best, Board, Line};
 use crate::fight::{Asked, Fought};
 use crate::map::{Map, maps};
 use orrery_results::metric;
-use orrery_scenario::PolicySpec;
 
 /// The policy that knows every execution time: a bound, and no competitor.
 const ORACLE: &str = "oracle";
@@ -12,8 +11,12 @@ const ORACLE: &str = "oracle";
 /// A league.
 #[derive(Clone, Debug)]
 pub struct League {
+    /// Its name in rows and of files.
+    pub id: String,
     /// What was asked.
     pub asked: Asked,
+    /// How its policies are called: as they are given, or by their systems where parameters were tuned.
+    pub names: Vec<String>,
     /// The policies that are beside the shipped ones: where they lose is told in detail.
     pub own: Vec<usize>,
     /// The cells, by scenario and policy.
@@ -31,19 +34,21 @@ pub struct League {
 impl League {
     /// What follows from cells that were run.
     pub fn of(asked: Asked, own: Vec<usize>, cells: Vec<Vec<Fought>>) -> League {
-        let names = asked.policies.iter().map(|p| p.text().to_string()).collect();
+        let names: Vec<String> = asked.policies.iter().map(|p| p.text().to_string()).collect();
+        let quick = if asked.suite.is_quick { "-quick" } else { "" };
+        let id = format!("arena-{}{quick}", asked.suite.name);
         let beside = asked.policies.iter().map(|p| p.system() == ORACLE).collect();
         let score = |c: &Fought| c.values(metric::ARENA_SCORE);
         let scores = cells.iter().map(|row| row.iter().map(score).collect()).collect();
-        let board = Board { names, beside, scores };
+        let board = Board { names: names.clone(), beside, scores };
         let bests = (0..cells.len()).map(|s| board.best(&[s])).collect();
         let (lines, maps) = (board.league(), maps(&asked.suite, &board));
-        League { asked, own, cells, board, bests, lines, maps }
+        League { id, asked, names, own, cells, board, bests, lines, maps }
     }
 
     /// The name of a policy.
     pub fn name(&self, policy: usize) -> &str {
-        self.asked.policies.get(policy).map_or("", PolicySpec::text)
+        self.names.get(policy).map_or("", String::as_str)
     }
 
     /// The mean of the worst model's finish rate over the scenarios that have it.

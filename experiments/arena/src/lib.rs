@@ -20,6 +20,7 @@ mod shipped;
 pub mod suite;
 #[cfg(test)]
 mod tests;
+pub mod tuned;
 mod words;
 
 pub use fight::{Asked, How, Outcome, fight};

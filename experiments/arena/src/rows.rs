@@ -2,27 +2,22 @@
 
 use crate::document::word;
 use crate::league::League;
+use crate::tuned::Tuned;
 use orrery_cells::rows::rows;
 use orrery_cells::seeds::Seeds;
 use orrery_results::{Row, difference_of, metric, seed_list, unit};
 use serde_json::{Value, json};
 
-/// The name of a league in rows and files.
-pub fn name(league: &League) -> String {
-    format!("arena-{}", league.asked.suite.name)
-}
-
 /// The rows: of each cell, and its difference to the best of the scenario.
 pub fn of(league: &League) -> Vec<Row> {
     let (suite, mut out) = (&league.asked.suite, Vec::new());
-    let name = name(league);
     let hash = format!("suite-{}={}", suite.name, suite.sha256);
     for (s, cells) in league.cells.iter().enumerate() {
         let asked = &suite.scenarios[s];
         let seeds = Seeds { first: asked.scenario.seed, count: league.asked.seeds, until_ci: None };
         for (p, cell) in cells.iter().enumerate() {
             let mut place = cell.place.clone();
-            place.experiment.clone_from(&name);
+            place.experiment.clone_from(&league.id);
             place.case.clone_from(&asked.name);
             let inputs = [hash.as_str(), &place.inputs_sha256];
             let inputs: Vec<&str> = inputs.into_iter().filter(|i| !i.is_empty()).collect();
@@ -70,7 +65,7 @@ fn behind(league: &League, s: usize, p: usize, place: &Row) -> Option<Row> {
 }
 
 /// What JSON has beside the rows.
-pub fn json(league: &League) -> Value {
+pub fn json(league: &League, tuned: Option<&Tuned>) -> Value {
     let suite = &league.asked.suite;
     let names = |all: &[usize]| all.iter().map(|p| league.name(*p)).collect::<Vec<_>>();
     let line = |l: &crate::board::Line| {
@@ -108,8 +103,22 @@ pub fn json(league: &League) -> Value {
     json!({
         "suite": suite.name, "suite_sha256": suite.sha256, "scenarios": suite.scenarios.len(),
         "scenarios_of_whole": suite.whole, "seeds": league.asked.seeds,
+        "tuned": tuned.map(tuned_json),
         "league": league.lines.iter().map(line).collect::<Vec<_>>(),
         "by_scenario": suite.scenarios.iter().enumerate().map(scenario).collect::<Vec<_>>(),
         "maps": league.maps.iter().map(map).collect::<Vec<_>>(),
+    })
+}
+
+fn tuned_json(tuned: &Tuned) -> Value {
+    let found = |f: &crate::tuned::Found| {
+        json!({
+            "policy": f.policy, "tried": f.tried, "setting": f.best.text(), "training": f.training,
+            "judging": f.judging,
+        })
+    };
+    json!({
+        "budget": tuned.tuning.budget, "draw": tuned.tuning.draw, "scenarios": tuned.halves,
+        "found": tuned.found.iter().map(found).collect::<Vec<_>>(),
     })
 }

@@ -30,6 +30,8 @@ pub struct Suite {
     pub scenarios: Vec<Asked>,
     /// Their number in the whole suite, where this is a part.
     pub whole: usize,
+    /// Whether it is a sixth.
+    pub is_quick: bool,
 }
 
 /// An axis.
@@ -142,13 +144,13 @@ impl Suite {
         }
         let whole = scenarios.len();
         let name = name.to_string();
-        Ok(Suite { name, sha256: hash.sha256(), axes: axis, maps, scenarios, whole })
+        Ok(Suite { name, sha256: hash.sha256(), axes: axis, maps, scenarios, whole, is_quick: false })
     }
 
     /// A sixth of it: of each six neighbours the one whose name's hash is smallest.
     #[must_use]
     pub fn quick(self) -> Suite {
-        self.drawn("quick", QUICK, |place| place == 0)
+        Suite { is_quick: true, ..self.drawn("quick", QUICK, |place| place == 0) }
     }
 
     /// A half, drawn by hash: of each two neighbours one is for training. `draw` numbers other draws.

@@ -1,3 +1,5 @@
 //! Tests of the arena.
 
+mod board;
+mod fight;
 mod suite;

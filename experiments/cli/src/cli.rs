@@ -260,7 +260,9 @@ mod tests {
                     // A plan in one line has no file, and needs a model, a rate and an SLO.
                     let in_line = option.get_help_heading() == Some("In place of a plan file");
                     let files = match (name, in_line, long) {
-                        ("calibrate", ..) => &["f.toml", "m.csv"][..],
+                        ("arena", _, "alone") => &["--policy", "p"][..],
+                        ("arena", ..) => &[],
+                        ("calibrate", ..) => &["f.toml", "m.csv"],
                         ("plan", true, "model") => &["--rate", "5", "--slo", "5ms"],
                         ("plan", true, "rate") => &["--model", "m", "--slo", "5ms"],
                         ("plan", true, "slo") => &["--model", "m", "--rate", "5"],

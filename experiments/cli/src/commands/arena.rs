@@ -1,7 +1,9 @@
 //! `orrery arena`: which scheduler leads where, and where is yours?
 
-use clap::Args;
-use orrery_arena::fight::{Asked, How, Outcome, fight};
+use clap::{Args, ValueEnum};
+use orrery_arena::fight::{Asked, Fought, How, Outcome, fight};
+use orrery_arena::suite::Half;
+use orrery_arena::tuned::{Tuned, Tuning, judge, tune};
 use orrery_arena::{League, Suite, document, rows};
 use orrery_cells::shard::Shard;
 use orrery_output::figure::{Size, check_name, save, unsuitable};
@@ -11,6 +13,15 @@ use orrery_output::{Answer, Forms, Output, say};
 use orrery_results::{to_json, wide};
 use orrery_scenario::{PolicySpec, SpecError, policies};
 use std::path::{Path, PathBuf};
+
+/// Which settings compete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Settings {
+    /// As released: bare names.
+    Released,
+    /// Found by a random search on half of the suite, and judged on the other.
+    Tuned,
+}
 
 /// `orrery arena`.
 #[derive(Debug, Args)]
@@ -35,6 +46,16 @@ pub struct Arena {
     /// Run a sixth of the suite.
     #[arg(long)]
     pub quick: bool,
+    /// Which settings compete.
+    #[arg(long, value_name = "LEAGUE", value_enum, default_value_t = Settings::Released)]
+    #[arg(conflicts_with = "alone")]
+    pub league: Settings,
+    /// With `--league tuned`: number of settings tried of each policy [default: 16].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub budget: Option<u16>,
+    /// With `--league tuned`: another draw of the half that is searched on [default: 0].
+    #[arg(long, value_name = "N")]
+    pub draw: Option<u32>,
     /// Number of replications of each cell.
     #[arg(long, value_name = "N", default_value_t = 5)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
@@ -67,53 +88,128 @@ pub struct Arena {
 /// # Errors
 /// When there is no such suite or policy, or a file cannot be written.
 pub fn command(args: &Arena) -> Result<Answer, SpecError> {
-    let (asked, own) = asked(args)?;
-    args.output.check()?;
-    if let Some(path) = &args.plot {
-        check_name(path)?;
-        check_place("--plot", path)?;
-    }
-    if let (Some((option, value)), None) = (args.size.given(), &args.plot) {
-        let allowed = "only beside --plot: it is about that picture";
-        let remedy = "add `--plot FILE.svg`, or leave it out";
-        return Err(SpecError::value(option, value, allowed, remedy));
-    }
+    check(args)?;
     let how = How {
         jobs: args.jobs.unwrap_or(0).into(),
         out: args.output.out.clone(),
         shard: args.shard,
         share: args.share,
     };
-    let cells = match fight(&asked, &how)? {
+    let (mut asked, mut own) = asked(args)?;
+    let mut tuned = None;
+    if args.league == Settings::Tuned {
+        let tuning = Tuning { budget: args.budget.unwrap_or(16).into(), draw: args.draw.unwrap_or(0) };
+        let Some(found) = tune(&asked.suite, tuning, &how)? else { return Ok(stopped(args)) };
+        // Those released run beside: they are what tuning is compared with.
+        let is_new = |p: &PolicySpec| !asked.policies.contains(p);
+        let best: Vec<PolicySpec> = found.found.iter().map(|f| f.best.clone()).filter(is_new).collect();
+        asked.policies.extend(best);
+        asked.suite = asked.suite.half(Half::Judging, tuning.draw);
+        tuned = Some(found);
+    }
+    let mut cells = match fight(&asked, &how)? {
         Outcome::Whole(cells) => cells,
-        Outcome::Part(cells) => {
-            let folder = args.output.out.as_deref().unwrap_or(Path::new("")).display();
-            let left = if args.share { "`--share`" } else { "`--shard`" };
-            return Ok(Answer::of(format!(
-                "{cells} cells are done in {folder}; the same command without {left} makes the result\n"
-            )));
-        }
-        Outcome::Interrupted => {
-            if let Some(folder) = &args.output.out {
-                let folder = folder.display();
-                say(&format!("finished cells are kept in {folder}: the same command continues"));
-            }
-            return Ok(Answer { interrupted: true, ..Answer::default() });
-        }
+        Outcome::Part(cells) => return Ok(part(args, cells)),
+        Outcome::Interrupted => return Ok(stopped(args)),
     };
-    let league = League::of(asked, own, cells);
-    let (document, rows) = (document::document(&league), rows::of(&league));
+    let mut names = None;
+    if let Some(tuned) = &mut tuned {
+        judge(tuned, &asked, &cells);
+        names = Some(keep(tuned, &mut asked, &mut own, &mut cells));
+    }
+    let mut league = League::of(asked, own, cells);
+    if let Some(names) = names {
+        league.names = names;
+        league.id += "-tuned";
+    }
+    answer(args, &league, tuned.as_ref())
+}
+
+/// Passes when every option that was given applies, and every file can be written.
+fn check(args: &Arena) -> Result<(), SpecError> {
+    let only = |option: &str, value: Option<String>| match value {
+        Some(value) if args.league == Settings::Released => {
+            let (allowed, remedy) = ("only with `--league tuned`", "add `--league tuned`, or leave it out");
+            Err(SpecError::value(option, value, allowed, remedy))
+        }
+        _ => Ok(()),
+    };
+    only("--budget", args.budget.map(|n| n.to_string()))?;
+    only("--draw", args.draw.map(|n| n.to_string()))?;
+    if args.league == Settings::Tuned && (args.share || args.shard.is_some()) {
+        let option = if args.share { "--share" } else { "--shard" };
+        let allowed = "the released league: the tuned one runs one half after the other";
+        let remedy = "share the released league, or run the tuned one on one machine";
+        return Err(SpecError::value(option, "`--league tuned`", allowed, remedy));
+    }
+    args.output.check()?;
+    if let Some(path) = &args.plot {
+        check_name(path)?;
+        check_place("--plot", path)?;
+    }
+    match (args.size.given(), &args.plot) {
+        (Some((option, value)), None) => {
+            let allowed = "only beside --plot: it is about that picture";
+            let remedy = "add `--plot FILE.svg`, or leave it out";
+            Err(SpecError::value(option, value, allowed, remedy))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn part(args: &Arena, cells: usize) -> Answer {
+    let folder = args.output.out.as_deref().unwrap_or(Path::new("")).display();
+    let left = if args.share { "`--share`" } else { "`--shard`" };
+    Answer::of(format!(
+        "{cells} cells are done in {folder}; the same command without {left} makes the result\n"
+    ))
+}
+
+fn stopped(args: &Arena) -> Answer {
+    if let Some(folder) = &args.output.out {
+        let folder = folder.display();
+        say(&format!("stopped; finished cells are kept in {folder}: the same command continues"));
+    }
+    Answer { interrupted: true, ..Answer::default() }
+}
+
+/// Keeps the tuned ones and one's own of all that ran; their names.
+fn keep(
+    tuned: &Tuned,
+    asked: &mut Asked,
+    own: &mut Vec<usize>,
+    cells: &mut [Vec<Fought>],
+) -> Vec<String> {
+    let best = |p: &PolicySpec| tuned.found.iter().find(|f| f.best == *p);
+    let kept: Vec<usize> = (0..asked.policies.len())
+        .filter(|p| own.contains(p) || best(&asked.policies[*p]).is_some())
+        .collect();
+    let name = |p: &usize| match best(&asked.policies[*p]) {
+        Some(found) if !own.contains(p) => found.policy.clone(),
+        _ => asked.policies[*p].text().to_string(),
+    };
+    let names = kept.iter().map(name).collect();
+    asked.policies = kept.iter().map(|p| asked.policies[*p].clone()).collect();
+    for row in cells {
+        *row = kept.iter().map(|p| row[*p].clone()).collect();
+    }
+    *own = (0..kept.len()).filter(|i| own.contains(&kept[*i])).collect();
+    names
+}
+
+fn answer(args: &Arena, league: &League, tuned: Option<&Tuned>) -> Result<Answer, SpecError> {
+    let (document, rows) = (document::document(league, tuned), rows::of(league));
     let forms = Forms {
         table: document.to_text(),
         wide: wide(&rows),
-        json: to_json(&rows, &[("arena", rows::json(&league))]),
+        json: to_json(&rows, &[("arena", rows::json(league, tuned))]),
         page: args.output.html.is_some().then_some(document),
         rows,
     };
-    let mut answer = forms.answer(&rows::name(&league), &args.output)?;
+    let mut answer = forms.answer(&league.id, &args.output)?;
     // The result leaves first.
     if let Some(path) = &args.plot {
-        answer.error = plot(&league, args.size, path).err();
+        answer.error = plot(league, args.size, path).err();
     }
     Ok(answer)
 }
@@ -141,7 +237,6 @@ fn asked(args: &Arena) -> Result<(Asked, Vec<usize>), SpecError> {
 }
 
 fn plot(league: &League, size: Size, path: &Path) -> Result<(), SpecError> {
-    let name = rows::name(league);
-    let figure = document::figure(league).map_err(|e| unsuitable(&name, &e))?;
+    let figure = document::figure(league).map_err(|e| unsuitable(&league.id, &e))?;
     save(&size.of(&figure), path)
 }
