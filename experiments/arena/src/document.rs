@@ -1,5 +1,6 @@
 //! A league as one document: the table, a sentence for each policy, the maps, each scenario.
 
+use crate::against::Against;
 use crate::board::{COLLAPSE, LEAST_LEAD, Line, Standing};
 use crate::league::League;
 use crate::map::{Cell, Map, grid};
@@ -12,7 +13,7 @@ use orrery_plots::{Figure, PlotError, winners};
 const LOST_SHOWN: usize = 5;
 
 /// The document.
-pub fn document(league: &League, tuned: Option<&Tuned>) -> Page {
+pub fn document(league: &League, tuned: Option<&Tuned>, against: Option<&Against>) -> Page {
     let suite = &league.asked.suite;
     let mut page = Page::new("arena", suite.name.clone());
     page.subtitle = subtitle(league);
@@ -22,7 +23,11 @@ pub fn document(league: &League, tuned: Option<&Tuned>) -> Page {
     if let Some(tuned) = tuned {
         page.ask("tuned", tuned.words());
     }
+    if let Some(against) = against {
+        against.say(&mut page);
+    }
     page.section("League", table(league).part());
+    page.section("Against the other result", against.and_then(|a| a.table().part()));
     page.section("What was found", tuned.and_then(|t| found(t).part()));
     page.section("In a sentence", Part::list(sentences(league)));
     page.section("Where yours loses most", losses(league));
@@ -42,7 +47,7 @@ pub fn document(league: &League, tuned: Option<&Tuned>) -> Page {
 }
 
 fn subtitle(league: &League) -> String {
-    let (suite, policies) = (&league.asked.suite, league.asked.policies.len());
+    let (suite, policies) = (&league.asked.suite, league.names.len());
     let own = suite.scenarios.len();
     let of = if own == suite.whole { String::new() } else { format!(" of {}", suite.whole) };
     format!("{own}{of} scenarios, {policies} policies")
@@ -96,7 +101,7 @@ fn count(n: usize) -> Field {
 
 fn table(league: &League) -> Table {
     let columns = [
-        "policy", "place", "seeds", "wider", "ran", "behind", "leads", "tied", "<half", "worst",
+        "policy", "place", "seeds", "wider", "ran", "behind", "led", "tied", "<half", "worst",
     ];
     let caption = "Behind: mean distance of the score to the best of each scenario that it ran";
     let mut table = Table { keys: 1, ..Table::new(caption, &columns) };
@@ -215,7 +220,7 @@ fn scenarios(league: &League) -> Table {
 /// Who did not run what, and why: a line for each reason.
 fn refusals(league: &League) -> Vec<String> {
     let mut out = Vec::new();
-    for policy in 0..league.asked.policies.len() {
+    for policy in 0..league.names.len() {
         let mut reasons: Vec<(&str, usize)> = Vec::new();
         for cell in league.cells.iter().map(|row| &row[policy]).filter(|c| c.runs.is_empty()) {
             match reasons.iter_mut().find(|r| r.0 == cell.reason) {
@@ -245,7 +250,7 @@ fn notes(league: &League) -> Vec<String> {
          over seeds leave open; wider: those over scenarios, as if these were a sample of others."
             .to_string(),
         format!(
-            "Leads: nobody is tied with it; tied: not told apart from the best; <half: a score below {percent} % of the \
+            "Led: nobody is tied with it; tied: not told apart from the best; <half: a score below {percent} % of the \
              best one's. Worst: the worst model's finish rate, mean over scenarios of 2 to 100 models."
         ),
         "Policies are as released, or tuned by the search that is said above: defaults were made for their authors' \

@@ -208,7 +208,7 @@ fn first_line(error: &SpecError) -> String {
 }
 
 /// A run with its score, and little else.
-fn scored(mut run: Replication) -> Replication {
+pub(crate) fn scored(mut run: Replication) -> Replication {
     let score = match run.value("all", metric::MEAN_COST) {
         Some(cost) => 1.0 - cost,
         None => run.finish_rate(),

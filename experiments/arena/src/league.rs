@@ -34,10 +34,11 @@ pub struct League {
 impl League {
     /// What follows from cells that were run.
     pub fn of(asked: Asked, own: Vec<usize>, cells: Vec<Vec<Fought>>) -> League {
-        let names: Vec<String> = asked.policies.iter().map(|p| p.text().to_string()).collect();
+        let places = || cells.iter().take(1).flatten().map(|c| &c.place);
+        let names: Vec<String> = places().map(|p| p.policy.clone()).collect();
         let quick = if asked.suite.is_quick { "-quick" } else { "" };
         let id = format!("arena-{}{quick}", asked.suite.name);
-        let beside = asked.policies.iter().map(|p| p.system() == ORACLE).collect();
+        let beside = places().map(|p| p.system == ORACLE).collect();
         let score = |c: &Fought| c.values(metric::ARENA_SCORE);
         let scores = cells.iter().map(|row| row.iter().map(score).collect()).collect();
         let board = Board { names: names.clone(), beside, scores };

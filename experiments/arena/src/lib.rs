@@ -8,6 +8,7 @@
 //!
 //! It runs nothing of its own: a cell is a scenario and a policy with its seeds, as in a sweep.
 
+pub mod against;
 pub mod board;
 pub mod document;
 pub mod fight;
@@ -15,6 +16,7 @@ pub mod fight;
 mod generate;
 pub mod league;
 pub mod map;
+pub mod own;
 pub mod rows;
 mod shipped;
 pub mod suite;

@@ -84,7 +84,7 @@ pub fn json(league: &League, tuned: Option<&Tuned>) -> Value {
             Some((league.name(p).to_string(), Value::from(word(standing))))
         };
         let standings: serde_json::Map<String, Value> =
-            (0..league.asked.policies.len()).filter_map(standing).collect();
+            (0..league.names.len()).filter_map(standing).collect();
         json!({
             "name": asked.name, "asks": asked.asks, "axes": asked.axes,
             "best": best.map(|b| league.name(b.best)), "score": best.map(|b| b.mean),

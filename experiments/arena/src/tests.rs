@@ -2,4 +2,5 @@
 
 mod board;
 mod fight;
+mod quick;
 mod suite;

@@ -1,7 +1,9 @@
+use crate::against::Against;
 use crate::fight::{Asked, Fought, How, Outcome, fight};
 use crate::league::League;
 use crate::suite::{INDEX, Suite};
 use crate::{document, rows};
+use orrery_results::{Row, metric};
 use orrery_scenario::PolicySpec;
 use std::path::Path;
 
@@ -58,7 +60,7 @@ fn league(asked: &Asked, how: &How) -> (String, String, String) {
     let league = League::of(asked.clone(), vec![0], whole(asked, how));
     let rows = rows::of(&league);
     let json = orrery_results::to_json(&rows, &[("arena", rows::json(&league, None))]);
-    (document::document(&league, None).to_text(), orrery_results::to_csv(&rows), json)
+    (document::document(&league, None, None).to_text(), orrery_results::to_csv(&rows), json)
 }
 
 #[test]
@@ -110,4 +112,35 @@ fn every_row_names_the_suite_by_its_hash_and_text_fits_a_terminal() {
     assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
     let read = orrery_results::read_rows("a", &csv).expect("rows");
     assert!(read.iter().all(|r| orrery_results::is_metric(&r.metric)));
+}
+
+#[test]
+fn a_result_is_compared_with_another_one_cell_by_cell() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path());
+    let asked = asked(folder.path());
+    let of = |asked: &Asked| rows::of(&League::of(asked.clone(), vec![], whole(asked, &How::default())));
+    let now = of(&asked);
+    let same = Against::of("a.csv", &now, &now).expect("a comparison");
+    assert!(!same.has_moved() && same.same == 25, "{same:?}");
+    // A cell that moved is named; one that is refused now as well.
+    let mut before = now.clone();
+    let is_score = |r: &&mut Row| r.metric == metric::ARENA_SCORE && r.value.is_some();
+    let first = before.iter_mut().find(is_score).expect("a score");
+    first.value = first.value.map(|v| v + 0.01);
+    let moved = Against::of("a.csv", &now, &before).expect("a comparison");
+    assert!(moved.has_moved() && moved.moved.len() == 1 && moved.same == 24, "{moved:?}");
+    assert_eq!(moved.moved[0].policy, "fifo");
+    // Another policy is no change.
+    let others: Vec<Row> = now.iter().filter(|r| r.policy != "eager").cloned().collect();
+    let more = Against::of("a.csv", &now, &others).expect("a comparison");
+    assert!(!more.has_moved() && more.only_here == ["eager"] && more.same == 20, "{more:?}");
+    // Another suite, other seeds: refused.
+    let more = Asked { seeds: 2, ..asked };
+    let error = Against::of("a.csv", &of(&more), &now).expect_err("other seeds").to_string();
+    assert!(error.contains("a.csv") && error.contains("--seeds 3"), "{error}");
+    let mut other = now.clone();
+    other.iter_mut().for_each(|r| r.inputs_sha256 = "suite-x=0".into());
+    let error = Against::of("a.csv", &now, &other).expect_err("another suite").to_string();
+    assert!(error.contains("suite-x=0") && error.contains("remedy"), "{error}");
 }

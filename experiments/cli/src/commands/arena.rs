@@ -1,7 +1,9 @@
 //! `orrery arena`: which scheduler leads where, and where is yours?
 
 use clap::{Args, ValueEnum};
+use orrery_arena::against::Against;
 use orrery_arena::fight::{Asked, Fought, How, Outcome, fight};
+use orrery_arena::own::OwnRuns;
 use orrery_arena::suite::Half;
 use orrery_arena::tuned::{Tuned, Tuning, judge, tune};
 use orrery_arena::{League, Suite, document, rows};
@@ -9,10 +11,11 @@ use orrery_cells::shard::Shard;
 use orrery_output::figure::{Size, check_name, save, unsuitable};
 use orrery_output::page::WITHOUT_EFFECT;
 use orrery_output::whole_file::check_place;
-use orrery_output::{Answer, Forms, Output, say};
-use orrery_results::{to_json, wide};
+use orrery_output::{Answer, Forms, Output, result_files, say};
+use orrery_results::{Row, to_json, wide};
 use orrery_scenario::{PolicySpec, SpecError, policies};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Which settings compete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,6 +33,7 @@ pub enum Settings {
   orrery arena --out results/ --html arena.html --plot map.pdf     # resumes if stopped
   orrery arena --quick --policy 'clockwork[preset=paper]'
   orrery arena --out shared/ --share                               # on each of four machines
+  orrery arena --quick --against before.csv                        # exits with 1 where a score moved
 
 The policies shipped compete as released, by their bare names; `--policy` adds others. docs/arena.md says what the
 result can tell and what not.")]
@@ -37,7 +41,8 @@ pub struct Arena {
     /// The suite: a shipped one, or a folder with a `suite.toml`.
     #[arg(long, value_name = "SUITE", default_value = "2026.1")]
     pub suite: String,
-    /// Let this policy compete, too; may be repeated.
+    /// Let this policy compete, too: a name with parameters, or FILE.py:CLASS, a policy in Python for which the Python
+    /// package must be installed; may be repeated.
     #[arg(long = "policy", value_name = "POLICY")]
     pub policies: Vec<String>,
     /// Only the policies of `--policy`, without the shipped ones.
@@ -60,6 +65,9 @@ pub struct Arena {
     #[arg(long, value_name = "N", default_value_t = 5)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub seeds: u32,
+    /// Compare with this result of an earlier run (CSV or JSON), and exit with 1 where a score moved.
+    #[arg(long, value_name = "FILE")]
+    pub against: Option<PathBuf>,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
     #[command(flatten)]
@@ -89,6 +97,7 @@ pub struct Arena {
 /// When there is no such suite or policy, or a file cannot be written.
 pub fn command(args: &Arena) -> Result<Answer, SpecError> {
     check(args)?;
+    let before = args.against.as_deref().map(before).transpose()?;
     let how = How {
         jobs: args.jobs.unwrap_or(0).into(),
         out: args.output.out.clone(),
@@ -117,12 +126,16 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
         judge(tuned, &asked, &cells);
         names = Some(keep(tuned, &mut asked, &mut own, &mut cells));
     }
+    for (file, class) in args.policies.iter().filter_map(|p| in_python(p)) {
+        own.push(cells.first().map_or(0, Vec::len));
+        python_runs(file, class, args)?.join(&asked.suite, &mut cells)?;
+    }
     let mut league = League::of(asked, own, cells);
     if let Some(names) = names {
         league.names = names;
         league.id += "-tuned";
     }
-    answer(args, &league, tuned.as_ref())
+    answer(args, &league, tuned.as_ref(), before.as_deref())
 }
 
 /// Passes when every option that was given applies, and every file can be written.
@@ -134,6 +147,13 @@ fn check(args: &Arena) -> Result<(), SpecError> {
         }
         _ => Ok(()),
     };
+    if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
+        && (args.league == Settings::Tuned || args.share || args.shard.is_some())
+    {
+        let allowed = "a policy in Python only in the released league, without `--share` and `--shard`";
+        let remedy = "share the shipped policies first; then give the same `--out` with your policy";
+        return Err(SpecError::value("--policy", own, allowed, remedy));
+    }
     only("--budget", args.budget.map(|n| n.to_string()))?;
     only("--draw", args.draw.map(|n| n.to_string()))?;
     if args.league == Settings::Tuned && (args.share || args.shard.is_some()) {
@@ -197,8 +217,23 @@ fn keep(
     names
 }
 
-fn answer(args: &Arena, league: &League, tuned: Option<&Tuned>) -> Result<Answer, SpecError> {
-    let (document, rows) = (document::document(league, tuned), rows::of(league));
+/// The rows of an earlier result.
+fn before(path: &Path) -> Result<Vec<Row>, SpecError> {
+    let file = path.display().to_string();
+    let found = result_files::read(path, true).map_err(|e| e.in_file(&file))?;
+    Ok(found.map(|r| r.rows).unwrap_or_default())
+}
+
+fn answer(
+    args: &Arena,
+    league: &League,
+    tuned: Option<&Tuned>,
+    before: Option<&[Row]>,
+) -> Result<Answer, SpecError> {
+    let rows = rows::of(league);
+    let file = args.against.as_deref().map_or(String::new(), |f| f.display().to_string());
+    let against = before.map(|before| Against::of(&file, &rows, before)).transpose()?;
+    let document = document::document(league, tuned, against.as_ref());
     let forms = Forms {
         table: document.to_text(),
         wide: wide(&rows),
@@ -207,6 +242,7 @@ fn answer(args: &Arena, league: &League, tuned: Option<&Tuned>) -> Result<Answer
         rows,
     };
     let mut answer = forms.answer(&league.id, &args.output)?;
+    answer.failed = against.is_some_and(|a| a.has_moved());
     // The result leaves first.
     if let Some(path) = &args.plot {
         answer.error = plot(league, args.size, path).err();
@@ -222,7 +258,7 @@ fn asked(args: &Arena) -> Result<(Asked, Vec<usize>), SpecError> {
         true => Vec::new(),
         false => policies::all().map(|table| table.about.name.to_string()).collect(),
     };
-    let given = args.policies.iter().filter(|p| !shipped.contains(p));
+    let given = args.policies.iter().filter(|p| !shipped.contains(p) && in_python(p).is_none());
     let names = shipped.iter().chain(given);
     let mut policies: Vec<PolicySpec> = Vec::new();
     for name in names {
@@ -234,6 +270,40 @@ fn asked(args: &Arena) -> Result<(Asked, Vec<usize>), SpecError> {
     let own = policies.iter().enumerate().filter(|(_, p)| args.policies.iter().any(|a| a == p.text()));
     let own = own.map(|(i, _)| i).collect();
     Ok((Asked { suite, policies, seeds: args.seeds }, own))
+}
+
+/// `FILE.py:CLASS`.
+fn in_python(policy: &str) -> Option<(&str, &str)> {
+    policy.rsplit_once(':').filter(|(file, _)| file.ends_with(".py"))
+}
+
+/// The runs of a policy in Python, made by the Python package in a process of its own.
+fn python_runs(file: &str, class: &str, args: &Arena) -> Result<OwnRuns, SpecError> {
+    let wrong = |found: String, remedy: &str| {
+        let allowed = "a policy in Python that runs (docs/python.md)";
+        SpecError::value("--policy", format!("{file}:{class}: {found}"), allowed, remedy)
+    };
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_string());
+    let program = "import sys, orrery; a = sys.argv[1:]; \
+                   orrery._arena_runs(a[0], a[1], a[2], a[3] == 'quick', int(a[4]))";
+    let (quick, seeds) = (if args.quick { "quick" } else { "" }, args.seeds.to_string());
+    let ran = Command::new(&python)
+        .args(["-c", program, file, class, args.suite.as_str(), quick, &seeds])
+        .output()
+        .map_err(|e| wrong(format!("{python}: {e}"), "install Python, or name it in PYTHON"))?;
+    if !ran.status.success() {
+        let said = String::from_utf8_lossy(&ran.stderr);
+        let last = said.trim_end().lines().last().unwrap_or("it was ended");
+        let is_missing = last.contains("No module named 'orrery'");
+        let remedy = match is_missing {
+            true => "install the Python package (docs/python.md), and name its Python in PYTHON",
+            false => "run it with `orrery.arena` in Python, which shows where it was raised",
+        };
+        return Err(wrong(last.to_string(), remedy));
+    }
+    serde_json::from_slice(&ran.stdout).map_err(|e| {
+        wrong(e.to_string(), "install the Python package of the same version as this program")
+    })
 }
 
 fn plot(league: &League, size: Size, path: &Path) -> Result<(), SpecError> {
