@@ -71,7 +71,8 @@ impl Against {
         let (here, there) = (scores(now), scores(before));
         let policies = |of: &Cells<'_>, but: &Cells<'_>| {
             let has = |p: &str| but.keys().any(|k| k.1 == p);
-            let mut own: Vec<String> = of.keys().filter(|k| !has(k.1)).map(|k| k.1.to_string()).collect();
+            let mut own: Vec<String> =
+                of.keys().filter(|k| !has(k.1)).map(|k| k.1.to_string()).collect();
             own.sort();
             own.dedup();
             own
@@ -109,10 +110,14 @@ impl Against {
     pub fn say(&self, page: &mut Page) {
         let (same, file) = (self.same, &self.file);
         match self.moved.len() {
-            0 => page.say(Tone::Good, format!("All {same} cells that {file} has, too, are the same.")),
-            n => page.say(Tone::Bad, format!("{n} cells are not as in {file}; {same} are the same.")),
+            0 => page
+                .say(Tone::Good, format!("All {same} cells that {file} has, too, are the same.")),
+            n => {
+                page.say(Tone::Bad, format!("{n} cells are not as in {file}; {same} are the same."))
+            }
         }
-        for (which, policies) in [("Only here", &self.only_here), ("Only there", &self.only_there)] {
+        for (which, policies) in [("Only here", &self.only_here), ("Only there", &self.only_there)]
+        {
             if !policies.is_empty() {
                 page.say(Tone::Plain, format!("{which}: {}.", policies.join(", ")));
             }
@@ -124,9 +129,12 @@ impl Against {
         let mut moved: Vec<&Moved> = self.moved.iter().collect();
         let by = |m: &Moved| (m.now.unwrap_or(-1.0) - m.before.unwrap_or(-1.0)).abs();
         moved.sort_by(|a, b| by(b).total_cmp(&by(a)));
-        let caption = if moved.len() > SHOWN { format!("The {SHOWN} largest.") } else { String::new() };
-        let mut table = Table { keys: 2, ..Table::new(caption, &["policy", "scenario", "before", "now"]) };
-        let number = |x: Option<f64>| x.map_or_else(Field::none, |x| Field::number(x, format!("{x:.4}")));
+        let caption =
+            if moved.len() > SHOWN { format!("The {SHOWN} largest.") } else { String::new() };
+        let mut table =
+            Table { keys: 2, ..Table::new(caption, &["policy", "scenario", "before", "now"]) };
+        let number =
+            |x: Option<f64>| x.map_or_else(Field::none, |x| Field::number(x, format!("{x:.4}")));
         for m in moved.into_iter().take(SHOWN) {
             let words = [Field::text(&m.policy), Field::text(&m.scenario)];
             table.rows.push(words.into_iter().chain([number(m.before), number(m.now)]).collect());

@@ -146,13 +146,11 @@ impl Board {
         let bests: Vec<Option<Best>> = (0..self.scores.len()).map(|s| self.best(&[s])).collect();
         let mut lines: Vec<Line> =
             (0..self.names.len()).filter_map(|p| self.line(p, &bests)).collect();
-        let has_place = |l: &Line| {
-            !self.beside[l.policy] && l.ran == self.scores.len()
-        };
-        let behind = |a: &Line, b: &Line| a.behind.total_cmp(&b.behind).then(a.policy.cmp(&b.policy));
+        let has_place = |l: &Line| !self.beside[l.policy] && l.ran == self.scores.len();
+        let behind =
+            |a: &Line, b: &Line| a.behind.total_cmp(&b.behind).then(a.policy.cmp(&b.policy));
         lines.sort_by(|a, b| has_place(b).cmp(&has_place(a)).then_with(|| behind(a, b)));
-        let placed: Vec<usize> =
-            lines.iter().filter(|l| has_place(l)).map(|l| l.policy).collect();
+        let placed: Vec<usize> = lines.iter().filter(|l| has_place(l)).map(|l| l.policy).collect();
         for (i, policy) in placed.iter().enumerate() {
             let (by_seeds, by_scenarios) = self.places(*policy, &placed);
             lines[i].place = Some(Place { place: i + 1, by_seeds, by_scenarios });
@@ -164,7 +162,8 @@ impl Board {
         let of = |s: usize| Some((s, self.standing(s, policy, bests[s].as_ref()?)?));
         let own: Vec<_> = (0..self.scores.len()).filter_map(of).collect();
         let count = |what: Standing| own.iter().filter(|o| o.1.0 == what).count();
-        let seeds = own.iter().filter_map(|o| self.scores[o.0][policy].as_ref().map(Vec::len)).min()?;
+        let seeds =
+            own.iter().filter_map(|o| self.scores[o.0][policy].as_ref().map(Vec::len)).min()?;
         let at = |i: usize| {
             let behind = |s: usize| {
                 let best = self.scores[s][bests[s].as_ref()?.best].as_ref()?;

@@ -70,7 +70,9 @@ fn verdict(league: &League, page: &mut Page) {
     };
     let near = others(&|l: &Line| l.place.is_some_and(|p| p.by_scenarios.0 == 1));
     if !near.is_empty() {
-        let text = format!("With other scenarios of this kind the first place could also be that of {near}.");
+        let text = format!(
+            "With other scenarios of this kind the first place could also be that of {near}."
+        );
         page.say(Tone::Mixed, text);
     }
     for &own in &league.own {
@@ -100,17 +102,17 @@ fn count(n: usize) -> Field {
 }
 
 fn table(league: &League) -> Table {
-    let columns = [
-        "policy", "place", "seeds", "wider", "ran", "behind", "led", "tied", "<half", "worst",
-    ];
+    let columns =
+        ["policy", "place", "seeds", "wider", "ran", "behind", "led", "tied", "<half", "worst"];
     let caption = "Behind: mean distance of the score to the best of each scenario that it ran";
     let mut table = Table { keys: 1, ..Table::new(caption, &columns) };
     for line in &league.lines {
-        let place = |of: &dyn Fn(crate::board::Place) -> Field| {
-            line.place.map_or_else(Field::none, of)
-        };
-        let between = |(a, b): (usize, usize)| Field::number(a as f64, range((a, b)).replace(" to ", "-"));
-        let half = if league.asked.seeds > 1 { format!(" ±{}", short(line.half)) } else { String::new() };
+        let place =
+            |of: &dyn Fn(crate::board::Place) -> Field| line.place.map_or_else(Field::none, of);
+        let between =
+            |(a, b): (usize, usize)| Field::number(a as f64, range((a, b)).replace(" to ", "-"));
+        let half =
+            if league.asked.seeds > 1 { format!(" ±{}", short(line.half)) } else { String::new() };
         table.rows.push(vec![
             Field::text(league.name(line.policy)),
             place(&|p| count(p.place)),
@@ -132,7 +134,8 @@ fn table(league: &League) -> Table {
 /// What tuning found: on the half that it saw, and on the other.
 fn found(tuned: &Tuned) -> Table {
     let columns = ["policy", "tried", "training", "judging", "setting"];
-    let caption = "Mean score as released -> tuned, on the half that the search saw and on the other";
+    let caption =
+        "Mean score as released -> tuned, on the half that the search saw and on the other";
     let mut table = Table { keys: 1, ..Table::new(caption, &columns) };
     let moved = |(before, after): (f64, f64)| {
         Field::number(after - before, format!("{} -> {}", short(before), short(after)))
@@ -230,7 +233,8 @@ fn refusals(league: &League) -> Vec<String> {
         }
         let name = league.name(policy);
         let line = |(reason, n): (&str, usize)| {
-            let scenarios = if n == 1 { "1 scenario".to_string() } else { format!("{n} scenarios") };
+            let scenarios =
+                if n == 1 { "1 scenario".to_string() } else { format!("{n} scenarios") };
             format!("{name}, {scenarios}: {reason}")
         };
         out.extend(reasons.into_iter().map(line));
@@ -259,7 +263,12 @@ fn notes(league: &League) -> Vec<String> {
     ];
     let mut flagged: Vec<(&str, Vec<&str>)> = Vec::new();
     for (policy, name) in league.names.iter().enumerate() {
-        for flag in league.cells.iter().filter(|r| !r[policy].runs.is_empty()).flat_map(|r| r[policy].place.flags.split(' ')) {
+        for flag in league
+            .cells
+            .iter()
+            .filter(|r| !r[policy].runs.is_empty())
+            .flat_map(|r| r[policy].place.flags.split(' '))
+        {
             match flagged.iter_mut().find(|f| f.0 == flag) {
                 Some(known) if known.1.contains(&name.as_str()) => {}
                 Some(known) => known.1.push(name),
@@ -282,7 +291,8 @@ fn notes(league: &League) -> Vec<String> {
 pub fn figure(league: &League) -> Result<Figure, PlotError> {
     let grids: Vec<_> = league.maps.iter().map(|m| grid(m, &league.names)).collect();
     let suite = &league.asked.suite;
-    let subtitle = format!("suite {}, {}, {} seeds", suite.name, subtitle(league), league.asked.seeds);
+    let subtitle =
+        format!("suite {}, {}, {} seeds", suite.name, subtitle(league), league.asked.seeds);
     winners("Who leads where", &subtitle, &grids)
 }
 

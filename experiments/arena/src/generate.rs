@@ -100,7 +100,8 @@ impl Draft {
     }
 
     fn written(&self, rate: f64) -> String {
-        let mut text = format!("# {}\n# Of the arena's suite 2026.1, which never changes.\n", self.asks);
+        let mut text =
+            format!("# {}\n# Of the arena's suite 2026.1, which never changes.\n", self.asks);
         let _ = writeln!(text, "name = {:?}", self.name);
         text += "seed = 1\n";
         text += "policies = [\"clockwork\", \"nexus-cluster\", \"orloj\", \"symphony\"]\n";
@@ -181,7 +182,10 @@ const TIMES: [Times; 4] = [
     Times {
         word: "known",
         words: "a fifth of the requests take six times as long, and come from an application of their own",
-        apps: &[("0.8", "{ modes = [[1.0, 10.0, 1.0]] }"), ("0.2", "{ modes = [[1.0, 60.0, 6.0]] }")],
+        apps: &[
+            ("0.8", "{ modes = [[1.0, 10.0, 1.0]] }"),
+            ("0.2", "{ modes = [[1.0, 60.0, 6.0]] }"),
+        ],
         p99_ms: 70.0,
         below: two_modes,
     },
@@ -217,7 +221,8 @@ impl Times {
     fn capacity_per_s(&self, cost: f64, slo_ms: f64) -> f64 {
         const STEP_MS: f64 = 0.05;
         let batch_ms = |k: i32| {
-            let above = |i: u32| 1.0 - (self.below)((f64::from(i) + 0.5) * STEP_MS).powi(k);
+            let above =
+                |i: u32| 1.0 - libm::pow((self.below)((f64::from(i) + 0.5) * STEP_MS), k.into());
             let longest: f64 = (0..20_000).map(above).sum::<f64>() * STEP_MS;
             (1.0 - cost + cost * f64::from(k)) * longest
         };
@@ -285,7 +290,8 @@ fn one_gpu() -> Vec<Draft> {
 }
 
 /// Five of Symphony's models on its 1080 Ti, from weak to strong batching.
-const FIVE: &str = "models = [\"ResNet152\", \"NASNetLarge\", \"EfficientNetV2M\", \"BERT\", \"DenseNet201\"]\n";
+const FIVE: &str =
+    "models = [\"ResNet152\", \"NASNetLarge\", \"EfficientNetV2M\", \"BERT\", \"DenseNet201\"]\n";
 
 fn cluster(zoo: &str, gpus: u32) -> String {
     format!("\n[[zoo]]\n{zoo}\n[[device]]\ncount = {gpus}\ncan_preempt = true\n")
@@ -293,7 +299,13 @@ fn cluster(zoo: &str, gpus: u32) -> String {
 
 fn clusters() -> Vec<Draft> {
     use Arrivals::{Azure, Gamma, Poisson};
-    let small = [("equal", Poisson), ("equal", Gamma), ("zipf", Poisson), ("zipf", Gamma), ("azure", Azure)];
+    let small = [
+        ("equal", Poisson),
+        ("equal", Gamma),
+        ("zipf", Poisson),
+        ("zipf", Gamma),
+        ("azure", Azure),
+    ];
     let middle = [("equal", Poisson), ("zipf", Poisson), ("zipf", Gamma), ("azure", Azure)];
     let large = [("zipf", Poisson), ("azure", Azure)];
     let of = |copies: u32| format!("name = \"symphony-1080ti\"\n{FIVE}copies = {copies}\n");
@@ -400,7 +412,8 @@ fn pools() -> Vec<Draft> {
         )),
         ..Draft::of(
             "pool-two-speeds".to_string(),
-            "ResNet152 on two GPUs and two of half their speed, at 0.8 of their capacity.".to_string(),
+            "ResNet152 on two GPUs and two of half their speed, at 0.8 of their capacity."
+                .to_string(),
             vec![("cluster", "1-on-4".to_string()), ("pool", "two-speeds".to_string())],
             two.to_string(),
         )
@@ -410,7 +423,8 @@ fn pools() -> Vec<Draft> {
 
 /// Late answers that are worth half until four times the SLO.
 fn late() -> Vec<Draft> {
-    let steps = "penalties = [{ deadline_x_slo = 1, cost = 0.5 }, { deadline_x_slo = 4, cost = 1 }]\n";
+    let steps =
+        "penalties = [{ deadline_x_slo = 1, cost = 0.5 }, { deadline_x_slo = 4, cost = 1 }]\n";
     let cases = [(0.2, 1, 0.9), (0.2, 2, 1.2), (0.4, 3, 1.2)];
     let draft = |(cost, times, load): (f64, usize, f64)| {
         let times = &TIMES[times];

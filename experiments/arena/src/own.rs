@@ -25,7 +25,12 @@ pub struct OwnRuns {
 
 impl OwnRuns {
     /// Runs that were just made.
-    pub fn of(suite: &Suite, policy: &str, source_sha256: &str, runs: Vec<Vec<Replication>>) -> OwnRuns {
+    pub fn of(
+        suite: &Suite,
+        policy: &str,
+        source_sha256: &str,
+        runs: Vec<Vec<Replication>>,
+    ) -> OwnRuns {
         OwnRuns {
             suite_sha256: suite.sha256.clone(),
             result_version: RESULT_VERSION,
@@ -52,7 +57,8 @@ impl OwnRuns {
             let canonical = asked.scenario.canonical();
             let mut place = row.first().map(|c| c.place.clone()).unwrap_or_default();
             place.axes.clone_from(&asked.axes);
-            place.spec_sha256 = spec_sha256(&["own", &canonical, &made_of, &runs.len().to_string()]);
+            place.spec_sha256 =
+                spec_sha256(&["own", &canonical, &made_of, &runs.len().to_string()]);
             place.result_version = RESULT_VERSION;
             place.system.clone_from(&self.policy);
             place.policy.clone_from(&self.policy);

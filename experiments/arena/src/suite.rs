@@ -110,8 +110,7 @@ impl Suite {
         let folder = Path::new(name);
         if !folder.join(INDEX).is_file() {
             let shipped: Vec<String> = shipped::names().map(|n| format!("`{n}`")).collect();
-            let allowed =
-                format!("{}, or a folder with a `{INDEX}`", shipped.join(", "));
+            let allowed = format!("{}, or a folder with a `{INDEX}`", shipped.join(", "));
             return Err(SpecError::value("--suite", name, allowed, "name one of these"));
         }
         let mut files = BTreeMap::from([(INDEX.to_string(), read_text(folder.join(INDEX))?)]);
@@ -124,11 +123,7 @@ impl Suite {
         Suite::of(&last, folder, &files)
     }
 
-    fn of(
-        name: &str,
-        folder: &Path,
-        files: &BTreeMap<String, String>,
-    ) -> Result<Suite, SpecError> {
+    fn of(name: &str, folder: &Path, files: &BTreeMap<String, String>) -> Result<Suite, SpecError> {
         let Index { maps, axis, scenario } = index(folder, &files[INDEX])?;
         let asked = |listed: Listed| -> Result<Asked, SpecError> {
             let file = format!("{}.toml", listed.name);
@@ -144,7 +139,15 @@ impl Suite {
         }
         let whole = scenarios.len();
         let name = name.to_string();
-        Ok(Suite { name, sha256: hash.sha256(), axes: axis, maps, scenarios, whole, is_quick: false })
+        Ok(Suite {
+            name,
+            sha256: hash.sha256(),
+            axes: axis,
+            maps,
+            scenarios,
+            whole,
+            is_quick: false,
+        })
     }
 
     /// A sixth of it: of each six neighbours the one whose name's hash is smallest.
@@ -166,9 +169,8 @@ impl Suite {
             let hash = |a: &Asked| sha256(format!("{word} {}", a.name).as_bytes());
             let mut order: Vec<usize> = (0..group.len()).collect();
             order.sort_by_key(|&i| hash(&group[i]));
-            let own = (0..group.len()).filter(|i| {
-                is_taken(order.iter().position(|o| o == i).unwrap_or_default())
-            });
+            let own = (0..group.len())
+                .filter(|i| is_taken(order.iter().position(|o| o == i).unwrap_or_default()));
             kept.extend(own.map(|i| group[i].clone()));
         }
         self.scenarios = kept;

@@ -4,3 +4,4 @@ mod board;
 mod fight;
 mod quick;
 mod suite;
+mod tuned;

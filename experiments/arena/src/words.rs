@@ -45,7 +45,9 @@ pub fn sentence(league: &League, policy: usize) -> Option<String> {
         (_, 0, 0) => "leads nowhere".to_string(),
         (_, 0, tied) => format!("shares the lead in {tied} of {}", line.ran),
         (_, leads, 0) => format!("leads in {leads} of {}", line.ran),
-        (_, leads, tied) => format!("leads in {leads} of {} and shares the lead in {tied}", line.ran),
+        (_, leads, tied) => {
+            format!("leads in {leads} of {} and shares the lead in {tied}", line.ran)
+        }
     };
     Some(format!(
         "{name} {begins}; nearest to the best at {} ({} behind), furthest at {} ({}).",

@@ -245,7 +245,8 @@ mod tests {
     #[test]
     fn no_table_of_words_alone_is_lost() {
         let words = ["arrivals", "symphony-a", "symphony-b", "symphony-c"];
-        let table = table(&words, &["gamma", "nexus-cluster", "clockwork", "shepherd"]).left(&words);
+        let table =
+            table(&words, &["gamma", "nexus-cluster", "clockwork", "shepherd"]).left(&words);
         let text = table.in_width(30);
         for word in words.iter().chain(&["nexus-cluster", "clockwork", "shepherd"]) {
             assert!(text.contains(word), "{word}: {text}");

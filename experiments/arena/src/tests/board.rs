@@ -22,7 +22,10 @@ fn luck_that_all_share_hides_no_lead() {
     let (next, behind) = best.next.expect("a next one");
     assert!(next == 1 && (behind - 0.01).abs() < 1e-12);
     let standing = |p| board.standing(0, p, &best).expect("a standing").0;
-    assert_eq!([standing(0), standing(1), standing(2)], [Standing::Leads, Standing::Behind, Standing::Collapses]);
+    assert_eq!(
+        [standing(0), standing(1), standing(2)],
+        [Standing::Leads, Standing::Behind, Standing::Collapses]
+    );
 }
 
 #[test]
@@ -50,8 +53,11 @@ fn a_policy_beside_the_league_is_never_the_best() {
 
 #[test]
 fn only_who_ran_everything_has_a_place() {
-    let rows: [&[Option<f64>]; 3] =
-        [&[Some(0.9), Some(0.8), None], &[Some(0.7), Some(0.8), None], &[Some(0.5), Some(0.4), Some(0.6)]];
+    let rows: [&[Option<f64>]; 3] = [
+        &[Some(0.9), Some(0.8), None],
+        &[Some(0.7), Some(0.8), None],
+        &[Some(0.5), Some(0.4), Some(0.6)],
+    ];
     let league = board(&rows).league();
     let of = |p: usize| league.iter().find(|l| l.policy == p).expect("a line");
     assert_eq!((of(2).ran, of(2).place, of(2).leads), (1, None, 1));
@@ -73,7 +79,9 @@ fn places_do_not_depend_on_the_order_of_policies() {
         let mut all: Vec<(usize, String)> = board
             .league()
             .iter()
-            .map(|l| (order[l.policy], format!("{:.9} {:?}", l.behind, l.place.map(|p| p.by_seeds))))
+            .map(|l| {
+                (order[l.policy], format!("{:.9} {:?}", l.behind, l.place.map(|p| p.by_seeds)))
+            })
             .collect();
         all.sort();
         all

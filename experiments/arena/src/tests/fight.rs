@@ -31,7 +31,9 @@ fn write(folder: &Path) {
     for (load, rate) in [("low", "100.0"), ("high", "900.0")] {
         for slo in ["20.0", "40.0"] {
             let name = format!("{load}-{slo}");
-            index += &format!("\n[[scenario]]\nname = \"{name}\"\naxes = \"load={load};slo={slo}\"\nasks = \"?\"\n");
+            index += &format!(
+                "\n[[scenario]]\nname = \"{name}\"\naxes = \"load={load};slo={slo}\"\nasks = \"?\"\n"
+            );
             let text = SCENARIO.replace("300.0", rate).replace("40.0", slo);
             std::fs::write(folder.join(format!("{name}.toml")), text).expect("a scenario");
         }
@@ -96,7 +98,10 @@ fn who_cannot_run_a_scenario_has_an_empty_cell_with_the_reason() {
     let (runs, why) = reason(0, 3);
     assert!(runs == 0 && why.contains("stops running batches"), "{why}");
     let (text, csv, _) = league(&asked(folder.path()), &How::default());
-    assert!(text.contains("shepherd, 5 scenarios: policy `shepherd`: it stops running batches"), "{text}");
+    assert!(
+        text.contains("shepherd, 5 scenarios: policy `shepherd`: it stops running batches"),
+        "{text}"
+    );
     let refused = csv.lines().find(|l| l.contains("two,") && l.contains(",nexus,")).expect("a row");
     assert!(refused.contains("arena_score") && refused.contains("serves one model"), "{refused}");
 }
@@ -119,7 +124,8 @@ fn a_result_is_compared_with_another_one_cell_by_cell() {
     let folder = tempfile::tempdir().expect("a folder");
     write(folder.path());
     let asked = asked(folder.path());
-    let of = |asked: &Asked| rows::of(&League::of(asked.clone(), vec![], whole(asked, &How::default())));
+    let of =
+        |asked: &Asked| rows::of(&League::of(asked.clone(), vec![], whole(asked, &How::default())));
     let now = of(&asked);
     let same = Against::of("a.csv", &now, &now).expect("a comparison");
     assert!(!same.has_moved() && same.same == 25, "{same:?}");

@@ -12,7 +12,8 @@ use std::path::Path;
 fn the_scores_of_the_shipped_policies_are_those_that_were_looked_at() {
     let parse = |name: &str| PolicySpec::parse(name).expect("a policy");
     let policies: Vec<PolicySpec> = policies::all().map(|t| parse(t.about.name)).collect();
-    let asked = Asked { suite: Suite::find("2026.1").expect("the suite").quick(), policies, seeds: 2 };
+    let asked =
+        Asked { suite: Suite::find("2026.1").expect("the suite").quick(), policies, seeds: 2 };
     let Outcome::Whole(cells) = fight(&asked, &How::default()).expect("a fight") else {
         panic!("not whole")
     };
@@ -31,11 +32,16 @@ fn the_scores_of_the_shipped_policies_are_those_that_were_looked_at() {
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     for (now, before) in text.lines().zip(found.lines()) {
-        assert_eq!(now, before, "ORRERY_UPDATE=1 cargo test --release -p orrery-arena -- looked_at");
+        assert_eq!(
+            now, before,
+            "ORRERY_UPDATE=1 cargo test --release -p orrery-arena -- looked_at"
+        );
     }
     assert_eq!(text.lines().count(), found.lines().count());
     // Nobody beats the one that knows every execution time where one GPU's requests vary much.
     let league = League::of(asked, vec![], cells);
     let oracle = league.names.iter().position(|n| n == "oracle").expect("the oracle");
-    assert!(league.lines.iter().all(|l| l.policy != oracle || (l.behind < 0.0 && l.place.is_none())));
+    assert!(
+        league.lines.iter().all(|l| l.policy != oracle || (l.behind < 0.0 && l.place.is_none()))
+    );
 }

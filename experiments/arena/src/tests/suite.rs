@@ -49,7 +49,9 @@ fn halves_are_whole_together_and_quick_is_a_sixth() {
 #[test]
 fn maps_of_one_gpu_have_no_holes() {
     let suite = Suite::find("2026.1").expect("the suite");
-    for (x, y) in [("batch_cost", "times"), ("slo_x_p99", "times"), ("load", "times"), ("load", "slo_x_p99")] {
+    for (x, y) in
+        [("batch_cost", "times"), ("slo_x_p99", "times"), ("load", "times"), ("load", "slo_x_p99")]
+    {
         let here = || suite.scenarios.iter().filter(|a| a.name.starts_with("gpu-"));
         let of = |axis| here().filter_map(|a| a.at(axis)).collect::<BTreeSet<&str>>();
         for (at_x, at_y) in of(x).into_iter().flat_map(|a| of(y).into_iter().map(move |b| (a, b))) {

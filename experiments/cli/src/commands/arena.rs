@@ -107,11 +107,13 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
     let (mut asked, mut own) = asked(args)?;
     let mut tuned = None;
     if args.league == Settings::Tuned {
-        let tuning = Tuning { budget: args.budget.unwrap_or(16).into(), draw: args.draw.unwrap_or(0) };
+        let tuning =
+            Tuning { budget: args.budget.unwrap_or(16).into(), draw: args.draw.unwrap_or(0) };
         let Some(found) = tune(&asked.suite, tuning, &how)? else { return Ok(stopped(args)) };
         // Those released run beside: they are what tuning is compared with.
         let is_new = |p: &PolicySpec| !asked.policies.contains(p);
-        let best: Vec<PolicySpec> = found.found.iter().map(|f| f.best.clone()).filter(is_new).collect();
+        let best: Vec<PolicySpec> =
+            found.found.iter().map(|f| f.best.clone()).filter(is_new).collect();
         asked.policies.extend(best);
         asked.suite = asked.suite.half(Half::Judging, tuning.draw);
         tuned = Some(found);
@@ -142,7 +144,8 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
 fn check(args: &Arena) -> Result<(), SpecError> {
     let only = |option: &str, value: Option<String>| match value {
         Some(value) if args.league == Settings::Released => {
-            let (allowed, remedy) = ("only with `--league tuned`", "add `--league tuned`, or leave it out");
+            let (allowed, remedy) =
+                ("only with `--league tuned`", "add `--league tuned`, or leave it out");
             Err(SpecError::value(option, value, allowed, remedy))
         }
         _ => Ok(()),
@@ -150,8 +153,10 @@ fn check(args: &Arena) -> Result<(), SpecError> {
     if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
         && (args.league == Settings::Tuned || args.share || args.shard.is_some())
     {
-        let allowed = "a policy in Python only in the released league, without `--share` and `--shard`";
-        let remedy = "share the shipped policies first; then give the same `--out` with your policy";
+        let allowed =
+            "a policy in Python only in the released league, without `--share` and `--shard`";
+        let remedy =
+            "share the shipped policies first; then give the same `--out` with your policy";
         return Err(SpecError::value("--policy", own, allowed, remedy));
     }
     only("--budget", args.budget.map(|n| n.to_string()))?;
@@ -267,7 +272,8 @@ fn asked(args: &Arena) -> Result<(Asked, Vec<usize>), SpecError> {
             policies.push(policy);
         }
     }
-    let own = policies.iter().enumerate().filter(|(_, p)| args.policies.iter().any(|a| a == p.text()));
+    let own =
+        policies.iter().enumerate().filter(|(_, p)| args.policies.iter().any(|a| a == p.text()));
     let own = own.map(|(i, _)| i).collect();
     Ok((Asked { suite, policies, seeds: args.seeds }, own))
 }

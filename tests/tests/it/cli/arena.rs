@@ -36,9 +36,8 @@ fn place() -> Place {
     place
 }
 
-const ARGS: [&str; 10] = [
-    "arena", "--suite", "s", "--alone", "--policy", "eager", "--policy", "nexus", "--seeds", "3",
-];
+const ARGS: [&str; 10] =
+    ["arena", "--suite", "s", "--alone", "--policy", "eager", "--policy", "nexus", "--seeds", "3"];
 
 #[test]
 fn a_league_has_the_same_bytes_whatever_the_threads_and_goes_on_in_its_folder() {
@@ -54,7 +53,8 @@ fn a_league_has_the_same_bytes_whatever_the_threads_and_goes_on_in_its_folder() 
     assert!(page.contains("<svg") && map.starts_with("<?xml") && map.contains("eager"), "{map}");
     for form in ["csv", "json", "wide"] {
         let text = place.run(&[&ARGS[..], &["--format", form]].concat()).ok();
-        let file = if form == "wide" { "o/arena-s.wide.csv".into() } else { format!("o/arena-s.{form}") };
+        let file =
+            if form == "wide" { "o/arena-s.wide.csv".into() } else { format!("o/arena-s.{form}") };
         assert_eq!(text, place.read(&file));
     }
     // Workers that share, and shards, only fill a folder.
@@ -70,7 +70,8 @@ fn a_score_that_moved_is_told_and_exits_with_one() {
     place.write("before.csv", &csv);
     let same = place.run(&[&ARGS[..], &["--against", "before.csv"]].concat()).ok();
     assert!(same.contains("All 8 cells that before.csv has, too, are the same."), "{same}");
-    let score = csv.lines().find(|l| l.contains(",arena_score,") && l.contains("eager")).expect("one");
+    let score =
+        csv.lines().find(|l| l.contains(",arena_score,") && l.contains("eager")).expect("one");
     let value = score.split(',').nth(10).expect("a value");
     place.write("before.csv", csv.replacen(&format!(",,{value},,"), ",,0.125,,", 1));
     let moved = place.run(&[&ARGS[..], &["--against", "before.csv"]].concat());
@@ -83,7 +84,10 @@ fn settings_are_tuned_on_one_half_and_judged_on_the_other() {
     let place = place();
     let args = ["arena", "--suite", "s", "--league", "tuned", "--budget", "3", "--seeds", "2"];
     let text = place.run(&args).ok();
-    assert!(text.contains("on 2 scenarios with 2 seeds (draw 0); judged here on the other 2"), "{text}");
+    assert!(
+        text.contains("on 2 scenarios with 2 seeds (draw 0); judged here on the other 2"),
+        "{text}"
+    );
     assert!(text.contains("What was found") && text.contains("clipper"), "{text}");
     assert_eq!(place.run(&args).ok(), text);
     assert_ne!(place.run(&[&args[..], &["--draw", "3"]].concat()).ok(), text);
