@@ -23,6 +23,7 @@ requests = 500
 fn place() -> Place {
     let mut index = "maps = [[\"load\", \"slo\"]]\n".to_string();
     let place = Place::new();
+    std::fs::create_dir(place.path("s")).expect("a folder");
     for (load, rate) in [("low", "100.0"), ("high", "900.0")] {
         for slo in ["20.0", "40.0"] {
             index += &format!(
@@ -93,10 +94,13 @@ fn settings_are_tuned_on_one_half_and_judged_on_the_other() {
     assert_ne!(place.run(&[&args[..], &["--draw", "3"]].concat()).ok(), text);
 }
 
+fn of<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["arena"], more].concat()
+}
+
 #[test]
 fn what_does_not_apply_is_refused_with_the_remedy() {
     let tuned = ["arena", "--league", "tuned"];
-    let of = |more: &[&str]| [&["arena"], more].concat();
     run(&of(&["--suite", "2026.2"])).refused(&["--suite", "2026.2", "`2026.1`", "remedy: "]);
     run(&of(&["--budget", "3"])).refused(&["--budget", "only with `--league tuned`", "remedy: "]);
     run(&of(&["--draw", "3"])).refused(&["--draw", "only with `--league tuned`", "remedy: "]);
