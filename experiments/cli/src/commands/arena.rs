@@ -206,8 +206,11 @@ fn keep(
     cells: &mut [Vec<Fought>],
 ) -> Vec<String> {
     let best = |p: &PolicySpec| tuned.found.iter().find(|f| f.best == *p);
+    // One that ran nowhere stays, with the reasons.
+    let is_found = |p: &PolicySpec| tuned.found.iter().any(|f| f.policy == p.system());
+    let is_kept = |p: &PolicySpec| best(p).is_some() || !is_found(p);
     let kept: Vec<usize> = (0..asked.policies.len())
-        .filter(|p| own.contains(p) || best(&asked.policies[*p]).is_some())
+        .filter(|p| own.contains(p) || is_kept(&asked.policies[*p]))
         .collect();
     let name = |p: &usize| match best(&asked.policies[*p]) {
         Some(found) if !own.contains(p) => found.policy.clone(),

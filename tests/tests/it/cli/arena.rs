@@ -85,10 +85,10 @@ fn settings_are_tuned_on_one_half_and_judged_on_the_other() {
     let place = place();
     let args = ["arena", "--suite", "s", "--league", "tuned", "--budget", "3", "--seeds", "2"];
     let text = place.run(&args).ok();
-    assert!(
-        text.contains("on 2 scenarios with 2 seeds (draw 0); judged here on the other 2"),
-        "{text}"
-    );
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let halves = "on 2 scenarios with 2 seeds (draw 0); judged here on the other 2";
+    assert!(words.contains(halves), "{text}");
+    assert!(text.contains("shepherd, 2 scenarios: policy `shepherd`: it stops"), "{text}");
     assert!(text.contains("What was found") && text.contains("clipper"), "{text}");
     assert_eq!(place.run(&args).ok(), text);
     assert_ne!(place.run(&[&args[..], &["--draw", "3"]].concat()).ok(), text);
