@@ -20,9 +20,9 @@ poisson = { rate_per_s = RATE }
 requests = 500
 ";
 
-fn place() -> Place {
+/// A suite of four scenarios in the folder `s`.
+pub fn write_suite(place: &Place) {
     let mut index = "maps = [[\"load\", \"slo\"]]\n".to_string();
-    let place = Place::new();
     std::fs::create_dir(place.path("s")).expect("a folder");
     for (load, rate) in [("low", "100.0"), ("high", "900.0")] {
         for slo in ["20.0", "40.0"] {
@@ -34,6 +34,11 @@ fn place() -> Place {
         }
     }
     place.write("s/suite.toml", index);
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    write_suite(&place);
     place
 }
 

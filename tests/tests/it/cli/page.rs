@@ -32,12 +32,13 @@ fn a_page_is_the_same_bytes_wherever_it_goes_and_however_many_jobs_made_it() {
 
 /// Each command that makes a page, with options, as someone may type it. `orrery page` makes no result: its page
 /// has no command.
-const TYPED: [&str; 10] = [
+const TYPED: [&str; 11] = [
     "--force reproduce table.toml --html g.html --plot t.svg --width-in 3.3 --font-pt 7 --seeds 2",
     "run a.toml --html g.html --policy=fifo --log l.log --why --out o --details --jobs=2",
     "--wide run a.toml --html g.html --policy 'clockwork[estimator=static-mean]' --policy fifo",
     "goodput a.toml --html g.html --seeds 1 --policy fifo --target 0.05 --requests-per-model 1000",
     "sweep s.toml --html g.html --out sw",
+    "arena --suite s --alone --policy eager --policy nexus --seeds 2 --html g.html --plot m.svg",
     "merge shards --html g.html",
     "plan p.toml --html g.html --what-if load=1.5",
     "regress b.toml --html g.html --tolerance 1",
@@ -50,6 +51,7 @@ const TYPED: [&str; 10] = [
 fn the_command_on_a_page_makes_the_same_page_whichever_command_made_it() {
     let place = pages();
     place.write("s.toml", super::sweep::SWEEP);
+    super::arena::write_suite(&place);
     place.write("p.toml", super::plan::SMALL);
     place.write("b.toml", super::regress::BASELINE);
     place.run(&["regress", "b.toml", "--bless"]).ok();
