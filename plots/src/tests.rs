@@ -73,7 +73,7 @@ const GOLDEN: [(&str, &str); 14] = [
     ("bars", "165737126239cbca"),
     ("heat map", "f2193f8267ef8a75"),
     ("shares", "1eebd6e537ddf574"),
-    ("winners", ""),
+    ("winners", "374c7b5fddb2bb3d"),
 ];
 
 #[test]
