@@ -14,6 +14,7 @@
 //! | [`time_series`] | offered load, goodput, utilisation, requests in the system | |
 //! | [`device_timeline`] | which device ran which batch when | |
 //! | [`sensitivity`] | one assumption changed at a time | |
+//! | [`winners`] | who leads where | |
 //!
 //! ```text
 //! rows -> choice -> panels (axes, marks) -> sheet (grid, legend, notes) -> scene -> SVG, PNG, PDF
@@ -55,6 +56,7 @@ mod systems;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod winners;
 
 pub use cdf::{batch_size_cdf, error_cdf, latency_cdf};
 pub use choice::RowFilter;
@@ -67,6 +69,7 @@ pub use sensitivity::sensitivity;
 pub use series::{SeriesView, binned, time_series};
 pub use spec::{Picture, PictureKind, Spacing, Steps};
 pub use timeline::{Window, device_timeline};
+pub use winners::{Winner, WinnersGrid, winners};
 
 /// A figure, laid out and ready to be written.
 #[derive(Clone, Debug)]

@@ -26,6 +26,7 @@ fn figures() -> Vec<(&'static str, Figure)> {
         ("bars", picture(&samples::grid(), &bars(), &all)),
         ("heat map", picture(&samples::grid(), &heat_map(), &all)),
         ("shares", picture(&samples::quantiles(), &shares(), &all)),
+        ("winners", winners("Who leads where", "60 scenarios", &samples::leads())),
     ];
     drawn.into_iter().map(|(name, f)| (name, f.unwrap_or_else(|e| panic!("{name}: {e}")))).collect()
 }
@@ -58,7 +59,7 @@ fn shares() -> Picture {
 }
 
 /// Changed on purpose only, after a look at the figures.
-const GOLDEN: [(&str, &str); 13] = [
+const GOLDEN: [(&str, &str); 14] = [
     ("finish rate, one panel", "70b11e70ea0787bf"),
     ("finish rate, seven panels", "aa870ee59532d44d"),
     ("sweep", "c9f37dec58ddc2c8"),
@@ -72,6 +73,7 @@ const GOLDEN: [(&str, &str); 13] = [
     ("bars", "165737126239cbca"),
     ("heat map", "f2193f8267ef8a75"),
     ("shares", "1eebd6e537ddf574"),
+    ("winners", "374c7b5fddb2bb3d"),
 ];
 
 #[test]

@@ -158,7 +158,7 @@ pub fn plan(
 }
 
 /// Does work in a pool while this thread looks for Ctrl-C: then no further simulation, or search, or cell begins.
-fn interruptible<T: Send>(
+pub(crate) fn interruptible<T: Send>(
     jobs: u16,
     failed: &Failed,
     work: impl FnOnce() -> Result<T, SpecError> + Send,

@@ -8,10 +8,12 @@
 //! | [`call`] | what is asked for, and its runs |
 //! | [`policy`], [`out`], [`world`] | a policy in Python: its handlers, what they ask for, what they see |
 //! | [`sweep`] | runs over axes |
+//! | [`arena`] | a league on a frozen suite |
 //! | [`answers`] | what is not a run: goodput, plans, papers' tables, figures, explanations |
 //! | [`table`], [`watching`] | how results leave; what watches a run |
 
 mod answers;
+mod arena;
 mod call;
 mod out;
 mod policy;
@@ -251,6 +253,8 @@ fn _orrery(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(verbosity, m)?)?;
     m.add_function(wrap_pyfunction!(answers::goodput, m)?)?;
     m.add_function(wrap_pyfunction!(sweep::sweep, m)?)?;
+    m.add_function(wrap_pyfunction!(arena::arena, m)?)?;
+    m.add_function(wrap_pyfunction!(arena::arena_runs, m)?)?;
     m.add_function(wrap_pyfunction!(answers::calibrate, m)?)?;
     m.add_function(wrap_pyfunction!(answers::plan, m)?)?;
     m.add_function(wrap_pyfunction!(answers::reproduce, m)?)?;

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import pathlib
 import subprocess
 import sys
@@ -37,6 +38,62 @@ def test_goodput_of_a_policy_in_python_is_its_twin_s():
     assert found.value("python:fifo") == found.value("fifo[max_batch=16]") > 0
     inputs = found.results.to_dict()["inputs_sha256"]
     assert sum("python:fifo=" in i for i in inputs) == len(inputs) / 2
+
+
+SUITE = """
+maps = [["load", "slo"]]
+
+[[scenario]]
+name = "low"
+axes = "load=low;slo=1"
+asks = "?"
+
+[[scenario]]
+name = "high"
+axes = "load=high;slo=1"
+asks = "?"
+"""
+
+
+def suite(folder):
+    text = (ROOT / "scenarios" / "one-gpu-bert.toml").read_text()
+    (folder / "low.toml").write_text(text)
+    (folder / "high.toml").write_text(text)
+    (folder / "suite.toml").write_text(SUITE)
+    return folder
+
+
+@needs_cli
+def test_a_league_is_the_command_line_s_and_a_policy_s_place_is_its_twin_s(tmp_path):
+    of, published = suite(tmp_path), ["nexus", "fifo[max_batch=16]"]
+    found = orrery.arena(published, suite=of, alone=True, seeds=2)
+    flags = ["--suite", of, "--alone", "--seeds", 2, *[w for p in published for w in ("--policy", p)]]
+    assert str(found) == cli("arena", *flags)
+    assert found.results.to_csv() == cli("arena", *flags, "--format", "csv")
+    # The twin in Python has the same scores, and the command line's way to it the same rows.
+    twin = orrery.arena([*published, Fifo], suite=of, alone=True, seeds=2)
+    for scenario in ("low", "high"):
+        own, rust = (twin.value(p, scenario) for p in ("python:fifo", "fifo[max_batch=16]"))
+        assert own == rust is not None
+    assert "python:fifo is" in twin.text and "python:fifo" in twin.html
+    file = ROOT / "python" / "examples" / "fifo.py"
+    env = {**os.environ, "PYTHON": sys.executable}
+    command = [ORRERY, "-q", "arena", *map(str, flags), "--policy", f"{file}:Fifo", "--format", "csv"]
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    scores = [line for line in done.stdout.splitlines() if "python:fifo," in line and ",arena_score," in line]
+    assert len(scores) == 2
+    for line in scores:
+        assert float(line.split(",")[10]) in (twin.value("python:fifo", "low"), twin.value("python:fifo", "high"))
+
+
+def test_what_a_league_cannot_be_is_said():
+    with pytest.raises(ValueError, match="at least 2"):
+        orrery.arena(["fifo"], seeds=1)
+    with pytest.raises(ValueError, match="2026.1"):
+        orrery.arena(["fifo"], suite="2026.2")
+    with pytest.raises(ValueError, match="alone"):
+        orrery.arena(alone=True)
 
 
 def test_an_exception_leaves_a_search():

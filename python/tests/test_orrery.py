@@ -438,7 +438,7 @@ def blocks_of(path):
     return "\n".join(part.split("```")[0] for part in parts)
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/python.md"])
+@pytest.mark.parametrize("path", ["README.md", "docs/python.md", "docs/arena.md"])
 def test_the_examples_of_the_documents_run(path, tmp_path):
     program = tmp_path / "example.py"
     program.write_text(blocks_of(path))

@@ -64,6 +64,8 @@ enum Command {
     Cell(commands::cells::Cell),
     /// Join the shards of a sweep or an experiment.
     Merge(commands::sweep::Merge),
+    /// Let all schedulers compete on a frozen suite of scenarios, and say who leads where.
+    Arena(commands::arena::Arena),
     /// Inspect traces, or record a scenario's workload in a file.
     #[command(subcommand)]
     Trace(commands::trace::Trace),
@@ -147,6 +149,7 @@ pub fn run(commit: &str, args: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Cells(args) => commands::cells::command(&args),
         Command::Cell(args) => commands::cells::one(&args),
         Command::Merge(args) => commands::sweep::merge(&args),
+        Command::Arena(args) => commands::arena::command(&args),
         Command::Trace(args) => commands::trace::command(&args),
         Command::Import(args) => commands::import::command(&args),
         Command::Calibrate(args) => commands::calibrate::command(&args),
@@ -263,7 +266,9 @@ mod tests {
                     // A plan in one line has no file, and needs a model, a rate and an SLO.
                     let in_line = option.get_help_heading() == Some("In place of a plan file");
                     let files = match (name, in_line, long) {
-                        ("calibrate", ..) => &["f.toml", "m.csv"][..],
+                        ("arena", _, "alone") => &["--policy", "p"][..],
+                        ("arena", ..) => &[],
+                        ("calibrate", ..) => &["f.toml", "m.csv"],
                         ("plan", true, "model") => &["--rate", "5", "--slo", "5ms"],
                         ("plan", true, "rate") => &["--model", "m", "--slo", "5ms"],
                         ("plan", true, "slo") => &["--model", "m", "--rate", "5"],

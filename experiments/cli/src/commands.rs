@@ -1,5 +1,6 @@
 //! The commands: arguments and one `run` each. None imports another's.
 
+pub mod arena;
 pub mod audit;
 pub mod calibrate;
 pub mod cells;

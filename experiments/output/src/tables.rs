@@ -60,10 +60,18 @@ impl Text {
             return self.block(&all, &widths);
         }
         // The first words say what a line is of: they stand in each block, and take half of it.
-        let keys: Vec<usize> = all.iter().copied().take_while(|c| self.left.contains(c)).collect();
+        let mut keys: Vec<usize> =
+            all.iter().copied().take_while(|c| self.left.contains(c)).collect();
+        // Where all are words, the first column is what a line is of.
+        if keys.len() == all.len() {
+            keys.truncate(1);
+        }
         let mut widths: Vec<usize> = all.iter().map(|&c| self.narrow(c)).collect();
         self.share_out(&keys, &natural, &mut widths, width / 2);
         let blocks = self.blocks(&keys, &widths, width);
+        if blocks.is_empty() {
+            return self.block(&all, &widths);
+        }
         let mut texts = Vec::new();
         for block in blocks {
             let mut widths = widths.clone();
@@ -232,6 +240,20 @@ mod tests {
                         nexus[drop=elapsed,  0.5000 ±0.1  1234.5\n  batch=16]\n\n\
                         policy                        busy\nnexus[drop=elapsed,batch=16]  0.99\n";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn no_table_of_words_alone_is_lost() {
+        let words = ["arrivals", "symphony-a", "symphony-b", "symphony-c"];
+        let table =
+            table(&words, &["gamma", "nexus-cluster", "clockwork", "shepherd"]).left(&words);
+        let text = table.in_width(30);
+        for word in words.iter().chain(&["nexus-cluster", "clockwork", "shepherd"]) {
+            assert!(text.contains(word), "{word}: {text}");
+        }
+        assert!(text.lines().all(|line| line.len() <= 30), "{text}");
+        let one = self::table(&["name"], &["a-name-without-an-end"]).left(&["name"]);
+        assert!(one.in_width(10).contains("a-name-without-an-end"));
     }
 
     #[test]

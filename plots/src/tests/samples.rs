@@ -1,5 +1,6 @@
 //! Small tables of every kind, without chance: what the claims are tried on.
 
+use crate::{Winner, WinnersGrid};
 use orrery_results::{BatchRow, DistributionRow, Flags, Row, SeriesRow};
 
 /// A number between 0 and 1 that looks drawn by chance.
@@ -236,4 +237,21 @@ pub fn quantiles() -> Vec<Row> {
         }
     }
     rows
+}
+
+/// Grids of three sizes with many systems, some tied.
+pub(super) fn leads() -> Vec<WinnersGrid> {
+    let systems = ["nexus-cluster", "orloj", "clockwork", "symphony", "python:EarliestDeadline"];
+    let values = |n: usize| (0..n).map(|i| format!("value-{i}")).collect::<Vec<_>>();
+    let grid = |(columns, rows): (usize, usize)| {
+        let winner = |i: usize| Winner {
+            at: (i % columns, i / columns),
+            system: systems[i % systems.len()].into(),
+            lead: 0.15 * wobble(i),
+            tied: i % 3 == 1,
+        };
+        let (x, y) = (("batch_cost".into(), values(columns)), ("slo_x_p99".into(), values(rows)));
+        WinnersGrid { x, y, cells: (0..columns * rows - 1).map(winner).collect() }
+    };
+    [(4, 4), (3, 2), (6, 3)].into_iter().map(grid).collect()
 }

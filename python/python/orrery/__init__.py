@@ -26,8 +26,8 @@ from . import _orrery
 from ._orrery import App, Batch, Context, Device, Out, Profile, Request, Table, __version__, verbosity
 
 __all__ = [
-    "Answers", "App", "Batch", "Calibrated", "Context", "Device", "Figure", "Out", "Planned", "Policy", "Profile",
-    "Reproduced", "Request", "Result", "Table", "__version__", "calibrate", "check", "experiments", "figure", "goodput", "plan", "reproduce", "run",
+    "Answers", "App", "Arena", "Batch", "Calibrated", "Context", "Device", "Figure", "Out", "Planned", "Policy", "Profile",
+    "Reproduced", "Request", "Result", "Table", "__version__", "arena", "calibrate", "check", "experiments", "figure", "goodput", "plan", "reproduce", "run",
     "sweep", "verbosity",
 ]
 
@@ -231,6 +231,67 @@ def sweep(file, policies=None, *, seeds=None, audit=True, jobs=0) -> Table:
     """
     own = [] if policies is None else list(_policies(policies).values())
     return _orrery.sweep(_os.fspath(file), own, seeds, audit, jobs)
+
+
+@_dataclass(frozen=True)
+class Arena:
+    """What `arena` gives. A notebook shows the maps."""
+
+    results: Table
+    """The rows of `orrery arena --format csv`."""
+    text: str
+    """What `orrery arena` prints."""
+    html: str
+    """The page that `orrery arena --html` writes."""
+    svg: str | None
+    """The maps of who leads where."""
+
+    def value(self, policy: str, scenario: str) -> float | None:
+        """A score, by the policy's text (`python:NAME` for one's own)."""
+        rows = self.results.to_dict()
+        for of, where, what, value in zip(rows["policy"], rows["case"], rows["metric"], rows["value"]):
+            if (of, where, what) == (policy, scenario, "arena_score"):
+                return value
+        raise ValueError(f"no row has policy {policy!r} and scenario {scenario!r}")
+
+    def _repr_svg_(self) -> str | None:
+        return self.svg
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def arena(
+    policies=(), *, suite="2026.1", quick=False, alone=False, seeds=5, audit=True, out=None, jobs=0
+) -> Arena:
+    """Lets policies compete with all published ones on a frozen suite of scenarios, as `orrery arena` does.
+
+    `policies` are texts, classes derived from `Policy`, or objects of them. `quick` runs a sixth of the suite, `alone`
+    leaves the published ones out, and `out` is a folder where finished cells of published policies are kept.
+    """
+    if seeds < 2:
+        raise ValueError(f"seeds: found {seeds}; allowed: at least 2: differences are judged seed by seed")
+    given = [] if policies == () else list(_policies(policies).values())
+    if alone and not given:
+        raise ValueError("alone: no policy is left; give at least one")
+    out = None if out is None else _os.fspath(out)
+    return Arena(*_orrery.arena(_os.fspath(suite), quick, given, alone, seeds, audit, out, jobs))
+
+
+def _arena_runs(file, name, suite, quick, seeds):
+    """For `orrery arena --policy FILE.py:CLASS`: prints the runs of a policy in a file."""
+    import importlib.util
+    import sys
+
+    spec = importlib.util.spec_from_file_location("policy", file)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{file!r} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["policy"] = module
+    spec.loader.exec_module(module)
+    if not hasattr(module, name):
+        raise ValueError(f"{file} has no class {name!r}")
+    print(_orrery.arena_runs(suite, quick, _policy(getattr(module, name)), seeds))
 
 
 @_dataclass(frozen=True)

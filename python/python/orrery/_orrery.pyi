@@ -59,6 +59,17 @@ def plan(
 def reproduce(
     id: str, cases: list[str], seeds: int | None, paper: str | None, jobs: int
 ) -> tuple[Table, str, str | None]: ...
+def arena(
+    name: str,
+    quick: bool,
+    given: list[_Given],
+    alone: bool,
+    seeds: int,
+    audit: bool,
+    out: str | None,
+    jobs: int,
+) -> tuple[Table, str, str, str | None]: ...
+def arena_runs(name: str, quick: bool, policy: _Given, seeds: int) -> str: ...
 def experiments() -> list[str]: ...
 def figure(
     table: Table,

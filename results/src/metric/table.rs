@@ -33,6 +33,10 @@ table! {
     MEAN_COST = plain("mean_cost").at_least(0.0).lower().page("mean cost");
     /// requests finished in time, per second of the measured part
     GOODPUT = rate("goodput_per_s").higher().run("good/s", 1).page("goodput, 1/s");
+    /// arena: the finish rate, or 1 less the mean cost where the scenario has `penalties`
+    ARENA_SCORE = share("arena_score").higher().page("score");
+    /// arena: the lowest finish rate of a model, where there are from 2 to 100
+    WORST_MODEL = share("worst_model_finish_rate").higher().page("worst model's finish rate");
     /// search, at the answer: the worst model's share of dropped and late requests
     WORST_BAD_RATE = share("worst_bad_rate").lower().page("worst bad rate");
     /// arrival to answer, of answered requests: the median; quantiles are at most 0.1 % too large

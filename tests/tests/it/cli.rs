@@ -3,6 +3,7 @@
 //!
 //! What the results are is tested elsewhere; here is how they leave, and what bad input gets.
 
+mod arena;
 mod bad_tables;
 mod bad_usage;
 mod ci;

@@ -13,7 +13,7 @@ const PADDED: &str = "padded-batches";
 /// Of a policy whose paper assumes [`Assumption::KnownTimes`].
 const KNOWN_TIMES: &str = "assumes-known-times";
 /// Of a policy whose paper assumes [`Assumption::OneModel`].
-const ONE_MODEL: &str = "assumes-one-model";
+pub const ONE_MODEL: &str = "assumes-one-model";
 /// Of a policy that assumes [`Assumption::OneKind`].
 const ONE_KIND: &str = "assumes-one-kind";
 /// Of a policy that does not fill the stages of a pipeline.

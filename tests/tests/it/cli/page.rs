@@ -39,6 +39,7 @@ const TYPED: [&str; 11] = [
     "--wide run a.toml --html g.html --policy 'clockwork[estimator=static-mean]' --policy fifo",
     "goodput a.toml --html g.html --seeds 1 --policy fifo --target 0.05 --requests-per-model 1000",
     "sweep s.toml --html g.html --out sw",
+    "arena --suite s --alone --policy eager --policy nexus --seeds 2 --html g.html --plot m.svg",
     "merge shards --html g.html",
     "plan p.toml --html g.html --what-if load=1.5",
     "regress b.toml --html g.html --tolerance 1",
@@ -51,6 +52,7 @@ const TYPED: [&str; 11] = [
 fn the_command_on_a_page_makes_the_same_page_whichever_command_made_it() {
     let place = pages();
     place.write("s.toml", super::sweep::SWEEP);
+    super::arena::write_suite(&place);
     place.write("p.toml", super::plan::SMALL);
     place.write("b.toml", super::regress::BASELINE);
     place.run(&["regress", "b.toml", "--bless"]).ok();

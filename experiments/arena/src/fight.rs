@@ -1,0 +1,227 @@
+//! The cells of a league: every scenario with every policy, on the same streams, kept as a sweep's cells are.
+//!
+//! A policy that cannot run a scenario has no runs there, and the reason.
+
+use crate::suite::Suite;
+use orrery_cells::costs::Rates;
+use orrery_cells::hash::spec_sha256;
+use orrery_cells::kept::Kept;
+use orrery_cells::leases::Leases;
+use orrery_cells::parts::{Ran, is_stopped, run_parts};
+use orrery_cells::replication::{Measure, Replication};
+use orrery_cells::scenario_cell::{Inputs, ScenarioCell};
+use orrery_cells::seeds::Seeds;
+use orrery_cells::shard::Shard;
+use orrery_cells::share::{Part, Worked, share};
+use orrery_results::metric;
+use orrery_scenario::scenario::caveats::{CAVEATS, ONE_MODEL};
+use orrery_scenario::{PolicySpec, SpecError};
+use std::cmp::Reverse;
+use std::path::PathBuf;
+
+/// What is kept of a run beside its score.
+const KEPT: [&str; 6] = [
+    metric::FINISH_RATE,
+    metric::MEAN_COST,
+    metric::GOODPUT,
+    metric::LATENCY_P99,
+    metric::MEAN_BATCH_SIZE,
+    metric::UTILISATION,
+];
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The scenarios.
+    pub suite: Suite,
+    /// The policies.
+    pub policies: Vec<PolicySpec>,
+    /// Seeds of each cell.
+    pub seeds: u32,
+}
+
+/// How it is run; no number depends on it.
+#[derive(Clone, Debug, Default)]
+pub struct How {
+    /// Threads; one for each core when 0.
+    pub jobs: usize,
+    /// Where finished cells are kept.
+    pub out: Option<PathBuf>,
+    /// Only a part of the cells.
+    pub shard: Option<Shard>,
+    /// Together with other workers on `out`.
+    pub share: bool,
+}
+
+/// A scenario with a policy.
+#[derive(Clone, Debug)]
+pub struct Fought {
+    /// What its rows have in common.
+    pub place: orrery_results::Row,
+    /// A run for each seed; none where the policy cannot run the scenario.
+    pub runs: Vec<Replication>,
+    /// Why there are none.
+    pub reason: String,
+}
+
+impl Fought {
+    /// A value of each seed.
+    pub fn values(&self, metric: &str) -> Option<Vec<f64>> {
+        let values: Option<Vec<f64>> = self.runs.iter().map(|r| r.value("all", metric)).collect();
+        values.filter(|v| !v.is_empty())
+    }
+}
+
+/// What came of it.
+pub enum Outcome {
+    /// By scenario, then by policy.
+    Whole(Vec<Vec<Fought>>),
+    /// A part was run, or all of it with others: so many cells.
+    Part(usize),
+    /// Ctrl-C stopped it.
+    Interrupted,
+}
+
+struct Cells<'a> {
+    cells: Vec<ScenarioCell>,
+    kept: &'a Kept,
+}
+
+/// Runs all cells.
+///
+/// # Errors
+/// When a scenario cannot be set up, or the folder cannot be written.
+pub fn fight(asked: &Asked, how: &How) -> Result<Outcome, SpecError> {
+    let kept = Kept::at(how.out.as_deref())?;
+    let cells = Cells { cells: cells(asked)?, kept: &kept };
+    // The longest first: none of them is waited for at the end.
+    let mut order: Vec<usize> = match how.shard {
+        Some(shard) => {
+            let names: Vec<String> = cells.cells.iter().map(entry).collect();
+            shard.of(names.iter().map(String::as_str))
+        }
+        None => (0..cells.cells.len()).collect(),
+    };
+    order.sort_by_key(|&i| Reverse(cells.cells[i].requests_expected()));
+    if let (true, Some(work)) = (how.share, kept.work()) {
+        let part = |cell: &ScenarioCell| Part {
+            name: entry(cell),
+            kind: cell.policy.text().to_string(),
+            size: cell.requests_expected().unwrap_or(1) as f64,
+        };
+        let parts: Vec<Part> = cells.cells.iter().map(part).collect();
+        let leases = Leases::begin(&work)?;
+        return Ok(match share(&parts, Rates::default(), how.jobs, &leases, &cells)? {
+            Ran::All(_) => Outcome::Part(parts.len()),
+            Ran::Stopped => Outcome::Interrupted,
+        });
+    }
+    let Ran::All(fought) = run_parts(&order, how.jobs, |i| cells.one(i))? else {
+        return Ok(Outcome::Interrupted);
+    };
+    if how.shard.is_some() {
+        return Ok(Outcome::Part(fought.len()));
+    }
+    let mut placed: Vec<(usize, Fought)> = order.into_iter().zip(fought).collect();
+    placed.sort_by_key(|(i, _)| *i);
+    let mut rest = placed.into_iter().map(|(_, fought)| fought);
+    let row = |_| rest.by_ref().take(asked.policies.len()).collect();
+    Ok(Outcome::Whole((0..asked.suite.scenarios.len()).map(row).collect()))
+}
+
+fn cells(asked: &Asked) -> Result<Vec<ScenarioCell>, SpecError> {
+    let (inputs, mut out) = (Inputs::default(), Vec::new());
+    for one in &asked.suite.scenarios {
+        let seeds = Seeds { first: one.scenario.seed, count: asked.seeds, until_ci: None };
+        let inputs_sha256 = inputs.sha256(&one.scenario)?;
+        out.extend(asked.policies.iter().map(|policy| ScenarioCell {
+            scenario: one.scenario.clone(),
+            axes: one.axes.clone(),
+            policy: policy.clone(),
+            seeds,
+            inputs_sha256: inputs_sha256.clone(),
+            search: None,
+        }));
+    }
+    Ok(out)
+}
+
+/// The name of its entry: less is kept than of a sweep's cell.
+fn entry(cell: &ScenarioCell) -> String {
+    spec_sha256(&["arena", &cell.hashes().0])
+}
+
+impl Cells<'_> {
+    fn one(&self, i: usize) -> Result<Fought, SpecError> {
+        let cell = &self.cells[i];
+        let place = cell.place("");
+        // A scenario that is wrong is no policy's refusal.
+        let setup = cell.scenario.setup(cell.seeds.first)?;
+        if let Some(reason) = beside_its_paper(cell) {
+            return Ok(Fought { place, runs: Vec::new(), reason });
+        }
+        if let Err(refusal) = setup.check_policy(&cell.policy) {
+            return Ok(Fought { place, runs: Vec::new(), reason: first_line(&refusal) });
+        }
+        drop(setup);
+        let mut failed = None;
+        let one = |seed| match cell.one(seed) {
+            Ok(run) => Ok(scored(run)),
+            Err(e) => {
+                failed = Some(first_line(&e));
+                Err(e)
+            }
+        };
+        let what = format!("{} {}", cell.scenario.name, cell.policy);
+        let runs = self.kept.seeds(&entry(cell), &what, &cell.seeds, one);
+        match (runs, failed) {
+            (Ok(runs), _) => Ok(Fought { place, runs, reason: String::new() }),
+            (Err(_), Some(reason)) if !is_stopped() => {
+                Ok(Fought { place, runs: Vec::new(), reason })
+            }
+            (Err(e), _) => Err(e),
+        }
+    }
+}
+
+/// What is kept of a part is found when it is run: so it is done when this worker has run it.
+impl Worked for Cells<'_> {
+    fn is_done(&self, _: usize) -> bool {
+        false
+    }
+
+    fn run(&self, part: usize) -> Result<(), SpecError> {
+        self.one(part).map(drop)
+    }
+}
+
+/// Several models where its paper serves one: no result would be of that system.
+fn beside_its_paper(cell: &ScenarioCell) -> Option<String> {
+    let flags = cell.scenario.caveats(&cell.policy);
+    let found = CAVEATS.iter().find(|c| c.0 == ONE_MODEL && flags.contains(&c.0));
+    found.map(|c| c.1.to_string())
+}
+
+/// An error without its remedy, which is for those who can change the scenario.
+fn first_line(error: &SpecError) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_string()
+}
+
+/// A run with its score, and little else.
+pub(crate) fn scored(mut run: Replication) -> Replication {
+    let score = match run.value("all", metric::MEAN_COST) {
+        Some(cost) => 1.0 - cost,
+        None => run.finish_rate(),
+    };
+    let of_model = |m: &Measure| m.scope.starts_with("model ") && m.metric == metric::FINISH_RATE;
+    let worst = run.measures.iter().filter(|m| of_model(m)).filter_map(|m| m.value);
+    let worst = worst.reduce(f64::min);
+    let samples = run.measures.first().map_or(0, |m| m.samples);
+    run.measures.retain(|m| m.scope == "all" && KEPT.contains(&m.metric.as_str()));
+    run.measures.insert(0, Measure::of("all", metric::ARENA_SCORE, score, samples));
+    if let Some(worst) = worst {
+        run.push("all", metric::WORST_MODEL, worst, samples);
+    }
+    (run.offered, run.in_time) = (Vec::new(), Vec::new());
+    run
+}

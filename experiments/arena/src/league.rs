@@ -1,0 +1,73 @@
+//! A league: what was asked, the cells that were run, and what follows from them.
+
+use crate::board::{Best, Board, Line};
+use crate::fight::{Asked, Fought};
+use crate::map::{Map, maps};
+use orrery_results::metric;
+
+/// The policy that knows every execution time: a bound, and no competitor.
+const ORACLE: &str = "oracle";
+
+/// A league.
+#[derive(Clone, Debug)]
+pub struct League {
+    /// Its name in rows and of files.
+    pub id: String,
+    /// What was asked.
+    pub asked: Asked,
+    /// How its policies are called: as they are given, or by their systems where parameters were tuned.
+    pub names: Vec<String>,
+    /// The policies that are beside the shipped ones: where they lose is told in detail.
+    pub own: Vec<usize>,
+    /// The cells, by scenario and policy.
+    pub cells: Vec<Vec<Fought>>,
+    /// Their scores.
+    pub board: Board,
+    /// The best of each scenario.
+    pub bests: Vec<Option<Best>>,
+    /// The table.
+    pub lines: Vec<Line>,
+    /// The maps.
+    pub maps: Vec<Map>,
+}
+
+impl League {
+    /// What follows from cells that were run.
+    pub fn of(asked: Asked, own: Vec<usize>, cells: Vec<Vec<Fought>>) -> League {
+        let places = || cells.iter().take(1).flatten().map(|c| &c.place);
+        let names: Vec<String> = places().map(|p| p.policy.clone()).collect();
+        let quick = if asked.suite.is_quick { "-quick" } else { "" };
+        let id = format!("arena-{}{quick}", asked.suite.name);
+        let beside = places().map(|p| p.system == ORACLE).collect();
+        let score = |c: &Fought| c.values(metric::ARENA_SCORE);
+        let scores = cells.iter().map(|row| row.iter().map(score).collect()).collect();
+        let board = Board { names: names.clone(), beside, scores };
+        let bests = (0..cells.len()).map(|s| board.best(&[s])).collect();
+        let (lines, maps) = (board.league(), maps(&asked.suite, &board));
+        League { id, asked, names, own, cells, board, bests, lines, maps }
+    }
+
+    /// The name of a policy.
+    pub fn name(&self, policy: usize) -> &str {
+        self.names.get(policy).map_or("", String::as_str)
+    }
+
+    /// The mean of the worst model's finish rate over the scenarios that have it.
+    pub fn worst_model(&self, policy: usize) -> Option<f64> {
+        let of = |row: &Vec<Fought>| {
+            let values = row[policy].values(metric::WORST_MODEL)?;
+            Some(values.iter().sum::<f64>() / values.len() as f64)
+        };
+        let all: Vec<f64> = self.cells.iter().filter_map(of).collect();
+        (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+    }
+
+    /// How far behind the best a policy is in each scenario that it ran.
+    pub fn behind(&self, policy: usize) -> Vec<(usize, f64)> {
+        let of = |s: usize| {
+            let best = self.bests[s].as_ref()?;
+            Some((s, self.board.standing(s, policy, best)?.1))
+        };
+        (0..self.cells.len()).filter_map(of).collect()
+    }
+}

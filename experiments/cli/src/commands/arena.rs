@@ -1,0 +1,321 @@
+//! `orrery arena`: which scheduler leads where, and where is yours?
+
+use clap::{Args, ValueEnum};
+use orrery_arena::against::Against;
+use orrery_arena::fight::{Asked, Fought, How, Outcome, fight};
+use orrery_arena::own::OwnRuns;
+use orrery_arena::suite::Half;
+use orrery_arena::tuned::{Tuned, Tuning, judge, tune};
+use orrery_arena::{League, Suite, document, rows};
+use orrery_cells::shard::Shard;
+use orrery_output::figure::{Size, check_name, save, unsuitable};
+use orrery_output::page::WITHOUT_EFFECT;
+use orrery_output::whole_file::check_place;
+use orrery_output::{Answer, Forms, Output, result_files, say};
+use orrery_results::{Row, to_json, wide};
+use orrery_scenario::{PolicySpec, SpecError, policies};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Which settings compete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Settings {
+    /// As released: bare names.
+    Released,
+    /// Found by a random search on half of the suite, and judged on the other.
+    Tuned,
+}
+
+/// `orrery arena`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  orrery arena --quick
+  orrery arena --out results/ --html arena.html --plot map.pdf     # resumes if stopped
+  orrery arena --quick --policy 'clockwork[preset=paper]'
+  orrery arena --out shared/ --share                               # on each of four machines
+  orrery arena --quick --against before.csv                        # exits with 1 where a score moved
+
+The policies shipped compete as released, by their bare names; `--policy` adds others. docs/arena.md says what the
+result can tell and what not.")]
+pub struct Arena {
+    /// The suite: a shipped one, or a folder with a `suite.toml`.
+    #[arg(long, value_name = "SUITE", default_value = "2026.1")]
+    pub suite: String,
+    /// Let this policy compete, too: a name with parameters, or FILE.py:CLASS, a policy in Python for which the Python
+    /// package must be installed; may be repeated.
+    #[arg(long = "policy", value_name = "POLICY")]
+    pub policies: Vec<String>,
+    /// Only the policies of `--policy`, without the shipped ones.
+    #[arg(long, requires = "policies")]
+    pub alone: bool,
+    /// Run a sixth of the suite.
+    #[arg(long)]
+    pub quick: bool,
+    /// Which settings compete.
+    #[arg(long, value_name = "LEAGUE", value_enum, default_value_t = Settings::Released)]
+    #[arg(conflicts_with = "alone")]
+    pub league: Settings,
+    /// With `--league tuned`: number of settings tried of each policy [default: 16].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub budget: Option<u16>,
+    /// With `--league tuned`: another draw of the half that is searched on [default: 0].
+    #[arg(long, value_name = "N")]
+    pub draw: Option<u32>,
+    /// Number of replications of each cell.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub seeds: u32,
+    /// Compare with this result of an earlier run (CSV or JSON), and exit with 1 where a score moved.
+    #[arg(long, value_name = "FILE")]
+    pub against: Option<PathBuf>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub output: Output,
+    /// Number of parallel simulations; by default one per core. Results do not depend on it.
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(help_heading = WITHOUT_EFFECT)]
+    pub jobs: Option<u16>,
+    /// Run only the K-th of N disjoint parts into `--out`; the same command without it makes the result.
+    #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["plot", "html"])]
+    pub shard: Option<Shard>,
+    /// Share the cells with other workers on `--out`; the same command without it makes the result.
+    #[arg(long, requires = "out", conflicts_with_all = ["shard", "plot", "html"])]
+    pub share: bool,
+    /// Draw the maps: `.svg`, `.png` or `.pdf`.
+    #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
+    pub plot: Option<PathBuf>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub size: Size,
+}
+
+/// `orrery arena`.
+///
+/// # Errors
+/// When there is no such suite or policy, or a file cannot be written.
+pub fn command(args: &Arena) -> Result<Answer, SpecError> {
+    check(args)?;
+    let before = args.against.as_deref().map(before).transpose()?;
+    let how = How {
+        jobs: args.jobs.unwrap_or(0).into(),
+        out: args.output.out.clone(),
+        shard: args.shard,
+        share: args.share,
+    };
+    let (mut asked, mut own) = asked(args)?;
+    let mut tuned = None;
+    if args.league == Settings::Tuned {
+        let tuning =
+            Tuning { budget: args.budget.unwrap_or(16).into(), draw: args.draw.unwrap_or(0) };
+        let Some(found) = tune(&asked.suite, tuning, &how)? else { return Ok(stopped(args)) };
+        // Those released run beside: they are what tuning is compared with.
+        let is_new = |p: &PolicySpec| !asked.policies.contains(p);
+        let best: Vec<PolicySpec> =
+            found.found.iter().map(|f| f.best.clone()).filter(is_new).collect();
+        asked.policies.extend(best);
+        asked.suite = asked.suite.half(Half::Judging, tuning.draw);
+        tuned = Some(found);
+    }
+    let mut cells = match fight(&asked, &how)? {
+        Outcome::Whole(cells) => cells,
+        Outcome::Part(cells) => return Ok(part(args, cells)),
+        Outcome::Interrupted => return Ok(stopped(args)),
+    };
+    let mut names = None;
+    if let Some(tuned) = &mut tuned {
+        judge(tuned, &asked, &cells);
+        names = Some(keep(tuned, &mut asked, &mut own, &mut cells));
+    }
+    for (file, class) in args.policies.iter().filter_map(|p| in_python(p)) {
+        own.push(cells.first().map_or(0, Vec::len));
+        python_runs(file, class, args)?.join(&asked.suite, &mut cells)?;
+    }
+    let mut league = League::of(asked, own, cells);
+    if let Some(names) = names {
+        league.names = names;
+        league.id += "-tuned";
+    }
+    answer(args, &league, tuned.as_ref(), before.as_deref())
+}
+
+/// Passes when every option that was given applies, and every file can be written.
+fn check(args: &Arena) -> Result<(), SpecError> {
+    let only = |option: &str, value: Option<String>| match value {
+        Some(value) if args.league == Settings::Released => {
+            let (allowed, remedy) =
+                ("only with `--league tuned`", "add `--league tuned`, or leave it out");
+            Err(SpecError::value(option, value, allowed, remedy))
+        }
+        _ => Ok(()),
+    };
+    if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
+        && (args.league == Settings::Tuned || args.share || args.shard.is_some())
+    {
+        let allowed =
+            "a policy in Python only in the released league, without `--share` and `--shard`";
+        let remedy =
+            "share the shipped policies first; then give the same `--out` with your policy";
+        return Err(SpecError::value("--policy", own, allowed, remedy));
+    }
+    only("--budget", args.budget.map(|n| n.to_string()))?;
+    only("--draw", args.draw.map(|n| n.to_string()))?;
+    if args.league == Settings::Tuned && (args.share || args.shard.is_some()) {
+        let option = if args.share { "--share" } else { "--shard" };
+        let allowed = "the released league: the tuned one runs one half after the other";
+        let remedy = "share the released league, or run the tuned one on one machine";
+        return Err(SpecError::value(option, "`--league tuned`", allowed, remedy));
+    }
+    args.output.check()?;
+    if let Some(path) = &args.plot {
+        check_name(path)?;
+        check_place("--plot", path)?;
+    }
+    match (args.size.given(), &args.plot) {
+        (Some((option, value)), None) => {
+            let allowed = "only beside --plot: it is about that picture";
+            let remedy = "add `--plot FILE.svg`, or leave it out";
+            Err(SpecError::value(option, value, allowed, remedy))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn part(args: &Arena, cells: usize) -> Answer {
+    let folder = args.output.out.as_deref().unwrap_or(Path::new("")).display();
+    let left = if args.share { "`--share`" } else { "`--shard`" };
+    Answer::of(format!(
+        "{cells} cells are done in {folder}; the same command without {left} makes the result\n"
+    ))
+}
+
+fn stopped(args: &Arena) -> Answer {
+    if let Some(folder) = &args.output.out {
+        let folder = folder.display();
+        say(&format!("stopped; finished cells are kept in {folder}: the same command continues"));
+    }
+    Answer { interrupted: true, ..Answer::default() }
+}
+
+/// Keeps the tuned ones and one's own of all that ran; their names.
+fn keep(
+    tuned: &Tuned,
+    asked: &mut Asked,
+    own: &mut Vec<usize>,
+    cells: &mut [Vec<Fought>],
+) -> Vec<String> {
+    let best = |p: &PolicySpec| tuned.found.iter().find(|f| f.best == *p);
+    // One that ran nowhere stays, with the reasons.
+    let is_found = |p: &PolicySpec| tuned.found.iter().any(|f| f.policy == p.system());
+    let is_kept = |p: &PolicySpec| best(p).is_some() || !is_found(p);
+    let kept: Vec<usize> = (0..asked.policies.len())
+        .filter(|p| own.contains(p) || is_kept(&asked.policies[*p]))
+        .collect();
+    let name = |p: &usize| match best(&asked.policies[*p]) {
+        Some(found) if !own.contains(p) => found.policy.clone(),
+        _ => asked.policies[*p].text().to_string(),
+    };
+    let names = kept.iter().map(name).collect();
+    asked.policies = kept.iter().map(|p| asked.policies[*p].clone()).collect();
+    for row in cells {
+        *row = kept.iter().map(|p| row[*p].clone()).collect();
+    }
+    *own = (0..kept.len()).filter(|i| own.contains(&kept[*i])).collect();
+    names
+}
+
+/// The rows of an earlier result.
+fn before(path: &Path) -> Result<Vec<Row>, SpecError> {
+    let file = path.display().to_string();
+    let found = result_files::read(path, true).map_err(|e| e.in_file(&file))?;
+    Ok(found.map(|r| r.rows).unwrap_or_default())
+}
+
+fn answer(
+    args: &Arena,
+    league: &League,
+    tuned: Option<&Tuned>,
+    before: Option<&[Row]>,
+) -> Result<Answer, SpecError> {
+    let rows = rows::of(league);
+    let file = args.against.as_deref().map_or(String::new(), |f| f.display().to_string());
+    let against = before.map(|before| Against::of(&file, &rows, before)).transpose()?;
+    let document = document::document(league, tuned, against.as_ref());
+    let forms = Forms {
+        table: document.to_text(),
+        wide: wide(&rows),
+        json: to_json(&rows, &[("arena", rows::json(league, tuned))]),
+        page: args.output.html.is_some().then_some(document),
+        rows,
+    };
+    let mut answer = forms.answer(&league.id, &args.output)?;
+    answer.failed = against.is_some_and(|a| a.has_moved());
+    // The result leaves first.
+    if let Some(path) = &args.plot {
+        answer.error = plot(league, args.size, path).err();
+    }
+    Ok(answer)
+}
+
+/// What is asked, and which policies are beside the shipped ones.
+fn asked(args: &Arena) -> Result<(Asked, Vec<usize>), SpecError> {
+    let suite = Suite::find(&args.suite)?;
+    let suite = if args.quick { suite.quick() } else { suite };
+    let shipped: Vec<String> = match args.alone {
+        true => Vec::new(),
+        false => policies::all().map(|table| table.about.name.to_string()).collect(),
+    };
+    let given = args.policies.iter().filter(|p| !shipped.contains(p) && in_python(p).is_none());
+    let names = shipped.iter().chain(given);
+    let mut policies: Vec<PolicySpec> = Vec::new();
+    for name in names {
+        let policy = PolicySpec::parse(name).map_err(|e| e.at("--policy"))?;
+        if !policies.contains(&policy) {
+            policies.push(policy);
+        }
+    }
+    let own =
+        policies.iter().enumerate().filter(|(_, p)| args.policies.iter().any(|a| a == p.text()));
+    let own = own.map(|(i, _)| i).collect();
+    Ok((Asked { suite, policies, seeds: args.seeds }, own))
+}
+
+/// `FILE.py:CLASS`.
+fn in_python(policy: &str) -> Option<(&str, &str)> {
+    policy.rsplit_once(':').filter(|(file, _)| file.ends_with(".py"))
+}
+
+/// The runs of a policy in Python, made by the Python package in a process of its own.
+fn python_runs(file: &str, class: &str, args: &Arena) -> Result<OwnRuns, SpecError> {
+    let wrong = |found: String, remedy: &str| {
+        let allowed = "a policy in Python that runs (docs/python.md)";
+        SpecError::value("--policy", format!("{file}:{class}: {found}"), allowed, remedy)
+    };
+    let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".to_string());
+    let program = "import sys, orrery; a = sys.argv[1:]; \
+                   orrery._arena_runs(a[0], a[1], a[2], a[3] == 'quick', int(a[4]))";
+    let (quick, seeds) = (if args.quick { "quick" } else { "" }, args.seeds.to_string());
+    let ran = Command::new(&python)
+        .args(["-c", program, file, class, args.suite.as_str(), quick, &seeds])
+        .output()
+        .map_err(|e| wrong(format!("{python}: {e}"), "install Python, or name it in PYTHON"))?;
+    if !ran.status.success() {
+        let said = String::from_utf8_lossy(&ran.stderr);
+        let last = said.trim_end().lines().last().unwrap_or("it was ended");
+        let is_missing = last.contains("No module named 'orrery'");
+        let remedy = match is_missing {
+            true => "install the Python package (docs/python.md), and name its Python in PYTHON",
+            false => "run it with `orrery.arena` in Python, which shows where it was raised",
+        };
+        return Err(wrong(last.to_string(), remedy));
+    }
+    serde_json::from_slice(&ran.stdout).map_err(|e| {
+        wrong(e.to_string(), "install the Python package of the same version as this program")
+    })
+}
+
+fn plot(league: &League, size: Size, path: &Path) -> Result<(), SpecError> {
+    let figure = document::figure(league).map_err(|e| unsuitable(&league.id, &e))?;
+    save(&size.of(&figure), path)
+}

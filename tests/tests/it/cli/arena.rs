@@ -1,0 +1,122 @@
+//! `orrery arena`: a small suite in a folder, every form, what is refused.
+
+use super::process::{Place, run};
+
+const SCENARIO: &str = "
+policies = [\"fifo\"]
+
+[[model]]
+name = \"m\"
+slo_ms = 30.0
+latency = { affine = { alpha_ms = 1.0, beta_ms = 5.0 } }
+
+[[app]]
+name = \"a\"
+model = \"m\"
+time = { constant = { ms = 6.0 } }
+
+[arrivals]
+poisson = { rate_per_s = RATE }
+requests = 500
+";
+
+/// A suite of four scenarios in the folder `s`.
+pub fn write_suite(place: &Place) {
+    let mut index = "maps = [[\"load\", \"slo\"]]\n".to_string();
+    std::fs::create_dir(place.path("s")).expect("a folder");
+    for (load, rate) in [("low", "100.0"), ("high", "900.0")] {
+        for slo in ["20.0", "40.0"] {
+            index += &format!(
+                "\n[[scenario]]\nname = \"{load}-{slo}\"\naxes = \"load={load};slo={slo}\"\nasks = \"?\"\n"
+            );
+            let text = SCENARIO.replace("RATE", rate).replace("30.0", slo);
+            place.write(&format!("s/{load}-{slo}.toml"), text);
+        }
+    }
+    place.write("s/suite.toml", index);
+}
+
+fn place() -> Place {
+    let place = Place::new();
+    write_suite(&place);
+    place
+}
+
+const ARGS: [&str; 10] =
+    ["arena", "--suite", "s", "--alone", "--policy", "eager", "--policy", "nexus", "--seeds", "3"];
+
+#[test]
+fn a_league_has_the_same_bytes_whatever_the_threads_and_goes_on_in_its_folder() {
+    let place = place();
+    let alone = place.run(&[&ARGS[..], &["--jobs", "1"]].concat()).ok();
+    assert!(alone.contains("4 scenarios, 2 policies") && alone.contains("load"), "{alone}");
+    assert!(alone.lines().all(|l| l.chars().count() <= 80), "{alone}");
+    assert_eq!(place.run(&[&ARGS[..], &["--jobs", "3"]].concat()).ok(), alone);
+    let out = ["--out", "o", "--html", "a.html", "--plot", "a.svg"];
+    assert_eq!(place.run(&[&ARGS[..], &out].concat()).ok(), alone);
+    assert_eq!(place.run(&[&ARGS[..], &out].concat()).ok(), alone, "from the cells that are there");
+    let (page, map) = (place.read("a.html"), place.read("a.svg"));
+    assert!(page.contains("<svg") && map.starts_with("<?xml") && map.contains("eager"), "{map}");
+    for form in ["csv", "json", "wide"] {
+        let text = place.run(&[&ARGS[..], &["--format", form]].concat()).ok();
+        let file =
+            if form == "wide" { "o/arena-s.wide.csv".into() } else { format!("o/arena-s.{form}") };
+        assert_eq!(text, place.read(&file));
+    }
+    // Workers that share, and shards, only fill a folder.
+    let said = place.run(&[&ARGS[..], &["--out", "p", "--share"]].concat()).ok();
+    assert!(said.contains("8 cells are done in p"), "{said}");
+    assert_eq!(place.run(&[&ARGS[..], &["--out", "p"]].concat()).ok(), alone);
+}
+
+#[test]
+fn a_score_that_moved_is_told_and_exits_with_one() {
+    let place = place();
+    let csv = place.run(&[&ARGS[..], &["--format", "csv"]].concat()).ok();
+    place.write("before.csv", &csv);
+    let same = place.run(&[&ARGS[..], &["--against", "before.csv"]].concat()).ok();
+    assert!(same.contains("All 8 cells that before.csv has, too, are the same."), "{same}");
+    let score =
+        csv.lines().find(|l| l.contains(",arena_score,") && l.contains("eager")).expect("one");
+    let value = score.split(',').nth(10).expect("a value");
+    place.write("before.csv", csv.replacen(&format!(",,{value},,"), ",,0.125,,", 1));
+    let moved = place.run(&[&ARGS[..], &["--against", "before.csv"]].concat());
+    let text = moved.failed_a_check();
+    assert!(text.contains("1 cells are not as in before.csv") && text.contains("0.1250"), "{text}");
+}
+
+#[test]
+fn settings_are_tuned_on_one_half_and_judged_on_the_other() {
+    let place = place();
+    let args = ["arena", "--suite", "s", "--league", "tuned", "--budget", "3", "--seeds", "2"];
+    let text = place.run(&args).ok();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let halves = "on 2 scenarios with 2 seeds (draw 0); judged here on the other 2";
+    assert!(words.contains(halves), "{text}");
+    assert!(text.contains("shepherd, 2 scenarios: policy `shepherd`: it stops"), "{text}");
+    assert!(text.contains("What was found") && text.contains("clipper"), "{text}");
+    assert_eq!(place.run(&args).ok(), text);
+    assert_ne!(place.run(&[&args[..], &["--draw", "3"]].concat()).ok(), text);
+}
+
+fn of<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&["arena"], more].concat()
+}
+
+#[test]
+fn what_does_not_apply_is_refused_with_the_remedy() {
+    let tuned = ["arena", "--league", "tuned"];
+    run(&of(&["--suite", "2026.2"])).refused(&["--suite", "2026.2", "`2026.1`", "remedy: "]);
+    run(&of(&["--budget", "3"])).refused(&["--budget", "only with `--league tuned`", "remedy: "]);
+    run(&of(&["--draw", "3"])).refused(&["--draw", "only with `--league tuned`", "remedy: "]);
+    let shared = [&tuned[..], &["--share", "--out", "o"]].concat();
+    run(&shared).refused(&["--share", "tuned", "remedy: "]);
+    run(&of(&["--policy", "orlo"])).refused(&["--policy", "orloj", "remedy: "]);
+    run(&of(&["--plot", "a.gif"])).refused(&["a.gif", ".png or .pdf"]);
+    run(&of(&["--width-in", "3"])).refused(&["--width-in", "--plot", "remedy: "]);
+    run(&of(&["--against", "none.csv"])).refused(&["none.csv"]);
+    let own = ["--policy", "none.py:Mine", "--alone", "--quick"];
+    run(&of(&own)).refused(&["--policy", "none.py:Mine", "remedy: "]);
+    let own = ["--policy", "none.py:Mine", "--league", "tuned"];
+    run(&of(&own)).refused(&["none.py:Mine", "released league", "remedy: "]);
+}
