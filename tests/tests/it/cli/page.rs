@@ -32,7 +32,7 @@ fn a_page_is_the_same_bytes_wherever_it_goes_and_however_many_jobs_made_it() {
 
 /// Each command that makes a page, with options, as someone may type it. `orrery page` makes no result: its page
 /// has no command.
-const TYPED: [&str; 11] = [
+const TYPED: &[&str] = &[
     "--force reproduce table.toml --html g.html --plot t.svg --width-in 3.3 --font-pt 7 --seeds 2",
     "reproduce --all --of salus --under 2s --out all --html g.html",
     "run a.toml --html g.html --policy=fifo --log l.log --why --out o --details --jobs=2",
