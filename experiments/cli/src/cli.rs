@@ -244,7 +244,7 @@ mod tests {
                     true => {
                         let known = option.get_possible_values();
                         let known = known.iter().map(|v| v.get_name().to_string());
-                        known.chain(["5", "0.5", "1/2", "1"].map(String::from)).collect()
+                        known.chain(["5", "0.5", "1/2", "1", "5s"].map(String::from)).collect()
                     }
                     false => vec![String::new()],
                 };
@@ -268,6 +268,8 @@ mod tests {
                     let files = match (name, in_line, long) {
                         ("arena", _, "alone") => &["--policy", "p"][..],
                         ("arena", ..) => &[],
+                        ("reproduce", _, "all") => &[],
+                        ("reproduce", _, "of" | "under") => &["--all"],
                         ("calibrate", ..) => &["f.toml", "m.csv"],
                         ("plan", true, "model") => &["--rate", "5", "--slo", "5ms"],
                         ("plan", true, "rate") => &["--model", "m", "--slo", "5ms"],
