@@ -2,8 +2,8 @@ from typing import Any, Callable, final
 
 __all__ = [
     "App", "Batch", "Context", "Device", "Out", "Picture", "Profile", "Request", "Table", "__version__",
-    "batches", "calibrate", "command_line", "differ", "experiments", "explain", "figure", "goodput", "notes", "plan", "reproduce", "run",
-    "schedule", "sweep", "tables", "verbosity",
+    "arena", "arena_runs", "batches", "calibrate", "command_line", "differ", "experiments", "explain", "figure",
+    "goodput", "notes", "plan", "reproduce", "run", "schedule", "sweep", "tables", "verbosity",
 ]
 
 __version__: str
