@@ -27,7 +27,9 @@ fn own_runs(suite: &Suite, given: &Given, seeds: u32, audit: bool) -> PyResult<O
         let call = Call::of(scenario.clone(), failed.clone(), audit);
         let chosen = call.choose(given.again(), 1)?;
         let own = Seeds { first: scenario.seed, count: seeds, until_ci: None };
-        (0..own.count).map(|i| Ok(call.run(&chosen, own.first + u64::from(i))?.replication)).collect()
+        (0..own.count)
+            .map(|i| Ok(call.run(&chosen, own.first + u64::from(i))?.replication))
+            .collect()
     };
     let all = vec![true; suite.scenarios.len()];
     let ran = runs(&all, 1, &failed, one)?;
@@ -85,7 +87,8 @@ pub fn arena(
             }
         }
         let is_asked = |p: &PolicySpec| texts.iter().any(|t| t == p.text());
-        let mut own: Vec<usize> = (0..published.len()).filter(|i| is_asked(&published[*i])).collect();
+        let mut own: Vec<usize> =
+            (0..published.len()).filter(|i| is_asked(&published[*i])).collect();
         // One's own first: what is raised in it is known at once.
         let mut ran = Vec::new();
         for one in given.iter().filter(|g| matches!(g, Given::Own(..))) {
@@ -94,7 +97,8 @@ pub fn arena(
         }
         let asked = Asked { suite, policies: published, seeds };
         let how = How { jobs: jobs.into(), out, ..How::default() };
-        let found = crate::answers::interruptible(jobs, &Failed::default(), || fight(&asked, &how))?;
+        let found =
+            crate::answers::interruptible(jobs, &Failed::default(), || fight(&asked, &how))?;
         let Outcome::Whole(mut cells) = found else {
             return Err(PyKeyboardInterrupt::new_err(()));
         };
