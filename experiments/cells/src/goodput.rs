@@ -19,7 +19,7 @@ use orrery_results::metric;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::search::{
     self, Bracket, Doubt, Found, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
-    capacity_per_s, fewest,
+    capacity_per_s, fewest, staggered_per_s,
 };
 use orrery_scenario::{PolicySpec, Setup, SpecError};
 use orrery_sim::time::Span;
@@ -146,15 +146,13 @@ impl Search {
         seed: u64,
     ) -> Result<Replication, SpecError> {
         let scenario = &scenario.keeping_gaps();
-        let start = scenario.rate()?;
         let at = |value: f64| match self.find {
             Find::Rate => scenario.with_rate(value),
             Find::Devices => with_devices(scenario, value as u32),
         };
         let found = match self.find {
             Find::Rate => {
-                let (step, step_max) = (2.0, 2.0);
-                Bracket { start, tolerance: self.tolerance, step, step_max, around: true }
+                self.bracket(scenario, policy, seed)?
                     .highest(|rate, how| self.probe(&at(rate)?, policy, seed, how))?
             }
             Find::Devices => {
@@ -173,6 +171,29 @@ impl Search {
         };
         self.add(&found, scenario, &mut replication);
         Ok(replication)
+    }
+
+    /// Where and how a search for a rate begins: at a closed form, where there is one, and not at the file's rate.
+    fn bracket(
+        &self,
+        scenario: &Scenario,
+        policy: &PolicySpec,
+        seed: u64,
+    ) -> Result<Bracket, SpecError> {
+        let own_per_s = scenario.rate()?;
+        let staggered = match is_trace(scenario) {
+            true => None,
+            false => staggered_per_s(scenario, &scenario.setup(seed)?, Some(policy), None),
+        };
+        Ok(Bracket {
+            start: staggered.filter(|rate| *rate > 0.0).unwrap_or(own_per_s),
+            tolerance: self.tolerance,
+            target: self.target,
+            step: 1.0 + 4.0 * self.tolerance,
+            step_max: 4.0,
+            glance: self.probe_s.is_none() && !is_trace(scenario),
+            around: true,
+        })
     }
 
     /// Is this scenario's load within the target?
@@ -198,8 +219,7 @@ impl Search {
         setup: &Setup,
         policy: &PolicySpec,
     ) -> Result<Rule, SpecError> {
-        let is_trace = scenario.file.arrivals.as_ref().is_some_and(|a| a.trace.is_some());
-        let load = if is_trace {
+        let load = if is_trace(scenario) {
             Load::Finite { bad_max: Vec::new() }
         } else {
             let capacity_per_s = capacity_per_s(scenario, setup, Some(policy), None);
@@ -211,6 +231,7 @@ impl Search {
             tolerance: self.tolerance,
             requests_per_model: self.requests_per_model,
             warm_up: Span::from_secs_f64(self.warm_up_s),
+            fills: Span::ZERO,
             least: Span::from_secs_f64(self.least_s),
             exactly: self.probe_s.map(Span::from_secs_f64),
             stop: Stop::Clear,
@@ -373,6 +394,10 @@ fn endless(mut scenario: Scenario) -> Scenario {
         arrivals.duration_s = None;
     }
     scenario
+}
+
+fn is_trace(scenario: &Scenario) -> bool {
+    scenario.file.arrivals.as_ref().is_some_and(|a| a.trace.is_some())
 }
 
 /// The longest SLO of any application.

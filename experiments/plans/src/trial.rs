@@ -249,6 +249,7 @@ impl<'a> Bench<'a> {
             tolerance: self.problem.plan.precision,
             requests_per_model: self.problem.plan.requests_per_model,
             warm_up: Span::from_secs_f64(scenario.file.warm_up_s),
+            fills: Span::ZERO,
             least: Span::ZERO,
             exactly: None,
             stop: Stop::Clear,
@@ -319,7 +320,8 @@ impl<'a> Bench<'a> {
         let tolerance = self.problem.plan.precision;
         // Small steps first: whoever asks has a good idea of the rate.
         let (step, step_max) = (1.0 + 4.0 * tolerance, 4.0);
-        Bracket { start: from_per_s, tolerance, step, step_max, around }
+        let (start, target) = (from_per_s, self.target());
+        Bracket { start, tolerance, target, step, step_max, glance: false, around }
             .highest(|rate, how| Ok(self.run(counts, rate, seed, (Stop::Clear, how))?.0))
     }
 

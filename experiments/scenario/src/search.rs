@@ -10,17 +10,22 @@
 //! with it. A probe is as long as its verdict needs, and no load above the closed-form capacity of the
 //! devices is ever good.
 
+mod asked;
 mod bracket;
 mod burst;
 mod capacity;
+#[cfg(test)]
+mod coverage;
 mod judge;
 mod tally;
+mod walk;
 #[cfg(test)]
 mod tests;
 
-pub use bracket::{Bracket, Found, HELD, fewest};
+pub use asked::{Bracket, Found, HELD};
+pub use bracket::fewest;
 pub use burst::Burst;
-pub use capacity::{alone, capacity_per_s};
+pub use capacity::{alone, capacity_per_s, staggered_per_s};
 pub use judge::{Doubt, Judge, Probe};
 pub use tally::{Share, worst};
 
@@ -37,6 +42,9 @@ pub const REQUESTS_ENDLESS: u64 = 1_000_000_000_000;
 
 /// A policy that plans anew in epochs is watched for so many of them.
 const EPOCHS: u64 = 4;
+
+/// A short probe has a part of the requests, of the warm-up and of the length: one in so many.
+const GLANCE: u64 = 4;
 
 /// What must hold for every model.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
@@ -98,11 +106,17 @@ pub struct How {
     pub longer: u32,
     /// After a burst that the system has to work off first.
     pub burst: bool,
+    /// Short, only to see about where a load lies.
+    pub glance: bool,
+    /// Not called good before all its requests.
+    pub whole: bool,
 }
 
 impl How {
     /// As long as its verdict needs, and without a burst.
-    pub const USUAL: How = How { longer: 1, burst: false };
+    pub const USUAL: How = How { longer: 1, burst: false, glance: false, whole: false };
+    /// A short one.
+    pub const GLANCE: How = How { glance: true, ..How::USUAL };
 }
 
 /// How a probe is judged.
@@ -118,6 +132,8 @@ pub struct Rule {
     pub requests_per_model: u64,
     /// What arrives before this is not counted.
     pub warm_up: Span,
+    /// The part of it that the system needs to fill, and a policy to plan: a short probe has no less.
+    pub fills: Span,
     /// A probe is called good after so long at the earliest, behind the warm-up.
     pub least: Span,
     /// The length behind the warm-up, whatever the verdict needs.
@@ -136,17 +152,31 @@ impl Rule {
     pub fn adapted(self, slo: Span, epoch: Option<Span>) -> Rule {
         let first = epoch.map_or(Span::ZERO, |epoch| epoch * 2);
         let several = epoch.map_or(Span::ZERO, |epoch| epoch * EPOCHS);
+        let fills = first.max(if slo == Span::MAX { Span::ZERO } else { slo });
         Rule {
-            warm_up: self.warm_up.max(if slo == Span::MAX { Span::ZERO } else { slo }).max(first),
+            warm_up: self.warm_up.max(fills),
+            fills,
             least: self.least.max(several),
             ..self
         }
     }
 
-    /// A probe so many times as long, which is not called good before its end.
-    fn longer(self, times: u32) -> Rule {
+    /// A short probe, where that is no matter of the verdict: what it says is only where to go on.
+    fn short(self) -> Rule {
+        if self.exactly.is_some() || !matches!(self.load, Load::Steady { .. }) {
+            return self;
+        }
+        let requests_per_model = self.requests_per_model.div_ceil(GLANCE);
+        let warm_up = self.fills.max(Span::from_ns(self.warm_up.ns() / GLANCE));
+        let tolerance = (self.tolerance * GLANCE as f64).min(0.5);
+        Rule { requests_per_model, warm_up, tolerance, ..self }
+    }
+
+    /// A probe so many times as long; where it is longer or whole, it is not called good before its end.
+    fn longer(self, How { longer: times, whole, .. }: How) -> Rule {
         let requests_per_model = self.requests_per_model.saturating_mul(times.into());
-        let stop = if times > 1 { Stop::ClearlyBad } else { self.stop };
+        let to_its_end = (times > 1 || whole) && self.stop == Stop::Clear;
+        let stop = if to_its_end { Stop::ClearlyBad } else { self.stop };
         let exactly = self.exactly.map(|length| length * u64::from(times));
         Rule { requests_per_model, stop, exactly, ..self }
     }

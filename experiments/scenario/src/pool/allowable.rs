@@ -1,8 +1,8 @@
 //! The allowable throughput (Kairos, §3): the highest rate of arrivals at which the percentile of the
 //! latencies is within the QoS.
 //!
-//! Each seed is a search of its own (see [`search`](crate::search)); a search knows nothing of bounds but
-//! where to begin. One seed's rate is a random number, and the seeds' mean has an interval. A rate below
+//! Each seed is a search of its own (see [`search`](crate::search)), which begins at the answer of the seed before; a
+//! search knows nothing of bounds but where to begin. One seed's rate is a random number, and the seeds' mean has an interval. A rate below
 //! one that failed may hold by chance: the rate found is one that holds with one that does not within
 //! `precision` above it.
 
@@ -68,12 +68,14 @@ pub fn allowable(run: &PoolRun<'_>, search: &Search) -> Result<Allowable, Search
     if search.seeds.is_empty() {
         return out("seeds", 0.0, "at least one seed");
     }
-    // Small steps first: whoever calls has a good idea of the rate.
-    let bracket = Bracket {
+    // Small steps first: whoever calls has a good idea of the rate, and so has the seed before.
+    let mut bracket = Bracket {
         start: search.from_per_s,
         tolerance: search.precision,
+        target: 1.0 - run.percentile,
         step: 1.0 + 8.0 * search.precision,
         step_max: 4.0,
+        glance: false,
         around: false,
     };
     let mut runs = 0;
@@ -87,6 +89,8 @@ pub fn allowable(run: &PoolRun<'_>, search: &Search) -> Result<Allowable, Search
             return Err(SearchError::Unbounded { rate_per_s });
         }
         by_seed_per_s.push(found.value.unwrap_or(0.0));
+        let in_range = |rate: &f64| (RATES_PER_S.0..=RATES_PER_S.1).contains(rate);
+        bracket.start = found.value.filter(in_range).unwrap_or(bracket.start);
     }
     let rate_per_s = by_seed_per_s.iter().sum::<f64>() / by_seed_per_s.len() as f64;
     let interval_per_s = replications(&by_seed_per_s);
@@ -107,6 +111,7 @@ pub fn probe(run: &PoolRun<'_>, rate_per_s: f64, precision: f64) -> Result<Probe
         tolerance: precision,
         requests_per_model: run.queries.saturating_sub(run.warm_up),
         warm_up: Span::from_secs_f64(run.warm_up as f64 / rate_per_s),
+        fills: Span::ZERO,
         least: Span::ZERO,
         exactly: None,
         stop: Stop::Clear,

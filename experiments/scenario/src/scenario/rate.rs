@@ -152,7 +152,7 @@ mod tests {
             let text = format!(
                 "policies = [\"fifo\"]\n[[device]]\ncount = 1\n[[model]]\nname = \"m\"\nslo_ms = 50.0\n\
                  copies = 3\nlatency = {{ affine = {{ alpha_ms = 1.0, beta_ms = 4.0 }} }}\n\
-                 [arrivals]\ngamma = {{ rate_per_s = 100.0, shape = {shape} }}\nper_app = {per_app}\n\
+                 [[app]]\nname = \"a\"\nmodel = \"m\"\n[arrivals]\ngamma = {{ rate_per_s = 100.0, shape = {shape} }}\nper_app = {per_app}\n\
                  requests = 4000\n"
             );
             let plain = Scenario::from_text("t.toml", &text).unwrap();

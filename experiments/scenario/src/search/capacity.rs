@@ -27,6 +27,31 @@ pub fn capacity_per_s(
     policy: Option<&PolicySpec>,
     shares: Option<&[f64]>,
 ) -> Option<f64> {
+    most_per_s(scenario, setup, policy, shares, 1.0)
+}
+
+/// About what the devices carry where each batch begins when a device is free, and the devices take turns: a request
+/// that just misses a batch waits for the next one, so that `l(k) (1 + 1 / devices)` is within the SLO (Symphony,
+/// section 3.2). A rate to begin a search with, no bound.
+pub fn staggered_per_s(
+    scenario: &Scenario,
+    setup: &Setup,
+    policy: Option<&PolicySpec>,
+    shares: Option<&[f64]>,
+) -> Option<f64> {
+    let devices = setup.world.core.devices.len().max(1) as f64;
+    let each = (devices / setup.slo.len().max(1) as f64).max(1.0);
+    most_per_s(scenario, setup, policy, shares, 1.0 + 1.0 / each)
+}
+
+/// As [`capacity_per_s`], where `l(k)` times a factor is within the SLO.
+fn most_per_s(
+    scenario: &Scenario,
+    setup: &Setup,
+    policy: Option<&PolicySpec>,
+    shares: Option<&[f64]>,
+    times: f64,
+) -> Option<f64> {
     let file = &scenario.file;
     let plain =
         setup.apps.iter().all(|a| a.size == 1) && file.app.iter().all(|a| a.sizes.is_none());
@@ -62,7 +87,9 @@ pub fn capacity_per_s(
                 return None;
             }
             let sizes = (1..=most).map(|k| (k, law.batch(k, alone)));
-            let of = sizes.filter(|(_, l)| *l <= slo).map(|(k, l)| l.ns() as f64 / f64::from(k));
+            let of = sizes
+                .filter(|(_, l)| l.scale(times) <= slo)
+                .map(|(k, l)| l.ns() as f64 / f64::from(k));
             best = of.fold(best, f64::min);
         }
         if best.is_infinite() {

@@ -23,6 +23,7 @@ fn rule(rate_per_s: f64) -> Rule {
         tolerance: 0.01,
         requests_per_model: 20_000,
         warm_up: Span::from_ms(1_000),
+        fills: Span::ZERO,
         least: Span::from_ms(4_000),
         exactly: None,
         stop: Stop::Clear,
@@ -194,8 +195,15 @@ fn equal_models_have_one_answer_whatever_the_length_of_the_probes() {
     }
     let scenario = Scenario::from_text("t.toml", &text).unwrap();
     let policy = PolicySpec::parse("fifo[max_batch=1]").unwrap();
-    let bracket =
-        Bracket { start: 1_400.0, tolerance: 0.002, step: 1.02, step_max: 2.0, around: false };
+    let bracket = Bracket {
+        start: 1_400.0,
+        tolerance: 0.002,
+        target: 0.01,
+        step: 1.02,
+        step_max: 2.0,
+        glance: false,
+        around: false,
+    };
     let highest = |requests_per_model: u64, seed: u64| {
         let at = |rate: f64, _| {
             let setup = scenario.with_rate(rate)?.setup(seed)?;
