@@ -18,9 +18,9 @@ mod capacity;
 mod coverage;
 mod judge;
 mod tally;
-mod walk;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 pub use asked::{Bracket, Found, HELD};
 pub use bracket::fewest;
@@ -153,12 +153,7 @@ impl Rule {
         let first = epoch.map_or(Span::ZERO, |epoch| epoch * 2);
         let several = epoch.map_or(Span::ZERO, |epoch| epoch * EPOCHS);
         let fills = first.max(if slo == Span::MAX { Span::ZERO } else { slo });
-        Rule {
-            warm_up: self.warm_up.max(fills),
-            fills,
-            least: self.least.max(several),
-            ..self
-        }
+        Rule { warm_up: self.warm_up.max(fills), fills, least: self.least.max(several), ..self }
     }
 
     /// A short probe, where that is no matter of the verdict: what it says is only where to go on.

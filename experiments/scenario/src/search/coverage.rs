@@ -49,8 +49,7 @@ fn found(scenario: &Scenario, policy: &str, requests_per_model: u64, seed: u64) 
         Ok::<Probe, crate::SpecError>(probed.unwrap_or_else(|_| panic!("{rate}")).0)
     };
     let (start, step, step_max) = (scenario.rate().unwrap(), 1.02, 4.0);
-    let bracket =
-        Bracket { start, tolerance, target, step, step_max, glance: true, around: true };
+    let bracket = Bracket { start, tolerance, target, step, step_max, glance: true, around: true };
     bracket.highest(at).unwrap()
 }
 

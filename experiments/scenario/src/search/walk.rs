@@ -78,6 +78,8 @@ struct Ends {
     inside: u32,
     /// Shares say nothing: steps only double, and the bracket is halved.
     plain: bool,
+    /// Where glances saw a good rate and a bad one, in ln.
+    glanced: (Option<f64>, Option<f64>),
 }
 
 /// What ends a walk.
@@ -85,7 +87,8 @@ type Walked = (Option<f64>, Option<f64>);
 
 impl Ends {
     fn new(plain: bool) -> Ends {
-        Ends { good: None, bad: None, slope: SLOPE, step: 0.0, inside: 0, plain }
+        let (good, bad, glanced) = (None, None, (None, None));
+        Ends { good, bad, slope: SLOPE, step: 0.0, inside: 0, plain, glanced }
     }
 
     fn learn(&mut self, good: bool, end: End) {
@@ -105,16 +108,22 @@ impl Ends {
         let (least, most) = (libm::log(search.step), libm::log(search.step_max));
         let (slope, plain) = (self.slope, self.plain);
         let guess = |y: f64| if plain { 0.0 } else { (y.abs() + BEYOND) / slope };
+        // The first step goes no further than to where a glance was on the other side.
+        let to = |x: Option<f64>, from: f64| x.map_or(f64::INFINITY, |x| (x - from).abs());
+        let first = self.step == 0.0;
+        let most = most.max(least);
         match (self.good, self.bad) {
             (Some(good), _) => {
-                self.step = guess(good.y).max(2.0 * self.step).clamp(least, most.max(least));
+                let most = if first { most.min(to(self.glanced.1, good.x)) } else { most };
+                self.step = guess(good.y).max(2.0 * self.step).min(most).max(least);
                 good.x + self.step
             }
             (None, Some(bad)) => {
                 // Little more than what is served in time is carried.
                 let served = if plain { 0.0 } else { -libm::log(1.0 - bad.bad_rate.min(0.99)) };
                 let step = guess(bad.y).max(served).max(2.0 * self.step);
-                self.step = step.clamp(least, most.max(least));
+                let most = if first { most.min(to(self.glanced.0, bad.x)) } else { most };
+                self.step = step.min(most).max(least);
                 bad.x - self.step
             }
             (None, None) => libm::log(search.start),
@@ -128,7 +137,8 @@ impl Ends {
         let root = width * -good.y / (bad.y - good.y);
         let is_cliff = bad.bad_rate > COLLAPSE;
         let is_line = !is_cliff && !self.plain && width <= NEAR;
-        if width <= narrow || (is_line && root <= narrow) {
+        // A line is trusted to half of the tolerance.
+        if width <= narrow || (is_line && root <= narrow / 2.0) {
             return None;
         }
         self.inside += 1;
@@ -136,7 +146,7 @@ impl Ends {
             return Some(good.x + width / 2.0);
         }
         // A little below the root, so that it is good; where a good one is there, the bad end has to come near.
-        let aim = if root <= narrow { NEAR / 2.0 } else { root - narrow / 2.0 };
+        let aim = if root <= narrow / 2.0 { NEAR / 2.0 } else { root - narrow / 4.0 };
         Some(good.x + aim.clamp(MARGIN * width, (1.0 - MARGIN) * width))
     }
 }
@@ -147,15 +157,18 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     pub fn walk(&mut self, search: &Bracket) -> Result<Walked, E> {
         let lowest = (search.start * REACH.0).max(RATE_MIN_PER_S);
         let highest = search.start * REACH.1;
-        let mut rate = match search.glance {
-            true => self.glances(search)?.clamp(lowest, highest),
-            false => search.start,
-        };
         let mut ends = Ends::new(self.how.longer > 1);
+        let mut rate = search.start;
+        if search.glance {
+            (rate, ends.glanced) = self.glances(search)?;
+            rate = rate.clamp(lowest, highest);
+        }
         loop {
             let good = self.ask(rate)?;
             let probe = &self.all.last().expect("just asked").1;
-            ends.learn(good, End::new(rate, probe, search.target));
+            let end = End::new(rate, probe, search.target);
+            ends.plain |= self.how.whole && !good && end.bad_rate > COLLAPSE;
+            ends.learn(good, end);
             match (ends.good, ends.bad) {
                 (Some(good), Some(bad)) => match ends.between((good, bad), search.tolerance) {
                     Some(x) => rate = libm::exp(x),
@@ -182,9 +195,14 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         self.how == How::USUAL && last.is_some_and(|(_, probe)| probe.is_sure())
     }
 
-    /// About where the answer is.
-    fn glances(&mut self, search: &Bracket) -> Result<f64, E> {
+    /// About where the answer is, and ln of the good and the bad rate that enclose it.
+    fn glances(&mut self, search: &Bracket) -> Result<(f64, Walked), E> {
         let mut ends = Ends::new(false);
+        let rate = self.glance_into(search, &mut ends)?;
+        Ok((rate, (ends.good.map(|e| e.x), ends.bad.map(|e| e.x))))
+    }
+
+    fn glance_into(&mut self, search: &Bracket, ends: &mut Ends) -> Result<f64, E> {
         let mut rate = search.start;
         for _ in 0..GLANCES {
             let probe = self.other(rate, How::GLANCE)?;
