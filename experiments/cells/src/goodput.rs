@@ -59,7 +59,7 @@ pub struct Search {
     /// A probe without a clear verdict after this many requests per model (on average) is undecided; then
     /// its estimate decides.
     pub requests_per_model: u64,
-    /// Relative width of the final bracket.
+    /// Relative precision of the answer.
     pub tolerance: f64,
     /// Arrivals before this time are not counted; rate estimates over 5 s have settled by then.
     pub warm_up_s: f64,

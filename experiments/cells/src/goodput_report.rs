@@ -93,7 +93,7 @@ fn table(search: &Search, rows: &[Row], policies: &[PolicySpec], each: &[Vec<f64
 fn notes(rows: &[Row], search: &Search) -> Vec<String> {
     let mut out = vec![format!(
         "A probe ends when its interval is clear of the target, or undecided after {} requests a model; \
-         it lasts at least {:.0} times its longest delay, so that an overload by the bracket's {} % \
+         it lasts at least {:.0} times its longest delay, so that an overload by {} % \
          would show; {}.",
         search.requests_per_model,
         1.0 / search.tolerance,

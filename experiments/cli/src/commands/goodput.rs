@@ -25,7 +25,8 @@ use std::path::PathBuf;
   orrery goodput scenarios/resnet50-8gpu.toml --criterion p99
   orrery goodput scenarios/cluster-1080ti.toml --find devices --rate 5000")]
 pub struct Goodput {
-    /// The scenario file. The search starts at its rate, or its number of devices.
+    /// The scenario file. The search for devices starts at its number, that for a rate at a closed form, or at the
+    /// file's rate where there is none.
     pub scenario: PathBuf,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
@@ -56,7 +57,7 @@ pub struct Goodput {
     /// longest delay divided by the tolerance. If this is shorter, the answer says so.
     #[arg(long, value_name = "SECONDS")]
     pub probe_s: Option<f64>,
-    /// Relative width of the final bracket [default: 0.005].
+    /// Relative precision of the answer [default: 0.005].
     #[arg(long, value_name = "SHARE")]
     pub tolerance: Option<f64>,
     /// The first seed, instead of the file's.

@@ -2,7 +2,7 @@
 //! the one that is clearly bad, in as many searches as docs/clusters.md says.
 //!
 //! ```sh
-//! ORRERY_FROM=100000 ORRERY_SEARCHES=300 cargo test --release -p orrery-scenario --lib -- --nocapture coverage
+//! ORRERY_FROM=100000 ORRERY_SEARCHES=300 cargo test --release -p orrery-scenario --lib -- --nocapture enclose_the_answer
 //! ```
 
 use super::*;

@@ -97,6 +97,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("ORRERY_SEED=292 cargo test", "one case of a test that runs with 1,000"),
     ("ORRERY_WORLDS_SEED=7 cargo test", "it is a test; the test itself runs with another seed"),
     ("ORRERY_BESIDE=1 cargo test", "hours"),
+    ("ORRERY_FROM=100000 ORRERY_SEARCHES=300 cargo test", "minutes; the test itself runs with fewer searches"),
     ("ORRERY_WORLDS=200 cargo test", "minutes; the test itself runs with 12 worlds"),
     ("ORRERY_PLANS=100 cargo test", "minutes; the test itself runs with 8 problems"),
     ("ORRERY_WHOLE=1 cargo test", "minutes; the test itself runs with fewer requests"),
