@@ -151,10 +151,9 @@ impl Search {
             Find::Devices => with_devices(scenario, value as u32),
         };
         let found = match self.find {
-            Find::Rate => {
-                self.bracket(scenario, policy, seed)?
-                    .highest(|rate, how| self.probe(&at(rate)?, policy, seed, how))?
-            }
+            Find::Rate => self
+                .bracket(scenario, policy, seed)?
+                .highest(|rate, how| self.probe(&at(rate)?, policy, seed, how))?,
             Find::Devices => {
                 let probe = |n: f64, how| self.probe(&at(n)?, policy, seed, how);
                 let usual = |n: u32| probe(n.into(), How::USUAL);

@@ -42,7 +42,7 @@ impl Bracket {
         if self.around {
             asked.ask(value * ABOVE)?;
             metastable = asked.after_burst(value)?;
-            let collapses = asked.collapse(value).is_some();
+            let collapses = asked.collapse(value).is_some() || asked.is_by_luck(value);
             if metastable.is_some() || collapses {
                 asked.how.longer = LONGER;
                 if !asked.ask(value)? {
