@@ -108,13 +108,11 @@ pub struct How {
     pub burst: bool,
     /// Short, only to see about where a load lies.
     pub glance: bool,
-    /// Not called good before all its requests.
-    pub whole: bool,
 }
 
 impl How {
     /// As long as its verdict needs, and without a burst.
-    pub const USUAL: How = How { longer: 1, burst: false, glance: false, whole: false };
+    pub const USUAL: How = How { longer: 1, burst: false, glance: false };
     /// A short one.
     pub const GLANCE: How = How { glance: true, ..How::USUAL };
 }
@@ -167,11 +165,10 @@ impl Rule {
         Rule { requests_per_model, warm_up, tolerance, ..self }
     }
 
-    /// A probe so many times as long; where it is longer or whole, it is not called good before its end.
-    fn longer(self, How { longer: times, whole, .. }: How) -> Rule {
+    /// A probe so many times as long, which is not called good before its end.
+    fn longer(self, times: u32) -> Rule {
         let requests_per_model = self.requests_per_model.saturating_mul(times.into());
-        let to_its_end = (times > 1 || whole) && self.stop == Stop::Clear;
-        let stop = if to_its_end { Stop::ClearlyBad } else { self.stop };
+        let stop = if times > 1 { Stop::ClearlyBad } else { self.stop };
         let exactly = self.exactly.map(|length| length * u64::from(times));
         Rule { requests_per_model, stop, exactly, ..self }
     }

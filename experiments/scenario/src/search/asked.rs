@@ -105,14 +105,6 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         self.all.iter().filter(above).map(|(_, p)| p.bad_rate).reduce(f64::max)
     }
 
-    /// Whether a rate above `value` was called good by one probe, and at it or below another collapsed.
-    pub fn is_by_luck(&self, value: f64) -> bool {
-        let above = || self.all.iter().filter(|(v, _)| *v > value);
-        above()
-            .filter(|(_, p)| p.good)
-            .any(|(good, _)| above().any(|(v, p)| v <= good && !p.good && p.bad_rate > COLLAPSE))
-    }
-
     /// What was found. What the last probe of a rate said counts.
     pub fn found(&self, value: Option<f64>) -> Found {
         let of = |at: f64| self.all.iter().rev().find(|(v, _)| *v == at).map(|(_, p)| p);

@@ -38,11 +38,10 @@ impl Bracket {
             (None, _) => return Ok(Found { never_good: true, ..asked.found(None) }),
         };
         let (mut refuted, mut metastable) = (None, None);
-        asked.how = How::USUAL;
         if self.around {
             asked.ask(value * ABOVE)?;
             metastable = asked.after_burst(value)?;
-            let collapses = asked.collapse(value).is_some() || asked.is_by_luck(value);
+            let collapses = asked.collapse(value).is_some();
             if metastable.is_some() || collapses {
                 asked.how.longer = LONGER;
                 if !asked.ask(value)? {

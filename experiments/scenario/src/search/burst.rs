@@ -27,7 +27,7 @@ pub struct Burst {
 impl Rule {
     /// The rule of a probe that is made like this, where `slo` is the longest SLO.
     pub fn made(self, how: How, slo: Span) -> Rule {
-        let rule = if how.glance { self.short() } else { self.longer(how) };
+        let rule = if how.glance { self.short() } else { self.longer(how.longer) };
         let is_steady = matches!(rule.load, super::Load::Steady { .. });
         if !how.burst || slo == Span::MAX || !is_steady {
             return rule;

@@ -11,8 +11,7 @@
 //! ```
 //!
 //! A glance is a short probe that only says where to begin. Next to a collapse, and where a longer probe refuted an
-//! answer, a line says nothing: there steps double and the bracket is halved to the tolerance. A probe may be called good before all its requests: bad ones come in clumps, and a few
-//! thousand requests may have none. An answer is not left at that: it is probed with all of them, and so is all that follows.
+//! answer, a line says nothing: there steps double and the bracket is halved to the tolerance.
 
 use super::asked::{Asked, Bracket, COLLAPSE};
 use super::{How, Probe};
@@ -167,16 +166,10 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
             let good = self.ask(rate)?;
             let probe = &self.all.last().expect("just asked").1;
             let end = End::new(rate, probe, search.target);
-            ends.plain |= self.how.whole && !good && end.bad_rate > COLLAPSE;
             ends.learn(good, end);
             match (ends.good, ends.bad) {
                 (Some(good), Some(bad)) => match ends.between((good, bad), search.tolerance) {
                     Some(x) => rate = libm::exp(x),
-                    None if search.around && self.was_called_early(good.rate) => {
-                        self.how.whole = true;
-                        rate = good.rate;
-                        (ends.good, ends.step) = (None, 0.0);
-                    }
                     None => return Ok((Some(good.rate), Some(bad.rate))),
                 },
                 (good, bad) => {
@@ -187,12 +180,6 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
                 }
             }
         }
-    }
-
-    /// Whether a rate was called good before all its requests, as far as its probe shows.
-    fn was_called_early(&self, rate: f64) -> bool {
-        let last = self.all.iter().rev().find(|(at, _)| *at == rate);
-        self.how == How::USUAL && last.is_some_and(|(_, probe)| probe.is_sure())
     }
 
     /// About where the answer is, and ln of the good and the bad rate that enclose it.

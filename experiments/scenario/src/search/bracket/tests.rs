@@ -145,22 +145,3 @@ fn the_fewest_devices_by_whole_numbers() {
     let Ok(found) = fewest(8, 1, 100, |_| probe(false, 1.0));
     assert_eq!((found.value, found.never_good), (None, true));
 }
-
-/// A system that a short probe sees nothing of, and one of full length sees collapse: a little lower such a probe may
-/// be lucky once more.
-#[test]
-fn an_answer_below_a_rate_that_was_good_by_luck_is_probed_for_longer() {
-    let lucky = |rate: f64, how: How| {
-        let peak = match how {
-            How { burst: true, .. } | How { glance: true, .. } => 100.0,
-            How { longer: 1, whole: false, .. } => 100.0,
-            How { longer: 1, .. } => 90.0,
-            _ => 60.0,
-        };
-        probe(rate <= peak, if rate <= peak { 0.0 } else { 0.9 })
-    };
-    let Ok(found) = from(80.0).highest(lucky);
-    let (value, refuted) = (found.value.unwrap(), found.refuted.unwrap());
-    assert!(value <= 60.0 && value * 1.005 > 60.0, "{found:?}");
-    assert!(refuted <= 90.0 && refuted * 1.01 > 90.0, "{found:?}");
-}
