@@ -147,7 +147,18 @@ impl Against {
 fn count(seeds: &str) -> u64 {
     let range = |r: &str| {
         let (a, b) = r.split_once('-')?;
-        Some(b.parse::<u64>().ok()? - a.parse::<u64>().ok()? + 1)
+        b.parse::<u64>().ok()?.checked_sub(a.parse().ok()?)?.checked_add(1)
     };
-    seeds.split(' ').map(|r| range(r).unwrap_or(1)).sum()
+    seeds.split(' ').map(|r| range(r).unwrap_or(1)).fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_of_a_damaged_file_are_counted_without_a_panic() {
+        let ranges = ["1-5", "3", "1-2 7-9", "5-1", "0-18446744073709551615", "a-b", ""];
+        assert_eq!(ranges.map(count), [5, 1, 5, 1, 1, 1, 1]);
+    }
 }

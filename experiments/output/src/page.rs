@@ -13,6 +13,7 @@ mod rows;
 mod tests;
 mod text;
 
+pub use markdown::capital;
 pub use parts::{Field, Page, Part, Section, Table, Tone, Verdict};
 pub use rerun::{WITHOUT_EFFECT, again, asked, command_line, provenance, version};
 pub use rows::{cells, intervals, reading, values};

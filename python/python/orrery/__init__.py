@@ -280,6 +280,7 @@ def arena(
 
 def _arena_runs(file, name, suite, quick, seeds):
     """For `orrery arena --policy FILE.py:CLASS`: prints the runs of a policy in a file."""
+    import contextlib
     import importlib.util
     import sys
 
@@ -288,10 +289,13 @@ def _arena_runs(file, name, suite, quick, seeds):
         raise ValueError(f"{file!r} is no Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules["policy"] = module
-    spec.loader.exec_module(module)
-    if not hasattr(module, name):
-        raise ValueError(f"{file} has no class {name!r}")
-    print(_orrery.arena_runs(suite, quick, _policy(getattr(module, name)), seeds))
+    # What the policy prints is no part of the answer.
+    with contextlib.redirect_stdout(sys.stderr):
+        spec.loader.exec_module(module)
+        if not hasattr(module, name):
+            raise ValueError(f"{file} has no class {name!r}")
+        runs = _orrery.arena_runs(suite, quick, _policy(getattr(module, name)), seeds)
+    print(runs)
 
 
 @_dataclass(frozen=True)

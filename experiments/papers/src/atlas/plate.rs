@@ -5,7 +5,7 @@ use crate::claims::{self, Verdict};
 use crate::experiment::Experiment;
 use crate::page::{Off, against};
 use crate::registry;
-use orrery_output::page::{Field, Page, Part, Section, Table, Tone};
+use orrery_output::page::{Field, Page, Part, Section, Table, Tone, capital};
 use orrery_results::Row;
 
 /// What came of an id.
@@ -139,9 +139,4 @@ fn absent(chosen: &Chosen) -> Table {
         }
     }
     table
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
