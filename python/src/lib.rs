@@ -229,7 +229,11 @@ fn verbosity(level: u8) {
 /// The command `orrery`, which is installed beside the module: what `sys.argv` asks for, and its exit code.
 #[pyfunction]
 fn command_line(py: Python<'_>) -> PyResult<u8> {
-    let args: Vec<OsString> = py.import("sys")?.getattr("argv")?.extract()?;
+    let sys = py.import("sys")?;
+    let args: Vec<OsString> = sys.getattr("argv")?.extract()?;
+    // Policies in Python (`arena --policy FILE.py:CLASS`) run where this package is installed.
+    let environ = py.import("os")?.getattr("environ")?;
+    environ.call_method1("setdefault", ("PYTHON", sys.getattr("executable")?))?;
     // The interpreter would only note Ctrl-C, and nobody asks it.
     let signal = py.import("signal")?;
     signal.call_method1("signal", (signal.getattr("SIGINT")?, signal.getattr("SIG_DFL")?))?;
