@@ -1,10 +1,9 @@
 //! The one font: it measures every label, and draws those of the PNG. No system font takes part.
+//!
+//! The glyphs are read from `fonts/outlines.txt`, which `fonts/outlines.py` writes from the font: a library that
+//! reads fonts of any kind costs a first build more than all of this crate.
 
 use ab_glyph_rasterizer::{Point, Rasterizer, point};
-use skrifa::instance::{LocationRef, Size};
-use skrifa::metrics::GlyphMetrics;
-use skrifa::outline::{DrawSettings, OutlinePen};
-use skrifa::{FontRef, GlyphId, MetadataProvider};
 use std::sync::OnceLock;
 
 /// The family in an SVG: the bundled font's name first, then wide fonts, so that a reader without it
@@ -14,125 +13,150 @@ pub(crate) const CSS: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
 /// Of the bundled font: the height of its capitals, in em.
 pub(crate) const CAPITALS: f64 = 0.73;
 
-/// The font file.
+/// The font file, as a PDF holds it.
 pub(crate) static BYTES: &[u8] = include_bytes!("../fonts/DejaVuSans-subset.ttf");
 
-fn font() -> &'static FontRef<'static> {
-    static FONT: OnceLock<FontRef<'static>> = OnceLock::new();
-    FONT.get_or_init(|| FontRef::new(BYTES).expect("the bundled font is a font"))
+/// Its glyphs as text.
+static OUTLINES: &str = include_str!("../fonts/outlines.txt");
+
+/// What the font has for a character, in its units.
+struct Glyph {
+    character: char,
+    id: u16,
+    advance: f64,
+    outline: Vec<Segment>,
 }
 
-/// The font's number of a character; 0 where it has none.
-fn glyph_id(c: char) -> GlyphId {
-    font().charmap().map(c).unwrap_or_default()
+/// A part of an outline, from where the one before ended.
+enum Segment {
+    Move([f32; 2]),
+    Line([f32; 2]),
+    Quadratic([f32; 4]),
 }
 
-/// Sizes of glyphs, where the em is `size`.
-fn metrics(size: f32) -> GlyphMetrics<'static> {
-    font().glyph_metrics(Size::new(size), LocationRef::default())
+struct Font {
+    units_per_em: f64,
+    /// In order of the characters.
+    glyphs: Vec<Glyph>,
+}
+
+impl Font {
+    /// Reads the lines of `outlines.txt`; `None` where they are not as `outlines.py` writes them.
+    fn read(text: &str) -> Option<Font> {
+        let mut lines = text.lines().skip_while(|line| !line.starts_with("units_per_em"));
+        let units_per_em = lines.next()?.split_once(' ')?.1.parse().ok()?;
+        let glyphs = lines.map(Glyph::read).collect::<Option<_>>()?;
+        Some(Font { units_per_em, glyphs })
+    }
+
+    fn glyph(&self, c: char) -> Option<&Glyph> {
+        let at = self.glyphs.binary_search_by_key(&c, |glyph| glyph.character).ok()?;
+        Some(&self.glyphs[at])
+    }
+}
+
+impl Glyph {
+    fn read(line: &str) -> Option<Glyph> {
+        let mut words = line.split(' ');
+        let code = u32::from_str_radix(words.next()?.strip_prefix("U+")?, 16).ok()?;
+        let (id, advance) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let mut outline = Vec::new();
+        while let Some(command) = words.next() {
+            let mut next = || words.next()?.parse().ok();
+            outline.push(match command {
+                "M" => Segment::Move([next()?, next()?]),
+                "L" => Segment::Line([next()?, next()?]),
+                "Q" => Segment::Quadratic([next()?, next()?, next()?, next()?]),
+                _ => return None,
+            });
+        }
+        Some(Glyph { character: char::from_u32(code)?, id, advance, outline })
+    }
+
+    /// The least and the greatest of x and of y, where there is anything to draw.
+    fn bounds(&self) -> Option<([f32; 2], [f32; 2])> {
+        let points = self.outline.iter().flat_map(|segment| match segment {
+            Segment::Move(to) | Segment::Line(to) => to.chunks(2),
+            Segment::Quadratic(points) => points.chunks(2),
+        });
+        points.map(|p| ([p[0], p[1]], [p[0], p[1]])).reduce(|(low, high), (at, _)| {
+            ([low[0].min(at[0]), low[1].min(at[1])], [high[0].max(at[0]), high[1].max(at[1])])
+        })
+    }
+}
+
+fn font() -> &'static Font {
+    static FONT: OnceLock<Font> = OnceLock::new();
+    FONT.get_or_init(|| Font::read(OUTLINES).expect("the bundled outlines are as they were written"))
 }
 
 /// Width of a line of text, in the unit of `size` (the em).
 pub(crate) fn width(text: &str, size: f64) -> f64 {
-    text.chars().map(advance).sum::<f64>() * size
+    text.chars().map(|c| glyph(c).1).sum::<f64>() * size
 }
 
-/// A glyph that the font has not got is counted as a full em: the reader's own font may draw it.
-fn advance(c: char) -> f64 {
-    static UNITS: OnceLock<(GlyphMetrics<'static>, f64)> = OnceLock::new();
-    let (metrics, units_per_em) = UNITS.get_or_init(|| {
-        let unscaled = font().glyph_metrics(Size::unscaled(), LocationRef::default());
-        (unscaled, f64::from(font().metrics(Size::unscaled(), LocationRef::default()).units_per_em))
-    });
-    let id = glyph_id(c);
-    let units = (id != GlyphId::NOTDEF).then(|| metrics.advance_width(id)).flatten();
-    units.map_or(1.0, |units| f64::from(units) / units_per_em)
-}
-
-/// A glyph's number and its advance in em.
+/// A glyph's number and its advance in em; one that the font has not got has number 0 and is counted as a full em:
+/// the reader's own font may draw it.
 pub(crate) fn glyph(c: char) -> (u16, f64) {
-    let id = u16::try_from(glyph_id(c).to_u32()).expect("a TrueType font numbers its glyphs so");
-    (id, advance(c))
+    font().glyph(c).map_or((0, 1.0), |glyph| (glyph.id, glyph.advance / font().units_per_em))
 }
 
 /// The pixels that a line of text covers, from its beginning on the baseline: (x, y, coverage).
 pub(crate) fn outline(text: &str, size: f64, mut pixel: impl FnMut(f64, f64, f64)) {
-    let em = size as f32;
-    let metrics = metrics(em);
+    let scale = (size / font().units_per_em) as f32;
     let mut x = 0.0;
     for c in text.chars() {
-        let id = glyph_id(c);
-        let drawn = font().outline_glyphs().get(id).zip(metrics.bounds(id));
-        if let Some((glyph, bounds)) = drawn {
+        let drawn = font().glyph(c).and_then(|glyph| Some((glyph, glyph.bounds()?)));
+        if let Some((glyph, (low, high))) = drawn {
             // Pixels count downwards, an outline upwards.
             // An empty pixel all around: an edge that rounding puts outside would turn the glyph inside out.
-            let left = (x as f32 + bounds.x_min).floor() - 1.0;
-            let top = (-bounds.y_max).floor() - 1.0;
-            let columns = ((x as f32 + bounds.x_max).ceil() - left) as usize + 1;
-            let rows = ((-bounds.y_min).ceil() - top) as usize + 1;
-            let mut pen = Pen::new(columns, rows, point(x as f32 - left, -top));
-            let settings = DrawSettings::unhinted(Size::new(em), LocationRef::default());
-            glyph.draw(settings, &mut pen).expect("the bundled font has outlines");
-            pen.rasterizer.for_each_pixel_2d(|dx, dy, coverage| {
-                // Less is not one level of grey: what rounding leaves beside a glyph.
-                if coverage > 0.5 / 255.0 {
-                    let (x, y) = (left + dx as f32, top + dy as f32);
-                    pixel(f64::from(x), f64::from(y), f64::from(coverage));
-                }
-            });
+            let left = (x as f32 + low[0] * scale).floor() - 1.0;
+            let top = (-high[1] * scale).floor() - 1.0;
+            let columns = ((x as f32 + high[0] * scale).ceil() - left) as usize + 1;
+            let rows = ((-low[1] * scale).ceil() - top) as usize + 1;
+            let origin = point(x as f32 - left, -top);
+            drawn_at(&glyph.outline, origin, scale, (columns, rows)).for_each_pixel_2d(
+                |dx, dy, coverage| {
+                    // Less is not one level of grey: what rounding leaves beside a glyph.
+                    if coverage > 0.5 / 255.0 {
+                        let (x, y) = (left + dx as f32, top + dy as f32);
+                        pixel(f64::from(x), f64::from(y), f64::from(coverage));
+                    }
+                },
+            );
         }
-        x += advance(c) * size;
+        x += glyph(c).1 * size;
     }
 }
 
-/// Draws an outline into pixels.
-struct Pen {
-    rasterizer: Rasterizer,
-    /// Where the outline's origin is among the pixels.
+/// An outline's pixels, its origin at a place among them.
+fn drawn_at(
+    outline: &[Segment],
     origin: Point,
-    first: Point,
-    last: Point,
-}
-
-impl Pen {
-    fn new(columns: usize, rows: usize, origin: Point) -> Pen {
-        let rasterizer = Rasterizer::new(columns, rows);
-        Pen { rasterizer, origin, first: origin, last: origin }
+    scale: f32,
+    (columns, rows): (usize, usize),
+) -> Rasterizer {
+    let mut pixels = Rasterizer::new(columns, rows);
+    let at = |x: f32, y: f32| point(origin.x + x * scale, origin.y - y * scale);
+    let (mut first, mut last) = (origin, origin);
+    for segment in outline {
+        match *segment {
+            Segment::Move([x, y]) => {
+                pixels.draw_line(last, first);
+                (first, last) = (at(x, y), at(x, y));
+            }
+            Segment::Line([x, y]) => {
+                pixels.draw_line(last, at(x, y));
+                last = at(x, y);
+            }
+            Segment::Quadratic([cx, cy, x, y]) => {
+                pixels.draw_quad(last, at(cx, cy), at(x, y));
+                last = at(x, y);
+            }
+        }
     }
-
-    fn at(&self, x: f32, y: f32) -> Point {
-        point(self.origin.x + x, self.origin.y - y)
-    }
-}
-
-impl OutlinePen for Pen {
-    fn move_to(&mut self, x: f32, y: f32) {
-        self.last = self.at(x, y);
-        self.first = self.last;
-    }
-
-    fn line_to(&mut self, x: f32, y: f32) {
-        let to = self.at(x, y);
-        self.rasterizer.draw_line(self.last, to);
-        self.last = to;
-    }
-
-    fn quad_to(&mut self, cx: f32, cy: f32, x: f32, y: f32) {
-        let to = self.at(x, y);
-        self.rasterizer.draw_quad(self.last, self.at(cx, cy), to);
-        self.last = to;
-    }
-
-    fn curve_to(&mut self, cx0: f32, cy0: f32, cx1: f32, cy1: f32, x: f32, y: f32) {
-        let to = self.at(x, y);
-        self.rasterizer.draw_cubic(self.last, self.at(cx0, cy0), self.at(cx1, cy1), to);
-        self.last = to;
-    }
-
-    fn close(&mut self) {
-        self.rasterizer.draw_line(self.last, self.first);
-        self.last = self.first;
-    }
+    pixels.draw_line(last, first);
+    pixels
 }
 
 /// The text, or its beginning and its end with an ellipsis between, no wider than `room`.
@@ -172,6 +196,7 @@ pub(crate) fn wrapped(text: &str, size: f64, room: f64) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sha2::{Digest, Sha256};
 
     #[test]
     fn a_width_is_the_sum_of_its_glyphs() {
@@ -219,7 +244,26 @@ mod tests {
     #[test]
     fn every_character_that_labels_use_is_in_the_font() {
         for c in "×µ–—−≤≥…⁰¹²³⁴⁵⁶⁷⁸⁹⁻·±%’".chars() {
-            assert_ne!(glyph_id(c), GlyphId::NOTDEF, "{c}");
+            assert_ne!(glyph(c).0, 0, "{c}");
         }
+    }
+
+    /// The text beside the font is of this font; `fonts/outlines.py` writes it anew.
+    #[test]
+    fn the_outlines_are_of_the_bundled_font() {
+        let hash: String = Sha256::digest(BYTES).iter().map(|b| format!("{b:02x}")).collect();
+        assert!(OUTLINES.contains(&format!("\nsha256 {hash}\n")), "{hash}");
+        let sorted = font().glyphs.windows(2).all(|pair| pair[0].character < pair[1].character);
+        assert!(sorted && font().glyphs.len() > 300, "{}", font().glyphs.len());
+    }
+
+    #[test]
+    fn lines_that_are_not_outlines_are_refused() {
+        let whole = "font x\nunits_per_em 10\nU+0041 1 7 M 0 0 L 5 0 Q 5 5 0 5";
+        assert!(Font::read(whole).is_some_and(|f| f.glyph('A').is_some_and(|g| g.id == 1)));
+        for (from, to) in [(" 5 0 Q", " 5 Q"), ("U+", "u+"), ("10", "ten"), ("M", "C"), (" 7 ", " ")] {
+            assert!(Font::read(&whole.replace(from, to)).is_none(), "{from}");
+        }
+        assert!(Font::read("").is_none());
     }
 }

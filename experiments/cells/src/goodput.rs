@@ -18,7 +18,7 @@ use super::watch::{run_one, scope_names};
 use orrery_results::metric;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::search::{
-    self, Bracket, Doubt, Found, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
+    self, Bracket, Doubt, Found, How, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
     capacity_per_s, fewest,
 };
 use orrery_scenario::{PolicySpec, Setup, SpecError};
@@ -184,12 +184,8 @@ impl Search {
         how: How,
     ) -> Result<Probe, SpecError> {
         let setup = endless(scenario.clone()).setup(seed)?;
-        setup.check_policy(policy)?;
         let rule = self.rule(scenario, &setup, policy)?.made(how, longest_slo(&setup));
-        let judge = Judge::new(rule, setup.slo.len());
-        let (sources, built) = (setup.sources(seed)?, setup.policy(policy, seed));
-        let probed = search::probe(&setup.world, sources, built, judge, ());
-        Ok(probed.map_err(|failure| setup.failed(&failure))?.0)
+        search::probe(&setup, policy, seed, rule)
     }
 
     fn rule(

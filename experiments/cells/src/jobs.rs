@@ -18,7 +18,7 @@ use orrery_sim::jobs::job::{JobId, WHOLE};
 use orrery_sim::jobs::log::{LogWriter, Terms};
 use orrery_sim::jobs::metrics::Metrics;
 use orrery_sim::jobs::record::{JobObserver, On, Record};
-use orrery_sim::jobs::world::simulate;
+use orrery_sim::jobs::world::{self, simulate};
 use orrery_sim::time::{Span, Time};
 use rayon::prelude::*;
 use std::fs::File;
@@ -63,7 +63,7 @@ pub fn spec_sha256(
 
 /// Runs jobs and measures the run.
 pub fn one(made: &Made, policy: &JobPolicySpec, seed: u64) -> Replication {
-    let run = simulate(&made.cluster, &made.jobs, policy.build(), Metrics::default());
+    let run = world::measured(&made.cluster, &made.jobs, policy.build());
     measured(&run.observer, made, seed)
 }
 

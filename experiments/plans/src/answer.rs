@@ -4,7 +4,7 @@ use super::problem::{Group, Problem};
 use super::runs::PROBES_OF_EDGE;
 use super::size::{Less, Sized};
 use super::trial::{Bench, Check, Edge};
-use super::watch::Seen;
+use orrery_scenario::search::Seen;
 use orrery_planner::{Price, headroom};
 use orrery_scenario::SpecError;
 use orrery_scenario::search::alone;

@@ -47,7 +47,6 @@ mod tests;
 mod trace_day;
 mod trial;
 mod turns;
-mod watch;
 mod watcher;
 mod what_if;
 mod words;

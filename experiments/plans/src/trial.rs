@@ -7,12 +7,11 @@
 
 use super::problem::{Group, Problem};
 use super::runs::Runs;
-use super::watch::{Seen, Watch};
 use orrery_cells::goodput::longest_slo;
 use orrery_cells::parts::go_on;
 use orrery_scenario::search::{
-    self, Bracket, Criterion, Found, HELD, How, Judge, Load, Probe, REQUESTS_ENDLESS, Rule, Share,
-    Stop, capacity_per_s, worst,
+    self, Bracket, Criterion, Found, HELD, How, Load, Probe, REQUESTS_ENDLESS, Rule, Seen, Share,
+    Stop, Watch, capacity_per_s, worst,
 };
 use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
 use orrery_sim::core::DeviceChange;
@@ -203,7 +202,6 @@ impl<'a> Bench<'a> {
             arrivals.requests = Some(REQUESTS_ENDLESS);
         }
         let mut setup = scenario.setup(seed)?;
-        setup.check_policy(self.policy)?;
         let mut rule = Rule { stop, ..self.rule(&scenario, &setup, rate_per_s) };
         let types = &self.problem.plan.instance;
         let kinds = scenario.file.device.iter();
@@ -223,10 +221,7 @@ impl<'a> Bench<'a> {
         }
         let rule = rule.made(how, longest_slo(&setup));
         let watch = Watch::new(types_of, types.len(), group.models.len());
-        let policy = setup.policy(self.policy, seed);
-        let judge = Judge::new(rule, group.models.len());
-        let probed = search::probe(&setup.world, setup.sources(seed)?, policy, judge, watch);
-        let (probe, watch) = probed.map_err(|failure| setup.failed(&failure))?;
+        let (probe, watch) = search::watched(&setup, self.policy, seed, rule, watch)?;
         let seen = watch.seen(&probe);
         Ok((probe, seen))
     }

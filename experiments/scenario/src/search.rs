@@ -17,14 +17,18 @@ mod judge;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 pub use bracket::{Bracket, Found, HELD, fewest};
 pub use burst::Burst;
 pub use capacity::{alone, capacity_per_s};
 pub use judge::{Doubt, Judge, Probe};
 pub use tally::{Share, worst};
+pub use watch::{Seen, Watch};
 
-use crate::setup::Sources;
+use crate::error::SpecError;
+use crate::policy_spec::PolicySpec;
+use crate::setup::{Setup, Sources};
 use orrery_sim::driver::{Failure, World, simulate};
 use orrery_sim::observer::Observer;
 use orrery_sim::policy::Policy;
@@ -152,16 +156,67 @@ impl Rule {
     }
 }
 
-/// Probes a load, and shows the run to one more observer.
+/// Probes a scenario's load.
+///
+/// Like the others here it is compiled in this crate, where the simulator's loop is optimised, and not by whoever
+/// searches.
+///
+/// # Errors
+/// As [`Setup::run_with`].
+pub fn probe(
+    setup: &Setup,
+    policy: &PolicySpec,
+    seed: u64,
+    rule: Rule,
+) -> Result<Probe, SpecError> {
+    Ok(of_setup(setup, policy, seed, rule, ())?.0)
+}
+
+/// The same, and what the devices did.
+///
+/// # Errors
+/// As [`Setup::run_with`].
+pub fn watched(
+    setup: &Setup,
+    policy: &PolicySpec,
+    seed: u64,
+    rule: Rule,
+    watch: Watch,
+) -> Result<(Probe, Watch), SpecError> {
+    of_setup(setup, policy, seed, rule, watch)
+}
+
+/// Probes the load of a world that no scenario describes.
 ///
 /// # Errors
 /// When a source fails in mid-stream, or simulated time ends.
-pub fn probe<O: Observer>(
+pub fn on_world(
     world: &World,
     sources: Sources,
     policy: Box<dyn Policy>,
     judge: Judge,
+) -> Result<Probe, Failure> {
+    Ok(run(world, sources, policy, (judge, ()))?.0)
+}
+
+fn of_setup<O: Observer>(
+    setup: &Setup,
+    policy: &PolicySpec,
+    seed: u64,
+    rule: Rule,
     observer: O,
+) -> Result<(Probe, O), SpecError> {
+    setup.check_policy(policy)?;
+    let judge = Judge::new(rule, setup.slo.len());
+    let (sources, built) = (setup.sources(seed)?, setup.policy(policy, seed));
+    run(&setup.world, sources, built, (judge, observer)).map_err(|failure| setup.failed(&failure))
+}
+
+fn run<O: Observer>(
+    world: &World,
+    sources: Sources,
+    policy: Box<dyn Policy>,
+    (judge, observer): (Judge, O),
 ) -> Result<(Probe, O), Failure> {
     let sources = burst::with(judge.burst(), sources);
     let finished = simulate(world, sources, policy, (judge, observer));

@@ -13,6 +13,7 @@
 //!    by number; 3. the policy's decision, and again while it stops jobs in this instant.
 
 use super::job::{Bytes, Cluster, Job, JobId, Slowdown};
+use super::metrics::Metrics;
 use super::policy::{Action, Event, JobPolicy, Known};
 use super::record::{JobObserver, LaneId, On, Record};
 use super::runs::{Running, Runs};
@@ -99,6 +100,15 @@ impl Submissions {
         let job = &jobs[id.0 as usize];
         (job.stage == self.stage).then(|| (job.submitted.max(self.began), id))
     }
+}
+
+/// [`simulate`] with metrics, compiled here: a crate that is built quickly rather than well calls this one.
+///
+/// # Panics
+/// As [`simulate`].
+#[inline(never)]
+pub fn measured(cluster: &Cluster, jobs: &[Job], policy: Box<dyn JobPolicy>) -> Ran<Metrics> {
+    simulate(cluster, jobs, policy, Metrics::default())
 }
 
 /// Runs the jobs to the last.

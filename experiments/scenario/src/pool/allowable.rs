@@ -113,8 +113,8 @@ pub fn probe(run: &PoolRun<'_>, rate_per_s: f64, precision: f64) -> Result<Probe
         load: Load::Steady { rate_per_s, capacity_per_s: None },
         burst: None,
     };
-    let probe = search::probe(&world, sources, policy, Judge::new(rule, 1), ());
-    Ok(probe.map_err(|failure| failed(&endless, &failure))?.0)
+    let probe = search::on_world(&world, sources, policy, Judge::new(rule, 1));
+    probe.map_err(|failure| failed(&endless, &failure))
 }
 
 /// A law at another rate.

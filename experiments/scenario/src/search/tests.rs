@@ -33,10 +33,8 @@ fn rule(rate_per_s: f64) -> Rule {
 
 fn judged(policy: &str, slo_s: f64, rate_per_s: f64, rule: Rule) -> Probe {
     let setup = scenario(slo_s, rate_per_s).setup(1).unwrap();
-    let policy = setup.policy(&PolicySpec::parse(policy).unwrap(), 1);
     let rule = rule.adapted(setup.slo[0], None);
-    let sources = setup.sources(1).unwrap();
-    probe(&setup.world, sources, policy, Judge::new(rule, 1), ()).unwrap().0
+    probe(&setup, &PolicySpec::parse(policy).unwrap(), 1, rule).unwrap()
 }
 
 /// Without knowing the capacity: the probe itself has to see the backlog.
@@ -166,10 +164,8 @@ fn one_bad_model_among_several_is_seen_wherever_it_is() {
                     scenario.file.arrivals.as_mut().unwrap().requests = Some(3_000);
                 }
                 let setup = scenario.setup(1).unwrap();
-                let policy = setup.policy(&PolicySpec::parse("fifo[max_batch=16]").unwrap(), 1);
-                let judge = Judge::new(rule.clone(), models);
-                let sources = setup.sources(1).unwrap();
-                let probe = probe(&setup.world, sources, policy, judge, ()).unwrap().0;
+                let policy = PolicySpec::parse("fifo[max_batch=16]").unwrap();
+                let probe = probe(&setup, &policy, 1, rule.clone()).unwrap();
                 let what = format!("{name}, model {hopeless} of {models}: {probe:?}");
                 assert!(!probe.good && probe.worst_model == hopeless, "{what}");
                 assert!(probe.bad_rate > 0.9 && probe.shares.len() == models, "{what}");
@@ -200,10 +196,7 @@ fn equal_models_have_one_answer_whatever_the_length_of_the_probes() {
         let at = |rate: f64, _| {
             let setup = scenario.with_rate(rate)?.setup(seed)?;
             let rule = Rule { requests_per_model, ..rule(rate) }.adapted(setup.slo[0], None);
-            let judge = Judge::new(rule, 32);
-            let built = setup.policy(&policy, seed);
-            let probed = probe(&setup.world, setup.sources(seed)?, built, judge, ());
-            Ok::<Probe, crate::SpecError>(probed.unwrap_or_else(|_| panic!("{rate}")).0)
+            probe(&setup, &policy, seed, rule)
         };
         bracket.highest(at).unwrap().value.unwrap()
     };

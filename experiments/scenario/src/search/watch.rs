@@ -1,6 +1,6 @@
 //! What a simulation of a pool shows beside its verdict.
 
-use orrery_scenario::search::Probe;
+use super::Probe;
 use orrery_sim::observer::{Batch, Observer};
 use orrery_sim::policy::Outcome;
 use orrery_sim::time::Time;
@@ -23,7 +23,8 @@ pub struct Seen {
 }
 
 /// Adds up what the devices did.
-pub(super) struct Watch {
+#[derive(Clone, Debug)]
+pub struct Watch {
     /// The type of each device.
     kind_of: Vec<usize>,
     /// By device.
