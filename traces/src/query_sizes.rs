@@ -147,20 +147,20 @@ fn kairos(stream: &mut Stream) -> u32 {
 /// the streams `("query sizes", app)`, so that sizes move neither arrivals nor anything else.
 ///
 /// `laws` is by number of the application; `None` leaves its sizes as they are.
-pub fn with_sizes<S: Source>(
-    inner: S,
+pub fn with_sizes(
+    inner: Box<dyn Source>,
     laws: Vec<Option<SizeLaw>>,
     seed: u64,
-) -> Changed<S, impl FnMut(&mut Arrival)> {
+) -> Box<dyn Source> {
     let of = |(app, law): (usize, Option<SizeLaw>)| {
         law.map(|law| (law, Stream::named(seed, "query sizes", app as u64)))
     };
     let mut laws: Vec<Option<(SizeLaw, Stream)>> = laws.into_iter().enumerate().map(of).collect();
-    Changed::new(inner, move |arrival: &mut Arrival| {
+    Box::new(Changed::new(inner, move |arrival: &mut Arrival| {
         if let Some(Some((law, stream))) = laws.get_mut(arrival.app.index()) {
             arrival.size = law.draw(stream);
         }
-    })
+    }))
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ fn the_other_laws_have_their_moments() {
 fn sizes_move_nothing_else() {
     let plain = all(&mut open(1, vec![app(0, 1.0, 10.0), app(1, 1.0, 50.0)], 500));
     let inner = open(1, vec![app(0, 1.0, 10.0), app(1, 1.0, 50.0)], 500);
-    let mut with = with_sizes(inner, vec![Some(SizeLaw::Kairos)], 1);
+    let mut with = with_sizes(Box::new(inner), vec![Some(SizeLaw::Kairos)], 1);
     let sized = all(&mut with);
     assert!(sized.iter().any(|a| a.size > 1));
     for (mut a, b) in sized.into_iter().zip(plain) {

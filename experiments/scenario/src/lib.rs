@@ -32,24 +32,17 @@
 //! # Ok::<(), orrery_scenario::SpecError>(())
 //! ```
 
-pub mod error;
 pub mod jobs;
 pub mod kairos;
 pub mod kind;
-pub mod limits;
-pub mod policies;
-pub mod policy_spec;
 pub mod pool;
 pub mod reference;
 pub mod scenario;
 pub mod search;
-pub mod setup;
 pub mod whole;
 
-pub use error::SpecError;
-pub use policy_spec::PolicySpec;
+pub use orrery_setup::{PolicySpec, Setup, SpecError, error, limits, policies, policy_spec, setup};
 pub use scenario::{Scenario, zoo};
-pub use setup::Setup;
 pub use whole::read_text;
 
 // The tests in `tests/it/` see what a user of the crate sees. They are a module here, because each test

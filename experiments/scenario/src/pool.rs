@@ -135,11 +135,11 @@ fn parts(run: &PoolRun<'_>) -> Result<(World, Sources, Box<dyn Policy>), SpecErr
         ..World::default()
     };
     let policy = run.policy.build(&[model.profile()], run.seed);
-    Ok((world, vec![Box::new(source(run)?)], policy))
+    Ok((world, vec![source(run)?], policy))
 }
 
 /// The queries of a run.
-fn source(run: &PoolRun<'_>) -> Result<impl Source + use<>, SpecError> {
+fn source(run: &PoolRun<'_>) -> Result<Box<dyn Source>, SpecError> {
     let app = Application {
         app: AppId(0),
         model: ModelId(0),
@@ -150,7 +150,7 @@ fn source(run: &PoolRun<'_>) -> Result<impl Source + use<>, SpecError> {
     };
     let process = Limited::new(run.arrivals.start(run.seed, 0)?, Time::NEVER, run.queries);
     let open = OpenWorkload::new(Box::new(process), vec![app], run.seed)?;
-    Ok(with_sizes(open, vec![Some(run.sizes.clone())], run.seed))
+    Ok(with_sizes(Box::new(open), vec![Some(run.sizes.clone())], run.seed))
 }
 
 #[cfg(test)]

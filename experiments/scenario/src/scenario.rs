@@ -32,7 +32,6 @@ mod rate;
 pub mod scheduler;
 mod sent;
 pub mod slo_steps;
-mod sources;
 mod value;
 mod vary;
 pub mod zoo;
@@ -527,13 +526,13 @@ impl Scenario {
                 let source = load.source(&apps, seed)?;
                 // A recorded list has sizes of its own.
                 sources.push(if sized && !matches!(load.process, Process::Queries(_)) {
-                    Box::new(with_sizes(source, sizes.clone(), seed))
+                    with_sizes(source, sizes.clone(), seed)
                 } else {
                     source
                 });
             }
             if let Some(clients) = &closed {
-                sources.push(Box::new(with_sizes(clients.source(seed)?, sizes.clone(), seed)));
+                sources.push(with_sizes(Box::new(clients.source(seed)?), sizes.clone(), seed));
             }
             if stepped {
                 let with = |s| Box::new(stepped_slos(s, steps.clone())) as Box<dyn Source>;

@@ -12,9 +12,9 @@ use super::file::{
 use super::imported::{self, Alone};
 use super::laws::Files;
 use super::process::steady_law;
-use super::sources::Bounded;
 use super::value::{at_key, duration_s, requests, span_ms, time_s, without_copy};
 use crate::error::SpecError;
+use orrery_setup::sources::Bounded;
 use orrery_sim::request::{Arrival, ModelId, Source};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};

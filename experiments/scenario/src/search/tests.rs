@@ -3,6 +3,7 @@
 use super::*;
 use crate::policy_spec::PolicySpec;
 use crate::scenario::Scenario;
+use orrery_sim::time::Span;
 
 /// One GPU, `1 ms k + 4 ms`, largest batch 16: at most 800 requests/s.
 fn scenario(slo_s: f64, rate_per_s: f64) -> Scenario {

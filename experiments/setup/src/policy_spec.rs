@@ -124,7 +124,7 @@ impl PolicySpec {
     }
 
     /// That it does, where there is none.
-    pub(crate) fn without_profiler(&self) -> SpecError {
+    pub fn without_profiler(&self) -> SpecError {
         let is_set = |key: &&str| self.config.value(key).is_some_and(|value| value != "0");
         let keys = ["relearn_every", "relearn_every_s"];
         let key = keys.into_iter().find(|key| is_set(key)).unwrap_or(keys[0]);
@@ -141,7 +141,7 @@ impl PolicySpec {
     ///
     /// # Errors
     /// When it has fewer: finer ones would hold nothing that was measured.
-    pub(crate) fn check_bins(&self, profiled: usize) -> Result<(), SpecError> {
+    pub fn check_bins(&self, profiled: usize) -> Result<(), SpecError> {
         let wanted = self.config.value("bins").and_then(|bins| bins.parse::<usize>().ok());
         match wanted.filter(|bins| *bins > profiled) {
             None => Ok(()),
@@ -175,17 +175,18 @@ impl FromStr for PolicySpec {
 }
 
 /// What is wrong with a policy's text, and the remedy.
-pub(crate) type Fault = (String, String);
+pub type Fault = (String, String);
 
-pub(crate) fn of(text: &str, (message, remedy): Fault) -> SpecError {
+/// The error of a policy's text.
+pub fn of(text: &str, (message, remedy): Fault) -> SpecError {
     SpecError::Policy { policy: text.to_string(), message, remedy }
 }
 
 /// Keys with their values, in the order of the text.
-pub(crate) type Given<'a> = Vec<(&'a str, &'a str)>;
+pub type Given<'a> = Vec<(&'a str, &'a str)>;
 
 /// A name, and the keys and values in its brackets: `name[key=value,...]`.
-pub(crate) fn split(text: &str) -> Result<(&str, Given<'_>), SpecError> {
+pub fn split(text: &str) -> Result<(&str, Given<'_>), SpecError> {
     let form = "write it as name[key=value,key=value]";
     let fault = |message: String, remedy: &str| of(text, (message, remedy.to_string()));
     let Some((name, rest)) = text.split_once('[') else { return Ok((text.trim(), Vec::new())) };
@@ -207,7 +208,7 @@ pub(crate) fn split(text: &str) -> Result<(&str, Given<'_>), SpecError> {
 }
 
 /// The policy of a name; without one, the nearest and all of them.
-pub(crate) fn registered(name: &str) -> Result<&'static Registered, Fault> {
+pub fn registered(name: &str) -> Result<&'static Registered, Fault> {
     ALL.iter().find(|p| p.about.name == name).ok_or_else(|| {
         let names: Vec<&str> = ALL.iter().map(|p| p.about.name).collect();
         let known = names.join(", ");
@@ -222,7 +223,8 @@ pub(crate) fn registered(name: &str) -> Result<&'static Registered, Fault> {
     })
 }
 
-pub(crate) fn wrong(text: &str, error: &SettingError) -> SpecError {
+/// The error of a setting that a policy refuses, with the keys that it has.
+pub fn wrong(text: &str, error: &SettingError) -> SpecError {
     let remedy = match error {
         SettingError::Unknown { key, known } if known.is_empty() => {
             format!("remove `{key}`: the policy has no parameters")
@@ -236,7 +238,8 @@ pub(crate) fn wrong(text: &str, error: &SettingError) -> SpecError {
     of(text, (error.to_string(), remedy))
 }
 
-pub(crate) fn hint(typed: &str, names: &[&str]) -> String {
+/// The nearest of the names as a question; nothing where none is near.
+pub fn hint(typed: &str, names: &[&str]) -> String {
     nearest(typed, names.iter().copied()).map_or(String::new(), |n| format!("did you mean `{n}`? "))
 }
 

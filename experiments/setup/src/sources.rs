@@ -6,7 +6,7 @@ use orrery_sim::request::{Arrival, ModelId, Source};
 use orrery_sim::time::Time;
 
 /// A source that stops at a limit, and at the first arrival that the scenario has no name for.
-pub(super) struct Bounded {
+pub struct Bounded {
     inner: Box<dyn Source>,
     until: Time,
     left: u64,
@@ -18,7 +18,7 @@ pub(super) struct Bounded {
 
 impl Bounded {
     /// At most `requests` arrivals, all before `until`; application `i` asks for `models[i]`.
-    pub(super) fn new(
+    pub fn new(
         inner: Box<dyn Source>,
         requests: u64,
         until: Time,

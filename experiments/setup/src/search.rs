@@ -1,0 +1,224 @@
+//! The one search for the load that a cluster carries: a bracket of probes.
+//!
+//! ```text
+//!  bracket: which load next? ──> probe: a run that the judge stops once it is clear whether each model's
+//!     ▲                           share of bad requests is within the target ──┐
+//!     └───────────────────────── good, bad or undecided ◀──────────────────────┘
+//! ```
+//!
+//! `orrery goodput`, sweeps with `[goodput]`, `orrery plan` and Kairos's allowable throughput all search
+//! with it. A probe is as long as its verdict needs, and no load above the closed-form capacity of the
+//! devices is ever good.
+
+mod bracket;
+mod burst;
+mod judge;
+mod tally;
+mod watch;
+
+pub use bracket::{Bracket, Found, HELD, fewest};
+pub use burst::Burst;
+pub use judge::{Doubt, Judge, Probe};
+pub use tally::{Share, worst};
+pub use watch::{Seen, Watch};
+
+use crate::error::SpecError;
+use crate::policy_spec::PolicySpec;
+use crate::setup::{Setup, Sources};
+use orrery_sim::driver::{Failure, World, simulate};
+use orrery_sim::observer::Observer;
+use orrery_sim::policy::Policy;
+use orrery_sim::time::Span;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Requests of a source that a probe stops.
+pub const REQUESTS_ENDLESS: u64 = 1_000_000_000_000;
+
+/// A policy that plans anew in epochs is watched for so many of them.
+const EPOCHS: u64 = 4;
+
+/// What must hold for every model.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Criterion {
+    /// Dropped and late requests are at most the target's share of all.
+    #[default]
+    BadRate,
+    /// Late answers are at most the target's share of all answers: p99 within the SLO at 0.01.
+    /// Dropped requests do not count, but a load of which more than half is dropped is not carried.
+    P99,
+}
+
+impl Criterion {
+    /// Their names, as in files.
+    pub const NAMES: [&str; 2] = ["bad-rate", "p99"];
+
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Criterion> {
+        let all = [Criterion::BadRate, Criterion::P99];
+        all.into_iter().zip(Criterion::NAMES).find(|(_, n)| *n == name).map(|(c, _)| c)
+    }
+}
+
+/// What is known of a load.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Load {
+    /// It goes on without end at a mean rate.
+    Steady {
+        /// The mean rate, requests/s.
+        rate_per_s: f64,
+        /// What the devices can compute at most, if that is known: see [`capacity_per_s`].
+        capacity_per_s: Option<f64>,
+    },
+    /// It ends by itself (a trace), and all of it is what is judged.
+    Finite {
+        /// By model: with more bad requests than this the target is missed for sure. Empty where the
+        /// number of requests is not known.
+        bad_max: Vec<f64>,
+    },
+}
+
+/// When a probe stops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stop {
+    /// As soon as its verdict is clear.
+    #[default]
+    Clear,
+    /// As soon as it is clearly bad; otherwise after all requests.
+    ClearlyBad,
+    /// After all requests: for a figure in place of a verdict.
+    AtEnd,
+}
+
+/// How a probe is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct How {
+    /// So many times as long as usual.
+    pub longer: u32,
+    /// After a burst that the system has to work off first.
+    pub burst: bool,
+}
+
+impl How {
+    /// As long as its verdict needs, and without a burst.
+    pub const USUAL: How = How { longer: 1, burst: false };
+}
+
+/// How a probe is judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// What must hold.
+    pub criterion: Criterion,
+    /// The largest share of bad requests of the worst model.
+    pub target: f64,
+    /// The relative width of the final bracket. A probe is long enough to see an overload by this share.
+    pub tolerance: f64,
+    /// A probe that is not clear after so many requests for each model, on average, is undecided.
+    pub requests_per_model: u64,
+    /// What arrives before this is not counted.
+    pub warm_up: Span,
+    /// A probe is called good after so long at the earliest, behind the warm-up.
+    pub least: Span,
+    /// The length behind the warm-up, whatever the verdict needs.
+    pub exactly: Option<Span>,
+    /// When to stop.
+    pub stop: Stop,
+    /// The load.
+    pub load: Load,
+    /// A burst within the warm-up.
+    pub burst: Option<Burst>,
+}
+
+impl Rule {
+    /// With the warm-up that the longest SLO needs to fill the system, and long enough for a policy that
+    /// plans anew in epochs: the first plan is not counted, several others are.
+    pub fn adapted(self, slo: Span, epoch: Option<Span>) -> Rule {
+        let first = epoch.map_or(Span::ZERO, |epoch| epoch * 2);
+        let several = epoch.map_or(Span::ZERO, |epoch| epoch * EPOCHS);
+        Rule {
+            warm_up: self.warm_up.max(if slo == Span::MAX { Span::ZERO } else { slo }).max(first),
+            least: self.least.max(several),
+            ..self
+        }
+    }
+
+    /// A probe so many times as long, which is not called good before its end.
+    fn longer(self, times: u32) -> Rule {
+        let requests_per_model = self.requests_per_model.saturating_mul(times.into());
+        let stop = if times > 1 { Stop::ClearlyBad } else { self.stop };
+        let exactly = self.exactly.map(|length| length * u64::from(times));
+        Rule { requests_per_model, stop, exactly, ..self }
+    }
+}
+
+/// Probes a scenario's load.
+///
+/// Like the others here it is compiled in this crate, where the simulator's loop is optimised, and not by whoever
+/// searches.
+///
+/// # Errors
+/// As [`Setup::run_with`].
+pub fn probe(
+    setup: &Setup,
+    policy: &PolicySpec,
+    seed: u64,
+    rule: Rule,
+) -> Result<Probe, SpecError> {
+    Ok(of_setup(setup, policy, seed, rule, ())?.0)
+}
+
+/// The same, and what the devices did.
+///
+/// # Errors
+/// As [`Setup::run_with`].
+pub fn watched(
+    setup: &Setup,
+    policy: &PolicySpec,
+    seed: u64,
+    rule: Rule,
+    watch: Watch,
+) -> Result<(Probe, Watch), SpecError> {
+    of_setup(setup, policy, seed, rule, watch)
+}
+
+/// Probes the load of a world that no scenario describes.
+///
+/// # Errors
+/// When a source fails in mid-stream, or simulated time ends.
+pub fn on_world(
+    world: &World,
+    sources: Sources,
+    policy: Box<dyn Policy>,
+    judge: Judge,
+) -> Result<Probe, Failure> {
+    Ok(run(world, sources, policy, (judge, ()))?.0)
+}
+
+fn of_setup<O: Observer>(
+    setup: &Setup,
+    policy: &PolicySpec,
+    seed: u64,
+    rule: Rule,
+    observer: O,
+) -> Result<(Probe, O), SpecError> {
+    setup.check_policy(policy)?;
+    let judge = Judge::new(rule, setup.slo.len());
+    let (sources, built) = (setup.sources(seed)?, setup.policy(policy, seed));
+    run(&setup.world, sources, built, (judge, observer)).map_err(|failure| setup.failed(&failure))
+}
+
+fn run<O: Observer>(
+    world: &World,
+    sources: Sources,
+    policy: Box<dyn Policy>,
+    (judge, observer): (Judge, O),
+) -> Result<(Probe, O), Failure> {
+    let sources = burst::with(judge.burst(), sources);
+    let finished = simulate(world, sources, policy, (judge, observer));
+    if let Some(failure) = finished.failure {
+        return Err(failure);
+    }
+    let (judge, observer) = finished.observer;
+    Ok((judge.verdict(), observer))
+}
