@@ -3,3 +3,4 @@
 mod arrows;
 mod dependencies;
 mod manifests;
+mod site;

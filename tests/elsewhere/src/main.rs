@@ -1,0 +1,68 @@
+//! Runs scenarios, jobs and experiments, and prints the length and the SHA-256 of all that they write: result tables
+//! as CSV, schedule logs, figures as SVG. Two machines that print the same wrote the same bytes.
+//!
+//! An argument that ends in `.toml` is a scenario or a file of jobs; another is an experiment's id.
+
+use orrery_cells::seeds::Seeds;
+use orrery_cells::{details, jobs, scenario_rows};
+use orrery_papers::registry;
+use orrery_papers::reproduce::{Asked, rows_of};
+use orrery_results::to_csv;
+use orrery_scenario::jobs::JobsFile;
+use orrery_scenario::{Scenario, SpecError, kind, read_text};
+use orrery_sim::log::LogWriter;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+
+fn main() {
+    let mut failed = false;
+    for what in std::env::args().skip(1) {
+        let done = match Path::new(&what).extension() {
+            Some(_) => of_file(&what),
+            None => of_experiment(&what),
+        };
+        if let Err(error) = done {
+            println!("{what} error {error}");
+            failed = true;
+        }
+    }
+    std::process::exit(failed.into());
+}
+
+/// A line of what was written.
+fn wrote(what: &str, form: &str, bytes: &[u8]) {
+    let hash: String = Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect();
+    println!("{what} {form} {} {hash}", bytes.len());
+}
+
+fn of_file(path: &str) -> Result<(), SpecError> {
+    if kind::of(&read_text(path)?).is_some_and(|k| k.name == kind::JOBS.name) {
+        let file = JobsFile::load(Path::new(path))?;
+        let rows = jobs::rows_of_file(&file, &file.policies()?, file.seed, None)?;
+        wrote(path, "csv", to_csv(&rows).as_bytes());
+        return Ok(());
+    }
+    let scenario = Scenario::load(Path::new(path))?;
+    let (policies, seed) = (scenario.policies()?, scenario.seed);
+    let seeds = Seeds { first: seed, count: 1, until_ci: None };
+    let rows = scenario_rows::rows_of_scenario(&scenario, &policies, seeds, None)?;
+    wrote(path, "csv", to_csv(&rows).as_bytes());
+    let setup = scenario.setup(seed)?;
+    for policy in &policies {
+        let log = LogWriter::new(Vec::new()).with_terms(&setup.terms());
+        let (_, log) = setup.run_with(policy, seed, log)?.observer;
+        let log = log.finish().expect("there is room in memory");
+        wrote(&format!("{path} {policy}"), "log", &log);
+    }
+    if let Some(figure) = details::latencies(&scenario, &policies, seed)? {
+        wrote(path, "svg", figure.to_svg().as_bytes());
+        wrote(path, "png", &figure.to_png());
+    }
+    Ok(())
+}
+
+fn of_experiment(id: &str) -> Result<(), SpecError> {
+    let rows = rows_of(&registry::find(id)?, &Asked::default())?;
+    wrote(id, "csv", to_csv(&rows).as_bytes());
+    Ok(())
+}

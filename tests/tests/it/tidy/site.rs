@@ -1,0 +1,29 @@
+//! The site's table of contents names every document (`scripts/site` makes the site).
+
+use std::path::Path;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// Made by the script: it is no file here.
+const GALLERY: &str = "gallery.md";
+
+fn listed(summary: &str) -> Vec<&str> {
+    summary.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect()
+}
+
+#[test]
+fn every_document_is_in_the_site_s_contents_and_all_that_they_name_is_there() {
+    let root = Path::new(ROOT);
+    let summary = std::fs::read_to_string(root.join("docs/site/SUMMARY.md")).expect("contents");
+    let listed = listed(&summary);
+    for page in listed.iter().filter(|page| **page != GALLERY) {
+        assert!(root.join(page).is_file(), "docs/site/SUMMARY.md names {page}, which is not there");
+    }
+    for entry in std::fs::read_dir(root.join("docs")).expect("docs") {
+        let name = entry.expect("a file").file_name().into_string().expect("a name");
+        if name.ends_with(".md") {
+            let page = format!("docs/{name}");
+            assert!(listed.contains(&page.as_str()), "add {page} to docs/site/SUMMARY.md");
+        }
+    }
+}
