@@ -87,7 +87,9 @@ impl Glyph {
 
 fn font() -> &'static Font {
     static FONT: OnceLock<Font> = OnceLock::new();
-    FONT.get_or_init(|| Font::read(OUTLINES).expect("the bundled outlines are as they were written"))
+    FONT.get_or_init(|| {
+        Font::read(OUTLINES).expect("the bundled outlines are as they were written")
+    })
 }
 
 /// Width of a line of text, in the unit of `size` (the em).
@@ -261,7 +263,9 @@ mod tests {
     fn lines_that_are_not_outlines_are_refused() {
         let whole = "font x\nunits_per_em 10\nU+0041 1 7 M 0 0 L 5 0 Q 5 5 0 5";
         assert!(Font::read(whole).is_some_and(|f| f.glyph('A').is_some_and(|g| g.id == 1)));
-        for (from, to) in [(" 5 0 Q", " 5 Q"), ("U+", "u+"), ("10", "ten"), ("M", "C"), (" 7 ", " ")] {
+        for (from, to) in
+            [(" 5 0 Q", " 5 Q"), ("U+", "u+"), ("10", "ten"), ("M", "C"), (" 7 ", " ")]
+        {
             assert!(Font::read(&whole.replace(from, to)).is_none(), "{from}");
         }
         assert!(Font::read("").is_none());

@@ -18,8 +18,8 @@ use super::watch::{run_one, scope_names};
 use orrery_results::metric;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::search::{
-    self, Bracket, Doubt, Found, How, Load, Probe, REQUESTS_ENDLESS, Rule, Stop,
-    capacity_per_s, fewest,
+    self, Bracket, Doubt, Found, How, Load, Probe, REQUESTS_ENDLESS, Rule, Stop, capacity_per_s,
+    fewest,
 };
 use orrery_scenario::{PolicySpec, Setup, SpecError};
 use orrery_sim::time::Span;

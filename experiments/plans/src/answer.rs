@@ -4,9 +4,9 @@ use super::problem::{Group, Problem};
 use super::runs::PROBES_OF_EDGE;
 use super::size::{Less, Sized};
 use super::trial::{Bench, Check, Edge};
-use orrery_scenario::search::Seen;
 use orrery_planner::{Price, headroom};
 use orrery_scenario::SpecError;
+use orrery_scenario::search::Seen;
 use orrery_scenario::search::alone;
 use orrery_sim::stats::{Interval, paired};
 

@@ -13,6 +13,8 @@
 mod bracket;
 mod burst;
 mod capacity;
+#[cfg(test)]
+mod coverage;
 mod judge;
 mod tally;
 #[cfg(test)]
