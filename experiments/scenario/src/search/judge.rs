@@ -11,7 +11,9 @@
 //! undecided:  after `requests_per_model`; the worst model's estimate says where it leans
 //! ```
 //!
-//! The interval is that of batch means, 95 % stretched to 99.9 %. *Good* is wrong only if the interval of a model
+//! The interval is that of batch means, 95 % stretched to 99.9 %. For *good* its upper end is also that of bad requests
+//! in clumps ([`Tally::share`]): who shares a backlog or a batch is late together, so a thousand requests without a bad
+//! one may be a single lucky moment. *Good* is wrong only if the interval of a model
 //! that is bad errs: however many models there are, it needs no other confidence. *Bad* is wrong if any of all the
 //! intervals errs: there they are as much wider as `M` intervals need to be for 99.9 % together. The estimate is
 //! not the largest of `M` samples, which chance puts above the target the sooner the shorter the probe is: see
