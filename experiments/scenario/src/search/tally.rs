@@ -407,6 +407,50 @@ mod tests {
         assert!(model == 1 && (rate - (0.02 - 0.545 * 0.002)).abs() < 1e-5, "{model} {rate}");
     }
 
+    /// Where none was bad, a Poisson variate of 7.6 is none in one of 2,000 cases; where ten single ones were, one of
+    /// 25.3 is at most ten. As many in one clump say much less.
+    #[test]
+    fn clumps_count_and_not_requests() {
+        let near = |found: f64, exact: f64| {
+            assert!(found > 0.99 * exact && found < 1.04 * exact, "{found} {exact}");
+        };
+        near(Clumps::default().upper(1.0), 7.6);
+        near(Clumps::default().upper(20.0), 152.0);
+        let of = |gap_ms: u64| {
+            let mut clumps = Clumps::default();
+            let at = |i: u64| Time::ZERO + Span::from_ms(i * gap_ms);
+            (0..10).for_each(|i| clumps.add(at(i), Span::from_ms(50)));
+            clumps
+        };
+        near(of(51).upper(1.0), 25.3);
+        let one = of(50);
+        assert_eq!((one.bad, one.squares, one.largest), (10, 100, 10));
+        // Twice the clump: chi² with four degrees of freedom.
+        near(one.upper(1.0), 100.0);
+    }
+
+    #[test]
+    fn requests_that_fare_alike_are_counted_by_their_runs_and_by_their_batches() {
+        let of = |run: u64| {
+            let (mut random, mut alike) = (Stream::named(run, "alike", 0), Alike::default());
+            for _ in 0..20_000 / run {
+                let used = random.below(MILLION);
+                (0..run).for_each(|_| alike.add(used));
+            }
+            alike
+        };
+        for run in [1, 5, 20] {
+            let found = of(run).requests() / run as f64;
+            assert!((0.6..1.6).contains(&found), "{run}: {found}");
+        }
+        let mut alike = of(1);
+        (0..40).for_each(|i| alike.ended(Time::from_ns(i / 8)));
+        assert_eq!(alike.requests(), 8.0);
+        let mut same = Alike::default();
+        (0..1_000).for_each(|_| same.add(333_333));
+        assert_eq!(same.requests(), 1.0);
+    }
+
     #[test]
     fn a_dropped_request_is_bad_or_not_judged() {
         let mut both = [Tally::default(), Tally::default()];
