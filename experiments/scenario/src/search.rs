@@ -13,8 +13,6 @@
 mod bracket;
 mod burst;
 mod capacity;
-#[cfg(test)]
-mod coverage;
 mod judge;
 mod tally;
 #[cfg(test)]

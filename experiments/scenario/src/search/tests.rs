@@ -1,5 +1,7 @@
 //! Probes against what is known of a load in closed form.
 
+mod coverage;
+
 use super::*;
 use crate::policy_spec::PolicySpec;
 use crate::scenario::Scenario;
