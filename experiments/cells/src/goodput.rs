@@ -309,7 +309,7 @@ pub const FLAGS: [(&str, &str); 8] = [
     ),
     (
         "undecided",
-        "the interval at the answer contains the target; the load is clearly good up to `clearly_good_per_s` and clearly bad from `clearly_bad_per_s`. More `requests_per_model` narrow this range.",
+        "the interval at the answer contains the target; the load is clearly good up to `clearly_good_per_s` and clearly bad from `clearly_bad_per_s`; of one that is missing no probed load was clear. More `requests_per_model` narrow this range.",
     ),
     ("short-probe", "`probe_s` is shorter than the verdict at the answer needs; remove it."),
     ("probe-cut-off", "the probe at the answer was cut off before its verdict was clear."),

@@ -11,7 +11,9 @@
 //! undecided:  after `requests_per_model`; the worst model's estimate says where it leans
 //! ```
 //!
-//! The interval is that of batch means, 95 % stretched to 99.9 %. *Good* is wrong only if the interval of a model
+//! The interval is that of batch means, 95 % stretched to 99.9 %. For *good* its upper end is also that of bad requests
+//! in clumps ([`Tally::share`]): who shares a backlog or a batch is late together, so a thousand requests without a bad
+//! one may be a single lucky moment. *Good* is wrong only if the interval of a model
 //! that is bad errs: however many models there are, it needs no other confidence. *Bad* is wrong if any of all the
 //! intervals errs: there they are as much wider as `M` intervals need to be for 99.9 % together. The estimate is
 //! not the largest of `M` samples, which chance puts above the target the sooner the shorter the probe is: see
@@ -22,7 +24,7 @@
 //! when that is the tolerance of the search; a delay beyond the SLO is a bad request and shows by itself.
 //! Hence with an SLO of 10 s and a tolerance of 0.5 % a probe near the edge lasts 2,000 s.
 
-use super::tally::{ERR, Fate, Flow, Share, Tally, worst};
+use super::tally::{Decided, ERR, Fate, Flow, MILLION, Share, Tally, worst};
 use super::{Burst, Criterion, Load, Rule, Stop};
 use orrery_sim::observer::Observer;
 use orrery_sim::request::{End, Request};
@@ -89,6 +91,8 @@ struct Waiting {
     overdue: Time,
     model: u32,
     fate: Fate,
+    /// The millionths of its SLO that it took.
+    used: u64,
 }
 
 /// Watches a probe and stops it.
@@ -172,7 +176,7 @@ impl Judge {
         let (target, each, all) = (self.rule.target, self.shares(), self.overall.share());
         let above = |s: &Share| s.rate - s.half * self.wider > target;
         let bad = each.iter().any(above) || all.rate - all.half > target;
-        (bad, each.iter().all(|s| s.rate + s.half < target))
+        (bad, each.iter().all(|s| (s.rate + s.half).max(s.most) < target))
     }
 
     fn measured(&self) -> Span {
@@ -295,8 +299,10 @@ impl Judge {
             };
             self.waiting.pop_front();
             self.first = self.first.map(|first| first + 1);
-            self.models[w.model as usize].add(fate, self.rule.criterion);
-            self.overall.add(fate, self.rule.criterion);
+            let Waiting { arrival, deadline, used, .. } = w;
+            let decided = Decided { fate, arrival, slo: deadline.since(arrival), used };
+            self.models[w.model as usize].add(decided, self.rule.criterion);
+            self.overall.add(decided, self.rule.criterion);
         }
         if let Load::Finite { bad_max } = &self.rule.load
             && self.said.is_none()
@@ -336,7 +342,7 @@ impl Observer for Judge {
         // Where drops do not count, they may come after the deadline.
         let patience = if self.rule.criterion == Criterion::P99 { slo } else { Span::ZERO };
         let (overdue, model) = (deadline + patience, request.model.0);
-        self.waiting.push_back(Waiting { arrival, deadline, overdue, model, fate });
+        self.waiting.push_back(Waiting { arrival, deadline, overdue, model, fate, used: 0 });
         self.arrived += 1;
         self.judge_all(self.now);
         if self.arrived >= self.look && self.said.is_none() {
@@ -350,13 +356,18 @@ impl Observer for Judge {
             return;
         }
         self.flow.left();
+        self.models[request.model.index()].ended(now);
         let delay = now.since(request.arrival);
+        let mut used = 0;
         if request.deadline != Time::NEVER {
-            self.longest = self.longest.max(delay.min(request.slo()));
+            let slo = request.slo();
+            self.longest = self.longest.max(delay.min(slo));
+            used = (delay.ns() as f64 / slo.ns().max(1) as f64 * MILLION as f64) as u64;
         }
         // A request before the first that waits was late, and has been judged so.
         let place = self.first.and_then(|first| request.id.0.checked_sub(first));
         if let Some(w) = place.and_then(|i| self.waiting.get_mut(i as usize)) {
+            w.used = used.min(MILLION);
             w.fate = match end {
                 End::InTime => Fate::Good,
                 End::Dropped(_) => Fate::Dropped,

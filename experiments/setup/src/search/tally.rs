@@ -2,6 +2,7 @@
 
 use super::Criterion;
 use orrery_sim::stats::{normal_upper, ratio_of_batches};
+use orrery_sim::time::{Span, Time};
 
 /// The most batches; neighbours are merged when they are full.
 const BATCHES: usize = 64;
@@ -19,6 +20,9 @@ pub(super) const ERR: f64 = 0.000_5;
 /// Student's 0.975 quantile, about 60 degrees of freedom: half a 95 % interval in standard errors.
 const ERRORS: f64 = 2.0;
 
+/// An SLO, of which requests take so many parts.
+pub(super) const MILLION: u64 = 1_000_000;
+
 /// A model's share of bad requests, as far as a probe knows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Share {
@@ -28,6 +32,8 @@ pub struct Share {
     pub error: f64,
     /// Half the width of its 99.9 % interval.
     pub half: f64,
+    /// The upper end of the interval that takes bad requests for clumps: see [`Clumps`].
+    pub most: f64,
 }
 
 impl Share {
@@ -45,6 +51,7 @@ impl Share {
             rate: sum(|s| s.rate) / n,
             error: of_squares(sum(|s| s.error * s.error)),
             half: of_squares(sum(|s| s.half * s.half)),
+            most: sum(|s| s.rate) / n + of_squares(sum(|s| (s.most - s.rate) * (s.most - s.rate))),
         }
     }
 }
@@ -88,6 +95,90 @@ impl Batched {
     }
 }
 
+/// Bad requests come in clumps: one backlog makes many of them late, one batch is dropped as a whole. Bad ones that
+/// arrive within an SLO of each other are one event, and events are independent, not requests.
+///
+/// The largest rate that is not refuted is that of a sum of Poisson variates with weights (Fay and Feuer, 1997): with
+/// `y` bad ones in all, `v` the sum of the clumps' squares and `w` the largest clump that must be reckoned with,
+///
+/// ```text
+/// upper = (v + w²) / (2 (y + w)) · chi²(0.9995; 2 (y + w)² / (v + w²))      = 7.6 w where nothing was bad
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+struct Clumps {
+    bad: u64,
+    squares: u64,
+    largest: u64,
+    /// The size of the last one, and when its last request arrived.
+    last: (u64, Time),
+}
+
+impl Clumps {
+    fn add(&mut self, at: Time, slo: Span) {
+        let (size, before) = self.last;
+        let size = if size > 0 && at.since(before) <= slo { size } else { 0 };
+        self.bad += 1;
+        self.squares += 2 * size + 1;
+        self.largest = self.largest.max(size + 1);
+        self.last = (size + 1, at);
+    }
+
+    /// The most bad requests that a run of this length may have on average, where a clump that was not seen yet may
+    /// have `unseen`.
+    fn upper(&self, unseen: f64) -> f64 {
+        let (bad, squares) = (self.bad as f64, self.squares as f64);
+        let largest = unseen.max(self.largest as f64).max(1.0);
+        let (all, spread) = (bad + largest, squares + largest * largest);
+        // The quantile of chi² by Wilson and Hilferty.
+        let freedom = 2.0 * all * all / spread;
+        let step = 2.0 / (9.0 * freedom);
+        let root = 1.0 - step + normal_upper(ERR) * step.sqrt();
+        spread / (2.0 * all) * freedom * root * root * root
+    }
+}
+
+/// How many of a model's requests in a row fare alike, those that are not bad too.
+///
+/// Where nothing was bad yet, it is the size of the clump that may still come: whoever shares a backlog or a batch is
+/// late together.
+#[derive(Clone, Debug, Default)]
+struct Alike {
+    /// By requests in the order of arrival, what of their SLOs they took, in millionths; and the sum of the squares.
+    used: Batched,
+    squares: u128,
+    /// Requests that ended, instants at which some did, and the last of these.
+    ended: (u64, u64, Option<Time>),
+}
+
+impl Alike {
+    fn add(&mut self, used: u64) {
+        self.used.add(1, used);
+        self.squares += u128::from(used) * u128::from(used);
+    }
+
+    fn ended(&mut self, now: Time) {
+        let (requests, instants, last) = self.ended;
+        self.ended = (requests + 1, instants + u64::from(last != Some(now)), Some(now));
+    }
+
+    /// The variance of a batch's mean is so many times that of as many independent requests. Batches that are too
+    /// short see less, but about their own length. At least as many as end at once.
+    fn requests(&self) -> f64 {
+        let at_once = self.ended.0 as f64 / self.ended.1.max(1) as f64;
+        let batches = &self.used.batches;
+        let n = batches.iter().map(|b| b.0).sum::<u64>() as f64;
+        let mean = batches.iter().map(|b| b.1 as f64).sum::<f64>() / n;
+        let variance = self.squares as f64 / n - mean * mean;
+        // Rounding leaves something of what is always the same.
+        if batches.len() < 2 || variance <= 1.0 {
+            return at_once.max(1.0);
+        }
+        let off = batches.iter().map(|b| (b.1 as f64 - mean * b.0 as f64, b.0 as f64));
+        let between = off.map(|(off, of)| off * off / of).sum::<f64>() / (batches.len() - 1) as f64;
+        (between / variance).max(at_once).max(1.0)
+    }
+}
+
 /// The requests of one model that count and are decided.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
@@ -96,10 +187,29 @@ pub(super) struct Tally {
     dropped: u64,
     /// Requests that are judged, and the bad ones among them.
     judged: Batched,
+    clumps: Clumps,
+    alike: Alike,
+}
+
+/// A request that was decided.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decided {
+    pub fate: Fate,
+    pub arrival: Time,
+    pub slo: Span,
+    /// The millionths of its SLO that it took, if it was answered in time.
+    pub used: u64,
 }
 
 impl Tally {
-    pub fn add(&mut self, fate: Fate, criterion: Criterion) {
+    /// One of its requests ended, whatever became of it.
+    pub fn ended(&mut self, now: Time) {
+        self.alike.ended(now);
+    }
+
+    /// In the order of arrival.
+    pub fn add(&mut self, request: Decided, criterion: Criterion) {
+        let Decided { fate, arrival, slo, used } = request;
         self.decided += 1;
         if fate == Fate::Dropped {
             self.dropped += 1;
@@ -108,6 +218,10 @@ impl Tally {
             }
         }
         self.judged.add(1, u64::from(fate != Fate::Good));
+        if fate != Fate::Good {
+            self.clumps.add(arrival, slo);
+        }
+        self.alike.add(if fate == Fate::Good { used } else { MILLION });
     }
 
     /// Requests decided, and those of them that were not answered in time.
@@ -123,13 +237,13 @@ impl Tally {
     /// The share of bad requests.
     pub fn share(&self) -> Share {
         if self.dropped > self.decided / 2 {
-            return Share { rate: 1.0, ..Share::default() };
+            return Share { rate: 1.0, most: 1.0, ..Share::default() };
         }
         let batches = &self.judged.batches;
         let of: u64 = batches.iter().map(|b| b.0).sum();
         if of == 0 {
             let unknown = if self.arrived == 0 { 0.0 } else { 1.0 };
-            return Share { rate: 0.0, error: unknown, half: unknown };
+            return Share { rate: 0.0, error: unknown, half: unknown, most: unknown };
         }
         let floats = |f: fn(&(u64, u64)) -> u64| -> Vec<f64> {
             batches.iter().map(|b| f(b) as f64).collect()
@@ -141,6 +255,7 @@ impl Tally {
             rate: self.bad() as f64 / of as f64,
             error: (half / ERRORS).max(1.5 / of as f64),
             half: (half * STRETCH).max(5.0 / of as f64),
+            most: self.clumps.upper(self.alike.requests()) / of as f64,
         }
     }
 }
@@ -239,6 +354,11 @@ mod tests {
         assert!(!flow.grows(0.0025));
     }
 
+    /// A request that only its own fate tells of.
+    fn of(fate: Fate) -> Decided {
+        Decided { fate, arrival: Time::ZERO, slo: Span::ZERO, used: 0 }
+    }
+
     /// Some models' samples of a rate each, of 2,000 requests.
     fn samples(rates: &[f64], seed: u64) -> (Vec<Share>, f64) {
         let mut random = Stream::named(seed, "models", 0);
@@ -248,7 +368,7 @@ mod tests {
             for _ in 0..2_000 {
                 let fate = if random.uniform() < *rate { Fate::Late } else { Fate::Good };
                 bad += u64::from(fate == Fate::Late);
-                tally.add(fate, Criterion::BadRate);
+                tally.add(of(fate), Criterion::BadRate);
             }
             all.push(tally.share());
         }
@@ -282,9 +402,53 @@ mod tests {
     /// The median of the larger of two normal values is .545.
     #[test]
     fn of_two_that_may_be_the_worst_the_larger_loses_what_chance_adds() {
-        let share = |rate| Share { rate, error: 0.002, half: 0.006 };
+        let share = |rate| Share { rate, error: 0.002, half: 0.006, most: 0.03 };
         let (model, rate) = worst(&[share(0.018), share(0.02), share(0.001)], 0.01, true);
         assert!(model == 1 && (rate - (0.02 - 0.545 * 0.002)).abs() < 1e-5, "{model} {rate}");
+    }
+
+    /// Where none was bad, a Poisson variate of 7.6 is none in one of 2,000 cases; where ten single ones were, one of
+    /// 25.3 is at most ten. As many in one clump say much less.
+    #[test]
+    fn clumps_count_and_not_requests() {
+        let near = |found: f64, exact: f64| {
+            assert!(found > 0.99 * exact && found < 1.04 * exact, "{found} {exact}");
+        };
+        near(Clumps::default().upper(1.0), 7.6);
+        near(Clumps::default().upper(20.0), 152.0);
+        let of = |gap_ms: u64| {
+            let mut clumps = Clumps::default();
+            let at = |i: u64| Time::ZERO + Span::from_ms(i * gap_ms);
+            (0..10).for_each(|i| clumps.add(at(i), Span::from_ms(50)));
+            clumps
+        };
+        near(of(51).upper(1.0), 25.3);
+        let one = of(50);
+        assert_eq!((one.bad, one.squares, one.largest), (10, 100, 10));
+        // Twice the clump: chi² with four degrees of freedom.
+        near(one.upper(1.0), 100.0);
+    }
+
+    #[test]
+    fn requests_that_fare_alike_are_counted_by_their_runs_and_by_their_batches() {
+        let of = |run: u64| {
+            let (mut random, mut alike) = (Stream::named(run, "alike", 0), Alike::default());
+            for _ in 0..20_000 / run {
+                let used = random.below(MILLION);
+                (0..run).for_each(|_| alike.add(used));
+            }
+            alike
+        };
+        for run in [1, 5, 20] {
+            let found = of(run).requests() / run as f64;
+            assert!((0.6..1.6).contains(&found), "{run}: {found}");
+        }
+        let mut alike = of(1);
+        (0..40).for_each(|i| alike.ended(Time::from_ns(i / 8)));
+        assert_eq!(alike.requests(), 8.0);
+        let mut same = Alike::default();
+        (0..1_000).for_each(|_| same.add(333_333));
+        assert_eq!(same.requests(), 1.0);
     }
 
     #[test]
@@ -292,12 +456,12 @@ mod tests {
         let mut both = [Tally::default(), Tally::default()];
         for (tally, criterion) in both.iter_mut().zip([Criterion::BadRate, Criterion::P99]) {
             for fate in [Fate::Good, Fate::Good, Fate::Good, Fate::Late, Fate::Dropped] {
-                tally.add(fate, criterion);
+                tally.add(of(fate), criterion);
             }
         }
         assert_eq!((both[0].share().rate, both[0].bad_of()), (0.4, (5, 2)));
         assert_eq!((both[1].share().rate, both[1].bad_of()), (0.25, (5, 2)));
-        (0..4).for_each(|_| both[1].add(Fate::Dropped, Criterion::P99));
+        (0..4).for_each(|_| both[1].add(of(Fate::Dropped), Criterion::P99));
         assert_eq!(both[1].share().rate, 1.0, "most are dropped");
     }
 }

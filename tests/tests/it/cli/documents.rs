@@ -101,6 +101,14 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("ORRERY_WORLDS_SEED=7 cargo test", "it is a test; the test itself runs with another seed"),
     ("ORRERY_BESIDE=1 cargo test", "hours"),
     ("ORRERY_WORLDS=200 cargo test", "minutes; the test itself runs with 12 worlds"),
+    (
+        "ORRERY_FROM=100000 ORRERY_SEARCHES=20 cargo test",
+        "minutes; the test itself makes fewer searches",
+    ),
+    (
+        "ORRERY_FROM=100000 ORRERY_SEARCHES=100 cargo test",
+        "minutes; the test itself makes fewer searches",
+    ),
     ("ORRERY_PLANS=100 cargo test", "minutes; the test itself runs with 8 problems"),
     ("ORRERY_WHOLE=1 cargo test", "minutes; the test itself runs with fewer requests"),
     ("orrery serve", "it goes on until Ctrl-C; `serve.rs` asks it"),
