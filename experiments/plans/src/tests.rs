@@ -301,6 +301,26 @@ fn a_model_that_would_gain_from_batches_is_told_where_none_are_made() {
     assert!(!with(POOLS).contains("with batches"));
 }
 
+/// Of pools of several types, too: whoever pays more carries more, and what is paid most carries what the best pool does.
+#[test]
+fn more_money_carries_more_along_the_frontier() {
+    let (plan, source) = plan(&POOLS.replace("goal = \"carry-load\"", "budget_usd_per_hour = 2.4"));
+    let found = solve(&plan, &source, None, true).unwrap();
+    let answer = &found.answers[0];
+    let points = &answer.frontier;
+    assert!(points.len() > 1);
+    for pair in points.windows(2) {
+        assert!(
+            pair[0].cost < pair[1].cost && pair[0].rate_per_s < pair[1].rate_per_s,
+            "{points:?}"
+        );
+    }
+    // By the first seed, and within its precision.
+    let (most, best) = (points.last().unwrap().rate_per_s, answer.best().unwrap());
+    let best = best.edge.by_seed_per_s[0];
+    assert!((most / best - 1.0).abs() < 0.05, "{most} and {best}");
+}
+
 /// The figure names the chosen pool, draws the load, and says how many pools lie too far away.
 #[test]
 fn a_plan_s_figure_names_its_pools_and_draws_the_load() {
