@@ -91,3 +91,11 @@ def test_a_profile_has_the_times_of_each_application():
     assert m.alone_ns(2) is None and m.alone_quantile_ns(2, 0.5) is None
     with pytest.raises(ValueError, match="from 0 to 1"):
         m.alone_quantile_ns(0, 1.5)
+
+
+def test_a_policy_in_python_is_told_one_kind_of_device_and_a_note_says_so():
+    notes = lambda *kinds: orrery.run({**WORLD, "model": WORLD["model"][1:], "app": WORLD["app"][2:], "device": kinds}, [Fifo]).notes
+    one, two = {"kind": "one", "count": 1}, {"kind": "two", "count": 1, "speed": 2.0}
+    (note,) = [n for n in notes(one, two) if n.startswith("assumes-one-kind: ")]
+    assert note.endswith("(python:fifo)")
+    assert not any(n.startswith("assumes-one-kind: ") for n in notes(one))
