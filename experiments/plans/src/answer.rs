@@ -64,7 +64,7 @@ impl Choice {
             Some(check) => check,
             // Far above its edge a pool need not be simulated to be known as too small.
             None if load > edge.rate_per_s * 2.0 => Check {
-                bad_by_seed: vec![1.0],
+                bad_by_seed: Vec::new(),
                 bad_rate: 1.0,
                 interval: None,
                 good_share: 0.0,

@@ -117,11 +117,8 @@ fn error(problem: &Problem, group: &Group, e: &PlannerError) -> SpecError {
         | PlannerError::BaseMissesQos { name, .. } => named(name),
         _ => None,
     };
-    let key = match (of, e) {
-        (Some(i), _) => format!("instance[{i}].kind"),
-        (None, PlannerError::BudgetBelowBase { .. }) => "budget_usd_per_hour".to_string(),
-        _ => "instance".to_string(),
-    };
+    // A budget below the base type is refused before (`Problem::finished`).
+    let key = of.map_or_else(|| "instance".to_string(), |i| format!("instance[{i}].kind"));
     let found = format!("for `{}`: {e}", group.name);
     let allowed = "exactly one base type that is in time at every query size, other types that are \
                    for some, and latencies of each size on each type";

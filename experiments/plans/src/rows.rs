@@ -136,6 +136,14 @@ fn place_of(p: &Problem, answer: &Answer) -> Row {
     }
 }
 
+/// Without a value where the pool was not simulated at the load.
+fn bad_at_load(mut row: Row, choice: &Choice) -> Row {
+    if choice.at_load.bad_by_seed.is_empty() {
+        row.without_answer("not simulated: the load is more than twice what the pool carries");
+    }
+    row
+}
+
 /// In place of the answer: that there is none.
 fn no_pool(p: &Problem, answer: &Answer, what_if: &str) -> Row {
     let mut row = Row {
@@ -192,7 +200,10 @@ fn of_choice(
         row(metric::LOAD, load, None),
         row(metric::ALLOWABLE, edge.rate_per_s, edge.interval),
         row(metric::HEADROOM, choice.headroom(load), headroom),
-        row(metric::BAD_AT_LOAD, choice.at_load.bad_rate, choice.at_load.interval),
+        bad_at_load(
+            row(metric::BAD_AT_LOAD, choice.at_load.bad_rate, choice.at_load.interval),
+            choice,
+        ),
         row(metric::BAD_ABOVE_EDGE, choice.above.bad_rate, None),
     ];
     let per_million = [

@@ -11,6 +11,7 @@ use super::runs::Runs;
 use super::trial::Bench;
 use super::{Solved, rows, solve, what_if};
 use orrery_planner::Price;
+use orrery_results::metric;
 use orrery_scenario::Scenario;
 
 /// Two types, one of which is cheap and in time for small queries only.
@@ -170,8 +171,16 @@ fn a_cluster_that_its_policy_leaves_idle_is_said_to_be() {
     }
 }
 
+/// Pools that a search did not look at; those and all others are told.
+fn left(found: &Solved) -> usize {
+    let s = &found.answers[0].searched;
+    assert_eq!(s.pools, s.simulated + s.skipped_by_bound + s.left, "{s:?}");
+    s.left
+}
+
 #[test]
 fn the_best_pool_under_a_budget_is_the_one_that_brute_force_finds() {
+    let mut near = 0;
     for budget in ["1.5", "2.4"] {
         let text =
             POOLS.replace("goal = \"carry-load\"", &format!("budget_usd_per_hour = {budget}"));
@@ -183,7 +192,20 @@ fn the_best_pool_under_a_budget_is_the_one_that_brute_force_finds() {
         let best = found.answers[0].best().unwrap();
         assert!(best.edge.rate_per_s > most / 1.02, "{} {most}", best.edge.rate_per_s);
         assert!(best.cost <= p.budget.unwrap());
+        assert_eq!(left(&found), 0);
+        let few = text.replace("seeds = 3", "seeds = 2\nevaluations_max = 1");
+        assert!(left(&solved(&few)) > 0);
+        // What is said of the load is what a simulation says, or nothing.
+        let load = p.groups[0].load_per_s;
+        let rows = rows::rows(std::slice::from_ref(&found)).unwrap();
+        let at_load = rows.iter().find(|r| r.metric == metric::BAD_AT_LOAD).unwrap();
+        let is_near = load <= best.edge.rate_per_s * 2.0;
+        let bad = bench.check(&best.counts, load).unwrap().bad_rate;
+        assert_eq!(at_load.value, is_near.then_some(bad), "{at_load:?}");
+        assert_eq!(at_load.reason.is_empty(), is_near);
+        near += u32::from(is_near);
     }
+    assert_eq!(near, 1, "one budget pays for more than half of the load");
 }
 
 #[test]
@@ -204,6 +226,7 @@ fn the_cheapest_cluster_is_the_one_that_brute_force_finds() {
     }
     assert!(cheapest.is_some());
     assert_eq!(cost(&found), cheapest);
+    assert!(left(&found) > 0, "larger clusters than needed");
 }
 
 #[test]
@@ -276,6 +299,26 @@ fn a_model_that_would_gain_from_batches_is_told_where_none_are_made() {
         with(&steep.replace("alpha_ms = 1.0, beta_ms = 2.0", "alpha_ms = 6.0, beta_ms = 2.0"));
     assert!(!none.contains("with batches"), "{none}");
     assert!(!with(POOLS).contains("with batches"));
+}
+
+/// Of pools of several types, too: whoever pays more carries more, and what is paid most carries what the best pool does.
+#[test]
+fn more_money_carries_more_along_the_frontier() {
+    let (plan, source) = plan(&POOLS.replace("goal = \"carry-load\"", "budget_usd_per_hour = 2.4"));
+    let found = solve(&plan, &source, None, true).unwrap();
+    let answer = &found.answers[0];
+    let points = &answer.frontier;
+    assert!(points.len() > 1);
+    for pair in points.windows(2) {
+        assert!(
+            pair[0].cost < pair[1].cost && pair[0].rate_per_s < pair[1].rate_per_s,
+            "{points:?}"
+        );
+    }
+    // By the first seed, and within its precision.
+    let (most, best) = (points.last().unwrap().rate_per_s, answer.best().unwrap());
+    let best = best.edge.by_seed_per_s[0];
+    assert!((most / best - 1.0).abs() < 0.05, "{most} and {best}");
 }
 
 /// The figure names the chosen pool, draws the load, and says how many pools lie too far away.

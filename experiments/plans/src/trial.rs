@@ -29,7 +29,7 @@ const SETTLING_SLOS: u64 = 20;
 /// A pool at a rate, over all seeds.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// The worst model's share of bad requests, by seed.
+    /// The worst model's share of bad requests, by seed; empty where it was known as too small without a simulation.
     pub bad_by_seed: Vec<f64>,
     /// That of the worst model by all seeds together.
     pub bad_rate: f64,

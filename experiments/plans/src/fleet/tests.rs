@@ -6,11 +6,12 @@ use crate::answer::{money, significant};
 use crate::file::PlanFile;
 use crate::money::month;
 use crate::problem::Problem;
+use crate::robust::Held;
 use crate::runs::Runs;
 use crate::size::counts;
 use crate::tests::printed;
 use crate::trial::Bench;
-use crate::{Solved, document, rows, solve, what_if, words};
+use crate::{Solved, answers, document, rows, solve, what_if, words};
 use orrery_planner::Price;
 use orrery_scenario::Scenario;
 use orrery_sim::rng::Stream;
@@ -250,6 +251,13 @@ fn an_answer_says_homes_bound_runners_up_and_where_models_do_not_run() {
     ] {
         assert!(text.contains(part), "no `{part}` in:\n{text}");
     }
+    // That there is no bound is told where there is none, and only there.
+    let without = solved(&FLEET.replace("[scenario]", "[scenario]\nnoise = { lognormal = 0.01 }"));
+    for (solved, has) in [(&found, true), (&without, false)] {
+        let fleet = solved.fleet.as_ref().unwrap();
+        assert_eq!(fleet.gap().is_some(), has);
+        assert_eq!(!fleet.unknown.iter().any(|u| u.starts_with("a bound on the cost")), has);
+    }
     let csv = orrery_results::to_csv(&rows::rows(&[found]).unwrap());
     for part in ["lower_bound_usd_per_hour", "old:small,new:large", "worst_bad_rate_with_one_less"]
     {
@@ -268,6 +276,21 @@ fn loads_are_what_the_plan_says() {
     let found = solved(&own);
     let load = |kind: &str| found.answers.iter().find(|a| a.group == kind).unwrap().load_per_s;
     assert!((load("old") - 3000.0).abs() < 1e-6 && (load("new") - 100.0).abs() < 1e-6);
+}
+
+/// Each cluster is tried on its own kind: `large` has no latency on `old`.
+#[test]
+fn a_change_of_nothing_gives_each_cluster_the_verdict_of_the_answer() {
+    let text = FLEET.replace("runners_up = 2", "runners_up = 0\nrobust = [\"load=1\"]");
+    let (plan, source) = PlanFile::from_text("fleet.toml", &text).unwrap();
+    let found = answers(&plan, &source, &[], false).unwrap_or_else(|e| panic!("{e}"));
+    let all = &found.robust.as_ref().unwrap().all;
+    assert_eq!(all.len(), 2);
+    for (strained, answer) in all.iter().zip(&found.plan.answers) {
+        let Held::Tried(check) = &strained.held else { panic!("{strained:?}") };
+        assert_eq!(strained.group, answer.group);
+        assert_eq!(check.bad_by_seed, answer.best().unwrap().at_load.bad_by_seed);
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What is said of an answer that was found.
 
 use super::{POOLS, solved};
+use crate::solved::Fleet;
+use orrery_planner::Price;
 use orrery_scenario::scenario::file::LatencyLaw;
 
 /// What the searches found out about the edge is in the answer, with what to do.
@@ -47,8 +49,20 @@ fn nothing_carried_is_no_answer_and_equals_are_tied() {
     (best.edge.rate_per_s, best.mean_load) = (100.0, 1.0);
     let good = best.cost.usd_per_million(90.0);
     assert_eq!(best.usd_per_million_at_edge(0.1), good, "90 of 100 are good");
+    (best.mean_load, best.at_load.good_share) = (0.5, 0.9);
+    let paid = best.cost.usd_per_million(80.0 * 0.5 * 0.9);
+    assert_eq!(best.usd_per_million_at_load(80.0), paid, "half of 80 on average, 9 of 10 good");
+    assert_eq!(best.usd_per_million_at_edge(0.1), None, "over a day it is not used at its edge");
     best.edge.rate_per_s = 0.0;
     assert!(!found.is_answered());
+}
+
+/// Where no fleet costs less than 2 $/h, one of 3 is at most a half above the cheapest.
+#[test]
+fn a_fleet_is_as_far_above_the_cheapest_as_its_bound_says() {
+    let three = Some(Price::usd_per_hour("a fleet", 3.0).unwrap());
+    let gap = |bound: f64| Fleet { cost: three, split_usd: Some(bound), ..Fleet::default() }.gap();
+    assert_eq!((gap(2.0), gap(3.0), gap(4.0), gap(0.0)), (Some(0.5), Some(0.0), Some(0.0), None));
 }
 
 /// With `latency` 2 times as long, each batch of each law takes twice as long.

@@ -65,6 +65,8 @@ fn the_kept_machines_do_what_run_says_of_the_changed_scenario() {
     let first = text.split("\n\n").next().unwrap();
     assert!(first.contains("it does not hold when"), "{text}");
     assert!(found.rows.iter().any(|r| r.axes.contains("what_if=slo=50%;place=kept")));
+    let changed = found.rows.iter().filter(|r| !r.axes.contains("what_if=none"));
+    changed.for_each(|r| assert_eq!(r.seeds, "1-3"));
 }
 
 #[test]
@@ -136,6 +138,7 @@ fn the_next_answer_is_that_of_the_what_if() {
             }
             Next::Other(e) => {
                 assert!(best.is_none(), "{change}: {best:?}");
+                assert!(!e.policy.starts_with("oracle"), "{change}: an oracle cannot be had");
                 let other = text.replace("\"symphony\"", &format!("{:?}", e.policy));
                 let other = what_if(&other, change).answers[0].best().cloned().unwrap();
                 assert_eq!((&e.counts, e.cost), (&other.counts, other.cost), "{change}");
