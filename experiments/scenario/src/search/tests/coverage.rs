@@ -9,6 +9,7 @@
 //! takes requests for independent is wrong near the edge far more often than it says.
 
 use super::*;
+use crate::error::SpecError;
 use crate::policy_spec::PolicySpec;
 use crate::scenario::Scenario;
 
