@@ -35,17 +35,20 @@ fn wrote(what: &str, form: &str, bytes: &[u8]) {
     println!("{what} {form} {} {hash}", bytes.len());
 }
 
+fn one_seed(first: u64) -> Seeds {
+    Seeds { first, count: 1, until_ci: None }
+}
+
 fn of_file(path: &str) -> Result<(), SpecError> {
     if kind::of(&read_text(path)?).is_some_and(|k| k.name == kind::JOBS.name) {
         let file = JobsFile::load(Path::new(path))?;
-        let rows = jobs::rows_of_file(&file, &file.policies()?, file.seed, None)?;
+        let rows = jobs::rows_of_file(&file, &file.policies()?, one_seed(file.seed), None)?;
         wrote(path, "csv", to_csv(&rows).as_bytes());
         return Ok(());
     }
     let scenario = Scenario::load(Path::new(path))?;
     let (policies, seed) = (scenario.policies()?, scenario.seed);
-    let seeds = Seeds { first: seed, count: 1, until_ci: None };
-    let rows = scenario_rows::rows_of_scenario(&scenario, &policies, seeds, None)?;
+    let rows = scenario_rows::rows_of_scenario(&scenario, &policies, one_seed(seed), None)?;
     wrote(path, "csv", to_csv(&rows).as_bytes());
     let setup = scenario.setup(seed)?;
     for policy in &policies {
