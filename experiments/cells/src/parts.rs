@@ -51,9 +51,18 @@ pub fn listen() {
     };
     // Only the first of a process can install it, and one is enough.
     if !IS_GUEST.load(Ordering::SeqCst) {
-        let _ = ctrlc::set_handler(handler);
+        install(handler);
     }
 }
+
+#[cfg(not(target_family = "wasm"))]
+fn install(handler: impl FnMut() + Send + 'static) {
+    let _ = ctrlc::set_handler(handler);
+}
+
+/// A machine without signals is stopped from outside.
+#[cfg(target_family = "wasm")]
+fn install(_: impl FnMut() + Send + 'static) {}
 
 /// Whether it is time to stop.
 pub fn is_stopped() -> bool {
