@@ -1,7 +1,7 @@
 //! Runs scenarios, jobs and experiments, and prints the length and the SHA-256 of all that they write: result tables
 //! as CSV, schedule logs, figures as SVG. Two machines that print the same wrote the same bytes.
 //!
-//! An argument that ends in `.toml` is a scenario or a file of jobs; another is an experiment's id.
+//! An argument that ends in `.toml` is a scenario or a file of jobs; another is an experiment's id, which needs threads.
 
 use orrery_cells::seeds::Seeds;
 use orrery_cells::{details, jobs, scenario_rows};
