@@ -1,12 +1,10 @@
-//! Runs scenarios, jobs and experiments, and prints the length and the SHA-256 of all that they write: result tables
-//! as CSV, schedule logs, figures as SVG. Two machines that print the same wrote the same bytes.
+//! Runs scenarios and jobs, and prints the length and the SHA-256 of all that they write: result tables
+//! as CSV, schedule logs, figures as SVG and PNG. Two machines that print the same wrote the same bytes.
 //!
-//! An argument that ends in `.toml` is a scenario or a file of jobs; another is an experiment's id, which needs threads.
+//! Its arguments are scenarios and files of jobs.
 
 use orrery_cells::seeds::Seeds;
 use orrery_cells::{details, jobs, scenario_rows};
-use orrery_papers::registry;
-use orrery_papers::reproduce::{Asked, rows_of};
 use orrery_results::to_csv;
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::{Scenario, SpecError, kind, read_text};
@@ -17,11 +15,7 @@ use std::path::Path;
 fn main() {
     let mut failed = false;
     for what in std::env::args().skip(1) {
-        let done = match Path::new(&what).extension() {
-            Some(_) => of_file(&what),
-            None => of_experiment(&what),
-        };
-        if let Err(error) = done {
+        if let Err(error) = of_file(&what) {
             println!("{what} error {error}");
             failed = true;
         }
@@ -61,11 +55,5 @@ fn of_file(path: &str) -> Result<(), SpecError> {
         wrote(path, "svg", figure.to_svg().as_bytes());
         wrote(path, "png", &figure.to_png());
     }
-    Ok(())
-}
-
-fn of_experiment(id: &str) -> Result<(), SpecError> {
-    let rows = rows_of(&registry::find(id)?, &Asked::default())?;
-    wrote(id, "csv", to_csv(&rows).as_bytes());
     Ok(())
 }

@@ -19,6 +19,24 @@ fn scenario(slo_s: f64, rate_per_s: f64) -> Scenario {
     Scenario::from_text("t.toml", &text).unwrap()
 }
 
+/// Models `m0`, `m1`, ... with these SLOs and batches of `alpha k + beta`, each with an application of its own, behind
+/// `head`, which ends within `[arrivals]`.
+fn models(
+    head: &str,
+    (alpha_ms, beta_ms): (f64, f64),
+    slos_ms: impl IntoIterator<Item = f64>,
+) -> Scenario {
+    let mut text = format!("{head}\nper_app = true\nrequests = {REQUESTS_ENDLESS}\n");
+    for (m, slo_ms) in slos_ms.into_iter().enumerate() {
+        text += &format!(
+            "[[model]]\nname = \"m{m}\"\nslo_ms = {slo_ms:.1}\n\
+             latency = {{ affine = {{ alpha_ms = {alpha_ms:.1}, beta_ms = {beta_ms:.1} }} }}\n\
+             [[app]]\nname = \"a{m}\"\nmodel = \"m{m}\"\n"
+        );
+    }
+    Scenario::from_text("t.toml", &text).unwrap()
+}
+
 fn rule(rate_per_s: f64) -> Rule {
     Rule {
         criterion: Criterion::BadRate,
@@ -133,21 +151,13 @@ fn the_closed_form_by_hand() {
 }
 
 /// Models of `1 ms k + 4 ms` on a GPU each, at 100 requests/s each; `hopeless` has an SLO that no batch meets.
-fn several(models: usize, hopeless: usize) -> Scenario {
-    let mut text = format!(
-        "policies = [\"fifo\"]\nallow_hopeless_slo = true\n[[device]]\ncount = {models}\n[arrivals]\n\
-         poisson = {{ rate_per_s = {}.0 }}\nrequests = {REQUESTS_ENDLESS}\nper_app = true\n",
-        100 * models
+fn several(n: usize, hopeless: usize) -> Scenario {
+    let head = format!(
+        "policies = [\"fifo\"]\nallow_hopeless_slo = true\n[[device]]\ncount = {n}\n[arrivals]\n\
+         poisson = {{ rate_per_s = {}.0 }}",
+        100 * n
     );
-    for m in 0..models {
-        let slo_ms = if m == hopeless { 4.9 } else { 500.0 };
-        text += &format!(
-            "[[model]]\nname = \"m{m}\"\nslo_ms = {slo_ms}\n\
-             latency = {{ affine = {{ alpha_ms = 1.0, beta_ms = 4.0 }} }}\n\
-             [[app]]\nname = \"a{m}\"\nmodel = \"m{m}\"\n"
-        );
-    }
-    Scenario::from_text("t.toml", &text).unwrap()
+    models(&head, (1.0, 4.0), (0..n).map(|m| if m == hopeless { 4.9 } else { 500.0 }))
 }
 
 /// However the probe ends: clear, after all requests, at a length that was asked for, or with its load.
@@ -182,18 +192,8 @@ fn one_bad_model_among_several_is_seen_wherever_it_is() {
 /// Thirty-two equal models on eight GPUs: how long the probes are is no matter of the highest good rate.
 #[test]
 fn equal_models_have_one_answer_whatever_the_length_of_the_probes() {
-    let mut text = format!(
-        "policies = [\"fifo\"]\n[[device]]\ncount = 8\n[arrivals]\nper_app = true\n\
-         requests = {REQUESTS_ENDLESS}\npoisson = {{ rate_per_s = 1000.0 }}\n"
-    );
-    for m in 0..32 {
-        text += &format!(
-            "[[model]]\nname = \"m{m}\"\nslo_ms = 15.0\n\
-             latency = {{ affine = {{ alpha_ms = 5.0, beta_ms = 0.0 }} }}\n\
-             [[app]]\nname = \"a{m}\"\nmodel = \"m{m}\"\n"
-        );
-    }
-    let scenario = Scenario::from_text("t.toml", &text).unwrap();
+    let head = "policies = [\"fifo\"]\n[[device]]\ncount = 8\n[arrivals]\npoisson = { rate_per_s = 1000.0 }";
+    let scenario = models(head, (5.0, 0.0), [15.0; 32]);
     let policy = PolicySpec::parse("fifo[max_batch=1]").unwrap();
     let bracket =
         Bracket { start: 1_400.0, tolerance: 0.002, step: 1.02, step_max: 2.0, around: false };

@@ -12,12 +12,11 @@
 //! ```
 //!
 //! The interval is that of batch means, 95 % stretched to 99.9 %. For *good* its upper end is also that of bad requests
-//! in clumps ([`Tally::share`]): who shares a backlog or a batch is late together, so a thousand requests without a bad
-//! one may be a single lucky moment. *Good* is wrong only if the interval of a model
-//! that is bad errs: however many models there are, it needs no other confidence. *Bad* is wrong if any of all the
-//! intervals errs: there they are as much wider as `M` intervals need to be for 99.9 % together. The estimate is
-//! not the largest of `M` samples, which chance puts above the target the sooner the shorter the probe is: see
-//! [`worst`].
+//! in clumps ([`Share::most`]): who shares a backlog or a batch is late together, so a thousand requests without a bad
+//! one may be a single lucky moment. *Good* is wrong only if the interval of a model that is bad errs: however many
+//! models there are, it needs no other confidence. *Bad* is wrong if any of all the intervals errs: there they are as
+//! much wider as `M` intervals need to be for 99.9 % together. The estimate is not the largest of `M` samples, which
+//! chance puts above the target the sooner the shorter the probe is: see [`worst`].
 //!
 //! **Long enough.** With a load that is a share e above what can be served, a queue's delay is e · t after t. So a
 //! probe that lasted t, and whose longest delay was d, shows that e is at most d / t. It is long enough
@@ -302,7 +301,7 @@ impl Judge {
             let Waiting { arrival, deadline, used, .. } = w;
             let decided = Decided { fate, arrival, slo: deadline.since(arrival), used };
             self.models[w.model as usize].add(decided, self.rule.criterion);
-            self.overall.add(decided, self.rule.criterion);
+            self.overall.count(fate, self.rule.criterion);
         }
         if let Load::Finite { bad_max } = &self.rule.load
             && self.said.is_none()

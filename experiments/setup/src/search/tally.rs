@@ -207,17 +207,26 @@ impl Tally {
         self.alike.ended(now);
     }
 
-    /// In the order of arrival.
-    pub fn add(&mut self, request: Decided, criterion: Criterion) {
-        let Decided { fate, arrival, slo, used } = request;
+    /// A request in the order of arrival, by its fate alone; whether it is judged. Who has no use for [`Share::most`]
+    /// need know no more.
+    pub fn count(&mut self, fate: Fate, criterion: Criterion) -> bool {
         self.decided += 1;
         if fate == Fate::Dropped {
             self.dropped += 1;
             if criterion == Criterion::P99 {
-                return;
+                return false;
             }
         }
         self.judged.add(1, u64::from(fate != Fate::Good));
+        true
+    }
+
+    /// The same, and what its clumps are known by.
+    pub fn add(&mut self, request: Decided, criterion: Criterion) {
+        let Decided { fate, arrival, slo, used } = request;
+        if !self.count(fate, criterion) {
+            return;
+        }
         if fate != Fate::Good {
             self.clumps.add(arrival, slo);
         }
@@ -354,11 +363,6 @@ mod tests {
         assert!(!flow.grows(0.0025));
     }
 
-    /// A request that only its own fate tells of.
-    fn of(fate: Fate) -> Decided {
-        Decided { fate, arrival: Time::ZERO, slo: Span::ZERO, used: 0 }
-    }
-
     /// Some models' samples of a rate each, of 2,000 requests.
     fn samples(rates: &[f64], seed: u64) -> (Vec<Share>, f64) {
         let mut random = Stream::named(seed, "models", 0);
@@ -368,7 +372,7 @@ mod tests {
             for _ in 0..2_000 {
                 let fate = if random.uniform() < *rate { Fate::Late } else { Fate::Good };
                 bad += u64::from(fate == Fate::Late);
-                tally.add(of(fate), Criterion::BadRate);
+                tally.count(fate, Criterion::BadRate);
             }
             all.push(tally.share());
         }
@@ -456,12 +460,12 @@ mod tests {
         let mut both = [Tally::default(), Tally::default()];
         for (tally, criterion) in both.iter_mut().zip([Criterion::BadRate, Criterion::P99]) {
             for fate in [Fate::Good, Fate::Good, Fate::Good, Fate::Late, Fate::Dropped] {
-                tally.add(of(fate), criterion);
+                tally.count(fate, criterion);
             }
         }
         assert_eq!((both[0].share().rate, both[0].bad_of()), (0.4, (5, 2)));
         assert_eq!((both[1].share().rate, both[1].bad_of()), (0.25, (5, 2)));
-        (0..4).for_each(|_| both[1].add(of(Fate::Dropped), Criterion::P99));
+        (0..4).for_each(|_| assert!(!both[1].count(Fate::Dropped, Criterion::P99)));
         assert_eq!(both[1].share().rate, 1.0, "most are dropped");
     }
 }

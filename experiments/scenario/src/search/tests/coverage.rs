@@ -75,7 +75,7 @@ impl Known {
 
 /// Models of `alpha_ms` each on some GPUs, in batches of up to `batch`, first come, first served; nothing is dropped.
 struct Queue {
-    models: u32,
+    models: usize,
     gpus: usize,
     /// Largest batch, ms for each request of it, ms for each batch.
     batch: usize,
@@ -87,19 +87,10 @@ struct Queue {
 
 impl Queue {
     fn scenario(&self) -> Scenario {
-        let Queue { models, gpus, alpha_ms, beta_ms, slo_ms, arrivals, .. } = self;
-        let mut text = format!(
-            "policies = [\"fifo\"]\n[[device]]\ncount = {gpus}\n\
-             [arrivals]\n{arrivals}\nper_app = true\nrequests = {REQUESTS_ENDLESS}\n"
-        );
-        for m in 0..*models {
-            text += &format!(
-                "[[model]]\nname = \"m{m}\"\nslo_ms = {slo_ms:.1}\n\
-                 latency = {{ affine = {{ alpha_ms = {alpha_ms:.1}, beta_ms = {beta_ms:.1} }} }}\n\
-                 [[app]]\nname = \"a{m}\"\nmodel = \"m{m}\"\n"
-            );
-        }
-        Scenario::from_text("t.toml", &text).unwrap()
+        let Queue { gpus, arrivals, .. } = self;
+        let head =
+            format!("policies = [\"fifo\"]\n[[device]]\ncount = {gpus}\n[arrivals]\n{arrivals}");
+        models(&head, (self.alpha_ms, self.beta_ms), vec![self.slo_ms; self.models])
     }
 
     fn known(self, name: &'static str, edge: Option<f64>) -> Known {
@@ -192,19 +183,9 @@ fn known() -> Vec<Known> {
 
 /// In worlds of bursty loads under a policy that drops, the edge is that of probes that are much longer.
 fn symphony() -> Known {
-    let mut text = String::from(
-        "policies = [\"symphony\"]\n[[device]]\ncount = 4\n[arrivals]\n\
-         gamma = { rate_per_s = 800.0, shape = 0.5 }\nper_app = true\n",
-    );
-    text += &format!("requests = {REQUESTS_ENDLESS}\n");
-    for m in 0..4 {
-        text += &format!(
-            "[[model]]\nname = \"m{m}\"\nslo_ms = 40.0\n\
-             latency = {{ affine = {{ alpha_ms = 1.0, beta_ms = 5.0 }} }}\n\
-             [[app]]\nname = \"a{m}\"\nmodel = \"m{m}\"\n"
-        );
-    }
-    let scenario = Scenario::from_text("t.toml", &text).unwrap();
+    let head = "policies = [\"symphony\"]\n[[device]]\ncount = 4\n[arrivals]\n\
+                gamma = { rate_per_s = 800.0, shape = 0.5 }";
+    let scenario = models(head, (1.0, 5.0), [40.0; 4]);
     let policy = PolicySpec::parse("symphony").unwrap();
     let mut world = Known { name: "symphony", scenario, policy, edge: 0.0 };
     let bad = |rate: f64| {
