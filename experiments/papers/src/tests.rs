@@ -32,7 +32,8 @@ fn forms(text: &str, jobs: usize) -> Forms {
     }
 }
 
-/// Its cells can be set up, and the paper's numbers and sentences name some of them.
+/// Its cells can be set up, the paper's numbers and sentences name some of them, and its figure can be drawn. One
+/// test: to make all cells is what takes time.
 #[test]
 fn every_shipped_experiment_is_sound() {
     for id in registry::ids() {
@@ -41,6 +42,7 @@ fn every_shipped_experiment_is_sound() {
         let e = with(&e, &Asked::default()).unwrap_or_else(|e| panic!("{id}: {e}"));
         let runner = e.kind.runner(&e, None).unwrap_or_else(|e| panic!("{id}: {e}"));
         assert!(!runner.parts().is_empty(), "{id}");
+        crate::figure::check_of_no_data(&e, &*runner);
         let places = runner.places();
         if places.is_empty() {
             continue;

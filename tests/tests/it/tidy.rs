@@ -2,5 +2,6 @@
 
 mod arrows;
 mod dependencies;
+mod filters;
 mod manifests;
 mod site;

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 /// The packages of the workspace, as cargo knows them.
-fn packages() -> Vec<Value> {
+pub(super) fn packages() -> Vec<Value> {
     let args = ["metadata", "--offline", "--no-deps", "--format-version", "1"];
     let mut command = Command::new(env!("CARGO"));
     let output = command.args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output();
@@ -16,7 +16,7 @@ fn packages() -> Vec<Value> {
     metadata["packages"].as_array().expect("packages").clone()
 }
 
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+pub(super) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
@@ -24,7 +24,7 @@ fn is_published(package: &Value) -> bool {
     package["publish"].is_null()
 }
 
-fn folder(package: &Value) -> PathBuf {
+pub(super) fn folder(package: &Value) -> PathBuf {
     Path::new(text(package, "manifest_path")).parent().expect("a folder").to_path_buf()
 }
 
@@ -75,7 +75,7 @@ fn the_simulator_alone_is_published_and_needs_published_packages_only() {
 }
 
 /// The files below a folder of sources.
-fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
+pub(super) fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder of sources").flatten() {
         let path = entry.path();
         if path.is_dir() {
