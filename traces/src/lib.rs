@@ -75,6 +75,7 @@ pub mod phases;
 pub mod query_list;
 pub mod query_sizes;
 pub mod rate;
+pub mod replayed;
 pub mod samples;
 pub mod shipped;
 pub mod slo_steps;

@@ -17,6 +17,7 @@ use super::replication::{DEVICES, Measure, PEAK, Replication};
 use super::watch::{run_one, scope_names};
 use orrery_results::metric;
 use orrery_scenario::scenario::Scenario;
+use orrery_scenario::scenario::file::Arrivals;
 use orrery_scenario::search::{
     self, Bracket, Doubt, Found, How, Load, Probe, REQUESTS_ENDLESS, Rule, Stop, capacity_per_s,
     fewest,
@@ -194,7 +195,7 @@ impl Search {
         setup: &Setup,
         policy: &PolicySpec,
     ) -> Result<Rule, SpecError> {
-        let is_trace = scenario.file.arrivals.as_ref().is_some_and(|a| a.trace.is_some());
+        let is_trace = scenario.file.arrivals.as_ref().is_some_and(Arrivals::is_finite);
         let load = if is_trace {
             Load::Finite { bad_max: Vec::new() }
         } else {

@@ -34,7 +34,7 @@ impl Origin<'_> {
             let mut file = (**file).clone();
             // How long is the plan's to say, but for a trace.
             if let Some(arrivals) = &mut file.arrivals
-                && arrivals.trace.is_none()
+                && !arrivals.is_finite()
             {
                 arrivals.requests = arrivals.requests.or(Some(plan.requests_per_model));
             }

@@ -15,7 +15,7 @@ use super::parts::{of_all_models, of_each_model, part};
 use super::prices::{Buy, Sale};
 use super::trace_day::of_trace;
 use orrery_planner::{Pack, Price};
-use orrery_scenario::scenario::file::{LatencyLaw, Model, Noise, ScenarioFile};
+use orrery_scenario::scenario::file::{Arrivals, LatencyLaw, Model, Noise, ScenarioFile};
 use orrery_scenario::search::capacity_per_s;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 
@@ -319,7 +319,7 @@ impl Group {
 
     fn new(name: String, file: ScenarioFile, path: String, load_per_s: f64) -> Group {
         let models = file.model.iter().map(|m| m.name.clone()).collect();
-        let is_trace = file.arrivals.as_ref().is_some_and(|a| a.trace.is_some());
+        let is_trace = file.arrivals.as_ref().is_some_and(Arrivals::is_finite);
         let (measured_to, expected) = (Vec::new(), Vec::new());
         Group { name, load_per_s, models, measured_to, expected, is_trace, base: None, file, path }
     }

@@ -18,8 +18,8 @@ pub(super) fn of_trace(
     file: &mut ScenarioFile,
     (steps, seed): (u32, u64),
 ) -> Result<Vec<(f64, f64)>, SpecError> {
-    if trace.file.arrivals.as_ref().is_none_or(|a| a.trace.is_none()) {
-        let allowed = "a scenario with `arrivals.trace`";
+    if !trace.file.arrivals.as_ref().is_some_and(Arrivals::is_finite) {
+        let allowed = "a scenario with `arrivals.trace`, or a list with `replay`";
         let remedy = "write the steps in `profile`";
         return Err(SpecError::value(KEY, "arrivals without a trace", allowed, remedy));
     }

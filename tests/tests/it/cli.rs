@@ -26,6 +26,7 @@ mod plan;
 mod process;
 mod readers;
 mod regress;
+mod replayed;
 mod reproduce;
 mod results;
 mod scenarios;

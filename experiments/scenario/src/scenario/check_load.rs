@@ -3,8 +3,8 @@
 //! The ranges of an arrival process are the library's own: its errors get their key here.
 
 use super::file::{
-    Arrivals, ClosedLoop, Inside, ScenarioFile, SpreadArrivals, Think, TraceArrivals,
-    WorkloadArrivals,
+    Arrivals, ClosedLoop, Inside, ReplayArrivals, ScenarioFile, SpreadArrivals, Think,
+    TraceArrivals, WorkloadArrivals,
 };
 use super::process::steady_law;
 use super::value::{
@@ -71,6 +71,9 @@ fn open(file: &ScenarioFile, arrivals: &Arrivals) -> Result<(), SpecError> {
         span_ms("arrivals.llm.base_ms", llm.base_ms)?;
         span_ms("arrivals.llm.per_context_ms", llm.per_context_ms)?;
         span_ms("arrivals.llm.per_generated_ms", llm.per_generated_ms)?;
+    }
+    if let Some(replay) = &arrivals.replay {
+        check_replay(arrivals, replay)?;
     }
     arrivals.workload.as_ref().map_or(Ok(()), check_workload)
 }
@@ -270,6 +273,24 @@ fn check_workload(w: &WorkloadArrivals) -> Result<(), SpecError> {
         let allowed = format!("more than from_row, which is {from_row}");
         return Err(SpecError::value(key("to_row"), to_row, allowed, "raise to_row"));
     }
+    Ok(())
+}
+
+fn check_replay(a: &Arrivals, replay: &ReplayArrivals) -> Result<(), SpecError> {
+    let key = |part: &str| format!("arrivals.replay.{part}");
+    if a.workload.is_none() && a.queries.is_none() && a.llm.is_none() {
+        let allowed = "`replay` beside a list: workload, queries or llm";
+        let remedy = "remove it; other processes have a rate of their own";
+        return Err(SpecError::value("arrivals.replay", "arrivals from no list", allowed, remedy));
+    }
+    if replay.rate_factor.is_some() && replay.rate_per_s.is_some() {
+        let allowed = "rate_factor or rate_per_s, not both";
+        return Err(SpecError::value(key("rate_factor"), "both", allowed, "remove one"));
+    }
+    within(&key("rate_factor"), replay.rate_factor.unwrap_or(1.0), 1e-6, 1e6)?;
+    within(&key("rate_per_s"), replay.rate_per_s.unwrap_or(1.0), 1e-9, 1e9)?;
+    within(&key("times"), replay.times as f64, 1.0, 1e6)?;
+    within(&key("block_s"), replay.block_s.unwrap_or(1.0), 1e-6, S_MAX)?;
     Ok(())
 }
 

@@ -6,8 +6,8 @@
 use super::changes;
 use super::check_load::{self, carried, chosen, selection};
 use super::file::{
-    Arrivals, Inside, LlmArrivals, Order, QueryArrivals, Rule, ScenarioFile, TraceArrivals,
-    WorkloadArrivals,
+    Arrivals, Inside, LlmArrivals, Order, QueryArrivals, ReplayArrivals, Rule, ScenarioFile,
+    TraceArrivals, WorkloadArrivals,
 };
 use super::imported::{self, Alone};
 use super::laws::Files;
@@ -15,7 +15,7 @@ use super::process::steady_law;
 use super::value::{at_key, duration_s, requests, span_ms, time_s, without_copy};
 use crate::error::SpecError;
 use orrery_setup::sources::Bounded;
-use orrery_sim::request::{Arrival, ModelId, Source};
+use orrery_sim::request::{Arrival, ModelId, Source, VecSource};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
@@ -30,6 +30,7 @@ use orrery_traces::per_app::per_app;
 use orrery_traces::phases::Phase;
 use orrery_traces::query_list::{Asked, QueryList};
 use orrery_traces::rate::{Minutes, Shape, Spacing};
+use orrery_traces::replayed::{self, List, Replayed};
 use orrery_traces::samples::Histogram;
 use orrery_traces::spread::{Spread, Spreading};
 use orrery_traces::workload::{Application, MergedFunctions, OpenWorkload};
@@ -80,6 +81,7 @@ pub(super) struct OpenLoad {
     pub until: Time,
     /// From when on they have other weights and times.
     pub phases: Vec<Phase>,
+    replay: Option<ReplayArrivals>,
     files: Files,
 }
 
@@ -116,6 +118,7 @@ impl OpenLoad {
             alone: chosen.iter().map(|&i| Alone::of(file, i)).collect(),
             names: chosen.iter().map(|&i| file.app[i].name.clone()).collect(),
             phases,
+            replay: a.replay.clone(),
             chosen,
             requests: requests("arrivals.requests", a.requests)?,
             until: duration_s("arrivals.duration_s", a.duration_s)?,
@@ -162,6 +165,22 @@ impl OpenLoad {
         ))
     }
 
+    /// What a reader should know of a list that is not replayed as it was written down.
+    pub(super) fn replay_note(&self) -> Option<String> {
+        let ReplayArrivals { rate_factor, rate_per_s, times, block_s } = self.replay.as_ref()?;
+        let rate = match (rate_per_s, rate_factor) {
+            (Some(rate), _) => Some(format!("at {rate} requests/s on average")),
+            (None, Some(factor)) => Some(format!("at its rate times {factor}")),
+            (None, None) => None,
+        };
+        let times = (*times > 1).then(|| format!("{times} times over"));
+        let blocks = block_s.map(|s| {
+            format!("in blocks of {s} s that the seed draws from it (a circular block bootstrap)")
+        });
+        let said: Vec<String> = [times, blocks, rate].into_iter().flatten().collect();
+        (!said.is_empty()).then(|| format!("arrivals: the recorded list, {}", said.join(", ")))
+    }
+
     /// The applications that send, among all of them.
     pub(super) fn senders(&self, apps: &[Application]) -> Vec<Application> {
         self.chosen.iter().filter_map(|&i| apps.get(i).cloned()).collect()
@@ -175,6 +194,7 @@ impl OpenLoad {
     ) -> Result<Box<dyn Source>, SpecError> {
         let senders = self.senders(apps);
         let inner: Box<dyn Source> = match &self.process {
+            _ if self.replay.is_some() => self.replayed(apps, &senders, seed)?,
             Process::Law(law) => {
                 let process =
                     law.start_with(seed, 0, &self.files.gaps).map_err(|e| at_key("arrivals", e))?;
@@ -204,12 +224,59 @@ impl OpenLoad {
                 let source = Spreading::new(*spread, of(sharing), of(others), seed);
                 Box::new(source.map_err(|e| at_key("arrivals.spread", e))?)
             }
-            Process::Llm(llm) => self.prompts(llm, &senders)?,
-            Process::Workload(workload) => self.written(workload, apps, seed)?,
-            Process::Queries(queries) => self.recorded(queries, &senders)?,
+            Process::Llm(_) | Process::Workload(_) | Process::Queries(_) => {
+                self.as_written(apps, &senders, seed)?
+            }
         };
         let models: Vec<ModelId> = apps.iter().map(|a| a.model).collect();
         Ok(Box::new(Bounded::new(inner, self.requests, self.until, models)))
+    }
+
+    /// The list as it was written down; no other process has one.
+    fn as_written(
+        &self,
+        apps: &[Application],
+        senders: &[Application],
+        seed: u64,
+    ) -> Result<Box<dyn Source>, SpecError> {
+        match &self.process {
+            Process::Llm(llm) => self.prompts(llm, senders),
+            Process::Workload(workload) => self.written(workload, apps, seed),
+            Process::Queries(queries) => self.recorded(queries, senders),
+            _ => Ok(Box::new(VecSource::new(Vec::new()))),
+        }
+    }
+
+    /// All of the list.
+    ///
+    /// # Errors
+    /// When it cannot be read, or has no rate.
+    pub(super) fn list(&self, apps: &[Application], seed: u64) -> Result<List, SpecError> {
+        let source = self.as_written(apps, &self.senders(apps), seed)?;
+        List::read(source).map_err(|e| at_key("arrivals", e))
+    }
+
+    /// The list as `replay` says.
+    fn replayed(
+        &self,
+        apps: &[Application],
+        senders: &[Application],
+        seed: u64,
+    ) -> Result<Box<dyn Source>, SpecError> {
+        let source = self.as_written(apps, senders, seed)?;
+        let list = List::read(source).map_err(|e| at_key("arrivals", e))?;
+        let Some(replay) = &self.replay else { return Ok(Box::new(VecSource::new(Vec::new()))) };
+        let factor = match replay.rate_per_s {
+            Some(rate_per_s) => rate_per_s / list.rate_per_s(),
+            None => replay.rate_factor.unwrap_or(1.0),
+        };
+        let how = replayed::How {
+            stretch: 1.0 / factor,
+            times: replay.times,
+            block: replay.block_s.map(Span::from_secs_f64),
+        };
+        let source = Replayed::new(list, how, seed).map_err(|e| at_key("arrivals.replay", e))?;
+        Ok(Box::new(source))
     }
 
     fn prompts(
@@ -304,7 +371,8 @@ impl OpenLoad {
         if missing.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let mut source = self.source(apps, 0)?;
+        // Of the list itself: what is replayed, and how fast, changes no law.
+        let mut source = OpenLoad { replay: None, ..self.clone() }.source(apps, 0)?;
         for _ in 0..CARRIED_MAX {
             let Some(a) = source.pop() else { break };
             *counts.entry(a.app.index()).or_default().entry(a.alone.ns()).or_insert(0) += 1;

@@ -11,6 +11,7 @@ use orrery_sim::time::Span;
 use orrery_traces::arrivals::ArrivalLaw;
 use orrery_traces::gaps::Gaps;
 use orrery_traces::rate::Minutes;
+use orrery_traces::replayed::List;
 use std::sync::Arc;
 use toml::Value;
 
@@ -38,6 +39,11 @@ impl Scenario {
             match trace.rate_factor {
                 Some(factor) => one("trace.rate_factor", factor * (rate_per_s / self.rate()?)),
                 None => one("trace.rate_per_s", rate_per_s),
+            }
+        } else if let Some(replay) = &a.replay {
+            match replay.rate_factor {
+                Some(factor) => one("replay.rate_factor", factor * (rate_per_s / self.rate()?)),
+                None => one("replay.rate_per_s", rate_per_s),
             }
         } else if let Some(mmpp) = &a.mmpp {
             let factor = rate_per_s / self.rate()?;
@@ -80,7 +86,23 @@ impl Scenario {
         self.length_of_arrivals(a).map_err(|e| self.placed(e))
     }
 
+    /// The recorded list behind `replay`.
+    fn list_of(&self, a: &Arrivals) -> Result<List, SpecError> {
+        let open = OpenLoad::read(&self.file, a, &self.files)?;
+        let apps = self.apps(Some(&open), &self.steps()?)?;
+        open.list(&apps, 0)
+    }
+
     fn length_of_arrivals(&self, a: &Arrivals) -> Result<Span, SpecError> {
+        if let Some(replay) = &a.replay {
+            let list = self.list_of(a)?;
+            let factor = match replay.rate_per_s {
+                Some(rate_per_s) => rate_per_s / list.rate_per_s(),
+                None => replay.rate_factor.unwrap_or(1.0),
+            };
+            let seconds = list.length().as_secs_f64() * replay.times as f64 / factor;
+            return Ok(Span::from_secs_f64(seconds));
+        }
         let minutes = |n: usize, shape| Minutes { counts: Arc::from([]), shape }.starts(n);
         match OpenLoad::read(&self.file, a, &self.files)?.process {
             Process::Law(ArrivalLaw::Minutes(all)) => Ok(all.starts(all.counts.len())),
@@ -90,7 +112,8 @@ impl Scenario {
             }
             Process::Dealt { blocks, shape, .. } => Ok(minutes(blocks.minutes(), shape)),
             _ => {
-                let remedy = "give `trace`, or leave out what is counted in it";
+                let remedy =
+                    "give `trace` or a list with `replay`, or leave out what is counted in it";
                 Err(SpecError::value("arrivals", "arrivals without a trace", "a trace", remedy))
             }
         }
@@ -105,6 +128,12 @@ impl Scenario {
         let a = self.arrivals()?;
         if let Some((law, name)) = steady_law(a) {
             return law.mean_rate_per_s().map_err(|e| at_key(&format!("arrivals.{name}"), e));
+        }
+        if let Some(replay) = &a.replay {
+            return match replay.rate_per_s {
+                Some(rate) => Ok(rate),
+                None => Ok(self.list_of(a)?.rate_per_s() * replay.rate_factor.unwrap_or(1.0)),
+            };
         }
         let Some(trace) = &a.trace else {
             let name = match (&a.llm, &a.queries) {
@@ -136,8 +165,13 @@ impl Scenario {
 
 fn no_rate(key: &str, found: impl ToString) -> SpecError {
     let allowed = "arrivals whose rate can be set: constant, poisson, integer_poisson, gamma, mmpp, \
-                   lognormal_rate or trace";
-    let remedy = "use one of these processes, or vary something else";
+                   lognormal_rate, trace, or a list with `replay`";
+    let remedy = match key {
+        "arrivals.workload" | "arrivals.queries" | "arrivals.llm" => {
+            "add `replay = {}` to `[arrivals]`: the list then runs as fast as is asked for"
+        }
+        _ => "use one of these processes, or vary something else",
+    };
     SpecError::value(key, found, allowed, remedy)
 }
 

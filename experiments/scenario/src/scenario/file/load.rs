@@ -62,6 +62,46 @@ pub struct Arrivals {
     /// A recorded list of queries; all belong to the first application of `apps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queries: Option<QueryArrivals>,
+    /// How the list of `workload`, `queries` or `llm` is replayed; without it, as it was written down. With it the
+    /// list has a rate, so that sweeps, searches and plans can change it.
+    #[schemars(extend("x-form" = "{ ... }"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplayArrivals>,
+}
+
+impl Arrivals {
+    /// Whether they end by themselves, at whatever rate: all of them are judged then.
+    pub fn is_finite(&self) -> bool {
+        self.trace.is_some() || self.replay.is_some()
+    }
+}
+
+/// `replay`.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayArrivals {
+    /// The list runs so many times as fast: its rate times this, its gaps divided by it.
+    #[schemars(extend("x-default" = "1"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_factor: Option<f64>,
+    /// Alternatively, its mean rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_per_s: Option<f64>,
+    /// So many times over, end to end.
+    #[serde(default = "one_u64", skip_serializing_if = "is_one_u64")]
+    pub times: u64,
+    /// Each round is made of blocks of so many seconds of the list, drawn by the seed (a circular block bootstrap).
+    #[schemars(extend("x-unit" = "s of the list's own time", "x-default" = "no blocks"))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_s: Option<f64>,
+}
+
+fn one_u64() -> u64 {
+    1
+}
+
+fn is_one_u64(n: &u64) -> bool {
+    *n == 1
 }
 
 /// `integer_poisson`.
