@@ -186,7 +186,17 @@ impl Search {
     ) -> Result<Probe, SpecError> {
         let setup = endless(scenario.clone()).setup(seed)?;
         let rule = self.rule(scenario, &setup, policy)?.made(how, longest_slo(&setup));
-        search::probe(&setup, policy, seed, rule)
+        let is_finite = matches!(rule.load, Load::Finite { .. });
+        let warm_up_s = rule.warm_up.as_secs_f64();
+        let probe = search::probe(&setup, policy, seed, rule)?;
+        if is_finite && probe.doubt == Some(Doubt::Short) && !how.burst {
+            let rate = scenario.rate()?;
+            let found = format!("a list that ends within the warm-up at {rate:.6} requests/s");
+            let allowed = format!("one that goes on for longer than {warm_up_s} s");
+            let remedy = "choose a longer one (a list: `replay.times`), or lower `goodput.warm_up_s` in a sweep";
+            return Err(scenario.placed(SpecError::value("arrivals", found, allowed, remedy)));
+        }
+        Ok(probe)
     }
 
     fn rule(

@@ -233,7 +233,7 @@ impl Scenario {
     }
 
     /// An error with the file's name, and the line of its key.
-    fn placed(&self, error: SpecError) -> SpecError {
+    pub fn placed(&self, error: SpecError) -> SpecError {
         let error = self.origins.translate(&self.file, error);
         self.source.placed(error)
     }

@@ -153,9 +153,12 @@ impl Judge {
             // The source ended first: what there is decides.
             self.judge_all(Time::NEVER);
             let over = self.over_capacity() || self.flow_grows();
-            let sure = over || matches!(self.rule.load, Load::Finite { .. });
+            // A list that runs so fast that it ends within the warm-up shows nothing.
+            let none = self.arrived == 0;
+            let sure = over || (matches!(self.rule.load, Load::Finite { .. }) && !none);
             let doubt = (!sure).then_some(Doubt::Short);
-            self.say(!over && self.estimate().1 <= self.rule.target, doubt, over);
+            let good = !over && !none && self.estimate().1 <= self.rule.target;
+            self.say(good, doubt, over);
         }
         let said = self.said.take().expect("just said");
         Probe { requests: self.all, ..said }

@@ -16,11 +16,11 @@ workload = { file = "mine.csv" }
 replay = {}
 "#;
 
-/// 500 requests, 20 ms apart: 50 a second. On one device that takes 10 ms for each the list may run twice as fast.
+/// 5,000 requests, 20 ms apart: 50 a second. On one device that takes 10 ms for each the list may run twice as fast.
 fn place() -> Place {
     let place = Place::with("s.toml", SCENARIO);
     let line = |i: u64| format!("{},0,0,1,25000000,10000000\n", i * 20_000_000);
-    let lines: String = (0..500).map(line).collect();
+    let lines: String = (0..5_000).map(line).collect();
     place.write("mine.csv", format!("arrival_ns,app,model,size,slo_ns,alone_ns\n{lines}"));
     place
 }
@@ -40,13 +40,13 @@ fn a_list_runs_faster_again_and_in_blocks() {
         let args = [&["-q", "run", "s.toml", "--format", "csv"], &sets[..]].concat();
         values(&place.run(&args).ok(), metric)[0]
     };
-    assert_eq!(of(&[], "offered"), 500.0);
-    assert_eq!(of(&["arrivals.replay.times=3"], "offered"), 1_500.0);
+    assert_eq!(of(&[], "offered"), 5_000.0);
+    assert_eq!(of(&["arrivals.replay.times=3"], "offered"), 15_000.0);
     assert_eq!(of(&["arrivals.replay.rate_factor=1.9"], "finish_rate"), 1.0);
     assert!(of(&["arrivals.replay.rate_factor=2.2"], "finish_rate") < 0.5);
     assert_eq!(of(&["arrivals.replay.rate_per_s=95"], "finish_rate"), 1.0);
     // Gaps of 20 ms at whole multiples: a block of 100 ms has five requests wherever it is drawn.
-    assert_eq!(of(&["arrivals.replay.block_s=0.1"], "offered"), 500.0);
+    assert_eq!(of(&["arrivals.replay.block_s=0.1"], "offered"), 5_000.0);
     let text = place.run(&["run", "s.toml", "--set", "arrivals.replay.block_s=0.1"]).ok();
     assert!(text.contains("in blocks of 0.1 s that the seed draws from it"), "{text}");
 }
@@ -72,12 +72,21 @@ fn what_cannot_be_replayed_is_refused_with_the_remedy() {
     let place = place();
     let set = |set: &str| place.run(&["run", "s.toml", "--set", set]);
     set("arrivals.replay.times=0").refused(&["arrivals.replay.times", "1"]);
-    set("arrivals.replay.block_s=11").refused(&["block_s", "at most the list's 10000", "remedy: "]);
+    set("arrivals.replay.block_s=101").refused(&[
+        "block_s",
+        "at most the list's 100000",
+        "remedy: ",
+    ]);
     set("arrivals.replay.rate_factor=0").refused(&["arrivals.replay.rate_factor"]);
     set("arrivals.replay={ rate_factor = 2.0, rate_per_s = 9.0 }")
         .refused(&["not both", "remedy: "]);
     place.write("s.toml", SCENARIO.replace("replay = {}", ""));
     place.run(&["goodput", "s.toml"]).refused(&["arrivals.workload", "add `replay = {}`"]);
+    // Where all of it lies within the warm-up nothing was seen, and nothing is called good.
+    let part = SCENARIO.replace("\"mine.csv\"", "\"mine.csv\", to_row = 200");
+    place.write("s.toml", part);
+    let short = ["goodput", "s.toml", "--seeds", "1"];
+    place.run(&short).refused(&["ends within the warm-up", "`replay.times`"]);
     let other = SCENARIO.replace(
         "workload = { file = \"mine.csv\" }",
         "poisson = { rate_per_s = 9 }\nrequests = 9",
