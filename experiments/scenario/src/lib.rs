@@ -35,10 +35,12 @@
 pub mod jobs;
 pub mod kairos;
 pub mod kind;
+pub mod own;
 pub mod pool;
 pub mod reference;
 pub mod scenario;
 pub mod search;
+pub mod tokens;
 pub mod whole;
 
 pub use orrery_setup::{PolicySpec, Setup, SpecError, error, limits, policies, policy_spec, setup};
