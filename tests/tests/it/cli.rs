@@ -33,6 +33,7 @@ mod serve;
 mod share;
 mod streams;
 mod sweep;
+mod tokens;
 mod traces;
 mod ways;
 
