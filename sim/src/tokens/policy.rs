@@ -7,6 +7,7 @@
 
 pub mod continuous;
 mod interface;
+pub(in crate::tokens) mod lengths;
 
 pub use interface::{Action, Build, Configured, Event, Known, Seen, TokenPolicy};
 

@@ -75,7 +75,7 @@ fn drawn(dice: &mut Dice, count: u64, machine: &Machine) -> Vec<TokenRequest> {
 
 fn config(dice: &mut Dice) -> Config {
     Config {
-        order: [Order::Fcfs, Order::Edf][dice.from(0, 1) as usize],
+        order: [Order::Fcfs, Order::Edf, Order::Orloj][dice.from(0, 2) as usize],
         drop: [Giving::None, Giving::Expired, Giving::Infeasible][dice.from(0, 2) as usize],
         budget: dice.small(50),
         sequences: dice.small(8),
@@ -122,6 +122,24 @@ fn a_naive_world_agrees_in_random_cases() {
         let total = metrics.total();
         assert_eq!((total.steps, total.evictions), (plain.steps, plain.evictions), "case {case}");
     }
+}
+
+/// More requests, so that the law of lengths is learnt and learnt again.
+#[test]
+fn a_naive_world_agrees_when_lengths_are_learnt() {
+    let mut differs = 0;
+    for case in 0..30 {
+        let mut dice = Dice::of(7_000 + case);
+        let machine = machine(30, 4);
+        let requests = drawn(&mut dice, 300, &machine);
+        let config = Config { order: Order::Orloj, ..config(&mut dice) };
+        let (metrics, _) = run(&machine, &requests, config);
+        let plain = naive::run(&machine, &requests, config);
+        assert_eq!(fates(&metrics), plain.fates, "case {case}: {}", config.name());
+        let edf = run(&machine, &requests, Config { order: Order::Edf, ..config }).0;
+        differs += u32::from(fates(&metrics) != fates(&edf));
+    }
+    assert!(differs > 20, "{differs} of 30 are not as edf's");
 }
 
 #[test]

@@ -19,8 +19,8 @@
 //!             admit r; run min(its tokens, tokens left) of it
 //! ```
 //!
-//! `order`: `fcfs` by arrival, `edf` by the time by which the first token is wanted. Ties go to the lowest
-//! number. Nobody who has a token is dropped: what was begun is paid for.
+//! `order`: `fcfs` by arrival, `edf` by the time by which the first token is wanted, `orloj` by Orloj's score
+//! (Eq. 2), the highest first, then as `edf`. Ties go to the lowest number. Nobody who has a token is dropped: what was begun is paid for.
 //!
 //! # Differences from vLLM v1
 //! - No cache of prefixes, no encoders, no drafts, no structured output, one model, one executor.
@@ -30,11 +30,18 @@
 //! - It waits for the step's end before it plans the next. vLLM can plan one step ahead.
 //! - vLLM drops nothing and has no deadlines.
 //!
+//! # Differences from Orloj
+//! - The law is that of the lengths of answers (`lengths`), of all requests together, learnt from those that
+//!   have ended. Until 64 have, `orloj` is `edf`.
+//! - A step is no batch that ends as a whole, so that nothing is chosen but who is admitted next: no batch
+//!   sizes, no convex hull, and running requests are never weighed against waiting ones.
+//!
 //! # Differences from Clockwork
 //! - Nobody knows how long an answer is. `infeasible` is about the first token only, and a lower bound:
 //!   the prompt alone, without those that run beside it. It drops nobody who could have been in time.
 
 use super::interface::{Action, Build, Event, Known, TokenPolicy};
+use super::lengths::Lengths;
 use crate::policy::parameters::{About, Parameter, Preset, Settings, Words, count, word};
 use crate::time::{Span, Time};
 use crate::tokens::request::RequestId;
@@ -47,12 +54,15 @@ pub enum Order {
     Fcfs,
     /// By the deadline of the first token.
     Edf,
+    /// By Orloj's score.
+    Orloj,
 }
 
 impl Words for Order {
     const WORDS: &'static [(&'static str, Order, &'static str)] = &[
         ("fcfs", Order::Fcfs, "by arrival"),
         ("edf", Order::Edf, "by the time by which the first token is wanted"),
+        ("orloj", Order::Orloj, "by Orloj's score, with the law of answers' lengths"),
     ];
 }
 
@@ -111,7 +121,7 @@ impl Settings for Config {
     }];
     const PARAMETERS: &'static [Parameter<Config>] = &[
         word("order", |c: &mut Self| &mut c.order, "who is admitted next")
-            .from("vLLM v1: `fcfs`; Clockwork: `edf`"),
+            .from("vLLM v1: `fcfs`; Clockwork: `edf`; Orloj, Eq. 2: `orloj`"),
         word("drop", |c: &mut Self| &mut c.drop, "who is given up while it waits")
             .from("vLLM v1: `none`; Clockwork: `infeasible`"),
         count("budget", |c: &mut Self| Some(&mut c.budget), "the most tokens in a step")
@@ -142,19 +152,31 @@ pub struct Continuous {
     waiting: BTreeSet<(Time, RequestId)>,
     /// Those of them that may be given up, by when that is.
     lost: BTreeSet<(Time, RequestId)>,
+    lengths: Lengths,
+    /// When the running step began, and how long the last one took.
+    began: Time,
+    step: Span,
 }
 
 impl Continuous {
     /// The policy before its start.
     pub fn new(config: Config) -> Continuous {
-        Continuous { config, running: Vec::new(), waiting: BTreeSet::new(), lost: BTreeSet::new() }
+        Continuous {
+            config,
+            running: Vec::new(),
+            waiting: BTreeSet::new(),
+            lost: BTreeSet::new(),
+            lengths: Lengths::default(),
+            began: Time::ZERO,
+            step: Span::ZERO,
+        }
     }
 
     fn key(&self, request: RequestId, known: &Known<'_>) -> (Time, RequestId) {
         let own = known.of(request);
         let time = match self.config.order {
             Order::Fcfs => own.at,
-            Order::Edf => own.first_by(),
+            Order::Edf | Order::Orloj => own.first_by(),
         };
         (time, request)
     }
@@ -190,6 +212,22 @@ impl Continuous {
         }
     }
 
+    /// Who waits, the highest score last; none where `waiting` is in order already.
+    fn ranked(&self, now: Time, known: &Known<'_>) -> Option<Vec<RequestId>> {
+        if self.config.order != Order::Orloj {
+            return None;
+        }
+        let scored = self.waiting.iter().rev().map(|(_, request)| {
+            let own = known.of(*request);
+            let alone = known.law().prompt_alone(own.tokens_in + own.out, self.config.budget);
+            (self.lengths.score(now, &own, alone, self.step), *request)
+        });
+        let mut all: Vec<(f64, RequestId)> = scored.collect();
+        // Equal scores stay as they are: the first to be due is last.
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Some(all.into_iter().map(|(_, request)| request).collect())
+    }
+
     fn give_up(&mut self, now: Time, known: &Known<'_>, out: &mut Vec<Action>) {
         while let Some((_, request)) = self.lost.first().copied().filter(|l| l.0 <= now) {
             self.no_longer_waits(request, known);
@@ -203,14 +241,24 @@ impl TokenPolicy for Continuous {
         self.config.name()
     }
 
-    fn on(&mut self, _: Time, event: Event, known: &Known<'_>) {
+    fn on(&mut self, now: Time, event: Event, known: &Known<'_>) {
         match event {
             Event::Arrive(request) => self.wait(request, known),
-            Event::Done(request) => self.running.retain(|r| *r != request),
+            Event::Done(request) => {
+                self.running.retain(|r| *r != request);
+                self.step = now.since(self.began);
+                if self.config.order == Order::Orloj {
+                    self.lengths.learn(known.of(request).out);
+                }
+            }
         }
     }
 
     fn decide(&mut self, now: Time, known: &Known<'_>, out: &mut Vec<Action>) {
+        if !self.running.is_empty() {
+            self.step = now.since(self.began);
+        }
+        self.began = now;
         self.give_up(now, known, out);
         let (mut left, mut free, mut evicted) = (self.config.budget, known.free(), false);
         let mut i = 0;
@@ -229,8 +277,14 @@ impl TokenPolicy for Continuous {
             out.push(Action::Run(*request, tokens));
             (free, left, i) = (free - more, left - tokens, i + 1);
         }
+        let is_room = !evicted && left > 0 && free > 0 && !self.waiting.is_empty();
+        let mut ranked = if is_room { self.ranked(now, known) } else { None };
         while !evicted && left > 0 && self.running.len() < self.config.sequences as usize {
-            let Some((_, request)) = self.waiting.first().copied() else { break };
+            let next = match &mut ranked {
+                Some(all) => all.pop(),
+                None => self.waiting.first().map(|w| w.1),
+            };
+            let Some(request) = next else { break };
             let own = known.of(request);
             if known.blocks_of(own.left()) > free {
                 break;

@@ -2,8 +2,12 @@
 //! no sets, no running counts of blocks, and the law of a step from its text.
 
 use super::Fates;
+use crate::distribution::Histogram;
+use crate::policy::score::ScoreTable;
+use crate::time::Span;
 use crate::tokens::law::{Curve, StepLaw};
 use crate::tokens::policy::continuous::{Config, Giving, Order};
+use crate::tokens::policy::lengths::{BINS, DELAY, RELEARN, TOKEN, WINDOW};
 use crate::tokens::request::{Machine, TokenRequest};
 
 pub struct Plain {
@@ -17,6 +21,7 @@ struct One {
     prompt: u64,
     answer: u64,
     first_by: u64,
+    each: Span,
     given: u64,
     computed: u64,
     first: Option<u64>,
@@ -80,12 +85,27 @@ fn alone(law: &StepLaw, prompt: u64, budget: u64) -> u64 {
     time
 }
 
+/// Orloj's score of a request, by the lengths that were learnt.
+fn score(learnt: &[u64], r: &One, now: u64, step: u64, law: &StepLaw, config: Config) -> f64 {
+    if learnt.is_empty() {
+        return 0.0;
+    }
+    let lengths: Vec<Span> = learnt.iter().map(|n| TOKEN * *n).collect();
+    let lengths = Histogram::from_samples(&lengths, BINS);
+    let mean = lengths.mean_ns() / 1e6;
+    let prompt = alone(law, r.prompt + r.given, u64::from(config.budget));
+    let by = r.first_by + r.each.scale(mean).ns();
+    let slack = by.saturating_sub(now).saturating_sub(prompt) as f64 / step.max(1) as f64;
+    ScoreTable::new(&lengths, DELAY).at(Span::from_ns_f64(slack * 1e6))
+}
+
 pub fn run(machine: &Machine, requests: &[TokenRequest], config: Config) -> Plain {
     let one = |r: &TokenRequest| One {
         at: r.at.ns(),
         prompt: u64::from(r.tokens_in),
         answer: u64::from(r.tokens_out),
         first_by: r.at.ns() + r.slo.first.ns(),
+        each: r.slo.each,
         given: 0,
         computed: 0,
         first: None,
@@ -97,6 +117,7 @@ pub fn run(machine: &Machine, requests: &[TokenRequest], config: Config) -> Plai
     let size = u64::from(machine.block_tokens);
     let blocks = |tokens: u64| tokens.div_ceil(size);
     let (mut now, mut tickets, mut steps, mut evictions) = (0, 0, 0, 0);
+    let (mut ended, mut learnt, mut last_step): (Vec<u64>, Vec<u64>, u64) = Default::default();
     while all.iter().any(|r| r.last.is_none() && !r.dropped) {
         for r in all.iter_mut().filter(|r| r.ticket.is_none() && r.last.is_none()) {
             let here = r.at <= now && r.given == 0;
@@ -145,8 +166,13 @@ pub fn run(machine: &Machine, requests: &[TokenRequest], config: Config) -> Plai
             let mut who: Vec<usize> = (0..all.len()).filter(|i| waits(&all[*i])).collect();
             who.sort_by_key(|i| match config.order {
                 Order::Fcfs => all[*i].at,
-                Order::Edf => all[*i].first_by,
+                Order::Edf | Order::Orloj => all[*i].first_by,
             });
+            if config.order == Order::Orloj {
+                let score =
+                    |i: &usize| score(&learnt, &all[*i], now, last_step, &machine.law, config);
+                who.sort_by(|a, b| score(b).total_cmp(&score(a)));
+            }
             let Some(&i) = who.first() else { break };
             let wants = all[i].prompt + all[i].given;
             if taken(&all, &parts) + blocks(wants) > u64::from(machine.blocks) {
@@ -164,7 +190,8 @@ pub fn run(machine: &Machine, requests: &[TokenRequest], config: Config) -> Plai
         }
         let in_law: Vec<_> =
             parts.iter().map(|(i, n)| (*n, all[*i].computed, all[*i].prompt)).collect();
-        now += lasts(&machine.law, &in_law);
+        last_step = lasts(&machine.law, &in_law);
+        now += last_step;
         steps += 1;
         for (i, n) in parts {
             let r = &mut all[i];
@@ -173,6 +200,10 @@ pub fn run(machine: &Machine, requests: &[TokenRequest], config: Config) -> Plai
                 r.given += 1;
                 r.first = r.first.or(Some(now));
                 if r.given == r.answer {
+                    ended.push(r.given);
+                    if ended.len() % RELEARN == 0 {
+                        learnt = ended[ended.len().saturating_sub(WINDOW)..].to_vec();
+                    }
                     (r.last, r.ticket, r.computed) = (Some(now), None, 0);
                 }
             }
