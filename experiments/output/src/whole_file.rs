@@ -227,6 +227,7 @@ pub fn allow_overwriting() {
 const OURS: [&[u8]; 15] = [
     b"orrery-log,",
     b"orrery-jobs-log,",
+    b"orrery-tokens-log,",
     b"experiment,",
     b"arrival_ns,app,model",
     b"policy,device,device_name",

@@ -37,6 +37,7 @@ pub mod kairos;
 pub mod kind;
 pub mod own;
 pub mod pool;
+mod range;
 pub mod reference;
 pub mod scenario;
 pub mod search;

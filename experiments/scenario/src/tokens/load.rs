@@ -1,7 +1,9 @@
 //! The requests of a seed: a list as it is, stretched, or drawn from; and what each of them wants.
 
-use super::{Tokens, input};
+use super::input::input;
+use super::table::{SloShare, Tokens};
 use crate::error::SpecError;
+use crate::range::within;
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use orrery_sim::tokens::request::{Slo, TokenRequest};
@@ -11,21 +13,6 @@ use std::path::Path;
 /// The highest rate, and the longest SLO in milliseconds: a day.
 const RATE_MAX: f64 = 1e6;
 const SLO_MS_MAX: f64 = 86_400e3;
-
-/// A number that must lie in a range, with its key and its unit.
-pub(super) fn within(
-    key: &str,
-    found: f64,
-    least: f64,
-    most: f64,
-    unit: &str,
-) -> Result<(), SpecError> {
-    if (least..=most).contains(&found) {
-        return Ok(());
-    }
-    let allowed = format!("{least} to {most}{unit}");
-    Err(SpecError::value(key, found, allowed, format!("correct `{key}`")))
-}
 
 impl Tokens {
     /// The requests, in the order of their arrival.
@@ -40,7 +27,7 @@ impl Tokens {
         let sum: f64 = self.slo.iter().map(|s| s.share).sum();
         for request in all.iter_mut().filter(|_| !self.slo.is_empty()) {
             let mut left = which.uniform() * sum;
-            let is_it = |s: &&super::SloShare| {
+            let is_it = |s: &&SloShare| {
                 left -= s.share;
                 left < 0.0
             };
