@@ -224,7 +224,7 @@ pub fn allow_overwriting() {
 }
 
 /// How files begin that this program writes: logs, tables, figures, timelines, reports, man pages.
-const OURS: [&[u8]; 15] = [
+const OURS: [&[u8]; 16] = [
     b"orrery-log,",
     b"orrery-jobs-log,",
     b"orrery-tokens-log,",
