@@ -96,6 +96,15 @@ impl OwnFile for TokensFile {
     }
 }
 
+/// A time of a request: the metric of its mean, those of its quantiles, and itself.
+type TimeOf = (&'static str, fn(u64) -> String, fn(&Life) -> Option<Span>);
+
+const TIMES: [TimeOf; 3] = [
+    (metric::TTFT_MEAN, |q| metric::TTFT.name(&[&format!("p{q}")]), Life::ttft),
+    (metric::TPOT_MEAN, |q| metric::TPOT.name(&[&format!("p{q}")]), Life::tpot),
+    (metric::LATENCY_MEAN, |q| format!("latency_p{q}_ns"), Life::latency),
+];
+
 /// Finish rate and dropped ones are of all requests, times of those that were answered.
 fn measured(metrics: &Metrics, made: &MadeTokens, seed: u64) -> Replication {
     let total = metrics.total();
@@ -109,12 +118,7 @@ fn measured(metrics: &Metrics, made: &MadeTokens, seed: u64) -> Replication {
     push(metric::REQUESTS, total.requests as f64, total.requests);
     let dropped = total.dropped as f64 / total.requests.max(1) as f64;
     push(metric::DROP_SHARE, dropped, total.requests);
-    let times: [(&str, fn(u64) -> String, fn(&Life) -> Option<Span>); 3] = [
-        (metric::TTFT_MEAN, |q| metric::TTFT.name(&[&format!("p{q}")]), Life::ttft),
-        (metric::TPOT_MEAN, |q| metric::TPOT.name(&[&format!("p{q}")]), Life::tpot),
-        (metric::LATENCY_MEAN, |q| format!("latency_p{q}_ns"), Life::latency),
-    ];
-    for (mean, quantile, of) in times.into_iter().filter(|_| answered > 0) {
+    for (mean, quantile, of) in TIMES.into_iter().filter(|_| answered > 0) {
         let all = metrics.times(of);
         push(mean, all.mean().ns() as f64, answered);
         for of_100 in [50, 90, 99] {

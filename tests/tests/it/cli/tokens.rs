@@ -84,7 +84,7 @@ fn each_key_off_its_default_changes_the_result() {
         (own_times.clone(), &own),
         (own_times.replace(none, "[tokens]\nstretch = 2.0\n"), &run(&own_times)),
         (FILE.replace("ttft_ms = 1000", "ttft_ms = 4000"), &own),
-        (FILE.replace("tpot_ms = 100\n[[", "tpot_ms = 35\n[["), &own),
+        (FILE.replace("tpot_ms = 100\n[[", "tpot_ms = 20\n[["), &own),
         (FILE.replace("ttft_ms = 1000", "share = 3.0\nttft_ms = 1000"), &own),
         (FILE.replace("name = \"chat\"", "name = \"chat\"\nseed = 2"), &own),
     ] {
