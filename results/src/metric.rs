@@ -57,6 +57,8 @@ pub struct Metric {
     pub run: Option<Column>,
     /// Its column where policies are compared on jobs.
     pub jobs: Option<Column>,
+    /// Its column where policies are compared on requests that are answered token by token.
+    pub tokens: Option<Column>,
     /// Its long heading, on pages; none where pages list it among all values only.
     pub page: Option<&'static str>,
     /// The quantile of latencies that it is, where every run reports it.
@@ -100,6 +102,7 @@ const fn number(name: &'static str, unit: &'static str) -> Metric {
         reading: Reading { divisor: 1.0, unit, digits: 1 },
         run: None,
         jobs: None,
+        tokens: None,
         page: None,
         quantile: None,
         is_share_of_requests: false,
@@ -178,6 +181,10 @@ impl Metric {
 
     const fn jobs(self, heading: &'static str, digits: usize) -> Metric {
         Metric { jobs: Some(Column { heading, digits }), ..self }
+    }
+
+    const fn tokens(self, heading: &'static str, digits: usize) -> Metric {
+        Metric { tokens: Some(Column { heading, digits }), ..self }
     }
 
     const fn page(self, heading: &'static str) -> Metric {

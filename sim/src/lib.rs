@@ -53,4 +53,5 @@ pub mod stalls;
 pub mod stats;
 pub mod table;
 pub mod time;
+pub mod tokens;
 mod ziggurat;

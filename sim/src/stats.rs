@@ -147,6 +147,17 @@ pub fn enough_for_quantile(q: f64, n: u64) -> bool {
     n >= quantile_needs(q)
 }
 
+/// The value at or below which `of_100` of 100 sorted values are, as most tables have it: between two
+/// neighbours in proportion, rounded down; zero of none.
+pub(crate) fn between_neighbours(sorted: &[u64], of_100: u64) -> u64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return 0 };
+    let place = of_100.min(100) * last as u64;
+    let (below, part) = ((place / 100) as usize, place % 100);
+    let above = sorted[(below + 1).min(last)];
+    let step = u128::from(above - sorted[below]) * u128::from(part) / 100;
+    sorted[below] + step as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

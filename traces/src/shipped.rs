@@ -75,6 +75,48 @@ pub const SHIPPED: &[Shipped] = &[
         "AlpaServe's measurement on 16 V100s: 8129 requests of 24 models in 200 s, as a workload",
         "df991dababc4bae5b8264d321681a97d6d625b449e442c6d5b5f17094e11eff1"
     ),
+    embedded!(
+        "step-rtx4090-llama-3.1-8b",
+        "step_rtx4090_llama-3.1-8b.csv.gz",
+        "Kernels of a step: Llama 3.1 8B on an RTX 4090",
+        "dcb6b50a5de53599096706a85c5e2874ca79d50ab875a13d158930bdfec7712f"
+    ),
+    embedded!(
+        "step-rtxpro6000-llama-3.1-8b",
+        "step_rtxpro6000_llama-3.1-8b.csv.gz",
+        "Kernels of a step: Llama 3.1 8B on an RTX PRO 6000",
+        "afa873be82b95a1385780c8607dff1869a2409114787e94864c4299ba192a893"
+    ),
+    embedded!(
+        "step-rtxpro6000x2-qwen3-32b",
+        "step_rtxpro6000x2_qwen3-32b.csv.gz",
+        "Kernels of a step: Qwen3 32B on two RTX PRO 6000, without their all-reduce",
+        "006e60eb2569e6cb916ad3e15b467e6d367cd49c0c474bf79c12ebd8d75b3c7d"
+    ),
+    embedded!(
+        "step-rtxpro6000-qwen3-30b-a3b",
+        "step_rtxpro6000_qwen3-30b-a3b.csv.gz",
+        "Kernels of a step: Qwen3 30B A3B on an RTX PRO 6000, without its experts",
+        "b6fe770c956ce5144fadf86f02a4821a4fe83391c0d8863348d08d51f4510de8"
+    ),
+    embedded!(
+        "vllm-rtx4090-llama-3.1-8b",
+        "vllm_rtx4090_llama-3.1-8b.csv.gz",
+        "300 requests that vLLM answered: Llama 3.1 8B on an RTX 4090",
+        "007d0ff12c9b6dd56b0b97462a56738ed31654123676192920b042a82d81a9a3"
+    ),
+    embedded!(
+        "vllm-rtxpro6000-llama-3.1-8b",
+        "vllm_rtxpro6000_llama-3.1-8b.csv.gz",
+        "300 requests that vLLM answered: Llama 3.1 8B on an RTX PRO 6000",
+        "45f742bea848cebc98aeafc91d46734012d361f1ed140b651c4c7b48c75ae455"
+    ),
+    embedded!(
+        "vllm-rtxpro6000x2-qwen3-32b",
+        "vllm_rtxpro6000x2_qwen3-32b.csv.gz",
+        "300 requests that vLLM answered: Qwen3 32B on two RTX PRO 6000",
+        "b68b3c2a788c4b0ae55ae0508a03f87af9d24a9c4b268f26b78aa3abab7c0666"
+    ),
 ];
 
 /// Opens an embedded file by its name.

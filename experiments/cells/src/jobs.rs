@@ -1,28 +1,21 @@
-//! Runs of jobs: one seed of one policy, what it was measured to be, and its log.
-//!
-//! `orrery run` and the experiments of jobs come down to this; their results are the same rows.
+//! Runs of jobs: what one is measured to be, its log, and what each job ran on over time.
 
 use super::hash;
-use super::notes::notes_of;
+use super::own::{OwnFile, OwnWorld, Spec, flushed};
 use super::replication::Replication;
-use super::rows::rows;
-use super::seeds::Seeds;
-use orrery_output::Progress;
-use orrery_output::page::{Field, Page, Part, Table};
-use orrery_output::whole_file::{Unfinished, unwritable};
+use orrery_results::metric;
 use orrery_results::metric::{Column, Metric};
-use orrery_results::{Row, metric};
-use orrery_scenario::jobs::{JobPolicySpec, Jobs, JobsFile, Made};
+use orrery_scenario::jobs::{self, JobPolicySpec, Jobs, JobsFile, Made};
 use orrery_scenario::{SpecError, read_text};
 use orrery_sim::jobs::job::{JobId, WHOLE};
 use orrery_sim::jobs::log::{LogWriter, Terms};
 use orrery_sim::jobs::metrics::Metrics;
+use orrery_sim::jobs::policy::Configured;
 use orrery_sim::jobs::record::{JobObserver, On, Record};
 use orrery_sim::jobs::world::{self, simulate};
 use orrery_sim::time::{Span, Time};
-use rayon::prelude::*;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::Path;
 
 /// How many GPUs or workers a job ran on, over a part of the time.
@@ -43,50 +36,78 @@ const QUANTILES: [(u64, &str); 11] = [
     (100, "max"),
 ];
 
-/// The hash of everything that a run depends on but its seed. What a list has is in it.
-///
-/// # Errors
-/// When a list cannot be read.
-pub fn spec_sha256(
-    jobs: &Jobs,
-    folder: &Path,
-    policy: &JobPolicySpec,
-) -> Result<String, SpecError> {
-    let list = match &jobs.file {
-        Some(file) => read_text(folder.join(file))?,
-        None => String::new(),
-    };
-    // A table of plain values can always be written.
-    let table = toml::to_string(jobs).unwrap_or_default();
-    Ok(hash::spec_sha256(&["jobs", &table, &list, &policy.name()]))
+impl OwnWorld for Jobs {
+    const KEY: &'static str = "jobs";
+    const WORDS: &'static str =
+        "Queueing: from submission to admission; first run: to the first iteration.";
+    type Policy = dyn Configured;
+    type Made = Made;
+
+    fn make(&self, seed: u64, folder: &Path) -> Result<Made, SpecError> {
+        Jobs::make(self, seed, folder)
+    }
+
+    fn check_for(&self, policy: &Spec<Self>, made: &Made) -> Result<(), SpecError> {
+        Jobs::check_for(self, policy, made)
+    }
+
+    fn in_table(error: SpecError) -> SpecError {
+        jobs::in_table(error)
+    }
+
+    fn inputs(&self, folder: &Path) -> Result<String, SpecError> {
+        match &self.file {
+            Some(file) => read_text(folder.join(file)),
+            None => Ok(String::new()),
+        }
+    }
+
+    fn one(made: &Made, policy: &Spec<Self>, seed: u64) -> Replication {
+        let run = world::measured(&made.cluster, &made.jobs, policy.build());
+        measured(&run.observer, made, seed)
+    }
+
+    fn logged(
+        made: &Made,
+        policy: &Spec<Self>,
+        seed: u64,
+        log: BufWriter<File>,
+    ) -> io::Result<Replication> {
+        let terms = Terms::new(&made.cluster, &policy.name());
+        let observer = (Metrics::default(), LogWriter::new(log, &terms));
+        let run = simulate(&made.cluster, &made.jobs, policy.build(), observer);
+        let (metrics, log) = run.observer;
+        flushed(log.finish())?;
+        Ok(measured(&metrics, made, seed))
+    }
+
+    fn column(metric: &Metric) -> Option<Column> {
+        metric.jobs
+    }
 }
 
-/// Runs jobs and measures the run.
-pub fn one(made: &Made, policy: &JobPolicySpec, seed: u64) -> Replication {
-    let run = world::measured(&made.cluster, &made.jobs, policy.build());
-    measured(&run.observer, made, seed)
-}
+impl OwnFile for JobsFile {
+    type World = Jobs;
 
-/// The same, with the run's log in a file: whole, or not there at all.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn logged(
-    made: &Made,
-    policy: &JobPolicySpec,
-    seed: u64,
-    path: &Path,
-) -> Result<Replication, SpecError> {
-    let unwritable = |e: std::io::Error| unwritable("--log", path, &e);
-    let text = Unfinished::beside(path).map_err(unwritable)?;
-    let file = BufWriter::new(File::create(text.path()).map_err(unwritable)?);
-    let terms = Terms::new(&made.cluster, &policy.name());
-    let observer = (Metrics::default(), LogWriter::new(file, &terms));
-    let run = simulate(&made.cluster, &made.jobs, policy.build(), observer);
-    let (metrics, log) = run.observer;
-    log.finish().and_then(|mut file| file.flush()).map_err(unwritable)?;
-    text.rename(path).map_err(unwritable)?;
-    Ok(measured(&metrics, made, seed))
+    fn load(path: &Path) -> Result<JobsFile, SpecError> {
+        JobsFile::load(path)
+    }
+
+    fn policies(&self) -> Result<Vec<JobPolicySpec>, SpecError> {
+        JobsFile::policies(self)
+    }
+
+    fn runs(&self, seed: u64, policies: &[JobPolicySpec]) -> Result<Made, SpecError> {
+        JobsFile::runs(self, seed, policies)
+    }
+
+    fn world(&self) -> &Jobs {
+        &self.jobs
+    }
+
+    fn about(&self) -> (&str, &Path, u64) {
+        (&self.name, Path::new(&self.source.path), self.seed)
+    }
 }
 
 fn measured(metrics: &Metrics, made: &Made, seed: u64) -> Replication {
@@ -153,6 +174,11 @@ impl JobObserver for Held {
     }
 }
 
+/// The hash of a cell whose parts of the time are rows too.
+pub fn over_time_sha256(cell: &str, bin_s: f64) -> String {
+    hash::spec_sha256(&["bins", cell, &bin_s.to_string()])
+}
+
 /// Groups that parts of the time are told apart by: the jobs.
 pub fn groups(made: &Made) -> Vec<String> {
     (0..made.jobs.len()).map(|i| format!("job {i}")).collect()
@@ -179,72 +205,4 @@ pub fn over_time(made: &Made, policy: &JobPolicySpec, seed: u64, bin_s: f64) -> 
         }
     }
     out
-}
-
-/// The rows of a file's policies. `log` is where the first seed's log goes, of the only policy.
-///
-/// # Errors
-/// When jobs cannot be made or read, or a log cannot be written.
-pub fn rows_of_file(
-    file: &JobsFile,
-    policies: &[JobPolicySpec],
-    seeds: Seeds,
-    log: Option<&Path>,
-) -> Result<Vec<Row>, SpecError> {
-    let folder = Path::new(&file.source.path).parent().unwrap_or(Path::new(""));
-    let progress = Progress::new(policies.len() as u64, "policies");
-    let of_policy = |policy: &JobPolicySpec| {
-        let runs = seeds.run(|seed| {
-            let made = file.runs(seed, std::slice::from_ref(policy))?;
-            match log.filter(|_| seed == seeds.first) {
-                Some(path) => logged(&made, policy, seed, path),
-                None => Ok(one(&made, policy, seed)),
-            }
-        })?;
-        let place = Row {
-            experiment: file.name.clone(),
-            system: policy.text().split('[').next().unwrap_or_default().to_string(),
-            policy: policy.name(),
-            warm_up: "none".to_string(),
-            spec_sha256: spec_sha256(&file.jobs, folder, policy)?,
-            result_version: orrery_results::RESULT_VERSION,
-            ..Row::default()
-        };
-        progress.step();
-        Ok(rows(&place, &seeds, &runs))
-    };
-    let all: Vec<Vec<Row>> =
-        policies.par_iter().map(of_policy).collect::<Result<_, SpecError>>()?;
-    Ok(all.concat())
-}
-
-/// The document of a run of jobs: a line for each policy.
-pub fn document(file: &JobsFile, seed: u64, rows: &[Row]) -> Page {
-    let columns: Vec<(&Metric, Column)> =
-        metric::all().iter().filter_map(|m| Some((m, m.jobs?))).collect();
-    let mut head = vec!["policy"];
-    head.extend(columns.iter().map(|c| c.1.heading));
-    let mut table = Table::new("", &head);
-    for cell in rows.chunk_by(|a, b| a.policy == b.policy) {
-        let field = |(metric, column): &(&Metric, Column)| {
-            let (scale, digits) = (metric.reading.divisor, column.digits);
-            let row = cell.iter().find(|r| r.metric == metric.name);
-            let half = row.and_then(|r| r.ci95()).map(|(low, high)| (high - low) / 2.0 / scale);
-            let half = half.map_or(String::new(), |h| format!(" ±{h:.digits$}"));
-            let value = row.and_then(|r| r.value);
-            value.map_or(Field::none(), |x| {
-                Field::number(x, format!("{:.digits$}{half}", x / scale))
-            })
-        };
-        let line = std::iter::once(Field::text(&*cell[0].policy));
-        table.rows.push(line.chain(columns.iter().map(field)).collect());
-    }
-    let mut page = Page::new("jobs", &file.name);
-    page.subtitle = format!("seed {seed}");
-    page.section("Results", table.part());
-    let words = "Queueing: from submission to admission; first run: to the first iteration.";
-    let mut notes = vec![words.to_string()];
-    notes.extend(notes_of(rows));
-    page.section("What to know first", Part::list(notes));
-    page
 }

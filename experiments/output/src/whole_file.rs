@@ -224,9 +224,10 @@ pub fn allow_overwriting() {
 }
 
 /// How files begin that this program writes: logs, tables, figures, timelines, reports, man pages.
-const OURS: [&[u8]; 15] = [
+const OURS: [&[u8]; 16] = [
     b"orrery-log,",
     b"orrery-jobs-log,",
+    b"orrery-tokens-log,",
     b"experiment,",
     b"arrival_ns,app,model",
     b"policy,device,device_name",

@@ -29,8 +29,12 @@ pub(super) fn text(e: &Experiment, rows: &[Row]) -> String {
     }
     let mut seen: Vec<(&str, &str)> = Vec::new();
     for row in rows {
-        if let Some(why) = row.axis(NOT_COUNTED).filter(|why| !seen.contains(&(&row.case, why))) {
-            seen.push((&row.case, why));
+        let Some(why) = row.axis(NOT_COUNTED) else { continue };
+        // Without cases, the first axis tells cells apart.
+        let first = axes(row).next().map_or("", |(_, value)| value);
+        let case = if row.case.is_empty() { first } else { &row.case };
+        if !seen.contains(&(case, why)) {
+            seen.push((case, why));
         }
     }
     seen.iter().for_each(|(case, why)| _ = writeln!(out, "not counted: {case}: {why}"));

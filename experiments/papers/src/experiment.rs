@@ -145,7 +145,7 @@ pub struct System {
     #[serde(default)]
     pub preset: Preset,
     /// The policy with its parameters. With `pool` also `drs-climb`, `drs-scan`, `orcl`, `upper-bound`;
-    /// with `partition` a solver; with `jobs` a policy of jobs; with `cases` text with `{{ expressions }}` over the
+    /// with `partition` a solver; with `jobs` or `tokens` a policy of theirs; with `cases` text with `{{ expressions }}` over the
     /// columns of a row, or any word where all is `computed`.
     pub policy: String,
     /// Run only at these points, each as `AXIS=VALUE`; at all if empty.

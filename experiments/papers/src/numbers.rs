@@ -25,8 +25,8 @@ pub struct Number {
     pub source: String,
 }
 
-/// `paper_csv`: a CSV file of the paper's numbers, with the columns `system` and `value`; every other
-/// column is an axis.
+/// `paper_csv`: a CSV file of the paper's numbers, with the columns `system` and `value`, and `metric` if
+/// lines are of several; every other column is an axis.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NumbersFile {
@@ -37,7 +37,7 @@ pub struct NumbersFile {
     #[serde(default, rename = "where")]
     #[schemars(extend("x-default" = "all rows"))]
     pub only: String,
-    /// The metric.
+    /// The metric, where no column says it.
     #[serde(default)]
     #[schemars(extend("x-default" = "the first of `show`"))]
     pub metric: String,
@@ -66,8 +66,11 @@ impl NumbersFile {
         let wanted: Vec<(usize, &str)> = pairs(&self.only)
             .map(|(k, v)| Ok((column(k)?, v)))
             .collect::<Result<_, SpecError>>()?;
-        let is_axis =
-            |i: &usize| *i != system && *i != value && wanted.iter().all(|(column, _)| column != i);
+        let metric = head.iter().position(|h| h == "metric");
+        let is_axis = |i: &usize| {
+            let is_named = wanted.iter().any(|(column, _)| column == i);
+            *i != system && *i != value && Some(*i) != metric && !is_named
+        };
         let mut out = Vec::new();
         for (row, record) in (2..).zip(reader.records()) {
             let record = record.map_err(|e| parse(e.to_string()))?;
@@ -84,7 +87,7 @@ impl NumbersFile {
             out.push(Number {
                 at: at.join(";"),
                 system: record[system].to_string(),
-                metric: self.metric.clone(),
+                metric: metric.map_or(self.metric.as_str(), |column| &record[column]).to_string(),
                 value: number,
                 source: source.to_string(),
             });
@@ -187,6 +190,9 @@ mod tests {
         let text = "table,case,slo,system,value\n3,a,2,orloj,0.5\n4,a,2,orloj,0.7\n";
         let read = file("table=3").read(text, "Table 3").unwrap();
         assert_eq!((read.len(), read[0].value, read[0].at.as_str()), (1, 0.5, "case=a;slo=2"));
+        let text = "run,metric,system,value\na,ttft_mean_ns,orloj,0.5\n";
+        let read = file("").read(text, "measured").unwrap();
+        assert_eq!((read[0].metric.as_str(), read[0].at.as_str()), ("ttft_mean_ns", "run=a"));
         for (text, says) in [
             ("case,value\na,1\n", "no column `system`"),
             ("system,value\na,x\n", "line 2"),

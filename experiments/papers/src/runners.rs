@@ -9,21 +9,24 @@ mod jobs;
 mod left_out;
 mod means;
 mod overlay;
+mod own;
 mod partition;
 mod pool;
 mod pool_text;
 mod scenario;
 mod times;
+mod tokens;
 
 use super::experiment::KindEntry;
 
 /// All kinds, in the order of messages: exactly one of these keys says which a file is.
-pub static KINDS: [KindEntry; 7] = [
+pub static KINDS: [KindEntry; 8] = [
     KindEntry::of::<scenario::OfScenario>(),
     KindEntry::of::<applications::keys::OfApplications>(),
     KindEntry::of::<pool::kind::OfPool>(),
     KindEntry::of::<partition::OfPartition>(),
     KindEntry::of::<arithmetic::OfScore>(),
     KindEntry::of::<jobs::OfJobs>(),
+    KindEntry::of::<tokens::OfTokens>(),
     KindEntry::of::<cases::keys::OfCases>(),
 ];

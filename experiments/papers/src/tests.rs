@@ -5,6 +5,7 @@ mod faults;
 mod measured;
 mod pool;
 mod readings;
+mod tokens;
 
 use super::experiment::Experiment;
 use super::numbers::is_at;

@@ -11,6 +11,7 @@ pub use policy::JobPolicySpec;
 use crate::error::SpecError;
 use crate::kind;
 use crate::limits::{COUNT_MAX, SEEDS_MAX};
+use crate::range::within;
 use crate::reference::{Reference, Table};
 use crate::scenario::place::{Source, parse_error};
 use crate::whole::read_text;
@@ -117,15 +118,6 @@ fn one_worker() -> u32 {
 }
 fn one_f64() -> f64 {
     1.0
-}
-
-/// A number that must lie in a range, with its key and its unit.
-fn within(key: &str, found: f64, least: f64, most: f64, unit: &str) -> Result<(), SpecError> {
-    if (least..=most).contains(&found) {
-        return Ok(());
-    }
-    let allowed = format!("{least} to {most}{unit}");
-    Err(SpecError::value(key, found, allowed, format!("correct `{key}`")))
 }
 
 /// MB as bytes.

@@ -30,6 +30,10 @@ pub const SCENARIO: Kind = kind("a scenario", "orrery run FILE");
 pub const JOBS: Kind = kind("a file of jobs", "orrery run FILE");
 /// What `orrery run --log` writes of jobs.
 pub const JOBS_LOG: Kind = kind("a log of jobs", "orrery audit FILE");
+/// What `orrery run` takes as well.
+pub const TOKENS: Kind = kind("a file of tokens", "orrery run FILE");
+/// What `orrery run --log` writes of tokens.
+pub const TOKENS_LOG: Kind = kind("a log of tokens", "orrery audit FILE");
 /// What `orrery sweep` takes.
 pub const SWEEP: Kind = kind("a sweep file", "orrery sweep FILE");
 /// What `orrery plan` takes.
@@ -60,6 +64,7 @@ const TOML: &[Known] = &[
     (CAMPAIGN, |t| t.contains_key("grid")),
     (EXPERIMENT, |t| has(t, &["show", "extends", "system", "claim", "paper"])),
     (JOBS, |t| has(t, &["jobs"])),
+    (TOKENS, |t| has(t, &["tokens"])),
     (PLAN, |t| has(t, &["instance", "pools", "scenario_file"])),
     (SWEEP, |t| t.get("scenario").is_some_and(|s| s.is_str()) || has(t, &["axis", "point"])),
     (PARTITION, |t| has(t, &["clusters", "generate"])),
@@ -86,6 +91,9 @@ pub fn of(text: &str) -> Option<Kind> {
     }
     if first.starts_with("orrery-jobs-log,") {
         return Some(JOBS_LOG);
+    }
+    if first.starts_with("orrery-tokens-log,") {
+        return Some(TOKENS_LOG);
     }
     if first.starts_with('{') && text.contains("\"spec_sha256\"") {
         return Some(CELLS);

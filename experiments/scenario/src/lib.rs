@@ -35,10 +35,13 @@
 pub mod jobs;
 pub mod kairos;
 pub mod kind;
+pub mod own;
 pub mod pool;
+mod range;
 pub mod reference;
 pub mod scenario;
 pub mod search;
+pub mod tokens;
 pub mod whole;
 
 pub use orrery_setup::{PolicySpec, Setup, SpecError, error, limits, policies, policy_spec, setup};

@@ -8,6 +8,7 @@ use crate::policy_spec::{of, registered};
 use orrery_sim::jobs;
 use orrery_sim::policy::ALL;
 use orrery_sim::policy::parameters::{Allowed, Row, Table};
+use orrery_sim::tokens;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// The table of every policy, by name.
@@ -25,6 +26,11 @@ pub fn of_jobs() -> impl Iterator<Item = Table> {
     jobs::policy::ALL.iter().map(|policy| policy.table())
 }
 
+/// The table of every policy that answers requests token by token, by name.
+pub fn of_tokens() -> impl Iterator<Item = Table> {
+    tokens::policy::ALL.iter().map(|policy| policy.table())
+}
+
 /// A policy's presets and parameters, for reading.
 ///
 /// ```
@@ -35,9 +41,8 @@ pub fn of_jobs() -> impl Iterator<Item = Table> {
 /// # Errors
 /// When there is no such policy; the nearest is offered.
 pub fn policy_text(name: &str) -> Result<String, SpecError> {
-    let of_jobs = of_jobs().find(|t| t.about.name == name);
-    let is_of_jobs = of_jobs.is_some();
-    let table = match of_jobs {
+    let mut of_others = of_jobs().chain(of_tokens());
+    let table = match of_others.find(|t| t.about.name == name) {
         Some(table) => table,
         None => registered(name).map_err(|e| of(name, e))?.table(),
     };
@@ -65,8 +70,12 @@ pub fn policy_text(name: &str) -> Result<String, SpecError> {
     }
     let example = example(&table);
     text += &format!("\nname in results: {}\n", table.name);
-    let file = if is_of_jobs { "jobs-on-a-gpu" } else { "one-gpu-bert" };
-    let file = if name == "fluid" { "jobs-on-workers" } else { file };
+    let file = match name {
+        "fluid" => "jobs-on-workers",
+        "salus" => "jobs-on-a-gpu",
+        "continuous" => "tokens",
+        _ => "one-gpu-bert",
+    };
     Ok(text + &format!("example: orrery run scenarios/{file}.toml --policy '{example}'\n"))
 }
 
@@ -82,7 +91,12 @@ pub fn reference() -> String {
     for Table { about, .. } in of_jobs() {
         text += &format!("| [`{0}`](#{0}) | {1} | {2} |\n", about.name, about.what, about.paper);
     }
-    for table in all().chain(of_jobs()) {
+    text += "\nThis one answers requests token by token ([`tokens.md`](tokens.md)):\n\n";
+    text += "| policy | what it does | paper |\n|---|---|---|\n";
+    for Table { about, .. } in of_tokens() {
+        text += &format!("| [`{0}`](#{0}) | {1} | {2} |\n", about.name, about.what, about.paper);
+    }
+    for table in all().chain(of_jobs()).chain(of_tokens()) {
         text += &format!("\n## {}\n\n{}.\n", table.about.name, table.about.paper);
         for assumption in table.assumes {
             text += &format!("It assumes that {}.\n", assumption.what());

@@ -219,6 +219,12 @@ pub fn registered(name: &str) -> Result<&'static Registered, Fault> {
                 "give it in a file with `[jobs]`; docs/jobs.md has an example".into(),
             );
         }
+        if orrery_sim::tokens::policy::ALL.iter().any(|p| p.about.name == name) {
+            let message =
+                format!("`{name}` answers token by token, and here batches end as a whole");
+            let remedy = "give it in a file with `[tokens]`; docs/tokens.md has an example";
+            return (message, remedy.into());
+        }
         (format!("there is no policy `{name}`"), format!("{}known: {known}", hint(name, &names)))
     })
 }

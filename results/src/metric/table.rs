@@ -28,7 +28,8 @@ table! {
     /// search: the fewest devices within the target
     DEVICES = devices("devices_needed").lower().page("devices needed");
     /// finished in time / all requests (Orloj, §5.2)
-    FINISH_RATE = share("finish_rate").higher().of_requests().page("finish rate");
+    FINISH_RATE =
+        share("finish_rate").higher().of_requests().tokens("finish rate", 3).page("finish rate");
     /// where the scenario has `penalties`: mean cost of a request by its cost function; one without an answer costs all
     MEAN_COST = plain("mean_cost").at_least(0.0).lower().page("mean cost");
     /// requests finished in time, per second of the measured part
@@ -49,7 +50,7 @@ table! {
     LATENCY_P99_9 =
         time("latency_p99.9_ns").lower().quantile(0.999).run("p99.9 ms", 2).page("p99.9, ms");
     /// arrival to answer, of answered requests: the mean
-    LATENCY_MEAN = time("latency_mean_ns").lower();
+    LATENCY_MEAN = time("latency_mean_ns").lower().tokens("mean latency ms", 1);
     /// arrival to the start of the batch, of answered requests
     QUEUEING_MEAN =
         time("queueing_mean_ns").lower().run("queue ms", 2).page("mean queueing, ms");
@@ -137,8 +138,8 @@ table! {
 
     /// calibrate: requests answered per second of the run
     ANSWERED = rate("answered_per_s");
-    /// calibrate: dropped requests / all requests
-    DROP_SHARE = share("drop_share").lower();
+    /// calibrate, tokens: dropped requests / all requests
+    DROP_SHARE = share("drop_share").lower().tokens("dropped", 3);
 
     // A run over time.
 
@@ -205,6 +206,19 @@ table! {
     SWITCHES = amount("switches", "switches").jobs("switches", 0);
     /// GPUs or workers of a job, in a part of the time
     GPUS_HELD = plain("gpus_held");
+
+    // Requests that are answered token by token.
+
+    /// arrival to the first token, of answered requests: mean (docs/tokens.md)
+    TTFT_MEAN = time("ttft_mean_ns").lower().tokens("mean TTFT ms", 1);
+    /// first to last token / the tokens after the first, of answered requests: mean
+    TPOT_MEAN = time("tpot_mean_ns").lower().tokens("mean TPOT ms", 2);
+    /// number of times that a request lost its blocks and computed all anew
+    EVICTIONS = amount("evictions", "evictions").lower().tokens("evictions", 0);
+    /// number of steps
+    STEPS = amount("steps", "steps").tokens("steps", 0);
+    /// tokens of answered requests, per second from the first arrival to the last end
+    TOKENS_OUT = number("tokens_out_per_s", "1/s").at_least(0.0).higher().tokens("tokens/s", 0);
 
     // Pools.
 
@@ -314,6 +328,10 @@ families! {
     /// jobs: quantiles of submission to end
     JCT = time("jct_{}_ns").lower().in_s(),
         &[&["min", "p10", "p20", "p30", "p40", "p50", "p60", "p70", "p80", "p90", "max"]];
+    /// tokens: quantiles of arrival to first token, of answered requests
+    TTFT = time("ttft_{}_ns").lower(), &[&["p50", "p90", "p99"]];
+    /// tokens: quantiles of the time for each token after the first
+    TPOT = time("tpot_{}_ns").lower(), &[&["p50", "p90", "p99"]];
     /// search for a pool: number of evaluations until it found the optimum, or a pool within 1 % of it
     EVALUATIONS_TO = plain("evaluations_to_{}"), &[&["optimum", "near_optimum"]];
     /// their share of all pools

@@ -5,6 +5,7 @@ mod tests;
 
 use super::job::{Job, JobId, WHOLE};
 use super::record::{JobObserver, On, Record};
+use crate::stats::between_neighbours;
 use crate::time::{Span, Time};
 
 /// What is known of a job that has ended, or of one that has not.
@@ -101,15 +102,8 @@ impl Metrics {
     /// it: between two neighbours in proportion, rounded down.
     pub fn jct_quantile(&self, of_100: u64) -> Span {
         let mut all: Vec<u64> = self.lives.iter().filter_map(Life::jct).map(Span::ns).collect();
-        if all.is_empty() {
-            return Span::ZERO;
-        }
         all.sort_unstable();
-        let place = of_100.min(100) * (all.len() as u64 - 1);
-        let (below, part) = ((place / 100) as usize, place % 100);
-        let above = all[(below + 1).min(all.len() - 1)];
-        let step = u128::from(above - all[below]) * u128::from(part) / 100;
-        Span::from_ns(all[below] + step as u64)
+        Span::from_ns(between_neighbours(&all, of_100))
     }
 
     /// All of the run, with this many workers; a GPU is one.

@@ -3,10 +3,12 @@
 //!
 //! Its arguments are scenarios and files of jobs.
 
+use orrery_cells::own::{OwnFile, rows_of_file};
 use orrery_cells::seeds::Seeds;
-use orrery_cells::{details, jobs, scenario_rows};
+use orrery_cells::{details, scenario_rows};
 use orrery_results::to_csv;
 use orrery_scenario::jobs::JobsFile;
+use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{Scenario, SpecError, kind, read_text};
 use orrery_sim::log::LogWriter;
 use sha2::{Digest, Sha256};
@@ -33,12 +35,21 @@ fn one_seed(first: u64) -> Seeds {
     Seeds { first, count: 1, until_ci: None }
 }
 
+/// A file of a world of its own.
+fn of_own<F: OwnFile>(path: &str) -> Result<(), SpecError> {
+    let file = F::load(Path::new(path))?;
+    let rows = rows_of_file(&file, &file.policies()?, one_seed(file.about().2), None)?;
+    wrote(path, "csv", to_csv(&rows).as_bytes());
+    Ok(())
+}
+
 fn of_file(path: &str) -> Result<(), SpecError> {
-    if kind::of(&read_text(path)?).is_some_and(|k| k.name == kind::JOBS.name) {
-        let file = JobsFile::load(Path::new(path))?;
-        let rows = jobs::rows_of_file(&file, &file.policies()?, one_seed(file.seed), None)?;
-        wrote(path, "csv", to_csv(&rows).as_bytes());
-        return Ok(());
+    let kind = kind::of(&read_text(path)?).map_or("", |k| k.name);
+    if kind == kind::JOBS.name {
+        return of_own::<JobsFile>(path);
+    }
+    if kind == kind::TOKENS.name {
+        return of_own::<TokensFile>(path);
     }
     let scenario = Scenario::load(Path::new(path))?;
     let (policies, seed) = (scenario.policies()?, scenario.seed);

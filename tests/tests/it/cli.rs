@@ -34,6 +34,7 @@ mod serve;
 mod share;
 mod streams;
 mod sweep;
+mod tokens;
 mod traces;
 mod ways;
 

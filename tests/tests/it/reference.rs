@@ -81,6 +81,11 @@ fn the_tables_of_job_files_are_those_of_the_code() {
 }
 
 #[test]
+fn the_tables_of_token_files_are_those_of_the_code() {
+    check("tokens.md", &orrery_scenario::tokens::reference());
+}
+
+#[test]
 fn the_table_of_metrics_is_that_of_the_code() {
     let metrics = ("metrics", orrery_results::metric::reference());
     check("formats.md", &[metrics, ("import", orrery_import::reference())]);
@@ -126,6 +131,9 @@ fn the_example_policy_is_shown_as_it_is_compiled() {
 fn the_documents_list_what_an_audit_does_not_see() {
     let text = std::fs::read_to_string(document("formats.md")).expect("a document");
     for what in orrery_sim::jobs::audit::Report::UNSEEN {
+        assert!(text.contains(&format!("- {what}\n")), "docs/formats.md lacks {what:?}");
+    }
+    for what in orrery_sim::tokens::audit::Report::UNSEEN {
         assert!(text.contains(&format!("- {what}\n")), "docs/formats.md lacks {what:?}");
     }
     for what in orrery_sim::audit::Report::UNSEEN {

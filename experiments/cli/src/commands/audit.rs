@@ -7,6 +7,8 @@ use orrery_sim::audit::Auditor;
 use orrery_sim::jobs;
 use orrery_sim::jobs::record::JobObserver;
 use orrery_sim::log::read_log;
+use orrery_sim::tokens;
+use orrery_sim::tokens::record::TokenObserver;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -28,30 +30,53 @@ pub struct Audit {
 /// When the log cannot be read.
 pub fn command(args: &Audit) -> Result<Answer, SpecError> {
     let Audit { log, wall_clock } = args;
-    if is_of_jobs(log) {
+    if begins_with(log, jobs::log::HEADER) {
         return of_jobs(log);
     }
+    if begins_with(log, tokens::log::HEADER) {
+        return of_tokens(log);
+    }
     log_file::check_kind(log)?;
-    let name = log.display().to_string();
-    let file = File::open(log).map_err(|source| SpecError::Read { file: name.clone(), source })?;
+    let (file, name) = opened(log)?;
     let auditor = if *wall_clock { Auditor::on_a_wall_clock() } else { Auditor::default() };
     let report = auditor.read(read_log(BufReader::new(file), &name))?;
     let failed = !report.is_clean();
     Ok(Answer { failed, ..Answer::text(&format!("{report}\n")) })
 }
 
-/// Whether a log is one of jobs, by its first line.
-fn is_of_jobs(log: &Path) -> bool {
-    let mut head = [0; jobs::log::HEADER.len()];
+/// Whether a log has this first line.
+fn begins_with(log: &Path, header: &str) -> bool {
+    let mut head = vec![0; header.len()];
     let read = File::open(log).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && head == *jobs::log::HEADER.as_bytes()
+    read.is_ok() && head == header.as_bytes()
+}
+
+/// A file, with its name for messages.
+fn opened(log: &Path) -> Result<(File, String), SpecError> {
+    let name = log.display().to_string();
+    match File::open(log) {
+        Ok(file) => Ok((file, name)),
+        Err(source) => Err(SpecError::Read { file: name, source }),
+    }
 }
 
 fn of_jobs(log: &Path) -> Result<Answer, SpecError> {
-    let name = log.display().to_string();
-    let file = File::open(log).map_err(|source| SpecError::Read { file: name.clone(), source })?;
+    let (file, name) = opened(log)?;
     let (terms, records) = jobs::log::read_log(file, &name)?;
     let mut auditor = jobs::audit::Auditor::new(terms);
+    for (now, record, line) in records {
+        auditor.at_line(line);
+        auditor.record(now, &record);
+    }
+    let report = auditor.finish();
+    let failed = !report.is_clean();
+    Ok(Answer { failed, ..Answer::text(&format!("{report}\n")) })
+}
+
+fn of_tokens(log: &Path) -> Result<Answer, SpecError> {
+    let (file, name) = opened(log)?;
+    let (terms, records) = tokens::log::read_log(file, &name)?;
+    let mut auditor = tokens::audit::Auditor::new(terms);
     for (now, record, line) in records {
         auditor.at_line(line);
         auditor.record(now, &record);

@@ -99,7 +99,7 @@ fn unknown(name: &str) -> SpecError {
     SpecError::value("NAME", format!("`{name}`"), allowed, format!("{hint}name one of them"))
 }
 
-/// The policies of requests and of jobs: what each does, and its paper.
+/// The policies of requests, of jobs and of tokens: what each does, and its paper.
 fn all_policies() -> String {
     let table = |heading: &str, tables: &mut dyn Iterator<Item = Table>| {
         let head = [heading, "what it does", "paper"];
@@ -110,7 +110,8 @@ fn all_policies() -> String {
         text.left(&head).text()
     };
     let of_requests = table("policy", &mut policies::all());
-    format!("{of_requests}\n{}", table("of jobs", &mut policies::of_jobs()))
+    let of_jobs = table("of jobs", &mut policies::of_jobs());
+    format!("{of_requests}\n{of_jobs}\n{}", table("of tokens", &mut policies::of_tokens()))
 }
 
 /// One line for each zoo.

@@ -1,7 +1,7 @@
-//! `orrery run`: a scenario, or a file of jobs, and the metrics of its policies.
+//! `orrery run`: a scenario, or a file of jobs or tokens, and the metrics of its policies.
 
 mod args;
-mod jobs;
+mod own;
 mod page;
 #[cfg(all(test, feature = "parquet"))]
 mod parquet_tests;
@@ -20,8 +20,10 @@ use orrery_output::threads::pool;
 use orrery_output::whole_file::check_place;
 use orrery_output::{Answer, Forms};
 use orrery_results::{Row, to_json};
+use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_scenario::tokens::TokensFile;
+use orrery_scenario::{PolicySpec, SpecError, kind};
 use std::path::Path;
 
 /// `orrery run`.
@@ -29,8 +31,11 @@ use std::path::Path;
 /// # Errors
 /// When the scenario is wrong, a file cannot be read or the log cannot be written.
 pub fn command(args: &Run) -> Result<Answer, SpecError> {
-    if jobs::is_of_jobs(&args.scenario) {
-        return jobs::command(args);
+    if own::is_of(kind::JOBS, &args.scenario) {
+        return own::command::<JobsFile>(args);
+    }
+    if own::is_of(kind::TOKENS, &args.scenario) {
+        return own::command::<TokensFile>(args);
     }
     let scenario = Scenario::load(&args.scenario)?;
     args.output.check()?;

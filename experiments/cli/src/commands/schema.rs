@@ -10,6 +10,7 @@ use orrery_plans::PlanFile;
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::reference::schema;
 use orrery_scenario::scenario::file::ScenarioFile;
+use orrery_scenario::tokens::TokensFile;
 
 /// `orrery schema`.
 #[derive(Debug, Args)]
@@ -38,6 +39,8 @@ enum Kind {
     Partition,
     /// Input of `orrery run`: jobs in place of requests.
     Jobs,
+    /// Input of `orrery run`: requests that are answered token by token.
+    Tokens,
     /// `[goodput]` of a sweep or an experiment.
     Goodput,
 }
@@ -51,6 +54,7 @@ pub fn command(args: &Schema) -> Answer {
         Kind::Plan => schema::<PlanFile>(),
         Kind::Partition => schema::<PartitionFile>(),
         Kind::Jobs => schema::<JobsFile>(),
+        Kind::Tokens => schema::<TokensFile>(),
         Kind::Goodput => schema::<Search>(),
     };
     Answer::of(format!("{:#}\n", schema.as_value()))

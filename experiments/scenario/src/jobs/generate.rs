@@ -1,8 +1,8 @@
 //! Jobs by a rule: random lengths of measured workloads (Salus, Table 2.1), and successive halving (Fluid,
 //! Table 3.2).
 
-use super::within;
 use crate::error::SpecError;
+use crate::range::within;
 use orrery_sim::jobs::job::{Job, MB, WHOLE};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};

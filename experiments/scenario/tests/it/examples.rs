@@ -3,6 +3,7 @@
 use orrery_scenario::Scenario;
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::setup::Workload;
+use orrery_scenario::tokens::TokensFile;
 use orrery_sim::time::{Span, Time};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,11 @@ fn every_example_loads_runs_and_balances() {
     for path in examples() {
         if path.file_stem().is_some_and(|name| name.to_string_lossy().starts_with("jobs-")) {
             let file = JobsFile::load(&path).unwrap_or_else(|e| panic!("{e}"));
+            assert!(file.policies().unwrap().len() > 1, "{}", path.display());
+            continue;
+        }
+        if path.file_stem().is_some_and(|name| name == "tokens") {
+            let file = TokensFile::load(&path).unwrap_or_else(|e| panic!("{e}"));
             assert!(file.policies().unwrap().len() > 1, "{}", path.display());
             continue;
         }

@@ -21,9 +21,12 @@ fn every_example_runs_from_another_folder_and_its_log_is_clean() {
     for path in examples() {
         let place = Place::new();
         let scenario = path.to_str().expect("a path in UTF-8");
-        // Jobs have policies of their own.
+        // Jobs and tokens have policies of their own.
         let text = std::fs::read_to_string(&path).expect("a file");
         let (policy, head) = match (text.contains("\n[jobs]"), text.contains("\nworkers = ")) {
+            (false, _) if text.contains("\n[tokens]") => {
+                ("continuous", "finish_rate,in_time,requests,")
+            }
             (false, _) => ("fifo", "requests,finish_rate,"),
             (true, true) => ("fluid", "jobs,makespan_ns,"),
             (true, false) => ("salus", "jobs,makespan_ns,"),

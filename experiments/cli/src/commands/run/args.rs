@@ -13,9 +13,10 @@ use std::path::PathBuf;
   orrery run scenarios/one-gpu-bert.toml --seeds 10 --format wide
   orrery run scenarios/one-gpu-bert.toml --policy 'clockwork[estimator=static-mean]' --until-ci 0.005
   orrery run scenarios/md1.toml --policy fifo --log md1.log --why
-  orrery run scenarios/jobs-on-a-gpu.toml")]
+  orrery run scenarios/jobs-on-a-gpu.toml
+  orrery run scenarios/tokens.toml")]
 pub struct Run {
-    /// The scenario file, or a file of jobs.
+    /// The scenario file, or a file of jobs or tokens.
     pub scenario: PathBuf,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]

@@ -12,7 +12,7 @@ use crate::covering::judge::{Fault, fault};
 use crate::covering::run::folder;
 use crate::covering::world::{Choices, World, shrink};
 use crate::covering::{alone, schema};
-use orrery_cells::jobs::rows_of_file;
+use orrery_cells::own::rows_of_file;
 use orrery_cells::seeds::Seeds;
 use orrery_results::Row;
 use orrery_scenario::SpecError;

@@ -1,42 +1,46 @@
-//! `orrery run` of a file of jobs.
+//! `orrery run` of a file of a world of its own: of jobs, or of tokens.
 
 use super::args::Run;
-use orrery_cells::jobs::{document, rows_of_file};
+use orrery_cells::own::{OwnFile, OwnWorld, document, rows_of_file};
 use orrery_cells::page::drawn;
 use orrery_cells::seeds::Seeds;
 use orrery_output::threads::pool;
 use orrery_output::whole_file::check_place;
 use orrery_output::{Answer, Forms};
 use orrery_results::to_json;
-use orrery_scenario::jobs::{JobPolicySpec, JobsFile};
-use orrery_scenario::{SpecError, kind, read_text};
+use orrery_scenario::kind::{self, Kind};
+use orrery_scenario::own::OwnPolicySpec;
+use orrery_scenario::{SpecError, read_text};
 use std::path::Path;
 
-/// Whether a file is one of jobs.
-pub fn is_of_jobs(path: &Path) -> bool {
+/// Whether a file is one of this kind.
+pub fn is_of(kind: Kind, path: &Path) -> bool {
     let text = read_text(path).ok();
-    text.and_then(|text| kind::of(&text)).is_some_and(|k| k.name == kind::JOBS.name)
+    text.and_then(|text| kind::of(&text)).is_some_and(|k| k.name == kind.name)
 }
 
-/// `orrery run` of jobs.
+/// `orrery run` of such a file.
 ///
 /// # Errors
 /// When the file is wrong, an option does not apply, or a file cannot be written.
-pub fn command(args: &Run) -> Result<Answer, SpecError> {
-    let file = JobsFile::load(&args.scenario)?;
+pub fn command<F: OwnFile>(args: &Run) -> Result<Answer, SpecError> {
+    let file = F::load(&args.scenario)?;
+    let (name, _, seed) = file.about();
     args.output.check()?;
     let until = args.until.pair(args.seeds)?.is_some();
     let refused = [("--until-ci", until), ("--why", args.why), ("--details", args.details)];
     if let Some((option, _)) = refused.iter().find(|o| o.1) {
-        let allowed =
-            "`--seeds`, `--policy`, `--log`, `--format`, `--out`, `--html` with a file of jobs";
+        let allowed = format!(
+            "`--seeds`, `--policy`, `--log`, `--format`, `--out`, `--html` with a file of {}",
+            F::World::KEY
+        );
         return Err(SpecError::value(*option, "given", allowed, format!("remove `{option}`")));
     }
     let policies = match args.policies.as_slice() {
         [] => file.policies()?,
-        given => given.iter().map(|p| JobPolicySpec::parse(p)).collect::<Result<_, _>>()?,
+        given => given.iter().map(|p| OwnPolicySpec::parse(p)).collect::<Result<_, _>>()?,
     };
-    let first = args.seed.unwrap_or(file.seed);
+    let first = args.seed.unwrap_or(seed);
     file.runs(first, &policies)?;
     if let Some(path) = &args.log {
         if policies.len() != 1 {
@@ -53,9 +57,9 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
     let forms = Forms {
         table: document.to_text(),
         wide: orrery_results::wide(&rows),
-        json: to_json(&rows, &[("jobs", file.name.clone().into())]),
+        json: to_json(&rows, &[(F::World::KEY, name.to_string().into())]),
         page: args.output.html.as_ref().map(|_| drawn(document, &rows)),
         rows,
     };
-    forms.answer(&file.name, &args.output)
+    forms.answer(name, &args.output)
 }

@@ -1,0 +1,97 @@
+//! The executor that a file says, and whether requests and policies fit it.
+
+use super::input::input;
+use super::policy::TokenPolicySpec;
+use super::table::{AllReduce, MadeTokens, Tokens};
+use crate::error::SpecError;
+use crate::range::within;
+use orrery_sim::tokens::request::{Machine, TokenRequest};
+use orrery_traces::step_profile::StepProfile;
+use std::path::Path;
+
+/// The most tokens that a block holds, and the most blocks.
+const BLOCK_TOKENS_MAX: u32 = 1 << 16;
+const BLOCKS_MAX: u32 = 1 << 28;
+
+fn between(key: &str, found: u32, most: u32) -> Result<(), SpecError> {
+    if (1..=most).contains(&found) {
+        return Ok(());
+    }
+    let allowed = format!("a whole number from 1 to {most}");
+    Err(SpecError::value(key, found, allowed, format!("correct `{key}`")))
+}
+
+impl Tokens {
+    /// The requests of a seed, and the executor; `folder` is where files are looked for.
+    ///
+    /// # Errors
+    /// When a value is wrong, or a file cannot be read.
+    pub fn make(&self, seed: u64, folder: &Path) -> Result<MadeTokens, SpecError> {
+        let machine = self.machine(folder)?;
+        let requests = self.load(seed, folder)?;
+        let too_large = requests.iter().position(|r| !machine.fits(r));
+        if let Some(i) = too_large {
+            let TokenRequest { tokens_in, tokens_out, .. } = requests[i];
+            let found = format!(
+                "{} blocks, and request {i} has {tokens_in} tokens in and {tokens_out} out",
+                self.kv_blocks
+            );
+            let allowed = "room for each request alone";
+            let remedy = "raise `kv_blocks`, or remove the request: vLLM would refuse it";
+            return Err(SpecError::value("kv_blocks", found, allowed, remedy));
+        }
+        Ok(MadeTokens { machine, requests, has_slo: !self.slo.is_empty() })
+    }
+
+    fn machine(&self, folder: &Path) -> Result<Machine, SpecError> {
+        between("kv_blocks", self.kv_blocks, BLOCKS_MAX)?;
+        between("block_tokens", self.block_tokens, BLOCK_TOKENS_MAX)?;
+        let profile = StepProfile::read(input(&self.profile, folder)?)?;
+        let Some(fitted) = profile.fit() else {
+            let found =
+                format!("`{}`, whose rows do not determine the law of a step", self.profile);
+            let allowed =
+                "rows of attention with only decodes, only prompts, and both, of several sizes";
+            return Err(SpecError::value("profile", found, allowed, "measure more of them"));
+        };
+        let mut law = fitted.law;
+        if let Some(reduce) = self.all_reduce {
+            law.all_reduce = reduce.law()?;
+        }
+        Ok(Machine { law, blocks: self.kv_blocks, block_tokens: self.block_tokens })
+    }
+
+    /// Whether the executor's profile reaches as far as a policy goes.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn check_for(&self, policy: &TokenPolicySpec, made: &MadeTokens) -> Result<(), SpecError> {
+        let (tokens, sequences) = policy.most();
+        let law = &made.machine.law;
+        for (what, most, measured) in
+            [("tokens", tokens, law.dense.last()), ("sequences", sequences, law.head.last())]
+        {
+            // A law of one point says nothing of sizes.
+            if most > measured && measured > 1 {
+                let found = format!("`{}`, with up to {most} {what} in a step", policy.text());
+                let allowed = format!("at most {measured}: `{}` ends there", self.profile);
+                let remedy = "lower `budget` or `sequences`, or measure a larger profile";
+                return Err(SpecError::value("policies", found, allowed, remedy));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl AllReduce {
+    /// Once, and for each token, in picoseconds.
+    fn law(&self) -> Result<[i64; 2], SpecError> {
+        between("all_reduce.times", self.times, 100_000)?;
+        between("all_reduce.token_bytes", self.token_bytes, 1 << 30)?;
+        within("all_reduce.us", self.us, 0.0, 1e6, " us")?;
+        within("all_reduce.bandwidth", self.bandwidth, 1e-3, 1e6, "")?;
+        let times = f64::from(self.times);
+        let token_ps = times * f64::from(self.token_bytes) * 1e3 / self.bandwidth;
+        Ok([(times * self.us * 1e6 + 0.5) as i64, (token_ps + 0.5) as i64])
+    }
+}
