@@ -27,7 +27,7 @@ fn place() -> Place {
 
 /// The values of a metric of the wholes.
 fn values(csv: &str, metric: &str) -> Vec<f64> {
-    let rows = orrery_results::read_csv("values", csv).expect("rows");
+    let rows = orrery_results::read_csv::<orrery_results::Row>("values", csv).expect("rows");
     let these = rows.iter().filter(|r| r.metric == metric && r.scope == "all");
     these.map(|r| r.value).collect()
 }
