@@ -215,8 +215,7 @@ mod tests {
 
     #[test]
     fn a_step_is_never_shorter_than_a_nanosecond() {
-        let mut law = StepLaw::default();
-        law.all_reduce = [-1_000_000, 0];
+        let law = StepLaw { all_reduce: [-1_000_000, 0], ..StepLaw::default() };
         let mut sums = Sums::default();
         sums.add(3, 0, 3);
         assert_eq!(law.time(&sums), Span::from_ns(1));
