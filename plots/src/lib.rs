@@ -64,6 +64,7 @@ pub use curves::{finish_rate_by, finish_rate_by_slo, metric_by_axis};
 pub use error::{Parts, PlotError};
 pub use guess::{axis_of, figure_of};
 pub use histogram::execution_time_histogram;
+pub use names::place;
 pub use picture::picture;
 pub use sensitivity::sensitivity;
 pub use series::{SeriesView, binned, time_series};

@@ -70,7 +70,7 @@ const COUNTED: [&str; 8] =
     ["models", "gpus", "workers", "clients", "applications", "bins", "frontends", "accelerators"];
 
 /// The place of a panel: its setting, or where that is a name or several words, these alone.
-pub(crate) fn place(name: &str, value: &str) -> String {
+pub fn place(name: &str, value: &str) -> String {
     let says = NAMING.contains(&name) || (value.contains(' ') && !value.contains('='));
     let is_name = says && value.parse::<f64>().is_err();
     if is_name { value.to_string() } else { setting(name, value) }

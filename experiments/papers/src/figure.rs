@@ -62,6 +62,10 @@ fn at(e: &Experiment) -> &str {
 /// The figure of all of the rows.
 fn of_all(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
     let (mut picture, choice) = picture(e);
+    let place = place_in_words(at(e));
+    if !place.is_empty() {
+        picture.source = format!("{} · {place}", picture.source);
+    }
     if picture.kind == PictureKind::Sensitivity {
         picture.metrics = vec![changing(rows).to_string()];
     }
@@ -72,6 +76,15 @@ fn of_all(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
         let remedy = "correct `[figure]`, or remove `--plot`; `orrery plot` draws parts of the results in `--out`";
         SpecError::value("--plot", found, parts.allowed, remedy)
     })
+}
+
+/// The part of the results that a figure shows: `c1 0.4`.
+fn place_in_words(at: &str) -> String {
+    let part = |part: &str| {
+        let (name, value) = part.split_once('=')?;
+        (value != "*").then(|| orrery_plots::place(name, value))
+    };
+    at.split(';').filter_map(part).collect::<Vec<_>>().join(", ")
 }
 
 /// The parts of the time, where a figure is drawn along them or its place names one; else the wholes.
@@ -94,4 +107,23 @@ pub(crate) fn check_of_no_data(e: &Experiment, runner: &dyn crate::runner::Runne
     assert!(svg.contains(&e.id), "{}", e.id);
     assert!(svg.contains("<polygon") || svg.contains("<polyline"), "{}", e.id);
     assert_eq!(svg, of(e, &rows).expect("again").to_svg(), "{}", e.id);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{registry, reproduce};
+
+    #[test]
+    fn a_figure_of_a_part_says_which() {
+        let e = registry::find("orloj-told").expect("a shipped experiment");
+        let e = reproduce::with(&e, &reproduce::Asked::default()).expect("all cases");
+        let runner = e.kind.runner(&e, None).expect("a runner");
+        let figure = of(&e, &empty::rows(&e, &*runner)).expect("a figure");
+        assert!(figure.to_svg().contains("· c1 0.4"), "the place of `figure.at`");
+        assert_eq!(
+            place_in_words("case=three-modal;slo_ms=50;group=*"),
+            "case three-modal, SLO 50 ms"
+        );
+    }
 }

@@ -326,8 +326,14 @@ pub fn wide(e: &Experiment, cells: &[Cell], rows: &[Row]) -> String {
             names.push(name);
         }
     }
-    let mut out = format!("table,case,{}", names.join(","));
-    out.push_str(",system,preset,finish_rate,ci95_low,ci95_high,paper,abs_error\n");
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut write = |line: &[String]| {
+        // Memory can always be written.
+        let _ = writer.write_record(line);
+    };
+    let rest = "system,preset,finish_rate,ci95_low,ci95_high,paper,abs_error";
+    let header = ["table", "case"].into_iter().chain(names.iter().copied()).chain(rest.split(','));
+    write(&header.map(String::from).collect::<Vec<_>>());
     let six = |x: Option<f64>| x.map_or(String::new(), |x| format!("{x:.6}"));
     // With its point: the type of a column is the same in every table.
     let float = |text: &str| text.parse().map_or(text.to_string(), |x: f64| format!("{x:?}"));
@@ -341,19 +347,12 @@ pub fn wide(e: &Experiment, cells: &[Cell], rows: &[Row]) -> String {
         let rates = cell.map(|c| c.runs.iter().map(Replication::finish_rate).collect::<Vec<_>>());
         let interval = rates.and_then(|r| stats::replications(&r));
         let paper = r.paper.map_or(String::new(), |p| format!("{p:?}"));
-        let _ = writeln!(
-            out,
-            "{},{},{},{},{},{},{},{},{paper},{}",
-            e.id,
-            r.case,
-            at.join(","),
-            r.system,
-            r.preset,
-            six(r.value),
-            six(interval.map(|i| i.low)),
-            six(interval.map(|i| i.high)),
-            six(r.abs_error),
-        );
+        let numbers = [six(r.value), six(interval.map(|i| i.low)), six(interval.map(|i| i.high))];
+        let mut line = vec![e.id.clone(), r.case.clone()];
+        line.extend(at.into_iter().chain([r.system.clone(), r.preset.clone()]).chain(numbers));
+        line.extend([paper, six(r.abs_error)]);
+        write(&line);
     }
-    out
+    let bytes = writer.into_inner().unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
