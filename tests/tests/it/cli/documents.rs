@@ -38,6 +38,7 @@ const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce orloj-generality", "--case std-2 --case two-modal"),
     ("orrery reproduce orloj-load", "--case std-2 --case two-modal"),
     ("orrery reproduce orloj-told", "--seeds 1"),
+    ("orrery reproduce tokens-deadlines --plot tokens-deadlines.svg", "--seeds 1"),
     ("orrery reproduce orloj-order", "--case one-modal --seeds 1"),
     ("orrery reproduce orloj-one-cost", "--case one-modal --seeds 1"),
     ("orrery plan scenarios/plans/growth-of-a-trace.toml", "--seeds 2"),
