@@ -4,12 +4,14 @@
 //! A policy's file says what its paper takes for granted; here is whether the scenario is so.
 
 use super::Scenario;
-use super::file::{App, Device, LatencyLaw, Model, Sharing, TimeLaw};
+use super::file::{App, Device, LatencyLaw, Model, ReplayArrivals, Sharing, TimeLaw};
 use crate::policy_spec::PolicySpec;
 use orrery_sim::policy::parameters::{Assumption, Lanes};
 
 /// The flag of a scenario with `llm` arrivals.
 const PADDED: &str = "padded-batches";
+/// Of a scenario whose list `replay` changes.
+const REPLAYED: &str = "replayed-list";
 /// Of a policy whose paper assumes [`Assumption::KnownTimes`].
 const KNOWN_TIMES: &str = "assumes-known-times";
 /// Of a policy whose paper assumes [`Assumption::OneModel`].
@@ -23,11 +25,16 @@ const ONE_STAGE: &str = "one-stage";
 const SHARED_BY_ONE: &str = "shared-by-one";
 
 /// Every flag, with what it says.
-pub const CAVEATS: [(&str, &str); 6] = [
+pub const CAVEATS: [(&str, &str); 7] = [
     (
         PADDED,
         "`llm` arrivals run as padded batches: each takes as long as its longest answer, without KV-cache memory or \
          iteration-level batching. An LLM server that has them behaves otherwise.",
+    ),
+    (
+        REPLAYED,
+        "arrivals are a recorded list that `replay` changes: at another rate, several times over, or in blocks that the \
+         seed draws from it. Nobody has recorded these.",
     ),
     (
         KNOWN_TIMES,
@@ -62,7 +69,11 @@ impl Scenario {
         let one_stage = (has_stages && is_one).then_some(ONE_STAGE);
         let alone = |d: &Device| d.sharing == Sharing::Processor && d.lanes == 1;
         let alone = self.file.device.iter().any(alone).then_some(SHARED_BY_ONE);
-        is_llm.then_some(PADDED).into_iter().chain(broken).chain(one_stage).chain(alone).collect()
+        let arrivals = self.file.arrivals.as_ref();
+        let is_replayed =
+            arrivals.and_then(|a| a.replay.as_ref()).is_some_and(ReplayArrivals::changes);
+        let of_load = [is_llm.then_some(PADDED), is_replayed.then_some(REPLAYED)];
+        of_load.into_iter().flatten().chain(broken).chain(one_stage).chain(alone).collect()
     }
 
     /// Whether a model takes other times on one kind of device than on another, and policies are told so.

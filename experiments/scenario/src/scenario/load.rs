@@ -165,22 +165,6 @@ impl OpenLoad {
         ))
     }
 
-    /// What a reader should know of a list that is not replayed as it was written down.
-    pub(super) fn replay_note(&self) -> Option<String> {
-        let ReplayArrivals { rate_factor, rate_per_s, times, block_s } = self.replay.as_ref()?;
-        let rate = match (rate_per_s, rate_factor) {
-            (Some(rate), _) => Some(format!("at {rate} requests/s on average")),
-            (None, Some(factor)) => Some(format!("at its rate times {factor}")),
-            (None, None) => None,
-        };
-        let times = (*times > 1).then(|| format!("{times} times over"));
-        let blocks = block_s.map(|s| {
-            format!("in blocks of {s} s that the seed draws from it (a circular block bootstrap)")
-        });
-        let said: Vec<String> = [times, blocks, rate].into_iter().flatten().collect();
-        (!said.is_empty()).then(|| format!("arrivals: the recorded list, {}", said.join(", ")))
-    }
-
     /// The applications that send, among all of them.
     pub(super) fn senders(&self, apps: &[Application]) -> Vec<Application> {
         self.chosen.iter().filter_map(|&i| apps.get(i).cloned()).collect()

@@ -1,6 +1,7 @@
 //! A user's own list of requests at other loads: `replay` beside `workload`, with every command that sets a rate.
 
 use super::process::Place;
+use orrery_results::{Row, read_csv};
 
 const SCENARIO: &str = r#"
 policies = ["fifo[max_batch=1]"]
@@ -25,30 +26,35 @@ fn place() -> Place {
     place
 }
 
-/// The values of a metric of the wholes.
-fn values(csv: &str, metric: &str) -> Vec<f64> {
-    let rows = orrery_results::read_csv::<orrery_results::Row>("values", csv).expect("rows");
-    let these = rows.iter().filter(|r| r.metric == metric && r.scope == "all");
-    these.map(|r| r.value).collect()
+/// The rows of a metric of the wholes.
+fn rows(csv: &str, metric: &str) -> Vec<Row> {
+    let rows: Vec<Row> = read_csv("values", csv).expect("rows");
+    rows.into_iter().filter(|r| r.metric == metric && r.scope == "all").collect()
+}
+
+fn with(place: &Place, replay: &str) {
+    place.write("s.toml", SCENARIO.replace("replay = {}", &format!("replay = {{ {replay} }}")));
 }
 
 #[test]
 fn a_list_runs_faster_again_and_in_blocks() {
     let place = place();
-    let of = |set: &[&str], metric: &str| {
-        let sets: Vec<&str> = set.iter().flat_map(|s| ["--set", s]).collect();
-        let args = [&["-q", "run", "s.toml", "--format", "csv"], &sets[..]].concat();
-        values(&place.run(&args).ok(), metric)[0]
+    let of = |replay: &str| {
+        with(&place, replay);
+        let csv = place.run(&["-q", "run", "s.toml", "--format", "csv"]).ok();
+        let row = &rows(&csv, "finish_rate")[0];
+        (row.value.expect("a value"), row.samples)
     };
-    assert_eq!(of(&[], "offered"), 5_000.0);
-    assert_eq!(of(&["arrivals.replay.times=3"], "offered"), 15_000.0);
-    assert_eq!(of(&["arrivals.replay.rate_factor=1.9"], "finish_rate"), 1.0);
-    assert!(of(&["arrivals.replay.rate_factor=2.2"], "finish_rate") < 0.5);
-    assert_eq!(of(&["arrivals.replay.rate_per_s=95"], "finish_rate"), 1.0);
+    assert_eq!(of(""), (1.0, 5_000));
+    assert_eq!(of("times = 3"), (1.0, 15_000));
+    assert_eq!(of("rate_factor = 1.9"), (1.0, 5_000));
+    assert!(of("rate_factor = 2.2").0 < 0.5);
+    assert_eq!(of("rate_per_s = 95"), (1.0, 5_000));
     // Gaps of 20 ms at whole multiples: a block of 100 ms has five requests wherever it is drawn.
-    assert_eq!(of(&["arrivals.replay.block_s=0.1"], "offered"), 5_000.0);
-    let text = place.run(&["run", "s.toml", "--set", "arrivals.replay.block_s=0.1"]).ok();
-    assert!(text.contains("in blocks of 0.1 s that the seed draws from it"), "{text}");
+    assert_eq!(of("block_s = 0.1").1, 5_000);
+    let text = place.run(&["run", "s.toml"]).ok();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("a recorded list that `replay` changes"), "{text}");
 }
 
 #[test]
@@ -56,13 +62,18 @@ fn searches_and_plans_ask_how_fast_the_list_may_run() {
     let place = place();
     let search =
         ["-q", "goodput", "s.toml", "--seeds", "1", "--tolerance", "0.02", "--format", "csv"];
-    let peak = values(&place.run(&search).ok(), "peak_goodput_per_s");
-    assert!(peak.len() == 1 && (97.0..=103.0).contains(&peak[0]), "{peak:?}");
+    let peak = rows(&place.run(&search).ok(), "peak_goodput_per_s")[0].value.expect("a rate");
+    assert!((97.0..=103.0).contains(&peak), "{peak}");
+    // A sweep of its rate.
+    place.write("w.toml", "scenario = \"s.toml\"\nseeds = 1\n[[axis]]\nkey = \"arrivals.replay.rate_factor\"\nvalues = [1.5, 2.5]\n");
+    let csv = place.run(&["-q", "sweep", "w.toml", "--out", "w", "--format", "csv"]).ok();
+    let rates: Vec<f64> = rows(&csv, "finish_rate").iter().filter_map(|r| r.value).collect();
+    assert!(rates.len() == 2 && rates[0] == 1.0 && rates[1] < 0.5, "{rates:?}");
     let plan = "pools = \"homogeneous\"\ngoal = \"carry-load\"\nscenario_file = \"s.toml\"\ngrowth = GROWTH\n\
                 [[instance]]\nkind = \"gpu\"\nprice_usd_per_hour = 1.0\ncount_max = 8\n";
     for (growth, gpus) in [("1.0", "1 gpu"), ("3.5", "2 gpu")] {
         place.write("p.toml", plan.replace("GROWTH", growth));
-        let text = place.run(&["-q", "plan", "p.toml", "--exact"]).answered_but(&[]);
+        let text = place.run(&["-q", "plan", "p.toml", "--exact"]).ok();
         assert!(text.contains(gpus), "{growth}: {text}");
     }
 }
@@ -70,16 +81,14 @@ fn searches_and_plans_ask_how_fast_the_list_may_run() {
 #[test]
 fn what_cannot_be_replayed_is_refused_with_the_remedy() {
     let place = place();
-    let set = |set: &str| place.run(&["run", "s.toml", "--set", set]);
-    set("arrivals.replay.times=0").refused(&["arrivals.replay.times", "1"]);
-    set("arrivals.replay.block_s=101").refused(&[
-        "block_s",
-        "at most the list's 100000",
-        "remedy: ",
-    ]);
-    set("arrivals.replay.rate_factor=0").refused(&["arrivals.replay.rate_factor"]);
-    set("arrivals.replay={ rate_factor = 2.0, rate_per_s = 9.0 }")
-        .refused(&["not both", "remedy: "]);
+    let set = |replay: &str| {
+        with(&place, replay);
+        place.run(&["run", "s.toml"])
+    };
+    set("times = 0").refused(&["times", "1"]);
+    set("block_s = 101").refused(&["block_s", "at most the list's 100000", "remedy: "]);
+    set("rate_factor = 0").refused(&["rate_factor"]);
+    set("rate_factor = 2.0, rate_per_s = 9.0").refused(&["not both", "remedy: "]);
     place.write("s.toml", SCENARIO.replace("replay = {}", ""));
     place.run(&["goodput", "s.toml"]).refused(&["arrivals.workload", "add `replay = {}`"]);
     // Where all of it lies within the warm-up nothing was seen, and nothing is called good.

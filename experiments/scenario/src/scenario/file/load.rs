@@ -69,6 +69,14 @@ pub struct Arrivals {
     pub replay: Option<ReplayArrivals>,
 }
 
+impl ReplayArrivals {
+    /// Whether the list comes otherwise than it was written down.
+    pub fn changes(&self) -> bool {
+        let is_same = self.rate_factor.is_none_or(|factor| factor == 1.0);
+        !is_same || self.rate_per_s.is_some() || self.times > 1 || self.block_s.is_some()
+    }
+}
+
 impl Arrivals {
     /// Whether they end by themselves, at whatever rate: all of them are judged then.
     pub fn is_finite(&self) -> bool {
