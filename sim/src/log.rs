@@ -70,6 +70,7 @@ mod memory;
 mod names;
 mod read;
 mod record;
+mod sink;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -84,5 +85,6 @@ pub(crate) use memory::observe_as_records;
 pub use names::Names;
 pub use read::{LogReader, read_log};
 pub use record::{BatchRecord, Closed, HEADER, LoadRecord, Record, change_word};
+pub(crate) use sink::Sink;
 pub use terms::{AppTerms, DeviceTerms, MemoryTerms, Terms};
 pub use write::LogWriter;

@@ -11,6 +11,7 @@ pub use policy::JobPolicySpec;
 use crate::error::SpecError;
 use crate::kind;
 use crate::limits::{COUNT_MAX, SEEDS_MAX};
+use crate::own;
 use crate::range::within;
 use crate::reference::{Reference, Table};
 use crate::scenario::place::{Source, parse_error};
@@ -133,10 +134,7 @@ impl JobsFile {
     pub fn load(path: &Path) -> Result<JobsFile, SpecError> {
         let name = path.display().to_string();
         let mut file = JobsFile::from_text(&name, &read_text(path)?)?;
-        if file.name.is_empty() {
-            let stem = path.file_stem().unwrap_or_default();
-            file.name = stem.to_string_lossy().into_owned();
-        }
+        own::name_after(path, &mut file.name);
         Ok(file)
     }
 
@@ -149,11 +147,7 @@ impl JobsFile {
         let mut file =
             read.map_err(|e| kind::instead(kind::JOBS, name, text, parse_error(name, text, &e)))?;
         file.source = Source::new(name, text);
-        if file.policies.is_empty() {
-            let remedy = "name one, such as `salus[order=srtf]`";
-            let error = SpecError::value("policies", "none", "at least one policy", remedy);
-            return Err(file.source.placed(error));
-        }
+        own::some_policies(&file.policies, "salus[order=srtf]", &file.source)?;
         file.runs(file.seed, &file.policies()?)?;
         Ok(file)
     }
@@ -163,11 +157,7 @@ impl JobsFile {
     /// # Errors
     /// When one is unknown or has a wrong parameter.
     pub fn policies(&self) -> Result<Vec<JobPolicySpec>, SpecError> {
-        let parse = |(i, text): (usize, &String)| {
-            let parsed = JobPolicySpec::parse_at(format!("policies[{i}]"), text);
-            parsed.map_err(|e| self.source.placed(e))
-        };
-        self.policies.iter().enumerate().map(parse).collect()
+        own::policies(&self.policies, &self.source)
     }
 
     /// The jobs of a seed and what they share, fit for these policies.
@@ -186,13 +176,7 @@ impl JobsFile {
 
 /// The error, at a key of `[jobs]`.
 pub fn in_table(error: SpecError) -> SpecError {
-    match error.key() {
-        Some(key) if !key.starts_with("jobs.") && key != "policies" => {
-            let key = format!("jobs.{key}");
-            error.at(key)
-        }
-        _ => error,
-    }
+    own::in_table("jobs", error)
 }
 
 /// Jobs, and what they share.

@@ -2,9 +2,11 @@
 
 use crate::error::SpecError;
 use crate::policy_spec::{Fault, hint, of, split, wrong};
+use crate::scenario::place::Source;
 use orrery_sim::policy::parameters::Registered;
 use schemars::{Schema, json_schema};
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 /// A configured policy of a world of its own.
@@ -96,6 +98,52 @@ fn registered<K: OwnPolicy + ?Sized>(name: &str) -> Result<&'static Registered<K
         let message = format!("there is no policy of {on} `{name}`");
         (message, format!("{}known: {known}", hint(name, &names)))
     })
+}
+
+/// The policies of a file.
+///
+/// # Errors
+/// When one is unknown or has a wrong parameter, with its line.
+pub(crate) fn policies<K: OwnPolicy + ?Sized>(
+    texts: &[String],
+    source: &Source,
+) -> Result<Vec<OwnPolicySpec<K>>, SpecError> {
+    let parse = |(i, text): (usize, &String)| {
+        let parsed = OwnPolicySpec::parse_at(format!("policies[{i}]"), text);
+        parsed.map_err(|e| source.placed(e))
+    };
+    texts.iter().enumerate().map(parse).collect()
+}
+
+/// Refuses a file without a policy; an example is one that it could name.
+pub(crate) fn some_policies(
+    texts: &[String],
+    example: &str,
+    source: &Source,
+) -> Result<(), SpecError> {
+    if !texts.is_empty() {
+        return Ok(());
+    }
+    let remedy = format!("name one, such as `{example}`");
+    Err(source.placed(SpecError::value("policies", "none", "at least one policy", remedy)))
+}
+
+/// A file without a name of its own has its path's.
+pub(crate) fn name_after(path: &Path, name: &mut String) {
+    if name.is_empty() {
+        *name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    }
+}
+
+/// The error, at a key of the world's own table.
+pub(crate) fn in_table(table: &str, error: SpecError) -> SpecError {
+    match error.key() {
+        Some(key) if !key.starts_with(&format!("{table}.")) && key != "policies" => {
+            let key = format!("{table}.{key}");
+            error.at(key)
+        }
+        _ => error,
+    }
 }
 
 /// A policy's text in files: the names that there are, with or without brackets.

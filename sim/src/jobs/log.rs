@@ -21,7 +21,7 @@
 
 use super::job::{Cluster, Job, JobId, PARTS_MAX, Slowdown, Width};
 use super::record::{JobObserver, LaneId, On, Record};
-use crate::log::{Fields, LineReader, LogError};
+use crate::log::{Fields, LineReader, LogError, Sink};
 use crate::time::{Span, Time};
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -97,50 +97,33 @@ impl fmt::Display for Line<'_> {
 
 /// Writes the log of a run.
 #[derive(Debug)]
-pub struct LogWriter<W: Write> {
-    to: W,
-    line: String,
-    error: Option<io::Error>,
-}
+pub struct LogWriter<W: Write>(Sink<W>);
 
 impl<W: Write> LogWriter<W> {
     /// A log that begins with its terms.
     pub fn new(to: W, terms: &Terms) -> LogWriter<W> {
-        let mut log = LogWriter { to, line: String::new(), error: None };
+        let mut sink = Sink::new(to);
         let mut head = format!("{HEADER}\npolicy,{}\nmemory,{}\n", terms.policy, terms.memory);
         let _ = writeln!(head, "workers,{}", terms.workers);
         for (width, slow) in &terms.slowdowns {
             let _ = writeln!(head, "slowdown,{width},{},{}", slow.numerator, slow.denominator);
         }
-        log.put(&head);
-        log
-    }
-
-    fn put(&mut self, text: &str) {
-        if self.error.is_none() {
-            self.error = self.to.write_all(text.as_bytes()).err();
-        }
+        sink.put(&head);
+        LogWriter(sink)
     }
 
     /// What was written to.
     ///
     /// # Errors
     /// The first error of writing.
-    pub fn finish(mut self) -> io::Result<W> {
-        match self.error {
-            Some(error) => Err(error),
-            None => self.to.flush().map(|()| self.to),
-        }
+    pub fn finish(self) -> io::Result<W> {
+        self.0.finish()
     }
 }
 
 impl<W: Write> JobObserver for LogWriter<W> {
     fn record(&mut self, now: Time, record: &Record) {
-        let mut line = std::mem::take(&mut self.line);
-        line.clear();
-        let _ = writeln!(line, "{}", Line(now, record));
-        self.put(&line);
-        self.line = line;
+        self.0.line(Line(now, record));
     }
 }
 
@@ -154,11 +137,7 @@ pub type ReadLog = (Terms, Vec<(Time, Record, u64)>);
 pub fn read_log(from: impl Read, file: &str) -> Result<ReadLog, LogError> {
     let (mut terms, mut records) = (Terms::default(), Vec::new());
     let mut lines = LineReader::new(from, file);
-    let first = lines.read_line()?.unwrap_or_default();
-    if lines.text(first.clone()) != HEADER.as_bytes() {
-        let found = lines.text(first.clone());
-        return Err(lines.fields(first).error("first line", found, HEADER));
-    }
+    lines.header(HEADER)?;
     while let Some(line) = lines.read_line()? {
         let mut fields = lines.fields(line);
         match fields.text("kind of record")? {

@@ -77,6 +77,16 @@ impl<R: Read> LineReader<R> {
         Ok(self.block.len() > before)
     }
 
+    /// Reads the first line, which has to be this.
+    pub(crate) fn header(&mut self, header: &str) -> Result<(), LogError> {
+        let first = self.read_line()?.unwrap_or_default();
+        let found = self.text(first.clone());
+        match found == header.as_bytes() {
+            true => Ok(()),
+            false => Err(self.fields(first).error("first line", found, header)),
+        }
+    }
+
     /// A line's bytes.
     #[inline]
     pub(crate) fn text(&self, line: Range<usize>) -> &[u8] {

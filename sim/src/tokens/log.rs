@@ -21,7 +21,7 @@
 use super::law::{Attention, Curve};
 use super::record::{Record, TokenObserver};
 use super::request::{Machine, RequestId, Slo, TokenRequest};
-use crate::log::{Fields, LineReader, LogError};
+use crate::log::{Fields, LineReader, LogError, Sink};
 use crate::time::{Span, Time};
 use std::fmt::{self, Write as _};
 use std::io::{self, Read, Write};
@@ -72,16 +72,12 @@ impl fmt::Display for Line<'_> {
 
 /// Writes the log of a run.
 #[derive(Debug)]
-pub struct LogWriter<W: Write> {
-    to: W,
-    line: String,
-    error: Option<io::Error>,
-}
+pub struct LogWriter<W: Write>(Sink<W>);
 
 impl<W: Write> LogWriter<W> {
     /// A log that begins with its terms.
     pub fn new(to: W, terms: &Terms) -> LogWriter<W> {
-        let mut log = LogWriter { to, line: String::new(), error: None };
+        let mut sink = Sink::new(to);
         let Machine { law, blocks, block_tokens } = &terms.machine;
         let mut head = format!("{HEADER}\npolicy,{}\n", terms.policy);
         let _ = writeln!(head, "blocks,{blocks},{block_tokens}");
@@ -95,35 +91,22 @@ impl<W: Write> LogWriter<W> {
         let all: String = all.map(|c| format!(",{c}")).collect();
         let _ = writeln!(head, "attention,{}{all}", a.floor);
         let _ = writeln!(head, "all_reduce,{},{}", law.all_reduce[0], law.all_reduce[1]);
-        log.put(&head);
-        log
-    }
-
-    fn put(&mut self, text: &str) {
-        if self.error.is_none() {
-            self.error = self.to.write_all(text.as_bytes()).err();
-        }
+        sink.put(&head);
+        LogWriter(sink)
     }
 
     /// What was written to.
     ///
     /// # Errors
     /// The first error of writing.
-    pub fn finish(mut self) -> io::Result<W> {
-        match self.error {
-            Some(error) => Err(error),
-            None => self.to.flush().map(|()| self.to),
-        }
+    pub fn finish(self) -> io::Result<W> {
+        self.0.finish()
     }
 }
 
 impl<W: Write> TokenObserver for LogWriter<W> {
     fn record(&mut self, now: Time, record: &Record) {
-        let mut line = std::mem::take(&mut self.line);
-        line.clear();
-        let _ = writeln!(line, "{}", Line(now, record));
-        self.put(&line);
-        self.line = line;
+        self.0.line(Line(now, record));
     }
 }
 
@@ -138,11 +121,7 @@ pub fn read_log(from: impl Read, file: &str) -> Result<ReadLog, LogError> {
     let (mut terms, mut records) = (Terms::default(), Vec::new());
     let (mut dense, mut head) = (Vec::new(), Vec::new());
     let mut lines = LineReader::new(from, file);
-    let first = lines.read_line()?.unwrap_or_default();
-    if lines.text(first.clone()) != HEADER.as_bytes() {
-        let found = lines.text(first.clone());
-        return Err(lines.fields(first).error("first line", found, HEADER));
-    }
+    lines.header(HEADER)?;
     while let Some(line) = lines.read_line()? {
         let mut fields = lines.fields(line);
         let machine = &mut terms.machine;

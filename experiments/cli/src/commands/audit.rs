@@ -9,6 +9,7 @@ use orrery_sim::jobs::record::JobObserver;
 use orrery_sim::log::read_log;
 use orrery_sim::tokens;
 use orrery_sim::tokens::record::TokenObserver;
+use std::fmt;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -40,8 +41,7 @@ pub fn command(args: &Audit) -> Result<Answer, SpecError> {
     let (file, name) = opened(log)?;
     let auditor = if *wall_clock { Auditor::on_a_wall_clock() } else { Auditor::default() };
     let report = auditor.read(read_log(BufReader::new(file), &name))?;
-    let failed = !report.is_clean();
-    Ok(Answer { failed, ..Answer::text(&format!("{report}\n")) })
+    Ok(answer(&report, report.is_clean()))
 }
 
 /// Whether a log has this first line.
@@ -69,8 +69,7 @@ fn of_jobs(log: &Path) -> Result<Answer, SpecError> {
         auditor.record(now, &record);
     }
     let report = auditor.finish();
-    let failed = !report.is_clean();
-    Ok(Answer { failed, ..Answer::text(&format!("{report}\n")) })
+    Ok(answer(&report, report.is_clean()))
 }
 
 fn of_tokens(log: &Path) -> Result<Answer, SpecError> {
@@ -82,6 +81,9 @@ fn of_tokens(log: &Path) -> Result<Answer, SpecError> {
         auditor.record(now, &record);
     }
     let report = auditor.finish();
-    let failed = !report.is_clean();
-    Ok(Answer { failed, ..Answer::text(&format!("{report}\n")) })
+    Ok(answer(&report, report.is_clean()))
+}
+
+fn answer(report: &dyn fmt::Display, is_clean: bool) -> Answer {
+    Answer { failed: !is_clean, ..Answer::text(&format!("{report}\n")) }
 }

@@ -58,7 +58,10 @@ pub const CAVEATS: [(&str, &str); 7] = [
 impl Scenario {
     /// The flags of a policy's results, of [`CAVEATS`].
     pub fn caveats(&self, policy: &PolicySpec) -> Vec<&'static str> {
-        let is_llm = self.file.arrivals.as_ref().is_some_and(|a| a.llm.is_some());
+        let arrivals = self.file.arrivals.as_ref();
+        let is_llm = arrivals.is_some_and(|a| a.llm.is_some());
+        let replay = arrivals.and_then(|a| a.replay.as_ref());
+        let is_replayed = replay.is_some_and(ReplayArrivals::changes);
         let broken = policy.assumes().iter().filter_map(|assumption| match assumption {
             Assumption::KnownTimes => self.times_vary().then_some(KNOWN_TIMES),
             Assumption::OneModel => (self.file.model.len() > 1).then_some(ONE_MODEL),
@@ -69,9 +72,6 @@ impl Scenario {
         let one_stage = (has_stages && is_one).then_some(ONE_STAGE);
         let alone = |d: &Device| d.sharing == Sharing::Processor && d.lanes == 1;
         let alone = self.file.device.iter().any(alone).then_some(SHARED_BY_ONE);
-        let arrivals = self.file.arrivals.as_ref();
-        let is_replayed =
-            arrivals.and_then(|a| a.replay.as_ref()).is_some_and(ReplayArrivals::changes);
         let of_load = [is_llm.then_some(PADDED), is_replayed.then_some(REPLAYED)];
         of_load.into_iter().flatten().chain(broken).chain(one_stage).chain(alone).collect()
     }

@@ -15,7 +15,7 @@ use super::process::steady_law;
 use super::value::{at_key, duration_s, requests, span_ms, time_s, without_copy};
 use crate::error::SpecError;
 use orrery_setup::sources::Bounded;
-use orrery_sim::request::{Arrival, ModelId, Source, VecSource};
+use orrery_sim::request::{Arrival, ModelId, Source};
 use orrery_sim::rng::Stream;
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
@@ -178,7 +178,6 @@ impl OpenLoad {
     ) -> Result<Box<dyn Source>, SpecError> {
         let senders = self.senders(apps);
         let inner: Box<dyn Source> = match &self.process {
-            _ if self.replay.is_some() => self.replayed(apps, &senders, seed)?,
             Process::Law(law) => {
                 let process =
                     law.start_with(seed, 0, &self.files.gaps).map_err(|e| at_key("arrivals", e))?;
@@ -208,59 +207,25 @@ impl OpenLoad {
                 let source = Spreading::new(*spread, of(sharing), of(others), seed);
                 Box::new(source.map_err(|e| at_key("arrivals.spread", e))?)
             }
-            Process::Llm(_) | Process::Workload(_) | Process::Queries(_) => {
-                self.as_written(apps, &senders, seed)?
-            }
+            Process::Llm(llm) => self.prompts(llm, &senders)?,
+            Process::Workload(workload) => self.written(workload, apps, seed)?,
+            Process::Queries(queries) => self.recorded(queries, &senders)?,
+        };
+        let inner = match &self.replay {
+            Some(replay) => replayed(read_list(inner)?, replay, seed)?,
+            None => inner,
         };
         let models: Vec<ModelId> = apps.iter().map(|a| a.model).collect();
         Ok(Box::new(Bounded::new(inner, self.requests, self.until, models)))
     }
 
-    /// The list as it was written down; no other process has one.
-    fn as_written(
-        &self,
-        apps: &[Application],
-        senders: &[Application],
-        seed: u64,
-    ) -> Result<Box<dyn Source>, SpecError> {
-        match &self.process {
-            Process::Llm(llm) => self.prompts(llm, senders),
-            Process::Workload(workload) => self.written(workload, apps, seed),
-            Process::Queries(queries) => self.recorded(queries, senders),
-            _ => Ok(Box::new(VecSource::new(Vec::new()))),
-        }
-    }
-
-    /// All of the list.
+    /// All of the list behind `replay`, as it was written down.
     ///
     /// # Errors
     /// When it cannot be read, or has no rate.
     pub(super) fn list(&self, apps: &[Application], seed: u64) -> Result<List, SpecError> {
-        let source = self.as_written(apps, &self.senders(apps), seed)?;
-        List::read(source).map_err(|e| at_key("arrivals", e))
-    }
-
-    /// The list as `replay` says.
-    fn replayed(
-        &self,
-        apps: &[Application],
-        senders: &[Application],
-        seed: u64,
-    ) -> Result<Box<dyn Source>, SpecError> {
-        let source = self.as_written(apps, senders, seed)?;
-        let list = List::read(source).map_err(|e| at_key("arrivals", e))?;
-        let Some(replay) = &self.replay else { return Ok(Box::new(VecSource::new(Vec::new()))) };
-        let factor = match replay.rate_per_s {
-            Some(rate_per_s) => rate_per_s / list.rate_per_s(),
-            None => replay.rate_factor.unwrap_or(1.0),
-        };
-        let how = replayed::How {
-            stretch: 1.0 / factor,
-            times: replay.times,
-            block: replay.block_s.map(Span::from_secs_f64),
-        };
-        let source = Replayed::new(list, how, seed).map_err(|e| at_key("arrivals.replay", e))?;
-        Ok(Box::new(source))
+        let (requests, until) = (u64::MAX, Time::NEVER);
+        read_list(OpenLoad { replay: None, requests, until, ..self.clone() }.source(apps, seed)?)
     }
 
     fn prompts(
@@ -381,6 +346,21 @@ impl OpenLoad {
         };
         missing.into_iter().map(law).collect()
     }
+}
+
+fn read_list(source: Box<dyn Source>) -> Result<List, SpecError> {
+    List::read(source).map_err(|e| at_key("arrivals", e))
+}
+
+/// The list as `replay` says.
+fn replayed(list: List, replay: &ReplayArrivals, seed: u64) -> Result<Box<dyn Source>, SpecError> {
+    let how = replayed::How {
+        stretch: 1.0 / replay.factor(list.rate_per_s()),
+        times: replay.times,
+        block: replay.block_s.map(Span::from_secs_f64),
+    };
+    let source = Replayed::new(list, how, seed).map_err(|e| at_key("arrivals.replay", e))?;
+    Ok(Box::new(source))
 }
 
 /// Reads the counts of a trace.

@@ -96,12 +96,8 @@ impl Scenario {
     fn length_of_arrivals(&self, a: &Arrivals) -> Result<Span, SpecError> {
         if let Some(replay) = &a.replay {
             let list = self.list_of(a)?;
-            let factor = match replay.rate_per_s {
-                Some(rate_per_s) => rate_per_s / list.rate_per_s(),
-                None => replay.rate_factor.unwrap_or(1.0),
-            };
-            let seconds = list.length().as_secs_f64() * replay.times as f64 / factor;
-            return Ok(Span::from_secs_f64(seconds));
+            let seconds = list.length().as_secs_f64() * replay.times as f64;
+            return Ok(Span::from_secs_f64(seconds / replay.factor(list.rate_per_s())));
         }
         let minutes = |n: usize, shape| Minutes { counts: Arc::from([]), shape }.starts(n);
         match OpenLoad::read(&self.file, a, &self.files)?.process {

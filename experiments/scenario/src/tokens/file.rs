@@ -4,6 +4,7 @@ use super::policy::{self, TokenPolicySpec};
 use super::table::{MadeTokens, Tokens};
 use crate::error::SpecError;
 use crate::kind;
+use crate::own;
 use crate::reference::{Reference, Table};
 use crate::scenario::place::{Source, parse_error};
 use crate::whole::read_text;
@@ -45,10 +46,7 @@ impl TokensFile {
     pub fn load(path: &Path) -> Result<TokensFile, SpecError> {
         let name = path.display().to_string();
         let mut file = TokensFile::from_text(&name, &read_text(path)?)?;
-        if file.name.is_empty() {
-            let stem = path.file_stem().unwrap_or_default();
-            file.name = stem.to_string_lossy().into_owned();
-        }
+        own::name_after(path, &mut file.name);
         Ok(file)
     }
 
@@ -61,11 +59,7 @@ impl TokensFile {
         let mut file =
             read.map_err(|e| kind::instead(kind::TOKENS, name, text, parse_error(name, text, &e)))?;
         file.source = Source::new(name, text);
-        if file.policies.is_empty() {
-            let remedy = "name one, such as `continuous[order=edf]`";
-            let error = SpecError::value("policies", "none", "at least one policy", remedy);
-            return Err(file.source.placed(error));
-        }
+        own::some_policies(&file.policies, "continuous[order=edf]", &file.source)?;
         file.runs(file.seed, &file.policies()?)?;
         Ok(file)
     }
@@ -75,11 +69,7 @@ impl TokensFile {
     /// # Errors
     /// When one is unknown or has a wrong parameter.
     pub fn policies(&self) -> Result<Vec<TokenPolicySpec>, SpecError> {
-        let parse = |(i, text): (usize, &String)| {
-            let parsed = TokenPolicySpec::parse_at(format!("policies[{i}]"), text);
-            parsed.map_err(|e| self.source.placed(e))
-        };
-        self.policies.iter().enumerate().map(parse).collect()
+        own::policies(&self.policies, &self.source)
     }
 
     /// The requests of a seed and the executor, fit for these policies.
@@ -98,13 +88,7 @@ impl TokensFile {
 
 /// The error, at a key of `[tokens]`.
 pub fn in_table(error: SpecError) -> SpecError {
-    match error.key() {
-        Some(key) if !key.starts_with("tokens.") && key != "policies" => {
-            let key = format!("tokens.{key}");
-            error.at(key)
-        }
-        _ => error,
-    }
+    own::in_table("tokens", error)
 }
 
 /// The tables of `docs/tokens.md`.

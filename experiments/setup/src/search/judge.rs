@@ -45,7 +45,7 @@ const DELAYS: u64 = 3;
 pub enum Doubt {
     /// The interval still held the target after all requests: it goes by the estimate.
     Undecided,
-    /// The run was told to be shorter than its verdict needs.
+    /// The run was told to be shorter than its verdict needs, or ended within its warm-up.
     Short,
     /// It was not long enough after the most requests that a probe may have.
     TooLong,

@@ -70,6 +70,11 @@ pub struct Arrivals {
 }
 
 impl ReplayArrivals {
+    /// So many times as fast does a list of this rate run.
+    pub fn factor(&self, list_per_s: f64) -> f64 {
+        self.rate_per_s.map_or(self.rate_factor.unwrap_or(1.0), |rate| rate / list_per_s)
+    }
+
     /// Whether the list comes otherwise than it was written down.
     pub fn changes(&self) -> bool {
         let is_same = self.rate_factor.is_none_or(|factor| factor == 1.0);
