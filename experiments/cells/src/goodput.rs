@@ -155,7 +155,10 @@ impl Search {
         let found = match self.find {
             Find::Rate => {
                 let (step, step_max) = (2.0, 2.0);
-                Bracket { start, tolerance: self.tolerance, step, step_max, around: true }
+                let (tolerance, target) = (self.tolerance, self.target);
+                // What is judged whole, or for a length of its own, cannot be glanced at.
+                let glance = self.probe_s.is_none() && !is_finite(scenario);
+                Bracket { start, tolerance, target, step, step_max, glance, around: true }
                     .highest(|rate, how| self.probe(&at(rate)?, policy, seed, how))?
             }
             Find::Devices => {
@@ -185,7 +188,7 @@ impl Search {
         how: How,
     ) -> Result<Probe, SpecError> {
         let setup = endless(scenario.clone()).setup(seed)?;
-        let rule = self.rule(scenario, &setup, policy)?.made(how, longest_slo(&setup));
+        let rule = self.rule(scenario, &setup, policy, how)?.made(how, longest_slo(&setup));
         let is_finite = matches!(rule.load, Load::Finite { .. });
         let warm_up_s = rule.warm_up.as_secs_f64();
         let probe = search::probe(&setup, policy, seed, rule)?;
@@ -204,9 +207,9 @@ impl Search {
         scenario: &Scenario,
         setup: &Setup,
         policy: &PolicySpec,
+        how: How,
     ) -> Result<Rule, SpecError> {
-        let is_trace = scenario.file.arrivals.as_ref().is_some_and(Arrivals::is_finite);
-        let load = if is_trace {
+        let load = if is_finite(scenario) {
             Load::Finite { bad_max: Vec::new() }
         } else {
             let capacity_per_s = capacity_per_s(scenario, setup, Some(policy), None);
@@ -224,7 +227,7 @@ impl Search {
             load,
             burst: None,
         };
-        Ok(rule.adapted(longest_slo(setup), policy.epoch()))
+        Ok(rule.at_a_glance(how).adapted(longest_slo(setup), policy.epoch()))
     }
 
     /// One run with all metrics.
@@ -370,6 +373,11 @@ fn quantile(sizes: &[u64], q: f64) -> Option<usize> {
         below += n;
         all > 0 && below as f64 >= q * all as f64
     })
+}
+
+/// Whether its arrivals end by themselves, and all of them are judged.
+fn is_finite(scenario: &Scenario) -> bool {
+    scenario.file.arrivals.as_ref().is_some_and(Arrivals::is_finite)
 }
 
 /// A scenario whose arrivals do not end.

@@ -1,11 +1,10 @@
-//! One model on one pool of several kinds, simulated with as little set-up as can be: what searches
-//! over hundreds of pools and rates call. It draws from the same streams as a scenario file does, so
-//! the same pool in a file gives the same run.
+//! One model on one pool of several kinds: what searches over hundreds of pools and rates ask for. A pool is a
+//! [`Setup`] with counts, and draws from the streams of the scenario file that says the same.
 //!
 //! ```text
 //!  PoolModel (kinds, QoS) ─┐
-//!  counts, policy ─────────┼─> PoolRun ── allowable ──> the highest rate at which the QoS holds
-//!  arrivals, sizes, seed ──┘
+//!  counts, policy ─────────┼─> PoolRun ── setup ──> allowable ──> the highest rate at which the QoS holds
+//!  arrivals, sizes ────────┘
 //! ```
 //!
 //! It is not for clusters of many models: a scenario file is.
@@ -17,20 +16,19 @@ pub use allowable::{Allowable, Search, SearchError, allowable, probe};
 use crate::error::SpecError;
 use crate::kairos;
 use crate::policy_spec::PolicySpec;
-use crate::setup::Sources;
+use crate::setup::{LoadPlace, ProfileSetup, Setup, Workload};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::CoreSpec;
-use orrery_sim::driver::{Failure, World, simulate};
+use orrery_sim::driver::World;
 use orrery_sim::latency::{Latency, Replay, SampleTable};
-use orrery_sim::observer::Observer;
-use orrery_sim::policy::Policy;
-use orrery_sim::profile::{KindsProfile, ModelProfile};
-use orrery_sim::request::{AppId, ModelId, Source};
+use orrery_sim::profile::KindsProfile;
+use orrery_sim::request::{AppId, ModelId};
 use orrery_sim::time::{Span, Time};
 use orrery_traces::arrivals::{ArrivalLaw, Limited};
 use orrery_traces::exec_time::ExecLaw;
 use orrery_traces::query_sizes::{SizeLaw, with_sizes};
 use orrery_traces::workload::{Application, OpenWorkload};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A model on the kinds of a pool.
@@ -60,12 +58,6 @@ impl PoolModel {
         let largest = model.samples[0].largest();
         Some(PoolModel { believed: truth.clone(), truth, base, largest, qos: model.qos })
     }
-
-    fn profile(&self) -> ModelProfile {
-        let laws = self.believed.clone();
-        let kinds = KindsProfile { laws, base: self.base, largest: self.largest };
-        ModelProfile::of_kinds(kinds, self.qos)
-    }
 }
 
 /// A run on a pool.
@@ -91,66 +83,65 @@ pub struct PoolRun<'a> {
     pub seed: u64,
 }
 
-/// Simulates a run on a pool, and shows it to an observer.
-///
-/// # Errors
-/// When a parameter of the arrivals is out of range, or the counts are not those of the model's kinds.
-pub fn simulate_pool<O: Observer>(run: &PoolRun<'_>, observer: O) -> Result<O, SpecError> {
-    let (world, sources, policy) = parts(run)?;
-    let finished = simulate(&world, sources, policy, observer);
-    match &finished.failure {
-        Some(failure) => Err(failed(run, failure)),
-        None => Ok(finished.observer),
-    }
-}
-
-/// The error of a run that is not whole.
-fn failed(run: &PoolRun<'_>, failure: &Failure) -> SpecError {
-    let rate = run.arrivals.mean_rate_per_s().unwrap_or(0.0);
-    let found = format!("{rate} requests/s, where {failure}");
-    SpecError::value("arrivals", found, "a run within 2^64 ns", "raise the rate")
-}
-
-/// What a run is simulated with.
-fn parts(run: &PoolRun<'_>) -> Result<(World, Sources, Box<dyn Policy>), SpecError> {
-    let model = run.model;
-    if run.counts.len() != model.truth.len() || run.counts.iter().all(|&n| n == 0) {
-        let found = format!("{:?}", run.counts);
-        let allowed = format!("{} counts, not all of them 0", model.truth.len());
-        return Err(SpecError::value("counts", found, allowed, "give one for each kind"));
-    }
-    let kinds = run.counts.iter().enumerate();
-    let device = |kind: usize| DeviceSpec { kind: kind as u32, ..DeviceSpec::default() };
-    let devices: Vec<DeviceSpec> =
-        kinds.flat_map(|(kind, &n)| (0..n).map(move |_| device(kind))).collect();
-    let truth = |law: &Latency| match law {
-        Latency::Samples(r) => {
-            Latency::Samples(Replay { table: Arc::clone(&r.table), seed: run.seed })
+impl PoolRun<'_> {
+    /// All but the policy and the seed.
+    ///
+    /// # Errors
+    /// When the counts are not those of the model's kinds.
+    pub fn setup(&self) -> Result<Setup, SpecError> {
+        let PoolModel { truth, believed, base, largest, qos } = self.model;
+        let (base, largest, qos) = (*base, *largest, *qos);
+        if self.counts.len() != truth.len() || self.counts.iter().all(|&n| n == 0) {
+            let found = format!("{:?}", self.counts);
+            let allowed = format!("{} counts, not all of them 0", truth.len());
+            return Err(SpecError::value("counts", found, allowed, "give one for each kind"));
         }
-        law => law.clone(),
-    };
-    let world = World {
-        core: CoreSpec { devices, models: vec![Default::default()], ..CoreSpec::default() },
-        latency: model.truth.iter().map(|law| vec![truth(law)]).collect(),
-        ..World::default()
-    };
-    let policy = run.policy.build(&[model.profile()], run.seed);
-    Ok((world, vec![source(run)?], policy))
-}
+        let device = |kind: usize| DeviceSpec { kind: kind as u32, ..DeviceSpec::default() };
+        let kinds = self.counts.iter().enumerate();
+        let devices = kinds.flat_map(|(kind, &n)| (0..n).map(move |_| device(kind))).collect();
+        let seeded = |law: &Latency| match law {
+            Latency::Samples(r) => {
+                Latency::Samples(Replay { table: Arc::clone(&r.table), seed: self.seed })
+            }
+            law => law.clone(),
+        };
+        let (app, model) = (AppId(0), ModelId(0));
+        let law = ExecLaw::Constant(truth[base as usize].batch(1, Span::ZERO));
+        let apps = vec![Application { app, model, weight: 1.0, law, slo: qos, size: 1 }];
+        let workload = self.workload(apps.clone());
+        let single = Setup::single(believed[base as usize].clone(), apps, qos, workload);
+        Ok(Setup {
+            world: World {
+                core: CoreSpec { devices, models: vec![Default::default()], ..CoreSpec::default() },
+                latency: truth.iter().map(|law| vec![seeded(law)]).collect(),
+                ..World::default()
+            },
+            kinds: vec![KindsProfile { laws: believed.clone(), base, largest }],
+            // Only latencies by kind and size are known.
+            profile: ProfileSetup {
+                sizes: vec![1, largest.max(2)],
+                batches: 1,
+                bins: 1,
+                ..single.profile
+            },
+            places: vec![LoadPlace {
+                key: "arrivals".into(),
+                rate_per_s: self.arrivals.mean_rate_per_s().ok(),
+                ..LoadPlace::default()
+            }],
+            ..single
+        })
+    }
 
-/// The queries of a run.
-fn source(run: &PoolRun<'_>) -> Result<Box<dyn Source>, SpecError> {
-    let app = Application {
-        app: AppId(0),
-        model: ModelId(0),
-        weight: 1.0,
-        law: ExecLaw::Constant(run.model.truth[run.model.base as usize].batch(1, Span::ZERO)),
-        slo: run.model.qos,
-        size: 1,
-    };
-    let process = Limited::new(run.arrivals.start(run.seed, 0)?, Time::NEVER, run.queries);
-    let open = OpenWorkload::new(Box::new(process), vec![app], run.seed)?;
-    Ok(with_sizes(Box::new(open), vec![Some(run.sizes.clone())], run.seed))
+    /// The queries.
+    fn workload(&self, apps: Vec<Application>) -> Workload {
+        let (arrivals, sizes, queries) = (self.arrivals.clone(), self.sizes.clone(), self.queries);
+        Workload::Sources(Rc::new(move |seed| {
+            let process = Limited::new(arrivals.start(seed, 0)?, Time::NEVER, queries);
+            let open = OpenWorkload::new(Box::new(process), apps.clone(), seed)?;
+            Ok(vec![with_sizes(Box::new(open), vec![Some(sizes.clone())], seed)])
+        }))
+    }
 }
 
 #[cfg(test)]

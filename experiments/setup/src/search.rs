@@ -24,10 +24,9 @@ pub use watch::{Seen, Watch};
 
 use crate::error::SpecError;
 use crate::policy_spec::PolicySpec;
-use crate::setup::{Setup, Sources};
-use orrery_sim::driver::{Failure, World, simulate};
+use crate::setup::Setup;
+use orrery_sim::driver::simulate;
 use orrery_sim::observer::Observer;
-use orrery_sim::policy::Policy;
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,11 +97,15 @@ pub struct How {
     pub longer: u32,
     /// After a burst that the system has to work off first.
     pub burst: bool,
+    /// Short: to see about where the answer is.
+    pub glance: bool,
 }
 
 impl How {
     /// As long as its verdict needs, and without a burst.
-    pub const USUAL: How = How { longer: 1, burst: false };
+    pub const USUAL: How = How { longer: 1, burst: false, glance: false };
+    /// Short.
+    pub const GLANCE: How = How { glance: true, ..How::USUAL };
 }
 
 /// How a probe is judged.
@@ -139,6 +142,21 @@ impl Rule {
         Rule {
             warm_up: self.warm_up.max(if slo == Span::MAX { Span::ZERO } else { slo }).max(first),
             least: self.least.max(several),
+            ..self
+        }
+    }
+
+    /// A glance, if that is wanted: an eighth of the requests after a quarter of the warm-up. What a system needs to fill
+    /// and to plan is added afterwards, see [`Rule::adapted`].
+    pub fn at_a_glance(self, how: How) -> Rule {
+        if !how.glance {
+            return self;
+        }
+        Rule {
+            requests_per_model: (self.requests_per_model / 8).max(1_000),
+            warm_up: self.warm_up.scale(0.25),
+            least: self.least.scale(0.25),
+            tolerance: self.tolerance.max(0.05),
             ..self
         }
     }
@@ -182,19 +200,6 @@ pub fn watched(
     of_setup(setup, policy, seed, rule, watch)
 }
 
-/// Probes the load of a world that no scenario describes.
-///
-/// # Errors
-/// When a source fails in mid-stream, or simulated time ends.
-pub fn on_world(
-    world: &World,
-    sources: Sources,
-    policy: Box<dyn Policy>,
-    judge: Judge,
-) -> Result<Probe, Failure> {
-    Ok(run(world, sources, policy, (judge, ()))?.0)
-}
-
 fn of_setup<O: Observer>(
     setup: &Setup,
     policy: &PolicySpec,
@@ -204,20 +209,11 @@ fn of_setup<O: Observer>(
 ) -> Result<(Probe, O), SpecError> {
     setup.check_policy(policy)?;
     let judge = Judge::new(rule, setup.slo.len());
-    let (sources, built) = (setup.sources(seed)?, setup.policy(policy, seed));
-    run(&setup.world, sources, built, (judge, observer)).map_err(|failure| setup.failed(&failure))
-}
-
-fn run<O: Observer>(
-    world: &World,
-    sources: Sources,
-    policy: Box<dyn Policy>,
-    (judge, observer): (Judge, O),
-) -> Result<(Probe, O), Failure> {
-    let sources = burst::with(judge.burst(), sources);
-    let finished = simulate(world, sources, policy, (judge, observer));
-    if let Some(failure) = finished.failure {
-        return Err(failure);
+    let sources = burst::with(judge.burst(), setup.sources(seed)?);
+    let mut finished =
+        simulate(&setup.world, sources, setup.policy(policy, seed), (judge, observer));
+    if let Some(failure) = finished.failure.take() {
+        return Err(setup.failed(&failure));
     }
     let (judge, observer) = finished.observer;
     Ok((judge.verdict(), observer))

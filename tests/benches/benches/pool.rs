@@ -5,7 +5,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use orrery_benches::processor_time;
 use orrery_scenario::PolicySpec;
-use orrery_scenario::pool::{PoolModel, PoolRun, Search, allowable, simulate_pool};
+use orrery_scenario::pool::{PoolModel, PoolRun, Search, allowable};
 use orrery_traces::arrivals::ArrivalLaw;
 use orrery_traces::query_sizes::SizeLaw;
 
@@ -46,6 +46,13 @@ fn with_run<T>(model: &str, policy: &str, queries: u64, then: impl FnOnce(&PoolR
     })
 }
 
+fn simulate(run: &PoolRun<'_>) {
+    let setup = run.setup().expect("a pool");
+    let sources = setup.sources(run.seed).expect("queries");
+    let policy = setup.policy(run.policy, run.seed);
+    orrery_sim::driver::simulate(&setup.world, sources, policy, ());
+}
+
 fn allowed(model: &str, policy: &str, queries: u64) -> f64 {
     let search = Search { from_per_s: 100.0, precision: 0.02, seeds: vec![1] };
     with_run(model, policy, queries, |run| allowable(run, &search).expect("a rate").rate_per_s)
@@ -59,7 +66,7 @@ fn tell(model: &str, policy: &str) {
         let mut best = 0.0f64;
         for _ in 0..RUNS {
             let before = processor_time();
-            simulate_pool(&run, ()).expect("a run");
+            simulate(&run);
             let took = processor_time() - before;
             best = best.max(QUERIES as f64 / took.as_secs_f64() / 1e6);
         }
@@ -72,6 +79,6 @@ fn rm2(bencher: Bencher, policy: &str) {
     let arrivals = ArrivalLaw::Poisson { rate_per_s: LOAD * allowed("rm2", policy, 5_000) };
     with_run("rm2", policy, 20_000, |run| {
         let run = PoolRun { arrivals: &arrivals, ..run.clone() };
-        bencher.counter(ItemsCount::new(20_000u64)).bench_local(|| simulate_pool(&run, ()));
+        bencher.counter(ItemsCount::new(20_000u64)).bench_local(|| simulate(&run));
     });
 }

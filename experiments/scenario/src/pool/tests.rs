@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Scenario;
+use orrery_sim::observer::Observer;
 use orrery_sim::request::{End, Request};
 
 const COUNTS: [u32; 4] = [2, 0, 9, 0];
@@ -42,6 +43,10 @@ fn with_run<T>(policy: &str, rate_per_s: f64, then: impl FnOnce(&PoolRun<'_>) ->
     })
 }
 
+fn whole(run: &PoolRun<'_>) -> Whole {
+    run.setup().unwrap().run_with(run.policy, run.seed, Whole::default()).unwrap().observer.1
+}
+
 /// The same pool, as a file says it.
 #[test]
 fn a_pool_is_the_scenario_of_the_same_pool() {
@@ -52,7 +57,7 @@ fn a_pool_is_the_scenario_of_the_same_pool() {
     let setup = Scenario::from_text("t.toml", text).unwrap().setup(5).unwrap();
     for policy in ["kairos", "kairos[preset=paper]", "ribbon", "drs", "clkwrk"] {
         let total = setup.run(&PolicySpec::parse(policy).unwrap(), 5).unwrap().total();
-        let ours = with_run(policy, 60.0, |run| simulate_pool(run, Whole::default()).unwrap());
+        let ours = with_run(policy, 60.0, whole);
         assert_eq!((ours.latencies.len(), ours.met as u64), (4_000, total.ends[0]), "{policy}");
     }
 }
@@ -62,7 +67,7 @@ fn a_probe_says_what_the_whole_run_shows() {
     for policy in ["kairos", "ribbon"] {
         let mut verdicts = Vec::new();
         for rate in [10.0, 30.0, 50.0, 70.0, 200.0] {
-            let whole = with_run(policy, rate, |run| simulate_pool(run, Whole::default()).unwrap());
+            let whole = with_run(policy, rate, whole);
             let probe = with_run(policy, rate, |run| probe(run, rate, 0.02).unwrap());
             let (holds, tail) = whole.p99();
             assert_eq!(holds, probe.good, "{policy} at {rate}");
@@ -90,8 +95,7 @@ fn wrong_counts_are_errors() {
             percentile: 0.99,
             seed: 1,
         };
-        let error = simulate_pool(&run, ());
-        assert!(error.unwrap_err().to_string().contains("4 counts"));
+        assert!(run.setup().err().unwrap().to_string().contains("4 counts"));
     }
     assert!(PoolModel::kairos("bert").is_none());
 }

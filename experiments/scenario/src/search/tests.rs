@@ -195,8 +195,15 @@ fn equal_models_have_one_answer_whatever_the_length_of_the_probes() {
     let head = "policies = [\"fifo\"]\n[[device]]\ncount = 8\n[arrivals]\npoisson = { rate_per_s = 1000.0 }";
     let scenario = models(head, (5.0, 0.0), [15.0; 32]);
     let policy = PolicySpec::parse("fifo[max_batch=1]").unwrap();
-    let bracket =
-        Bracket { start: 1_400.0, tolerance: 0.002, step: 1.02, step_max: 2.0, around: false };
+    let bracket = Bracket {
+        start: 1_400.0,
+        tolerance: 0.002,
+        target: 0.01,
+        step: 1.02,
+        step_max: 2.0,
+        glance: false,
+        around: false,
+    };
     let highest = |requests_per_model: u64, seed: u64| {
         let at = |rate: f64, _| {
             let setup = scenario.with_rate(rate)?.setup(seed)?;

@@ -1,12 +1,16 @@
-//! The search itself: bracket, then bisect. It knows no scheduler: it asks a closure.
+//! The search itself: about where, then exactly. It knows no scheduler: it asks a closure.
 //!
 //! ```text
-//! highest rate:    from `start`, up while good or down while bad, by steps that may grow, until both
-//!                  were seen; then the geometric middle, until the bracket is narrower than `tolerance`
+//! highest rate:    glances (short probes) to about where the answer is, then whole probes from there on: up while
+//!                  good or down while bad, by steps that grow, until both were seen; then where the line through
+//!                  ln(share of bad requests) over ln(rate) meets the target, a little to its good side and a
+//!                  little to its bad one, until the two are within `tolerance`
 //! fewest devices:  up while bad, by steps that double, then the middle of whole numbers
 //! ```
 //!
-//! Bisection takes for granted that less load is never worse. It looks at some lower rates afterwards
+//! A glance says where to begin, and nothing else: an answer and its clear rates are those of whole probes.
+//!
+//! The search takes for granted that less load is never worse. It looks at some lower rates afterwards
 //! and says so when that was wrong. Where a little less than the answer does not come back from a burst, the
 //! answer is probed again for longer, and searched anew with such probes when it does not hold.
 
@@ -17,6 +21,10 @@ const BELOW: [f64; 3] = [0.9, 0.7, 0.5];
 
 /// And just above it, to see what becomes of it there.
 const ABOVE: f64 = 1.05;
+
+/// Where nothing near the answer is clear: further below and above it, until something is.
+const GOOD_UP_TO: [f64; 2] = [0.3, 0.1];
+const BAD_FROM: [f64; 5] = [1.1, 1.2, 1.5, 2.0, 4.0];
 
 /// With 5 % more than the peak a stable scheduler that drops requests in time loses little more than 5 %: more
 /// than this share of bad requests is a collapse. Where late requests are answered all the same, every overload
@@ -37,6 +45,16 @@ const REACH: (f64, f64) = (1e-7, 1e5);
 /// Nor does it go below this rate: a probe would come to the end of simulated time.
 const RATE_MIN_PER_S: f64 = 1e-5;
 
+/// Glances end with a bracket of this width.
+const ROUGH: f64 = 0.1;
+
+/// Shares of bad requests are told apart up to so far from the target, in ln: few bad ones, or none, are a matter of
+/// luck.
+const FAR: f64 = 4.0;
+
+/// A share that lies on the other side of the target than its verdict is taken to lie so near, in ln.
+const NEAR: f64 = 0.01;
+
 /// How a rate is searched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bracket {
@@ -44,12 +62,69 @@ pub struct Bracket {
     pub start: f64,
     /// The relative width of the final bracket.
     pub tolerance: f64,
+    /// The share of bad requests that is still good.
+    pub target: f64,
     /// The first step, as a factor; each next one is its square.
     pub step: f64,
     /// The largest step.
     pub step_max: f64,
+    /// Begin with glances: where nobody has a good idea of the rate, and probes can be short.
+    pub glance: bool,
     /// Look below and above the answer, too.
     pub around: bool,
+}
+
+/// A rate that was probed.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    rate: f64,
+    /// ln(share of bad requests / target), with the verdict's sign.
+    y: f64,
+}
+
+impl End {
+    fn new(rate: f64, probe: &Probe, target: f64) -> End {
+        let y = libm::log(probe.bad_rate.max(1e-9) / target).clamp(-FAR, FAR);
+        // A backlog that grows is bad, whatever its share is by now.
+        End { rate, y: if probe.good { y.min(-NEAR) } else { y.max(NEAR) } }
+    }
+}
+
+/// What encloses the target, as far as it was found.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ends {
+    good: Option<End>,
+    bad: Option<End>,
+}
+
+/// A good rate and a bad one above it.
+#[derive(Clone, Copy, Debug)]
+struct Between {
+    good: End,
+    bad: End,
+}
+
+impl Between {
+    /// In ln(rate).
+    fn width(&self) -> f64 {
+        libm::log(self.bad.rate / self.good.rate)
+    }
+
+    /// Where the line through both meets the target, in ln(rate) above the good end.
+    fn root(&self) -> f64 {
+        self.width() * self.good.y / (self.good.y - self.bad.y)
+    }
+
+    /// The next rate: on the good side of the root, so that the one after it, on the bad side, ends the search.
+    fn next(&self, narrow: f64) -> f64 {
+        let (width, root) = (self.width(), self.root());
+        let aim = if root > narrow / 2.0 { root - narrow / 2.0 } else { root + narrow / 2.0 };
+        self.at(aim.clamp(0.1 * width, 0.9 * width))
+    }
+
+    fn at(&self, above_good: f64) -> f64 {
+        self.good.rate * libm::exp(above_good)
+    }
 }
 
 /// What a search found.
@@ -87,13 +162,13 @@ struct Asked<F> {
     /// How the next probe is made.
     how: How,
     all: Vec<(f64, Probe)>,
-    /// Probes after a burst, and their requests.
-    bursts: (u32, u64),
+    /// Probes of which nothing is kept (glances, those after a burst), and their requests.
+    others: (u32, u64),
 }
 
 impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     fn new(probe: F) -> Asked<F> {
-        Asked { probe, how: How::USUAL, all: Vec::new(), bursts: (0, 0) }
+        Asked { probe, how: How::USUAL, all: Vec::new(), others: (0, 0) }
     }
 
     fn ask(&mut self, at: f64) -> Result<bool, E> {
@@ -103,49 +178,110 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         Ok(good)
     }
 
-    /// The share of bad requests after a burst, with a little less than `value`, where it does not come back.
-    fn after_burst(&mut self, value: f64) -> Result<Option<f64>, E> {
-        let probe = (self.probe)(value * HELD, How { burst: true, ..How::USUAL })?;
-        self.bursts = (self.bursts.0 + 1, self.bursts.1 + probe.requests);
-        Ok(stays_bad(&probe))
+    /// A probe of which nothing is kept.
+    fn other(&mut self, at: f64, how: How) -> Result<Probe, E> {
+        let probe = (self.probe)(at, how)?;
+        self.others = (self.others.0 + 1, self.others.1 + probe.requests);
+        Ok(probe)
     }
 
-    /// From `good` to `bad`, none of which need be known, to a bracket of the tolerance. Neither end may
-    /// be found: then the other is.
-    fn bracket(&mut self, search: &Bracket) -> Result<(Option<f64>, Option<f64>), E> {
-        let next = |step: f64| (step * step).min(search.step_max);
-        let mut step = search.step;
-        let (mut good, mut bad) = (search.start, search.start);
-        if self.ask(search.start)? {
-            loop {
-                bad = good * step;
-                if bad > search.start * REACH.1 {
-                    return Ok((Some(good), None));
-                }
-                if !self.ask(bad)? {
-                    break;
-                }
-                good = bad;
-                step = next(step);
+    /// The share of bad requests after a burst, with a little less than `value`, where it does not come back.
+    /// Who does not come back is far from the target: where a glance sees nothing bad there is nothing.
+    fn after_burst(&mut self, search: &Bracket, value: f64) -> Result<Option<f64>, E> {
+        let how = How { burst: true, ..How::USUAL };
+        let at = value * HELD;
+        if search.glance && self.other(at, How { glance: true, ..how })?.good {
+            return Ok(None);
+        }
+        Ok(stays_bad(&self.other(at, how)?))
+    }
+
+    /// The end of a bracket that a rate is, and whether it is the good one.
+    fn end(&mut self, rate: f64, target: f64) -> Result<(bool, End), E> {
+        let good = self.ask(rate)?;
+        Ok((good, End::new(rate, &self.all.last().expect("just asked").1, target)))
+    }
+
+    /// From `start` to a bracket of the tolerance. Where one of its ends was not found the other is the last rate
+    /// that was tried.
+    fn bracket(&mut self, search: &Bracket) -> Result<Ends, E> {
+        let lowest = (search.start * REACH.0).max(RATE_MIN_PER_S);
+        let highest = search.start * REACH.1;
+        let (mut ends, mut step, mut rate) = (Ends::default(), search.step, search.start);
+        let mut found = loop {
+            let (good, end) = self.end(rate, search.target)?;
+            if good {
+                ends.good = Some(end);
+            } else {
+                ends.bad = Some(end);
             }
-        } else {
-            loop {
-                good = bad / step;
-                if good < (search.start * REACH.0).max(RATE_MIN_PER_S) {
-                    return Ok((None, Some(bad)));
-                }
-                if self.ask(good)? {
-                    break;
-                }
-                bad = good;
-                step = next(step);
+            if let Ends { good: Some(good), bad: Some(bad) } = ends {
+                break Between { good, bad };
+            }
+            rate = if good { rate * step } else { rate / step };
+            if !(lowest..=highest).contains(&rate) {
+                return Ok(ends);
+            }
+            step = (step * step).min(search.step_max);
+        };
+        // Two rates that are one step apart are within it, whatever rounding says.
+        let narrow = libm::log1p(search.tolerance) * (1.0 + 1e-9);
+        for turn in 1.. {
+            let width = found.width();
+            if width <= narrow {
+                break;
+            }
+            // Where the line leads nowhere the middle does.
+            let rate = if turn % 3 == 0 { found.at(width / 2.0) } else { found.next(narrow) };
+            let (good, end) = self.end(rate, search.target)?;
+            if good {
+                found.good = end;
+            } else {
+                found.bad = end;
             }
         }
-        while bad > good * (1.0 + search.tolerance) {
-            let middle = (good * bad).sqrt();
-            if self.ask(middle)? { good = middle } else { bad = middle }
+        Ok(Ends { good: Some(found.good), bad: Some(found.bad) })
+    }
+
+    /// The search for the exact rate, from where glances say that it is.
+    fn glances(&mut self, search: &Bracket) -> Result<Bracket, E> {
+        self.how = How::GLANCE;
+        let ends = self.bracket(&Bracket { tolerance: ROUGH.max(search.tolerance), ..*search })?;
+        self.how = How::USUAL;
+        for (_, probe) in self.all.drain(..) {
+            self.others = (self.others.0 + 1, self.others.1 + probe.requests);
         }
-        Ok((Some(good), Some(bad)))
+        let Ends { good: Some(good), bad: Some(bad) } = ends else { return Ok(*search) };
+        let found = Between { good, bad };
+        let start = found.at(found.root() - libm::log1p(search.tolerance) / 2.0);
+        Ok(Bracket { start, step: 1.0 + search.tolerance, ..*search })
+    }
+
+    /// Whether less is worse, and from where on rates are good and bad beyond doubt.
+    fn look_around(&mut self, search: &Bracket, value: f64) -> Result<(), E> {
+        let is_clear = |asked: &Self, good: bool| {
+            let found = asked.found(Some(value));
+            if good { found.clearly_good.is_some() } else { found.clearly_bad.is_some() }
+        };
+        for share in BELOW {
+            // Where something is clear, a glance that finds nothing is enough.
+            let at = value * share;
+            let seen = search.glance && is_clear(self, true) && self.other(at, How::GLANCE)?.good;
+            if !seen {
+                self.ask(at)?;
+            }
+        }
+        for share in GOOD_UP_TO {
+            if search.glance && !is_clear(self, true) {
+                self.ask(value * share)?;
+            }
+        }
+        for times in BAD_FROM {
+            if search.glance && !is_clear(self, false) {
+                self.ask(value * times)?;
+            }
+        }
+        Ok(())
     }
 
     /// The share of bad requests with at most 5 % more than `value`, if it collapses.
@@ -157,7 +293,7 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     }
 
     /// What was found. What the last probe of a rate said counts.
-    fn found(self, value: Option<f64>) -> Found {
+    fn found(&self, value: Option<f64>) -> Found {
         let of = |at: f64| self.all.iter().rev().find(|(v, _)| *v == at).map(|(_, p)| p);
         let sure = |good: bool| {
             self.all.iter().filter(move |(v, p)| {
@@ -178,8 +314,8 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
                 .reduce(f64::min),
             worse_below: self.all.iter().filter(below).map(|(v, _)| *v).reduce(f64::max),
             collapse: value.and_then(|value| self.collapse(value)),
-            probes: self.all.len() as u32 + self.bursts.0,
-            requests: self.all.iter().map(|(_, p)| p.requests).sum::<u64>() + self.bursts.1,
+            probes: self.all.len() as u32 + self.others.0,
+            requests: self.all.iter().map(|(_, p)| p.requests).sum::<u64>() + self.others.1,
             ..Found::default()
         }
     }
@@ -205,36 +341,35 @@ impl Bracket {
     /// The first error of a probe.
     pub fn highest<E>(&self, probe: impl FnMut(f64, How) -> Result<Probe, E>) -> Result<Found, E> {
         let mut asked = Asked::new(probe);
-        let mut value = match asked.bracket(self)? {
-            (Some(good), Some(_)) => good,
-            (Some(good), None) => {
-                return Ok(Found { good_up_to: Some(good), ..asked.found(None) });
+        let exact = if self.glance { asked.glances(self)? } else { *self };
+        let mut value = match asked.bracket(&exact)? {
+            Ends { good: Some(good), bad: Some(_) } => good.rate,
+            Ends { good: Some(good), bad: None } => {
+                return Ok(Found { good_up_to: Some(good.rate), ..asked.found(None) });
             }
-            (None, _) => return Ok(Found { never_good: true, ..asked.found(None) }),
+            _ => return Ok(Found { never_good: true, ..asked.found(None) }),
         };
         let (mut refuted, mut metastable) = (None, None);
         if self.around {
             asked.ask(value * ABOVE)?;
-            metastable = asked.after_burst(value)?;
+            metastable = asked.after_burst(self, value)?;
             if metastable.is_some() || asked.collapse(value).is_some() {
                 asked.how.longer = LONGER;
                 if !asked.ask(value)? {
                     refuted = Some(value);
                     let start = value / (1.0 + 4.0 * self.tolerance);
                     let again = Bracket { start, step: 1.0 + 4.0 * self.tolerance, ..*self };
-                    match asked.bracket(&again)?.0 {
-                        Some(good) => value = good,
+                    match asked.bracket(&again)?.good {
+                        Some(good) => value = good.rate,
                         None => {
                             return Ok(Found { never_good: true, refuted, ..asked.found(None) });
                         }
                     }
-                    metastable = asked.after_burst(value)?;
+                    metastable = asked.after_burst(self, value)?;
                 }
                 asked.how = How::USUAL;
             }
-            for share in BELOW {
-                asked.ask(value * share)?;
-            }
+            asked.look_around(self, value)?;
         }
         Ok(Found { refuted, metastable, ..asked.found(Some(value)) })
     }

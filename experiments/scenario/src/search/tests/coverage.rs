@@ -62,14 +62,22 @@ impl Known {
     fn probe(&self, rate: f64, requests: u64, seed: u64, how: How) -> Result<Probe, SpecError> {
         let setup = self.scenario.with_rate(rate)?.setup(seed)?;
         let slo = *setup.slo.iter().max().unwrap();
-        let rule = rule(rate, requests).adapted(slo, None).made(how, slo);
+        let rule = rule(rate, requests).at_a_glance(how).adapted(slo, None).made(how, slo);
         probe(&setup, &self.policy, seed, rule)
     }
 
     fn search(&self, requests: u64, seed: u64) -> Found {
         let start = self.scenario.rate().unwrap();
         let (step, step_max) = (2.0, 2.0);
-        let bracket = Bracket { start, tolerance: 0.005, step, step_max, around: true };
+        let bracket = Bracket {
+            start,
+            tolerance: 0.005,
+            target: TARGET,
+            step,
+            step_max,
+            glance: true,
+            around: true,
+        };
         bracket.highest(|rate, how| self.probe(rate, requests, seed, how)).unwrap()
     }
 }

@@ -25,7 +25,8 @@ fn step(peak: f64) -> impl FnMut(f64, How) -> Result<Probe, Infallible> {
 }
 
 fn from(start: f64) -> Bracket {
-    Bracket { start, tolerance: 0.005, step: 2.0, step_max: 2.0, around: true }
+    let (tolerance, target) = (0.005, 0.01);
+    Bracket { start, tolerance, target, step: 2.0, step_max: 2.0, glance: true, around: true }
 }
 
 #[test]
@@ -104,7 +105,7 @@ fn an_answer_that_a_longer_probe_confirms_is_that_probe_s() {
     assert_eq!(found.metastable, Some(0.9));
     // And the other way round: what the last probe of a rate says is bad is not clearly good.
     let mut asked = Asked::new(|_, how: How| probe(how.longer == 1, 0.5));
-    for how in [How::USUAL, How { longer: 8, burst: false }] {
+    for how in [How::USUAL, How { longer: 8, ..How::USUAL }] {
         asked.how = how;
         let Ok(_) = asked.ask(50.0);
     }
