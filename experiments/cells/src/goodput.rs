@@ -155,10 +155,10 @@ impl Search {
         let found = match self.find {
             Find::Rate => {
                 let (step, step_max) = (2.0, 2.0);
-                let (tolerance, target) = (self.tolerance, self.target);
                 // What is judged whole, or for a length of its own, cannot be glanced at.
-                let glance = self.probe_s.is_none() && !is_finite(scenario);
-                Bracket { start, tolerance, target, step, step_max, glance, around: true }
+                let short = self.probe_s.is_none() && !is_finite(scenario);
+                let (tolerance, target) = (self.tolerance, short.then_some(self.target));
+                Bracket { start, tolerance, target, step, step_max, around: true }
                     .highest(|rate, how| self.probe(&at(rate)?, policy, seed, how))?
             }
             Find::Devices => {

@@ -318,8 +318,8 @@ impl<'a> Bench<'a> {
         let tolerance = self.problem.plan.precision;
         // Small steps first: whoever asks has a good idea of the rate.
         let (step, step_max) = (1.0 + 4.0 * tolerance, 4.0);
-        let (start, target) = (from_per_s, self.target());
-        Bracket { start, tolerance, target, step, step_max, glance: false, around }
+        let start = from_per_s;
+        Bracket { start, tolerance, target: None, step, step_max, around }
             .highest(|rate, how| Ok(self.run(counts, rate, seed, (Stop::Clear, how))?.0))
     }
 

@@ -1,8 +1,8 @@
 //! The allowable throughput (Kairos, §3): the highest rate of arrivals at which the percentile of the
 //! latencies is within the QoS.
 //!
-//! Each seed is a search of its own (see [`search`](crate::search)); a search knows nothing of bounds, or of other
-//! seeds, but where to begin. One seed's rate is a random number, and the seeds' mean has an interval. A rate below
+//! Each seed is a search of its own (see [`search`](crate::search)); a search knows nothing of bounds but
+//! where to begin. One seed's rate is a random number, and the seeds' mean has an interval. A rate below
 //! one that failed may hold by chance: the rate found is one that holds with one that does not within
 //! `precision` above it.
 
@@ -68,14 +68,13 @@ pub fn allowable(run: &PoolRun<'_>, search: &Search) -> Result<Allowable, Search
     if search.seeds.is_empty() {
         return out("seeds", 0.0, "at least one seed");
     }
-    // Small steps first: whoever calls has a good idea of the rate, and one seed's is a good one of the next seed's.
-    let mut bracket = Bracket {
+    // Small steps first: whoever calls has a good idea of the rate.
+    let bracket = Bracket {
         start: search.from_per_s,
         tolerance: search.precision,
-        target: 1.0 - run.percentile,
+        target: None,
         step: 1.0 + 8.0 * search.precision,
         step_max: 4.0,
-        glance: false,
         around: false,
     };
     let mut runs = 0;
@@ -87,9 +86,6 @@ pub fn allowable(run: &PoolRun<'_>, search: &Search) -> Result<Allowable, Search
         })?;
         if let Some(rate_per_s) = found.good_up_to {
             return Err(SearchError::Unbounded { rate_per_s });
-        }
-        if let Some(rate_per_s) = found.value {
-            (bracket.start, bracket.step) = (rate_per_s, 1.0 + 2.0 * search.precision);
         }
         by_seed_per_s.push(found.value.unwrap_or(0.0));
     }

@@ -45,6 +45,9 @@ const REACH: (f64, f64) = (1e-7, 1e5);
 /// Nor does it go below this rate: a probe would come to the end of simulated time.
 const RATE_MIN_PER_S: f64 = 1e-5;
 
+/// Two rates that are one step apart are within the tolerance, whatever rounding says.
+const ROUNDING: f64 = 1.0 + 1e-12;
+
 /// Glances end with a bracket of this width.
 const ROUGH: f64 = 0.1;
 
@@ -62,14 +65,13 @@ pub struct Bracket {
     pub start: f64,
     /// The relative width of the final bracket.
     pub tolerance: f64,
-    /// The share of bad requests that is still good.
-    pub target: f64,
     /// The first step, as a factor; each next one is its square.
     pub step: f64,
     /// The largest step.
     pub step_max: f64,
-    /// Begin with glances: where nobody has a good idea of the rate, and probes can be short.
-    pub glance: bool,
+    /// Begin with glances, where nobody has a good idea of the rate and probes can be short, and go by the line
+    /// through their shares of bad requests to where this one is met. Without it the bracket is halved.
+    pub target: Option<f64>,
     /// Look below and above the answer, too.
     pub around: bool,
 }
@@ -83,8 +85,8 @@ struct End {
 }
 
 impl End {
-    fn new(rate: f64, probe: &Probe, target: f64) -> End {
-        let y = libm::log(probe.bad_rate.max(1e-9) / target).clamp(-FAR, FAR);
+    fn new(rate: f64, probe: &Probe, target: Option<f64>) -> End {
+        let y = libm::log(probe.bad_rate.max(1e-9) / target.unwrap_or(1.0)).clamp(-FAR, FAR);
         // A backlog that grows is bad, whatever its share is by now.
         End { rate, y: if probe.good { y.min(-NEAR) } else { y.max(NEAR) } }
     }
@@ -116,10 +118,15 @@ impl Between {
     }
 
     /// The next rate: on the good side of the root, so that the one after it, on the bad side, ends the search.
-    fn next(&self, narrow: f64) -> f64 {
+    fn next(&self, tolerance: f64) -> f64 {
+        let narrow = libm::log1p(tolerance);
         let (width, root) = (self.width(), self.root());
         let aim = if root > narrow / 2.0 { root - narrow / 2.0 } else { root + narrow / 2.0 };
         self.at(aim.clamp(0.1 * width, 0.9 * width))
+    }
+
+    fn middle(&self) -> f64 {
+        (self.good.rate * self.bad.rate).sqrt()
     }
 
     fn at(&self, above_good: f64) -> f64 {
@@ -190,14 +197,14 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     fn after_burst(&mut self, search: &Bracket, value: f64) -> Result<Option<f64>, E> {
         let how = How { burst: true, ..How::USUAL };
         let at = value * HELD;
-        if search.glance && self.other(at, How { glance: true, ..how })?.good {
+        if search.target.is_some() && self.other(at, How { glance: true, ..how })?.good {
             return Ok(None);
         }
         Ok(stays_bad(&self.other(at, how)?))
     }
 
     /// The end of a bracket that a rate is, and whether it is the good one.
-    fn end(&mut self, rate: f64, target: f64) -> Result<(bool, End), E> {
+    fn end(&mut self, rate: f64, target: Option<f64>) -> Result<(bool, End), E> {
         let good = self.ask(rate)?;
         Ok((good, End::new(rate, &self.all.last().expect("just asked").1, target)))
     }
@@ -224,15 +231,13 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
             }
             step = (step * step).min(search.step_max);
         };
-        // Two rates that are one step apart are within it, whatever rounding says.
-        let narrow = libm::log1p(search.tolerance) * (1.0 + 1e-9);
-        for turn in 1.. {
-            let width = found.width();
-            if width <= narrow {
-                break;
-            }
+        let is_wide = |f: &Between| f.bad.rate > f.good.rate * (1.0 + search.tolerance) * ROUNDING;
+        let mut turn = 0;
+        while is_wide(&found) {
+            turn += 1;
             // Where the line leads nowhere the middle does.
-            let rate = if turn % 3 == 0 { found.at(width / 2.0) } else { found.next(narrow) };
+            let is_line = search.target.is_some() && turn % 3 != 0;
+            let rate = if is_line { found.next(search.tolerance) } else { found.middle() };
             let (good, end) = self.end(rate, search.target)?;
             if good {
                 found.good = end;
@@ -266,18 +271,20 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         for share in BELOW {
             // Where something is clear, a glance that finds nothing is enough.
             let at = value * share;
-            let seen = search.glance && is_clear(self, true) && self.other(at, How::GLANCE)?.good;
+            let seen = search.target.is_some()
+                && is_clear(self, true)
+                && self.other(at, How::GLANCE)?.good;
             if !seen {
                 self.ask(at)?;
             }
         }
         for share in GOOD_UP_TO {
-            if search.glance && !is_clear(self, true) {
+            if search.target.is_some() && !is_clear(self, true) {
                 self.ask(value * share)?;
             }
         }
         for times in BAD_FROM {
-            if search.glance && !is_clear(self, false) {
+            if search.target.is_some() && !is_clear(self, false) {
                 self.ask(value * times)?;
             }
         }
@@ -341,7 +348,7 @@ impl Bracket {
     /// The first error of a probe.
     pub fn highest<E>(&self, probe: impl FnMut(f64, How) -> Result<Probe, E>) -> Result<Found, E> {
         let mut asked = Asked::new(probe);
-        let exact = if self.glance { asked.glances(self)? } else { *self };
+        let exact = if self.target.is_some() { asked.glances(self)? } else { *self };
         let mut value = match asked.bracket(&exact)? {
             Ends { good: Some(good), bad: Some(_) } => good.rate,
             Ends { good: Some(good), bad: None } => {

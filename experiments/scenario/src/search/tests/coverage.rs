@@ -46,7 +46,7 @@ fn lengths(few: &[u64]) -> Vec<u64> {
 fn rule(rate_per_s: f64, requests_per_model: u64) -> Rule {
     Rule {
         criterion: Criterion::BadRate,
-        target: TARGET,
+        target: Some(TARGET),
         tolerance: 0.005,
         requests_per_model,
         warm_up: Span::from_ms(6_000),
@@ -69,15 +69,8 @@ impl Known {
     fn search(&self, requests: u64, seed: u64) -> Found {
         let start = self.scenario.rate().unwrap();
         let (step, step_max) = (2.0, 2.0);
-        let bracket = Bracket {
-            start,
-            tolerance: 0.005,
-            target: TARGET,
-            step,
-            step_max,
-            glance: true,
-            around: true,
-        };
+        let bracket =
+            Bracket { start, tolerance: 0.005, target: Some(TARGET), step, step_max, around: true };
         bracket.highest(|rate, how| self.probe(rate, requests, seed, how)).unwrap()
     }
 }

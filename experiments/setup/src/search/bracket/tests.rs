@@ -25,8 +25,8 @@ fn step(peak: f64) -> impl FnMut(f64, How) -> Result<Probe, Infallible> {
 }
 
 fn from(start: f64) -> Bracket {
-    let (tolerance, target) = (0.005, 0.01);
-    Bracket { start, tolerance, target, step: 2.0, step_max: 2.0, glance: true, around: true }
+    let (tolerance, target) = (0.005, Some(0.01));
+    Bracket { start, tolerance, target, step: 2.0, step_max: 2.0, around: true }
 }
 
 #[test]
@@ -144,4 +144,26 @@ fn the_fewest_devices_by_whole_numbers() {
     assert_eq!((found.value, found.clearly_bad), (Some(9.0), Some(8.0)));
     let Ok(found) = fewest(8, 1, 100, |_| probe(false, 1.0));
     assert_eq!((found.value, found.never_good), (None, true));
+}
+
+/// What a share of bad requests does that rises by a power of the load: whole probes are few, wherever it begins.
+#[test]
+fn glances_say_about_where_and_a_line_where_exactly() {
+    for (start, power) in [(1.0, 8.0), (90.0, 15.0), (4000.0, 40.0)] {
+        let (mut whole, mut glances) = (0, 0);
+        let share = |rate: f64, how: How| {
+            // A glance errs, and says nothing of small shares.
+            let peak = if how.glance { 103.0 } else { 100.0 };
+            let bad_rate = 0.01 * libm::pow(rate / peak, power);
+            *(if how.glance { &mut glances } else { &mut whole }) += 1;
+            let bad_rate = if how.glance && bad_rate < 0.001 { 0.0 } else { bad_rate.min(1.0) };
+            Ok::<Probe, Infallible>(Probe { bad_rate, ..probe(rate <= peak, 0.0)? })
+        };
+        let Ok(found) = Bracket { around: false, ..from(start) }.highest(share);
+        let value = found.value.unwrap();
+        assert!(value <= 100.0 && value * 1.005 > 100.0, "{start}, {power}: {found:?}");
+        assert!(whole <= 9 && glances <= 22, "{start}, {power}: {whole} and {glances}");
+        assert_eq!(found.probes, whole + glances);
+        assert!(found.at.is_some_and(|probe| probe.bad_rate > 0.0), "a whole probe's");
+    }
 }
