@@ -92,14 +92,6 @@ pub fn time_series(
             Axis { label: format!("time ({unit})"), scale: x, ticks: x.ticks(8) },
         ));
     }
-    let mut legend: Vec<(String, Key)> =
-        names.iter().map(|n| (n.clone(), Key::Series(looks.style(n)))).collect();
-    if offered_once {
-        legend.push(("offered load".into(), Key::Line(OFFERED)));
-    } else if quantities.contains(&metric::OFFERED) {
-        let thin = Stroke { width: 0.8, dash: OFFERED_EACH, color: Color::BLACK };
-        legend.push(("offered load, in its policy's colour".into(), Key::Line(thin)));
-    }
     let sheet = Sheet {
         title: format!(
             "{}: over time",
@@ -112,10 +104,23 @@ pub fn time_series(
         wrap_x: false,
         share_x: true,
         share_y: false,
-        legend: Legend::Flow(legend),
+        legend: legend(&names, &looks, offered_once, quantities.contains(&metric::OFFERED)),
         notes: left_out_in_words(&left_out),
     };
     Ok(sheet.figure())
+}
+
+/// The policies, and the offered load: one for all of them, or each its own.
+fn legend(names: &[String], looks: &Looks, offered_once: bool, offered: bool) -> Legend {
+    let mut keys: Vec<(String, Key)> =
+        names.iter().map(|n| (n.clone(), Key::Series(looks.style(n)))).collect();
+    if offered_once {
+        keys.push(("offered load".into(), Key::Line(OFFERED)));
+    } else if offered {
+        let thin = Stroke { width: 0.8, dash: OFFERED_EACH, color: Color::BLACK };
+        keys.push(("offered load, in its policy's colour".into(), Key::Line(thin)));
+    }
+    Legend::Flow(keys)
 }
 
 /// The rows that are drawn, and the quantities of the others.

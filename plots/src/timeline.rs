@@ -106,12 +106,14 @@ pub fn device_timeline(rows: &[BatchRow], window: Window) -> Result<Figure, Plot
             true => legend(&models, &inside, has_deadlines, has_drops),
             false => busy_legend(),
         },
-        notes: match drops.len() {
-            n if n > 0 && !has_drops => vec![format!("{n} requests were dropped in this time.")],
-            _ => Vec::new(),
-        },
+        notes: dropped_in_words(if has_drops { 0 } else { drops.len() }),
     };
     Ok(sheet.figure())
+}
+
+/// Drops that are not drawn.
+fn dropped_in_words(n: usize) -> Vec<String> {
+    (n > 0).then(|| format!("{n} requests were dropped in this time.")).into_iter().collect()
 }
 
 /// An axis with a row for each label, from the top.

@@ -7,9 +7,8 @@ use crate::runner::Cell;
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::replication::Replication;
 use orrery_cells::rows::mean;
-use orrery_results::{Row, UNITLESS, metric, seed_list};
+use orrery_results::{Row, UNITLESS, csv_lines, metric, seed_list};
 use orrery_sim::stats;
-use std::fmt::Write;
 
 /// The SLO's axis, which is no part of a change.
 pub(super) const SLO: &str = "slo_x_p99";
@@ -132,16 +131,25 @@ pub fn wide(e: &Experiment, cells: &[Cell], rows: &[Row]) -> String {
         let name = point.map_or(axes.as_str(), |p| p.name.as_str());
         let cells = errors(&set, &e.paper).len();
         let cells = if cells == 0 { set.len() } else { cells };
-        let _ = writeln!(
-            out,
-            "{},\"{name}\",\"{}\",{},{},{cells},{},{}",
-            e.id,
-            keys.join("; ").replace('"', "'"),
-            place.system,
-            place.preset,
-            six(of(metric::MEAN_ABS_ERROR)),
-            six(of(metric::MEAN_FINISH_RATE)),
-        );
+        let (error, rate) = (six(of(metric::MEAN_ABS_ERROR)), six(of(metric::MEAN_FINISH_RATE)));
+        let (keys, system, preset) = (keys.join("; "), &place.system, &place.preset);
+        out += &csv_lines(&[(&e.id, name, keys, system, preset, cells, error, rate)]);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_with_a_comma_is_one_column_of_the_wide_form() {
+        let e = crate::registry::find("orloj-table-3-sensitivity").expect("a shipped experiment");
+        let place = Row { system: "fifo, \"fitted\"".into(), ..Row::default() };
+        let cell = Cell { place, seeds: None, runs: Vec::new(), more: Vec::new() };
+        let text = wide(&e, &[cell], &[]);
+        let mut lines = csv::Reader::from_reader(text.as_bytes());
+        let line = lines.records().next().expect("a row").expect("as long as the header");
+        assert_eq!(&line[3], "fifo, \"fitted\"");
+    }
 }

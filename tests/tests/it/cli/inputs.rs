@@ -16,7 +16,7 @@ const POOLS: &str = "id = \"mine\"\ntitle = \"t\"\nsource = \"s\"\nseeds = 1\n\
     [[system]]\nname = \"c\"\npolicy = \"upper-bound\"\npool = \"2-0-1-0\"\n\n\
     [[system]]\nname = \"s\"\npolicy = \"upper-bound\"\n\
     search = { algorithm = \"random\", runs = 1 }\n";
-const BASELINE: &str = "result_version = 6\n[rerun]\nscenario = \"a.toml\"\nseeds = 1\n\
+const BASELINE: &str = "result_version = 7\n[rerun]\nscenario = \"a.toml\"\nseeds = 1\n\
     policies = [\"fifo\"]\nmetrics = [\"finish_rate\"]\n";
 const STUDY: &str = "id = \"mine\"\ntitle = \"t\"\nsource = \"s\"\nexpected_s = 1\nseeds = 1\n\
     show = [\"finish_rate\"]\nscenario = '''\n[[model]]\nname = \"m\"\nslo_ms = 100.0\n\

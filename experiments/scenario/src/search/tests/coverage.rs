@@ -46,7 +46,7 @@ fn lengths(few: &[u64]) -> Vec<u64> {
 fn rule(rate_per_s: f64, requests_per_model: u64) -> Rule {
     Rule {
         criterion: Criterion::BadRate,
-        target: Some(TARGET),
+        target: TARGET,
         tolerance: 0.005,
         requests_per_model,
         warm_up: Span::from_ms(6_000),
