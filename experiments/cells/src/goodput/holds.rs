@@ -110,7 +110,7 @@ fn an_answer_holds_in_a_much_longer_run() {
     let (search, length) = match worlds.or(one) {
         Some(_) => (Search::default(), (300_000, 3)),
         None => {
-            let quick = Search { requests_per_model: 4_000, tolerance: 0.02, ..Search::default() };
+            let quick = Search { requests_per_model: 10_000, tolerance: 0.01, ..Search::default() };
             (quick, (40_000, 1))
         }
     };

@@ -55,6 +55,9 @@ const ROUGH: f64 = 0.1;
 /// luck.
 const FAR: f64 = 4.0;
 
+/// So much of the tolerance below where the target is met, a rate is likely to be good.
+const LESS: f64 = 0.25;
+
 /// A share that lies on the other side of the target than its verdict is taken to lie so near, in ln.
 const NEAR: f64 = 0.01;
 
@@ -117,11 +120,11 @@ impl Between {
         self.width() * self.good.y / (self.good.y - self.bad.y)
     }
 
-    /// The next rate: on the good side of the root, so that the one after it, on the bad side, ends the search.
+    /// The next rate: a little to the good side of the root, so that the one after it, on the bad side, ends the search.
     fn next(&self, tolerance: f64) -> f64 {
         let narrow = libm::log1p(tolerance);
-        let (width, root) = (self.width(), self.root());
-        let aim = if root > narrow / 2.0 { root - narrow / 2.0 } else { root + narrow / 2.0 };
+        let (width, root, less) = (self.width(), self.root(), narrow * LESS);
+        let aim = if root > less { root - less } else { root + narrow * 0.7 };
         self.at(aim.clamp(0.1 * width, 0.9 * width))
     }
 
@@ -149,7 +152,7 @@ pub struct Found {
     pub clearly_good: Option<f64>,
     /// The lowest rate above the answer (largest number below it) that was bad beyond doubt.
     pub clearly_bad: Option<f64>,
-    /// A lower rate that was bad.
+    /// A rate that was bad below the answer, or below one that was good beyond doubt.
     pub worse_below: Option<f64>,
     /// The share of bad requests with 5 % more, where that is a collapse.
     pub collapse: Option<f64>,
@@ -258,7 +261,7 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         }
         let Ends { good: Some(good), bad: Some(bad) } = ends else { return Ok(*search) };
         let found = Between { good, bad };
-        let start = found.at(found.root() - libm::log1p(search.tolerance) / 2.0);
+        let start = found.at(found.root() - libm::log1p(search.tolerance) * LESS);
         Ok(Bracket { start, step: 1.0 + search.tolerance, ..*search })
     }
 
@@ -307,7 +310,8 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
                 p.good == good && p.is_sure() && of(*v).is_some_and(|last| last.good == good)
             })
         };
-        let below = |(v, p): &&(f64, Probe)| !p.good && value.is_some_and(|value| *v < value);
+        let highest = sure(true).map(|(v, _)| *v).chain(value).fold(0.0, f64::max);
+        let below = |(v, p): &&(f64, Probe)| !p.good && value.is_some() && *v < highest;
         Found {
             value,
             at: value.and_then(of).cloned(),

@@ -66,6 +66,12 @@ fn a_response_that_is_not_monotone_and_one_that_collapses_are_told() {
     let planner = |rate: f64, _| probe(rate <= 100.0 && !(60.0..80.0).contains(&rate), 0.02);
     let Ok(found) = from(90.0).highest(planner);
     assert!(found.worse_below.is_some_and(|r| (60.0..80.0).contains(&r)), "{found:?}");
+    // So is a rate that is good beyond doubt above one that was bad above the answer.
+    let mut asked = Asked::new(|rate: f64, _: How| probe(rate != 60.0, 0.02));
+    for rate in [50.0, 60.0, 70.0] {
+        let Ok(_) = asked.ask(rate);
+    }
+    assert_eq!(asked.found(Some(50.0)).worse_below, Some(60.0));
     let Ok(found) = from(90.0).highest(|rate, _| probe(rate <= 100.0, 0.9));
     assert_eq!((found.collapse, found.refuted), (Some(0.9), None));
 }
