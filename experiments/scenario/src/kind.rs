@@ -2,6 +2,8 @@
 //! command it is for.
 
 use crate::error::SpecError;
+use crate::whole::read_text;
+use std::path::Path;
 use toml::Table;
 
 /// A kind of file.
@@ -109,6 +111,12 @@ pub fn of(text: &str) -> Option<Kind> {
     }
     let Ok(table) = text.parse::<Table>() else { return foreign(text) };
     TOML.iter().find(|(_, is)| is(&table)).map(|(kind, _)| *kind)
+}
+
+/// Whether a file is one of this kind, as far as it can be read.
+pub fn is_of(kind: Kind, path: &Path) -> bool {
+    let text = read_text(path).ok();
+    text.and_then(|text| of(&text)).is_some_and(|found| found.name == kind.name)
 }
 
 /// What another tool wrote.

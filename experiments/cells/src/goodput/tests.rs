@@ -1,6 +1,9 @@
 //! Searches against closed forms.
 
 use super::*;
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::PolicySpec;
+use toml::Value;
 
 /// Deterministic service of 10 ms, one request at a time, first in first out.
 fn scenario(arrivals: &str, slo_ms: f64, devices: u32) -> Scenario {
@@ -227,12 +230,4 @@ fn late_answers_and_drops_are_told_apart() {
     let of = |search: &Search| search.run(&s, &policy, 1).unwrap().value("all", PEAK).unwrap();
     let (bad, late) = (of(&search), of(&p99));
     assert!(late > 1.2 * bad, "{late} and {bad}");
-}
-
-#[test]
-fn the_quantiles_of_counts() {
-    assert_eq!(quantile(&[0, 3, 1], 0.5), Some(1));
-    assert_eq!(quantile(&[0, 1, 3], 0.5), Some(2));
-    assert_eq!(quantile(&[0, 9, 1], 0.9), Some(1));
-    assert_eq!(quantile(&[0, 0], 0.5), None);
 }
