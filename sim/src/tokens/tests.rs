@@ -258,7 +258,7 @@ fn requests_that_are_made_as_they_come_run_as_their_list_and_may_go_on_without_e
         let records = run(&machine, &requests, config).1;
         let source = &mut requests.iter().copied();
         let streamed = stream(&machine, source, config.build(), Vec::new());
-        assert_eq!(streamed.observer, records, "case {case}: {}", config.name());
+        assert!(streamed.observer == records, "case {case}: {}", config.name());
         // The same list over and over, each time later: of an endless run the beginning is the list's own.
         let last = requests.last().unwrap().at;
         let after = |k: u64| Span::from_us(k * 1_000_000) + last.since(Time::ZERO) * k;
@@ -266,8 +266,8 @@ fn requests_that_are_made_as_they_come_run_as_their_list_and_may_go_on_without_e
         let until = Until(last, Vec::new());
         let seen = stream(&machine, &mut (0..).flat_map(later), config.build(), until).observer;
         let before = |r: &&(Time, Record)| r.0 < last;
-        let beginning = |r: &Records| r.iter().filter(before).cloned().collect::<Records>();
-        assert_eq!(beginning(&seen.1), beginning(&records), "case {case}: {}", config.name());
+        let beginning = |r: &Records| r.iter().take_while(before).cloned().collect::<Records>();
+        assert!(beginning(&seen.1) == beginning(&records), "case {case}: {}", config.name());
     }
 }
 
@@ -283,10 +283,14 @@ fn an_answer_in_time_ends_until_its_last_instant_and_none_later_is_in_time() {
         };
         let nanosecond = Span::from_ns(1);
         assert!(ends(what.last_by()), "case {case}: {what:?}");
-        assert!(what.tokens_out == 1 || !ends(what.last_by() + nanosecond), "case {case}: {what:?}");
+        assert!(
+            what.tokens_out == 1 || !ends(what.last_by() + nanosecond),
+            "case {case}: {what:?}"
+        );
     }
     assert_eq!(TokenRequest { tokens_out: 3, ..TokenRequest::default() }.last_by(), Time::NEVER);
-    let (tokens_out, slo) = (1 << 24, Slo { first: Span::from_ms(1), each: Span::from_secs(86_400) });
+    let (tokens_out, slo) =
+        (1 << 24, Slo { first: Span::from_ms(1), each: Span::from_secs(86_400) });
     let long = TokenRequest { tokens_out, slo, ..TokenRequest::default() };
     assert!(long.last_by() < Time::NEVER, "who wants its first token soon may be late");
 }

@@ -25,7 +25,8 @@ pub fn on_tokens(
     judge: Judge,
 ) -> Probe {
     let burst = judge.burst();
-    let at = |r: TokenRequest| TokenRequest { at: burst.map_or(r.at, |b: Burst| b.when(r.at)), ..r };
+    let at =
+        |r: TokenRequest| TokenRequest { at: burst.map_or(r.at, |b: Burst| b.when(r.at)), ..r };
     let told = Told { judge, here: BTreeMap::new() };
     stream(machine, &mut requests.map(at), policy, told).observer.judge.verdict()
 }
