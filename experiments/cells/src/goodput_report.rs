@@ -28,7 +28,10 @@ pub fn document<S: Subject>(
     let none = answers().filter(|r| r.value.is_none());
     let why = none.map(|r| format!("{}: {}.", r.policy, r.reason)).collect();
     page.section("No answer", Part::list(why));
-    page.section("What to know first", Part::list(notes(rows, search, &scenario.warm_up(Some(search)))));
+    page.section(
+        "What to know first",
+        Part::list(notes(rows, search, &scenario.warm_up(Some(search)))),
+    );
     Ok(page)
 }
 

@@ -10,8 +10,9 @@ use orrery_results::{RESULT_VERSION, Row};
 use orrery_scenario::scenario::{InputFile, Scenario};
 use orrery_scenario::{PolicySpec, SpecError};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use toml::Value;
 
 /// A column of a table of answers: its heading, its metric, what that is multiplied by, and the digits behind its
 /// point.
@@ -23,6 +24,27 @@ pub trait Subject: Searched<Policy: Clone + Send + Sync> + Clone + Send + Sync {
     const KIND: &'static str;
     /// What a table of answers shows of the run at each, and the digits of a rate.
     const AT_ANSWER: (&'static [AnswerColumn], usize);
+
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is wrong.
+    fn load(path: &Path) -> Result<Self, SpecError>;
+
+    /// One from its text; `name` is its path.
+    ///
+    /// # Errors
+    /// When it is wrong.
+    fn from_text(name: &str, text: &str) -> Result<Self, SpecError>;
+
+    /// The path of its file, and the text that was read there.
+    fn origin(&self) -> (&str, &str);
+
+    /// It with dotted keys set to other values.
+    ///
+    /// # Errors
+    /// When a key or a value is wrong.
+    fn changed(&self, changes: &[(String, Value)]) -> Result<Self, SpecError>;
 
     /// A policy's name in results.
     fn name_of(policy: &Self::Policy) -> String;
@@ -42,11 +64,21 @@ pub trait Subject: Searched<Policy: Clone + Send + Sync> + Clone + Send + Sync {
     /// When one is wrong.
     fn policies(&self) -> Result<Vec<Self::Policy>, SpecError>;
 
-    /// Passes when it can be set up for these policies.
+    /// Passes when it can be set up for these policies, and searched if that is asked for.
     ///
     /// # Errors
     /// When a value is wrong, or a file cannot be read.
-    fn check(&self, seed: u64, policies: &[Self::Policy]) -> Result<(), SpecError>;
+    fn check(
+        &self,
+        seed: u64,
+        policies: &[Self::Policy],
+        search: Option<&Search>,
+    ) -> Result<(), SpecError>;
+
+    /// Whether its runs have a finish rate.
+    fn has_finish_rate(&self) -> bool {
+        true
+    }
 
     /// Its name in results, and its first seed.
     fn about(&self) -> (&str, u64);
@@ -81,8 +113,26 @@ pub trait Subject: Searched<Policy: Clone + Send + Sync> + Clone + Send + Sync {
 
 impl Subject for Scenario {
     const KIND: &'static str = "scenario";
-    const AT_ANSWER: (&'static [AnswerColumn], usize) =
-        (&[("batch p50", metric::BATCH_SIZE_P50, 1.0, 1), ("util", metric::UTILISATION, 1.0, 2)], 0);
+    const AT_ANSWER: (&'static [AnswerColumn], usize) = (
+        &[("batch p50", metric::BATCH_SIZE_P50, 1.0, 1), ("util", metric::UTILISATION, 1.0, 2)],
+        0,
+    );
+
+    fn load(path: &Path) -> Result<Scenario, SpecError> {
+        Scenario::load(path)
+    }
+
+    fn from_text(name: &str, text: &str) -> Result<Scenario, SpecError> {
+        Scenario::from_text(name, text)
+    }
+
+    fn origin(&self) -> (&str, &str) {
+        Scenario::origin(self)
+    }
+
+    fn changed(&self, changes: &[(String, Value)]) -> Result<Scenario, SpecError> {
+        self.with(changes)
+    }
 
     fn name_of(policy: &PolicySpec) -> String {
         policy.text().to_string()
@@ -100,7 +150,7 @@ impl Subject for Scenario {
         Scenario::policies(self)
     }
 
-    fn check(&self, seed: u64, _: &[PolicySpec]) -> Result<(), SpecError> {
+    fn check(&self, seed: u64, _: &[PolicySpec], _: Option<&Search>) -> Result<(), SpecError> {
         self.setup(seed).map(drop)
     }
 

@@ -10,6 +10,8 @@ use orrery_scenario::scenario::InputFile;
 use orrery_scenario::search::{Doubt, How, Judge, Load, Probe, on_tokens};
 use orrery_scenario::tokens::{TokenPolicySpec, Tokens, TokensFile};
 use orrery_traces::token_list::REQUESTS_MAX;
+use std::path::Path;
+use toml::Value;
 
 impl Searched for TokensFile {
     type Policy = TokenPolicySpec;
@@ -53,7 +55,8 @@ impl Searched for TokensFile {
         let judge = Judge::new(rule, 1);
         let probe = on_tokens(&offered.machine, &mut offered.coming, policy.build(), judge);
         if !offered.is_endless && probe.doubt == Some(Doubt::Short) && !how.burst {
-            let found = format!("a list that ends within the warm-up at {rate_per_s:.6} requests/s");
+            let found =
+                format!("a list that ends within the warm-up at {rate_per_s:.6} requests/s");
             let allowed = format!("one that goes on for longer than {warm_up_s} s");
             let remedy = "set `rate_per_s`: requests drawn from the list come without end";
             return Err(self.placed(SpecError::value("requests", found, allowed, remedy)));
@@ -81,8 +84,29 @@ impl Searched for TokensFile {
 
 impl Subject for TokensFile {
     const KIND: &'static str = Tokens::KEY;
-    const AT_ANSWER: (&'static [AnswerColumn], usize) =
-        (&[("mean TTFT ms", metric::TTFT_MEAN, 1e-6, 0), ("mean TPOT ms", metric::TPOT_MEAN, 1e-6, 1)], 3);
+    const AT_ANSWER: (&'static [AnswerColumn], usize) = (
+        &[
+            ("mean TTFT ms", metric::TTFT_MEAN, 1e-6, 0),
+            ("mean TPOT ms", metric::TPOT_MEAN, 1e-6, 1),
+        ],
+        3,
+    );
+
+    fn load(path: &Path) -> Result<TokensFile, SpecError> {
+        TokensFile::load(path)
+    }
+
+    fn from_text(name: &str, text: &str) -> Result<TokensFile, SpecError> {
+        TokensFile::from_text(name, text)
+    }
+
+    fn origin(&self) -> (&str, &str) {
+        (&self.source.path, &self.source.text)
+    }
+
+    fn changed(&self, changes: &[(String, Value)]) -> Result<TokensFile, SpecError> {
+        self.with(changes)
+    }
 
     fn name_of(policy: &TokenPolicySpec) -> String {
         policy.name()
@@ -100,8 +124,22 @@ impl Subject for TokensFile {
         TokensFile::policies(self)
     }
 
-    fn check(&self, seed: u64, policies: &[TokenPolicySpec]) -> Result<(), SpecError> {
-        self.runs(seed, policies).map(drop)
+    fn check(
+        &self,
+        seed: u64,
+        policies: &[TokenPolicySpec],
+        search: Option<&Search>,
+    ) -> Result<(), SpecError> {
+        let Some(search) = search else { return self.runs(seed, policies).map(drop) };
+        if search.find == Find::Devices {
+            self.devices()?;
+        }
+        TokensFile::rate(self)?;
+        policies.iter().try_for_each(|policy| self.offered(seed, policy).map(drop))
+    }
+
+    fn has_finish_rate(&self) -> bool {
+        !self.tokens.slo.is_empty()
     }
 
     fn about(&self) -> (&str, u64) {
@@ -123,10 +161,9 @@ impl Subject for TokensFile {
 
     fn warm_up(&self, search: Option<&Search>) -> String {
         match search {
-            Some(search) => format!(
-                "{} in probes; the run at the answer counts all",
-                search.warm_up()
-            ),
+            Some(search) => {
+                format!("{} in probes; the run at the answer counts all", search.warm_up())
+            }
             None => "none".to_string(),
         }
     }
@@ -141,11 +178,8 @@ impl Subject for TokensFile {
     }
 
     fn sought(&self, search: &Search) -> Result<String, SpecError> {
-        if search.find == Find::Devices {
-            self.devices()?;
-        }
         Ok(format!(
-            "the highest offered rate on one executor, with {} of all requests",
+            "the highest offered rate on one executor: all requests together, with {}",
             search.target_in_words()
         ))
     }

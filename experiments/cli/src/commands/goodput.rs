@@ -116,7 +116,7 @@ fn searched<S: Subject>(args: &Goodput, search: &Search, file: S) -> Result<Answ
     args.output.check()?;
     let (name, seed) = file.about();
     let first = args.seed.unwrap_or(seed);
-    file.check(first, &policies)?;
+    file.check(first, &policies, Some(search))?;
     let seeds = Seeds { first, count: args.seeds, until_ci: None };
     let pool = orrery_output::threads::pool(args.jobs.unwrap_or(0).into())?;
     let cells = Cell::of_policies(&file, &policies, seeds, Some(search))?;

@@ -7,13 +7,14 @@ use crate::error::SpecError;
 use crate::kind;
 use crate::own;
 use crate::reference::{Reference, Table};
-use crate::scenario::InputFile;
 use crate::scenario::place::{Source, parse_error};
+use crate::scenario::{InputFile, changed};
 use crate::whole::read_text;
 use orrery_traces::shipped::SHIPPED;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::Path;
+use toml::Value;
 
 /// A file of requests that are answered token by token, for `orrery run`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -35,6 +36,9 @@ pub struct TokensFile {
     /// The file's text, for the lines of messages.
     #[serde(skip)]
     pub source: Source,
+    /// Its text, changes made.
+    #[serde(skip)]
+    text: String,
 }
 
 fn one() -> u64 {
@@ -61,7 +65,7 @@ impl TokensFile {
         let read: Result<TokensFile, toml::de::Error> = toml::from_str(text);
         let mut file =
             read.map_err(|e| kind::instead(kind::TOKENS, name, text, parse_error(name, text, &e)))?;
-        file.source = Source::new(name, text);
+        (file.source, file.text) = (Source::new(name, text), text.to_string());
         own::some_policies(&file.policies, "continuous[order=edf]", &file.source)?;
         file.runs(file.seed, &file.policies()?)?;
         Ok(file)
@@ -97,6 +101,22 @@ impl TokensFile {
             Ok(offered)
         });
         offered.map_err(|e| self.placed(e))
+    }
+
+    /// The file with dotted keys set to other values, such as `tokens.rate_per_s`, `tokens.slo[0].ttft_ms` or
+    /// `policy.continuous.budget` (a parameter of every policy of that name). Values are checked by
+    /// [`TokensFile::runs`].
+    ///
+    /// # Errors
+    /// When a key is none of such a file's, or a value has another type; the message names the key.
+    pub fn with(&self, changes: &[(String, Value)]) -> Result<TokensFile, SpecError> {
+        if changes.is_empty() {
+            return Ok(self.clone());
+        }
+        let of = "a file of tokens (docs/tokens.md)";
+        let (file, text): (TokensFile, String) =
+            changed(&self.source.path, &self.text, changes, of)?;
+        Ok(TokensFile { name: self.name.clone(), source: self.source.clone(), text, ..file })
     }
 
     /// The mean rate of its requests, a second.

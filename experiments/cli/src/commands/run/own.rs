@@ -8,8 +8,8 @@ use orrery_output::threads::pool;
 use orrery_output::whole_file::check_place;
 use orrery_output::{Answer, Forms};
 use orrery_results::to_json;
-use orrery_scenario::own::OwnPolicySpec;
 use orrery_scenario::SpecError;
+use orrery_scenario::own::OwnPolicySpec;
 
 /// `orrery run` of such a file.
 ///
