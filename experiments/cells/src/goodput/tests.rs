@@ -3,7 +3,7 @@
 use super::*;
 use orrery_scenario::PolicySpec;
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::tokens::{SloShare, TokenPolicySpec, Tokens, TokensFile};
+use orrery_scenario::tokens::{TokenPolicySpec, TokensFile};
 use std::path::Path;
 use toml::Value;
 
@@ -289,8 +289,7 @@ fn the_peak_of_a_list_of_prompts_is_what_its_last_may_wait() {
     // Request k has waited k (step - gap), and 99 of 100 may wait for 4 steps.
     let peak = 1.0 / step_s / (1.0 - 4.0 / (0.99 * 3_000.0));
     assert!((found / peak - 1.0).abs() < 0.002, "{found}, closed form {peak}");
-    let short =
-        TokensFile { tokens: Tokens { count: Some(5), ..file.tokens.clone() }, ..file.clone() };
+    let short = file.with(&[("tokens.count".to_string(), Value::Integer(5))]).unwrap();
     let error = search.run(&short, &one_by_one("none"), 1).unwrap_err().to_string();
     assert!(error.contains("ends within the warm-up") && error.contains("rate_per_s"), "{error}");
 }
@@ -304,15 +303,13 @@ fn a_search_for_devices_or_without_an_slo_is_refused_with_the_remedy() {
     };
     let devices = error(&Search { find: Find::Devices, ..Search::default() }, &file);
     assert!(devices.contains("there is one executor"), "{devices}");
-    let with = |tokens: Tokens| TokensFile { tokens, ..file.clone() };
-    let none = with(Tokens { slo: Vec::new(), ..file.tokens.clone() });
-    let none = error(&Search::default(), &none);
+    let with = |key: &str, value: Value| file.with(&[(key.to_string(), value)]).unwrap();
+    let none = error(&Search::default(), &with("tokens.slo", Value::Array(Vec::new())));
     assert!(none.contains("tokens.slo") && none.contains("no request is late"), "{none}");
-    let day = SloShare { share: 1.0, ttft_ms: 86_400e3, tpot_ms: 1.0 };
-    let long = with(Tokens { slo: vec![day], ..file.tokens.clone() });
+    let long = with("tokens.slo[0].ttft_ms", Value::Float(86_400e3));
     let long = error(&Search::default(), &long);
     assert!(long.contains("at most 7200 s") && long.contains("ttft_ms"), "{long}");
-    let at_once = with(Tokens { count: Some(1), rate_per_s: None, ..file.tokens.clone() });
+    let (at_once, _) = steps(folder.path(), "0,300,1\n", "");
     let at_once = error(&Search::default(), &at_once);
     assert!(
         at_once.contains("requests at one instant") && at_once.contains("rate_per_s"),
