@@ -155,7 +155,7 @@ fn recounted(ran: &Ran) -> Vec<Fault> {
             f64::from(u8::from(*first <= what.slo.first.ns() && *each <= what.slo.each.ns()));
     }
     let n = answered.len() as u64;
-    let mean = |sum: u64| if n == 0 { None } else { Some((sum / n) as f64) };
+    let mean = |sum: u64| sum.checked_div(n).map(|mean| mean as f64);
     let expected = [
         (metric::REQUESTS, Some(all)),
         (metric::FINISH_RATE, Some(in_time / all)),
