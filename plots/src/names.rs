@@ -71,7 +71,10 @@ const COUNTED: [&str; 8] =
 
 /// The place of a panel: its setting, or where that is a name or several words, these alone.
 pub fn place(name: &str, value: &str) -> String {
-    let says = NAMING.contains(&name) || (value.contains(' ') && !value.contains('='));
+    // `50 %` are two words that say nothing without the axis.
+    let is_share = value.strip_suffix(" %").is_some_and(|number| number.parse::<f64>().is_ok());
+    let is_words = value.contains(' ') && !value.contains('=') && !is_share;
+    let says = NAMING.contains(&name) || is_words;
     let is_name = says && value.parse::<f64>().is_err();
     if is_name { value.to_string() } else { setting(name, value) }
 }
@@ -177,6 +180,8 @@ mod tests {
             ("12 models".into(), "mixed".into())
         );
         assert_eq!(place("law", "each application's own law"), "each application's own law");
+        assert_eq!(place("in_a_hurry", "50 %"), "in a hurry 50 %");
+        assert_eq!(place("changed", "50 %"), "50 %");
         assert_eq!(place("popularity", "{ zipf = 0.9 }"), "popularity zipf 0.9");
     }
 

@@ -3,7 +3,7 @@
 use crate::parts::go_on;
 use crate::replication::Replication;
 use crate::rows::rows;
-use crate::scenario_cell::ScenarioCell;
+use crate::scenario_cell::{Cell, Subject};
 use crate::seeds::Seeds;
 use orrery_output::Progress;
 use orrery_results::Row;
@@ -23,15 +23,15 @@ pub struct Answers {
 ///
 /// # Errors
 /// When a cell has no rate that can be changed, or a run cannot be made.
-pub fn answers(experiment: &str, cells: &[ScenarioCell]) -> Result<Answers, SpecError> {
-    let one = |cell: &ScenarioCell, i: u32| {
+pub fn answers<S: Subject>(experiment: &str, cells: &[Cell<S>]) -> Result<Answers, SpecError> {
+    let one = |cell: &Cell<S>, i: u32| {
         let first = cell.seeds.first.wrapping_add(i.into());
-        ScenarioCell { seeds: Seeds { first, count: 1, until_ci: None }, ..cell.clone() }
+        Cell { seeds: Seeds { first, count: 1, until_ci: None }, ..cell.clone() }
     };
-    let searches: Vec<ScenarioCell> =
+    let searches: Vec<Cell<S>> =
         cells.iter().flat_map(|c| (0..c.seeds.count).map(|i| one(c, i))).collect();
     let progress = Progress::new(searches.len() as u64, "searches");
-    let run = |c: &ScenarioCell| {
+    let run = |c: &Cell<S>| {
         go_on()?;
         let runs = c.run();
         progress.step();

@@ -7,6 +7,9 @@
 //!     └── at the answer: one run with all metrics, whose rows the cell has beside the answer
 //! ```
 //!
+//! What is searched is [`Searched`]: a scenario, or a file of tokens, whose requests are bad when their first token or
+//! the further ones come too late.
+//!
 //! A request is bad when it is dropped or late. All policies meet the same arrivals at the same rate
 //! and seed, and a rate only stretches them; each seed is a search of its own, so the interval over
 //! seeds is the search's spread.
@@ -14,25 +17,15 @@
 pub use orrery_scenario::search::Criterion;
 
 use super::replication::{DEVICES, Measure, PEAK, Replication};
-use super::watch::{run_one, scope_names};
 use orrery_results::metric;
-use orrery_scenario::scenario::Scenario;
-use orrery_scenario::scenario::file::Arrivals;
-use orrery_scenario::search::{
-    self, Bracket, Doubt, Found, How, Load, Probe, REQUESTS_ENDLESS, Rule, Stop, capacity_per_s,
-    fewest,
-};
-use orrery_scenario::{PolicySpec, Setup, SpecError};
+use orrery_scenario::search::{Bracket, Doubt, Found, How, Load, Probe, Rule, Stop, fewest};
+use orrery_scenario::{Setup, SpecError};
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toml::Value;
 
 /// The most devices that a search tries.
 const MOST_DEVICES: u32 = 4_096;
-
-/// Requests of the run at the answer, at most.
-const RUN_REQUESTS: u64 = 2_000_000;
 
 /// The quantity to search for.
 #[derive(
@@ -45,6 +38,68 @@ pub enum Find {
     Rate,
     /// The fewest devices (of the first kind) with which the scenario's rate is good.
     Devices,
+}
+
+/// What a search is made in.
+pub trait Searched: Sized {
+    /// Its policies.
+    type Policy;
+
+    /// It, and those made from it, share what is the same in all probes.
+    fn for_probes(&self) -> Self;
+
+    /// Its mean rate, in requests per second.
+    ///
+    /// # Errors
+    /// When it has no such rate.
+    fn rate(&self) -> Result<f64, SpecError>;
+
+    /// Whether its requests end by themselves, and all of them are judged.
+    fn is_finite(&self) -> bool;
+
+    /// It at another rate.
+    ///
+    /// # Errors
+    /// When it has no rate, or the rate is out of range.
+    fn with_rate(&self, rate_per_s: f64) -> Result<Self, SpecError>;
+
+    /// Its number of devices of the first kind.
+    ///
+    /// # Errors
+    /// When devices cannot be counted.
+    fn devices(&self) -> Result<u32, SpecError>;
+
+    /// It with so many devices of the first kind.
+    ///
+    /// # Errors
+    /// As [`Searched::devices`].
+    fn with_devices(&self, count: u32) -> Result<Self, SpecError>;
+
+    /// Is its load within the target?
+    ///
+    /// # Errors
+    /// When it cannot be set up, or a run fails.
+    fn probe(
+        &self,
+        search: &Search,
+        policy: &Self::Policy,
+        seed: u64,
+        how: How,
+    ) -> Result<Probe, SpecError>;
+
+    /// One run with all metrics.
+    ///
+    /// # Errors
+    /// As [`Searched::probe`].
+    fn run_at(
+        &self,
+        search: &Search,
+        policy: &Self::Policy,
+        seed: u64,
+    ) -> Result<Replication, SpecError>;
+
+    /// The name of a model, where there are several to be told apart.
+    fn model(&self, number: usize) -> Option<String>;
 }
 
 /// `[goodput]`: how a search is made.
@@ -123,6 +178,15 @@ impl Search {
         format!("arrivals before {} s are not counted", self.warm_up_s)
     }
 
+    /// The largest share of bad requests, in words.
+    pub fn target_in_words(&self) -> String {
+        let kind = match self.criterion {
+            Criterion::BadRate => "dropped or late",
+            Criterion::P99 => "late among the answered",
+        };
+        format!("at most {} % {kind}", self.target * 100.0)
+    }
+
     /// As part of a specification.
     pub fn words(&self) -> String {
         toml::to_string(self).unwrap_or_default()
@@ -136,35 +200,35 @@ impl Search {
         }
     }
 
-    /// Searches, and runs the scenario at the answer: the cell's values of one seed.
+    /// Searches, and runs at the answer: the cell's values of one seed.
     ///
     /// # Errors
-    /// When the scenario has no rate that can be changed, or a run cannot be made.
-    pub fn run(
+    /// When there is no rate that can be changed, or a run cannot be made.
+    pub fn run<S: Searched>(
         &self,
-        scenario: &Scenario,
-        policy: &PolicySpec,
+        of: &S,
+        policy: &S::Policy,
         seed: u64,
     ) -> Result<Replication, SpecError> {
-        let scenario = &scenario.keeping_gaps();
-        let start = scenario.rate()?;
+        let of = &of.for_probes();
+        let start = of.rate()?;
         let at = |value: f64| match self.find {
-            Find::Rate => scenario.with_rate(value),
-            Find::Devices => with_devices(scenario, value as u32),
+            Find::Rate => of.with_rate(value),
+            Find::Devices => of.with_devices(value as u32),
         };
         let found = match self.find {
             Find::Rate => {
                 let (step, step_max) = (2.0, 2.0);
                 // What is judged whole, or for a length of its own, cannot be glanced at.
-                let short = self.probe_s.is_none() && !is_finite(scenario);
+                let short = self.probe_s.is_none() && !of.is_finite();
                 let (tolerance, target) = (self.tolerance, short.then_some(self.target));
                 Bracket { start, tolerance, target, step, step_max, around: true }
-                    .highest(|rate, how| self.probe(&at(rate)?, policy, seed, how))?
+                    .highest(|rate, how| at(rate)?.probe(self, policy, seed, how))?
             }
             Find::Devices => {
-                let probe = |n: f64, how| self.probe(&at(n)?, policy, seed, how);
+                let probe = |n: f64, how| at(n)?.probe(self, policy, seed, how);
                 let usual = |n: u32| probe(n.into(), How::USUAL);
-                let mut found = fewest(first_kind(scenario), 1, MOST_DEVICES, usual)?;
+                let mut found = fewest(of.devices()?, 1, MOST_DEVICES, usual)?;
                 if let Some(value) = found.value {
                     found.add_burst(&probe(value, How { burst: true, ..How::USUAL })?);
                 }
@@ -172,49 +236,15 @@ impl Search {
             }
         };
         let mut replication = match found.value {
-            Some(value) => self.run_at(&at(value)?, policy, seed)?,
+            Some(value) => at(value)?.run_at(self, policy, seed)?,
             _ => Replication { seed, ..Replication::default() },
         };
-        self.add(&found, scenario, &mut replication);
+        self.add(&found, of, &mut replication);
         Ok(replication)
     }
 
-    /// Is this scenario's load within the target?
-    fn probe(
-        &self,
-        scenario: &Scenario,
-        policy: &PolicySpec,
-        seed: u64,
-        how: How,
-    ) -> Result<Probe, SpecError> {
-        let setup = endless(scenario.clone()).setup(seed)?;
-        let rule = self.rule(scenario, &setup, policy, how)?.made(how, longest_slo(&setup));
-        let is_finite = matches!(rule.load, Load::Finite { .. });
-        let warm_up_s = rule.warm_up.as_secs_f64();
-        let probe = search::probe(&setup, policy, seed, rule)?;
-        if is_finite && probe.doubt == Some(Doubt::Short) && !how.burst {
-            let rate = scenario.rate()?;
-            let found = format!("a list that ends within the warm-up at {rate:.6} requests/s");
-            let allowed = format!("one that goes on for longer than {warm_up_s} s");
-            let remedy = "choose a longer one (a list: `replay.times`), or lower `goodput.warm_up_s` in a sweep";
-            return Err(scenario.placed(SpecError::value("arrivals", found, allowed, remedy)));
-        }
-        Ok(probe)
-    }
-
-    fn rule(
-        &self,
-        scenario: &Scenario,
-        setup: &Setup,
-        policy: &PolicySpec,
-        how: How,
-    ) -> Result<Rule, SpecError> {
-        let load = if is_finite(scenario) {
-            Load::Finite { bad_max: Vec::new() }
-        } else {
-            let capacity_per_s = capacity_per_s(scenario, setup, Some(policy), None);
-            Load::Steady { rate_per_s: scenario.rate()?, capacity_per_s }
-        };
+    /// How a probe of a load is judged.
+    pub(crate) fn rule(&self, load: Load, how: How) -> Rule {
         let rule = Rule {
             criterion: self.criterion,
             target: self.target,
@@ -227,46 +257,7 @@ impl Search {
             load,
             burst: None,
         };
-        Ok(rule.at_a_glance(how).adapted(longest_slo(setup), policy.epoch()))
-    }
-
-    /// One run with all metrics.
-    fn run_at(
-        &self,
-        scenario: &Scenario,
-        policy: &PolicySpec,
-        seed: u64,
-    ) -> Result<Replication, SpecError> {
-        let models = scenario.model_names().len() as u64;
-        let mut limited = endless(scenario.clone());
-        limited.file.warm_up_s = self.warm_up_s;
-        if let Some(arrivals) = &mut limited.file.arrivals {
-            let counted = self.requests_per_model.saturating_mul(models).min(RUN_REQUESTS);
-            let before = (self.warm_up_s * scenario.rate()?) as u64;
-            arrivals.requests = Some(counted.saturating_add(before));
-        }
-        let setup = limited.setup(seed)?;
-        let (metrics, watch) = run_one(&setup, policy, seed)?;
-        let mut replication = Replication::of(seed, &metrics, &watch, &scope_names(scenario));
-        let sizes = metrics.batch_sizes();
-        let batches: u64 = sizes.iter().sum();
-        let queueing = metrics.total().queueing;
-        for (q, name) in [
-            (0.1, metric::BATCH_SIZE_P10),
-            (0.5, metric::BATCH_SIZE_P50),
-            (0.9, metric::BATCH_SIZE_P90),
-        ] {
-            if let Some(size) = quantile(sizes, q) {
-                replication.push("all", name, size as f64, batches);
-            }
-        }
-        for (q, name) in
-            [(0.5, metric::QUEUEING_P50), (0.9, metric::QUEUEING_P90), (0.99, metric::QUEUEING_P99)]
-        {
-            let ns = queueing.quantile(q).ns() as f64;
-            replication.push("all", name, ns, queueing.count());
-        }
-        Ok(replication)
+        rule.at_a_glance(how)
     }
 
     /// Why what was found is no answer, if so. That no load at all is carried is one: a goodput of 0.
@@ -281,7 +272,7 @@ impl Search {
     }
 
     /// The answer, first of all values.
-    fn add(&self, found: &Found, scenario: &Scenario, replication: &mut Replication) {
+    fn add<S: Searched>(&self, found: &Found, of: &S, replication: &mut Replication) {
         let own = std::mem::take(&mut replication.measures);
         replication.measures.push(match (found.value, self.no_answer(found)) {
             (_, Some(why)) => Measure::unanswered("all", self.metric(), why, found.requests),
@@ -306,8 +297,8 @@ impl Search {
         if let Some(at) = &found.at {
             replication.push("all", metric::WORST_BAD_RATE, at.bad_rate, at.requests);
             replication.push("all", metric::PROBE, at.measured_s, at.requests);
-            let name = scenario.model_names().get(at.worst_model).cloned().unwrap_or_default();
-            replication.notes.push(format!("worst-model:{name}"));
+            let worst = of.model(at.worst_model);
+            replication.notes.extend(worst.map(|name| format!("worst-model:{name}")));
         }
         replication.notes.extend(notes(found).into_iter().map(str::to_string));
         replication.push("all", metric::PROBES, f64::from(found.probes), found.requests);
@@ -364,43 +355,9 @@ fn notes(found: &Found) -> Vec<&'static str> {
     doubt.into_iter().chain(flags.into_iter().filter(|f| f.0).map(|f| f.1)).collect()
 }
 
-/// The smallest size that at least a share `q` of the batches do not exceed; `sizes[i]` counts size
-/// `i`.
-fn quantile(sizes: &[u64], q: f64) -> Option<usize> {
-    let all: u64 = sizes.iter().sum();
-    let mut below = 0;
-    sizes.iter().position(|n| {
-        below += n;
-        all > 0 && below as f64 >= q * all as f64
-    })
-}
-
-/// Whether its arrivals end by themselves, and all of them are judged.
-fn is_finite(scenario: &Scenario) -> bool {
-    scenario.file.arrivals.as_ref().is_some_and(Arrivals::is_finite)
-}
-
-/// A scenario whose arrivals do not end.
-fn endless(mut scenario: Scenario) -> Scenario {
-    scenario.file.until_s = None;
-    if let Some(arrivals) = &mut scenario.file.arrivals {
-        arrivals.requests = Some(REQUESTS_ENDLESS);
-        arrivals.duration_s = None;
-    }
-    scenario
-}
-
 /// The longest SLO of any application.
 pub fn longest_slo(setup: &Setup) -> Span {
     setup.apps.iter().map(|a| a.slo).chain(setup.slo.iter().copied()).max().unwrap_or(Span::ZERO)
-}
-
-fn first_kind(scenario: &Scenario) -> u32 {
-    scenario.file.device.first().map_or(1, |d| d.count)
-}
-
-fn with_devices(scenario: &Scenario, count: u32) -> Result<Scenario, SpecError> {
-    scenario.with(&[("device[0].count".to_string(), Value::Integer(count.into()))])
 }
 
 #[cfg(test)]

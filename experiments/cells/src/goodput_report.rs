@@ -1,71 +1,57 @@
 //! What a search found, as a document.
 
-use crate::goodput::{Criterion, Find, Search, flags};
+use crate::goodput::{Find, Search, flags};
 use crate::notes::flags_of;
 use crate::page::{asked, verdict};
+use crate::scenario_cell::Subject;
 use orrery_output::page::{Field, Page, Part, Table};
 use orrery_results::{Row, metric};
-use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_scenario::SpecError;
 
 /// The document; `each` has the answers by policy and seed.
 ///
 /// # Errors
 /// When the scenario has no rate.
-pub fn document(
-    scenario: &Scenario,
+pub fn document<S: Subject>(
+    scenario: &S,
     search: &Search,
     rows: &[Row],
-    policies: &[PolicySpec],
+    policies: &[S::Policy],
     each: &[Vec<f64>],
 ) -> Result<Page, SpecError> {
-    let mut page = Page::new("goodput", &scenario.name);
-    page.subtitle = sought(scenario, search)?;
+    let mut page = Page::new("goodput", scenario.about().0);
+    page.subtitle = scenario.sought(search)?;
     asked(&mut page, rows);
     verdict(&mut page, rows);
-    page.section("Results", table(search, rows, policies, each).part());
+    page.section("Results", table::<S>(search, rows, policies, each).part());
     let answers = || rows.iter().filter(|r| r.metric == search.metric());
     let none = answers().filter(|r| r.value.is_none());
     let why = none.map(|r| format!("{}: {}.", r.policy, r.reason)).collect();
     page.section("No answer", Part::list(why));
-    page.section("What to know first", Part::list(notes(rows, search)));
+    page.section(
+        "What to know first",
+        Part::list(notes(rows, search, &scenario.warm_up(Some(search)))),
+    );
     Ok(page)
 }
 
-/// What is looked for, in a line.
-fn sought(scenario: &Scenario, search: &Search) -> Result<String, SpecError> {
-    let kind = match search.criterion {
-        Criterion::BadRate => "dropped or late",
-        Criterion::P99 => "late among the answered",
-    };
-    let devices: u32 = scenario.file.device.iter().map(|d| d.count).sum();
-    let models = scenario.model_names();
-    let what = match search.find {
-        Find::Rate => format!("the highest offered rate on {devices} device(s)"),
-        Find::Devices => format!("the fewest devices for {:.1} requests/s", scenario.rate()?),
-    };
-    let (models, target) = (models.len(), search.target * 100.0);
-    Ok(format!("{what}: {models} model(s), each with at most {target} % {kind}"))
-}
-
-fn table(search: &Search, rows: &[Row], policies: &[PolicySpec], each: &[Vec<f64>]) -> Table {
+fn table<S: Subject>(
+    search: &Search,
+    rows: &[Row],
+    policies: &[S::Policy],
+    each: &[Vec<f64>],
+) -> Table {
+    let (at_answer, rate_digits) = S::AT_ANSWER;
     let (heading, digits) =
-        if search.find == Find::Devices { ("devices", 1) } else { ("rate/s", 0) };
-    let columns = [
-        "policy",
-        heading,
-        "95 % interval",
-        "least to most",
-        "batch p50",
-        "util",
-        "bad %",
-        "flags",
-    ];
+        if search.find == Find::Devices { ("devices", 1) } else { ("rate/s", rate_digits) };
+    let mut columns = vec!["policy", heading, "95 % interval", "least to most"];
+    columns.extend(at_answer.iter().map(|c| c.0));
+    columns.extend(["bad %", "flags"]);
     let mut table = Table::new("", &columns);
     for (policy, values) in policies.iter().zip(each) {
+        let name = S::name_of(policy);
         let find = |metric: &str| {
-            rows.iter()
-                .find(|r| r.policy == policy.text() && r.scope == "all" && r.metric == metric)
+            rows.iter().find(|r| r.policy == name && r.scope == "all" && r.metric == metric)
         };
         let Some(answer) = find(search.metric()) else { continue };
         let between = |(a, b): (f64, f64)| Field::text(format!("{a:.digits$} to {b:.digits$}"));
@@ -76,21 +62,21 @@ fn table(search: &Search, rows: &[Row], policies: &[PolicySpec], each: &[Vec<f64
             let value = find(metric).and_then(|r| r.value);
             value.map_or(Field::none(), |x| Field::number(x, format!("{:.digits$}", x * unit)))
         };
-        table.rows.push(vec![
-            Field::text(policy.text()),
+        let mut line = vec![
+            Field::text(&*name),
             number(search.metric(), 1.0, digits),
             answer.ci95().map_or(Field::none(), between),
             range.map_or(Field::none(), between),
-            number(metric::BATCH_SIZE_P50, 1.0, 1),
-            number(metric::UTILISATION, 1.0, 2),
-            number(metric::WORST_BAD_RATE, 100.0, 2),
-            Field::text(flags(answer).join(", ")),
-        ]);
+        ];
+        line.extend(at_answer.iter().map(|(_, name, unit, digits)| number(name, *unit, *digits)));
+        line.push(number(metric::WORST_BAD_RATE, 100.0, 2));
+        line.push(Field::text(flags(answer).join(", ")));
+        table.rows.push(line);
     }
     table
 }
 
-fn notes(rows: &[Row], search: &Search) -> Vec<String> {
+fn notes(rows: &[Row], search: &Search, warm_up: &str) -> Vec<String> {
     let mut out = vec![format!(
         "A probe ends when its interval is clear of the target, or undecided after {} requests a model; \
          it lasts at least {:.0} times its longest delay, so that an overload by the bracket's {} % \
@@ -98,7 +84,7 @@ fn notes(rows: &[Row], search: &Search) -> Vec<String> {
         search.requests_per_model,
         1.0 / search.tolerance,
         search.tolerance * 100.0,
-        search.warm_up()
+        warm_up
     )];
     let seeds = rows.first().map(Row::seeds_in_words);
     out.extend(

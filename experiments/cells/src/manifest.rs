@@ -11,14 +11,16 @@
 
 use super::grid::{Combination, combinations};
 use super::hash;
-use super::scenario_cell::{Inputs, ScenarioCell};
+use super::replication::Replication;
+use super::scenario_cell::{Cell, Inputs, Subject};
 use super::seeds::Seeds;
 use super::sweep_file::SweepFile;
 use crate::goodput::Search;
 use orrery_output::threads::pool;
 use orrery_results::{RESULT_VERSION, Row};
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_scenario::tokens::TokensFile;
+use orrery_scenario::{SpecError, kind};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
@@ -122,33 +124,33 @@ impl ListedCell {
 }
 
 /// A cell with its line.
-pub struct Listed {
+pub struct Listed<S: Subject = Scenario> {
     /// The cell.
-    pub cell: ScenarioCell,
+    pub cell: Cell<S>,
     /// Its line.
     pub line: ListedCell,
 }
 
 /// Makes the cells of a sweep.
-pub struct Lister<'a> {
+pub struct Lister<'a, S: Subject = Scenario> {
     file: &'a SweepFile,
-    base: Scenario,
+    base: S,
     inputs: Inputs,
     /// What they have in common.
     pub head: Head,
 }
 
-impl<'a> Lister<'a> {
+impl<'a, S: Subject> Lister<'a, S> {
     /// Makes no cell yet.
     ///
     /// # Errors
     /// When a policy or `compare_to` is wrong.
-    pub fn new(file: &'a SweepFile, base: Scenario) -> Result<Lister<'a>, SpecError> {
+    pub fn new(file: &'a SweepFile, base: S) -> Result<Lister<'a, S>, SpecError> {
         let (path, text) = base.origin();
         let (path, text) = (path.to_string(), text.to_string());
         let base = with_policies(base, &file.policies).map_err(|e| file.placed(e))?;
         let seeds = Seeds {
-            first: file.first_seed.unwrap_or(base.seed),
+            first: file.first_seed.unwrap_or(base.about().1),
             count: file.seeds,
             until_ci: file.until(),
         };
@@ -185,7 +187,7 @@ impl<'a> Lister<'a> {
     pub fn each(
         &self,
         jobs: usize,
-        mut each: impl FnMut(Listed) -> Result<ControlFlow<()>, SpecError>,
+        mut each: impl FnMut(Listed<S>) -> Result<ControlFlow<()>, SpecError>,
     ) -> Result<(), SpecError> {
         let pool = pool(jobs)?;
         let mut all = combinations(&self.file.point, &self.file.axis, self.file.sample);
@@ -221,7 +223,7 @@ impl<'a> Lister<'a> {
     /// As [`Lister::each`].
     pub fn one_by_one(
         &self,
-        mut each: impl FnMut(Listed) -> Result<(), SpecError>,
+        mut each: impl FnMut(Listed<S>) -> Result<(), SpecError>,
     ) -> Result<(), SpecError> {
         let mut all = combinations(&self.file.point, &self.file.axis, self.file.sample);
         all.try_for_each(|c| self.cells_of(c)?.into_iter().try_for_each(&mut each))
@@ -231,24 +233,31 @@ impl<'a> Lister<'a> {
     ///
     /// # Errors
     /// When a value is no TOML.
-    pub fn maker(self) -> Result<Maker, SpecError> {
+    pub fn maker(self) -> Result<Maker<S>, SpecError> {
         let fixed = values(&self.head.set)?;
         Ok(Maker { head: self.head, base: self.base, fixed, inputs: self.inputs })
     }
 
     /// The cells of a combination: one for each policy.
-    fn cells_of(&self, combination: Combination) -> Result<Vec<Listed>, SpecError> {
+    fn cells_of(&self, combination: Combination) -> Result<Vec<Listed<S>>, SpecError> {
         let fixed = self.file.set.iter().map(|(k, v)| (k.clone(), v.clone()));
         let set: Vec<(String, String)> =
             combination.changes.iter().map(|(k, v)| (k.clone(), toml_text(v))).collect();
         let changes: Vec<(String, Value)> = fixed.chain(combination.changes).collect();
-        let scenario = self.base.with(&changes).map_err(|e| self.file.placed(e))?;
+        let scenario = self.base.changed(&changes).map_err(|e| self.file.placed(e))?;
         let axes = combination.axes.join(";");
-        let seeds = self.head.seeds;
-        scenario.setup(seeds.first).map_err(|e| within(self.file, &axes, e))?;
+        let (seeds, search) = (self.head.seeds, self.file.goodput.as_ref());
+        let policies = scenario.policies();
+        let known = policies.as_deref().unwrap_or_default();
+        scenario.check(seeds.first, known, search).map_err(|e| within(self.file, &axes, e))?;
+        if let Some((width, _)) = seeds.until_ci.filter(|_| !scenario.has_finish_rate()) {
+            let remedy = "remove it and set `seeds`, or add SLOs";
+            let allowed = "a fixed number of seeds: without an SLO there is no finish rate";
+            return Err(self.file.placed(SpecError::value("until_ci", width, allowed, remedy)));
+        }
         let inputs_sha256 = self.inputs.sha256(&scenario)?;
-        let policies = scenario.policies()?;
-        let cell = |policy| ScenarioCell {
+        let policies = policies?;
+        let cell = |policy| Cell {
             scenario: scenario.clone(),
             axes: axes.clone(),
             policy,
@@ -266,13 +275,13 @@ impl<'a> Lister<'a> {
 }
 
 /// The line of a cell.
-pub fn line(cell: &ScenarioCell, set: Vec<(String, String)>) -> ListedCell {
+pub fn line<S: Subject>(cell: &Cell<S>, set: Vec<(String, String)>) -> ListedCell {
     let (entry_sha256, spec_sha256) = cell.hashes();
     ListedCell {
         entry_sha256,
         spec_sha256,
         axes: cell.axes.clone(),
-        policy: cell.policy.text().to_string(),
+        policy: S::name_of(&cell.policy),
         set,
         warm_up: cell.warm_up(),
         inputs_sha256: cell.inputs_sha256.clone(),
@@ -282,21 +291,49 @@ pub fn line(cell: &ScenarioCell, set: Vec<(String, String)>) -> ListedCell {
 }
 
 /// Makes cells from lines of a manifest, one by one.
-pub struct Maker {
+pub struct Maker<S: Subject = Scenario> {
     /// What all lines have in common.
     pub head: Head,
-    base: Scenario,
+    base: S,
     fixed: Vec<(String, Value)>,
     inputs: Inputs,
 }
 
-impl Maker {
+/// Runs cells of lines of a manifest, whatever they are of.
+pub trait RunsLines: Send + Sync {
+    /// The runs of a line's cell: those that are kept, and what they are short of.
+    ///
+    /// # Errors
+    /// As [`Maker::cell`], or when a run fails.
+    fn runs(&self, line: &ListedCell, kept: &[Replication]) -> Result<Vec<Replication>, SpecError>;
+}
+
+impl<S: Subject> RunsLines for Maker<S> {
+    fn runs(&self, line: &ListedCell, kept: &[Replication]) -> Result<Vec<Replication>, SpecError> {
+        let cell = self.cell(line)?;
+        cell.seeds.go_on(kept, |seed| cell.one(seed))
+    }
+}
+
+/// What runs the lines below a head.
+///
+/// # Errors
+/// As [`Maker::new`].
+pub fn runs_of(head: &Head) -> Result<Box<dyn RunsLines>, SpecError> {
+    let is_tokens = kind::of(&head.scenario_text).is_some_and(|k| k.name == kind::TOKENS.name);
+    Ok(match is_tokens {
+        true => Box::new(Maker::<TokensFile>::new(head)?),
+        false => Box::new(Maker::<Scenario>::new(head)?),
+    })
+}
+
+impl<S: Subject> Maker<S> {
     /// With what all lines have in common.
     ///
     /// # Errors
     /// When the head has no scenario: it was edited.
-    pub fn new(head: &Head) -> Result<Maker, SpecError> {
-        let base = Scenario::from_text(&head.scenario, &head.scenario_text)?;
+    pub fn new(head: &Head) -> Result<Maker<S>, SpecError> {
+        let base = S::from_text(&head.scenario, &head.scenario_text)?;
         let base = with_policies(base, &head.policies)?;
         let fixed = values(&head.set)?;
         Ok(Maker { head: head.clone(), base, fixed, inputs: Inputs::default() })
@@ -306,12 +343,12 @@ impl Maker {
     ///
     /// # Errors
     /// When a file of its scenario is missing, or is not the one that it was listed with.
-    pub fn cell(&self, line: &ListedCell) -> Result<ScenarioCell, SpecError> {
+    pub fn cell(&self, line: &ListedCell) -> Result<Cell<S>, SpecError> {
         let changes = [self.fixed.clone(), values(&line.set)?].concat();
-        let scenario = self.base.with(&changes)?;
-        let cell = ScenarioCell {
+        let scenario = self.base.changed(&changes)?;
+        let cell = Cell {
             axes: line.axes.clone(),
-            policy: PolicySpec::parse(&line.policy)?,
+            policy: S::policy(&line.policy)?,
             seeds: self.head.seeds,
             inputs_sha256: self.inputs.sha256(&scenario)?,
             search: self.head.goodput.clone(),
@@ -330,12 +367,12 @@ impl Maker {
     }
 }
 
-fn with_policies(base: Scenario, policies: &[String]) -> Result<Scenario, SpecError> {
+fn with_policies<S: Subject>(base: S, policies: &[String]) -> Result<S, SpecError> {
     if policies.is_empty() {
         return Ok(base);
     }
     let list = Value::Array(policies.iter().cloned().map(Value::String).collect());
-    base.with(&[("policies".to_string(), list)])
+    base.changed(&[("policies".to_string(), list)])
 }
 
 /// A value as TOML, which has all numbers; JSON has no infinity.
@@ -362,17 +399,20 @@ fn within(file: &SweepFile, cell: &str, error: SpecError) -> SpecError {
     SpecError::Within { file, source: Box::new(error) }
 }
 
-fn texts(base: &Scenario) -> Result<Vec<String>, SpecError> {
-    Ok(base.policies()?.iter().map(|p: &PolicySpec| p.text().to_string()).collect())
+fn texts<S: Subject>(base: &S) -> Result<Vec<String>, SpecError> {
+    Ok(base.policies()?.iter().map(S::name_of).collect())
 }
 
 /// The policy that the others are compared with.
-fn compared(file: &SweepFile, base: &Scenario) -> Result<String, SpecError> {
+fn compared<S: Subject>(file: &SweepFile, base: &S) -> Result<String, SpecError> {
     let policies = texts(base)?;
-    match &file.compare_to {
-        None => Ok(policies.first().cloned().unwrap_or_default()),
-        Some(name) if policies.contains(name) => Ok(name.clone()),
-        Some(name) => {
+    let Some(name) = &file.compare_to else {
+        return Ok(policies.first().cloned().unwrap_or_default());
+    };
+    let named = S::policy(name).map(|policy| S::name_of(&policy)).ok();
+    match named.filter(|named| policies.contains(named)) {
+        Some(named) => Ok(named),
+        None => {
             let allowed = format!("one of {}", policies.join(", "));
             let error = SpecError::value("compare_to", format!("`{name}`"), allowed, "correct it");
             Err(file.placed(error))

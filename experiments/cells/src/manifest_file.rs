@@ -11,6 +11,7 @@
 
 use super::hash::Hasher;
 use super::manifest::{Head, ListedCell, Lister};
+use super::scenario_cell::Subject;
 use orrery_output::whole_file::Growing;
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
@@ -44,7 +45,11 @@ pub struct ManifestFile {
 ///
 /// # Errors
 /// When a cell is wrong, or the folder cannot be written.
-pub fn write(path: &Path, lister: &Lister<'_>, jobs: usize) -> Result<bool, SpecError> {
+pub fn write<S: Subject>(
+    path: &Path,
+    lister: &Lister<'_, S>,
+    jobs: usize,
+) -> Result<bool, SpecError> {
     let mut file = Growing::begin(path)?;
     let (mut hash, mut cells) = (Hasher::default(), 0);
     let mut add = |line: &str| {
@@ -130,7 +135,11 @@ impl ManifestFile {
     ///
     /// # Errors
     /// When a cell is wrong, or the file.
-    pub fn difference(&self, other: &Lister<'_>, jobs: usize) -> Result<Option<String>, SpecError> {
+    pub fn difference<S: Subject>(
+        &self,
+        other: &Lister<'_, S>,
+        jobs: usize,
+    ) -> Result<Option<String>, SpecError> {
         let differ = |what: &str, here: &str, there: &str| {
             (here != there).then(|| {
                 format!("the manifest of another sweep: {what}: {here}, in this sweep {there}")

@@ -128,6 +128,11 @@ pub fn difference(
     if pairs == 0 {
         return None;
     }
+    // Requests without an SLO have no finish rate.
+    let of_all = |m: &str| runs.iter().all(|r| r.measure("all", m).is_some());
+    if searched.is_none() && of_all(metric::REQUESTS) && !of_all(metric::FINISH_RATE) {
+        return None;
+    }
     let (runs, base) = (&runs[..pairs], &base[..pairs]);
     let seeds: Vec<u64> = runs.iter().map(|r| r.seed).collect();
     let mut row = Row {

@@ -1,26 +1,220 @@
-//! A cell of a scenario: what it is run with, what identifies it, and its runs.
+//! A cell of a scenario, or of a file of tokens: what it is run with, what identifies it, and its runs.
 
-use super::goodput::Search;
+use super::goodput::{Find, Search, Searched};
 use super::hash;
 use super::replication::Replication;
 use super::seeds::Seeds;
 use super::watch::{run_one, scope_names};
+use orrery_results::metric;
 use orrery_results::{RESULT_VERSION, Row};
 use orrery_scenario::scenario::{InputFile, Scenario};
 use orrery_scenario::{PolicySpec, SpecError};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use toml::Value;
 
-/// A scenario and a policy, with seeds.
+/// A column of a table of answers: its heading, its metric, what that is multiplied by, and the digits behind its
+/// point.
+pub type AnswerColumn = (&'static str, &'static str, f64, usize);
+
+/// What a cell runs.
+pub trait Subject: Searched<Policy: Clone + Send + Sync> + Clone + Send + Sync {
+    /// The first word of its specification.
+    const KIND: &'static str;
+    /// What a table of answers shows of the run at each, and the digits of a rate.
+    const AT_ANSWER: (&'static [AnswerColumn], usize);
+
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is wrong.
+    fn load(path: &Path) -> Result<Self, SpecError>;
+
+    /// One from its text; `name` is its path.
+    ///
+    /// # Errors
+    /// When it is wrong.
+    fn from_text(name: &str, text: &str) -> Result<Self, SpecError>;
+
+    /// The path of its file, and the text that was read there.
+    fn origin(&self) -> (&str, &str);
+
+    /// It with dotted keys set to other values.
+    ///
+    /// # Errors
+    /// When a key or a value is wrong.
+    fn changed(&self, changes: &[(String, Value)]) -> Result<Self, SpecError>;
+
+    /// A policy's name in results.
+    fn name_of(policy: &Self::Policy) -> String;
+
+    /// What the policy is without its parameters.
+    fn system_of(policy: &Self::Policy) -> String;
+
+    /// A policy from its name.
+    ///
+    /// # Errors
+    /// When the name or a parameter is wrong.
+    fn policy(text: &str) -> Result<Self::Policy, SpecError>;
+
+    /// The policies of its file.
+    ///
+    /// # Errors
+    /// When one is wrong.
+    fn policies(&self) -> Result<Vec<Self::Policy>, SpecError>;
+
+    /// Passes when it can be set up for these policies, and searched if that is asked for.
+    ///
+    /// # Errors
+    /// When a value is wrong, or a file cannot be read.
+    fn check(
+        &self,
+        seed: u64,
+        policies: &[Self::Policy],
+        search: Option<&Search>,
+    ) -> Result<(), SpecError>;
+
+    /// Whether its runs have a finish rate.
+    fn has_finish_rate(&self) -> bool {
+        true
+    }
+
+    /// Its name in results, and its first seed.
+    fn about(&self) -> (&str, u64);
+
+    /// Everything that the results depend on, but for seeds, policies and the contents of files.
+    fn canonical(&self) -> String;
+
+    /// The files that a run reads.
+    fn inputs(&self) -> Vec<InputFile>;
+
+    /// What is to be known of a policy's results before it is run.
+    fn caveats(&self, policy: &Self::Policy) -> Vec<&'static str>;
+
+    /// The rule by which the warm-up of a run is cut, and of a search.
+    fn warm_up(&self, search: Option<&Search>) -> String;
+
+    /// About how many requests a run has, or those that a search has at least, where that is known.
+    fn requests_expected(&self, search: Option<&Search>) -> Option<u64>;
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// When it cannot be set up, or a run fails.
+    fn one(&self, policy: &Self::Policy, seed: u64) -> Result<Replication, SpecError>;
+
+    /// What is looked for in it, in a line.
+    ///
+    /// # Errors
+    /// When it has no rate.
+    fn sought(&self, search: &Search) -> Result<String, SpecError>;
+}
+
+impl Subject for Scenario {
+    const KIND: &'static str = "scenario";
+    const AT_ANSWER: (&'static [AnswerColumn], usize) = (
+        &[("batch p50", metric::BATCH_SIZE_P50, 1.0, 1), ("util", metric::UTILISATION, 1.0, 2)],
+        0,
+    );
+
+    fn load(path: &Path) -> Result<Scenario, SpecError> {
+        Scenario::load(path)
+    }
+
+    fn from_text(name: &str, text: &str) -> Result<Scenario, SpecError> {
+        Scenario::from_text(name, text)
+    }
+
+    fn origin(&self) -> (&str, &str) {
+        Scenario::origin(self)
+    }
+
+    fn changed(&self, changes: &[(String, Value)]) -> Result<Scenario, SpecError> {
+        self.with(changes)
+    }
+
+    fn name_of(policy: &PolicySpec) -> String {
+        policy.text().to_string()
+    }
+
+    fn system_of(policy: &PolicySpec) -> String {
+        policy.system().to_string()
+    }
+
+    fn policy(text: &str) -> Result<PolicySpec, SpecError> {
+        PolicySpec::parse(text)
+    }
+
+    fn policies(&self) -> Result<Vec<PolicySpec>, SpecError> {
+        Scenario::policies(self)
+    }
+
+    fn check(&self, seed: u64, _: &[PolicySpec], _: Option<&Search>) -> Result<(), SpecError> {
+        self.setup(seed).map(drop)
+    }
+
+    fn about(&self) -> (&str, u64) {
+        (&self.name, self.seed)
+    }
+
+    fn canonical(&self) -> String {
+        Scenario::canonical(self)
+    }
+
+    fn inputs(&self) -> Vec<InputFile> {
+        Scenario::inputs(self)
+    }
+
+    fn caveats(&self, policy: &PolicySpec) -> Vec<&'static str> {
+        Scenario::caveats(self, policy)
+    }
+
+    fn warm_up(&self, search: Option<&Search>) -> String {
+        let warm_up_s = self.file.warm_up_s;
+        match search {
+            Some(search) => search.warm_up(),
+            None if warm_up_s > 0.0 => format!("arrivals before {warm_up_s} s are not counted"),
+            None => "none".to_string(),
+        }
+    }
+
+    fn requests_expected(&self, search: Option<&Search>) -> Option<u64> {
+        match search {
+            None => Scenario::requests_expected(self),
+            Some(search) => {
+                Some(search.requests_per_model.saturating_mul(self.file.model.len() as u64))
+            }
+        }
+    }
+
+    fn one(&self, policy: &PolicySpec, seed: u64) -> Result<Replication, SpecError> {
+        let (metrics, watch) = run_one(&self.setup(seed)?, policy, seed)?;
+        Ok(Replication::of(seed, &metrics, &watch, &scope_names(self)))
+    }
+
+    fn sought(&self, search: &Search) -> Result<String, SpecError> {
+        let devices: u32 = self.file.device.iter().map(|d| d.count).sum();
+        let what = match search.find {
+            Find::Rate => format!("the highest offered rate on {devices} device(s)"),
+            Find::Devices => {
+                format!("the fewest devices for {:.1} requests/s", Scenario::rate(self)?)
+            }
+        };
+        let models = self.model_names().len();
+        Ok(format!("{what}: {models} model(s), each with {}", search.target_in_words()))
+    }
+}
+
+/// A scenario or a file of tokens, and a policy, with seeds.
 #[derive(Clone, Debug)]
-pub struct ScenarioCell {
-    /// The scenario, changes made.
-    pub scenario: Scenario,
+pub struct Cell<S: Subject> {
+    /// The scenario or file, changes made.
+    pub scenario: S,
     /// As in [`Row::axes`].
     pub axes: String,
     /// The policy.
-    pub policy: PolicySpec,
+    pub policy: S::Policy,
     /// The seeds.
     pub seeds: Seeds,
     /// As in [`Row::inputs_sha256`].
@@ -29,19 +223,22 @@ pub struct ScenarioCell {
     pub search: Option<Search>,
 }
 
-impl ScenarioCell {
-    /// A cell for each policy, of a scenario without axes.
+/// A cell of a scenario.
+pub type ScenarioCell = Cell<Scenario>;
+
+impl<S: Subject> Cell<S> {
+    /// A cell for each policy, without axes.
     ///
     /// # Errors
-    /// When a file of the scenario cannot be read.
+    /// When a file that it reads cannot be read.
     pub fn of_policies(
-        scenario: &Scenario,
-        policies: &[PolicySpec],
+        scenario: &S,
+        policies: &[S::Policy],
         seeds: Seeds,
         search: Option<&Search>,
-    ) -> Result<Vec<ScenarioCell>, SpecError> {
+    ) -> Result<Vec<Cell<S>>, SpecError> {
         let inputs_sha256 = inputs_sha256(scenario)?;
-        let cell = |policy: &PolicySpec| ScenarioCell {
+        let cell = |policy: &S::Policy| Cell {
             scenario: scenario.clone(),
             axes: String::new(),
             policy: policy.clone(),
@@ -60,8 +257,8 @@ impl ScenarioCell {
     }
 
     fn hash(&self, scenario: &str, seeds: &Seeds) -> String {
-        let seeds = seeds.words();
-        let parts = ["scenario", scenario, self.policy.text(), &seeds, &self.inputs_sha256];
+        let (seeds, policy) = (seeds.words(), S::name_of(&self.policy));
+        let parts = [S::KIND, scenario, &policy, &seeds, &self.inputs_sha256];
         match self.search.as_ref().map(Search::words) {
             None => hash::spec_sha256(&parts),
             Some(search) => hash::spec_sha256(&[&parts[..], &["goodput", &search]].concat()),
@@ -70,22 +267,12 @@ impl ScenarioCell {
 
     /// The rule by which its warm-up is cut.
     pub fn warm_up(&self) -> String {
-        let warm_up_s = self.scenario.file.warm_up_s;
-        match &self.search {
-            Some(search) => search.warm_up(),
-            None if warm_up_s > 0.0 => format!("arrivals before {warm_up_s} s are not counted"),
-            None => "none".to_string(),
-        }
+        self.scenario.warm_up(self.search.as_ref())
     }
 
-    /// About how many requests a run has, or those that a search has at least, where that is known.
+    /// As [`Subject::requests_expected`].
     pub fn requests_expected(&self) -> Option<u64> {
-        match &self.search {
-            None => self.scenario.requests_expected(),
-            Some(search) => Some(
-                search.requests_per_model.saturating_mul(self.scenario.file.model.len() as u64),
-            ),
-        }
+        self.scenario.requests_expected(self.search.as_ref())
     }
 
     /// What all its rows have in common; the flags are those of what it is judged by.
@@ -93,8 +280,8 @@ impl ScenarioCell {
         Row {
             experiment: experiment.to_string(),
             axes: self.axes.clone(),
-            system: self.policy.system().to_string(),
-            policy: self.policy.text().to_string(),
+            system: S::system_of(&self.policy),
+            policy: S::name_of(&self.policy),
             warm_up: self.warm_up(),
             flags: self.scenario.caveats(&self.policy).join(" "),
             spec_sha256: self.hashes().1,
@@ -115,13 +302,12 @@ impl ScenarioCell {
     /// Runs it with one seed.
     ///
     /// # Errors
-    /// As [`ScenarioCell::run`].
+    /// As [`Cell::run`].
     pub fn one(&self, seed: u64) -> Result<Replication, SpecError> {
-        if let Some(search) = &self.search {
-            return search.run(&self.scenario, &self.policy, seed);
+        match &self.search {
+            Some(search) => search.run(&self.scenario, &self.policy, seed),
+            None => self.scenario.one(&self.policy, seed),
         }
-        let (metrics, watch) = run_one(&self.scenario.setup(seed)?, &self.policy, seed)?;
-        Ok(Replication::of(seed, &metrics, &watch, &scope_names(&self.scenario)))
     }
 }
 
@@ -136,7 +322,7 @@ impl Inputs {
     ///
     /// # Errors
     /// When a file cannot be read.
-    pub fn sha256(&self, scenario: &Scenario) -> Result<String, SpecError> {
+    pub fn sha256(&self, scenario: &impl Subject) -> Result<String, SpecError> {
         let sum = |input: InputFile| -> Result<String, SpecError> {
             match input {
                 InputFile::Shipped(name, sha256) => Ok(format!("{name}={sha256}")),
@@ -164,6 +350,6 @@ impl Inputs {
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn inputs_sha256(scenario: &Scenario) -> Result<String, SpecError> {
+pub fn inputs_sha256(scenario: &impl Subject) -> Result<String, SpecError> {
     Inputs::default().sha256(scenario)
 }

@@ -14,6 +14,7 @@ use super::hash::sha256;
 use super::manifest::Lister;
 use super::manifest_file::{self, ManifestFile};
 use super::replication::Replication;
+use super::scenario_cell::Subject;
 use orrery_output::whole_file::{check_folder, write_atomically_by};
 use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
@@ -76,7 +77,11 @@ impl Store {
     ///
     /// # Errors
     /// When a cell is wrong, the folder cannot be written, or is that of another manifest.
-    pub fn manifest_of(&self, lister: &Lister<'_>, jobs: usize) -> Result<ManifestFile, SpecError> {
+    pub fn manifest_of<S: Subject>(
+        &self,
+        lister: &Lister<'_, S>,
+        jobs: usize,
+    ) -> Result<ManifestFile, SpecError> {
         let path = self.folder.join(MANIFEST);
         if !path.exists() {
             manifest_file::write(&path, lister, jobs)?;

@@ -27,7 +27,7 @@ pub struct SweepFile {
     #[serde(default)]
     #[schemars(extend("x-default" = "the file's name"))]
     pub name: String,
-    /// The base scenario, by its path from the sweep's folder.
+    /// The base scenario, or file of tokens, by its path from the sweep's folder.
     #[schemars(with = "String")]
     pub scenario: PathBuf,
     /// Number of replications of each cell; `--seeds` replaces it.
@@ -119,8 +119,12 @@ impl SweepFile {
     /// # Errors
     /// When it cannot be read or is wrong.
     pub fn base(&self) -> Result<Scenario, SpecError> {
-        let folder = self.path.parent().unwrap_or(Path::new(""));
-        Scenario::load(folder.join(&self.scenario))
+        Scenario::load(self.base_path())
+    }
+
+    /// The path of the base scenario, or file of tokens.
+    pub fn base_path(&self) -> PathBuf {
+        self.path.parent().unwrap_or(Path::new("")).join(&self.scenario)
     }
 
     /// Names filled in where they are left out, everything checked.

@@ -29,7 +29,7 @@ impl OwnWorld for Tokens {
     }
 
     fn check_for(&self, policy: &Spec<Self>, made: &MadeTokens) -> Result<(), SpecError> {
-        Tokens::check_for(self, policy, made)
+        Tokens::check_for(self, policy, &made.machine)
     }
 
     fn in_table(error: SpecError) -> SpecError {

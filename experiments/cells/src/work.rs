@@ -1,7 +1,7 @@
 //! The cells of a manifest as work: which of them are done, and how one is run.
 
 use super::costs::{Rates, Seconds, used_s};
-use super::manifest::{ListedCell, Maker};
+use super::manifest::{ListedCell, RunsLines, runs_of};
 use super::manifest_file::ManifestFile;
 use super::share::{Part, Worked};
 use super::store::{Entry, Store};
@@ -14,7 +14,7 @@ use std::time::Instant;
 pub struct Work<'a> {
     store: &'a Store,
     manifest: ManifestFile,
-    maker: Maker,
+    maker: Box<dyn RunsLines>,
     /// Of every cell, by its number in the manifest.
     parts: Vec<Part>,
     /// The byte at which its line begins.
@@ -38,7 +38,7 @@ impl<'a> Work<'a> {
             lines.push(line);
         })?;
         let (old, seconds) = (store.names()?, Seconds::begin(&store.work()));
-        let maker = Maker::new(&manifest.head)?;
+        let maker = runs_of(&manifest.head)?;
         Ok(Work { store, manifest, maker, parts, lines, old, seconds })
     }
 
@@ -95,8 +95,7 @@ impl Worked for Work<'_> {
             }
         };
         let begun = Instant::now();
-        let made = self.maker.cell(&line)?;
-        let runs = made.seeds.go_on(&kept, |seed| made.one(seed))?;
+        let runs = self.maker.runs(&line, &kept)?;
         self.store.write(&line.entry_sha256, &runs)?;
         self.seconds.took(&line.entry_sha256, begun.elapsed());
         Ok(())

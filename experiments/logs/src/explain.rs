@@ -5,6 +5,7 @@
 mod failure;
 mod story;
 mod target;
+pub mod tokens;
 mod words;
 mod worst;
 

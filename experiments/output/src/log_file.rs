@@ -2,7 +2,9 @@
 
 use orrery_scenario::{SpecError, kind, read_text};
 use orrery_sim::log::{LogReader, read_log};
+use orrery_sim::tokens;
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 /// The largest file that is looked at before it is read as a log.
@@ -26,9 +28,39 @@ pub fn check_kind(path: &Path) -> Result<(), SpecError> {
 /// When the file cannot be opened, or is of another kind.
 pub fn open(path: &Path) -> Result<LogReader<File>, SpecError> {
     check_kind(path)?;
-    let name = path.display().to_string();
-    let file = File::open(path).map_err(|source| SpecError::Read { file: name.clone(), source })?;
+    let (file, name) = opened(path)?;
     Ok(read_log(file, &name))
+}
+
+/// Whether a log has this first line.
+pub fn begins_with(log: &Path, header: &str) -> bool {
+    let mut head = vec![0; header.len()];
+    let read = File::open(log).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head == header.as_bytes()
+}
+
+/// A file, with its name for messages.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn opened(log: &Path) -> Result<(File, String), SpecError> {
+    let name = log.display().to_string();
+    match File::open(log) {
+        Ok(file) => Ok((file, name)),
+        Err(source) => Err(SpecError::Read { file: name, source }),
+    }
+}
+
+/// A log of tokens, if it is one: its terms and records.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn of_tokens(log: &Path) -> Result<Option<tokens::log::ReadLog>, SpecError> {
+    if !begins_with(log, tokens::log::HEADER) {
+        return Ok(None);
+    }
+    let (file, name) = opened(log)?;
+    Ok(Some(tokens::log::read_log(file, &name)?))
 }
 
 /// A request that a log of so many requests does not have.

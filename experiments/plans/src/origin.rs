@@ -4,6 +4,7 @@
 use super::devices::devices;
 use super::file::{Instance, PlanFile, Pools, Source};
 use orrery_scenario::error::nearest;
+use orrery_scenario::kind;
 use orrery_scenario::scenario::file::{Model, ScenarioFile};
 use orrery_scenario::scenario::place;
 use orrery_scenario::zoo::{ZOOS, Zoo};
@@ -51,6 +52,9 @@ impl Origin<'_> {
             source.placed(SpecError::value("scenario_file", found, allowed, "correct the path"))
         })?;
         let path = path.display().to_string();
+        if kind::of(&text).is_some_and(|found| found.name == kind::TOKENS.name) {
+            return Err(kind::TOKENS.instead_of(kind::PLANNED, &path));
+        }
         Scenario::from_text(&path, &text)?;
         let mut file: ScenarioFile =
             toml::from_str(&text).map_err(|e| place::parse_error(&path, &text, &e))?;

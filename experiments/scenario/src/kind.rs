@@ -2,6 +2,8 @@
 //! command it is for.
 
 use crate::error::SpecError;
+use crate::whole::read_text;
+use std::path::Path;
 use toml::Table;
 
 /// A kind of file.
@@ -38,6 +40,8 @@ pub const TOKENS_LOG: Kind = kind("a log of tokens", "orrery audit FILE");
 pub const SWEEP: Kind = kind("a sweep file", "orrery sweep FILE");
 /// What `orrery plan` takes.
 pub const PLAN: Kind = kind("a plan file", "orrery plan FILE");
+/// What a plan file plans for.
+pub const PLANNED: Kind = kind("a scenario to plan for", "orrery plan PLAN");
 /// What `orrery reproduce` takes.
 pub const EXPERIMENT: Kind = kind("an experiment", "orrery reproduce FILE");
 /// What `orrery partition` takes.
@@ -111,6 +115,12 @@ pub fn of(text: &str) -> Option<Kind> {
     TOML.iter().find(|(_, is)| is(&table)).map(|(kind, _)| *kind)
 }
 
+/// Whether a file is one of this kind, as far as it can be read.
+pub fn is_of(kind: Kind, path: &Path) -> bool {
+    let text = read_text(path).ok();
+    text.and_then(|text| of(&text)).is_some_and(|found| found.name == kind.name)
+}
+
 /// What another tool wrote.
 fn foreign(text: &str) -> Option<Kind> {
     let open = || orrery_traces::Input::from_bytes("", text.as_bytes().to_vec());
@@ -129,7 +139,16 @@ pub fn instead(wanted: Kind, file: &str, text: &str, error: SpecError) -> SpecEr
 impl Kind {
     /// The error of a file of this kind where another was wanted.
     pub fn instead_of(self, wanted: Kind, file: &str) -> SpecError {
-        let remedy = format!("this file is for `{}`", self.command.replace("FILE", file));
+        let remedy = if self.name == TOKENS.name && [PLAN.name, PLANNED.name].contains(&wanted.name)
+        {
+            // Batches are no token's world, and one executor is no cluster.
+            format!(
+                "no capacity is planned with requests that are answered token by token \
+                 (docs/tokens.md): `orrery goodput {file}` says which rate the executor carries"
+            )
+        } else {
+            format!("this file is for `{}`", self.command.replace("FILE", file))
+        };
         SpecError::value("FILE", self.name, wanted.name, remedy).in_file(file)
     }
 }

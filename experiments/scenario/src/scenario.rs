@@ -43,6 +43,7 @@ use crate::whole::read_text;
 pub use check_load::selection;
 pub use measured::PROFILE_VERSION;
 pub use vary::InputFile;
+pub(crate) use vary::changed;
 
 use crate::setup::{LoadPlace, ProfileSetup, Setup, Workload};
 use clients::ClosedLoad;

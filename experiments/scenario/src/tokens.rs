@@ -10,5 +10,6 @@ mod policy;
 mod table;
 
 pub use file::{TokensFile, in_table, reference};
+pub use load::{Coming, Offered};
 pub use policy::TokenPolicySpec;
 pub use table::{AllReduce, MadeTokens, SloShare, Tokens};

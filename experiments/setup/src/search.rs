@@ -7,19 +7,21 @@
 //! ```
 //!
 //! `orrery goodput`, sweeps with `[goodput]`, `orrery plan` and Kairos's allowable throughput all search
-//! with it. A probe is as long as its verdict needs, and no load above the closed-form capacity of the
+//! with it, and so does the goodput of requests that are answered token by token. A probe is as long as its verdict needs, and no load above the closed-form capacity of the
 //! devices is ever good.
 
 mod bracket;
 mod burst;
 mod judge;
 mod tally;
+mod tokens;
 mod watch;
 
 pub use bracket::{Bracket, Found, HELD, fewest};
 pub use burst::Burst;
 pub use judge::{Doubt, Judge, Probe};
 pub use tally::{Share, worst};
+pub use tokens::on_tokens;
 pub use watch::{Seen, Watch};
 
 use crate::error::SpecError;

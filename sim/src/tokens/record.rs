@@ -48,6 +48,11 @@ pub enum Record {
 pub trait TokenObserver {
     /// The next fact; times never run backwards.
     fn record(&mut self, now: Time, record: &Record);
+
+    /// Whether it has seen enough: the run ends there.
+    fn stop(&self) -> bool {
+        false
+    }
 }
 
 impl TokenObserver for () {
@@ -58,6 +63,10 @@ impl<A: TokenObserver, B: TokenObserver> TokenObserver for (A, B) {
     fn record(&mut self, now: Time, record: &Record) {
         self.0.record(now, record);
         self.1.record(now, record);
+    }
+
+    fn stop(&self) -> bool {
+        self.0.stop() || self.1.stop()
     }
 }
 

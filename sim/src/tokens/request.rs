@@ -49,6 +49,17 @@ impl TokenRequest {
         let ns = self.at.ns().saturating_add(self.slo.first.ns());
         Time::from_ns(ns)
     }
+
+    /// When it has its last token at the latest if it is in time; [`Time::NEVER`] where it wants nothing.
+    pub fn last_by(&self) -> Time {
+        if self.slo == Slo::default() {
+            return Time::NEVER;
+        }
+        // TPOT is rounded down: a nanosecond more for each token is not yet late.
+        let each = (self.slo.each + Span::from_ns(1)) * u64::from(self.tokens_out - 1);
+        let by = self.first_by() + each.minus(Span::from_ns(1));
+        by.min(Time::NEVER.minus(Span::from_ns(1)))
+    }
 }
 
 /// The executor: how long a step takes, and room for keys and values.

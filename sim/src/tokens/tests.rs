@@ -5,12 +5,12 @@ mod naive;
 use super::audit::Auditor;
 use super::law::{Attention, Curve, StepLaw};
 use super::log::{LogWriter, Terms, read_log};
-use super::metrics::{Metrics, Total};
+use super::metrics::{Life, Metrics, Total};
 use super::policy::continuous::{Config, Giving, Order};
 use super::policy::{ALL, Build};
 use super::record::{Record, TokenObserver};
 use super::request::{Machine, Slo, TokenRequest};
-use super::world::simulate;
+use super::world::{simulate, stream};
 use crate::policy::parameters::Settings;
 use crate::rng::Stream;
 use crate::time::{Span, Time};
@@ -233,6 +233,66 @@ fn who_is_dropped_as_infeasible_could_not_have_been_in_time() {
         }
     }
     assert!(dropped > 500, "{dropped}");
+}
+
+/// Stops at the first record of a time or later.
+struct Until(Time, Records);
+
+impl TokenObserver for Until {
+    fn record(&mut self, now: Time, record: &Record) {
+        self.1.push((now, record.clone()));
+    }
+
+    fn stop(&self) -> bool {
+        self.1.last().is_some_and(|r| r.0 >= self.0)
+    }
+}
+
+#[test]
+fn requests_that_are_made_as_they_come_run_as_their_list_and_may_go_on_without_end() {
+    for case in 0..50 {
+        let mut dice = Dice::of(8_000 + case);
+        let machine = machine(30, 4);
+        let requests = drawn(&mut dice, 40, &machine);
+        let config = config(&mut dice);
+        let records = run(&machine, &requests, config).1;
+        let source = &mut requests.iter().copied();
+        let streamed = stream(&machine, source, config.build(), Vec::new());
+        assert!(streamed.observer == records, "case {case}: {}", config.name());
+        // The same list over and over, each time later: of an endless run the beginning is the list's own.
+        let last = requests.last().unwrap().at;
+        let after = |k: u64| Span::from_us(k * 1_000_000) + last.since(Time::ZERO) * k;
+        let later = |k| requests.iter().map(move |r| TokenRequest { at: r.at + after(k), ..*r });
+        let until = Until(last, Vec::new());
+        let seen = stream(&machine, &mut (0..).flat_map(later), config.build(), until).observer;
+        let before = |r: &&(Time, Record)| r.0 < last;
+        let beginning = |r: &Records| r.iter().take_while(before).cloned().collect::<Records>();
+        assert!(beginning(&seen.1) == beginning(&records), "case {case}: {}", config.name());
+    }
+}
+
+#[test]
+fn an_answer_in_time_ends_until_its_last_instant_and_none_later_is_in_time() {
+    for case in 0..200 {
+        let mut dice = Dice::of(9_000 + case);
+        let slo = (dice.from(1, 500), dice.from(1, 90));
+        let what = request(dice.from(0, 100), 7, dice.small(30), slo);
+        let ends = |last: Time| {
+            let first = Some(what.first_by());
+            Life { what, first, last: Some(last), dropped: false }.is_in_time()
+        };
+        let nanosecond = Span::from_ns(1);
+        assert!(ends(what.last_by()), "case {case}: {what:?}");
+        assert!(
+            what.tokens_out == 1 || !ends(what.last_by() + nanosecond),
+            "case {case}: {what:?}"
+        );
+    }
+    assert_eq!(TokenRequest { tokens_out: 3, ..TokenRequest::default() }.last_by(), Time::NEVER);
+    let (tokens_out, slo) =
+        (1 << 24, Slo { first: Span::from_ms(1), each: Span::from_secs(86_400) });
+    let long = TokenRequest { tokens_out, slo, ..TokenRequest::default() };
+    assert!(long.last_by() < Time::NEVER, "who wants its first token soon may be late");
 }
 
 #[test]

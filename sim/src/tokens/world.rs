@@ -28,7 +28,9 @@ pub struct Ran<O> {
 
 struct World<'a, P, O> {
     machine: &'a Machine,
-    requests: &'a [TokenRequest],
+    /// Those that are known: all of a list, or of a source as many as have come, and the next.
+    requests: Vec<TokenRequest>,
+    source: &'a mut dyn Iterator<Item = TokenRequest>,
     /// Numbers in the order of arrival, and how many have come.
     order: Vec<RequestId>,
     come: usize,
@@ -66,9 +68,10 @@ pub fn simulate<P: TokenPolicy, O: TokenObserver>(
 ) -> Ran<O> {
     let mut order: Vec<RequestId> = (0..requests.len() as u32).map(RequestId).collect();
     order.sort_by_key(|id| (requests[id.0 as usize].at, *id));
-    let mut world = World {
+    World {
         machine,
-        requests,
+        requests: requests.to_vec(),
+        source: &mut std::iter::empty(),
         order,
         come: 0,
         progress: vec![Progress::default(); requests.len()],
@@ -76,43 +79,69 @@ pub fn simulate<P: TokenPolicy, O: TokenObserver>(
         here: 0,
         policy,
         observer,
-    };
-    let (mut now, mut last) = (Time::ZERO, Time::ZERO);
-    let (mut actions, mut parts) = (Vec::new(), Vec::new());
-    loop {
-        if world.here == 0 {
-            let Some(next) = world.next_arrival() else { break };
-            now = now.max(next);
-        }
-        world.arrivals(now);
-        let before = world.here;
-        world.decide(now, &mut actions, &mut parts);
-        if world.here < before {
-            last = now;
-        }
-        if !parts.is_empty() {
-            now = world.step(now, &mut parts, &mut last);
-        } else if world.here > 0 {
-            // Nobody runs: the policy waits for somebody to come.
-            let Some(next) = world.next_arrival() else {
-                panic!("{} leaves {} requests alone for ever", world.policy.name(), world.here);
-            };
-            now = next;
-        }
     }
-    world.observer.record(last, &Record::Finish);
-    Ran { end: last, observer: world.observer }
+    .run()
+}
+
+/// The same with requests that are made as they come, in the order of arrival: they may go on without end, until
+/// the observer has seen enough.
+///
+/// # Panics
+/// As [`simulate`].
+pub fn stream<P: TokenPolicy, O: TokenObserver>(
+    machine: &Machine,
+    source: &mut dyn Iterator<Item = TokenRequest>,
+    policy: P,
+    observer: O,
+) -> Ran<O> {
+    let (requests, order, progress) = Default::default();
+    let (come, free, here) = (0, machine.blocks, 0);
+    World { machine, requests, source, order, come, progress, free, here, policy, observer }.run()
 }
 
 impl<P: TokenPolicy, O: TokenObserver> World<'_, P, O> {
-    fn next_arrival(&self) -> Option<Time> {
-        self.order.get(self.come).map(|id| self.requests[id.0 as usize].at)
+    fn run(mut self) -> Ran<O> {
+        let (mut now, mut last) = (Time::ZERO, Time::ZERO);
+        let (mut actions, mut parts) = (Vec::new(), Vec::new());
+        while !self.observer.stop() {
+            if self.here == 0 {
+                let Some(next) = self.next_arrival() else { break };
+                now = now.max(next);
+            }
+            self.arrivals(now);
+            let before = self.here;
+            self.decide(now, &mut actions, &mut parts);
+            if self.here < before {
+                last = now;
+            }
+            if !parts.is_empty() {
+                now = self.step(now, &mut parts, &mut last);
+            } else if self.here > 0 {
+                // Nobody runs: the policy waits for somebody to come.
+                let Some(next) = self.next_arrival() else {
+                    panic!("{} leaves {} requests alone for ever", self.policy.name(), self.here);
+                };
+                now = next;
+            }
+        }
+        self.observer.record(last, &Record::Finish);
+        Ran { end: last, observer: self.observer }
+    }
+
+    fn next_arrival(&mut self) -> Option<Time> {
+        if self.come == self.order.len() {
+            let next = self.source.next()?;
+            self.order.push(RequestId(self.requests.len() as u32));
+            self.requests.push(next);
+            self.progress.push(Progress::default());
+        }
+        Some(self.requests[self.order[self.come].0 as usize].at)
     }
 
     fn tell(&mut self, now: Time, event: Event) {
         let known = Known {
             machine: self.machine,
-            requests: self.requests,
+            requests: &self.requests,
             progress: &self.progress,
             free: self.free,
         };
@@ -136,7 +165,7 @@ impl<P: TokenPolicy, O: TokenObserver> World<'_, P, O> {
     fn decide(&mut self, now: Time, actions: &mut Vec<Action>, parts: &mut Vec<(RequestId, u32)>) {
         let known = Known {
             machine: self.machine,
-            requests: self.requests,
+            requests: &self.requests,
             progress: &self.progress,
             free: self.free,
         };

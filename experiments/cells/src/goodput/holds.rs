@@ -7,6 +7,8 @@
 //! ```
 
 use super::*;
+use orrery_scenario::PolicySpec;
+use orrery_scenario::scenario::Scenario;
 use orrery_sim::request::End;
 use orrery_sim::rng::Stream;
 use orrery_sim::stats::replications;

@@ -1,6 +1,11 @@
 //! Searches against closed forms.
 
 use super::*;
+use orrery_scenario::PolicySpec;
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::tokens::{TokenPolicySpec, TokensFile};
+use std::path::Path;
+use toml::Value;
 
 /// Deterministic service of 10 ms, one request at a time, first in first out.
 fn scenario(arrivals: &str, slo_ms: f64, devices: u32) -> Scenario {
@@ -49,19 +54,23 @@ fn the_peak_of_regular_arrivals_is_the_capacity() {
     }
 }
 
-#[test]
-fn the_peak_of_m_d_1_is_the_closed_form_s() {
-    // Within 5 service times, so waiting for at most 4.
+/// The utilisation at which 99 of 100 of M/D/1 are answered within 5 service times, so wait for at most 4.
+fn rho_within_5() -> f64 {
     let (mut low, mut high) = (0.0, 0.999);
     while high - low > 1e-9 {
         let rho = (low + high) / 2.0;
         if waits_at_most(rho, 4.0) >= 0.99 { low = rho } else { high = rho }
     }
+    low
+}
+
+#[test]
+fn the_peak_of_m_d_1_is_the_closed_form_s() {
     let search = Search { requests_per_model: 200_000, ..Search::default() };
     let s = scenario("poisson = { rate_per_s = 17.0 }", 50.0, 1);
     let replication = answer(&search, &s);
     let found = replication.value("all", PEAK).unwrap();
-    let peak = 100.0 * low;
+    let peak = 100.0 * rho_within_5();
     assert!((found / peak - 1.0).abs() < 0.02, "{found}, closed form {peak}");
     assert!(replication.value("all", "worst_bad_rate").unwrap() <= 0.01);
     assert_eq!(replication.value("all", "batch_size_p50"), Some(1.0));
@@ -229,10 +238,81 @@ fn late_answers_and_drops_are_told_apart() {
     assert!(late > 1.2 * bad, "{late} and {bad}");
 }
 
+/// A policy of tokens that runs one request at a time, first in first out, whose prompt is all of its work.
+fn one_by_one(drop: &str) -> TokenPolicySpec {
+    let text = format!("continuous[drop={drop},sequences=1]");
+    TokenPolicySpec::parse(&text).unwrap()
+}
+
+/// Requests of one step each that want it within 5 of them, and how long a step is.
+fn steps(folder: &Path, lines: &str, load: &str) -> (TokensFile, f64) {
+    std::fs::write(folder.join("list.csv"), format!("at_s,tokens_in,tokens_out\n{lines}")).unwrap();
+    let of = |ttft_ms: f64| {
+        let text = format!(
+            "policies = [\"continuous\"]\n[tokens]\nprofile = \"step-rtx4090-llama-3.1-8b\"\n\
+             kv_blocks = 500\nrequests = \"list.csv\"\n{load}\n[[tokens.slo]]\nttft_ms = {ttft_ms}\n\
+             tpot_ms = 1.0\n"
+        );
+        let path = folder.join("tokens.toml").display().to_string();
+        TokensFile::from_text(&path, &text).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let machine = of(1.0).offered(1, &one_by_one("none")).unwrap().machine;
+    let step_s = machine.law.prompt_alone(300, 2_048).as_secs_f64();
+    (of(5e3 * step_s), step_s)
+}
+
+/// Of a queue with one server it does not matter whether what is served is a batch or a prompt.
 #[test]
-fn the_quantiles_of_counts() {
-    assert_eq!(quantile(&[0, 3, 1], 0.5), Some(1));
-    assert_eq!(quantile(&[0, 1, 3], 0.5), Some(2));
-    assert_eq!(quantile(&[0, 9, 1], 0.9), Some(1));
-    assert_eq!(quantile(&[0, 0], 0.5), None);
+fn the_peak_of_prompts_one_by_one_is_that_of_m_d_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, step_s) = steps(folder.path(), "0,300,1\n", "rate_per_s = 3.0");
+    let search = Search { requests_per_model: 200_000, ..Search::default() };
+    let replication = search.run(&file, &one_by_one("none"), 1).unwrap();
+    let (found, peak) = (replication.value("all", PEAK).unwrap(), rho_within_5() / step_s);
+    assert!((found / peak - 1.0).abs() < 0.02, "{found}, closed form {peak}");
+    assert!(replication.value("all", "worst_bad_rate").unwrap() <= 0.01);
+    assert_eq!(replication.measures[0].metric, PEAK, "the answer comes first");
+    // Who is given up makes room for others.
+    let dropping = search.run(&file, &one_by_one("infeasible"), 1).unwrap();
+    assert!(dropping.value("all", PEAK).unwrap() > found, "{:?}", dropping.measures[0]);
+}
+
+/// A list is judged as a whole: with regular arrivals it may be as fast as leaves 99 of 100 within 5 steps.
+#[test]
+fn the_peak_of_a_list_of_prompts_is_what_its_last_may_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines: String = (0..3_000).map(|i| format!("{i},300,1\n")).collect();
+    let (file, step_s) = steps(folder.path(), &lines, "");
+    let (warm_up_s, tolerance) = (0.0, 0.001);
+    let search = Search { warm_up_s, tolerance, ..Search::default() };
+    let found = search.run(&file, &one_by_one("none"), 1).unwrap().value("all", PEAK).unwrap();
+    // Request k has waited k (step - gap), and 99 of 100 may wait for 4 steps.
+    let peak = 1.0 / step_s / (1.0 - 4.0 / (0.99 * 3_000.0));
+    assert!((found / peak - 1.0).abs() < 0.002, "{found}, closed form {peak}");
+    let short = file.with(&[("tokens.count".to_string(), Value::Integer(5))]).unwrap();
+    let error = search.run(&short, &one_by_one("none"), 1).unwrap_err().to_string();
+    assert!(error.contains("ends within the warm-up") && error.contains("rate_per_s"), "{error}");
+}
+
+#[test]
+fn a_search_for_devices_or_without_an_slo_is_refused_with_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, _) = steps(folder.path(), "0,300,1\n1,300,1\n", "rate_per_s = 3.0");
+    let error = |search: &Search, file: &TokensFile| {
+        search.run(file, &one_by_one("none"), 1).unwrap_err().to_string()
+    };
+    let devices = error(&Search { find: Find::Devices, ..Search::default() }, &file);
+    assert!(devices.contains("there is one executor"), "{devices}");
+    let with = |key: &str, value: Value| file.with(&[(key.to_string(), value)]).unwrap();
+    let none = error(&Search::default(), &with("tokens.slo", Value::Array(Vec::new())));
+    assert!(none.contains("tokens.slo") && none.contains("no request is late"), "{none}");
+    let long = with("tokens.slo[0].ttft_ms", Value::Float(86_400e3));
+    let long = error(&Search::default(), &long);
+    assert!(long.contains("at most 7200 s") && long.contains("ttft_ms"), "{long}");
+    let (at_once, _) = steps(folder.path(), "0,300,1\n", "");
+    let at_once = error(&Search::default(), &at_once);
+    assert!(
+        at_once.contains("requests at one instant") && at_once.contains("rate_per_s"),
+        "{at_once}"
+    );
 }

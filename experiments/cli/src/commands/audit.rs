@@ -8,10 +8,10 @@ use orrery_sim::jobs;
 use orrery_sim::jobs::record::JobObserver;
 use orrery_sim::log::read_log;
 use orrery_sim::tokens;
+use orrery_sim::tokens::log::ReadLog;
 use orrery_sim::tokens::record::TokenObserver;
 use std::fmt;
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// `orrery audit`.
@@ -31,37 +31,21 @@ pub struct Audit {
 /// When the log cannot be read.
 pub fn command(args: &Audit) -> Result<Answer, SpecError> {
     let Audit { log, wall_clock } = args;
-    if begins_with(log, jobs::log::HEADER) {
+    if log_file::begins_with(log, jobs::log::HEADER) {
         return of_jobs(log);
     }
-    if begins_with(log, tokens::log::HEADER) {
-        return of_tokens(log);
+    if let Some(read) = log_file::of_tokens(log)? {
+        return Ok(of_tokens(read));
     }
     log_file::check_kind(log)?;
-    let (file, name) = opened(log)?;
+    let (file, name) = log_file::opened(log)?;
     let auditor = if *wall_clock { Auditor::on_a_wall_clock() } else { Auditor::default() };
     let report = auditor.read(read_log(BufReader::new(file), &name))?;
     Ok(answer(&report, report.is_clean()))
 }
 
-/// Whether a log has this first line.
-fn begins_with(log: &Path, header: &str) -> bool {
-    let mut head = vec![0; header.len()];
-    let read = File::open(log).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && head == header.as_bytes()
-}
-
-/// A file, with its name for messages.
-fn opened(log: &Path) -> Result<(File, String), SpecError> {
-    let name = log.display().to_string();
-    match File::open(log) {
-        Ok(file) => Ok((file, name)),
-        Err(source) => Err(SpecError::Read { file: name, source }),
-    }
-}
-
 fn of_jobs(log: &Path) -> Result<Answer, SpecError> {
-    let (file, name) = opened(log)?;
+    let (file, name) = log_file::opened(log)?;
     let (terms, records) = jobs::log::read_log(file, &name)?;
     let mut auditor = jobs::audit::Auditor::new(terms);
     for (now, record, line) in records {
@@ -72,16 +56,14 @@ fn of_jobs(log: &Path) -> Result<Answer, SpecError> {
     Ok(answer(&report, report.is_clean()))
 }
 
-fn of_tokens(log: &Path) -> Result<Answer, SpecError> {
-    let (file, name) = opened(log)?;
-    let (terms, records) = tokens::log::read_log(file, &name)?;
+fn of_tokens((terms, records): ReadLog) -> Answer {
     let mut auditor = tokens::audit::Auditor::new(terms);
     for (now, record, line) in records {
         auditor.at_line(line);
         auditor.record(now, &record);
     }
     let report = auditor.finish();
-    Ok(answer(&report, report.is_clean()))
+    answer(&report, report.is_clean())
 }
 
 fn answer(report: &dyn fmt::Display, is_clean: bool) -> Answer {

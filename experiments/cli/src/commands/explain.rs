@@ -1,6 +1,6 @@
 //! `orrery explain`: what happened to one request, or which requests fared worst.
 
-use orrery_logs::explain::{Failure, explain, worst};
+use orrery_logs::explain::{Failure, explain, tokens, worst};
 use orrery_output::Answer;
 use orrery_output::log_file;
 use orrery_scenario::SpecError;
@@ -15,7 +15,7 @@ use std::path::PathBuf;
   orrery explain bert.log --request 117")]
 #[group(skip)]
 pub struct Explain {
-    /// A log written by `orrery run --log`; `--why` adds the policy's reasons to it.
+    /// A log written by `orrery run --log`, of requests or of tokens; `--why` adds the policy's reasons to it.
     log: PathBuf,
     /// The number of the request to explain.
     #[arg(long, value_name = "ID", required_unless_present = "worst")]
@@ -31,10 +31,18 @@ pub struct Explain {
 /// # Errors
 /// When the log cannot be read or does not have the request.
 pub fn command(args: &Explain) -> Result<Answer, SpecError> {
+    let count = args.worst.unwrap_or(1) as usize;
+    if let Some(read) = log_file::of_tokens(&args.log)? {
+        let Some(id) = args.request else {
+            return Ok(Answer::text(&tokens::worst(&read, count)));
+        };
+        let told = tokens::explain(&read, id);
+        let unknown = |requests| log_file::unknown_request(&args.log, id, requests);
+        return told.map(|text| Answer::text(&text)).map_err(unknown);
+    }
     let mut log = log_file::open(&args.log)?;
     let names = log.names()?.clone();
     let Some(id) = args.request else {
-        let count = args.worst.unwrap_or(1) as usize;
         return Ok(Answer::text(&worst(&names, log, count)?));
     };
     match explain(&names, log, RequestId(id)) {

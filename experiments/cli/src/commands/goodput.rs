@@ -1,4 +1,4 @@
-//! `orrery goodput`: searches for each policy of a scenario, and says what was found.
+//! `orrery goodput`: searches for each policy of a scenario or a file of tokens, and says what was found.
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -7,14 +7,15 @@ use orrery_cells::goodput::{Criterion, Find, Search};
 use orrery_cells::goodput_report as report;
 use orrery_cells::notes::notes_of;
 use orrery_cells::page::drawn;
-use orrery_cells::scenario_cell::ScenarioCell;
+use orrery_cells::scenario_cell::{Cell, Subject};
 use orrery_cells::seeds::Seeds;
 use orrery_output::Forms;
 use orrery_output::page::WITHOUT_EFFECT;
 use orrery_output::{Answer, Output};
 use orrery_results::{to_json, wide};
 use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{PolicySpec, SpecError};
+use orrery_scenario::tokens::TokensFile;
+use orrery_scenario::{SpecError, kind};
 use std::path::PathBuf;
 
 /// `orrery goodput`.
@@ -23,9 +24,10 @@ use std::path::PathBuf;
   orrery goodput scenarios/resnet50-8gpu.toml
   orrery goodput scenarios/resnet50-8gpu.toml --policy symphony --requests-per-model 200000 --seeds 5
   orrery goodput scenarios/resnet50-8gpu.toml --criterion p99
-  orrery goodput scenarios/cluster-1080ti.toml --find devices --rate 5000")]
+  orrery goodput scenarios/cluster-1080ti.toml --find devices --rate 5000
+  orrery goodput scenarios/tokens.toml --target 0.05")]
 pub struct Goodput {
-    /// The scenario file. The search starts at its rate, or its number of devices.
+    /// The scenario file, or a file of tokens. The search starts at its rate, or its number of devices.
     pub scenario: PathBuf,
     // No doc comment: clap would print it.
     #[allow(missing_docs)]
@@ -92,36 +94,41 @@ impl Goodput {
 /// `orrery goodput`.
 ///
 /// # Errors
-/// When the scenario is wrong, has no rate that can be changed, or a run cannot be made.
+/// When the file is wrong, has no rate that can be changed, or a run cannot be made.
 pub fn command(args: &Goodput) -> Result<Answer, SpecError> {
     let search = args.search()?;
-    let mut scenario = Scenario::load(&args.scenario)?;
-    if let Some(rate) = args.rate {
-        scenario = scenario.with_rate(rate)?;
+    if kind::is_of(kind::TOKENS, &args.scenario) {
+        return searched(args, &search, TokensFile::load(&args.scenario)?);
     }
-    let policies: Vec<PolicySpec> = if args.policies.is_empty() {
-        scenario.policies()?
+    searched(args, &search, Scenario::load(&args.scenario)?)
+}
+
+fn searched<S: Subject>(args: &Goodput, search: &Search, file: S) -> Result<Answer, SpecError> {
+    let file = match args.rate {
+        Some(rate) => file.with_rate(rate)?,
+        None => file,
+    };
+    let policies: Vec<S::Policy> = if args.policies.is_empty() {
+        file.policies()?
     } else {
-        args.policies.iter().map(|p| PolicySpec::parse(p)).collect::<Result<_, _>>()?
+        args.policies.iter().map(|p| S::policy(p)).collect::<Result<_, _>>()?
     };
     args.output.check()?;
-    let first = args.seed.unwrap_or(scenario.seed);
-    scenario.setup(first)?;
+    let (name, seed) = file.about();
+    let first = args.seed.unwrap_or(seed);
+    file.check(first, &policies, Some(search))?;
     let seeds = Seeds { first, count: args.seeds, until_ci: None };
     let pool = orrery_output::threads::pool(args.jobs.unwrap_or(0).into())?;
-    let cells = ScenarioCell::of_policies(&scenario, &policies, seeds, Some(&search))?;
-    let answers = pool.install(|| answers(&scenario.name, &cells))?;
+    let cells = Cell::of_policies(&file, &policies, seeds, Some(search))?;
+    let answers = pool.install(|| answers(name, &cells))?;
     let out = answers.rows;
-    let document = report::document(&scenario, &search, &out, &policies, &answers.each)?;
+    let document = report::document(&file, search, &out, &policies, &answers.each)?;
     let forms = Forms {
         table: document.to_text(),
         wide: wide(&out),
-        json: to_json(
-            &out,
-            &[("scenario", scenario.name.clone().into()), ("notes", notes_of(&out).into())],
-        ),
+        json: to_json(&out, &[(S::KIND, name.into()), ("notes", notes_of(&out).into())]),
         page: args.output.html.as_ref().map(|_| drawn(document, &out)),
         rows: out,
     };
-    forms.answer(&scenario.name, &args.output)
+    forms.answer(name, &args.output)
 }

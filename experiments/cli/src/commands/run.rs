@@ -31,10 +31,10 @@ use std::path::Path;
 /// # Errors
 /// When the scenario is wrong, a file cannot be read or the log cannot be written.
 pub fn command(args: &Run) -> Result<Answer, SpecError> {
-    if own::is_of(kind::JOBS, &args.scenario) {
+    if kind::is_of(kind::JOBS, &args.scenario) {
         return own::command::<JobsFile>(args);
     }
-    if own::is_of(kind::TOKENS, &args.scenario) {
+    if kind::is_of(kind::TOKENS, &args.scenario) {
         return own::command::<TokensFile>(args);
     }
     let scenario = Scenario::load(&args.scenario)?;

@@ -1,4 +1,4 @@
-//! `orrery sweep` and `orrery merge`: a scenario over axes, in parallel, nothing finished ever lost.
+//! `orrery sweep` and `orrery merge`: a scenario or a file of tokens over axes, in parallel, nothing finished ever lost.
 //!
 //! ```text
 //!  FILE.toml ── Lister ──> manifest.jsonl: a line for each cell, with the hash of its specification
@@ -15,6 +15,7 @@ use orrery_cells::join::{check_forms, join};
 use orrery_cells::leases::Leases;
 use orrery_cells::manifest::Lister;
 use orrery_cells::parts::{Ran, run_parts};
+use orrery_cells::scenario_cell::Subject;
 use orrery_cells::seeds::Until;
 use orrery_cells::shard::Shard;
 use orrery_cells::share::{Worked, share};
@@ -24,7 +25,8 @@ use orrery_cells::work::Work;
 use orrery_output::page::WITHOUT_EFFECT;
 use orrery_output::{Answer, Format, Output, say, tell};
 use orrery_papers::reproduce::{self, Outcome};
-use orrery_scenario::SpecError;
+use orrery_scenario::tokens::TokensFile;
+use orrery_scenario::{SpecError, kind};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -96,7 +98,15 @@ impl Merge {
 /// When the file is wrong, a run cannot be made or the folder cannot be written.
 pub fn command(args: &Sweep) -> Result<Answer, SpecError> {
     let file = SweepFile::load(&args.file)?.with(args.seeds, args.until)?;
-    let lister = Lister::new(&file, file.base()?)?;
+    let base = file.base_path();
+    if kind::is_of(kind::TOKENS, &base) {
+        return swept(args, &file, TokensFile::load(&base)?);
+    }
+    swept(args, &file, file.base()?)
+}
+
+fn swept<S: Subject>(args: &Sweep, file: &SweepFile, base: S) -> Result<Answer, SpecError> {
+    let lister = Lister::new(file, base)?;
     let jobs: usize = args.jobs.unwrap_or(0).into();
     let folder = match &args.output.out {
         Some(folder) => folder.clone(),
@@ -158,7 +168,11 @@ fn stopped(folder: &Path) -> Answer {
 }
 
 /// Removes the entries of cells that the sweep does not have.
-fn prune(lister: &Lister<'_>, folder: &Path, jobs: usize) -> Result<Answer, SpecError> {
+fn prune<S: Subject>(
+    lister: &Lister<'_, S>,
+    folder: &Path,
+    jobs: usize,
+) -> Result<Answer, SpecError> {
     if !folder.join("cells").is_dir() {
         let remedy = "give the folder of `orrery sweep --out`";
         let found = format!("{} without `cells`", folder.display());

@@ -30,6 +30,24 @@ fn the_means_of_the_three_measured_runs_are_within_8_percent() {
     }
 }
 
+/// The sentences of the study are bounds on values: they are those of the measured means.
+#[test]
+fn each_sentence_of_the_measured_runs_is_8_percent_of_a_measured_mean() {
+    let e = find("tokens-vllm").unwrap();
+    let numbers = numbers("vllm_runs.csv").expect("they are shipped");
+    assert_eq!(e.claim.len(), RUNS.len() * MEANS.len());
+    for (claim, (run, metric)) in
+        e.claim.iter().zip(RUNS.iter().flat_map(|run| MEANS.map(|metric| (run, metric))))
+    {
+        assert_eq!((&claim.at, claim.metric.as_str()), (&format!("run={run}"), metric));
+        let begin = format!("{run},vLLM's rule,{metric},");
+        let line = numbers.lines().find_map(|l| l.strip_prefix(&begin)).expect("a number");
+        let measured: f64 = line.parse().unwrap();
+        let (least, most) = (claim.at_least.unwrap(), claim.at_most.unwrap());
+        assert!((least / measured - 0.92).abs() < 1e-7 && (most / measured - 1.08).abs() < 1e-7);
+    }
+}
+
 #[test]
 fn the_run_that_is_withheld_has_a_prediction_and_no_number_until_one_is_given() {
     let of = |r: &&Row| r.axis("run") == Some("rtxpro6000-qwen3-30b-a3b");

@@ -7,6 +7,7 @@ use super::{Scenario, check, expand, measured, place};
 use crate::error::{SpecError, nearest};
 use orrery_traces::azure2019_days::Days;
 use orrery_traces::shipped::SHIPPED;
+use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 use toml::Value;
 
@@ -30,32 +31,8 @@ impl Scenario {
         if changes.is_empty() {
             return Ok(self.clone());
         }
-        let mut value: Value = self.text.parse::<toml::Table>().map(Value::Table).map_err(|e| {
-            SpecError::Parse { file: self.source.path.clone(), message: e.to_string() }
-        })?;
-        for (key, new) in changes {
-            match key.strip_prefix("policy.") {
-                Some(rest) => set_policy(&mut value, key, rest, new)?,
-                None => set(&mut value, key, new.clone())?,
-            }
-        }
-        let text = toml::to_string(&value).map_err(|e| SpecError::Parse {
-            file: self.source.path.clone(),
-            message: e.to_string(),
-        })?;
-        let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
-        let keys = keys.join("`, `");
-        let file: ScenarioFile = toml::from_str(&text).map_err(|e| {
-            let near = place::nearest_expected(e.message());
-            let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
-            let allowed = "a key and a value of a scenario (docs/scenarios.md)";
-            SpecError::value(
-                keys,
-                e.message(),
-                allowed,
-                format!("{hint}correct the key or the value"),
-            )
-        })?;
+        let (file, text): (ScenarioFile, String) =
+            changed(&self.source.path, &self.text, changes, "a scenario (docs/scenarios.md)")?;
         let (file, origins) = expand::expand(&measured::resolve(&file, &self.files)?)?;
         check::check(&file).map_err(|e| origins.translate(&file, e))?;
         Ok(Scenario { file, text, origins, ..self.clone() })
@@ -114,6 +91,34 @@ impl Scenario {
         };
         days.files().iter().map(day).collect()
     }
+}
+
+/// A file with some of its dotted keys changed, and its text; `of` says what the file is.
+pub(crate) fn changed<T: DeserializeOwned>(
+    path: &str,
+    text: &str,
+    changes: &[(String, Value)],
+    of: &str,
+) -> Result<(T, String), SpecError> {
+    let parsed = |message: String| SpecError::Parse { file: path.to_string(), message };
+    let table = text.parse::<toml::Table>().map(Value::Table);
+    let mut value: Value = table.map_err(|e| parsed(e.to_string()))?;
+    for (key, new) in changes {
+        match key.strip_prefix("policy.") {
+            Some(rest) => set_policy(&mut value, key, rest, new)?,
+            None => set(&mut value, key, new.clone())?,
+        }
+    }
+    let text = toml::to_string(&value).map_err(|e| parsed(e.to_string()))?;
+    let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
+    let keys = keys.join("`, `");
+    let file = toml::from_str(&text).map_err(|e| {
+        let near = place::nearest_expected(e.message());
+        let hint = near.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+        let allowed = format!("a key and a value of {of}");
+        SpecError::value(keys, e.message(), allowed, format!("{hint}correct the key or the value"))
+    })?;
+    Ok((file, text))
 }
 
 /// Sets a dotted key; tables on the way are made, items of lists are found by name or number.

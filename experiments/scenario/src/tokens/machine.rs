@@ -1,10 +1,12 @@
 //! The executor that a file says, and whether requests and policies fit it.
 
 use super::input::input;
+use super::load::Offered;
 use super::policy::TokenPolicySpec;
 use super::table::{AllReduce, MadeTokens, Tokens};
 use crate::error::SpecError;
 use crate::range::within;
+use orrery_sim::time::Span;
 use orrery_sim::tokens::request::{Machine, TokenRequest};
 use orrery_traces::step_profile::StepProfile;
 use std::path::Path;
@@ -12,6 +14,9 @@ use std::path::Path;
 /// The most tokens that a block holds, and the most blocks.
 const BLOCK_TOKENS_MAX: u32 = 1 << 16;
 const BLOCKS_MAX: u32 = 1 << 28;
+
+/// With a longer time in which an answer is in time, a probe of a search would take hours.
+const IN_TIME_MAX: Span = Span::from_secs(7_200);
 
 fn between(key: &str, found: u32, most: u32) -> Result<(), SpecError> {
     if (1..=most).contains(&found) {
@@ -29,18 +34,44 @@ impl Tokens {
     pub fn make(&self, seed: u64, folder: &Path) -> Result<MadeTokens, SpecError> {
         let machine = self.machine(folder)?;
         let requests = self.load(seed, folder)?;
-        let too_large = requests.iter().position(|r| !machine.fits(r));
-        if let Some(i) = too_large {
-            let TokenRequest { tokens_in, tokens_out, .. } = requests[i];
-            let found = format!(
-                "{} blocks, and request {i} has {tokens_in} tokens in and {tokens_out} out",
-                self.kv_blocks
-            );
-            let allowed = "room for each request alone";
-            let remedy = "raise `kv_blocks`, or remove the request: vLLM would refuse it";
-            return Err(SpecError::value("kv_blocks", found, allowed, remedy));
-        }
+        self.check_fit(&machine, &requests)?;
         Ok(MadeTokens { machine, requests, has_slo: !self.slo.is_empty() })
+    }
+
+    /// The same for a search: requests are made as they come.
+    ///
+    /// # Errors
+    /// As [`Tokens::make`], and when no request is ever late, or only after so long that no probe would end.
+    pub fn offered(&self, seed: u64, folder: &Path) -> Result<Offered, SpecError> {
+        let remedy = "add `[[tokens.slo]]` with `ttft_ms` and `tpot_ms`";
+        if self.slo.is_empty() {
+            let allowed = "at least one SLO: without it no request is late, and every rate is good";
+            return Err(SpecError::value("slo", "none", allowed, remedy));
+        }
+        let machine = self.machine(folder)?;
+        let coming = self.coming(seed, folder)?;
+        self.check_fit(&machine, coming.list())?;
+        let longest = coming.longest();
+        if longest > IN_TIME_MAX {
+            let found = format!("{} s in which an answer is in time", longest.as_secs_f64());
+            let allowed = format!("at most {} s", IN_TIME_MAX.as_secs_f64());
+            let remedy = "lower `tpot_ms` or `ttft_ms`: a probe lasts many times as long";
+            return Err(SpecError::value("slo", found, allowed, remedy));
+        }
+        let is_endless = self.rate_per_s.is_some();
+        Ok(Offered { machine, coming, longest, is_endless })
+    }
+
+    fn check_fit(&self, machine: &Machine, requests: &[TokenRequest]) -> Result<(), SpecError> {
+        let Some(i) = requests.iter().position(|r| !machine.fits(r)) else { return Ok(()) };
+        let TokenRequest { tokens_in, tokens_out, .. } = requests[i];
+        let found = format!(
+            "{} blocks, and request {i} has {tokens_in} tokens in and {tokens_out} out",
+            self.kv_blocks
+        );
+        let allowed = "room for each request alone";
+        let remedy = "raise `kv_blocks`, or remove the request: vLLM would refuse it";
+        Err(SpecError::value("kv_blocks", found, allowed, remedy))
     }
 
     fn machine(&self, folder: &Path) -> Result<Machine, SpecError> {
@@ -65,9 +96,9 @@ impl Tokens {
     ///
     /// # Errors
     /// When it does not.
-    pub fn check_for(&self, policy: &TokenPolicySpec, made: &MadeTokens) -> Result<(), SpecError> {
+    pub fn check_for(&self, policy: &TokenPolicySpec, machine: &Machine) -> Result<(), SpecError> {
         let (tokens, sequences) = policy.most();
-        let law = &made.machine.law;
+        let law = &machine.law;
         for (what, most, measured) in
             [("tokens", tokens, law.dense.last()), ("sequences", sequences, law.head.last())]
         {

@@ -49,10 +49,10 @@ struct Bursting {
     burst: Burst,
 }
 
-impl Bursting {
+impl Burst {
     /// What comes in twice the burst's length comes in its length, and all else as much earlier.
-    fn when(&self, at: Time) -> Time {
-        let Burst { from, lasts } = self.burst;
+    pub(super) fn when(&self, at: Time) -> Time {
+        let Burst { from, lasts } = *self;
         if at <= from || at == Time::NEVER {
             return at;
         }
@@ -67,12 +67,12 @@ impl Bursting {
 
 impl Source for Bursting {
     fn peek(&mut self) -> Option<Time> {
-        self.inner.peek().map(|at| self.when(at))
+        self.inner.peek().map(|at| self.burst.when(at))
     }
 
     fn pop(&mut self) -> Option<Arrival> {
         let arrival = self.inner.pop()?;
-        Some(Arrival { at: self.when(arrival.at), ..arrival })
+        Some(Arrival { at: self.burst.when(arrival.at), ..arrival })
     }
 
     fn on_reply(&mut self, request: &Request, now: Time, end: End) {

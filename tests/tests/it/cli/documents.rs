@@ -38,6 +38,10 @@ const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce orloj-generality", "--case std-2 --case two-modal"),
     ("orrery reproduce orloj-load", "--case std-2 --case two-modal"),
     ("orrery reproduce orloj-told", "--seeds 1"),
+    (
+        "orrery goodput scenarios/tokens.toml --target 0.05 --seeds 2",
+        "--requests-per-model 1000 --tolerance 0.1 --policy continuous",
+    ),
     ("orrery reproduce tokens-deadlines --plot tokens-deadlines.svg", "--seeds 1"),
     ("orrery reproduce orloj-order", "--case one-modal --seeds 1"),
     ("orrery reproduce orloj-one-cost", "--case one-modal --seeds 1"),

@@ -8,16 +8,8 @@ use orrery_output::threads::pool;
 use orrery_output::whole_file::check_place;
 use orrery_output::{Answer, Forms};
 use orrery_results::to_json;
-use orrery_scenario::kind::{self, Kind};
+use orrery_scenario::SpecError;
 use orrery_scenario::own::OwnPolicySpec;
-use orrery_scenario::{SpecError, read_text};
-use std::path::Path;
-
-/// Whether a file is one of this kind.
-pub fn is_of(kind: Kind, path: &Path) -> bool {
-    let text = read_text(path).ok();
-    text.and_then(|text| kind::of(&text)).is_some_and(|k| k.name == kind.name)
-}
 
 /// `orrery run` of such a file.
 ///

@@ -7,10 +7,10 @@
 mod recount;
 mod table;
 
-use crate::covering::array::{Array, Pair};
+use super::{by_the_laws, with_each_parameter};
 use crate::covering::judge::{Fault, fault};
 use crate::covering::run::folder;
-use crate::covering::world::{Choices, World, shrink};
+use crate::covering::world::Choices;
 use crate::covering::{alone, schema};
 use orrery_cells::own::rows_of_file;
 use orrery_cells::seeds::Seeds;
@@ -23,10 +23,7 @@ use orrery_sim::jobs::job::{Job, MB, WHOLE};
 use orrery_sim::jobs::log::{LogWriter, Terms, read_log};
 use orrery_sim::jobs::record::{JobObserver, Record};
 use orrery_sim::jobs::world::simulate;
-use orrery_sim::policy::parameters::Allowed;
 use orrery_sim::time::Time;
-use rayon::prelude::*;
-use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use toml::{Table, Value};
 
@@ -62,19 +59,7 @@ fn shown(text: &str) -> alone::Shown {
 
 /// Every policy of jobs, and each of its parameters off its default.
 fn choices() -> Choices {
-    let mut names = Vec::new();
-    for table in policies::of_jobs() {
-        let name = table.about.name;
-        names.push(name.to_string());
-        for row in &table.rows {
-            let off: Vec<String> = match &row.allowed {
-                Allowed::Words(words) => words.iter().map(|(word, _)| word.to_string()).collect(),
-                _ => vec!["3".to_string()],
-            };
-            let off = off.into_iter().filter(|value| *value != row.defaults[0]);
-            names.extend(off.map(|value| format!("{name}[{}={value}]", row.name)));
-        }
-    }
+    let names = with_each_parameter(policies::of_jobs(), "3");
     let policies = names.into_iter().map(|name| (name.clone(), format!("{name:?}")));
     Choices::in_file(table::BASE, table::KEYS.to_vec(), policies)
 }
@@ -210,40 +195,6 @@ fn gist(record: &Record) -> String {
 
 #[test]
 fn every_pair_of_keys_of_jobs_and_policies_runs_by_the_laws() {
-    let choices = choices();
-    let mut array = Array::new(&choices, 1);
-    let (mut ran, mut refused, mut wrong) = (0, 0, String::new());
-    loop {
-        let worlds: Vec<World> = (0..64).map_while(|_| array.draw()).collect();
-        if worlds.is_empty() {
-            break;
-        }
-        let all: Vec<Option<Vec<Fault>>> =
-            worlds.par_iter().map(|world| judged(&choices.text(world))).collect();
-        for (world, faults) in worlds.iter().zip(all) {
-            let Some(faults) = faults else {
-                refused += 1;
-                let is_refused = |less: &[usize]| judged(&choices.text(less)).is_none();
-                let mut part = shrink(&choices, world, is_refused);
-                part.retain(|&i| i != choices.plain());
-                array.refuse(part);
-                continue;
-            };
-            ran += 1;
-            array.cover(world);
-            for Fault { law, found } in faults {
-                let breaks = |less: &[usize]| {
-                    judged(&choices.text(less)).is_some_and(|all| all.iter().any(|f| f.law == law))
-                };
-                let least = shrink(&choices, world, breaks);
-                let _ = writeln!(wrong, "## {law}: {found}\n{}", choices.text(&least));
-            }
-        }
-        assert!(wrong.is_empty(), "{wrong}");
-    }
-    for (a, b, pair) in array.all().filter(|pair| pair.2 != Pair::Covered) {
-        println!("{pair:?}: {} with {}", choices.all[a].name, choices.all[b].name);
-    }
-    println!("{ran} files of jobs ran, {refused} were refused");
+    let ran = by_the_laws(&choices(), judged);
     assert!(ran > 30, "{ran} ran");
 }

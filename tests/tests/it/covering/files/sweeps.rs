@@ -12,13 +12,14 @@ use crate::covering::{alone, schema};
 use orrery_cells::join::join;
 use orrery_cells::manifest::Lister;
 use orrery_cells::parts::run_parts;
+use orrery_cells::scenario_cell::Subject;
 use orrery_cells::share::Worked;
 use orrery_cells::store::Store;
 use orrery_cells::sweep_file::SweepFile;
 use orrery_cells::work::Work;
 use orrery_output::{Answer, Format, Output};
 use orrery_results::{Row, read_csv};
-use orrery_scenario::{SpecError, reference};
+use orrery_scenario::{Scenario, SpecError, reference};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,7 +42,8 @@ fn rows(text: &str) -> Result<Vec<Row>, String> {
     write("world.toml", &Edits::read(WORLD).apply(BASE));
     write("other.toml", &Edits::read(OTHER).apply(BASE));
     let sweep = write("sweep.toml", text);
-    let answer = swept(&sweep, &folder.path().join("out")).map_err(|e| e.to_string())?;
+    let answer =
+        swept::<Scenario>(&sweep, &folder.path().join("out")).map_err(|e| e.to_string())?;
     let csv = match answer.file {
         Some(file) => std::fs::read_to_string(file).expect("the result"),
         None => answer.stdout,
@@ -50,9 +52,9 @@ fn rows(text: &str) -> Result<Vec<Row>, String> {
 }
 
 /// What `orrery sweep` does.
-fn swept(file: &Path, folder: &Path) -> Result<Answer, SpecError> {
+pub fn swept<S: Subject>(file: &Path, folder: &Path) -> Result<Answer, SpecError> {
     let file = SweepFile::load(file)?;
-    let lister = Lister::new(&file, file.base()?)?;
+    let lister = Lister::new(&file, S::load(&file.base_path())?)?;
     lister.first()?;
     let store = Store::open(folder)?;
     let work = Work::of(&store, store.manifest_of(&lister, 1)?)?;

@@ -1,0 +1,146 @@
+//! The search for a rate or a number of devices in a scenario: its probes, and the run at the answer.
+
+use super::goodput::{Search, Searched, longest_slo};
+use super::replication::Replication;
+use super::watch::{run_one, scope_names};
+use orrery_results::metric;
+use orrery_scenario::scenario::Scenario;
+use orrery_scenario::scenario::file::Arrivals;
+use orrery_scenario::search::{self, Doubt, How, Load, Probe, REQUESTS_ENDLESS, capacity_per_s};
+use orrery_scenario::{PolicySpec, SpecError};
+use toml::Value;
+
+/// Requests of the run at the answer, at most.
+const RUN_REQUESTS: u64 = 2_000_000;
+
+impl Searched for Scenario {
+    type Policy = PolicySpec;
+
+    fn for_probes(&self) -> Scenario {
+        self.keeping_gaps()
+    }
+
+    fn rate(&self) -> Result<f64, SpecError> {
+        Scenario::rate(self)
+    }
+
+    fn is_finite(&self) -> bool {
+        self.file.arrivals.as_ref().is_some_and(Arrivals::is_finite)
+    }
+
+    fn with_rate(&self, rate_per_s: f64) -> Result<Scenario, SpecError> {
+        Scenario::with_rate(self, rate_per_s)
+    }
+
+    fn devices(&self) -> Result<u32, SpecError> {
+        Ok(self.file.device.first().map_or(1, |d| d.count))
+    }
+
+    fn with_devices(&self, count: u32) -> Result<Scenario, SpecError> {
+        self.with(&[("device[0].count".to_string(), Value::Integer(count.into()))])
+    }
+
+    fn probe(
+        &self,
+        search: &Search,
+        policy: &PolicySpec,
+        seed: u64,
+        how: How,
+    ) -> Result<Probe, SpecError> {
+        let setup = endless(self.clone()).setup(seed)?;
+        let load = if self.is_finite() {
+            Load::Finite { bad_max: Vec::new() }
+        } else {
+            let capacity_per_s = capacity_per_s(self, &setup, Some(policy), None);
+            Load::Steady { rate_per_s: Scenario::rate(self)?, capacity_per_s }
+        };
+        let slo = longest_slo(&setup);
+        let rule = search.rule(load, how).adapted(slo, policy.epoch()).made(how, slo);
+        let warm_up_s = rule.warm_up.as_secs_f64();
+        let probe = search::probe(&setup, policy, seed, rule)?;
+        if self.is_finite() && probe.doubt == Some(Doubt::Short) && !how.burst {
+            let rate = Scenario::rate(self)?;
+            let found = format!("a list that ends within the warm-up at {rate:.6} requests/s");
+            let allowed = format!("one that goes on for longer than {warm_up_s} s");
+            let remedy = "choose a longer one (a list: `replay.times`), or lower `goodput.warm_up_s` in a sweep";
+            return Err(self.placed(SpecError::value("arrivals", found, allowed, remedy)));
+        }
+        Ok(probe)
+    }
+
+    fn run_at(
+        &self,
+        search: &Search,
+        policy: &PolicySpec,
+        seed: u64,
+    ) -> Result<Replication, SpecError> {
+        let models = self.model_names().len() as u64;
+        let mut limited = endless(self.clone());
+        limited.file.warm_up_s = search.warm_up_s;
+        if let Some(arrivals) = &mut limited.file.arrivals {
+            let counted = search.requests_per_model.saturating_mul(models).min(RUN_REQUESTS);
+            let before = (search.warm_up_s * Scenario::rate(self)?) as u64;
+            arrivals.requests = Some(counted.saturating_add(before));
+        }
+        let setup = limited.setup(seed)?;
+        let (metrics, watch) = run_one(&setup, policy, seed)?;
+        let mut replication = Replication::of(seed, &metrics, &watch, &scope_names(self));
+        let sizes = metrics.batch_sizes();
+        let batches: u64 = sizes.iter().sum();
+        let queueing = metrics.total().queueing;
+        for (q, name) in [
+            (0.1, metric::BATCH_SIZE_P10),
+            (0.5, metric::BATCH_SIZE_P50),
+            (0.9, metric::BATCH_SIZE_P90),
+        ] {
+            if let Some(size) = quantile(sizes, q) {
+                replication.push("all", name, size as f64, batches);
+            }
+        }
+        for (q, name) in
+            [(0.5, metric::QUEUEING_P50), (0.9, metric::QUEUEING_P90), (0.99, metric::QUEUEING_P99)]
+        {
+            let ns = queueing.quantile(q).ns() as f64;
+            replication.push("all", name, ns, queueing.count());
+        }
+        Ok(replication)
+    }
+
+    fn model(&self, number: usize) -> Option<String> {
+        Some(self.model_names().get(number).cloned().unwrap_or_default())
+    }
+}
+
+/// The smallest size that at least a share `q` of the batches do not exceed; `sizes[i]` counts size
+/// `i`.
+fn quantile(sizes: &[u64], q: f64) -> Option<usize> {
+    let all: u64 = sizes.iter().sum();
+    let mut below = 0;
+    sizes.iter().position(|n| {
+        below += n;
+        all > 0 && below as f64 >= q * all as f64
+    })
+}
+
+/// A scenario whose arrivals do not end.
+fn endless(mut scenario: Scenario) -> Scenario {
+    scenario.file.until_s = None;
+    if let Some(arrivals) = &mut scenario.file.arrivals {
+        arrivals.requests = Some(REQUESTS_ENDLESS);
+        arrivals.duration_s = None;
+    }
+    scenario
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quantiles_of_counts() {
+        assert_eq!(quantile(&[0, 3, 1], 0.5), Some(1));
+        assert_eq!(quantile(&[0, 1, 3], 0.5), Some(2));
+        assert_eq!(quantile(&[0, 9, 1], 0.9), Some(1));
+        assert_eq!(quantile(&[0, 0], 0.5), None);
+    }
+}
