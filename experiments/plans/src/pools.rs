@@ -204,21 +204,13 @@ impl OfPolicy<'_> {
 
     /// Whether what is left of a pool carries a load with all seeds, and it comes back from the loss.
     fn survives(&self, counts: &[u32], load: f64) -> Result<bool, SpecError> {
-        if self.bench.problem.plan.lost() == 0 {
-            return Ok(true);
-        }
         let target = self.bench.problem.plan.target();
-        for pool in survive::pools(self.bench.problem, counts) {
-            if !self.bench.check(&pool, load)?.is_sure(target) {
-                return Ok(false);
-            }
-        }
-        for kind in (0..counts.len()).filter(|kind| counts[*kind] > 0) {
-            if self.bench.is_lost(counts, kind, load)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        survive::survives(
+            self.bench.problem,
+            counts,
+            |pool| Ok(self.bench.check(pool, load)?.is_sure(target)),
+            |kind| self.bench.is_lost(counts, kind, load),
+        )
     }
 
     /// The pools that carry most.

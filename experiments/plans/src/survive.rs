@@ -26,6 +26,33 @@ fn without(problem: &Problem, counts: &[u32], kind: usize) -> Vec<u32> {
     left
 }
 
+/// Whether a pool survives what it has to: `carries` says whether what is left of it does, `is_lost` whether it does
+/// not come back from the loss of a machine of a kind in mid-run.
+///
+/// # Errors
+/// Those of the two.
+pub fn survives<E>(
+    problem: &Problem,
+    counts: &[u32],
+    carries: impl Fn(&[u32]) -> Result<bool, E>,
+    is_lost: impl Fn(usize) -> Result<bool, E>,
+) -> Result<bool, E> {
+    if problem.plan.lost() == 0 {
+        return Ok(true);
+    }
+    for pool in pools(problem, counts) {
+        if !carries(&pool)? {
+            return Ok(false);
+        }
+    }
+    for kind in (0..counts.len()).filter(|kind| counts[*kind] > 0) {
+        if is_lost(kind)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// A pool of one kind with one machine less; `known` is its verdict where there is one already.
 ///
 /// # Errors
