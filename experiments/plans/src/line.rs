@@ -32,8 +32,8 @@ pub struct Line {
     pub slo: String,
     /// GPUs, by name or by its beginning; all that have a price without it.
     pub kinds: Vec<String>,
-    /// Machines that may be lost.
-    pub survive: Option<u32>,
+    /// Machines that may be lost: 0, 1, or a GPU.
+    pub survive: Option<String>,
     /// Prices in place of the list's, as `KIND=USD`.
     pub prices: Vec<String>,
     /// Schedulers in place of the usual ones.
@@ -101,7 +101,27 @@ impl Line {
             let remedy = format!("give its price: `--price {}=USD_PER_HOUR`", kind.word);
             return Err(SpecError::value("--kinds", found, "types that have a price", remedy));
         }
-        Ok(self.written(slo_ms, &kinds, &models, &list))
+        let survive = self.lost(&kinds)?;
+        Ok(self.written((slo_ms, survive), &kinds, &models, &list))
+    }
+
+    /// What may be lost, as a plan file says it: a number, or the name of one of the types.
+    fn lost(&self, kinds: &[Kind]) -> Result<Option<String>, SpecError> {
+        let Some(word) = &self.survive else { return Ok(None) };
+        if let "0" | "1" = word.as_str() {
+            return Ok(Some(word.clone()));
+        }
+        let meant: Vec<&str> =
+            kinds.iter().map(|k| k.gpu).filter(|gpu| is_word(word, gpu)).collect();
+        match meant.as_slice() {
+            [gpu] => Ok(Some(format!("{gpu:?}"))),
+            _ => {
+                let names: Vec<&str> = kinds.iter().map(|k| k.gpu).collect();
+                let allowed = format!("0, 1, or one of {}", names.join(", "));
+                let remedy = "write one of them, or name the type with `--kinds` as well";
+                Err(SpecError::value("--survive", format!("`{word}`"), allowed, remedy))
+            }
+        }
     }
 
     /// The types that have all models; one that was asked for and lacks some is an error.
@@ -169,7 +189,13 @@ impl Line {
         self.prices.iter().map(|text| of(text).ok_or_else(|| wrong(text))).collect()
     }
 
-    fn written(&self, slo_ms: f64, kinds: &[Kind], models: &[Chosen], list: &PriceList) -> String {
+    fn written(
+        &self,
+        (slo_ms, survive): (f64, Option<String>),
+        kinds: &[Kind],
+        models: &[Chosen],
+        list: &PriceList,
+    ) -> String {
         let quoted = |all: &[String]| {
             let all: Vec<String> = all.iter().map(|name| format!("{name:?}")).collect();
             all.join(", ")
@@ -187,7 +213,7 @@ impl Line {
         let policies = if self.policies.is_empty() { usual() } else { self.policies.clone() };
         text += "pools = \"homogeneous\"\ngoal = \"carry-load\"\nbad_rate = 0.01\n";
         text += &format!("policies = [{}]\n", quoted(&policies));
-        self.survive.iter().for_each(|n| text += &format!("survive = {n}\n"));
+        survive.iter().for_each(|lost| text += &format!("survive = {lost}\n"));
         if kinds.iter().any(|k| k.usd.is_none()) {
             text += &format!("prices = {:?} # of {}\n", PRICES, list.date);
         }

@@ -200,7 +200,7 @@ impl Problem {
 
     /// How many devices of a type are lost with a machine that may be.
     pub fn lost(&self, kind: usize) -> u32 {
-        if self.plan.lost() == 0 { 0 } else { self.sales[kind].largest(1).0 }
+        if self.plan.may_lose(kind) { self.sales[kind].largest(1).0 } else { 0 }
     }
 
     /// The largest machine of so many of a type: how many devices it has, and what it is called.

@@ -19,8 +19,10 @@ pub fn load(solved: &Solved) -> String {
     if p.plan.growth != 1.0 {
         lines.push(format!("{} times what the scenario has", p.plan.growth));
     }
-    if p.plan.lost() > 0 {
-        lines.push("any one machine may be lost".to_string());
+    if p.plan.is_to_survive() {
+        let kind = p.plan.may_lose_only().map(|kind| format!("one {}", p.kind(kind)));
+        let what = kind.unwrap_or_else(|| "any one machine".to_string());
+        lines.push(format!("{what} may be lost"));
     }
     lines.join("\n")
 }

@@ -247,12 +247,7 @@ fn check(
     runs: &Runs<'_>,
 ) -> Result<Check, SpecError> {
     let bench = Bench::new(problem, group, policy, runs);
-    let pools = survive::pools(problem, &best.counts);
-    let of = |counts: &Vec<u32>| bench.check(counts, group.load_per_s);
-    let mut checks: Vec<Check> = pools.iter().map(of).collect::<Result<_, SpecError>>()?;
-    checks.sort_by(|a, b| b.bad_rate.total_cmp(&a.bad_rate));
-    let mut checks = checks.into_iter();
-    checks.next().map_or_else(|| of(&best.counts), Ok)
+    survive::worst_left(&bench, &best.counts, group.load_per_s)
 }
 
 /// The schedulers, as they are without parameters, that carry the load on the same machines with the first seed.

@@ -11,9 +11,10 @@
 //! | `buy`, `buy:TYPE` | how all types or one are paid for: `on-demand`, `reserved`, `spot` |
 //! | `budget` | the budget in dollars per hour |
 //! | `bad_rate` | the target |
-//! | `survive` | the machines that may be lost, 0 or 1 |
+//! | `survive` | the machines that may be lost: 0, 1 of each type, or a type |
 
 use super::file::PlanFile;
+use super::loss::Survive;
 use super::prices::Buy;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::{known, nearest};
@@ -110,9 +111,8 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
             plan.instance[at].buy = Some(term(key, value)?);
         }
         ("survive", None) => {
-            let lost = value.parse().ok().filter(|n: &u32| *n <= 1);
-            let wrong = || SpecError::value(key, value, "0 or 1", "correct it");
-            plan.survive = Some(lost.ok_or_else(wrong)?);
+            // What is wrong with it is said with the checks of the whole plan.
+            plan.survive = Some(Survive::of_word(value));
         }
         ("budget", None) => plan.budget_usd_per_hour = Some(number(key, value)?),
         ("bad_rate", None) => {

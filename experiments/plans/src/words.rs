@@ -111,7 +111,7 @@ pub fn doubts(p: &Problem, a: &Answer) -> Vec<String> {
             p.words(counts),
             money(*cost),
             check.bad_rate * 100.0,
-            if p.plan.lost() > 0 { " with one machine less" } else { "" },
+            if p.plan.may_lose_of(counts) { " with one machine less" } else { "" },
             check.why_not_sure()
         )
     });

@@ -309,8 +309,19 @@ fn a_machine_may_be_lost_and_costs_no_less() {
     }
     let (plan, _) = PlanFile::from_text("fleet.toml", FLEET).unwrap();
     let changed = what_if::changed(&plan, "survive=1", &[]).unwrap();
-    assert_eq!(changed.survive, Some(1));
+    assert_eq!(changed.survive, Some(crate::Survive::Any(1)));
     assert!(what_if::changed(&plan, "survive=2", &[]).is_err());
+    // Of a kind that is named only its cluster is larger, and only it is verified without one.
+    let named = solved(&FLEET.replace("seeds = 3", "seeds = 3\nsurvive = \"old\""));
+    assert!(cost(&named) > cost(&now) && cost(&named) < cost(&lost));
+    let n = |s: &Solved, kind: usize| {
+        let all = s.answers.iter().map(|a| a.best().unwrap().counts[kind]);
+        all.sum::<u32>()
+    };
+    assert_eq!([n(&named, 0), n(&named, 1)], [n(&lost, 0), n(&now, 1)]);
+    let text = printed(&named);
+    assert!(text.contains("one old may be lost, and no other machine"), "{text}");
+    assert!(text.contains("new: `survive` changes nothing here: there is no old"), "{text}");
 }
 
 #[test]
@@ -372,7 +383,8 @@ fn error(text: &str) -> String {
 fn bad_fleets_name_key_and_remedy() {
     for (from, to, says) in [
         ("goal = \"carry-load\"", "budget_usd_per_hour = 3.0", vec!["budget_usd_per_hour", "goal"]),
-        ("seeds = 3", "seeds = 3\nsurvive = 2", vec!["fleet.toml:5", "survive", "0 or 1"]),
+        ("seeds = 3", "seeds = 3\nsurvive = 2", vec!["fleet.toml:5", "survive", "0, 1"]),
+        ("seeds = 3", "seeds = 3\nsurvive = \"odl\"", vec!["fleet.toml:5", "did you mean `old`?"]),
         ("slo_ms = 60.0", "slo_ms = 7.0", vec!["instance", "no home for `large`", "SLO"]),
         (
             "[[scenario.app]]\nname = \"b\"",
