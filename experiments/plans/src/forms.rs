@@ -17,9 +17,6 @@ impl PlanFile {
             let allowed = "a plan that carries its load (`goal`)";
             Err(SpecError::value(key, found, allowed, remedy))
         };
-        if self.pools == Pools::Fleet && !carries {
-            return only("budget_usd_per_hour", "a budget of a fleet");
-        }
         self.check_survive()?;
         if self.is_to_survive() && !carries {
             return only("survive", "a plan under a budget");

@@ -35,6 +35,7 @@ mod pools;
 mod prices;
 mod problem;
 mod question;
+mod repeated;
 mod robust;
 mod robust_words;
 mod rows;
@@ -98,7 +99,14 @@ fn solve_problem(
     if problem.plan.pools == Pools::Fleet {
         let runs = Runs::new(Some(&progress));
         runs.expect(fleet::expected(&problem));
-        let fleet::Found { groups, answers, fleet } = fleet::search(&problem, frontier, &runs)?;
+        let (problem, found) = match problem.budget {
+            Some(budget) => fleet::within(&problem, budget, frontier, &runs)?,
+            None => {
+                let found = fleet::search(&problem, frontier, &runs)?;
+                (problem, found)
+            }
+        };
+        let fleet::Found { groups, answers, fleet } = found;
         let (what_if, fleet) = (what_if.map(str::to_string), Some(fleet));
         return Ok(Solved { what_if, problem: Problem { groups, ..problem }, answers, fleet });
     }
@@ -203,7 +211,7 @@ pub fn answers(
     };
     let texts = plan.what_if.iter().chain(more);
     let of_what_ifs: Vec<(String, Problem)> = texts.map(of).collect::<Result<_, SpecError>>()?;
-    let changes = Changes::of(plan, source, &models)?;
+    let mut changes = Changes::of(plan, source, &models)?;
     let mut all = vec![solve_problem(base, None, frontier)?];
     for (text, problem) in of_what_ifs {
         let solved = solve_problem(problem, Some(&text), false);
@@ -211,6 +219,10 @@ pub fn answers(
     }
     let what_ifs = all.split_off(1);
     let solved = all.remove(0);
+    if solved.fleet.as_ref().is_some_and(|fleet| fleet.within.is_some()) {
+        // At the load that the budget pays for.
+        changes = Changes::of(&solved.problem.plan, source, &models)?;
+    }
     let robust = robust::robust(&changes, &solved)?;
     let mut answers = Answers::of(solved, what_ifs)?;
     let rows = rows::of_robust(&answers.plan, &robust);

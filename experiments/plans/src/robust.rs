@@ -19,8 +19,9 @@ use orrery_scenario::{PolicySpec, SpecError, policies};
 use rayon::prelude::*;
 
 /// What is tried where a plan does not say, and what it means.
-pub const USUAL: [(&str, &str); 5] = [
+pub const USUAL: [(&str, &str); 6] = [
     ("noise=0.05", "execution times vary by 5 %"),
+    ("noise=mlperf", "execution times vary as MLPerf's repeated runs did"),
     ("delay=1ms", "messages take 1 ms longer each way"),
     ("slo=90%", "SLOs are 10 % tighter"),
     ("load=1.1", "the load is 10 % higher"),

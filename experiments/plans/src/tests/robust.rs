@@ -253,3 +253,61 @@ fn the_schedulers_that_are_named_instead_carry_the_load_by_run() {
     // Where the answer holds, none is looked for.
     assert!(answered(&with("[\"load=1\"]")).robust.unwrap().instead.is_none());
 }
+
+/// The law of MLPerf's repeated runs is each batch's own factor: written into the scenario, `run` says the same.
+#[test]
+fn the_measured_law_is_a_line_beside_the_assumed_ones() {
+    // Without a reserve, each batch that takes longer than its profile says is late.
+    let text = with("[\"noise=0.05\", \"noise=mlperf\"]");
+    let found = answered(&text.replace("\"symphony\"", "\"symphony[resp_ms=0.01]\""));
+    let all = &found.robust.as_ref().unwrap().all;
+    let Held::Tried(check) = &all[1].held else { panic!("{:?}", all[1]) };
+    let factors: Vec<Value> = crate::repeated::factors().iter().map(|f| Value::Float(*f)).collect();
+    let law: Value = Value::try_from(toml::Table::from_iter([
+        ("outlier_share".to_string(), Value::Float(1.0)),
+        ("outlier_factors".to_string(), Value::Array(factors)),
+    ]))
+    .unwrap();
+    let (solved, of) = (&found.plan, ("model.m.noise".to_string(), law));
+    let (group, best) = (&solved.problem.groups[0], solved.answers[0].best().unwrap());
+    let text = group.scenario_text(&solved.problem, &best.counts, &best.policy).unwrap();
+    let scenario = Scenario::from_text("kept.toml", &text).unwrap();
+    let bad = |changes: &[(String, Value)]| {
+        let mut scenario = scenario.with(changes).unwrap();
+        scenario.file.arrivals.as_mut().unwrap().requests = Some(20_000);
+        let policy = &scenario.policies().unwrap()[0];
+        let metrics = scenario.setup(77).unwrap().run(policy, 77).unwrap();
+        let m = &metrics.models()[0];
+        1.0 - m.ended(End::InTime) as f64 / m.offered.max(1) as f64
+    };
+    let (with_law, without) = (bad(&[of]), bad(&[]));
+    assert!(with_law > without + 0.003, "a law that changes nothing tests nothing: {with_law}");
+    assert!((check.bad_rate - with_law).abs() < 0.004, "{check:?} and {with_law}");
+    let text = unfolded(&found);
+    assert!(text.contains("execution times vary as MLPerf's repeated runs did"), "{text}");
+    assert!(found.rows.iter().any(|r| r.axes.contains("what_if=noise=mlperf;place=kept")));
+}
+
+/// What was measured on the device itself is known better than by runs of other systems.
+#[test]
+fn models_with_noise_of_their_own_keep_it() {
+    let sampled = CLUSTERS.replace(
+        "latency = { affine = { alpha_ms = 2.0, beta_ms = 5.0 } }",
+        "latency = { measured = [[1, [6.0, 7.0, 8.0]], [4, [12.0, 13.0, 14.0]], [16, [35.0, 37.0]]] }",
+    );
+    let sampled = sampled.replace("\nspeed = 2.0", "");
+    let own = with("[]").replace("slo_ms = 40.0", "slo_ms = 40.0\nnoise = { sigma = 0.03 }");
+    for text in [&sampled, &own] {
+        let (plan, source) = plan(text);
+        let changed = crate::what_if::changed(&plan, "noise=mlperf", &[]).unwrap();
+        let error = crate::Problem::new(&changed, &source).unwrap_err().to_string();
+        assert!(error.contains("as they were measured already"), "{error}");
+    }
+    let text = unfolded(&answered(&own));
+    assert!(
+        text.contains("by the `noise` of their models, which schedulers are not told"),
+        "{text}"
+    );
+    let text = unfolded(&answered(&sampled));
+    assert!(text.contains("not tried: models that vary as they were measured already"), "{text}");
+}

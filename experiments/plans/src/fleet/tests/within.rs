@@ -88,3 +88,32 @@ fn a_search_that_is_cut_off_costs_no_more_than_all_models_on_one_kind() {
     }
     assert!(cut > 1, "{cut} searches were cut off");
 }
+
+/// How far the answers of twelve models on four kinds are from their bounds, and how long they take; `ORRERY_FLEETS` of
+/// them.
+#[test]
+#[ignore = "a minute each; it prints what docs/plan.md says of twelve models"]
+fn the_gap_of_twelve_models_on_four_kinds() {
+    let most = std::env::var("ORRERY_FLEETS").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
+    for seed in 0..most {
+        let mut stream = Stream::named(seed, "twelve models", 0);
+        let text = drawn(&mut stream, (4, 12), 60);
+        let text = text.replace("requests_per_model = 200", "requests_per_model = 2000");
+        let text = text.replace("bad_rate = 0.05\nprecision = 0.1", "bad_rate = 0.01");
+        let began = std::time::Instant::now();
+        let found = solved(&text);
+        let fleet = found.fleet.as_ref().expect("a fleet");
+        let cost = fleet.cost.map(|cost| cost.as_usd_per_hour());
+        println!(
+            "fleet {seed}: {cost:?} $/h, at least {:.2?}; gap {:.1?} %, by one seed {:.1?} %; {} clusters, {} runs, {:.0?}",
+            fleet.split_usd,
+            fleet.gap().map(|gap| 100.0 * gap),
+            fleet.likely_gap().map(|gap| 100.0 * gap),
+            fleet.asked,
+            fleet.runs,
+            began.elapsed()
+        );
+        println!("proven: {}; {}", fleet.proven, fleet.unknown.first().map_or("", |u| u.as_str()));
+        assert!(cost.is_none_or(|cost| fleet.split_usd.is_none_or(|bound| bound <= cost)));
+    }
+}
