@@ -332,6 +332,51 @@ fn a_machine_may_be_lost_and_costs_no_less() {
     assert!(text.contains("new: `survive` changes nothing here: there is no old"), "{text}");
 }
 
+/// The load of the answer is the largest whose cheapest fleet the budget pays for: as a plan of its own it costs what the
+/// answer does, and the one that is said to be too dear is.
+#[test]
+fn a_budget_buys_the_largest_load_whose_fleet_it_pays_for() {
+    let goal = "goal = \"carry-load\"\nseeds = 3";
+    let cost = |s: &Solved| s.fleet.as_ref().unwrap().cost;
+    let grown = |factor: f64| {
+        let text =
+            format!("goal = \"carry-load\"\ngrowth = {factor:?}\nprecision = 0.05\nseeds = 3");
+        cost(&solved(&FLEET.replace(goal, &text)))
+    };
+    let mut before = 0.0;
+    for usd in [4.5, 7.5] {
+        let money = format!(
+            "budget_usd_per_hour = {usd:?}\nprecision = 0.05\nrobust = [\"load=1\"]\nseeds = 3"
+        );
+        let text = FLEET.replace(goal, &money);
+        let found = solved(&text);
+        let within = found.fleet.as_ref().unwrap().within.unwrap();
+        let paid = cost(&found).unwrap();
+        assert!(paid.as_usd_per_hour() <= usd && grown(within.factor) == Some(paid), "{within:?}");
+        let more = within.too_dear.unwrap();
+        assert!(more <= within.factor * 1.051, "{within:?}");
+        assert!(grown(more).is_none_or(|cost| cost.as_usd_per_hour() > usd), "{within:?}");
+        let load: f64 = found.answers.iter().map(|a| a.load_per_s).sum();
+        assert!((load / (4000.0 * within.factor) - 1.0).abs() < 1e-9);
+        assert!(within.factor > before, "more money carries more");
+        before = within.factor;
+        // What it stands on is tried at that load, and every form says what was asked.
+        let (plan, source) = PlanFile::from_text("fleet.toml", &text).unwrap();
+        let all = answers(&plan, &source, &[], false).unwrap_or_else(|e| panic!("{e}"));
+        for (strained, answer) in all.robust.as_ref().unwrap().all.iter().zip(&all.plan.answers) {
+            let Held::Tried(check) = &strained.held else { panic!("{strained:?}") };
+            assert_eq!(check.bad_by_seed, answer.best().unwrap().at_load.bad_by_seed);
+        }
+        let text = printed(&found);
+        assert!(text.contains("for at most") && text.contains("times the plan's load"), "{text}");
+        let csv = orrery_results::to_csv(&all.rows);
+        assert!(csv.contains(orrery_results::metric::ALLOWABLE));
+    }
+    assert!(before > 1.0, "the plan's own load costs 7.25 $/h");
+    let poor = FLEET.replace("goal = \"carry-load\"", "budget_usd_per_hour = 1.0");
+    assert!(error(&poor).contains("the budget pays for none of it"), "{}", error(&poor));
+}
+
 #[test]
 fn a_day_is_followed_at_less_than_the_peak_s_cost() {
     let with = |scale: &str, more: &str| {
