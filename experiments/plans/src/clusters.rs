@@ -339,10 +339,14 @@ impl Chain<'_> {
             return Ok(Some((*peak, lower)));
         }
         found.close = close;
-        found.unknown = Some(format!(
-            "the search on {kind} with {policy} did not converge: {high} instances carry the load with \
-             the first seed, and up to {MORE_MAX} more are not sure to with all of them"
-        ));
+        found.unknown = Some(if high == most {
+            format!("{most} {kind}, its `count_max`, are not sure to carry the load with {policy}")
+        } else {
+            format!(
+                "the search on {kind} with {policy} did not converge: {high} instances carry the load with \
+                 the first seed, and up to {MORE_MAX} more are not sure to with all of them"
+            )
+        });
         Ok(None)
     }
 

@@ -9,6 +9,10 @@ use orrery_results::{Row, metric, unit};
 pub fn facts(problem: &Problem, answer: &Answer) -> Vec<String> {
     let Some(best) = answer.best() else { return Vec::new() };
     let mut lines: Vec<String> = best.less.iter().map(with_less).collect();
+    if let Some(kind) = problem.plan.may_lose_only().filter(|kind| best.counts[*kind] == 0) {
+        let kind = problem.kind(kind);
+        lines.push(format!("`survive` changes nothing here: there is no {kind} to be lost"));
+    }
     if problem.day.follows() {
         lines.push(sizes(problem, answer, best));
     }
@@ -48,7 +52,7 @@ fn sizes(problem: &Problem, answer: &Answer, best: &Choice) -> String {
 /// What holds for the whole plan.
 pub fn of_plan(problem: &Problem) -> Vec<String> {
     let mut lines = Vec::new();
-    if problem.plan.lost() > 0 {
+    if problem.plan.is_to_survive() {
         let machines: Vec<String> = (0..problem.sales.len())
             .filter(|kind| problem.counts_max[*kind] > 0 && problem.lost(*kind) > 1)
             .map(|kind| problem.machine(kind, problem.lost(kind)).1)
@@ -57,9 +61,15 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
             [] => String::new(),
             some => format!("; a machine is {}, and all of it is lost", some.join(" or ")),
         };
-        lines.push(format!(
-            "any one machine of each type may be lost: the others carry the load{machines}"
-        ));
+        lines.push(match problem.plan.may_lose_only() {
+            Some(kind) => format!(
+                "one {} may be lost, and no other machine: the others carry the load{machines}",
+                problem.kind(kind)
+            ),
+            None => format!(
+                "any one machine of each type may be lost: the others carry the load{machines}"
+            ),
+        });
     }
     if problem.plan.day.as_ref().is_some_and(|day| day.trace_steps.is_some()) {
         lines.push(

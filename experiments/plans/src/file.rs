@@ -4,6 +4,7 @@
 //! plan file says wrong is an error that names its line.
 
 use super::day::DayKeys;
+use super::loss::Survive;
 use super::prices::{Buy, PriceList, Sale, usd_per_hour};
 use super::strain::Strain;
 use super::watcher::Watcher;
@@ -83,8 +84,9 @@ pub struct PlanFile {
     /// How many runners-up are looked for.
     #[serde(default = "runners_up")]
     pub runners_up: usize,
-    /// Machines that may be lost, one at a time; the others still carry the load.
-    pub survive: Option<u32>,
+    /// 1: any one machine of each type may be lost, one at a time, and the others still carry the load; or the type of
+    /// which one may be.
+    pub survive: Option<Survive>,
     /// The load over the day.
     pub day: Option<DayKeys>,
     /// Heterogeneous pools: the most that are simulated for a model; of a fleet, about the most simulations. 2000 when
@@ -310,7 +312,7 @@ impl PlanFile {
     /// As [`PlanFile::sale`].
     pub fn sold(&self, i: usize) -> Result<Sale, SpecError> {
         let (sale, t) = (self.sale(i)?, &self.instance[i]);
-        if self.lost() == 0 || t.count_max == Some(0) {
+        if !self.may_lose(i) || t.count_max == Some(0) {
             return Ok(sale);
         }
         let most = t.count_max.unwrap_or(COUNT_MAX).min(COUNT_MAX);

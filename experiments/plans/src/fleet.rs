@@ -10,10 +10,14 @@
 //! The search ends when every cluster of the cheapest assignment is verified: each of the others costs at least
 //! what is taken for it, a strict bound or what one seed says. A cluster is sized as `clusters.rs` does it.
 
+mod floor;
 mod homes;
 mod known;
+mod own;
+mod scale;
 #[cfg(test)]
 mod tests;
+mod within_budget;
 
 use super::answer::{Answer, money};
 use super::clusters::{chosen, points};
@@ -26,9 +30,15 @@ use homes::Homes;
 use known::{Cluster, Knowledge, Under};
 use orrery_output::say;
 use orrery_planner::Price;
-use orrery_planner::fleet::{Assigned, Clusters, Known, cheapest, split_bound_usd};
+use orrery_planner::fleet::{
+    Assigned, Clusters, Costs, Known, Needs, cheapest, cheapest_within, split_bound_usd,
+    whole_bound_usd,
+};
 use orrery_scenario::SpecError;
 use rayon::prelude::*;
+use scale::Scale;
+
+pub use within_budget::within;
 
 /// A fleet that was looked for: its clusters with their answers; one group of all models where there is none.
 pub struct Found {
@@ -86,7 +96,11 @@ fn of_homes(problem: &Problem, whole: &Group, homes: &Homes) -> Fleet {
     let kinds = 0..problem.sales.len();
     let mean = problem.day.mean_level();
     let usd: Vec<f64> = kinds.clone().map(|k| problem.least_usd(k) * mean).collect();
-    let bound = || split_bound_usd(&homes.needs, &usd, &problem.counts_max);
+    let bound = || {
+        let split = split_bound_usd(&homes.needs, &usd, &problem.counts_max);
+        let whole = whole_bound(problem, &homes.needs);
+        if whole.is_finite() { split.max(whole) } else { split }
+    };
     let count = |model: &Vec<Option<f64>>| model.iter().flatten().count() as f64;
     let sets = |kind: usize| {
         let here = homes.needs.iter().filter(|m| m[kind].is_some()).count();
@@ -111,23 +125,33 @@ fn of_homes(problem: &Problem, whole: &Group, homes: &Homes) -> Fleet {
     }
 }
 
+/// After so many looks at likely assignments of which none was cheaper than the best that is known, the search ends.
+const PATIENCE: u32 = 12;
+/// Partial assignments looked at for the bound that one seed gives.
+const NODES_OF_FLOOR: u64 = 3_000_000;
+/// An answer that is above that bound by no more than this share is near enough.
+const NEAR: f64 = 0.05;
+
 /// The cheapest assignment, all clusters of which are verified.
 fn best(known: &mut Knowledge<'_>, fleet: &mut Fleet) -> Result<Option<Assigned>, SpecError> {
     let kinds = known.problem.sales.len();
     let most = known.problem.plan.evaluations_max();
-    let (mut said, mut cut) = (false, false);
+    let (mut said, mut cut, mut in_vain, mut least) = (false, false, 0, None);
     loop {
-        let Some(next) = cheapest(known, &[]) else { return Ok(None) };
+        let Some(next) = next(known, &[]) else { return Ok(None) };
+        let is_loose = || known.has_time() && (!next.proven || known.is_half());
+        if known.is_by_bounds() && is_loose() {
+            // There are too many assignments that might be cheaper by the bounds.
+            let most = affordable(known)?;
+            let scale = Scale::new(known.problem, known.whole, known.homes, (&most, known.runs))?;
+            known.go_by_likely(scale);
+            continue;
+        }
         let clusters = next.clusters(kinds);
         let open = unasked(known, &clusters);
         if !open.is_empty() {
             if known.is_enough() {
-                // At least no worse than all models on one kind.
-                let all = u64::MAX >> (u64::BITS - known.models() as u32);
-                let whole: Vec<Cluster> = (0..kinds).map(|kind| (kind, all)).collect();
-                let may = |c: &Cluster| known.least(c.0, c.1).is_some();
-                let whole: Vec<Cluster> = whole.into_iter().filter(may).collect();
-                known.ask(&unasked(known, &whole))?;
+                ask_whole(known)?;
                 (known.only_known, cut) = (true, true);
                 fleet.unknown.push(format!(
                     "whether another assignment costs less: the search was cut off after {most} \
@@ -136,25 +160,95 @@ fn best(known: &mut Knowledge<'_>, fleet: &mut Fleet) -> Result<Option<Assigned>
                 ));
                 continue;
             }
+            let before = known.cheapest_known(&[]).map(|best| best.cost);
             known.ask(&open)?;
             said = said || say_first(known, &next);
+            let after = known.cheapest_known(&[]).map(|best| best.cost);
+            let is_cheaper = after.is_some_and(|after| before.is_none_or(|before| after < before));
+            in_vain = if is_cheaper || known.is_by_bounds() { 0 } else { in_vain + 1 };
+            if in_vain >= PATIENCE && after.is_some() {
+                least = prove(known)?;
+                known.only_known = true;
+            }
             continue;
         }
         said = said || say_first(known, &next);
         let open: Vec<Cluster> =
             clusters.iter().copied().filter(|c| !known.is_verified(*c)).collect();
+        if open.is_empty() && !known.is_by_bounds() && !known.only_known {
+            least = prove(known)?;
+            known.only_known = true;
+            continue;
+        }
         if open.is_empty() {
-            fleet.proven = next.proven && !cut;
-            if !next.proven {
-                fleet.unknown.push(
-                    "whether another assignment costs less: there are too many to rule out"
-                        .to_string(),
-                );
-            }
+            fleet.proven = next.proven && known.is_by_bounds() && !cut;
+            fleet.likely_usd = least.map(|least| least.min(next.cost).as_usd_per_hour());
             return Ok(Some(next));
         }
         known.verify(&open)?;
     }
+}
+
+/// Raises what every assignment costs at least as far as one seed shows, cheapest first, until it is near the best that is
+/// known; returns it where no assignment was left out.
+fn prove(known: &mut Knowledge<'_>) -> Result<Option<Price>, SpecError> {
+    let kinds = known.problem.sales.len();
+    let mut least = None;
+    loop {
+        let Some(floor) = known.floor() else { return Ok(least) };
+        let next = cheapest_within(&floor, &[], NODES_OF_FLOOR).filter(|next| next.proven);
+        let (Some(next), Some(best)) = (next, known.cheapest_known(&[])) else { return Ok(least) };
+        least = Some(next.cost);
+        let near = next.cost.as_usd_per_hour() * (1.0 + NEAR) >= best.cost.as_usd_per_hour();
+        let open = unasked(known, &next.clusters(kinds));
+        if near || open.is_empty() || known.is_enough() {
+            return Ok(least);
+        }
+        known.try_floors(&open)?;
+    }
+}
+
+/// How many machines of each kind a fleet has at most that is cheaper than one that is known.
+fn affordable(known: &mut Knowledge<'_>) -> Result<Vec<u32>, SpecError> {
+    ask_whole(known)?;
+    let problem = known.problem;
+    let usd = known.cheapest_known(&[]).map(|best| best.cost.as_usd_per_hour());
+    let mean = problem.day.mean_level();
+    let of = |kind: usize| {
+        let all = usd.map_or(f64::INFINITY, |usd| usd / (problem.least_usd(kind) * mean));
+        (all.ceil().min(f64::from(problem.counts_max[kind])) as u32).max(1)
+    };
+    Ok((0..problem.sales.len()).map(of).collect())
+}
+
+/// The cheapest assignment by what is known; where no other cluster is asked about, of those that are.
+fn next(known: &Knowledge<'_>, left_out: &[Vec<usize>]) -> Option<Assigned> {
+    if known.only_known { known.cheapest_known(left_out) } else { cheapest(known, left_out) }
+}
+
+/// All models on one kind, where they may be: the answer is no worse than that.
+fn ask_whole(known: &mut Knowledge<'_>) -> Result<(), SpecError> {
+    let all = u64::MAX >> (u64::BITS - known.models() as u32);
+    let whole: Vec<Cluster> = (0..known.kinds()).map(|kind| (kind, all)).collect();
+    let may = |c: &Cluster| known.least(c.0, c.1).is_some();
+    let whole: Vec<Cluster> = whole.into_iter().filter(may).collect();
+    known.ask(&unasked(known, &whole))
+}
+
+/// The least that whole machines cost which hold what models need.
+fn whole_bound(problem: &Problem, needs: &[Needs]) -> f64 {
+    let mean = problem.day.mean_level();
+    let of = |kind: usize| -> Costs {
+        // Of a day, parts of machines: they are fewer at night.
+        let one = problem.least_usd(kind) * mean;
+        let usd = |n: u32| match problem.day.follows() {
+            true => one * f64::from(n),
+            false => problem.cost_of_kind(kind, n).as_usd_per_hour(),
+        };
+        (0..=problem.counts_max[kind]).map(usd).collect()
+    };
+    let costs: Vec<Costs> = (0..problem.sales.len()).map(of).collect();
+    whole_bound_usd(needs, &costs)
 }
 
 /// Says an assignment on stderr once all of its clusters were simulated.
@@ -179,7 +273,7 @@ fn others(known: &mut Knowledge<'_>, best: &Assigned, fleet: &mut Fleet) -> Resu
     let plan = &known.problem.plan;
     let mut left_out = vec![best.kind_of.clone()];
     while left_out.len() <= plan.runners_up {
-        let Some(next) = cheapest(known, &left_out) else { return Ok(()) };
+        let Some(next) = next(known, &left_out) else { return Ok(()) };
         let open = unasked(known, &next.clusters(known.problem.sales.len()));
         if open.is_empty() {
             fleet.others.push((in_words(known, &next), next.cost));

@@ -1,6 +1,6 @@
 //! A fleet in words and rows: which model is where, what no fleet undercuts, and what comes next.
 
-use crate::answer::{Answer as Answered, money, percent};
+use crate::answer::{Answer as Answered, money, percent, significant};
 use crate::fields::{more_usd, name, rate, share, usd, usd_month};
 use crate::money::usd_per_month;
 use crate::problem::Problem;
@@ -28,10 +28,28 @@ pub fn lines(problem: &Problem, fleet: &Fleet) -> Vec<String> {
     if let Some(cost) = fleet.cost {
         lines.push(format!("{} $/h: {}", money(cost), homes(problem, fleet).join("; ")));
     }
+    if let Some(within) = fleet.within {
+        let more = within.too_dear.map_or(String::new(), |factor| {
+            format!("; for {} times it no fleet was found within the budget", significant(factor))
+        });
+        lines.push(format!(
+            "for at most {} $/h it carries {} requests/s of this mix, {} times the plan's load{more}",
+            money(within.budget),
+            significant(within.load_per_s),
+            significant(within.factor)
+        ));
+    }
     if let (Some(gap), Some(bound)) = (fleet.gap(), fleet.split_usd) {
         lines.push(format!(
             "not optimal by more than {} %: no fleet of these kinds costs less than {bound:.2} $/h, even \
-             with loads split between kinds and parts of machines",
+             with loads split between kinds",
+            percent((gap * 1e3).ceil() / 1e3)
+        ));
+    }
+    if let (Some(gap), Some(bound)) = (fleet.likely_gap(), fleet.likely_usd) {
+        lines.push(format!(
+            "as far as one seed shows not optimal by more than {} %: with each model on one kind no fleet costs less \
+             than {bound:.2} $/h, if a cluster serves no more of a model than one as large that has it alone",
             percent((gap * 1e3).ceil() / 1e3)
         ));
     }
@@ -110,6 +128,9 @@ pub fn rows(problem: &Problem, fleet: &Fleet, what_if: &str) -> Vec<Row> {
     if let Some(cost) = fleet.cost {
         rows.push(row(metric::COST_PER_HOUR, Some(cost.as_usd_per_hour())));
         rows.push(row(metric::COST_PER_MONTH, Some(usd_per_month(cost))));
+    }
+    if let Some(within) = fleet.within {
+        rows.push(row(metric::ALLOWABLE, Some(within.load_per_s)));
     }
     if let Some(bound) = fleet.split_usd {
         rows.push(row(metric::LOWER_BOUND, Some(bound)));

@@ -2,9 +2,11 @@
 //! of types that have a list or a zoo.
 
 use super::day::Scale;
-use super::file::{Instance, PlanFile, Pools, number};
+use super::file::{Instance, PlanFile, Pools};
+use super::loss::Survive;
 use super::prices::Buy;
 use orrery_scenario::SpecError;
+use orrery_scenario::error::nearest;
 
 impl PlanFile {
     /// Keys that only some forms of a plan know.
@@ -15,17 +17,8 @@ impl PlanFile {
             let allowed = "a plan that carries its load (`goal`)";
             Err(SpecError::value(key, found, allowed, remedy))
         };
-        if self.pools == Pools::Fleet && !carries {
-            return only("budget_usd_per_hour", "a budget of a fleet");
-        }
-        number(
-            "survive",
-            self.survive.unwrap_or(0).into(),
-            0.0,
-            1.0,
-            "0 or 1 machine of each type",
-        )?;
-        if self.survive == Some(1) && !carries {
+        self.check_survive()?;
+        if self.is_to_survive() && !carries {
             return only("survive", "a plan under a budget");
         }
         self.check_searched()?;
@@ -91,9 +84,64 @@ impl PlanFile {
         let remedy = format!("remove `{key}`, or what it contradicts");
         Err(SpecError::value(format!("instance[{i}].{key}"), found, allowed, remedy))
     }
+}
 
-    /// The machines that may be lost.
-    pub fn lost(&self) -> u32 {
-        self.survive.unwrap_or(0)
+impl PlanFile {
+    /// Whether some machine may be lost.
+    pub fn is_to_survive(&self) -> bool {
+        !matches!(self.survive, None | Some(Survive::Any(0)))
+    }
+
+    /// Whether a machine of a type may be lost.
+    pub fn may_lose(&self, kind: usize) -> bool {
+        match &self.survive {
+            None => false,
+            Some(Survive::Any(n)) => *n > 0,
+            Some(Survive::Kind(name)) => self.instance.get(kind).is_some_and(|t| t.kind == *name),
+        }
+    }
+
+    /// The type that `survive` names, where it names one.
+    pub fn may_lose_only(&self) -> Option<usize> {
+        let Some(Survive::Kind(name)) = &self.survive else { return None };
+        self.instance.iter().position(|t| t.kind == *name)
+    }
+
+    /// Whether one of these machines may be lost; of a pool of several types, or what is left of it.
+    pub fn may_lose_of(&self, counts: &[u32]) -> bool {
+        match self.pools {
+            Pools::Heterogeneous => self.is_to_survive(),
+            _ => (0..counts.len()).any(|kind| counts[kind] > 0 && self.may_lose(kind)),
+        }
+    }
+
+    /// # Errors
+    /// When it is more than one machine, or a type that the plan does not have.
+    pub(super) fn check_survive(&self) -> Result<(), SpecError> {
+        let kinds: Vec<&str> = self.instance.iter().map(|t| t.kind.as_str()).collect();
+        let allowed =
+            || format!("0, 1 (any one machine of each type), or one of {}", kinds.join(", "));
+        match &self.survive {
+            Some(Survive::Any(n)) if *n > 1 => {
+                Err(SpecError::value("survive", n, allowed(), "correct or remove it"))
+            }
+            Some(Survive::Kind(name)) => {
+                match self.may_lose_only().map(|kind| &self.instance[kind]) {
+                    None => {
+                        let hint = nearest(name, kinds.iter().copied());
+                        let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
+                        let remedy = format!("{hint}name a `kind` of an `[[instance]]`");
+                        Err(SpecError::value("survive", format!("`{name}`"), allowed(), remedy))
+                    }
+                    Some(t) if t.count_max == Some(0) => {
+                        let found = format!("`{name}`, of which `count_max = 0` allows none");
+                        let remedy = "raise its `count_max`, or name another type";
+                        Err(SpecError::value("survive", found, "a type that may be bought", remedy))
+                    }
+                    Some(_) => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
     }
 }

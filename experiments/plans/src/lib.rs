@@ -26,6 +26,7 @@ mod fleet;
 mod fleet_words;
 mod forms;
 mod line;
+mod loss;
 mod money;
 mod next;
 mod origin;
@@ -34,6 +35,7 @@ mod pools;
 mod prices;
 mod problem;
 mod question;
+mod repeated;
 mod robust;
 mod robust_words;
 mod rows;
@@ -57,6 +59,7 @@ pub use clusters::Enough;
 pub use figure::{draw, of as figure_of};
 pub use file::{PlanFile, Pools, Source};
 pub use line::Line;
+pub use loss::Survive;
 pub use next::{Next, is_quick};
 pub use problem::{Group, Problem};
 pub use robust::{Held, Robust, Strained};
@@ -96,7 +99,14 @@ fn solve_problem(
     if problem.plan.pools == Pools::Fleet {
         let runs = Runs::new(Some(&progress));
         runs.expect(fleet::expected(&problem));
-        let fleet::Found { groups, answers, fleet } = fleet::search(&problem, frontier, &runs)?;
+        let (problem, found) = match problem.budget {
+            Some(budget) => fleet::within(&problem, budget, frontier, &runs)?,
+            None => {
+                let found = fleet::search(&problem, frontier, &runs)?;
+                (problem, found)
+            }
+        };
+        let fleet::Found { groups, answers, fleet } = found;
         let (what_if, fleet) = (what_if.map(str::to_string), Some(fleet));
         return Ok(Solved { what_if, problem: Problem { groups, ..problem }, answers, fleet });
     }
@@ -201,7 +211,7 @@ pub fn answers(
     };
     let texts = plan.what_if.iter().chain(more);
     let of_what_ifs: Vec<(String, Problem)> = texts.map(of).collect::<Result<_, SpecError>>()?;
-    let changes = Changes::of(plan, source, &models)?;
+    let mut changes = Changes::of(plan, source, &models)?;
     let mut all = vec![solve_problem(base, None, frontier)?];
     for (text, problem) in of_what_ifs {
         let solved = solve_problem(problem, Some(&text), false);
@@ -209,6 +219,10 @@ pub fn answers(
     }
     let what_ifs = all.split_off(1);
     let solved = all.remove(0);
+    if solved.fleet.as_ref().is_some_and(|fleet| fleet.within.is_some()) {
+        // At the load that the budget pays for.
+        changes = Changes::of(&solved.problem.plan, source, &models)?;
+    }
     let robust = robust::robust(&changes, &solved)?;
     let mut answers = Answers::of(solved, what_ifs)?;
     let rows = rows::of_robust(&answers.plan, &robust);

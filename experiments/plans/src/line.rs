@@ -11,11 +11,17 @@ use orrery_scenario::limits::COUNT_MAX;
 use orrery_scenario::zoo::Zoo;
 use std::path::Path;
 
-/// The zoo with latencies on several GPUs, and the price list.
+/// The zoo with latencies on several GPUs, the one with those of newer ones, and the price list.
 const ZOO: &str = "nvidia";
+const NEWER: &str = "mlperf";
 const PRICES: &str = "lambda";
 /// The GPUs of the zoo that the list has under another name, each with that name.
-const LISTED: [(&str, &str); 2] = [("V100-16GB", "V100"), ("A100-40GB", "A100")];
+const LISTED: [(&str, &str); 4] = [
+    ("V100-16GB", "V100"),
+    ("A100-40GB", "A100"),
+    ("A100-SXM-80GB", "A100-80GB"),
+    ("H100-PCIe-80GB", "H100-PCIe"),
+];
 /// At most so many of a type.
 const MOST: u32 = 128;
 /// The schedulers that are compared: what is published with the shortest plan, and one that needs no exact times.
@@ -32,8 +38,8 @@ pub struct Line {
     pub slo: String,
     /// GPUs, by name or by its beginning; all that have a price without it.
     pub kinds: Vec<String>,
-    /// Machines that may be lost.
-    pub survive: Option<u32>,
+    /// Machines that may be lost: 0, 1, or a GPU.
+    pub survive: Option<String>,
     /// Prices in place of the list's, as `KIND=USD`.
     pub prices: Vec<String>,
     /// Schedulers in place of the usual ones.
@@ -87,8 +93,7 @@ impl Line {
             return Err(SpecError::value("--rate", self.rate_per_s, allowed, "correct the rate"));
         }
         let list = PriceList::find(PRICES, Path::new(""))?;
-        let zoo =
-            Zoo::find(ZOO).ok_or_else(|| SpecError::value("zoo", ZOO, "a zoo", "report it"))?;
+        let zoo = self.zoo()?;
         let words = self.candidates(zoo, &list)?;
         let mut models = Vec::new();
         for word in &self.models {
@@ -101,7 +106,39 @@ impl Line {
             let remedy = format!("give its price: `--price {}=USD_PER_HOUR`", kind.word);
             return Err(SpecError::value("--kinds", found, "types that have a price", remedy));
         }
-        Ok(self.written(slo_ms, &kinds, &models, &list))
+        let survive = self.lost(&kinds)?;
+        Ok(self.written((zoo, slo_ms, survive), &kinds, &models, &list))
+    }
+
+    /// What may be lost, as a plan file says it: a number, or the name of one of the types.
+    fn lost(&self, kinds: &[Kind]) -> Result<Option<String>, SpecError> {
+        let Some(word) = &self.survive else { return Ok(None) };
+        if let "0" | "1" = word.as_str() {
+            return Ok(Some(word.clone()));
+        }
+        let meant: Vec<&str> =
+            kinds.iter().map(|k| k.gpu).filter(|gpu| is_word(word, gpu)).collect();
+        match meant.as_slice() {
+            [gpu] => Ok(Some(format!("{gpu:?}"))),
+            _ => {
+                let names: Vec<&str> = kinds.iter().map(|k| k.gpu).collect();
+                let allowed = format!("0, 1, or one of {}", names.join(", "));
+                let remedy = "write one of them, or name the type with `--kinds` as well";
+                Err(SpecError::value("--survive", format!("`{word}`"), allowed, remedy))
+            }
+        }
+    }
+
+    /// The zoo that has the types; the second one where only it has some of them.
+    fn zoo(&self) -> Result<&'static Zoo, SpecError> {
+        let of = |name| {
+            let report = || SpecError::value("zoo", name, "a zoo", "report it");
+            Zoo::find(name).ok_or_else(report)
+        };
+        let (usual, newer) = (of(ZOO)?, of(NEWER)?);
+        let has = |zoo: &Zoo, word: &String| zoo.gpus().iter().any(|gpu| is_word(word, gpu));
+        let is_newer = |word: &String| !has(usual, word) && has(newer, word);
+        Ok(if self.kinds.iter().any(is_newer) { newer } else { usual })
     }
 
     /// The types that have all models; one that was asked for and lacks some is an error.
@@ -169,7 +206,13 @@ impl Line {
         self.prices.iter().map(|text| of(text).ok_or_else(|| wrong(text))).collect()
     }
 
-    fn written(&self, slo_ms: f64, kinds: &[Kind], models: &[Chosen], list: &PriceList) -> String {
+    fn written(
+        &self,
+        (zoo, slo_ms, survive): (&Zoo, f64, Option<String>),
+        kinds: &[Kind],
+        models: &[Chosen],
+        list: &PriceList,
+    ) -> String {
         let quoted = |all: &[String]| {
             let all: Vec<String> = all.iter().map(|name| format!("{name:?}")).collect();
             all.join(", ")
@@ -187,14 +230,14 @@ impl Line {
         let policies = if self.policies.is_empty() { usual() } else { self.policies.clone() };
         text += "pools = \"homogeneous\"\ngoal = \"carry-load\"\nbad_rate = 0.01\n";
         text += &format!("policies = [{}]\n", quoted(&policies));
-        self.survive.iter().for_each(|n| text += &format!("survive = {n}\n"));
+        survive.iter().for_each(|lost| text += &format!("survive = {lost}\n"));
         if kinds.iter().any(|k| k.usd.is_none()) {
             text += &format!("prices = {:?} # of {}\n", PRICES, list.date);
         }
         for kind in kinds {
             text += &format!(
-                "\n[[instance]]\nkind = {:?}\nzoo = {ZOO:?}\ngpu = {:?}\n",
-                kind.gpu, kind.gpu
+                "\n[[instance]]\nkind = {:?}\nzoo = {:?}\ngpu = {:?}\n",
+                kind.gpu, zoo.name, kind.gpu
             );
             match (kind.usd, &kind.listed) {
                 (Some(usd), _) => text += &format!("price_usd_per_hour = {usd:?}\n"),
@@ -209,8 +252,8 @@ impl Line {
         text += "\n[scenario]\nwarm_up_s = 2.0\n";
         for chosen in models {
             text += &format!(
-                "\n[[scenario.zoo]]\nname = {ZOO:?}\ngpu = {:?}\nmodels = [{:?}]\nslo_ms = {slo_ms:?}\n",
-                chosen.gpu, chosen.name
+                "\n[[scenario.zoo]]\nname = {:?}\ngpu = {:?}\nmodels = [{:?}]\nslo_ms = {slo_ms:?}\n",
+                zoo.name, chosen.gpu, chosen.name
             );
         }
         text + &format!(
@@ -285,8 +328,8 @@ fn model(zoo: &Zoo, word: &str, kinds: &[Vec<Kind>]) -> Result<Chosen, SpecError
     let Some(name) = name else {
         let hint = nearest(word, names.iter().map(String::as_str));
         let hint = hint.map_or(String::new(), |n| format!("did you mean `{n}`? "));
-        let remedy = format!("{hint}`orrery list {ZOO}` has all names");
-        let allowed = format!("the name of a model of the zoo `{ZOO}`, or its beginning");
+        let remedy = format!("{hint}`orrery list {}` has all names", zoo.name);
+        let allowed = format!("the name of a model of the zoo `{}`, or its beginning", zoo.name);
         return Err(SpecError::value("--model", format!("`{word}`"), allowed, remedy));
     };
     let gpu = gpus().find(|kind| kind.has(zoo, &name)).map_or("", |kind| kind.gpu);

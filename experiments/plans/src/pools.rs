@@ -18,7 +18,7 @@ use super::candidates::Candidates;
 use super::problem::{Group, Problem};
 use super::runs::{PROBES, Runs};
 use super::survive;
-use super::trial::Bench;
+use super::trial::{Bench, Check};
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
 
@@ -74,9 +74,27 @@ pub fn search(
     }
     answer.choices.truncate(problem.plan.runners_up + 1);
     answer.homogeneous = homogeneous(problem, group, &candidates, &answer, runs)?;
+    if problem.plan.is_to_survive() {
+        add_less(problem, group, &mut answer, runs)?;
+    }
     answer.searched.runs = runs.finish();
     answer.add_doubts(problem, group);
     Ok(answer)
+}
+
+/// What the answer carries without a machine that may be lost.
+fn add_less(
+    problem: &Problem,
+    group: &Group,
+    answer: &mut Answer,
+    runs: &Runs<'_>,
+) -> Result<(), SpecError> {
+    let Some(best) = answer.choices.first_mut() else { return Ok(()) };
+    let Some(policy) = problem.policies.iter().find(|p| p.text() == best.policy) else {
+        return Ok(());
+    };
+    best.less = survive::one_less(&Bench::new(problem, group, policy, runs), best, None)?;
+    Ok(())
 }
 
 /// The largest pool of base instances under the budget, or the smallest that carries the load.
@@ -99,7 +117,8 @@ fn homogeneous(
         let from = candidates.bound(largest) * 0.9;
         return Choice::of(&bench, candidates.counts(largest), None, from).map(Some);
     }
-    for n in 1..=most.saturating_sub(problem.plan.lost()) {
+    let lost = u32::from(problem.plan.may_lose(base));
+    for n in 1..=most.saturating_sub(lost) {
         let mut counts = vec![0; problem.sales.len()];
         counts[base] = n;
         if !bench.may_hold(&counts, group.load_per_s)? {
@@ -107,9 +126,9 @@ fn homogeneous(
         }
         let check = bench.check(&counts, group.load_per_s)?;
         if check.is_sure(problem.plan.target()) {
-            // With `survive = 1` it is one more than carries the load.
-            counts[base] += problem.plan.lost();
-            let check = Some(check).filter(|_| problem.plan.lost() == 0);
+            // Where one of it may be lost it is one more than carries the load.
+            counts[base] += lost;
+            let check = Some(check).filter(|_| lost == 0);
             return Choice::of(&bench, &counts, check, group.load_per_s).map(Some);
         }
     }
@@ -134,7 +153,7 @@ impl OfPolicy<'_> {
         order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack()) >= load);
         let base = group.base.unwrap_or(0);
         // Without a base instance a pool carries nothing.
-        order.retain(|&i| c.counts(i)[base] > plan.lost());
+        order.retain(|&i| c.counts(i)[base] > u32::from(plan.may_lose(base)));
         answer.searched.skipped_by_bound = all - order.len();
         if order.is_empty() {
             answer.unknown.push(format!(
@@ -169,8 +188,10 @@ impl OfPolicy<'_> {
                 let check = self.bench.check(&pool.0, load)?;
                 if check.is_sure(plan.target()) && self.survives(&pool.0, load)? {
                     met.push(Choice::of(self.bench, &pool.0, Some(check), load)?);
-                } else if check.meets(plan.target()) && met.is_empty() {
-                    answer.close.push((pool.0.clone(), costs[i], check));
+                } else if met.is_empty()
+                    && let Some(close) = self.close(&pool.0, check, load)?
+                {
+                    answer.close.push((pool.0.clone(), costs[i], close));
                 }
                 if met.len() > plan.runners_up {
                     break 'search;
@@ -204,21 +225,26 @@ impl OfPolicy<'_> {
 
     /// Whether what is left of a pool carries a load with all seeds, and it comes back from the loss.
     fn survives(&self, counts: &[u32], load: f64) -> Result<bool, SpecError> {
-        if self.bench.problem.plan.lost() == 0 {
-            return Ok(true);
-        }
         let target = self.bench.problem.plan.target();
-        for pool in survive::pools(self.bench.problem, counts) {
-            if !self.bench.check(&pool, load)?.is_sure(target) {
-                return Ok(false);
-            }
+        survive::survives(
+            self.bench.problem,
+            counts,
+            |pool| Ok(self.bench.check(pool, load)?.is_sure(target)),
+            |kind| self.bench.is_lost(counts, kind, load),
+        )
+    }
+
+    /// The verdict of a pool that may be enough and is not sure to be; where machines may be lost, of the worst that
+    /// is left of it.
+    fn close(&self, counts: &[u32], own: Check, load: f64) -> Result<Option<Check>, SpecError> {
+        let target = self.bench.target();
+        let mut check = own;
+        if self.bench.problem.plan.is_to_survive() {
+            check = survive::worst_left(self.bench, counts, load)?;
+            // The whole pool was not sure, or it is the loss in mid-run that it does not survive.
+            check.lost_for_good = check.is_sure(target);
         }
-        for kind in (0..counts.len()).filter(|kind| counts[*kind] > 0) {
-            if self.bench.is_lost(counts, kind, load)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        Ok(Some(check).filter(|check| check.meets(target)))
     }
 
     /// The pools that carry most.

@@ -15,7 +15,7 @@ use super::parts::{of_all_models, of_each_model, part};
 use super::prices::{Buy, Sale};
 use super::trace_day::of_trace;
 use orrery_planner::{Pack, Price};
-use orrery_scenario::scenario::file::{Arrivals, LatencyLaw, Model, Noise, ScenarioFile};
+use orrery_scenario::scenario::file::{App, Arrivals, LatencyLaw, Model, Noise, ScenarioFile};
 use orrery_scenario::search::capacity_per_s;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 
@@ -200,7 +200,7 @@ impl Problem {
 
     /// How many devices of a type are lost with a machine that may be.
     pub fn lost(&self, kind: usize) -> u32 {
-        if self.plan.lost() == 0 { 0 } else { self.sales[kind].largest(1).0 }
+        if self.plan.may_lose(kind) { self.sales[kind].largest(1).0 } else { 0 }
     }
 
     /// The largest machine of so many of a type: how many devices it has, and what it is called.
@@ -324,6 +324,24 @@ impl Group {
         Group { name, load_per_s, models, measured_to, expected, is_trace, base: None, file, path }
     }
 
+    /// The longest SLO of its requests, where they come as a Poisson process, one at a time, and no batch varies.
+    pub fn slo_ms_max(&self) -> Option<f64> {
+        let file = &self.file;
+        let is_poisson = file.arrivals.as_ref().is_some_and(|a| a.poisson.is_some());
+        let varies =
+            file.noise.is_some() || self.has_measured_noise() || file.closed_loop.is_some();
+        let is_plain = |app: &App| app.size == 1 && app.sizes.is_none() && app.changes.is_empty();
+        if !is_poisson || varies || !file.app.iter().all(is_plain) {
+            return None;
+        }
+        let has_steps = file.model.iter().any(|m| m.slo_steps.is_some() || m.slo_scale != 1.0);
+        if has_steps || file.app.iter().any(|app| app.slo_steps.is_some()) {
+            return None;
+        }
+        let of_models = file.model.iter().map(|model| model.slo_ms);
+        of_models.chain(file.app.iter().filter_map(|app| app.slo_ms)).reduce(f64::max)
+    }
+
     /// Some of its models with their part of the load, as a group of its own that is not finished.
     pub fn of_some(&self, name: &str, models: &[&str]) -> Option<Group> {
         let (file, share) = part(&self.file, models)?;
@@ -333,6 +351,11 @@ impl Group {
     /// The noise of the scenario.
     pub fn noise(&self) -> Option<Noise> {
         self.file.noise.clone()
+    }
+
+    /// Whether the execution times of some model vary as was measured.
+    pub fn has_measured_noise(&self) -> bool {
+        self.file.model.iter().any(|model| model.noise.is_some())
     }
 
     /// Whether some latencies are samples.

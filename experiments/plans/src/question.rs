@@ -19,8 +19,10 @@ pub fn load(solved: &Solved) -> String {
     if p.plan.growth != 1.0 {
         lines.push(format!("{} times what the scenario has", p.plan.growth));
     }
-    if p.plan.lost() > 0 {
-        lines.push("any one machine may be lost".to_string());
+    if p.plan.is_to_survive() {
+        let kind = p.plan.may_lose_only().map(|kind| format!("one {}", p.kind(kind)));
+        let what = kind.unwrap_or_else(|| "any one machine".to_string());
+        lines.push(format!("{what} may be lost"));
     }
     lines.join("\n")
 }
@@ -65,10 +67,11 @@ fn latencies(p: &Problem, kind: usize) -> String {
     if let Some(zoo) = t.zoo.as_deref() {
         let what = Zoo::find(zoo).map_or("", |zoo| zoo.what);
         let what = what.split(';').next().unwrap_or_default();
-        return format!(
-            "{what}{}",
-            t.gpu.as_ref().map_or(String::new(), |gpu| format!(" ({gpu})"))
-        );
+        let gpu = t.gpu.as_deref();
+        let sources = gpu.and_then(|gpu| Some(Zoo::find(zoo)?.sources(gpu)));
+        let sources = sources.filter(|all| !all.is_empty());
+        let sources = sources.map_or(String::new(), |all| format!(": {}", all.join(", ")));
+        return format!("{what}{}", gpu.map_or(String::new(), |gpu| format!(" ({gpu}{sources})")));
     }
     if !t.latency_on.is_empty() {
         return "latencies of the plan's `latency_on`".to_string();
@@ -81,6 +84,15 @@ fn latencies(p: &Problem, kind: usize) -> String {
 
 /// The noise of the scenario itself.
 pub fn noise(p: &Problem) -> String {
+    let of_all = of_all(p);
+    match p.groups.iter().any(|group| group.has_measured_noise()) {
+        true => format!("by the `noise` of their models, which schedulers are not told\n{of_all}"),
+        false => of_all,
+    }
+}
+
+/// The noise of all models together.
+fn of_all(p: &Problem) -> String {
     match p.groups.first().and_then(|group| group.noise()) {
         Some(Noise::Lognormal(sigma)) => {
             format!("by {} %, which schedulers are not told", percent(sigma))
@@ -88,6 +100,9 @@ pub fn noise(p: &Problem) -> String {
         Some(_) => "by the scenario's law, which schedulers are not told".to_string(),
         None if p.groups.iter().any(|group| group.is_sampled()) => {
             "as they were measured: each batch takes what one of its samples did".to_string()
+        }
+        None if p.groups.iter().any(|group| group.has_measured_noise()) => {
+            "otherwise each batch takes what its profile says".to_string()
         }
         None => "not at all: each batch takes exactly what its profile says".to_string(),
     }

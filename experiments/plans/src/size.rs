@@ -78,7 +78,7 @@ impl Sizer<'_> {
     }
 
     /// The fewest machines that carry a load with the first seed, looked for from `begin` on; none where `most` do
-    /// not.
+    /// not for sure.
     ///
     /// # Errors
     /// When a cluster cannot be simulated.
@@ -93,11 +93,16 @@ impl Sizer<'_> {
         if least > most {
             return Ok(None);
         }
+        let mut may_hold = false;
         let fewest = fewest(begin.max(least), least, most, |n| {
             *simulated += 1;
-            self.bench.probe(&self.counts(n - self.lost()), load_per_s)
+            let probe = self.bench.probe(&self.counts(n - self.lost()), load_per_s)?;
+            may_hold = n == most && !probe.is_sure();
+            Ok::<_, SpecError>(probe)
         })?;
-        Ok(fewest.value.map(|n| n as u32))
+        // One seed that is not sure of all machines leaves it to all seeds.
+        let most = Some(most).filter(|_| may_hold);
+        Ok(fewest.value.map(|n| n as u32).or(most))
     }
 
     /// The fewest machines that are worth a look with all seeds, where the first says that `high` are enough.

@@ -1,6 +1,8 @@
 //! What a plan's scenario is put under: noise, delays, slower models, SLOs by a factor. What-ifs set it.
 
+use super::repeated;
 use orrery_scenario::SpecError;
+use orrery_scenario::scenario::disturbance::BatchNoise;
 use orrery_scenario::scenario::file::{LatencyLaw, Model, Noise, ScenarioFile};
 
 /// What is changed besides what the plan says.
@@ -8,6 +10,8 @@ use orrery_scenario::scenario::file::{LatencyLaw, Model, Noise, ScenarioFile};
 pub struct Strain {
     /// The sigma of a lognormal factor on the time of each batch, of which policies are told nothing.
     pub noise: f64,
+    /// The same by the law of MLPerf's repeated runs, in place of the scenario's noise.
+    pub measured: bool,
     /// Each message between scheduler and device takes so much longer, each way.
     pub delay_ms: f64,
     /// Multiplies the latencies of all models; policies are told.
@@ -19,7 +23,7 @@ pub struct Strain {
 impl Default for Strain {
     /// None.
     fn default() -> Strain {
-        Strain { noise: 0.0, delay_ms: 0.0, latency: 1.0, slo: 1.0 }
+        Strain { noise: 0.0, measured: false, delay_ms: 0.0, latency: 1.0, slo: 1.0 }
     }
 }
 
@@ -34,6 +38,9 @@ impl Strain {
                 Some(Noise::Lognormal(own)) => Noise::Lognormal(self.noise.max(own)),
                 _ => Noise::Lognormal(self.noise),
             });
+        }
+        if self.measured {
+            vary_as_measured(file)?;
         }
         if self.delay_ms > 0.0 {
             let delays = &mut file.delays;
@@ -60,6 +67,32 @@ impl Strain {
         }
         Ok(())
     }
+}
+
+/// Each batch of a model whose own noise was not measured takes one of the factors of MLPerf's repeated runs.
+fn vary_as_measured(file: &mut ScenarioFile) -> Result<(), SpecError> {
+    let is_known = |model: &Model| {
+        let sampled =
+            |law: &LatencyLaw| matches!(law, LatencyLaw::Samples(_) | LatencyLaw::Measured(_));
+        model.noise.is_some() || model.latency_on.values().chain([&model.latency]).any(sampled)
+    };
+    if file.model.iter().all(is_known) {
+        let found =
+            "models that vary as they were measured already (samples, or `noise` of their own)";
+        let remedy = "leave `noise=mlperf` out of what is changed";
+        let allowed = "a model whose execution times do not vary, or vary as assumed";
+        return Err(SpecError::value("model.noise", found, allowed, remedy));
+    }
+    let law = BatchNoise {
+        sigma: 0.0,
+        outlier_share: 1.0,
+        outlier_factors: repeated::factors().to_vec(),
+    };
+    // It takes the place of what was assumed.
+    file.noise = None;
+    let others = file.model.iter_mut().filter(|model| !is_known(model));
+    others.for_each(|model| model.noise = Some(law.clone()));
+    Ok(())
 }
 
 fn slow(model: &mut Model, factor: f64) -> Result<(), SpecError> {

@@ -294,7 +294,8 @@ impl<'a> Bench<'a> {
         if self.group.is_trace {
             return Ok(false);
         }
-        let rate_per_s = if self.problem.plan.lost() > 0 { rate_per_s } else { rate_per_s * HELD };
+        let rate_per_s =
+            if self.problem.plan.may_lose_of(counts) { rate_per_s } else { rate_per_s * HELD };
         let how = How { burst: true, ..How::USUAL };
         let probe = self.run(counts, rate_per_s, self.first_seed(), (Stop::Clear, how))?.0;
         Ok(!probe.good && probe.is_sure())

@@ -4,17 +4,19 @@
 //! |---|---|
 //! | `load` | multiplies the load |
 //! | `slo`, `slo:MODEL` | the SLO of all models or of one: `50ms`, `0.2s`; of all also `90%` of what it is |
-//! | `noise` | execution times vary by this share (the sigma of a lognormal factor); policies are not told |
+//! | `noise` | execution times vary by this share (the sigma of a lognormal factor), or as MLPerf's repeated runs did (`mlperf`); policies are not told |
 //! | `delay` | messages between scheduler and device take so much longer, each way: `1ms` |
 //! | `latency` | multiplies the models' latencies; policies are told |
 //! | `price:TYPE`, `limit:TYPE` | the price of one of a type in dollars per hour; the most of it |
 //! | `buy`, `buy:TYPE` | how all types or one are paid for: `on-demand`, `reserved`, `spot` |
 //! | `budget` | the budget in dollars per hour |
 //! | `bad_rate` | the target |
-//! | `survive` | the machines that may be lost, 0 or 1 |
+//! | `survive` | the machines that may be lost: 0, 1 of each type, or a type |
 
 use super::file::PlanFile;
+use super::loss::Survive;
 use super::prices::Buy;
+use super::repeated;
 use orrery_scenario::SpecError;
 use orrery_scenario::error::{known, nearest};
 use orrery_scenario::limits::COUNT_MAX;
@@ -68,7 +70,16 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
     let kinds: Vec<&str> = plan.instance.iter().map(|t| t.kind.as_str()).collect();
     match (name, of) {
         ("load", None) => plan.growth *= number(key, value)?,
-        ("noise", None) => plan.strain.noise = factor(key, value, 1e-6, 1.0)?,
+        ("noise", None) => {
+            plan.strain.measured = value == repeated::NAME;
+            plan.strain.noise = match plan.strain.measured {
+                true => 0.0,
+                false => factor(key, value, 1e-6, 1.0).map_err(|_| {
+                    let allowed = format!("a number from 0.000001 to 1, or `{}`", repeated::NAME);
+                    SpecError::value(key, value, allowed, "correct the value")
+                })?,
+            };
+        }
         ("delay", None) => plan.strain.delay_ms = milliseconds(key, value)?,
         ("latency", None) => plan.strain.latency = factor(key, value, 1e-3, 1e3)?,
         ("slo", None) if value.ends_with('%') => {
@@ -110,9 +121,8 @@ fn change(plan: &mut PlanFile, part: &str, models: &[String]) -> Result<(), Spec
             plan.instance[at].buy = Some(term(key, value)?);
         }
         ("survive", None) => {
-            let lost = value.parse().ok().filter(|n: &u32| *n <= 1);
-            let wrong = || SpecError::value(key, value, "0 or 1", "correct it");
-            plan.survive = Some(lost.ok_or_else(wrong)?);
+            // What is wrong with it is said with the checks of the whole plan.
+            plan.survive = Some(Survive::of_word(value));
         }
         ("budget", None) => plan.budget_usd_per_hour = Some(number(key, value)?),
         ("bad_rate", None) => {

@@ -24,7 +24,11 @@ impl Problem {
                 "for each model the cheapest pool that carries its load".to_string()
             }
             (None, Pools::Homogeneous) => "the cheapest cluster that carries the load".to_string(),
-            (_, Pools::Fleet) => {
+            (Some(budget), Pools::Fleet) => format!(
+                "the fleet that carries most of this mix of models for at most {} $/h, each model on one kind",
+                money(budget)
+            ),
+            (None, Pools::Fleet) => {
                 "the cheapest fleet that carries the load, each model on one kind".to_string()
             }
         };
@@ -38,7 +42,7 @@ pub fn confidence(problem: &Problem, answer: &Answer) -> String {
     let Some(best) = answer.best() else { return "no answer".to_string() };
     let (seeds, target) = (problem.plan.seeds, percent(problem.plan.target()));
     let mut words = Vec::new();
-    if problem.budget.is_none() {
+    if problem.budget.is_none() || problem.plan.pools == Pools::Fleet {
         let interval = best.at_load.interval.map_or(String::new(), |i| {
             // Outwards: of few bad requests, as many as there may be are not rounded to none.
             let (low, high) = ((i.low * 1e4).floor() / 100.0, (i.high * 1e4).ceil() / 100.0);
@@ -111,11 +115,12 @@ pub fn doubts(p: &Problem, a: &Answer) -> Vec<String> {
             p.words(counts),
             money(*cost),
             check.bad_rate * 100.0,
-            if p.plan.lost() > 0 { " with one machine less" } else { "" },
+            if p.plan.may_lose_of(counts) { " with one machine less" } else { "" },
             check.why_not_sure()
         )
     });
-    let short = a.best().filter(|b| p.budget.is_some() && b.edge.rate_per_s < a.load_per_s);
+    let is_short = p.budget.is_some() && p.plan.pools != Pools::Fleet;
+    let short = a.best().filter(|b| is_short && b.edge.rate_per_s < a.load_per_s);
     let short = short.map(|b| {
         format!(
             "too little: the load is {} requests/s, and the budget carries {}",

@@ -135,6 +135,7 @@ fn models(name: &str) -> Result<Answer, SpecError> {
     for gpu in gpus(zoo) {
         if let Some(gpu) = gpu {
             let _ = write!(out, "\ngpu = \"{gpu}\"\n");
+            zoo.sources(gpu).iter().for_each(|source| out += &format!("# {source}\n"));
         }
         let mut table = Text::new(&["model", "SLO, ms", "latency of a batch, ms"]);
         for model in zoo.models(gpu) {

@@ -22,7 +22,7 @@ use std::path::PathBuf;
   orrery plan my.toml --what-if \"price:g4dn.xlarge=0.4,budget=2\" --markdown summary.md --plot frontier.png
 
 What-ifs: load=F, noise=SHARE, delay=TIME, latency=F, slo=TIME, slo=PERCENT%, slo:MODEL=TIME, price:TYPE=USD, limit:TYPE=N, buy=TERM, buy:TYPE=TERM,
-budget=USD, bad_rate=SHARE, survive=N; separate several with commas to change them together.
+budget=USD, bad_rate=SHARE, survive=N, survive=TYPE; separate several with commas to change them together.
 
 Exit codes: 0 answered, 1 no pool meets the goal, 2 wrong usage or input.")]
 pub struct Plan {

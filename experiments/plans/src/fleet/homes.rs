@@ -87,7 +87,10 @@ fn cannot(model: &Model, instance: &Instance, count_max: u32) -> Option<String> 
     if let Some(pages) = instance.memory_pages.filter(|pages| *pages < model.pages) {
         return Some(format!("it needs {} pages of memory, and there are {pages}", model.pages));
     }
-    (count_max == 0).then(|| "`count_max` is 0".to_string())
+    (count_max == 0).then(|| match instance.count_max {
+        Some(0) => "`count_max` is 0".to_string(),
+        _ => "the budget pays for none of it".to_string(),
+    })
 }
 
 fn nowhere(problem: &Problem, name: &str, not_there: &[String]) -> SpecError {

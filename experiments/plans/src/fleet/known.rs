@@ -1,22 +1,27 @@
 //! What is known of the clusters of a fleet: a kind and the models on it, asked once.
 
+use super::floor::Floors;
 use super::homes::Homes;
+use super::scale::Scale;
 use crate::clusters::at_level;
 use crate::problem::{Group, Problem};
 use crate::runs::Runs;
 use crate::size::{Sized, Sizer, Verdict};
 use crate::trial::{Bench, Check};
 use orrery_planner::Price;
-use orrery_planner::fleet::{Clusters, Known};
+use orrery_planner::fleet::{Assigned, Clusters, Known, Needs, Priced, cheapest_known};
 use orrery_scenario::{PolicySpec, SpecError};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Sums of floats may be so much too large.
-const SLACK: f64 = 1e-9;
+pub const SLACK: f64 = 1e-9;
 
 /// Up to so many models the bounds of all their sets are listed.
-const LISTED_MAX: usize = 12;
+pub const LISTED_MAX: usize = 12;
+
+/// With fewer simulations that are allowed, no others than those of the search are made.
+const LIKELY_LEAST: usize = 500;
 
 /// A kind, and the models on it as bits.
 pub type Cluster = (usize, u64);
@@ -34,6 +39,14 @@ pub enum Under {
     },
     /// It does not carry the load, and why.
     Never(String),
+}
+
+/// The machines that a cluster is likely to need.
+pub struct Likely {
+    /// What clusters of one model serve.
+    scale: Scale,
+    /// By kind, how many more clusters have taken than their models alone: the mean of those that were simulated.
+    more: Vec<f64>,
 }
 
 /// What all seeds said of a cluster.
@@ -54,6 +67,8 @@ pub struct Knowledge<'a> {
     pub homes: &'a Homes,
     /// Whether what was not asked counts as impossible.
     pub only_known: bool,
+    /// How many machines clusters are likely to need, where the search goes by that in place of the bounds.
+    pub likely: Option<Likely>,
     /// Clusters that were simulated, under each policy.
     pub asked: BTreeMap<Cluster, Vec<Under>>,
     /// Clusters that one seed found large enough, and that were not sure to be with all seeds.
@@ -61,11 +76,16 @@ pub struct Knowledge<'a> {
     /// By cluster: the first size whose mean was within the target, and that was not sure.
     pub close: BTreeMap<Cluster, (u32, Check)>,
     groups: BTreeMap<u64, Group>,
+    /// What clusters take at least, where the search goes by what they are likely to need.
+    pub floors: Option<Floors>,
+    /// Simulations that do not count as those of a search.
+    spent: u64,
     /// Of one machine of each kind, in dollars per hour over the day.
     usd: Vec<f64>,
     /// The least cost by kind and set, where there are not too many sets.
     least: Vec<Vec<Option<Price>>>,
-    runs: &'a Runs<'a>,
+    /// Counts the simulations.
+    pub runs: &'a Runs<'a>,
 }
 
 impl<'a> Knowledge<'a> {
@@ -83,10 +103,13 @@ impl<'a> Knowledge<'a> {
             whole,
             homes,
             only_known: false,
+            likely: None,
             asked: BTreeMap::new(),
             not_sure: Vec::new(),
             close: BTreeMap::new(),
             groups: BTreeMap::new(),
+            floors: None,
+            spent: 0,
             usd,
             least: Vec::new(),
             runs,
@@ -116,9 +139,34 @@ impl<'a> Knowledge<'a> {
         some.min_by_key(|(_, u)| cost(u))
     }
 
+    /// The cheapest assignment of the clusters that were simulated.
+    pub fn cheapest_known(&self, left_out: &[Vec<usize>]) -> Option<Assigned> {
+        let cost = |cluster: &Cluster| match self.known(cluster.0, cluster.1) {
+            Known::Costs(cost) => Some((cluster.0, cluster.1, cost)),
+            Known::Unknown | Known::Never => None,
+        };
+        let all: Vec<Priced> = self.asked.keys().filter_map(cost).collect();
+        cheapest_known(self.models(), &all, left_out)
+    }
+
+    /// Whether the search goes by the bounds, which are strict.
+    pub fn is_by_bounds(&self) -> bool {
+        self.likely.is_none()
+    }
+
+    /// Whether there are simulations enough to look at clusters of each model on each kind.
+    pub fn has_time(&self) -> bool {
+        self.problem.plan.evaluations_max() >= LIKELY_LEAST
+    }
+
+    /// Whether half of the simulations were made after which no further cluster is asked about.
+    pub fn is_half(&self) -> bool {
+        2 * self.runs.done() >= self.problem.plan.evaluations_max() as u64
+    }
+
     /// Whether so many simulations were made that no further cluster is asked about.
     pub fn is_enough(&self) -> bool {
-        self.runs.done() >= self.problem.plan.evaluations_max() as u64
+        self.runs.done() - self.spent >= self.problem.plan.evaluations_max() as u64
     }
 
     /// Whether the sizes of the best policy were verified with all seeds.
@@ -153,15 +201,68 @@ impl<'a> Knowledge<'a> {
 
     /// The machines that a cluster needs at least at a level, none where its kind is no home of a model.
     fn least_machines(&self, (kind, set): Cluster, level: f64) -> Option<f64> {
-        let models = (0..self.homes.needs.len()).filter(|m| set >> m & 1 == 1);
-        let need: f64 = models.map(|m| self.homes.needs[m][kind]).sum::<Option<f64>>()?;
+        let need = need(&self.homes.needs, (kind, set))?;
         let lost = f64::from(self.problem.lost(kind));
         let at_least = if level > 0.0 { 1.0_f64 } else { 0.0 };
         Some((need * level * (1.0 - SLACK)).ceil().max(at_least) + lost)
     }
 
+    /// From now on the search goes by what clusters are likely to need. The simulations so far are not counted.
+    pub fn go_by_likely(&mut self, scale: Scale) {
+        self.spent = self.runs.done();
+        let more = vec![0.0; self.problem.sales.len()];
+        self.floors = self.floors_by(&scale);
+        self.likely = Some(Likely { scale, more });
+        self.learn();
+    }
+
+    /// What the clusters that were simulated say of the others.
+    fn learn(&mut self) {
+        let Some(likely) = &self.likely else { return };
+        let mut all = vec![(0.0, 0_u32); likely.more.len()];
+        for (kind, set) in self.asked.keys().copied() {
+            let Some((_, Under::Sizes { sizes, .. })) = self.best((kind, set)) else { continue };
+            let most = self.problem.counts_max[kind];
+            let Some(need) = likely.scale.machines((kind, set), 1.0, most) else { continue };
+            let lost = f64::from(self.problem.lost(kind));
+            all[kind].0 += f64::from(sizes[0]) - lost - need;
+            all[kind].1 += 1;
+        }
+        let mean = |(sum, n): (f64, u32)| (sum / f64::from(n.max(1))).max(0.0);
+        let more = all.into_iter().map(mean).collect();
+        self.likely.iter_mut().for_each(|likely| likely.more = Vec::clone(&more));
+    }
+
+    /// What a cluster is likely to cost: what is known, or else what its models need together and what clusters of its
+    /// kind have taken more.
+    fn likely_cost(&self, likely: &Likely, (kind, set): Cluster) -> Option<Price> {
+        if let Some((_, Under::Sizes { cost, .. })) = self.best((kind, set)) {
+            return Some(*cost);
+        }
+        // To the nearest: neither too dear nor too cheap on the whole.
+        self.cost_of((kind, set), &likely.scale, |need| libm::round(need + likely.more[kind]))
+    }
+
+    /// What a cluster costs whose machines follow from what its models take alone.
+    fn cost_of(
+        &self,
+        (kind, set): Cluster,
+        scale: &Scale,
+        whole: impl Fn(f64) -> f64,
+    ) -> Option<Price> {
+        let least = self.least_sizes((kind, set))?;
+        let (lost, most) = (self.problem.lost(kind), self.problem.counts_max[kind]);
+        let of = |(level, least): (&f64, &u32)| {
+            let need = scale.machines((kind, set), *level, most)?;
+            let n = if *level > 0.0 { whole(need) as u32 + lost } else { 0 };
+            Some(n.max(*least).min(most))
+        };
+        let sizes: Option<Vec<u32>> = self.problem.day.levels.iter().zip(&least).map(of).collect();
+        Some(self.cost(kind, &sizes?))
+    }
+
     /// The same for each level, none where `count_max` is below it.
-    fn least_sizes(&self, cluster: Cluster) -> Option<Vec<u32>> {
+    pub fn least_sizes(&self, cluster: Cluster) -> Option<Vec<u32>> {
         let most = f64::from(self.problem.counts_max[cluster.0]);
         let of = |level: &f64| {
             self.least_machines(cluster, *level).filter(|n| *n <= most).map(|n| n as u32)
@@ -173,7 +274,8 @@ impl<'a> Knowledge<'a> {
         Some(self.cost(cluster.0, &self.least_sizes(cluster)?))
     }
 
-    fn cost(&self, kind: usize, sizes: &[u32]) -> Price {
+    /// What a kind costs with the size of each level.
+    pub fn cost(&self, kind: usize, sizes: &[u32]) -> Price {
         self.problem.day.cost(sizes, |n| self.problem.cost_of_kind(kind, n))
     }
 
@@ -192,15 +294,24 @@ impl<'a> Knowledge<'a> {
         for ((cluster, _), under) in all.iter().zip(found) {
             self.asked.entry(*cluster).or_default().push(under);
         }
+        for cluster in clusters {
+            let n = self.taken(*cluster);
+            self.floors.iter_mut().for_each(|floors| floors.raise(*cluster, n));
+        }
+        self.learn();
         Ok(())
     }
 
     /// The sizes of a cluster by the first seed.
     fn first(&self, cluster: Cluster, policy: &PolicySpec) -> Result<Under, SpecError> {
         let (kind, set) = cluster;
-        let (Some(least), Some(group)) = (self.least_sizes(cluster), self.groups.get(&set)) else {
+        let (Some(mut least), Some(group)) = (self.least_sizes(cluster), self.groups.get(&set))
+        else {
             return Ok(Under::Never("`count_max` is below the bound".to_string()));
         };
+        if let Some(floors) = &self.floors {
+            least[0] = least[0].max(floors.least(cluster));
+        }
         let bench = Bench::new(self.problem, group, policy, self.runs);
         let sizer = Sizer { bench: &bench, kind };
         let mut sizes: Vec<u32> = Vec::new();
@@ -249,6 +360,7 @@ impl<'a> Knowledge<'a> {
                 *slot = under;
             }
         }
+        self.learn();
         Ok(())
     }
 
@@ -269,13 +381,16 @@ impl<'a> Knowledge<'a> {
         let most = self.problem.counts_max[kind];
         let Verdict::Size(peak) = sizer.sure(group.load_per_s, (sizes[0], most), &mut close)?
         else {
-            let why = format!(
-                "{} {} carry {} with {} and the first seed, and no size near that is sure to with all",
-                sizes[0],
-                self.problem.kind(kind),
-                self.names(set).join(", "),
-                policy.text()
-            );
+            let (kind, names) = (self.problem.kind(kind), self.names(set).join(", "));
+            let (n, policy) = (sizes[0], policy.text());
+            let why = if n == most {
+                format!("{n} {kind}, its `count_max`, are not sure to carry {names} with {policy}")
+            } else {
+                format!(
+                    "{n} {kind} carry {names} with {policy} and the first seed, and no size near that is sure to \
+                     with all"
+                )
+            };
             return Ok(verified(Under::Never(why), close));
         };
         let mut levels = vec![*peak];
@@ -300,6 +415,9 @@ impl Clusters for Knowledge<'_> {
     }
 
     fn least(&self, kind: usize, models: u64) -> Option<Price> {
+        if let Some(likely) = &self.likely {
+            return self.likely_cost(likely, (kind, models));
+        }
         match self.least.get(kind) {
             Some(listed) => listed[models as usize],
             None => self.least_cost((kind, models)),
@@ -317,7 +435,15 @@ impl Clusters for Knowledge<'_> {
     }
 
     fn share_usd(&self, model: usize, kind: usize) -> Option<f64> {
-        let need = self.homes.needs[model][kind]?;
-        Some(need * self.usd[kind])
+        let need = match &self.likely {
+            Some(likely) => likely.scale.least(model, kind),
+            None => self.homes.needs[model][kind],
+        };
+        Some(need? * self.usd[kind])
     }
+}
+
+/// What the models of a cluster need together; none where its kind is no home of one.
+fn need(needs: &[Needs], (kind, set): Cluster) -> Option<f64> {
+    (0..needs.len()).filter(|m| set >> m & 1 == 1).map(|m| needs[m][kind]).sum()
 }

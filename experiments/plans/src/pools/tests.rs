@@ -83,3 +83,30 @@ fn one_seed_leaves_a_pool_out_only_where_it_is_sure() {
     }
     assert!(seen[0] > 0 && seen[1] > 0, "{seen:?}");
 }
+
+/// A pool that carries the load with any one machine less, and does not come back from the loss of one in mid-run, is
+/// no answer; each type that it has is asked.
+#[test]
+fn a_pool_of_several_types_is_asked_whether_it_survives_a_loss_in_mid_run() {
+    let text = FEW.replace("budget_usd_per_hour = 1.0", "goal = \"carry-load\"\nsurvive = 1");
+    let text = text.replace("_hour = 0.4", "_hour = 0.4\ncount_max = 4");
+    let text = text.replace("_hour = 0.3", "_hour = 0.3\ncount_max = 4");
+    let (plan, source) = PlanFile::from_text("plan.toml", &text).expect("a plan");
+    let problem = Problem::new(&plan, &source).expect("a problem");
+    let survives = |counts: &[u32], few: &[u32], lost: Option<usize>| {
+        let carries = |pool: &[u32]| Ok::<_, ()>(pool != few);
+        survive::survives(&problem, counts, carries, |kind| Ok(Some(kind) == lost)).expect("words")
+    };
+    assert!(survives(&[2, 3], &[], None));
+    assert!(!survives(&[2, 3], &[], Some(0)) && !survives(&[2, 3], &[], Some(1)));
+    assert!(!survives(&[2, 3], &[1, 3], None) && !survives(&[2, 3], &[2, 2], None));
+    assert!(survives(&[2, 0], &[], Some(1)), "what it has none of is not lost");
+    // And the search asks by simulations: of what is left with each seed and after a burst, of each loss once.
+    let (runs, group) = (Runs::new(None), &problem.groups[0]);
+    let bench = Bench::new(&problem, group, &problem.policies[0], &runs);
+    let candidates = Candidates::new(&problem, group).expect("pools");
+    let one = OfPolicy { bench: &bench, candidates: &candidates, runs: &runs };
+    assert!(one.survives(&[4, 4], 30.0).expect("runs"));
+    let of_checks = 2 * (u64::from(plan.seeds) + 1);
+    assert_eq!(runs.done(), of_checks + 2);
+}

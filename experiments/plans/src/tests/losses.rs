@@ -1,6 +1,6 @@
 //! Days that a cluster follows, and machines that may be lost.
 
-use super::{CLUSTERS, POOLS, all_pools, cost, error, printed, solved};
+use super::{CLUSTERS, POOLS, all_pools, cost, error, printed, solved, what_if};
 use crate::file::PlanFile;
 use crate::problem::Problem;
 use crate::runs::Runs;
@@ -206,4 +206,88 @@ fn a_machine_that_is_lost_takes_all_of_its_devices() {
     // The largest machine of those that are bought, where none has to be survived.
     assert!(printed(&now).contains("with one 3x"), "{}", printed(&now));
     assert_eq!(cost(&packs("[1, 3]", "survive = 1")), cost(&singles));
+}
+
+/// One machine of a type that is named: a cluster of it is as where any may be lost, a cluster of another as where
+/// none may.
+#[test]
+fn a_cluster_survives_the_loss_of_a_type_that_is_named() {
+    let of = |survive: &str, change: &str| {
+        let text = CLUSTERS.replace("seeds = 3", &format!("seeds = 3\n{survive}"));
+        if change.is_empty() { solved(&text) } else { what_if(&text, change) }
+    };
+    let alone = |survive: &str, other: &str| cost(&of(survive, &format!("limit:{other}=0")));
+    for (kind, other) in [("slow", "fast"), ("fast", "slow")] {
+        let named = of(&format!("survive = {kind:?}"), "");
+        let lost = alone("survive = 1", other);
+        assert!(lost > alone("", other), "{kind}: a loss costs something");
+        let cheapest = [lost, alone("", kind)].into_iter().flatten().min();
+        assert_eq!(cost(&named), cheapest, "{kind}");
+        assert_eq!(cost(&of("", &format!("survive={kind}"))), cheapest, "{kind} as a what-if");
+        let text = printed(&named);
+        assert!(text.contains(&format!("one {kind} may be lost")), "{text}");
+        let has = named.answers[0].best().unwrap().counts[usize::from(kind == "fast")] > 0;
+        assert_eq!(!has, text.contains(&format!("there is no {kind} to be lost")), "{text}");
+    }
+    // Of packs the named type's whole pack, and the other type's packs stay what they are.
+    let packs = |survive: &str| {
+        let text = CLUSTERS.replace("seeds = 3", &format!("seeds = 3\n{survive}"));
+        let text = text.replace("count_max = 6", "count_max = 24\nsold_in = [2, 3]");
+        Problem::new(&super::plan(&text).0, &super::plan(&text).1).unwrap()
+    };
+    let p = packs("survive = \"fast\"");
+    assert_eq!([p.lost(0), p.lost(1)], [0, 2]);
+    assert_eq!([p.bought(0, 3), p.bought(1, 3)], [3, 4], "the smallest packs of what may be lost");
+}
+
+/// Of a pool of several types, what brute force finds for each type that may be lost.
+#[test]
+fn a_pool_of_several_types_survives_the_loss_of_the_type_that_is_named() {
+    let small = POOLS.replace("90.0", "60.0");
+    for (kind, name) in ["big", "small"].into_iter().enumerate() {
+        let found = solved(&small.replace("seeds = 3", &format!("seeds = 3\nsurvive = {name:?}")));
+        let (p, runs) = (&found.problem, Runs::new(None));
+        let bench = Bench::new(p, &p.groups[0], &p.policies[0], &runs);
+        let sure = |c: &[u32]| c[0] > 0 && bench.check(c, 60.0).unwrap().is_sure(p.plan.target());
+        let left = |c: &[u32]| {
+            let mut left = c.to_vec();
+            left[kind] -= 1;
+            left
+        };
+        let survives = |c: &Vec<u32>| sure(c) && (c[kind] == 0 || sure(&left(c)));
+        let cheapest = all_pools(p).into_iter().filter(survives).map(|c| p.cost(&c)).min();
+        assert!(cheapest.is_some());
+        assert_eq!(cost(&found), cheapest, "{name}");
+        let best = found.answers[0].best().unwrap();
+        let less: Vec<usize> = best.less.iter().map(|less| less.kind).collect();
+        let has = best.counts[kind] > 0;
+        assert_eq!(less, if has { vec![kind] } else { vec![] }, "{best:?}");
+        assert!(best.less.iter().all(|less| less.bad_rate() <= p.plan.target()));
+        // What is listed as not sure is not sure.
+        let close = &found.answers[0].close;
+        assert!(close.iter().all(|(_, _, c)| c.meets(0.01) && !c.is_sure(0.01)), "{close:?}");
+    }
+}
+
+#[test]
+fn a_type_that_cannot_be_lost_is_refused_with_the_remedy() {
+    let with = |survive: &str| CLUSTERS.replace("seeds = 3", &format!("seeds = 3\n{survive}"));
+    for (survive, says) in [
+        ("survive = \"fats\"", ["plan.toml:5", "survive", "did you mean `fast`?", "slow, fast"]),
+        ("survive = \"gone\"", ["plan.toml:5", "`gone`", "`[[instance]]`", "slow, fast"]),
+        ("survive = 2", ["plan.toml:5", "survive", "0, 1", "slow, fast"]),
+        ("survive = -1", ["plan.toml", "survive", "0, 1", "the name of a type"]),
+        ("survive = 0.5", ["plan.toml", "survive", "0, 1", "the name of a type"]),
+    ] {
+        let error = error(&with(survive));
+        says.iter().for_each(|part| assert!(error.contains(part), "no `{part}` in:\n{error}"));
+    }
+    let none = with("survive = \"fast\"").replace(
+        "price_usd_per_hour = 0.9\ncount_max = 6",
+        "price_usd_per_hour = 0.9\ncount_max = 0",
+    );
+    assert!(error(&none).contains("`count_max = 0` allows none"), "{}", error(&none));
+    let budget =
+        with("survive = \"fast\"").replace("goal = \"carry-load\"", "budget_usd_per_hour = 2.0");
+    assert!(error(&budget).contains("survive") && error(&budget).contains("carry-load"));
 }

@@ -76,6 +76,12 @@ pub const ZOOS: &[Zoo] = &[
         csv: include_str!("../../data/nvidia_profiles.csv"),
     },
     Zoo {
+        name: "mlperf",
+        what: "MLPerf's edge results by batch size, derived (not verified by MLCommons Association); choose a GPU with `gpu`",
+        form: Form::Curves,
+        csv: include_str!("../../data/mlperf_gpus.csv"),
+    },
+    Zoo {
         name: "kairos",
         what: "Kairos, Tables 3 and 4: QoS and replayed samples on g4dn.xlarge, c5n.2xlarge, r5n.large, t3.xlarge",
         form: Form::Samples,
@@ -114,6 +120,16 @@ impl Zoo {
             _ => true,
         };
         self.rows().filter(is_meant).map(|fields| self.model(&fields)).collect()
+    }
+
+    /// Where the latencies on a GPU are from and of when, where each has a source of its own.
+    pub fn sources(&self, gpu: &str) -> Vec<String> {
+        let own = self.rows().filter(|f| self.form == Form::Curves && f[0] == gpu);
+        // `gpu,model,batch_ms,source,published,...`
+        let mut all: Vec<String> =
+            own.filter(|f| f.len() > 5).map(|f| format!("{} of {}", f[3], f[4])).collect();
+        all.dedup();
+        all
     }
 
     /// Whether its models have the pages and loading times that devices with memory need.

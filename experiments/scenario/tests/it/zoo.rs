@@ -2,6 +2,7 @@
 
 use super::base::{NAME, refused};
 use orrery_scenario::Scenario;
+use orrery_scenario::scenario::zoo::Zoo;
 
 /// A scenario of that text and no more, under load.
 fn text(models: &str) -> String {
@@ -30,6 +31,42 @@ fn a_zoo_is_a_model_and_an_application_each() {
     assert_eq!(setup.apps[at].model.index(), at);
     let total = setup.run(&scenario.policies().unwrap()[0], 1).unwrap().total();
     assert_eq!((total.offered, total.ends.iter().sum::<u64>()), (300, 300));
+}
+
+/// The zoo `mlperf` is what the submissions say, worked out again from the file that the study of MLPerf has, and no
+/// batch of it is faster than the Offline rate.
+#[test]
+fn the_mlperf_zoo_is_derived_from_the_submissions() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text =
+        std::fs::read_to_string(folder.join("../papers/data/mlperf_third_point.csv")).unwrap();
+    let head: Vec<&str> = text.lines().next().unwrap().split(',').collect();
+    let at = |name: &str| head.iter().position(|h| *h == name).unwrap();
+    let zoo = Zoo::find("mlperf").unwrap();
+    let mut seen = 0;
+    for gpu in zoo.gpus() {
+        for model in zoo.models(Some(gpu)) {
+            let is_it = |row: &&Vec<&str>| {
+                let source = ["round", "submitter", "system"].map(|name| row[at(name)]);
+                let source = format!("MLPerf Inference {}", source.join(" "));
+                row[at("model")] == model.name
+                    && row[at("accelerator")] == format!("NVIDIA {gpu}")
+                    && zoo.sources(gpu).iter().any(|s| s.starts_with(&format!("{source} of ")))
+            };
+            let rows: Vec<Vec<&str>> = text.lines().map(|l| l.split(',').collect()).collect();
+            let row = rows.iter().find(is_it).unwrap_or_else(|| panic!("{gpu} {}", model.name));
+            let number = |name: &str| row[at(name)].parse::<f64>().unwrap();
+            let each = number("offline_per_s") / number("accelerators") / 1e3;
+            let eight = number("multistream_p50_ms");
+            let near = |k: u32, ms: f64| (model.latency.ms(k) / ms - 1.0).abs() < 1e-4;
+            assert!(near(1, number("singlestream_p50_ms")) && near(8, eight), "{gpu} {model:?}");
+            assert!(near(64, eight + 56.0 / each), "{gpu} {model:?}");
+            let faster = |k: u32| f64::from(k) / model.latency.ms(k) > each;
+            assert!(![1, 8, 64, 512].into_iter().any(faster), "{gpu}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 13);
 }
 
 #[test]

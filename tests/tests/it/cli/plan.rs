@@ -200,6 +200,6 @@ fn a_plan_in_one_line_writes_the_file_that_it_answers() {
     place.run(&["plan", "--model", "resnet50"]).refused(&["--rate"]);
     place.run(&["plan", "--rate", "3"]).refused(&["--model"]);
     place.run(&["plan"]).refused(&["<FILE>"]);
-    let l4 = [&asked[..], &["--kinds", "l4"]].concat();
-    place.run(&l4).refused(&["--kinds", "`l4`", "no measured latencies are shipped"]);
+    let l4 = [&asked[..], &["--kinds", "h200"]].concat();
+    place.run(&l4).refused(&["--kinds", "`h200`", "no measured latencies are shipped"]);
 }

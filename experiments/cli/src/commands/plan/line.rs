@@ -26,9 +26,9 @@ pub struct LineArgs {
     /// The price of one in dollars per hour, in place of the list `lambda`; may be repeated.
     #[arg(long = "price", value_name = "KIND=USD", requires = "models")]
     pub prices: Vec<String>,
-    /// Machines that may be lost, 0 or 1.
-    #[arg(long, value_name = "N", requires = "models", value_parser = clap::value_parser!(u32).range(0..=1))]
-    pub survive: Option<u32>,
+    /// Machines that may be lost: 0, 1 (any one), or a GPU of which one may be.
+    #[arg(long, value_name = "N", requires = "models")]
+    pub survive: Option<String>,
     /// A scheduler, in place of `symphony` and `clockwork`; may be repeated.
     #[arg(long = "policy", value_name = "POLICY", requires = "models")]
     pub policies: Vec<String>,
@@ -48,7 +48,7 @@ impl LineArgs {
             rate_per_s: self.rate.unwrap_or(0.0),
             slo: self.slo.clone().unwrap_or_default(),
             kinds: self.kinds.clone(),
-            survive: self.survive,
+            survive: self.survive.clone(),
             prices: self.prices.clone(),
             policies: self.policies.clone(),
         };

@@ -5,7 +5,7 @@
 use super::controls::{Control, Menu, REACH, SLIDERS_MAX, around, count};
 use orrery_cells::hash::spec_sha256;
 use orrery_output::page::Field;
-use orrery_plans::{Answers, PlanFile, Problem, Solved, Source, Watcher, answered};
+use orrery_plans::{Answers, PlanFile, Problem, Solved, Source, Survive, Watcher, answered};
 use orrery_plans::{changed, figure_of, page_of};
 use orrery_scenario::SpecError;
 use orrery_scenario::limits::COUNT_MAX;
@@ -145,8 +145,17 @@ impl Plan {
         let mut choices = Vec::new();
         if plan.goal.is_some() {
             let (key, label) = ("survive".to_string(), "machines that may be lost".to_string());
-            let values = ["0", "1"].map(str::to_string).to_vec();
-            choices.push(Menu { key, label, value: plan.lost().to_string(), values });
+            let kinds =
+                plan.instance.iter().filter(|t| is_plain(&t.kind) && t.count_max != Some(0));
+            let kinds = kinds.take(SLIDERS_MAX).map(|t| t.kind.clone());
+            let values: Vec<String> =
+                ["0", "1"].map(str::to_string).into_iter().chain(kinds).collect();
+            let value = match &plan.survive {
+                None => "0".to_string(),
+                Some(Survive::Any(n)) => n.to_string(),
+                Some(Survive::Kind(kind)) => kind.clone(),
+            };
+            choices.push(Menu { key, label, value, values });
         }
         let Some(list) = &plan.list else { return choices };
         let menu = |key: String, label: String, now: &str| {

@@ -2,7 +2,8 @@
 
 use super::super::homes::Homes;
 use super::super::known::{Knowledge, Under};
-use super::super::not_sure;
+use super::super::scale::Scale;
+use super::super::{Cluster, affordable, not_sure, prove};
 use super::*;
 use orrery_planner::fleet::{Assigned, Clusters};
 
@@ -87,4 +88,69 @@ fn a_search_that_is_cut_off_costs_no_more_than_all_models_on_one_kind() {
         }
     }
     assert!(cut > 1, "{cut} searches were cut off");
+}
+
+/// What one seed shows that every assignment costs at least is near the cheapest when every cluster was simulated, and not
+/// above it.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "half a minute in a debug build")]
+fn what_every_assignment_costs_at_least_is_near_the_cheapest_of_all() {
+    let mut seen = 0;
+    for seed in 0..12 {
+        let text = random(seed).replace("requests_per_model = 200", "requests_per_model = 1000");
+        with_knowledge(&text, |known| {
+            let most = affordable(known).expect("simulations");
+            let scale = Scale::new(known.problem, known.whole, known.homes, (&most, known.runs));
+            known.go_by_likely(scale.expect("simulations"));
+            let sets = 1..1_u64 << known.models();
+            let kinds = 0..known.problem.sales.len();
+            let first = sets.clone().next_back().map(|all| (0, all));
+            let some: Vec<Cluster> =
+                first.into_iter().filter(|c| !known.asked.contains_key(c)).collect();
+            known.ask(&some).expect("simulations");
+            let Some(least) = prove(known).expect("simulations") else { return };
+            let all: Vec<Cluster> =
+                kinds.flat_map(|kind| sets.clone().map(move |set| (kind, set))).collect();
+            let all: Vec<Cluster> = all
+                .into_iter()
+                .filter(|c| known.least_sizes(*c).is_some() && !known.asked.contains_key(c))
+                .collect();
+            known.floors = None;
+            known.ask(&all).expect("simulations");
+            let best = known.cheapest_known(&[]).expect("an assignment").cost.as_usd_per_hour();
+            let least = least.as_usd_per_hour();
+            assert!(least <= best * (1.0 + 1e-9) && best <= 1.06 * least, "{seed}: {least} {best}");
+            seen += 1;
+        });
+    }
+    assert!(seen >= 6, "{seen} fleets");
+}
+
+/// How far the answers of twelve models on four kinds are from their bounds, and how long they take; `ORRERY_FLEETS` of
+/// them.
+#[test]
+#[ignore = "a minute each; it prints what docs/plan.md says of twelve models"]
+fn the_gap_of_twelve_models_on_four_kinds() {
+    let most = std::env::var("ORRERY_FLEETS").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
+    for seed in 0..most {
+        let mut stream = Stream::named(seed, "twelve models", 0);
+        let text = drawn(&mut stream, (4, 12), 60);
+        let text = text.replace("requests_per_model = 200", "requests_per_model = 2000");
+        let text = text.replace("bad_rate = 0.05\nprecision = 0.1", "bad_rate = 0.01");
+        let began = std::time::Instant::now();
+        let found = solved(&text);
+        let fleet = found.fleet.as_ref().expect("a fleet");
+        let cost = fleet.cost.map(|cost| cost.as_usd_per_hour());
+        println!(
+            "fleet {seed}: {cost:?} $/h, at least {:.2?}; gap {:.1?} %, by one seed {:.1?} %; {} clusters, {} runs, {:.0?}",
+            fleet.split_usd,
+            fleet.gap().map(|gap| 100.0 * gap),
+            fleet.likely_gap().map(|gap| 100.0 * gap),
+            fleet.asked,
+            fleet.runs,
+            began.elapsed()
+        );
+        println!("proven: {}; {}", fleet.proven, fleet.unknown.first().map_or("", |u| u.as_str()));
+        assert!(cost.is_none_or(|cost| fleet.split_usd.is_none_or(|bound| bound <= cost)));
+    }
 }

@@ -70,7 +70,7 @@ pub const KEYS: &[Key] = &[
     key("bound_slack", &["bound_slack = 2.0"]).needs(MIXED),
     key("evaluations_max", &["evaluations_max = 1"]).needs(MIXED),
     key("runners_up", &["runners_up = 0"]),
-    key("survive", &["survive = 1"]),
+    key("survive", &["survive = 1", "survive = \"slow\""]),
     key("robust", &["robust = [\"load=3\"]"]),
     key("what_if", &["what_if = [\"load=1.5\"]"]),
     key("day", &[DAY]),
