@@ -7,11 +7,13 @@
 //! ORRERY_UPDATE=1 ORRERY_VERDICTS_S=60 cargo test --release -p orrery-tests --test it -- verdicts
 //! ORRERY_UPDATE=1 ORRERY_VERDICTS_OF=kairos-fig-8,kairos-fig-14 cargo test --release -p orrery-tests --test it -- verdicts
 //! ```
+//!
+//! Cells that `orrery reproduce ID --out DIR` has run are not run again with `ORRERY_VERDICTS_IN=DIR`.
 
 use orrery_papers::claims::{self, LeftOut};
 use orrery_papers::experiment::Experiment;
 use orrery_papers::registry;
-use orrery_papers::reproduce::{Asked, rows_of};
+use orrery_papers::reproduce::{self, Asked, How, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -57,8 +59,11 @@ fn not_run(e: &Experiment) -> Vec<Line> {
 }
 
 fn run(e: &Experiment) -> Vec<Line> {
-    let rows = rows_of(e, &Asked::default()).expect("an experiment that runs");
-    let judged = claims::judged(&e.claim, &LeftOut::default(), &rows);
+    let out = std::env::var_os("ORRERY_VERDICTS_IN").map(PathBuf::from);
+    let how = How { out, ..How::default() };
+    let run = reproduce::run(e, &Asked::default(), &how).expect("an experiment that runs");
+    let Outcome::Whole(forms) = run else { panic!("{}: not whole", e.id) };
+    let judged = claims::judged(&e.claim, &LeftOut::default(), &forms.rows);
     let line = |(line, (claim, c)): (Line, (&claims::Claim, claims::Checked))| Line {
         verdict: c.verdict.words().to_string(),
         ours: claims::came_out(claim, &c).trim_start_matches([',', ':', ' ']).to_string(),

@@ -174,11 +174,13 @@ struct Asked<F> {
     all: Vec<(f64, Probe)>,
     /// Probes of which nothing is kept (glances, those after a burst), and their requests.
     others: (u32, u64),
+    /// Longer probes refuted shorter ones: what these said of higher rates is no evidence.
+    refuted: bool,
 }
 
 impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     fn new(probe: F) -> Asked<F> {
-        Asked { probe, how: How::USUAL, all: Vec::new(), others: (0, 0) }
+        Asked { probe, how: How::USUAL, all: Vec::new(), others: (0, 0), refuted: false }
     }
 
     fn ask(&mut self, at: f64) -> Result<bool, E> {
@@ -310,7 +312,8 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
                 p.good == good && p.is_sure() && of(*v).is_some_and(|last| last.good == good)
             })
         };
-        let highest = sure(true).map(|(v, _)| *v).chain(value).fold(0.0, f64::max);
+        let clear = sure(true).map(|(v, _)| *v).filter(|_| !self.refuted);
+        let highest = clear.chain(value).fold(0.0, f64::max);
         let below = |(v, p): &&(f64, Probe)| !p.good && value.is_some() && *v < highest;
         Found {
             value,
@@ -367,9 +370,11 @@ impl Bracket {
             if metastable.is_some() || asked.collapse(value).is_some() {
                 asked.how.longer = LONGER;
                 if !asked.ask(value)? {
-                    refuted = Some(value);
+                    (refuted, asked.refuted) = (Some(value), true);
                     let start = value / (1.0 + 4.0 * self.tolerance);
-                    let again = Bracket { start, step: 1.0 + 4.0 * self.tolerance, ..*self };
+                    let step = 1.0 + 4.0 * self.tolerance;
+                    // No line leads over the edge of a collapse.
+                    let again = Bracket { start, step, target: None, ..*self };
                     match asked.bracket(&again)?.good {
                         Some(good) => value = good.rate,
                         None => {
