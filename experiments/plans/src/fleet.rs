@@ -11,6 +11,7 @@
 //! what is taken for it, a strict bound or what one seed says. A cluster is sized as `clusters.rs` does it.
 
 mod floor;
+mod floors;
 mod homes;
 mod known;
 mod own;
@@ -26,8 +27,8 @@ use super::runs::Runs;
 use super::solved::Fleet;
 use super::survive::one_less;
 use super::trial::{Bench, Check};
-use homes::Homes;
-use known::{Cluster, Knowledge, Under};
+use homes::{Cluster, Homes};
+use known::{Knowledge, Under};
 use orrery_output::say;
 use orrery_planner::Price;
 use orrery_planner::fleet::{

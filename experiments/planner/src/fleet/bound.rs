@@ -80,9 +80,9 @@ fn range(needs: &[Needs], costs: &[Costs], from: Vec<usize>, to: Vec<usize>) -> 
     let kinds = costs.len();
     let dearest = costs.iter().filter_map(|c| Some(c.get(1)? - c[0])).fold(0.0, f64::max).max(1e-6);
     let mut price: Vec<f64> = (0..kinds).map(|k| costs[k][to[k]] / to[k].max(1) as f64).collect();
-    let (mut best, mut used) = (0.0_f64, vec![0.0; kinds]);
-    // A dual above what all machines of the box cost proves that they are too few.
-    let most: f64 = (0..kinds).map(|k| costs[k][to[k]]).sum();
+    // Without multipliers it is what the fewest machines of the box cost.
+    let least = |k: usize| costs[k][from[k]..=to[k]].iter().copied().fold(f64::INFINITY, f64::min);
+    let (mut best, mut used) = ((0..kinds).map(least).sum::<f64>(), vec![0.0; kinds]);
     for step in 0..STEPS {
         let mut needed = vec![0.0; kinds];
         let mut value = 0.0;
@@ -98,6 +98,11 @@ fn range(needs: &[Needs], costs: &[Costs], from: Vec<usize>, to: Vec<usize>) -> 
             value += cost;
             needed[kind] += model[kind].unwrap_or(0.0);
         }
+        // At these prices the loads are worth more than all machines of the box: they do not fit, whatever these cost.
+        let worth: f64 = (0..kinds).map(|k| price[k] * to[k] as f64).sum();
+        if value > worth * (1.0 + SLACK) {
+            return None;
+        }
         let mut over = vec![0.0; kinds];
         for kind in 0..kinds {
             let of = |n: usize| (costs[kind][n] - price[kind] * n as f64, n);
@@ -108,9 +113,6 @@ fn range(needs: &[Needs], costs: &[Costs], from: Vec<usize>, to: Vec<usize>) -> 
             used[kind] += needed[kind] / f64::from(STEPS);
         }
         best = best.max(value);
-        if best > most * (1.0 + SLACK) {
-            return None;
-        }
         let stride = dearest / f64::from(step + 1);
         for kind in 0..kinds {
             price[kind] = (price[kind] + stride * over[kind].clamp(-1.0, 1.0)).max(0.0);

@@ -3,7 +3,9 @@
 //! A cluster takes no fewer machines than its models take in clusters as large that they have alone (`scale.rs`), and no
 //! fewer than one that has some of its models took. Both are assumptions about schedulers, not laws: the answer says so.
 
-use super::known::{Cluster, Knowledge, LISTED_MAX, SLACK, Under};
+use super::floors::Floors;
+use super::homes::Cluster;
+use super::known::{Knowledge, LISTED_MAX, SLACK, Under};
 use super::scale::Scale;
 use crate::size::counts;
 use crate::trial::Bench;
@@ -14,28 +16,6 @@ use rayon::prelude::*;
 
 /// What is known of the clusters, and for the others the least that they cost.
 pub struct Floor<'a>(&'a Knowledge<'a>, &'a Floors);
-
-/// By kind and set of models the least machines, and by kind what so many cost; none beyond `count_max`.
-pub struct Floors {
-    least: Vec<Vec<u32>>,
-    prices: Vec<Vec<Price>>,
-}
-
-impl Floors {
-    /// A set takes at least so many machines, and so does each set that has it.
-    pub fn raise(&mut self, (kind, set): Cluster, n: u32) {
-        for (other, least) in self.least[kind].iter_mut().enumerate() {
-            if other as u64 & set == set {
-                *least = n.max(*least);
-            }
-        }
-    }
-
-    /// The least machines of a cluster.
-    pub fn least(&self, (kind, set): Cluster) -> u32 {
-        self.least[kind][set as usize]
-    }
-}
 
 impl<'a> Knowledge<'a> {
     /// The floor, where clusters of one model were looked at and there are not too many sets.

@@ -6,6 +6,9 @@ use orrery_planner::fleet::{MODELS_MAX, Needs};
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::file::Model;
 
+/// A kind, and the models on it as bits.
+pub type Cluster = (usize, u64);
+
 /// The homes that there are.
 pub struct Homes {
     /// By model and kind: the machines that the peak load needs at least, 0 where no bound is known; `None`

@@ -1,7 +1,7 @@
 //! What is known of the clusters of a fleet: a kind and the models on it, asked once.
 
-use super::floor::Floors;
-use super::homes::Homes;
+use super::floors::Floors;
+use super::homes::{Cluster, Homes};
 use super::scale::Scale;
 use crate::clusters::at_level;
 use crate::problem::{Group, Problem};
@@ -22,9 +22,6 @@ pub const LISTED_MAX: usize = 12;
 
 /// With fewer simulations that are allowed, no others than those of the search are made.
 const LIKELY_LEAST: usize = 500;
-
-/// A kind, and the models on it as bits.
-pub type Cluster = (usize, u64);
 
 /// A cluster under a policy.
 pub enum Under {

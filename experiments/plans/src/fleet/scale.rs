@@ -5,8 +5,7 @@
 //! highest rates of a few sizes are looked for. A cluster of several models is taken to serve no more of each than one
 //! of the same size that has it alone, and in no larger batches than the model's own arrivals make (`own`).
 
-use super::homes::Homes;
-use super::known::Cluster;
+use super::homes::{Cluster, Homes};
 use super::own::Own;
 use crate::problem::{Group, Problem};
 use crate::runs::Runs;

@@ -149,7 +149,7 @@ fn a_fleet_leaves_in_every_form() {
     let out = place.run(&["plan", "f.toml"]).failed_a_check();
     assert!(out.contains("large needs at least"), "{out}");
     place.write("f.toml", FLEET.replace("goal = \"carry-load\"", "budget_usd_per_hour = 9.0"));
-    place.run(&["plan", "f.toml"]).refused(&["f.toml:2", "budget_usd_per_hour", "goal"]);
+    place.run(&["plan", "f.toml"]).refused(&["f.toml:20", "key `day`", "budget", "goal"]);
 }
 
 #[test]
