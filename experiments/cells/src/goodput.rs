@@ -102,6 +102,21 @@ pub trait Searched: Sized {
     fn model(&self, number: usize) -> Option<String>;
 }
 
+/// The refusal of a list that is over before anything counts, or nothing.
+pub(crate) fn over_in_warm_up<S: Searched>(
+    of: &S,
+    (key, remedy): (&str, &str),
+    (probe, how): (&Probe, How),
+    warm_up: Span,
+) -> Result<Option<SpecError>, SpecError> {
+    if !of.is_finite() || probe.doubt != Some(Doubt::Short) || how.burst {
+        return Ok(None);
+    }
+    let found = format!("a list that ends within the warm-up at {:.6} requests/s", of.rate()?);
+    let allowed = format!("one that goes on for longer than {} s", warm_up.as_secs_f64());
+    Ok(Some(SpecError::value(key, found, allowed, remedy)))
+}
+
 /// `[goodput]`: how a search is made.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields, default)]

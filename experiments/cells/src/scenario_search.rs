@@ -1,12 +1,12 @@
 //! The search for a rate or a number of devices in a scenario: its probes, and the run at the answer.
 
-use super::goodput::{Search, Searched, longest_slo};
+use super::goodput::{Search, Searched, longest_slo, over_in_warm_up};
 use super::replication::Replication;
 use super::watch::{run_one, scope_names};
 use orrery_results::metric;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::scenario::file::Arrivals;
-use orrery_scenario::search::{self, Doubt, How, Load, Probe, REQUESTS_ENDLESS, capacity_per_s};
+use orrery_scenario::search::{self, How, Load, Probe, REQUESTS_ENDLESS, capacity_per_s};
 use orrery_scenario::{PolicySpec, SpecError};
 use toml::Value;
 
@@ -56,16 +56,14 @@ impl Searched for Scenario {
         };
         let slo = longest_slo(&setup);
         let rule = search.rule(load, how).adapted(slo, policy.epoch()).made(how, slo);
-        let warm_up_s = rule.warm_up.as_secs_f64();
+        let warm_up = rule.warm_up;
         let probe = search::probe(&setup, policy, seed, rule)?;
-        if self.is_finite() && probe.doubt == Some(Doubt::Short) && !how.burst {
-            let rate = Scenario::rate(self)?;
-            let found = format!("a list that ends within the warm-up at {rate:.6} requests/s");
-            let allowed = format!("one that goes on for longer than {warm_up_s} s");
-            let remedy = "choose a longer one (a list: `replay.times`), or lower `goodput.warm_up_s` in a sweep";
-            return Err(self.placed(SpecError::value("arrivals", found, allowed, remedy)));
+        let remedy =
+            "choose a longer one (a list: `replay.times`), or lower `goodput.warm_up_s` in a sweep";
+        match over_in_warm_up(self, ("arrivals", remedy), (&probe, how), warm_up)? {
+            Some(error) => Err(self.placed(error)),
+            None => Ok(probe),
         }
-        Ok(probe)
     }
 
     fn run_at(

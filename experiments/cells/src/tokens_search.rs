@@ -1,13 +1,13 @@
 //! A file of tokens as a cell: its runs, and the search for the highest rate that it carries.
 
-use super::goodput::{Find, Search, Searched};
+use super::goodput::{Find, Search, Searched, over_in_warm_up};
 use super::own::OwnWorld;
 use super::replication::Replication;
 use super::scenario_cell::{AnswerColumn, Subject};
 use orrery_results::metric;
 use orrery_scenario::SpecError;
 use orrery_scenario::scenario::InputFile;
-use orrery_scenario::search::{Doubt, How, Judge, Load, Probe, on_tokens};
+use orrery_scenario::search::{How, Judge, Load, Probe, on_tokens};
 use orrery_scenario::tokens::{TokenPolicySpec, Tokens, TokensFile};
 use orrery_traces::token_list::REQUESTS_MAX;
 use std::path::Path;
@@ -50,22 +50,19 @@ impl Searched for TokensFile {
     ) -> Result<Probe, SpecError> {
         let mut offered = self.offered(seed, policy)?;
         let (rate_per_s, slo) = (TokensFile::rate(self)?, offered.longest);
-        let load = match offered.is_endless {
-            true => Load::Steady { rate_per_s, capacity_per_s: None },
-            false => Load::Finite { bad_max: Vec::new() },
+        let load = match self.is_finite() {
+            true => Load::Finite { bad_max: Vec::new() },
+            false => Load::Steady { rate_per_s, capacity_per_s: None },
         };
         let rule = search.rule(load, how).adapted(slo, None).made(how, slo);
-        let warm_up_s = rule.warm_up.as_secs_f64();
+        let warm_up = rule.warm_up;
         let judge = Judge::new(rule, 1);
         let probe = on_tokens(&offered.machine, &mut offered.coming, policy.build(), judge);
-        if !offered.is_endless && probe.doubt == Some(Doubt::Short) && !how.burst {
-            let found =
-                format!("a list that ends within the warm-up at {rate_per_s:.6} requests/s");
-            let allowed = format!("one that goes on for longer than {warm_up_s} s");
-            let remedy = "set `rate_per_s`: requests drawn from the list come without end";
-            return Err(self.placed(SpecError::value("requests", found, allowed, remedy)));
+        let remedy = "set `rate_per_s`: requests drawn from the list come without end";
+        match over_in_warm_up(self, ("requests", remedy), (&probe, how), warm_up)? {
+            Some(error) => Err(self.placed(error)),
+            None => Ok(probe),
         }
-        Ok(probe)
     }
 
     fn run_at(

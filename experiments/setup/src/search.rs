@@ -7,8 +7,8 @@
 //! ```
 //!
 //! `orrery goodput`, sweeps with `[goodput]`, `orrery plan` and Kairos's allowable throughput all search
-//! with it, and so does the goodput of requests that are answered token by token. A probe is as long as its verdict needs, and no load above the closed-form capacity of the
-//! devices is ever good.
+//! with it, and so does the goodput of requests that are answered token by token. A probe is as long as its
+//! verdict needs, and no load above the closed-form capacity of the devices is ever good.
 
 mod bracket;
 mod burst;
@@ -148,8 +148,8 @@ impl Rule {
         }
     }
 
-    /// A glance, if that is wanted: an eighth of the requests after a quarter of the warm-up. What a system needs to fill
-    /// and to plan is added afterwards, see [`Rule::adapted`].
+    /// A glance, if that is wanted: an eighth of the requests after a quarter of the warm-up. To be called before
+    /// [`Rule::adapted`], which adds what a system needs to fill and to plan.
     pub fn at_a_glance(self, how: How) -> Rule {
         if !how.glance {
             return self;

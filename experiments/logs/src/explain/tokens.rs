@@ -3,6 +3,7 @@
 //! Steps that give it a token each are told together: a request may have thousands.
 
 use super::words::{at, ms};
+use orrery_scenario::tokens::TokenPolicySpec;
 use orrery_sim::time::{Span, Time};
 use orrery_sim::tokens::log::{ReadLog, Terms};
 use orrery_sim::tokens::metrics::Life;
@@ -359,9 +360,7 @@ impl<'a> Story<'a> {
 
     /// The most tokens of a step, as the policy's name has it.
     fn budget(&self) -> Option<u32> {
-        let (_, rest) = self.terms.policy.split_once("budget=")?;
-        let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
-        digits.parse().ok().filter(|budget| *budget > 0)
+        TokenPolicySpec::parse(&self.terms.policy).ok().map(|policy| policy.most().0)
     }
 
     fn spend(&mut self, until: Time, phase: Phase) {

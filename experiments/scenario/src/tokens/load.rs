@@ -102,8 +102,6 @@ pub struct Offered {
     pub coming: Coming,
     /// The longest time in which an answer may be given and be in time.
     pub longest: Span,
-    /// Whether they come without end.
-    pub is_endless: bool,
 }
 
 impl SloShare {

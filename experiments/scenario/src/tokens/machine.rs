@@ -58,8 +58,7 @@ impl Tokens {
             let remedy = "lower `tpot_ms` or `ttft_ms`: a probe lasts many times as long";
             return Err(SpecError::value("slo", found, allowed, remedy));
         }
-        let is_endless = self.rate_per_s.is_some();
-        Ok(Offered { machine, coming, longest, is_endless })
+        Ok(Offered { machine, coming, longest })
     }
 
     fn check_fit(&self, machine: &Machine, requests: &[TokenRequest]) -> Result<(), SpecError> {

@@ -8,7 +8,8 @@
 //! fewest devices:  up while bad, by steps that double, then the middle of whole numbers
 //! ```
 //!
-//! A glance says where to begin, and nothing else: an answer and its clear rates are those of whole probes.
+//! A glance says where to begin, and nothing else: an answer and its clear rates are those of whole probes. Who begins
+//! with a good idea of the rate needs neither glances nor a line: then the bracket is halved.
 //!
 //! The search takes for granted that less load is never worse. It looks at some lower rates afterwards
 //! and says so when that was wrong. Where a little less than the answer does not come back from a burst, the
@@ -77,6 +78,12 @@ pub struct Bracket {
     pub target: Option<f64>,
     /// Look below and above the answer, too.
     pub around: bool,
+}
+
+impl Bracket {
+    fn glances(&self) -> bool {
+        self.target.is_some()
+    }
 }
 
 /// A rate that was probed.
@@ -202,7 +209,7 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     fn after_burst(&mut self, search: &Bracket, value: f64) -> Result<Option<f64>, E> {
         let how = How { burst: true, ..How::USUAL };
         let at = value * HELD;
-        if search.target.is_some() && self.other(at, How { glance: true, ..how })?.good {
+        if search.glances() && self.other(at, How { glance: true, ..how })?.good {
             return Ok(None);
         }
         Ok(stays_bad(&self.other(at, how)?))
@@ -241,7 +248,7 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         while is_wide(&found) {
             turn += 1;
             // Where the line leads nowhere the middle does.
-            let is_line = search.target.is_some() && turn % 3 != 0;
+            let is_line = search.glances() && turn % 3 != 0;
             let rate = if is_line { found.next(search.tolerance) } else { found.middle() };
             let (good, end) = self.end(rate, search.target)?;
             if good {
@@ -254,7 +261,7 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
     }
 
     /// The search for the exact rate, from where glances say that it is.
-    fn glances(&mut self, search: &Bracket) -> Result<Bracket, E> {
+    fn about_where(&mut self, search: &Bracket) -> Result<Bracket, E> {
         self.how = How::GLANCE;
         let ends = self.bracket(&Bracket { tolerance: ROUGH.max(search.tolerance), ..*search })?;
         self.how = How::USUAL;
@@ -276,20 +283,19 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         for share in BELOW {
             // Where something is clear, a glance that finds nothing is enough.
             let at = value * share;
-            let seen = search.target.is_some()
-                && is_clear(self, true)
-                && self.other(at, How::GLANCE)?.good;
+            let seen =
+                search.glances() && is_clear(self, true) && self.other(at, How::GLANCE)?.good;
             if !seen {
                 self.ask(at)?;
             }
         }
         for share in GOOD_UP_TO {
-            if search.target.is_some() && !is_clear(self, true) {
+            if search.glances() && !is_clear(self, true) {
                 self.ask(value * share)?;
             }
         }
         for times in BAD_FROM {
-            if search.target.is_some() && !is_clear(self, false) {
+            if search.glances() && !is_clear(self, false) {
                 self.ask(value * times)?;
             }
         }
@@ -355,7 +361,7 @@ impl Bracket {
     /// The first error of a probe.
     pub fn highest<E>(&self, probe: impl FnMut(f64, How) -> Result<Probe, E>) -> Result<Found, E> {
         let mut asked = Asked::new(probe);
-        let exact = if self.target.is_some() { asked.glances(self)? } else { *self };
+        let exact = if self.glances() { asked.about_where(self)? } else { *self };
         let mut value = match asked.bracket(&exact)? {
             Ends { good: Some(good), bad: Some(_) } => good.rate,
             Ends { good: Some(good), bad: None } => {
