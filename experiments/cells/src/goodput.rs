@@ -27,6 +27,9 @@ use serde::{Deserialize, Serialize};
 /// The most devices that a search tries.
 const MOST_DEVICES: u32 = 4_096;
 
+/// Glances begin at this share of what the devices can compute at most; without a closed form, at the file's rate.
+const BEGIN_AT: f64 = 0.5;
+
 /// The quantity to search for.
 #[derive(
     Clone, Copy, Debug, Default, Deserialize, Serialize, JsonSchema, PartialEq, Eq, clap::ValueEnum,
@@ -56,6 +59,12 @@ pub trait Searched: Sized {
 
     /// Whether its requests end by themselves, and all of them are judged.
     fn is_finite(&self) -> bool;
+
+    /// What its devices can compute at most, where a closed form says so.
+    ///
+    /// # Errors
+    /// When it cannot be set up.
+    fn capacity_per_s(&self, policy: &Self::Policy, seed: u64) -> Result<Option<f64>, SpecError>;
 
     /// It at another rate.
     ///
@@ -226,7 +235,6 @@ impl Search {
         seed: u64,
     ) -> Result<Replication, SpecError> {
         let of = &of.for_probes();
-        let start = of.rate()?;
         let at = |value: f64| match self.find {
             Find::Rate => of.with_rate(value),
             Find::Devices => of.with_devices(value as u32),
@@ -237,6 +245,9 @@ impl Search {
                 // What is judged whole, or for a length of its own, cannot be glanced at.
                 let short = self.probe_s.is_none() && !of.is_finite();
                 let (tolerance, target) = (self.tolerance, short.then_some(self.target));
+                let capacity = if short { of.capacity_per_s(policy, seed)? } else { None };
+                let capacity = capacity.filter(|capacity| *capacity > 0.0);
+                let start = capacity.map_or(of.rate()?, |capacity| capacity * BEGIN_AT);
                 Bracket { start, tolerance, target, step, step_max, around: true }
                     .highest(|rate, how| at(rate)?.probe(self, policy, seed, how))?
             }

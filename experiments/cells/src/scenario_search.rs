@@ -28,6 +28,11 @@ impl Searched for Scenario {
         self.file.arrivals.as_ref().is_some_and(Arrivals::is_finite)
     }
 
+    fn capacity_per_s(&self, policy: &PolicySpec, seed: u64) -> Result<Option<f64>, SpecError> {
+        let setup = endless(self.clone()).setup(seed)?;
+        Ok(capacity_per_s(self, &setup, Some(policy), None))
+    }
+
     fn with_rate(&self, rate_per_s: f64) -> Result<Scenario, SpecError> {
         Scenario::with_rate(self, rate_per_s)
     }

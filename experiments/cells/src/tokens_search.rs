@@ -28,6 +28,10 @@ impl Searched for TokensFile {
         self.tokens.rate_per_s.is_none()
     }
 
+    fn capacity_per_s(&self, _: &TokenPolicySpec, _: u64) -> Result<Option<f64>, SpecError> {
+        Ok(None)
+    }
+
     fn with_rate(&self, rate_per_s: f64) -> Result<TokensFile, SpecError> {
         TokensFile::with_rate(self, rate_per_s)
     }

@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! highest rate:    glances (short probes) to about where the answer is, then whole probes from there on: up while
-//!                  good or down while bad, by steps that grow, until both were seen; then where the line through
-//!                  ln(share of bad requests) over ln(rate) meets the target, a little to its good side and a
-//!                  little to its bad one, until the two are within `tolerance`
+//!                  good or down while bad, first as far as the glances' line says and then by steps that grow, until
+//!                  both were seen; then where the line through ln(share of bad requests) over ln(rate) meets the
+//!                  target, a little to its good side and a little to its bad one, until the two are within
+//!                  `tolerance`. A line that leads nowhere (a jump, noise) costs one probe more than halving: each
+//!                  rate is near enough to the middle for that (ITP: Oliveira and Takahashi, 2020)
 //! fewest devices:  up while bad, by steps that double, then the middle of whole numbers
 //! ```
 //!
@@ -55,6 +57,12 @@ const ROUGH: f64 = 0.1;
 /// Shares of bad requests are told apart up to so far from the target, in ln: few bad ones, or none, are a matter of
 /// luck.
 const FAR: f64 = 4.0;
+
+/// So many probes more than halving needs, at most.
+const SLACK: f64 = 1.0;
+
+/// The first step from where glances begin, at most.
+const FIRST_STEP_MAX: f64 = 1.25;
 
 /// So much of the tolerance below where the target is met, a rate is likely to be good.
 const LESS: f64 = 0.25;
@@ -109,6 +117,15 @@ struct Ends {
     bad: Option<End>,
 }
 
+/// What is known before a bracket is looked for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// A bad rate above where it begins.
+    bad: Option<End>,
+    /// About how much ln(share of bad requests) grows with ln(rate).
+    slope: Option<f64>,
+}
+
 /// A good rate and a bad one above it.
 #[derive(Clone, Copy, Debug)]
 struct Between {
@@ -127,12 +144,24 @@ impl Between {
         self.width() * self.good.y / (self.good.y - self.bad.y)
     }
 
-    /// The next rate: a little to the good side of the root, so that the one after it, on the bad side, ends the search.
-    fn next(&self, tolerance: f64) -> f64 {
-        let narrow = libm::log1p(tolerance);
+    /// So many times it is halved, at most, until it is no wider than `narrow`.
+    fn halvings(&self, narrow: f64) -> f64 {
+        libm::log2(self.width() / narrow).max(0.0).ceil()
+    }
+
+    /// The next rate: a little to the good side of the root, so that the one after it, on the bad side, ends the search;
+    /// near enough to the middle for `left` probes, this one among them, to end it.
+    fn next(&self, narrow: f64, left: f64) -> f64 {
         let (width, root, less) = (self.width(), self.root(), narrow * LESS);
         let aim = if root > less { root - less } else { root + narrow * 0.7 };
-        self.at(aim.clamp(0.1 * width, 0.9 * width))
+        let from_middle = (narrow * libm::exp2(left - 1.0) - 0.5 * width).max(0.0);
+        let (least, most) = (0.5 * width - from_middle, 0.5 * width + from_middle);
+        self.at(aim.clamp(0.1 * width, 0.9 * width).clamp(least, most))
+    }
+
+    /// By how much ln(share of bad requests) grows with ln(rate).
+    fn slope(&self) -> f64 {
+        (self.bad.y - self.good.y) / self.width()
     }
 
     fn middle(&self) -> f64 {
@@ -221,18 +250,24 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         Ok((good, End::new(rate, &self.all.last().expect("just asked").1, target)))
     }
 
-    /// From `start` to a bracket of the tolerance. Where one of its ends was not found the other is the last rate
-    /// that was tried.
-    fn bracket(&mut self, search: &Bracket) -> Result<Ends, E> {
+    /// From `start` to a bracket of the tolerance, with what is `known` before. Where one of its ends was not found the
+    /// other is the last rate that was tried.
+    fn bracket(&mut self, search: &Bracket, known: Known) -> Result<Ends, E> {
         let lowest = (search.start * REACH.0).max(RATE_MIN_PER_S);
         let highest = search.start * REACH.1;
-        let (mut ends, mut step, mut rate) = (Ends::default(), search.step, search.start);
+        let narrow = libm::log1p(search.tolerance);
+        let (mut step, mut rate, mut slope) = (search.step, search.start, known.slope);
+        let mut ends = Ends { bad: known.bad, ..Ends::default() };
         let mut found = loop {
             let (good, end) = self.end(rate, search.target)?;
             if good {
                 ends.good = Some(end);
             } else {
                 ends.bad = Some(end);
+            }
+            if let Some(slope) = slope.take() {
+                let far = libm::exp(end.y.abs() / slope + 0.5 * narrow);
+                step = far.clamp(search.step, FIRST_STEP_MAX.max(search.step));
             }
             if let Ends { good: Some(good), bad: Some(bad) } = ends {
                 break Between { good, bad };
@@ -244,12 +279,10 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
             step = (step * step).min(search.step_max);
         };
         let is_wide = |f: &Between| f.bad.rate > f.good.rate * (1.0 + search.tolerance) * ROUNDING;
-        let mut turn = 0;
+        let mut left = found.halvings(narrow) + SLACK;
         while is_wide(&found) {
-            turn += 1;
-            // Where the line leads nowhere the middle does.
-            let is_line = search.glances() && turn % 3 != 0;
-            let rate = if is_line { found.next(search.tolerance) } else { found.middle() };
+            let rate = if search.glances() { found.next(narrow, left) } else { found.middle() };
+            left -= 1.0;
             let (good, end) = self.end(rate, search.target)?;
             if good {
                 found.good = end;
@@ -260,18 +293,22 @@ impl<E, F: FnMut(f64, How) -> Result<Probe, E>> Asked<F> {
         Ok(Ends { good: Some(found.good), bad: Some(found.bad) })
     }
 
-    /// The search for the exact rate, from where glances say that it is.
-    fn about_where(&mut self, search: &Bracket) -> Result<Bracket, E> {
+    /// The search for the exact rate, from where glances say that it is, and what they know.
+    fn about_where(&mut self, search: &Bracket) -> Result<(Bracket, Known), E> {
         self.how = How::GLANCE;
-        let ends = self.bracket(&Bracket { tolerance: ROUGH.max(search.tolerance), ..*search })?;
+        let rough = Bracket { tolerance: ROUGH.max(search.tolerance), ..*search };
+        let ends = self.bracket(&rough, Known::default())?;
         self.how = How::USUAL;
         for (_, probe) in self.all.drain(..) {
             self.others = (self.others.0 + 1, self.others.1 + probe.requests);
         }
-        let Ends { good: Some(good), bad: Some(bad) } = ends else { return Ok(*search) };
+        let Ends { good: Some(good), bad: Some(bad) } = ends else {
+            return Ok((*search, Known::default()));
+        };
         let found = Between { good, bad };
         let start = found.at(found.root() - libm::log1p(search.tolerance) * LESS);
-        Ok(Bracket { start, step: 1.0 + search.tolerance, ..*search })
+        let known = Known { slope: Some(found.slope()), bad: None };
+        Ok((Bracket { start, step: 1.0 + search.tolerance, ..*search }, known))
     }
 
     /// Whether less is worse, and from where on rates are good and bad beyond doubt.
@@ -361,8 +398,11 @@ impl Bracket {
     /// The first error of a probe.
     pub fn highest<E>(&self, probe: impl FnMut(f64, How) -> Result<Probe, E>) -> Result<Found, E> {
         let mut asked = Asked::new(probe);
-        let exact = if self.glances() { asked.about_where(self)? } else { *self };
-        let mut value = match asked.bracket(&exact)? {
+        let (exact, known) = match self.glances() {
+            true => asked.about_where(self)?,
+            false => (*self, Known::default()),
+        };
+        let mut value = match asked.bracket(&exact, known)? {
             Ends { good: Some(good), bad: Some(_) } => good.rate,
             Ends { good: Some(good), bad: None } => {
                 return Ok(Found { good_up_to: Some(good.rate), ..asked.found(None) });
@@ -375,13 +415,15 @@ impl Bracket {
             metastable = asked.after_burst(self, value)?;
             if metastable.is_some() || asked.collapse(value).is_some() {
                 asked.how.longer = LONGER;
-                if !asked.ask(value)? {
+                let (holds, end) = asked.end(value, None)?;
+                if !holds {
                     (refuted, asked.refuted) = (Some(value), true);
                     let start = value / (1.0 + 4.0 * self.tolerance);
                     let step = 1.0 + 4.0 * self.tolerance;
                     // No line leads over the edge of a collapse.
                     let again = Bracket { start, step, target: None, ..*self };
-                    match asked.bracket(&again)?.good {
+                    let known = Known { bad: Some(end), slope: None };
+                    match asked.bracket(&again, known)?.good {
                         Some(good) => value = good.rate,
                         None => {
                             return Ok(Found { never_good: true, refuted, ..asked.found(None) });
