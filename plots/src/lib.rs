@@ -96,6 +96,8 @@ pub struct Layout {
     pub without_title: bool,
     /// Without a legend, which a figure beside it has.
     pub without_legend: bool,
+    /// In shades of grey: markers, dashes and hatches tell systems apart.
+    pub grey: bool,
 }
 
 /// Points of a tick's label, when no size is asked for.
@@ -120,7 +122,11 @@ impl Figure {
         if layout.without_legend {
             sheet.legend = legend::Legend::Flow(Vec::new());
         }
-        Figure { scale, ..sheet.fitted(layout.width_in.map(pixels), layout.height_in.map(pixels)) }
+        let mut figure = sheet.fitted(layout.width_in.map(pixels), layout.height_in.map(pixels));
+        if layout.grey {
+            figure.scene.turn_grey();
+        }
+        Figure { scale, ..figure }
     }
 
     /// Width and height, in pixels of the SVG.

@@ -30,6 +30,12 @@ impl Color {
         let sum = 0.2126 * f64::from(self.0) + 0.7152 * f64::from(self.1);
         (sum + 0.0722 * f64::from(self.2)) / 255.0
     }
+
+    /// As bright, without a hue.
+    fn grey(self) -> Color {
+        let level = (self.brightness() * 255.0 + 0.5) as u8;
+        Color(level, level, level)
+    }
 }
 
 /// How a line is drawn. `dash` is empty for a solid line.
@@ -116,6 +122,21 @@ impl Scene {
         if !text.is_empty() {
             let text = text.to_string();
             self.items.push(Item::Text(Text { at, text, size, anchor, rotated: false, color }));
+        }
+    }
+
+    /// All colours become as bright a grey.
+    pub(crate) fn turn_grey(&mut self) {
+        let line = |stroke: &mut Stroke| stroke.color = stroke.color.grey();
+        for item in &mut self.items {
+            match item {
+                Item::Line { stroke, .. } => line(stroke),
+                Item::Polygon { fill, stroke, .. } => {
+                    fill.iter_mut().for_each(|fill| *fill = fill.grey());
+                    stroke.iter_mut().for_each(line);
+                }
+                Item::Text(text) => text.color = text.color.grey(),
+            }
         }
     }
 

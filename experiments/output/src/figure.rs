@@ -58,6 +58,9 @@ pub struct Size {
     /// Leave the legend to a figure beside it.
     #[arg(long, help_heading = WITHOUT_EFFECT)]
     pub no_legend: bool,
+    /// In shades of grey, as some journals print: markers and dashes tell systems apart.
+    #[arg(long, help_heading = WITHOUT_EFFECT)]
+    pub grey: bool,
 }
 
 impl Size {
@@ -74,6 +77,7 @@ impl Size {
             columns: self.columns,
             without_title: self.no_title,
             without_legend: self.no_legend,
+            grey: self.grey,
         })
     }
 
@@ -88,6 +92,7 @@ impl Size {
             ("--columns", self.columns.map(|n| n.to_string())),
             ("--no-title", flag(self.no_title)),
             ("--no-legend", flag(self.no_legend)),
+            ("--grey", flag(self.grey)),
         ]
         .into_iter()
         .find_map(|(option, value)| Some((option, value?)))

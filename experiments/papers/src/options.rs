@@ -42,6 +42,8 @@ pub enum CliOption {
     NoTitle,
     /// `--no-legend`
     NoLegend,
+    /// `--grey`
+    Grey,
 }
 
 /// Why an option does not apply.
@@ -74,7 +76,7 @@ impl Refused {
 
 impl CliOption {
     /// All of them.
-    pub const ALL: [CliOption; 19] = [
+    pub const ALL: [CliOption; 20] = [
         CliOption::Case,
         CliOption::Paper,
         CliOption::Seeds,
@@ -94,6 +96,7 @@ impl CliOption {
         CliOption::Columns,
         CliOption::NoTitle,
         CliOption::NoLegend,
+        CliOption::Grey,
     ];
 
     /// As it is written.
@@ -118,6 +121,7 @@ impl CliOption {
             CliOption::Columns => "--columns",
             CliOption::NoTitle => "--no-title",
             CliOption::NoLegend => "--no-legend",
+            CliOption::Grey => "--grey",
         }
     }
 }

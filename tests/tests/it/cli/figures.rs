@@ -147,6 +147,15 @@ fn reproduce_draws_its_table_and_prints_it() {
     assert!(whole.contains(title) && !bare.contains(&format!(">{title}")));
     assert!(whole.contains(">clipper<") && !bare.contains(">clipper<"));
     assert!(bare.contains("height=\"192\"") && !whole.contains("height=\"192\""), "{bare:.300}");
+    // For print in black: the same shapes, and no hue.
+    let grey = drawn(&["--grey"]);
+    let hues = |svg: &str| {
+        let colors = svg.split('#').skip(1).filter_map(|rest| rest.get(..6));
+        colors.filter(|c| c[..2] != c[2..4] || c[2..4] != c[4..]).count()
+    };
+    assert!(hues(&whole) > 0 && hues(&grey) == 0, "{grey:.900}");
+    let shapes = |svg: &str| svg.matches("<poly").count();
+    assert_eq!(shapes(&grey), shapes(&whole));
 }
 
 /// Hours of runs are not lost to a picture that does not fit.

@@ -27,6 +27,7 @@ fn arguments(option: CliOption) -> &'static [&'static str] {
         CliOption::Columns => &["--plot", "a.svg", "--columns", "2"],
         CliOption::NoTitle => &["--plot", "a.svg", "--no-title"],
         CliOption::NoLegend => &["--plot", "a.svg", "--no-legend"],
+        CliOption::Grey => &["--plot", "a.png", "--grey"],
         CliOption::FontPt => &["--plot", "a.png", "--font-pt", "7"],
         CliOption::Details => &["--details"],
     }
