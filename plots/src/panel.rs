@@ -25,6 +25,10 @@ const RIM: f64 = 0.6;
 const CAP: f64 = 3.0;
 /// Radius of a cross that stands for itself.
 const CROSS: f64 = 3.0;
+/// From a value's place to its bracket.
+const BRACKET: f64 = 7.0;
+/// How far the ends of a bracket reach.
+pub(crate) const BRACKET_DEPTH: f64 = 4.0;
 /// Size of a panel's title.
 pub(crate) const TITLE: f64 = 12.0;
 
@@ -56,6 +60,8 @@ pub(crate) enum Mark {
         at: Vec<(f64, f64, f64)>,
         color: Color,
     },
+    /// Ranges that are asked of values, each as a bracket right of its place: (x, low, high).
+    Asked(Vec<(f64, f64, f64)>),
     /// A rectangle between two corners, with the first of the labels that fits.
     Area {
         from: Point,
@@ -220,6 +226,12 @@ impl Panel {
                     interval(ends, *color, scene);
                 }
             }
+            Mark::Asked(ranges) => {
+                for &(x, low, high) in ranges {
+                    let inside = |y: f64| (0.0..1.0).contains(&(self.y.scale.share(y) - 1e-9));
+                    bracket([low, high].map(|y| (at((x, y)), inside(y))), scene);
+                }
+            }
             Mark::Area { from, to, look, labels } => {
                 area(at(*from), at(*to), *look, labels, scene);
             }
@@ -308,6 +320,16 @@ impl Panel {
                 scene.text(at, text, TICK, Anchor::Start, Color::DARK);
             }
         }
+    }
+}
+
+/// A bracket right of a place, from its lower end to its upper one; an end that lies outside the axes has no arm.
+fn bracket(ends: [(Point, bool); 2], scene: &mut Scene) {
+    let stroke = Stroke::solid(Color::BLACK, 1.1);
+    let x = ends[0].0.0 + BRACKET;
+    scene.line(ends.map(|((_, y), _)| (x, y)).to_vec(), stroke);
+    for ((_, y), _) in ends.into_iter().filter(|end| end.1) {
+        scene.line(vec![(x - BRACKET_DEPTH, y), (x, y)], stroke);
     }
 }
 

@@ -9,6 +9,7 @@ use crate::spec::{FIGURE, Picture, PictureKind};
 use crate::{Figure, curves, heat, sensitivity};
 use orrery_results::{Row, metric};
 
+mod asked;
 mod prepare;
 mod values;
 
@@ -22,7 +23,8 @@ pub fn picture(rows: &[Row], picture: &Picture, choice: &RowFilter) -> Result<Fi
         return sensitivity::titled(rows, metric, choice, (&picture.title, &picture.source));
     }
     let chosen = choice.rows(FIGURE, rows, metric)?;
-    let prepared = prepare::prepare(&chosen, picture)?;
+    let mut prepared = prepare::prepare(&chosen, picture)?;
+    prepared.asked = asked::asked(&chosen, picture)?;
     match picture.kind {
         PictureKind::Heat => heat::heat(&prepared, picture),
         _ => curves::pictured(&prepared, picture, choice),

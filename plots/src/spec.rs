@@ -35,6 +35,8 @@ pub struct Picture {
     /// Points with a word beside them, as (x, y, word); a word that finds no room is left out, the last
     /// first.
     pub words: Vec<(f64, f64, String)>,
+    /// What a sentence asks of a row's value: the ends of a range; of several the first is drawn.
+    pub asked: Vec<(Row, f64, f64)>,
     /// Values are divided by those of this system in the same place.
     pub relative_to: String,
     /// Only these systems, each divided by another: (system, by).
@@ -114,6 +116,15 @@ pub enum Spacing {
     Even,
 }
 
+/// A range that is asked of the value in a row's place.
+#[derive(Clone, Debug)]
+pub(crate) struct AskedRange {
+    /// The place; its value is the lower end.
+    pub row: Row,
+    /// The upper end.
+    pub high: f64,
+}
+
 /// Rows that are ready to be drawn.
 pub(crate) struct Prepared {
     /// With a number at the axis `x`.
@@ -126,12 +137,15 @@ pub(crate) struct Prepared {
     pub lines: Vec<Row>,
     /// What values were divided by.
     pub over: String,
+    /// What is asked of the values.
+    pub asked: Vec<AskedRange>,
 }
 
 impl Prepared {
     /// For rows that are drawn as they are.
     pub(crate) fn none() -> Prepared {
         let (rows, lines, categories) = (Vec::new(), Vec::new(), Vec::new());
-        Prepared { rows, x: String::new(), categories, lines, over: String::new() }
+        let (x, over, asked) = (String::new(), String::new(), Vec::new());
+        Prepared { rows, x, categories, lines, over, asked }
     }
 }

@@ -458,3 +458,33 @@ fn a_bar_too_low_to_be_seen_says_its_value() {
         assert_eq!(svg.matches(word).count(), count, "{word}");
     }
 }
+
+/// What a sentence asks stands beside the value that it is of, divided and placed as the value is.
+#[test]
+fn a_bracket_shows_what_is_asked_of_a_value() {
+    let rows = samples::grid();
+    let of = rows.iter().find(|r| r.system == "b").expect("a system without the paper's numbers");
+    let value = of.value.expect("a value");
+    let drawn = |picture: Picture, asked: Vec<(Row, f64, f64)>| {
+        let picture = Picture { asked, ..picture };
+        crate::picture(&rows, &picture, &RowFilter::default()).expect("a figure").to_svg()
+    };
+    let words = "asked by a sentence of the paper";
+    let near = vec![(of.clone(), 0.9 * value, 1.1 * value)];
+    let with = drawn(bars(), near.clone());
+    assert!(with.contains(words) && !with.contains("beyond"));
+    assert!(!drawn(bars(), Vec::new()).contains(words));
+    // Where the paper prints a number, that stands there.
+    let printed = rows.iter().find(|r| r.system == "a").expect("a system with the paper's numbers");
+    assert!(!drawn(bars(), vec![(printed.clone(), 0.0, 1e3)]).contains(words));
+    // Far away it does not flatten the others, and is told.
+    let far = drawn(bars(), vec![(of.clone(), 1e3 * value, 2e3 * value)]);
+    assert!(far.contains("Asked beyond the y axis: 1."), "{far:.2000}");
+    // Of another place there is nothing to show.
+    let elsewhere = Row { system: "nobody".into(), ..of.clone() };
+    assert!(!drawn(bars(), vec![(elsewhere, 0.9 * value, 1.1 * value)]).contains(words));
+    // In curves, too; a heat map has no room for it.
+    let curves = Picture { x: "slo_ms".into(), ..named(PictureKind::Curves, &["goodput_per_s"]) };
+    assert!(drawn(curves, near.clone()).contains(words));
+    assert!(!drawn(heat_map(), near).contains(words));
+}

@@ -4,6 +4,7 @@ mod cells;
 mod claim;
 mod estimate;
 mod judge;
+mod ranges;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,7 @@ mod words;
 
 pub use claim::{CellValue, Checked, Claim, LeftOut, Take, Verdict};
 pub use judge::{cells_of, check, judged};
+pub use ranges::ranges;
 pub use report::text;
 pub(super) use words::asked;
 pub use words::came_out;

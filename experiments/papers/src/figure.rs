@@ -3,6 +3,7 @@
 //! What a file leaves out follows from what is run, in [`picture`]; no value takes part in it, so that a
 //! figure of no data ([`empty`]) shows before the first run whether there will be one.
 
+use super::claims;
 use super::experiment::Experiment;
 use super::numbers::is_at;
 use super::runner::Runner;
@@ -70,6 +71,7 @@ fn of_all(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
         picture.metrics = vec![changing(rows).to_string()];
     }
     let rows = &of_named_parts(rows, &picture, at(e));
+    picture.asked = claims::ranges(&e.claim, rows);
     drawn(rows, &picture, &choice).map_err(|error| {
         let parts = error.parts();
         let found = format!("`{}` with {}", e.id, parts.found);

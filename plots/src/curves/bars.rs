@@ -1,8 +1,8 @@
 //! Bars over categories, with intervals and the paper's values as marks; dots where the axis is
 //! logarithmic or begins elsewhere, because a bar needs a zero.
 
-use super::draw::Ruler;
-use super::{At, Curves, SIMULATED};
+use super::draw::{Ruler, is_beyond, is_place_of};
+use super::{Curves, SIMULATED};
 use crate::flags;
 use crate::legend::{Key, Legend};
 use crate::names::{Named, plain};
@@ -10,7 +10,7 @@ use crate::panel::{Look, Mark, Panel};
 use crate::scale::{Scale, Tick};
 use crate::scene::{Color, Stroke};
 use crate::sheet::Sheet;
-use crate::spec::{Picture, Prepared};
+use crate::spec::{AskedRange, Picture, Prepared};
 use crate::style::{Fill, Shape, Style};
 
 /// The share of a category that its bars fill.
@@ -57,7 +57,7 @@ impl<'a> Curves<'a> {
         };
         let panel = |key: &Vec<String>| {
             let y = self.y_axis(key, p, more);
-            let mut marks = self.bar_marks(&self.inside(key), &slots, &y);
+            let mut marks = self.bar_marks(key, &slots, &y, more);
             marks.extend(self.crossing_marks(key, &y, (p, more)));
             Panel { title: self.panel_title(key), x: x.axis(), y: y.axis(), marks }
         };
@@ -86,17 +86,24 @@ impl<'a> Curves<'a> {
             share_x: true,
             share_y: self.shares_y(p),
             legend: self.with_crossing(self.bar_legend(&slots, dotted), p, more),
-            notes: self.notes(),
+            notes: self.notes(p, more),
         }
     }
 
-    fn bar_marks(&self, inside: &[At<'a>], slots: &[(&str, &str)], y: &Ruler) -> Vec<Mark> {
+    fn bar_marks(
+        &self,
+        key: &[String],
+        slots: &[(&str, &str)],
+        y: &Ruler,
+        more: &Prepared,
+    ) -> Vec<Mark> {
+        let inside = &self.inside(key);
         // A panel has room for its own series only; their looks are those of the figure.
         let here = |s: &(&str, &str)| inside.iter().any(|p| self.series(p.row) == *s);
         let own: Vec<usize> = (0..slots.len()).filter(|i| here(&slots[*i])).collect();
         let width = FILLED / own.len().max(1) as f64;
         let (mut areas, mut dots, mut papers, mut words) = (vec![], vec![], vec![], vec![]);
-        let mut intervals = Vec::new();
+        let (mut intervals, mut ranges) = (Vec::new(), Vec::new());
         let dotted = is_without_zero(&y.scale);
         for point in inside {
             let slot = slots.iter().position(|s| *s == self.series(point.row)).unwrap_or(0);
@@ -106,6 +113,10 @@ impl<'a> Curves<'a> {
             if let Some((low, high)) = point.row.ci95() {
                 intervals.push((at, low / by, high / by));
             }
+            let is = |a: &&AskedRange| is_place_of(&a.row, point.row) && !is_beyond(a, y);
+            let asked = self.asked(key, more).filter(is);
+            let range = |a: &AskedRange| Some((at, a.row.value? / by, a.high / by));
+            ranges.extend(asked.filter_map(range));
             match point.row.value {
                 Some(value) if dotted => {
                     dots.push((slot, ((at, value / by), flags::crossed(point.row))));
@@ -140,6 +151,7 @@ impl<'a> Curves<'a> {
         };
         let mut marks = areas;
         marks.push(Mark::Intervals { at: intervals, color: Color::BLACK });
+        marks.push(Mark::Asked(ranges));
         marks.extend(dots.into_iter().map(dot));
         marks.push(Mark::Markers { points: papers, style: paper_style(), radius: 4.0 });
         marks.extend(words);

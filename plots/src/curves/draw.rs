@@ -9,7 +9,7 @@ use crate::panel::{Axis, Mark, Panel};
 use crate::scale::{Scale, Tick, range, ticks_at};
 use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
-use crate::spec::{Picture, PictureKind, Prepared, Spacing};
+use crate::spec::{AskedRange, Picture, PictureKind, Prepared, Spacing};
 use crate::style::Style;
 use orrery_results::{Row, metric};
 
@@ -39,6 +39,8 @@ impl Ruler {
 const MARKERS_MAX: usize = 200;
 /// So many quantiles show a distribution's course.
 const QUANTILES_JOINED: usize = 5;
+/// The axis grows by so much of what came out, at most, for what is asked.
+const ASKED_ROOM: f64 = 0.3;
 /// Dashes of the lines that cross a panel.
 const CROSSING: [&[f64]; 4] = [&[6.0, 3.0], &[2.0, 2.0], &[9.0, 2.5, 2.0, 2.5], &[1.2, 3.0]];
 
@@ -58,7 +60,7 @@ impl<'a> Curves<'a> {
             (columns, n) => (columns, grid_for(n).1),
         };
         let by = format!("{} by {}", plain_name(&panels[0].y.label), plain_name(&x.named.label));
-        let mut notes = self.notes();
+        let mut notes = self.notes(p, more);
         let of_log = |key: &Vec<String>| {
             let log = matches!(self.y_axis(key, p, more).scale, Scale::Log { .. });
             let zero = |x: &At<'_>| x.row.value.is_some_and(|v| v <= 0.0);
@@ -111,9 +113,18 @@ impl<'a> Curves<'a> {
         flags::subtitle(&common, &rows)
     }
 
-    pub(super) fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self, p: &Picture, more: &Prepared) -> Vec<String> {
         let rows: Vec<&Row> = self.points.iter().map(|p| p.row).collect();
-        flags::notes(&rows)
+        let of = |key: &Vec<String>| {
+            let y = self.y_axis(key, p, more);
+            self.asked(key, more).filter(|a| is_beyond(a, &y)).count()
+        };
+        let beyond: usize = self.panels.iter().map(of).sum();
+        let mut notes = flags::notes(&rows);
+        if beyond > 0 {
+            notes.push(format!("Asked beyond the y axis: {beyond}."));
+        }
+        notes
     }
 
     /// Whether all panels have the same y axis.
@@ -167,11 +178,27 @@ impl<'a> Curves<'a> {
         self.crossing(key, p, more).into_iter().map(mark).collect()
     }
 
-    /// The legend with a key for each line that crosses panels.
+    /// What is asked of the values of a panel, with the series.
+    pub(super) fn asked<'b>(
+        &'b self,
+        key: &'b [String],
+        more: &'b Prepared,
+    ) -> impl Iterator<Item = &'b AskedRange> {
+        let is_drawn = move |a: &&AskedRange| {
+            let own = panel_key(&a.row, &self.differing);
+            own == key && self.points.iter().any(|p| is_place_of(&a.row, p.row))
+        };
+        more.asked.iter().filter(is_drawn)
+    }
+
+    /// The legend with keys for what is asked of values and for each line that crosses panels.
     pub(super) fn with_crossing(&self, legend: Legend, p: &Picture, more: &Prepared) -> Legend {
         let all = self.panels.iter().flat_map(|key| self.crossing(key, p, more)).map(|l| l.0);
         let key = |n: String| (n.clone(), Key::Line(self.crossing_stroke(&n, p, more)));
-        let keys: Vec<(String, Key)> = distinct(all).into_iter().map(key).collect();
+        let mut keys: Vec<(String, Key)> = distinct(all).into_iter().map(key).collect();
+        if self.panels.iter().any(|key| self.asked(key, more).next().is_some()) {
+            keys.push(("asked by a sentence of the paper".to_string(), Key::Bracket));
+        }
         match (legend, keys.is_empty()) {
             (legend, true) => legend,
             (Legend::Flow(mut entries), _) => {
@@ -234,6 +261,14 @@ impl<'a> Curves<'a> {
         let keys: &[Vec<String>] = &self.panels;
         for key in keys.iter().filter(|k| !p.own_y || k.as_slice() == key) {
             values.extend(self.crossing(key, p, more).iter().map(|l| l.1));
+        }
+        // What is asked has room where it is near what came out: far away, it would flatten what did.
+        let (least, most) = range(values.iter().copied());
+        let room = ASKED_ROOM * (most - least);
+        for key in keys.iter().filter(|k| !p.own_y || k.as_slice() == key) {
+            let asked = self.asked(key, more).filter(|a| here(&a.row));
+            let ends = asked.flat_map(|a| [a.row.value.unwrap_or(a.high), a.high]);
+            values.extend(ends.filter(|end| (least - room..=most + room).contains(end)));
         }
         let largest = values.iter().copied().map(f64::abs).fold(0.0, f64::max);
         let mut named = names::metric(metric, &own[0].unit, largest);
@@ -312,6 +347,12 @@ impl<'a> Curves<'a> {
                 series_marks(&own, (style, radius), (x, y), line, &mut marks);
             }
         }
+        let ranges = self.asked(key, more).filter_map(|a| {
+            let at = a.row.axis(&more.x)?.parse().ok()?;
+            let by = y.named.divisor;
+            (!is_beyond(a, y)).then_some((x.at(at), a.row.value? / by, a.high / by))
+        });
+        marks.push(Mark::Asked(ranges.collect()));
         let here = |(px, py, _): &&(f64, f64, String)| {
             inside.iter().any(|p| p.x == *px && p.row.value == Some(*py))
         };
@@ -416,6 +457,22 @@ impl<'a> Curves<'a> {
         let own = self.points.iter().find(|x| self.name(x.row) == name);
         self.style(name, own.map_or("", |x| x.row.preset.as_str()))
     }
+}
+
+/// Whether a range is asked of the value in a row's place. Where the paper prints a number, that stands there.
+pub(super) fn is_place_of(asked: &Row, row: &Row) -> bool {
+    let place = |r: &Row| {
+        [&r.metric, &r.experiment, &r.case, &r.axes, &r.system, &r.preset, &r.policy]
+            .map(String::clone)
+    };
+    row.paper.is_none() && place(asked) == place(row)
+}
+
+/// Whether a range has no part within the axis.
+pub(super) fn is_beyond(asked: &AskedRange, y: &Ruler) -> bool {
+    let [low, high] = [asked.row.value.unwrap_or(asked.high), asked.high]
+        .map(|end| y.scale.share(end / y.named.divisor));
+    high <= 0.0 || low >= 1.0
 }
 
 /// Whether a series is of starred points, which are no curve.

@@ -43,7 +43,8 @@ pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError>
     }
     let stars = stars(&own, &all, p);
     own.extend(stars);
-    let mut prepared = Prepared { rows: own, x, categories: Vec::new(), lines, over };
+    let mut prepared =
+        Prepared { rows: own, x, categories: Vec::new(), lines, over, asked: Vec::new() };
     arrange(&mut prepared, p);
     if p.kind == PictureKind::Bars {
         categories(&mut prepared, !p.x_label.is_empty(), &p.names);
@@ -52,7 +53,7 @@ pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError>
 }
 
 /// Where a value stands: what is equal for all that is measured of a cell.
-fn place(r: &Row) -> [&str; 6] {
+pub(super) fn place(r: &Row) -> [&str; 6] {
     [&r.experiment, &r.case, &r.axes, &r.system, &r.preset, &r.policy]
 }
 

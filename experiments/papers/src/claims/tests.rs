@@ -231,3 +231,19 @@ fn a_ratio_of_two_metrics_is_of_one_place() {
     let alone = claim("of = \"a\"\nover_metric = \"other\"\nat_least = 3.0");
     assert!(alone.check().unwrap_err().to_string().contains("only with `over`"));
 }
+
+#[test]
+fn a_sentence_about_a_number_asks_it_of_a_value() {
+    let rows = [row("a", "setting=x", 30.0), row("b", "setting=x", 10.0)];
+    let asked = |text: &str| super::ranges(&[claim(text)], &rows);
+    let [(row, low, high)] = &asked("of = 'a'\nover = 'b'\nat_least = 2.0\nat_most = 2.5")[..]
+    else {
+        panic!("one range")
+    };
+    assert_eq!((row.system.as_str(), *low, *high), ("a", 20.0, 25.0));
+    let own = asked("of = 'b'\nat_least = 2.0\nat_most = 2.5");
+    assert_eq!((own[0].0.system.as_str(), own[0].1, own[0].2), ("b", 2.0, 2.5));
+    // Which of two is above, and what is said of several cells at once, is no number of a value.
+    assert!(asked("of = 'a'\nover = 'b'\nat_least = 1.0").is_empty());
+    assert!(asked("of = 'a'\nover = 'b'\nat_least = 2.0\nat_most = 2.5\ntake = 'mean'").is_empty());
+}

@@ -55,6 +55,7 @@ pub fn picture(e: &Experiment) -> (Picture, RowFilter) {
         joined: file.joined.clone(),
         columns: file.columns.unwrap_or(0),
         words: Vec::new(),
+        asked: Vec::new(),
     };
     let calibrated = e.system.iter().any(|s| {
         s.preset == Preset::Calibrated
