@@ -95,7 +95,7 @@ pub fn arena(
             own.push(published.len() + ran.len());
             ran.push(own_runs(&suite, one, seeds, audit)?);
         }
-        let asked = Asked { suite, policies: published, seeds };
+        let asked = Asked::of(suite, published, seeds);
         let how = How { jobs: jobs.into(), out, ..How::default() };
         let found =
             crate::answers::interruptible(jobs, &Failed::default(), || fight(&asked, &how))?;

@@ -1,7 +1,7 @@
 //! A league as one document: the table, a sentence for each policy, the maps, each scenario.
 
 use crate::against::Against;
-use crate::board::{COLLAPSE, LEAST_LEAD, Line, Standing};
+use crate::board::{Best, COLLAPSE, LEAST_LEAD, Line, Standing};
 use crate::league::League;
 use crate::map::{Cell, Map, grid};
 use crate::tuned::Tuned;
@@ -19,7 +19,7 @@ pub fn document(league: &League, tuned: Option<&Tuned>, against: Option<&Against
     page.subtitle = subtitle(league);
     verdict(league, &mut page);
     page.ask("suite", format!("{}, SHA-256 {}", suite.name, suite.sha256));
-    page.ask("seeds", format!("{} of each scenario, from its own on", league.asked.seeds));
+    page.ask("seeds", seeds(league));
     if let Some(tuned) = tuned {
         page.ask("tuned", tuned.words());
     }
@@ -27,6 +27,7 @@ pub fn document(league: &League, tuned: Option<&Tuned>, against: Option<&Against
         against.say(&mut page);
     }
     page.section("League", table(league).part());
+    page.section("More seeds where tied", more_seeds(league).part());
     page.section("Against the other result", against.and_then(|a| a.table().part()));
     page.section("What was found", tuned.and_then(|t| found(t).part()));
     page.section("In a sentence", Part::list(sentences(league)));
@@ -44,6 +45,15 @@ pub fn document(league: &League, tuned: Option<&Tuned>, against: Option<&Against
     page.section("Not run", Part::list(refusals(league)));
     page.section("What to know first", Part::list(notes(league)));
     page
+}
+
+fn seeds(league: &League) -> String {
+    let all = format!("{} of each scenario, from its own on", league.asked.seeds);
+    let Some(most) = league.asked.tie_seeds else { return all };
+    match league.ties_broken() {
+        (0, _) => format!("{all}; {most} are not expected to break a tie anywhere"),
+        (n, broken) => format!("{all}; {most} in {n} that were tied, in {broken} of which the tie is broken"),
+    }
 }
 
 fn subtitle(league: &League) -> String {
@@ -201,21 +211,41 @@ fn words(axis: &str) -> String {
     axis.replace('_', " ")
 }
 
+/// The scenarios with more seeds than the others: who leads there now.
+fn more_seeds(league: &League) -> Table {
+    let columns = ["scenario", "seeds", "best", "score", "lead", "tied with it"];
+    let mut table = Table { keys: 1, ..Table::new("", &columns) };
+    for (s, asked) in league.asked.suite.scenarios.iter().enumerate() {
+        let Some(best) = league.bests[s].as_ref().filter(|_| league.seeds(s) > league.asked.seeds)
+        else {
+            continue;
+        };
+        let [name, who, score, lead, tied] = standing(league, &asked.name, best);
+        table.rows.push(vec![name, count(league.seeds(s) as usize), who, score, lead, tied]);
+    }
+    table
+}
+
+/// Who is the best of a scenario, by how much, and who is tied with it.
+fn standing(league: &League, scenario: &str, best: &Best) -> [Field; 5] {
+    let tied: Vec<&str> = best.tied.iter().map(|p| league.name(*p)).collect();
+    [
+        Field::text(scenario),
+        Field::text(league.name(best.best)),
+        Field::number(best.mean, short(best.mean)),
+        best.next.map_or_else(Field::none, |n| Field::number(n.1, short(n.1))),
+        Field::text(tied.join(", ")),
+    ]
+}
+
 fn scenarios(league: &League) -> Table {
     let columns = ["scenario", "best", "score", "lead", "tied with it", "asks"];
     let mut table = Table { keys: 1, ..Table::new("", &columns) };
     for (asked, best) in league.asked.suite.scenarios.iter().zip(&league.bests) {
         let Some(best) = best else { continue };
-        let tied: Vec<&str> = best.tied.iter().map(|p| league.name(*p)).collect();
-        let lead = best.next.map_or_else(Field::none, |n| Field::number(n.1, short(n.1)));
-        table.rows.push(vec![
-            Field::text(&asked.name),
-            Field::text(league.name(best.best)),
-            Field::number(best.mean, short(best.mean)),
-            lead,
-            Field::text(tied.join(", ")),
-            Field::text(&asked.asks),
-        ]);
+        let mut row = standing(league, &asked.name, best).to_vec();
+        row.push(Field::text(&asked.asks));
+        table.rows.push(row);
     }
     table
 }
@@ -261,6 +291,14 @@ fn notes(league: &League) -> Vec<String> {
          systems, not for these scenarios."
             .to_string(),
     ];
+    if league.asked.tie_seeds.is_some() {
+        out.push(
+            "More seeds were run where the lead that was seen is expected to be told from zero by them. Two looks: of \
+             truly equal ones up to 1 in 20 is called a lead, in place of 1 in 40. Mean distances, places and maps are \
+             of the seeds that all scenarios have."
+                .to_string(),
+        );
+    }
     let mut flagged: Vec<(&str, Vec<&str>)> = Vec::new();
     for (policy, name) in league.names.iter().enumerate() {
         for flag in league

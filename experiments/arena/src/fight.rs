@@ -2,8 +2,10 @@
 //!
 //! A policy that cannot run a scenario has no runs there, and the reason.
 
+use crate::board::Board;
 use crate::suite::Suite;
 use orrery_cells::costs::Rates;
+use orrery_cells::goodput::Search;
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::kept::Kept;
 use orrery_cells::leases::Leases;
@@ -38,6 +40,17 @@ pub struct Asked {
     pub policies: Vec<PolicySpec>,
     /// Seeds of each cell.
     pub seeds: u32,
+    /// Seeds of the scenarios whose tie these may break.
+    pub tie_seeds: Option<u32>,
+    /// The highest rate is searched for, in place of a run at the scenario's.
+    pub search: Option<Search>,
+}
+
+impl Asked {
+    /// Runs at the scenarios' rates, no tie being broken.
+    pub fn of(suite: Suite, policies: Vec<PolicySpec>, seeds: u32) -> Asked {
+        Asked { suite, policies, seeds, tie_seeds: None, search: None }
+    }
 }
 
 /// How it is run; no number depends on it.
@@ -129,6 +142,31 @@ pub fn fight(asked: &Asked, how: &How) -> Result<Outcome, SpecError> {
     Ok(Outcome::Whole((0..asked.suite.scenarios.len()).map(row).collect()))
 }
 
+/// Runs [`Asked::tie_seeds`] of every cell of the scenarios whose tie these may break. `None` where Ctrl-C stopped it.
+///
+/// All policies of a scenario have the same seeds, so that none is compared on luckier ones.
+///
+/// # Errors
+/// As [`fight`].
+pub fn break_ties(
+    asked: &Asked,
+    how: &How,
+    mut cells: Vec<Vec<Fought>>,
+) -> Result<Option<Vec<Vec<Fought>>>, SpecError> {
+    let Some(most) = asked.tie_seeds else { return Ok(Some(cells)) };
+    let board = Board::of(&cells);
+    let may = |s: &usize| board.tie_may_break(*s, most as usize);
+    let chosen: Vec<usize> = (0..cells.len()).filter(may).collect();
+    let scenarios = chosen.iter().map(|s| asked.suite.scenarios[*s].clone()).collect();
+    let suite = Suite { scenarios, ..asked.suite.clone() };
+    let more = Asked { suite, seeds: most, ..asked.clone() };
+    let Outcome::Whole(again) = fight(&more, how)? else { return Ok(None) };
+    for (s, row) in chosen.into_iter().zip(again) {
+        cells[s] = row;
+    }
+    Ok(Some(cells))
+}
+
 fn cells(asked: &Asked) -> Result<Vec<ScenarioCell>, SpecError> {
     let (inputs, mut out) = (Inputs::default(), Vec::new());
     for one in &asked.suite.scenarios {
@@ -140,7 +178,7 @@ fn cells(asked: &Asked) -> Result<Vec<ScenarioCell>, SpecError> {
             policy: policy.clone(),
             seeds,
             inputs_sha256: inputs_sha256.clone(),
-            search: None,
+            search: asked.search.clone(),
         }));
     }
     Ok(out)
@@ -166,6 +204,7 @@ impl Cells<'_> {
         drop(setup);
         let mut failed = None;
         let one = |seed| match cell.one(seed) {
+            Ok(run) if cell.search.is_some() => Ok(searched(run)),
             Ok(run) => Ok(scored(run)),
             Err(e) => {
                 failed = Some(first_line(&e));
@@ -205,6 +244,14 @@ fn beside_its_paper(cell: &ScenarioCell) -> Option<String> {
 /// An error without its remedy, which is for those who can change the scenario.
 fn first_line(error: &SpecError) -> String {
     error.to_string().lines().next().unwrap_or_default().to_string()
+}
+
+/// What was searched for, and how sure it is.
+fn searched(mut run: Replication) -> Replication {
+    let kept = [metric::PEAK, metric::CLEARLY_GOOD, metric::CLEARLY_BAD];
+    run.measures.retain(|m| m.scope == "all" && kept.contains(&m.metric.as_str()));
+    (run.offered, run.in_time) = (Vec::new(), Vec::new());
+    run
 }
 
 /// A run with its score, and little else.

@@ -5,9 +5,6 @@ use crate::fight::{Asked, Fought};
 use crate::map::{Map, maps};
 use orrery_results::metric;
 
-/// The policy that knows every execution time: a bound, and no competitor.
-const ORACLE: &str = "oracle";
-
 /// A league.
 #[derive(Clone, Debug)]
 pub struct League {
@@ -34,14 +31,10 @@ pub struct League {
 impl League {
     /// What follows from cells that were run.
     pub fn of(asked: Asked, own: Vec<usize>, cells: Vec<Vec<Fought>>) -> League {
-        let places = || cells.iter().take(1).flatten().map(|c| &c.place);
-        let names: Vec<String> = places().map(|p| p.policy.clone()).collect();
         let quick = if asked.suite.is_quick { "-quick" } else { "" };
         let id = format!("arena-{}{quick}", asked.suite.name);
-        let beside = places().map(|p| p.system == ORACLE).collect();
-        let score = |c: &Fought| c.values(metric::ARENA_SCORE);
-        let scores = cells.iter().map(|row| row.iter().map(score).collect()).collect();
-        let board = Board { names: names.clone(), beside, scores };
+        let board = Board::of(&cells);
+        let names = board.names.clone();
         let bests = (0..cells.len()).map(|s| board.best(&[s])).collect();
         let (lines, maps) = (board.league(), maps(&asked.suite, &board));
         League { id, asked, names, own, cells, board, bests, lines, maps }
@@ -50,6 +43,20 @@ impl League {
     /// The name of a policy.
     pub fn name(&self, policy: usize) -> &str {
         self.names.get(policy).map_or("", String::as_str)
+    }
+
+    /// How many seeds stand behind a scenario.
+    pub fn seeds(&self, scenario: usize) -> u32 {
+        let runs = self.cells[scenario].iter().map(|c| c.runs.len() as u32);
+        runs.max().filter(|n| *n > 0).unwrap_or(self.asked.seeds)
+    }
+
+    /// In how many scenarios there are more seeds than asked of all, and in how many of these somebody leads now.
+    pub fn ties_broken(&self) -> (usize, usize) {
+        let more = (0..self.cells.len()).filter(|s| self.seeds(*s) > self.asked.seeds);
+        let leads = |s: &usize| self.bests[*s].as_ref().is_some_and(|b| b.tied.is_empty());
+        let broken: Vec<bool> = more.map(|s| leads(&s)).collect();
+        (broken.len(), broken.iter().filter(|b| **b).count())
     }
 
     /// The mean of the worst model's finish rate over the scenarios that have it.

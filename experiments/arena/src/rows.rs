@@ -14,7 +14,7 @@ pub fn of(league: &League) -> Vec<Row> {
     let hash = format!("suite-{}={}", suite.name, suite.sha256);
     for (s, cells) in league.cells.iter().enumerate() {
         let asked = &suite.scenarios[s];
-        let seeds = Seeds { first: asked.scenario.seed, count: league.asked.seeds, until_ci: None };
+        let seeds = Seeds { first: asked.scenario.seed, count: league.seeds(s), until_ci: None };
         for (p, cell) in cells.iter().enumerate() {
             let mut place = cell.place.clone();
             place.experiment.clone_from(&league.id);
@@ -77,6 +77,7 @@ pub fn json(league: &League, tuned: Option<&Tuned>) -> Value {
             "worst_model_finish_rate": league.worst_model(l.policy),
         })
     };
+    let more = league.asked.tie_seeds.is_some();
     let scenario = |(s, asked): (usize, &crate::suite::Asked)| {
         let best = league.bests[s].as_ref();
         let standing = |p: usize| {
@@ -85,11 +86,15 @@ pub fn json(league: &League, tuned: Option<&Tuned>) -> Value {
         };
         let standings: serde_json::Map<String, Value> =
             (0..league.names.len()).filter_map(standing).collect();
-        json!({
+        let mut out = json!({
             "name": asked.name, "asks": asked.asks, "axes": asked.axes,
             "best": best.map(|b| league.name(b.best)), "score": best.map(|b| b.mean),
             "tied": best.map(|b| names(&b.tied)), "standings": standings,
-        })
+        });
+        if more {
+            out["seeds"] = league.seeds(s).into();
+        }
+        out
     };
     let map = |m: &crate::map::Map| {
         let cell = |c: &crate::map::Cell| {

@@ -92,7 +92,7 @@ pub fn tune(suite: &Suite, tuning: Tuning, how: &How) -> Result<Option<Tuned>, S
     let halves = (training.scenarios.len(), judging.scenarios.len());
     let all = |of: &dyn Fn(&Space) -> Vec<PolicySpec>| spaces.iter().flat_map(of).collect();
     let policies: Vec<PolicySpec> = all(&|space| space.tried.clone());
-    let asked = Asked { suite: training, policies, seeds: SEEDS };
+    let asked = Asked::of(training, policies, SEEDS);
     let Outcome::Whole(cells) = fight(&asked, how)? else { return Ok(None) };
     let found = best_of(&spaces, &asked, &cells);
     Ok(Some(Tuned { tuning, halves, found }))

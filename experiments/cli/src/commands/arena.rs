@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use orrery_arena::against::Against;
-use orrery_arena::fight::{Asked, Fought, How, Outcome, fight};
+use orrery_arena::fight::{Asked, Fought, How, Outcome, break_ties, fight};
 use orrery_arena::own::OwnRuns;
 use orrery_arena::suite::Half;
 use orrery_arena::tuned::{Tuned, Tuning, judge, tune};
@@ -65,6 +65,9 @@ pub struct Arena {
     #[arg(long, value_name = "N", default_value_t = 5)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub seeds: u32,
+    /// Run N seeds of the scenarios whose leader is tied, where so many are expected to break the tie.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=1_000_000))]
+    pub tie_seeds: Option<u32>,
     /// Compare with this result of an earlier run (CSV or JSON), and exit with 1 where a score moved.
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
@@ -128,6 +131,7 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
         judge(tuned, &asked, &cells);
         names = Some(keep(tuned, &mut asked, &mut own, &mut cells));
     }
+    let Some(mut cells) = break_ties(&asked, &how, cells)? else { return Ok(stopped(args)) };
     for (file, class) in args.policies.iter().filter_map(|p| in_python(p)) {
         own.push(cells.first().map_or(0, Vec::len));
         python_runs(file, class, args)?.join(&asked.suite, &mut cells)?;
@@ -150,6 +154,18 @@ fn check(args: &Arena) -> Result<(), SpecError> {
         }
         _ => Ok(()),
     };
+    if let Some(more) = args.tie_seeds.filter(|more| *more <= args.seeds) {
+        let allowed = format!("more than `--seeds`, {}", args.seeds);
+        let remedy = "give more, or leave it out";
+        return Err(SpecError::value("--tie-seeds", more.to_string(), allowed, remedy));
+    }
+    if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
+        && args.tie_seeds.is_some()
+    {
+        let allowed = "only shipped policies: one in Python is run before ties are known";
+        let remedy = "use `--seeds N` with it, which runs so many seeds of everything";
+        return Err(SpecError::value("--tie-seeds", format!("beside {own}"), allowed, remedy));
+    }
     if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
         && (args.league == Settings::Tuned || args.share || args.shard.is_some())
     {
@@ -278,7 +294,8 @@ fn asked(args: &Arena) -> Result<(Asked, Vec<usize>), SpecError> {
     let own =
         policies.iter().enumerate().filter(|(_, p)| args.policies.iter().any(|a| a == p.text()));
     let own = own.map(|(i, _)| i).collect();
-    Ok((Asked { suite, policies, seeds: args.seeds }, own))
+    let asked = Asked { tie_seeds: args.tie_seeds, ..Asked::of(suite, policies, args.seeds) };
+    Ok((asked, own))
 }
 
 /// `FILE.py:CLASS`.
