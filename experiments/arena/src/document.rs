@@ -1,19 +1,27 @@
 //! A league as one document: the table, a sentence for each policy, the maps, each scenario.
 
+mod claims;
+mod rates;
+
 use crate::against::Against;
 use crate::board::{Best, COLLAPSE, LEAST_LEAD, Line, Standing};
+use crate::claims::{Judged, SEEDS};
 use crate::league::League;
 use crate::map::{Cell, Map, grid};
+use crate::stories::Story;
 use crate::tuned::Tuned;
 use crate::words::{sentence, short};
 use orrery_output::page::{Field, Page, Part, Table, Tone};
 use orrery_plots::{Figure, PlotError, winners};
 
-/// In so many scenarios it is told where an own policy loses most.
-const LOST_SHOWN: usize = 5;
-
 /// The document.
-pub fn document(league: &League, tuned: Option<&Tuned>, against: Option<&Against>) -> Page {
+pub fn document(
+    league: &League,
+    tuned: Option<&Tuned>,
+    against: Option<&Against>,
+    judged: &[Judged],
+    stories: &[Story],
+) -> Page {
     let suite = &league.asked.suite;
     let mut page = Page::new("arena", suite.name.clone());
     page.subtitle = subtitle(league);
@@ -29,9 +37,11 @@ pub fn document(league: &League, tuned: Option<&Tuned>, against: Option<&Against
     page.section("League", table(league).part());
     page.section("More seeds where tied", more_seeds(league).part());
     page.section("Against the other result", against.and_then(|a| a.table().part()));
+    page.section("Rates", league.rates.as_ref().and_then(|r| rates::table(r, league).part()));
     page.section("What was found", tuned.and_then(|t| found(t).part()));
+    page.section("What the papers claim, asked here", claims::parts(judged, is_part(league)));
     page.section("In a sentence", Part::list(sentences(league)));
-    page.section("Where yours loses most", losses(league));
+    page.section("Where yours loses most", losses(league).into_iter().chain(told(stories)));
     let maps = league.maps.iter().filter_map(|map| map_table(league, map).part());
     let figure = figure(league).ok().map(|f| {
         let words = "Who leads where; paler where the lead is small, hatched where it is no lead.";
@@ -43,8 +53,13 @@ pub fn document(league: &League, tuned: Option<&Tuned>, against: Option<&Against
     });
     page.section("Scenarios", scenarios);
     page.section("Not run", Part::list(refusals(league)));
-    page.section("What to know first", Part::list(notes(league)));
+    page.section("What to know first", Part::list(notes(league, judged)));
     page
+}
+
+/// Whether some of the suite was left out.
+fn is_part(league: &League) -> bool {
+    league.asked.suite.scenarios.len() < league.asked.suite.whole || league.asked.seeds < SEEDS
 }
 
 fn seeds(league: &League) -> String {
@@ -52,7 +67,9 @@ fn seeds(league: &League) -> String {
     let Some(most) = league.asked.tie_seeds else { return all };
     match league.ties_broken() {
         (0, _) => format!("{all}; {most} are not expected to break a tie anywhere"),
-        (n, broken) => format!("{all}; {most} in {n} that were tied, in {broken} of which the tie is broken"),
+        (n, broken) => {
+            format!("{all}; {most} in {n} that were tied, in {broken} of which the tie is broken")
+        }
     }
 }
 
@@ -166,13 +183,21 @@ fn sentences(league: &League) -> Vec<String> {
     league.lines.iter().filter_map(|l| sentence(league, l.policy)).collect()
 }
 
+/// A closed part for each scenario; a page has them, and text has not.
+fn told(stories: &[Story]) -> Vec<Part> {
+    let part = |s: &Story| {
+        let title = format!("{} in {}: its worst requests, seed {}", s.policy, s.scenario, s.seed);
+        let told = s.requests.iter().map(|(_, story)| Part::Plain(story.clone())).collect();
+        Part::Folded(title, told)
+    };
+    stories.iter().map(part).collect()
+}
+
 fn losses(league: &League) -> Option<Part> {
     let columns = ["policy", "scenario", "score", "best", "by"];
     let mut table = Table { keys: 2, ..Table::new("", &columns) };
     for &own in &league.own {
-        let mut behind = league.behind(own);
-        behind.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        for (s, lost) in behind.into_iter().take(LOST_SHOWN).filter(|b| b.1 >= LEAST_LEAD) {
+        for (s, lost) in league.losses(own) {
             let Some(best) = &league.bests[s] else { continue };
             table.rows.push(vec![
                 Field::text(league.name(own)),
@@ -272,7 +297,7 @@ fn refusals(league: &League) -> Vec<String> {
     out
 }
 
-fn notes(league: &League) -> Vec<String> {
+fn notes(league: &League, judged: &[Judged]) -> Vec<String> {
     let percent = 100.0 * COLLAPSE;
     let mut out = vec![
         "Score: the finish rate, or 1 less the mean cost where the scenario has `penalties`.".to_string(),
@@ -299,6 +324,15 @@ fn notes(league: &League) -> Vec<String> {
                 .to_string(),
         );
     }
+    if !judged.is_empty() {
+        out.push(
+            "The papers' headlines are judged as experiments' sentences are: a claim holds or does not where the 95 % \
+             intervals of its scenarios are clear of its bound. A regime is a part of the suite, not the paper's own load; \
+             values are ratios, of each scenario the least where the headline is of each."
+                .to_string(),
+        );
+    }
+    out.extend(league.rates.iter().flat_map(|r| rates::notes(r, league)));
     let mut flagged: Vec<(&str, Vec<&str>)> = Vec::new();
     for (policy, name) in league.names.iter().enumerate() {
         for flag in league

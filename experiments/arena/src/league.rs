@@ -1,9 +1,13 @@
 //! A league: what was asked, the cells that were run, and what follows from them.
 
-use crate::board::{Best, Board, Line};
+use crate::board::{Best, Board, LEAST_LEAD, Line};
 use crate::fight::{Asked, Fought};
 use crate::map::{Map, maps};
+use crate::rates::Rates;
 use orrery_results::metric;
+
+/// In so many scenarios it is told where a policy loses most.
+const LOST_SHOWN: usize = 5;
 
 /// A league.
 #[derive(Clone, Debug)]
@@ -26,6 +30,8 @@ pub struct League {
     pub lines: Vec<Line>,
     /// The maps.
     pub maps: Vec<Map>,
+    /// The highest rates, where they were searched for.
+    pub rates: Option<Rates>,
 }
 
 impl League {
@@ -37,12 +43,19 @@ impl League {
         let names = board.names.clone();
         let bests = (0..cells.len()).map(|s| board.best(&[s])).collect();
         let (lines, maps) = (board.league(), maps(&asked.suite, &board));
-        League { id, asked, names, own, cells, board, bests, lines, maps }
+        League { id, asked, names, own, cells, board, bests, lines, maps, rates: None }
     }
 
     /// The name of a policy.
     pub fn name(&self, policy: usize) -> &str {
         self.names.get(policy).map_or("", String::as_str)
+    }
+
+    /// Where a policy loses most, and how much.
+    pub fn losses(&self, policy: usize) -> Vec<(usize, f64)> {
+        let mut behind = self.behind(policy);
+        behind.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        behind.into_iter().take(LOST_SHOWN).filter(|b| b.1 >= LEAST_LEAD).collect()
     }
 
     /// How many seeds stand behind a scenario.

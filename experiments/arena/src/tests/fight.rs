@@ -1,7 +1,8 @@
 use crate::against::Against;
-use crate::fight::{Asked, Fought, How, Outcome, break_ties, fight};
+use crate::fight::{Asked, Fought, How, Outcome, fight};
 use crate::league::League;
 use crate::suite::{INDEX, Suite};
+use crate::ties::break_ties;
 use crate::{document, rows};
 use orrery_results::{Row, metric};
 use orrery_scenario::PolicySpec;
@@ -62,8 +63,15 @@ fn league(asked: &Asked, how: &How) -> (String, String, String) {
     let cells = break_ties(asked, how, whole(asked, how)).expect("a fight").expect("not stopped");
     let league = League::of(asked.clone(), vec![0], cells);
     let rows = rows::of(&league);
-    let json = orrery_results::to_json(&rows, &[("arena", rows::json(&league, None))]);
-    (document::document(&league, None, None).to_text(), orrery_results::to_csv(&rows), json)
+    let json = orrery_results::to_json(
+        &rows,
+        &[("arena", rows::json(&league, None, serde_json::Value::Null))],
+    );
+    (
+        document::document(&league, None, None, &[], &[]).to_text(),
+        orrery_results::to_csv(&rows),
+        json,
+    )
 }
 
 #[test]
@@ -170,13 +178,20 @@ fn ties_are_looked_at_again_with_more_seeds_of_all_policies_and_the_bytes_are_th
     let league = League::of(asked.clone(), vec![], after.clone());
     let more: Vec<usize> = (0..after.len()).filter(|s| league.seeds(*s) == 24).collect();
     assert!(!more.is_empty() && more.len() < after.len(), "{more:?}");
-    let runs = |cells: &[Vec<Fought>], s: usize| -> Vec<Vec<orrery_cells::replication::Replication>> {
-        cells[s].iter().map(|c| c.runs.clone()).collect()
-    };
+    let runs =
+        |cells: &[Vec<Fought>], s: usize| -> Vec<Vec<orrery_cells::replication::Replication>> {
+            cells[s].iter().map(|c| c.runs.clone()).collect()
+        };
     for s in 0..after.len() {
         let (before, after) = (runs(&before, s), runs(&after, s));
         for (before, after) in before.iter().zip(&after) {
-            let asked = if before.is_empty() { 0 } else if more.contains(&s) { 24 } else { 3 };
+            let asked = if before.is_empty() {
+                0
+            } else if more.contains(&s) {
+                24
+            } else {
+                3
+            };
             assert_eq!(after.len(), asked, "{s}");
             assert_eq!(after[..before.len()], before[..], "the seeds that were there are the same");
         }
