@@ -281,16 +281,19 @@ pub fn rows(league: &League, judged: &[Judged]) -> Vec<Row> {
     let row = |j: &Judged| {
         let (regime, own) = (&j.regime.name, if j.is_own { "own" } else { "other" });
         let seeds = league.asked.seeds.to_string();
+        let over = match j.claim.over.as_str() {
+            "" => String::new(),
+            over => format!(";over={over}"),
+        };
         let mut row = Row {
             experiment: league.id.clone(),
             case: j.headline.id.clone(),
-            axes: format!("regime={regime};regime_is={own}"),
+            axes: format!("regime={regime};regime_is={own}{over}"),
             system: j.claim.of.clone(),
             policy: j.claim.of.clone(),
             scope: "all".into(),
             metric: metric::CLAIMED.into(),
             unit: unit(metric::CLAIMED).into(),
-            versus: j.claim.over.clone(),
             paper: j.claim.at_least,
             paper_source: j.headline.source.clone(),
             spec_sha256: spec_sha256(&["headline", &j.headline.id, regime, &suite.sha256, &seeds]),

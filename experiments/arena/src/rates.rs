@@ -37,7 +37,7 @@ fn is_asked(scenario: &Scenario) -> bool {
 }
 
 /// What is searched of what is asked.
-fn searched(asked: &Asked) -> (Vec<usize>, Asked) {
+pub(crate) fn searched(asked: &Asked) -> (Vec<usize>, Asked) {
     let all = &asked.suite.scenarios;
     let own: Vec<usize> = (0..all.len()).filter(|s| is_asked(&all[*s].scenario)).collect();
     let scenarios = own.iter().map(|s| all[*s].clone()).collect();

@@ -26,7 +26,7 @@ poisson = { rate_per_s = 300.0 }
 requests = 600
 ";
 
-fn write(folder: &Path) {
+pub(super) fn write(folder: &Path) {
     let index = "maps = [[\"load\", \"slo\"]]\n\n[[axis]]\nname = \"load\"\nmeans = \"load\"\n";
     let mut index = index.to_string();
     for (load, rate) in [("low", "100.0"), ("high", "900.0")] {
@@ -45,14 +45,14 @@ fn write(folder: &Path) {
     std::fs::write(folder.join(INDEX), index).expect("an index");
 }
 
-fn asked(folder: &Path) -> Asked {
+pub(super) fn asked(folder: &Path) -> Asked {
     let names = ["fifo", "nexus", "eager", "shepherd", "oracle"];
     let policies = names.iter().map(|n| PolicySpec::parse(n).expect("a policy")).collect();
     let suite = Suite::find(&folder.display().to_string()).expect("a suite");
     Asked::of(suite, policies, 3)
 }
 
-fn whole(asked: &Asked, how: &How) -> Vec<Vec<Fought>> {
+pub(super) fn whole(asked: &Asked, how: &How) -> Vec<Vec<Fought>> {
     match fight(asked, how).expect("a fight") {
         Outcome::Whole(cells) => cells,
         _ => panic!("not whole"),
