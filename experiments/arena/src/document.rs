@@ -187,8 +187,9 @@ fn sentences(league: &League) -> Vec<String> {
 fn told(stories: &[Story]) -> Vec<Part> {
     let part = |s: &Story| {
         let title = format!("{} in {}: its worst requests, seed {}", s.policy, s.scenario, s.seed);
-        let told = s.requests.iter().map(|(_, story)| Part::Plain(story.clone())).collect();
-        Part::Folded(title, told)
+        let about = "Of the whole run, also of the warm-up, which the score does not count.";
+        let stories = s.requests.iter().map(|(_, story)| Part::Plain(story.clone()));
+        Part::Folded(title, [Part::Text(about.to_string())].into_iter().chain(stories).collect())
     };
     stories.iter().map(part).collect()
 }

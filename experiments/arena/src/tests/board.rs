@@ -103,6 +103,12 @@ fn more_seeds_are_run_where_they_can_be_expected_to_break_a_tie_and_nowhere_else
     let board = tied(0.01, 0.02);
     assert_eq!(board.best(&[0]).expect("a best").tied, [1]);
     assert!(board.tie_may_break(0, 50) && !board.tie_may_break(0, 6));
+    // One that no number of seeds can tell from the best keeps the others from being looked at.
+    let mut three = board.clone();
+    three.names.push("c".into());
+    three.beside.push(false);
+    three.scores[0].push(around(0.8, 0.0));
+    assert!(!three.tie_may_break(0, 50));
     // Not more than there are; not where the difference is no lead; not where nobody is tied.
     assert!(!board.tie_may_break(0, 5));
     assert!(!tied(0.0005, 0.02).tie_may_break(0, 1_000_000));
