@@ -39,6 +39,18 @@ pub enum Standing {
     Collapses,
 }
 
+impl Standing {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Standing::Leads => "leads",
+            Standing::Tied => "tied",
+            Standing::Behind => "behind",
+            Standing::Collapses => "collapses",
+        }
+    }
+}
+
 /// The best policies of some scenarios.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {

@@ -4,7 +4,7 @@ mod claims;
 mod rates;
 
 use crate::against::Against;
-use crate::board::{Best, COLLAPSE, LEAST_LEAD, Line, Standing};
+use crate::board::{Best, COLLAPSE, LEAST_LEAD, Line};
 use crate::claims::{Judged, SEEDS};
 use crate::league::League;
 use crate::map::{Cell, Map, grid};
@@ -367,14 +367,4 @@ pub fn figure(league: &League) -> Result<Figure, PlotError> {
     let subtitle =
         format!("suite {}, {}, {} seeds", suite.name, subtitle(league), league.asked.seeds);
     winners("Who leads where", &subtitle, &grids)
-}
-
-/// How a policy stands, in a word.
-pub fn word(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Leads => "leads",
-        Standing::Tied => "tied",
-        Standing::Behind => "behind",
-        Standing::Collapses => "collapses",
-    }
 }

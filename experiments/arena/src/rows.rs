@@ -1,6 +1,5 @@
 //! A league as result rows, and as JSON.
 
-use crate::document::word;
 use crate::fight::Fought;
 use crate::league::League;
 use crate::tuned::Tuned;
@@ -104,7 +103,7 @@ pub fn json(league: &League, tuned: Option<&Tuned>, claims: Value) -> Value {
         let best = league.bests[s].as_ref();
         let standing = |p: usize| {
             let (standing, ..) = league.board.standing(s, p, best?)?;
-            Some((league.name(p).to_string(), Value::from(word(standing))))
+            Some((league.name(p).to_string(), Value::from(standing.word())))
         };
         let standings: serde_json::Map<String, Value> =
             (0..league.names.len()).filter_map(standing).collect();
