@@ -320,7 +320,7 @@ fn notes(league: &League, judged: &[Judged]) -> Vec<String> {
     if league.asked.tie_seeds.is_some() {
         out.push(
             "More seeds were run where the lead that was seen is expected to be told from zero by them. Two looks: of \
-             truly equal ones up to 1 in 20 is called a lead, in place of 1 in 40. Mean distances, places and maps are \
+             truly equal ones up to 1 in 20 is called a lead, in place of 1 in 40. Mean distances, places by seeds and maps are \
              of the seeds that all scenarios have."
                 .to_string(),
         );
