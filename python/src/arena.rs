@@ -5,7 +5,7 @@ use crate::policy::{Failed, outside};
 use crate::table::{Of, Table};
 use orrery_arena::fight::{Asked, How, Outcome, fight};
 use orrery_arena::own::OwnRuns;
-use orrery_arena::{League, Suite, document, rows};
+use orrery_arena::{League, Suite, claims, document, rows, slow, stories};
 use orrery_cells::replication::Replication;
 use orrery_cells::seeds::Seeds;
 use orrery_scenario::{PolicySpec, policies};
@@ -95,7 +95,8 @@ pub fn arena(
             own.push(published.len() + ran.len());
             ran.push(own_runs(&suite, one, seeds, audit)?);
         }
-        let asked = Asked { suite, policies: published, seeds };
+        let asked = Asked::of(suite, published, seeds);
+        asked.policies.iter().filter_map(slow::why_slow).for_each(|why| orrery_output::say(&why));
         let how = How { jobs: jobs.into(), out, ..How::default() };
         let found =
             crate::answers::interruptible(jobs, &Failed::default(), || fight(&asked, &how))?;
@@ -106,8 +107,11 @@ pub fn arena(
             runs.join(&asked.suite, &mut cells).map_err(refused)?;
         }
         let league = League::of(asked, own, cells);
-        let document = document::document(&league, None, None);
-        let rows = rows::of(&league);
+        let mut rows = rows::of(&league);
+        let judged = claims::judge(&league, &rows).map_err(refused)?;
+        rows.extend(claims::rows(&league, &judged));
+        let stories = stories::told(&league).map_err(refused)?;
+        let document = document::document(&league, None, None, &judged, &stories);
         let svg = document::figure(&league).ok().map(|f| f.to_svg());
         let text = document.to_text();
         let html = orrery_output::whole_page(document, &rows, "orrery.arena in Python".to_string());

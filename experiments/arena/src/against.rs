@@ -88,7 +88,10 @@ impl Against {
         for (key, row) in &here {
             let Some(other) = there.get(key) else { continue };
             if row.value.is_some() && other.value.is_some() && row.seeds != other.seeds {
-                let remedy = format!("use `--seeds {}`", count(&other.seeds));
+                let seeds = count(&other.seeds);
+                let remedy = format!(
+                    "use `--seeds {seeds}`, or the `--seeds` and `--tie-seeds` of that result"
+                );
                 return wrong("--seeds", row.seeds.clone(), other.seeds.clone(), &remedy);
             }
             if row.value == other.value {

@@ -3,7 +3,12 @@
 //! A score is that of a scenario, a policy and a seed. Differences are taken seed by seed, on the same arrivals,
 //! execution times and noise. What a 95 % interval cannot tell from zero, or is below a thousandth, is *tied*.
 
+use crate::fight::Fought;
+use orrery_results::metric;
 use orrery_sim::stats::{self, Interval};
+
+/// The policy that knows every execution time: a bound, and no competitor.
+const ORACLE: &str = "oracle";
 
 /// Differences below this are no lead, however sure.
 pub const LEAST_LEAD: f64 = 0.001;
@@ -32,6 +37,18 @@ pub enum Standing {
     Behind,
     /// Below half of the best.
     Collapses,
+}
+
+impl Standing {
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Standing::Leads => "leads",
+            Standing::Tied => "tied",
+            Standing::Behind => "behind",
+            Standing::Collapses => "collapses",
+        }
+    }
 }
 
 /// The best policies of some scenarios.
@@ -89,6 +106,33 @@ fn is_sure(interval: Option<Interval>) -> bool {
 }
 
 impl Board {
+    /// The scores of cells that were run.
+    pub fn of(cells: &[Vec<Fought>]) -> Board {
+        let places = || cells.iter().take(1).flatten().map(|c| &c.place);
+        let score = |c: &Fought| c.values(metric::ARENA_SCORE);
+        Board {
+            names: places().map(|p| p.policy.clone()).collect(),
+            beside: places().map(|p| p.system == ORACLE).collect(),
+            scores: cells.iter().map(|row| row.iter().map(score).collect()).collect(),
+        }
+    }
+
+    /// Whether so many seeds can be expected to tell the best of a scenario from all that are tied with it: what it
+    /// leads each by is a lead, and more than the half of an interval that shrinks as the seeds grow.
+    pub fn tie_may_break(&self, scenario: usize, most: usize) -> bool {
+        let Some(best) = self.best(&[scenario]) else { return false };
+        let of = |p: usize| self.scores[scenario][p].as_deref().unwrap_or_default();
+        let is_told = |&p: &usize| {
+            let seeds = of(best.best).len().min(of(p).len());
+            let Some(i) = stats::paired(of(best.best), of(p)).filter(|_| seeds < most) else {
+                return false;
+            };
+            let t = |n: usize| stats::student_t_975(n as u64 - 1) / (n as f64).sqrt();
+            i.mean >= LEAST_LEAD && i.mean > i.width() / 2.0 * t(most) / t(seeds)
+        };
+        !best.tied.is_empty() && best.tied.iter().all(is_told)
+    }
+
     /// The policies of the league.
     fn league_of(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.names.len()).filter(|&p| !self.beside[p])

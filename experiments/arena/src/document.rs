@@ -1,25 +1,33 @@
 //! A league as one document: the table, a sentence for each policy, the maps, each scenario.
 
+mod claims;
+mod rates;
+
 use crate::against::Against;
-use crate::board::{COLLAPSE, LEAST_LEAD, Line, Standing};
+use crate::board::{Best, COLLAPSE, LEAST_LEAD, Line};
+use crate::claims::{Judged, SEEDS};
 use crate::league::League;
 use crate::map::{Cell, Map, grid};
+use crate::stories::Story;
 use crate::tuned::Tuned;
 use crate::words::{sentence, short};
 use orrery_output::page::{Field, Page, Part, Table, Tone};
 use orrery_plots::{Figure, PlotError, winners};
 
-/// In so many scenarios it is told where an own policy loses most.
-const LOST_SHOWN: usize = 5;
-
 /// The document.
-pub fn document(league: &League, tuned: Option<&Tuned>, against: Option<&Against>) -> Page {
+pub fn document(
+    league: &League,
+    tuned: Option<&Tuned>,
+    against: Option<&Against>,
+    judged: &[Judged],
+    stories: &[Story],
+) -> Page {
     let suite = &league.asked.suite;
     let mut page = Page::new("arena", suite.name.clone());
     page.subtitle = subtitle(league);
     verdict(league, &mut page);
     page.ask("suite", format!("{}, SHA-256 {}", suite.name, suite.sha256));
-    page.ask("seeds", format!("{} of each scenario, from its own on", league.asked.seeds));
+    page.ask("seeds", seeds(league));
     if let Some(tuned) = tuned {
         page.ask("tuned", tuned.words());
     }
@@ -27,10 +35,13 @@ pub fn document(league: &League, tuned: Option<&Tuned>, against: Option<&Against
         against.say(&mut page);
     }
     page.section("League", table(league).part());
+    page.section("More seeds where tied", more_seeds(league).part());
     page.section("Against the other result", against.and_then(|a| a.table().part()));
+    page.section("Rates", league.rates.as_ref().and_then(|r| rates::table(r, league).part()));
     page.section("What was found", tuned.and_then(|t| found(t).part()));
+    page.section("What the papers claim, asked here", claims::parts(judged, is_part(league)));
     page.section("In a sentence", Part::list(sentences(league)));
-    page.section("Where yours loses most", losses(league));
+    page.section("Where yours loses most", losses(league).into_iter().chain(told(stories)));
     let maps = league.maps.iter().filter_map(|map| map_table(league, map).part());
     let figure = figure(league).ok().map(|f| {
         let words = "Who leads where; paler where the lead is small, hatched where it is no lead.";
@@ -42,8 +53,24 @@ pub fn document(league: &League, tuned: Option<&Tuned>, against: Option<&Against
     });
     page.section("Scenarios", scenarios);
     page.section("Not run", Part::list(refusals(league)));
-    page.section("What to know first", Part::list(notes(league)));
+    page.section("What to know first", Part::list(notes(league, judged)));
     page
+}
+
+/// Whether some of the suite was left out.
+fn is_part(league: &League) -> bool {
+    league.asked.suite.scenarios.len() < league.asked.suite.whole || league.asked.seeds < SEEDS
+}
+
+fn seeds(league: &League) -> String {
+    let all = format!("{} of each scenario, from its own on", league.asked.seeds);
+    let Some(most) = league.asked.tie_seeds else { return all };
+    match league.ties_broken() {
+        (0, _) => format!("{all}; {most} are not expected to break a tie anywhere"),
+        (n, broken) => {
+            format!("{all}; {most} in {n} that were tied, in {broken} of which the tie is broken")
+        }
+    }
 }
 
 fn subtitle(league: &League) -> String {
@@ -156,13 +183,22 @@ fn sentences(league: &League) -> Vec<String> {
     league.lines.iter().filter_map(|l| sentence(league, l.policy)).collect()
 }
 
+/// A closed part for each scenario; a page has them, and text has not.
+fn told(stories: &[Story]) -> Vec<Part> {
+    let part = |s: &Story| {
+        let title = format!("{} in {}: its worst requests, seed {}", s.policy, s.scenario, s.seed);
+        let about = "Of the whole run, also of the warm-up, which the score does not count.";
+        let stories = s.requests.iter().map(|(_, story)| Part::Plain(story.clone()));
+        Part::Folded(title, [Part::Text(about.to_string())].into_iter().chain(stories).collect())
+    };
+    stories.iter().map(part).collect()
+}
+
 fn losses(league: &League) -> Option<Part> {
     let columns = ["policy", "scenario", "score", "best", "by"];
     let mut table = Table { keys: 2, ..Table::new("", &columns) };
     for &own in &league.own {
-        let mut behind = league.behind(own);
-        behind.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        for (s, lost) in behind.into_iter().take(LOST_SHOWN).filter(|b| b.1 >= LEAST_LEAD) {
+        for (s, lost) in league.losses(own) {
             let Some(best) = &league.bests[s] else { continue };
             table.rows.push(vec![
                 Field::text(league.name(own)),
@@ -201,21 +237,41 @@ fn words(axis: &str) -> String {
     axis.replace('_', " ")
 }
 
+/// The scenarios with more seeds than the others: who leads there now.
+fn more_seeds(league: &League) -> Table {
+    let columns = ["scenario", "seeds", "best", "score", "lead", "tied with it"];
+    let mut table = Table { keys: 1, ..Table::new("", &columns) };
+    for (s, asked) in league.asked.suite.scenarios.iter().enumerate() {
+        let Some(best) = league.bests[s].as_ref().filter(|_| league.seeds(s) > league.asked.seeds)
+        else {
+            continue;
+        };
+        let [name, who, score, lead, tied] = standing(league, &asked.name, best);
+        table.rows.push(vec![name, count(league.seeds(s) as usize), who, score, lead, tied]);
+    }
+    table
+}
+
+/// Who is the best of a scenario, by how much, and who is tied with it.
+fn standing(league: &League, scenario: &str, best: &Best) -> [Field; 5] {
+    let tied: Vec<&str> = best.tied.iter().map(|p| league.name(*p)).collect();
+    [
+        Field::text(scenario),
+        Field::text(league.name(best.best)),
+        Field::number(best.mean, short(best.mean)),
+        best.next.map_or_else(Field::none, |n| Field::number(n.1, short(n.1))),
+        Field::text(tied.join(", ")),
+    ]
+}
+
 fn scenarios(league: &League) -> Table {
     let columns = ["scenario", "best", "score", "lead", "tied with it", "asks"];
     let mut table = Table { keys: 1, ..Table::new("", &columns) };
     for (asked, best) in league.asked.suite.scenarios.iter().zip(&league.bests) {
         let Some(best) = best else { continue };
-        let tied: Vec<&str> = best.tied.iter().map(|p| league.name(*p)).collect();
-        let lead = best.next.map_or_else(Field::none, |n| Field::number(n.1, short(n.1)));
-        table.rows.push(vec![
-            Field::text(&asked.name),
-            Field::text(league.name(best.best)),
-            Field::number(best.mean, short(best.mean)),
-            lead,
-            Field::text(tied.join(", ")),
-            Field::text(&asked.asks),
-        ]);
+        let mut row = standing(league, &asked.name, best).to_vec();
+        row.push(Field::text(&asked.asks));
+        table.rows.push(row);
     }
     table
 }
@@ -242,7 +298,7 @@ fn refusals(league: &League) -> Vec<String> {
     out
 }
 
-fn notes(league: &League) -> Vec<String> {
+fn notes(league: &League, judged: &[Judged]) -> Vec<String> {
     let percent = 100.0 * COLLAPSE;
     let mut out = vec![
         "Score: the finish rate, or 1 less the mean cost where the scenario has `penalties`.".to_string(),
@@ -261,6 +317,23 @@ fn notes(league: &League) -> Vec<String> {
          systems, not for these scenarios."
             .to_string(),
     ];
+    if league.asked.tie_seeds.is_some() {
+        out.push(
+            "More seeds were run where the lead that was seen is expected to be told from zero by them. Two looks: of \
+             truly equal ones up to 1 in 20 is called a lead, in place of 1 in 40. Mean distances, places by seeds and maps are \
+             of the seeds that all scenarios have."
+                .to_string(),
+        );
+    }
+    if !judged.is_empty() {
+        out.push(
+            "The papers' headlines are judged as experiments' sentences are: a claim holds or does not where the 95 % \
+             intervals of its scenarios are clear of its bound. A regime is a part of the suite, not the paper's own load; \
+             values are ratios, of each scenario the least where the headline is of each."
+                .to_string(),
+        );
+    }
+    out.extend(league.rates.iter().flat_map(|r| rates::notes(r, league)));
     let mut flagged: Vec<(&str, Vec<&str>)> = Vec::new();
     for (policy, name) in league.names.iter().enumerate() {
         for flag in league
@@ -294,14 +367,4 @@ pub fn figure(league: &League) -> Result<Figure, PlotError> {
     let subtitle =
         format!("suite {}, {}, {} seeds", suite.name, subtitle(league), league.asked.seeds);
     winners("Who leads where", &subtitle, &grids)
-}
-
-/// How a policy stands, in a word.
-pub fn word(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Leads => "leads",
-        Standing::Tied => "tied",
-        Standing::Behind => "behind",
-        Standing::Collapses => "collapses",
-    }
 }

@@ -4,6 +4,7 @@
 
 use crate::suite::Suite;
 use orrery_cells::costs::Rates;
+use orrery_cells::goodput::Search;
 use orrery_cells::hash::spec_sha256;
 use orrery_cells::kept::Kept;
 use orrery_cells::leases::Leases;
@@ -38,6 +39,17 @@ pub struct Asked {
     pub policies: Vec<PolicySpec>,
     /// Seeds of each cell.
     pub seeds: u32,
+    /// Seeds of the scenarios whose tie these may break.
+    pub tie_seeds: Option<u32>,
+    /// The highest rate is searched for, in place of a run at the scenario's.
+    pub search: Option<Search>,
+}
+
+impl Asked {
+    /// Runs at the scenarios' rates, no tie being broken.
+    pub fn of(suite: Suite, policies: Vec<PolicySpec>, seeds: u32) -> Asked {
+        Asked { suite, policies, seeds, tie_seeds: None, search: None }
+    }
 }
 
 /// How it is run; no number depends on it.
@@ -140,7 +152,7 @@ fn cells(asked: &Asked) -> Result<Vec<ScenarioCell>, SpecError> {
             policy: policy.clone(),
             seeds,
             inputs_sha256: inputs_sha256.clone(),
-            search: None,
+            search: asked.search.clone(),
         }));
     }
     Ok(out)
@@ -166,6 +178,7 @@ impl Cells<'_> {
         drop(setup);
         let mut failed = None;
         let one = |seed| match cell.one(seed) {
+            Ok(run) if cell.search.is_some() => Ok(searched(run)),
             Ok(run) => Ok(scored(run)),
             Err(e) => {
                 failed = Some(first_line(&e));
@@ -205,6 +218,14 @@ fn beside_its_paper(cell: &ScenarioCell) -> Option<String> {
 /// An error without its remedy, which is for those who can change the scenario.
 fn first_line(error: &SpecError) -> String {
     error.to_string().lines().next().unwrap_or_default().to_string()
+}
+
+/// What was searched for, and how sure it is.
+fn searched(mut run: Replication) -> Replication {
+    let kept = [metric::PEAK, metric::CLEARLY_GOOD, metric::CLEARLY_BAD];
+    run.measures.retain(|m| m.scope == "all" && kept.contains(&m.metric.as_str()));
+    (run.offered, run.in_time) = (Vec::new(), Vec::new());
+    run
 }
 
 /// A run with its score, and little else.

@@ -1,12 +1,13 @@
 //! A league: what was asked, the cells that were run, and what follows from them.
 
-use crate::board::{Best, Board, Line};
+use crate::board::{Best, Board, LEAST_LEAD, Line};
 use crate::fight::{Asked, Fought};
 use crate::map::{Map, maps};
+use crate::rates::Rates;
 use orrery_results::metric;
 
-/// The policy that knows every execution time: a bound, and no competitor.
-const ORACLE: &str = "oracle";
+/// In so many scenarios it is told where a policy loses most.
+const LOST_SHOWN: usize = 5;
 
 /// A league.
 #[derive(Clone, Debug)]
@@ -29,27 +30,46 @@ pub struct League {
     pub lines: Vec<Line>,
     /// The maps.
     pub maps: Vec<Map>,
+    /// The highest rates, where they were searched for.
+    pub rates: Option<Rates>,
 }
 
 impl League {
     /// What follows from cells that were run.
     pub fn of(asked: Asked, own: Vec<usize>, cells: Vec<Vec<Fought>>) -> League {
-        let places = || cells.iter().take(1).flatten().map(|c| &c.place);
-        let names: Vec<String> = places().map(|p| p.policy.clone()).collect();
         let quick = if asked.suite.is_quick { "-quick" } else { "" };
         let id = format!("arena-{}{quick}", asked.suite.name);
-        let beside = places().map(|p| p.system == ORACLE).collect();
-        let score = |c: &Fought| c.values(metric::ARENA_SCORE);
-        let scores = cells.iter().map(|row| row.iter().map(score).collect()).collect();
-        let board = Board { names: names.clone(), beside, scores };
+        let board = Board::of(&cells);
+        let names = board.names.clone();
         let bests = (0..cells.len()).map(|s| board.best(&[s])).collect();
         let (lines, maps) = (board.league(), maps(&asked.suite, &board));
-        League { id, asked, names, own, cells, board, bests, lines, maps }
+        League { id, asked, names, own, cells, board, bests, lines, maps, rates: None }
     }
 
     /// The name of a policy.
     pub fn name(&self, policy: usize) -> &str {
         self.names.get(policy).map_or("", String::as_str)
+    }
+
+    /// Where a policy loses most, and how much.
+    pub fn losses(&self, policy: usize) -> Vec<(usize, f64)> {
+        let mut behind = self.behind(policy);
+        behind.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        behind.into_iter().take(LOST_SHOWN).filter(|b| b.1 >= LEAST_LEAD).collect()
+    }
+
+    /// How many seeds stand behind a scenario.
+    pub fn seeds(&self, scenario: usize) -> u32 {
+        let runs = self.cells[scenario].iter().map(|c| c.runs.len() as u32);
+        runs.max().filter(|n| *n > 0).unwrap_or(self.asked.seeds)
+    }
+
+    /// In how many scenarios there are more seeds than asked of all, and in how many of these somebody leads now.
+    pub fn ties_broken(&self) -> (usize, usize) {
+        let more = (0..self.cells.len()).filter(|s| self.seeds(*s) > self.asked.seeds);
+        let leads = |s: &usize| self.bests[*s].as_ref().is_some_and(|b| b.tied.is_empty());
+        let broken: Vec<bool> = more.map(|s| leads(&s)).collect();
+        (broken.len(), broken.iter().filter(|b| **b).count())
     }
 
     /// The mean of the worst model's finish rate over the scenarios that have it.

@@ -3,13 +3,17 @@
 //! ```text
 //!  suite ──> fight: a cell for each scenario and policy, kept as a sweep's are
 //!                             │
+//!                     ties: more seeds where tied; rates: highest rates
+//!                             │
 //!  document, rows <── league: board (scores, ties, places), map (two axes)
+//!     └── claims: what the papers' headlines say of these scenarios
 //! ```
 //!
 //! It runs nothing of its own: a cell is a scenario and a policy with its seeds, as in a sweep.
 
 pub mod against;
 pub mod board;
+pub mod claims;
 pub mod document;
 pub mod fight;
 #[cfg(test)]
@@ -17,11 +21,15 @@ mod generate;
 pub mod league;
 pub mod map;
 pub mod own;
+pub mod rates;
 pub mod rows;
 mod shipped;
+pub mod slow;
+pub mod stories;
 pub mod suite;
 #[cfg(test)]
 mod tests;
+pub mod ties;
 pub mod tuned;
 mod words;
 

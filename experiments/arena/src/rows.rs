@@ -1,6 +1,6 @@
 //! A league as result rows, and as JSON.
 
-use crate::document::word;
+use crate::fight::Fought;
 use crate::league::League;
 use crate::tuned::Tuned;
 use orrery_cells::rows::rows;
@@ -8,33 +8,54 @@ use orrery_cells::seeds::Seeds;
 use orrery_results::{Row, difference_of, metric, seed_list, unit};
 use serde_json::{Value, json};
 
-/// The rows: of each cell, and its difference to the best of the scenario.
+/// The rows: of each cell, and its difference to the best of the scenario; then those of the highest rates.
 pub fn of(league: &League) -> Vec<Row> {
-    let (suite, mut out) = (&league.asked.suite, Vec::new());
-    let hash = format!("suite-{}={}", suite.name, suite.sha256);
+    let mut out = Vec::new();
     for (s, cells) in league.cells.iter().enumerate() {
-        let asked = &suite.scenarios[s];
-        let seeds = Seeds { first: asked.scenario.seed, count: league.asked.seeds, until_ci: None };
         for (p, cell) in cells.iter().enumerate() {
-            let mut place = cell.place.clone();
-            place.experiment.clone_from(&league.id);
-            place.case.clone_from(&asked.name);
-            let inputs = [hash.as_str(), &place.inputs_sha256];
-            let inputs: Vec<&str> = inputs.into_iter().filter(|i| !i.is_empty()).collect();
-            place.inputs_sha256 = inputs.join(";");
+            let place = place(league, s, cell);
             if cell.runs.is_empty() {
-                out.push(refused(place, &cell.reason));
+                out.push(refused(place, metric::ARENA_SCORE, &cell.reason));
                 continue;
             }
-            out.extend(rows(&place, &seeds, &cell.runs));
+            out.extend(of_cell(&place, cell));
             out.extend(behind(league, s, p, &place));
+        }
+    }
+    if let Some(rates) = &league.rates {
+        for (s, cells) in rates.scenarios.iter().zip(&rates.cells) {
+            for cell in cells {
+                let place = place(league, *s, cell);
+                match cell.runs.is_empty() {
+                    true => out.push(refused(place, metric::PEAK, &cell.reason)),
+                    false => out.extend(of_cell(&place, cell)),
+                }
+            }
         }
     }
     out
 }
 
-fn refused(place: Row, reason: &str) -> Row {
-    let metric = metric::ARENA_SCORE;
+/// What the rows of a cell have in common.
+pub(crate) fn place(league: &League, s: usize, cell: &Fought) -> Row {
+    let suite = &league.asked.suite;
+    let hash = format!("suite-{}={}", suite.name, suite.sha256);
+    let mut place = cell.place.clone();
+    place.experiment.clone_from(&league.id);
+    place.case.clone_from(&suite.scenarios[s].name);
+    let inputs = [hash.as_str(), &place.inputs_sha256];
+    let inputs: Vec<&str> = inputs.into_iter().filter(|i| !i.is_empty()).collect();
+    place.inputs_sha256 = inputs.join(";");
+    place
+}
+
+fn of_cell(place: &Row, cell: &Fought) -> Vec<Row> {
+    let first = cell.runs.first().map_or(0, |r| r.seed);
+    let seeds = Seeds { first, count: cell.runs.len() as u32, until_ci: None };
+    rows(place, &seeds, &cell.runs)
+}
+
+fn refused(place: Row, metric: &str, reason: &str) -> Row {
     let unit = unit(metric).to_string();
     let mut row = Row { scope: "all".into(), metric: metric.into(), unit, ..place };
     row.flags = String::new();
@@ -64,8 +85,8 @@ fn behind(league: &League, s: usize, p: usize, place: &Row) -> Option<Row> {
     Some(row)
 }
 
-/// What JSON has beside the rows.
-pub fn json(league: &League, tuned: Option<&Tuned>) -> Value {
+/// What JSON has beside the rows; `claims` is what came of the papers' headlines.
+pub fn json(league: &League, tuned: Option<&Tuned>, claims: Value) -> Value {
     let suite = &league.asked.suite;
     let names = |all: &[usize]| all.iter().map(|p| league.name(*p)).collect::<Vec<_>>();
     let line = |l: &crate::board::Line| {
@@ -77,19 +98,24 @@ pub fn json(league: &League, tuned: Option<&Tuned>) -> Value {
             "worst_model_finish_rate": league.worst_model(l.policy),
         })
     };
+    let more = league.asked.tie_seeds.is_some();
     let scenario = |(s, asked): (usize, &crate::suite::Asked)| {
         let best = league.bests[s].as_ref();
         let standing = |p: usize| {
             let (standing, ..) = league.board.standing(s, p, best?)?;
-            Some((league.name(p).to_string(), Value::from(word(standing))))
+            Some((league.name(p).to_string(), Value::from(standing.word())))
         };
         let standings: serde_json::Map<String, Value> =
             (0..league.names.len()).filter_map(standing).collect();
-        json!({
+        let mut out = json!({
             "name": asked.name, "asks": asked.asks, "axes": asked.axes,
             "best": best.map(|b| league.name(b.best)), "score": best.map(|b| b.mean),
             "tied": best.map(|b| names(&b.tied)), "standings": standings,
-        })
+        });
+        if more {
+            out["seeds"] = league.seeds(s).into();
+        }
+        out
     };
     let map = |m: &crate::map::Map| {
         let cell = |c: &crate::map::Cell| {
@@ -106,6 +132,7 @@ pub fn json(league: &League, tuned: Option<&Tuned>) -> Value {
         "tuned": tuned.map(tuned_json),
         "league": league.lines.iter().map(line).collect::<Vec<_>>(),
         "by_scenario": suite.scenarios.iter().enumerate().map(scenario).collect::<Vec<_>>(),
+        "claims": claims,
         "maps": league.maps.iter().map(map).collect::<Vec<_>>(),
     })
 }

@@ -9,6 +9,7 @@
 
 use crate::board::mean;
 use crate::fight::{Asked, Fought, How, Outcome, fight};
+use crate::slow::why_slow;
 use crate::suite::{Half, Suite};
 use orrery_results::metric;
 use orrery_scenario::{PolicySpec, SpecError, policies};
@@ -21,8 +22,6 @@ const SEEDS: u32 = 2;
 const FROM_ZERO: f64 = 10.0;
 /// A count whose default is a word is drawn around this.
 const FOR_A_WORD: f64 = 8.0;
-/// Left out of the space: Kairos matches every query that waits, and in an overload thousands wait: hours a run.
-const LEFT_OUT: [(&str, &str); 1] = [("kairos", "rows=all")];
 /// A draw that no policy takes is drawn again so often.
 const TRIES: usize = 50;
 
@@ -92,7 +91,7 @@ pub fn tune(suite: &Suite, tuning: Tuning, how: &How) -> Result<Option<Tuned>, S
     let halves = (training.scenarios.len(), judging.scenarios.len());
     let all = |of: &dyn Fn(&Space) -> Vec<PolicySpec>| spaces.iter().flat_map(of).collect();
     let policies: Vec<PolicySpec> = all(&|space| space.tried.clone());
-    let asked = Asked { suite: training, policies, seeds: SEEDS };
+    let asked = Asked::of(training, policies, SEEDS);
     let Outcome::Whole(cells) = fight(&asked, how)? else { return Ok(None) };
     let found = best_of(&spaces, &asked, &cells);
     Ok(Some(Tuned { tuning, halves, found }))
@@ -125,8 +124,10 @@ fn space(table: &Table, budget: usize, seed: u64) -> Space {
     let mut add = |text: &str| {
         let Ok(policy) = PolicySpec::parse(text) else { return false };
         let own = policy.name();
-        let is_left_out = LEFT_OUT.iter().any(|l| l.0 == name && own.contains(l.1));
-        let is_new = !is_left_out && tried.len() < budget && tried.iter().all(|t| t.name() != own);
+        // What is slow is left out of the space.
+        let is_new = why_slow(&policy).is_none()
+            && tried.len() < budget
+            && tried.iter().all(|t| t.name() != own);
         if is_new {
             tried.push(policy);
         }

@@ -14,5 +14,4 @@ pub use claim::{CellValue, Checked, Claim, LeftOut, Take, Verdict};
 pub use judge::{cells_of, check, judged};
 pub use ranges::ranges;
 pub use report::text;
-pub(super) use words::asked;
-pub use words::came_out;
+pub use words::{asked, came_out};

@@ -1,7 +1,7 @@
 //! An experiment's page: what was asked, the paper's sentences and numbers beside ours, and what was
 //! assumed. It formats; claims and errors are computed elsewhere.
 
-use super::claims::{self, Checked, Verdict};
+use super::claims::{self, Checked, Claim, Verdict};
 use super::errors::{NOT_COUNTED, is_endless};
 use super::experiment::Experiment;
 use super::groups::{self, Group};
@@ -23,7 +23,7 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Page {
     verdict(&mut page, e, &checked, rows);
     let drawn = figure::of(e, rows).ok().map(|f| Part::Figure(f.to_svg(), String::new()));
     page.section("Figure", drawn);
-    page.section("The paper's sentences", claim_table(e, &checked).part());
+    page.section("The paper's sentences", claim_table(&e.claim, &checked).part());
     page.section("Against the paper's numbers", scores(e, rows).part());
     page.section("Results", results(e, rows));
     page.section("Intervals", page::intervals(rows));
@@ -186,9 +186,10 @@ fn off(pairs: &[(f64, f64)], is_share: bool) -> Option<Off> {
     Some(Off::Relative { median, most: off.last().copied().unwrap_or(median) })
 }
 
-fn claim_table(e: &Experiment, checked: &[Checked]) -> Table {
+/// Claims with what came of them.
+pub fn claim_table(claims: &[Claim], checked: &[Checked]) -> Table {
     let mut table = Table::new("", &["verdict", "the paper's sentence", "what is checked", "ours"]);
-    for (claim, c) in e.claim.iter().zip(checked) {
+    for (claim, c) in claims.iter().zip(checked) {
         let word = match c.verdict {
             Verdict::Holds => Field::text("\u{2713} holds").marked(Tone::Good),
             Verdict::DoesNotHold => Field::text("\u{2717} does not hold").marked(Tone::Bad),

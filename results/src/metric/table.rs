@@ -38,6 +38,9 @@ table! {
     ARENA_SCORE = share("arena_score").higher().page("score");
     /// arena: the lowest finish rate of a model, where there are from 2 to 100
     WORST_MODEL = share("worst_model_finish_rate").higher().page("worst model's finish rate");
+    /// arena: what a paper's headline says of a part of the suite, a ratio of two policies or a value; `paper` is its bound,
+    /// `flags` the verdict
+    CLAIMED = plain("claimed_value").page("claimed");
     /// search, at the answer: the worst model's share of dropped and late requests
     WORST_BAD_RATE = share("worst_bad_rate").lower().page("worst bad rate");
     /// arrival to answer, of answered requests: the median; quantiles are at most 0.1 % too large

@@ -2,6 +2,7 @@ use crate::against::Against;
 use crate::fight::{Asked, Fought, How, Outcome, fight};
 use crate::league::League;
 use crate::suite::{INDEX, Suite};
+use crate::ties::break_ties;
 use crate::{document, rows};
 use orrery_results::{Row, metric};
 use orrery_scenario::PolicySpec;
@@ -25,7 +26,7 @@ poisson = { rate_per_s = 300.0 }
 requests = 600
 ";
 
-fn write(folder: &Path) {
+pub(super) fn write(folder: &Path) {
     let index = "maps = [[\"load\", \"slo\"]]\n\n[[axis]]\nname = \"load\"\nmeans = \"load\"\n";
     let mut index = index.to_string();
     for (load, rate) in [("low", "100.0"), ("high", "900.0")] {
@@ -44,14 +45,14 @@ fn write(folder: &Path) {
     std::fs::write(folder.join(INDEX), index).expect("an index");
 }
 
-fn asked(folder: &Path) -> Asked {
+pub(super) fn asked(folder: &Path) -> Asked {
     let names = ["fifo", "nexus", "eager", "shepherd", "oracle"];
     let policies = names.iter().map(|n| PolicySpec::parse(n).expect("a policy")).collect();
     let suite = Suite::find(&folder.display().to_string()).expect("a suite");
-    Asked { suite, policies, seeds: 3 }
+    Asked::of(suite, policies, 3)
 }
 
-fn whole(asked: &Asked, how: &How) -> Vec<Vec<Fought>> {
+pub(super) fn whole(asked: &Asked, how: &How) -> Vec<Vec<Fought>> {
     match fight(asked, how).expect("a fight") {
         Outcome::Whole(cells) => cells,
         _ => panic!("not whole"),
@@ -59,10 +60,18 @@ fn whole(asked: &Asked, how: &How) -> Vec<Vec<Fought>> {
 }
 
 fn league(asked: &Asked, how: &How) -> (String, String, String) {
-    let league = League::of(asked.clone(), vec![0], whole(asked, how));
+    let cells = break_ties(asked, how, whole(asked, how)).expect("a fight").expect("not stopped");
+    let league = League::of(asked.clone(), vec![0], cells);
     let rows = rows::of(&league);
-    let json = orrery_results::to_json(&rows, &[("arena", rows::json(&league, None))]);
-    (document::document(&league, None, None).to_text(), orrery_results::to_csv(&rows), json)
+    let json = orrery_results::to_json(
+        &rows,
+        &[("arena", rows::json(&league, None, serde_json::Value::Null))],
+    );
+    (
+        document::document(&league, None, None, &[], &[]).to_text(),
+        orrery_results::to_csv(&rows),
+        json,
+    )
 }
 
 #[test]
@@ -149,4 +158,57 @@ fn a_result_is_compared_with_another_one_cell_by_cell() {
     other.iter_mut().for_each(|r| r.inputs_sha256 = "suite-x=0".into());
     let error = Against::of("a.csv", &now, &other).expect_err("another suite").to_string();
     assert!(error.contains("suite-x=0") && error.contains("remedy"), "{error}");
+}
+
+/// Policies that differ little.
+fn nearly_equal(folder: &Path) -> Asked {
+    let names = ["timeout[drop_expired=true,max_wait_ms=3]", "nexus", "eager", "orloj"];
+    let policies = names.iter().map(|n| PolicySpec::parse(n).expect("a policy")).collect();
+    Asked { policies, ..asked(folder) }
+}
+
+#[test]
+fn ties_are_looked_at_again_with_more_seeds_of_all_policies_and_the_bytes_are_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path());
+    let few = nearly_equal(folder.path());
+    let asked = Asked { tie_seeds: Some(24), ..few.clone() };
+    let before = whole(&few, &How::default());
+    let after = break_ties(&asked, &How::default(), before.clone()).expect("a fight").expect("all");
+    let league = League::of(asked.clone(), vec![], after.clone());
+    let more: Vec<usize> = (0..after.len()).filter(|s| league.seeds(*s) == 24).collect();
+    assert!(!more.is_empty() && more.len() < after.len(), "{more:?}");
+    let runs =
+        |cells: &[Vec<Fought>], s: usize| -> Vec<Vec<orrery_cells::replication::Replication>> {
+            cells[s].iter().map(|c| c.runs.clone()).collect()
+        };
+    for s in 0..after.len() {
+        let (before, after) = (runs(&before, s), runs(&after, s));
+        for (before, after) in before.iter().zip(&after) {
+            let asked = if before.is_empty() {
+                0
+            } else if more.contains(&s) {
+                24
+            } else {
+                3
+            };
+            assert_eq!(after.len(), asked, "{s}");
+            assert_eq!(after[..before.len()], before[..], "the seeds that were there are the same");
+        }
+    }
+    let alone = self::league(&asked, &How { jobs: 1, ..How::default() });
+    assert_eq!(self::league(&asked, &How { jobs: 4, ..How::default() }), alone);
+    let out = Some(folder.path().join("out"));
+    for shard in ["1/2", "2/2"] {
+        let how = How { out: out.clone(), shard: shard.parse().ok(), ..How::default() };
+        assert!(matches!(fight(&asked, &how), Ok(Outcome::Part(_))));
+    }
+    assert_eq!(self::league(&asked, &How { out: out.clone(), ..How::default() }), alone);
+    assert_eq!(self::league(&asked, &How { out, ..How::default() }), alone, "all kept");
+    let (text, csv, json) = alone;
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(&format!("24 in {} that were tied", more.len())), "{text}");
+    assert!(text.contains("More seeds where tied") && json.contains("\"seeds\": 24"), "{json}");
+    assert!(csv.contains(",1-24,") && csv.contains(",1-3,"), "{csv}");
+    assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
 }

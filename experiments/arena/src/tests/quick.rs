@@ -12,8 +12,7 @@ use std::path::Path;
 fn the_scores_of_the_shipped_policies_are_those_that_were_looked_at() {
     let parse = |name: &str| PolicySpec::parse(name).expect("a policy");
     let policies: Vec<PolicySpec> = policies::all().map(|t| parse(t.about.name)).collect();
-    let asked =
-        Asked { suite: Suite::find("2026.1").expect("the suite").quick(), policies, seeds: 2 };
+    let asked = Asked::of(Suite::find("2026.1").expect("the suite").quick(), policies, 2);
     let Outcome::Whole(cells) = fight(&asked, &How::default()).expect("a fight") else {
         panic!("not whole")
     };

@@ -5,8 +5,9 @@ use orrery_arena::against::Against;
 use orrery_arena::fight::{Asked, Fought, How, Outcome, fight};
 use orrery_arena::own::OwnRuns;
 use orrery_arena::suite::Half;
+use orrery_arena::ties::break_ties;
 use orrery_arena::tuned::{Tuned, Tuning, judge, tune};
-use orrery_arena::{League, Suite, document, rows};
+use orrery_arena::{League, Suite, claims, document, rates, rows, slow, stories};
 use orrery_cells::shard::Shard;
 use orrery_output::figure::{Size, check_name, save, unsuitable};
 use orrery_output::page::WITHOUT_EFFECT;
@@ -65,6 +66,12 @@ pub struct Arena {
     #[arg(long, value_name = "N", default_value_t = 5)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub seeds: u32,
+    /// Run N seeds of the scenarios whose leader is tied, where so many are expected to break the tie.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..=1_000_000))]
+    pub tie_seeds: Option<u32>,
+    /// Also search for the highest rate with at most 1 % bad requests, where a scenario has one that can be changed.
+    #[arg(long)]
+    pub goodput: bool,
     /// Compare with this result of an earlier run (CSV or JSON), and exit with 1 where a score moved.
     #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
@@ -77,10 +84,10 @@ pub struct Arena {
     #[arg(help_heading = WITHOUT_EFFECT)]
     pub jobs: Option<u16>,
     /// Run only the K-th of N disjoint parts into `--out`; the same command without it makes the result.
-    #[arg(long, value_name = "K/N", requires = "out", conflicts_with_all = ["plot", "html"])]
+    #[arg(long, value_name = "K/N", requires = "out")]
     pub shard: Option<Shard>,
     /// Share the cells with other workers on `--out`; the same command without it makes the result.
-    #[arg(long, requires = "out", conflicts_with_all = ["shard", "plot", "html"])]
+    #[arg(long, requires = "out", conflicts_with = "shard")]
     pub share: bool,
     /// Draw the maps: `.svg`, `.png` or `.pdf`.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
@@ -105,6 +112,8 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
         share: args.share,
     };
     let (mut asked, mut own) = asked(args)?;
+    // Hours are better known before than after.
+    asked.policies.iter().filter_map(slow::why_slow).for_each(|why| say(&format!("slow: {why}")));
     let mut tuned = None;
     if args.league == Settings::Tuned {
         let tuning =
@@ -120,6 +129,10 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
     }
     let mut cells = match fight(&asked, &how)? {
         Outcome::Whole(cells) => cells,
+        Outcome::Part(cells) if args.goodput => {
+            let more = rates::part(&asked, &how)?;
+            return Ok(more.map_or_else(|| stopped(args), |more| part(args, cells + more)));
+        }
         Outcome::Part(cells) => return Ok(part(args, cells)),
         Outcome::Interrupted => return Ok(stopped(args)),
     };
@@ -128,11 +141,20 @@ pub fn command(args: &Arena) -> Result<Answer, SpecError> {
         judge(tuned, &asked, &cells);
         names = Some(keep(tuned, &mut asked, &mut own, &mut cells));
     }
+    let Some(mut cells) = break_ties(&asked, &how, cells)? else { return Ok(stopped(args)) };
+    let mut found = None;
+    if args.goodput {
+        found = rates::rates(&asked, &how)?;
+        if found.is_none() {
+            return Ok(stopped(args));
+        }
+    }
     for (file, class) in args.policies.iter().filter_map(|p| in_python(p)) {
         own.push(cells.first().map_or(0, Vec::len));
         python_runs(file, class, args)?.join(&asked.suite, &mut cells)?;
     }
     let mut league = League::of(asked, own, cells);
+    league.rates = found;
     if let Some(names) = names {
         league.names = names;
         league.id += "-tuned";
@@ -150,6 +172,22 @@ fn check(args: &Arena) -> Result<(), SpecError> {
         }
         _ => Ok(()),
     };
+    if let Some(more) = args.tie_seeds.filter(|more| *more <= args.seeds) {
+        let allowed = format!("more than `--seeds`, {}", args.seeds);
+        let remedy = "give more, or leave it out";
+        return Err(SpecError::value("--tie-seeds", more.to_string(), allowed, remedy));
+    }
+    let more = [("--tie-seeds", args.tie_seeds.is_some()), ("--goodput", args.goodput)];
+    if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
+        && let Some((option, _)) = more.into_iter().find(|(_, is_given)| *is_given)
+    {
+        let allowed = "only shipped policies: one in Python is run once, by the seeds of all";
+        let remedy = match option {
+            "--goodput" => "leave it out, or search with `orrery.goodput` in Python",
+            _ => "use `--seeds N` with it, which runs so many seeds of everything",
+        };
+        return Err(SpecError::value(option, format!("beside {own}"), allowed, remedy));
+    }
     if let Some(own) = args.policies.iter().find(|p| in_python(p).is_some())
         && (args.league == Settings::Tuned || args.share || args.shard.is_some())
     {
@@ -166,6 +204,21 @@ fn check(args: &Arena) -> Result<(), SpecError> {
         let allowed = "the released league: the tuned one runs one half after the other";
         let remedy = "share the released league, or run the tuned one on one machine";
         return Err(SpecError::value(option, "`--league tuned`", allowed, remedy));
+    }
+    let part = if args.share { "--share" } else { "--shard" };
+    let of_all =
+        [("--html", &args.output.html), ("--plot", &args.plot), ("--against", &args.against)];
+    if let Some((option, path)) = of_all.into_iter().find_map(|(o, p)| Some((o, p.as_ref()?)))
+        && (args.share || args.shard.is_some())
+    {
+        let (found, allowed) = (
+            path.display(),
+            format!("only without `{part}`, which runs cells and makes no result"),
+        );
+        let remedy = format!(
+            "run the parts without it; then the same command without `{part}` makes the result"
+        );
+        return Err(SpecError::value(option, found, allowed, remedy));
     }
     args.output.check()?;
     if let Some(path) = &args.plot {
@@ -185,8 +238,10 @@ fn check(args: &Arena) -> Result<(), SpecError> {
 fn part(args: &Arena, cells: usize) -> Answer {
     let folder = args.output.out.as_deref().unwrap_or(Path::new("")).display();
     let left = if args.share { "`--share`" } else { "`--shard`" };
+    let ties =
+        if args.tie_seeds.is_some() { ", and runs the seeds that may break a tie" } else { "" };
     Answer::of(format!(
-        "{cells} cells are done in {folder}; the same command without {left} makes the result\n"
+        "{cells} cells are done in {folder}; the same command without {left} makes the result{ties}\n"
     ))
 }
 
@@ -238,14 +293,20 @@ fn answer(
     tuned: Option<&Tuned>,
     before: Option<&[Row]>,
 ) -> Result<Answer, SpecError> {
-    let rows = rows::of(league);
+    let mut rows = rows::of(league);
+    let judged = claims::judge(league, &rows)?;
+    rows.extend(claims::rows(league, &judged));
+    let stories = match args.output.html {
+        Some(_) => stories::told(league)?,
+        None => Vec::new(),
+    };
     let file = args.against.as_deref().map_or(String::new(), |f| f.display().to_string());
     let against = before.map(|before| Against::of(&file, &rows, before)).transpose()?;
-    let document = document::document(league, tuned, against.as_ref());
+    let document = document::document(league, tuned, against.as_ref(), &judged, &stories);
     let forms = Forms {
         table: document.to_text(),
         wide: wide(&rows),
-        json: to_json(&rows, &[("arena", rows::json(league, tuned))]),
+        json: to_json(&rows, &[("arena", rows::json(league, tuned, claims::json(&judged)))]),
         page: args.output.html.is_some().then_some(document),
         rows,
     };
@@ -278,7 +339,8 @@ fn asked(args: &Arena) -> Result<(Asked, Vec<usize>), SpecError> {
     let own =
         policies.iter().enumerate().filter(|(_, p)| args.policies.iter().any(|a| a == p.text()));
     let own = own.map(|(i, _)| i).collect();
-    Ok((Asked { suite, policies, seeds: args.seeds }, own))
+    let asked = Asked { tie_seeds: args.tie_seeds, ..Asked::of(suite, policies, args.seeds) };
+    Ok((asked, own))
 }
 
 /// `FILE.py:CLASS`.

@@ -99,6 +99,46 @@ fn settings_are_tuned_on_one_half_and_judged_on_the_other() {
     assert_ne!(place.run(&[&args[..], &["--draw", "3"]].concat()).ok(), text);
 }
 
+#[test]
+fn ties_are_broken_and_rates_searched_for_in_every_form_and_by_parts() {
+    let place = place();
+    let more = ["--tie-seeds", "9", "--goodput"];
+    let args = [&ARGS[..], &more].concat();
+    let alone = place.run(&[&args[..], &["--jobs", "1"]].concat()).ok();
+    assert!(
+        alone.contains("\nRates\n") && alone.lines().all(|l| l.chars().count() <= 80),
+        "{alone}"
+    );
+    let words = alone.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("; 9 "), "{alone}");
+    assert_eq!(place.run(&[&args[..], &["--jobs", "3"]].concat()).ok(), alone);
+    for shard in ["1/2", "2/2"] {
+        let said = place.run(&[&args[..], &["--out", "p", "--shard", shard]].concat()).ok();
+        assert!(said.contains("runs the seeds that may break a tie"), "{said}");
+    }
+    assert_eq!(place.run(&[&args[..], &["--out", "p", "--html", "a.html"]].concat()).ok(), alone);
+    let csv = place.run(&[&args[..], &["--format", "csv"]].concat()).ok();
+    assert_eq!(csv, place.read("p/arena-s.csv"));
+    assert!(csv.lines().filter(|l| l.contains(",peak_goodput_per_s,")).count() == 8, "{csv}");
+    // What was searched for is beside the scores, which are the same without it; a suite of one's own has no headlines.
+    let few = place.run(&[&ARGS[..], &["--format", "csv"]].concat()).ok();
+    place.write("few.csv", few);
+    let same = ["--goodput", "--against", "few.csv"];
+    place.run(&[&ARGS[..], &same].concat()).ok();
+    assert!(!csv.contains("claimed_value") && !alone.contains("papers claim"), "{csv}");
+    // `nexus` is one's own here: its worst requests are told of on the page, not in text.
+    let page = place.read("a.html");
+    assert!(page.contains("its worst requests, seed 1") && !alone.contains("its worst requests"));
+}
+
+#[test]
+fn a_slow_setting_is_told_of_before_it_runs() {
+    let place = place();
+    let args = ["arena", "--suite", "s", "--alone", "--policy", "kairos[rows=all]", "--seeds", "2"];
+    let said = place.run(&args).ok_but(&["slow: kairos[rows=all]: every query that waits"]);
+    assert_eq!(place.run(&[&["-q"], &args[..]].concat()).ok(), said);
+}
+
 fn of<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["arena"], more].concat()
 }
@@ -115,6 +155,18 @@ fn what_does_not_apply_is_refused_with_the_remedy() {
     run(&of(&["--plot", "a.gif"])).refused(&["a.gif", ".png or .pdf"]);
     run(&of(&["--width-in", "3"])).refused(&["--width-in", "--plot", "remedy: "]);
     run(&of(&["--against", "none.csv"])).refused(&["none.csv"]);
+    run(&of(&["--tie-seeds", "5"])).refused(&["--tie-seeds", "more than `--seeds`, 5", "remedy: "]);
+    for (part, of_all) in [("--share", "--html"), ("--share", "--plot"), ("--shard", "--against")] {
+        let file = if of_all == "--plot" { "a.svg" } else { "a.csv" };
+        let part = if part == "--shard" { vec![part, "1/2"] } else { vec![part] };
+        let args = [&of(&["--out", "o", of_all, file])[..], &part].concat();
+        let remedy = format!("the same command without `{}` makes the result", part[0]);
+        run(&args).refused(&[of_all, "remedy: ", &remedy]);
+    }
+    for option in [&["--goodput"][..], &["--tie-seeds", "9"]] {
+        let args = [&of(&["--policy", "none.py:Mine"])[..], option].concat();
+        run(&args).refused(&[option[0], "none.py:Mine", "remedy: "]);
+    }
     let own = ["--policy", "none.py:Mine", "--alone", "--quick"];
     run(&of(&own)).refused(&["--policy", "none.py:Mine", "remedy: "]);
     let own = ["--policy", "none.py:Mine", "--league", "tuned"];

@@ -23,6 +23,7 @@ const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce orloj-drift", "--case 'times x 1.5'"),
     ("orrery reproduce orloj-bins", "--seeds 1"),
     ("orrery arena --quick", "--seeds 2"),
+    ("orrery arena --tie-seeds 20", "--quick --seeds 2 --alone --policy eager --policy nexus"),
     ("orrery arena --quick --html arena.html --plot map.svg", "--seeds 2"),
     ("orrery arena --quick --policy 'clockwork[preset=paper]'", "--seeds 2 --alone"),
     ("orrery goodput scenarios/resnet50-8gpu.toml", "--seeds 1"),
