@@ -99,7 +99,11 @@ fn every_sentence_has_a_verdict_and_every_verdict_a_sentence() {
     let of_file: BTreeSet<_> = kept().iter().map(name).collect();
     let of_claims: BTreeSet<_> = shipped().iter().flat_map(not_run).map(|l| name(&l)).collect();
     let difference: Vec<_> = of_file.symmetric_difference(&of_claims).collect();
-    assert!(difference.is_empty(), "without a line or a sentence: {difference:#?}");
+    assert!(
+        difference.is_empty(),
+        "without a line or a sentence: {difference:#?}\nORRERY_UPDATE=1 \
+         ORRERY_VERDICTS_OF=ID cargo test --release -p orrery-tests --test it -- verdicts"
+    );
     assert!(kept().windows(2).all(|w| (&w[0].id, w[0].sentence) < (&w[1].id, w[1].sentence)));
 }
 

@@ -61,7 +61,9 @@ fn an_experiment_is_cited_with_its_paper() {
                 "symphony" => "Chen, Lequn",
                 "kairos" => "Li, Baolin",
                 "alpaserve" => "Li, Zhuohan",
-                other => panic!("no author of {other}"),
+                other => {
+                    panic!("add the first author of {other}, as in its cite.bib, to this list")
+                }
             };
             assert!(text.starts_with(&own) && text.contains(author), "{id}: {text}");
             assert_eq!(text.matches('{').count(), text.matches('}').count(), "{id}: {text}");

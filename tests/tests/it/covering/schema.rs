@@ -16,7 +16,11 @@ pub fn all_drawn_or_excused(keys: &BTreeSet<String>, rows: &[Key], excused: &[(&
     let excuse = |key: &str| excused.iter().any(|(name, _)| is(name, key));
     let missing: Vec<&String> =
         keys.iter().filter(|k| !drawn.contains(k.as_str()) && !excuse(k)).collect();
-    assert!(missing.is_empty(), "no row in the table of keys, and no excuse: {missing:#?}");
+    assert!(
+        missing.is_empty(),
+        "no row in the table of keys, and no excuse (tests/tests/it/covering/table/, or files/*/table.rs for \
+         jobs, tokens, sweeps and plans): {missing:#?}"
+    );
     let unknown: Vec<&&str> = drawn.iter().filter(|k| !keys.contains(**k)).collect();
     assert!(unknown.is_empty(), "rows of keys that the schema does not have: {unknown:#?}");
     for (name, _) in excused {
