@@ -114,7 +114,7 @@ fn a_headline_holds_where_the_numbers_say_so_and_nowhere_else() {
         (row.flags.as_str(), row.paper, row.axis("regime_is")),
         ("holds", Some(1.51), Some("own"))
     );
-    assert!(read.iter().all(|r| r.value.is_some() != !r.reason.is_empty()));
+    assert!(read.iter().all(|r| r.value.is_some() == r.reason.is_empty()));
 }
 
 #[test]
