@@ -76,19 +76,17 @@ fn turns(problem: &Problem, range: &PriceRange) -> String {
     let words = |edge: &Edge, side: &str| {
         let latest = if edge.exact { "" } else { " at the latest" };
         let (at, _) = beside(edge.at_usd_per_hour, now);
-        format!("{side} {at} $/h{latest} ({})", edge.other)
+        format!("{side} {at} $/h{latest} the cheapest fleet would be {}", edge.other)
     };
-    let now = cents(now);
     let below = range.below.as_ref().map(|edge| words(edge, "below"));
     let above = range.above.as_ref().map(|edge| words(edge, "above"));
     let all: Vec<String> = below.into_iter().chain(above).collect();
-    if all.is_empty() {
-        return format!(
-            "at any price of {kind} (now {now} $/h each) this fleet is the answer (one seed)"
-        );
-    }
-    let all = all.join(", and ");
-    format!("if one {kind} costs (now {now} $/h), another fleet is cheaper (one seed): {all}")
+    let all = match all.as_slice() {
+        [] => "at any other price this fleet is the cheapest".to_string(),
+        some => some.join("; "),
+    };
+    let compared = if range.whole { "" } else { ", of those that were simulated" };
+    format!("{kind}, now {} $/h each (one seed{compared}): {all}", cents(now))
 }
 
 /// How far the search went.

@@ -68,6 +68,8 @@ pub struct PriceRange {
     pub below: Option<Edge>,
     /// Above it another fleet is cheaper.
     pub above: Option<Edge>,
+    /// Whether none is where none is named; otherwise only those that were simulated were compared.
+    pub whole: bool,
 }
 
 /// A price at which another fleet is the answer.

@@ -35,9 +35,11 @@ pub fn ranges(known: &mut Knowledge<'_>, best: &Assigned) -> Result<Vec<PriceRan
     let mut ranges = Vec::new();
     for kind in kinds {
         let now_usd_per_hour = each_usd(known, best, kind);
+        let mut whole = true;
         let mut edge = |from: f64| -> Result<Option<Edge>, SpecError> {
-            let found = turn(known, best, (kind, from), most)?;
-            Ok(found.map(|Turned { factor, other, exact }| Edge {
+            let Turned { other, exact } = turn(known, best, (kind, from), most)?;
+            whole &= exact || other.is_some();
+            Ok(other.map(|(factor, other)| Edge {
                 at_usd_per_hour: now_usd_per_hour * factor,
                 other: in_words(known, &other),
                 exact,
@@ -45,7 +47,7 @@ pub fn ranges(known: &mut Knowledge<'_>, best: &Assigned) -> Result<Vec<PriceRan
         };
         let below = edge(0.0)?;
         let above = edge(DEAREST)?;
-        ranges.push(PriceRange { kind, now_usd_per_hour, below, above });
+        ranges.push(PriceRange { kind, now_usd_per_hour, below, above, whole });
     }
     Ok(ranges)
 }
@@ -64,10 +66,10 @@ fn each_usd(known: &Knowledge<'_>, best: &Assigned, kind: usize) -> f64 {
     }
 }
 
-/// Another fleet, and the factor of the price from which on it is cheaper.
+/// What another price changes.
 struct Turned {
-    factor: f64,
-    other: Assigned,
+    /// Another fleet, and the factor of the price from which on it is cheaper.
+    other: Option<(f64, Assigned)>,
     /// Whether all that might be cheaper before was simulated.
     exact: bool,
 }
@@ -78,13 +80,16 @@ fn turn(
     best: &Assigned,
     (kind, from): (usize, f64),
     most: usize,
-) -> Result<Option<Turned>, SpecError> {
+) -> Result<Turned, SpecError> {
     let (mut factor, mut found) = (from, None);
     let (mut only_known, mut exact) = (known.only_known, true);
     for _ in 0..STEPS_MAX {
         let at = At { known, kind, factor };
         let next = if only_known { at.cheapest_known() } else { cheapest(&at, &[]) };
-        let Some(next) = next else { break };
+        let Some(next) = next else {
+            exact = false;
+            break;
+        };
         let open = unasked(known, &next.clusters(known.kinds()));
         if !open.is_empty() {
             if known.is_enough() || known.asked.len() + open.len() > most {
@@ -105,8 +110,7 @@ fn turn(
         factor = ((other.1 - own.1) / (own.0 - other.0)).clamp(low, high);
         found = Some((factor, next));
     }
-    let exact = exact && known.is_by_bounds();
-    Ok(found.map(|(factor, other)| Turned { factor, other, exact }))
+    Ok(Turned { other: found, exact: exact && known.is_by_bounds() })
 }
 
 /// What is known, with another price of one kind.
