@@ -233,11 +233,12 @@ fn the_schedulers_that_are_named_instead_carry_the_load_by_run() {
             assert!(!is_named, "{name} is the plan's own, or cannot be had");
             continue;
         }
-        // Runs about as long as the plan's: `infaas` does well for some 5,000 requests, and not after that.
-        let all: Vec<f64> = (70..75)
-            .map(|seed| by_run_under(&found, worst, name, (4_000, seed)).unwrap_or(1.0))
+        // Longer than the plan's: `infaas` does well for some 5,000 requests, until its autoscaler has loaded another
+        // variant.
+        let all: Vec<f64> = (70..73)
+            .map(|seed| by_run_under(&found, worst, name, (20_000, seed)).unwrap_or(1.0))
             .collect();
-        let bad = all.iter().sum::<f64>() / 5.0;
+        let bad = all.iter().sum::<f64>() / 3.0;
         // Near the target one seed may say either.
         assert!(is_named || bad > target / 2.0, "{name} is not named: {bad}");
         assert!(!is_named || bad < target * 2.0, "{name} is named: {bad}");
