@@ -129,6 +129,8 @@ pub struct Day {
     pub peak: f64,
     /// The mean load relative to the peak.
     pub mean: f64,
+    /// Of a trace, how much busier than the peak's step the busiest part of it is.
+    pub busiest: Option<f64>,
     start_up_ms: u64,
 }
 
@@ -156,7 +158,7 @@ impl Day {
             false => vec![Step { from_ms: 0, level: 0 }],
         };
         let start_up_ms = keys.map_or(0, |keys| (keys.start_up_s * 1e3).round() as u64);
-        Day { levels, steps, peak, mean, start_up_ms }
+        Day { levels, steps, peak, mean, busiest: None, start_up_ms }
     }
 
     /// Whether there is more than one size.

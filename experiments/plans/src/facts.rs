@@ -72,11 +72,18 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
         });
     }
     if problem.plan.day.as_ref().is_some_and(|day| day.trace_steps.is_some()) {
-        lines.push(
-            "the whole trace is one day; within a step its arrivals were simulated as Poisson, without \
-             its bursts"
-                .to_string(),
-        );
+        let busiest = problem.day.busiest.filter(|times| *times >= 1.01);
+        let busiest = busiest.map_or(String::new(), |times| {
+            let times = significant(times);
+            format!(
+                "; the busiest 60th of the peak's step has {times} times the step's load, which `--what-if \
+                 load={times}` asks about"
+            )
+        });
+        lines.push(format!(
+            "the whole trace is one day; within a step its arrivals were simulated as Poisson, without its \
+             bursts{busiest}"
+        ));
     }
     if problem.plan.day.is_some() {
         let mean = percent(problem.day.mean);

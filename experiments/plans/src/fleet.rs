@@ -15,6 +15,7 @@ mod floors;
 mod homes;
 mod known;
 mod own;
+mod prices;
 mod scale;
 #[cfg(test)]
 mod tests;
@@ -57,11 +58,20 @@ pub fn expected(problem: &Problem) -> u64 {
     kinds * super::clusters::expected(problem, false) / problem.policies.len() as u64
 }
 
+/// What is looked for beside the fleet itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside {
+    /// What each number of dollars buys.
+    pub frontier: bool,
+    /// The prices at which another fleet is the answer.
+    pub prices: bool,
+}
+
 /// The cheapest fleet.
 ///
 /// # Errors
 /// When a model has no home, or a cluster cannot be simulated.
-pub fn search(problem: &Problem, frontier: bool, runs: &Runs<'_>) -> Result<Found, SpecError> {
+pub fn search(problem: &Problem, beside: Beside, runs: &Runs<'_>) -> Result<Found, SpecError> {
     let whole = &problem.groups[0];
     let homes = Homes::of(problem, whole)?;
     let mut known = Knowledge::new(problem, whole, &homes, runs);
@@ -78,8 +88,11 @@ pub fn search(problem: &Problem, frontier: bool, runs: &Runs<'_>) -> Result<Foun
     others(&mut known, &best, &mut fleet)?;
     fleet.unknown.append(&mut known.not_sure);
     fleet.unknown.extend(not_sure(&known, &best));
+    if beside.prices {
+        fleet.prices = prices::ranges(&mut known, &best)?;
+    }
     let clusters = best.clusters(problem.sales.len());
-    let of = |cluster: &Cluster| answer(&known, *cluster, frontier, runs);
+    let of = |cluster: &Cluster| answer(&known, *cluster, beside.frontier, runs);
     let found: Vec<Option<(Group, Answer)>> =
         clusters.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
     let (groups, answers): (Vec<Group>, Vec<Answer>) = found.into_iter().flatten().unzip();
@@ -307,10 +320,7 @@ fn not_sure(known: &Knowledge<'_>, best: &Assigned) -> Vec<String> {
 /// An assignment with the sizes that are known.
 fn in_words(known: &Knowledge<'_>, assigned: &Assigned) -> String {
     let of = |(kind, set): Cluster| {
-        let size = match known.best((kind, set)) {
-            Some((_, Under::Sizes { sizes, .. })) => sizes[0].to_string(),
-            _ => "?".to_string(),
-        };
+        let size = known.peak((kind, set)).map_or("?".to_string(), |n| n.to_string());
         format!("{size} {} ({})", known.problem.kind(kind), known.names(set).join(", "))
     };
     let all: Vec<String> =

@@ -2,9 +2,9 @@
 
 use crate::answer::{Answer as Answered, money, percent, significant};
 use crate::fields::{more_usd, name, rate, share, usd, usd_month};
-use crate::money::usd_per_month;
+use crate::money::{beside, cents, usd_per_month};
 use crate::problem::Problem;
-use crate::solved::{Fleet, Solved};
+use crate::solved::{Edge, Fleet, PriceRange, Solved};
 use orrery_output::page::Field;
 use orrery_planner::Price;
 use orrery_results::{RESULT_VERSION, Row, metric, unit};
@@ -63,9 +63,30 @@ pub fn lines(problem: &Problem, fleet: &Fleet) -> Vec<String> {
     for (words, cost) in &fleet.others {
         lines.push(format!("runner-up (one seed): {words} for {} $/h", money(*cost)));
     }
+    lines.extend(fleet.prices.iter().map(|range| turns(problem, range)));
     lines.extend(fleet.not_there.iter().cloned());
     lines.extend(fleet.unknown.iter().map(|u| format!("not known: {u}")));
     lines
+}
+
+/// At which prices of a kind another fleet is the answer, as far as one seed shows.
+fn turns(problem: &Problem, range: &PriceRange) -> String {
+    let now = range.now_usd_per_hour;
+    let kind = problem.kind(range.kind);
+    let words = |edge: &Edge, side: &str| {
+        let latest = if edge.exact { "" } else { " at the latest" };
+        let (at, _) = beside(edge.at_usd_per_hour, now);
+        format!("{side} {at} $/h{latest} the cheapest fleet would be {}", edge.other)
+    };
+    let below = range.below.as_ref().map(|edge| words(edge, "below"));
+    let above = range.above.as_ref().map(|edge| words(edge, "above"));
+    let all: Vec<String> = below.into_iter().chain(above).collect();
+    let all = match all.as_slice() {
+        [] => "at any other price this fleet is the cheapest".to_string(),
+        some => some.join("; "),
+    };
+    let compared = if range.whole { "" } else { ", of those that were simulated" };
+    format!("{kind}, now {} $/h each (one seed{compared}): {all}", cents(now))
 }
 
 /// How far the search went.
@@ -134,6 +155,19 @@ pub fn rows(problem: &Problem, fleet: &Fleet, what_if: &str) -> Vec<Row> {
     }
     if let Some(bound) = fleet.split_usd {
         rows.push(row(metric::LOWER_BOUND, Some(bound)));
+    }
+    for range in &fleet.prices {
+        let scope = format!("kind {}", problem.kind(range.kind));
+        for (side, edge) in [("below", &range.below), ("above", &range.above)] {
+            let Some(edge) = edge else { continue };
+            let turn = row(metric::PRICE_TURN, Some(edge.at_usd_per_hour));
+            let axes = format!("{};turn={side}", turn.axes);
+            let mut turn = Row { scope: scope.clone(), axes, ..turn };
+            if !edge.exact {
+                turn.flag("not-known");
+            }
+            rows.push(turn);
+        }
     }
     rows
 }

@@ -102,7 +102,9 @@ fn solve_problem(
         let (problem, found) = match problem.budget {
             Some(budget) => fleet::within(&problem, budget, frontier, &runs)?,
             None => {
-                let found = fleet::search(&problem, frontier, &runs)?;
+                // Of a what-if only the fleet is shown.
+                let beside = fleet::Beside { frontier, prices: what_if.is_none() };
+                let found = fleet::search(&problem, beside, &runs)?;
                 (problem, found)
             }
         };

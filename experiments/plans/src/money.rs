@@ -22,7 +22,7 @@ pub fn usd_per_month(cost: Price) -> f64 {
 pub fn turns_in_words(problem: &Problem, turns: &[Turn]) -> Option<String> {
     let words = |t: &Turn| {
         let kind = problem.kind(t.kind);
-        let (at, now) = (cents(t.at_usd_per_hour), cents(t.now_usd_per_hour));
+        let (at, now) = beside(t.at_usd_per_hour, t.now_usd_per_hour);
         match t.is_answer {
             true => format!("{kind} is the answer up to {at} $/h each (now {now})"),
             false => format!("{kind} would be below {at} $/h each (now {now})"),
@@ -31,7 +31,17 @@ pub fn turns_in_words(problem: &Problem, turns: &[Turn]) -> Option<String> {
     (!turns.is_empty()).then(|| turns.iter().map(words).collect::<Vec<_>>().join("; "))
 }
 
-fn cents(usd: f64) -> String {
+/// A price and that of today, with as many digits as show that they differ.
+pub fn beside(at: f64, now: f64) -> (String, String) {
+    let short = (cents(at), cents(now));
+    if short.0 == short.1 && at != now {
+        return (format!("{at:.4}"), format!("{now:.4}"));
+    }
+    short
+}
+
+/// A price of one device: small ones with more digits.
+pub fn cents(usd: f64) -> String {
     if usd < 0.1 { format!("{usd:.4}") } else { format!("{usd:.2}") }
 }
 

@@ -79,14 +79,16 @@ impl Problem {
             return Err(of.replaced(error));
         }
         let policies = policies(plan, &base).map_err(|e| of.replaced(e))?;
-        let mut keys = plan.day.clone();
+        let (mut keys, mut busiest) = (plan.day.clone(), None);
         if let Some(keys) = &mut keys
             && let Some(steps) = keys.trace_steps
         {
             let counted = of_trace(&base, &mut file, (steps, plan.seed));
-            keys.profile = counted.map_err(|e| of.replaced(e))?;
+            let counted = counted.map_err(|e| of.replaced(e))?;
+            (keys.profile, busiest) = (counted.profile, counted.busiest);
         }
-        let day = Day::of(keys.as_ref());
+        let mut day = Day::of(keys.as_ref());
+        day.busiest = busiest;
         // Of a day it is the peak that is searched first.
         let growth = plan.growth * day.peak;
         let rate = base.rate().map_err(|e| of.replaced(e))? * growth;

@@ -8,8 +8,10 @@ use crate::next::{Next, is_wanted};
 use crate::problem::Problem;
 use crate::robust::{Held, Robust, Strained};
 use crate::solved::Solved;
+use crate::strain::varies_as_measured;
 use crate::worth::{dearer, worth};
 use orrery_output::page::{Field, Part, Table, Tone};
+use orrery_scenario::scenario::file::Model;
 
 /// What carries the load where the answer does not hold.
 const NEXT: &str = "next answer";
@@ -127,7 +129,7 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
         ];
         table.rows.push(line);
     }
-    let mut points = Vec::new();
+    let mut points: Vec<String> = measured(solved, robust).into_iter().collect();
     if let Some((what_if, carriers)) = &robust.instead {
         points.push(match carriers.as_slice() {
             [] => format!("With {what_if}, no other scheduler carries the load on these machines, by one seed."),
@@ -144,6 +146,32 @@ pub fn stands_on(solved: &Solved, robust: Option<&Robust>) -> Vec<Part> {
         });
     }
     table.part().into_iter().chain(Part::list(points)).collect()
+}
+
+/// Whose execution times vary as MLPerf's runs did, for want of samples of their own: said once, where that was tried.
+fn measured(solved: &Solved, robust: &Robust) -> Option<String> {
+    let tried = |s: &Strained| s.what_if == "noise=mlperf" && !s.is_untried();
+    if !robust.all.iter().any(tried) {
+        return None;
+    }
+    let groups = solved.problem.groups.iter();
+    let models = groups.flat_map(|group| (0..group.models.len()).map(|number| group.model(number)));
+    let models: Vec<&Model> = models.collect();
+    let names = |own: bool| -> Vec<&str> {
+        let some = models.iter().filter(|model| varies_as_measured(model) == own);
+        some.map(|model| model.name.as_str()).collect()
+    };
+    let (own, lacking) = (names(true), names(false));
+    Some(match own.as_slice() {
+        [] => "No model has samples of its own batches: in the line of noise=mlperf, MLPerf's runs stand for them."
+            .to_string(),
+        own => format!(
+            "No samples of its own batches has {}: in the line of noise=mlperf, MLPerf's runs stand for them. {} \
+             vary as they were measured, in every line.",
+            lacking.join(", "),
+            own.join(", ")
+        ),
+    })
 }
 
 fn of_next(problem: &Problem, next: &Next) -> Field {
@@ -176,11 +204,32 @@ pub fn for_little_more(
         (_, some) => format!("; they do not hold when {}", some.join(", or when ")),
     };
     Some(format!(
-        "{}: for little more: {pool} cost {} % more ({} $/month) and have {} of headroom in place of {}{stands}",
+        "{}: for little more: {pool} cost {} ({} $/month) and have {} of headroom in place of {}{stands}",
         answer.group,
-        percent((dearer(best, other) * 100.0).round() / 100.0),
+        more(dearer(best, other)),
         month(other.cost),
         headroom(other),
         headroom(best),
     ))
+}
+
+/// `4 % more`.
+fn more(share: f64) -> String {
+    match (share * 100.0).round() {
+        0.0 if share > 0.0 => "less than 1 % more".to_string(),
+        0.0 => "the same".to_string(),
+        whole => format!("{whole:.0} % more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn what_is_dearer_by_less_than_a_percent_is_not_the_same() {
+        assert_eq!(super::more(0.0013), "less than 1 % more");
+        assert_eq!(
+            (super::more(0.0).as_str(), super::more(0.041).as_str()),
+            ("the same", "4 % more")
+        );
+    }
 }

@@ -39,6 +39,8 @@ pub struct Fleet {
     pub likely_usd: Option<f64>,
     /// The next cheapest assignments by one seed: in words, and their costs.
     pub others: Vec<(String, Price)>,
+    /// By kind: the prices between which it is the answer; none where they were not looked for.
+    pub prices: Vec<PriceRange>,
     /// Where models do not run, and why.
     pub not_there: Vec<String>,
     /// What is not known.
@@ -53,6 +55,32 @@ pub struct Fleet {
     pub runs: u64,
     /// Of a plan under a budget: what it pays for.
     pub within: Option<Within>,
+}
+
+/// The prices of one device between which a fleet is the answer, while those of other kinds stay.
+#[derive(Clone, Debug)]
+pub struct PriceRange {
+    /// The kind.
+    pub kind: usize,
+    /// The price of the plan.
+    pub now_usd_per_hour: f64,
+    /// Below it another fleet is cheaper; none where no lower price changes the answer.
+    pub below: Option<Edge>,
+    /// Above it another fleet is cheaper.
+    pub above: Option<Edge>,
+    /// Whether none is where none is named; otherwise only those that were simulated were compared.
+    pub whole: bool,
+}
+
+/// A price at which another fleet is the answer.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    /// Of one device.
+    pub at_usd_per_hour: f64,
+    /// The other fleet.
+    pub other: String,
+    /// Whether every fleet that might be cheaper before was simulated, with one seed.
+    pub exact: bool,
 }
 
 /// How much of the load a budget pays for.

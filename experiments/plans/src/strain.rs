@@ -69,14 +69,16 @@ impl Strain {
     }
 }
 
+/// Whether how much a model's batches vary was measured: their samples, or a `noise` of its own.
+pub fn varies_as_measured(model: &Model) -> bool {
+    let sampled =
+        |law: &LatencyLaw| matches!(law, LatencyLaw::Samples(_) | LatencyLaw::Measured(_));
+    model.noise.is_some() || model.latency_on.values().chain([&model.latency]).any(sampled)
+}
+
 /// Each batch of a model whose own noise was not measured takes one of the factors of MLPerf's repeated runs.
 fn vary_as_measured(file: &mut ScenarioFile) -> Result<(), SpecError> {
-    let is_known = |model: &Model| {
-        let sampled =
-            |law: &LatencyLaw| matches!(law, LatencyLaw::Samples(_) | LatencyLaw::Measured(_));
-        model.noise.is_some() || model.latency_on.values().chain([&model.latency]).any(sampled)
-    };
-    if file.model.iter().all(is_known) {
+    if file.model.iter().all(varies_as_measured) {
         let found =
             "models that vary as they were measured already (samples, or `noise` of their own)";
         let remedy = "leave `noise=mlperf` out of what is changed";
@@ -90,7 +92,7 @@ fn vary_as_measured(file: &mut ScenarioFile) -> Result<(), SpecError> {
     };
     // It takes the place of what was assumed.
     file.noise = None;
-    let others = file.model.iter_mut().filter(|model| !is_known(model));
+    let others = file.model.iter_mut().filter(|model| !varies_as_measured(model));
     others.for_each(|model| model.noise = Some(law.clone()));
     Ok(())
 }

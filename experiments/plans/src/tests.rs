@@ -92,7 +92,7 @@ fn solved(text: &str) -> Solved {
     solve(&plan, &source, None, false).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn what_if(text: &str, change: &str) -> Solved {
+pub(crate) fn what_if(text: &str, change: &str) -> Solved {
     let (plan, source) = plan(text);
     let models = Problem::new(&plan, &source).unwrap().models();
     let changed = what_if::changed(&plan, change, &models).unwrap_or_else(|e| panic!("{e}"));

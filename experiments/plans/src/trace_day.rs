@@ -6,10 +6,23 @@ use orrery_scenario::{Scenario, SpecError};
 use orrery_sim::time::Span;
 
 const KEY: &str = "day.trace_steps";
+/// The peak's step in so many equal parts: of 24 steps, the minutes of an hour.
+const PARTS: u64 = 60;
+/// Fewer requests in a part are a matter of luck.
+const PART_LEAST: u64 = 100;
+
+/// A trace as a day.
+pub(super) struct OfTrace {
+    /// The hour and the load of each step relative to the trace's mean.
+    pub profile: Vec<(f64, f64)>,
+    /// The load of the busiest of [`PARTS`] parts of the peak's step, relative to that step's; none where there are too few
+    /// requests.
+    pub busiest: Option<f64>,
+}
 
 /// Counts the arrivals of a trace, all of it taken as one day, and replaces it in the file by Poisson arrivals
-/// with the same shares. Returns the hour and the load of each step relative to the trace's mean. The day is as
-/// long as the trace, whose quiet minutes are a part of it, or as what `requests` leaves of it.
+/// with the same shares. The day is as long as the trace, whose quiet minutes are a part of it, or as what `requests`
+/// leaves of it.
 ///
 /// # Errors
 /// When the arrivals are no trace, or it cannot be read.
@@ -17,7 +30,7 @@ pub(super) fn of_trace(
     trace: &Scenario,
     file: &mut ScenarioFile,
     (steps, seed): (u32, u64),
-) -> Result<Vec<(f64, f64)>, SpecError> {
+) -> Result<OfTrace, SpecError> {
     if !trace.file.arrivals.as_ref().is_some_and(Arrivals::is_finite) {
         let allowed = "a scenario with `arrivals.trace`, or a list with `replay`";
         let remedy = "write the steps in `profile`";
@@ -78,5 +91,24 @@ pub(super) fn of_trace(
     let mean = times.len() as f64 / f64::from(steps) / own;
     let step =
         |(i, count): (usize, &u64)| (i as f64 * 24.0 / f64::from(steps), *count as f64 / mean);
-    Ok(counts.iter().enumerate().map(step).collect())
+    let profile = counts.iter().enumerate().map(step).collect();
+    Ok(OfTrace { profile, busiest: busiest(&times, &counts, end) })
+}
+
+fn busiest(times: &[u64], counts: &[u64], end: u64) -> Option<f64> {
+    let most = *counts.iter().max()?;
+    let peak = counts.iter().position(|count| *count == most)? as u64;
+    if most < PARTS * PART_LEAST {
+        return None;
+    }
+    let parts = PARTS * counts.len() as u64;
+    let mut of_part = vec![0_u64; PARTS as usize];
+    for at in times {
+        let part = (u128::from(*at) * u128::from(parts) / u128::from(end)) as u64;
+        if part / PARTS == peak {
+            of_part[(part % PARTS) as usize] += 1;
+        }
+    }
+    let busiest = of_part.into_iter().max()?;
+    Some(busiest as f64 * PARTS as f64 / most as f64)
 }

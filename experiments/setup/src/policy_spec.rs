@@ -398,7 +398,12 @@ mod tests {
         assert_eq!(epoch_s("nexus-cluster[epoch_ms=2000,history=5,beacon_ms=100]"), Some(2.0));
         assert_eq!(epoch_s("nexus-cluster[plan=static]"), None);
         assert_eq!(epoch_s("nexus-cluster[plan=full]"), None);
-        for table in policies::all().filter(|t| t.about.name != "nexus-cluster") {
+        // What serves for the first seconds is not what serves after that.
+        assert_eq!(epoch_s("infaas"), Some(20.0));
+        assert_eq!(epoch_s("infaas[down_checks=2]"), Some(6.0));
+        for table in
+            policies::all().filter(|t| !["nexus-cluster", "infaas"].contains(&t.about.name))
+        {
             assert_eq!(epoch_s(table.about.name), None);
         }
     }

@@ -128,6 +128,11 @@ impl Settings for Config {
         )
         .from("released: autoscaler, 20"),
     ];
+
+    /// A smaller variant is taken after so many checks, and a larger one serves once it is loaded after one.
+    fn epoch(&self) -> Option<Span> {
+        Some((self.check * u64::from(self.down)).max(self.check + self.load))
+    }
 }
 
 struct Variant {

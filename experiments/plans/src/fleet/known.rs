@@ -136,6 +136,14 @@ impl<'a> Knowledge<'a> {
         some.min_by_key(|(_, u)| cost(u))
     }
 
+    /// How many machines a cluster has at the peak, where it carries its load.
+    pub fn peak(&self, cluster: Cluster) -> Option<u32> {
+        match self.best(cluster)?.1 {
+            Under::Sizes { sizes, .. } => sizes.first().copied(),
+            Under::Never(_) => None,
+        }
+    }
+
     /// The cheapest assignment of the clusters that were simulated.
     pub fn cheapest_known(&self, left_out: &[Vec<usize>]) -> Option<Assigned> {
         let cost = |cluster: &Cluster| match self.known(cluster.0, cluster.1) {

@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use crate::robust::Held;
 use crate::runs::Runs;
 use crate::size::counts;
-use crate::tests::printed;
+use crate::tests::{printed, what_if as asked};
 use crate::trial::Bench;
 use crate::{Solved, answers, document, rows, solve, what_if, words};
 use orrery_planner::Price;
@@ -401,6 +401,72 @@ fn a_day_is_followed_at_less_than_the_peak_s_cost() {
     for part in ["from 6:00", "from 20:00", "change-over", "the mean is 70 % of it"] {
         assert!(text.contains(part), "no `{part}` in:\n{text}");
     }
+}
+
+/// Just before the price that is named the plan's fleet is what is found, and just beyond it another.
+#[test]
+fn at_the_prices_that_are_named_another_fleet_is_the_answer() {
+    let now = solved(FLEET);
+    let fleet = now.fleet.as_ref().unwrap();
+    let homes = |s: &Solved| {
+        let best = s.answers.iter().filter_map(|a| a.best());
+        let counts: Vec<Vec<u32>> = best.map(|b| b.counts.clone()).collect();
+        (s.fleet.as_ref().unwrap().homes.clone(), counts)
+    };
+    assert_eq!(fleet.prices.len(), 2, "{fleet:?}");
+    let mut edges = 0;
+    for range in &fleet.prices {
+        let name = now.problem.kind(range.kind).to_string();
+        let at = |usd: f64| homes(&asked(FLEET, &format!("price:{name}={usd:.6}")));
+        for (edge, towards) in [(&range.below, 1.01), (&range.above, 0.99)] {
+            let Some(edge) = edge else { continue };
+            assert!(edge.exact, "all of three clusters of two kinds were simulated: {range:?}");
+            let usd = edge.at_usd_per_hour;
+            assert_eq!((usd > range.now_usd_per_hour), towards < 1.0, "{range:?}");
+            assert_eq!(at(usd * towards), homes(&now), "{range:?}");
+            assert_ne!(at(usd / towards), homes(&now), "{range:?}");
+            edges += 1;
+        }
+        // Where no edge is named, no price changes the answer.
+        if range.below.is_none() {
+            assert_eq!(at(range.now_usd_per_hour / 200.0), homes(&now), "{range:?}");
+        }
+        if range.above.is_none() {
+            assert_eq!(at(range.now_usd_per_hour * 200.0), homes(&now), "{range:?}");
+        }
+    }
+    assert!(edges >= 2, "{:?}", fleet.prices);
+    let text = printed(&now);
+    assert!(text.contains("the cheapest fleet would be"), "{text}");
+    let csv = orrery_results::to_csv(&rows::rows(&[now]).unwrap());
+    assert!(csv.contains("turn=above"), "{csv}");
+}
+
+/// Of drawn fleets: no fleet of simulated clusters is cheaper between the prices that are named.
+#[test]
+fn between_the_prices_that_are_named_no_runner_up_is_cheaper() {
+    let mut seen = 0;
+    for seed in 0..6 {
+        let text = random(seed).replace("runners_up = 0", "runners_up = 6");
+        let found = solved(&text);
+        let fleet = found.fleet.as_ref().unwrap();
+        for range in &fleet.prices {
+            let name = found.problem.kind(range.kind).to_string();
+            for edge in [&range.below, &range.above].into_iter().flatten() {
+                let half = (edge.at_usd_per_hour + range.now_usd_per_hour) / 2.0;
+                let there = asked(&text, &format!("price:{name}={half:.6}"));
+                let cost = there.fleet.as_ref().unwrap().cost.unwrap().as_usd_per_hour();
+                // What the plan's fleet costs at that price.
+                let own = |a: &crate::answer::Answer| {
+                    there.problem.cost(&a.best().unwrap().counts).as_usd_per_hour()
+                };
+                let own: f64 = found.answers.iter().map(own).sum();
+                assert!((own - cost).abs() < 1e-6, "{seed}: {own} {cost} {range:?}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 6, "{seen}");
 }
 
 #[test]

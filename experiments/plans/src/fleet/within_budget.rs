@@ -7,7 +7,7 @@
 //!
 //! The models keep their shares of the load. What costs too much by the bound on every fleet is not simulated.
 
-use super::{Found, best, of_homes, search};
+use super::{Beside, Found, best, of_homes, search};
 use crate::answer::significant;
 use crate::fleet::homes::Homes;
 use crate::fleet::known::Knowledge;
@@ -65,7 +65,7 @@ pub fn within(
         return Ok((problem.clone(), found));
     };
     let problem = scaled(problem, low);
-    let mut found = search(&problem, frontier, runs)?;
+    let mut found = search(&problem, Beside { frontier, prices: false }, runs)?;
     let load_per_s = problem.groups[0].load_per_s;
     found.fleet.within = Some(Within { budget, factor: low, load_per_s, too_dear: high });
     if high.is_none_or(|high| high > low * (1.0 + precision)) {

@@ -83,6 +83,14 @@ fn a_part_of_a_trace_as_the_day_has_the_rate_of_that_part() {
     near(load(""), 2_000.0);
     near(load("duration_s = 120.0"), 8_000.0 / 3.0);
     near(load("requests = 160000"), 8_000.0 / 3.0);
+    // In the first of two steps are 480 and 240 calls, one after the other: the busiest part has 480 to the mean of 360.
+    let text = QUIET.replace("NAME", "part").replace("trace_steps = 24", "trace_steps = 2");
+    let path = folder.join("part.toml").display().to_string();
+    let (plan, source) = PlanFile::from_text(&path, &text).unwrap();
+    let problem = Problem::new(&plan, &source).unwrap();
+    near(problem.day.busiest.unwrap(), 4.0 / 3.0);
+    let said = crate::facts::of_plan(&problem).join("\n");
+    assert!(said.contains("has 1.33 times the step's load, which `--what-if load=1.33`"), "{said}");
     std::fs::remove_dir_all(&folder).unwrap();
 }
 

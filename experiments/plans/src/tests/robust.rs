@@ -233,11 +233,12 @@ fn the_schedulers_that_are_named_instead_carry_the_load_by_run() {
             assert!(!is_named, "{name} is the plan's own, or cannot be had");
             continue;
         }
-        // Runs about as long as the plan's: `infaas` does well for some 5,000 requests, and not after that.
-        let all: Vec<f64> = (70..75)
-            .map(|seed| by_run_under(&found, worst, name, (4_000, seed)).unwrap_or(1.0))
+        // Longer than the plan's: `infaas` does well for some 5,000 requests, until its autoscaler has loaded another
+        // variant.
+        let all: Vec<f64> = (70..73)
+            .map(|seed| by_run_under(&found, worst, name, (20_000, seed)).unwrap_or(1.0))
             .collect();
-        let bad = all.iter().sum::<f64>() / 5.0;
+        let bad = all.iter().sum::<f64>() / 3.0;
         // Near the target one seed may say either.
         assert!(is_named || bad > target / 2.0, "{name} is not named: {bad}");
         assert!(!is_named || bad < target * 2.0, "{name} is named: {bad}");
@@ -285,6 +286,7 @@ fn the_measured_law_is_a_line_beside_the_assumed_ones() {
     assert!((check.bad_rate - with_law).abs() < 0.004, "{check:?} and {with_law}");
     let text = unfolded(&found);
     assert!(text.contains("execution times vary as MLPerf's repeated runs did"), "{text}");
+    assert_eq!(text.matches("No model has samples of its own batches").count(), 1, "{text}");
     assert!(found.rows.iter().any(|r| r.axes.contains("what_if=noise=mlperf;place=kept")));
 }
 
@@ -308,6 +310,25 @@ fn models_with_noise_of_their_own_keep_it() {
         text.contains("by the `noise` of their models, which schedulers are not told"),
         "{text}"
     );
-    let text = unfolded(&answered(&sampled));
+    // In Markdown no cell is folded.
+    let text = answered(&sampled).document().to_markdown();
     assert!(text.contains("not tried: models that vary as they were measured already"), "{text}");
+    assert!(!text.contains("samples of its own batches"), "{text}");
+}
+
+/// Of two models one has samples: its batches take what the samples did in every line, and the other's vary by MLPerf's.
+#[test]
+fn a_model_with_samples_beside_one_without() {
+    let two = with("[\"noise=mlperf\"]")
+        + "\n[[scenario.model]]\nname = \"s\"\nslo_ms = 60.0\n\
+           latency = { measured = [[1, [3.0, 4.0, 5.0]], [4, [8.0, 9.0]], [16, [25.0, 27.0]]] }\n\
+           [[scenario.app]]\nname = \"b\"\nmodel = \"s\"\nweight = 0.2\n";
+    let found = answered(&two.replace("\nspeed = 2.0", ""));
+    let text = unfolded(&found);
+    assert!(text.contains("No samples of its own batches has m:"), "{text}");
+    assert!(text.contains("s vary as they were measured, in every line"), "{text}");
+    let (plan, source) = plan(&two.replace("\nspeed = 2.0", ""));
+    let changed = crate::what_if::changed(&plan, "noise=mlperf", &[]).unwrap();
+    let group = &crate::Problem::new(&changed, &source).unwrap().groups[0];
+    assert!(group.model(0).noise.is_some() && group.model(1).noise.is_none());
 }
