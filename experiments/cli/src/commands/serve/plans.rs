@@ -148,13 +148,17 @@ impl Plan {
             let kinds =
                 plan.instance.iter().filter(|t| is_plain(&t.kind) && t.count_max != Some(0));
             let kinds = kinds.take(SLIDERS_MAX).map(|t| t.kind.clone());
-            let values: Vec<String> =
+            let mut values: Vec<String> =
                 ["0", "1"].map(str::to_string).into_iter().chain(kinds).collect();
             let value = match &plan.survive {
                 None => "0".to_string(),
                 Some(Survive::Any(n)) => n.to_string(),
                 Some(Survive::Kind(kind)) => kind.clone(),
             };
+            // Without it the page would show another than the file's.
+            if !values.contains(&value) {
+                values.push(value.clone());
+            }
             choices.push(Menu { key, label, value, values });
         }
         let Some(list) = &plan.list else { return choices };
@@ -190,11 +194,17 @@ impl Plan {
                     let allowed = choice.values.join(", ");
                     return Err(SpecError::value(key, format!("`{text}`"), allowed, back));
                 }
+                // The file's own may be a name that no what-if can say.
+                if *text == choice.value {
+                    continue;
+                }
                 parts.push(format!("{key}={text}"));
                 continue;
             }
             let Some(control) = controls.numbers.iter().find(|c| c.key == *key) else {
-                let keys: Vec<&str> = controls.numbers.iter().map(|c| c.key.as_str()).collect();
+                let keys: Vec<&str> = (controls.choices.iter().map(|c| c.key.as_str()))
+                    .chain(controls.numbers.iter().map(|c| c.key.as_str()))
+                    .collect();
                 let allowed = format!("`{}`", keys.join("`, `"));
                 return Err(SpecError::value("question", format!("`{key}`"), allowed, back));
             };
@@ -374,6 +384,40 @@ mod tests {
                 assert!(made.is_ok(), "{text}: {made:?}");
             }
         }
+    }
+
+    /// A plan that says which type may lose a machine: the page begins with it, and every other choice is answered.
+    #[test]
+    fn a_type_that_may_lose_a_machine_is_on_the_page() {
+        let usual = plan();
+        let (kinds, models) = (usual.file.instance.clone(), usual.problem.models());
+        // The second has a name that a what-if cannot say.
+        for (survive, now) in [("1080ti", "1080ti"), ("a,b", "a,b")] {
+            let text =
+                usual.source.text.replace("goal =", &format!("survive = {survive:?}\ngoal ="));
+            let text = text.replace("kind = \"a100\"", "kind = \"a,b\"");
+            let text = text.replace("a100 = ", "\"a,b\" = ");
+            let (file, source) = PlanFile::from_text(&usual.source.path, &text).unwrap();
+            let problem = Problem::new(&file, &source).unwrap_or_else(|e| panic!("{e}"));
+            let plan = Plan { file, source, problem };
+            let menu = plan.controls().choices.into_iter().find(|c| c.key == "survive").unwrap();
+            assert_eq!((menu.value.as_str(), kinds.len()), (now, 2));
+            assert!(menu.values.contains(&menu.value), "{menu:?}");
+            for value in &menu.values {
+                let asked = plan.what_if(&[("survive".to_string(), value.clone())]).unwrap();
+                let Some(asked) = asked else {
+                    assert_eq!(*value, menu.value, "only the file's own changes nothing");
+                    continue;
+                };
+                let made = changed(&plan.file, &asked, &models).unwrap();
+                let problem = Problem::new(&made, &plan.source).unwrap_or_else(|e| panic!("{e}"));
+                assert_eq!(problem.plan.is_to_survive(), value != "0", "{asked}");
+            }
+        }
+        let error = ask(&[("survive", "h100")]).unwrap_err().to_string();
+        assert!(error.contains("0, 1, 1080ti, a100"), "{error}");
+        let error = ask(&[("survives", "1")]).unwrap_err().to_string();
+        assert!(error.contains("`survive`"), "{error}");
     }
 
     #[test]
