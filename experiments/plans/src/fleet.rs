@@ -162,7 +162,7 @@ fn best(known: &mut Knowledge<'_>, fleet: &mut Fleet) -> Result<Option<Assigned>
             continue;
         }
         let clusters = next.clusters(kinds);
-        let open = unasked(known, &clusters);
+        let open = known.unasked(&clusters);
         if !open.is_empty() {
             if known.is_enough() {
                 ask_whole(known)?;
@@ -214,7 +214,7 @@ fn prove(known: &mut Knowledge<'_>) -> Result<Option<Price>, SpecError> {
         let (Some(next), Some(best)) = (next, known.cheapest_known(&[])) else { return Ok(least) };
         least = Some(next.cost);
         let near = next.cost.as_usd_per_hour() * (1.0 + NEAR) >= best.cost.as_usd_per_hour();
-        let open = unasked(known, &next.clusters(kinds));
+        let open = known.unasked(&next.clusters(kinds));
         if near || open.is_empty() || known.is_enough() {
             return Ok(least);
         }
@@ -246,7 +246,7 @@ fn ask_whole(known: &mut Knowledge<'_>) -> Result<(), SpecError> {
     let whole: Vec<Cluster> = (0..known.kinds()).map(|kind| (kind, all)).collect();
     let may = |c: &Cluster| known.least(c.0, c.1).is_some();
     let whole: Vec<Cluster> = whole.into_iter().filter(may).collect();
-    known.ask(&unasked(known, &whole))
+    known.ask(&known.unasked(&whole))
 }
 
 /// The least that whole machines cost which hold what models need.
@@ -273,13 +273,9 @@ fn say_first(known: &Knowledge<'_>, assigned: &Assigned) -> bool {
         Known::Unknown | Known::Never => None,
     };
     let Some(cost) = clusters.iter().map(cost).sum::<Option<Price>>() else { return false };
-    let (words, cost) = (in_words(known, assigned), money(cost));
+    let (words, cost) = (known.in_words(assigned), money(cost));
     say(&format!("first answer (one seed, not yet verified): {words} for {cost} $/h"));
     true
-}
-
-fn unasked(known: &Knowledge<'_>, clusters: &[Cluster]) -> Vec<Cluster> {
-    clusters.iter().copied().filter(|c| !known.asked.contains_key(c)).collect()
 }
 
 /// The next cheapest assignments by one seed.
@@ -288,9 +284,9 @@ fn others(known: &mut Knowledge<'_>, best: &Assigned, fleet: &mut Fleet) -> Resu
     let mut left_out = vec![best.kind_of.clone()];
     while left_out.len() <= plan.runners_up {
         let Some(next) = next(known, &left_out) else { return Ok(()) };
-        let open = unasked(known, &next.clusters(known.problem.sales.len()));
+        let open = known.unasked(&next.clusters(known.problem.sales.len()));
         if open.is_empty() {
-            fleet.others.push((in_words(known, &next), next.cost));
+            fleet.others.push((known.in_words(&next), next.cost));
             left_out.push(next.kind_of);
         } else if known.is_enough() {
             known.only_known = true;
@@ -315,17 +311,6 @@ fn not_sure(known: &Knowledge<'_>, best: &Assigned) -> Vec<String> {
         )
     };
     others.map(line).collect()
-}
-
-/// An assignment with the sizes that are known.
-fn in_words(known: &Knowledge<'_>, assigned: &Assigned) -> String {
-    let of = |(kind, set): Cluster| {
-        let size = known.peak((kind, set)).map_or("?".to_string(), |n| n.to_string());
-        format!("{size} {} ({})", known.problem.kind(kind), known.names(set).join(", "))
-    };
-    let all: Vec<String> =
-        assigned.clusters(known.problem.sales.len()).into_iter().map(of).collect();
-    all.join(" + ")
 }
 
 /// Why there is no fleet.

@@ -162,7 +162,7 @@ fn a_result_is_compared_with_another_one_cell_by_cell() {
 
 /// Policies that differ little.
 fn nearly_equal(folder: &Path) -> Asked {
-    let names = ["timeout[drop_expired=true,max_wait_ms=3]", "nexus", "eager", "orloj"];
+    let names = ["timeout[drop_expired=true,max_wait_ms=3]", "nexus"];
     let policies = names.iter().map(|n| PolicySpec::parse(n).expect("a policy")).collect();
     Asked { policies, ..asked(folder) }
 }

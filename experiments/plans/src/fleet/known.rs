@@ -144,6 +144,22 @@ impl<'a> Knowledge<'a> {
         }
     }
 
+    /// Those of the clusters that were not asked yet.
+    pub fn unasked(&self, clusters: &[Cluster]) -> Vec<Cluster> {
+        clusters.iter().copied().filter(|c| !self.asked.contains_key(c)).collect()
+    }
+
+    /// An assignment with the sizes that are known.
+    pub fn in_words(&self, assigned: &Assigned) -> String {
+        let of = |(kind, set): Cluster| {
+            let size = self.peak((kind, set)).map_or("?".to_string(), |n| n.to_string());
+            format!("{size} {} ({})", self.problem.kind(kind), self.names(set).join(", "))
+        };
+        let all: Vec<String> =
+            assigned.clusters(self.problem.sales.len()).into_iter().map(of).collect();
+        all.join(" + ")
+    }
+
     /// The cheapest assignment of the clusters that were simulated.
     pub fn cheapest_known(&self, left_out: &[Vec<usize>]) -> Option<Assigned> {
         let cost = |cluster: &Cluster| match self.known(cluster.0, cluster.1) {

@@ -10,7 +10,6 @@
 
 use super::homes::Cluster;
 use super::known::Knowledge;
-use super::{in_words, unasked};
 use crate::solved::{Edge, PriceRange};
 use orrery_planner::Price;
 use orrery_planner::fleet::{Assigned, Clusters, Known, Priced, cheapest, cheapest_known};
@@ -41,7 +40,7 @@ pub fn ranges(known: &mut Knowledge<'_>, best: &Assigned) -> Result<Vec<PriceRan
             whole &= exact || other.is_some();
             Ok(other.map(|(factor, other)| Edge {
                 at_usd_per_hour: now_usd_per_hour * factor,
-                other: in_words(known, &other),
+                other: known.in_words(&other),
                 exact,
             }))
         };
@@ -90,7 +89,7 @@ fn turn(
             exact = false;
             break;
         };
-        let open = unasked(known, &next.clusters(known.kinds()));
+        let open = known.unasked(&next.clusters(known.kinds()));
         if !open.is_empty() {
             if known.is_enough() || known.asked.len() + open.len() > most {
                 only_known = true;

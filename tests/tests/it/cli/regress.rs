@@ -3,7 +3,7 @@
 use super::process::Place;
 use super::{POISSON, small_scenario};
 
-pub(super) const BASELINE: &str = "# a comment that stays\nresult_version = 7\n\n[rerun]\nscenario = \"a.toml\"\n\
+pub(super) const BASELINE: &str = "# a comment that stays\nresult_version = 8\n\n[rerun]\nscenario = \"a.toml\"\n\
     policies = [\"fifo\", \"nexus\"]\nmetrics = [\"finish_rate\", \"latency_p99_ns\"]\n";
 
 fn blessed() -> Place {
@@ -159,7 +159,7 @@ fn what_cannot_be_run_is_an_error_and_the_others_are_compared() {
     assert_eq!(output.expect("a process").status.code(), Some(2));
     assert!(place.read("m.md").contains("| b.toml | \u{2713} same | 12 | "));
     for (from, to, says) in [
-        ("result_version = 7", "result_version = 99", "--bless"),
+        ("result_version = 8", "result_version = 99", "--bless"),
         ("scenario =", "scenari =", "scenari"),
         ("scenario = \"a.toml\"\n", "", "one thing to rerun"),
         ("\"fifo\"", "\"fifi\"", "did you mean `fifo`"),

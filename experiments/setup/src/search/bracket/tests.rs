@@ -188,7 +188,7 @@ fn a_line_that_leads_nowhere_costs_one_probe_more_than_halving() {
         let Ends { good: Some(good), bad: Some(bad) } = found else { panic!("{found:?}") };
         assert!(good.rate <= edge_per_s && edge_per_s < bad.rate);
         assert!(bad.rate <= good.rate * 1.005 * ROUNDING, "{good:?} {bad:?}");
-        let halvings = (libm::log(1.3) / libm::log1p(0.005)).log2().ceil() as usize;
+        let halvings = libm::log2(libm::log(1.3) / libm::log1p(0.005)).ceil() as usize;
         assert!(asked.all.len() <= 2 + halvings + 1, "{edge}: {} probes", asked.all.len());
     }
 }

@@ -81,10 +81,11 @@ type Number = (String, String, [Option<f64>; 3]);
 fn numbers(text: &str) -> Vec<Number> {
     let of = |row: Row| {
         let (axes, pool) = row.axes.split_once("pool=").unwrap_or((&row.axes, ""));
+        let (pool, behind) = pool.split_once(';').unwrap_or((pool, ""));
         let pool = pool.replace(":other", ":m");
         let mut names: Vec<&str> = pool.split(['+', ':']).collect();
         names.sort_unstable();
-        let axes = format!("{axes}pool={}", names.join("+"));
+        let axes = format!("{axes}pool={};{behind}", names.join("+"));
         let name = format!("{} {}", row.scope, row.metric);
         (axes, name, [row.value, row.ci95_low, row.ci95_high])
     };
