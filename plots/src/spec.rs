@@ -119,10 +119,22 @@ pub enum Spacing {
 /// A range that is asked of the value in a row's place.
 #[derive(Clone, Debug)]
 pub(crate) struct AskedRange {
-    /// The place; its value is the lower end.
+    /// The place.
     pub row: Row,
+    /// The lower end.
+    pub low: f64,
     /// The upper end.
     pub high: f64,
+}
+
+/// Where a value stands: what is equal for all that is measured of a cell.
+pub(crate) fn place(r: &Row) -> [&str; 6] {
+    [&r.experiment, &r.case, &r.axes, &r.system, &r.preset, &r.policy]
+}
+
+/// Whether two rows have a value of one metric in one place.
+pub(crate) fn is_same_value(a: &Row, b: &Row) -> bool {
+    a.metric == b.metric && place(a) == place(b)
 }
 
 /// Rows that are ready to be drawn.

@@ -115,8 +115,8 @@ impl<'a> Curves<'a> {
             }
             let is = |a: &&AskedRange| is_place_of(&a.row, point.row) && !is_beyond(a, y);
             let asked = self.asked(key, more).filter(is);
-            let range = |a: &AskedRange| Some((at, a.row.value? / by, a.high / by));
-            ranges.extend(asked.filter_map(range));
+            let range = |a: &AskedRange| (at, a.low / by, a.high / by);
+            ranges.extend(asked.map(range));
             match point.row.value {
                 Some(value) if dotted => {
                     dots.push((slot, ((at, value / by), flags::crossed(point.row))));

@@ -9,7 +9,7 @@ use crate::panel::{Axis, Mark, Panel};
 use crate::scale::{Scale, Tick, range, ticks_at};
 use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
-use crate::spec::{AskedRange, Picture, PictureKind, Prepared, Spacing};
+use crate::spec::{AskedRange, Picture, PictureKind, Prepared, Spacing, is_same_value};
 use crate::style::Style;
 use orrery_results::{Row, metric};
 
@@ -267,7 +267,7 @@ impl<'a> Curves<'a> {
         let room = ASKED_ROOM * (most - least);
         for key in keys.iter().filter(|k| !p.own_y || k.as_slice() == key) {
             let asked = self.asked(key, more).filter(|a| here(&a.row));
-            let ends = asked.flat_map(|a| [a.row.value.unwrap_or(a.high), a.high]);
+            let ends = asked.flat_map(|a| [a.low, a.high]);
             values.extend(ends.filter(|end| (least - room..=most + room).contains(end)));
         }
         let largest = values.iter().copied().map(f64::abs).fold(0.0, f64::max);
@@ -350,7 +350,7 @@ impl<'a> Curves<'a> {
         let ranges = self.asked(key, more).filter_map(|a| {
             let at = a.row.axis(&more.x)?.parse().ok()?;
             let by = y.named.divisor;
-            (!is_beyond(a, y)).then_some((x.at(at), a.row.value? / by, a.high / by))
+            (!is_beyond(a, y)).then_some((x.at(at), a.low / by, a.high / by))
         });
         marks.push(Mark::Asked(ranges.collect()));
         let here = |(px, py, _): &&(f64, f64, String)| {
@@ -461,17 +461,12 @@ impl<'a> Curves<'a> {
 
 /// Whether a range is asked of the value in a row's place. Where the paper prints a number, that stands there.
 pub(super) fn is_place_of(asked: &Row, row: &Row) -> bool {
-    let place = |r: &Row| {
-        [&r.metric, &r.experiment, &r.case, &r.axes, &r.system, &r.preset, &r.policy]
-            .map(String::clone)
-    };
-    row.paper.is_none() && place(asked) == place(row)
+    row.paper.is_none() && is_same_value(asked, row)
 }
 
 /// Whether a range has no part within the axis.
 pub(super) fn is_beyond(asked: &AskedRange, y: &Ruler) -> bool {
-    let [low, high] = [asked.row.value.unwrap_or(asked.high), asked.high]
-        .map(|end| y.scale.share(end / y.named.divisor));
+    let [low, high] = [asked.low, asked.high].map(|end| y.scale.share(end / y.named.divisor));
     high <= 0.0 || low >= 1.0
 }
 

@@ -1,9 +1,9 @@
 //! What the paper's sentences ask of the values that are drawn: the ends of their ranges go the way of the values, so
 //! that they are divided, renamed and placed as these are.
 
-use super::prepare::{place, prepare};
+use super::prepare::prepare;
 use crate::error::PlotError;
-use crate::spec::{AskedRange, Picture, PictureKind};
+use crate::spec::{AskedRange, Picture, PictureKind, is_same_value};
 use orrery_results::Row;
 
 /// The flag of a row that carries an end of a range in place of its value.
@@ -11,9 +11,9 @@ const FLAG: &str = "asked";
 
 /// The ranges of the rows, in their places of the figure.
 pub(super) fn asked(rows: &[&Row], p: &Picture) -> Result<Vec<AskedRange>, PlotError> {
-    let is_same = |a: &Row, b: &Row| a.metric == b.metric && place(a) == place(b);
     let of = |r: &Row| {
-        let first = p.asked.iter().find(|(row, ..)| r.versus.is_empty() && is_same(row, r))?;
+        let first =
+            p.asked.iter().find(|(row, ..)| r.versus.is_empty() && is_same_value(row, r))?;
         Some((first.1, first.2))
     };
     let is_drawn = matches!(p.kind, PictureKind::Curves | PictureKind::Bars);
@@ -34,9 +34,9 @@ pub(super) fn asked(rows: &[&Row], p: &Picture) -> Result<Vec<AskedRange>, PlotE
         Ok(prepared)
     };
     let high = ends(|range| range.1)?;
-    let range = |low: Row| {
-        let same = high.iter().find(|h| is_same(h, &low))?;
-        Some(AskedRange { high: same.value?, row: low })
+    let range = |row: Row| {
+        let same = high.iter().find(|h| is_same_value(h, &row))?;
+        Some(AskedRange { low: row.value?, high: same.value?, row })
     };
     Ok(ends(|range| range.0)?.into_iter().filter_map(range).collect())
 }

@@ -3,7 +3,7 @@
 use super::values::{CASE, METRIC, SYSTEM, keep, parameter, set, value, without};
 use crate::error::{PlotError, distinct};
 use crate::names;
-use crate::spec::{FIGURE, Picture, PictureKind, Prepared};
+use crate::spec::{FIGURE, Picture, PictureKind, Prepared, place};
 use orrery_results::{Row, UNITLESS, metric};
 use std::collections::{HashMap, HashSet};
 
@@ -50,11 +50,6 @@ pub(super) fn prepare(rows: &[&Row], p: &Picture) -> Result<Prepared, PlotError>
         categories(&mut prepared, !p.x_label.is_empty(), &p.names);
     }
     Ok(prepared)
-}
-
-/// Where a value stands: what is equal for all that is measured of a cell.
-pub(super) fn place(r: &Row) -> [&str; 6] {
-    [&r.experiment, &r.case, &r.axes, &r.system, &r.preset, &r.policy]
 }
 
 /// Intervals from two other metrics of the same cells, in place of confidence intervals.

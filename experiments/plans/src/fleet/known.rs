@@ -162,7 +162,12 @@ impl<'a> Knowledge<'a> {
 
     /// The cheapest assignment of the clusters that were simulated.
     pub fn cheapest_known(&self, left_out: &[Vec<usize>]) -> Option<Assigned> {
-        let cost = |cluster: &Cluster| match self.known(cluster.0, cluster.1) {
+        self.cheapest_at(self, left_out)
+    }
+
+    /// The same at other prices.
+    pub fn cheapest_at(&self, at: &impl Clusters, left_out: &[Vec<usize>]) -> Option<Assigned> {
+        let cost = |cluster: &Cluster| match at.known(cluster.0, cluster.1) {
             Known::Costs(cost) => Some((cluster.0, cluster.1, cost)),
             Known::Unknown | Known::Never => None,
         };

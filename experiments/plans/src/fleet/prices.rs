@@ -8,11 +8,10 @@
 //! Every step is a fleet that is cheaper than the one before, so that it ends. Clusters of the cheapest fleet that are not
 //! known are simulated with one seed, as the search does it; how many machines they have does not depend on prices.
 
-use super::homes::Cluster;
 use super::known::Knowledge;
 use crate::solved::{Edge, PriceRange};
 use orrery_planner::Price;
-use orrery_planner::fleet::{Assigned, Clusters, Known, Priced, cheapest, cheapest_known};
+use orrery_planner::fleet::{Assigned, Clusters, Known, cheapest};
 use orrery_scenario::SpecError;
 
 /// So many times the price is as far as is looked.
@@ -84,10 +83,9 @@ fn turn(
     let (mut only_known, mut exact) = (known.only_known, true);
     for _ in 0..STEPS_MAX {
         let at = At { known, kind, factor };
-        let next = if only_known { at.cheapest_known() } else { cheapest(&at, &[]) };
+        let next = if only_known { known.cheapest_at(&at, &[]) } else { cheapest(&at, &[]) };
         let Some(next) = next else {
-            exact = false;
-            break;
+            return Ok(Turned { other: found, exact: false });
         };
         let open = known.unasked(&next.clusters(known.kinds()));
         if !open.is_empty() {
@@ -103,13 +101,14 @@ fn turn(
         let (own, other) = (at.cost(best), at.cost(&next));
         let is_cheaper = other.0 * factor + other.1 < own.0 * factor + own.1 - SAME_USD;
         if !is_cheaper {
-            break;
+            return Ok(Turned { other: found, exact: exact && known.is_by_bounds() });
         }
         let (low, high) = if from < 1.0 { (from, 1.0) } else { (1.0, from) };
         factor = ((other.1 - own.1) / (own.0 - other.0)).clamp(low, high);
         found = Some((factor, next));
     }
-    Ok(Turned { other: found, exact: exact && known.is_by_bounds() })
+    // More fleets than are tried.
+    Ok(Turned { other: found, exact: false })
 }
 
 /// What is known, with another price of one kind.
@@ -126,15 +125,6 @@ impl At<'_, '_> {
             Price::micro_usd_per_hour(micro.round() as u64)
         };
         if kind == self.kind { times(price) } else { price }
-    }
-
-    fn cheapest_known(&self) -> Option<Assigned> {
-        let cost = |(kind, set): &Cluster| match self.known(*kind, *set) {
-            Known::Costs(cost) => Some((*kind, *set, cost)),
-            Known::Unknown | Known::Never => None,
-        };
-        let all: Vec<Priced> = self.known.asked.keys().filter_map(cost).collect();
-        cheapest_known(self.models(), &all, &[])
     }
 
     /// At today's prices in dollars per hour: what a fleet's machines of the kind cost, and what the others do.

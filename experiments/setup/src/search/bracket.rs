@@ -61,7 +61,7 @@ const FAR: f64 = 4.0;
 /// So many probes more than halving needs, at most.
 const SLACK: f64 = 1.0;
 
-/// The first step from where glances begin, at most.
+/// The first step from where glances end, at most.
 const FIRST_STEP_MAX: f64 = 1.25;
 
 /// So much of the tolerance below where the target is met, a rate is likely to be good.
