@@ -163,10 +163,15 @@ impl Prediction {
     }
 }
 
-/// The shortest batch of the first model that its law was fitted to.
+/// The longest batch of the first model that its law was fitted to and that may run as often as any, or else the
+/// shortest. A batch of one item mostly waits for its weights: how long it takes depends on what ran before it, not on
+/// how fast the device computes.
 fn reference_of(profile: &ProfileFile) -> Option<(Reference, Span)> {
-    let points = profile.model.first()?.point.iter().filter(|p| !p.held_out);
-    let p = points.min_by(|a, b| a.median_us.total_cmp(&b.median_us))?;
+    let most_us = 1e6 * REFERENCE_EVERY.0.as_secs_f64() / REFERENCE_SHARE as f64;
+    let mut points: Vec<_> = profile.model.first()?.point.iter().filter(|p| !p.held_out).collect();
+    points.sort_by(|a, b| a.median_us.total_cmp(&b.median_us));
+    let short = points.partition_point(|p| p.median_us <= most_us);
+    let p = points.get(short.saturating_sub(1))?;
     let (longest, nominal) =
         (Span::from_ns_f64(1e3 * p.longest_us), Span::from_ns_f64(1e3 * p.median_us));
     let (model, units, first) = (ModelId(0), p.batch, RequestId(0));
