@@ -23,7 +23,6 @@ mod lateness;
 pub mod planned;
 mod rig;
 
-pub use crew::{Reference, ReferenceRan};
 pub use host::{Handled, Measured, Mutation};
 pub use lateness::{Lateness, Quantiles, Verdict};
 pub use rig::Rig;
@@ -47,8 +46,6 @@ pub struct Options {
     /// A run of which more than one in a hundred arrivals, decisions or launches is later than this is
     /// invalid.
     pub max_lateness: Span,
-    /// What lanes run between batches, to show how fast they are.
-    pub reference: Option<Reference>,
     /// A fault that a test puts in, to see it found.
     pub mutation: Option<Mutation>,
 }
@@ -56,7 +53,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let (placement, max_lateness) = (Placement::default(), Span::from_ms(1));
-        Options { placement, max_lateness, reference: None, mutation: None }
+        Options { placement, max_lateness, mutation: None }
     }
 }
 
@@ -68,8 +65,6 @@ pub struct Replayed<P, O> {
     pub actions: Vec<Measured>,
     /// Every input that the controller handled, in order.
     pub inputs: Vec<Handled>,
-    /// What was run between batches.
-    pub references: Vec<ReferenceRan>,
     /// How late the host was.
     pub lateness: Lateness,
     /// The device that failed and so ended the run, if one did.
@@ -98,7 +93,7 @@ pub fn replay<'w, P: Policy, O: Observer>(
     options: &Options,
 ) -> Result<Replayed<P, O>, DeviceError> {
     std::thread::scope(|scope| {
-        let crew = crew::Crew::new(scope, clock, options.placement, options.reference);
+        let crew = crew::Crew::new(scope, clock, options.placement);
         let mut host = WallHost::new(world, sources, crew, rig, options.mutation);
         for (id, spec) in world.core.devices.iter().enumerate() {
             if let Err(e) = host.hire(DeviceId(id as u32), spec) {
@@ -125,13 +120,12 @@ pub fn replay<'w, P: Policy, O: Observer>(
         let devices = std::mem::take(&mut host.descriptions);
         let controller_busy = host.busy;
         let inputs = std::mem::take(&mut host.inputs);
-        let (mut actions, references) = host.dismiss();
+        let mut actions = host.dismiss();
         issues.fill_in(&mut actions);
         Ok(Replayed {
             run: Finished { policy, observer, end, events, failure },
             actions,
             inputs,
-            references,
             lateness: lateness.judged(options.max_lateness),
             failed,
             devices,

@@ -1,8 +1,6 @@
 //! What the simulator believes of a device: a scenario with measured laws, and with what an action
 //! costs besides.
 
-use crate::device::Work;
-use crate::driver::Reference;
 use crate::error::Error;
 use crate::profile::{ModelRow, ProfileFile};
 use crate::twin::Overheads;
@@ -10,7 +8,6 @@ use orrery_scenario::{PolicySpec, Scenario, Setup};
 use orrery_sim::driver::{Machine, World};
 use orrery_sim::latency::{BatchNoise, Grid, Latency};
 use orrery_sim::log::{MemoryLog, Record};
-use orrery_sim::request::{ModelId, RequestId};
 use orrery_sim::stalls::Stalls;
 use orrery_sim::time::Span;
 use schemars::JsonSchema;
@@ -42,16 +39,9 @@ pub struct Prediction {
     pub world: World,
     /// What became of the overheads.
     pub overhead: OverheadAs,
-    /// A short batch that was profiled, with its median then; none where nothing or more than one kind was.
-    pub reference: Option<(Reference, Span)>,
     /// What it has of launches and results.
     pub usual: Overheads,
 }
-
-/// A reference batch takes at most this share of the time, if it is not the shorter interval that says so.
-const REFERENCE_SHARE: u64 = 100;
-/// Times between two reference batches.
-const REFERENCE_EVERY: (Span, Span) = (Span::from_ms(100), Span::from_ms(500));
 
 impl Prediction {
     /// The prediction of a scenario. With profiles, one for each kind of device, their laws, loads, noise
@@ -69,13 +59,7 @@ impl Prediction {
         let mut setup = scenario.setup(seed)?;
         if profiles.is_empty() {
             let world = setup.world.clone();
-            return Ok(Prediction {
-                setup,
-                world,
-                overhead,
-                reference: None,
-                usual: Overheads::default(),
-            });
+            return Ok(Prediction { setup, world, overhead, usual: Overheads::default() });
         }
         let kinds = scenario.file.device.iter().map(|d| of_kind(profiles, &d.kind, scenario));
         let kinds = kinds.collect::<Result<Vec<&ProfileFile>, Error>>()?;
@@ -101,7 +85,6 @@ impl Prediction {
                 setup.tell(m, laws);
             }
         }
-        let reference = if profiles.len() == 1 { reference_of(first) } else { None };
         let us = |us: f64| Span::from_ns_f64(1e3 * us);
         let usual = match overhead {
             OverheadAs::None => Overheads::default(),
@@ -110,7 +93,7 @@ impl Prediction {
                 result: us(first.overhead.result.median_us),
             },
         };
-        Ok(Prediction { setup, world, overhead, reference, usual })
+        Ok(Prediction { setup, world, overhead, usual })
     }
 
     /// Whether two draws of it differ: it has noise or stalls.
@@ -161,24 +144,6 @@ impl Prediction {
         }
         Ok(setup.run_with(policy, seed, MemoryLog::default())?.observer.1.records)
     }
-}
-
-/// The longest batch of the first model that its law was fitted to and that may run as often as any, or else the
-/// shortest. A batch of one item mostly waits for its weights: how long it takes depends on what ran before it, not on
-/// how fast the device computes.
-fn reference_of(profile: &ProfileFile) -> Option<(Reference, Span)> {
-    let most_us = 1e6 * REFERENCE_EVERY.0.as_secs_f64() / REFERENCE_SHARE as f64;
-    let mut points: Vec<_> = profile.model.first()?.point.iter().filter(|p| !p.held_out).collect();
-    points.sort_by(|a, b| a.median_us.total_cmp(&b.median_us));
-    let short = points.partition_point(|p| p.median_us <= most_us);
-    let p = points.get(short.saturating_sub(1))?;
-    let (longest, nominal) =
-        (Span::from_ns_f64(1e3 * p.longest_us), Span::from_ns_f64(1e3 * p.median_us));
-    let (model, units, first) = (ModelId(0), p.batch, RequestId(0));
-    let work = Work::Batch { model, units, longest, total: longest * u64::from(units), first };
-    let (least, most) = REFERENCE_EVERY;
-    let every = (nominal * REFERENCE_SHARE).clamp(least, most);
-    (nominal > Span::ZERO).then_some((Reference { work, every }, nominal))
 }
 
 /// The profile of a kind of device. One without a kind, or of a scenario with another name for it, is

@@ -1,6 +1,4 @@
-//! What a run leaves in its folder: `schedule.log`, `predicted.log`, `inputs.csv`, `actions.csv`,
-//! `references.csv`,
-//! `run.json`.
+//! What a run leaves in its folder: `schedule.log`, `predicted.log`, `inputs.csv`, `actions.csv`, `run.json`.
 
 use crate::compare::rows_csv;
 use crate::device::{Description, DeviceError};
@@ -165,7 +163,6 @@ pub fn write(
     folder.write("schedule.log", log_bytes(head, &ran.side.records))?;
     folder.write("inputs.csv", inputs_csv(&ran.inputs))?;
     folder.write("actions.csv", rows_csv(ran.side.actions.iter().flatten()))?;
-    folder.write("references.csv", rows_csv(&ran.references))?;
     let mut json = serde_json::to_string_pretty(record).unwrap_or_default();
     json.push('\n');
     folder.write("run.json", json)

@@ -3,7 +3,7 @@
 use crate::compare::{ActionRow, Side};
 use crate::device::{Description, Device, DeviceError};
 use crate::driver::planned::Plan;
-use crate::driver::{Handled, Lateness, Options, Reference, ReferenceRan, Replayed, Rig, replay};
+use crate::driver::{Handled, Lateness, Options, Replayed, Rig, replay};
 use crate::error::Error;
 use crate::prediction::Prediction;
 use crate::profile::Clocks;
@@ -47,10 +47,9 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// What shows how fast the device is, with what it took when it was profiled.
-    fn reference(&self) -> Option<(Reference, Span)> {
-        let is_timed = self.device.computes() && matches!(self.clocks, Clocks::Wall(_));
-        self.prediction.reference.filter(|_| is_timed)
+    /// Whether the device may be faster or slower than when it was profiled: an emulated one is always as fast.
+    fn is_timed(&self) -> bool {
+        self.device.computes() && matches!(self.clocks, Clocks::Wall(_))
     }
 
     fn policy(&self, mode: Mode<'_>) -> Box<dyn Policy> {
@@ -67,10 +66,8 @@ pub struct Ran {
     pub side: Side,
     /// What its controller handled.
     pub inputs: Vec<Handled>,
-    /// What its lanes ran between batches.
-    pub references: Vec<ReferenceRan>,
-    /// What one of these took when it was profiled; none where the device is always as fast.
-    pub nominal: Option<Span>,
+    /// Whether the device may be faster or slower than when it was profiled.
+    pub is_timed: bool,
     /// What the prediction has of launches and results.
     pub usual: Overheads,
     /// Whether the simulator, fed with it, takes the same decisions.
@@ -129,7 +126,6 @@ pub fn run(run: &Run<'_>, mode: Mode<'_>) -> Result<Ran, Error> {
     let mut options = run.options;
     // The device pins its workers; the controller must not share a core with one.
     options.placement.pin |= matches!(run.device.target, Target::Cpu(_));
-    options.reference = run.reference().map(|r| r.0);
     let world = &run.prediction.world;
     let devices = (0..world.core.devices.len())
         .map(|n| run.device.nth(n, run.scenario).open(run.scenario, run.noise));
@@ -186,9 +182,8 @@ fn over(
     Ok(Ran {
         side,
         inputs,
-        references: replayed.references,
         usual: run.prediction.usual,
-        nominal: run.reference().map(|r| r.1),
+        is_timed: run.is_timed(),
         retraced,
         lateness: replayed.lateness,
         failed: replayed.failed,
@@ -203,7 +198,7 @@ fn over(
 impl Ran {
     /// The machine as it was in the run, and how well it is known.
     pub fn twin(&self) -> (Arc<Twin>, Knowledge) {
-        Twin::of(&self.side, &self.inputs, &self.references, self.nominal, self.usual, self.end)
+        Twin::of(&self.side, &self.inputs, self.is_timed, self.usual, self.end)
     }
 
     /// Requests that arrived.

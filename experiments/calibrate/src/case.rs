@@ -224,8 +224,10 @@ fn set_load(
         Offered::Clients(n) => {
             let think = Table::from_iter([("constant_ms".to_string(), Value::Float(0.0))]);
             table.insert("think".to_string(), Value::Table(think));
-            for kept in ["think", "pause_ms", "ramp_ms"] {
-                table.extend(closed.get(kept).map(|value| (kept.to_string(), value.clone())));
+            // All that the scenario says of its clients, but for how many they are and when they end.
+            table.extend(closed);
+            for replaced in ["clients", "per_app", "clients_of", "apps", "requests", "duration_s"] {
+                table.remove(replaced);
             }
             table.insert("clients".to_string(), Value::Integer(i64::from(*n)));
             table.insert("requests".to_string(), requests);

@@ -1,12 +1,10 @@
 //! The workers' threads, and what passes between them and the controller.
 
 use crate::clock::{CONTROLLER, Clock, Participant};
-use crate::device::{DeviceError, Job, Place, Ran, Stop, Work, Worker};
+use crate::device::{DeviceError, Job, Place, Ran, Stop, Worker};
 use crate::threads::{self, Placement};
-use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::request::{ActionId, DeviceId};
-use orrery_sim::time::{Span, Time};
-use serde::{Deserialize, Serialize};
+use orrery_sim::time::Time;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -26,27 +24,6 @@ pub struct Report {
     pub result: Result<Ran, DeviceError>,
 }
 
-/// A short batch that a lane runs between its own: how long it takes shows how fast the device is.
-#[derive(Clone, Copy, Debug)]
-pub struct Reference {
-    /// The batch.
-    pub work: Work,
-    /// The next one begins when the lane is free for the first time so long after the last.
-    pub every: Span,
-}
-
-/// What was measured of a reference batch: a line of `references.csv`.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct ReferenceRan {
-    pub device: u32,
-    pub executor: u8,
-    pub start_ns: u64,
-    pub end_ns: u64,
-    pub device_ns: u64,
-    pub away_ns: u64,
-}
-
 /// A worker as the controller knows it.
 struct Seat {
     who: Participant,
@@ -58,15 +35,12 @@ pub struct Crew<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     clock: &'env dyn Clock,
     placement: Placement,
-    reference: Option<Reference>,
     /// By device, then executor.
     seats: Vec<Vec<Seat>>,
     reports: Receiver<Report>,
     reporter: Sender<Report>,
     ready: Receiver<Ready>,
     says_ready: Sender<Ready>,
-    references: Receiver<ReferenceRan>,
-    referee: Sender<ReferenceRan>,
 }
 
 /// What a worker says once it is ready: what the system did not grant it, or why it is not.
@@ -77,29 +51,15 @@ impl<'scope, 'env> Crew<'scope, 'env> {
         scope: &'scope Scope<'scope, 'env>,
         clock: &'env dyn Clock,
         placement: Placement,
-        reference: Option<Reference>,
     ) -> Crew<'scope, 'env> {
         let (reporter, reports) = channel();
         let (says_ready, ready) = channel();
-        let (referee, references) = channel();
         let seats = Vec::new();
-        Crew {
-            scope,
-            clock,
-            placement,
-            reference,
-            seats,
-            reports,
-            reporter,
-            ready,
-            says_ready,
-            references,
-            referee,
-        }
+        Crew { scope, clock, placement, seats, reports, reporter, ready, says_ready }
     }
 
     /// Gives a device's workers their threads.
-    pub fn hire(&mut self, device: DeviceId, spec: &DeviceSpec, workers: Vec<Box<dyn Worker>>) {
+    pub fn hire(&mut self, device: DeviceId, workers: Vec<Box<dyn Worker>>) {
         if self.seats.len() <= device.index() {
             self.seats.resize_with(device.index() + 1, Vec::new);
         }
@@ -113,9 +73,6 @@ impl<'scope, 'env> Crew<'scope, 'env> {
                 inbox,
                 outbox: self.reporter.clone(),
                 says_ready: self.says_ready.clone(),
-                kind: spec.kind,
-                reference: self.reference.filter(|_| executor < usize::from(spec.lanes)),
-                referee: self.referee.clone(),
             };
             let placement = self.placement;
             self.scope.spawn(move || post.work(worker, threads::settle(placement, who.0)));
@@ -151,11 +108,6 @@ impl<'scope, 'env> Crew<'scope, 'env> {
     pub fn report(&self) -> Option<Report> {
         self.reports.try_recv().ok()
     }
-
-    /// What was run between batches so far.
-    pub fn references(&self) -> Vec<ReferenceRan> {
-        self.references.try_iter().collect()
-    }
 }
 
 /// Sends everybody home, after what they are doing: also when the controller panics, because its
@@ -178,9 +130,6 @@ struct Post<'env> {
     inbox: Receiver<Order>,
     outbox: Sender<Report>,
     says_ready: Sender<Ready>,
-    kind: u32,
-    reference: Option<Reference>,
-    referee: Sender<ReferenceRan>,
 }
 
 impl Post<'_> {
@@ -193,8 +142,6 @@ impl Post<'_> {
         if let Err(e) = &started {
             self.report(ActionId(u64::MAX), Err(e.clone()));
         }
-        // None before the first batch: until then the clock may not have begun.
-        let mut reference_due = Time::NEVER;
         while started.is_ok() {
             match self.inbox.try_recv() {
                 Ok(Order { job, stop }) => {
@@ -205,39 +152,12 @@ impl Post<'_> {
                     if failed {
                         break;
                     }
-                    if self.reference.is_some() && reference_due == Time::NEVER {
-                        reference_due = Time::ZERO;
-                    }
                 }
-                Err(TryRecvError::Empty) if clock.now() >= reference_due => {
-                    reference_due = self.refer(worker.as_mut());
-                }
-                Err(TryRecvError::Empty) => clock.wait(me, reference_due),
+                Err(TryRecvError::Empty) => clock.wait(me, Time::NEVER),
                 Err(TryRecvError::Disconnected) => break,
             }
         }
         clock.leave(me);
-    }
-
-    /// Runs a reference batch, and says when the next is due. One that fails is the last: a batch will fail, too.
-    fn refer(&self, worker: &mut dyn Worker) -> Time {
-        let Some(Reference { work, every }) = self.reference else { return Time::NEVER };
-        let Post { device, kind, executor, .. } = *self;
-        let began = self.place.clock.now();
-        let action = ActionId(u64::MAX);
-        let job = Job { action, device, kind, executor, began, fetch: Span::ZERO, work };
-        let run = || worker.run(&job, &self.place, &Stop::default());
-        let Ok(ran) = self.guarded("running a reference batch", run) else { return Time::NEVER };
-        // A controller that is gone does not care.
-        let _ = self.referee.send(ReferenceRan {
-            device: device.0,
-            executor,
-            start_ns: ran.start.ns(),
-            end_ns: ran.end.ns(),
-            device_ns: ran.device.ns(),
-            away_ns: ran.away.ns(),
-        });
-        ran.end + every
     }
 
     /// A worker that panics has failed like any other: the controller waits for its report.

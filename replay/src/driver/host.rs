@@ -1,6 +1,6 @@
 //! The core's host on a wall clock: its queue of wake-ups, its sources, and its devices.
 
-use super::crew::{Crew, ReferenceRan, Report};
+use super::crew::{Crew, Report};
 use super::lateness::Recorder;
 use super::{Lateness, Rig};
 use crate::device::{Description, DeviceError, Job, Ran, Stop, Work};
@@ -167,7 +167,7 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
                     .to_string(),
             });
         }
-        self.crew.hire(id, spec, device.workers(spec.lanes)?);
+        self.crew.hire(id, device.workers(spec.lanes)?);
         self.descriptions.push(description);
         Ok(())
     }
@@ -177,15 +177,14 @@ impl<'w, 'scope, 'env> WallHost<'w, 'scope, 'env> {
         self.crew.wait_until_ready()
     }
 
-    /// Ends the workers, and gives what was measured of actions and between them.
-    pub fn dismiss(mut self) -> (Vec<Measured>, Vec<ReferenceRan>) {
+    /// Ends the workers, and gives what was measured of actions.
+    pub fn dismiss(mut self) -> Vec<Measured> {
         for ((device, executor), out) in &self.out {
             self.crew.stop(*device, *executor, &out.stop);
         }
         self.take_reports();
-        let references = self.crew.references();
         drop(self.crew);
-        (self.actions, references)
+        self.actions
     }
 
     /// Jobs whose end is still to come.

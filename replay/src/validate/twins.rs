@@ -42,7 +42,7 @@ impl PointResult {
     pub fn unknown(&self, run: &Repetition) -> Option<String> {
         let Some(twin) = &run.twin else { return Some("no twin was drawn".to_string()) };
         let drift = self.drift_percent.filter(|d| d.abs() > DRIFT_MAX_PERCENT);
-        let drifted = drift.filter(|_| twin.knowledge.references == 0);
+        let drifted = drift.filter(|_| twin.knowledge.batches == 0);
         let drifted = drifted.map(|d| {
             format!("the device changed by {d:+.2} % since it was profiled, and nothing shows when")
         });
@@ -157,8 +157,8 @@ pub(super) fn headline(campaign: &Campaign, j: &Judgement) -> String {
 pub(super) fn table(standing: &Standing) -> String {
     let mut text = String::from(
         "## By run, as twins\n\nFinish rates in percent: predicted a priori, by the profile alone; on the machine as it \
-         was (the mean of the draws with the middle 95 % of them); measured. *Slower*: by the median reference batch, \
-         than when it was profiled. *Error*: standard error of the speed at an instant. *Away*: shares of the run.\n\n\
+         was (the mean of the draws with the middle 95 % of them); measured. *Slower*: by the median batch, \
+         than its law says. *Error*: standard error of the speed at an instant. *Away*: shares of the run.\n\n\
          | point | run | a priori | twin | 95 % of draws | measured | less twin | slower (%) | error (%) | longest \
          without (s) | controller away (%) | lanes away (%) | decisions | unknown |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
