@@ -189,3 +189,24 @@ fn the_document_has_ours_theirs_and_every_assumption() {
     assert!(rows.iter().any(|r| r.paper.is_some() && r.axes.contains("rows=held out")));
     assert_eq!(c.in_json()["explains_most"], "reply delay");
 }
+
+/// A row says how many clients there are; what they do stays the scenario's, whatever key says it.
+#[test]
+fn what_clients_do_stays_the_scenario_s() {
+    let clients = "[closed_loop]\nclients = 3\npause_ms = 2.5\nramp_ms = 40.0\nthink = { exponential_ms = 5.0 }\n";
+    let own = SCENARIO.replace("[arrivals]\npoisson = { rate_per_s = 100.0 }\n", clients);
+    let own = Scenario::from_text("s.toml", &own).unwrap();
+    let loads = measured("loads.csv", LOADS, Path::new("loads.csv"));
+    let policy = own.policies().unwrap().remove(0);
+    let cases = case::cases(&own, &loads, &policy, &asked(600)).unwrap();
+    let wanted = own.file.closed_loop.unwrap();
+    for (case, clients) in cases.iter().zip([1, 2, 4, 8, 16, 32]) {
+        let theirs = case.scenario.file.closed_loop.clone().unwrap();
+        let same = orrery_scenario::scenario::file::ClosedLoop {
+            clients,
+            requests: theirs.requests,
+            ..wanted.clone()
+        };
+        assert_eq!(theirs, same);
+    }
+}
