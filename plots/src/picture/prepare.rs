@@ -207,23 +207,25 @@ fn stars(rows: &[Row], all: &[&Row], p: &Picture) -> Vec<Row> {
     if p.star.is_empty() {
         return Vec::new();
     }
-    let is_one = |r: &&&Row| r.metric == p.star && r.value == Some(1.0);
-    let starred: Vec<&Row> = all.iter().filter(is_one).copied().collect();
-    // A row along a metric has lost its pool: the metric's value tells it then.
-    let same = |r: &Row, s: &Row| {
-        let along = all.iter().find(|a| a.metric == p.x && place(a) == place(s));
-        let at = along.and_then(|a| a.finite()).map(|v| format!("{v}"));
-        let others = |n: &str| n != p.x && n != POOL;
-        let of = |r: &Row| -> Vec<(String, String)> {
-            let kept = r.axis_list().filter(|a| others(a.0));
-            kept.map(|(n, v)| (n.to_string(), v.to_string())).collect()
-        };
-        r.system == s.system
-            && r.axis(&p.x) == at.as_deref().or(s.axis(&p.x))
-            && of(r) == of(s)
-            && r.case == s.case
+    let others = |r: &Row| -> Vec<(String, String)> {
+        let kept = r.axis_list().filter(|a| a.0 != p.x && a.0 != POOL);
+        kept.map(|(n, v)| (n.to_string(), v.to_string())).collect()
     };
-    let is_starred = |r: &&Row| starred.iter().any(|s| same(r, s));
+    let place_of = |r: &Row, x: Option<String>| (r.system.clone(), x, others(r), r.case.clone());
+    // A row along a metric has lost its pool: the metric's value tells it then.
+    let mut along = HashMap::new();
+    for row in all.iter().filter(|r| r.metric == p.x) {
+        along.entry(place(row)).or_insert(*row);
+    }
+    let is_one = |r: &&&Row| r.metric == p.star && r.value == Some(1.0);
+    let starred = all.iter().filter(is_one);
+    let starred: HashSet<_> = starred
+        .map(|s| {
+            let at = along.get(&place(s)).and_then(|a| a.finite()).map(|v| format!("{v}"));
+            place_of(s, at.or_else(|| s.axis(&p.x).map(str::to_string)))
+        })
+        .collect();
+    let is_starred = |r: &&Row| starred.contains(&place_of(r, r.axis(&p.x).map(str::to_string)));
     let star =
         |r: &Row| Row { system: p.star.clone(), ci95_low: None, ci95_high: None, ..r.clone() };
     let mut out: Vec<Row> = rows.iter().filter(is_starred).map(star).collect();
