@@ -14,6 +14,7 @@
 
 mod answer;
 mod candidates;
+mod change_over;
 mod clusters;
 mod day;
 mod devices;
@@ -30,6 +31,7 @@ mod loss;
 mod money;
 mod next;
 mod origin;
+mod own_step;
 mod parts;
 mod pools;
 mod prices;
@@ -67,6 +69,7 @@ pub use solved::{Fleet, Solved};
 pub use trial::{Check, Edge};
 pub use watcher::Watcher;
 pub use what_if::changed;
+pub use worth::Better;
 
 use orrery_output::Progress;
 use orrery_output::page::{Page, Table};

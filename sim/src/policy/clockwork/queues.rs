@@ -216,15 +216,32 @@ impl Model {
         )
     }
 
+    /// Where a smaller size than the shortest is estimated to take longer, all estimates: once they exceed what a request
+    /// has, such sizes are not tried again, nor those above them.
+    fn lost_to(&self, shortest: Span) -> String {
+        if self.estimates.first().is_none_or(|first| *first == shortest) {
+            return String::new();
+        }
+        let all = self.sizes.iter().zip(&self.estimates);
+        let all: Vec<String> =
+            all.map(|(size, estimate)| format!("{estimate} for {size}")).collect();
+        format!(
+            "; batches are estimated at {}; a size is not tried again while a request has less time than that, nor are \
+             larger ones (`probe_s`)",
+            all.join(", ")
+        )
+    }
+
     /// Why a request is in no batch queue any more.
     fn loss(&self, deadline: Time, available: Time) -> String {
         let shortest = self.estimates.iter().min().copied().unwrap_or_default();
         let end = available + shortest;
         if end > deadline {
             let late = end - deadline;
+            let lost = self.lost_to(shortest);
             format!(
                 "even in its shortest batch, {shortest}, it would end {late} after its internal \
-                 deadline"
+                 deadline{lost}"
             )
         } else {
             "a batch of requests that came after it has emptied the only queues it was in"
