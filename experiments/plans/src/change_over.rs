@@ -8,9 +8,8 @@
 //!
 //! A new machine has no weights in its memory where the scenario counts pages. It is not simulated how it starts.
 
-use super::answer::Choice;
 use super::own_step::{between, later, put};
-use super::size::counts;
+use super::size::{Sized, counts};
 use super::trial::Bench;
 use orrery_cells::goodput::longest_slo;
 use orrery_scenario::search::{self, Criterion, Load, REQUESTS_ENDLESS, Rule, Stop};
@@ -45,20 +44,24 @@ struct Part {
     n: u32,
 }
 
-/// Each change of the size over the day, once; none of a day with one size, or where no request has an SLO.
+/// Each change of the size of a pool over the day, once, with the size of each level; none of a day with one size, or where no request has an SLO.
 ///
 /// # Errors
 /// When a change cannot be simulated.
-pub fn change_over(bench: &Bench<'_>, choice: &Choice) -> Result<Vec<Changed>, SpecError> {
+pub fn change_over(
+    bench: &Bench<'_>,
+    pool: &[u32],
+    sizes: &[Sized],
+) -> Result<Vec<Changed>, SpecError> {
     let day = &bench.problem.day;
     // A trace that is simulated whole at each level has no step.
     let has_steps = day.follows() && (day.own.is_some() || !bench.group.is_trace);
-    let Some(kind) = choice.counts.iter().position(|n| *n > 0).filter(|_| has_steps) else {
+    let Some(kind) = pool.iter().position(|n| *n > 0).filter(|_| has_steps) else {
         return Ok(Vec::new());
     };
     let part = |step: usize| {
         let level = day.steps[step].level;
-        Part { step, level, n: choice.sizes[level].n }
+        Part { step, level, n: sizes[level].n }
     };
     let mut all: Vec<(Part, Part)> = Vec::new();
     for to in 0..day.steps.len() {

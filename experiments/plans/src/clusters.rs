@@ -96,7 +96,7 @@ pub fn search(
         let bench = Bench::new(problem, group, policy, runs).at(best.hardest);
         let known = best.sizes.get(best.hardest).and_then(|size| size.left.clone());
         best.less = one_less(&bench, best, known)?;
-        best.changes = change_over(&bench, best)?;
+        best.changes = change_over(&bench, &best.counts, &best.sizes)?;
     }
     // Dearer than the answer, a close call is of no interest.
     let cost = answer.best().map(|c| c.cost);

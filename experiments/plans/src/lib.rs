@@ -64,12 +64,11 @@ pub use line::Line;
 pub use loss::Survive;
 pub use next::{Next, is_quick};
 pub use problem::{Group, Problem};
-pub use robust::{Held, Robust, Strained};
+pub use robust::{Better, Held, Robust, Strained};
 pub use solved::{Fleet, Solved};
 pub use trial::{Check, Edge};
 pub use watcher::Watcher;
 pub use what_if::changed;
-pub use worth::Better;
 
 use orrery_output::Progress;
 use orrery_output::page::{Page, Table};

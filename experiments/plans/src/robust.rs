@@ -13,7 +13,7 @@ use crate::solved::Solved;
 use crate::survive;
 use crate::trial::{Bench, Check};
 use crate::what_if::{about, changed};
-use crate::worth::{Better, gained, little_dearer, more_room, roomier};
+use crate::worth::{little_dearer, more_room, roomier};
 use orrery_output::Progress;
 use orrery_scenario::{PolicySpec, SpecError, policies};
 use rayon::prelude::*;
@@ -61,6 +61,19 @@ pub struct Robust {
     /// Of the first group that does not hold under its worst change: that change, and the schedulers that carry
     /// the load on the same machines then.
     pub instead: Option<(String, Vec<String>)>,
+}
+
+/// A runner-up that is worth its price, under the changes that the answer was tried under.
+#[derive(Clone, Debug)]
+pub struct Better {
+    /// Whose it is.
+    pub group: String,
+    /// Its place among the choices.
+    pub place: usize,
+    /// By change.
+    pub tried: Vec<Strained>,
+    /// The changes under which it holds for sure and the answer does not, in words.
+    pub gained: Vec<String>,
 }
 
 impl Strained {
@@ -158,6 +171,17 @@ pub fn robust(changes: &Changes, solved: &Solved) -> Result<Robust, SpecError> {
     robust.instead = instead(changes, &robust, &carried, target, &runs)?;
     runs.finish();
     Ok(robust)
+}
+
+/// The changes under which a runner-up holds for sure and the answer does not; none where the answer holds under another
+/// that the runner-up does not.
+fn gained(own: &[&Strained], others: &[Strained], target: f64) -> Option<Vec<String>> {
+    let fails = |s: &Strained| s.bad_rate(target).is_some();
+    let holds = |s: &Strained| matches!(&s.held, Held::Tried(check) if check.is_sure(target));
+    let pairs = || own.iter().zip(others);
+    let is_worse = pairs().any(|(own, other)| fails(other) && !fails(own));
+    let gained = pairs().filter(|(own, other)| fails(own) && holds(other));
+    (!is_worse).then(|| gained.map(|(own, _)| own.words().to_string()).collect())
 }
 
 /// The runner-up of a group that is better in all but a little money: it holds under most changes that the answer does

@@ -6,10 +6,10 @@ use crate::file::Pools;
 use crate::money::month;
 use crate::next::{Next, is_wanted};
 use crate::problem::Problem;
-use crate::robust::{Held, Robust, Strained};
+use crate::robust::{Better, Held, Robust, Strained};
 use crate::solved::Solved;
 use crate::strain::varies_as_measured;
-use crate::worth::{Better, dearer, roomier};
+use crate::worth::{dearer, roomier};
 use orrery_output::page::{Field, Part, Table, Tone};
 use orrery_scenario::scenario::file::Model;
 

@@ -2,25 +2,11 @@
 
 use super::answer::{Answer, Choice};
 use super::problem::Problem;
-use super::robust::{Held, Strained};
 
 /// It costs at most this share more than the answer.
 const DEARER_MAX: f64 = 0.1;
 /// Much more is this share of the load.
 const HEADROOM_LEAST: f64 = 0.1;
-
-/// A runner-up that is worth its price, under the changes that the answer was tried under.
-#[derive(Clone, Debug)]
-pub struct Better {
-    /// Whose it is.
-    pub group: String,
-    /// Its place among the choices.
-    pub place: usize,
-    /// By change.
-    pub tried: Vec<Strained>,
-    /// The changes under which it holds for sure and the answer does not, in words.
-    pub gained: Vec<String>,
-}
 
 /// The runners-up that cost little more than the answer, with their places, the cheapest first.
 pub fn little_dearer<'a>(problem: &Problem, answer: &'a Answer) -> Vec<(usize, &'a Choice)> {
@@ -44,17 +30,6 @@ pub fn roomier(problem: &Problem, answer: &Answer) -> Option<usize> {
 pub fn more_room(answer: &Answer, other: &Choice) -> f64 {
     let load = answer.load_per_s;
     other.headroom(load) - answer.best().map_or(0.0, |best| best.headroom(load))
-}
-
-/// The changes under which a runner-up holds for sure and the answer does not; none where the answer holds under another
-/// that the runner-up does not.
-pub fn gained(own: &[&Strained], others: &[Strained], target: f64) -> Option<Vec<String>> {
-    let fails = |s: &Strained| s.bad_rate(target).is_some();
-    let holds = |s: &Strained| matches!(&s.held, Held::Tried(check) if check.is_sure(target));
-    let pairs = || own.iter().zip(others);
-    let is_worse = pairs().any(|(own, other)| fails(other) && !fails(own));
-    let gained = pairs().filter(|(own, other)| fails(own) && holds(other));
-    (!is_worse).then(|| gained.map(|(own, _)| own.words().to_string()).collect())
 }
 
 /// By which share a choice costs more.

@@ -296,7 +296,7 @@ fn a_change_over_is_simulated_with_the_machines_that_come_and_go() {
         let mut wrong = best.clone();
         wrong.sizes[0].n = 1;
         wrong.sizes.iter_mut().skip(1).for_each(|size| size.n = many);
-        let changes = change_over(&bench, &wrong).unwrap();
+        let changes = change_over(&bench, &wrong.counts, &wrong.sizes).unwrap();
         let at_the_peak = changes.iter().find(|c| (c.from, c.to) == (many, 1)).unwrap();
         assert!(at_the_peak.bad_rate > 0.3, "{name}: {at_the_peak:?}");
     }
