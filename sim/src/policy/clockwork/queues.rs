@@ -249,3 +249,27 @@ impl Model {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::latency::Latency;
+
+    /// A smallest size that has become slow is named with the others: none of them is tried again.
+    #[test]
+    fn a_drop_names_the_sizes_that_are_lost() {
+        let law = Latency::Affine { alpha: Span::from_ms(1), beta: Span::from_ms(4) };
+        let alone = (0, Span::from_ms(5));
+        let (slo, sizes) = (Span::from_ms(50), [1, 2, 4]);
+        let profile = ModelProfile::of_constant(&law, slo, &sizes, 10, alone, 8);
+        let mut model = Model::new(&Config::released(), &profile);
+        let said = |model: &Model| model.loss(Time::ZERO, Time::ZERO);
+        assert!(said(&model).contains("even in its shortest batch, 5.000000ms"));
+        assert!(!said(&model).contains("probe_s"), "{}", said(&model));
+        model.estimates[0] = Span::from_ms(90);
+        let now = said(&model);
+        assert!(now.contains("shortest batch, 6.000000ms"), "{now}");
+        assert!(now.contains("90.000000ms for 1, 6.000000ms for 2, 8.000000ms for 4"), "{now}");
+        assert!(now.contains("`probe_s`"), "{now}");
+    }
+}
