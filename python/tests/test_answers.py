@@ -172,6 +172,24 @@ def test_a_plan_is_the_command_line_s():
 
 
 @needs_cli
+def test_a_plan_survives_the_loss_of_the_kind_that_is_named(tmp_path):
+    goal = 'goal = "carry-load"'
+    text = pathlib.Path(PLAN).read_text()
+    assert goal in text
+    file = tmp_path / "survives.toml"
+    file.write_text(text.replace(goal, f'{goal}\nsurvive = "1080ti"'))
+    named = orrery.plan(str(file), seeds=2)
+    assert str(named) == cli("plan", file, "--seeds", 2)
+    assert "one 1080ti may be lost" in " ".join(str(named).split())
+    # As a what-if it is the same question.
+    asked = orrery.plan(PLAN, what_if="survive=1080ti", seeds=2)
+    assert str(asked) == cli("plan", PLAN, "--what-if", "survive=1080ti", "--seeds", 2)
+    file.write_text(text.replace(goal, f'{goal}\nsurvive = "1080"'))
+    with pytest.raises(ValueError, match="(?s)survive.*1080ti"):
+        orrery.plan(str(file), seeds=2)
+
+
+@needs_cli
 def test_a_calibration_is_the_command_line_s():
     asked = [str(ROOT / "scenarios" / "triton" / name) for name in ("server.toml", "perf_analyzer.csv")]
     found = orrery.calibrate(*asked, requests=1000, fit_rows=1)

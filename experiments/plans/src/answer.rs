@@ -1,5 +1,6 @@
 //! What a plan answers: pools, what is known of each, and what is not known.
 
+use super::change_over::Changed;
 use super::problem::{Group, Problem};
 use super::runs::PROBES_OF_EDGE;
 use super::size::{Less, Sized};
@@ -36,6 +37,11 @@ pub struct Choice {
     pub above: Seen,
     /// With a size for each level of load: that of each, the peak's first.
     pub sizes: Vec<Sized>,
+    /// The level that needs all of the machines, where the edge is; the peak, but where another step of a trace has worse
+    /// bursts.
+    pub hardest: usize,
+    /// What happens where the size changes, where that was looked at.
+    pub changes: Vec<Changed>,
     /// What one machine less carries, by type, where that was looked at.
     pub less: Vec<Less>,
     /// The mean load relative to the one that is carried.
@@ -84,6 +90,8 @@ impl Choice {
             above: bench.seen(counts, above)?,
             edge,
             sizes: Vec::new(),
+            hardest: 0,
+            changes: Vec::new(),
             less: Vec::new(),
             mean_load: bench.problem.day.mean,
         })

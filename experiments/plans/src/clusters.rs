@@ -9,6 +9,7 @@
 //! The bound is that of batches that fit the SLO on instances that are never idle; it is strict.
 
 use super::answer::{Answer, Choice, Point, percent, significant};
+use super::change_over::change_over;
 use super::problem::{Group, Problem};
 use super::runs::{PROBES, Runs};
 use super::size::{MORE_MAX, Sized, Sizer, Verdict, counts};
@@ -67,7 +68,7 @@ pub fn search(
         searched.skipped_by_bound += found.skipped;
         answer.choices.extend(found.choice);
         // Its cost over a day is not known: only its peak was looked at.
-        if let Some((n, check)) = found.close.filter(|_| !problem.day.follows()) {
+        if let Some((n, check)) = found.close.filter(|_| problem.day.levels.len() == 1) {
             let counts = counts(problem, *kind, n);
             let cost = problem.cost(&counts);
             answer.close.push((counts, cost, check));
@@ -92,9 +93,10 @@ pub fn search(
     if let Some(best) = answer.choices.first_mut()
         && let Some(policy) = problem.policies.iter().find(|p| p.text() == best.policy)
     {
-        let bench = Bench::new(problem, group, policy, runs);
-        let known = best.sizes.first().and_then(|peak| peak.left.clone());
+        let bench = Bench::new(problem, group, policy, runs).at(best.hardest);
+        let known = best.sizes.get(best.hardest).and_then(|size| size.left.clone());
         best.less = one_less(&bench, best, known)?;
+        best.changes = change_over(&bench, &best.counts, &best.sizes)?;
     }
     // Dearer than the answer, a close call is of no interest.
     let cost = answer.best().map(|c| c.cost);
@@ -126,6 +128,37 @@ pub fn at_level(
     }
 }
 
+/// The size for a step of a trace with its own arrivals, looked for from `start` on: a step with a lower load may have
+/// worse bursts than one with a higher one, and need more. Where one size is for the whole day, the one of the steps
+/// before is tried first. None where as many as there may be do not carry it; one that is not sure says so itself.
+pub fn at_step(
+    bench: &Bench<'_>,
+    kind: usize,
+    level: usize,
+    (start, before): (u32, &Sized),
+    simulated: &mut usize,
+) -> Result<Option<Sized>, SpecError> {
+    let (problem, load) = (bench.problem, bench.load_at(level));
+    let load_per_s = bench.group.load_per_s * problem.day.levels[level];
+    if problem.day.levels[level] == 0.0 {
+        return Ok(Some(Sized { n: problem.lost(kind), load_per_s, ..before.clone() }));
+    }
+    let bench = bench.at(level);
+    let sizer = Sizer { bench: &bench, kind };
+    let most = problem.counts_max[kind];
+    let first = match problem.day.follows() {
+        true => sizer.first(load, (1, most), start, simulated)?,
+        false => Some(before.n),
+    };
+    let Some(first) = first else { return Ok(None) };
+    let mut close = None;
+    let size = match sizer.sure(load, (first, most), &mut close)? {
+        Verdict::Size(size) => Some(*size),
+        Verdict::NotSure => close.map(|(n, check)| Sized { n, load_per_s, check, left: None }),
+    };
+    Ok(size.map(|size| Sized { load_per_s, ..size }))
+}
+
 /// A cluster with its verified sizes as a choice: its edge, and what breaks.
 ///
 /// # Errors
@@ -137,11 +170,20 @@ pub fn chosen(
     lower: Vec<Sized>,
 ) -> Result<Choice, SpecError> {
     let (problem, load) = (bench.problem, bench.group.load_per_s);
-    let check = Some(peak.check.clone());
-    let mut choice = Choice::of(bench, &counts(problem, kind, peak.n), check, load)?;
-    choice.sizes = std::iter::once(peak).chain(lower).collect();
-    choice.cost = over_the_day(problem, kind, &choice.sizes);
+    let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
+    let hardest = hardest(&sizes);
+    let most = &sizes[hardest];
+    let (bench, check) = (bench.at(hardest), Some(most.check.clone()));
+    let mut choice = Choice::of(&bench, &counts(problem, kind, most.n), check, load)?;
+    choice.cost = over_the_day(problem, kind, &sizes);
+    (choice.sizes, choice.hardest) = (sizes, hardest);
     Ok(choice)
+}
+
+/// The first level that needs as many machines as any: the peak, but where the bursts of another step are worse.
+fn hardest(sizes: &[Sized]) -> usize {
+    let most = sizes.iter().map(|size| size.n).max();
+    sizes.iter().position(|size| Some(size.n) == most).unwrap_or(0)
 }
 
 /// What so many of a kind cost by the hour, as the mean over the day; the size of each level is given.
@@ -200,8 +242,9 @@ pub fn cheapest(
         let chain = Chain { bench: &bench, kind };
         let sized = chain.verified(one, high, &mut Found::default())?;
         let Some((peak, lower)) = sized else { continue };
-        let (counts, policy) = (chain.counts(peak.n), policy.text().to_string());
         let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
+        let most = sizes[hardest(&sizes)].n;
+        let (counts, policy) = (chain.counts(most), policy.text().to_string());
         let cost = over_the_day(problem, kind, &sizes);
         if best.as_ref().is_none_or(|best| cost < best.cost) {
             best = Some(Enough { counts, policy, cost });
@@ -300,7 +343,9 @@ impl Chain<'_> {
         let kind = problem.kind(self.kind);
         // A share of the requests may be bad, and needs no capacity.
         let needed = one.map_or(1.0, |one| (load * (1.0 - target) / one).ceil().max(1.0));
-        if needed > f64::from(most) {
+        // A step of a trace is judged by its own arrivals, to which the bound does not apply strictly.
+        let is_own = problem.day.own.is_some();
+        if needed > f64::from(most) && !is_own {
             found.skipped = most as usize;
             found.unknown = Some(format!(
                 "the goal is outside what was simulated on {kind}: {} requests/s need at least \
@@ -309,15 +354,17 @@ impl Chain<'_> {
             ));
             return Ok(None);
         }
-        let start = (needed as u32 + problem.lost(self.kind)).min(most);
+        let likely = (needed as u32).saturating_add(problem.lost(self.kind)).min(most);
+        let start = if is_own { 1 } else { likely };
         found.skipped = start as usize - 1;
         let sizer = Sizer { bench: self.bench, kind: self.kind };
         // Where no bound holds, the search begins where it would be without noise.
-        let likely = match one {
+        let without_noise = match one {
             Some(_) => None,
             None => group.likely_of_one_per_s(problem, self.kind, self.bench.policy)?,
         };
-        let begin = likely.map_or(start, |one| (load / one).ceil().min(f64::from(most)) as u32);
+        let begin =
+            without_noise.map_or(likely, |one| (load / one).ceil().min(f64::from(most)) as u32);
         sizer.first(load, (start, most), begin, &mut found.simulated)
     }
 
@@ -335,8 +382,11 @@ impl Chain<'_> {
         let mut close = None;
         if let Verdict::Size(peak) = sizer.sure(load, (high, most), &mut close)? {
             found.close = close;
-            let lower = self.follow(&sizer, &peak, one, &mut found.simulated)?;
-            return Ok(Some((*peak, lower)));
+            let lower = match problem.day.own {
+                Some(_) => self.follow_steps(&peak, one, found)?,
+                None => Some(self.follow(&sizer, &peak, one, &mut found.simulated)?),
+            };
+            return Ok(lower.map(|lower| (*peak, lower)));
         }
         found.close = close;
         found.unknown = Some(if high == most {
@@ -369,6 +419,39 @@ impl Chain<'_> {
             sizes.push(size);
         }
         Ok(sizes)
+    }
+
+    /// The sizes for the other steps of a trace, each with its own arrivals; none where they are not carried.
+    fn follow_steps(
+        &self,
+        peak: &Sized,
+        one: Option<f64>,
+        found: &mut Found,
+    ) -> Result<Option<Vec<Sized>>, SpecError> {
+        let problem = self.bench.problem;
+        let (day, most) = (&problem.day, problem.counts_max[self.kind]);
+        let served = self.bench.group.load_per_s * (1.0 - problem.plan.target());
+        let mut sizes = vec![peak.clone()];
+        for level in 1..day.levels.len() {
+            let share = day.levels[level] / day.levels[0];
+            let likely = one.map_or(f64::from(peak.n) * share, |one| served * share / one);
+            let start = (likely.ceil() as u32).saturating_add(problem.lost(self.kind));
+            let before = &sizes[hardest(&sizes)];
+            let at = (start.clamp(1, most), before);
+            match at_step(self.bench, self.kind, level, at, &mut found.simulated)? {
+                Some(size) => sizes.push(size),
+                None => {
+                    found.unknown = Some(format!(
+                        "no more than {most} {} (`count_max`) carry the step from {} with {} for sure",
+                        problem.kind(self.kind),
+                        day.begins(level),
+                        self.bench.policy.text()
+                    ));
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(sizes.split_off(1)))
     }
 
     /// How a cluster that does not carry the load was used, with the first seed: a policy that leaves

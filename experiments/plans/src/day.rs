@@ -9,6 +9,7 @@
 
 use orrery_planner::Price;
 use orrery_scenario::SpecError;
+use orrery_sim::time::Span;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -105,6 +106,11 @@ impl DayKeys {
     }
 }
 
+/// A time of day, as `9:00`.
+pub fn clock(ms: u64) -> String {
+    format!("{}:{:02}", ms / 3_600_000, ms / 60_000 % 60)
+}
+
 fn wrong(key: &str, found: impl ToString, allowed: &str) -> SpecError {
     SpecError::value(key, found.to_string(), allowed, "correct or remove it")
 }
@@ -131,7 +137,23 @@ pub struct Day {
     pub mean: f64,
     /// Of a trace, how much busier than the peak's step the busiest part of it is.
     pub busiest: Option<f64>,
+    /// Of a trace whose own arrivals are simulated: where they are.
+    pub own: Option<OwnSteps>,
+    follows: bool,
     start_up_ms: u64,
+}
+
+/// The steps of a trace whose own arrivals are simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnSteps {
+    /// The step of each level of the day, counted from 0; of a level without arrivals any.
+    pub of_level: Vec<u32>,
+    /// The steps.
+    pub steps: u32,
+    /// How long all of them are, at the trace's own rate.
+    pub length: Span,
+    /// The trace's own rate, where it is a list: at another one it is as much shorter.
+    pub list_per_s: Option<f64>,
 }
 
 impl Day {
@@ -158,12 +180,48 @@ impl Day {
             false => vec![Step { from_ms: 0, level: 0 }],
         };
         let start_up_ms = keys.map_or(0, |keys| (keys.start_up_s * 1e3).round() as u64);
-        Day { levels, steps, peak, mean, busiest: None, start_up_ms }
+        let (busiest, own) = (None, None);
+        Day { levels, steps, peak, mean, busiest, own, follows, start_up_ms }
+    }
+
+    /// The same with a level for each step of a trace, since steps of one load need not have the same bursts; those
+    /// without arrivals share one. `length` is that of the day in the trace, `list_per_s` the rate of a list.
+    pub fn with_own_arrivals(self, keys: &DayKeys, length: Span, list_per_s: Option<f64>) -> Day {
+        let factors: Vec<f64> = keys.profile.iter().map(|(_, factor)| *factor).collect();
+        let mut order: Vec<usize> = (0..factors.len()).filter(|i| factors[*i] > 0.0).collect();
+        order.sort_by(|a, b| factors[*b].total_cmp(&factors[*a]));
+        let quiet = factors.iter().position(|factor| *factor == 0.0);
+        let of_level: Vec<usize> = order.into_iter().chain(quiet).collect();
+        let last = of_level.len() - 1;
+        let level = |i: usize| of_level.iter().position(|step| *step == i).unwrap_or(last);
+        let from_ms = |i: usize| (keys.profile[i].0 * 3_600_000.0).round() as u64;
+        let step = |i: usize| Step { from_ms: from_ms(i), level: level(i) };
+        Day {
+            levels: of_level.iter().map(|i| factors[*i] / self.peak).collect(),
+            steps: (0..factors.len()).map(step).collect(),
+            own: Some(OwnSteps {
+                of_level: of_level.iter().map(|i| *i as u32).collect(),
+                steps: factors.len() as u32,
+                length,
+                list_per_s,
+            }),
+            ..self
+        }
     }
 
     /// Whether there is more than one size.
     pub fn follows(&self) -> bool {
-        self.levels.len() > 1
+        self.follows && self.levels.len() > 1
+    }
+
+    /// The rate that a scenario is given so that its peak has this one: of a trace that is its mean.
+    pub fn mean_per_s(&self, peak_per_s: f64) -> f64 {
+        if self.own.is_some() { peak_per_s / self.peak } else { peak_per_s }
+    }
+
+    /// When the first step of a level begins, as `9:00`.
+    pub fn begins(&self, level: usize) -> String {
+        clock(self.steps.iter().find(|step| step.level == level).map_or(0, |step| step.from_ms))
     }
 
     /// The mean of the levels over the day: what is paid is at least this share of the peak's.
@@ -173,6 +231,9 @@ impl Day {
 
     /// How many machines are paid from when on, with the size of each level; from midnight on.
     pub fn paid(&self, sizes: &[u32]) -> Vec<(u64, u32)> {
+        if !self.follows {
+            return vec![(0, sizes.iter().copied().max().unwrap_or(0))];
+        }
         let size = |step: &Step| sizes.get(step.level).copied().unwrap_or(0);
         let early = |step: &Step| (step.from_ms + DAY_MS - self.start_up_ms % DAY_MS) % DAY_MS;
         let mut times: Vec<u64> =

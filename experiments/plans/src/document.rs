@@ -66,6 +66,7 @@ fn asked(page: &mut Page, first: &Solved, what_ifs: &[Solved]) {
     let policies: Vec<&str> = p.policies.iter().map(|p| p.text()).collect();
     page.ask("schedulers", policies.join("\n"));
     let length = match p.groups.iter().any(|g| g.is_trace) {
+        true if p.day.own.is_some() => "each step of the trace".to_string(),
         true => "the whole trace".to_string(),
         false => format!("{} requests for each model", p.plan.requests_per_model),
     };

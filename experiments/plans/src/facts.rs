@@ -1,6 +1,9 @@
 //! What an answer says beside its pool: the sizes over the day, and what one machine less carries.
 
 use super::answer::{Answer, Choice, money, percent, significant};
+use super::change_over::Changed;
+use super::day::{OwnSteps, clock};
+use super::own_step::REPEATED_MAX;
 use super::problem::Problem;
 use super::size::Less;
 use orrery_results::{Row, metric, unit};
@@ -15,8 +18,71 @@ pub fn facts(problem: &Problem, answer: &Answer) -> Vec<String> {
     }
     if problem.day.follows() {
         lines.push(sizes(problem, answer, best));
+        lines.push(changes(problem, best));
+    }
+    lines.extend(hardest(problem, best));
+    lines
+}
+
+/// That another step than the peak's needs most, and steps whose size is not sure.
+fn hardest(problem: &Problem, best: &Choice) -> Vec<String> {
+    let (day, target) = (&problem.day, problem.plan.target());
+    let mut lines = Vec::new();
+    if best.hardest > 0 {
+        lines.push(format!(
+            "the step from {} has {} % of the peak's requests, and its bursts need most machines: {} in place of {}; \
+             what is carried is judged there",
+            day.begins(best.hardest),
+            percent(day.levels[best.hardest]),
+            best.sizes[best.hardest].n,
+            best.sizes[0].n
+        ));
+    }
+    if day.own.is_some() {
+        let open = best.sizes.iter().enumerate().filter(|(_, size)| !size.check.is_sure(target));
+        let open: Vec<String> = open.map(|(level, _)| day.begins(level)).collect();
+        if !open.is_empty() {
+            lines.push(format!(
+                "not sure: the steps from {}, whose mean is within the target, but not its interval",
+                open.join(", ")
+            ));
+        }
     }
     lines
+}
+
+/// The worst of the changes of the size.
+fn changes(problem: &Problem, best: &Choice) -> String {
+    let changes = &best.changes;
+    let worst = changes.iter().reduce(|a, b| if b.bad_rate > a.bad_rate { b } else { a });
+    let Some(worst) = worst else {
+        let is_one = best.sizes.iter().all(|size| size.n == best.sizes[0].n);
+        return match is_one {
+            true => "the size does not change over the day".to_string(),
+            false => "what happens where the size changes was not simulated: no request arrives after a change, none has \
+                      an SLO, or the load is a whole trace at every level (`day.profile`)"
+                .to_string(),
+        };
+    };
+    let target = problem.plan.target();
+    let allowed = match worst.bad_rate > target {
+        true => format!(", more than the {} % that a step allows", percent(target)),
+        false => String::new(),
+    };
+    format!(
+        "where the size changes: {} simulated from {} s before to {} s after; at most {} % of the worst model bad after \
+         one (from {} to {} at {}){allowed}",
+        match changes.len() {
+            1 => "the one change was".to_string(),
+            n => format!("{n} changes were"),
+        },
+        significant(worst.lasts.as_secs_f64()),
+        significant(worst.lasts.as_secs_f64()),
+        percent(worst.bad_rate),
+        worst.from,
+        worst.to,
+        clock(worst.at_ms)
+    )
 }
 
 fn with_less(less: &Less) -> String {
@@ -35,17 +101,19 @@ fn with_less(less: &Less) -> String {
 fn sizes(problem: &Problem, answer: &Answer, best: &Choice) -> String {
     let by_level: Vec<u32> = best.sizes.iter().map(|s| s.n).collect();
     let paid = problem.day.paid(&by_level);
-    let at = |(ms, n): &(u64, u32)| format!("{n} from {}:{:02}", ms / 3_600_000, ms / 60_000 % 60);
+    let at = |(ms, n): &(u64, u32)| format!("{n} from {}", clock(*ms));
     let paid: Vec<String> = paid.iter().map(at).collect();
     let worst = best.sizes.iter().map(|s| s.check.bad_rate).fold(0.0, f64::max);
+    let any = match (problem.day.own.is_some(), best.sizes.len()) {
+        (true, n) => format!("in any of {n} steps"),
+        (false, n) => format!("at any of {n} levels of load"),
+    };
     format!(
-        "over the day: {}; at the peak {} $/h, and {} requests/s; at most {} % of the worst model bad at any \
-         of {} levels of load",
+        "over the day: {}; at the peak {} $/h, and {} requests/s; at most {} % of the worst model bad {any}",
         paid.join(", "),
         money(problem.cost(&best.counts)),
         significant(answer.load_per_s),
-        percent(worst),
-        best.sizes.len()
+        percent(worst)
     )
 }
 
@@ -80,16 +148,19 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
                  load={times}` asks about"
             )
         });
-        lines.push(format!(
-            "the whole trace is one day; within a step its arrivals were simulated as Poisson, without its \
-             bursts{busiest}"
-        ));
+        lines.push(match &problem.day.own {
+            Some(own) => of_own(problem, own),
+            None => format!(
+                "the whole trace is one day; within a step its arrivals were simulated as Poisson, without its \
+                 bursts{busiest}"
+            ),
+        });
     }
     if problem.plan.day.is_some() {
         let mean = percent(problem.day.mean);
         let what = if problem.day.follows() {
-            "$/h is the mean over the day; each size was verified at its own load, the change-over from one \
-             size to the next was not simulated"
+            "$/h is the mean over the day; each size was verified at its own load, and machines are up when \
+             their step begins"
         } else {
             "one size for the whole day"
         };
@@ -97,6 +168,20 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
             .push(format!("loads are those at the day's peak, the mean is {mean} % of it; {what}"));
     }
     lines
+}
+
+/// How the own arrivals of a trace are simulated.
+fn of_own(problem: &Problem, own: &OwnSteps) -> String {
+    let models: usize = problem.groups.iter().map(|group| group.models.len()).sum();
+    let least = problem.plan.requests_per_model.saturating_mul(models as u64);
+    let other = match own.list_per_s {
+        Some(_) => "at other loads the list is as much faster",
+        None => "at other loads its counts are multiplied",
+    };
+    format!(
+        "the whole trace is one day; in each step its own arrivals were simulated, with their bursts; {other}, and a \
+         step with fewer than {least} requests is repeated, at most {REPEATED_MAX} times"
+    )
 }
 
 /// As rows beside those of the choice.
@@ -128,6 +213,10 @@ pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
             let axes = format!("{};load_per_s={load};size={}", base.axes, size.n);
             let one = row(metric::BAD_AT_LEVEL, size.check.bad_rate);
             rows.push(Row { axes, ..one });
+        }
+        for Changed { at_ms, from, to, bad_rate, .. } in &choice.changes {
+            let axes = format!("{};at={};from={from};to={to}", base.axes, clock(*at_ms));
+            rows.push(Row { axes, ..row(metric::BAD_AT_CHANGE, *bad_rate) });
         }
     }
     if problem.plan.day.is_some() {

@@ -22,6 +22,7 @@ mod tests;
 mod within_budget;
 
 use super::answer::{Answer, money};
+use super::change_over::change_over;
 use super::clusters::{chosen, points};
 use super::problem::{Group, Problem};
 use super::runs::Runs;
@@ -360,6 +361,7 @@ fn answer(
     let bench = Bench::new(problem, &group, policy, runs);
     let mut choice = chosen(&bench, kind, peak.clone(), lower.to_vec())?;
     choice.less = one_less(&bench, &choice, peak.left.clone())?;
+    choice.changes = change_over(&bench, &choice.counts, &choice.sizes)?;
     if frontier {
         let one = group.bound_of_one_per_s(problem, kind, policy)?;
         let top = peak.n.saturating_mul(2).min(problem.counts_max[kind]);

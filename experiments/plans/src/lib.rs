@@ -14,6 +14,7 @@
 
 mod answer;
 mod candidates;
+mod change_over;
 mod clusters;
 mod day;
 mod devices;
@@ -30,6 +31,7 @@ mod loss;
 mod money;
 mod next;
 mod origin;
+mod own_step;
 mod parts;
 mod pools;
 mod prices;
@@ -62,7 +64,7 @@ pub use line::Line;
 pub use loss::Survive;
 pub use next::{Next, is_quick};
 pub use problem::{Group, Problem};
-pub use robust::{Held, Robust, Strained};
+pub use robust::{Better, Held, Robust, Strained};
 pub use solved::{Fleet, Solved};
 pub use trial::{Check, Edge};
 pub use watcher::Watcher;

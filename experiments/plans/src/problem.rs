@@ -19,6 +19,30 @@ use orrery_scenario::scenario::file::{App, Arrivals, LatencyLaw, Model, Noise, S
 use orrery_scenario::search::capacity_per_s;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
 
+/// The day of a plan. Of a trace a cluster meets the own arrivals in each step; other pools meet Poisson arrivals, which
+/// take the place of the trace in the file.
+fn day(plan: &PlanFile, base: &Scenario, file: &mut ScenarioFile) -> Result<Day, SpecError> {
+    let trace = plan.day.as_ref().and_then(|keys| Some((keys.clone(), keys.trace_steps?)));
+    let Some((mut keys, steps)) = trace else { return Ok(Day::of(plan.day.as_ref())) };
+    let counted = of_trace(base, (steps, plan.seed))?;
+    keys.profile.clone_from(&counted.profile);
+    let mut day = Day::of(Some(&keys));
+    day.busiest = counted.busiest;
+    if plan.pools != Pools::Homogeneous {
+        counted.as_poisson(file);
+        return Ok(day);
+    }
+    let step_s = counted.length.as_secs_f64() / f64::from(steps);
+    if file.warm_up_s >= step_s {
+        let found = format!("{} s, and a step of the trace is {step_s} s long", file.warm_up_s);
+        let remedy = "remove it, or lower `trace_steps`";
+        return Err(SpecError::value("warm_up_s", found, "less than a step", remedy));
+    }
+    let is_list = file.arrivals.as_ref().is_some_and(|a| a.replay.is_some());
+    let list_per_s = is_list.then_some(counted.rate_per_s);
+    Ok(day.with_own_arrivals(&keys, counted.length, list_per_s))
+}
+
 /// What is searched.
 #[derive(Clone, Debug)]
 pub struct Problem {
@@ -79,16 +103,7 @@ impl Problem {
             return Err(of.replaced(error));
         }
         let policies = policies(plan, &base).map_err(|e| of.replaced(e))?;
-        let (mut keys, mut busiest) = (plan.day.clone(), None);
-        if let Some(keys) = &mut keys
-            && let Some(steps) = keys.trace_steps
-        {
-            let counted = of_trace(&base, &mut file, (steps, plan.seed));
-            let counted = counted.map_err(|e| of.replaced(e))?;
-            (keys.profile, busiest) = (counted.profile, counted.busiest);
-        }
-        let mut day = Day::of(keys.as_ref());
-        day.busiest = busiest;
+        let day = day(plan, &base, &mut file).map_err(|e| of.replaced(e))?;
         // Of a day it is the peak that is searched first.
         let growth = plan.growth * day.peak;
         let rate = base.rate().map_err(|e| of.replaced(e))? * growth;
@@ -373,7 +388,7 @@ impl Group {
         &self.file.model[number]
     }
 
-    /// This group's models on a pool, at a rate.
+    /// This group's models on a pool, at a rate; of a trace that is a day it is the rate of the peak's step.
     ///
     /// # Errors
     /// When the pool makes no sense for the models, or the rate is out of range.
@@ -390,6 +405,7 @@ impl Group {
             model.latency_on.retain(|kind, _| file.device.iter().any(|d| d.kind == *kind));
         }
         let base = Scenario::from_text(&self.path, &written(&file)?)?;
+        let rate_per_s = problem.day.mean_per_s(rate_per_s);
         let mut scenario = base.with_rate(rate_per_s)?;
         scenario.file.until_s = None;
         if let (Some(arrivals), false) = (&mut scenario.file.arrivals, self.is_trace) {

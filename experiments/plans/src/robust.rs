@@ -4,7 +4,7 @@
 //! Where it does not hold, the next answer is looked for (`next`). Of the change under which most requests are bad,
 //! the other schedulers are tried on the same machines, with the first seed.
 
-use crate::answer::Choice;
+use crate::answer::{Answer, Choice};
 use crate::file::{PlanFile, Pools, Source};
 use crate::next::{Next, is_another, is_wanted, next};
 use crate::problem::{Group, Problem};
@@ -13,7 +13,7 @@ use crate::solved::Solved;
 use crate::survive;
 use crate::trial::{Bench, Check};
 use crate::what_if::{about, changed};
-use crate::worth::worth;
+use crate::worth::{little_dearer, more_room, roomier};
 use orrery_output::Progress;
 use orrery_scenario::{PolicySpec, SpecError, policies};
 use rayon::prelude::*;
@@ -56,11 +56,24 @@ pub enum Held {
 pub struct Robust {
     /// By change, then by group.
     pub all: Vec<Strained>,
-    /// The same of the runner-up of a group that is better in all but a little money.
-    pub worth: Vec<Strained>,
+    /// Of groups that have one: the runner-up that is better in all but a little money.
+    pub worth: Vec<Better>,
     /// Of the first group that does not hold under its worst change: that change, and the schedulers that carry
     /// the load on the same machines then.
     pub instead: Option<(String, Vec<String>)>,
+}
+
+/// A runner-up that is worth its price, under the changes that the answer was tried under.
+#[derive(Clone, Debug)]
+pub struct Better {
+    /// Whose it is.
+    pub group: String,
+    /// Its place among the choices.
+    pub place: usize,
+    /// By change.
+    pub tried: Vec<Strained>,
+    /// The changes under which it holds for sure and the answer does not, in words.
+    pub gained: Vec<String>,
 }
 
 impl Strained {
@@ -140,24 +153,69 @@ pub fn robust(changes: &Changes, solved: &Solved) -> Result<Robust, SpecError> {
     let tries = changes.0.len() * carried.len();
     runs.expect((tries * (solved.problem.seeds().len() + 1)) as u64);
     let mut robust = Robust::default();
-    let worth: Vec<(&Group, &Choice)> = (solved.problem.groups.iter().zip(&solved.answers))
-        .filter_map(|(group, answer)| Some((group, worth(&solved.problem, answer)?)))
-        .collect();
-    runs.expect((changes.0.len() * worth.len() * (solved.problem.seeds().len() + 1)) as u64);
     for (text, problem) in &changes.0 {
         let all = |choices: &[(&Group, &Choice)]| -> Result<Vec<Strained>, SpecError> {
             choices.par_iter().with_max_len(1).map(|c| tried(text, problem, c, &runs)).collect()
         };
         let mut tried = all(&carried)?;
-        robust.worth.extend(all(&worth)?);
         if let Ok(problem) = problem {
             add_next(problem, &mut tried, &runs)?;
         }
         robust.all.extend(tried);
     }
+    for (group, answer) in solved.problem.groups.iter().zip(&solved.answers) {
+        let own: Vec<&Strained> = robust.all.iter().filter(|s| s.group == group.name).collect();
+        let better = better(changes, solved, (group, answer), &own, &runs)?;
+        robust.worth.extend(better);
+    }
     robust.instead = instead(changes, &robust, &carried, target, &runs)?;
     runs.finish();
     Ok(robust)
+}
+
+/// The changes under which a runner-up holds for sure and the answer does not; none where the answer holds under another
+/// that the runner-up does not.
+fn gained(own: &[&Strained], others: &[Strained], target: f64) -> Option<Vec<String>> {
+    let fails = |s: &Strained| s.bad_rate(target).is_some();
+    let holds = |s: &Strained| matches!(&s.held, Held::Tried(check) if check.is_sure(target));
+    let pairs = || own.iter().zip(others);
+    let is_worse = pairs().any(|(own, other)| fails(other) && !fails(own));
+    let gained = pairs().filter(|(own, other)| fails(own) && holds(other));
+    (!is_worse).then(|| gained.map(|(own, _)| own.words().to_string()).collect())
+}
+
+/// The runner-up of a group that is better in all but a little money: it holds under most changes that the answer does
+/// not hold under, and under all others that it does; or it carries much more.
+fn better(
+    changes: &Changes,
+    solved: &Solved,
+    (group, answer): (&Group, &Answer),
+    own: &[&Strained],
+    runs: &Runs<'_>,
+) -> Result<Option<Better>, SpecError> {
+    let problem = &solved.problem;
+    let target = problem.plan.target();
+    let roomier = roomier(problem, answer);
+    let fails = own.iter().any(|s| s.bad_rate(target).is_some());
+    let mut best: Option<Better> = None;
+    for (place, choice) in little_dearer(problem, answer) {
+        let is_roomier = roomier == Some(place);
+        if !is_roomier && (!fails || more_room(answer, choice) < 0.0) {
+            continue;
+        }
+        runs.expect((changes.0.len() * (problem.seeds().len() + 1)) as u64);
+        let of = |(text, problem): &(String, Result<Problem, String>)| {
+            tried(text, problem, &(group, choice), runs)
+        };
+        let all: Vec<Strained> =
+            changes.0.par_iter().with_max_len(1).map(of).collect::<Result<_, SpecError>>()?;
+        let gained = gained(own, &all, target).unwrap_or_default();
+        let more = best.as_ref().is_none_or(|best| gained.len() > best.gained.len());
+        if more && (is_roomier || !gained.is_empty()) {
+            best = Some(Better { group: group.name.clone(), place, tried: all, gained });
+        }
+    }
+    Ok(best)
 }
 
 /// A pool under a change.
@@ -247,7 +305,7 @@ fn check(
     best: &Choice,
     runs: &Runs<'_>,
 ) -> Result<Check, SpecError> {
-    let bench = Bench::new(problem, group, policy, runs);
+    let bench = Bench::new(problem, group, policy, runs).at(best.hardest);
     survive::worst_left(&bench, &best.counts, group.load_per_s)
 }
 
@@ -266,7 +324,7 @@ fn carriers(
     let carries = |name: &&str| {
         let policy = PolicySpec::parse(name).ok()?;
         problem.fits(&policy).then_some(())?;
-        let bench = Bench::new(problem, group, &policy, runs);
+        let bench = Bench::new(problem, group, &policy, runs).at(best.hardest);
         // One that needs what these machines do not have is no scheduler for them.
         let holds = |counts: &Vec<u32>| bench.holds(counts, group.load_per_s).unwrap_or(false);
         pools.iter().all(holds).then(|| (*name).to_string())

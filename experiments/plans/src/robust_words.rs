@@ -6,10 +6,10 @@ use crate::file::Pools;
 use crate::money::month;
 use crate::next::{Next, is_wanted};
 use crate::problem::Problem;
-use crate::robust::{Held, Robust, Strained};
+use crate::robust::{Better, Held, Robust, Strained};
 use crate::solved::Solved;
 use crate::strain::varies_as_measured;
-use crate::worth::{dearer, worth};
+use crate::worth::{dearer, roomier};
 use orrery_output::page::{Field, Part, Table, Tone};
 use orrery_scenario::scenario::file::Model;
 
@@ -186,18 +186,28 @@ pub fn for_little_more(
     answer: &Answer,
     robust: Option<&Robust>,
 ) -> Option<String> {
-    let (best, other) = (answer.best()?, worth(problem, answer)?);
+    let better = robust.and_then(|robust| robust.worth.iter().find(|b| b.group == answer.group));
+    let place = match better {
+        Some(better) => better.place,
+        None => roomier(problem, answer)?,
+    };
+    let (best, other) = (answer.best()?, answer.choices.get(place)?);
     let headroom = |c: &Choice| format!("{:.0} %", c.headroom(answer.load_per_s) * 100.0);
     let pool = match problem.policies.len() {
         1 => problem.words(&other.counts),
         _ => format!("{} under {}", problem.words(&other.counts), other.policy),
     };
-    let tried = robust.iter().flat_map(|robust| &robust.worth);
-    let tried: Vec<_> = tried.filter(|s| s.group == answer.group && !s.is_untried()).collect();
+    let tried = better.iter().flat_map(|better| &better.tried);
+    let tried: Vec<_> = tried.filter(|s| !s.is_untried()).collect();
     let target = problem.plan.target();
     let fails: Vec<&str> =
         tried.iter().filter(|s| s.bad_rate(target).is_some()).map(|s| s.words()).collect();
-    let stands = match (tried.len(), fails.as_slice()) {
+    let mut stands = String::new();
+    if let Some(Better { gained, .. }) = better.filter(|better| !better.gained.is_empty()) {
+        let when = gained.join(" and when ");
+        stands = format!("; they hold when {when}, where the answer does not");
+    }
+    stands += &match (tried.len(), fails.as_slice()) {
         (0, _) => String::new(),
         (1, []) => "; they hold under the change below".to_string(),
         (n, []) => format!("; they hold under all {n} changes below"),

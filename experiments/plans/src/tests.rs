@@ -1,6 +1,7 @@
 //! Plans against brute force, against themselves with something changed, and against what is wrong.
 
 mod answers;
+mod days;
 mod losses;
 mod rerun;
 mod robust;

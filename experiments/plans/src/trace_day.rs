@@ -1,5 +1,5 @@
 //! A trace as a day: how many requests it has in each of so many equal steps, and the steady load that stands for
-//! it in the simulation of a step.
+//! it where a step's own arrivals are not simulated.
 
 use orrery_scenario::scenario::file::{Arrivals, ScenarioFile, SteadyArrivals};
 use orrery_scenario::{Scenario, SpecError};
@@ -18,19 +18,19 @@ pub(super) struct OfTrace {
     /// The load of the busiest of [`PARTS`] parts of the peak's step, relative to that step's; none where there are too few
     /// requests.
     pub busiest: Option<f64>,
+    /// How long the day is in the trace.
+    pub length: Span,
+    /// Of all of the trace, at its own rate.
+    pub rate_per_s: f64,
+    by_app: Vec<u64>,
 }
 
-/// Counts the arrivals of a trace, all of it taken as one day, and replaces it in the file by Poisson arrivals
-/// with the same shares. The day is as long as the trace, whose quiet minutes are a part of it, or as what `requests`
+/// Counts the arrivals of a trace, all of it taken as one day. The day is as long as the trace, whose quiet minutes are a part of it, or as what `requests`
 /// leaves of it.
 ///
 /// # Errors
 /// When the arrivals are no trace, or it cannot be read.
-pub(super) fn of_trace(
-    trace: &Scenario,
-    file: &mut ScenarioFile,
-    (steps, seed): (u32, u64),
-) -> Result<OfTrace, SpecError> {
+pub(super) fn of_trace(trace: &Scenario, (steps, seed): (u32, u64)) -> Result<OfTrace, SpecError> {
     if !trace.file.arrivals.as_ref().is_some_and(Arrivals::is_finite) {
         let allowed = "a scenario with `arrivals.trace`, or a list with `replay`";
         let remedy = "write the steps in `profile`";
@@ -45,7 +45,7 @@ pub(super) fn of_trace(
     let limits = [arrivals.and_then(|a| a.duration_s), trace.file.until_s].into_iter().flatten();
     let length_ns = limits.map(|s| Span::from_secs_f64(s).ns()).fold(whole_ns, u64::min);
     let mut times = Vec::new();
-    let mut by_app = vec![0_u64; file.app.len()];
+    let mut by_app = vec![0_u64; trace.file.app.len()];
     for mut source in setup.sources(seed)? {
         while source.peek().is_some() {
             let Some(arrival) = source.pop() else { break };
@@ -69,20 +69,7 @@ pub(super) fn of_trace(
     for at in &times {
         counts[(u128::from(*at) * u128::from(steps) / u128::from(end)) as usize] += 1;
     }
-    let mut of_app = by_app.iter().map(|count| *count as f64);
-    file.app.iter_mut().for_each(|app| app.weight = of_app.next().unwrap_or(0.0));
-    let models_of: Vec<String> =
-        file.app.iter().filter(|a| a.weight > 0.0).map(|a| a.model.clone()).collect();
-    file.app.retain(|app| app.weight > 0.0);
-    file.model.retain(|model| models_of.contains(&model.name));
     let rate_per_s = trace.rate()?;
-    file.arrivals = Some(Arrivals {
-        // Each simulation sets its own.
-        requests: Some(times.len() as u64),
-        per_app: true,
-        poisson: Some(SteadyArrivals { rate_per_s }),
-        ..Arrivals::default()
-    });
     // The plan's load is the rate of the whole trace: of a part that is taken as the day, the own rate counts.
     let own = match end < whole_ns {
         true => times.len() as f64 / Span::from_ns(end).as_secs_f64() / rate_per_s,
@@ -92,7 +79,28 @@ pub(super) fn of_trace(
     let step =
         |(i, count): (usize, &u64)| (i as f64 * 24.0 / f64::from(steps), *count as f64 / mean);
     let profile = counts.iter().enumerate().map(step).collect();
-    Ok(OfTrace { profile, busiest: busiest(&times, &counts, end) })
+    let busiest = busiest(&times, &counts, end);
+    let length = Span::from_ns(end);
+    Ok(OfTrace { profile, busiest, length, by_app, rate_per_s })
+}
+
+impl OfTrace {
+    /// Replaces the trace in the file by Poisson arrivals with the same shares.
+    pub fn as_poisson(&self, file: &mut ScenarioFile) {
+        let mut of_app = self.by_app.iter().map(|count| *count as f64);
+        file.app.iter_mut().for_each(|app| app.weight = of_app.next().unwrap_or(0.0));
+        let models_of: Vec<String> =
+            file.app.iter().filter(|a| a.weight > 0.0).map(|a| a.model.clone()).collect();
+        file.app.retain(|app| app.weight > 0.0);
+        file.model.retain(|model| models_of.contains(&model.name));
+        file.arrivals = Some(Arrivals {
+            // Each simulation sets its own.
+            requests: Some(self.by_app.iter().sum()),
+            per_app: true,
+            poisson: Some(SteadyArrivals { rate_per_s: self.rate_per_s }),
+            ..Arrivals::default()
+        });
+    }
 }
 
 fn busiest(times: &[u64], counts: &[u64], end: u64) -> Option<f64> {

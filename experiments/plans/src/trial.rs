@@ -5,6 +5,7 @@
 //! that is enough; of a trace it is all. Seeds are replications, and all pools meet the same requests at
 //! the same rate and seed.
 
+use super::own_step;
 use super::problem::{Group, Problem};
 use super::runs::Runs;
 use orrery_cells::goodput::longest_slo;
@@ -15,7 +16,7 @@ use orrery_scenario::search::{
 };
 use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
 use orrery_sim::core::DeviceChange;
-use orrery_sim::request::DeviceId;
+use orrery_sim::request::{Arrival, DeviceId};
 use orrery_sim::stats::{Interval, replications};
 use orrery_sim::time::{Span, Time};
 use rayon::prelude::*;
@@ -89,6 +90,7 @@ pub struct Edge {
 }
 
 /// Where pools of a group are simulated.
+#[derive(Clone, Copy)]
 pub struct Bench<'a> {
     /// What is searched.
     pub problem: &'a Problem,
@@ -96,18 +98,33 @@ pub struct Bench<'a> {
     pub group: &'a Group,
     /// Who schedules.
     pub policy: &'a PolicySpec,
+    /// Of a trace whose own arrivals are simulated: in the step of this level. Rates are those that the peak's step has
+    /// then.
+    level: Option<usize>,
     runs: &'a Runs<'a>,
 }
 
 impl<'a> Bench<'a> {
-    /// A bench that counts its runs.
+    /// A bench that counts its runs, at the day's peak.
     pub fn new(
         problem: &'a Problem,
         group: &'a Group,
         policy: &'a PolicySpec,
         runs: &'a Runs<'a>,
     ) -> Bench<'a> {
-        Bench { problem, group, policy, runs }
+        let level = problem.day.own.as_ref().map(|_| 0);
+        Bench { problem, group, policy, level, runs }
+    }
+
+    /// The same in the step of another level, where the own arrivals of a trace are simulated.
+    pub fn at(&self, level: usize) -> Bench<'a> {
+        Bench { level: self.level.map(|_| level), ..*self }
+    }
+
+    /// The rate to be asked about for the load of a level of the day.
+    pub fn load_at(&self, level: usize) -> f64 {
+        let share = if self.level.is_some() { 1.0 } else { self.problem.day.levels[level] };
+        self.group.load_per_s * share
     }
 
     pub(super) fn target(&self) -> f64 {
@@ -189,20 +206,20 @@ impl<'a> Bench<'a> {
         (stop, how): (Stop, How),
         lost: Option<usize>,
     ) -> Result<(Probe, Seen), SpecError> {
-        go_on()?;
-        self.runs.made();
-        if let Some(watcher) = &self.problem.plan.watcher {
-            let (done, of) = self.runs.done_of();
-            (watcher.tell)(done, of.max(done));
-            watcher.go_on()?;
-        }
+        self.begins()?;
         let group = self.group;
         let mut scenario = group.scenario(self.problem, counts, rate_per_s)?;
         if let (Some(arrivals), false) = (&mut scenario.file.arrivals, group.is_trace) {
             arrivals.requests = Some(REQUESTS_ENDLESS);
         }
+        let whole_step = self.limits_lifted(&mut scenario);
         let mut setup = scenario.setup(seed)?;
         let mut rule = Rule { stop, ..self.rule(&scenario, &setup, rate_per_s) };
+        if whole_step {
+            let arrivals = self.own_arrivals(&setup, rate_per_s, seed)?;
+            rule.load = Load::Finite { bad_max: self.bad_max(&arrivals, rule.warm_up) };
+            own_step::put(&mut setup, arrivals);
+        }
         let types = &self.problem.plan.instance;
         let kinds = scenario.file.device.iter();
         let kinds: Vec<usize> =
@@ -226,8 +243,63 @@ impl<'a> Bench<'a> {
         Ok((probe, seen))
     }
 
+    /// One more simulation begins.
+    ///
+    /// # Errors
+    /// When whoever waits for the answer does not any more.
+    pub fn begins(&self) -> Result<(), SpecError> {
+        go_on()?;
+        self.runs.made();
+        if let Some(watcher) = &self.problem.plan.watcher {
+            let (done, of) = self.runs.done_of();
+            (watcher.tell)(done, of.max(done));
+            watcher.go_on()?;
+        }
+        Ok(())
+    }
+
+    /// So many more simulations are expected.
+    pub fn expect(&self, more: u64) {
+        self.runs.expect(more);
+    }
+
+    /// Whether a step's own arrivals are simulated: then the window of the step is what ends them.
+    fn limits_lifted(&self, scenario: &mut Scenario) -> bool {
+        if let (Some(arrivals), Some(_)) = (&mut scenario.file.arrivals, self.level) {
+            (arrivals.requests, arrivals.duration_s) = (None, None);
+        }
+        self.level.is_some()
+    }
+
+    /// The trace's own arrivals in the step of this level.
+    fn own_arrivals(
+        &self,
+        trace: &Setup,
+        rate_per_s: f64,
+        seed: u64,
+    ) -> Result<Vec<Arrival>, SpecError> {
+        let day = &self.problem.day;
+        let place = self.level.and_then(|level| {
+            let own = day.own.as_ref()?;
+            Some((own, *own.of_level.get(level)?))
+        });
+        let Some((own, step)) = place else { return Ok(Vec::new()) };
+        let models = self.group.models.len() as u64;
+        let least = self.problem.plan.requests_per_model.saturating_mul(models);
+        own.arrivals(trace, step, (day.mean_per_s(rate_per_s), least), seed)
+    }
+
+    /// By model, how many of these arrivals may be bad.
+    fn bad_max(&self, arrivals: &[Arrival], warm_up: Span) -> Vec<f64> {
+        let mut counts = vec![0.0; self.group.models.len()];
+        for arrival in arrivals.iter().filter(|a| a.at >= Time::ZERO + warm_up) {
+            counts[arrival.model.index()] += 1.0;
+        }
+        counts.into_iter().map(|n| n * self.target()).collect()
+    }
+
     /// How long a pool is left alone before and after it loses a machine.
-    fn settles(&self, setup: &Setup) -> Span {
+    pub fn settles(&self, setup: &Setup) -> Span {
         longest_slo(setup) * SETTLING_SLOS + self.policy.epoch().unwrap_or(Span::ZERO) * 2
     }
 

@@ -1,24 +1,35 @@
-//! A runner-up that is better in all but a little money.
+//! A runner-up that is better in all but a little money: it carries much more, or holds where the answer does not.
 
 use super::answer::{Answer, Choice};
 use super::problem::Problem;
 
-/// It costs at most this share more than the answer,
+/// It costs at most this share more than the answer.
 const DEARER_MAX: f64 = 0.1;
-/// and its headroom is at least this much more of the load.
+/// Much more is this share of the load.
 const HEADROOM_LEAST: f64 = 0.1;
 
-/// The cheapest runner-up that costs little more than the answer and carries much more.
-pub fn worth<'a>(problem: &Problem, answer: &'a Answer) -> Option<&'a Choice> {
-    let best = answer.best().filter(|_| problem.budget.is_none())?;
-    let load = answer.load_per_s;
-    let enough = best.headroom(load) + HEADROOM_LEAST;
-    let is_worth = |c: &&Choice| {
-        dearer(best, c) <= DEARER_MAX
-            && c.headroom(load) >= enough
-            && c.at_load.is_sure(problem.plan.target())
+/// The runners-up that cost little more than the answer, with their places, the cheapest first.
+pub fn little_dearer<'a>(problem: &Problem, answer: &'a Answer) -> Vec<(usize, &'a Choice)> {
+    let Some(best) = answer.best().filter(|_| problem.budget.is_none()) else { return Vec::new() };
+    let is_one = |(_, c): &(usize, &Choice)| {
+        dearer(best, c) <= DEARER_MAX && c.at_load.is_sure(problem.plan.target())
     };
-    answer.choices.iter().skip(1).filter(is_worth).min_by_key(|c| c.cost)
+    let mut all: Vec<(usize, &Choice)> =
+        answer.choices.iter().enumerate().skip(1).filter(is_one).collect();
+    all.sort_by_key(|(_, c)| c.cost);
+    all
+}
+
+/// The cheapest of them that carries much more than the answer.
+pub fn roomier(problem: &Problem, answer: &Answer) -> Option<usize> {
+    let all = little_dearer(problem, answer);
+    all.into_iter().find(|(_, c)| more_room(answer, c) >= HEADROOM_LEAST).map(|(place, _)| place)
+}
+
+/// By how much of the load a choice carries more than the answer.
+pub fn more_room(answer: &Answer, other: &Choice) -> f64 {
+    let load = answer.load_per_s;
+    other.headroom(load) - answer.best().map_or(0.0, |best| best.headroom(load))
 }
 
 /// By which share a choice costs more.

@@ -312,6 +312,8 @@ table! {
     BAD_AT_LOAD = share("worst_bad_rate_at_load");
     /// plan over a day: the same at one of its levels
     BAD_AT_LEVEL = share("worst_bad_rate_at_level");
+    /// plan over a day: the same in the first seconds after its size has changed
+    BAD_AT_CHANGE = share("worst_bad_rate_at_change");
     /// plan: the same 5 % above the edge
     BAD_ABOVE_EDGE = share("worst_bad_rate_above_edge");
     /// plan: the same at the load with one device of a kind less

@@ -398,7 +398,7 @@ fn a_day_is_followed_at_less_than_the_peak_s_cost() {
         assert!(low.n < high.n && low.check.bad_rate <= 0.01 && low.load_per_s < high.load_per_s);
     }
     let text = printed(&slow);
-    for part in ["from 6:00", "from 20:00", "change-over", "the mean is 70 % of it"] {
+    for part in ["from 6:00", "from 20:00", "where the size changes", "the mean is 70 % of it"] {
         assert!(text.contains(part), "no `{part}` in:\n{text}");
     }
 }

@@ -215,6 +215,49 @@ fn a_runner_up_that_costs_little_more_and_carries_much_more_is_pointed_out() {
     assert!(!far.contains("for little more: "), "{far}");
 }
 
+/// One that carries little more, and holds under a change that the answer does not, is pointed out with that change; both
+/// as `run` says.
+#[test]
+fn a_runner_up_that_holds_where_the_answer_does_not_is_pointed_out() {
+    let mut seen = 0;
+    for load in [960.0, 980.0, 1060.0_f64] {
+        let text = |usd: f64| {
+            with("[\"load=1.08\"]")
+                .replace("_hour = 0.9", &format!("_hour = {usd}"))
+                .replace("rate_per_s = 700.0", &format!("rate_per_s = {load:?}"))
+                .replace("speed = 2.0", "speed = 1.06")
+        };
+        let choices = super::solved(&text(0.9)).answers[0].choices.clone();
+        let [best, other, ..] = choices.as_slice() else { continue };
+        let (n, m) = (best.counts.iter().sum::<u32>(), other.counts.iter().sum::<u32>());
+        assert!(best.counts[0] > 0, "the slow type is the answer: {choices:?}");
+        // The other one costs 4 % more.
+        let found = answered(&text(0.5 * f64::from(n) * 1.04 / f64::from(m)));
+        let (answer, worth) = (&found.plan.answers[0], &found.robust.as_ref().unwrap().worth);
+        let target = found.plan.problem.plan.target();
+        let fails = found.robust.as_ref().unwrap().worst(target).is_some();
+        let room = answer.choices[1].headroom(load) - answer.choices[0].headroom(load);
+        let more = room >= 0.1 || fails && worth.first().is_some_and(|w| !w.gained.is_empty());
+        assert_eq!(!worth.is_empty(), more, "{load}: {room}");
+        let Some(better) = worth.iter().find(|better| !better.gained.is_empty()) else { continue };
+        let bad = |place: usize| {
+            let (p, choice) = (&found.plan.problem, &answer.choices[place]);
+            let scenario = p.groups[0].scenario(p, &choice.counts, load * 1.08).unwrap();
+            let policy = &scenario.policies().unwrap()[0];
+            let metrics = scenario.setup(77).unwrap().run(policy, 77).unwrap();
+            let m = &metrics.models()[0];
+            1.0 - m.ended(End::InTime) as f64 / m.offered.max(1) as f64
+        };
+        assert_eq!(better.gained, ["load=1.08"]);
+        assert!(bad(0) > target / 2.0 && bad(better.place) < target, "{load}");
+        let text = unfolded(&found);
+        let said = "they hold when load=1.08, where the answer does not";
+        assert!(text.contains(said), "{text}");
+        seen += u32::from(room < 0.1);
+    }
+    assert_eq!(seen, 1, "one load at which only the change tells them apart");
+}
+
 /// Under the worst change, the schedulers that are named in place of the plan's are those that carry the load on the
 /// same machines by `run`.
 #[test]

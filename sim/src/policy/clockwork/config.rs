@@ -244,7 +244,7 @@ impl Settings for Config {
         seconds(
             "probe_s",
             |c: &mut Self| &mut c.probe,
-            "after this time without a measurement, a size's estimate returns to its seed profile; 0: never",
+            "after this time without a measurement, a size's estimate returns to its seed profile; 0: never, so that a size whose estimate has exceeded what an SLO leaves is not tried again, nor are larger ones",
         )
         .quiet()
         .from("ours: neither paper nor code has it"),

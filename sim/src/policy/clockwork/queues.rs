@@ -216,19 +216,60 @@ impl Model {
         )
     }
 
+    /// Where a smaller size than the shortest is estimated to take longer, all estimates: once they exceed what a request
+    /// has, such sizes are not tried again, nor those above them.
+    fn lost_to(&self, shortest: Span) -> String {
+        if self.estimates.first().is_none_or(|first| *first == shortest) {
+            return String::new();
+        }
+        let all = self.sizes.iter().zip(&self.estimates);
+        let all: Vec<String> =
+            all.map(|(size, estimate)| format!("{estimate} for {size}")).collect();
+        format!(
+            "; batches are estimated at {}; a size is not tried again while a request has less time than that, nor are \
+             larger ones (`probe_s`)",
+            all.join(", ")
+        )
+    }
+
     /// Why a request is in no batch queue any more.
     fn loss(&self, deadline: Time, available: Time) -> String {
         let shortest = self.estimates.iter().min().copied().unwrap_or_default();
         let end = available + shortest;
         if end > deadline {
             let late = end - deadline;
+            let lost = self.lost_to(shortest);
             format!(
                 "even in its shortest batch, {shortest}, it would end {late} after its internal \
-                 deadline"
+                 deadline{lost}"
             )
         } else {
             "a batch of requests that came after it has emptied the only queues it was in"
                 .to_string()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::latency::Latency;
+
+    /// A smallest size that has become slow is named with the others: none of them is tried again.
+    #[test]
+    fn a_drop_names_the_sizes_that_are_lost() {
+        let law = Latency::Affine { alpha: Span::from_ms(1), beta: Span::from_ms(4) };
+        let alone = (0, Span::from_ms(5));
+        let (slo, sizes) = (Span::from_ms(50), [1, 2, 4]);
+        let profile = ModelProfile::of_constant(&law, slo, &sizes, 10, alone, 8);
+        let mut model = Model::new(&Config::released(), &profile);
+        let said = |model: &Model| model.loss(Time::ZERO, Time::ZERO);
+        assert!(said(&model).contains("even in its shortest batch, 5.000000ms"));
+        assert!(!said(&model).contains("probe_s"), "{}", said(&model));
+        model.estimates[0] = Span::from_ms(90);
+        let now = said(&model);
+        assert!(now.contains("shortest batch, 6.000000ms"), "{now}");
+        assert!(now.contains("90.000000ms for 1, 6.000000ms for 2, 8.000000ms for 4"), "{now}");
+        assert!(now.contains("`probe_s`"), "{now}");
     }
 }

@@ -1,0 +1,200 @@
+//! The change-over from one size of a cluster to the next: what becomes of the requests while machines come and go.
+//!
+//! ```text
+//!  load      of a step ──────────┐ of the next ─────────
+//!  machines  as many ────────────┤ as the next has ─────   the new ones are up when their step begins, those that go
+//!            settles, not judged │ judged                  finish what they have
+//! ```
+//!
+//! A new machine has no weights in its memory where the scenario counts pages. It is not simulated how it starts.
+
+use super::own_step::{between, later, put};
+use super::size::{Sized, counts};
+use super::trial::Bench;
+use orrery_cells::goodput::longest_slo;
+use orrery_scenario::search::{self, Criterion, Load, REQUESTS_ENDLESS, Rule, Stop};
+use orrery_scenario::{Setup, SpecError};
+use orrery_sim::core::DeviceChange;
+use orrery_sim::request::{Arrival, DeviceId};
+use orrery_sim::time::{Span, Time};
+use rayon::prelude::*;
+
+/// What happens where the size changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changed {
+    /// The time of day.
+    pub at_ms: u64,
+    /// The machines before it.
+    pub from: u32,
+    /// And from then on.
+    pub to: u32,
+    /// From then on it was judged for so long.
+    pub lasts: Span,
+    /// The worst model's share of bad requests, as the mean over the seeds.
+    pub bad_rate: f64,
+    /// The requests that were judged, with all seeds.
+    pub requests: u64,
+}
+
+/// A step of the day with its machines.
+#[derive(Clone, Copy)]
+struct Part {
+    step: usize,
+    level: usize,
+    n: u32,
+}
+
+/// Each change of the size of a pool over the day, once, with the size of each level; none of a day with one size, or where no request has an SLO.
+///
+/// # Errors
+/// When a change cannot be simulated.
+pub fn change_over(
+    bench: &Bench<'_>,
+    pool: &[u32],
+    sizes: &[Sized],
+) -> Result<Vec<Changed>, SpecError> {
+    let day = &bench.problem.day;
+    // A trace that is simulated whole at each level has no step.
+    let has_steps = day.follows() && (day.own.is_some() || !bench.group.is_trace);
+    let Some(kind) = pool.iter().position(|n| *n > 0).filter(|_| has_steps) else {
+        return Ok(Vec::new());
+    };
+    let part = |step: usize| {
+        let level = day.steps[step].level;
+        Part { step, level, n: sizes[level].n }
+    };
+    let mut all: Vec<(Part, Part)> = Vec::new();
+    for to in 0..day.steps.len() {
+        let before = (to + day.steps.len() - 1) % day.steps.len();
+        let (from, to) = (part(before), part(to));
+        let alike = |(a, b): &(Part, Part)| (a.level, b.level) == (from.level, to.level);
+        let is_known = day.own.is_none() && all.iter().any(alike);
+        if from.n != to.n && to.n > 0 && day.levels[to.level] > 0.0 && !is_known {
+            all.push((from, to));
+        }
+    }
+    let seeds = bench.problem.seeds();
+    bench.expect((all.len() * seeds.len()) as u64);
+    let of = |(from, to): &(Part, Part)| changed(bench, kind, (*from, *to), &seeds);
+    let found: Vec<Option<Changed>> =
+        all.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// One change, with all seeds.
+fn changed(
+    bench: &Bench<'_>,
+    kind: usize,
+    (from, to): (Part, Part),
+    seeds: &[u64],
+) -> Result<Option<Changed>, SpecError> {
+    let (mut bad, mut requests, mut lasts) = (0.0, 0, Span::ZERO);
+    for seed in seeds {
+        let Some(run) = Run::of(bench, kind, (from, to), *seed)? else { return Ok(None) };
+        (lasts, requests) = (run.lasts, requests + run.judged);
+        if run.judged > 0 {
+            bad += run.bad_rate(bench, *seed)?;
+        }
+    }
+    let at_ms = bench.problem.day.steps[to.step].from_ms;
+    let bad_rate = bad / seeds.len() as f64;
+    let changed = Changed { at_ms, from: from.n, to: to.n, lasts, bad_rate, requests };
+    Ok((requests > 0).then_some(changed))
+}
+
+/// A run over a change.
+struct Run {
+    setup: Setup,
+    settles: Span,
+    lasts: Span,
+    judged: u64,
+}
+
+impl Run {
+    /// None where no request has an SLO: a change is as long as some of them.
+    fn of(
+        bench: &Bench<'_>,
+        kind: usize,
+        (from, to): (Part, Part),
+        seed: u64,
+    ) -> Result<Option<Run>, SpecError> {
+        // Where there was no machine before, all are new.
+        let first = if from.n == 0 { to } else { from };
+        let mut setup = setup_at(bench, kind, (first.n, to.level), seed)?;
+        if longest_slo(&setup) == Span::MAX {
+            return Ok(None);
+        }
+        let mut lasts = bench.settles(&setup);
+        let day = &bench.problem.day;
+        let mean_per_s = day.mean_per_s(bench.load_at(to.level));
+        let step = day.own.as_ref().map(|own| own.window(0, mean_per_s));
+        lasts = step.map_or(lasts, |(begin, end)| lasts.min(end.since(begin)));
+        let before = match from.n == 0 || day.levels[from.level] == 0.0 {
+            true => Vec::new(),
+            false => arrivals(bench, kind, (from, lasts, true), seed)?,
+        };
+        let settles = if from.n == 0 { Span::ZERO } else { lasts };
+        let after = arrivals(bench, kind, (to, lasts, false), seed)?;
+        let judged = after.len() as u64;
+        put(&mut setup, before.into_iter().chain(later(after, settles)).collect());
+        let at = Time::ZERO + settles;
+        let spec = setup.world.core.devices[0].clone();
+        let more = (first.n..to.n).map(|_| DeviceChange::Added(spec.clone()));
+        let fewer = (to.n..first.n).rev().map(|device| DeviceChange::Drain(DeviceId(device)));
+        setup.world.changes.extend(more.chain(fewer).map(|change| (at, change)));
+        Ok(Some(Run { setup, settles, lasts, judged }))
+    }
+
+    fn bad_rate(&self, bench: &Bench<'_>, seed: u64) -> Result<f64, SpecError> {
+        let plan = &bench.problem.plan;
+        bench.begins()?;
+        let rule = Rule {
+            criterion: Criterion::BadRate,
+            target: plan.target(),
+            tolerance: plan.precision,
+            requests_per_model: plan.requests_per_model,
+            warm_up: self.settles,
+            least: Span::ZERO,
+            exactly: None,
+            stop: Stop::AtEnd,
+            load: Load::Finite { bad_max: Vec::new() },
+            burst: None,
+        };
+        Ok(search::probe(&self.setup, bench.policy, seed, rule)?.bad_rate)
+    }
+}
+
+/// So many machines at the load of a level.
+fn setup_at(
+    bench: &Bench<'_>,
+    kind: usize,
+    (n, level): (u32, usize),
+    seed: u64,
+) -> Result<Setup, SpecError> {
+    let (problem, group) = (bench.problem, bench.group);
+    let mut scenario = group.scenario(problem, &counts(problem, kind, n), bench.load_at(level))?;
+    if let Some(arrivals) = &mut scenario.file.arrivals {
+        let is_own = problem.day.own.is_some();
+        arrivals.requests = (!is_own).then_some(REQUESTS_ENDLESS);
+        arrivals.duration_s = None;
+    }
+    scenario.setup(seed)
+}
+
+/// The arrivals of so much of a step, at its end or at its begin, counted from the first.
+fn arrivals(
+    bench: &Bench<'_>,
+    kind: usize,
+    (part, length, is_end): (Part, Span, bool),
+    seed: u64,
+) -> Result<Vec<Arrival>, SpecError> {
+    let day = &bench.problem.day;
+    let load = setup_at(bench, kind, (part.n.max(1), part.level), seed)?;
+    let Some(own) = &day.own else {
+        return between(&load, seed, (Time::ZERO, Time::ZERO + length));
+    };
+    let mean_per_s = day.mean_per_s(bench.load_at(part.level));
+    let (begin, end) = own.window(part.step as u32, mean_per_s);
+    let window = if is_end { (end.minus(length), end) } else { (begin, begin + length) };
+    between(&load, seed, window)
+}

@@ -1,0 +1,102 @@
+//! The arrivals that a trace itself has in a step of its day, with its bursts.
+//!
+//! ```text
+//!  trace   |··step 0··|··step 1··|··step 2··|   at a rate: its counts are scaled, or a list is as much faster
+//!                     └── run ───┘              repeated while it has fewer requests than a simulation
+//! ```
+
+use crate::day::OwnSteps;
+use orrery_scenario::{Setup, SpecError};
+use orrery_sim::driver::Failure;
+use orrery_sim::request::{Arrival, Source, VecSource};
+use orrery_sim::time::{Span, Time};
+use std::rc::Rc;
+
+/// A step is repeated so many times at most.
+pub const REPEATED_MAX: u64 = 100;
+/// Of one step in memory.
+const ARRIVALS_MAX: usize = 10_000_000;
+/// Between the seeds of two repetitions.
+const NEXT_SEED: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl OwnSteps {
+    /// When a step begins and the next one does, in a trace with this mean rate.
+    pub fn window(&self, step: u32, mean_per_s: f64) -> (Time, Time) {
+        let faster = self.list_per_s.map_or(1.0, |list| mean_per_s / list);
+        let length = self.length.scale(1.0 / faster).ns();
+        let at = |n: u32| u128::from(length) * u128::from(n) / u128::from(self.steps);
+        (Time::from_ns(at(step) as u64), Time::from_ns(at(step + 1) as u64))
+    }
+
+    /// The arrivals of a step, from 0 on, of a trace that is set up with this mean rate; repeated until there are `least`,
+    /// each time with the next draw where the trace leaves something to chance.
+    ///
+    /// # Errors
+    /// When the trace cannot be read, or the step has too many.
+    pub fn arrivals(
+        &self,
+        trace: &Setup,
+        step: u32,
+        (mean_per_s, least): (f64, u64),
+        seed: u64,
+    ) -> Result<Vec<Arrival>, SpecError> {
+        let (from, to) = self.window(step, mean_per_s);
+        let mut all = between(trace, seed, (from, to))?;
+        let times = least.div_ceil((all.len() as u64).max(1)).clamp(1, REPEATED_MAX);
+        for round in 1..times {
+            if all.len() as u64 >= least {
+                break;
+            }
+            let seed = seed.wrapping_add(round.wrapping_mul(NEXT_SEED));
+            let next = between(trace, seed, (from, to))?;
+            all.extend(later(next, to.since(from) * round));
+        }
+        Ok(all)
+    }
+}
+
+/// The arrivals of a load from a time on until another, counted from the first.
+///
+/// # Errors
+/// When its file is damaged, or there are too many.
+pub fn between(
+    load: &Setup,
+    seed: u64,
+    (from, to): (Time, Time),
+) -> Result<Vec<Arrival>, SpecError> {
+    let mut all = Vec::new();
+    for mut source in load.sources(seed)? {
+        while source.peek().is_some_and(|at| at < to) {
+            let Some(arrival) = source.pop() else { break };
+            if arrival.at < from {
+                continue;
+            }
+            if all.len() == ARRIVALS_MAX {
+                let found = format!("more than {ARRIVALS_MAX} requests in a step");
+                let remedy = "take more steps, or a shorter part of the trace";
+                let allowed = format!("at most {ARRIVALS_MAX}: they are kept in memory");
+                return Err(SpecError::value("day.trace_steps", found, allowed, remedy));
+            }
+            all.push(Arrival { at: Time::ZERO + arrival.at.since(from), ..arrival });
+        }
+        if let Some(why) = source.failure() {
+            return Err(load.failed(&Failure::Source(why)));
+        }
+    }
+    all.sort_by_key(|arrival| arrival.at);
+    Ok(all)
+}
+
+/// Arrivals that come so much later.
+pub fn later(all: Vec<Arrival>, by: Span) -> impl Iterator<Item = Arrival> {
+    all.into_iter().map(move |arrival| Arrival { at: arrival.at + by, ..arrival })
+}
+
+/// Puts arrivals in the place of a setup's load.
+pub fn put(setup: &mut Setup, arrivals: Vec<Arrival>) {
+    let source = VecSource::new(arrivals);
+    setup.places.truncate(1);
+    setup.workload = orrery_scenario::setup::Workload::Sources(Rc::new(move |_| {
+        Ok(vec![Box::new(source.clone()) as Box<dyn Source>])
+    }));
+}
