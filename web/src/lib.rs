@@ -37,11 +37,7 @@ pub extern "C" fn ask() {
     let question = read.and_then(|_| serde_json::from_str(&text).map_err(|e| e.to_string()));
     let whole = match question {
         Ok(question) => answer(question),
-        Err(error) => Whole {
-            status: 400,
-            kind: "application/json",
-            body: json!({ "error": error }).to_string(),
-        },
+        Err(error) => refused(&json!({ "error": error })),
     };
     write(&json!({ "whole": { "status": whole.status, "kind": whole.kind, "body": whole.body } }));
 }
@@ -51,15 +47,34 @@ fn answer(question: Question) -> Whole {
     let (path, query) = question.address.split_once('?').unwrap_or((&question.address, ""));
     let file = File { path: question.path, text: question.text };
     match DESK.reply(&file, path, &pairs(query)) {
+        Reply::Whole(whole) if whole.status == 400 => match serde_json::from_str(&whole.body) {
+            Ok(data) => refused(&without_files(data)),
+            Err(_) => whole,
+        },
         Reply::Whole(whole) => whole,
         Reply::Events(events) => {
             let tell: Arc<Tell> = Arc::new(|event: &str, data: &Value| {
-                write(&json!({ "event": event, "data": data }));
+                write(&json!({ "event": event, "data": without_files(data.clone()) }));
             });
             events.tell(&Arc::default(), &tell);
             Whole { status: 200, kind: "text/event-stream", body: String::new() }
         }
     }
+}
+
+fn refused(data: &Value) -> Whole {
+    Whole { status: 400, kind: "application/json", body: data.to_string() }
+}
+
+/// The error of a file that is not there says that in a page none is. Errors are texts here; the system's number, which
+/// none but such an error has, tells them apart.
+fn without_files(mut data: Value) -> Value {
+    if let Some(Value::String(error)) = data.get_mut("error")
+        && error.contains("(os error 44)")
+    {
+        error.push_str("\n  in a page: no files can be read; run this one with `orrery serve FILE`");
+    }
+    data
 }
 
 /// A message, on a line of its own.

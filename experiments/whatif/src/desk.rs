@@ -2,6 +2,7 @@
 
 use super::answers::{Answers, Sharpness};
 use super::controls::{Controls, SHOWN};
+use super::file::File;
 use super::plans::{Plan, Plans, Shown};
 use super::question::Question;
 use super::report::whole_page;
@@ -28,15 +29,6 @@ type Pairs = [(String, String)];
 
 /// Who is told of events: each has a name and data.
 pub type Tell = dyn Fn(&str, &Value) + Send + Sync;
-
-/// A scenario or a plan, as it is now.
-#[derive(Clone, Debug)]
-pub struct File {
-    /// Its path, for messages; the files that it names are looked for in its folder.
-    pub path: String,
-    /// Its text.
-    pub text: String,
-}
 
 /// Where questions are answered. What was answered is kept.
 pub struct Desk {
@@ -87,8 +79,8 @@ pub struct Events<'a> {
 }
 
 enum Asked {
-    Run(Question),
-    Goodput(Question),
+    Run(Box<Question>),
+    Goodput(Box<Question>),
     Plan(Box<Plan>, Option<String>),
 }
 
@@ -155,8 +147,8 @@ impl Desk {
             "/api/controls" => {
                 Whole::of("application/json", json!(Controls::of(&scenario)?).to_string())
             }
-            "/api/run" => return Ok(events(Asked::Run(question()?))),
-            "/api/goodput" => return Ok(events(Asked::Goodput(question()?))),
+            "/api/run" => return Ok(events(Asked::Run(Box::new(question()?)))),
+            "/api/goodput" => return Ok(events(Asked::Goodput(Box::new(question()?)))),
             "/api/scenario.toml" => {
                 Whole::of("application/toml", question()?.scenario.text().to_string())
             }
@@ -300,4 +292,70 @@ fn answer_of(asked: Option<String>, rows: &[Row]) -> Value {
         "flags": flags,
         "notes": says.collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "policies = ['fifo', 'orloj']\n[[model]]\nname = 'm'\nslo_ms = 50.0\n\
+        latency = { affine = { alpha_ms = 1.0, beta_ms = 5.0 } }\n[[app]]\nname = 'a'\nmodel = 'm'\n\
+        [arrivals]\npoisson = { rate_per_s = 100.0 }\nrequests = 3000\n";
+
+    fn file(text: &str) -> File {
+        File { path: "t.toml".to_string(), text: text.to_string() }
+    }
+
+    /// The events of an answer, in the order of their text: policies may run side by side.
+    fn told(desk: &Desk, is_stopped: bool) -> Vec<String> {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let into = seen.clone();
+        let tell: Arc<Tell> = Arc::new(move |event: &str, data: &Value| {
+            into.lock().expect("no panic").push(format!("{event} {data}"));
+        });
+        let pairs = [("load".to_string(), "150".to_string())];
+        let Reply::Events(events) = desk.reply(&file(TEXT), "/api/run", &pairs) else {
+            panic!("a question that can be asked");
+        };
+        events.tell(&Arc::new(AtomicBool::new(is_stopped)), &tell);
+        let mut seen = seen.lock().expect("no panic").clone();
+        seen.sort();
+        seen
+    }
+
+    #[test]
+    fn threads_change_nothing_in_an_answer() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads");
+        let (with, without) = (Desk::new(Some(pool)), Desk::new(None));
+        let all = told(&with, false);
+        // A first look, one seed, five: each of both policies; and the end.
+        assert_eq!((all.len(), all[0].as_str()), (7, "done {}"));
+        assert_eq!(told(&without, false), all);
+        assert_eq!(told(&without, false), all, "what is kept is the same");
+        assert_eq!(told(&Desk::new(None), true), ["cancelled {}"]);
+    }
+
+    #[test]
+    fn what_is_not_there_or_wrong_is_said_by_its_status() {
+        let desk = Desk::new(None);
+        let whole = |text: &str, path: &str, pair: (&str, &str)| {
+            let pairs = [(pair.0.to_string(), pair.1.to_string())];
+            match desk.reply(&file(text), path, &pairs) {
+                Reply::Whole(whole) => (whole.status, whole.body),
+                Reply::Events(_) => panic!("{path}: one text"),
+            }
+        };
+        for (text, path, pair, status, words) in [
+            (TEXT, "/api/scenario.toml", ("load", "150"), 200, "rate_per_s = 150.0"),
+            (TEXT, "/api/plan", ("load", "150"), 404, "no such page"),
+            (TEXT, "/api/run", ("load", "1e9"), 400, "from 10 to 1000"),
+            (TEXT, "/api/run", ("file", "0"), 400, "load the page again"),
+            ("[jobs]\n", "/api/controls", ("load", "1"), 400, "orrery run t.toml"),
+            ("?", "/api/controls", ("load", "1"), 400, "t.toml:1"),
+        ] {
+            let (found, body) = whole(text, path, pair);
+            assert!(found == status && body.contains(words), "{path}: {found} {body}");
+        }
+        assert!(desk.check(&file(TEXT)).is_ok() && desk.check(&file("?")).is_err());
+    }
 }

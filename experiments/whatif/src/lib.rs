@@ -19,10 +19,12 @@ mod address;
 mod answers;
 mod controls;
 mod desk;
+mod file;
 pub mod page;
 mod plans;
 mod question;
 pub mod report;
 
 pub use address::pairs;
-pub use desk::{Desk, Events, File, Reply, Tell, Whole, has_events};
+pub use desk::{Desk, Events, Reply, Tell, Whole, has_events};
+pub use file::File;

@@ -2,8 +2,8 @@
 //!
 //! The plan as it is written is answered once for each text of its file, each what-if once.
 
-use super::File;
 use super::controls::{Control, Menu, REACH, SLIDERS_MAX, around, count};
+use super::file::File;
 use orrery_cells::hash::spec_sha256;
 use orrery_output::page::Field;
 use orrery_plans::{Answers, PlanFile, Problem, Solved, Source, Survive, Watcher, answered};

@@ -24,9 +24,9 @@ const NAME: &str = "the run's log";
 struct Log(Rc<RefCell<SpooledTempFile>>);
 
 impl Log {
-    fn from_its_start(&self) -> Result<LogReader<Log>, SpecError> {
-        let rewound = self.0.borrow_mut().rewind();
-        rewound.map_err(|source| SpecError::Read { file: NAME.to_string(), source })?;
+    fn rewound(&self) -> Result<LogReader<Log>, SpecError> {
+        let done = self.0.borrow_mut().rewind();
+        done.map_err(|source| SpecError::Read { file: NAME.to_string(), source })?;
         Ok(read_log(self.clone(), NAME))
     }
 }
@@ -57,7 +57,16 @@ pub fn worst_of_run(
     seed: u64,
     count: usize,
 ) -> Result<Vec<(Fared, String)>, SpecError> {
-    let log = Log(Rc::new(RefCell::new(SpooledTempFile::new(IN_MEMORY_MAX))));
+    told(scenario, policy, seed, (count, IN_MEMORY_MAX))
+}
+
+fn told(
+    scenario: &Scenario,
+    policy: &PolicySpec,
+    seed: u64,
+    (count, in_memory_max): (usize, usize),
+) -> Result<Vec<(Fared, String)>, SpecError> {
+    let log = Log(Rc::new(RefCell::new(SpooledTempFile::new(in_memory_max))));
     let names = names(scenario, policy.text().to_string());
     let writer = LogWriter::with_names(Box::new(log.clone()) as Box<dyn Write>, &names);
     let setup = scenario.setup(seed)?;
@@ -68,8 +77,8 @@ pub fn worst_of_run(
         SpecError::value("--html", format!("temporary files: {e}"), allowed, remedy)
     })?;
     let mut out = Vec::new();
-    for fared in worst::find(&names, log.from_its_start()?, count)? {
-        let told = story::tell(&names, log.from_its_start()?, fared.id);
+    for fared in worst::find(&names, log.rewound()?, count)? {
+        let told = story::tell(&names, log.rewound()?, fared.id);
         let story = told.map_err(|failure| match failure {
             Failure::Log(error) => error.into(),
             Failure::Unknown { requests } => {
@@ -79,4 +88,26 @@ pub fn worst_of_run(
         out.push((fared, story));
     }
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_in_memory_and_one_in_a_file_tell_the_same() {
+        let text = "policies = ['clockwork']\n[[model]]\nname = 'm'\nslo_ms = 20.0\n\
+            latency = { affine = { alpha_ms = 1.0, beta_ms = 5.0 } }\n[[app]]\nname = 'a'\nmodel = 'm'\n\
+            [arrivals]\npoisson = { rate_per_s = 200.0 }\nrequests = 500\n";
+        let scenario = Scenario::from_text("t.toml", text).unwrap();
+        let policy = scenario.policies().unwrap().remove(0);
+        let told = |in_memory_max| {
+            let told = told(&scenario, &policy, 1, (4, in_memory_max)).unwrap();
+            told.into_iter().map(|(fared, story)| (fared.id, story)).collect::<Vec<_>>()
+        };
+        let of_memory = told(usize::MAX);
+        assert_eq!(of_memory.len(), 4);
+        assert!(of_memory.iter().all(|(_, story)| story.contains("deadline")), "{of_memory:?}");
+        assert_eq!(told(0), of_memory);
+    }
 }

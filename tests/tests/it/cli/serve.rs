@@ -584,6 +584,15 @@ fn the_page_in_a_browser() {
         browser.value("document.getElementById('changes').textContent"),
         json!("Nothing changed.")
     );
+    // A long one is stopped, and the next one is answered.
+    let long = "(() => { values.set('arrivals.requests', 200000); ask(); return 0; })()";
+    browser.value(long);
+    wait_for(&mut browser, "document.getElementById('stop').hidden", &json!(false));
+    browser.value("document.getElementById('stop').click()");
+    wait_for(&mut browser, &format!("{STATE}.startsWith('Stopped.')"), &json!(true));
+    assert_eq!(browser.value("document.getElementById('stop').hidden"), json!(true));
+    browser.value("document.getElementById('back').click()");
+    wait_for(&mut browser, DONE, &json!(true));
     // The server is gone.
     server.process.kill().expect("a process");
     server.process.wait().expect("a process");

@@ -144,13 +144,17 @@ fn the_module_in_the_page_answers_as_the_server_byte_for_byte() {
     eprintln!("{count} answers, {bytes} bytes: the same");
 }
 
-/// Every scenario that the server answers is offered by the page, but those that name other files.
+/// More than a minute on one thread.
+const TOO_SLOW: [&str; 1] = ["kairos-five"];
+
+/// Every scenario and plan that the server answers is offered by the page, but those that name other files.
 #[test]
-fn the_page_offers_every_scenario_that_it_can_answer() {
+fn the_page_offers_every_file_that_it_can_answer() {
     let Some(folder) = folder() else { return };
     let shipped = shipped(&folder);
-    let scenarios = std::fs::read_dir(Path::new(ROOT).join("scenarios")).expect("scenarios");
-    let paths: Vec<PathBuf> = scenarios.map(|entry| entry.expect("a file").path()).collect();
+    let files = |name: &str| std::fs::read_dir(Path::new(ROOT).join(name)).expect("a folder");
+    let entries = files("scenarios").chain(files("scenarios/plans"));
+    let paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
     let toml = paths.iter().filter(|path| path.extension().is_some_and(|e| e == "toml"));
     let (mut names, mut questions) = (Vec::new(), Vec::new());
     for path in toml {
@@ -161,7 +165,8 @@ fn the_page_offers_every_scenario_that_it_can_answer() {
     let Some(answers) = asked(&folder, &questions) else { return };
     for (name, answer) in names.iter().zip(&answers) {
         let (status, body) = whole(answer);
-        assert_eq!(status == 200, shipped.contains_key(name), "{name}: {body}");
+        let is_offered = shipped.contains_key(name) || TOO_SLOW.contains(&name.as_str());
+        assert_eq!(status == 200, is_offered, "{name}: {body}");
         assert!(status == 200 || body.contains("remedy"), "{name}: {body}");
     }
 }
@@ -177,7 +182,7 @@ fn what_cannot_be_asked_in_a_page_is_said_with_the_remedy() {
         ("", "/api/controls", "remedy"),
         ("[jobs]\n", "/api/controls", "orrery run s.toml"),
         (&format!("sed = 3\n{text}{poisson}"), "/api/controls", "did you mean"),
-        (&format!("{text}workload = 'w.csv'\n"), "/api/run?", "w.csv"),
+        (&format!("{text}workload = 'w.csv'\n"), "/api/run?", "orrery serve FILE"),
         (&format!("{text}{poisson}"), "/api/run?policy=orlj", "did you mean `orloj`"),
         (&format!("{text}{poisson}"), "/api/run?file=00", "load the page again"),
     ] {
@@ -334,15 +339,12 @@ fn every_shipped_scenario_answers_a_slider_in_the_page() {
         return;
     };
     let address = served(folder.clone());
-    for name in shipped(&folder).keys() {
+    let is_plan = |text: &String| text.contains("[[instance]]");
+    for (name, _) in shipped(&folder).iter().filter(|(_, text)| !is_plan(text)) {
         let began = Instant::now();
         open(&mut browser, &format!("{address}#of={name}"), 1600, "light");
         wait_for(&mut browser, DONE, &json!(true));
         let whole_ms = began.elapsed().as_millis();
-        if browser.value("Boolean(controls.is_plan)") == json!(true) {
-            eprintln!("{name}: whole after {whole_ms} ms");
-            continue;
-        }
         browser.value(MEASURE);
         wait_for(&mut browser, "window.allMs > 0", &json!(true));
         let [first, all] =

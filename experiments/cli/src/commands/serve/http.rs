@@ -50,7 +50,7 @@ fn replied(request: Request, shared: &Shared) -> std::io::Result<()> {
         return reply_with(request, 200, part.kind, POLICY, &text);
     }
     // Even one that cannot be asked ends the last one of the same page.
-    let told_to_end = has_events(path).then(|| newest(shared, &pairs)).unwrap_or_default();
+    let told_to_end = if has_events(path) { newest(shared, &pairs) } else { Arc::default() };
     let file = match file_now(&shared.file) {
         Ok(file) => file,
         Err(error) => return whole(request, &Whole::refused(&error)),
