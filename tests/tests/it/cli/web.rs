@@ -182,7 +182,7 @@ fn what_cannot_be_asked_in_a_page_is_said_with_the_remedy() {
         ("", "/api/controls", "remedy"),
         ("[jobs]\n", "/api/controls", "orrery run s.toml"),
         (&format!("sed = 3\n{text}{poisson}"), "/api/controls", "did you mean"),
-        (&format!("{text}workload = 'w.csv'\n"), "/api/run?", "orrery serve FILE"),
+        (&format!("{text}workload = {{ file = 'w.csv' }}\n"), "/api/run?", "orrery serve FILE"),
         (&format!("{text}{poisson}"), "/api/run?policy=orlj", "did you mean `orloj`"),
         (&format!("{text}{poisson}"), "/api/run?file=00", "load the page again"),
     ] {
