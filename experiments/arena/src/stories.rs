@@ -3,9 +3,7 @@
 //! It runs its first seed there once more, with the log that `orrery run --log --why` writes.
 
 use crate::league::League;
-use orrery_cells::logged::{names, run_logged};
-use orrery_logs::explain::{Fared, worst_told};
-use orrery_output::whole_file::unwritable;
+use orrery_logs::explain::{Fared, worst_of_run};
 use orrery_scenario::{PolicySpec, SpecError};
 
 /// So many requests of each scenario are told of.
@@ -42,15 +40,10 @@ pub fn told(league: &League) -> Result<Vec<Story>, SpecError> {
 fn story(league: &League, policy: &PolicySpec, s: usize) -> Result<Story, SpecError> {
     let asked = &league.asked.suite.scenarios[s];
     let (scenario, seed) = (&asked.scenario, asked.scenario.seed);
-    let folder =
-        tempfile::tempdir().map_err(|e| unwritable("--html", &std::env::temp_dir(), &e))?;
-    let log = folder.path().join("log");
-    let names = names(scenario, policy.text().to_string());
-    run_logged(&scenario.setup(seed)?, policy, seed, &names, &log, true)?;
     Ok(Story {
         policy: policy.text().to_string(),
         scenario: asked.name.clone(),
         seed,
-        requests: worst_told(&log, TOLD)?,
+        requests: worst_of_run(scenario, policy, seed, TOLD)?,
     })
 }

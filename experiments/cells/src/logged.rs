@@ -9,7 +9,7 @@ use orrery_sim::driver::ready;
 use orrery_sim::log::{LogWriter, Names};
 use orrery_sim::metrics::Metrics;
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// What a scenario calls its models, applications and devices; `policy` is the policy's name with
@@ -43,21 +43,36 @@ pub fn run_logged(
         return Err(SpecError::value("--log", path.display(), "a text log in this build", remedy));
     }
     // Parquet is made from the text, which is read again: it has to be a file.
-    let unwritable = |e: std::io::Error| unwritable("--log", path, &e);
+    let unwritable = |e: io::Error| unwritable("--log", path, &e);
     let text = if is_parquet { Unfinished::temporary(path) } else { Unfinished::beside(path) };
     let text = text.map_err(unwritable)?;
     let file = File::create(text.path()).map_err(unwritable)?;
-    let file: Box<dyn Write> = Box::new(file);
-    let log = LogWriter::with_names(file, names).with_terms(&setup.terms()).ask_for_reasons(why);
-    let (metrics, (watched, log)) =
-        setup.run_by(policy, seed, (watch(setup), log), ready::logged)?.observer;
-    log.finish().map_err(unwritable)?;
+    let log = LogWriter::with_names(Box::new(file) as Box<dyn Write>, names).ask_for_reasons(why);
+    let (measured, written) = run_with_log(setup, policy, seed, log)?;
+    written.map_err(unwritable)?;
     if is_parquet {
         convert(text.path(), path)?;
     } else {
         text.rename(path).map_err(unwritable)?;
     }
-    Ok((metrics, watched))
+    Ok(measured)
+}
+
+/// Runs a policy with a text log that goes wherever the writer goes: the same run is measured. Beside it, whether all of
+/// the log was written.
+///
+/// # Errors
+/// As [`Setup::run_with`].
+pub fn run_with_log(
+    setup: &Setup,
+    policy: &PolicySpec,
+    seed: u64,
+    log: LogWriter<Box<dyn Write>>,
+) -> Result<((Metrics, Watch), io::Result<()>), SpecError> {
+    let log = log.with_terms(&setup.terms());
+    let (metrics, (watched, log)) =
+        setup.run_by(policy, seed, (watch(setup), log), ready::logged)?.observer;
+    Ok(((metrics, watched), log.finish().map(drop)))
 }
 
 #[cfg(feature = "parquet")]

@@ -5,10 +5,9 @@
 
 use crate::commands;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use orrery_output::page::WITHOUT_EFFECT;
+use orrery_output::page::{WITHOUT_EFFECT, version_of};
 use orrery_output::{self as output, Answer};
 use orrery_program::manual::{Shell, completions};
-use orrery_results::RESULT_VERSION;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -106,10 +105,8 @@ enum Command {
 
 /// The command line of a program that was built from this commit.
 fn program(commit: &str) -> clap::Command {
-    let version = env!("CARGO_PKG_VERSION");
-    let version = format!("{version} (commit {commit}, results {RESULT_VERSION})");
     // Once in a run: clap wants a text that stays.
-    Cli::command().version(&*version.leak())
+    Cli::command().version(&*version_of(commit).leak())
 }
 
 /// Runs the command line of a program that was built from this commit.

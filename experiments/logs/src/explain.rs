@@ -8,16 +8,15 @@ mod target;
 pub mod tokens;
 mod words;
 mod worst;
+mod worst_of_run;
 
 pub use worst::Fared;
+pub use worst_of_run::worst_of_run;
 
 pub use failure::Failure;
 
-use orrery_output::log_file;
-use orrery_scenario::SpecError;
 use orrery_sim::log::{LogError, Names, Record};
 use orrery_sim::request::RequestId;
-use std::path::Path;
 
 /// What happened to a request, as text.
 ///
@@ -42,23 +41,4 @@ pub fn worst(
     count: usize,
 ) -> Result<String, LogError> {
     worst::list(names, records, count)
-}
-
-/// The requests that fared worst, each with its story.
-///
-/// # Errors
-/// When the log cannot be read.
-pub fn worst_told(log: &Path, count: usize) -> Result<Vec<(Fared, String)>, SpecError> {
-    let mut reader = log_file::open(log)?;
-    let names = reader.names()?.clone();
-    let mut out = Vec::new();
-    for fared in worst::find(&names, reader, count)? {
-        let told = explain(&names, log_file::open(log)?, fared.id);
-        let story = told.map_err(|failure| match failure {
-            Failure::Log(error) => error.into(),
-            Failure::Unknown { requests } => log_file::unknown_request(log, fared.id.0, requests),
-        })?;
-        out.push((fared, story));
-    }
-    Ok(out)
 }

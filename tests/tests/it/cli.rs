@@ -37,6 +37,7 @@ mod sweep;
 mod tokens;
 mod traces;
 mod ways;
+mod web;
 
 /// A table of one case that runs at once; `more` is TOML that goes over it.
 fn small_table(more: &str) -> String {

@@ -2,7 +2,6 @@
 
 mod args;
 mod own;
-mod page;
 #[cfg(all(test, feature = "parquet"))]
 mod parquet_tests;
 
@@ -19,11 +18,12 @@ use orrery_cells::watch::scope_names;
 use orrery_output::threads::pool;
 use orrery_output::whole_file::check_place;
 use orrery_output::{Answer, Forms};
-use orrery_results::{Row, to_json};
+use orrery_results::to_json;
 use orrery_scenario::jobs::JobsFile;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::tokens::TokensFile;
 use orrery_scenario::{PolicySpec, SpecError, kind};
+use orrery_whatif::report;
 use std::path::Path;
 
 /// `orrery run`.
@@ -61,7 +61,7 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
         details::write(&scenario, &policies, first, folder)?;
     }
     let page = match args.output.html {
-        Some(_) => Some(page::page(&scenario, &policies, first, &rows)?),
+        Some(_) => Some(report::page(&scenario, &policies, first, &rows)?),
         None => None,
     };
     let forms = Forms {
@@ -75,20 +75,6 @@ pub fn command(args: &Run) -> Result<Answer, SpecError> {
         rows,
     };
     forms.answer(&scenario.name, &args.output)
-}
-
-/// The text of the page that `command` would write.
-///
-/// # Errors
-/// When a run cannot be made again, or there is no room for its log.
-pub fn whole_page(
-    scenario: &Scenario,
-    policies: &[PolicySpec],
-    rows: &[Row],
-    command: String,
-) -> Result<String, SpecError> {
-    let page = page::page(scenario, policies, scenario.seed, rows)?;
-    Ok(orrery_output::whole_page(page, rows, command))
 }
 
 /// Logs the run of the first seed, and measures it.

@@ -1,37 +1,26 @@
 //! `orrery serve`: a page on this machine that asks a scenario or a plan what would be if.
 //!
 //! ```text
-//!  FILE.toml ── controls.rs ──> what can be changed, with units and bounds
-//!                  │
-//!  the page ── address ── question.rs ──> a scenario, policies, seeds     (a question is an address)
-//!                  │                          │
-//!              door.rs: limits on what comes in
-//!                  │                          │
-//!              http.rs  <── events ────── answers.rs: runs, the shortest first, until told to stop
-//!                                         plans.rs: the same of a plan, whose questions are what-ifs
+//!  the page ── address ──> door.rs: limits on what comes in
+//!      ▲                      │
+//!      └────── events ── http.rs ──> orrery_whatif: what can be asked, and the answers
 //! ```
 //!
 //! It listens on the loopback only. A request needs the token of the printed address, and a `Host` of this
 //! machine: a page from elsewhere can do nothing. It runs the file that was named and no other, and writes
 //! none but the token's, where that is asked for.
 
-mod answers;
-mod controls;
 mod door;
 mod http;
-mod plans;
-mod question;
 mod shared;
 mod token;
 
-use answers::Answers;
 use clap::Args;
-use controls::Controls;
+use orrery_output::threads::pool;
 use orrery_output::{Answer, say};
-use orrery_scenario::scenario::Scenario;
-use orrery_scenario::{SpecError, kind, read_text};
-use plans::{Plan, Plans};
-use shared::Shared;
+use orrery_scenario::SpecError;
+use orrery_whatif::Desk;
+use shared::{Shared, file_now};
 use std::io::Write;
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -64,12 +53,8 @@ pub struct Serve {
 /// # Errors
 /// When the file is wrong, or the port is in use.
 pub fn command(args: &Serve) -> Result<Answer, SpecError> {
-    let text = read_text(&args.file)?;
-    let is_plan = kind::of(&text).is_some_and(|kind| kind.name == kind::PLAN.name);
-    match is_plan {
-        true => drop(Plan::load(&args.file)?),
-        false => drop(Controls::of(&Scenario::load(&args.file)?)?),
-    }
+    let desk = Desk::new(Some(pool(args.jobs.unwrap_or(0).into())?));
+    desk.check(&file_now(&args.file)?)?;
     let unusable = |e: &dyn std::fmt::Display| {
         let port = args.port.unwrap_or_default();
         let remedy = "choose another with `--port`, or leave it out: then any free one is taken";
@@ -79,10 +64,7 @@ pub fn command(args: &Serve) -> Result<Answer, SpecError> {
     let listener = listener.map_err(|e| unusable(&e))?;
     let port = listener.local_addr().map_err(|e| unusable(&e))?.port();
     let token = token::of(args.token_file.as_deref())?;
-    let answers = Answers::new(args.jobs.unwrap_or(0).into())?;
-    let (file, token, under_way) = (args.file.clone(), token, Mutex::default());
-    let plans = Plans::default();
-    let shared = Shared { file, is_plan, token, port, answers, plans, under_way };
+    let shared = Shared { file: args.file.clone(), token, port, desk, under_way: Mutex::default() };
     let shared = Arc::new(shared);
     // A reader of the address may go away: the page is there all the same.
     let mut stdout = std::io::stdout().lock();

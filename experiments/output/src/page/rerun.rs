@@ -28,6 +28,16 @@ pub fn asked(program: &Command, matches: &ArgMatches) {
     }
 }
 
+/// The version of a program that is built from this commit: `0.1.0 (commit 1a2b3c, results 5)`.
+pub fn version_of(commit: &str) -> String {
+    format!("{} (commit {commit}, results {RESULT_VERSION})", env!("CARGO_PKG_VERSION"))
+}
+
+/// Keeps the version of a program that has no command line.
+pub fn built_from(commit: &str) {
+    let _ = VERSION.set(version_of(commit));
+}
+
 /// The version of this program: `0.1.0 (commit 1a2b3c, results 5)`; without the commit where no program was asked.
 pub fn version() -> String {
     let without = || format!("{} (results {RESULT_VERSION})", env!("CARGO_PKG_VERSION"));

@@ -119,6 +119,8 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("ORRERY_PLANS=100 cargo test", "minutes; the test itself runs with 8 problems"),
     ("ORRERY_WHOLE=1 cargo test", "minutes; the test itself runs with fewer requests"),
     ("orrery serve", "it goes on until Ctrl-C; `serve.rs` asks it"),
+    ("scripts/web-page", "minutes; `web.rs` asks what it made"),
+    ("python3 -m http.server", "it goes on until Ctrl-C"),
     ("scripts/slow-tests", "minutes to hours; it runs these tests"),
     ("cargo bench", "benchmarks are run by hand"),
     ("CARGO_PROFILE_BENCH_LTO=fat", "benchmarks are run by hand"),

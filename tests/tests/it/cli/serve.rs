@@ -100,7 +100,7 @@ impl Server {
         (status, body)
     }
 
-    fn get(&self, path: &str) -> (u16, String) {
+    pub fn get(&self, path: &str) -> (u16, String) {
         let sign = if path.contains('?') { '&' } else { '?' };
         let (port, token) = (self.port, &self.token);
         // Of this version a body comes in one piece.
@@ -495,7 +495,7 @@ fn axe_finds_nothing_serious() {
 }
 
 /// The page's state once it is as it should be.
-fn wait_for(browser: &mut Browser, expression: &str, expected: &Value) {
+pub fn wait_for(browser: &mut Browser, expression: &str, expected: &Value) {
     let began = Instant::now();
     loop {
         let found = browser.value(expression);
@@ -507,9 +507,9 @@ fn wait_for(browser: &mut Browser, expression: &str, expected: &Value) {
     }
 }
 
-const STATE: &str = "document.getElementById('state').textContent";
+pub const STATE: &str = "document.getElementById('state').textContent";
 /// The answer is whole: `Done: 5 seeds of 20,000 requests.`
-const DONE: &str = "document.getElementById('state').textContent.startsWith('Done: ')";
+pub const DONE: &str = "document.getElementById('state').textContent.startsWith('Done: ')";
 
 #[test]
 fn the_page_in_a_browser() {
@@ -584,6 +584,15 @@ fn the_page_in_a_browser() {
         browser.value("document.getElementById('changes').textContent"),
         json!("Nothing changed.")
     );
+    // A long one is stopped, and the next one is answered.
+    let long = "(() => { values.set('arrivals.requests', 200000); ask(); return 0; })()";
+    browser.value(long);
+    wait_for(&mut browser, "document.getElementById('stop').hidden", &json!(false));
+    browser.value("document.getElementById('stop').click()");
+    wait_for(&mut browser, &format!("{STATE}.startsWith('Stopped.')"), &json!(true));
+    assert_eq!(browser.value("document.getElementById('stop').hidden"), json!(true));
+    browser.value("document.getElementById('back').click()");
+    wait_for(&mut browser, DONE, &json!(true));
     // The server is gone.
     server.process.kill().expect("a process");
     server.process.wait().expect("a process");
@@ -596,14 +605,16 @@ fn the_page_in_a_browser() {
 }
 
 /// Moves the load's slider, and keeps when the first row and all rows have an answer to it.
-const MEASURE: &str = "(() => {
+pub const MEASURE: &str = "(() => {
     window.firstMs = 0; window.allMs = 0;
     const rows = document.getElementById('rows');
     const begun = performance.now();
+    let isAsked = false;
     new MutationObserver(() => {
         const [all, fresh] = ['tr', 'tr:not(.old)'].map((s) => rows.querySelectorAll(s).length);
         // Until the question is asked, the rows are those of the last one.
-        if (fresh === all && !window.firstMs) return;
+        isAsked ||= fresh < all;
+        if (!isAsked) return;
         const ms = Math.round(performance.now() - begun);
         if (fresh > 0 && !window.firstMs) window.firstMs = ms;
         if (fresh === all && !window.allMs) window.allMs = ms;

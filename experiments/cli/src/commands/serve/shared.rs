@@ -1,34 +1,26 @@
 //! What all requests share.
 
-use super::answers::Answers;
-use super::plans::{Plan, Plans};
-use orrery_scenario::SpecError;
-use orrery_scenario::scenario::Scenario;
+use orrery_scenario::{SpecError, read_text};
+use orrery_whatif::{Desk, File};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 /// What all requests share.
 pub(super) struct Shared {
     pub file: PathBuf,
-    pub is_plan: bool,
     pub token: String,
     pub port: u16,
-    pub answers: Answers,
-    pub plans: Plans,
+    pub desk: Desk,
     /// What is under way, by the page that asked.
     pub under_way: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
 }
 
-impl Shared {
-    /// The scenario as the file has it now.
-    pub fn scenario(&self) -> Result<Scenario, SpecError> {
-        Scenario::load(&self.file)
-    }
-
-    /// The plan as the file has it now.
-    pub fn plan(&self) -> Result<Plan, SpecError> {
-        Plan::load(&self.file)
-    }
+/// A file as it is now.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn file_now(path: &Path) -> Result<File, SpecError> {
+    Ok(File { path: path.display().to_string(), text: read_text(path)? })
 }

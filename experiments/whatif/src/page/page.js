@@ -1,8 +1,6 @@
 "use strict";
-// A question is the address of the page: what differs from the file. An answer comes as events.
+// A question is the address of the page: what differs from the file. An answer comes as events. ask.js has the simulator.
 const $ = (id) => document.getElementById(id);
-const token = new URLSearchParams(location.search).get("token");
-const client = Array.from(crypto.getRandomValues(new Uint32Array(2)), (n) => n.toString(16)).join("");
 const PAUSE_MS = 60;
 let controls;
 let policies = [];
@@ -64,11 +62,6 @@ function changes(pairs) {
   $("changes").textContent = pairs.length ? `Changed: ${pairs.map(words).join(", ")}.` : "Nothing changed.";
 }
 
-function address(path, pairs, more) {
-  const query = new URLSearchParams([["token", token], ...pairs, ...(more || [])]);
-  return `${path}?${query}`;
-}
-
 function ask() {
   clearTimeout(timer);
   timer = setTimeout(run, PAUSE_MS);
@@ -76,9 +69,9 @@ function ask() {
 
 function run() {
   const pairs = question();
-  history.replaceState(null, "", address("/", pairs));
+  simulator.keep(pairs);
   changes(pairs);
-  if (source) source.close();
+  close();
   if (controls.is_plan) {
     runPlan(pairs);
     return;
@@ -95,14 +88,20 @@ function run() {
   say("Running.");
   listen("/api/run", pairs, "policy", show, () => {
     say(`Done: ${runsOf(pairs)}.`);
-    const file = [["file", controls.file_sha256]];
-    $("figure").src = address("/api/figure.svg", pairs, file);
+    simulator.picture($("figure"), ofFile(pairs));
   });
   same(pairs);
 }
 
-function search() {
+// Ends the question that is under way.
+function close() {
   if (source) source.close();
+  source = undefined;
+  $("stop").hidden = true;
+}
+
+function search() {
+  close();
   const pairs = question();
   const count = policies.filter((p) => p.isChosen).length;
   let done = 0;
@@ -129,14 +128,17 @@ function search() {
   }, () => say("Searched."));
 }
 
-// Events of one answer. A new one ends it, here and at the server.
+// A question of another text than the page was opened with is refused.
+const ofFile = (pairs) => [...pairs, ["file", controls.file_sha256]];
+
+// Events of one answer. A new one ends it, here and at the simulator.
 function listen(path, pairs, name, each, whenDone) {
-  const whole = address(path, pairs, [["file", controls.file_sha256], ["client", client]]);
-  const mine = new EventSource(whole);
+  const mine = simulator.events(path, ofFile(pairs));
   source = mine;
+  $("stop").hidden = false;
   const end = () => {
-    mine.close();
-    if (source === mine) source = undefined;
+    if (source === mine) close();
+    else mine.close();
   };
   mine.addEventListener(name, (event) => each(JSON.parse(event.data)));
   mine.addEventListener("done", () => {
@@ -153,9 +155,9 @@ function listen(path, pairs, name, each, whenDone) {
     if (source !== mine) return;
     end();
     // An event source does not say why: the same question asked again does.
-    fetch(whole).then(
+    simulator.reply(path, ofFile(pairs)).then(
       async (reply) => (reply.ok ? say("The answer broke off: move a slider to ask again.", true) : fail((await reply.json()).error)),
-      () => say("orrery serve has ended. Start it again, and open the address that it prints.", true),
+      () => say(simulator.gone, true),
     );
   };
 }
@@ -168,16 +170,16 @@ function fail(error) {
   added = undefined;
   choices();
   const pairs = question();
-  history.replaceState(null, "", address("/", pairs));
+  simulator.keep(pairs);
   changes(pairs);
 }
 
 // The file and the command that give the same rows.
 function same(pairs) {
   const name = `${controls.name}.toml`;
-  $("file").href = address("/api/scenario.toml", pairs, [["file", controls.file_sha256]]);
   $("file").download = name;
-  $("report").href = address("/api/report.html", pairs, [["file", controls.file_sha256]]);
+  simulator.link($("file"), "/api/scenario.toml", ofFile(pairs));
+  simulator.link($("report"), "/api/report.html", ofFile(pairs));
   $("command").textContent = `orrery run ${name} --seeds ${controls.seeds}\norrery goodput ${name} --seeds 1`;
 }
 
@@ -315,9 +317,10 @@ function begin(pairs) {
 }
 
 async function load() {
-  const reply = await fetch(address("/api/controls", [])).catch(() => undefined);
+  close();
+  const reply = await simulator.reply("/api/controls", []).catch(() => undefined);
   if (!reply) {
-    say("orrery serve does not answer. Start it again, and open the address that it prints.", true);
+    say(simulator.gone, true);
     return;
   }
   const found = await reply.json();
@@ -330,10 +333,23 @@ async function load() {
   document.title = `what if: ${controls.name}`;
   const offered = controls.offered || [];
   $("offered").replaceChildren(...offered.map((p) => make("option", { value: p.name, label: p.what })));
-  begin([...new URLSearchParams(location.search)].filter(([key]) => key !== "token"));
+  const columns = (controls.columns || []).map(({ metric, heading, divisor }) => {
+    const column = make("th", { scope: "col", textContent: heading });
+    Object.assign(column.dataset, { metric, divisor });
+    return column;
+  });
+  document.querySelectorAll("th[data-metric]").forEach((column) => column.remove());
+  $("runs").before(...columns);
+  $("rows").replaceChildren();
+  begin(simulator.pairs());
 }
 
 $("search").addEventListener("click", search);
+$("stop").addEventListener("click", () => {
+  close();
+  $("progress").hidden = true;
+  say("Stopped. Move a slider to ask again.");
+});
 $("back").addEventListener("click", () => begin([]));
 $("add").addEventListener("click", () => {
   const text = $("added").value.trim();
@@ -353,4 +369,4 @@ $("figure").addEventListener("load", () => {
   $("figure").hidden = false;
   $("no-figure").hidden = true;
 });
-load();
+simulator.begin(load);

@@ -9,7 +9,6 @@ use orrery_cells::scenario_cell::ScenarioCell;
 use orrery_cells::scenario_rows::rows_of_scenario;
 use orrery_cells::seeds::Seeds;
 use orrery_cells::watch::{scope_names, watch};
-use orrery_output::threads;
 use orrery_results::Row;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
@@ -29,7 +28,7 @@ type Kept = BTreeMap<(String, u64), Replication>;
 
 /// Runs questions.
 pub struct Answers {
-    pool: rayon::ThreadPool,
+    pool: Option<rayon::ThreadPool>,
     kept: Mutex<Kept>,
 }
 
@@ -44,10 +43,9 @@ pub struct Sharpness {
 }
 
 impl Answers {
-    /// # Errors
-    /// When the threads cannot be started.
-    pub fn new(jobs: usize) -> Result<Answers, SpecError> {
-        Ok(Answers { pool: threads::pool(jobs)?, kept: Mutex::default() })
+    /// On these threads; without any, on the thread that asks.
+    pub fn new(pool: Option<rayon::ThreadPool>) -> Answers {
+        Answers { pool, kept: Mutex::default() }
     }
 
     /// Answers a question, step by step: `tell` is given the rows of one policy, whenever there are sharper ones.
@@ -105,7 +103,10 @@ impl Answers {
 
     /// Runs something on the threads of all answers.
     pub fn install<T: Send>(&self, run: impl FnOnce() -> T + Send) -> T {
-        self.pool.install(run)
+        match &self.pool {
+            Some(pool) => pool.install(run),
+            None => run(),
+        }
     }
 
     /// The rows of `orrery run`, of all policies and seeds.
@@ -134,7 +135,7 @@ impl Answers {
             }
             Ok(())
         };
-        self.pool.install(|| cells.par_iter().with_max_len(1).map(one).collect())
+        self.install(|| cells.par_iter().with_max_len(1).map(one).collect())
     }
 
     /// The runs of a cell; none when they were told to end.

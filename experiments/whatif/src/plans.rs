@@ -3,6 +3,7 @@
 //! The plan as it is written is answered once for each text of its file, each what-if once.
 
 use super::controls::{Control, Menu, REACH, SLIDERS_MAX, around, count};
+use super::file::File;
 use orrery_cells::hash::spec_sha256;
 use orrery_output::page::Field;
 use orrery_plans::{Answers, PlanFile, Problem, Solved, Source, Survive, Watcher, answered};
@@ -11,7 +12,6 @@ use orrery_scenario::SpecError;
 use orrery_scenario::limits::COUNT_MAX;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Mutex;
 
 /// Answers that are kept; with more the oldest questions are asked anew.
@@ -46,12 +46,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Reads and checks it.
+    /// Checks its text.
     ///
     /// # Errors
     /// As `orrery plan`.
-    pub fn load(path: &Path) -> Result<Plan, SpecError> {
-        let (mut file, source) = PlanFile::load(path)?;
+    pub fn of(file: &File) -> Result<Plan, SpecError> {
+        let (mut file, source) = PlanFile::from_text(&file.path, &file.text)?;
         // Answers come soon: what they stand on is another question, as the command beside them says.
         file.robust = Some(Vec::new());
         let problem = Problem::new(&file, &source)?;
@@ -351,9 +351,10 @@ mod tests {
     use super::*;
 
     fn plan() -> Plan {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../scenarios/plans/gpus-for-symphony.toml");
-        Plan::load(&path).unwrap()
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/plans/gpus-for-symphony.toml");
+        let text = std::fs::read_to_string(path).unwrap();
+        Plan::of(&File { path: path.to_string(), text }).unwrap()
     }
 
     fn ask(pairs: &[(&str, &str)]) -> Result<Option<String>, SpecError> {

@@ -2,15 +2,13 @@
 //! that fared worst, each with its story.
 
 use orrery_cells::details;
-use orrery_cells::logged::{names, run_logged};
 use orrery_cells::page::{drawn, finish_rates};
 use orrery_cells::run_report::of_run;
-use orrery_logs::explain::{self, Fared};
+use orrery_logs::explain::worst_of_run;
 use orrery_output::page::{Field, Page, Part, Table};
 use orrery_results::Row;
 use orrery_scenario::scenario::Scenario;
 use orrery_scenario::{PolicySpec, SpecError};
-use std::io;
 
 /// Requests that are explained for each policy.
 const WORST: usize = 5;
@@ -46,7 +44,7 @@ pub fn page(
     let mut table = Table { keys: 2, ..Table::new(caption, &columns) };
     let mut stories = Vec::new();
     for policy in policies {
-        for (fared, story) in worst(scenario, policy, seed)? {
+        for (fared, story) in worst_of_run(scenario, policy, seed, WORST)? {
             let began = if fared.began.is_empty() { "never".to_string() } else { fared.began };
             let of = [fared.end, fared.model, fared.app, began, fared.ended, fared.deadline];
             let id = [policy.text().to_string(), format!("r{}", fared.id.0)];
@@ -61,19 +59,16 @@ pub fn page(
     Ok(page)
 }
 
-/// Runs the policy once more, with its reasons, and tells of the requests that fared worst.
-fn worst(
+/// The text of the page that `command` would write.
+///
+/// # Errors
+/// As [`page`].
+pub fn whole_page(
     scenario: &Scenario,
-    policy: &PolicySpec,
-    seed: u64,
-) -> Result<Vec<(Fared, String)>, SpecError> {
-    let folder = tempfile::tempdir().map_err(|e: io::Error| {
-        let (allowed, remedy) =
-            ("a folder for a log", "make room, or set TMPDIR to another folder");
-        SpecError::value("--html", format!("temporary files: {e}"), allowed, remedy)
-    })?;
-    let log = folder.path().join("run.log");
-    let names = names(scenario, policy.text().to_string());
-    run_logged(&scenario.setup(seed)?, policy, seed, &names, &log, true)?;
-    explain::worst_told(&log, WORST)
+    policies: &[PolicySpec],
+    rows: &[Row],
+    command: String,
+) -> Result<String, SpecError> {
+    let page = page(scenario, policies, scenario.seed, rows)?;
+    Ok(orrery_output::whole_page(page, rows, command))
 }

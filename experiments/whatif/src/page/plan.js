@@ -36,7 +36,6 @@ function beginPlan(pairs) {
 }
 
 function runPlan(pairs) {
-  const file = [["file", controls.file_sha256]];
   $("plan-answer").classList.add("old");
   $("progress").hidden = false;
   $("progress").removeAttribute("value");
@@ -45,8 +44,8 @@ function runPlan(pairs) {
   listen("/api/plan", pairs, "plan", showPlan, () => {
     $("progress").hidden = true;
     $("plan-answer").classList.remove("old");
-    $("plan-figure").src = address("/api/figure.svg", [], file);
-    if (pairs.length) $("changed-figure").src = address("/api/figure.svg", pairs, file);
+    simulator.picture($("plan-figure"), ofFile([]));
+    if (pairs.length) simulator.picture($("changed-figure"), ofFile(pairs));
     say(`Done: ${controls.seeds} seeds.`);
   });
   source.addEventListener("progress", (event) => {
@@ -55,7 +54,7 @@ function runPlan(pairs) {
     $("progress").value = done;
     say(`Planning: ${done} of about ${of} simulations.`);
   });
-  $("plan-report").href = address("/api/report.html", pairs, file);
+  simulator.link($("plan-report"), "/api/report.html", ofFile(pairs));
 }
 
 function showPlan(shown) {

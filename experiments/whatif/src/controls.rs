@@ -1,6 +1,7 @@
 //! What of a scenario can be changed on the page: keys of the file, with units and bounds.
 
 use orrery_cells::hash::spec_sha256;
+use orrery_results::metric;
 use orrery_scenario::SpecError;
 use orrery_scenario::limits::DEVICES_MAX;
 use orrery_scenario::policies;
@@ -26,6 +27,37 @@ const REQUESTS_USUAL: u64 = 20_000;
 pub(super) const REACH: f64 = 10.0;
 /// More models or kinds than that have no sliders.
 pub(super) const SLIDERS_MAX: usize = 12;
+
+/// The metrics that a page shows, in its order; the first has its interval and a bar beside it.
+pub(super) const SHOWN: [&str; 6] = [
+    metric::FINISH_RATE,
+    metric::GOODPUT,
+    metric::LATENCY_P50,
+    metric::LATENCY_P99,
+    metric::MEAN_BATCH_SIZE,
+    metric::UTILISATION,
+];
+
+/// A column of the answer.
+#[derive(Clone, Debug, Serialize)]
+pub struct Column {
+    /// The metric.
+    pub metric: &'static str,
+    /// Its heading, with its unit.
+    pub heading: &'static str,
+    /// What its values are divided by for reading.
+    pub divisor: f64,
+}
+
+/// The columns beside the first metric's.
+fn columns() -> Vec<Column> {
+    let column = |name: &&'static str| {
+        let found = metric::find(name)?;
+        let (heading, divisor) = (found.page?, found.reading.divisor);
+        Some(Column { metric: name, heading, divisor })
+    };
+    SHOWN[1..].iter().filter_map(column).collect()
+}
 
 /// One number that can be changed.
 #[derive(Clone, Debug, Serialize)]
@@ -101,6 +133,8 @@ pub struct Controls {
     pub policies: Vec<String>,
     /// Every policy.
     pub offered: Vec<Offered>,
+    /// Metrics that are shown.
+    pub columns: Vec<Column>,
     /// Seeds of the last and sharpest answer.
     pub seeds: u32,
 }
@@ -191,6 +225,7 @@ impl Controls {
             numbers,
             policies: file.policies.clone(),
             offered: offered.collect(),
+            columns: columns(),
             seeds: SEEDS,
         })
     }
