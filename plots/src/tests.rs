@@ -488,3 +488,27 @@ fn a_bracket_shows_what_is_asked_of_a_value() {
     assert!(drawn(curves, near.clone()).contains(words));
     assert!(!drawn(heat_map(), near).contains(words));
 }
+
+/// A sentence with one bound is an arrow from it to where the value may lie.
+#[test]
+fn an_arrow_shows_where_a_value_with_one_bound_may_lie() {
+    let rows = samples::grid();
+    let of: Vec<&Row> = rows.iter().filter(|r| r.system == "b").collect();
+    let value = of[0].value.expect("a value");
+    let drawn = |asked: Vec<(Row, f64, f64)>| {
+        let picture = Picture { asked, ..bars() };
+        crate::picture(&rows, &picture, &RowFilter::default()).expect("a figure").to_svg()
+    };
+    let least = drawn(vec![(of[0].clone(), 0.9 * value, f64::INFINITY)]);
+    assert!(least.contains("asked at least, by a sentence of the paper"), "{least:.3000}");
+    let both = [(of[0], 0.9 * value, 1.1 * value), (of[1], f64::NEG_INFINITY, value)];
+    let both = drawn(both.map(|(row, low, high)| (row.clone(), low, high)).to_vec());
+    for words in [">asked by a sentence of the paper<", ">asked at most<"] {
+        assert!(both.contains(words), "{words}");
+    }
+    // A bound that nothing on the axis could miss is not drawn; one that nothing meets is told.
+    let met = drawn(vec![(of[0].clone(), f64::NEG_INFINITY, 1e3 * value)]);
+    assert!(!met.contains("sked"), "{met:.3000}");
+    let missed = drawn(vec![(of[0].clone(), 1e3 * value, f64::INFINITY)]);
+    assert!(missed.contains("Asked beyond the y axis: 1.") && !missed.contains(">asked"));
+}

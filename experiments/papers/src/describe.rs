@@ -2,6 +2,7 @@
 
 use super::experiment::Experiment;
 use super::groups::Group;
+use super::numbers::Number;
 use super::options::CliOption;
 use super::registry;
 use orrery_cells::grid::word;
@@ -92,6 +93,7 @@ pub fn one(e: &Experiment) -> String {
         None if numbers > 0 => _ = writeln!(out, "\nthe paper's numbers: {numbers}"),
         None => {}
     }
+    withheld(e, &mut out);
     if !e.claim.is_empty() {
         let _ = writeln!(out, "\nthe paper's sentences, checked:");
         e.claim.iter().for_each(|c| _ = writeln!(out, "  - {}", c.text));
@@ -109,6 +111,27 @@ pub fn one(e: &Experiment) -> String {
         let _ = writeln!(out, "\noptions that do not apply: {}", not.join(", "));
     }
     out
+}
+
+/// The places of which numbers were kept from this project, each once.
+fn withheld(e: &Experiment, out: &mut String) {
+    let at = |n: &Number| match &*n.at {
+        "" => format!("{}, {}", n.system, n.metric),
+        at => at.split(';').next().unwrap_or_default().replace('=', " "),
+    };
+    let mut places: Vec<String> = e.withheld.iter().map(at).collect();
+    places.dedup();
+    if places.is_empty() {
+        return;
+    }
+    let numbers = e.withheld.len();
+    let _ = writeln!(out, "\nno paper value, withheld from this project: {numbers} numbers of");
+    let named = places.iter().take(LISTED_MAX);
+    named.for_each(|place| _ = writeln!(out, "  {place}"));
+    match places.len().saturating_sub(LISTED_MAX) {
+        0 => {}
+        more => _ = writeln!(out, "  and {more} more"),
+    }
 }
 
 fn systems(e: &Experiment, out: &mut String) {
