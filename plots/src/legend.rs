@@ -171,7 +171,9 @@ fn sample((x, y): (f64, f64), key: Key, scene: &mut Scene) {
         Key::Line(stroke) => line(stroke, scene),
         Key::Marker(style) => style::marker((x + SAMPLE / 2.0, y), style, RADIUS, scene),
         Key::Asked { low, high } => {
-            let end = |y: f64, is_bound: bool| ((x + SAMPLE / 2.0, y), if is_bound { End::Bound } else { End::Open });
+            let end = |y: f64, is_bound: bool| {
+                ((x + SAMPLE / 2.0, y), if is_bound { End::Bound } else { End::Open })
+            };
             let half = if low && high { 6.0 } else { 0.5 * ARROW };
             asked([end(y + half, low), end(y - half, high)], (y - half, y + half), scene);
         }

@@ -507,13 +507,7 @@ fn interval(ends: [(Point, bool); 2], color: Color, scene: &mut Scene) {
 }
 
 /// A rectangle with the first of the labels that fits, in one of these sizes.
-fn area(
-    a: Point,
-    b: Point,
-    look: Look,
-    (labels, sizes): (&[String], &[f64]),
-    scene: &mut Scene,
-) {
+fn area(a: Point, b: Point, look: Look, (labels, sizes): (&[String], &[f64]), scene: &mut Scene) {
     let (x0, x1) = (a.0.min(b.0), a.0.max(b.0));
     let (y0, y1) = (a.1.min(b.1), a.1.max(b.1));
     scene.rectangle((x0, y0), (x1, y1), Some(look.fill), look.outline);
@@ -521,8 +515,10 @@ fn area(
         hatch((x0, y0), (x1, y1), scene);
     }
     let whole = (0.62 * (y1 - y0)).clamp(7.0, TICK);
-    let width = |label: &str, size: f64| label.lines().map(|l| font::width(l, size)).fold(0.0, f64::max);
-    let height = |label: &str, size: f64| size * (1.0 + 1.15 * (label.lines().count().max(1) - 1) as f64);
+    let width =
+        |label: &str, size: f64| label.lines().map(|l| font::width(l, size)).fold(0.0, f64::max);
+    let height =
+        |label: &str, size: f64| size * (1.0 + 1.15 * (label.lines().count().max(1) - 1) as f64);
     let fits = |label: &&String, size: f64| {
         width(label, size) + 4.0 <= x1 - x0 && height(label, size) <= y1 - y0
     };

@@ -23,7 +23,8 @@ pub fn picture(rows: &[Row], picture: &Picture, choice: &RowFilter) -> Result<Fi
         return sensitivity::titled(rows, metric, choice, (&picture.title, &picture.source));
     }
     let chosen = choice.rows(FIGURE, rows, metric)?;
-    let marked: Vec<Row> = chosen.iter().map(|r| flags::with_withheld(r, &picture.withheld)).collect();
+    let marked: Vec<Row> =
+        chosen.iter().map(|r| flags::with_withheld(r, &picture.withheld)).collect();
     let chosen: Vec<&Row> = marked.iter().collect();
     let mut prepared = prepare::prepare(&chosen, picture)?;
     prepared.asked = asked::asked(&chosen, picture)?;

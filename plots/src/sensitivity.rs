@@ -61,7 +61,7 @@ pub(crate) fn titled(
         [r.value, low, high].into_iter().flatten()
     });
     // Errors are compared with none: two readings of one table then have axes that can be compared.
-    let zero = (metric == metric::MEAN_ABS_ERROR).then_some(0.0);
+    let zero = (metric == orrery_results::metric::MEAN_ABS_ERROR).then_some(0.0);
     let x = Scale::linear(bounds.chain(zero).map(|v| v / named.divisor));
     let y = Scale::Linear { low: varied.len() as f64, high: 0.0 };
     let tick = |(i, name): (usize, &&str)| Tick { at: i as f64 + 0.5, label: name.to_string() };

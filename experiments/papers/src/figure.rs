@@ -64,11 +64,7 @@ fn at(e: &Experiment) -> &str {
 }
 
 /// The figure of all of the rows, with what sentences ask of them.
-fn of_all(
-    e: &Experiment,
-    rows: &[Row],
-    asked: Vec<(Row, f64, f64)>,
-) -> Result<Figure, SpecError> {
+fn of_all(e: &Experiment, rows: &[Row], asked: Vec<(Row, f64, f64)>) -> Result<Figure, SpecError> {
     let (mut picture, choice) = picture(e);
     let place = place_in_words(at(e));
     if !place.is_empty() {
@@ -78,8 +74,7 @@ fn of_all(
         picture.metrics = vec![changing(rows).to_string()];
     }
     let mut rows = of_named_parts(rows, &picture, at(e));
-    let withheld: Vec<Row> =
-        rows.iter().filter(|r| is_withheld(r, &e.withheld)).cloned().collect();
+    let withheld: Vec<Row> = rows.iter().filter(|r| is_withheld(r, &e.withheld)).cloned().collect();
     if e.figure.as_ref().is_some_and(|f| f.errors) {
         rows = rows.into_iter().filter_map(off_the_paper).collect();
     } else {

@@ -511,10 +511,22 @@ pub(super) fn seen(asked: &AskedRange, y: &Ruler) -> Seen {
     match (asked.low.is_finite(), asked.high.is_finite()) {
         (true, false) if is_inside(low) => Seen::Shown,
         (false, true) if is_inside(high) => Seen::Shown,
-        (true, false) => if low >= 1.0 { Seen::Beyond } else { Seen::All },
+        (true, false) => {
+            if low >= 1.0 {
+                Seen::Beyond
+            } else {
+                Seen::All
+            }
+        }
         // A bound at the axis's own end: "at most 0".
         (false, true) if high <= 0.0 && ends[1] >= y.scale.low() => Seen::All,
-        (false, true) => if high <= 0.0 { Seen::Beyond } else { Seen::All },
+        (false, true) => {
+            if high <= 0.0 {
+                Seen::Beyond
+            } else {
+                Seen::All
+            }
+        }
         _ if high <= 0.0 || low >= 1.0 => Seen::Beyond,
         _ => Seen::Shown,
     }

@@ -116,7 +116,7 @@ fn divided(rows: &[&Row], p: &Picture) -> Result<(Vec<Row>, String), PlotError> 
     let over = match p.ratios.as_slice() {
         [] => p.relative_to.clone(),
         [one] => one.1.clone(),
-        several => distinct(several.iter().map(|x| x.1.clone())).join(" or "),
+        several => distinct(several.iter().map(|x| names::system(&x.1))).join(" or "),
     };
     if out.is_empty() {
         let found: Vec<&str> = rows.iter().map(|r| r.system.as_str()).collect();

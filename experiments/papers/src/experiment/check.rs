@@ -108,8 +108,13 @@ impl Experiment {
         strings_at(&self.resolved, "group", &mut groups);
         let metrics = figure.metrics.iter().cloned();
         let systems = self.system.iter().map(|s| s.name.clone());
-        let all: Vec<String> =
-            points.chain(axes).chain(of_points).chain(groups).chain(metrics).chain(systems).collect();
+        let all: Vec<String> = points
+            .chain(axes)
+            .chain(of_points)
+            .chain(groups)
+            .chain(metrics)
+            .chain(systems)
+            .collect();
         let mut all: Vec<&str> = all.iter().map(String::as_str).collect();
         all.sort_unstable();
         all.dedup();
