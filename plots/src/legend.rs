@@ -175,7 +175,12 @@ fn sample((x, y): (f64, f64), key: Key, scene: &mut Scene) {
                 ((x + SAMPLE / 2.0, y), if is_bound { End::Bound } else { End::Open })
             };
             let half = if low && high { 6.0 } else { 0.5 * ARROW };
-            asked([end(y + half, low), end(y - half, high)], (y - half, y + half), scene);
+            asked(
+                [end(y + half, low), end(y - half, high)],
+                (y - half, y + half),
+                Color::BLACK,
+                scene,
+            );
         }
         Key::Cross => style::cross((x + SAMPLE / 2.0, y), RADIUS, scene),
         Key::Series(style) => {

@@ -127,7 +127,7 @@ fn axis_parts(name: &str, largest: f64) -> (String, &'static str, f64) {
 /// An identifier as words: `latency_p99` is `latency P99`.
 pub(crate) fn words(name: &str) -> String {
     let word = |w: &str| match w {
-        "slo" | "gpu" | "cpu" => w.to_uppercase(),
+        "slo" | "gpu" | "cpu" | "jct" => w.to_uppercase(),
         "gpus" => "GPUs".into(),
         "abs" => "absolute".into(),
         w if w.len() > 1 && w.starts_with('p') && w[1..].chars().all(|c| c.is_ascii_digit()) => {

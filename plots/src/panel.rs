@@ -64,9 +64,9 @@ pub(crate) enum Mark {
         at: Vec<(f64, f64, f64)>,
         color: Color,
     },
-    /// Ranges that are asked of values, right of their places: (x, low, high). One with two ends is a bracket; one
+    /// Ranges that are asked of values, right of their places: (x, low, high), in a colour. One with two ends is a bracket; one
     /// with an infinite end is its bound with an arrow.
-    Asked(Vec<(f64, f64, f64)>),
+    Asked(Vec<((f64, f64, f64), Color)>),
     /// A rectangle between two corners, with the first of the labels that fits.
     Area {
         from: Point,
@@ -239,7 +239,7 @@ impl Panel {
                 }
             }
             Mark::Asked(ranges) => {
-                for &(x, low, high) in ranges {
+                for &((x, low, high), color) in ranges {
                     let inside = |y: f64| (0.0..1.0).contains(&(self.y.scale.share(y) - 1e-9));
                     let end = |y: f64| {
                         let (x, at) = at((x, y));
@@ -250,14 +250,14 @@ impl Panel {
                         };
                         ((x + BRACKET, at), end)
                     };
-                    asked([low, high].map(end), (place.top, place.bottom()), scene);
+                    asked([low, high].map(end), (place.top, place.bottom()), color, scene);
                 }
             }
             Mark::Area { from, to, look, labels } => {
                 area(at(*from), at(*to), *look, (labels, &[1.0]), scene);
             }
             Mark::Cell { from, to, look, words } => {
-                area(at(*from), at(*to), *look, (words, &[1.0, 0.85, 0.7]), scene);
+                area(at(*from), at(*to), *look, (words, &[1.0, 0.85, 0.7, 0.6]), scene);
             }
             Mark::Vertical { x, stroke } => {
                 let x = at((*x, 0.0)).0;
@@ -360,7 +360,12 @@ pub(crate) enum End {
 
 /// A range between its lower and its upper end: a bracket, or a bound with an arrow to where values may lie. A white
 /// rim keeps it apart from what lies below it.
-pub(crate) fn asked(ends: [(Point, End); 2], (top, bottom): (f64, f64), scene: &mut Scene) {
+pub(crate) fn asked(
+    ends: [(Point, End); 2],
+    (top, bottom): (f64, f64),
+    color: Color,
+    scene: &mut Scene,
+) {
     let [((x, low), lower), ((_, high), upper)] = ends;
     let arrow = |room: f64| room.clamp(ARROW_LEAST, ARROW);
     let (from, to) = match (lower, upper) {
@@ -375,7 +380,7 @@ pub(crate) fn asked(ends: [(Point, End); 2], (top, bottom): (f64, f64), scene: &
         let back = if to < from { 3.5 } else { -3.5 };
         lines.push(vec![(x - 2.5, to + back), (x, to), (x + 2.5, to + back)]);
     }
-    for stroke in [Stroke::solid(Color::WHITE, 2.6), Stroke::solid(Color::BLACK, 1.1)] {
+    for stroke in [Stroke::solid(Color::WHITE, 2.8), Stroke::solid(color, 1.2)] {
         lines.iter().for_each(|line| scene.line(line.clone(), stroke));
     }
 }

@@ -52,6 +52,9 @@ fn wrap(panel: &mut Panel, width: f64) {
     let room = (width / panel.x.ticks.len().max(1) as f64 - 7.0).max(20.0);
     for tick in &mut panel.x.ticks {
         let words = tick.label.replace('\n', " ");
+        // A policy's parameters stand below its name where both have no room.
+        let is_long = words.split(' ').any(|w| font::width(w, TICK) > room);
+        let words = if is_long { words.replace('[', " [") } else { words };
         tick.label = font::wrapped(&words, TICK, room).join("\n");
     }
 }

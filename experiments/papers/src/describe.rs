@@ -161,3 +161,27 @@ fn systems(e: &Experiment, out: &mut String) {
     let text = table.left(&["  name", "preset", "policy", "pools, or more"]).text();
     out.push_str(&text);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::{Asked, forms_of, with};
+
+    #[test]
+    fn a_number_that_was_kept_away_is_said_wherever_it_is_missed() {
+        let e = registry::find("fluid-table-3-2").expect("a shipped experiment");
+        let said = one(&e);
+        assert!(said.contains("withheld from this project: 2 numbers of\n  workers 8\n"), "{said}");
+        let forms = forms_of(&e, &Asked::default()).expect("it runs");
+        assert_eq!(forms.table.matches(crate::numbers::WITHHELD_MEANS).count(), 2);
+        let page = crate::page::of(&e, &forms.rows).to_html();
+        assert!(page.contains("<small>withheld from this project</small>"));
+        let svg = crate::figure::of(&e, &forms.rows).expect("a figure").to_svg();
+        assert!(svg.contains("No paper value, withheld from this project"));
+        // A file of numbers may hold them.
+        let e = registry::find("orloj-table-5").expect("a shipped experiment");
+        let e = with(&e, &Asked::default()).expect("all cases");
+        assert_eq!((e.withheld.len(), e.paper.len()), (40, 160));
+        assert!(one(&e).contains("case gpt-convAI\n  case mbart-wmt\n"));
+    }
+}

@@ -133,6 +133,15 @@ mod tests {
     use crate::{registry, reproduce};
 
     #[test]
+    fn an_error_is_drawn_without_its_sign_and_only_where_there_is_a_number() {
+        let row = |paper| Row { value: Some(0.5), paper, ..Row::default() };
+        let row = |paper| Row { metric: "finish_rate".into(), ..row(paper) };
+        let off = off_the_paper(row(Some(0.6))).and_then(|r| r.value).expect("an error");
+        assert!((off - 10.0).abs() < 1e-9, "percentage points");
+        assert!(off_the_paper(row(None)).is_none());
+    }
+
+    #[test]
     fn a_figure_of_a_part_says_which() {
         let e = registry::find("orloj-told").expect("a shipped experiment");
         let e = reproduce::with(&e, &reproduce::Asked::default()).expect("all cases");

@@ -122,7 +122,7 @@ impl<'a> Curves<'a> {
             }
             let is = |a: &&AskedRange| is_place_of(&a.row, point.row) && seen(a, y) == Seen::Shown;
             let asked = self.asked(key, more).filter(is);
-            let range = |a: &AskedRange| (at, a.low / by, a.high / by);
+            let range = |a: &AskedRange| ((at, a.low / by, a.high / by), Color::BLACK);
             ranges.extend(asked.map(range));
             match point.row.value {
                 Some(value) if dotted => {

@@ -220,7 +220,7 @@ impl<'a> Curves<'a> {
         let key = |(i, ((low, high), words)): (usize, ((bool, bool), &str))| {
             let by = match (i, words) {
                 (0, "") => " by a sentence of the paper",
-                (0, _) => ", by a sentence of the paper",
+                (0, _) => ", by a sentence",
                 _ => "",
             };
             (format!("asked{words}{by}"), Key::Asked { low, high })
@@ -378,7 +378,13 @@ impl<'a> Curves<'a> {
         let ranges = self.asked(key, more).filter_map(|a| {
             let at = a.row.axis(&more.x)?.parse().ok()?;
             let by = y.named.divisor;
-            (seen(a, y) == Seen::Shown).then_some((x.at(at), a.low / by, a.high / by))
+            // Of several series, whose it is.
+            let point = inside.iter().find(|p| is_place_of(&a.row, p.row))?;
+            let color = match self.names.len() {
+                1 => Color::BLACK,
+                _ => self.style(self.name(point.row), &point.row.preset).color,
+            };
+            (seen(a, y) == Seen::Shown).then_some(((x.at(at), a.low / by, a.high / by), color))
         });
         marks.push(Mark::Asked(ranges.collect()));
         let here = |(px, py, _): &&(f64, f64, String)| {
