@@ -80,7 +80,8 @@ pub(crate) fn pictured(
         _ if !picture.star.is_empty() => Several::Of(&picture.star),
         _ => Several::None,
     };
-    let table = Curves::of(FIGURE, points, &prepared.x, choice, several)?;
+    let mut table = Curves::of(FIGURE, points, &prepared.x, choice, several)?;
+    table.given.clone_from(&picture.names);
     let sheet = match picture.kind {
         PictureKind::Bars => table.bars(picture, prepared),
         _ => table.sheet(&prepared.x, picture, prepared),
@@ -152,6 +153,8 @@ struct Curves<'a> {
     /// The words that tell a panel from the others.
     panels: Vec<Vec<String>>,
     names: Vec<String>,
+    /// What some of them are called in the figure: (name, words).
+    given: Vec<(String, String)>,
     looks: Looks,
     /// Each has panels of its own.
     metrics: Vec<String>,
@@ -179,6 +182,7 @@ impl<'a> Curves<'a> {
         let mut curves = Curves {
             panels: distinct(points.iter().map(|p| panel_key(p.row, &differing))),
             names: Vec::new(),
+            given: Vec::new(),
             looks: Looks::of::<&str>(&[]),
             metrics: Vec::new(),
             presets: distinct(points.iter().map(|p| p.row.preset.clone())),
@@ -253,12 +257,15 @@ impl<'a> Curves<'a> {
 
     /// How a series is called: its parameters where another series is of the same policy.
     fn called(&self, name: &str) -> String {
+        if let Some((_, words)) = self.given.iter().find(|n| n.0 == name) {
+            return words.clone();
+        }
         // Beside its parts, what has no name is their sum.
         if name == "value" && self.names.len() > 1 {
             return "all".to_string();
         }
-        if let Some(system) = name.strip_suffix("-paper") {
-            return format!("{system} (preset paper)");
+        if names::system(name) != name {
+            return names::system(name);
         }
         let base = base_name(name);
         let others: Vec<&str> = self.names.iter().map(String::as_str).collect();

@@ -1,11 +1,29 @@
 //! What must be known before a value is believed: crosses in the figure, notes below it.
 
 use crate::error::distinct;
+use crate::spec::is_same_value;
 use orrery_results::{Flags, Row};
+
+/// The flag of a row of whose value the paper's number was kept away; it lives in figures only.
+const WITHHELD: &str = "withheld";
 
 /// Whether a row's marker is crossed.
 pub(crate) fn crossed(row: &Row) -> bool {
     row.has_flag(Flags::FEW_SAMPLES) || row.has_flag(Flags::DIVERGING)
+}
+
+/// The row, with a flag where the paper's number of its value was kept away.
+pub(crate) fn with_withheld(row: &Row, withheld: &[Row]) -> Row {
+    let mut row = row.clone();
+    if row.versus.is_empty() && withheld.iter().any(|w| is_same_value(w, &row)) {
+        row.flag(WITHHELD);
+    }
+    row
+}
+
+/// Whether the paper's numbers of some of these rows were kept away, and none is there.
+pub(crate) fn is_withheld(rows: &[&Row]) -> bool {
+    rows.iter().any(|r| r.has_flag(WITHHELD)) && rows.iter().all(|r| r.paper.is_none())
 }
 
 /// A note for each flag that any of the rows has.
@@ -17,6 +35,7 @@ pub(crate) fn notes(rows: &[&Row]) -> Vec<String> {
         (Flags::WIDE, "Interval wider than asked for (wide)"),
         (Flags::PENDING, "Requests still in the system at the end (pending)"),
         (Flags::NO_ANSWER, "No answer, a gap in the curve (no-answer)"),
+        (WITHHELD, "No paper value, withheld from this project"),
     ];
     let note = |&(flag, words): &(&str, &str)| {
         let count = rows.iter().filter(|r| r.has_flag(flag)).count();

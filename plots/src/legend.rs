@@ -1,7 +1,7 @@
 //! The legend: beside or below the axes, never over data.
 
 use crate::font;
-use crate::panel::{BRACKET_DEPTH, Look, hatch};
+use crate::panel::{ARROW, End, Look, asked, hatch};
 use crate::scene::{Anchor, Color, Scene, Stroke};
 use crate::style::{self, Style};
 
@@ -28,8 +28,8 @@ pub(crate) enum Key {
     Line(Stroke),
     /// A filled box.
     Swatch(Look),
-    /// The bracket of a range that is asked.
-    Bracket,
+    /// A range that is asked, with the bounds that it has.
+    Asked { low: bool, high: bool },
 }
 
 /// A legend.
@@ -170,11 +170,17 @@ fn sample((x, y): (f64, f64), key: Key, scene: &mut Scene) {
     match key {
         Key::Line(stroke) => line(stroke, scene),
         Key::Marker(style) => style::marker((x + SAMPLE / 2.0, y), style, RADIUS, scene),
-        Key::Bracket => {
-            let (right, depth) = (x + (SAMPLE + BRACKET_DEPTH) / 2.0, BRACKET_DEPTH);
-            let corners = [(right - depth, y + 6.0), (right, y + 6.0)];
-            let corners = corners.into_iter().chain([(right, y - 6.0), (right - depth, y - 6.0)]);
-            scene.line(corners.collect(), Stroke::solid(Color::BLACK, 1.1));
+        Key::Asked { low, high } => {
+            let end = |y: f64, is_bound: bool| {
+                ((x + SAMPLE / 2.0, y), if is_bound { End::Bound } else { End::Open })
+            };
+            let half = if low && high { 6.0 } else { 0.5 * ARROW };
+            asked(
+                [end(y + half, low), end(y - half, high)],
+                (y - half, y + half),
+                Color::BLACK,
+                scene,
+            );
         }
         Key::Cross => style::cross((x + SAMPLE / 2.0, y), RADIUS, scene),
         Key::Series(style) => {

@@ -68,7 +68,7 @@ pub use names::place;
 pub use picture::picture;
 pub use sensitivity::sensitivity;
 pub use series::{SeriesView, binned, time_series};
-pub use spec::{Picture, PictureKind, Spacing, Steps};
+pub use spec::{Picture, PictureKind, Spacing, Steps, is_same_value};
 pub use timeline::{Window, device_timeline};
 pub use winners::{Winner, WinnersGrid, winners};
 

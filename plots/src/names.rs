@@ -71,12 +71,23 @@ const COUNTED: [&str; 8] =
 
 /// The place of a panel: its setting, or where that is a name or several words, these alone.
 pub fn place(name: &str, value: &str) -> String {
+    if name == "system" {
+        return system(value);
+    }
     // `50 %` are two words that say nothing without the axis.
     let is_share = value.strip_suffix(" %").is_some_and(|number| number.parse::<f64>().is_ok());
     let is_words = value.contains(' ') && !value.contains('=') && !is_share;
     let says = NAMING.contains(&name) || is_words;
     let is_name = says && value.parse::<f64>().is_err();
     if is_name { value.to_string() } else { setting(name, value) }
+}
+
+/// What a system is called: `NAME-paper` has the settings of its paper, and is no number of the paper's.
+pub(crate) fn system(name: &str) -> String {
+    match name.strip_suffix("-paper") {
+        Some(system) => format!("{system} (preset paper)"),
+        None => name.to_string(),
+    }
 }
 
 /// An axis with one of its values: `slo_ms=50` is `SLO 50 ms`.
@@ -116,7 +127,7 @@ fn axis_parts(name: &str, largest: f64) -> (String, &'static str, f64) {
 /// An identifier as words: `latency_p99` is `latency P99`.
 pub(crate) fn words(name: &str) -> String {
     let word = |w: &str| match w {
-        "slo" | "gpu" | "cpu" => w.to_uppercase(),
+        "slo" | "gpu" | "cpu" | "jct" => w.to_uppercase(),
         "gpus" => "GPUs".into(),
         "abs" => "absolute".into(),
         w if w.len() > 1 && w.starts_with('p') && w[1..].chars().all(|c| c.is_ascii_digit()) => {

@@ -28,7 +28,11 @@ const CROSS: f64 = 3.0;
 /// From a value's place to its bracket.
 const BRACKET: f64 = 7.0;
 /// How far the ends of a bracket reach.
-pub(crate) const BRACKET_DEPTH: f64 = 4.0;
+const BRACKET_DEPTH: f64 = 4.0;
+/// The length of an arrow that points from a bound to where values may lie.
+pub(crate) const ARROW: f64 = 13.0;
+/// Its length at the edge of a panel, where it would not have room.
+const ARROW_LEAST: f64 = 6.0;
 /// Size of a panel's title.
 pub(crate) const TITLE: f64 = 12.0;
 
@@ -60,14 +64,22 @@ pub(crate) enum Mark {
         at: Vec<(f64, f64, f64)>,
         color: Color,
     },
-    /// Ranges that are asked of values, each as a bracket right of its place: (x, low, high).
-    Asked(Vec<(f64, f64, f64)>),
+    /// Ranges that are asked of values, right of their places: (x, low, high), in a colour. One with two ends is a bracket; one
+    /// with an infinite end is its bound with an arrow.
+    Asked(Vec<((f64, f64, f64), Color)>),
     /// A rectangle between two corners, with the first of the labels that fits.
     Area {
         from: Point,
         to: Point,
         look: Look,
         labels: Vec<String>,
+    },
+    /// A rectangle whose words become smaller before the next ones, shorter, are taken. They may have several lines.
+    Cell {
+        from: Point,
+        to: Point,
+        look: Look,
+        words: Vec<String>,
     },
     /// A line over the whole height.
     Vertical {
@@ -227,13 +239,25 @@ impl Panel {
                 }
             }
             Mark::Asked(ranges) => {
-                for &(x, low, high) in ranges {
+                for &((x, low, high), color) in ranges {
                     let inside = |y: f64| (0.0..1.0).contains(&(self.y.scale.share(y) - 1e-9));
-                    bracket([low, high].map(|y| (at((x, y)), inside(y))), scene);
+                    let end = |y: f64| {
+                        let (x, at) = at((x, y));
+                        let end = match (y.is_finite(), inside(y)) {
+                            (false, _) => End::Open,
+                            (true, true) => End::Bound,
+                            (true, false) => End::Cut,
+                        };
+                        ((x + BRACKET, at), end)
+                    };
+                    asked([low, high].map(end), (place.top, place.bottom()), color, scene);
                 }
             }
             Mark::Area { from, to, look, labels } => {
-                area(at(*from), at(*to), *look, labels, scene);
+                area(at(*from), at(*to), *look, (labels, &[1.0]), scene);
+            }
+            Mark::Cell { from, to, look, words } => {
+                area(at(*from), at(*to), *look, (words, &[1.0, 0.85, 0.7, 0.6]), scene);
             }
             Mark::Vertical { x, stroke } => {
                 let x = at((*x, 0.0)).0;
@@ -323,13 +347,41 @@ impl Panel {
     }
 }
 
-/// A bracket right of a place, from its lower end to its upper one; an end that lies outside the axes has no arm.
-fn bracket(ends: [(Point, bool); 2], scene: &mut Scene) {
-    let stroke = Stroke::solid(Color::BLACK, 1.1);
-    let x = ends[0].0.0 + BRACKET;
-    scene.line(ends.map(|((_, y), _)| (x, y)).to_vec(), stroke);
-    for ((_, y), _) in ends.into_iter().filter(|end| end.1) {
-        scene.line(vec![(x - BRACKET_DEPTH, y), (x, y)], stroke);
+/// An end of a range that is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// A bound, which has an arm.
+    Bound,
+    /// A bound outside the axes.
+    Cut,
+    /// None: values may lie anywhere on this side.
+    Open,
+}
+
+/// A range between its lower and its upper end: a bracket, or a bound with an arrow to where values may lie. A white
+/// rim keeps it apart from what lies below it.
+pub(crate) fn asked(
+    ends: [(Point, End); 2],
+    (top, bottom): (f64, f64),
+    color: Color,
+    scene: &mut Scene,
+) {
+    let [((x, low), lower), ((_, high), upper)] = ends;
+    let arrow = |room: f64| room.clamp(ARROW_LEAST, ARROW);
+    let (from, to) = match (lower, upper) {
+        (_, End::Open) => (low, low - arrow(low - top)),
+        (End::Open, _) => (high, high + arrow(bottom - high)),
+        _ => (low, high),
+    };
+    let mut lines = vec![vec![(x, from), (x, to)]];
+    let arm = |y: f64| vec![(x - BRACKET_DEPTH, y), (x, y)];
+    lines.extend(ends.into_iter().filter(|e| e.1 == End::Bound).map(|e| arm(e.0.1)));
+    if lower == End::Open || upper == End::Open {
+        let back = if to < from { 3.5 } else { -3.5 };
+        lines.push(vec![(x - 2.5, to + back), (x, to), (x + 2.5, to + back)]);
+    }
+    for stroke in [Stroke::solid(Color::WHITE, 2.8), Stroke::solid(color, 1.2)] {
+        lines.iter().for_each(|line| scene.line(line.clone(), stroke));
     }
 }
 
@@ -459,24 +511,38 @@ fn interval(ends: [(Point, bool); 2], color: Color, scene: &mut Scene) {
     }
 }
 
-fn area(a: Point, b: Point, look: Look, labels: &[String], scene: &mut Scene) {
+/// A rectangle with the first of the labels that fits, in one of these sizes.
+fn area(a: Point, b: Point, look: Look, (labels, sizes): (&[String], &[f64]), scene: &mut Scene) {
     let (x0, x1) = (a.0.min(b.0), a.0.max(b.0));
     let (y0, y1) = (a.1.min(b.1), a.1.max(b.1));
     scene.rectangle((x0, y0), (x1, y1), Some(look.fill), look.outline);
     if look.hatched {
         hatch((x0, y0), (x1, y1), scene);
     }
-    let size = (0.62 * (y1 - y0)).clamp(7.0, TICK);
-    let fits = |label: &&String| font::width(label, size) + 4.0 <= x1 - x0 && size <= y1 - y0;
-    let Some(label) = labels.iter().find(fits) else { return };
-    let (middle, half) = ((x0 + x1) / 2.0, 0.5 * font::width(label, size) + 1.5);
-    let baseline = (y0 + y1) / 2.0 + 0.5 * font::CAPITALS * size;
+    let whole = (0.62 * (y1 - y0)).clamp(7.0, TICK);
+    let width =
+        |label: &str, size: f64| label.lines().map(|l| font::width(l, size)).fold(0.0, f64::max);
+    let height =
+        |label: &str, size: f64| size * (1.0 + 1.15 * (label.lines().count().max(1) - 1) as f64);
+    let fits = |label: &&String, size: f64| {
+        width(label, size) + 4.0 <= x1 - x0 && height(label, size) <= y1 - y0
+    };
+    let sized = |label| sizes.iter().map(move |share| (label, share * whole));
+    let mut all = labels.iter().flat_map(sized);
+    let Some((label, size)) = all.find(|(label, size)| fits(label, *size)) else { return };
+    let (middle, half) = ((x0 + x1) / 2.0, 0.5 * width(label, size) + 1.5);
+    let lines = label.lines().count().max(1) as f64;
+    let first = (y0 + y1) / 2.0 + 0.5 * font::CAPITALS * size - 0.575 * size * (lines - 1.0);
+    let last = first + 1.15 * size * (lines - 1.0);
     if look.hatched {
-        let (above, below) = (baseline - font::CAPITALS * size - 2.0, baseline + 2.0);
+        let (above, below) = (first - font::CAPITALS * size - 2.0, last + 2.0);
         scene.rectangle((middle - half, above), (middle + half, below), Some(look.fill), None);
     }
     let color = if look.fill.brightness() > 0.45 { Color::BLACK } else { Color::WHITE };
-    scene.text((middle, baseline), label, size, Anchor::Middle, color);
+    for (i, line) in label.lines().enumerate() {
+        let baseline = first + 1.15 * size * i as f64;
+        scene.text((middle, baseline), line, size, Anchor::Middle, color);
+    }
 }
 
 /// Lines at 45 degrees inside a rectangle.

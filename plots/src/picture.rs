@@ -6,7 +6,7 @@
 use crate::choice::RowFilter;
 use crate::error::PlotError;
 use crate::spec::{FIGURE, Picture, PictureKind};
-use crate::{Figure, curves, heat, sensitivity};
+use crate::{Figure, curves, flags, heat, sensitivity};
 use orrery_results::{Row, metric};
 
 mod asked;
@@ -23,6 +23,9 @@ pub fn picture(rows: &[Row], picture: &Picture, choice: &RowFilter) -> Result<Fi
         return sensitivity::titled(rows, metric, choice, (&picture.title, &picture.source));
     }
     let chosen = choice.rows(FIGURE, rows, metric)?;
+    let marked: Vec<Row> =
+        chosen.iter().map(|r| flags::with_withheld(r, &picture.withheld)).collect();
+    let chosen: Vec<&Row> = marked.iter().collect();
     let mut prepared = prepare::prepare(&chosen, picture)?;
     prepared.asked = asked::asked(&chosen, picture)?;
     match picture.kind {

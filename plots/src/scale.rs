@@ -31,6 +31,15 @@ impl Scale {
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
+    /// The least value that has a place of its own.
+    pub(crate) fn low(&self) -> f64 {
+        match *self {
+            Scale::Linear { low, high } => low.min(high),
+            Scale::Log { low, .. } => low,
+            Scale::Tail { .. } => 0.0,
+        }
+    }
+
     /// A linear scale around values, with a little room, and from zero where zero is near.
     pub(crate) fn linear(values: impl Iterator<Item = f64>) -> Scale {
         let (low, high) = range(values);
@@ -67,6 +76,26 @@ impl Scale {
             Scale::Tail { nines } => tail_ticks(nines),
         }
     }
+
+    /// Ticks at whole numbers, of what is counted; fewer than `count` where that needs it, and with fractions where
+    /// there are no two.
+    pub(crate) fn whole_ticks(&self, count: usize) -> Vec<Tick> {
+        let mut tried = (2..=count).rev().map(|count| self.ticks(count));
+        let is_whole = |ticks: &Vec<Tick>| {
+            ticks.len() > 1 && ticks.iter().all(|t| t.at.fract() == 0.0 && !t.label.contains('.'))
+        };
+        tried.find(is_whole).unwrap_or_else(|| self.ticks(count))
+    }
+}
+
+/// Ticks at given values of a logarithmic axis: small and large powers of ten are written as such.
+pub(crate) fn log_ticks_at(values: &[f64]) -> Vec<Tick> {
+    let label = |at: f64| {
+        let exponent = libm::round(libm::log10(at)) as i32;
+        let is_power = (at / power_of_ten(exponent) - 1.0).abs() < 1e-9;
+        if is_power { log_label(1.0, exponent) } else { plain(at) }
+    };
+    values.iter().map(|&at| Tick { at, label: label(at) }).collect()
 }
 
 /// Ticks at given values.
@@ -186,6 +215,14 @@ mod tests {
             ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7"]
         );
         assert_eq!(labels(&ticks(0.0, 9000.0, 4)), ["0", "2500", "5000", "7500"]);
+    }
+
+    #[test]
+    fn what_is_counted_has_no_ticks_at_fractions() {
+        let ticks = |high| Scale::Linear { low: 0.0, high }.whole_ticks(6);
+        assert_eq!(labels(&ticks(14.8)), ["0", "5", "10"]);
+        assert_eq!(labels(&ticks(5.0)), ["0", "1", "2", "3", "4", "5"]);
+        assert_eq!(labels(&ticks(0.5)), ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
     }
 
     #[test]

@@ -60,7 +60,9 @@ pub(crate) fn titled(
         let (low, high) = r.ci95().unzip();
         [r.value, low, high].into_iter().flatten()
     });
-    let x = Scale::linear(bounds.map(|v| v / named.divisor));
+    // Errors are compared with none: two readings of one table then have axes that can be compared.
+    let zero = (metric == orrery_results::metric::MEAN_ABS_ERROR).then_some(0.0);
+    let x = Scale::linear(bounds.chain(zero).map(|v| v / named.divisor));
     let y = Scale::Linear { low: varied.len() as f64, high: 0.0 };
     let tick = |(i, name): (usize, &&str)| Tick { at: i as f64 + 0.5, label: name.to_string() };
     let ticks: Vec<Tick> = varied.iter().enumerate().map(tick).collect();

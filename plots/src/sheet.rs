@@ -52,6 +52,9 @@ fn wrap(panel: &mut Panel, width: f64) {
     let room = (width / panel.x.ticks.len().max(1) as f64 - 7.0).max(20.0);
     for tick in &mut panel.x.ticks {
         let words = tick.label.replace('\n', " ");
+        // A policy's parameters stand below its name where both have no room.
+        let is_long = words.split(' ').any(|w| font::width(w, TICK) > room);
+        let words = if is_long { words.replace('[', " [") } else { words };
         tick.label = font::wrapped(&words, TICK, room).join("\n");
     }
 }
@@ -246,10 +249,14 @@ impl Sheet {
             scene.text(at, &label, LABEL, Anchor::Middle, Color::BLACK);
         }
         if place.y_labels {
-            let label = font::fitted(&panel.y.label, LABEL, place.height + 12.0);
+            // Smaller letters rather than fewer.
+            let room = place.height + 12.0;
+            let is_long = font::width(&panel.y.label, LABEL) > room;
+            let size = if is_long { 0.8 * LABEL } else { LABEL };
+            let label = font::fitted(&panel.y.label, size, room);
             let column = i % grid.columns;
             let x = place.left - self.left_of(column, grid.columns) + LABEL;
-            scene.rotated((x, place.top + place.height / 2.0), &label, LABEL, Color::BLACK);
+            scene.rotated((x, place.top + place.height / 2.0), &label, size, Color::BLACK);
         }
     }
 

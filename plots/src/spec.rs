@@ -35,8 +35,11 @@ pub struct Picture {
     /// Points with a word beside them, as (x, y, word); a word that finds no room is left out, the last
     /// first.
     pub words: Vec<(f64, f64, String)>,
-    /// What a sentence asks of a row's value: the ends of a range; of several the first is drawn.
+    /// What sentences ask of a row's value: the ends of a range, infinite where there is no bound; of several for
+    /// one value the first is drawn.
     pub asked: Vec<(Row, f64, f64)>,
+    /// Rows of whose values the paper prints a number that was kept from whoever made the table.
+    pub withheld: Vec<Row>,
     /// Values are divided by those of this system in the same place.
     pub relative_to: String,
     /// Only these systems, each divided by another: (system, by).
@@ -121,9 +124,9 @@ pub enum Spacing {
 pub(crate) struct AskedRange {
     /// The place.
     pub row: Row,
-    /// The lower end.
+    /// The lower end; negative infinity where there is none.
     pub low: f64,
-    /// The upper end.
+    /// The upper end; infinity where there is none.
     pub high: f64,
 }
 
@@ -133,7 +136,7 @@ pub(crate) fn place(r: &Row) -> [&str; 6] {
 }
 
 /// Whether two rows have a value of one metric in one place.
-pub(crate) fn is_same_value(a: &Row, b: &Row) -> bool {
+pub fn is_same_value(a: &Row, b: &Row) -> bool {
     a.metric == b.metric && place(a) == place(b)
 }
 

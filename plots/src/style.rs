@@ -12,7 +12,7 @@ pub(crate) const SERIES_MAX: usize = 24;
 /// Presets of one system that one figure can tell apart, the paper's figures aside.
 pub(crate) const VARIANTS_MAX: usize = 3;
 
-pub(crate) const COLORS: [Color; 10] = [
+pub(crate) const COLORS: [Color; 13] = [
     Color(0x00, 0x72, 0xb2), // blue
     Color(0xd5, 0x5e, 0x00), // vermillion
     Color(0x00, 0x9e, 0x73), // bluish green
@@ -23,6 +23,9 @@ pub(crate) const COLORS: [Color; 10] = [
     Color(0x88, 0x22, 0x55), // wine
     Color(0x80, 0x80, 0x80), // grey
     Color(0x00, 0x00, 0x00), // black
+    Color(0x77, 0x66, 0xff), // violet
+    Color(0x00, 0x60, 0x60), // teal
+    Color(0x6a, 0x8f, 0x00), // lime
 ];
 
 pub(crate) const DASHES: [&[f64]; 7] = [

@@ -20,6 +20,10 @@ const SKY: usize = 6;
 const WINE: usize = 7;
 const GREY: usize = 8;
 const BLACK: usize = 9;
+/// Of systems alone.
+const VIOLET: usize = 10;
+const TEAL: usize = 11;
+const LIME: usize = 12;
 
 /// The look of a system.
 struct System {
@@ -47,12 +51,12 @@ const SYSTEMS: &[System] = &[
     row("shepherd", BROWN, Shape::Down, 4, 1.0),
     row("eager", WINE, Shape::Plus, 5, 0.6),
     row("alpaserve", SKY, Shape::Star, 6, 0.6),
-    row("infaas", WINE, Shape::Down, 1, 0.8),
-    row("timeout", SKY, Shape::Left, 2, 0.4),
+    row("infaas", TEAL, Shape::Down, 1, 0.8),
+    row("timeout", LIME, Shape::Left, 2, 0.4),
     row("fifo", GREY, Shape::Square, 4, 0.3),
     row("oracle", BLACK, Shape::Star, 2, 0.8),
     row("orcl", BLACK, Shape::Star, 2, 0.8),
-    row("kairos", VERMILLION, Shape::Up, 0, 0.8),
+    row("kairos", VIOLET, Shape::Up, 0, 0.8),
     row("ribbon", BLUE, Shape::Diamond, 1, 1.0),
     row("drs", PURPLE, Shape::Down, 4, 0.3),
     row("clkwrk", GREEN, Shape::Plus, 2, 0.5),
@@ -198,6 +202,23 @@ mod tests {
         assert_eq!(Looks::of(&["clockwork-paper"]).style("clockwork-paper"), alone);
         assert!(system("nexusish").is_none() && system("0.9").is_none());
         assert_eq!(system("nexus-cluster[plan=static]").unwrap().name, "nexus-cluster");
+    }
+
+    /// In the arena all meet.
+    #[test]
+    fn no_two_systems_of_requests_share_a_colour_but_those_of_one_name() {
+        let of_requests = SYSTEMS.iter().take_while(|s| s.name != "srtf");
+        let mut seen: Vec<(&str, usize)> = Vec::new();
+        for s in of_requests {
+            // Kairos's Ribbon, DRS, Clockwork and oracle do not fight there.
+            if ["ribbon", "drs", "clkwrk", "orcl"].contains(&s.name) {
+                continue;
+            }
+            let other = seen.iter().find(|o| o.1 == s.color && !s.name.starts_with(o.0));
+            assert_eq!(other, None, "{}", s.name);
+            seen.push((s.name, s.color));
+        }
+        assert_eq!(seen.len(), 14);
     }
 
     #[test]

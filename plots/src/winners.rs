@@ -88,10 +88,12 @@ fn panel(grid: &WinnersGrid, looks: &Looks) -> Panel {
         };
         let (x, y) = (c.at.0 as f64, c.at.1 as f64);
         let lead = format!("{:.2}", c.lead).trim_start_matches('0').to_string();
-        // A name that does not fit begins as it does.
-        let cut = |n: usize| c.system.chars().take(n).chain(['…']).collect::<String>();
-        let labels = vec![format!("{} {lead}", c.system), c.system.clone(), cut(7), cut(3)];
-        Mark::Area { from: (x, y), to: (x + 1.0, y + 1.0), look, labels }
+        // Where a cell is narrow, in lines; a name that does not fit then begins as it does.
+        let broken = c.system.replace('-', "-\n");
+        let cut = c.system.chars().take(3).chain(['…']).collect::<String>();
+        let in_lines = [format!("{}\n{lead}", c.system), format!("{broken}\n{lead}"), broken];
+        let words = [format!("{} {lead}", c.system)].into_iter().chain(in_lines).chain([cut]);
+        Mark::Cell { from: (x, y), to: (x + 1.0, y + 1.0), look, words: words.collect() }
     };
     Panel {
         title: String::new(),

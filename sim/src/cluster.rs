@@ -30,6 +30,20 @@ pub enum Sharing {
 }
 
 /// What a device is.
+///
+/// ```
+/// use orrery_sim::cluster::DeviceSpec;
+/// use orrery_sim::request::ModelId;
+///
+/// // A device that runs two batches at a time and holds the weights of one model.
+/// let device = DeviceSpec {
+///     lanes: 2,
+///     memory_pages: Some(700),
+///     holds: Some(vec![ModelId(0)]),
+///     ..DeviceSpec::default()
+/// };
+/// assert!(!device.can_preempt && device.stages == 1);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceSpec {
     /// Its kind: latency models and prices are by kind.

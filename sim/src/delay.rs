@@ -8,6 +8,17 @@ use crate::rng::keyed_uniform;
 use crate::time::Span;
 
 /// How long a message takes.
+///
+/// ```
+/// use orrery_sim::delay::DelayLaw;
+/// use orrery_sim::time::Span;
+///
+/// let network = DelayLaw::lognormal(Span::from_us(33), Span::from_us(300));
+/// assert_eq!(network.quantile(0.5), Span::from_us(33));
+/// // The same message takes as long under every policy.
+/// let (seed, dispatch, action) = (1, 0, 42);
+/// assert_eq!(network.draw(seed, dispatch, action), network.draw(seed, dispatch, action));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DelayLaw {
     /// Always so long.

@@ -88,6 +88,33 @@ impl Default for Window {
 }
 
 /// All metrics of a run. An [`Observer`].
+///
+/// ```
+/// use orrery_sim::driver::{World, simulate};
+/// use orrery_sim::latency::Latency;
+/// use orrery_sim::metrics::{Metrics, Window};
+/// use orrery_sim::policy::fifo::{Config, Fifo};
+/// use orrery_sim::request::{AppId, Arrival, ModelId, VecSource};
+/// use orrery_sim::time::{Span, Time};
+///
+/// let at = |ms| Time::ZERO + Span::from_ms(ms);
+/// let arrivals = (0..10).map(|i| Arrival {
+///     at: at(20 * i),
+///     app: AppId(0),
+///     model: ModelId(0),
+///     size: 1,
+///     slo: Span::from_ms(15),
+///     alone: Span::from_ms(10),
+/// });
+/// // Only requests of the second half count.
+/// let metrics = Metrics::new(Window { from: at(100), to: Time::NEVER }, true);
+/// let fifo = Fifo::new(Config { max_batch: 1, drop_expired: false });
+/// let world = World::single(Latency::Proportional { c1: 0.1 });
+/// let source = Box::new(VecSource::new(arrivals.collect()));
+/// let run = simulate(&world, vec![source], fifo, metrics).observer;
+/// assert_eq!((run.total().offered, run.total().finish_rate()), (5, 1.0));
+/// assert_eq!(run.mean_batch_size(), 1.0);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Metrics {
     window: Window,

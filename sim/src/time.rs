@@ -15,10 +15,29 @@ pub const NS_PER_MS: u64 = 1_000_000;
 pub const NS_PER_US: u64 = 1_000;
 
 /// An instant: nanoseconds since the run began.
+///
+/// ```
+/// use orrery_sim::time::{Span, Time};
+///
+/// let arrival = Time::ZERO + Span::from_ms(3);
+/// let answer = arrival + Span::from_us(1_500);
+/// assert_eq!(answer.since(arrival), Span::from_us(1_500));
+/// assert_eq!(arrival.since(answer), Span::ZERO);
+/// assert!(answer < Time::NEVER);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(u64);
 
 /// A length of time in nanoseconds.
+///
+/// ```
+/// use orrery_sim::time::Span;
+///
+/// let batch = Span::from_ms(4) + Span::from_us(500) * 8;
+/// assert_eq!(batch.as_ms_f64(), 8.0);
+/// assert_eq!(batch.scale(1.25), Span::from_ms(10));
+/// assert_eq!(Span::from_ms(1).minus(batch), Span::ZERO);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span(u64);
 

@@ -11,7 +11,7 @@ use crate::map::{Cell, Map, grid};
 use crate::stories::Story;
 use crate::tuned::Tuned;
 use crate::words::{sentence, short};
-use orrery_output::page::{Field, Page, Part, Table, Tone};
+use orrery_output::page::{Field, Page, Part, TO_KNOW, Table, Tone};
 use orrery_plots::{Figure, PlotError, winners};
 
 /// The document.
@@ -45,7 +45,7 @@ pub fn document(
     let maps = league.maps.iter().filter_map(|map| map_table(league, map).part());
     let figure = figure(league).ok().map(|f| {
         let words = "Who leads where; paler where the lead is small, hatched where it is no lead.";
-        Part::Figure(f.to_svg(), words.to_string())
+        Part::figure(&f, words)
     });
     page.section("Maps", figure.into_iter().chain(maps));
     let scenarios = scenarios(league).part().map(|part| {
@@ -53,7 +53,7 @@ pub fn document(
     });
     page.section("Scenarios", scenarios);
     page.section("Not run", Part::list(refusals(league)));
-    page.section("What to know first", Part::list(notes(league, judged)));
+    page.section(TO_KNOW, Part::list(notes(league, judged)));
     page
 }
 

@@ -4,7 +4,7 @@ use crate::goodput::{Find, Search, flags};
 use crate::notes::flags_of;
 use crate::page::{asked, verdict};
 use crate::scenario_cell::Subject;
-use orrery_output::page::{Field, Page, Part, Table};
+use orrery_output::page::{Field, Page, Part, TO_KNOW, Table};
 use orrery_results::{Row, metric};
 use orrery_scenario::SpecError;
 
@@ -28,10 +28,7 @@ pub fn document<S: Subject>(
     let none = answers().filter(|r| r.value.is_none());
     let why = none.map(|r| format!("{}: {}.", r.policy, r.reason)).collect();
     page.section("No answer", Part::list(why));
-    page.section(
-        "What to know first",
-        Part::list(notes(rows, search, &scenario.warm_up(Some(search)))),
-    );
+    page.section(TO_KNOW, Part::list(notes(rows, search, &scenario.warm_up(Some(search)))));
     Ok(page)
 }
 

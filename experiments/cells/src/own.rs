@@ -9,7 +9,7 @@ use super::replication::Replication;
 use super::rows::rows;
 use super::seeds::Seeds;
 use orrery_output::Progress;
-use orrery_output::page::{Field, Page, Part, Table};
+use orrery_output::page::{Field, Page, Part, TO_KNOW, Table};
 use orrery_output::whole_file::{Unfinished, unwritable};
 use orrery_results::metric::{Column, Metric};
 use orrery_results::{Row, metric};
@@ -211,6 +211,6 @@ pub fn document<F: OwnFile>(file: &F, seed: u64, rows: &[Row]) -> Page {
     page.section("Results", table.part());
     let mut notes = vec![F::World::WORDS.to_string()];
     notes.extend(notes_of(rows));
-    page.section("What to know first", Part::list(notes));
+    page.section(TO_KNOW, Part::list(notes));
     page
 }

@@ -3,7 +3,7 @@
 use super::notes::{distinct, notes_of};
 use super::replication::{DEVICES, PEAK};
 use orrery_output::figure::figure_of;
-use orrery_output::page::{self, Page, Part, Tone};
+use orrery_output::page::{self, Page, Part, TO_KNOW, Tone};
 use orrery_plots::{Picture, PictureKind, RowFilter, axis_of, metric_by_axis, picture};
 use orrery_results::{Better, Row, better, difference_in, metric};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ pub fn of_cells(kind: &'static str, title: &str, rows: &[Row]) -> Page {
     asked(&mut page, rows);
     verdict(&mut page, rows);
     page.section("Results", page::cells(rows));
-    page.section("What to know first", Part::list(notes_of(rows)));
+    page.section(TO_KNOW, Part::list(notes_of(rows)));
     drawn(page, rows)
 }
 
@@ -62,7 +62,7 @@ pub fn figure(rows: &[Row], metric: &str) -> Option<Part> {
         None => figure_of(rows, &choice),
     };
     let name = metric::words(metric);
-    drawn.ok().map(|f| Part::Figure(f.to_svg(), format!("{name} of each policy, by setting.")))
+    drawn.ok().map(|f| Part::figure(&f, format!("{name} of each policy, by setting.")))
 }
 
 /// The finish rate of each policy with its interval, where they can be told apart: no axis from zero on.
@@ -89,7 +89,7 @@ pub fn finish_rates(rows: &[Row]) -> Option<Part> {
     };
     let figure = picture(&own, &of, &RowFilter::default()).ok()?;
     let what = "The finish rate of each policy with its 95 % interval.";
-    Some(Part::Figure(figure.to_svg(), what.to_string()))
+    Some(Part::figure(&figure, what))
 }
 
 /// Whether two policies differ by more than chance: by their paired difference where there is one, which

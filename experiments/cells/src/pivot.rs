@@ -3,7 +3,7 @@
 use super::notes::{distinct, notes_of};
 use super::page::{asked, verdict};
 use super::replication::{DEVICES, PEAK};
-use orrery_output::page::{Field, Page, Part, Table};
+use orrery_output::page::{Field, Page, Part, TO_KNOW, Table};
 use orrery_results::{Flags, Row, UNITLESS, metric, unit};
 
 /// The document of a sweep: what it is about, and the latency, by setting. The other metrics are in the other
@@ -24,7 +24,7 @@ pub fn of_sweep(name: &str, subtitle: &str, rows: &[Row]) -> Page {
         .map(|r| format!("{} at {}: {}", r.policy, r.axes.replace(';', " "), r.reason))
         .collect();
     page.section("No answer", Part::list(why));
-    page.section("What to know first", Part::list(notes_of(rows)));
+    page.section(TO_KNOW, Part::list(notes_of(rows)));
     page
 }
 

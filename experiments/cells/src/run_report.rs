@@ -5,7 +5,7 @@
 use super::advice::Advice;
 use super::notes::notes_of;
 use super::page::{asked, verdict};
-use orrery_output::page::{Field, Page, Part, Table, reading};
+use orrery_output::page::{Field, Page, Part, TO_KNOW, Table, reading};
 use orrery_results::metric::{self, Column, Metric};
 use orrery_results::{Flags, Row, difference_in};
 use orrery_scenario::scenario::Scenario;
@@ -31,7 +31,7 @@ pub fn of_run(scenario: &Scenario, seed: u64, rows: &[Row], details: bool) -> Pa
     page.section(&format!("Models and applications{which}"), scopes(rows, details).part());
     let advise = scenario.file.autoscale.is_none();
     page.section("Devices", Part::list(devices_of(rows, advise)));
-    page.section("What to know first", Part::list(notes_of(rows)));
+    page.section(TO_KNOW, Part::list(notes_of(rows)));
     page
 }
 

@@ -81,6 +81,21 @@ impl Size {
         })
     }
 
+    /// Passes when no option was given, or there is a picture that it is about.
+    ///
+    /// # Errors
+    /// When one was given without.
+    pub fn check(self, plot: Option<&Path>) -> Result<(), SpecError> {
+        match (self.given(), plot) {
+            (Some((option, value)), None) => {
+                let allowed = "only beside --plot: it is about that picture";
+                let remedy = "add `--plot FILE.svg`, or leave it out";
+                Err(SpecError::value(option, value, allowed, remedy))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The first option that was given, with its value.
     pub fn given(self) -> Option<(&'static str, String)> {
         let number = |x: Option<f64>| x.map(|x| x.to_string());

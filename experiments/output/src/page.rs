@@ -14,7 +14,7 @@ mod tests;
 mod text;
 
 pub use markdown::capital;
-pub use parts::{Field, Page, Part, Section, Table, Tone, Verdict};
+pub use parts::{Field, Page, Part, Section, TO_KNOW, Table, Tone, Verdict};
 pub use rerun::version_of;
 pub use rerun::{WITHOUT_EFFECT, again, asked, built_from, command_line, provenance, version};
 pub use rows::{cells, intervals, reading, values};

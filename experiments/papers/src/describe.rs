@@ -2,6 +2,7 @@
 
 use super::experiment::Experiment;
 use super::groups::Group;
+use super::numbers::Number;
 use super::options::CliOption;
 use super::registry;
 use orrery_cells::grid::word;
@@ -92,6 +93,7 @@ pub fn one(e: &Experiment) -> String {
         None if numbers > 0 => _ = writeln!(out, "\nthe paper's numbers: {numbers}"),
         None => {}
     }
+    withheld(e, &mut out);
     if !e.claim.is_empty() {
         let _ = writeln!(out, "\nthe paper's sentences, checked:");
         e.claim.iter().for_each(|c| _ = writeln!(out, "  - {}", c.text));
@@ -109,6 +111,27 @@ pub fn one(e: &Experiment) -> String {
         let _ = writeln!(out, "\noptions that do not apply: {}", not.join(", "));
     }
     out
+}
+
+/// The places of which numbers were kept from this project, each once.
+fn withheld(e: &Experiment, out: &mut String) {
+    let at = |n: &Number| match &*n.at {
+        "" => format!("{}, {}", n.system, n.metric),
+        at => at.split(';').next().unwrap_or_default().replace('=', " "),
+    };
+    let mut places: Vec<String> = e.withheld.iter().map(at).collect();
+    places.dedup();
+    if places.is_empty() {
+        return;
+    }
+    let numbers = e.withheld.len();
+    let _ = writeln!(out, "\nno paper value, withheld from this project: {numbers} numbers of");
+    let named = places.iter().take(LISTED_MAX);
+    named.for_each(|place| _ = writeln!(out, "  {place}"));
+    match places.len().saturating_sub(LISTED_MAX) {
+        0 => {}
+        more => _ = writeln!(out, "  and {more} more"),
+    }
 }
 
 fn systems(e: &Experiment, out: &mut String) {
@@ -137,4 +160,28 @@ fn systems(e: &Experiment, out: &mut String) {
     }
     let text = table.left(&["  name", "preset", "policy", "pools, or more"]).text();
     out.push_str(&text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::{Asked, forms_of, with};
+
+    #[test]
+    fn a_number_that_was_kept_away_is_said_wherever_it_is_missed() {
+        let e = registry::find("fluid-table-3-2").expect("a shipped experiment");
+        let said = one(&e);
+        assert!(said.contains("withheld from this project: 2 numbers of\n  workers 8\n"), "{said}");
+        let forms = forms_of(&e, &Asked::default()).expect("it runs");
+        assert_eq!(forms.table.matches(crate::numbers::WITHHELD_MEANS).count(), 2);
+        let page = crate::page::of(&e, &forms.rows).to_html();
+        assert!(page.contains("<small>withheld from this project</small>"));
+        let svg = crate::figure::of(&e, &forms.rows).expect("a figure").to_svg();
+        assert!(svg.contains("No paper value, withheld from this project"));
+        // A file of numbers may hold them.
+        let e = registry::find("orloj-table-5").expect("a shipped experiment");
+        let e = with(&e, &Asked::default()).expect("all cases");
+        assert_eq!((e.withheld.len(), e.paper.len()), (40, 160));
+        assert!(one(&e).contains("case gpt-convAI\n  case mbart-wmt\n"));
+    }
 }

@@ -117,6 +117,9 @@ pub struct Frame {
     /// The paper's numbers.
     #[serde(default)]
     pub paper: Vec<Number>,
+    /// Those that were kept from this project, wherever they were named.
+    #[serde(skip)]
+    pub withheld: Vec<Number>,
     /// The paper's numbers in a CSV file.
     pub paper_csv: Option<NumbersFile>,
     /// How the errors against these numbers are printed.
@@ -324,8 +327,16 @@ impl Experiment {
         let kind = Arc::clone(&self.kind);
         let Some(rows) = kind.rows(self, paper) else { return Ok(false) };
         (self.frame.point, self.frame.paper) = rows?;
+        self.frame.withheld.clear();
+        self.set_withheld_apart();
         self.cases_from = paper.map(Path::to_path_buf);
         Ok(true)
+    }
+
+    /// Numbers that were kept from this project are no numbers.
+    pub(super) fn set_withheld_apart(&mut self) {
+        let frame = &mut self.frame;
+        frame.withheld.extend(frame.paper.extract_if(.., |n| n.is_withheld()));
     }
 
     /// Fills in what is left out.
@@ -350,6 +361,7 @@ impl Experiment {
             }
         };
         self.paper.iter_mut().for_each(|p| fill(&mut p.metric));
+        self.set_withheld_apart();
         self.claim.iter_mut().for_each(|c| fill(&mut c.metric));
     }
 }

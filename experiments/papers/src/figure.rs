@@ -4,12 +4,13 @@
 //! figure of no data ([`empty`]) shows before the first run whether there will be one.
 
 use super::claims;
+use super::errors::error;
 use super::experiment::Experiment;
-use super::numbers::is_at;
+use super::numbers::{is_at, is_withheld};
 use super::runner::Runner;
 use orrery_output::figure::{Size, changing, check_name, save};
 use orrery_plots::{Figure, Picture, PictureKind, picture as drawn};
-use orrery_results::Row;
+use orrery_results::{Row, UNITLESS};
 use orrery_scenario::SpecError;
 use std::path::Path;
 
@@ -42,8 +43,10 @@ pub fn draw(e: &Experiment, rows: &[Row], size: Size, path: &Path) -> Result<(),
 /// When the rows have nothing to draw, in the words of `--plot`.
 pub fn of(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
     let at = at(e);
+    // Of all rows: what decides a sentence, or stands in its denominator, may lie outside the figure.
+    let asked = claims::ranges(&e.claim, rows);
     if at.is_empty() {
-        return of_all(e, rows);
+        return of_all(e, rows, asked);
     }
     let there: Vec<Row> = rows.iter().filter(|r| is_at(r, at)).cloned().collect();
     if there.is_empty() {
@@ -52,7 +55,7 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
         let remedy = "name axes, values and groups that the rows have";
         return Err(SpecError::value("figure.at", found, allowed, remedy));
     }
-    of_all(e, &there)
+    of_all(e, &there, asked)
 }
 
 /// The place that the figure shows; all where it is empty.
@@ -60,8 +63,8 @@ fn at(e: &Experiment) -> &str {
     e.figure.as_ref().map_or("", |f| f.at.as_str())
 }
 
-/// The figure of all of the rows.
-fn of_all(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
+/// The figure of all of the rows, with what sentences ask of them.
+fn of_all(e: &Experiment, rows: &[Row], asked: Vec<(Row, f64, f64)>) -> Result<Figure, SpecError> {
     let (mut picture, choice) = picture(e);
     let place = place_in_words(at(e));
     if !place.is_empty() {
@@ -70,14 +73,27 @@ fn of_all(e: &Experiment, rows: &[Row]) -> Result<Figure, SpecError> {
     if picture.kind == PictureKind::Sensitivity {
         picture.metrics = vec![changing(rows).to_string()];
     }
-    let rows = &of_named_parts(rows, &picture, at(e));
-    picture.asked = claims::ranges(&e.claim, rows);
+    let mut rows = of_named_parts(rows, &picture, at(e));
+    let withheld: Vec<Row> = rows.iter().filter(|r| is_withheld(r, &e.withheld)).cloned().collect();
+    if e.figure.as_ref().is_some_and(|f| f.errors) {
+        rows = rows.into_iter().filter_map(off_the_paper).collect();
+    } else {
+        (picture.asked, picture.withheld) = (asked, withheld);
+    }
+    let rows = &rows;
     drawn(rows, &picture, &choice).map_err(|error| {
         let parts = error.parts();
         let found = format!("`{}` with {}", e.id, parts.found);
         let remedy = "correct `[figure]`, or remove `--plot`; `orrery plot` draws parts of the results in `--out`";
         SpecError::value("--plot", found, parts.allowed, remedy)
     })
+}
+
+/// The row with its error in place of its value.
+fn off_the_paper(row: Row) -> Option<Row> {
+    let off = error(&row)?.abs();
+    let (value, paper, unit) = (Some(off), None, UNITLESS.to_string());
+    Some(Row { value, paper, unit, ci95_low: None, ci95_high: None, ..row })
 }
 
 /// The part of the results that a figure shows: `c1 0.4`.
@@ -115,6 +131,15 @@ pub(crate) fn check_of_no_data(e: &Experiment, runner: &dyn crate::runner::Runne
 mod tests {
     use super::*;
     use crate::{registry, reproduce};
+
+    #[test]
+    fn an_error_is_drawn_without_its_sign_and_only_where_there_is_a_number() {
+        let row = |paper| Row { value: Some(0.5), paper, ..Row::default() };
+        let row = |paper| Row { metric: "finish_rate".into(), ..row(paper) };
+        let off = off_the_paper(row(Some(0.6))).and_then(|r| r.value).expect("an error");
+        assert!((off - 10.0).abs() < 1e-9, "percentage points");
+        assert!(off_the_paper(row(None)).is_none());
+    }
 
     #[test]
     fn a_figure_of_a_part_says_which() {

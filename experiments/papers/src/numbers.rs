@@ -3,7 +3,8 @@
 use orrery_results::Row;
 use orrery_scenario::SpecError;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 /// `[[paper]]`: a number that the paper prints.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -19,14 +20,62 @@ pub struct Number {
     #[serde(default)]
     #[schemars(extend("x-default" = "the first of `show`"))]
     pub metric: String,
-    /// The number, in the metric's unit.
+    /// The number, in the metric's unit; `"withheld"` where the paper prints one that was kept from this project.
+    #[serde(deserialize_with = "number_or_withheld")]
+    #[schemars(with = "NumberOrWord")]
     pub value: f64,
     /// Its table, figure or sentence.
     pub source: String,
 }
 
+/// What stands in place of a number that this project is not shown.
+pub const WITHHELD: &str = "withheld";
+
+/// What tables of text say below a `withheld`.
+pub const WITHHELD_MEANS: &str = "withheld: no paper value, the number was kept from this project";
+
+/// A number, or the word.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code)]
+enum NumberOrWord {
+    Number(f64),
+    Word(String),
+}
+
+/// No number stands for the word until it is set apart ([`Number::is_withheld`]).
+fn number_or_withheld<'de, D: Deserializer<'de>>(value: D) -> Result<f64, D::Error> {
+    match NumberOrWord::deserialize(value)? {
+        NumberOrWord::Number(x) if x.is_finite() => Ok(x),
+        NumberOrWord::Word(word) if word == WITHHELD => Ok(f64::NAN),
+        NumberOrWord::Number(x) => Err(wrong_number(&x.to_string())),
+        NumberOrWord::Word(word) => Err(wrong_number(&word)),
+    }
+}
+
+fn wrong_number<E: Error>(found: &str) -> E {
+    E::custom(format!("`{found}`, no finite number and not \"{WITHHELD}\": give one of them"))
+}
+
+impl Number {
+    /// Whether the paper prints it, and this project was not shown it.
+    pub fn is_withheld(&self) -> bool {
+        self.value.is_nan()
+    }
+
+    /// Whether it is of a row's value.
+    fn is_beside(&self, row: &Row) -> bool {
+        self.metric == row.metric
+            && row.scope == "all"
+            && row.versus.is_empty()
+            && is_of(row, &self.system)
+            && is_at(row, &self.at)
+            && is_named_part(row, &self.at)
+    }
+}
+
 /// `paper_csv`: a CSV file of the paper's numbers, with the columns `system` and `value`, and `metric` if
-/// lines are of several; every other column is an axis.
+/// lines are of several; every other column is an axis. A value may be `withheld`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NumbersFile {
@@ -81,9 +130,13 @@ impl NumbersFile {
                 .filter(is_axis)
                 .map(|i| format!("{}={}", &head[i], &record[i]))
                 .collect();
-            let number = record[value].parse().map_err(|_| {
-                parse(format!("line {row}: `{}` in column `value`, no number", &record[value]))
-            })?;
+            let number = match &record[value] {
+                WITHHELD => f64::NAN,
+                number => number.parse().ok().filter(|x: &f64| x.is_finite()).ok_or_else(|| {
+                    let allowed = format!("no finite number and not `{WITHHELD}`");
+                    parse(format!("line {row}: `{number}` in column `value`, {allowed}"))
+                })?,
+            };
             out.push(Number {
                 at: at.join(";"),
                 system: record[system].to_string(),
@@ -150,19 +203,18 @@ pub fn is_named_part(row: &Row, at: &str) -> bool {
 
 /// Puts the paper's numbers beside the rows.
 pub fn beside(rows: &mut [Row], numbers: &[Number]) {
-    for row in rows.iter_mut().filter(|r| r.scope == "all" && r.versus.is_empty()) {
-        let is_it = |p: &&Number| {
-            p.metric == row.metric
-                && is_of(row, &p.system)
-                && is_at(row, &p.at)
-                && is_named_part(row, &p.at)
-        };
-        if let Some(paper) = numbers.iter().find(is_it) {
+    for row in rows {
+        if let Some(paper) = numbers.iter().find(|p| p.is_beside(row)) {
             row.paper = Some(paper.value);
             row.paper_source.clone_from(&paper.source);
             row.abs_error = row.value.map(|ours| (ours - paper.value).abs());
         }
     }
+}
+
+/// Whether the paper's number of a row's value is among those that were kept from this project.
+pub fn is_withheld(row: &Row, withheld: &[Number]) -> bool {
+    row.paper.is_none() && withheld.iter().any(|p| p.is_beside(row))
 }
 
 #[cfg(test)]
@@ -196,11 +248,14 @@ mod tests {
         for (text, says) in [
             ("case,value\na,1\n", "no column `system`"),
             ("system,value\na,x\n", "line 2"),
+            ("system,value\na,NaN\n", "not `withheld`"),
             ("system,value\na,1,2\n", "record"),
         ] {
             let error = file("").read(text, "").unwrap_err().to_string();
             assert!(error.contains(says) && error.contains("f.csv"), "{error}");
         }
+        let read = file("").read("system,value\norloj,withheld\n", "").unwrap();
+        assert!(read[0].is_withheld());
         assert!(file("tab=3").read(text, "").unwrap_err().to_string().contains("`tab`"));
     }
 }

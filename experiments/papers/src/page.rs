@@ -5,10 +5,10 @@ use super::claims::{self, Checked, Claim, Verdict};
 use super::errors::{NOT_COUNTED, is_endless};
 use super::experiment::Experiment;
 use super::groups::{self, Group};
-use super::numbers::axes;
+use super::numbers::{Number, axes, is_withheld};
 use super::{figure, report};
 use orrery_cells::notes::notes_of;
-use orrery_output::page::{self, Field, Page, Part, Table, Tone};
+use orrery_output::page::{self, Field, Page, Part, TO_KNOW, Table, Tone};
 use orrery_results::{Row, UNITLESS, metric, unit};
 
 /// Where a share is this far off the paper's number, or another value by this much of it, it is marked.
@@ -21,7 +21,7 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Page {
     ask(&mut page, e);
     let checked: Vec<Checked> = claims::judged(&e.claim, &e.left_out, rows);
     verdict(&mut page, e, &checked, rows);
-    let drawn = figure::of(e, rows).ok().map(|f| Part::Figure(f.to_svg(), String::new()));
+    let drawn = figure::of(e, rows).ok().map(|f| Part::figure(&f, ""));
     page.section("Figure", drawn);
     page.section("The paper's sentences", claim_table(&e.claim, &checked).part());
     page.section("Against the paper's numbers", scores(e, rows).part());
@@ -29,7 +29,7 @@ pub fn of(e: &Experiment, rows: &[Row]) -> Page {
     page.section("Intervals", page::intervals(rows));
     let assumed = Part::list(e.assumption.clone());
     page.section("Assumptions, where the paper says nothing", assumed);
-    page.section("What to know first", Part::list(notes_of(rows)));
+    page.section(TO_KNOW, Part::list(notes_of(rows)));
     page
 }
 
@@ -267,7 +267,7 @@ fn results(e: &Experiment, rows: &[Row]) -> Vec<Part> {
             .filter(|r| r.metric == metric && r.scope == "all" && r.versus.is_empty())
             .collect();
         for group in groups::of(e) {
-            parts.extend(pivot(metric, &group, &own).part());
+            parts.extend(pivot(metric, &group, &own, &e.withheld).part());
         }
     }
     if parts.is_empty() {
@@ -276,7 +276,7 @@ fn results(e: &Experiment, rows: &[Row]) -> Vec<Part> {
     parts
 }
 
-fn pivot(metric: &str, group: &Group<'_>, own: &[&Row]) -> Table {
+fn pivot(metric: &str, group: &Group<'_>, own: &[&Row], withheld: &[Number]) -> Table {
     let is_of = |r: &Row, i: usize| {
         let s = group.systems[i];
         r.system == s.name && r.preset == s.preset.word()
@@ -308,7 +308,7 @@ fn pivot(metric: &str, group: &Group<'_>, own: &[&Row]) -> Table {
         let mut line: Vec<Field> = names.iter().map(|n| Field::text(at(n))).collect();
         for i in &with {
             let here = |r: &&&Row| is_of(r, *i) && (&r.case, &r.axes) == (&place.case, &place.axes);
-            line.push(own.iter().find(here).map_or(Field::default(), |r| beside(r)));
+            line.push(own.iter().find(here).map_or(Field::default(), |r| beside(r, withheld)));
         }
         table.rows.push(line);
     }
@@ -324,14 +324,17 @@ fn in_unit(metric: &str) -> String {
 }
 
 /// Our value with the paper's below it.
-fn beside(row: &Row) -> Field {
+fn beside(row: &Row, withheld: &[Number]) -> Field {
     let Some(ours) = row.value else { return Field::text("no answer").with(&*row.reason) };
     let digits = |x: f64| match unit(&row.metric) {
         UNITLESS if x.abs() <= 1.0 => format!("{x:.3}"),
         _ => page::reading(&row.metric, x),
     };
     let field = Field::number(ours, digits(ours));
-    let Some(paper) = row.paper else { return field };
+    let Some(paper) = row.paper else {
+        let kept_away = is_withheld(row, withheld);
+        return if kept_away { field.with("withheld from this project") } else { field };
+    };
     let (off, words) = match unit(&row.metric) {
         UNITLESS => (ours - paper, format!("{:+.2}", ours - paper)),
         _ if paper != 0.0 => {

@@ -5,7 +5,7 @@ use super::claims;
 use super::errors;
 use super::experiment::{Experiment, Parts};
 use super::groups::{self, Group};
-use super::numbers::axes;
+use super::numbers::{WITHHELD, WITHHELD_MEANS, axes, is_withheld};
 use super::runner::{Cell, Runner};
 use super::scores::{self, SystemScore};
 use orrery_cells::goodput::FLAGS;
@@ -126,7 +126,8 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
         r.system == s.name && r.preset == s.preset.word()
     };
     let (places, names) = places(e, rows);
-    let with_paper = |i: usize| own.iter().any(|r| is_of(r, i) && r.paper.is_some());
+    let has_number = |r: &Row| r.paper.is_some() || is_withheld(r, &e.withheld);
+    let with_paper = |i: usize| own.iter().any(|r| is_of(r, i) && has_number(r));
     let mut head: Vec<String> = names.iter().map(|n| n.to_string()).collect();
     // A bar before each system that has the paper beside it, and after it.
     let mut bars = Vec::new();
@@ -146,6 +147,7 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
     let mut text = tables::Text::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
     let value = |x: f64| format!("{:.digits$}", x / divisor);
     let mut last: Vec<String> = Vec::new();
+    let mut is_any_withheld = false;
     for place in places {
         let at = label(place, &names);
         let mut line = at.clone();
@@ -164,7 +166,13 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
             line.push(row.and_then(|r| r.value).map_or("-".to_string(), value));
             if with_paper(i) {
                 let both = row.and_then(|r| Some((r.value?, r.paper?)));
-                let none = if e.errors.is_some() { "-" } else { "" };
+                let kept_away = row.is_some_and(|r| is_withheld(r, &e.withheld));
+                is_any_withheld |= kept_away;
+                let none = match kept_away {
+                    true => WITHHELD,
+                    false if e.errors.is_some() => "-",
+                    false => "",
+                };
                 line.push(both.map_or(none.to_string(), |(_, paper)| value(paper)));
                 line.push(match (&e.errors, row.and_then(|r| errors::points(r))) {
                     (Some(_), points) if unit == "share" => {
@@ -178,7 +186,8 @@ fn table(e: &Experiment, metric: &str, group: &Group<'_>, rows: &[Row], own: &[&
             text.line(line);
         }
     }
-    text.left(&names).bars(bars).text()
+    let means = if is_any_withheld { format!("{WITHHELD_MEANS}\n") } else { String::new() };
+    text.left(&names).bars(bars).text() + &means
 }
 
 /// The error of a share is a difference, of all else a percentage.

@@ -148,6 +148,7 @@ pub fn with(e: &Experiment, asked: &Asked) -> Result<Experiment, SpecError> {
             let known: Vec<String> = axis.values.iter().map(orrery_cells::grid::word).collect();
             own.retain(|n| numbers::case_of(n).is_none_or(|case| known.iter().any(|k| k == case)));
         }
+        e.withheld.extend(own.extract_if(.., |n| n.is_withheld()));
         if asked.paper.is_some() && asked.cases.is_empty() {
             e.keep_cases(&numbers::cases(&own))?;
         }

@@ -28,7 +28,7 @@ pub fn document(all: &Answers) -> Page {
     asked(&mut page, first, what_ifs);
     verdict(&mut page, first, robust.as_ref());
     let caption = "Cost against throughput. Points to the left and above are better.";
-    let drawn = figure::of(first).ok().map(|f| Part::Figure(f.to_svg(), caption.to_string()));
+    let drawn = figure::of(first).ok().map(|f| Part::figure(&f, caption));
     page.section("Figure", drawn);
     let about = whole(first).into_iter().map(|line| line + ".").chain(prices(first));
     let little = first.answers.iter().filter_map(|a| for_little_more(p, a, robust.as_ref()));

@@ -4,7 +4,7 @@ use super::answer::{Answer, Point};
 use super::file::Pools;
 use super::problem::Problem;
 use super::solved::Solved;
-use orrery_output::figure::{save, unsuitable};
+use orrery_output::figure::{Size, save, unsuitable};
 use orrery_plots::{Figure, Picture, RowFilter, Steps, picture};
 use orrery_results::Row;
 use orrery_scenario::SpecError;
@@ -21,8 +21,8 @@ const FAR: f64 = 3.0;
 ///
 /// # Errors
 /// When there is nothing to draw or the file cannot be written.
-pub fn draw(solved: &Solved, path: &Path) -> Result<(), SpecError> {
-    save(&of(solved)?, path)
+pub fn draw(solved: &Solved, size: Size, path: &Path) -> Result<(), SpecError> {
+    save(&size.of(&of(solved)?), path)
 }
 
 /// The frontier: a panel for each model, in it a curve for each type of a homogeneous plan, or for each

@@ -27,7 +27,7 @@ pub fn page(
     let mut page = drawn(of_run(scenario, seed, rows, false), rows);
     let latencies = details::latencies(scenario, policies, seed)?.map(|figure| {
         let what = "The share of all requests that are answered within a latency, first seed.";
-        Part::Figure(figure.to_svg(), what.to_string())
+        Part::figure(&figure, what)
     });
     page.section_first("Figures", finish_rates(rows).into_iter().chain(latencies));
     let columns = [

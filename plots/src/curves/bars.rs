@@ -1,12 +1,13 @@
 //! Bars over categories, with intervals and the paper's values as marks; dots where the axis is
 //! logarithmic or begins elsewhere, because a bar needs a zero.
 
-use super::draw::{Ruler, is_beyond, is_place_of};
+use super::draw::{Ruler, Seen, is_place_of, seen};
 use super::{Curves, SIMULATED};
 use crate::flags;
+use crate::font;
 use crate::legend::{Key, Legend};
 use crate::names::{Named, plain};
-use crate::panel::{Look, Mark, Panel};
+use crate::panel::{Look, Mark, Panel, TICK};
 use crate::scale::{Scale, Tick};
 use crate::scene::{Color, Stroke};
 use crate::sheet::Sheet;
@@ -17,6 +18,8 @@ use crate::style::{Fill, Shape, Style};
 const FILLED: f64 = 0.82;
 /// Pixels that a bar should have.
 const BAR: f64 = 15.0;
+/// A longer word is cut all the same.
+const WORD_MOST: f64 = 90.0;
 /// A bar of so small a share of the axis is a line on it.
 const UNSEEN: f64 = 0.012;
 
@@ -62,7 +65,11 @@ impl<'a> Curves<'a> {
             Panel { title: self.panel_title(key), x: x.axis(), y: y.axis(), marks }
         };
         let panels: Vec<Panel> = self.panels.iter().map(panel).collect();
-        let needed = BAR * (slots.len() * names.len()) as f64 / FILLED;
+        // No word of a category's label is cut.
+        let words = names.iter().flat_map(|n| n.split_whitespace());
+        let longest = words.map(|w| font::width(w, TICK)).fold(0.0, f64::max).min(WORD_MOST);
+        let of_words = (longest + 8.0) * names.len() as f64;
+        let needed = (BAR * (slots.len() * names.len()) as f64 / FILLED).max(of_words);
         let columns = match (p.columns, panels.len()) {
             (0, n) if needed > 420.0 => 1.min(n),
             (0, n) => crate::sheet::grid_for(n).0,
@@ -113,9 +120,9 @@ impl<'a> Curves<'a> {
             if let Some((low, high)) = point.row.ci95() {
                 intervals.push((at, low / by, high / by));
             }
-            let is = |a: &&AskedRange| is_place_of(&a.row, point.row) && !is_beyond(a, y);
+            let is = |a: &&AskedRange| is_place_of(&a.row, point.row) && seen(a, y) == Seen::Shown;
             let asked = self.asked(key, more).filter(is);
-            let range = |a: &AskedRange| (at, a.low / by, a.high / by);
+            let range = |a: &AskedRange| ((at, a.low / by, a.high / by), Color::BLACK);
             ranges.extend(asked.map(range));
             match point.row.value {
                 Some(value) if dotted => {

@@ -6,7 +6,7 @@ use crate::flags;
 use crate::legend::{Key, Legend};
 use crate::names::{self, Named};
 use crate::panel::{Axis, Mark, Panel};
-use crate::scale::{Scale, Tick, range, ticks_at};
+use crate::scale::{Scale, Tick, log_ticks_at, range, ticks_at};
 use crate::scene::{Color, Stroke};
 use crate::sheet::{Sheet, grid_for};
 use crate::spec::{AskedRange, Picture, PictureKind, Prepared, Spacing, is_same_value};
@@ -117,7 +117,7 @@ impl<'a> Curves<'a> {
         let rows: Vec<&Row> = self.points.iter().map(|p| p.row).collect();
         let of = |key: &Vec<String>| {
             let y = self.y_axis(key, p, more);
-            self.asked(key, more).filter(|a| is_beyond(a, &y)).count()
+            self.asked(key, more).filter(|a| seen(a, &y) == Seen::Beyond).count()
         };
         let beyond: usize = self.panels.iter().map(of).sum();
         let mut notes = flags::notes(&rows);
@@ -151,7 +151,8 @@ impl<'a> Curves<'a> {
         let mut out: Vec<(String, f64)> = p.lines.iter().filter_map(of).collect();
         out.extend(p.levels.iter().cloned());
         if !more.over.is_empty() {
-            out.push((format!("{} = 1", more.over), 1.0));
+            let given = p.names.iter().find(|n| n.0 == more.over);
+            out.push((format!("{} = 1", given.map_or(&more.over, |n| &n.1)), 1.0));
         }
         out
     }
@@ -196,9 +197,7 @@ impl<'a> Curves<'a> {
         let all = self.panels.iter().flat_map(|key| self.crossing(key, p, more)).map(|l| l.0);
         let key = |n: String| (n.clone(), Key::Line(self.crossing_stroke(&n, p, more)));
         let mut keys: Vec<(String, Key)> = distinct(all).into_iter().map(key).collect();
-        if self.panels.iter().any(|key| self.asked(key, more).next().is_some()) {
-            keys.push(("asked by a sentence of the paper".to_string(), Key::Bracket));
-        }
+        keys.extend(self.asked_keys(p, more));
         match (legend, keys.is_empty()) {
             (legend, true) => legend,
             (Legend::Flow(mut entries), _) => {
@@ -207,6 +206,26 @@ impl<'a> Curves<'a> {
             }
             (other, _) => Legend::Stack(vec![other, Legend::Flow(keys)]),
         }
+    }
+
+    /// Keys for what is asked of values, of each form that is drawn.
+    fn asked_keys(&self, p: &Picture, more: &Prepared) -> Vec<(String, Key)> {
+        let shown = self.panels.iter().flat_map(|key| {
+            let y = self.y_axis(key, p, more);
+            self.asked(key, more).filter(move |a| seen(a, &y) == Seen::Shown)
+        });
+        let forms = distinct(shown.map(|a| (a.low.is_finite(), a.high.is_finite())));
+        let all = [((true, true), ""), ((true, false), " at least"), ((false, true), " at most")];
+        let drawn = all.into_iter().filter(|(form, _)| forms.contains(form));
+        let key = |(i, ((low, high), words)): (usize, ((bool, bool), &str))| {
+            let by = match (i, words) {
+                (0, "") => " by a sentence of the paper",
+                (0, _) => ", by a sentence",
+                _ => "",
+            };
+            (format!("asked{words}{by}"), Key::Asked { low, high })
+        };
+        drawn.enumerate().map(key).collect()
     }
 
     fn x_axis(&self, axis: &str, p: &Picture) -> Ruler {
@@ -239,7 +258,10 @@ impl<'a> Curves<'a> {
         };
         // A sweep's own values are the best ticks while they are few.
         let ticks = if values.len() <= 9 && p.kind != PictureKind::Shares {
-            ticks_at(&values)
+            match scale {
+                Scale::Log { .. } => log_ticks_at(&values),
+                _ => ticks_at(&values),
+            }
         } else {
             scale.ticks(6)
         };
@@ -307,12 +329,18 @@ impl<'a> Curves<'a> {
             None if p.kind == PictureKind::Bars => from_zero(divided()),
             None => Scale::around(divided().collect::<Vec<_>>().into_iter()),
         };
-        ruler(scale, scale.ticks(6))
+        let counts = metric.starts_with("batch_size") || own[0].unit == "devices";
+        ruler(scale, if counts { scale.whole_ticks(6) } else { scale.ticks(6) })
     }
 
     pub(super) fn panel_title(&self, key: &[String]) -> String {
         let parts = key.iter().zip(&self.differing).filter(|(w, d)| !w.is_empty() && *d != METRIC);
-        parts.map(|(w, _)| w.as_str()).collect::<Vec<_>>().join(" · ")
+        let title = parts.map(|(w, _)| w.as_str()).collect::<Vec<_>>().join(" · ");
+        let rows: Vec<&Row> = self.inside(key).iter().map(|p| p.row).collect();
+        match !title.is_empty() && flags::is_withheld(&rows) {
+            true => format!("{title} (paper: withheld)"),
+            false => title,
+        }
     }
 
     fn panel(
@@ -350,7 +378,13 @@ impl<'a> Curves<'a> {
         let ranges = self.asked(key, more).filter_map(|a| {
             let at = a.row.axis(&more.x)?.parse().ok()?;
             let by = y.named.divisor;
-            (!is_beyond(a, y)).then_some((x.at(at), a.low / by, a.high / by))
+            // Of several series, whose it is.
+            let point = inside.iter().find(|p| is_place_of(&a.row, p.row))?;
+            let color = match self.names.len() {
+                1 => Color::BLACK,
+                _ => self.style(self.name(point.row), &point.row.preset).color,
+            };
+            (seen(a, y) == Seen::Shown).then_some(((x.at(at), a.low / by, a.high / by), color))
         });
         marks.push(Mark::Asked(ranges.collect()));
         let here = |(px, py, _): &&(f64, f64, String)| {
@@ -464,10 +498,44 @@ pub(super) fn is_place_of(asked: &Row, row: &Row) -> bool {
     row.paper.is_none() && is_same_value(asked, row)
 }
 
-/// Whether a range has no part within the axis.
-pub(super) fn is_beyond(asked: &AskedRange, y: &Ruler) -> bool {
-    let [low, high] = [asked.low, asked.high].map(|end| y.scale.share(end / y.named.divisor));
-    high <= 0.0 || low >= 1.0
+/// What an axis shows of a range that is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// It stands beside its value.
+    Shown,
+    /// No value on the axis is within it.
+    Beyond,
+    /// Every value on the axis is within it: its only bound lies outside.
+    All,
+}
+
+/// What an axis shows of a range.
+pub(super) fn seen(asked: &AskedRange, y: &Ruler) -> Seen {
+    let ends = [asked.low, asked.high].map(|end| end / y.named.divisor);
+    let [low, high] = ends.map(|end| y.scale.share(end));
+    let is_inside = |share: f64| share > 0.0 && share < 1.0;
+    match (asked.low.is_finite(), asked.high.is_finite()) {
+        (true, false) if is_inside(low) => Seen::Shown,
+        (false, true) if is_inside(high) => Seen::Shown,
+        (true, false) => {
+            if low >= 1.0 {
+                Seen::Beyond
+            } else {
+                Seen::All
+            }
+        }
+        // A bound at the axis's own end: "at most 0".
+        (false, true) if high <= 0.0 && ends[1] >= y.scale.low() => Seen::All,
+        (false, true) => {
+            if high <= 0.0 {
+                Seen::Beyond
+            } else {
+                Seen::All
+            }
+        }
+        _ if high <= 0.0 || low >= 1.0 => Seen::Beyond,
+        _ => Seen::Shown,
+    }
 }
 
 /// Whether a series is of starred points, which are no curve.

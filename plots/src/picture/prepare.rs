@@ -116,7 +116,7 @@ fn divided(rows: &[&Row], p: &Picture) -> Result<(Vec<Row>, String), PlotError> 
     let over = match p.ratios.as_slice() {
         [] => p.relative_to.clone(),
         [one] => one.1.clone(),
-        several => distinct(several.iter().map(|x| x.1.clone())).join(" or "),
+        several => distinct(several.iter().map(|x| names::system(&x.1))).join(" or "),
     };
     if out.is_empty() {
         let found: Vec<&str> = rows.iter().map(|r| r.system.as_str()).collect();
@@ -250,7 +250,8 @@ fn arrange(prepared: &mut Prepared, p: &Picture) {
                 |name: &str| name == x || name == p.y || panels.iter().any(|q| q == name);
             keep(row, is_place);
             if panels.iter().any(|q| q == SYSTEM) {
-                set(row, SYSTEM, &system);
+                let given = p.names.iter().find(|n| n.0 == system);
+                set(row, SYSTEM, given.map_or(&system, |n| &n.1));
             }
             if !panels.iter().any(|q| q == CASE) && p.series != CASE {
                 row.case.clear();
@@ -301,7 +302,8 @@ fn categories(prepared: &mut Prepared, labelled: bool, renamed: &[(String, Strin
     let given = |value: &String| renamed.iter().find(|n| n.0 == *value).map(|n| n.1.clone());
     let named = |value: &String| match x.as_str() {
         METRIC => given(value).unwrap_or_else(|| names::metric(value, "", 0.0).label),
-        SYSTEM | CASE | POOL => value.clone(),
+        SYSTEM => given(value).unwrap_or_else(|| names::system(value)),
+        CASE | POOL => value.clone(),
         name if value.parse::<f64>().is_ok() && !labelled => names::setting(name, value),
         _ => value.clone(),
     };

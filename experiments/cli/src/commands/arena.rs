@@ -225,14 +225,7 @@ fn check(args: &Arena) -> Result<(), SpecError> {
         check_name(path)?;
         check_place("--plot", path)?;
     }
-    match (args.size.given(), &args.plot) {
-        (Some((option, value)), None) => {
-            let allowed = "only beside --plot: it is about that picture";
-            let remedy = "add `--plot FILE.svg`, or leave it out";
-            Err(SpecError::value(option, value, allowed, remedy))
-        }
-        _ => Ok(()),
-    }
+    args.size.check(args.plot.as_deref())
 }
 
 fn part(args: &Arena, cells: usize) -> Answer {

@@ -3,7 +3,7 @@
 use clap::Args;
 use orrery_output::Answer;
 use orrery_output::tables::Text;
-use orrery_papers::{describe, registry};
+use orrery_papers::{describe, registry, reproduce};
 use orrery_scenario::error::nearest;
 use orrery_scenario::scenario::file::{LatencyLaw, Model};
 use orrery_scenario::zoo::{ZOOS, Zoo};
@@ -86,7 +86,9 @@ fn named(name: Option<&str>) -> Result<Answer, SpecError> {
         None => Ok(Answer::text(&(describe::all()? + "\n" + &all() + POLICIES))),
         Some(name) if Zoo::find(name).is_some() => models(name),
         Some(id) if id.ends_with(".toml") || registry::ids().any(|known| known == id) => {
-            Ok(Answer::text(&describe::one(&registry::find(id)?)))
+            // With the numbers of its file: some may be withheld.
+            let e = reproduce::with(&registry::find(id)?, &reproduce::Asked::default())?;
+            Ok(Answer::text(&describe::one(&e)))
         }
         Some(name) => Err(unknown(name)),
     }

@@ -4,7 +4,7 @@ mod line;
 
 use clap::Args;
 use line::LineArgs;
-use orrery_output::figure::check_name;
+use orrery_output::figure::{Size, check_name};
 use orrery_output::page::WITHOUT_EFFECT;
 use orrery_output::whole_file::{check_place, write_atomically};
 use orrery_output::{Answer, Forms, Output, tell};
@@ -47,9 +47,13 @@ pub struct Plan {
     /// not hold (a whole search for each; of clusters it always is).
     #[arg(long, conflicts_with = "exact")]
     pub next: bool,
-    /// Draw cost against throughput: `.svg` or `.png`.
+    /// Draw cost against throughput: `.svg`, `.pdf` or `.png`.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub plot: Option<PathBuf>,
+    // No doc comment: clap would print it.
+    #[allow(missing_docs)]
+    #[command(flatten)]
+    pub size: Size,
     /// Write a one-page summary as Markdown.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub markdown: Option<PathBuf>,
@@ -76,6 +80,7 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     };
     args.output.check()?;
     args.plot.as_deref().map_or(Ok(()), check_name)?;
+    args.size.check(args.plot.as_deref())?;
     for (option, path) in [("--plot", &args.plot), ("--markdown", &args.markdown)] {
         path.as_deref().map_or(Ok(()), |path| check_place(option, path))?;
     }
@@ -95,7 +100,7 @@ pub fn command(args: &Plan) -> Result<Answer, SpecError> {
     let name = problem.plan.name().to_string();
     let document = all.document();
     if let Some(path) = &args.plot {
-        draw(&all.plan, path)?;
+        draw(&all.plan, args.size, path)?;
     }
     if let Some(path) = &args.markdown {
         write_atomically(path, document.to_markdown().as_bytes())?;

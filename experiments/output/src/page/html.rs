@@ -1,6 +1,6 @@
 //! How a page looks: HTML made by `maud`, which escapes every text.
 
-use super::parts::{Field, Page, Part, Section, Table, Tone};
+use super::parts::{Field, Page, Part, Section, TO_KNOW, Table, Tone};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
@@ -64,8 +64,11 @@ fn contents(pages: &[Page]) -> Markup {
     }
 }
 
+/// The answer, one look at it, one table, what it stands on; all else is closed at first.
 fn article(page: &Page, number: usize, single: bool) -> Markup {
     let id = format!("r{number}");
+    let (open, closed): (Vec<&Section>, Vec<&Section>) =
+        page.sections.iter().partition(|s| is_open(page, s));
     html! {
         article id=(id) {
             header {
@@ -75,29 +78,73 @@ fn article(page: &Page, number: usize, single: bool) -> Markup {
             }
             @if !page.verdict.is_empty() {
                 div.verdict {
-                    @for v in &page.verdict {
-                        p class=(class(v.tone)) { (v.text) }
+                    @for (i, v) in page.verdict.iter().enumerate() {
+                        p class=(class(v.tone)) { @if i == 0 { (answer(&v.text)) } @else { (v.text) } }
                     }
                 }
             }
+            @for s in open { (section(&s.title, single, &parts(s))) }
             @if !page.asked.is_empty() {
                 (section("What was asked", single, &list(&page.asked)))
             }
-            @for s in &page.sections { (section(&s.title, single, &parts(s))) }
+            @for s in closed { (folded(&s.title, single, &parts(s))) }
             @if !page.provenance.is_empty() {
-                (section("Where this is from", single, &list(&page.provenance)))
+                (folded("Where this is from", single, &list(&page.provenance)))
             }
         }
     }
 }
 
+/// Figures, the first section that has none, and what is to be known before anything is believed.
+fn is_open(page: &Page, section: &Section) -> bool {
+    let is_drawn = |s: &Section| s.parts.iter().all(|p| matches!(p, Part::Figure(..)));
+    let first = page.sections.iter().find(|s| !is_drawn(s));
+    is_drawn(section) || section.title == TO_KNOW || first.is_some_and(|f| std::ptr::eq(f, section))
+}
+
+/// A sentence whose first number is large; digits within a name are none.
+fn answer(text: &str) -> Markup {
+    let is_of_number = |c: char| c.is_ascii_digit() || ",.".contains(c);
+    let number = |word: &str| -> Option<(usize, usize)> {
+        let from = word.find(is_of_number)?;
+        let long = word[from..].find(|c| !is_of_number(c)).unwrap_or(word.len() - from);
+        let long = word[from..from + long].trim_end_matches(['.', ',']).len();
+        let is_alone = word[..from].chars().all(|c| "($+".contains(c));
+        let is_whole = word[from + long..].chars().all(|c| "%,.;:)".contains(c));
+        (long > 0 && is_alone && is_whole).then_some((from, from + long))
+    };
+    let mut at = 0;
+    for word in text.split_inclusive(' ') {
+        if let Some((from, to)) = number(word.trim_end()) {
+            let (from, to) = (at + from, at + to);
+            return html! { (text[..from]) b.number { (text[from..to]) } (text[to..]) };
+        }
+        at += word.len();
+    }
+    html! { (text) }
+}
+
 fn section(title: &str, single: bool, body: &Markup) -> Markup {
     html! {
         section {
-            @if single { h2 { (title) } } @else { h3 { (title) } }
+            (heading(title, single))
             (body)
         }
     }
+}
+
+/// A section that is closed at first.
+fn folded(title: &str, single: bool, body: &Markup) -> Markup {
+    html! {
+        details.section {
+            summary { (heading(title, single)) }
+            (body)
+        }
+    }
+}
+
+fn heading(title: &str, single: bool) -> Markup {
+    html! { @if single { h2 { (title) } } @else { h3 { (title) } } }
 }
 
 fn parts(section: &Section) -> Markup {

@@ -1,5 +1,10 @@
 //! What a document is made of.
 
+use orrery_plots::{Figure, Layout};
+
+/// The section of what must be known before anything is believed.
+pub const TO_KNOW: &str = "What to know first";
+
 /// One result on a page.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
@@ -70,7 +75,22 @@ pub enum Part {
     Cards(Vec<Section>),
 }
 
+/// A figure of a page is at least so wide, in pixels before it is fitted to the window.
+const WIDE: f64 = 800.0;
+/// One row of panels is at most so high then.
+const HIGH: f64 = 400.0;
+
 impl Part {
+    /// A figure over the whole width, and what to see in it.
+    pub fn figure(figure: &Figure, caption: impl Into<String>) -> Part {
+        const INCH: f64 = 96.0;
+        let (width, height) = figure.size();
+        let width_in = (width < WIDE).then_some(WIDE / INCH);
+        let height_in = (width < WIDE && height < 1.3 * HIGH).then_some(HIGH / INCH);
+        let figure = figure.laid_out(&Layout { width_in, height_in, ..Layout::default() });
+        Part::Figure(figure.to_svg(), caption.into())
+    }
+
     /// Points, unless there are none.
     pub fn list(points: Vec<String>) -> Option<Part> {
         (!points.is_empty()).then_some(Part::List(points))

@@ -110,3 +110,20 @@ fn a_place_that_cannot_be_written_is_refused() {
     std::fs::create_dir(&inside).expect("a folder");
     assert!(check(&inside).is_err());
 }
+
+#[test]
+fn the_answer_comes_first_with_its_number_large_and_all_but_one_table_is_closed() {
+    let mut page = Page::new("run", "a run");
+    page.ask("policies", "fifo");
+    page.say(Tone::Plain, "ResNet50 on 2-0 carries .95 (up to .97), by fifo.");
+    page.section("Results", [Part::Text("the table".into())]);
+    page.section("Devices", [Part::Text("more".into())]);
+    page.section(TO_KNOW, [Part::Text("beware".into())]);
+    page.section_first("Figure", [Part::Figure("<svg></svg>".into(), String::new())]);
+    let html = page.to_html();
+    let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} in {html}"));
+    assert!(html.contains("ResNet50 on 2-0 carries <b class=\"number\">.95</b> (up"), "{html}");
+    let order = ["class=\"number\"", "<svg>", "the table", "beware", "What was asked", "more"];
+    assert!(order.windows(2).all(|w| at(w[0]) < at(w[1])), "{html}");
+    assert_eq!(html.matches("<details class=\"section\">").count(), 1);
+}

@@ -247,3 +247,40 @@ fn a_sentence_about_a_number_asks_it_of_a_value() {
     assert!(asked("of = 'a'\nover = 'b'\nat_least = 1.0").is_empty());
     assert!(asked("of = 'a'\nover = 'b'\nat_least = 2.0\nat_most = 2.5\ntake = 'mean'").is_empty());
 }
+
+#[test]
+fn a_sentence_with_one_bound_asks_it_where_it_is_decided() {
+    const NONE: f64 = f64::INFINITY;
+    let rows =
+        [row("a", "setting=x", 30.0), row("b", "setting=x", 10.0), row("a", "setting=y", 50.0)];
+    let asked = |texts: &[&str]| {
+        let claims: Vec<_> = texts.iter().map(|t| claim(t)).collect();
+        let found = super::ranges(&claims, &rows);
+        let short = found.into_iter().map(|(row, low, high)| (row.system, row.axes, low, high));
+        short.collect::<Vec<_>>()
+    };
+    let at =
+        |system: &str, axes: &str, low: f64, high: f64| (system.into(), axes.into(), low, high);
+    let ratio = "of = 'a'\nover = 'b'\nat_least = 2.0";
+    assert_eq!(asked(&[ratio]), [at("a", "setting=x", 20.0, NONE)]);
+    let each = asked(&["of = 'a'\nat_most = 40.0"]);
+    assert_eq!(each, [at("a", "setting=x", -NONE, 40.0), at("a", "setting=y", -NONE, 40.0)]);
+    // "Up to": of the largest.
+    let largest = asked(&["of = 'a'\ntake = 'largest'\nat_least = 60.0"]);
+    assert_eq!(largest, [at("a", "setting=y", 60.0, NONE)]);
+    let smallest = asked(&["of = 'a'\ntake = 'smallest'\nat_least = 1.0\nat_most = 2.0"]);
+    assert_eq!(smallest, [at("a", "setting=x", 1.0, 2.0)]);
+    // Several about one value: what would make all of them true, else the first.
+    let own = "of = 'a'\nat = 'setting=x'\nat_most = 35.0";
+    assert_eq!(asked(&[ratio, own]), [at("a", "setting=x", 20.0, 35.0)]);
+    let other = "of = 'a'\nat = 'setting=x'\nat_most = 15.0";
+    assert_eq!(asked(&[ratio, other]), [at("a", "setting=x", 20.0, NONE)]);
+    // Which of two is above, with a margin, is seen without a mark.
+    assert!(asked(&["of = 'a'\nover = 'b'\nat_least = 1.02"]).is_empty());
+    assert!(asked(&["of = 'a'\nat_least = 1.0\nshare_at_least = 0.5"]).is_empty());
+    // Along a curve of many points, the one that decides.
+    let many: Vec<_> =
+        (0..20).map(|i| row("a", &format!("t={i}"), 1.0 + (f64::from(i) - 7.0).abs())).collect();
+    let found = super::ranges(&[claim("of = 'a'\nat_least = 2.0")], &many);
+    assert_eq!((found.len(), found[0].0.axes.as_str()), (1, "t=7"));
+}

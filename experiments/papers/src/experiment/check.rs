@@ -97,7 +97,7 @@ impl Experiment {
         errors.by.iter().enumerate().try_for_each(|by| check(by).map(drop))
     }
 
-    /// What the figure gives names to are values of axes, names of points, groups, or its metrics.
+    /// What the figure gives names to are values of axes, names of points, groups, systems, or its metrics.
     fn check_figure(&self) -> Result<(), SpecError> {
         let Some(figure) = &self.figure else { return Ok(()) };
         let points = self.point.iter().map(|p| p.name.clone());
@@ -107,8 +107,14 @@ impl Experiment {
         let mut groups = Vec::new();
         strings_at(&self.resolved, "group", &mut groups);
         let metrics = figure.metrics.iter().cloned();
-        let all: Vec<String> =
-            points.chain(axes).chain(of_points).chain(groups).chain(metrics).collect();
+        let systems = self.system.iter().map(|s| s.name.clone());
+        let all: Vec<String> = points
+            .chain(axes)
+            .chain(of_points)
+            .chain(groups)
+            .chain(metrics)
+            .chain(systems)
+            .collect();
         let mut all: Vec<&str> = all.iter().map(String::as_str).collect();
         all.sort_unstable();
         all.dedup();

@@ -55,9 +55,13 @@ pub struct FigureFile {
     /// Two metrics with the ends of the intervals: `["LOW", "HIGH"]`.
     #[schemars(extend("x-default" = "95 % confidence intervals"))]
     pub interval: Option<[String; 2]>,
+    /// Show how far values are from the paper's: of shares in percentage points, of all else in percent, without signs;
+    /// what has no number of the paper is not shown.
+    pub errors: bool,
     /// Mark with a star the points of a system, or those where a metric is 1.
     pub star: Option<String>,
-    /// Names for values of axes, also for `from_s` of `bin_s`, and for metrics along x: `{ "VALUE" = "NAME" }`.
+    /// Names for values of axes, also for `from_s` of `bin_s`, for systems, and for metrics along x:
+    /// `{ "VALUE" = "NAME" }`.
     #[schemars(extend("x-default" = "the values themselves"))]
     pub names: BTreeMap<String, String>,
     /// Label of the x axis.

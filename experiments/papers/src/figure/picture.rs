@@ -56,6 +56,7 @@ pub fn picture(e: &Experiment) -> (Picture, RowFilter) {
         columns: file.columns.unwrap_or(0),
         words: Vec::new(),
         asked: Vec::new(),
+        withheld: Vec::new(),
     };
     let calibrated = e.system.iter().any(|s| {
         s.preset == Preset::Calibrated

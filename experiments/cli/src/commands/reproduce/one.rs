@@ -88,15 +88,7 @@ fn check(e: &Experiment, args: &Reproduce) -> Result<(), SpecError> {
         let Some(value) = value else { continue };
         reproduce::check_option(e, option, &value)?;
     }
-    match args.size.given() {
-        Some((option, value)) if args.plot.is_none() => Err(SpecError::value(
-            option,
-            value,
-            "only beside --plot: it is about that picture",
-            "add `--plot FILE.svg`, or leave it out",
-        )),
-        _ => Ok(()),
-    }
+    args.size.check(args.plot.as_deref())
 }
 
 #[cfg(test)]

@@ -100,8 +100,10 @@ impl CasesFile {
             }
             for (metric, text) in &self.measured {
                 let key = format!("cases.measured.{metric}");
-                let Some(value) = table.number(row, &key, text)? else {
-                    continue;
+                let value = match table.number(row, &key, text)? {
+                    Some(value) => value,
+                    None if table.withholds(row, text) => f64::NAN,
+                    None => continue,
                 };
                 let of = |s: &System| Number {
                     at: format!("case={name}"),

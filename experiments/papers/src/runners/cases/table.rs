@@ -3,13 +3,12 @@
 //! A cell that is a number is one; an empty cell and the word `withheld` are no value, and so is every expression
 //! in which they stand.
 
+use crate::numbers::WITHHELD;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 use orrery_scenario::SpecError;
 use orrery_scenario::error::nearest;
 use std::collections::BTreeMap;
 
-/// What stands in place of a number that this project is not shown.
-const WITHHELD: &str = "withheld";
 /// The largest batch.
 const SIZE_MAX: u32 = 4096;
 /// More steps than any expression over one row needs.
@@ -20,6 +19,8 @@ pub struct Table<'a> {
     file: String,
     columns: Vec<String>,
     rows: Vec<BTreeMap<String, Value>>,
+    /// By row: the columns whose number was kept from this project.
+    withheld: Vec<Vec<String>>,
     environment: Environment<'a>,
 }
 
@@ -33,13 +34,15 @@ impl Table<'_> {
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let head = reader.headers().map_err(|e| wrong(e.to_string()))?.clone();
         let columns: Vec<String> = head.iter().map(str::to_string).collect();
-        let mut rows = Vec::new();
+        let (mut rows, mut withheld) = (Vec::new(), Vec::new());
         for (number, record) in (1i64..).zip(reader.records()) {
             let record = record.map_err(|e| wrong(e.to_string()))?;
             let mut row: BTreeMap<String, Value> =
                 columns.iter().cloned().zip(record.iter().map(value)).collect();
             row.entry("row".to_string()).or_insert_with(|| Value::from(number));
             rows.push(row);
+            let own = columns.iter().zip(record.iter()).filter(|(_, cell)| cell.trim() == WITHHELD);
+            withheld.push(own.map(|(column, _)| column.clone()).collect());
         }
         if rows.is_empty() {
             return Err(wrong("no rows: give one row for each measured case".to_string()));
@@ -48,7 +51,7 @@ impl Table<'_> {
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_fuel(Some(STEPS_MAX));
         environment.add_filter("every_size", every_size);
-        Ok(Table { file: file.to_string(), columns, rows, environment })
+        Ok(Table { file: file.to_string(), columns, rows, withheld, environment })
     }
 
     /// The numbers of its rows, from 0.
@@ -101,6 +104,13 @@ impl Table<'_> {
             return Err(self.no_column(key, text, name));
         }
         template.render(&self.rows[row]).map_err(|e| wrong(&e))
+    }
+
+    /// Whether an expression is over a number that was kept from this project.
+    pub fn withholds(&self, row: usize, text: &str) -> bool {
+        let expression = self.environment.compile_expression(text);
+        let names = expression.map(|e| e.undeclared_variables(false)).unwrap_or_default();
+        self.withheld[row].iter().any(|column| names.contains(column))
     }
 
     fn has(&self, name: &str) -> bool {

@@ -3,7 +3,7 @@
 
 use crate::errors::{self, NOT_COUNTED};
 use crate::experiment::Experiment;
-use crate::numbers::axes;
+use crate::numbers::{WITHHELD, WITHHELD_MEANS, axes, is_withheld};
 use orrery_output::tables;
 use orrery_results::Row;
 use orrery_results::metric::{self, Reading};
@@ -42,7 +42,7 @@ fn table(e: &Experiment, metric: &str, own: &[&Row]) -> String {
     }
     let mut table = tables::Text::new(&head);
     let value = |x: f64| format!("{:.digits$}", x / divisor);
-    let mut some = false;
+    let (mut some, mut is_any_withheld) = (false, false);
     for point in &e.point {
         let here: Vec<&&Row> = own.iter().filter(|r| r.case == point.name).collect();
         let Some(first) = here.first() else { continue };
@@ -50,7 +50,10 @@ fn table(e: &Experiment, metric: &str, own: &[&Row]) -> String {
         let at = |name: &&str| axes(first).find(|a| a.0 == *name).map_or("", |a| a.1).to_string();
         let mut line: Vec<String> = left.iter().map(at).collect();
         let measured = here.iter().find_map(|r| r.paper);
-        line.push(measured.map_or("-".to_string(), value));
+        let kept_away = measured.is_none() && here.iter().any(|r| is_withheld(r, &e.withheld));
+        is_any_withheld |= kept_away;
+        let none = if kept_away { WITHHELD } else { "-" };
+        line.push(measured.map_or(none.to_string(), value));
         for system in &e.system {
             let row = here.iter().find(|r| r.system == system.name);
             line.push(match row {
@@ -62,5 +65,9 @@ fn table(e: &Experiment, metric: &str, own: &[&Row]) -> String {
         }
         table.line(line);
     }
-    if some { table.left(&left).bars(bars).text() } else { "no case has it\n".to_string() }
+    let means = if is_any_withheld { format!("{WITHHELD_MEANS}\n") } else { String::new() };
+    match some {
+        true => table.left(&left).bars(bars).text() + &means,
+        false => "no case has it\n".to_string(),
+    }
 }
