@@ -233,14 +233,14 @@ impl Panel {
             Mark::Intervals { at: bars, color } => {
                 for &(x, low, high) in bars {
                     // An end that lies outside the axis has no cap.
-                    let inside = |y: f64| (0.0..1.0).contains(&(self.y.scale.share(y) - 1e-9));
+                    let inside = |y: f64| self.y.scale.has(y);
                     let ends = [(at((x, low)), inside(low)), (at((x, high)), inside(high))];
                     interval(ends, *color, scene);
                 }
             }
             Mark::Asked(ranges) => {
                 for &((x, low, high), color) in ranges {
-                    let inside = |y: f64| (0.0..1.0).contains(&(self.y.scale.share(y) - 1e-9));
+                    let inside = |y: f64| self.y.scale.has(y);
                     let end = |y: f64| {
                         let (x, at) = at((x, y));
                         let end = match (y.is_finite(), inside(y)) {

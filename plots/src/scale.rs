@@ -31,6 +31,17 @@ impl Scale {
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
+    /// Whether a value has a place on the axis, its lower end left out.
+    pub(crate) fn has(&self, value: f64) -> bool {
+        let (low, high) = match *self {
+            Scale::Linear { low, high } => (low.min(high), low.max(high)),
+            Scale::Log { low, high } => (low, high),
+            Scale::Tail { .. } => (0.0, f64::INFINITY),
+        };
+        let slack = if high.is_finite() { 1e-9 * (high - low) } else { 0.0 };
+        value > low + slack && value <= high + slack
+    }
+
     /// The least value that has a place of its own.
     pub(crate) fn low(&self) -> f64 {
         match *self {
@@ -215,6 +226,18 @@ mod tests {
             ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7"]
         );
         assert_eq!(labels(&ticks(0.0, 9000.0, 4)), ["0", "2500", "5000", "7500"]);
+    }
+
+    /// A place beyond an end is that of the end, so `share` cannot tell.
+    #[test]
+    fn a_value_beyond_an_end_is_not_on_the_axis() {
+        let linear = Scale::Linear { low: 0.0, high: 40.0 };
+        assert_eq!(
+            [-1.0, 0.0, 0.1, 40.0, 40.1, 64.0].map(|v| linear.has(v)),
+            [false, false, true, true, false, false]
+        );
+        let log = Scale::Log { low: 1.0, high: 100.0 };
+        assert_eq!([1.0, 2.0, 100.0, 101.0].map(|v| log.has(v)), [false, true, true, false]);
     }
 
     #[test]

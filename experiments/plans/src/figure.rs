@@ -16,6 +16,9 @@ const LOAD: &str = "the load";
 const TODAY: &str = "the load before its growth";
 /// Pools that cost more than so many times the answer are not drawn: they would stretch the axis.
 const FAR: f64 = 3.0;
+/// What the points are, in the place of a preset.
+const ANSWER: &str = "answer";
+const OTHERS: &str = "frontier (one seed)";
 
 /// Draws the frontier into a file.
 ///
@@ -44,7 +47,7 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
             let (cost, rate) = (b.cost.to_string(), b.edge.rate_per_s);
             let policy = &b.policy;
             let who = series(p, &b.counts, policy);
-            let one = row(p, answer, &cost, &who, "answer", rate);
+            let one = row(p, answer, &cost, &who, ANSWER, rate);
             rows.push(Row { ci95_low: interval.0, ci95_high: interval.1, ..one });
             words.push((number(&cost), rate, name(p, &b.counts)));
         }
@@ -56,7 +59,7 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
                 continue;
             }
             let who = series(p, counts, policy);
-            rows.push(row(p, answer, &cost, &who, "frontier (one seed)", *rate_per_s));
+            rows.push(row(p, answer, &cost, &who, OTHERS, *rate_per_s));
             if answer.best().is_none_or(|best| best.counts != *counts) {
                 words.push((number(&cost), *rate_per_s, name(p, counts)));
             }
@@ -91,6 +94,9 @@ pub fn of(solved: &Solved) -> Result<Figure, SpecError> {
         panels: Some(vec!["model".to_string()]),
         lines: vec![LOAD.to_string(), TODAY.to_string()],
         words,
+        names: [(ANSWER, "the answer"), (OTHERS, "others, with one seed")]
+            .map(|(name, words)| (name.to_string(), words.to_string()))
+            .to_vec(),
         own_y: true,
         steps: Steps::Of(steps),
         ..Picture::default()

@@ -208,6 +208,15 @@ impl<'a> Curves<'a> {
         }
     }
 
+    /// Settings by name, so that `paper` is not read as the paper's numbers.
+    fn preset_label(&self, preset: &str) -> String {
+        match (self.given.iter().find(|n| n.0 == preset), preset) {
+            (Some((_, words)), _) => words.clone(),
+            (None, "") => SIMULATED.into(),
+            (None, other) => format!("{SIMULATED} (preset {other})"),
+        }
+    }
+
     /// Keys for what is asked of values, of each form that is drawn.
     fn asked_keys(&self, p: &Picture, more: &Prepared) -> Vec<(String, Key)> {
         let shown = self.panels.iter().flat_map(|key| {
@@ -434,7 +443,7 @@ impl<'a> Curves<'a> {
         }
         let mut columns: Vec<String> = match self.presets.as_slice() {
             [_] => vec![SIMULATED.to_string()],
-            several => several.iter().map(|p| preset_label(p)).collect(),
+            several => several.iter().map(|p| self.preset_label(p)).collect(),
         };
         if self.paper {
             columns.push(self.beside.clone());
@@ -630,14 +639,6 @@ fn is_rate(metric: &str) -> bool {
 /// Shares of which the small values matter.
 fn is_bad_rate(metric: &str) -> bool {
     matches!(metric, metric::BAD_RATE | metric::WORST_BAD_RATE)
-}
-
-/// Settings by name, so that `paper` is not read as the paper's numbers.
-pub(super) fn preset_label(preset: &str) -> String {
-    match preset {
-        "" => SIMULATED.into(),
-        other => format!("{SIMULATED} (preset {other})"),
-    }
 }
 
 #[cfg(test)]

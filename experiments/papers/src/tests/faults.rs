@@ -72,7 +72,7 @@ fn a_fault_has_file_line_and_remedy() {
         ("[[paper]]\nsystem", "[[paper]]\n# system", 0, &["missing field `system`"]),
         // A wrong type, at the top and in a table of the frame and of the kind.
         ("id = ", "expected_s = \"many\"\nid = ", 0, &["invalid type: string \"many\""]),
-        ("value = 0.5", "value = \"half\"", 0, &["invalid type: string \"half\""]),
+        ("value = 0.5", "value = \"half\"", 0, &["`half`, no finite number and not \"withheld\""]),
         ("target = 0.5", "target = []", 0, &["invalid type: sequence"]),
         // A key of another kind.
         (

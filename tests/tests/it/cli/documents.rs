@@ -120,6 +120,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("ORRERY_WHOLE=1 cargo test", "minutes; the test itself runs with fewer requests"),
     ("orrery serve", "it goes on until Ctrl-C; `serve.rs` asks it"),
     ("scripts/web-page", "minutes; `web.rs` asks what it made"),
+    ("chrt -f 10 orrery-replay validate", "minutes on a core, at real-time priority"),
     ("python3 -m http.server", "it goes on until Ctrl-C"),
     ("scripts/slow-tests", "minutes to hours; it runs these tests"),
     ("cargo bench", "benchmarks are run by hand"),
