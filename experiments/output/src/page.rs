@@ -15,8 +15,9 @@ mod text;
 
 pub use markdown::capital;
 pub use parts::{Field, Page, Part, Section, TO_KNOW, Table, Tone, Verdict};
-pub use rerun::version_of;
-pub use rerun::{WITHOUT_EFFECT, again, asked, built_from, command_line, provenance, version};
+pub use rerun::{
+    WITHOUT_EFFECT, again, asked, built_from, command_line, provenance, version, version_of,
+};
 pub use rows::{cells, intervals, reading, values};
 
 use super::whole_file::{check_folder, check_place, unwritable, write_atomically};

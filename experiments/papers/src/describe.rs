@@ -6,6 +6,7 @@ use super::numbers::Number;
 use super::options::CliOption;
 use super::registry;
 use orrery_cells::grid::word;
+use orrery_cells::notes::distinct;
 use orrery_output::tables::Text;
 use orrery_results::unit;
 use orrery_scenario::SpecError;
@@ -119,8 +120,8 @@ fn withheld(e: &Experiment, out: &mut String) {
         "" => format!("{}, {}", n.system, n.metric),
         at => at.split(';').next().unwrap_or_default().replace('=', " "),
     };
-    let mut places: Vec<String> = e.withheld.iter().map(at).collect();
-    places.dedup();
+    let places: Vec<String> = e.withheld.iter().map(at).collect();
+    let places = distinct(places.iter().map(String::as_str));
     if places.is_empty() {
         return;
     }

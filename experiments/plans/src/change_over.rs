@@ -30,7 +30,7 @@ pub struct Changed {
     pub to: u32,
     /// From then on it was judged for so long.
     pub lasts: Span,
-    /// The worst model's share of bad requests, as the mean over the seeds.
+    /// The worst model's share of bad requests, as the mean over the seeds with requests after the change.
     pub bad_rate: f64,
     /// The requests that were judged, with all seeds.
     pub requests: u64,
@@ -44,7 +44,8 @@ struct Part {
     n: u32,
 }
 
-/// Each change of the size of a pool over the day, once, with the size of each level; none of a day with one size, or where no request has an SLO.
+/// Each change of the size of a pool over the day, once, with the size of each level; none of a day with one size, or
+/// where no request has an SLO.
 ///
 /// # Errors
 /// When a change cannot be simulated.
@@ -88,16 +89,16 @@ fn changed(
     (from, to): (Part, Part),
     seeds: &[u64],
 ) -> Result<Option<Changed>, SpecError> {
-    let (mut bad, mut requests, mut lasts) = (0.0, 0, Span::ZERO);
+    let (mut bad, mut requests, mut lasts) = (Vec::new(), 0, Span::ZERO);
     for seed in seeds {
         let Some(run) = Run::of(bench, kind, (from, to), *seed)? else { return Ok(None) };
         (lasts, requests) = (run.lasts, requests + run.judged);
         if run.judged > 0 {
-            bad += run.bad_rate(bench, *seed)?;
+            bad.push(run.bad_rate(bench, *seed)?);
         }
     }
     let at_ms = bench.problem.day.steps[to.step].from_ms;
-    let bad_rate = bad / seeds.len() as f64;
+    let bad_rate = bad.iter().sum::<f64>() / bad.len().max(1) as f64;
     let changed = Changed { at_ms, from: from.n, to: to.n, lasts, bad_rate, requests };
     Ok((requests > 0).then_some(changed))
 }

@@ -25,8 +25,8 @@ pub(super) struct OfTrace {
     by_app: Vec<u64>,
 }
 
-/// Counts the arrivals of a trace, all of it taken as one day. The day is as long as the trace, whose quiet minutes are a part of it, or as what `requests`
-/// leaves of it.
+/// Counts the arrivals of a trace, all of it taken as one day. The day is as long as the trace, whose quiet minutes are a
+/// part of it, or as what `requests` leaves of it.
 ///
 /// # Errors
 /// When the arrivals are no trace, or it cannot be read.

@@ -110,10 +110,6 @@ pub(crate) fn changed<T: DeserializeOwned>(
         }
     }
     let text = toml::to_string(&value).map_err(|e| parsed(e.to_string()))?;
-    // The text is read again only for its message, which says where.
-    if let Ok(file) = T::deserialize(value) {
-        return Ok((file, text));
-    }
     let keys: Vec<&str> = changes.iter().map(|c| c.0.as_str()).collect();
     let keys = keys.join("`, `");
     let file = toml::from_str(&text).map_err(|e| {

@@ -216,8 +216,8 @@ impl Model {
         )
     }
 
-    /// Where a smaller size than the shortest is estimated to take longer, all estimates: once they exceed what a request
-    /// has, such sizes are not tried again, nor those above them.
+    /// Where the smallest size is not the shortest, all estimates: once one exceeds what a request has, its size is not
+    /// tried again, nor are larger ones.
     fn lost_to(&self, shortest: Span) -> String {
         if self.estimates.first().is_none_or(|first| *first == shortest) {
             return String::new();
@@ -226,8 +226,8 @@ impl Model {
         let all: Vec<String> =
             all.map(|(size, estimate)| format!("{estimate} for {size}")).collect();
         format!(
-            "; batches are estimated at {}; a size is not tried again while a request has less time than that, nor are \
-             larger ones (`probe_s`)",
+            "; batches are estimated at {}; without `probe_s`, a size is not tried again while a request has less time \
+             than that, nor are larger ones",
             all.join(", ")
         )
     }
