@@ -257,6 +257,7 @@ impl<'a, S: Subject> Lister<'a, S> {
         }
         let inputs_sha256 = self.inputs.sha256(&scenario)?;
         let policies = policies?;
+        let canonical = scenario.canonical();
         let cell = |policy| Cell {
             scenario: scenario.clone(),
             axes: axes.clone(),
@@ -267,7 +268,7 @@ impl<'a, S: Subject> Lister<'a, S> {
         };
         let listed = |policy| {
             let cell = cell(policy);
-            let line = line(&cell, set.clone());
+            let line = line_of(&cell, &canonical, set.clone());
             Listed { cell, line }
         };
         Ok(policies.into_iter().map(listed).collect())
@@ -276,7 +277,11 @@ impl<'a, S: Subject> Lister<'a, S> {
 
 /// The line of a cell.
 pub fn line<S: Subject>(cell: &Cell<S>, set: Vec<(String, String)>) -> ListedCell {
-    let (entry_sha256, spec_sha256) = cell.hashes();
+    line_of(cell, &cell.scenario.canonical(), set)
+}
+
+fn line_of<S: Subject>(cell: &Cell<S>, canonical: &str, set: Vec<(String, String)>) -> ListedCell {
+    let (entry_sha256, spec_sha256) = cell.hashes_of(canonical);
     ListedCell {
         entry_sha256,
         spec_sha256,

@@ -252,8 +252,12 @@ impl<S: Subject> Cell<S> {
     /// The hash that names its entry, whatever the number of seeds, and the hash of all that the results
     /// depend on.
     pub fn hashes(&self) -> (String, String) {
-        let scenario = self.scenario.canonical();
-        (self.hash(&scenario, &self.seeds.entry()), self.hash(&scenario, &self.seeds))
+        self.hashes_of(&self.scenario.canonical())
+    }
+
+    /// As [`Cell::hashes`], where [`Subject::canonical`] of its scenario is known: cells of many policies share it.
+    pub(super) fn hashes_of(&self, canonical: &str) -> (String, String) {
+        (self.hash(canonical, &self.seeds.entry()), self.hash(canonical, &self.seeds))
     }
 
     fn hash(&self, scenario: &str, seeds: &Seeds) -> String {

@@ -5,6 +5,7 @@
 //! streams of different names, so neither can leak into the other.
 
 use crate::error::SpecError;
+use crate::policies;
 use crate::policy_spec::PolicySpec;
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::core::{Delays, Profiler};
@@ -236,14 +237,22 @@ impl Setup {
 
     /// Passes when no device has lanes that the policy leaves empty: they would change nothing.
     fn check_lanes(&self, policy: &PolicySpec) -> Result<(), SpecError> {
-        let fills = matches!(policy.lanes(), Lanes::Parallel | Lanes::All);
+        let fills = |lanes| matches!(lanes, Lanes::Parallel | Lanes::All);
         let more = |d: &&DeviceSpec| d.lanes > d.stages;
         let device = self.world.core.devices.iter().find(more);
-        let Some(device) = device.filter(|_| !fills) else { return Ok(()) };
+        let Some(device) = device.filter(|_| !fills(policy.lanes())) else { return Ok(()) };
         let key = format!("device[{}].lanes", device.kind);
         let allowed = format!("1: `{policy}` runs one batch at a time on a device");
-        let remedy = "remove `lanes`: add devices in place of lanes, or use `stages` with `alpaserve`; `fifo`, \
-                      `timeout` and policies in Python use more than one lane";
+        let users: Vec<String> = policies::all()
+            .filter_map(|table| PolicySpec::parse(table.about.name).ok())
+            .filter(|policy| fills(policy.lanes()))
+            .map(|policy| format!("`{policy}`"))
+            .collect();
+        let remedy = format!(
+            "remove `lanes`: add devices in place of lanes, or use `stages` with `alpaserve`; {} and policies in \
+             Python use more than one lane",
+            users.join(", ")
+        );
         Err(self.in_file(SpecError::value(key, device.lanes, allowed, remedy)))
     }
 

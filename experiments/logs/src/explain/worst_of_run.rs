@@ -74,7 +74,7 @@ fn told(
     written.map_err(|e| {
         let (allowed, remedy) =
             ("a temporary file for a log", "make room, or set TMPDIR to another folder");
-        SpecError::value("--html", format!("temporary files: {e}"), allowed, remedy)
+        SpecError::value("a log of a run", format!("temporary files: {e}"), allowed, remedy)
     })?;
     let mut out = Vec::new();
     for fared in worst::find(&names, log.rewound()?, count)? {

@@ -245,8 +245,7 @@ pub struct Device {
     /// Number of devices for each model, in place of `count`; rounded, at least one in total.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_model: Option<f64>,
-    /// Number of batches that a device runs at the same time; `fifo`, `timeout` and policies in Python use more than
-    /// one lane.
+    /// Number of batches that a device runs at the same time; a policy that runs one at a time is refused.
     #[serde(default = "one_u8")]
     pub lanes: u8,
     /// Speed of the batches on the lanes of a device: `none`: each is as fast as alone (MIG slices); `processor`: of
