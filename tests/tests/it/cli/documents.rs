@@ -19,8 +19,9 @@ const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce orloj-table-3-readings", "--case one-modal --seeds 1"),
     ("orrery reproduce orloj-table-5-readings", "--case gpt-cornell --seeds 1"),
     ("orrery reproduce orloj-fig-11", "--seeds 1"),
+    ("orrery reproduce orloj-fig-12", "--seeds 1"),
     ("orrery reproduce orloj-shares", "--seeds 1"),
-    ("orrery reproduce orloj-drift", "--case 'times x 1.5'"),
+    ("orrery reproduce orloj-drift", "--case 'times x 1.5' --seeds 1"),
     ("orrery reproduce orloj-bins", "--seeds 1"),
     ("orrery arena --quick", "--seeds 2"),
     ("orrery arena --tie-seeds 20", "--quick --seeds 2 --alone --policy eager --policy nexus"),
@@ -36,8 +37,7 @@ const THINNED: &[(&str, &str)] = &[
     ("orrery reproduce mlperf-single", "--case '34 A30 retinanet v3.0'"),
     ("orrery reproduce mlperf-server", "--case '1 Cisco T4x6_TRT resnet50 v0.7'"),
     ("orrery reproduce triton-others", "--case '513 FastPitch A40 PyTorch FP16 1 clients'"),
-    ("orrery reproduce orloj-generality", "--case std-2 --case two-modal"),
-    ("orrery reproduce orloj-load", "--case std-2 --case two-modal"),
+    ("orrery reproduce orloj-load", "--case std-2 --case two-modal --seeds 1"),
     ("orrery reproduce orloj-told", "--seeds 1"),
     (
         "orrery goodput scenarios/tokens.toml --target 0.05 --seeds 2",
@@ -91,6 +91,7 @@ const SMALLER: &[(&str, &str, &str)] = &[
 /// Commands that take minutes in any size. They are refused for the name of a figure, after their id, their
 /// case and their options were checked.
 const CHECKED: &[&str] = &[
+    "orrery reproduce orloj-generality",
     "orrery reproduce kairos-fig-11 --case rm2",
     "orrery reproduce kairos-fig-9 --out results/kairos",
 ];
