@@ -87,6 +87,26 @@ pub fn between(
     Ok(all)
 }
 
+/// All requests of a load, one after the other.
+///
+/// # Errors
+/// When its file is damaged.
+pub fn each(load: &Setup, seed: u64) -> Result<impl Iterator<Item = Arrival>, SpecError> {
+    let all = |mut source: Box<dyn Source>| {
+        std::iter::from_fn(move || source.peek().and_then(|_| source.pop()))
+    };
+    Ok(load.sources(seed)?.into_iter().flat_map(all))
+}
+
+/// By model, how many requests arrive from a time on.
+pub fn counted(all: impl Iterator<Item = Arrival>, from: Time, models: usize) -> Vec<f64> {
+    let mut counts = vec![0.0; models];
+    for arrival in all.filter(|arrival| arrival.at >= from) {
+        counts[arrival.model.index()] += 1.0;
+    }
+    counts
+}
+
 /// Arrivals that come so much later.
 pub fn later(all: Vec<Arrival>, by: Span) -> impl Iterator<Item = Arrival> {
     all.into_iter().map(move |arrival| Arrival { at: arrival.at + by, ..arrival })

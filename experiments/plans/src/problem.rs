@@ -11,6 +11,7 @@ use super::day::Day;
 use super::devices::devices;
 use super::file::{Instance, PlanFile, Pools, Source};
 use super::origin::{Origin, knows_kinds, policies, set_laws, set_slo, written};
+use super::own_step;
 use super::parts::{of_all_models, of_each_model, part};
 use super::prices::{Buy, Sale};
 use super::trace_day::of_trace;
@@ -299,15 +300,8 @@ impl Problem {
             let key = if self.budget.is_some() { "budget_usd_per_hour" } else { "instance" };
             return Err(SpecError::value(key, found, allowed, remedy));
         }
-        let mut expected = vec![0.0; group.models.len()];
-        for mut source in setup.sources(self.plan.seed)? {
-            while source.peek().is_some() {
-                let Some(arrival) = source.pop() else { break };
-                if arrival.at >= setup.window.from {
-                    expected[arrival.model.index()] += 1.0;
-                }
-            }
-        }
+        let all = own_step::each(&setup, self.plan.seed)?;
+        let expected = own_step::counted(all, setup.window.from, group.models.len());
         if expected.iter().sum::<f64>() == 0.0 {
             let allowed = "a load with at least one request after the warm-up";
             let remedy = "shorten `warm_up_s`, or simulate more";

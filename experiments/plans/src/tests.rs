@@ -2,6 +2,7 @@
 
 mod answers;
 mod days;
+mod lists;
 mod losses;
 mod rerun;
 mod robust;

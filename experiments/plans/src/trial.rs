@@ -21,9 +21,6 @@ use orrery_sim::stats::{Interval, replications};
 use orrery_sim::time::{Span, Time};
 use rayon::prelude::*;
 
-/// A run may have so many times the requests that are expected.
-const SPARE: f64 = 1.25;
-
 /// After so many of the longest SLOs the queues of a loss are served, where they are ever.
 const SETTLING_SLOS: u64 = 20;
 
@@ -214,12 +211,11 @@ impl<'a> Bench<'a> {
         }
         let whole_step = self.limits_lifted(&mut scenario);
         let mut setup = scenario.setup(seed)?;
-        let mut rule = Rule { stop, ..self.rule(&scenario, &setup, rate_per_s) };
         if whole_step {
             let arrivals = self.own_arrivals(&setup, rate_per_s, seed)?;
-            rule.load = Load::Finite { bad_max: self.bad_max(&arrivals, rule.warm_up) };
             own_step::put(&mut setup, arrivals);
         }
+        let mut rule = Rule { stop, ..self.rule(&scenario, (&setup, seed), rate_per_s)? };
         let types = &self.problem.plan.instance;
         let kinds = scenario.file.device.iter();
         let kinds: Vec<usize> =
@@ -289,26 +285,27 @@ impl<'a> Bench<'a> {
         own.arrivals(trace, step, (day.mean_per_s(rate_per_s), least), seed)
     }
 
-    /// By model, how many of these arrivals may be bad.
-    fn bad_max(&self, arrivals: &[Arrival], warm_up: Span) -> Vec<f64> {
-        let mut counts = vec![0.0; self.group.models.len()];
-        for arrival in arrivals.iter().filter(|a| a.at >= Time::ZERO + warm_up) {
-            counts[arrival.model.index()] += 1.0;
-        }
-        counts.into_iter().map(|n| n * self.target()).collect()
-    }
-
     /// How long a pool is left alone before and after it loses a machine.
     pub fn settles(&self, setup: &Setup) -> Span {
         longest_slo(setup) * SETTLING_SLOS + self.policy.epoch().unwrap_or(Span::ZERO) * 2
     }
 
-    fn rule(&self, scenario: &Scenario, setup: &Setup, rate_per_s: f64) -> Rule {
+    fn rule(
+        &self,
+        scenario: &Scenario,
+        (setup, seed): (&Setup, u64),
+        rate_per_s: f64,
+    ) -> Result<Rule, SpecError> {
         let group = self.group;
-        let load = if group.is_trace {
-            let scale = rate_per_s / group.load_per_s;
-            let most = |expected: &f64| (expected * scale * SPARE + 20.0) * self.target();
-            Load::Finite { bad_max: group.expected.iter().map(most).collect() }
+        let warm_up = Span::from_secs_f64(scenario.file.warm_up_s);
+        let load = if group.is_trace && scenario.file.closed_loop.is_some() {
+            // How many the clients will send is not known.
+            Load::Finite { bad_max: Vec::new() }
+        } else if group.is_trace {
+            // Counted anew at each rate: a list has as many requests at any.
+            let all = own_step::each(setup, seed)?;
+            let counts = own_step::counted(all, Time::ZERO + warm_up, group.models.len());
+            Load::Finite { bad_max: counts.into_iter().map(|n| n * self.target()).collect() }
         } else {
             let shares = Some(group.expected.as_slice());
             let capacity_per_s = capacity_per_s(scenario, setup, Some(self.policy), shares);
@@ -319,17 +316,17 @@ impl<'a> Bench<'a> {
             target: self.target(),
             tolerance: self.problem.plan.precision,
             requests_per_model: self.problem.plan.requests_per_model,
-            warm_up: Span::from_secs_f64(scenario.file.warm_up_s),
+            warm_up,
             least: Span::ZERO,
             exactly: None,
             stop: Stop::Clear,
             load,
             burst: None,
         };
-        match group.is_trace {
+        Ok(match group.is_trace {
             true => rule,
             false => rule.adapted(longest_slo(setup), self.policy.epoch()),
-        }
+        })
     }
 
     /// A pool at a rate, over all seeds.
