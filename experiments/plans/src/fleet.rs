@@ -125,7 +125,7 @@ fn of_homes(problem: &Problem, whole: &Group, homes: &Homes) -> Fleet {
     if !homes.bounded {
         unknown.push(
             "a bound on the cost: for some model and kind no closed form holds (noise, sampled \
-             latencies, sizes that vary)"
+             latencies, sizes that vary, the steps of a trace)"
                 .to_string(),
         );
     }
@@ -360,7 +360,8 @@ fn answer(
     let mut answer = Answer::of(&group);
     let bench = Bench::new(problem, &group, policy, runs);
     let mut choice = chosen(&bench, kind, peak.clone(), lower.to_vec())?;
-    choice.less = one_less(&bench, &choice, peak.left.clone())?;
+    let left = choice.sizes.get(choice.hardest).and_then(|size| size.left.clone());
+    choice.less = one_less(&bench.at(choice.hardest), &choice, left)?;
     choice.changes = change_over(&bench, &choice.counts, &choice.sizes)?;
     if frontier {
         let one = group.bound_of_one_per_s(problem, kind, policy)?;
@@ -368,7 +369,7 @@ fn answer(
         answer.frontier = points(&bench, kind, one, top)?;
     }
     // Its cost over a day is not known: only its peak was looked at.
-    if let Some((n, check)) = known.close.get(&cluster).filter(|_| !problem.day.follows()) {
+    if let Some((n, check)) = known.close.get(&cluster).filter(|_| problem.day.levels.len() == 1) {
         let counts = super::size::counts(problem, kind, *n);
         let cost = problem.cost(&counts);
         if cost < choice.cost {

@@ -6,6 +6,7 @@ mod lists;
 mod losses;
 mod rerun;
 mod robust;
+mod trace_pools;
 
 use super::file::{PlanFile, Source};
 use super::problem::Problem;
