@@ -90,7 +90,7 @@ impl Choice {
             above: bench.seen(counts, above)?,
             edge,
             sizes: Vec::new(),
-            hardest: 0,
+            hardest: bench.level(),
             changes: Vec::new(),
             less: Vec::new(),
             mean_load: bench.problem.day.mean,

@@ -8,7 +8,7 @@
 //!
 //! A new machine has no weights in its memory where the scenario counts pages. It is not simulated how it starts.
 
-use super::own_step::{between, later, put};
+use super::own_step::{Load as Arriving, between, later, put};
 use super::size::{Sized, counts};
 use super::trial::Bench;
 use orrery_cells::goodput::longest_slo;
@@ -127,7 +127,7 @@ impl Run {
         }
         let mut lasts = bench.settles(&setup);
         let day = &bench.problem.day;
-        let mean_per_s = day.mean_per_s(bench.load_at(to.level));
+        let mean_per_s = bench.mean_per_s(bench.load_at(to.level));
         let step = day.own.as_ref().map(|own| own.window(0, mean_per_s));
         lasts = step.map_or(lasts, |(begin, end)| lasts.min(end.since(begin)));
         let before = match from.n == 0 || day.levels[from.level] == 0.0 {
@@ -175,8 +175,7 @@ fn setup_at(
     let (problem, group) = (bench.problem, bench.group);
     let mut scenario = group.scenario(problem, &counts(problem, kind, n), bench.load_at(level))?;
     if let Some(arrivals) = &mut scenario.file.arrivals {
-        let is_own = problem.day.own.is_some();
-        arrivals.requests = (!is_own).then_some(REQUESTS_ENDLESS);
+        arrivals.requests = (!arrivals.is_finite()).then_some(REQUESTS_ENDLESS);
         arrivals.duration_s = None;
     }
     scenario.setup(seed)
@@ -192,10 +191,10 @@ fn arrivals(
     let day = &bench.problem.day;
     let load = setup_at(bench, kind, (part.n.max(1), part.level), seed)?;
     let Some(own) = &day.own else {
-        return between(&load, seed, (Time::ZERO, Time::ZERO + length));
+        return between(&[Arriving::whole(&load)], seed, (Time::ZERO, Time::ZERO + length));
     };
-    let mean_per_s = day.mean_per_s(bench.load_at(part.level));
-    let (begin, end) = own.window(part.step as u32, mean_per_s);
+    let rate_per_s = bench.load_at(part.level);
+    let (begin, end) = own.window(part.step as u32, bench.mean_per_s(rate_per_s));
     let window = if is_end { (end.minus(length), end) } else { (begin, begin + length) };
-    between(&load, seed, window)
+    between(&bench.loads(&load, rate_per_s, seed)?, seed, window)
 }

@@ -128,9 +128,28 @@ pub fn at_level(
     }
 }
 
-/// The size for a step of a trace with its own arrivals, looked for from `start` on: a step with a lower load may have
-/// worse bursts than one with a higher one, and need more. Where one size is for the whole day, the one of the steps
-/// before is tried first. None where as many as there may be do not carry it; one that is not sure says so itself.
+/// With the first seed, the size for a step of a trace with its own arrivals, looked for from `start` on: a step with a
+/// lower load may have worse bursts than one with a higher one, and need more. Where one size is for the whole day, the
+/// one of the steps before is tried first. None where as many as there may be do not carry it.
+pub fn first_at_step(
+    bench: &Bench<'_>,
+    kind: usize,
+    level: usize,
+    (start, before): (u32, u32),
+    simulated: &mut usize,
+) -> Result<Option<u32>, SpecError> {
+    let problem = bench.problem;
+    let most = problem.counts_max[kind];
+    if problem.day.levels[level] == 0.0 {
+        return Ok(Some(problem.lost(kind)));
+    }
+    let sizer = Sizer { bench: &bench.at(level), kind };
+    let (least, begin) =
+        if problem.day.follows() { (1, start.clamp(1, most)) } else { (before, before) };
+    sizer.first(bench.load_at(level), (least, most), begin, simulated)
+}
+
+/// The same with all seeds; one that is not sure says so itself.
 pub fn at_step(
     bench: &Bench<'_>,
     kind: usize,
@@ -143,14 +162,11 @@ pub fn at_step(
     if problem.day.levels[level] == 0.0 {
         return Ok(Some(Sized { n: problem.lost(kind), load_per_s, ..before.clone() }));
     }
+    let first = first_at_step(bench, kind, level, (start, before.n), simulated)?;
+    let Some(first) = first else { return Ok(None) };
     let bench = bench.at(level);
     let sizer = Sizer { bench: &bench, kind };
     let most = problem.counts_max[kind];
-    let first = match problem.day.follows() {
-        true => sizer.first(load, (1, most), start, simulated)?,
-        false => Some(before.n),
-    };
-    let Some(first) = first else { return Ok(None) };
     let mut close = None;
     let size = match sizer.sure(load, (first, most), &mut close)? {
         Verdict::Size(size) => Some(*size),
@@ -176,12 +192,12 @@ pub fn chosen(
     let (bench, check) = (bench.at(hardest), Some(most.check.clone()));
     let mut choice = Choice::of(&bench, &counts(problem, kind, most.n), check, load)?;
     choice.cost = over_the_day(problem, kind, &sizes);
-    (choice.sizes, choice.hardest) = (sizes, hardest);
+    choice.sizes = sizes;
     Ok(choice)
 }
 
 /// The first level that needs as many machines as any: the peak, but where the bursts of another step are worse.
-fn hardest(sizes: &[Sized]) -> usize {
+pub fn hardest(sizes: &[Sized]) -> usize {
     let most = sizes.iter().map(|size| size.n).max();
     sizes.iter().position(|size| Some(size.n) == most).unwrap_or(0)
 }
@@ -429,7 +445,7 @@ impl Chain<'_> {
         found: &mut Found,
     ) -> Result<Option<Vec<Sized>>, SpecError> {
         let problem = self.bench.problem;
-        let (day, most) = (&problem.day, problem.counts_max[self.kind]);
+        let day = &problem.day;
         let served = self.bench.group.load_per_s * (1.0 - problem.plan.target());
         let mut sizes = vec![peak.clone()];
         for level in 1..day.levels.len() {
@@ -437,12 +453,13 @@ impl Chain<'_> {
             let likely = one.map_or(f64::from(peak.n) * share, |one| served * share / one);
             let start = (likely.ceil() as u32).saturating_add(problem.lost(self.kind));
             let before = &sizes[hardest(&sizes)];
-            let at = (start.clamp(1, most), before);
+            let at = (start, before);
             match at_step(self.bench, self.kind, level, at, &mut found.simulated)? {
                 Some(size) => sizes.push(size),
                 None => {
                     found.unknown = Some(format!(
-                        "no more than {most} {} (`count_max`) carry the step from {} with {} for sure",
+                        "no more than {} {} (`count_max`) carry the step from {} with {} for sure",
+                        problem.counts_max[self.kind],
                         problem.kind(self.kind),
                         day.begins(level),
                         self.bench.policy.text()

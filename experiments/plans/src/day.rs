@@ -135,8 +135,6 @@ pub struct Day {
     pub peak: f64,
     /// The mean load relative to the peak.
     pub mean: f64,
-    /// Of a trace, how much busier than the peak's step the busiest part of it is.
-    pub busiest: Option<f64>,
     /// Of a trace whose own arrivals are simulated: where they are.
     pub own: Option<OwnSteps>,
     follows: bool,
@@ -180,8 +178,7 @@ impl Day {
             false => vec![Step { from_ms: 0, level: 0 }],
         };
         let start_up_ms = keys.map_or(0, |keys| (keys.start_up_s * 1e3).round() as u64);
-        let (busiest, own) = (None, None);
-        Day { levels, steps, peak, mean, busiest, own, follows, start_up_ms }
+        Day { levels, steps, peak, mean, own: None, follows, start_up_ms }
     }
 
     /// The same with a level for each step of a trace, since steps of one load need not have the same bursts; those

@@ -29,14 +29,18 @@ fn hardest(problem: &Problem, best: &Choice) -> Vec<String> {
     let (day, target) = (&problem.day, problem.plan.target());
     let mut lines = Vec::new();
     if best.hardest > 0 {
-        lines.push(format!(
-            "the step from {} has {} % of the peak's requests, and its bursts need most machines: {} in place of {}; \
-             what is carried is judged there",
-            day.begins(best.hardest),
-            percent(day.levels[best.hardest]),
-            best.sizes[best.hardest].n,
-            best.sizes[0].n
-        ));
+        let (from, load) = (day.begins(best.hardest), percent(day.levels[best.hardest]));
+        lines.push(match best.sizes.get(best.hardest) {
+            Some(size) => format!(
+                "the step from {from} has {load} % of the peak's requests, and its bursts need most machines: {} in \
+                 place of {}; what is carried is judged there",
+                size.n, best.sizes[0].n
+            ),
+            None => format!(
+                "it does worst in the step from {from}, which has {load} % of the peak's requests; what is carried is \
+                 judged there"
+            ),
+        });
     }
     if day.own.is_some() {
         let open = best.sizes.iter().enumerate().filter(|(_, size)| !size.check.is_sure(target));
@@ -139,23 +143,8 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
             ),
         });
     }
-    if problem.plan.day.as_ref().is_some_and(|day| day.trace_steps.is_some()) {
-        let busiest = problem.day.busiest.filter(|times| *times >= 1.01);
-        let busiest = busiest.map_or(String::new(), |times| {
-            let times = significant(times);
-            format!(
-                "; the busiest 60th of the peak's step has {times} times the step's load, which `--what-if \
-                 load={times}` asks about"
-            )
-        });
-        lines.push(match &problem.day.own {
-            Some(own) => of_own(problem, own),
-            None => format!(
-                "the whole trace is one day; within a step its arrivals were simulated as Poisson, without its \
-                 bursts{busiest}"
-            ),
-        });
-    }
+    lines.extend(problem.day.own.as_ref().map(|own| of_own(problem, own)));
+    lines.extend(untried(problem));
     if problem.plan.day.is_some() {
         let mean = percent(problem.day.mean);
         let what = if problem.day.follows() {
@@ -172,16 +161,33 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
 
 /// How the own arrivals of a trace are simulated.
 fn of_own(problem: &Problem, own: &OwnSteps) -> String {
-    let models: usize = problem.groups.iter().map(|group| group.models.len()).sum();
-    let least = problem.plan.requests_per_model.saturating_mul(models as u64);
     let other = match own.list_per_s {
         Some(_) => "at other loads the list is as much faster",
         None => "at other loads its counts are multiplied",
     };
+    let of_models = match problem.trace.is_some() {
+        true => ", of each pool those for its models",
+        false => "",
+    };
     format!(
-        "the whole trace is one day; in each step its own arrivals were simulated, with their bursts; {other}, and a \
-         step with fewer than {least} requests is repeated, at most {REPEATED_MAX} times"
+        "the whole trace is one day; in each step its own arrivals were simulated{of_models}, with their bursts; \
+         {other}, and a step with fewer than {} requests for each model is repeated, at most {REPEATED_MAX} times",
+        problem.plan.requests_per_model
     )
+}
+
+/// What other loads are tried under and a trace is not, which is judged whole.
+fn untried(problem: &Problem) -> Option<String> {
+    if !problem.groups.iter().any(|group| group.is_trace) {
+        return None;
+    }
+    let lost = match problem.plan.is_to_survive() {
+        true => ", and the loss of a machine in mid-run (the others carry it from the start on)",
+        false => "",
+    };
+    Some(format!(
+        "not tried, since a trace is judged as it is: a burst beside its own (twice the load for one SLO){lost}"
+    ))
 }
 
 /// As rows beside those of the choice.

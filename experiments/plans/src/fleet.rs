@@ -10,6 +10,7 @@
 //! The search ends when every cluster of the cheapest assignment is verified: each of the others costs at least
 //! what is taken for it, a strict bound or what one seed says. A cluster is sized as `clusters.rs` does it.
 
+mod copies;
 mod floor;
 mod floors;
 mod homes;
@@ -29,6 +30,7 @@ use super::runs::Runs;
 use super::solved::Fleet;
 use super::survive::one_less;
 use super::trial::{Bench, Check};
+use copies::{Settled, settled, split};
 use homes::{Cluster, Homes};
 use known::{Knowledge, Under};
 use orrery_output::say;
@@ -89,11 +91,18 @@ pub fn search(problem: &Problem, beside: Beside, runs: &Runs<'_>) -> Result<Foun
     others(&mut known, &best, &mut fleet)?;
     fleet.unknown.append(&mut known.not_sure);
     fleet.unknown.extend(not_sure(&known, &best));
-    if beside.prices {
+    let mut clusters = settled(&known, &best);
+    if problem.plan.copies == 2 {
+        clusters = split(&known, clusters, &mut fleet)?;
+    }
+    if !fleet.copies.is_empty() {
+        // What was compared are fleets with each model on one kind.
+        fleet.others.insert(0, (known.in_words(&best), best.cost));
+        fleet.likely_usd = None;
+    } else if beside.prices {
         fleet.prices = prices::ranges(&mut known, &best)?;
     }
-    let clusters = best.clusters(problem.sales.len());
-    let of = |cluster: &Cluster| answer(&known, *cluster, beside.frontier, runs);
+    let of = |cluster: &Settled<'_>| answer(problem, cluster, beside.frontier, runs);
     let found: Vec<Option<(Group, Answer)>> =
         clusters.par_iter().with_max_len(1).map(of).collect::<Result<_, _>>()?;
     let (groups, answers): (Vec<Group>, Vec<Answer>) = found.into_iter().flatten().unzip();
@@ -125,7 +134,7 @@ fn of_homes(problem: &Problem, whole: &Group, homes: &Homes) -> Fleet {
     if !homes.bounded {
         unknown.push(
             "a bound on the cost: for some model and kind no closed form holds (noise, sampled \
-             latencies, sizes that vary)"
+             latencies, sizes that vary, the steps of a trace)"
                 .to_string(),
         );
     }
@@ -342,25 +351,21 @@ fn none(known: &Knowledge<'_>, fleet: &mut Fleet) -> Vec<String> {
 
 /// A cluster of the answer.
 fn answer(
-    known: &Knowledge<'_>,
-    cluster: Cluster,
+    problem: &Problem,
+    cluster: &Settled<'_>,
     frontier: bool,
     runs: &Runs<'_>,
 ) -> Result<Option<(Group, Answer)>, SpecError> {
-    let (kind, set) = cluster;
-    let problem = known.problem;
-    let (Some((policy, Under::Sizes { verified, .. })), Some(group)) =
-        (known.best(cluster), known.group(set))
-    else {
-        return Ok(None);
-    };
-    let Some((peak, lower)) = verified.split_first() else { return Ok(None) };
-    let mut group = group.clone();
+    let Settled { kind, policy, sizes, close, .. } = cluster;
+    let (kind, policy) = (*kind, *policy);
+    let Some((peak, lower)) = sizes.split_first() else { return Ok(None) };
+    let mut group = cluster.group.clone();
     group.name = problem.kind(kind).to_string();
     let mut answer = Answer::of(&group);
     let bench = Bench::new(problem, &group, policy, runs);
     let mut choice = chosen(&bench, kind, peak.clone(), lower.to_vec())?;
-    choice.less = one_less(&bench, &choice, peak.left.clone())?;
+    let left = choice.sizes.get(choice.hardest).and_then(|size| size.left.clone());
+    choice.less = one_less(&bench.at(choice.hardest), &choice, left)?;
     choice.changes = change_over(&bench, &choice.counts, &choice.sizes)?;
     if frontier {
         let one = group.bound_of_one_per_s(problem, kind, policy)?;
@@ -368,7 +373,7 @@ fn answer(
         answer.frontier = points(&bench, kind, one, top)?;
     }
     // Its cost over a day is not known: only its peak was looked at.
-    if let Some((n, check)) = known.close.get(&cluster).filter(|_| !problem.day.follows()) {
+    if let Some((n, check)) = close.as_ref().filter(|_| problem.day.levels.len() == 1) {
         let counts = super::size::counts(problem, kind, *n);
         let cost = problem.cost(&counts);
         if cost < choice.cost {

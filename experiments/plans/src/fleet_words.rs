@@ -4,22 +4,54 @@ use crate::answer::{Answer as Answered, money, percent, significant};
 use crate::fields::{more_usd, name, rate, share, usd, usd_month};
 use crate::money::{beside, cents, usd_per_month};
 use crate::problem::Problem;
-use crate::solved::{Edge, Fleet, PriceRange, Solved};
+use crate::solved::{Edge, Fleet, PriceRange, Solved, Split};
 use orrery_output::page::Field;
 use orrery_planner::Price;
 use orrery_results::{RESULT_VERSION, Row, metric, unit};
 use std::collections::BTreeMap;
 
+/// By kind that is used, its models; of one on two kinds with the part of its load: `BERT (3/4)`.
+fn by_kind(fleet: &Fleet) -> BTreeMap<usize, Vec<String>> {
+    let mut all: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let of = |part: f64| format!("({}/4)", part * 4.0).replace("(2/4)", "(1/2)");
+    for (number, (model, kind)) in fleet.homes.iter().enumerate() {
+        let Some(kind) = kind else { continue };
+        let copy = fleet.copies.iter().find(|(copied, _, _)| *copied == number);
+        let (mut here, mut there) = (model.clone(), None);
+        if let Some((_, second, part)) = copy {
+            here = format!("{model} {}", of(1.0 - part));
+            there = Some((*second, format!("{model} {}", of(*part))));
+        }
+        all.entry(*kind).or_default().push(here);
+        there.into_iter().for_each(|(second, name)| all.entry(second).or_default().push(name));
+    }
+    all
+}
+
 /// The models of each kind that is used: `BERT, TFT on A30`.
 pub fn homes(problem: &Problem, fleet: &Fleet) -> Vec<String> {
-    let mut by_kind: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-    for (model, kind) in &fleet.homes {
-        kind.iter().for_each(|kind| by_kind.entry(*kind).or_default().push(model));
-    }
-    let line = |(kind, models): (&usize, &Vec<&str>)| {
+    let line = |(kind, models): (&usize, &Vec<String>)| {
         format!("{} on {}", models.join(", "), problem.kind(*kind))
     };
-    by_kind.iter().map(line).collect()
+    by_kind(fleet).iter().map(line).collect()
+}
+
+/// What came of trying models on two kinds.
+fn split_words(fleet: &Fleet, split: &Split) -> String {
+    let tried = format!(
+        "{} splits were simulated with one seed, {} cannot save money by the bound",
+        split.simulated, split.by_bound
+    );
+    if fleet.copies.is_empty() {
+        return format!(
+            "no part (1/4, 1/2, 3/4) of a model's load on a second kind saves money: {tried}"
+        );
+    }
+    format!(
+        "with each model on one kind it costs {} $/h; {tried}; at which prices another fleet is the answer was not \
+         looked for",
+        money(split.whole)
+    )
 }
 
 /// What is known of the whole fleet, in sentences.
@@ -53,9 +85,11 @@ pub fn lines(problem: &Problem, fleet: &Fleet) -> Vec<String> {
             percent((gap * 1e3).ceil() / 1e3)
         ));
     }
+    lines.extend(fleet.split.iter().map(|split| split_words(fleet, split)));
     if fleet.proven {
+        let it = if fleet.copies.is_empty() { "it" } else { "that" };
         lines.push(format!(
-            "with each model on one kind it is the cheapest of {} assignments, as far as one seed shows of \
+            "with each model on one kind {it} is the cheapest of {} assignments, as far as one seed shows of \
              the others",
             fleet.assignments
         ));
@@ -174,12 +208,8 @@ pub fn rows(problem: &Problem, fleet: &Fleet, what_if: &str) -> Vec<Row> {
 
 /// `A30:BERT+TFT,T4:GNMT`.
 fn homes_axis(problem: &Problem, fleet: &Fleet) -> String {
-    let mut by_kind: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-    for (model, kind) in &fleet.homes {
-        kind.iter().for_each(|kind| by_kind.entry(*kind).or_default().push(model));
-    }
-    let part = |(kind, models): (&usize, &Vec<&str>)| {
-        format!("{}:{}", problem.kind(*kind), models.join("+"))
+    let part = |(kind, models): (&usize, &Vec<String>)| {
+        format!("{}:{}", problem.kind(*kind), models.join("+").replace(" (", "("))
     };
-    by_kind.iter().map(part).collect::<Vec<_>>().join(",")
+    by_kind(fleet).iter().map(part).collect::<Vec<_>>().join(",")
 }

@@ -10,6 +10,8 @@
 //!
 //! No pool is left out because of one seed that is not sure: all seeds are asked then ([`Bench::carries`]).
 //!
+//! Over a trace's day a pool has to carry each step; how much it carries is looked for in the one in which it does worst.
+//!
 //! The bound is Eq. 9 to 15, with some slack because it is not strict. Pools are tried in chunks of a fixed
 //! size, so that neither threads nor time decide what is tried.
 
@@ -93,7 +95,8 @@ fn add_less(
     let Some(policy) = problem.policies.iter().find(|p| p.text() == best.policy) else {
         return Ok(());
     };
-    best.less = survive::one_less(&Bench::new(problem, group, policy, runs), best, None)?;
+    let bench = Bench::new(problem, group, policy, runs).at(best.hardest);
+    best.less = survive::one_less(&bench, best, None)?;
     Ok(())
 }
 
@@ -121,18 +124,50 @@ fn homogeneous(
     for n in 1..=most.saturating_sub(lost) {
         let mut counts = vec![0; problem.sales.len()];
         counts[base] = n;
-        if !bench.may_hold(&counts, group.load_per_s)? {
+        if !may_hold(&bench, &counts, group.load_per_s)? {
             continue;
         }
-        let check = bench.check(&counts, group.load_per_s)?;
+        let (hardest, check) = in_each_step(&bench, &counts, group.load_per_s)?;
         if check.is_sure(problem.plan.target()) {
             // Where one of it may be lost it is one more than carries the load.
             counts[base] += lost;
             let check = Some(check).filter(|_| lost == 0);
-            return Choice::of(&bench, &counts, check, group.load_per_s).map(Some);
+            return Choice::of(&hardest, &counts, check, group.load_per_s).map(Some);
         }
     }
     Ok(None)
+}
+
+/// Whether the first seed leaves it open that a pool carries a load, in each step of a trace.
+fn may_hold(bench: &Bench<'_>, counts: &[u32], load: f64) -> Result<bool, SpecError> {
+    for step in bench.steps() {
+        if !step.may_hold(counts, load)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The verdict of a pool with all seeds; of the steps of a trace, in the one in which it does worst, as far as the first
+/// that it does not carry.
+fn in_each_step<'a>(
+    bench: &Bench<'a>,
+    counts: &[u32],
+    load: f64,
+) -> Result<(Bench<'a>, Check), SpecError> {
+    let target = bench.target();
+    let mut worst = (*bench, bench.check(counts, load)?);
+    for step in bench.steps().into_iter().skip(1) {
+        if !worst.1.meets(target) {
+            break;
+        }
+        let check = step.check(counts, load)?;
+        let order = |check: &Check| (!check.is_sure(target), check.bad_rate);
+        if order(&check) > order(&worst.1) {
+            worst = (step, check);
+        }
+    }
+    Ok(worst)
 }
 
 struct OfPolicy<'a> {
@@ -150,7 +185,9 @@ impl OfPolicy<'_> {
         let mut order: Vec<usize> = (0..c.space.pools().len()).collect();
         order.sort_by(|&a, &b| costs[a].cmp(&costs[b]).then(c.bound(b).total_cmp(&c.bound(a))));
         let all = order.len();
-        order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack()) >= load);
+        // Its own step with most requests counts: the peak of all models may be another.
+        let least = self.bench.busiest_per_s()?;
+        order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack()) >= least);
         let base = group.base.unwrap_or(0);
         // Without a base instance a pool carries nothing.
         order.retain(|&i| c.counts(i)[base] > u32::from(plan.may_lose(base)));
@@ -185,11 +222,11 @@ impl OfPolicy<'_> {
                 if met.iter().any(more) {
                     continue;
                 }
-                let check = self.bench.check(&pool.0, load)?;
+                let (bench, check) = in_each_step(self.bench, &pool.0, load)?;
                 if check.is_sure(plan.target()) && self.survives(&pool.0, load)? {
-                    met.push(Choice::of(self.bench, &pool.0, Some(check), load)?);
+                    met.push(Choice::of(&bench, &pool.0, Some(check), load)?);
                 } else if met.is_empty()
-                    && let Some(close) = self.close(&pool.0, check, load)?
+                    && let Some(close) = close(&bench, &pool.0, check, load)?
                 {
                     answer.close.push((pool.0.clone(), costs[i], close));
                 }
@@ -216,7 +253,7 @@ impl OfPolicy<'_> {
     /// Whether the first seed leaves it open that a pool and what is left of it carry a load.
     fn may_hold(&self, counts: &[u32], load: f64) -> Result<bool, SpecError> {
         for pool in survive::pools(self.bench.problem, counts) {
-            if !self.bench.may_hold(&pool, load)? {
+            if !may_hold(self.bench, &pool, load)? {
                 return Ok(false);
             }
         }
@@ -229,22 +266,9 @@ impl OfPolicy<'_> {
         survive::survives(
             self.bench.problem,
             counts,
-            |pool| Ok(self.bench.check(pool, load)?.is_sure(target)),
+            |pool| Ok(in_each_step(self.bench, pool, load)?.1.is_sure(target)),
             |kind| self.bench.is_lost(counts, kind, load),
         )
-    }
-
-    /// The verdict of a pool that may be enough and is not sure to be; where machines may be lost, of the worst that
-    /// is left of it.
-    fn close(&self, counts: &[u32], own: Check, load: f64) -> Result<Option<Check>, SpecError> {
-        let target = self.bench.target();
-        let mut check = own;
-        if self.bench.problem.plan.is_to_survive() {
-            check = survive::worst_left(self.bench, counts, load)?;
-            // The whole pool was not sure, or it is the loss in mid-run that it does not survive.
-            check.lost_for_good = check.is_sure(target);
-        }
-        Ok(Some(check).filter(|check| check.meets(target)))
     }
 
     /// The pools that carry most.
@@ -360,6 +384,24 @@ impl OfPolicy<'_> {
         }
         Ok(points)
     }
+}
+
+/// The verdict of a pool that may be enough and is not sure to be; where machines may be lost, of the worst that is left
+/// of it.
+fn close(
+    bench: &Bench<'_>,
+    counts: &[u32],
+    own: Check,
+    load: f64,
+) -> Result<Option<Check>, SpecError> {
+    let target = bench.target();
+    let mut check = own;
+    if bench.problem.plan.is_to_survive() {
+        check = survive::worst_left(bench, counts, load)?;
+        // The whole pool was not sure, or it is the loss in mid-run that it does not survive.
+        check.lost_for_good = check.is_sure(target);
+    }
+    Ok(Some(check).filter(|check| check.meets(target)))
 }
 
 /// That a search was cut off.

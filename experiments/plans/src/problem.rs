@@ -11,6 +11,7 @@ use super::day::Day;
 use super::devices::devices;
 use super::file::{Instance, PlanFile, Pools, Source};
 use super::origin::{Origin, knows_kinds, policies, set_laws, set_slo, written};
+use super::own_step::{self, Trace};
 use super::parts::{of_all_models, of_each_model, part};
 use super::prices::{Buy, Sale};
 use super::trace_day::of_trace;
@@ -18,20 +19,21 @@ use orrery_planner::{Pack, Price};
 use orrery_scenario::scenario::file::{App, Arrivals, LatencyLaw, Model, Noise, ScenarioFile};
 use orrery_scenario::search::capacity_per_s;
 use orrery_scenario::{PolicySpec, Scenario, SpecError};
+use orrery_sim::request::{AppId, ModelId};
+use std::collections::BTreeMap;
 
-/// The day of a plan. Of a trace a cluster meets the own arrivals in each step; other pools meet Poisson arrivals, which
-/// take the place of the trace in the file.
-fn day(plan: &PlanFile, base: &Scenario, file: &mut ScenarioFile) -> Result<Day, SpecError> {
+/// The day of a plan. Of a trace each step has its own arrivals. Where pools have some of the models, the trace of all is
+/// what they take theirs from, and in their scenarios Poisson arrivals stand for it.
+fn day(
+    plan: &PlanFile,
+    base: &Scenario,
+    file: &mut ScenarioFile,
+    path: &str,
+) -> Result<(Day, Option<Trace>), SpecError> {
     let trace = plan.day.as_ref().and_then(|keys| Some((keys.clone(), keys.trace_steps?)));
-    let Some((mut keys, steps)) = trace else { return Ok(Day::of(plan.day.as_ref())) };
+    let Some((mut keys, steps)) = trace else { return Ok((Day::of(plan.day.as_ref()), None)) };
     let counted = of_trace(base, (steps, plan.seed))?;
     keys.profile.clone_from(&counted.profile);
-    let mut day = Day::of(Some(&keys));
-    day.busiest = counted.busiest;
-    if plan.pools != Pools::Homogeneous {
-        counted.as_poisson(file);
-        return Ok(day);
-    }
     let step_s = counted.length.as_secs_f64() / f64::from(steps);
     if file.warm_up_s >= step_s {
         let found = format!("{} s, and a step of the trace is {step_s} s long", file.warm_up_s);
@@ -40,7 +42,25 @@ fn day(plan: &PlanFile, base: &Scenario, file: &mut ScenarioFile) -> Result<Day,
     }
     let is_list = file.arrivals.as_ref().is_some_and(|a| a.replay.is_some());
     let list_per_s = is_list.then_some(counted.rate_per_s);
-    Ok(day.with_own_arrivals(&keys, counted.length, list_per_s))
+    let day = Day::of(Some(&keys)).with_own_arrivals(&keys, counted.length, list_per_s);
+    if plan.pools == Pools::Homogeneous || file.model.len() == 1 {
+        return Ok((day, None));
+    }
+    if let Some(model) = plan.rates_per_s.keys().next().filter(|_| is_list) {
+        let key = format!("rates_per_s.{model}");
+        let found = "a rate, and a list of requests as the day (`trace_steps`)";
+        let remedy = "remove it: the list says how many requests each model has";
+        return Err(SpecError::value(key, found, "a trace of counts with rates", remedy));
+    }
+    let whole = file.clone();
+    counted.as_poisson(file);
+    let own = |(model, own_per_s): (&String, &f64)| {
+        let share = part(file, &[model.as_str()])?.1;
+        Some((model.clone(), own_per_s / (counted.rate_per_s * share)))
+    };
+    let own = plan.rates_per_s.iter().filter_map(own).collect();
+    let mean_per_s = counted.rate_per_s * plan.growth;
+    Ok((day, Some(Trace::new(&whole, path, mean_per_s, own))))
 }
 
 /// What is searched.
@@ -60,6 +80,8 @@ pub struct Problem {
     pub policies: Vec<PolicySpec>,
     /// The load over the day.
     pub day: Day,
+    /// The trace of all models, where its own arrivals are simulated and pools have some of them.
+    pub trace: Option<Trace>,
     /// Models that share a pool; of a fleet that is not answered yet, all.
     pub groups: Vec<Group>,
 }
@@ -77,10 +99,12 @@ pub struct Group {
     pub measured_to: Vec<Vec<Option<u32>>>,
     /// Requests of a simulation at the load, by model, behind the warm-up.
     pub expected: Vec<f64>,
-    /// Whether the load comes from a trace, all of which is simulated.
+    /// Whether the load comes from a trace, all of which is simulated, or all of each of its steps.
     pub is_trace: bool,
     /// The number of the base type of a heterogeneous pool, once it is known.
     pub base: Option<usize>,
+    /// The parts of models' loads that it has, where other clusters have the others.
+    parts: BTreeMap<String, f64>,
     file: ScenarioFile,
     path: String,
 }
@@ -103,7 +127,7 @@ impl Problem {
             return Err(of.replaced(error));
         }
         let policies = policies(plan, &base).map_err(|e| of.replaced(e))?;
-        let day = day(plan, &base, &mut file).map_err(|e| of.replaced(e))?;
+        let (day, trace) = day(plan, &base, &mut file, &of.path).map_err(|e| of.replaced(e))?;
         // Of a day it is the peak that is searched first.
         let growth = plan.growth * day.peak;
         let rate = base.rate().map_err(|e| of.replaced(e))? * growth;
@@ -115,6 +139,7 @@ impl Problem {
             source: source.clone(),
             policies,
             day,
+            trace,
             groups: Vec::new(),
         };
         problem.affordable().map_err(|e| source.placed(e))?;
@@ -130,6 +155,12 @@ impl Problem {
                 vec![Group::new("cluster".to_string(), file, of.path.clone(), rate)]
             }
             Pools::Fleet => {
+                let arrivals = file.arrivals.as_ref();
+                if plan.copies == 2 && arrivals.is_some_and(Arrivals::is_finite) {
+                    let allowed = "1 with a trace or a list, whose requests are not split";
+                    let remedy = "remove it, or write the load as a process (`poisson`)";
+                    return Err(source.placed(SpecError::value("copies", 2, allowed, remedy)));
+                }
                 let whole = of_all_models(plan, &file, rate, growth);
                 let (file, load) = whole.map_err(|e| of.replaced(e))?;
                 vec![Group::new("fleet".to_string(), file, of.path.clone(), load)]
@@ -143,7 +174,8 @@ impl Problem {
         if plan.pools == Pools::Heterogeneous {
             problem.knows_all_latencies().map_err(|e| source.placed(e))?;
         }
-        let groups = std::mem::take(&mut problem.groups);
+        let mut groups = std::mem::take(&mut problem.groups);
+        groups.iter_mut().for_each(|group| group.is_trace |= problem.trace.is_some());
         let usable = problem.counts_max.iter().position(|n| *n > 0).unwrap_or(0);
         // The models of a fleet may not all run on any one type: they are finished cluster by cluster.
         let finished = groups.into_iter().map(|group| match plan.pools {
@@ -178,8 +210,14 @@ impl Problem {
 
     /// The models with their SLOs.
     pub fn slos_ms(&self) -> Vec<(String, f64)> {
-        let models = self.groups.iter().flat_map(|g| &g.file.model);
-        models.map(|m| (m.name.clone(), m.slo_ms)).collect()
+        let mut all: Vec<(String, f64)> = Vec::new();
+        for model in self.groups.iter().flat_map(|g| &g.file.model) {
+            // One with copies on two kinds is in two groups.
+            if all.iter().all(|(name, _)| *name != model.name) {
+                all.push((model.name.clone(), model.slo_ms));
+            }
+        }
+        all
     }
 
     /// The name of a type.
@@ -299,15 +337,8 @@ impl Problem {
             let key = if self.budget.is_some() { "budget_usd_per_hour" } else { "instance" };
             return Err(SpecError::value(key, found, allowed, remedy));
         }
-        let mut expected = vec![0.0; group.models.len()];
-        for mut source in setup.sources(self.plan.seed)? {
-            while source.peek().is_some() {
-                let Some(arrival) = source.pop() else { break };
-                if arrival.at >= setup.window.from {
-                    expected[arrival.model.index()] += 1.0;
-                }
-            }
-        }
+        let all = own_step::each(&setup, self.plan.seed)?;
+        let expected = own_step::counted(all, setup.window.from, group.models.len());
         if expected.iter().sum::<f64>() == 0.0 {
             let allowed = "a load with at least one request after the warm-up";
             let remedy = "shorten `warm_up_s`, or simulate more";
@@ -338,7 +369,8 @@ impl Group {
         let models = file.model.iter().map(|m| m.name.clone()).collect();
         let is_trace = file.arrivals.as_ref().is_some_and(Arrivals::is_finite);
         let (measured_to, expected) = (Vec::new(), Vec::new());
-        Group { name, load_per_s, models, measured_to, expected, is_trace, base: None, file, path }
+        let (base, parts) = (None, BTreeMap::new());
+        Group { name, load_per_s, models, measured_to, expected, is_trace, base, parts, file, path }
     }
 
     /// The longest SLO of its requests, where they come as a Poisson process, one at a time, and no batch varies.
@@ -361,8 +393,37 @@ impl Group {
 
     /// Some of its models with their part of the load, as a group of its own that is not finished.
     pub fn of_some(&self, name: &str, models: &[&str]) -> Option<Group> {
-        let (file, share) = part(&self.file, models)?;
-        Some(Group::new(name.to_string(), file, self.path.clone(), self.load_per_s * share))
+        self.of_parts(name, &models.iter().map(|model| (*model, 1.0)).collect())
+    }
+
+    /// The same with parts of the models' loads.
+    pub fn of_parts(&self, name: &str, parts: &BTreeMap<&str, f64>) -> Option<Group> {
+        let models: Vec<&str> = parts.keys().copied().collect();
+        let (mut file, share) = part(&self.file, &models)?;
+        let sum = |file: &ScenarioFile| file.app.iter().map(|app| app.weight).sum::<f64>();
+        let before = sum(&file);
+        for app in &mut file.app {
+            let part = parts.get(app.model.as_str()).copied().unwrap_or(1.0);
+            app.weight *= part;
+        }
+        let load_per_s = self.load_per_s * share * (sum(&file) / before);
+        let group = Group::new(name.to_string(), file, self.path.clone(), load_per_s);
+        let parts = parts.iter().filter(|(_, part)| **part != 1.0);
+        let parts = parts.map(|(model, part)| ((*model).to_string(), *part)).collect();
+        Some(Group { is_trace: self.is_trace, parts, ..group })
+    }
+
+    /// Its models, each with the part of its load that it has of a whole fleet.
+    pub fn parts(&self) -> BTreeMap<&str, f64> {
+        let part = |model: &String| self.parts.get(model).copied().unwrap_or(1.0);
+        self.models.iter().map(|model| (model.as_str(), part(model))).collect()
+    }
+
+    /// The numbers of an application and of its model, where it is one of the group's.
+    pub fn app(&self, name: &str) -> Option<(AppId, ModelId)> {
+        let app = self.file.app.iter().position(|app| app.name == name)?;
+        let model = self.models.iter().position(|model| *model == self.file.app[app].model)?;
+        Some((AppId(app as u32), ModelId(model as u32)))
     }
 
     /// The noise of the scenario.
@@ -405,10 +466,11 @@ impl Group {
             model.latency_on.retain(|kind, _| file.device.iter().any(|d| d.kind == *kind));
         }
         let base = Scenario::from_text(&self.path, &written(&file)?)?;
-        let rate_per_s = problem.day.mean_per_s(rate_per_s);
+        let is_finite = self.file.arrivals.as_ref().is_some_and(Arrivals::is_finite);
+        let rate_per_s = if is_finite { problem.day.mean_per_s(rate_per_s) } else { rate_per_s };
         let mut scenario = base.with_rate(rate_per_s)?;
         scenario.file.until_s = None;
-        if let (Some(arrivals), false) = (&mut scenario.file.arrivals, self.is_trace) {
+        if let (Some(arrivals), false) = (&mut scenario.file.arrivals, is_finite) {
             let models = self.models.len() as u64;
             let counted = problem.plan.requests_per_model.saturating_mul(models);
             let before = (scenario.file.warm_up_s * rate_per_s).ceil() as u64;
@@ -432,8 +494,14 @@ impl Group {
         file.name = Some(format!("{}-{}", problem.plan.name(), self.name.replace('#', "-")));
         file.policies = vec![policy.to_string()];
         file.seed = problem.plan.seed;
+        let stands = match problem.trace.is_some() {
+            true => {
+                "# Poisson arrivals at the load of the day's peak: the plan simulated the trace's own in each step.\n"
+            }
+            false => "",
+        };
         Ok(format!(
-            "# The pool that `orrery plan` chose, at the load that was asked for.\n{}",
+            "# The pool that `orrery plan` chose, at the load that was asked for.\n{stands}{}",
             written(&file)?
         ))
     }

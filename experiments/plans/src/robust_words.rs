@@ -12,6 +12,7 @@ use crate::strain::varies_as_measured;
 use crate::worth::{dearer, roomier};
 use orrery_output::page::{Field, Part, Table, Tone};
 use orrery_scenario::scenario::file::Model;
+use std::collections::BTreeSet;
 
 /// What carries the load where the answer does not hold.
 const NEXT: &str = "next answer";
@@ -156,7 +157,10 @@ fn measured(solved: &Solved, robust: &Robust) -> Option<String> {
     }
     let groups = solved.problem.groups.iter();
     let models = groups.flat_map(|group| (0..group.models.len()).map(|number| group.model(number)));
-    let models: Vec<&Model> = models.collect();
+    let mut models: Vec<&Model> = models.collect();
+    // One with copies on two kinds is in two groups.
+    let mut seen = BTreeSet::new();
+    models.retain(|model| seen.insert(&model.name));
     let names = |own: bool| -> Vec<&str> {
         let some = models.iter().filter(|model| varies_as_measured(model) == own);
         some.map(|model| model.name.as_str()).collect()

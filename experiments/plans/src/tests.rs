@@ -2,9 +2,11 @@
 
 mod answers;
 mod days;
+mod lists;
 mod losses;
 mod rerun;
 mod robust;
+mod trace_pools;
 
 use super::file::{PlanFile, Source};
 use super::problem::Problem;

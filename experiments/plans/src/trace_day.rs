@@ -1,23 +1,16 @@
-//! A trace as a day: how many requests it has in each of so many equal steps, and the steady load that stands for
-//! it where a step's own arrivals are not simulated.
+//! A trace as a day: how many requests it has in each of so many equal steps, and the steady load of each application that
+//! stands for it in the scenarios of pools of some models, whose arrivals are taken from the trace of all (`own_step.rs`).
 
 use orrery_scenario::scenario::file::{Arrivals, ScenarioFile, SteadyArrivals};
 use orrery_scenario::{Scenario, SpecError};
 use orrery_sim::time::Span;
 
 const KEY: &str = "day.trace_steps";
-/// The peak's step in so many equal parts: of 24 steps, the minutes of an hour.
-const PARTS: u64 = 60;
-/// Fewer requests in a part are a matter of luck.
-const PART_LEAST: u64 = 100;
 
 /// A trace as a day.
 pub(super) struct OfTrace {
     /// The hour and the load of each step relative to the trace's mean.
     pub profile: Vec<(f64, f64)>,
-    /// The load of the busiest of [`PARTS`] parts of the peak's step, relative to that step's; none where there are too few
-    /// requests.
-    pub busiest: Option<f64>,
     /// How long the day is in the trace.
     pub length: Span,
     /// Of all of the trace, at its own rate.
@@ -79,9 +72,8 @@ pub(super) fn of_trace(trace: &Scenario, (steps, seed): (u32, u64)) -> Result<Of
     let step =
         |(i, count): (usize, &u64)| (i as f64 * 24.0 / f64::from(steps), *count as f64 / mean);
     let profile = counts.iter().enumerate().map(step).collect();
-    let busiest = busiest(&times, &counts, end);
     let length = Span::from_ns(end);
-    Ok(OfTrace { profile, busiest, length, by_app, rate_per_s })
+    Ok(OfTrace { profile, length, by_app, rate_per_s })
 }
 
 impl OfTrace {
@@ -101,22 +93,4 @@ impl OfTrace {
             ..Arrivals::default()
         });
     }
-}
-
-fn busiest(times: &[u64], counts: &[u64], end: u64) -> Option<f64> {
-    let most = *counts.iter().max()?;
-    let peak = counts.iter().position(|count| *count == most)? as u64;
-    if most < PARTS * PART_LEAST {
-        return None;
-    }
-    let parts = PARTS * counts.len() as u64;
-    let mut of_part = vec![0_u64; PARTS as usize];
-    for at in times {
-        let part = (u128::from(*at) * u128::from(parts) / u128::from(end)) as u64;
-        if part / PARTS == peak {
-            of_part[(part % PARTS) as usize] += 1;
-        }
-    }
-    let busiest = of_part.into_iter().max()?;
-    Some(busiest as f64 * PARTS as f64 / most as f64)
 }

@@ -5,7 +5,7 @@
 //! that is enough; of a trace it is all. Seeds are replications, and all pools meet the same requests at
 //! the same rate and seed.
 
-use super::own_step;
+use super::own_step::{self, Load as Arriving};
 use super::problem::{Group, Problem};
 use super::runs::Runs;
 use orrery_cells::goodput::longest_slo;
@@ -20,9 +20,6 @@ use orrery_sim::request::{Arrival, DeviceId};
 use orrery_sim::stats::{Interval, replications};
 use orrery_sim::time::{Span, Time};
 use rayon::prelude::*;
-
-/// A run may have so many times the requests that are expected.
-const SPARE: f64 = 1.25;
 
 /// After so many of the longest SLOs the queues of a loss are served, where they are ever.
 const SETTLING_SLOS: u64 = 20;
@@ -121,6 +118,20 @@ impl<'a> Bench<'a> {
         Bench { level: self.level.map(|_| level), ..*self }
     }
 
+    /// The level of the day that is simulated.
+    pub fn level(&self) -> usize {
+        self.level.unwrap_or(0)
+    }
+
+    /// The same in each step of the day that has a load, where the own arrivals of a trace are simulated; otherwise this.
+    pub fn steps(&self) -> Vec<Bench<'a>> {
+        let levels = &self.problem.day.levels;
+        match self.level {
+            None => vec![*self],
+            Some(_) => (0..levels.len()).filter(|l| levels[*l] > 0.0).map(|l| self.at(l)).collect(),
+        }
+    }
+
     /// The rate to be asked about for the load of a level of the day.
     pub fn load_at(&self, level: usize) -> f64 {
         let share = if self.level.is_some() { 1.0 } else { self.problem.day.levels[level] };
@@ -209,17 +220,15 @@ impl<'a> Bench<'a> {
         self.begins()?;
         let group = self.group;
         let mut scenario = group.scenario(self.problem, counts, rate_per_s)?;
-        if let (Some(arrivals), false) = (&mut scenario.file.arrivals, group.is_trace) {
-            arrivals.requests = Some(REQUESTS_ENDLESS);
-        }
-        let whole_step = self.limits_lifted(&mut scenario);
+        self.lift_limits(&mut scenario);
         let mut setup = scenario.setup(seed)?;
-        let mut rule = Rule { stop, ..self.rule(&scenario, &setup, rate_per_s) };
-        if whole_step {
-            let arrivals = self.own_arrivals(&setup, rate_per_s, seed)?;
-            rule.load = Load::Finite { bad_max: self.bad_max(&arrivals, rule.warm_up) };
+        let own = self.own_arrivals(&setup, rate_per_s, seed)?;
+        let from = Time::ZERO + Span::from_secs_f64(scenario.file.warm_up_s);
+        let is_empty = own.as_ref().is_some_and(|all| all.iter().all(|a| a.at < from));
+        if let Some(arrivals) = own {
             own_step::put(&mut setup, arrivals);
         }
+        let mut rule = Rule { stop, ..self.rule(&scenario, (&setup, seed), rate_per_s)? };
         let types = &self.problem.plan.instance;
         let kinds = scenario.file.device.iter();
         let kinds: Vec<usize> =
@@ -238,6 +247,12 @@ impl<'a> Bench<'a> {
         }
         let rule = rule.made(how, longest_slo(&setup));
         let watch = Watch::new(types_of, types.len(), group.models.len());
+        if is_empty {
+            // A step without a request of these models is carried by any machines.
+            let probe = nothing(group.models.len());
+            let seen = watch.seen(&probe);
+            return Ok((probe, seen));
+        }
         let (probe, watch) = search::watched(&setup, self.policy, seed, rule, watch)?;
         let seen = watch.seen(&probe);
         Ok((probe, seen))
@@ -263,39 +278,75 @@ impl<'a> Bench<'a> {
         self.runs.expect(more);
     }
 
-    /// Whether a step's own arrivals are simulated: then the window of the step is what ends them.
-    fn limits_lifted(&self, scenario: &mut Scenario) -> bool {
-        if let (Some(arrivals), Some(_)) = (&mut scenario.file.arrivals, self.level) {
+    /// What is simulated ends by its verdict, or with the window of its step; only a whole trace has limits of its own.
+    fn lift_limits(&self, scenario: &mut Scenario) {
+        let Some(arrivals) = &mut scenario.file.arrivals else { return };
+        if !arrivals.is_finite() {
+            arrivals.requests = Some(REQUESTS_ENDLESS);
+        } else if self.level.is_some() {
             (arrivals.requests, arrivals.duration_s) = (None, None);
         }
-        self.level.is_some()
     }
 
-    /// The trace's own arrivals in the step of this level.
-    fn own_arrivals(
+    /// Where a pool's requests come from at a rate: what its own scenario says, or its part of the trace of all models.
+    ///
+    /// # Errors
+    /// When the trace cannot be read.
+    pub fn loads<'s>(
         &self,
-        trace: &Setup,
+        own: &'s Setup,
         rate_per_s: f64,
         seed: u64,
-    ) -> Result<Vec<Arrival>, SpecError> {
-        let day = &self.problem.day;
-        let place = self.level.and_then(|level| {
-            let own = day.own.as_ref()?;
-            Some((own, *own.of_level.get(level)?))
-        });
-        let Some((own, step)) = place else { return Ok(Vec::new()) };
-        let models = self.group.models.len() as u64;
-        let least = self.problem.plan.requests_per_model.saturating_mul(models);
-        own.arrivals(trace, step, (day.mean_per_s(rate_per_s), least), seed)
+    ) -> Result<Vec<Arriving<'s>>, SpecError> {
+        match &self.problem.trace {
+            None => Ok(vec![Arriving::whole(own)]),
+            Some(trace) => trace.loads(self.group, rate_per_s / self.group.load_per_s, seed),
+        }
     }
 
-    /// By model, how many of these arrivals may be bad.
-    fn bad_max(&self, arrivals: &[Arrival], warm_up: Span) -> Vec<f64> {
-        let mut counts = vec![0.0; self.group.models.len()];
-        for arrival in arrivals.iter().filter(|a| a.at >= Time::ZERO + warm_up) {
-            counts[arrival.model.index()] += 1.0;
+    /// The mean rate of the trace at a rate of the pool's peak.
+    pub fn mean_per_s(&self, rate_per_s: f64) -> f64 {
+        match &self.problem.trace {
+            None => self.problem.day.mean_per_s(rate_per_s),
+            Some(trace) => trace.mean_per_s(rate_per_s / self.group.load_per_s),
         }
-        counts.into_iter().map(|n| n * self.target()).collect()
+    }
+
+    /// The trace's own arrivals in the step of this level, where they are simulated.
+    fn own_arrivals(
+        &self,
+        setup: &Setup,
+        rate_per_s: f64,
+        seed: u64,
+    ) -> Result<Option<Vec<Arrival>>, SpecError> {
+        let place = self.level.and_then(|level| {
+            let own = self.problem.day.own.as_ref()?;
+            Some((own, *own.of_level.get(level)?))
+        });
+        let Some((own, step)) = place else { return Ok(None) };
+        let models = self.group.models.len() as u64;
+        let least = self.problem.plan.requests_per_model.saturating_mul(models);
+        let loads = self.loads(setup, rate_per_s, seed)?;
+        own.arrivals(&loads, step, (self.mean_per_s(rate_per_s), least), seed).map(Some)
+    }
+
+    /// The highest mean rate that the pool's own requests have in any step of the trace of all models, with the first
+    /// seed; the load where there is none.
+    ///
+    /// # Errors
+    /// When the trace cannot be read.
+    pub fn busiest_per_s(&self) -> Result<f64, SpecError> {
+        let (Some(own), Some(trace)) = (&self.problem.day.own, &self.problem.trace) else {
+            return Ok(self.group.load_per_s);
+        };
+        let loads = trace.loads(self.group, 1.0, self.first_seed())?;
+        let mut most = 0.0_f64;
+        for step in 0..own.steps {
+            let window = own.window(step, trace.mean_per_s(1.0));
+            let all = own_step::between(&loads, self.first_seed(), window)?;
+            most = most.max(all.len() as f64 / window.1.since(window.0).as_secs_f64());
+        }
+        Ok(most)
     }
 
     /// How long a pool is left alone before and after it loses a machine.
@@ -303,12 +354,22 @@ impl<'a> Bench<'a> {
         longest_slo(setup) * SETTLING_SLOS + self.policy.epoch().unwrap_or(Span::ZERO) * 2
     }
 
-    fn rule(&self, scenario: &Scenario, setup: &Setup, rate_per_s: f64) -> Rule {
+    fn rule(
+        &self,
+        scenario: &Scenario,
+        (setup, seed): (&Setup, u64),
+        rate_per_s: f64,
+    ) -> Result<Rule, SpecError> {
         let group = self.group;
-        let load = if group.is_trace {
-            let scale = rate_per_s / group.load_per_s;
-            let most = |expected: &f64| (expected * scale * SPARE + 20.0) * self.target();
-            Load::Finite { bad_max: group.expected.iter().map(most).collect() }
+        let warm_up = Span::from_secs_f64(scenario.file.warm_up_s);
+        let load = if group.is_trace && scenario.file.closed_loop.is_some() {
+            // How many the clients will send is not known.
+            Load::Finite { bad_max: Vec::new() }
+        } else if group.is_trace {
+            // Counted anew at each rate: a list has as many requests at any.
+            let all = own_step::each(setup, seed)?;
+            let counts = own_step::counted(all, Time::ZERO + warm_up, group.models.len());
+            Load::Finite { bad_max: counts.into_iter().map(|n| n * self.target()).collect() }
         } else {
             let shares = Some(group.expected.as_slice());
             let capacity_per_s = capacity_per_s(scenario, setup, Some(self.policy), shares);
@@ -319,17 +380,17 @@ impl<'a> Bench<'a> {
             target: self.target(),
             tolerance: self.problem.plan.precision,
             requests_per_model: self.problem.plan.requests_per_model,
-            warm_up: Span::from_secs_f64(scenario.file.warm_up_s),
+            warm_up,
             least: Span::ZERO,
             exactly: None,
             stop: Stop::Clear,
             load,
             burst: None,
         };
-        match group.is_trace {
+        Ok(match group.is_trace {
             true => rule,
             false => rule.adapted(longest_slo(setup), self.policy.epoch()),
-        }
+        })
     }
 
     /// A pool at a rate, over all seeds.
@@ -427,6 +488,21 @@ impl<'a> Bench<'a> {
             unbounded: found.iter().any(|f| f.good_up_to.is_some()),
             by_seed_per_s,
         })
+    }
+}
+
+/// What is said of a run without requests.
+fn nothing(models: usize) -> Probe {
+    Probe {
+        good: true,
+        doubt: None,
+        diverging: false,
+        bad_rate: 0.0,
+        shares: vec![Share::default(); models],
+        good_share: 1.0,
+        worst_model: 0,
+        requests: 0,
+        measured_s: 0.0,
     }
 }
 

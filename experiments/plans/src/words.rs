@@ -29,7 +29,8 @@ impl Problem {
                 money(budget)
             ),
             (None, Pools::Fleet) => {
-                "the cheapest fleet that carries the load, each model on one kind".to_string()
+                let kinds = if self.plan.copies == 2 { "one kind or two" } else { "one kind" };
+                format!("the cheapest fleet that carries the load, each model on {kinds}")
             }
         };
         let bad = percent(self.plan.target());

@@ -23,10 +23,10 @@ impl<'a> Knowledge<'a> {
         Some(Floor(self, self.floors.as_ref()?))
     }
 
-    /// The least that every set takes. Of a day that is followed none: its sizes are several.
+    /// The least that every set takes. Of a day with several loads none: so are its sizes.
     pub fn floors_by(&self, scale: &Scale) -> Option<Floors> {
         let models = self.homes.needs.len();
-        if models > LISTED_MAX || self.problem.day.follows() {
+        if models > LISTED_MAX || self.problem.day.levels.len() > 1 {
             return None;
         }
         let of = |kind: usize| {

@@ -3,7 +3,7 @@
 use super::floors::Floors;
 use super::homes::{Cluster, Homes};
 use super::scale::Scale;
-use crate::clusters::at_level;
+use crate::clusters::{at_level, at_step, first_at_step, hardest};
 use crate::problem::{Group, Problem};
 use crate::runs::Runs;
 use crate::size::{Sized, Sizer, Verdict};
@@ -136,10 +136,10 @@ impl<'a> Knowledge<'a> {
         some.min_by_key(|(_, u)| cost(u))
     }
 
-    /// How many machines a cluster has at the peak, where it carries its load.
+    /// How many machines a cluster has at most over the day, where it carries its load.
     pub fn peak(&self, cluster: Cluster) -> Option<u32> {
         match self.best(cluster)?.1 {
-            Under::Sizes { sizes, .. } => sizes.first().copied(),
+            Under::Sizes { sizes, .. } => sizes.iter().max().copied(),
             Under::Never(_) => None,
         }
     }
@@ -339,20 +339,13 @@ impl<'a> Knowledge<'a> {
             least[0] = least[0].max(floors.least(cluster));
         }
         let bench = Bench::new(self.problem, group, policy, self.runs);
-        let sizer = Sizer { bench: &bench, kind };
-        let mut sizes: Vec<u32> = Vec::new();
-        for (level, start) in self.problem.day.levels.iter().zip(&least) {
-            let most = sizes.last().copied().unwrap_or(self.problem.counts_max[kind]);
-            let load = group.load_per_s * level;
-            let first = match *level {
-                0.0 => Some(*start),
-                _ => sizer.first(load, (*start, most), *start, &mut 0)?,
-            };
-            match first.or(sizes.last().copied()) {
-                Some(n) => sizes.push(n),
-                None => return Ok(Under::Never(self.too_few(cluster, policy))),
-            }
-        }
+        let found = match self.problem.day.own {
+            Some(_) => first_of_steps(&bench, kind, &least)?,
+            None => first_of_levels(&bench, kind, &least)?,
+        };
+        let Some(sizes) = found else {
+            return Ok(Under::Never(self.too_few(cluster, policy)));
+        };
         let cost = self.cost(kind, &sizes);
         Ok(Under::Sizes { sizes, verified: Vec::new(), cost })
     }
@@ -419,12 +412,10 @@ impl<'a> Knowledge<'a> {
             };
             return Ok(verified(Under::Never(why), close));
         };
-        let mut levels = vec![*peak];
-        for (level, start) in self.problem.day.levels.iter().zip(sizes).skip(1) {
-            let higher = &levels[levels.len() - 1];
-            let size = at_level(&sizer, *level, *start, higher, &mut 0)?;
-            levels.push(size);
-        }
+        let Some(levels) = all_levels(&bench, kind, *peak, sizes)? else {
+            let why = format!("{}, for sure in each step", self.too_few(cluster, policy));
+            return Ok(verified(Under::Never(why), close));
+        };
         let sizes: Vec<u32> = levels.iter().map(|s| s.n).collect();
         let cost = self.cost(kind, &sizes);
         Ok(verified(Under::Sizes { sizes, verified: levels, cost }, close))
@@ -467,6 +458,70 @@ impl Clusters for Knowledge<'_> {
         };
         Some(need? * self.usd[kind])
     }
+}
+
+/// The sizes for the steps of a trace by the first seed, looked for from `least` on; none where one is too much.
+fn first_of_steps(
+    bench: &Bench<'_>,
+    kind: usize,
+    least: &[u32],
+) -> Result<Option<Vec<u32>>, SpecError> {
+    let mut sizes: Vec<u32> = Vec::new();
+    for (level, start) in least.iter().enumerate() {
+        let before = sizes.iter().max().copied().unwrap_or(*start);
+        let first = first_at_step(bench, kind, level, (*start, before), &mut 0)?;
+        let Some(n) = first else { return Ok(None) };
+        sizes.push(n);
+    }
+    Ok(Some(sizes))
+}
+
+/// The sizes for falling levels of load; none where the peak is too much.
+fn first_of_levels(
+    bench: &Bench<'_>,
+    kind: usize,
+    least: &[u32],
+) -> Result<Option<Vec<u32>>, SpecError> {
+    let problem = bench.problem;
+    let sizer = Sizer { bench, kind };
+    let mut sizes: Vec<u32> = Vec::new();
+    for (level, start) in problem.day.levels.iter().zip(least) {
+        let most = sizes.last().copied().unwrap_or(problem.counts_max[kind]);
+        let load = bench.group.load_per_s * level;
+        let first = match *level {
+            0.0 => Some(*start),
+            _ => sizer.first(load, (*start, most), *start, &mut 0)?,
+        };
+        let Some(n) = first.or(sizes.last().copied()) else { return Ok(None) };
+        sizes.push(n);
+    }
+    Ok(Some(sizes))
+}
+
+/// The verified sizes of all levels of the day with that of the peak; none where a step of a trace is too much.
+fn all_levels(
+    bench: &Bench<'_>,
+    kind: usize,
+    peak: Sized,
+    sizes: &[u32],
+) -> Result<Option<Vec<Sized>>, SpecError> {
+    let day = &bench.problem.day;
+    let mut levels = vec![peak];
+    for (level, start) in sizes.iter().enumerate().skip(1) {
+        let size = match day.own {
+            Some(_) => {
+                let before = &levels[hardest(&levels)];
+                at_step(bench, kind, level, (*start, before), &mut 0)?
+            }
+            None => {
+                let (sizer, higher) = (Sizer { bench, kind }, &levels[levels.len() - 1]);
+                Some(at_level(&sizer, day.levels[level], *start, higher, &mut 0)?)
+            }
+        };
+        let Some(size) = size else { return Ok(None) };
+        levels.push(size);
+    }
+    Ok(Some(levels))
 }
 
 /// What the models of a cluster need together; none where its kind is no home of one.

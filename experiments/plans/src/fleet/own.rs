@@ -32,7 +32,8 @@ impl Own {
     pub fn of(problem: &Problem, group: &Group, kind: usize) -> Option<Own> {
         let instance = &problem.plan.instance[kind];
         let model = group.model(0);
-        let slo_ms = group.slo_ms_max()?;
+        // Of a trace the Poisson arrivals only stand for its own.
+        let slo_ms = group.slo_ms_max().filter(|_| problem.day.own.is_none())?;
         let (law, speed) = match model.latency_on.get(&instance.kind) {
             Some(law) if instance.speed == 1.0 => (law, 1.0),
             Some(_) => return None,
