@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The speed at an instant is the median, over the run's own batches around it, of how long they took in comparison
-//! with their law. The noise is drawn from what is left of them beside the speed, for a batch from those of the run whose
-//! law is nearest. Which batch took how long is not used, nor how sizes differ: laws and policy are the prediction's. So a
+//! with their law. The noise is drawn from what is left of them beside the speed, for a batch from those of the run
+//! whose law is the same or nearest. Which batch took how long is not used, nor how sizes differ: laws and policy are the prediction's. So a
 //! twin tests the shape of a law and not its level, nor the noise; these are the a-priori judgement's.
 //!
 //! A launch is as late as the run's launch that is nearest in time, and so is a result, a timer and every other input. An
@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 /// No two batches of a lane may be further apart, nor the first from the start or the last from the end.
 const GAP_MAX: Span = Span::from_secs(1);
-/// The noise of a batch is that of one of so many whose law is nearest.
+/// The noise of a batch is that of one whose law is the same, or of so many of the nearest laws.
 const ALIKE: usize = 100;
 
 /// How well the machine of a run is known.
@@ -167,7 +167,7 @@ impl Twin {
         Arc::new(Drawn { twin: Arc::clone(self), draw })
     }
 
-    /// How much longer a batch takes beside the speed: as one of those whose law is nearest, over their median. It depends
+    /// How much longer a batch takes beside the speed: as one of those that are alike. It depends
     /// on the draw and the batch's first request alone.
     fn noise(&self, law: Span, draw: u32, first: RequestId) -> f64 {
         let alike = alike(&self.noise, law);
@@ -234,27 +234,34 @@ impl Twin {
     }
 }
 
-/// Those of the nearest laws; sorted by law.
+/// Of batches sorted by law, those of one law, or as many as are alike of the nearest.
 fn alike(batches: &[(Span, f64)], law: Span) -> &[(Span, f64)] {
+    let (low, high) =
+        (batches.partition_point(|b| b.0 < law), batches.partition_point(|b| b.0 <= law));
     let count = batches.len().min(ALIKE);
-    let of_law = (batches.partition_point(|b| b.0 < law), batches.partition_point(|b| b.0 <= law));
-    let from = usize::midpoint(of_law.0, of_law.1).saturating_sub(count / 2);
-    let from = from.min(batches.len() - count);
+    if high - low >= count {
+        return &batches[low..high];
+    }
+    let from = usize::midpoint(low, high).saturating_sub(count / 2).min(batches.len() - count);
     &batches[from..from + count]
 }
 
 /// How much longer each batch took than its law says, over the speed of its lane, and over the median of this among those
-/// of the nearest laws; sorted by law.
+/// that are alike; sorted by law.
 fn beside(batches: &[&ActionRow], lanes: &BTreeMap<(u32, u8), Lane>) -> Vec<(Span, f64)> {
     let left = |a: &&ActionRow| {
         let speed = lanes[&(a.device, a.executor)].speed.at(Time::from_ns(a.start_ns)).0;
         (Span::from_ns(a.predicted_ns), a.device_ns as f64 / a.predicted_ns as f64 / speed)
     };
     let mut all: Vec<(Span, f64)> = batches.iter().map(left).collect();
-    all.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let usual = |law: Span| median(&mut alike(&all, law).iter().map(|b| b.1).collect::<Vec<f64>>());
-    let over = |(law, left): &(Span, f64)| (*law, left / usual(*law));
-    all.iter().map(over).collect()
+    // Those of one law stay in order of time: any part of them is a fair one.
+    all.sort_by_key(|b| b.0);
+    let of_law = |same: &[(Span, f64)]| {
+        let mut factors: Vec<f64> = alike(&all, same[0].0).iter().map(|b| b.1).collect();
+        let usual = median(&mut factors);
+        same.iter().map(|(law, left)| (*law, left / usual)).collect::<Vec<_>>()
+    };
+    all.chunk_by(|a, b| a.0 == b.0).flat_map(of_law).collect()
 }
 
 /// How late the controller handled each kind of input.

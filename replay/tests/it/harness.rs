@@ -6,4 +6,3 @@ mod compare;
 mod documents;
 mod panics;
 mod retrace;
-mod twins;
