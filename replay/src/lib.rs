@@ -18,9 +18,11 @@ mod quiet;
 pub mod record;
 pub mod retrace;
 pub mod runner;
+mod speed;
 pub mod target;
 pub mod threads;
 pub mod twin;
+mod usual;
 pub mod validate;
 
 pub use error::Error;

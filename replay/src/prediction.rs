@@ -3,9 +3,10 @@
 
 use crate::error::Error;
 use crate::profile::{ModelRow, ProfileFile};
-use crate::twin::Overheads;
+use crate::twin::Twin;
+use crate::usual::Usual;
 use orrery_scenario::{PolicySpec, Scenario, Setup};
-use orrery_sim::driver::{Machine, World};
+use orrery_sim::driver::World;
 use orrery_sim::latency::{BatchNoise, Grid, Latency};
 use orrery_sim::log::{MemoryLog, Record};
 use orrery_sim::stalls::Stalls;
@@ -31,6 +32,7 @@ pub enum OverheadAs {
 }
 
 /// A prediction.
+#[derive(Clone)]
 pub struct Prediction {
     /// What is simulated, and what policies are told on either side.
     pub setup: Setup,
@@ -39,8 +41,8 @@ pub struct Prediction {
     pub world: World,
     /// What became of the overheads.
     pub overhead: OverheadAs,
-    /// What it has of launches and results.
-    pub usual: Overheads,
+    /// For so much longer than on the device a batch keeps its executor busy, where that is not in the delays.
+    busy: Option<Span>,
 }
 
 impl Prediction {
@@ -59,7 +61,7 @@ impl Prediction {
         let mut setup = scenario.setup(seed)?;
         if profiles.is_empty() {
             let world = setup.world.clone();
-            return Ok(Prediction { setup, world, overhead, usual: Overheads::default() });
+            return Ok(Prediction { setup, world, overhead, busy: None });
         }
         let kinds = scenario.file.device.iter().map(|d| of_kind(profiles, &d.kind, scenario));
         let kinds = kinds.collect::<Result<Vec<&ProfileFile>, Error>>()?;
@@ -78,22 +80,14 @@ impl Prediction {
             setup.world.stalls = stalls.law.law("stalls.law", seed)?;
         }
         let world = setup.world.clone();
-        add_overhead(&mut setup, first, overhead);
+        let busy = add_overhead(&mut setup, first, overhead);
         for (m, model) in scenario.file.model.iter().enumerate() {
             if model.believed.is_none() {
                 let laws = setup.world.latency.iter().map(|kind| kind[m].clone()).collect();
                 setup.tell(m, laws);
             }
         }
-        let us = |us: f64| Span::from_ns_f64(1e3 * us);
-        let usual = match overhead {
-            OverheadAs::None => Overheads::default(),
-            OverheadAs::Busy | OverheadAs::Delays => Overheads {
-                launch: us(first.overhead.launch.median_us),
-                result: us(first.overhead.result.median_us),
-            },
-        };
-        Ok(Prediction { setup, world, overhead, usual })
+        Ok(Prediction { setup, world, overhead, busy })
     }
 
     /// Whether two draws of it differ: it has noise or stalls.
@@ -110,6 +104,10 @@ impl Prediction {
         let world = &mut setup.world;
         world.batch_noise.iter_mut().for_each(|n| n.seed = n.seed.wrapping_add(more));
         world.stalls.seed = world.stalls.seed.wrapping_add(more);
+        if let Some(overhead) = self.busy {
+            world.latency.clone_from(&self.world.latency);
+            world.machine = Some(Arc::new(Usual::new(overhead, std::mem::take(&mut world.stalls))));
+        }
         setup
     }
 
@@ -123,26 +121,30 @@ impl Prediction {
         seed: u64,
         draw: u32,
     ) -> Result<Vec<Record>, Error> {
-        self.simulate_on(None, policy, seed, draw)
+        Ok(self.draw(draw).run_with(policy, seed, MemoryLog::default())?.observer.1.records)
     }
 
-    /// The same on a machine that is known, in place of stalls.
+    /// The same on the machine of a run. It takes the place of the measured overheads and of stalls, and where it knows
+    /// the speed of its devices, of their noise as well.
     ///
     /// # Errors
     /// When the workload cannot be made.
     pub fn simulate_on(
         &self,
-        machine: Option<Arc<dyn Machine>>,
+        machine: &Arc<Twin>,
         policy: &PolicySpec,
         seed: u64,
         draw: u32,
     ) -> Result<Vec<Record>, Error> {
-        let mut setup = self.draw(draw);
-        if machine.is_some() {
-            setup.world.stalls = Stalls::default();
-            setup.world.machine = machine;
+        let mut bare = Prediction { busy: None, ..self.clone() };
+        bare.setup.world.latency.clone_from(&self.world.latency);
+        bare.setup.world.core.delays.clone_from(&self.world.core.delays);
+        bare.setup.world.stalls = Stalls::default();
+        bare.setup.world.machine = Some(machine.drawn(draw));
+        if machine.knows_speed() {
+            bare.setup.world.batch_noise.clear();
         }
-        Ok(setup.run_with(policy, seed, MemoryLog::default())?.observer.1.records)
+        bare.simulate(policy, seed, draw)
     }
 }
 
@@ -191,23 +193,26 @@ fn law_of<'a>(profile: &'a ProfileFile, name: &str) -> Result<(Latency, &'a Mode
     Ok((model.law.law(&format!("model.{name}.law"))?, model))
 }
 
-fn add_overhead(setup: &mut Setup, profile: &ProfileFile, how: OverheadAs) {
+/// Puts the measured overheads into the setup. How much longer a batch keeps its executor busy, where that is so.
+fn add_overhead(setup: &mut Setup, profile: &ProfileFile, how: OverheadAs) -> Option<Span> {
     let all = || setup.world.latency.iter().flatten();
     // A law in proportion to its requests has no place for a constant, nor have samples.
     let fits = all().all(|law| longer(law, Span::ZERO).is_some());
     match how {
-        OverheadAs::None => {}
+        OverheadAs::None => None,
         OverheadAs::Busy if fits => {
             let more = profile.overhead.median();
             for law in setup.world.latency.iter_mut().flatten() {
                 *law = longer(law, more).unwrap_or_else(|| law.clone());
             }
+            Some(more)
         }
         OverheadAs::Busy | OverheadAs::Delays => {
             let us = |us: f64| Span::from_ns_f64(1e3 * us).into();
             let delays = &mut setup.world.core.delays;
             delays.dispatch = us(profile.overhead.launch.median_us);
             delays.result = us(profile.overhead.result.median_us);
+            None
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::prediction::Prediction;
 use crate::profile::Clocks;
 use crate::retrace::{Retraced, retrace};
 use crate::target::{Choice, Target};
-use crate::twin::{Knowledge, Overheads, Twin};
+use crate::twin::{Knowledge, Twin};
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::cluster::DeviceSpec;
 use orrery_sim::log::{MemoryLog, Record};
@@ -47,9 +47,8 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Whether the device may be faster or slower than when it was profiled: an emulated one is always as fast.
     fn is_timed(&self) -> bool {
-        self.device.computes() && matches!(self.clocks, Clocks::Wall(_))
+        is_timed(self.device, self.clocks)
     }
 
     fn policy(&self, mode: Mode<'_>) -> Box<dyn Policy> {
@@ -68,8 +67,6 @@ pub struct Ran {
     pub inputs: Vec<Handled>,
     /// Whether the device may be faster or slower than when it was profiled.
     pub is_timed: bool,
-    /// What the prediction has of launches and results.
-    pub usual: Overheads,
     /// Whether the simulator, fed with it, takes the same decisions.
     pub retraced: Retraced,
     /// How late the host was.
@@ -143,6 +140,11 @@ pub fn run(run: &Run<'_>, mode: Mode<'_>) -> Result<Ran, Error> {
     over(run, mode, replayed)
 }
 
+/// Whether a device may be faster or slower than when it was profiled: an emulated one is always as fast.
+pub fn is_timed(device: &Choice, clocks: Clocks) -> bool {
+    device.computes() && matches!(clocks, Clocks::Wall(_))
+}
+
 /// A device that takes its own time needs the real clock.
 ///
 /// # Errors
@@ -182,7 +184,6 @@ fn over(
     Ok(Ran {
         side,
         inputs,
-        usual: run.prediction.usual,
         is_timed: run.is_timed(),
         retraced,
         lateness: replayed.lateness,
@@ -198,7 +199,7 @@ fn over(
 impl Ran {
     /// The machine as it was in the run, and how well it is known.
     pub fn twin(&self) -> (Arc<Twin>, Knowledge) {
-        Twin::of(&self.side, &self.inputs, self.is_timed, self.usual, self.end)
+        Twin::of(&self.side, &self.inputs, self.is_timed, self.end)
     }
 
     /// Requests that arrived.

@@ -41,11 +41,12 @@ use crate::prediction::Prediction;
 use crate::profile::{self, Clocks, ProfileFile};
 use crate::quiet;
 use crate::record::{self, Head, RunRecord};
+use crate::retrace::read_inputs;
 use crate::runner::{self, Mode, Ran, Run};
 use crate::threads::cores;
+use crate::twin::{Knowledge, Twin};
 use orrery_scenario::Scenario;
-use orrery_sim::driver::Machine;
-use orrery_sim::time::Span;
+use orrery_sim::time::{Span, Time};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -59,6 +60,8 @@ pub struct Effort<'a> {
     pub limit: Option<Duration>,
     /// Keep every run's folder.
     pub keep_logs: bool,
+    /// Predict finished points again, from the folders of their runs.
+    pub predict_again: bool,
     /// Use profiles that are not fit to predict with.
     pub any_profile: bool,
     /// Wait before each point until the machine does nothing else.
@@ -113,7 +116,12 @@ pub fn run(campaign: &Campaign, store: &Store, effort: &mut Effort<'_>) -> Resul
         let takes = point.takes(campaign);
         let fits = effort.limit.is_none_or(|limit| began.elapsed() + takes <= limit);
         let result = match found {
-            Some(result) => {
+            Some(mut result) => {
+                if effort.predict_again {
+                    predict_again(campaign, &point, &profiles[&point.profile], store, &mut result)?;
+                    store.write(&point, &result)?;
+                    (effort.say)(&format!("[{}/{count}] {}", i + 1, result.line(&point.name)));
+                }
                 // A session that was killed did not come to measure its device again.
                 fresh.extend(result.drift_percent.is_none().then_some(i));
                 Some(result)
@@ -232,19 +240,9 @@ fn run_point(
 ) -> Result<Option<PointResult>, Error> {
     let scenario: &Scenario = &point.scenario;
     let seed = campaign.file.seed;
-    let profiles = std::slice::from_ref(profile);
-    let prediction = Prediction::of(scenario, seed, profiles, campaign.file.overhead)?;
-    let warm_up = prediction.setup.window.from.ns();
-    let predicted = Side::of(prediction.simulate(&point.policy, seed, 0)?, None, warm_up);
+    let prediction = prediction_of(campaign, point, profile)?;
     let mut result = PointResult::new(point, &effort.date);
-    result.simulated = Summary::of(&predicted.records, warm_up);
-    result.draws.push(result.simulated.finish_rate);
-    // Without noise and stalls they are all the same.
-    let draws = if prediction.varies() { campaign.file.draws } else { 1 };
-    for draw in 1..draws {
-        let records = prediction.simulate(&point.policy, seed, draw)?;
-        result.draws.push(Summary::of(&records, warm_up).finish_rate);
-    }
+    let predicted = predict(campaign, point, &prediction, &mut result)?;
     let slo_share = Span::from_ms_f64(point.slo_ms).scale(LATENESS_OF_SLO);
     let options = Options {
         placement: campaign.placement(),
@@ -277,10 +275,37 @@ fn run_point(
         if wall && figures.invalid.is_none() {
             figures.invalid = disturbed(&figures, stalls, loads);
         }
-        figures.twin = Some(twin_of(campaign, point, &prediction, &ran, warm_up)?);
+        figures.twin = Some(twin_of(campaign, point, &prediction, ran.twin())?);
         result.runs.push(figures);
     }
     Ok(Some(result))
+}
+
+fn prediction_of(c: &Campaign, point: &Point, law: &ProfileFile) -> Result<Prediction, Error> {
+    Prediction::of(&point.scenario, c.file.seed, std::slice::from_ref(law), c.file.overhead)
+}
+
+/// Without noise and stalls they are all the same.
+fn draws(campaign: &Campaign, prediction: &Prediction) -> u32 {
+    if prediction.varies() { campaign.file.draws } else { 1 }
+}
+
+/// Draws the prediction of a point, and gives the first.
+fn predict(
+    campaign: &Campaign,
+    point: &Point,
+    prediction: &Prediction,
+    result: &mut PointResult,
+) -> Result<Side, Error> {
+    let (seed, warm_up) = (campaign.file.seed, prediction.setup.window.from.ns());
+    let predicted = Side::of(prediction.simulate(&point.policy, seed, 0)?, None, warm_up);
+    result.simulated = Summary::of(&predicted.records, warm_up);
+    result.draws = vec![result.simulated.finish_rate];
+    for draw in 1..draws(campaign, prediction) {
+        let records = prediction.simulate(&point.policy, seed, draw)?;
+        result.draws.push(Summary::of(&records, warm_up).finish_rate);
+    }
+    Ok(predicted)
 }
 
 /// The draws of the prediction on the machine as it was in a run.
@@ -288,19 +313,42 @@ fn twin_of(
     campaign: &Campaign,
     point: &Point,
     prediction: &Prediction,
-    ran: &Ran,
-    warm_up: u64,
+    (twin, knowledge): (Arc<Twin>, Knowledge),
 ) -> Result<TwinOf, Error> {
-    let (twin, knowledge) = ran.twin();
-    let draws = if prediction.varies() { campaign.file.draws } else { 1 };
+    let (seed, warm_up) = (campaign.file.seed, prediction.setup.window.from.ns());
     let draw = |draw| {
-        let machine: Arc<dyn Machine> = twin.clone();
-        let seed = campaign.file.seed;
-        let records = prediction.simulate_on(Some(machine), &point.policy, seed, draw)?;
+        let records = prediction.simulate_on(&twin, &point.policy, seed, draw)?;
         Ok(Summary::of(&records, warm_up).finish_rate)
     };
-    let draws = (0..draws).map(draw).collect::<Result<_, Error>>()?;
+    let draws = (0..draws(campaign, prediction)).map(draw).collect::<Result<_, Error>>()?;
     Ok(TwinOf { knowledge, draws })
+}
+
+/// Predicts a finished point again, a priori and as twins, from what was kept of its runs.
+fn predict_again(
+    campaign: &Campaign,
+    point: &Point,
+    profile: &ProfileFile,
+    store: &Store,
+    result: &mut PointResult,
+) -> Result<(), Error> {
+    let prediction = prediction_of(campaign, point, profile)?;
+    predict(campaign, point, &prediction, result)?;
+    let is_timed = runner::is_timed(&campaign.device, campaign.clocks());
+    for (run, number) in result.runs.iter_mut().zip(1..) {
+        let folder = store.run_path(point, number);
+        if !folder.is_dir() {
+            let found = format!("no {}", folder.display());
+            let remedy = "run the campaign again with `--keep-logs`";
+            return Err(Error::value("--predict-again", found, "runs that were kept", remedy));
+        }
+        let side = Side::read(&folder)?;
+        let inputs = read_inputs(&folder.join("inputs.csv"))?;
+        let end = inputs.last().map_or(Time::ZERO, |last| last.at);
+        let twin = Twin::of(&side, &inputs, is_timed, end);
+        run.twin = Some(twin_of(campaign, point, &prediction, twin)?);
+    }
+    Ok(())
 }
 
 /// Lateness that a run may have, as a share of the SLO.

@@ -50,6 +50,9 @@ pub struct Validate {
     /// Keep the logs and actions of every run.
     #[arg(long)]
     keep_logs: bool,
+    /// Predict finished points again, a priori and as twins, from what `--keep-logs` left of their runs.
+    #[arg(long)]
+    predict_again: bool,
     /// The date to record; by default today.
     #[arg(long, value_name = "DATE")]
     date: Option<String>,
@@ -77,6 +80,7 @@ impl Validate {
             part,
             limit,
             keep_logs: self.keep_logs,
+            predict_again: self.predict_again,
             // A quick run shows that everything works, also on a busy machine.
             any_profile: self.any_profile || self.quick,
             when_quiet: self.when_quiet,

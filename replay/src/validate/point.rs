@@ -128,7 +128,7 @@ fn hash(campaign: &Campaign, p: &Point, law: &ProfileFile) -> String {
     let rest = (f.seed, f.repetitions, f.draws, f.overhead, f.pin, f.real_time, f.max_lateness_ms);
     // Another machine's profile is another prediction, even at the same numbers.
     sha256(format!(
-        "orrery-point,3\n{}\n{}\n{clocks:?}\n{device}\n{rest:?}\n{}",
+        "orrery-point,4\n{}\n{}\n{clocks:?}\n{device}\n{rest:?}\n{}",
         p.scenario.canonical(),
         p.policy,
         law.to_toml()

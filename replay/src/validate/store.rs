@@ -108,12 +108,16 @@ impl Store {
         write_whole(&self.profile_file(name), profile.to_toml())
     }
 
+    /// Where a run is kept.
+    pub fn run_path(&self, point: &Point, repetition: u32) -> PathBuf {
+        self.folder.join("points").join(&point.name).join(format!("run-{repetition}"))
+    }
+
     /// The folder of a run that is kept. It takes the place of an older one.
     ///
     /// # Errors
     /// When it cannot be made.
     pub fn run_folder(&self, point: &Point, repetition: u32) -> Result<Unfinished, Error> {
-        let folder = self.folder.join("points").join(&point.name);
-        Unfinished::begin(&folder.join(format!("run-{repetition}")), true)
+        Unfinished::begin(&self.run_path(point, repetition), true)
     }
 }

@@ -30,7 +30,7 @@ pub struct Took {
 
 /// See the module's text. Its answers depend on the questions alone.
 pub trait Machine: Debug + Send + Sync {
-    /// When the controller handles an input, not before it is due; none ends the run.
+    /// When the controller handles an input, not before it is due, and after those before it; none ends the run.
     fn handles(&self, next: Next) -> Option<Time>;
 
     /// What becomes of an action that begins now and takes `busy` by the world's laws; none where it never ends.
@@ -48,7 +48,8 @@ impl VirtualHost<'_> {
         rank: impl Fn() -> u64,
     ) -> Option<Time> {
         let Some(machine) = &self.world.machine else { return Some(now) };
-        self.handled = machine.handles(Next { number: events - 1, due, rank: rank() })?;
+        let at = machine.handles(Next { number: events - 1, due, rank: rank() })?;
+        self.handled = self.handled.max(at);
         Some(self.handled)
     }
 

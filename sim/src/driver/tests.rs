@@ -310,3 +310,31 @@ fn a_known_machine_takes_the_place_of_the_laws() {
     // The first ends at 113 and is known after three inputs, at 300 + 3; the second ends at 315, the fifth input.
     assert_eq!(seen, [(101, 0), (101, 0), (302, 0), (303, 7), (303, 0), (319, 7)]);
 }
+
+/// Its controller is late for the first arrival only.
+#[derive(Debug)]
+struct LateOnce;
+
+impl Machine for LateOnce {
+    fn handles(&self, next: Next) -> Option<Time> {
+        Some(next.due + Span::from_ns(if next.number == 1 { 50 } else { 0 }))
+    }
+
+    fn takes(&self, now: Time, _: &Begin, busy: Span) -> Option<Took> {
+        Some(Took { end: now + busy, device: busy, learned: None })
+    }
+}
+
+#[test]
+fn a_known_controller_handles_one_input_after_another() {
+    let world = World { machine: Some(Arc::new(LateOnce)), ..world() };
+    // The second is due at 10, while the controller is away for the first, up to 50.
+    let source = Box::new(VecSource::new(vec![arrival(0, 1), arrival(10, 1)]));
+    let policy = Fifo::new(Config { max_batch: 1, drop_expired: false });
+    let run = simulate(&world, vec![source], policy, crate::log::MemoryLog::default());
+    let arrived = run.observer.records.iter().filter_map(|r| match r {
+        crate::log::Record::Arrive { time, .. } => Some(time.ns()),
+        _ => None,
+    });
+    assert_eq!(arrived.collect::<Vec<_>>(), [50, 50]);
+}

@@ -1,6 +1,7 @@
 //! Campaigns under a virtual clock: a device that obeys what was predicted differs by nothing, and
 //! one that is 5 % slower is seen to be 5 % slower.
 
+use orrery_replay::Error;
 use orrery_replay::compare::read_log_file;
 use orrery_replay::validate::{
     Campaign, Effort, Standing, Store, has_gpu_run, run, to_csv, verdict,
@@ -19,6 +20,16 @@ struct Ran {
 }
 
 fn go(file: &Path, out: &Path, part: (usize, usize), limit: Option<Duration>) -> Ran {
+    go_on(file, out, part, limit, false).expect("a campaign that runs")
+}
+
+fn go_on(
+    file: &Path,
+    out: &Path,
+    part: (usize, usize),
+    limit: Option<Duration>,
+    predict_again: bool,
+) -> Result<Ran, Error> {
     let campaign = Campaign::load(file, None, false).expect("a campaign");
     let mut said = Vec::new();
     let mut say = |line: &str| said.push(line.to_string());
@@ -27,6 +38,7 @@ fn go(file: &Path, out: &Path, part: (usize, usize), limit: Option<Duration>) ->
         part,
         limit,
         keep_logs: true,
+        predict_again,
         any_profile: false,
         when_quiet: false,
         stop: &|| false,
@@ -34,8 +46,8 @@ fn go(file: &Path, out: &Path, part: (usize, usize), limit: Option<Duration>) ->
         command,
         say: &mut say,
     };
-    let standing = run(&campaign, &Store::new(out), &mut effort).expect("a campaign that runs");
-    Ran { standing, campaign, said }
+    let standing = run(&campaign, &Store::new(out), &mut effort)?;
+    Ok(Ran { standing, campaign, said })
 }
 
 /// A campaign in a folder of its own, beside its scenario.
@@ -186,6 +198,31 @@ fn finished_points_are_not_run_again_and_parts_make_the_whole() {
     let error = Store::new(&whole).read(&again.standing.points[3].0).unwrap_err().to_string();
     assert!(error.contains("result.json") && error.contains("remove"), "{error}");
     drop(campaign);
+}
+
+#[test]
+fn runs_that_were_kept_are_predicted_again() {
+    let home = tempfile::tempdir().unwrap();
+    let (file, out) = (campaigns().join("smoke.toml"), home.path());
+    let ran = go(&file, out, (1, 1), None);
+    let result = |standing: &Standing| standing.points[3].1.clone().unwrap();
+    let (point, first) = (&ran.standing.points[3].0, result(&ran.standing));
+    let mut spoilt = first.clone();
+    spoilt.draws = vec![0.5];
+    spoilt.simulated.finish_rate = 0.5;
+    spoilt.runs[1].twin = None;
+    Store::new(out).write(point, &spoilt).unwrap();
+    assert_eq!(
+        result(&go(&file, out, (1, 1), None).standing),
+        spoilt,
+        "not unless it is asked for"
+    );
+    let again = go_on(&file, out, (1, 1), None, true).unwrap();
+    assert_eq!(result(&again.standing), first);
+    assert_eq!(Store::new(out).read(point).unwrap(), Some(first));
+    std::fs::remove_dir_all(out.join("points").join(&point.name).join("run-2")).unwrap();
+    let error = go_on(&file, out, (1, 1), None, true).err().unwrap().to_string();
+    assert!(error.contains("run-2") && error.contains("--keep-logs"), "{error}");
 }
 
 #[test]
