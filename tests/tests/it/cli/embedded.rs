@@ -24,7 +24,7 @@ fn files() -> Vec<PathBuf> {
 fn every_shipped_file_is_in_the_program_once() {
     let mut count: BTreeMap<[u8; KEY], (PathBuf, usize)> = BTreeMap::new();
     let mut begins = vec![false; 1 << 16];
-    let pair = |bytes: &[u8]| usize::from(bytes[0]) << 8 | usize::from(bytes[1]);
+    let pair = |bytes: &[u8]| usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
     for path in files() {
         let bytes = std::fs::read(&path).expect("a file");
         let Some(key) = bytes.get(HEADER..HEADER + KEY) else { continue };
