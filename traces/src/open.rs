@@ -7,9 +7,29 @@ use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// The first two bytes of every gzip file (RFC 1952, §2.3.1).
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// Why no file is read, where none is.
+static NO_FILES: OnceLock<&str> = OnceLock::new();
+
+/// From now on this process reads no file; errors say why. For a program that has no files, such as the page with the
+/// simulator in it: the system's own error would only say that each is missing.
+pub fn read_no_files(why: &'static str) {
+    // The first reason stays.
+    let _ = NO_FILES.set(why);
+}
+
+/// Whether files are read at all: asked before one is opened.
+///
+/// # Errors
+/// After [`read_no_files`].
+pub fn reads_files() -> io::Result<()> {
+    let refused = |why: &&str| io::Error::new(io::ErrorKind::Unsupported, *why);
+    NO_FILES.get().map_or(Ok(()), |why| Err(refused(why)))
+}
 
 /// A named stream of plain bytes.
 pub struct Input {
@@ -34,7 +54,7 @@ impl Input {
         let path = path.as_ref();
         let name = path.display().to_string();
         let fail = |e: io::Error| TraceError::Io { file: name.clone(), reason: e.to_string() };
-        let file = File::open(path).map_err(fail)?;
+        let file = reads_files().and_then(|()| File::open(path)).map_err(fail)?;
         if file.metadata().map_err(fail)?.is_dir() {
             return Err(TraceError::Io { file: name, reason: "it is a folder".into() });
         }

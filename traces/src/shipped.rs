@@ -31,8 +31,8 @@ macro_rules! embedded {
     };
 }
 
-/// Every embedded file.
-pub const SHIPPED: &[Shipped] = &[
+/// Every embedded file. A constant would be in the program once for each crate that names it.
+pub static SHIPPED: &[Shipped] = &[
     embedded!(
         "azure2019-f500",
         "azure2019_f500_m480-959_invocations.csv.gz",

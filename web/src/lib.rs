@@ -9,6 +9,7 @@
 //! `{"event", "data"}`, and the last one is `{"whole": {"status", "kind", "body"}}`. The module sees no files, no
 //! network and no other thread; who wants it to stop ends the worker.
 
+use orrery_traces::open::read_no_files;
 use orrery_whatif::{Desk, File, Reply, Tell, Whole, pairs};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,7 +26,13 @@ struct Question {
 }
 
 /// What was answered is kept from one question to the next.
-static DESK: LazyLock<Desk> = LazyLock::new(|| Desk::new(None));
+static DESK: LazyLock<Desk> = LazyLock::new(|| {
+    read_no_files(NO_FILES);
+    Desk::new(None)
+});
+
+/// What is said where a scenario or a plan names a file.
+const NO_FILES: &str = "a page reads no files; run this one with `orrery serve FILE`";
 
 /// Reads a question from stdin, and writes its answer to stdout.
 // A module's exports go by their names; nothing else has this one.
@@ -37,7 +44,10 @@ pub extern "C" fn ask() {
     let question = read.and_then(|_| serde_json::from_str(&text).map_err(|e| e.to_string()));
     let whole = match question {
         Ok(question) => answer(question),
-        Err(error) => refused(&json!({ "error": error })),
+        Err(error) => {
+            let body = json!({ "error": error }).to_string();
+            Whole { status: 400, kind: "application/json", body }
+        }
     };
     write(&json!({ "whole": { "status": whole.status, "kind": whole.kind, "body": whole.body } }));
 }
@@ -47,34 +57,15 @@ fn answer(question: Question) -> Whole {
     let (path, query) = question.address.split_once('?').unwrap_or((&question.address, ""));
     let file = File { path: question.path, text: question.text };
     match DESK.reply(&file, path, &pairs(query)) {
-        Reply::Whole(whole) if whole.status == 400 => match serde_json::from_str(&whole.body) {
-            Ok(data) => refused(&without_files(data)),
-            Err(_) => whole,
-        },
         Reply::Whole(whole) => whole,
         Reply::Events(events) => {
             let tell: Arc<Tell> = Arc::new(|event: &str, data: &Value| {
-                write(&json!({ "event": event, "data": without_files(data.clone()) }));
+                write(&json!({ "event": event, "data": data }));
             });
             events.tell(&Arc::default(), &tell);
             Whole { status: 200, kind: "text/event-stream", body: String::new() }
         }
     }
-}
-
-fn refused(data: &Value) -> Whole {
-    Whole { status: 400, kind: "application/json", body: data.to_string() }
-}
-
-/// The error of a file that is not there says that in a page none is. Errors are texts here; the system's number, which
-/// none but such an error has, tells them apart.
-fn without_files(mut data: Value) -> Value {
-    if let Some(Value::String(error)) = data.get_mut("error")
-        && error.contains("(os error 44)")
-    {
-        error.push_str("\n  in a page: no files can be read; run this one with `orrery serve FILE`");
-    }
-    data
 }
 
 /// A message, on a line of its own.

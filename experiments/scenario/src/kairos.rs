@@ -36,8 +36,8 @@ pub struct Measured {
     pub samples: [Arc<SampleTable>; TYPES],
 }
 
-const INSTANCES_CSV: &str = include_str!("../data/kairos_instances.csv");
-pub(crate) const MODELS_CSV: &str = include_str!("../data/kairos_models.csv");
+static INSTANCES_CSV: &str = include_str!("../data/kairos_instances.csv");
+pub(crate) static MODELS_CSV: &str = include_str!("../data/kairos_models.csv");
 
 /// The models' names and measurements, in the order of the paper's Table 3.
 pub(crate) const SAMPLES: [(&str, &[u8]); 5] = [

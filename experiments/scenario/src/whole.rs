@@ -2,6 +2,7 @@
 //! limit. Logs and workloads are streams, which have readers of their own.
 
 use crate::error::SpecError;
+use orrery_traces::open::reads_files;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -24,6 +25,7 @@ pub fn read_text(path: impl AsRef<Path>) -> Result<String, SpecError> {
 /// # Errors
 /// As [`read_text`], without the file's name.
 pub fn read(path: &Path) -> io::Result<String> {
+    reads_files()?;
     let file = File::open(path)?;
     let length = file.metadata()?.len();
     if length > WHOLE_MAX {

@@ -66,7 +66,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The kernels, for compute capability 7.0 and newer.
-pub const KERNELS: &str = include_str!("../../kernels/orrery_sm70.ptx");
+pub static KERNELS: &str = include_str!("../../kernels/orrery_sm70.ptx");
 
 /// An opened CUDA device.
 pub struct CudaDevice {

@@ -11,6 +11,7 @@ mod cluster;
 mod columns;
 mod disk;
 mod documents;
+mod embedded;
 mod figures;
 mod goodput;
 mod import;

@@ -44,7 +44,7 @@ enum Form {
 }
 
 /// Every zoo.
-pub const ZOOS: &[Zoo] = &[
+pub static ZOOS: &[Zoo] = &[
     Zoo {
         name: "symphony-1080ti",
         what: "Symphony, Table 3: affine laws and SLOs on a GeForce 1080 Ti",

@@ -173,7 +173,10 @@ fn the_page_offers_every_file_that_it_can_answer() {
 
 #[test]
 fn what_cannot_be_asked_in_a_page_is_said_with_the_remedy() {
+    const NO_FILES: &str = "a page reads no files; run this one with `orrery serve FILE`";
     let Some(folder) = folder() else { return };
+    let with_file = Path::new(ROOT).join("scenarios/plans/growth-of-a-trace.toml");
+    let with_file = std::fs::read_to_string(with_file).expect("a plan");
     let text = "policies = ['fifo']\n[[model]]\nname = 'm'\nslo_ms = 50.0\nlatency = { affine = \
                 { alpha_ms = 1.0, beta_ms = 5.0 } }\n[[app]]\nname = 'a'\nmodel = 'm'\n[arrivals]\n";
     let poisson = "poisson = { rate_per_s = 100.0 }\nrequests = 2000\n";
@@ -182,7 +185,9 @@ fn what_cannot_be_asked_in_a_page_is_said_with_the_remedy() {
         ("", "/api/controls", "remedy"),
         ("[jobs]\n", "/api/controls", "orrery run s.toml"),
         (&format!("sed = 3\n{text}{poisson}"), "/api/controls", "did you mean"),
-        (&format!("{text}workload = {{ file = 'w.csv' }}\n"), "/api/run?", "orrery serve FILE"),
+        (&format!("{text}workload = {{ file = 'w.csv' }}\n"), "/api/run?", NO_FILES),
+        (&format!("{text}trace = {{ file = 'days' }}\n"), "/api/run?", NO_FILES),
+        (&with_file, "/api/controls", NO_FILES),
         (&format!("{text}{poisson}"), "/api/run?policy=orlj", "did you mean `orloj`"),
         (&format!("{text}{poisson}"), "/api/run?file=00", "load the page again"),
     ] {
@@ -190,6 +195,7 @@ fn what_cannot_be_asked_in_a_page_is_said_with_the_remedy() {
         let (status, body) = whole(&answers[0]);
         assert_eq!(status, 400, "{text}: {body}");
         assert!(body.contains(words) && body.contains("remedy"), "{text}: {body}");
+        assert!(!body.contains("os error"), "{text}: {body}");
     }
 }
 

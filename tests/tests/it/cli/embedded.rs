@@ -1,0 +1,45 @@
+//! What travels inside the program is in it once: a `const` that holds a file's bytes is in it again for each crate that
+//! names it.
+
+use super::process::program;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// Where embedded files are.
+const FOLDERS: [&str; 3] = ["traces/data", "experiments/scenario/data", "experiments/papers/data"];
+
+/// A file is known by this many bytes, behind a header that others have too.
+const KEY: usize = 32;
+const HEADER: usize = 256;
+
+fn files() -> Vec<PathBuf> {
+    let entries = |folder: &str| std::fs::read_dir(Path::new(ROOT).join(folder)).expect("a folder");
+    let paths = FOLDERS.into_iter().flat_map(entries).map(|entry| entry.expect("a file").path());
+    paths.filter(|path| path.extension().is_some_and(|e| e == "csv" || e == "gz")).collect()
+}
+
+#[test]
+fn every_shipped_file_is_in_the_program_once() {
+    let mut count: BTreeMap<[u8; KEY], (PathBuf, usize)> = BTreeMap::new();
+    let mut begins = vec![false; 1 << 16];
+    let pair = |bytes: &[u8]| usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
+    for path in files() {
+        let bytes = std::fs::read(&path).expect("a file");
+        let Some(key) = bytes.get(HEADER..HEADER + KEY) else { continue };
+        let key: [u8; KEY] = key.try_into().expect("its length");
+        begins[pair(&key)] = true;
+        count.insert(key, (path, 0));
+    }
+    assert!(count.len() > 25, "{}", count.len());
+    let program = std::fs::read(program()).expect("a program");
+    for key in program.windows(KEY).filter(|key| begins[pair(key)]) {
+        if let Some((_, count)) = count.get_mut(key) {
+            *count += 1;
+        }
+    }
+    let wrong: Vec<_> = count.values().filter(|(_, count)| *count > 1).collect();
+    assert!(wrong.is_empty(), "in the program more than once: {wrong:?}");
+    assert!(count.values().any(|(_, count)| *count == 1), "none was found");
+}
