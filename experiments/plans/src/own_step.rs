@@ -10,7 +10,6 @@
 
 use crate::day::OwnSteps;
 use crate::origin::written;
-use crate::problem::Group;
 use orrery_scenario::scenario::file::ScenarioFile;
 use orrery_scenario::{Scenario, Setup, SpecError};
 use orrery_sim::driver::Failure;
@@ -67,25 +66,26 @@ impl Trace {
         self.mean_per_s * times
     }
 
-    /// What a group gets of it with so many times its load: models that come as much more often together.
+    /// What a pool of some models gets of it with so many times its load: models that come as much more often together.
+    /// An application is given the pool's own numbers of it and of its model, where it has it.
     ///
     /// # Errors
     /// When the trace cannot be read, or its rate is out of range.
     pub fn loads(
         &self,
-        group: &Group,
+        (models, app): (&[String], impl Fn(&str) -> Option<(AppId, ModelId)>),
         times: f64,
         seed: u64,
     ) -> Result<Vec<Load<'static>>, SpecError> {
         let factor = |model: &str| self.own.get(model).copied().unwrap_or(1.0);
-        let mut factors: Vec<f64> = group.models.iter().map(|model| factor(model)).collect();
+        let mut factors: Vec<f64> = models.iter().map(|model| factor(model)).collect();
         factors.sort_by(f64::total_cmp);
         factors.dedup();
         let of = |by: f64| -> Result<_, SpecError> {
             let base = Scenario::from_text(&self.path, &written(&self.file)?)?;
             let setup = base.with_rate(self.mean_per_s(times) * by)?.setup(seed)?;
             let apps = self.file.app.iter();
-            let theirs = apps.map(|app| group.app(&app.name).filter(|_| factor(&app.model) == by));
+            let theirs = apps.map(|a| app(&a.name).filter(|_| factor(&a.model) == by));
             Ok(Load { setup: Cow::Owned(setup), theirs: Some(theirs.collect()) })
         };
         factors.into_iter().map(of).collect()

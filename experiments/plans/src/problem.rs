@@ -419,6 +419,19 @@ impl Group {
         self.models.iter().map(|model| (model.as_str(), part(model))).collect()
     }
 
+    /// What it gets of the trace of all models, with so many times its load.
+    ///
+    /// # Errors
+    /// As [`Trace::loads`].
+    pub fn loads(
+        &self,
+        trace: &Trace,
+        times: f64,
+        seed: u64,
+    ) -> Result<Vec<own_step::Load<'static>>, SpecError> {
+        trace.loads((&self.models, |name: &str| self.app(name)), times, seed)
+    }
+
     /// The numbers of an application and of its model, where it is one of the group's.
     pub fn app(&self, name: &str) -> Option<(AppId, ModelId)> {
         let app = self.file.app.iter().position(|app| app.name == name)?;

@@ -300,7 +300,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Vec<Arriving<'s>>, SpecError> {
         match &self.problem.trace {
             None => Ok(vec![Arriving::whole(own)]),
-            Some(trace) => trace.loads(self.group, rate_per_s / self.group.load_per_s, seed),
+            Some(trace) => self.group.loads(trace, rate_per_s / self.group.load_per_s, seed),
         }
     }
 
@@ -339,7 +339,7 @@ impl<'a> Bench<'a> {
         let (Some(own), Some(trace)) = (&self.problem.day.own, &self.problem.trace) else {
             return Ok(self.group.load_per_s);
         };
-        let loads = trace.loads(self.group, 1.0, self.first_seed())?;
+        let loads = self.group.loads(trace, 1.0, self.first_seed())?;
         let mut most = 0.0_f64;
         for step in 0..own.steps {
             let window = own.window(step, trace.mean_per_s(1.0));

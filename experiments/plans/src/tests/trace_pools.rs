@@ -123,7 +123,7 @@ fn what_pools_get_together_is_the_whole_trace() {
                     let mut expected: Vec<_> = expected.iter().map(|a| known(all, a)).collect();
                     let mut found = Vec::new();
                     for (group, seen) in groups.iter().zip(&mut seen) {
-                        let theirs = between(&trace.loads(group, times, 3).unwrap(), 3, window);
+                        let theirs = between(&group.loads(trace, times, 3).unwrap(), 3, window);
                         let theirs = theirs.unwrap();
                         *seen += theirs.len();
                         found.extend(theirs.iter().map(|a| known(group, a)));
@@ -205,7 +205,7 @@ fn a_rate_of_its_own_multiplies_a_model_s_counts() {
         let group = p.groups[0].of_some(model, &[model]).unwrap();
         let trace = p.trace.as_ref().unwrap();
         let window = p.day.own.as_ref().unwrap().window(2, trace.mean_per_s(1.0));
-        between(&trace.loads(&group, 1.0, 5).unwrap(), 5, window).unwrap()
+        between(&group.loads(trace, 1.0, 5).unwrap(), 5, window).unwrap()
     };
     assert_eq!(arrivals(&plain, "small"), arrivals(&own, "small"));
     let [few, many] = [&plain, &own].map(|p| arrivals(p, "large").len() as f64);
@@ -213,7 +213,7 @@ fn a_rate_of_its_own_multiplies_a_model_s_counts() {
     // Both together in one cluster, in order of time.
     let trace = own.trace.as_ref().unwrap();
     let window = own.day.own.as_ref().unwrap().window(2, trace.mean_per_s(1.0));
-    let both = between(&trace.loads(&own.groups[0], 1.0, 5).unwrap(), 5, window).unwrap();
+    let both = between(&own.groups[0].loads(trace, 1.0, 5).unwrap(), 5, window).unwrap();
     assert!(both.is_sorted_by_key(|a| a.at));
     assert_eq!(both.len(), arrivals(&own, "small").len() + arrivals(&own, "large").len());
     // A list says itself what its models have.
