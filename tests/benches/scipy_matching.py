@@ -1,6 +1,6 @@
 """Times scipy's linear_sum_assignment on the matrices that the benchmark `matching` wrote.
 
-    cargo bench -p orrery-benches --bench matching -- --write matrices.txt
+    cargo bench -p orrery-benches --features run --bench matching -- --write matrices.txt
     python3 benches/scipy_matching.py matrices.txt
 
 It prints mean microseconds a matrix (the best of 20 rounds), as the benchmark does, and its total cost.

@@ -5,7 +5,7 @@
 //! PROGRAM FILE POLICY REQUESTS log     the log of that run, on stdout
 //! ```
 //!
-//! `cargo bench -p orrery-benches --bench costs --no-run` names the program; without arguments it does nothing.
+//! `cargo bench -p orrery-benches --features run --bench costs --no-run` names the program; without arguments it does nothing.
 
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::driver::ready;

@@ -2,7 +2,7 @@
 //! of 1; above 2.3, an exponent of 1.2, it grows faster than n log n.
 //!
 //! ```text
-//! cargo bench -p orrery-benches --bench growth [LINE]        lines whose name contains LINE
+//! cargo bench -p orrery-benches --features run --bench growth [LINE]        lines whose name contains LINE
 //! ```
 
 use orrery_benches::processor_time;

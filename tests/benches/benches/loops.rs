@@ -9,7 +9,7 @@
 //! - `orrery, bare`: a run with a policy (`fifo[max_batch=1]`) and the histogram as its only observer.
 //! - `orrery, whole`: the run of `orrery run`, with all metrics, intervals and time series.
 //!
-//! `cargo bench -p orrery-benches --bench loops` runs them in turns; with a name and a number of requests
+//! `cargo bench -p orrery-benches --features run --bench loops` runs them in turns; with a name and a number of requests
 //! the program runs that one alone, so that its instructions can be counted.
 
 use orrery_benches::{Exponential, processor_time};

@@ -1,7 +1,7 @@
 //! Min-cost matching on matrices such as Kairos makes: four types of instances, what each has left,
 //! latencies that grow with the size, penalties. Items are matrices.
 //!
-//! `cargo bench -p orrery-benches --bench matching -- --write FILE` also writes the matrices to a file,
+//! `cargo bench -p orrery-benches --features run --bench matching -- --write FILE` also writes the matrices to a file,
 //! one a line (`rows columns cost cost ...`), so that another solver can be timed on the same ones:
 //! `tests/benches/scipy_matching.py FILE`.
 

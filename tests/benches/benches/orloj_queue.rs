@@ -1,7 +1,7 @@
 //! Orloj's priority queue over the number of pending requests (the paper's Fig. 10), and what a whole
 //! decision costs with it and without.
 //!
-//! `cargo bench -p orrery-benches --bench orloj_queue -- --bench` prints microseconds: of the hull alone an
+//! `cargo bench -p orrery-benches --features run --bench orloj_queue -- --bench` prints microseconds: of the hull alone an
 //! insertion while it fills, a query with a random slope, and the removal of what it found; then of a whole
 //! decision of the policy, with both forms of its queues. Deadlines are *far*, beyond the longest
 //! batch, or *near*, so that a request's slack passes the bins of its law while it waits. A number after

@@ -12,7 +12,7 @@ use crate::request::RequestId;
 use crate::time::Time;
 
 /// More pending requests than this are kept on hulls. A scan costs in proportion to them, a hull hardly
-/// (`cargo bench -p orrery-benches --bench orloj_queue`).
+/// (`cargo bench -p orrery-benches --features run --bench orloj_queue`).
 const MANY: usize = 2048;
 /// Fewer go back into a list. It is far below, so that changes of form cost a small part of the arrivals
 /// between them.
