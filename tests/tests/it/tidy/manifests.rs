@@ -180,6 +180,34 @@ fn releases_optimise_every_package_that_quick_builds_do_not() {
     assert_eq!(of("dist"), raised, "[profile.dist.package] has what [profile.release.package] has");
 }
 
+/// The features of each package that is built.
+fn features(of: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+    let args = ["tree", "--offline", "--locked", "--prefix", "none", "--format", "{p}|{f}"];
+    let mut command = Command::new(env!("CARGO"));
+    let output = command.args(args).args(of).current_dir(env!("CARGO_MANIFEST_DIR")).output();
+    let output = output.expect("cargo can be started");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for line in String::from_utf8(output.stdout).expect("text").lines() {
+        let (package, features) = line.trim_end_matches(" (*)").split_once('|').expect("a bar");
+        let known = all.entry(package.to_string()).or_default();
+        known.extend(features.split(',').map(str::to_string).filter(|feature| !feature.is_empty()));
+    }
+    all
+}
+
+/// Where a test asks for a feature more, all of ours above that package are built once more for the program.
+#[test]
+fn tests_and_program_are_built_from_the_same_crates() {
+    let program = features(&["--package", "orrery", "--edges", "normal,build"]);
+    let tests = features(&["--workspace", "--edges", "normal,build,dev"]);
+    assert!(program.len() > 100, "{}", program.len());
+    for (package, own) in &program {
+        let asked = &tests[package];
+        assert_eq!(own, asked, "{package}: `cargo tree -e features -i` shows who asks");
+    }
+}
+
 /// The versions of each package in a lock file.
 fn locked(lock: &str) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
