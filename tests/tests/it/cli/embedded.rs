@@ -20,9 +20,16 @@ fn files() -> Vec<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|e| e == "csv" || e == "gz")).collect()
 }
 
+/// A shipped file, and how often it was found.
+struct Shipped {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    count: usize,
+}
+
 #[test]
 fn every_shipped_file_is_in_the_program_once() {
-    let mut known: BTreeMap<[u8; KEY], Vec<(PathBuf, Vec<u8>, usize)>> = BTreeMap::new();
+    let mut known: BTreeMap<[u8; KEY], Vec<Shipped>> = BTreeMap::new();
     let mut begins = vec![false; 1 << 16];
     let pair = |bytes: &[u8]| usize::from(u16::from_be_bytes([bytes[0], bytes[1]]));
     for path in files() {
@@ -30,18 +37,19 @@ fn every_shipped_file_is_in_the_program_once() {
         let Some(key) = bytes.get(HEADER..HEADER + KEY) else { continue };
         let key: [u8; KEY] = key.try_into().expect("its length");
         begins[pair(&key)] = true;
-        known.entry(key).or_default().push((path, bytes, 0));
+        known.entry(key).or_default().push(Shipped { path, bytes, count: 0 });
     }
     assert!(known.len() > 25, "{}", known.len());
     let program = std::fs::read(program()).expect("a program");
     let keys = program.windows(KEY).enumerate().skip(HEADER).filter(|(_, key)| begins[pair(key)]);
     for (at, key) in keys {
-        for (_, bytes, count) in known.get_mut(key).into_iter().flatten() {
-            *count += usize::from(program[at - HEADER..].starts_with(bytes));
+        for file in known.get_mut(key).into_iter().flatten() {
+            file.count += usize::from(program[at - HEADER..].starts_with(&file.bytes));
         }
     }
-    let wrong: Vec<_> = known.values().flatten().filter(|(.., count)| *count > 1).collect();
-    let wrong: Vec<_> = wrong.iter().map(|(path, _, count)| (path, count)).collect();
+    let all = || known.values().flatten();
+    let wrong = all().filter(|file| file.count > 1).map(|file| (&file.path, file.count));
+    let wrong: Vec<_> = wrong.collect();
     assert!(wrong.is_empty(), "in the program more than once: {wrong:?}");
-    assert!(known.values().flatten().any(|(.., count)| *count == 1), "none was found");
+    assert!(all().any(|file| file.count == 1), "none was found");
 }

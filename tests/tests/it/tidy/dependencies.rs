@@ -21,8 +21,10 @@ struct Crate {
 
 fn crates(target: &str) -> Vec<Crate> {
     let args = ["metadata", "--locked", "--format-version", "1", "--filter-platform", target];
+    let with_benches = ["--features", "orrery-benches/run"];
     let mut command = Command::new(env!("CARGO"));
-    let output = command.args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output();
+    let output =
+        command.args(args).args(with_benches).current_dir(env!("CARGO_MANIFEST_DIR")).output();
     let output = output.expect("cargo can be started");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "cargo metadata: {errors}");

@@ -189,7 +189,10 @@ fn features(of: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for line in String::from_utf8(output.stdout).expect("text").lines() {
-        let (package, features) = line.trim_end_matches(" (*)").split_once('|').expect("a bar");
+        // Between two trees is an empty line.
+        let Some((package, features)) = line.trim_end_matches(" (*)").split_once('|') else {
+            continue;
+        };
         let known = all.entry(package.to_string()).or_default();
         known.extend(features.split(',').map(str::to_string).filter(|feature| !feature.is_empty()));
     }
