@@ -96,7 +96,7 @@ pub fn search(
         let bench = Bench::new(problem, group, policy, runs).at(best.hardest);
         let known = best.sizes.get(best.hardest).and_then(|size| size.left.clone());
         best.less = one_less(&bench, best, known)?;
-        best.changes = change_over(&bench, &best.counts, &best.sizes)?;
+        best.changes = change_over(&bench, &best.sizes)?;
     }
     // Dearer than the answer, a close call is of no interest.
     let cost = answer.best().map(|c| c.cost);
@@ -117,12 +117,13 @@ pub fn at_level(
     let load = sizer.bench.group.load_per_s * level;
     let same = || Sized { load_per_s: load, ..higher.clone() };
     if level == 0.0 {
-        return Ok(Sized { n: sizer.bench.problem.lost(sizer.kind), ..same() });
+        let counts = sizer.counts(sizer.bench.problem.lost(sizer.kind));
+        return Ok(Sized { counts, ..same() });
     }
-    let Some(first) = sizer.first(load, (start, higher.n), start, simulated)? else {
+    let Some(first) = sizer.first(load, (start, higher.n()), start, simulated)? else {
         return Ok(same());
     };
-    match sizer.sure(load, (first, higher.n), &mut None)? {
+    match sizer.sure(load, (first, higher.n()), &mut None)? {
         Verdict::Size(size) => Ok(*size),
         Verdict::NotSure => Ok(same()),
     }
@@ -160,9 +161,10 @@ pub fn at_step(
     let (problem, load) = (bench.problem, bench.load_at(level));
     let load_per_s = bench.group.load_per_s * problem.day.levels[level];
     if problem.day.levels[level] == 0.0 {
-        return Ok(Some(Sized { n: problem.lost(kind), load_per_s, ..before.clone() }));
+        let counts = counts(problem, kind, problem.lost(kind));
+        return Ok(Some(Sized { counts, load_per_s, ..before.clone() }));
     }
-    let first = first_at_step(bench, kind, level, (start, before.n), simulated)?;
+    let first = first_at_step(bench, kind, level, (start, before.n()), simulated)?;
     let Some(first) = first else { return Ok(None) };
     let bench = bench.at(level);
     let sizer = Sizer { bench: &bench, kind };
@@ -170,7 +172,10 @@ pub fn at_step(
     let mut close = None;
     let size = match sizer.sure(load, (first, most), &mut close)? {
         Verdict::Size(size) => Some(*size),
-        Verdict::NotSure => close.map(|(n, check)| Sized { n, load_per_s, check, left: None }),
+        Verdict::NotSure => close.map(|(n, check)| {
+            let counts = counts(problem, kind, n);
+            Sized { counts, load_per_s, check, left: None }
+        }),
     };
     Ok(size.map(|size| Sized { load_per_s, ..size }))
 }
@@ -179,33 +184,28 @@ pub fn at_step(
 ///
 /// # Errors
 /// When it cannot be simulated.
-pub fn chosen(
-    bench: &Bench<'_>,
-    kind: usize,
-    peak: Sized,
-    lower: Vec<Sized>,
-) -> Result<Choice, SpecError> {
+pub fn chosen(bench: &Bench<'_>, peak: Sized, lower: Vec<Sized>) -> Result<Choice, SpecError> {
     let (problem, load) = (bench.problem, bench.group.load_per_s);
     let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
     let hardest = hardest(&sizes);
     let most = &sizes[hardest];
     let (bench, check) = (bench.at(hardest), Some(most.check.clone()));
-    let mut choice = Choice::of(&bench, &counts(problem, kind, most.n), check, load)?;
-    choice.cost = over_the_day(problem, kind, &sizes);
+    let mut choice = Choice::of(&bench, &most.counts, check, load)?;
+    choice.cost = over_the_day(problem, &sizes);
     choice.sizes = sizes;
     Ok(choice)
 }
 
 /// The first level that needs as many machines as any: the peak, but where the bursts of another step are worse.
 pub fn hardest(sizes: &[Sized]) -> usize {
-    let most = sizes.iter().map(|size| size.n).max();
-    sizes.iter().position(|size| Some(size.n) == most).unwrap_or(0)
+    let most = sizes.iter().map(Sized::n).max();
+    sizes.iter().position(|size| Some(size.n()) == most).unwrap_or(0)
 }
 
-/// What so many of a kind cost by the hour, as the mean over the day; the size of each level is given.
-fn over_the_day(problem: &Problem, kind: usize, sizes: &[Sized]) -> Price {
-    let by_level: Vec<u32> = sizes.iter().map(|s| s.n).collect();
-    problem.day.cost(&by_level, |n| problem.cost_of_kind(kind, n))
+/// What the machines cost by the hour, as the mean over the day; those of each level are given.
+pub fn over_the_day(problem: &Problem, sizes: &[Sized]) -> Price {
+    let by_level: Vec<Vec<u32>> = sizes.iter().map(|size| size.counts.clone()).collect();
+    problem.day.cost(&by_level, |counts| problem.cost(counts))
 }
 
 /// A cluster that carries the load with all seeds; how much more it would carry was not looked for.
@@ -259,9 +259,8 @@ pub fn cheapest(
         let sized = chain.verified(one, high, &mut Found::default())?;
         let Some((peak, lower)) = sized else { continue };
         let sizes: Vec<Sized> = std::iter::once(peak).chain(lower).collect();
-        let most = sizes[hardest(&sizes)].n;
-        let (counts, policy) = (chain.counts(most), policy.text().to_string());
-        let cost = over_the_day(problem, kind, &sizes);
+        let counts = sizes[hardest(&sizes)].counts.clone();
+        let (cost, policy) = (over_the_day(problem, &sizes), policy.text().to_string());
         if best.as_ref().is_none_or(|best| cost < best.cost) {
             best = Some(Enough { counts, policy, cost });
         }
@@ -295,7 +294,7 @@ impl Chain<'_> {
             }
             None => {
                 if let Some((peak, lower)) = self.fewest(one, &mut found)? {
-                    found.choice = Some(chosen(self.bench, self.kind, peak, lower)?);
+                    found.choice = Some(chosen(self.bench, peak, lower)?);
                 }
             }
         }
@@ -450,7 +449,7 @@ impl Chain<'_> {
         let mut sizes = vec![peak.clone()];
         for level in 1..day.levels.len() {
             let share = day.levels[level] / day.levels[0];
-            let likely = one.map_or(f64::from(peak.n) * share, |one| served * share / one);
+            let likely = one.map_or(f64::from(peak.n()) * share, |one| served * share / one);
             let start = (likely.ceil() as u32).saturating_add(problem.lost(self.kind));
             let before = &sizes[hardest(&sizes)];
             let at = (start, before);

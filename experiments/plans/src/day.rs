@@ -106,6 +106,28 @@ impl DayKeys {
     }
 }
 
+/// Machines that are paid at some time: so many of one kind, or of each.
+pub trait Machines: Clone + Default + PartialEq {
+    /// What is there while both are needed, of which none is needed twice.
+    fn together(&self, other: &Self) -> Self;
+}
+
+impl Machines for u32 {
+    fn together(&self, other: &u32) -> u32 {
+        *self.max(other)
+    }
+}
+
+impl Machines for Vec<u32> {
+    fn together(&self, other: &Vec<u32>) -> Vec<u32> {
+        let of = |kind: usize| {
+            let n = |all: &[u32]| all.get(kind).copied().unwrap_or(0);
+            n(self).max(n(other))
+        };
+        (0..self.len().max(other.len())).map(of).collect()
+    }
+}
+
 /// A time of day, as `9:00`.
 pub fn clock(ms: u64) -> String {
     format!("{}:{:02}", ms / 3_600_000, ms / 60_000 % 60)
@@ -226,12 +248,14 @@ impl Day {
         if self.follows() { self.mean } else { 1.0 }
     }
 
-    /// How many machines are paid from when on, with the size of each level; from midnight on.
-    pub fn paid(&self, sizes: &[u32]) -> Vec<(u64, u32)> {
+    /// Which machines are paid from when on, with those of each level; from midnight on.
+    pub fn paid<M: Machines>(&self, sizes: &[M]) -> Vec<(u64, M)> {
+        let all = |some: &mut dyn Iterator<Item = &M>| {
+            some.fold(M::default(), |all, more| all.together(more))
+        };
         if !self.follows {
-            return vec![(0, sizes.iter().copied().max().unwrap_or(0))];
+            return vec![(0, all(&mut sizes.iter()))];
         }
-        let size = |step: &Step| sizes.get(step.level).copied().unwrap_or(0);
         let early = |step: &Step| (step.from_ms + DAY_MS - self.start_up_ms % DAY_MS) % DAY_MS;
         let mut times: Vec<u64> =
             self.steps.iter().flat_map(|step| [step.from_ms, early(step)]).collect();
@@ -245,23 +269,22 @@ impl Day {
                 let before = (from + DAY_MS - t) % DAY_MS;
                 (from..end).contains(&t) || (1..=self.start_up_ms).contains(&before)
             });
-            needed.map(|i| size(&self.steps[i])).max().unwrap_or(0)
+            all(&mut needed.filter_map(|i| sizes.get(self.steps[i].level)))
         };
-        let mut paid: Vec<(u64, u32)> = times.into_iter().map(|t| (t, at(t))).collect();
-        paid.dedup_by_key(|(_, n)| *n);
+        let mut paid: Vec<(u64, M)> = times.into_iter().map(|t| (t, at(t))).collect();
+        paid.dedup_by(|later, earlier| later.1 == earlier.1);
         paid
     }
 
-    /// The mean cost over the day with the size of each level, rounded up to a tenth of a cent where it is one
-    /// of several sizes.
-    pub fn cost(&self, sizes: &[u32], of: impl Fn(u32) -> Price) -> Price {
+    /// The mean cost over the day with the machines of each level, rounded up to a tenth of a cent where they change.
+    pub fn cost<M: Machines>(&self, sizes: &[M], of: impl Fn(&M) -> Price) -> Price {
         let paid = self.paid(sizes);
         let ends = paid.iter().skip(1).map(|p| p.0).chain([DAY_MS]);
-        let part = |((from, n), end): (&(u64, u32), u64)| {
-            u128::from(of(*n).as_micro_usd_per_hour()) * u128::from(end - from)
+        let part = |((from, n), end): (&(u64, M), u64)| {
+            u128::from(of(n).as_micro_usd_per_hour()) * u128::from(end - from)
         };
         if let [(_, n)] = paid.as_slice() {
-            return of(*n);
+            return of(n);
         }
         let all: u128 = paid.iter().zip(ends).map(part).sum();
         let unit = u128::from(UNIT_MICRO_USD);
@@ -278,15 +301,15 @@ mod tests {
         DayKeys { profile: profile.to_vec(), trace_steps: None, scale, start_up_s }
     }
 
-    fn dollars(n: u32) -> Price {
-        Price::micro_usd_per_hour(1_000_000) * n
+    fn dollars(n: &u32) -> Price {
+        Price::micro_usd_per_hour(1_000_000) * *n
     }
 
     #[test]
     fn without_a_day_the_cost_is_that_of_the_size() {
         let day = Day::of(None);
         assert_eq!((day.peak, day.mean, day.levels.as_slice()), (1.0, 1.0, [1.0].as_slice()));
-        assert_eq!(day.cost(&[7], dollars), dollars(7));
+        assert_eq!(day.cost(&[7], dollars), dollars(&7));
     }
 
     #[test]
@@ -300,10 +323,26 @@ mod tests {
         assert_eq!(day.paid(&[5, 2]), [(0, 2), (15 * hour / 2, 5), (20 * hour, 2)]);
         // (2 * 11.5 + 5 * 12.5) / 24 is 3.5625.
         assert_eq!(day.cost(&[5, 2], dollars), Price::micro_usd_per_hour(3_563_000));
-        assert_eq!(day.cost(&[5, 5], dollars), dollars(5));
+        assert_eq!(day.cost(&[5, 5], dollars), dollars(&5));
         let peak = Day::of(Some(&keys(&profile, Scale::Peak, 0.0)));
-        assert_eq!(peak.cost(&[5], dollars), dollars(5));
+        assert_eq!(peak.cost(&[5], dollars), dollars(&5));
         assert_eq!(peak.mean, day.mean);
+    }
+
+    /// Of several kinds each is paid while it is needed: a machine of one that is started early for the next step
+    /// does not end that of another.
+    #[test]
+    fn machines_of_each_kind_are_paid_while_they_are_needed() {
+        let day = Day::of(Some(&keys(&[(0.0, 0.4), (12.0, 1.0)], Scale::Follow, 3600.0)));
+        let (hour, sizes) = (3_600_000, [vec![3, 1], vec![0, 2]]);
+        let paid = day.paid(&sizes);
+        let both = [(0, vec![0, 2]), (11 * hour, vec![3, 2]), (12 * hour, vec![3, 1])];
+        assert_eq!(paid[..3], both);
+        // Before midnight those of the first step.
+        assert_eq!(paid[3..], [(23 * hour, vec![3, 2])]);
+        let price = |counts: &Vec<u32>| dollars(&counts[0]) + dollars(&counts[1]) * 10;
+        // (11 * 20 + 2 * 23 + 11 * 13) / 24 is 17.041...
+        assert_eq!(day.cost(&sizes, price), Price::micro_usd_per_hour(17_042_000));
     }
 
     /// The steps after midnight are started on the day before, and a start-up may be longer than a step.

@@ -3,8 +3,10 @@
 use super::answer::{Answer, Choice, money, percent, significant};
 use super::change_over::Changed;
 use super::day::{OwnSteps, clock};
+use super::file::Pools;
 use super::own_step::REPEATED_MAX;
 use super::problem::Problem;
+use super::rows;
 use super::size::Less;
 use orrery_results::{Row, metric, unit};
 
@@ -34,7 +36,8 @@ fn hardest(problem: &Problem, best: &Choice) -> Vec<String> {
             Some(size) => format!(
                 "the step from {from} has {load} % of the peak's requests, and its bursts need most machines: {} in \
                  place of {}; what is carried is judged there",
-                size.n, best.sizes[0].n
+                in_size(problem, &size.counts),
+                in_size(problem, &best.sizes[0].counts)
             ),
             None => format!(
                 "it does worst in the step from {from}, which has {load} % of the peak's requests; what is carried is \
@@ -60,7 +63,7 @@ fn changes(problem: &Problem, best: &Choice) -> String {
     let changes = &best.changes;
     let worst = changes.iter().reduce(|a, b| if b.bad_rate > a.bad_rate { b } else { a });
     let Some(worst) = worst else {
-        let is_one = best.sizes.iter().all(|size| size.n == best.sizes[0].n);
+        let is_one = best.sizes.iter().all(|size| size.counts == best.sizes[0].counts);
         return match is_one {
             true => "the size does not change over the day".to_string(),
             false => "what happens where the size changes was not simulated: no request arrives after a change, none has \
@@ -83,8 +86,8 @@ fn changes(problem: &Problem, best: &Choice) -> String {
         significant(worst.lasts.as_secs_f64()),
         significant(worst.lasts.as_secs_f64()),
         percent(worst.bad_rate),
-        worst.from,
-        worst.to,
+        in_size(problem, &worst.from),
+        in_size(problem, &worst.to),
         clock(worst.at_ms)
     )
 }
@@ -101,11 +104,21 @@ fn with_less(less: &Less) -> String {
     )
 }
 
+/// A size of a pool: of one type the number is enough.
+fn in_size(problem: &Problem, counts: &[u32]) -> String {
+    match problem.plan.pools {
+        Pools::Heterogeneous => problem.words(counts),
+        _ => counts.iter().sum::<u32>().to_string(),
+    }
+}
+
 /// The sizes from when on.
 fn sizes(problem: &Problem, answer: &Answer, best: &Choice) -> String {
-    let by_level: Vec<u32> = best.sizes.iter().map(|s| s.n).collect();
+    let by_level: Vec<Vec<u32>> = best.sizes.iter().map(|size| size.counts.clone()).collect();
     let paid = problem.day.paid(&by_level);
-    let at = |(ms, n): &(u64, u32)| format!("{n} from {}", clock(*ms));
+    let at = |(ms, counts): &(u64, Vec<u32>)| {
+        format!("{} from {}", in_size(problem, counts), clock(*ms))
+    };
     let paid: Vec<String> = paid.iter().map(at).collect();
     let worst = best.sizes.iter().map(|s| s.check.bad_rate).fold(0.0, f64::max);
     let any = match (problem.day.own.is_some(), best.sizes.len()) {
@@ -190,6 +203,14 @@ fn untried(problem: &Problem) -> Option<String> {
     ))
 }
 
+/// The same as a value of an axis.
+fn as_size(problem: &Problem, counts: &[u32]) -> String {
+    match problem.plan.pools {
+        Pools::Heterogeneous => rows::pool(problem, counts),
+        _ => in_size(problem, counts),
+    }
+}
+
 /// As rows beside those of the choice.
 pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
     let row = |metric: &str, value: f64| Row {
@@ -216,11 +237,13 @@ pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
         rows.push(row(metric::COST_AT_PEAK, at_peak));
         for size in &choice.sizes {
             let load = significant(size.load_per_s);
-            let axes = format!("{};load_per_s={load};size={}", base.axes, size.n);
+            let axes =
+                format!("{};load_per_s={load};size={}", base.axes, as_size(problem, &size.counts));
             let one = row(metric::BAD_AT_LEVEL, size.check.bad_rate);
             rows.push(Row { axes, ..one });
         }
         for Changed { at_ms, from, to, bad_rate, .. } in &choice.changes {
+            let [from, to] = [from, to].map(|counts| as_size(problem, counts));
             let axes = format!("{};at={};from={from};to={to}", base.axes, clock(*at_ms));
             rows.push(Row { axes, ..row(metric::BAD_AT_CHANGE, *bad_rate) });
         }

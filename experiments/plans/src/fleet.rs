@@ -363,13 +363,13 @@ fn answer(
     group.name = problem.kind(kind).to_string();
     let mut answer = Answer::of(&group);
     let bench = Bench::new(problem, &group, policy, runs);
-    let mut choice = chosen(&bench, kind, peak.clone(), lower.to_vec())?;
+    let mut choice = chosen(&bench, peak.clone(), lower.to_vec())?;
     let left = choice.sizes.get(choice.hardest).and_then(|size| size.left.clone());
     choice.less = one_less(&bench.at(choice.hardest), &choice, left)?;
-    choice.changes = change_over(&bench, &choice.counts, &choice.sizes)?;
+    choice.changes = change_over(&bench, &choice.sizes)?;
     if frontier {
         let one = group.bound_of_one_per_s(problem, kind, policy)?;
-        let top = peak.n.saturating_mul(2).min(problem.counts_max[kind]);
+        let top = peak.n().saturating_mul(2).min(problem.counts_max[kind]);
         answer.frontier = points(&bench, kind, one, top)?;
     }
     // Its cost over a day is not known: only its peak was looked at.

@@ -1,7 +1,6 @@
 //! Which keys of a plan go together: a day, failures and fleets are for plans that carry their load, prices and GPUs
 //! of types that have a list or a zoo.
 
-use super::day::Scale;
 use super::file::{Instance, PlanFile, Pools};
 use super::loss::Survive;
 use super::prices::Buy;
@@ -27,11 +26,6 @@ impl PlanFile {
         day.check()?;
         if !carries {
             return only("day", "a plan under a budget");
-        }
-        if day.scale == Scale::Follow && self.pools == Pools::Heterogeneous {
-            let allowed = "`\"follow\"` for clusters and fleets (`pools`)";
-            let remedy = "size these pools for the peak (`scale = \"peak\"`)";
-            return Err(SpecError::value("day.scale", "\"follow\"", allowed, remedy));
         }
         Ok(())
     }

@@ -64,6 +64,12 @@ fn check_parts(plan: &PlanFile, file: &ScenarioFile) -> Result<(), SpecError> {
         let remedy = "plan for one model at a time, or remove `per_function`";
         return Err(SpecError::value("arrivals.trace", found, allowed, remedy));
     }
+    if names.len() > 1 && file.arrivals.as_ref().is_some_and(|a| a.workload.is_some()) {
+        let found = "a list of several models' requests, and pools of some of the models";
+        let allowed = "such a list as a day, in each step of which a pool has those requests that are its models'";
+        let remedy = "add `[day]` with `scale = \"peak\"` and `trace_steps = 1`, or more steps";
+        return Err(SpecError::value("arrivals.workload", found, allowed, remedy));
+    }
     Ok(())
 }
 

@@ -10,15 +10,20 @@
 //!
 //! No pool is left out because of one seed that is not sure: all seeds are asked then ([`Bench::carries`]).
 //!
-//! Over a trace's day a pool has to carry each step; how much it carries is looked for in the one in which it does worst.
+//! Over a trace's day one pool has to carry each step; how much it carries is looked for in the one in which it does worst.
+//! Pools that follow a day are found for each level of its load by itself (`over_day`): what a machine that starts early
+//! for one step costs in another is no part of that search.
 //!
 //! The bound is Eq. 9 to 15, with some slack because it is not strict. Pools are tried in chunks of a fixed
 //! size, so that neither threads nor time decide what is tried.
 
 use super::answer::{Answer, Choice, Point, significant};
 use super::candidates::Candidates;
+use super::change_over::change_over;
+use super::clusters::over_the_day;
 use super::problem::{Group, Problem};
 use super::runs::{PROBES, Runs};
+use super::size::Sized;
 use super::survive;
 use super::trial::{Bench, Check};
 use orrery_scenario::{PolicySpec, SpecError};
@@ -38,7 +43,9 @@ pub fn expected(problem: &Problem, frontier: bool) -> u64 {
     let finalists = (problem.plan.runners_up + 1 + reserve) as u64;
     let first = if problem.budget.is_some() { CHUNK as u64 * PROBES } else { 0 };
     let frontier = if frontier { CHUNK as u64 * PROBES } else { 0 };
-    let of_policy = finalists * Choice::runs(problem) + first + frontier;
+    let levels = problem.day.levels.len() as u64 - 1;
+    let lower = if problem.day.follows() { levels * u64::from(problem.plan.seeds) } else { 0 };
+    let of_policy = finalists * Choice::runs(problem) + first + frontier + lower;
     problem.policies.len() as u64 * of_policy + Choice::runs(problem)
 }
 
@@ -61,7 +68,7 @@ pub fn search(
         let bench = Bench::new(problem, group, policy, runs);
         let one = OfPolicy { bench: &bench, candidates: &candidates, runs };
         match problem.budget {
-            None => one.cheapest(policy, &mut answer)?,
+            None => one.cheapest(&mut answer)?,
             Some(_) => one.best(&mut answer)?,
         }
         if frontier {
@@ -74,17 +81,19 @@ pub fn search(
             b.edge.rate_per_s.total_cmp(&a.edge.rate_per_s).then(a.cost.cmp(&b.cost))
         }),
     }
+    if problem.day.follows() {
+        // Their cost over the day is not known: only their peak was looked at.
+        answer.close.clear();
+    }
     answer.choices.truncate(problem.plan.runners_up + 1);
     answer.homogeneous = homogeneous(problem, group, &candidates, &answer, runs)?;
-    if problem.plan.is_to_survive() {
-        add_less(problem, group, &mut answer, runs)?;
-    }
+    add_less(problem, group, &mut answer, runs)?;
     answer.searched.runs = runs.finish();
     answer.add_doubts(problem, group);
     Ok(answer)
 }
 
-/// What the answer carries without a machine that may be lost.
+/// What the answer carries without a machine that may be lost, and what happens where it changes over a day.
 fn add_less(
     problem: &Problem,
     group: &Group,
@@ -96,7 +105,10 @@ fn add_less(
         return Ok(());
     };
     let bench = Bench::new(problem, group, policy, runs).at(best.hardest);
-    best.less = survive::one_less(&bench, best, None)?;
+    if problem.plan.is_to_survive() {
+        best.less = survive::one_less(&bench, best, None)?;
+    }
+    best.changes = change_over(&bench, &best.sizes)?;
     Ok(())
 }
 
@@ -121,53 +133,185 @@ fn homogeneous(
         return Choice::of(&bench, candidates.counts(largest), None, from).map(Some);
     }
     let lost = u32::from(problem.plan.may_lose(base));
-    for n in 1..=most.saturating_sub(lost) {
-        let mut counts = vec![0; problem.sales.len()];
-        counts[base] = n;
-        if !may_hold(&bench, &counts, group.load_per_s)? {
-            continue;
+    let fewest = |asked: Asked<'_>| -> Result<Option<Carried>, SpecError> {
+        for n in 1..=most.saturating_sub(lost) {
+            let mut counts = vec![0; problem.sales.len()];
+            counts[base] = n;
+            if !asked.may_hold(&counts)? {
+                continue;
+            }
+            let (bench, check) = asked.in_each_step(&counts)?;
+            if check.is_sure(problem.plan.target()) {
+                // Where one of it may be lost it is one more than carries the load.
+                counts[base] += lost;
+                let check = Some(check).filter(|_| lost == 0);
+                return Ok(Some(Carried { counts, level: bench.level(), check }));
+            }
         }
-        let (hardest, check) = in_each_step(&bench, &counts, group.load_per_s)?;
-        if check.is_sure(problem.plan.target()) {
-            // Where one of it may be lost it is one more than carries the load.
-            counts[base] += lost;
-            let check = Some(check).filter(|_| lost == 0);
-            return Choice::of(&hardest, &counts, check, group.load_per_s).map(Some);
+        Ok(None)
+    };
+    let Some(peak) = fewest(Asked::first(&bench)?)? else { return Ok(None) };
+    let mut lower = Vec::new();
+    for level in lower_levels(problem) {
+        let is_needed = problem.day.levels[level] > 0.0;
+        let found = if is_needed { fewest(Asked::at(&bench, level)?)? } else { None };
+        if is_needed && found.is_none() {
+            return Ok(None);
         }
+        lower.push(found);
     }
-    Ok(None)
+    over_day(&bench, &peak, &lower).map(Some)
 }
 
-/// Whether the first seed leaves it open that a pool carries a load, in each step of a trace.
-fn may_hold(bench: &Bench<'_>, counts: &[u32], load: f64) -> Result<bool, SpecError> {
-    for step in bench.steps() {
-        if !step.may_hold(counts, load)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+/// The levels of a day that pools follow, but for the peak's.
+fn lower_levels(problem: &Problem) -> std::ops::Range<usize> {
+    if problem.day.follows() { 1..problem.day.levels.len() } else { 0..0 }
 }
 
-/// The verdict of a pool with all seeds; of the steps of a trace, in the one in which it does worst, as far as the first
-/// that it does not carry.
-fn in_each_step<'a>(
-    bench: &Bench<'a>,
-    counts: &[u32],
-    load: f64,
-) -> Result<(Bench<'a>, Check), SpecError> {
-    let target = bench.target();
-    let mut worst = (*bench, bench.check(counts, load)?);
-    for step in bench.steps().into_iter().skip(1) {
-        if !worst.1.meets(target) {
-            break;
-        }
-        let check = step.check(counts, load)?;
-        let order = |check: &Check| (!check.is_sure(target), check.bad_rate);
-        if order(&check) > order(&worst.1) {
-            worst = (step, check);
+/// A pool that carries what is asked for.
+#[derive(Clone)]
+struct Carried {
+    counts: Vec<u32>,
+    /// In which level it does worst.
+    level: usize,
+    /// There; none where it was verified with a machine less.
+    check: Option<Check>,
+}
+
+impl Carried {
+    fn sized(&self, bench: &Bench<'_>, level: usize) -> Result<Sized, SpecError> {
+        let load = bench.load_at(level);
+        let check = self.check.clone();
+        let check = check.map_or_else(|| bench.at(level).check(&self.counts, load), Ok)?;
+        let load_per_s = bench.group.load_per_s * bench.problem.day.levels[level];
+        Ok(Sized { counts: self.counts.clone(), load_per_s, check, left: None })
+    }
+}
+
+/// A pool, and over a day that is followed those that take its place in the other levels; none where nothing is needed.
+/// Where these cost more, since they are started early, and the pool carries all levels, it stays.
+fn over_day(
+    bench: &Bench<'_>,
+    peak: &Carried,
+    lower: &[Option<Carried>],
+) -> Result<Choice, SpecError> {
+    let (problem, load) = (bench.problem, bench.group.load_per_s);
+    if !problem.day.follows() {
+        let hardest = bench.at(peak.level);
+        return Choice::of(&hardest, &peak.counts, peak.check.clone(), load);
+    }
+    let first = peak.sized(bench, 0)?;
+    let nothing = |level: usize| Sized {
+        counts: vec![0; peak.counts.len()],
+        load_per_s: load * problem.day.levels[level],
+        left: None,
+        ..first.clone()
+    };
+    let each = |of: &dyn Fn(usize, &Carried) -> Result<Sized, SpecError>| {
+        let size = |(level, found): (usize, &Option<Carried>)| match found {
+            Some(found) => of(level, found),
+            None => Ok(nothing(level)),
+        };
+        let lower = (1..).zip(lower).map(size);
+        std::iter::once(Ok(first.clone())).chain(lower).collect::<Result<Vec<_>, _>>()
+    };
+    let mut sizes = each(&|level, found| found.sized(bench, level))?;
+    let mut cost = over_the_day(problem, &sizes);
+    if cost > problem.cost(&peak.counts) {
+        let target = problem.plan.target();
+        let kept = each(&|level, _| Carried { check: None, ..peak.clone() }.sized(bench, level))?;
+        if kept.iter().all(|size| size.check.is_sure(target)) {
+            cost = over_the_day(problem, &kept);
+            sizes = kept;
         }
     }
-    Ok(worst)
+    let own = |size: &Sized| problem.cost(&size.counts);
+    let most = sizes.iter().map(own).max();
+    let hardest = sizes.iter().position(|size| Some(own(size)) == most).unwrap_or(0);
+    let check = Some(sizes[hardest].check.clone());
+    let choice = Choice::of(&bench.at(hardest), &sizes[hardest].counts, check, load)?;
+    Ok(Choice { cost, sizes, ..choice })
+}
+
+/// What a pool has to carry: the load, in each step of a trace, or one level of a day.
+struct Asked<'a> {
+    steps: Vec<Bench<'a>>,
+    load_per_s: f64,
+    /// No pool with a lower bound carries it.
+    least_per_s: f64,
+}
+
+impl<'a> Asked<'a> {
+    /// The load; where pools follow the day, that of its peak.
+    ///
+    /// # Errors
+    /// When a trace cannot be read.
+    fn first(bench: &Bench<'a>) -> Result<Asked<'a>, SpecError> {
+        if bench.problem.day.follows() {
+            return Asked::at(bench, 0);
+        }
+        let (steps, load_per_s) = (bench.steps(), bench.group.load_per_s);
+        // Its own step with most requests counts: the peak of all models may be another.
+        Ok(Asked { steps, load_per_s, least_per_s: bench.busiest_per_s()? })
+    }
+
+    /// The load of a level.
+    ///
+    /// # Errors
+    /// When a trace cannot be read.
+    fn at(bench: &Bench<'a>, level: usize) -> Result<Asked<'a>, SpecError> {
+        let (steps, load_per_s) = (vec![bench.at(level)], bench.load_at(level));
+        Ok(Asked { steps, load_per_s, least_per_s: bench.in_level_per_s(level)? })
+    }
+
+    /// Whether the first seed leaves it open that a pool carries it.
+    fn may_hold(&self, counts: &[u32]) -> Result<bool, SpecError> {
+        for step in &self.steps {
+            if !step.may_hold(counts, self.load_per_s)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The same, of a pool and what is left of it.
+    fn may_survive(&self, problem: &Problem, counts: &[u32]) -> Result<bool, SpecError> {
+        for pool in survive::pools(problem, counts) {
+            if !self.may_hold(&pool)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The verdict of a pool with all seeds; of the steps of a trace, that of the one in which it does worst, as far as the
+    /// first that it does not carry.
+    fn in_each_step(&self, counts: &[u32]) -> Result<(Bench<'a>, Check), SpecError> {
+        let target = self.steps[0].target();
+        let mut worst = (self.steps[0], self.steps[0].check(counts, self.load_per_s)?);
+        for step in &self.steps[1..] {
+            if !worst.1.meets(target) {
+                break;
+            }
+            let check = step.check(counts, self.load_per_s)?;
+            let order = |check: &Check| (!check.is_sure(target), check.bad_rate);
+            if order(&check) > order(&worst.1) {
+                worst = (*step, check);
+            }
+        }
+        Ok(worst)
+    }
+
+    /// Whether what is left of a pool carries it with all seeds, and it comes back from the loss.
+    fn survives(&self, problem: &Problem, counts: &[u32]) -> Result<bool, SpecError> {
+        let target = problem.plan.target();
+        survive::survives(
+            problem,
+            counts,
+            |pool| Ok(self.in_each_step(pool)?.1.is_sure(target)),
+            |kind| self.steps[0].is_lost(counts, kind, self.load_per_s),
+        )
+    }
 }
 
 struct OfPolicy<'a> {
@@ -177,17 +321,65 @@ struct OfPolicy<'a> {
 }
 
 impl OfPolicy<'_> {
-    /// The cheapest pools that carry the load.
-    fn cheapest(&self, policy: &PolicySpec, answer: &mut Answer) -> Result<(), SpecError> {
+    /// The cheapest pools that carry the load, and what takes their place over a day that is followed.
+    fn cheapest(&self, answer: &mut Answer) -> Result<(), SpecError> {
+        let problem = self.bench.problem;
+        let asked = Asked::first(self.bench)?;
+        let met = self.carrying(&asked, problem.plan.runners_up + 1, answer)?;
+        if met.is_empty() {
+            return Ok(());
+        }
+        let mut lower: Vec<Option<Carried>> = Vec::new();
+        for level in lower_levels(problem) {
+            let found = self.at_level(level, lower.iter().flatten().last().unwrap_or(&met[0]))?;
+            if found.is_none() && problem.day.levels[level] > 0.0 {
+                answer.unknown.push(format!(
+                    "no pool within the limits certainly carries the step from {} with {}",
+                    problem.day.begins(level),
+                    self.bench.policy.text()
+                ));
+                return Ok(());
+            }
+            lower.push(found);
+        }
+        for peak in &met {
+            answer.choices.push(over_day(self.bench, peak, &lower)?);
+        }
+        Ok(())
+    }
+
+    /// The cheapest pool that carries a level of the day: none where nothing is needed, or no pool is enough. What carries
+    /// a higher one is, but for the steps of a trace, whose bursts are their own.
+    fn at_level(&self, level: usize, higher: &Carried) -> Result<Option<Carried>, SpecError> {
+        let problem = self.bench.problem;
+        if problem.day.levels[level] == 0.0 {
+            return Ok(None);
+        }
+        let mut about = Answer::of(self.bench.group);
+        let asked = Asked::at(self.bench, level)?;
+        let found = self.carrying(&asked, 1, &mut about)?.pop();
+        if problem.day.own.is_some() {
+            return Ok(found);
+        }
+        let cheaper = found.filter(|f| problem.cost(&f.counts) < problem.cost(&higher.counts));
+        let same = || Carried { counts: higher.counts.clone(), level, check: None };
+        Ok(Some(cheaper.unwrap_or_else(same)))
+    }
+
+    /// So many of the cheapest pools that carry what is asked for, by rising cost.
+    fn carrying(
+        &self,
+        asked: &Asked<'_>,
+        wanted: usize,
+        answer: &mut Answer,
+    ) -> Result<Vec<Carried>, SpecError> {
         let (problem, group, c) = (self.bench.problem, self.bench.group, self.candidates);
-        let (load, plan) = (group.load_per_s, &problem.plan);
+        let (load, plan) = (asked.load_per_s, &problem.plan);
         let costs = c.space.costs();
         let mut order: Vec<usize> = (0..c.space.pools().len()).collect();
         order.sort_by(|&a, &b| costs[a].cmp(&costs[b]).then(c.bound(b).total_cmp(&c.bound(a))));
         let all = order.len();
-        // Its own step with most requests counts: the peak of all models may be another.
-        let least = self.bench.busiest_per_s()?;
-        order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack()) >= least);
+        order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack()) >= asked.least_per_s);
         let base = group.base.unwrap_or(0);
         // Without a base instance a pool carries nothing.
         order.retain(|&i| c.counts(i)[base] > u32::from(plan.may_lose(base)));
@@ -200,37 +392,38 @@ impl OfPolicy<'_> {
                 significant(answer.bound_max_per_s.unwrap_or(0.0)),
                 plan.bound_slack() * 100.0
             ));
-            return Ok(());
+            return Ok(Vec::new());
         }
-        let mut met: Vec<Choice> = Vec::new();
+        let mut met: Vec<Carried> = Vec::new();
         let mut tried = 0;
         // One for each pool, until enough are found.
         let most = order.len().min(plan.evaluations_max()) as u64;
         self.runs.expect(most);
         'search: for chunk in order.chunks(CHUNK) {
             if tried + chunk.len() > plan.evaluations_max() {
-                answer.unknown.push(not_converged(plan.evaluations_max(), policy));
+                answer.unknown.push(not_converged(plan.evaluations_max(), self.bench.policy));
                 break;
             }
             tried += chunk.len();
-            let holds = |i: &usize| self.may_hold(c.counts(*i), load);
+            let holds = |i: &usize| asked.may_survive(problem, c.counts(*i));
             let held: Vec<bool> = chunk.par_iter().map(holds).collect::<Result<_, _>>()?;
             for (&i, _) in chunk.iter().zip(held).filter(|(_, held)| *held) {
                 let pool = &c.space.pools()[i];
                 // More of what is enough is enough, and no other idea.
-                let more = |m: &Choice| orrery_planner::Pool(m.counts.clone()).is_sub_of(pool);
+                let more = |m: &Carried| orrery_planner::Pool(m.counts.clone()).is_sub_of(pool);
                 if met.iter().any(more) {
                     continue;
                 }
-                let (bench, check) = in_each_step(self.bench, &pool.0, load)?;
-                if check.is_sure(plan.target()) && self.survives(&pool.0, load)? {
-                    met.push(Choice::of(&bench, &pool.0, Some(check), load)?);
+                let (bench, check) = asked.in_each_step(&pool.0)?;
+                if check.is_sure(plan.target()) && asked.survives(problem, &pool.0)? {
+                    let (counts, level) = (pool.0.clone(), bench.level());
+                    met.push(Carried { counts, level, check: Some(check) });
                 } else if met.is_empty()
                     && let Some(close) = close(&bench, &pool.0, check, load)?
                 {
                     answer.close.push((pool.0.clone(), costs[i], close));
                 }
-                if met.len() > plan.runners_up {
+                if met.len() >= wanted {
                     break 'search;
                 }
             }
@@ -246,29 +439,7 @@ impl OfPolicy<'_> {
                 significant(answer.bound_max_per_s.unwrap_or(0.0))
             ));
         }
-        answer.choices.extend(met);
-        Ok(())
-    }
-
-    /// Whether the first seed leaves it open that a pool and what is left of it carry a load.
-    fn may_hold(&self, counts: &[u32], load: f64) -> Result<bool, SpecError> {
-        for pool in survive::pools(self.bench.problem, counts) {
-            if !may_hold(self.bench, &pool, load)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Whether what is left of a pool carries a load with all seeds, and it comes back from the loss.
-    fn survives(&self, counts: &[u32], load: f64) -> Result<bool, SpecError> {
-        let target = self.bench.problem.plan.target();
-        survive::survives(
-            self.bench.problem,
-            counts,
-            |pool| Ok(in_each_step(self.bench, pool, load)?.1.is_sure(target)),
-            |kind| self.bench.is_lost(counts, kind, load),
-        )
+        Ok(met)
     }
 
     /// The pools that carry most.

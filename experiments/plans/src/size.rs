@@ -13,14 +13,21 @@ pub const MORE_MAX: u32 = 8;
 /// A size that all seeds agree on.
 #[derive(Clone, Debug)]
 pub struct Sized {
-    /// The machines.
-    pub n: u32,
+    /// How many of each type.
+    pub counts: Vec<u32>,
     /// The load that they carry.
     pub load_per_s: f64,
     /// All of them at the load.
     pub check: Check,
     /// Without those that it survives, where there are any.
     pub left: Option<Check>,
+}
+
+impl Sized {
+    /// The machines of all types together.
+    pub fn n(&self) -> u32 {
+        self.counts.iter().sum()
+    }
 }
 
 /// A pool with one machine of a kind less.
@@ -141,7 +148,8 @@ impl Sizer<'_> {
                     0 => (check, None),
                     _ => (self.bench.check(&self.counts(n), load_per_s)?, Some(check)),
                 };
-                return Ok(Verdict::Size(Box::new(Sized { n, load_per_s, check, left })));
+                let counts = self.counts(n);
+                return Ok(Verdict::Size(Box::new(Sized { counts, load_per_s, check, left })));
             }
             if check.meets(target) && close.is_none() {
                 *close = Some((n, check));

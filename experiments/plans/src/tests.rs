@@ -4,6 +4,7 @@ mod answers;
 mod days;
 mod lists;
 mod losses;
+mod pool_days;
 mod rerun;
 mod robust;
 mod trace_pools;

@@ -229,12 +229,7 @@ impl<'a> Bench<'a> {
             own_step::put(&mut setup, arrivals);
         }
         let mut rule = Rule { stop, ..self.rule(&scenario, (&setup, seed), rate_per_s)? };
-        let types = &self.problem.plan.instance;
-        let kinds = scenario.file.device.iter();
-        let kinds: Vec<usize> =
-            kinds.map(|d| types.iter().position(|t| t.kind == d.kind).unwrap_or(0)).collect();
-        let devices = setup.world.core.devices.iter();
-        let types_of: Vec<usize> = devices.map(|d| kinds[d.kind as usize]).collect();
+        let types_of = types_of(self.problem, &scenario, &setup);
         if let Some(kind) = lost {
             let at = rule.warm_up + self.settles(&setup);
             // What was bought together is lost together.
@@ -246,7 +241,7 @@ impl<'a> Bench<'a> {
             rule.warm_up = at + self.settles(&setup);
         }
         let rule = rule.made(how, longest_slo(&setup));
-        let watch = Watch::new(types_of, types.len(), group.models.len());
+        let watch = Watch::new(types_of, self.problem.sales.len(), group.models.len());
         if is_empty {
             // A step without a request of these models is carried by any machines.
             let probe = nothing(group.models.len());
@@ -336,17 +331,26 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the trace cannot be read.
     pub fn busiest_per_s(&self) -> Result<f64, SpecError> {
-        let (Some(own), Some(trace)) = (&self.problem.day.own, &self.problem.trace) else {
-            return Ok(self.group.load_per_s);
-        };
-        let loads = self.group.loads(trace, 1.0, self.first_seed())?;
         let mut most = 0.0_f64;
-        for step in 0..own.steps {
-            let window = own.window(step, trace.mean_per_s(1.0));
-            let all = own_step::between(&loads, self.first_seed(), window)?;
-            most = most.max(all.len() as f64 / window.1.since(window.0).as_secs_f64());
+        for level in 0..self.problem.day.levels.len() {
+            most = most.max(self.in_level_per_s(level)?);
         }
         Ok(most)
+    }
+
+    /// The same in a level of the day.
+    ///
+    /// # Errors
+    /// When the trace cannot be read.
+    pub fn in_level_per_s(&self, level: usize) -> Result<f64, SpecError> {
+        let day = &self.problem.day;
+        let (Some(own), Some(trace)) = (&day.own, &self.problem.trace) else {
+            return Ok(self.group.load_per_s * day.levels[level]);
+        };
+        let loads = self.group.loads(trace, 1.0, self.first_seed())?;
+        let window = own.window(own.of_level[level], trace.mean_per_s(1.0));
+        let all = own_step::between(&loads, self.first_seed(), window)?;
+        Ok(all.len() as f64 / window.1.since(window.0).as_secs_f64())
     }
 
     /// How long a pool is left alone before and after it loses a machine.
@@ -489,6 +493,15 @@ impl<'a> Bench<'a> {
             by_seed_per_s,
         })
     }
+}
+
+/// Of which of the plan's types each device is.
+pub fn types_of(problem: &Problem, scenario: &Scenario, setup: &Setup) -> Vec<usize> {
+    let types = &problem.plan.instance;
+    let kinds = scenario.file.device.iter();
+    let kinds: Vec<usize> =
+        kinds.map(|d| types.iter().position(|t| t.kind == d.kind).unwrap_or(0)).collect();
+    setup.world.core.devices.iter().map(|device| kinds[device.kind as usize]).collect()
 }
 
 /// What is said of a run without requests.

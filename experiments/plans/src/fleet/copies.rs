@@ -241,6 +241,6 @@ fn verified<'a>(
     let Verdict::Size(size) = sizer.sure(load, (cluster.first, most), &mut close)? else {
         return Ok(None);
     };
-    let cost = problem.cost_of_kind(kind, size.n);
+    let cost = problem.cost(&size.counts);
     Ok(Some(Settled { sizes: vec![*size], cost, close, ..cluster }))
 }

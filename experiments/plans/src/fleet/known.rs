@@ -302,7 +302,7 @@ impl<'a> Knowledge<'a> {
 
     /// What a kind costs with the size of each level.
     pub fn cost(&self, kind: usize, sizes: &[u32]) -> Price {
-        self.problem.day.cost(sizes, |n| self.problem.cost_of_kind(kind, n))
+        self.problem.day.cost(sizes, |n| self.problem.cost_of_kind(kind, *n))
     }
 
     /// Simulates clusters under every policy with the first seed.
@@ -416,7 +416,7 @@ impl<'a> Knowledge<'a> {
             let why = format!("{}, for sure in each step", self.too_few(cluster, policy));
             return Ok(verified(Under::Never(why), close));
         };
-        let sizes: Vec<u32> = levels.iter().map(|s| s.n).collect();
+        let sizes: Vec<u32> = levels.iter().map(Sized::n).collect();
         let cost = self.cost(kind, &sizes);
         Ok(verified(Under::Sizes { sizes, verified: levels, cost }, close))
     }

@@ -396,7 +396,9 @@ fn a_day_is_followed_at_less_than_the_peak_s_cost() {
     for answer in &follow.answers {
         let best = answer.best().unwrap();
         let (high, low) = (&best.sizes[0], &best.sizes[1]);
-        assert!(low.n < high.n && low.check.bad_rate <= 0.01 && low.load_per_s < high.load_per_s);
+        assert!(
+            low.n() < high.n() && low.check.bad_rate <= 0.01 && low.load_per_s < high.load_per_s
+        );
     }
     let text = printed(&slow);
     for part in ["from 6:00", "from 20:00", "where the size changes", "the mean is 70 % of it"] {

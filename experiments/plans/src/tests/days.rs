@@ -7,6 +7,7 @@ use crate::file::{PlanFile, Source};
 use crate::own_step::{Load, between};
 use crate::problem::Problem;
 use crate::runs::Runs;
+use crate::size::Sized;
 use crate::trial::Bench;
 use crate::{Solved, solve};
 use orrery_sim::request::Arrival;
@@ -58,7 +59,7 @@ fn quiet_minutes_of_a_trace_are_a_part_of_the_day_wherever_they_are() {
         let (plan, source) = PlanFile::from_text(&path, &plan).unwrap_or_else(|e| panic!("{e}"));
         let found = solve(&plan, &source, None, false).unwrap_or_else(|e| panic!("{e}"));
         let best = found.answers[0].best().unwrap();
-        let mut sizes: Vec<u32> = best.sizes.iter().map(|s| s.n).collect();
+        let mut sizes: Vec<u32> = best.sizes.iter().map(Sized::n).collect();
         sizes.dedup();
         let peak_per_s = found.answers[0].load_per_s;
         (sizes, peak_per_s, best.cost, found.problem.day.mean)
@@ -177,7 +178,7 @@ fn a_burst_within_a_step_of_a_trace_takes_machines() {
         for (level, size) in best(&burst).sizes.iter().enumerate() {
             let bad = |n: u32| bench.at(level).check(&[n], group.load_per_s).unwrap().bad_rate;
             assert!(bad(best(&burst).counts[0]) <= 0.02, "step of level {level}");
-            assert!(bad(best(&even).sizes[level].n) > 0.02, "step of level {level}");
+            assert!(bad(best(&even).sizes[level].n()) > 0.02, "step of level {level}");
             assert!(size.check.is_sure(0.02));
         }
     }
@@ -196,8 +197,8 @@ fn a_step_with_worse_bursts_than_the_peak_decides() {
     let found = answered(&of_minutes("worse", &calls, &plan));
     let best = best(&found);
     assert_eq!((found.problem.day.begins(best.hardest), best.hardest), ("4:00".to_string(), 1));
-    assert_eq!(best.counts[0], best.sizes[1].n);
-    assert!(best.sizes[1].n > best.sizes[0].n, "{:?}", best.sizes);
+    assert_eq!(best.counts[0], best.sizes[1].n());
+    assert!(best.sizes[1].n() > best.sizes[0].n(), "{:?}", best.sizes);
     let said = printed(&found);
     assert!(said.contains("the step from 4:00 has 83.35 % of the peak's requests"), "{said}");
     // So does the headroom: what the peak's step alone would carry is more.
@@ -221,7 +222,7 @@ fn one_size_is_found_however_much_more_a_later_step_needs() {
     };
     let [follow, peak] = [plan, peak].map(|plan| answered(&of_minutes("more", &calls, &plan)));
     let sizes = &best(&follow).sizes;
-    assert!(sizes[1].n > sizes[0].n + 9, "{} {}", sizes[0].n, sizes[1].n);
+    assert!(sizes[1].n() > sizes[0].n() + 9, "{} {}", sizes[0].n(), sizes[1].n());
     assert_eq!(best(&peak).counts, best(&follow).counts);
 }
 
@@ -292,9 +293,9 @@ fn a_change_over_is_simulated_with_the_machines_that_come_and_go() {
     for (name, plan) in [("profile", super::plan(&of_profile)), ("trace", trace)] {
         let found = answered(&plan);
         let (p, best) = (&found.problem, best(&found));
-        let (few, many) = (best.sizes.last().unwrap().n, best.counts[0]);
+        let (few, many) = (best.sizes.last().unwrap().n(), best.counts[0]);
         assert!(few < many, "{name}: {:?}", best.sizes);
-        let ways: Vec<(u32, u32)> = best.changes.iter().map(|c| (c.from, c.to)).collect();
+        let ways: Vec<(u32, u32)> = best.changes.iter().map(|c| (c.from[0], c.to[0])).collect();
         assert!(ways.contains(&(few, many)), "{name}: {ways:?}");
         for change in &best.changes {
             assert!(change.bad_rate <= 0.05, "{name}: {change:?}");
@@ -308,10 +309,10 @@ fn a_change_over_is_simulated_with_the_machines_that_come_and_go() {
         let runs = Runs::new(None);
         let bench = Bench::new(p, &p.groups[0], &p.policies[0], &runs);
         let mut wrong = best.clone();
-        wrong.sizes[0].n = 1;
-        wrong.sizes.iter_mut().skip(1).for_each(|size| size.n = many);
-        let changes = change_over(&bench, &wrong.counts, &wrong.sizes).unwrap();
-        let at_the_peak = changes.iter().find(|c| (c.from, c.to) == (many, 1)).unwrap();
+        wrong.sizes[0].counts = vec![1];
+        wrong.sizes.iter_mut().skip(1).for_each(|size| size.counts = vec![many]);
+        let changes = change_over(&bench, &wrong.sizes).unwrap();
+        let at_the_peak = changes.iter().find(|c| (c.from[0], c.to[0]) == (many, 1)).unwrap();
         assert!(at_the_peak.bad_rate > 0.3, "{name}: {at_the_peak:?}");
     }
 }

@@ -24,9 +24,6 @@ fn a_pool_survives_the_loss_of_any_one_machine_at_the_least_cost() {
     assert_eq!(cost(&found), cheapest);
     let budget = POOLS.replace("goal = \"carry-load\"", "budget_usd_per_hour = 2.0\nsurvive = 1");
     assert!(error(&budget).contains("survive"), "{}", error(&budget));
-    let day = "[day]\nscale = \"follow\"\nprofile = [[0, 1.0]]\n\n[scenario]";
-    let follow = error(&POOLS.replace("[scenario]", day));
-    assert!(follow.contains("day.scale") && follow.contains("peak"), "{follow}");
 }
 
 /// A cluster that a machine is lost from in mid-run comes back where those left carry the load, under every policy,

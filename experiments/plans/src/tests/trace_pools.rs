@@ -6,6 +6,7 @@ use crate::file::{PlanFile, Source};
 use crate::own_step::{Load, between};
 use crate::problem::{Group, Problem};
 use crate::runs::Runs;
+use crate::size::Sized;
 use crate::trial::Bench;
 use orrery_sim::request::Arrival;
 use orrery_sim::time::{Span, Time};
@@ -83,6 +84,33 @@ fn known(group: &Group, a: &Arrival) -> (Time, String, u32, Span, Span) {
     (a.at, group.models[a.model.index()].clone(), a.size, a.slo, a.alone)
 }
 
+/// Without a day a list cannot be dealt out, and is not called damaged.
+#[test]
+fn a_list_of_several_models_is_a_day_where_pools_have_some_of_them() {
+    let (day, end) = (TWO.find("[day]").unwrap(), TWO.find("[scenario]").unwrap());
+    let without = TWO.replace(&TWO[day..end], "");
+    for pools in ["fleet", "heterogeneous", "homogeneous"] {
+        let policy = if pools == "heterogeneous" { "kairos" } else { "symphony" };
+        let text = without.replace("\"fleet\"", &format!("{pools:?}")).replace("symphony", policy);
+        let (plan, source) = of_list(&format!("undivided-{pools}"), &text);
+        let found = Problem::new(&plan, &source).map(|_| ());
+        if pools == "homogeneous" {
+            assert!(found.is_ok(), "{found:?}");
+            continue;
+        }
+        let error = found.unwrap_err().to_string();
+        assert!(
+            error.contains("arrivals.workload") && error.contains("trace_steps = 1"),
+            "{error}"
+        );
+        let text =
+            without.replace("[scenario]", "[day]\nscale = \"peak\"\ntrace_steps = 1\n\n[scenario]");
+        let text = text.replace("\"fleet\"", &format!("{pools:?}")).replace("symphony", policy);
+        let (plan, source) = of_list(&format!("one-step-{pools}"), &text);
+        Problem::new(&plan, &source).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
 #[test]
 fn what_pools_get_together_is_the_whole_trace() {
     let busy = |m: usize| 60 + 20 * (m as u32 % 5);
@@ -158,7 +186,7 @@ fn a_fleet_of_one_kind_has_the_sizes_of_the_cluster() {
         assert!(a.hardest > 0, "{:?}", a.sizes);
         assert_eq!((&a.counts, a.cost, a.hardest), (&b.counts, b.cost, b.hardest));
         let sizes = |choice: &crate::answer::Choice| -> Vec<u32> {
-            choice.sizes.iter().map(|size| size.n).collect()
+            choice.sizes.iter().map(Sized::n).collect()
         };
         assert_eq!(sizes(a), sizes(b));
         assert_eq!(a.at_load.bad_by_seed, b.at_load.bad_by_seed);
@@ -186,12 +214,12 @@ fn a_step_without_a_request_of_a_cluster_is_carried_by_one_machine() {
     for (level, size) in choice.sizes.iter().enumerate() {
         let begins = p.day.begins(level);
         match begins.as_str() {
-            "16:00" | "20:00" => assert!(size.n > 1 && size.check.is_sure(0.02), "{begins}"),
-            _ => assert_eq!((size.n, size.check.bad_rate), (1, 0.0), "{begins}"),
+            "16:00" | "20:00" => assert!(size.n() > 1 && size.check.is_sure(0.02), "{begins}"),
+            _ => assert_eq!((size.n(), size.check.bad_rate), (1, 0.0), "{begins}"),
         }
     }
     let small = found.answers[1 - large].best().unwrap();
-    assert!(small.sizes.iter().all(|size| size.n.abs_diff(small.sizes[0].n) <= 1));
+    assert!(small.sizes.iter().all(|size| size.n().abs_diff(small.sizes[0].n()) <= 1));
 }
 
 /// A model with a rate of its own comes as much more often; the others come as in the trace.

@@ -9,6 +9,7 @@ mod commands;
 
 use super::process::{Place, program};
 use commands::{Command, documents, in_sentences, of_blocks, read, root};
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -236,39 +237,65 @@ fn shell(place: &Place, command: &str) -> (Option<i32>, String, String) {
     (out.status.code(), text(out.stdout), text(out.stderr))
 }
 
+/// A command to run: where it stands, its form, the code that it must end with, and its output if one is shown.
+struct Run {
+    at: String,
+    command: String,
+    code: i32,
+    shown: Option<String>,
+}
+
+/// What is run of a document, in its order.
+fn runs_of(document: &str, used: &mut Used, done: &mut BTreeSet<String>) -> Vec<Run> {
+    let mut runs = Vec::new();
+    let is_replay = |c: &Command| c.text.starts_with("orrery-replay ");
+    for Command { line, text, output, .. } in
+        of_blocks(document).into_iter().filter(|c| !is_replay(c))
+    {
+        let (command, code) = match used.plan(&text) {
+            Plan::Leave => continue,
+            Plan::Run(command, code) => (command, code),
+            Plan::Check(command) => (command, 2),
+        };
+        let is_smaller = SMALLER.iter().any(|(file, ..)| text.contains(file));
+        let is_thinned = code == 0 && (is_smaller || command != direct(&text));
+        if is_thinned && !done.insert(command.clone()) {
+            continue;
+        }
+        let at = format!("{document}:{line}: {text}");
+        runs.push(Run { at, command, code, shown: output.filter(|_| !is_thinned) });
+    }
+    runs
+}
+
+/// Runs them one after the other in a folder of their own.
+fn run_all(runs: &[Run]) {
+    let place = clone_of_the_repository();
+    for Run { at, command, code, shown } in runs {
+        let (ended, stdout, stderr) = shell(&place, command);
+        assert_eq!(ended, Some(*code), "{at}\n{stderr}");
+        if *code == 2 {
+            assert!(stderr.contains("figure.txt"), "{at}\n{stderr}");
+        }
+        if let Some(shown) = shown {
+            assert_eq!(stdout.trim_end(), shown.trim_end(), "{at}: another output");
+        }
+    }
+}
+
 #[test]
 fn every_command_of_a_document_s_blocks_runs() {
     let mut used = Used::default();
     // Thinned ones stand in several documents, and read nothing that was written before.
     let mut done = BTreeSet::new();
-    for document in documents() {
-        let is_replay = |c: &Command| c.text.starts_with("orrery-replay ");
-        let commands = of_blocks(&document).into_iter().filter(|c| !is_replay(c));
-        let mut place = None;
-        for Command { line, text, output, .. } in commands {
-            let at = format!("{document}:{line}: {text}");
-            let (command, code) = match used.plan(&text) {
-                Plan::Leave => continue,
-                Plan::Run(command, code) => (command, code),
-                Plan::Check(command) => (command, 2),
-            };
-            let is_smaller = SMALLER.iter().any(|(file, ..)| text.contains(file));
-            let is_thinned = code == 0 && (is_smaller || command != direct(&text));
-            if is_thinned && !done.insert(command.clone()) {
-                continue;
-            }
-            let place = place.get_or_insert_with(clone_of_the_repository);
-            let (ended, stdout, stderr) = shell(place, &command);
-            assert_eq!(ended, Some(code), "{at}\n{stderr}");
-            if code == 2 {
-                assert!(stderr.contains("figure.txt"), "{at}\n{stderr}");
-            }
-            if let (Some(shown), false) = (output, is_thinned) {
-                assert_eq!(stdout.trim_end(), shown.trim_end(), "{at}: another output");
-            }
-        }
-    }
+    let of_documents: Vec<Vec<Run>> = documents()
+        .iter()
+        .map(|d| runs_of(d, &mut used, &mut done))
+        .filter(|r| !r.is_empty())
+        .collect();
     used.check();
+    // One document does not read what another one writes.
+    of_documents.par_iter().with_max_len(1).for_each(|runs| run_all(runs));
 }
 
 /// The commands in the heads of shipped files, with their places.
