@@ -6,7 +6,6 @@ use super::day::{OwnSteps, clock};
 use super::file::Pools;
 use super::own_step::REPEATED_MAX;
 use super::problem::Problem;
-use super::rows;
 use super::size::Less;
 use orrery_results::{Row, metric, unit};
 
@@ -206,7 +205,7 @@ fn untried(problem: &Problem) -> Option<String> {
 /// The same as a value of an axis.
 fn as_size(problem: &Problem, counts: &[u32]) -> String {
     match problem.plan.pools {
-        Pools::Heterogeneous => rows::pool(problem, counts),
+        Pools::Heterogeneous => problem.pool(counts),
         _ => in_size(problem, counts),
     }
 }

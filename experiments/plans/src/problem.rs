@@ -290,6 +290,12 @@ impl Problem {
         if parts.is_empty() { "nothing".to_string() } else { parts.join(" + ") }
     }
 
+    /// The same as a value of an axis: `2xg4dn.xlarge+9xr5n.large`.
+    pub fn pool(&self, counts: &[u32]) -> String {
+        let some = counts.iter().enumerate().filter(|(_, n)| **n > 0);
+        some.map(|(i, n)| format!("{n}x{}", self.kind(i))).collect::<Vec<_>>().join("+")
+    }
+
     /// Whether a policy fits the plan's pools.
     pub fn fits(&self, policy: &PolicySpec) -> bool {
         self.plan.pools != Pools::Heterogeneous || knows_kinds(policy)

@@ -44,7 +44,7 @@ pub fn rows(all: &[Solved]) -> Result<Vec<Row>, SpecError> {
             }
             for point in &answer.frontier {
                 let axes =
-                    format!("cost_usd_per_hour={};pool={}", point.cost, pool(p, &point.counts));
+                    format!("cost_usd_per_hour={};pool={}", point.cost, p.pool(&point.counts));
                 let row = Row {
                     axes,
                     policy: point.policy.clone(),
@@ -68,7 +68,7 @@ pub fn of_robust(solved: &Solved, robust: &Robust) -> Vec<Row> {
         let best = answer.best()?;
         let what_if = strained.what_if.replace(';', ",");
         let mut row = Row {
-            axes: format!("what_if={what_if};place=kept;pool={}", pool(p, &best.counts)),
+            axes: format!("what_if={what_if};place=kept;pool={}", p.pool(&best.counts)),
             system: best.policy.split('[').next().unwrap_or_default().to_string(),
             policy: best.policy.clone(),
             metric: metric::BAD_AT_LOAD.to_string(),
@@ -94,9 +94,9 @@ fn of_next(solved: &Solved, strained: &Strained) -> Option<Row> {
     let p = &solved.problem;
     let answer = solved.answers.iter().find(|a| a.group == strained.group)?;
     let (pool, policy, cost) = match strained.next.as_ref()? {
-        Next::Enough(e) | Next::Other(e) => (pool(p, &e.counts), e.policy.clone(), Some(e.cost)),
+        Next::Enough(e) | Next::Other(e) => (p.pool(&e.counts), e.policy.clone(), Some(e.cost)),
         Next::Fleet(clusters, cost) => {
-            let all: Vec<String> = clusters.iter().map(|c| pool(p, c)).collect();
+            let all: Vec<String> = clusters.iter().map(|c| p.pool(c)).collect();
             (all.join("+"), String::new(), Some(*cost))
         }
         Next::None => (String::new(), String::new(), None),
@@ -116,12 +116,6 @@ fn of_next(solved: &Solved, strained: &Strained) -> Option<Row> {
         row.without_answer("no pool that the plan allows carries the load".to_string());
     }
     Some(row)
-}
-
-/// A pool without spaces: `2xg4dn.xlarge+9xr5n.large`.
-pub fn pool(p: &Problem, counts: &[u32]) -> String {
-    let some = counts.iter().enumerate().filter(|(_, n)| **n > 0);
-    some.map(|(i, n)| format!("{n}x{}", p.kind(i))).collect::<Vec<_>>().join("+")
 }
 
 fn place_of(p: &Problem, answer: &Answer) -> Row {
@@ -173,7 +167,7 @@ fn of_choice(
     let settings = format!("{:?}", (p.plan.target(), p.plan.seeds, p.plan.precision, cost));
     let spec = ["plan", &scenario.canonical(), &choice.policy, &settings, &inputs];
     let base = Row {
-        axes: format!("what_if={what_if};place={place};pool={}", pool(p, &choice.counts)),
+        axes: format!("what_if={what_if};place={place};pool={}", p.pool(&choice.counts)),
         system: choice.policy.split('[').next().unwrap_or_default().to_string(),
         policy: choice.policy.clone(),
         spec_sha256: spec_sha256(&spec),
