@@ -10,6 +10,9 @@ const SCRIPT: &str = include_str!("sort.js");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
+/// What is printed of where a page is from.
+const PRINTED: [&str; 2] = ["command", "orrery"];
+
 /// Tables with more rows get a frame of their own to scroll in.
 const TALL: usize = 30;
 
@@ -90,9 +93,19 @@ fn article(page: &Page, number: usize, single: bool) -> Markup {
             @for s in closed { (folded(&s.title, single, &parts(s))) }
             @if !page.provenance.is_empty() {
                 (folded("Where this is from", single, &list(&page.provenance)))
+                (printed(page))
             }
         }
     }
+}
+
+/// On paper what is closed is not there: how to have the same again in one line.
+fn printed(page: &Page) -> Markup {
+    let some = page.provenance.iter().filter(|(what, _)| PRINTED.contains(&what.as_str()));
+    let text: Vec<String> = some
+        .map(|(what, is)| format!("{what} {}", is.lines().collect::<Vec<_>>().join("; ")))
+        .collect();
+    html! { @if !text.is_empty() { p.printed { (text.join(" \u{b7} ")) } } }
 }
 
 /// Figures, the first section that has none, and what is to be known before anything is believed.

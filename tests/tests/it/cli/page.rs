@@ -184,7 +184,13 @@ fn a_browser_shows_the_page_asks_for_nothing_and_sorts_its_tables() {
     assert_eq!(column("down"), sorted);
     browser.open(&place.path("run.html"), 1000, "light");
     assert!(browser.value(GROWS).as_f64() > Some(50.0), "no part is closed");
+    let printed = "getComputedStyle(document.querySelector('.printed')).display";
+    assert_eq!(browser.value(printed), json!("none"));
     browser.print();
+    assert_eq!(browser.value(printed), json!("block"));
+    let line = browser.value("document.querySelector('.printed').textContent");
+    let line = line.as_str().unwrap_or_default().to_string();
+    assert!(line.contains("orrery run") && line.contains("(commit "), "{line}");
     assert!(browser.value(GROWS).as_f64() > Some(50.0), "a closed part stays closed on paper");
     let (requests, complaints) = browser.close();
     assert!(requests.iter().all(|url| url.starts_with("file://")), "{requests:?}");
