@@ -33,8 +33,8 @@ fn hardest(problem: &Problem, best: &Choice) -> Vec<String> {
         let (from, load) = (day.begins(best.hardest), percent(day.levels[best.hardest]));
         lines.push(match best.sizes.get(best.hardest) {
             Some(size) => format!(
-                "the step from {from} has {load} % of the peak's requests, and its bursts need most machines: {} in \
-                 place of {}; what is carried is judged there",
+                "the step from {from} has {load} % of the peak's requests, and its bursts need most: {} in place of {}; \
+                 what is carried is judged there",
                 in_size(problem, &size.counts),
                 in_size(problem, &best.sizes[0].counts)
             ),
@@ -234,7 +234,8 @@ pub fn rows(problem: &Problem, choice: &Choice, base: &Row) -> Vec<Row> {
     if problem.day.follows() {
         let at_peak = problem.cost(&choice.counts).as_usd_per_hour();
         rows.push(row(metric::COST_AT_PEAK, at_peak));
-        for size in &choice.sizes {
+        // Where nothing arrives nothing was simulated.
+        for size in choice.sizes.iter().filter(|size| size.load_per_s > 0.0) {
             let load = significant(size.load_per_s);
             let axes =
                 format!("{};load_per_s={load};size={}", base.axes, as_size(problem, &size.counts));

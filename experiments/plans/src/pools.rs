@@ -217,7 +217,9 @@ fn over_day(
     };
     let mut sizes = each(&|level, found| found.sized(bench, level))?;
     let mut cost = over_the_day(problem, &sizes);
-    if cost > problem.cost(&peak.counts) {
+    // What survives a loss at the peak does so at lower loads, but for the bursts of a trace's steps.
+    let may_stay = problem.day.own.is_none() || !problem.plan.is_to_survive();
+    if may_stay && cost > problem.cost(&peak.counts) {
         let target = problem.plan.target();
         let kept = each(&|level, _| Carried { check: None, ..peak.clone() }.sized(bench, level))?;
         if kept.iter().all(|size| size.check.is_sure(target)) {

@@ -91,8 +91,12 @@ pub fn search(problem: &Problem, answer: &Answer) -> String {
         ),
         _ => String::new(),
     };
+    let of_level = match problem.plan.pools {
+        Pools::Heterogeneous if problem.day.follows() => " at the day's peak",
+        _ => "",
+    };
     format!(
-        "{} pools, {} simulated, {} excluded by their upper bound{slack}, {} not needed; {} runs",
+        "{} pools, {} simulated{of_level}, {} excluded by their upper bound{slack}, {} not needed; {} runs",
         s.pools, s.simulated, s.skipped_by_bound, s.left, s.runs
     )
 }
