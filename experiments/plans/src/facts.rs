@@ -157,6 +157,7 @@ pub fn of_plan(problem: &Problem) -> Vec<String> {
     }
     lines.extend(problem.day.own.as_ref().map(|own| of_own(problem, own)));
     lines.extend(untried(problem));
+    lines.extend(undivided(problem));
     if problem.plan.day.is_some() {
         let mean = percent(problem.day.mean);
         let what = if problem.day.follows() {
@@ -200,6 +201,19 @@ fn untried(problem: &Problem) -> Option<String> {
     Some(format!(
         "not tried, since a trace is judged as it is: a burst beside its own (twice the load for one SLO){lost}"
     ))
+}
+
+/// That pools of some models have a trace's counts, and not its requests, where it is no day.
+fn undivided(problem: &Problem) -> Option<String> {
+    let is_whole = problem.plan.pools == Pools::Homogeneous || problem.models().len() < 2;
+    if is_whole || problem.trace.is_some() || !problem.groups.iter().any(|g| g.is_trace) {
+        return None;
+    }
+    Some(
+        "each pool meets the trace's counts at its models' share of the load; with `[day]` and `trace_steps` it meets those \
+         requests of the trace that are its models'"
+            .to_string(),
+    )
 }
 
 /// The same as a value of an axis.

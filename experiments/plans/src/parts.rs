@@ -2,7 +2,7 @@
 
 use super::file::PlanFile;
 use orrery_scenario::SpecError;
-use orrery_scenario::scenario::file::{App, Model, ScenarioFile};
+use orrery_scenario::scenario::file::{App, Arrivals, Model, ScenarioFile};
 
 /// Each model with its name and its load in requests/s.
 pub(super) fn of_each_model(
@@ -64,13 +64,23 @@ fn check_parts(plan: &PlanFile, file: &ScenarioFile) -> Result<(), SpecError> {
         let remedy = "plan for one model at a time, or remove `per_function`";
         return Err(SpecError::value("arrivals.trace", found, allowed, remedy));
     }
-    if names.len() > 1 && file.arrivals.as_ref().is_some_and(|a| a.workload.is_some()) {
+    if let Some(key) = file.arrivals.as_ref().and_then(list).filter(|_| names.len() > 1) {
         let found = "a list of several models' requests, and pools of some of the models";
         let allowed = "such a list as a day, in each step of which a pool has those requests that are its models'";
         let remedy = "add `[day]` with `scale = \"peak\"` and `trace_steps = 1`, or more steps";
-        return Err(SpecError::value("arrivals.workload", found, allowed, remedy));
+        return Err(SpecError::value(key, found, allowed, remedy));
     }
     Ok(())
+}
+
+/// The key of a list of requests, if the load is one.
+fn list(arrivals: &Arrivals) -> Option<&'static str> {
+    let lists = [
+        ("arrivals.workload", arrivals.workload.is_some()),
+        ("arrivals.queries", arrivals.queries.is_some()),
+        ("arrivals.llm", arrivals.llm.is_some()),
+    ];
+    lists.into_iter().find(|(_, is_there)| *is_there).map(|(key, _)| key)
 }
 
 /// The scenario with some of its models and their applications, and their share of the load; none where

@@ -103,6 +103,17 @@ fn a_list_of_several_models_is_a_day_where_pools_have_some_of_them() {
             error.contains("arrivals.workload") && error.contains("trace_steps = 1"),
             "{error}"
         );
+        // Of queries as well, which are dealt out by chance; the counts of a trace are for any models, which is said.
+        let queries = LIST.replace("workload", "queries").replace(", scenario_slos = true", "");
+        let name = format!("of-queries-{pools}");
+        let (plan, source) = of_minutes(&name, &|_| 1, &text.replace(TRACE, &queries));
+        let folder = std::path::Path::new(&source.path).parent().unwrap();
+        std::fs::write(folder.join(format!("{name}.csv")), "arrival_ms,size\n1,1\n2,1\n").unwrap();
+        let error = Problem::new(&plan, &source).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("arrivals.queries") && error.contains("trace_steps"), "{error}");
+        let of_counts = problem(&of_minutes(&format!("of-a-trace-{pools}"), &|_| 60, &text));
+        let said = crate::facts::of_plan(&of_counts).join("\n");
+        assert!(said.contains("at its models' share of the load"), "{said}");
         let text =
             without.replace("[scenario]", "[day]\nscale = \"peak\"\ntrace_steps = 1\n\n[scenario]");
         let text = text.replace("\"fleet\"", &format!("{pools:?}")).replace("symphony", policy);
