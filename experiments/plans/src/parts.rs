@@ -64,7 +64,9 @@ fn check_parts(plan: &PlanFile, file: &ScenarioFile) -> Result<(), SpecError> {
         let remedy = "plan for one model at a time, or remove `per_function`";
         return Err(SpecError::value("arrivals.trace", found, allowed, remedy));
     }
-    if let Some(key) = file.arrivals.as_ref().and_then(list).filter(|_| names.len() > 1) {
+    let loaded = names.iter().filter(|name| part(file, &[**name]).is_some_and(|p| p.1 > 0.0));
+    let several = loaded.count() > 1;
+    if let Some(key) = file.arrivals.as_ref().and_then(list).filter(|_| several) {
         let found = "a list of several models' requests, and pools of some of the models";
         let allowed = "such a list as a day, in each step of which a pool has those requests that are its models'";
         let remedy = "add `[day]` with `scale = \"peak\"` and `trace_steps = 1`, or more steps";
