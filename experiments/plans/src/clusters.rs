@@ -12,7 +12,7 @@ use super::answer::{Answer, Choice, Point, percent, significant};
 use super::change_over::change_over;
 use super::problem::{Group, Problem};
 use super::runs::{PROBES, Runs};
-use super::size::{MORE_MAX, Sized, Sizer, Verdict, counts};
+use super::size::{MORE_MAX, Sized, Sizer, Verdict, counts, over_the_day};
 use super::survive::one_less;
 use super::trial::Bench;
 use super::turns::turns;
@@ -200,12 +200,6 @@ pub fn chosen(bench: &Bench<'_>, peak: Sized, lower: Vec<Sized>) -> Result<Choic
 pub fn hardest(sizes: &[Sized]) -> usize {
     let most = sizes.iter().map(Sized::n).max();
     sizes.iter().position(|size| Some(size.n()) == most).unwrap_or(0)
-}
-
-/// What the machines cost by the hour, as the mean over the day; those of each level are given.
-pub fn over_the_day(problem: &Problem, sizes: &[Sized]) -> Price {
-    let by_level: Vec<Vec<u32>> = sizes.iter().map(|size| size.counts.clone()).collect();
-    problem.day.cost(&by_level, |counts| problem.cost(counts))
 }
 
 /// A cluster that carries the load with all seeds; how much more it would carry was not looked for.

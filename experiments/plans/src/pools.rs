@@ -17,16 +17,19 @@
 //! The bound is Eq. 9 to 15, with some slack because it is not strict. Pools are tried in chunks of a fixed
 //! size, so that neither threads nor time decide what is tried.
 
+mod asked;
+mod over_day;
+
 use super::answer::{Answer, Choice, Point, significant};
 use super::candidates::Candidates;
 use super::change_over::change_over;
-use super::clusters::over_the_day;
 use super::problem::{Group, Problem};
 use super::runs::{PROBES, Runs};
-use super::size::Sized;
 use super::survive;
 use super::trial::{Bench, Check};
+use asked::Asked;
 use orrery_scenario::{PolicySpec, SpecError};
+use over_day::{Carried, over_day};
 use rayon::prelude::*;
 
 /// Pools tried at a time.
@@ -150,11 +153,11 @@ fn homogeneous(
         }
         Ok(None)
     };
-    let Some(peak) = fewest(Asked::first(&bench)?)? else { return Ok(None) };
+    let Some(peak) = fewest(Asked::first(&bench))? else { return Ok(None) };
     let mut lower = Vec::new();
     for level in lower_levels(problem) {
         let is_needed = problem.day.levels[level] > 0.0;
-        let found = if is_needed { fewest(Asked::at(&bench, level)?)? } else { None };
+        let found = if is_needed { fewest(Asked::at(&bench, level))? } else { None };
         if is_needed && found.is_none() {
             return Ok(None);
         }
@@ -168,154 +171,6 @@ fn lower_levels(problem: &Problem) -> std::ops::Range<usize> {
     if problem.day.follows() { 1..problem.day.levels.len() } else { 0..0 }
 }
 
-/// A pool that carries what is asked for.
-#[derive(Clone)]
-struct Carried {
-    counts: Vec<u32>,
-    /// In which level it does worst.
-    level: usize,
-    /// There; none where it was verified with a machine less.
-    check: Option<Check>,
-}
-
-impl Carried {
-    fn sized(&self, bench: &Bench<'_>, level: usize) -> Result<Sized, SpecError> {
-        let load = bench.load_at(level);
-        let check = self.check.clone();
-        let check = check.map_or_else(|| bench.at(level).check(&self.counts, load), Ok)?;
-        let load_per_s = bench.group.load_per_s * bench.problem.day.levels[level];
-        Ok(Sized { counts: self.counts.clone(), load_per_s, check, left: None })
-    }
-}
-
-/// A pool, and over a day that is followed those that take its place in the other levels; none where nothing is needed.
-/// Where these cost more, since they are started early, and the pool carries all levels, it stays.
-fn over_day(
-    bench: &Bench<'_>,
-    peak: &Carried,
-    lower: &[Option<Carried>],
-) -> Result<Choice, SpecError> {
-    let (problem, load) = (bench.problem, bench.group.load_per_s);
-    if !problem.day.follows() {
-        let hardest = bench.at(peak.level);
-        return Choice::of(&hardest, &peak.counts, peak.check.clone(), load);
-    }
-    let first = peak.sized(bench, 0)?;
-    let nothing = |level: usize| Sized {
-        counts: vec![0; peak.counts.len()],
-        load_per_s: load * problem.day.levels[level],
-        left: None,
-        ..first.clone()
-    };
-    let each = |of: &dyn Fn(usize, &Carried) -> Result<Sized, SpecError>| {
-        let size = |(level, found): (usize, &Option<Carried>)| match found {
-            Some(found) => of(level, found),
-            None => Ok(nothing(level)),
-        };
-        let lower = (1..).zip(lower).map(size);
-        std::iter::once(Ok(first.clone())).chain(lower).collect::<Result<Vec<_>, _>>()
-    };
-    let mut sizes = each(&|level, found| found.sized(bench, level))?;
-    let mut cost = over_the_day(problem, &sizes);
-    // What survives a loss at the peak does so at lower loads, but for the bursts of a trace's steps.
-    let may_stay = problem.day.own.is_none() || !problem.plan.is_to_survive();
-    if may_stay && cost > problem.cost(&peak.counts) {
-        let target = problem.plan.target();
-        let kept = each(&|level, _| Carried { check: None, ..peak.clone() }.sized(bench, level))?;
-        if kept.iter().all(|size| size.check.is_sure(target)) {
-            cost = over_the_day(problem, &kept);
-            sizes = kept;
-        }
-    }
-    let own = |size: &Sized| problem.cost(&size.counts);
-    let most = sizes.iter().map(own).max();
-    let hardest = sizes.iter().position(|size| Some(own(size)) == most).unwrap_or(0);
-    let check = Some(sizes[hardest].check.clone());
-    let choice = Choice::of(&bench.at(hardest), &sizes[hardest].counts, check, load)?;
-    Ok(Choice { cost, sizes, ..choice })
-}
-
-/// What a pool has to carry: the load, in each step of a trace, or one level of a day.
-struct Asked<'a> {
-    steps: Vec<Bench<'a>>,
-    load_per_s: f64,
-    /// No pool with a lower bound carries it.
-    least_per_s: f64,
-}
-
-impl<'a> Asked<'a> {
-    /// The load; where pools follow the day, that of its peak.
-    ///
-    /// # Errors
-    /// When a trace cannot be read.
-    fn first(bench: &Bench<'a>) -> Result<Asked<'a>, SpecError> {
-        if bench.problem.day.follows() {
-            return Asked::at(bench, 0);
-        }
-        let (steps, load_per_s) = (bench.steps(), bench.group.load_per_s);
-        // Its own step with most requests counts: the peak of all models may be another.
-        Ok(Asked { steps, load_per_s, least_per_s: bench.busiest_per_s()? })
-    }
-
-    /// The load of a level.
-    ///
-    /// # Errors
-    /// When a trace cannot be read.
-    fn at(bench: &Bench<'a>, level: usize) -> Result<Asked<'a>, SpecError> {
-        let (steps, load_per_s) = (vec![bench.at(level)], bench.load_at(level));
-        Ok(Asked { steps, load_per_s, least_per_s: bench.in_level_per_s(level)? })
-    }
-
-    /// Whether the first seed leaves it open that a pool carries it.
-    fn may_hold(&self, counts: &[u32]) -> Result<bool, SpecError> {
-        for step in &self.steps {
-            if !step.may_hold(counts, self.load_per_s)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// The same, of a pool and what is left of it.
-    fn may_survive(&self, problem: &Problem, counts: &[u32]) -> Result<bool, SpecError> {
-        for pool in survive::pools(problem, counts) {
-            if !self.may_hold(&pool)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// The verdict of a pool with all seeds; of the steps of a trace, that of the one in which it does worst, as far as the
-    /// first that it does not carry.
-    fn in_each_step(&self, counts: &[u32]) -> Result<(Bench<'a>, Check), SpecError> {
-        let target = self.steps[0].target();
-        let mut worst = (self.steps[0], self.steps[0].check(counts, self.load_per_s)?);
-        for step in &self.steps[1..] {
-            if !worst.1.meets(target) {
-                break;
-            }
-            let check = step.check(counts, self.load_per_s)?;
-            let order = |check: &Check| (!check.is_sure(target), check.bad_rate);
-            if order(&check) > order(&worst.1) {
-                worst = (*step, check);
-            }
-        }
-        Ok(worst)
-    }
-
-    /// Whether what is left of a pool carries it with all seeds, and it comes back from the loss.
-    fn survives(&self, problem: &Problem, counts: &[u32]) -> Result<bool, SpecError> {
-        let target = problem.plan.target();
-        survive::survives(
-            problem,
-            counts,
-            |pool| Ok(self.in_each_step(pool)?.1.is_sure(target)),
-            |kind| self.steps[0].is_lost(counts, kind, self.load_per_s),
-        )
-    }
-}
-
 struct OfPolicy<'a> {
     bench: &'a Bench<'a>,
     candidates: &'a Candidates,
@@ -326,14 +181,15 @@ impl OfPolicy<'_> {
     /// The cheapest pools that carry the load, and what takes their place over a day that is followed.
     fn cheapest(&self, answer: &mut Answer) -> Result<(), SpecError> {
         let problem = self.bench.problem;
-        let asked = Asked::first(self.bench)?;
+        let asked = Asked::first(self.bench);
         let met = self.carrying(&asked, problem.plan.runners_up + 1, answer)?;
         if met.is_empty() {
             return Ok(());
         }
         let mut lower: Vec<Option<Carried>> = Vec::new();
         for level in lower_levels(problem) {
-            let found = self.at_level(level, lower.iter().flatten().last().unwrap_or(&met[0]))?;
+            let higher = lower.iter().flatten().last().unwrap_or(&met[0]);
+            let found = self.at_level(level, higher, &mut answer.unknown)?;
             if found.is_none() && problem.day.levels[level] > 0.0 {
                 answer.unknown.push(format!(
                     "no pool within the limits certainly carries the step from {} with {}",
@@ -352,14 +208,24 @@ impl OfPolicy<'_> {
 
     /// The cheapest pool that carries a level of the day: none where nothing is needed, or no pool is enough. What carries
     /// a higher one is, but for the steps of a trace, whose bursts are their own.
-    fn at_level(&self, level: usize, higher: &Carried) -> Result<Option<Carried>, SpecError> {
+    fn at_level(
+        &self,
+        level: usize,
+        higher: &Carried,
+        unknown: &mut Vec<String>,
+    ) -> Result<Option<Carried>, SpecError> {
         let problem = self.bench.problem;
         if problem.day.levels[level] == 0.0 {
             return Ok(None);
         }
         let mut about = Answer::of(self.bench.group);
-        let asked = Asked::at(self.bench, level)?;
+        let asked = Asked::at(self.bench, level);
         let found = self.carrying(&asked, 1, &mut about)?.pop();
+        // A search that was cut off may have missed a cheaper pool.
+        let cut = not_converged(problem.plan.evaluations_max(), self.bench.policy);
+        if about.unknown.contains(&cut) && !unknown.contains(&cut) {
+            unknown.push(cut);
+        }
         if problem.day.own.is_some() {
             return Ok(found);
         }
@@ -381,7 +247,8 @@ impl OfPolicy<'_> {
         let mut order: Vec<usize> = (0..c.space.pools().len()).collect();
         order.sort_by(|&a, &b| costs[a].cmp(&costs[b]).then(c.bound(b).total_cmp(&c.bound(a))));
         let all = order.len();
-        order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack()) >= asked.least_per_s);
+        let least = asked.least_per_s()?;
+        order.retain(|&i| c.bound(i) * (1.0 + plan.bound_slack()) >= least);
         let base = group.base.unwrap_or(0);
         // Without a base instance a pool carries nothing.
         order.retain(|&i| c.counts(i)[base] > u32::from(plan.may_lose(base)));

@@ -4,6 +4,7 @@
 
 use super::problem::Problem;
 use super::trial::{Bench, Check};
+use orrery_planner::Price;
 use orrery_scenario::SpecError;
 use orrery_scenario::search::fewest;
 
@@ -157,6 +158,12 @@ impl Sizer<'_> {
         }
         Ok(Verdict::NotSure)
     }
+}
+
+/// What the machines cost by the hour, as the mean over the day; those of each level are given.
+pub fn over_the_day(problem: &Problem, sizes: &[Sized]) -> Price {
+    let by_level: Vec<Vec<u32>> = sizes.iter().map(|size| size.counts.clone()).collect();
+    problem.day.cost(&by_level, |counts| problem.cost(counts))
 }
 
 /// So many of one kind.

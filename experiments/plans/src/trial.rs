@@ -325,32 +325,25 @@ impl<'a> Bench<'a> {
         own.arrivals(&loads, step, (self.mean_per_s(rate_per_s), least), seed).map(Some)
     }
 
-    /// The highest mean rate that the pool's own requests have in any step of the trace of all models, with the first
-    /// seed; the load where there is none.
+    /// The highest mean rate that the pool's own requests have in some levels of the day, with the first seed; where they
+    /// are not counted from a trace of all models, that of the load.
     ///
     /// # Errors
     /// When the trace cannot be read.
-    pub fn busiest_per_s(&self) -> Result<f64, SpecError> {
-        let mut most = 0.0_f64;
-        for level in 0..self.problem.day.levels.len() {
-            most = most.max(self.in_level_per_s(level)?);
-        }
-        Ok(most)
-    }
-
-    /// The same in a level of the day.
-    ///
-    /// # Errors
-    /// When the trace cannot be read.
-    pub fn in_level_per_s(&self, level: usize) -> Result<f64, SpecError> {
+    pub fn busiest_per_s(&self, levels: &[usize]) -> Result<f64, SpecError> {
         let day = &self.problem.day;
+        let mut most = 0.0_f64;
         let (Some(own), Some(trace)) = (&day.own, &self.problem.trace) else {
-            return Ok(self.group.load_per_s * day.levels[level]);
+            levels.iter().for_each(|level| most = most.max(day.levels[*level]));
+            return Ok(self.group.load_per_s * most);
         };
         let loads = self.group.loads(trace, 1.0, self.first_seed())?;
-        let window = own.window(own.of_level[level], trace.mean_per_s(1.0));
-        let all = own_step::between(&loads, self.first_seed(), window)?;
-        Ok(all.len() as f64 / window.1.since(window.0).as_secs_f64())
+        for level in levels {
+            let window = own.window(own.of_level[*level], trace.mean_per_s(1.0));
+            let all = own_step::between(&loads, self.first_seed(), window)?;
+            most = most.max(all.len() as f64 / window.1.since(window.0).as_secs_f64());
+        }
+        Ok(most)
     }
 
     /// How long a pool is left alone before and after it loses a machine.

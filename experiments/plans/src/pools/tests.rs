@@ -104,7 +104,7 @@ fn a_pool_of_several_types_is_asked_whether_it_survives_a_loss_in_mid_run() {
     // And the search asks by simulations: of what is left with each seed and after a burst, of each loss once.
     let (runs, group) = (Runs::new(None), &problem.groups[0]);
     let bench = Bench::new(&problem, group, &problem.policies[0], &runs);
-    let asked = Asked { steps: vec![bench], load_per_s: 30.0, least_per_s: 0.0 };
+    let asked = Asked { steps: vec![bench], levels: vec![0], load_per_s: 30.0 };
     assert!(asked.survives(&problem, &[4, 4]).expect("runs"));
     let of_checks = 2 * (u64::from(plan.seeds) + 1);
     assert_eq!(runs.done(), of_checks + 2);
