@@ -46,7 +46,9 @@ use crate::runner::{self, Mode, Ran, Run};
 use crate::threads::cores;
 use crate::twin::{Knowledge, Twin};
 use orrery_scenario::Scenario;
+use orrery_sim::log::Record;
 use orrery_sim::time::{Span, Time};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -242,7 +244,7 @@ fn run_point(
     let seed = campaign.file.seed;
     let prediction = prediction_of(campaign, point, profile)?;
     let mut result = PointResult::new(point, &effort.date);
-    let predicted = predict(campaign, point, &prediction, &mut result)?;
+    let predicted = predict(campaign, point, profile, &prediction, &mut result)?;
     let slo_share = Span::from_ms_f64(point.slo_ms).scale(LATENESS_OF_SLO);
     let options = Options {
         placement: campaign.placement(),
@@ -275,7 +277,7 @@ fn run_point(
         if wall && figures.invalid.is_none() {
             figures.invalid = disturbed(&figures, stalls, loads);
         }
-        figures.twin = Some(twin_of(campaign, point, &prediction, ran.twin())?);
+        figures.twin = Some(twin_of(campaign, point, profile, ran.twin())?);
         result.runs.push(figures);
     }
     Ok(Some(result))
@@ -294,17 +296,16 @@ fn draws(campaign: &Campaign, prediction: &Prediction) -> u32 {
 fn predict(
     campaign: &Campaign,
     point: &Point,
+    law: &ProfileFile,
     prediction: &Prediction,
     result: &mut PointResult,
 ) -> Result<Side, Error> {
     let (seed, warm_up) = (campaign.file.seed, prediction.setup.window.from.ns());
     let predicted = Side::of(prediction.simulate(&point.policy, seed, 0)?, None, warm_up);
     result.simulated = Summary::of(&predicted.records, warm_up);
-    result.draws = vec![result.simulated.finish_rate];
-    for draw in 1..draws(campaign, prediction) {
-        let records = prediction.simulate(&point.policy, seed, draw)?;
-        result.draws.push(Summary::of(&records, warm_up).finish_rate);
-    }
+    result.draws = drawn(campaign, point, law, |prediction, draw| {
+        prediction.simulate(&point.policy, seed, draw)
+    })?;
     Ok(predicted)
 }
 
@@ -312,16 +313,35 @@ fn predict(
 fn twin_of(
     campaign: &Campaign,
     point: &Point,
-    prediction: &Prediction,
+    law: &ProfileFile,
     (twin, knowledge): (Arc<Twin>, Knowledge),
 ) -> Result<TwinOf, Error> {
-    let (seed, warm_up) = (campaign.file.seed, prediction.setup.window.from.ns());
-    let draw = |draw| {
-        let records = prediction.simulate_on(&twin, &point.policy, seed, draw)?;
-        Ok(Summary::of(&records, warm_up).finish_rate)
-    };
-    let draws = (0..draws(campaign, prediction)).map(draw).collect::<Result<_, Error>>()?;
+    let draws = drawn(campaign, point, law, |prediction, draw| {
+        prediction.simulate_on(&twin, &point.policy, campaign.file.seed, draw)
+    })?;
     Ok(TwinOf { knowledge, draws })
+}
+
+/// Draws for which a prediction is made once.
+const TOGETHER: usize = 4;
+
+/// The finish rates of a point's draws. They are drawn side by side: no run goes on meanwhile.
+fn drawn(
+    campaign: &Campaign,
+    point: &Point,
+    law: &ProfileFile,
+    simulate: impl Fn(&Prediction, u32) -> Result<Vec<Record>, Error> + Sync,
+) -> Result<Vec<f64>, Error> {
+    let numbers: Vec<u32> = (0..draws(campaign, &prediction_of(campaign, point, law)?)).collect();
+    // A prediction stays on its thread.
+    let some = |numbers: &[u32]| -> Result<Vec<f64>, Error> {
+        let prediction = prediction_of(campaign, point, law)?;
+        let warm_up = prediction.setup.window.from.ns();
+        let rate = |draw| Ok(Summary::of(&simulate(&prediction, draw)?, warm_up).finish_rate);
+        numbers.iter().copied().map(rate).collect()
+    };
+    let rates: Result<Vec<_>, Error> = numbers.par_chunks(TOGETHER).map(some).collect();
+    Ok(rates?.concat())
 }
 
 /// Predicts a finished point again, a priori and as twins, from what was kept of its runs.
@@ -333,7 +353,7 @@ fn predict_again(
     result: &mut PointResult,
 ) -> Result<(), Error> {
     let prediction = prediction_of(campaign, point, profile)?;
-    predict(campaign, point, &prediction, result)?;
+    predict(campaign, point, profile, &prediction, result)?;
     let is_timed = runner::is_timed(&campaign.device, campaign.clocks());
     for (run, number) in result.runs.iter_mut().zip(1..) {
         let folder = store.run_path(point, number);
@@ -346,7 +366,7 @@ fn predict_again(
         let inputs = read_inputs(&folder.join("inputs.csv"))?;
         let end = inputs.last().map_or(Time::ZERO, |last| last.at);
         let twin = Twin::of(&side, &inputs, is_timed, end);
-        run.twin = Some(twin_of(campaign, point, &prediction, twin)?);
+        run.twin = Some(twin_of(campaign, point, profile, twin)?);
     }
     Ok(())
 }

@@ -63,8 +63,10 @@ impl Validate {
         let campaign = Campaign::load(&self.campaign, self.device.as_deref(), self.quick)?;
         let part = self.part()?;
         let limit = self.limit()?;
-        // A device that is not there is told before anything is written.
-        campaign.probe()?;
+        // A device that is not there is told before anything is written; no time, no run, no device.
+        if limit != Some(Duration::ZERO) {
+            campaign.probe()?;
+        }
         let quick = if self.quick { "-quick" } else { "" };
         let name = format!("validation-{}{quick}", campaign.file.name);
         let out = self.out.clone().unwrap_or_else(|| PathBuf::from(name));
