@@ -238,6 +238,13 @@ impl Device for CudaDevice {
             Ok(workers)
         })
     }
+
+    fn steps(&self, model: ModelId) -> Vec<Span> {
+        match self.shared.models.get(model.index()).map(|m| &m.workload) {
+            Some(Workload::Encoder(encoder)) => encoder.steps(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 fn describe(

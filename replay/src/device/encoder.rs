@@ -70,6 +70,13 @@ impl EncoderConfig {
         length.next_multiple_of(self.pad_to)
     }
 
+    /// The times alone at which its work changes, growing: a batch is padded to the next.
+    pub fn steps(&self) -> Vec<Span> {
+        let padded = 1..=self.padded(self.max_len) / self.pad_to;
+        let padded = padded.map(|n| (n * self.pad_to).min(self.max_len));
+        padded.filter_map(|length| self.alone(length)).collect()
+    }
+
     /// A table in which a token takes 1 us, so that a job's `longest` in microseconds is its length:
     /// for measuring the real table.
     pub fn one_us_a_token(max_len: u32) -> Vec<(u32, f64)> {

@@ -100,9 +100,10 @@ impl Network {
     /// The longest times at which its work changes: a batch is padded to the next. None where only the
     /// number of items counts.
     pub fn steps(&self) -> Vec<Span> {
-        let Network::Encoder(e) = self else { return Vec::new() };
-        let padded = (1..=e.padded(e.max_len) / e.pad_to).map(|n| (n * e.pad_to).min(e.max_len));
-        padded.filter_map(|length| e.alone(length)).collect()
+        match self {
+            Network::Encoder(e) => e.steps(),
+            Network::Cnn(_) => Vec::new(),
+        }
     }
 
     /// The buffers of a lane.
