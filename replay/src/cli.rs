@@ -35,6 +35,7 @@ use std::process::ExitCode;
   orrery-replay compare run/predicted.log run --plot errors.svg
   orrery-replay retrace scenarios/one-gpu-bert.toml run --profile bert-profile.toml
   orrery-replay validate replay/campaigns/emulated.toml --out docs/validation/emulated
+  orrery-replay validated docs/validation
 
 Exit codes: 0 success, 1 a check failed, 2 wrong usage or input.
 stdout is the result; stderr is progress and diagnostics.")]
@@ -60,6 +61,8 @@ enum Command {
     Retrace(retrace::Retrace),
     /// Run a campaign: simulate and replay many points.
     Validate(validate::Validate),
+    /// Sum up campaigns that have run, in one table.
+    Validated(validate::Validated),
     /// Print the JSON Schema of a kind of file, for editors.
     Schema {
         /// The kind of file.
@@ -121,6 +124,7 @@ pub fn main(commit: &str) -> ExitCode {
         Command::Compare(args) => args.answer(&say),
         Command::Retrace(args) => args.answer(),
         Command::Validate(args) => args.answer(&say),
+        Command::Validated(args) => args.answer(),
         Command::Schema { kind } => Ok(Answer::of(schema_of(*kind))),
         Command::Completions { shell } => Ok(Answer::of(completions(*shell, program(commit)))),
         Command::Man { out } => man(out, program(commit)),

@@ -142,6 +142,12 @@ pub trait Device: Send {
         let _ = model;
         Vec::new()
     }
+
+    /// The most items that a batch of a model may have; none where it has no limit.
+    fn batch_max(&self, model: ModelId) -> Option<u32> {
+        let _ = model;
+        None
+    }
 }
 
 /// A measured number of a device.

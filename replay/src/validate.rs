@@ -17,11 +17,12 @@ mod point;
 mod report;
 mod rows;
 mod store;
+mod summed;
 mod twins;
 mod verdict;
 
-pub use campaign::{Campaign, CampaignFile, Grid, Quick, Slo, Targets};
-pub use capacity::{capacity_per_s, time_of_one};
+pub use campaign::{Campaign, CampaignFile, Grid, Limits, Quick, Slo, Targets, limits};
+pub use capacity::{Beyond, beyond, capacity_per_s, time_of_one};
 pub use figures::figures;
 pub use outcome::{
     Band, Differences, PointResult, Repetition, SENSITIVE_POINTS, Sensitive, TwinOf,
@@ -30,6 +31,7 @@ pub use point::{Point, points};
 pub use report::{Context, markdown};
 pub use rows::{has_gpu_run, to_csv};
 pub use store::Store;
+pub use summed::{Finished, finished, table};
 pub use twins::Judgement;
 pub use verdict::{Verdict, verdict};
 
@@ -68,6 +70,8 @@ pub struct Effort<'a> {
     pub any_profile: bool,
     /// Wait before each point until the machine does nothing else.
     pub when_quiet: bool,
+    /// How large the device's batches may be, as [`Campaign::probe`] says; empty without limits.
+    pub limits: Limits,
     /// Asked before each run: whether to end, with what there is.
     pub stop: &'a dyn Fn() -> bool,
     /// For the record.
@@ -108,6 +112,10 @@ pub fn run(campaign: &Campaign, store: &Store, effort: &mut Effort<'_>) -> Resul
     quiet(effort.say);
     let profiles = profiles(campaign, store, effort)?;
     let points = points(campaign, &profiles)?;
+    for point in &points {
+        let setup = prediction_of(campaign, point, &profiles[&point.profile])?.setup;
+        campaign.check_batches(&setup, &point.policy, &effort.limits)?;
+    }
     let count = points.len();
     let mut done = Vec::new();
     let mut fresh: Vec<usize> = Vec::new();

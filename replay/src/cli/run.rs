@@ -11,6 +11,7 @@ use crate::prediction::{OverheadAs, Prediction};
 use crate::profile::ProfileFile;
 use crate::record::{self, Head, RunRecord};
 use crate::runner::{self, Mode, Ran};
+use crate::validate::{beyond, limits};
 use clap::{Args, ValueEnum};
 use orrery_scenario::{PolicySpec, Scenario};
 use orrery_sim::log::Record;
@@ -86,7 +87,10 @@ impl Run {
         check_profiles(&profiles, &self.profile, self.any_profile)?;
         let prediction = Prediction::of(&scenario, seed, &profiles, self.overhead)?;
         let choice = self.device.choice()?;
-        let device = choice.open(&scenario, 0)?.describe();
+        let (limits, device) = {
+            let device = choice.open(&scenario, 0)?;
+            (limits(device.as_ref(), &scenario), device.describe())
+        };
         for (profile, file) in profiles.iter().zip(&self.profile).filter(|_| !self.any_profile) {
             profile.is_of(file, &device)?;
         }
@@ -104,6 +108,10 @@ impl Run {
         let (policy, predicted, ran) = match self.mode {
             ModeArg::Live => {
                 let policy = self.policy(&scenario)?;
+                if let Some(beyond) = beyond(&prediction.setup, &policy, &limits) {
+                    let [found, allowed, remedy] = beyond.told(&policy, &scenario.model_names());
+                    return Err(Error::value("--policy", found, allowed, remedy));
+                }
                 let predicted = prediction.simulate(&policy, seed, 0)?;
                 say.line(&format!("running {policy} on {}", choice.target));
                 let ran = runner::run(&run, Mode::Live(&policy))?;

@@ -64,9 +64,10 @@ impl Validate {
         let part = self.part()?;
         let limit = self.limit()?;
         // A device that is not there is told before anything is written; no time, no run, no device.
-        if limit != Some(Duration::ZERO) {
-            campaign.probe()?;
-        }
+        let limits = match limit {
+            Some(Duration::ZERO) => Vec::new(),
+            _ => campaign.probe()?,
+        };
         let quick = if self.quick { "-quick" } else { "" };
         let name = format!("validation-{}{quick}", campaign.file.name);
         let out = self.out.clone().unwrap_or_else(|| PathBuf::from(name));
@@ -86,6 +87,7 @@ impl Validate {
             // A quick run shows that everything works, also on a busy machine.
             any_profile: self.any_profile || self.quick,
             when_quiet: self.when_quiet,
+            limits,
             stop: &|| STOP.load(Ordering::SeqCst),
             date: date.clone(),
             command: host::command(),
@@ -129,6 +131,23 @@ impl Validate {
             return Ok(Some(Duration::from_secs_f64(60.0 * minutes)));
         }
         Err(Error::value("--max-minutes", minutes, "a number of minutes from 0", "change it"))
+    }
+}
+
+/// `orrery-replay validated`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  orrery-replay validated docs/validation
+  orrery-replay validated docs/validation/cpu-small docs/validation/cpu-medium docs/validation/cpu-large")]
+pub struct Validated {
+    /// Folders of campaigns, or folders that hold such.
+    #[arg(required = true, value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+}
+
+impl Validated {
+    pub(super) fn answer(&self) -> Result<Answer, Error> {
+        Ok(Answer::of(validate::table(&validate::finished(&self.folders)?)))
     }
 }
 

@@ -186,6 +186,10 @@ impl Device for CpuDevice {
     fn steps(&self, model: ModelId) -> Vec<Span> {
         self.models.get(model.index()).map_or(Vec::new(), |m| m.network.steps())
     }
+
+    fn batch_max(&self, model: ModelId) -> Option<u32> {
+        self.models.get(model.index()).map(|m| m.network.max_batch())
+    }
 }
 
 impl CpuDevice {

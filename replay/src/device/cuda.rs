@@ -47,6 +47,7 @@ pub use config::{CudaConfig, Curve, ModelConfig, Workload};
 pub use pages::PAGE_BYTES;
 pub use probe::{FUNCTIONS, OPTIONAL, Report, Seen, look};
 
+use super::encoder::EncoderConfig;
 use super::encoder::plan::Shape;
 use super::encoder::reference;
 use super::{Description, Device, DeviceError, Worker};
@@ -209,6 +210,13 @@ impl CudaDevice {
         Ok(off.fold(0.0, |worst, off| if off <= worst { worst } else { off }))
     }
 
+    fn encoder(&self, model: ModelId) -> Option<&EncoderConfig> {
+        match &self.shared.models.get(model.index())?.workload {
+            Workload::Encoder(encoder) => Some(encoder),
+            Workload::Timed(_) | Workload::Compute(_) => None,
+        }
+    }
+
     fn bench<T>(
         &self,
         act: impl FnOnce(&Bench<'_>) -> Result<T, DeviceError>,
@@ -240,10 +248,11 @@ impl Device for CudaDevice {
     }
 
     fn steps(&self, model: ModelId) -> Vec<Span> {
-        match self.shared.models.get(model.index()).map(|m| &m.workload) {
-            Some(Workload::Encoder(encoder)) => encoder.steps(),
-            _ => Vec::new(),
-        }
+        self.encoder(model).map_or(Vec::new(), EncoderConfig::steps)
+    }
+
+    fn batch_max(&self, model: ModelId) -> Option<u32> {
+        self.encoder(model).map(|encoder| encoder.max_batch)
     }
 }
 

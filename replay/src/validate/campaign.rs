@@ -1,12 +1,15 @@
 //! A campaign's file: which points, on which device, how often.
 
+use super::capacity::beyond;
+use crate::device::Device;
 use crate::error::{Error, read_toml};
 use crate::prediction::OverheadAs;
 use crate::profile::{Clocks, Settings};
 use crate::runner::check_clock;
 use crate::target::{Choice, DeviceConfig, Target};
 use crate::threads::Placement;
-use orrery_scenario::{PolicySpec, Scenario, kind};
+use orrery_scenario::{PolicySpec, Scenario, Setup, kind};
+use orrery_sim::request::ModelId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -288,13 +291,29 @@ impl Campaign {
         }
     }
 
-    /// Opens the device once, to see that it is there and fits the scenario.
+    /// Opens the device once, to see that it is there and fits the scenario; how large its batches may be.
     ///
     /// # Errors
     /// When it is not, or does not.
-    pub fn probe(&self) -> Result<(), Error> {
+    pub fn probe(&self) -> Result<Limits, Error> {
         let (exec, cv) = self.executions()[0];
-        self.device.open(&self.base_at(exec, cv)?, 0).map(|_| ())
+        let device = self.device.open(&self.base_at(exec, cv)?, 0)?;
+        Ok(limits(device.as_ref(), &self.base))
+    }
+
+    /// Refuses a policy that may make a batch which the device cannot take: it would end the run.
+    ///
+    /// # Errors
+    /// When there is one.
+    pub(super) fn check_batches(
+        &self,
+        setup: &Setup,
+        policy: &PolicySpec,
+        limits: &[Option<u32>],
+    ) -> Result<(), Error> {
+        let Some(beyond) = beyond(setup, policy, limits) else { return Ok(()) };
+        let [found, allowed, remedy] = beyond.told(policy, &self.base.model_names());
+        Err(Error::in_file(&self.path, "grid.policies", found, allowed, remedy))
     }
 
     /// Its name in reports.
@@ -355,6 +374,15 @@ impl Campaign {
         let exec = exec_ms.map_or(String::new(), |ms| format!("exec{ms}ms-"));
         format!("profile-{exec}{}", &crate::folder::sha256(all)[..8])
     }
+}
+
+/// The most items of each model's batches; none where there is no limit.
+pub type Limits = Vec<Option<u32>>;
+
+/// What a device says of the models of a scenario.
+pub fn limits(device: &dyn Device, scenario: &Scenario) -> Limits {
+    let models = 0..scenario.file.model.len() as u32;
+    models.map(|m| device.batch_max(ModelId(m))).collect()
 }
 
 /// Takes what `[quick]` says.

@@ -1,6 +1,6 @@
 //! What a load of 1 is: the most requests a second that the devices carry at best.
 
-use orrery_scenario::Setup;
+use orrery_scenario::{PolicySpec, Setup};
 use orrery_sim::latency::Latency;
 use orrery_sim::rng::Stream;
 use orrery_sim::time::Span;
@@ -41,6 +41,54 @@ pub fn capacity_per_s(setup: &Setup) -> f64 {
     f64::from(lanes) / seconds_per_request
 }
 
+/// The least batch of a model that a device cannot take and a policy may make, with its mean time: its own largest
+/// batch is larger, and the batch ends within the model's longest SLO. `limits` has the most items of each model's
+/// batches.
+pub fn beyond(setup: &Setup, policy: &PolicySpec, limits: &[Option<u32>]) -> Option<Beyond> {
+    let most = policy.batch_max()?;
+    let model = |(model, limit): (usize, &Option<u32>)| {
+        let (apps, limit) = (apps_of(setup, model), (*limit)?);
+        let requests = limit / apps.iter().map(|a| a.size).max().unwrap_or(1) + 1;
+        let time = mean_batch(&setup.world.latency[0][model], &apps, requests);
+        let slo = apps.iter().map(|a| a.slo).max()?;
+        (requests <= most && time <= slo).then_some(Beyond { model, requests, limit, time, slo })
+    };
+    limits.iter().enumerate().find_map(model)
+}
+
+/// A batch that a device cannot take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beyond {
+    /// Of which model.
+    pub model: usize,
+    /// Its requests.
+    pub requests: u32,
+    /// The most items that the device takes.
+    pub limit: u32,
+    /// Its mean time by the law.
+    pub time: Span,
+    /// The longest SLO of the model.
+    pub slo: Span,
+}
+
+impl Beyond {
+    /// What was found, what is allowed, and the remedy.
+    pub fn told(&self, policy: &PolicySpec, models: &[String]) -> [String; 3] {
+        let Beyond { model, requests, limit, time, slo } = self;
+        let (ms, slo_ms) = (time.as_ms_f64(), slo.as_ms_f64());
+        let name = models.get(*model).map_or("", String::as_str);
+        [
+            format!(
+                "`{policy}`, which may run {requests} requests of `{name}` together: {ms:.2} ms of an SLO of {slo_ms:.2}"
+            ),
+            format!("batches of at most {limit}: `max_batch` of `{name}` on the device"),
+            format!(
+                "raise `max_batch` in the device's configuration, or give the policy `max_batch={limit}`"
+            ),
+        ]
+    }
+}
+
 fn apps_of(setup: &Setup, model: usize) -> Vec<&Application> {
     setup.apps.iter().filter(|a| a.model.index() == model).collect()
 }
@@ -70,7 +118,7 @@ mod tests {
     use super::*;
     use orrery_scenario::Scenario;
 
-    fn capacity(slo_ms: f64) -> f64 {
+    fn setup(slo_ms: f64) -> Setup {
         let text = format!(
             "policies = [\"fifo\"]\narrivals = {{ poisson = {{ rate_per_s = 1.0 }}, requests = 1 }}\n\
              profile = {{ sizes = [1, 2, 4, 8] }}\n\
@@ -79,8 +127,34 @@ mod tests {
              [[device]]\ncount = 2\n\
              [[app]]\nname = \"a\"\nmodel = \"m\"\ntime = {{ constant = {{ ms = 5.0 }} }}\n"
         );
-        let scenario = Scenario::from_text("s.toml", &text).unwrap();
-        capacity_per_s(&scenario.setup(1).unwrap())
+        Scenario::from_text("s.toml", &text).unwrap().setup(1).unwrap()
+    }
+
+    fn capacity(slo_ms: f64) -> f64 {
+        capacity_per_s(&setup(slo_ms))
+    }
+
+    #[test]
+    fn a_batch_beyond_the_device_is_one_that_the_policy_and_the_slo_allow() {
+        let found = |policy: &str, slo_ms: f64, limit: Option<u32>| {
+            beyond(&setup(slo_ms), &PolicySpec::parse(policy).unwrap(), &[limit])
+        };
+        // Five take 9 ms.
+        let five = found("symphony", 20.0, Some(4)).expect("it may make 499");
+        let ms = Span::from_ms;
+        let whole = Beyond { model: 0, requests: 5, limit: 4, time: ms(9), slo: ms(20) };
+        assert_eq!(five, whole);
+        assert_eq!(found("symphony", 9.0, Some(4)).map(|b| b.requests), Some(5));
+        assert_eq!(found("symphony", 8.9, Some(4)), None, "five are never in time");
+        assert_eq!(found("symphony[max_batch=4]", 20.0, Some(4)), None, "it makes none");
+        assert_eq!(found("symphony", 20.0, None), None, "the device takes any");
+        let policy = PolicySpec::parse("symphony").unwrap();
+        let told = five.told(&policy, &["m".to_string()]).join("; ");
+        for words in
+            ["5 requests of `m` together: 9.00 ms of an SLO of 20.00", "at most 4", "max_batch=4"]
+        {
+            assert!(told.contains(words), "{told}");
+        }
     }
 
     #[test]

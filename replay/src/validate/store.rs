@@ -68,11 +68,7 @@ impl Store {
         if !path.is_file() {
             return Ok(None);
         }
-        let text = read_text(&path)?;
-        let result: PointResult = serde_json::from_str(&text).map_err(|e| {
-            let (allowed, remedy) = ("the result of a point", "remove the file: it is run again");
-            Error::in_file(&path, format!("line {}", e.line()), e, allowed, remedy)
-        })?;
+        let result = read_result(&path)?;
         Ok((result.hash == point.hash).then_some(result))
     }
 
@@ -120,4 +116,28 @@ impl Store {
     pub fn run_folder(&self, point: &Point, repetition: u32) -> Result<Unfinished, Error> {
         Unfinished::begin(&self.run_path(point, repetition), true)
     }
+}
+
+fn read_result(path: &Path) -> Result<PointResult, Error> {
+    serde_json::from_str(&read_text(path)?).map_err(|e| {
+        let (allowed, remedy) = ("the result of a point", "remove the file: it is run again");
+        Error::in_file(path, format!("line {}", e.line()), e, allowed, remedy)
+    })
+}
+
+/// All results in a campaign's folder, by the names of their points.
+///
+/// # Errors
+/// When one is damaged.
+pub fn results(campaign: &Path) -> Result<Vec<PointResult>, Error> {
+    let files = folders(&campaign.join("points")).map(|point| point.join("result.json"));
+    files.filter(|file| file.is_file()).map(|file| read_result(&file)).collect()
+}
+
+/// The folders in a folder, by their names.
+pub fn folders(within: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = std::fs::read_dir(within).into_iter().flatten().flatten();
+    let mut all: Vec<PathBuf> = entries.map(|e| e.path()).filter(|path| path.is_dir()).collect();
+    all.sort();
+    all.into_iter()
 }

@@ -75,19 +75,16 @@ impl PointResult {
     }
 }
 
-/// Judges what is finished.
-pub(super) fn judge(campaign: &Campaign, standing: &Standing) -> Judgement {
+/// The figures of some results, beside no rule.
+pub(super) fn figures_of<'a>(results: impl Iterator<Item = &'a PointResult>) -> Judgement {
     let mut j = Judgement::default();
-    let mut covered: BTreeMap<(String, String), bool> = BTreeMap::new();
-    for result in standing.points.iter().filter_map(|p| p.1.as_ref()) {
+    for result in results {
         let cases = result.cases();
         let told = result.runs.iter().filter(|r| r.retraced.decisions > 0);
         j.retraced.1 += told.clone().count();
         j.retraced.0 += told.filter(|r| r.retraced.difference.is_none()).count();
         j.valid_runs += cases.len();
         j.unknown_runs += result.runs.len() - cases.len();
-        let key = (result.policy.clone(), format!("{:.2}", result.load));
-        *covered.entry(key).or_default() |= !cases.is_empty();
         if PointResult::is_sensitive_twin(&cases) {
             j.sensitive.points += 1;
             j.sensitive.runs += cases.len();
@@ -99,6 +96,18 @@ pub(super) fn judge(campaign: &Campaign, standing: &Standing) -> Judgement {
         }
     }
     j.all.mean /= j.all.points.max(1) as f64;
+    j
+}
+
+/// Judges what is finished.
+pub(super) fn judge(campaign: &Campaign, standing: &Standing) -> Judgement {
+    let finished = || standing.points.iter().filter_map(|p| p.1.as_ref());
+    let mut j = figures_of(finished());
+    let mut covered: BTreeMap<(String, String), bool> = BTreeMap::new();
+    for result in finished() {
+        let key = (result.policy.clone(), format!("{:.2}", result.load));
+        *covered.entry(key).or_default() |= !result.cases().is_empty();
+    }
     let runs = j.valid_runs + j.unknown_runs;
     if (j.valid_runs as f64) < VALID_SHARE * runs as f64 {
         let (known, least) = (j.valid_runs, 100.0 * VALID_SHARE);

@@ -41,6 +41,7 @@ fn go_on(
         predict_again,
         any_profile: false,
         when_quiet: false,
+        limits: Vec::new(),
         stop: &|| false,
         date,
         command,

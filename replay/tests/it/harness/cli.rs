@@ -147,6 +147,9 @@ fn a_campaign_answers_on_stdout_and_by_its_exit_code() {
     let written = std::fs::read_to_string(at.join("v/validation.md")).unwrap();
     assert_eq!(told, written);
     assert!(told.contains("no device was timed"), "{told}");
+    let summed = done(at, &["validated", "v"]);
+    let row = summed.lines().last().unwrap();
+    assert!(row.starts_with("| v | waits | 12 | 24 | 24 of 24 | 24 | "), "{summed}");
     // A device that is slower than its profile misses the target of nothing at all.
     let profile = std::fs::read_dir(at.join("v")).unwrap().find_map(|e| {
         let name = e.unwrap().file_name().to_string_lossy().into_owned();
@@ -167,6 +170,59 @@ fn a_campaign_answers_on_stdout_and_by_its_exit_code() {
     assert!(told.contains("run 2 (measured "), "{told}");
     let figure = std::fs::read_to_string(at.join("b/finish-rate.svg")).unwrap();
     assert!(figure.contains("no run is valid"), "the figure says so too");
+    let summed = done(at, &["validated", "."]);
+    let rows: Vec<&str> = summed.lines().filter(|l| l.ends_with('|')).skip(2).collect();
+    assert!(rows[0].starts_with("| b | waits | 12 | 24 | 24 of 24 | 0 | 0 |  |  |"), "{summed}");
+    assert!(
+        rows[1].starts_with("| v |") && rows[2].starts_with("| all | waits | 24 | 48 | "),
+        "{summed}"
+    );
+    refused(
+        at,
+        &["validated", "v", "v/points"],
+        &["FOLDER", "v/points", "where no campaign has results"],
+    );
+    std::fs::write(at.join("v/points/damaged.json"), "").unwrap();
+    std::fs::create_dir(at.join("v/points/odd")).unwrap();
+    std::fs::write(at.join("v/points/odd/result.json"), "{").unwrap();
+    refused(at, &["validated", "v"], &["odd/result.json", "line 1", "remove the file"]);
+}
+
+/// A report needs no device: what was measured elsewhere is read here.
+#[test]
+fn a_report_is_written_again_where_there_is_no_such_device() {
+    let place = tempfile::tempdir().unwrap();
+    let (at, shipped) = (place.path(), campaigns().join("../../docs/validation/gpu-timed"));
+    copy(&shipped, &at.join("v"));
+    let campaign = campaigns().join("gpu-timed.toml");
+    let args = ["validate", campaign.to_str().unwrap(), "--max-minutes", "0", "--out", "v"];
+    let output = replay(at, &args);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let told = text(&output.stdout);
+    assert!(
+        told.contains("NVIDIA H100") && told.contains("12 of 12 points are finished"),
+        "{told}"
+    );
+    // But for this machine, this command and this day.
+    let facts = |text: &str| -> Vec<String> {
+        let here = ["| host |", "| report of |", "| command |"];
+        let stays = |line: &&str| !here.iter().any(|begins| line.starts_with(begins));
+        text.lines().filter(stays).map(str::to_string).collect()
+    };
+    let kept = std::fs::read_to_string(shipped.join("validation.md")).unwrap();
+    assert_eq!(facts(&told), facts(&kept));
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => std::fs::copy(entry.path(), to).map(drop).unwrap(),
+        }
+    }
 }
 
 #[test]
@@ -184,6 +240,7 @@ fn it_names_its_commit_and_has_pages_and_completions_for_every_command() {
         "compare",
         "retrace",
         "validate",
+        "validated",
         "schema",
         "completions",
         "man",
@@ -324,7 +381,7 @@ fn a_core_that_is_not_there_and_a_clock_that_it_cannot_have_are_refused() {
     let home = home();
     let at = home.path();
     std::fs::copy(campaigns().join("sentences.toml"), at.join("sentences.toml")).unwrap();
-    let encoder = "layers = 1, heads = 2, hidden = 16, max_len = 64, max_batch = 4";
+    let encoder = "layers = 1, heads = 2, hidden = 16, max_len = 64, max_batch = 16";
     let config = |lengths: &str| {
         let workload = format!("{{ encoder = {{ {encoder}, lengths = {lengths} }} }}");
         std::fs::write(at.join("cpu.toml"), format!("[[cpu.models]]\nworkload = {workload}\n"))
@@ -384,19 +441,24 @@ fn a_core_runs_a_scenario() {
     let mut reader = csv::Reader::from_reader(actions.as_bytes());
     let head = reader.headers().unwrap().clone();
     let column = |name: &str| head.iter().position(|h| h == name).unwrap();
-    let (device, away) = (column("device_ns"), column("away_ns"));
+    let (on_device, away) = (column("device_ns"), column("away_ns"));
     let (start, end) = (column("start_ns"), column("end_ns"));
     let mut rows = 0;
     for row in reader.records() {
         let row = row.unwrap();
         let ns = |i: usize| row[i].parse::<u64>().unwrap();
-        assert!(ns(device) > 0, "it computes");
+        assert!(ns(on_device) > 0, "it computes");
         // Two clocks, one read after the other.
-        assert!((ns(device) + ns(away)).abs_diff(ns(end) - ns(start)) < 1_000_000, "{row:?}");
+        assert!((ns(on_device) + ns(away)).abs_diff(ns(end) - ns(start)) < 1_000_000, "{row:?}");
         rows += 1;
     }
     // A busy machine runs fewer.
     assert!(rows > 5, "{rows}");
+    // Found on a GPU: a batch of 17 ended a run in its middle.
+    let run = ["run", "sentences.toml", "--policy", "symphony", "--out", "s"];
+    let words = ["--policy", "17 requests of `encoder`", "at most 16", "max_batch=16"];
+    refused(at, &[&run[..], &device].concat(), &words);
+    assert!(!at.join("s").exists());
 }
 
 #[test]
