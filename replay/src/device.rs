@@ -138,16 +138,10 @@ pub trait Device: Send {
 
     /// The longest times alone, growing, at which a model's work changes, where a batch is padded up to
     /// the next of them. Empty where its work changes with every nanosecond, or with none.
-    fn steps(&self, model: ModelId) -> Vec<Span> {
-        let _ = model;
-        Vec::new()
-    }
+    fn steps(&self, model: ModelId) -> Vec<Span>;
 
     /// The most items that a batch of a model may have; none where it has no limit.
-    fn batch_max(&self, model: ModelId) -> Option<u32> {
-        let _ = model;
-        None
-    }
+    fn batch_max(&self, model: ModelId) -> Option<u32>;
 }
 
 /// A measured number of a device.

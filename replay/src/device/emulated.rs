@@ -12,6 +12,7 @@ pub use curve::{Curve, Noise};
 pub use samples::Samples;
 
 use super::{Description, Device, DeviceError, Job, Place, Ran, Stop, Worker};
+use orrery_sim::request::ModelId;
 use orrery_sim::time::Span;
 use std::sync::Arc;
 
@@ -50,6 +51,14 @@ impl Device for Emulated {
     fn workers(&mut self, lanes: u8) -> Result<Vec<Box<dyn Worker>>, DeviceError> {
         let worker = |_| -> Box<dyn Worker> { Box::new(Waiter(Arc::clone(&self.durations))) };
         Ok((0..=lanes).map(worker).collect())
+    }
+
+    fn steps(&self, _: ModelId) -> Vec<Span> {
+        Vec::new()
+    }
+
+    fn batch_max(&self, _: ModelId) -> Option<u32> {
+        None
     }
 }
 

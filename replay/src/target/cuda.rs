@@ -4,6 +4,7 @@ use super::each::one_for_each;
 use crate::device::cuda::{self, CudaConfig, CudaDevice};
 use crate::device::{Description, Device, DeviceError, Primitive, Worker};
 use crate::error::Error;
+use orrery_sim::request::ModelId;
 use orrery_sim::time::Span;
 use std::path::Path;
 
@@ -47,6 +48,14 @@ impl Device for Gpu {
 
     fn workers(&mut self, lanes: u8) -> Result<Vec<Box<dyn Worker>>, DeviceError> {
         self.0.workers(lanes)
+    }
+
+    fn steps(&self, model: ModelId) -> Vec<Span> {
+        self.0.steps(model)
+    }
+
+    fn batch_max(&self, model: ModelId) -> Option<u32> {
+        self.0.batch_max(model)
     }
 
     fn primitives(&mut self) -> Result<Vec<Primitive>, DeviceError> {

@@ -4,9 +4,10 @@ use orrery_replay::clock::{CONTROLLER, Clock, DEFAULT_SPIN, Participant, WallClo
 use orrery_replay::device::cuda::{self, CudaConfig, CudaDevice, Curve, ModelConfig, Workload};
 use orrery_replay::device::encoder::EncoderConfig;
 use orrery_replay::device::{Device, DeviceError, Job, Place, Ran, Stop, Work, Worker};
+use orrery_replay::target::open_cuda;
 use orrery_sim::request::{ActionId, DeviceId, ModelId, RequestId};
 use orrery_sim::time::{Span, Time};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const TIMED: ModelId = ModelId(0);
@@ -254,6 +255,15 @@ fn measure() -> Result<(), DeviceError> {
     let launches = stage.device.launch_overhead(5)?;
     assert!(launches.iter().all(|l| l.device >= Span::from_us(2) && l.host >= l.call));
     assert_eq!(stage.device.timer_steps(4)?, [Span::from_ns(32); 4]);
+    drop(stage);
+    // As commands open it: found on a GPU, where a profile did not know to which lengths a batch is padded.
+    let table = toml::Table::try_from(config()).expect("plain data");
+    let names = ["timed", "compute", "encoder"].map(String::from);
+    let mut device = open_cuda(0, &table, Path::new("device.toml"), &names).expect("it is there");
+    let us = [16, 32, 48, 64].map(Span::from_us);
+    assert_eq!((device.steps(TIMED), device.steps(ENCODER)), (Vec::new(), us.to_vec()));
+    assert_eq!([COMPUTE, ENCODER].map(|m| device.batch_max(m)), [None, Some(4)]);
+    assert_eq!(device.primitives()?.len(), 6);
     Ok(())
 }
 

@@ -31,6 +31,14 @@ impl Device for Panics {
             |_| -> Box<dyn Worker> { Box::new(Fragile { at_start: self.at_start, batches: 0 }) };
         Ok((0..=lanes).map(worker).collect())
     }
+
+    fn steps(&self, _: ModelId) -> Vec<Span> {
+        Vec::new()
+    }
+
+    fn batch_max(&self, _: ModelId) -> Option<u32> {
+        None
+    }
 }
 
 impl Worker for Fragile {
