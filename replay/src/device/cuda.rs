@@ -25,8 +25,8 @@
 //! - Clocks are not fixed, which takes an administrator (`nvidia-smi -lgc`). They are measured, and
 //!   written down.
 //!
-//! This has run against a stand-in for the driver, and its kernels on the CPU. **It has not run on a
-//! GPU.**
+//! It has run on an H100 (`docs/validation`), in tests against a stand-in for the driver, and its kernels on the
+//! CPU. An encoder is launched kernel by kernel: where the host stops, the device waits.
 
 mod bench;
 mod blas;

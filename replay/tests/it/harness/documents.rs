@@ -5,7 +5,7 @@
 #[path = "../../../../tests/tests/it/cli/documents/commands.rs"]
 mod commands;
 
-use super::cli::replay;
+use super::cli::{copy, replay};
 use commands::{documents, of_blocks, root};
 use orrery_replay::validate::Campaign;
 use std::os::unix::fs::symlink;
@@ -34,6 +34,7 @@ fn every_command_of_the_documents_runs() {
     for folder in ["scenarios", "replay"] {
         symlink(root().join(folder), home.path().join(folder)).unwrap();
     }
+    copy(&root().join("docs/validation"), &home.path().join("docs/validation"));
     let mut fits = Vec::new();
     for document in documents() {
         for command in of_blocks(&document) {
