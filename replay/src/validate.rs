@@ -112,7 +112,8 @@ pub fn run(campaign: &Campaign, store: &Store, effort: &mut Effort<'_>) -> Resul
     quiet(effort.say);
     let profiles = profiles(campaign, store, effort)?;
     let points = points(campaign, &profiles)?;
-    for point in &points {
+    // A device without limits takes what any policy makes.
+    for point in points.iter().filter(|_| effort.limits.iter().any(Option::is_some)) {
         let setup = prediction_of(campaign, point, &profiles[&point.profile])?.setup;
         campaign.check_batches(&setup, &point.policy, &effort.limits)?;
     }
@@ -253,6 +254,7 @@ fn run_point(
     let prediction = prediction_of(campaign, point, profile)?;
     let mut result = PointResult::new(point, &effort.date);
     let predicted = predict(campaign, point, profile, &prediction, &mut result)?;
+    let count = draws(campaign, &prediction);
     let slo_share = Span::from_ms_f64(point.slo_ms).scale(LATENESS_OF_SLO);
     let options = Options {
         placement: campaign.placement(),
@@ -285,7 +287,7 @@ fn run_point(
         if wall && figures.invalid.is_none() {
             figures.invalid = disturbed(&figures, stalls, loads);
         }
-        figures.twin = Some(twin_of(campaign, point, profile, ran.twin())?);
+        figures.twin = Some(twin_of(campaign, point, profile, count, ran.twin())?);
         result.runs.push(figures);
     }
     Ok(Some(result))
@@ -311,20 +313,22 @@ fn predict(
     let (seed, warm_up) = (campaign.file.seed, prediction.setup.window.from.ns());
     let predicted = Side::of(prediction.simulate(&point.policy, seed, 0)?, None, warm_up);
     result.simulated = Summary::of(&predicted.records, warm_up);
-    result.draws = drawn(campaign, point, law, |prediction, draw| {
+    let count = draws(campaign, prediction);
+    result.draws = drawn(campaign, point, law, count, |prediction, draw| {
         prediction.simulate(&point.policy, seed, draw)
     })?;
     Ok(predicted)
 }
 
-/// The draws of the prediction on the machine as it was in a run.
+/// So many draws of the prediction on the machine as it was in a run.
 fn twin_of(
     campaign: &Campaign,
     point: &Point,
     law: &ProfileFile,
+    count: u32,
     (twin, knowledge): (Arc<Twin>, Knowledge),
 ) -> Result<TwinOf, Error> {
-    let draws = drawn(campaign, point, law, |prediction, draw| {
+    let draws = drawn(campaign, point, law, count, |prediction, draw| {
         prediction.simulate_on(&twin, &point.policy, campaign.file.seed, draw)
     })?;
     Ok(TwinOf { knowledge, draws })
@@ -333,14 +337,15 @@ fn twin_of(
 /// Draws for which a prediction is made once.
 const TOGETHER: usize = 4;
 
-/// The finish rates of a point's draws. They are drawn side by side: no run goes on meanwhile.
+/// The finish rates of so many draws of a point. They are drawn side by side: no run goes on meanwhile.
 fn drawn(
     campaign: &Campaign,
     point: &Point,
     law: &ProfileFile,
+    count: u32,
     simulate: impl Fn(&Prediction, u32) -> Result<Vec<Record>, Error> + Sync,
 ) -> Result<Vec<f64>, Error> {
-    let numbers: Vec<u32> = (0..draws(campaign, &prediction_of(campaign, point, law)?)).collect();
+    let numbers: Vec<u32> = (0..count).collect();
     // A prediction stays on its thread.
     let some = |numbers: &[u32]| -> Result<Vec<f64>, Error> {
         let prediction = prediction_of(campaign, point, law)?;
@@ -362,6 +367,7 @@ fn predict_again(
 ) -> Result<(), Error> {
     let prediction = prediction_of(campaign, point, profile)?;
     predict(campaign, point, profile, &prediction, result)?;
+    let count = draws(campaign, &prediction);
     let is_timed = runner::is_timed(&campaign.device, campaign.clocks());
     for (run, number) in result.runs.iter_mut().zip(1..) {
         let folder = store.run_path(point, number);
@@ -374,7 +380,7 @@ fn predict_again(
         let inputs = read_inputs(&folder.join("inputs.csv"))?;
         let end = inputs.last().map_or(Time::ZERO, |last| last.at);
         let twin = Twin::of(&side, &inputs, is_timed, end);
-        run.twin = Some(twin_of(campaign, point, profile, twin)?);
+        run.twin = Some(twin_of(campaign, point, profile, count, twin)?);
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! What a load of 1 is: the most requests a second that the devices carry at best.
+//! What a load of 1 is: the most requests a second that the devices carry at best. And which batches a device
+//! cannot take.
 
 use orrery_scenario::{PolicySpec, Setup};
 use orrery_sim::latency::Latency;
