@@ -33,6 +33,7 @@ pub(crate) fn notes(rows: &[&Row]) -> Vec<String> {
         (Flags::DIVERGING, "× the run was still diverging at its end (diverging)"),
         (Flags::CORRELATED, "Interval may be too narrow (correlated)"),
         (Flags::WIDE, "Interval wider than asked for (wide)"),
+        (Flags::LATE_START, "Averaged over a part without arrivals too (late-start)"),
         (Flags::PENDING, "Requests still in the system at the end (pending)"),
         (Flags::NO_ANSWER, "No answer, a gap in the curve (no-answer)"),
         (WITHHELD, "No paper value, withheld from this project"),

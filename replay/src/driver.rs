@@ -155,6 +155,10 @@ fn control<P: Policy, O: Observer>(
             return (now, events, None);
         }
         let (arrival, due) = (host.next_arrival(), host.queue.peek());
+        if arrival.is_none() && core.books().alive() == 0 {
+            // Over, as in the simulator: of all jobs only loads may still be out.
+            return (now, events, None);
+        }
         let arrives = match (arrival, due) {
             (Some((at, source)), Some(next)) => (at, core::rank_of_arrival(source)) < next,
             (arrival, _) => arrival.is_some(),

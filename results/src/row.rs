@@ -133,6 +133,8 @@ impl Flags {
     pub const WIDE: &'static str = "wide";
     /// Requests were still in the system at the end.
     pub const PENDING: &'static str = "pending";
+    /// Nothing arrived in the first part of the measured time, over which rates are averaged as well.
+    pub const LATE_START: &'static str = "late-start";
     /// There is no value: the column `reason` says why.
     pub const NO_ANSWER: &'static str = "no-answer";
 }

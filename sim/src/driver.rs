@@ -6,6 +6,10 @@
 //! arrival of that instant like any other: it comes before timers that are due, never before what
 //! has been handled already.
 //!
+//! A run is over when no source has an arrival, every request has ended and every batch is reported:
+//! timers that a policy still has set, its loads and planned changes of the cluster make it no longer.
+//! So what is measured ends with the last answer, whoever goes on watching.
+//!
 //! Time ends at [`Time::NEVER`]. A run whose next event is due there stops and fails, unless it was
 //! to be stopped before.
 
@@ -80,7 +84,7 @@ pub struct World {
     pub changes: Vec<(Time, DeviceChange)>,
     /// What a provisioned device of each kind is, and how long it takes to come up.
     pub provision: Vec<(DeviceSpec, Span)>,
-    /// Stop at this instant even if work remains; `None` runs until nothing is left to do.
+    /// Stop at this instant even if work remains; `None` runs until every request has ended.
     pub until: Option<Time>,
 }
 
@@ -195,9 +199,13 @@ fn run<P: Policy, O: Observer>(
         if core.seen_enough() {
             return (host.now(), None);
         }
-        if host.arrival.is_none() && world.until.is_none() {
+        if host.arrival.is_none() {
             let books = core.books();
-            if progress.is_stuck(*events, host.now(), (books.arrived(), books.alive())) {
+            if books.alive() == 0 {
+                return (host.now(), None);
+            }
+            let requests = (books.arrived(), books.alive());
+            if world.until.is_none() && progress.is_stuck(*events, host.now(), requests) {
                 let (requests, since, now) = (books.alive(), progress.since, host.now());
                 return (now, Some(Failure::Stuck { requests, since, now }));
             }

@@ -186,6 +186,14 @@ impl ExecLaw {
         }
     }
 
+    /// The share of draws that are clamped to [`FLOOR`]; zero of a constant, which is what was asked for.
+    pub fn clamped_share(&self) -> f64 {
+        match self {
+            ExecLaw::Constant(_) => 0.0,
+            law => law.cdf_ns(FLOOR_NS),
+        }
+    }
+
     /// The probability that a time is at most `ns` nanoseconds.
     pub fn cdf_ns(&self, ns: f64) -> f64 {
         if ns < FLOOR_NS {

@@ -125,6 +125,9 @@ pub enum Slice {
     },
 }
 
+/// The latest first arrival of a whole file: one that is later counts from another origin, such as 1970.
+const LATEST_START: Span = Span::from_ms(366 * 86_400_000);
+
 /// A workload file as a source, read as it is consumed.
 #[derive(Debug)]
 pub struct CsvSource {
@@ -179,6 +182,13 @@ impl CsvSource {
         let mut source =
             CsvSource { table, columns, slice, rows, last, shift, models, next, failure };
         source.fill();
+        if let (Slice::All, Some(first)) = (slice, source.next)
+            && first.at > Time::ZERO + LATEST_START
+        {
+            let allowed = "at most a year: times count from the start of the run. Subtract the first one from all, or \
+                           read the rows as a slice (`from_row = 0`), which begins at its first arrival";
+            return Err(source.table.bad_field(source.columns[0], allowed));
+        }
         match (source.failure.take(), source.next) {
             (Some(error), _) => Err(error),
             (None, None) => Err(source.nothing()),
@@ -378,6 +388,24 @@ mod tests {
         assert!(moved.iter().zip(&whole[10..]).all(|(m, w)| w.at - from == m.at - Time::ZERO));
         let far = Slice::Time { from: Time::from_ns(u64::MAX - 1), to: Time::NEVER };
         assert!(source(&bytes, far).unwrap_err().to_string().contains("500 were read"));
+    }
+
+    /// A clock that began in 1970 would make a run of decades with all requests at its end.
+    #[test]
+    fn times_since_1970_are_refused_and_rows_of_them_begin_at_zero() {
+        let at = 1_700_000_000_000_000_000_u64;
+        let text = format!(
+            "arrival_ns,app,model,size,slo_ns,alone_ns\n{at},0,0,1,,5\n{},0,0,1,,5\n",
+            at + 7
+        );
+        let why = source(text.as_bytes(), Slice::All).unwrap_err().to_string();
+        assert!(
+            why.contains("line 2: column `arrival_ns`") && why.contains("`from_row = 0`"),
+            "{why}"
+        );
+        let rows = source(text.as_bytes(), Slice::Rows { from: 0, to: u64::MAX }).unwrap();
+        let times: Vec<u64> = all(&mut rows.rebased()).iter().map(|a| a.at.ns()).collect();
+        assert_eq!(times, [0, 7]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use orrery_results::{Flags, Row};
 use orrery_scenario::scenario::caveats::CAVEATS;
 
 /// What flags of a run say.
-const SAYS: [(&str, &str); 5] = [
+const SAYS: [(&str, &str); 6] = [
     (
         Flags::FEW_SAMPLES,
         "?: too few samples for this quantile (p99 needs 662, MLPerf's early-stopping bound); do not rely on it.",
@@ -18,6 +18,12 @@ const SAYS: [(&str, &str); 5] = [
     (
         Flags::DIVERGING,
         "diverging: the number of requests in the system was still growing when arrivals ended; results depend on the run's length.",
+    ),
+    (
+        Flags::LATE_START,
+        "late-start: no request came in the first part of the measured time, more than a tenth of it; goodput and \
+         utilisation are averages over that part too. Times count from the start of the run: choose a slice of the \
+         list, or subtract its first time.",
     ),
     (Flags::PENDING, "pending: requests were still in the system when the run stopped."),
     (Flags::WIDE, "wide: the interval was still too wide when the limit of seeds was reached."),

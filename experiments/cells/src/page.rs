@@ -27,6 +27,17 @@ pub fn asked(page: &mut Page, rows: &[Row]) {
     page.ask("settings", settings(rows).join("\n"));
 }
 
+/// Why cells have no value of what they are judged by, a line each.
+pub fn unanswered(rows: &[Row]) -> Vec<String> {
+    let main = main_metric(rows);
+    let none = |r: &&Row| main == Some(&*r.metric) && r.scope == "all" && r.value.is_none();
+    let line = |r: &Row| match r.axes.replace(';', " ") {
+        axes if axes.is_empty() => format!("{}: {}", r.policy, r.reason),
+        axes => format!("{} at {axes}: {}", r.policy, r.reason),
+    };
+    rows.iter().filter(none).map(line).collect()
+}
+
 /// A document with what only a page shows: the figure first, each cell and each value with its interval last.
 pub fn drawn(mut page: Page, rows: &[Row]) -> Page {
     let main = main_metric(rows);

@@ -1,7 +1,7 @@
 //! A sweep, for reading: a line for each setting, a column for each policy.
 
 use super::notes::{distinct, notes_of};
-use super::page::{asked, verdict};
+use super::page::{asked, unanswered, verdict};
 use super::replication::{DEVICES, PEAK};
 use orrery_output::page::{Field, Page, Part, TO_KNOW, Table};
 use orrery_results::{Flags, Row, UNITLESS, metric, unit};
@@ -17,13 +17,7 @@ pub fn of_sweep(name: &str, subtitle: &str, rows: &[Row]) -> Page {
     let searched = [PEAK, DEVICES].into_iter().find(|m| has(m));
     let metrics = searched.into_iter().chain([metric::FINISH_RATE, metric::LATENCY_P99]);
     page.section("Results", metrics.filter_map(|m| by_setting(rows, m).part()));
-    let no_answer = |r: &&Row| searched == Some(r.metric.as_str()) && r.value.is_none();
-    let why: Vec<String> = rows
-        .iter()
-        .filter(no_answer)
-        .map(|r| format!("{} at {}: {}", r.policy, r.axes.replace(';', " "), r.reason))
-        .collect();
-    page.section("No answer", Part::list(why));
+    page.section("No answer", Part::list(unanswered(rows)));
     page.section(TO_KNOW, Part::list(notes_of(rows)));
     page
 }

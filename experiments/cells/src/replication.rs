@@ -4,6 +4,7 @@ use orrery_results::metric;
 use orrery_sim::metrics::{Batches, Figures, Metrics, TimeSeries};
 use orrery_sim::request::End;
 use orrery_sim::stats::{Batched, Interval};
+use orrery_sim::time::Time;
 use serde::{Deserialize, Serialize};
 
 /// The metrics of a search for a rate, and for devices.
@@ -60,6 +61,9 @@ pub struct Replication {
     pub measures: Vec<Measure>,
     /// Whether the run was still diverging at its end.
     pub diverging: bool,
+    /// Whether no request came in so much of the measured time that chance does not explain it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub late_start: bool,
     /// Requests still in the system at the end.
     pub pending: u64,
     /// Requests that arrived, by batch in the order of arrival.
@@ -89,6 +93,9 @@ impl Replication {
         let total = metrics.total();
         let seconds = metrics.measured().as_secs_f64();
         let mut measures = Vec::new();
+        if total.offered == 0 {
+            measures.extend(nothing_counts(metrics));
+        }
         of_scope("all", &total, &means.total(), seconds, &mut measures);
         add_run(metrics, series, &mut measures);
         for (kind, names, figures, means) in [
@@ -107,7 +114,8 @@ impl Replication {
         let (offered, in_time) = means.total().offered_and_in_time();
         let pending = total.ended(End::Pending);
         let (diverging, notes) = (series.diverging(), Vec::new());
-        Replication { seed, measures, diverging, pending, offered, in_time, notes }
+        let late_start = is_late(means.lead(), total.offered);
+        Replication { seed, measures, diverging, late_start, pending, offered, in_time, notes }
     }
 
     /// Keeps what is about the whole run, and about groups of applications: an experiment's rows are about these.
@@ -137,8 +145,12 @@ impl Replication {
 
     /// Why a search found nothing, if that is so. What is measured at an answer is missing then.
     pub fn no_answer(&self) -> Option<&str> {
-        let searched = |m: &&Measure| [PEAK, DEVICES].contains(&m.metric.as_str());
-        let found = self.measures.iter().find(searched)?;
+        [PEAK, DEVICES].iter().find_map(|metric| self.why_missing(metric))
+    }
+
+    /// Why a value of the whole run is missing, if it is.
+    pub(super) fn why_missing(&self, metric: &str) -> Option<&str> {
+        let found = self.measure("all", metric)?;
         found.value.is_none().then_some(found.reason.as_str())
     }
 
@@ -148,12 +160,27 @@ impl Replication {
     }
 }
 
+/// Of Poisson arrivals, one run in 20,000 begins like this.
+fn is_late(lead: f64, requests: u64) -> bool {
+    lead > 0.1 && lead * requests as f64 > 10.0
+}
+
 fn within(mut measure: Measure, batched: Option<Batched>) -> Measure {
     if let Some(b) = batched {
         measure.within = Some((b.interval.low, b.interval.high));
         measure.correlated = b.correlated;
     }
     measure
+}
+
+/// What is said of a run of which no request counts.
+fn nothing_counts(metrics: &Metrics) -> [Measure; 2] {
+    let end_s = metrics.end().since(Time::ZERO).as_secs_f64();
+    let reason = format!("no request arrived after the warm-up: the run ended at {end_s:.1} s");
+    [
+        Measure::of("all", metric::REQUESTS, 0.0, 0),
+        Measure::unanswered("all", metric::FINISH_RATE, reason, 0),
+    ]
 }
 
 fn of_scope(scope: &str, f: &Figures, means: &Batches, seconds: f64, out: &mut Vec<Measure>) {

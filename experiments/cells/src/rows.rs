@@ -104,6 +104,10 @@ fn flags_of(row: &mut Row, all: &[Measure], runs: &[Replication], wide: bool) {
     if row.metric == PEAK || row.metric == DEVICES {
         runs.iter().flat_map(|r| &r.notes).for_each(|note| row.flag(note));
     }
+    let is_average = [metric::GOODPUT, metric::UTILISATION].contains(&&*row.metric);
+    if is_average && runs.iter().any(|r| r.late_start) {
+        row.flag(Flags::LATE_START);
+    }
     if runs.iter().any(|r| r.pending > 0) {
         row.flag(Flags::PENDING);
     }
@@ -146,7 +150,7 @@ pub fn difference(
         ..place.clone()
     };
     let none = |(a, b): (&Replication, &Replication)| {
-        a.no_answer().or_else(|| b.no_answer()).map(str::to_string)
+        a.why_missing(metric).or_else(|| b.why_missing(metric)).map(str::to_string)
     };
     let reasons: Vec<String> = runs.iter().zip(base).filter_map(none).collect();
     if let Some(reason) = counted(&reasons, pairs) {

@@ -4,7 +4,7 @@
 
 use super::advice::Advice;
 use super::notes::notes_of;
-use super::page::{asked, verdict};
+use super::page::{asked, unanswered, verdict};
 use orrery_output::page::{Field, Page, Part, TO_KNOW, Table, reading};
 use orrery_results::metric::{self, Column, Metric};
 use orrery_results::{Flags, Row, difference_in};
@@ -26,6 +26,7 @@ pub fn of_run(scenario: &Scenario, seed: u64, rows: &[Row], details: bool) -> Pa
     page.ask("models", scenario.model_names().join(", "));
     verdict(&mut page, rows);
     page.section("Results", by_policy(rows).part());
+    page.section("No answer", Part::list(unanswered(rows)));
     page.section("Not in time, of the requests that counted", Part::list(ends(rows)));
     let which = if details { "" } else { " that differ from the whole" };
     page.section(&format!("Models and applications{which}"), scopes(rows, details).part());
@@ -62,7 +63,7 @@ fn difference(cell: &[Row]) -> Field {
     let row = cell.iter().find(|r| difference_in(&r.metric).is_some());
     let Some(row) = row else { return Field::default() };
     match row.value {
-        None => Field::text(format!("no answer: {}", row.reason)),
+        None => Field::none(),
         Some(x) => {
             let words = row.ci95().map(|(low, high)| format!("{low:+.4} to {high:+.4}"));
             Field::number(x, format!("{x:+.4}")).with(words.unwrap_or_default())

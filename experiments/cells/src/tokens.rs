@@ -118,11 +118,14 @@ fn measured(metrics: &Metrics, made: &MadeTokens, seed: u64) -> Replication {
     push(metric::REQUESTS, total.requests as f64, total.requests);
     let dropped = total.dropped as f64 / total.requests.max(1) as f64;
     push(metric::DROP_SHARE, dropped, total.requests);
-    for (mean, quantile, of) in TIMES.into_iter().filter(|_| answered > 0) {
+    for (mean, quantile, of) in TIMES {
         let all = metrics.times(of);
-        push(mean, all.mean().ns() as f64, answered);
+        if all.count() == 0 {
+            continue;
+        }
+        push(mean, all.mean().ns() as f64, all.count());
         for of_100 in [50, 90, 99] {
-            push(&quantile(of_100), all.quantile(of_100).ns() as f64, answered);
+            push(&quantile(of_100), all.quantile(of_100).ns() as f64, all.count());
         }
     }
     let seconds = total.makespan.as_secs_f64();

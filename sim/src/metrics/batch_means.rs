@@ -89,6 +89,15 @@ impl BatchMeans {
         lists.iter().map(of).collect()
     }
 
+    /// The share of the measured time that had passed when the first request that counts arrived; zero of none.
+    pub fn lead(&self) -> f64 {
+        let span = |to: Time| to.since(self.window.from).as_secs_f64();
+        match self.starts.first() {
+            Some(&first) if self.end > first => span(first) / span(self.window.to.min(self.end)),
+            _ => 0.0,
+        }
+    }
+
     /// How many requests a full batch has, whatever their model; a power of two.
     pub fn requests_per_batch(&self) -> u64 {
         1 << self.shift

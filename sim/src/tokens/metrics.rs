@@ -24,11 +24,12 @@ impl Life {
         self.first.map(|first| first - self.what.at)
     }
 
-    /// TPOT: from the first token to the last, for each of those after the first, rounded down.
+    /// TPOT: from the first token to the last, for each of those after the first, rounded down. An answer of one
+    /// token has none.
     pub fn tpot(&self) -> Option<Span> {
         let spent = self.last? - self.first?;
-        let tokens = u64::from(self.what.tokens_out - 1).max(1);
-        Some(Span::from_ns(spent.ns() / tokens))
+        let after_first = u64::from(self.what.tokens_out).saturating_sub(1);
+        spent.ns().checked_div(after_first).map(Span::from_ns)
     }
 
     /// From arrival to the last token.
@@ -38,16 +39,23 @@ impl Life {
 
     /// Whether it was in time: first token and further tokens within their SLOs.
     pub fn is_in_time(&self) -> bool {
-        let within = |time: Option<Span>, slo: Span| time.is_some_and(|time| time <= slo);
-        within(self.ttft(), self.what.slo.first) && within(self.tpot(), self.what.slo.each)
+        let slo = self.what.slo;
+        self.last.is_some()
+            && self.ttft().is_some_and(|ttft| ttft <= slo.first)
+            && self.tpot().is_none_or(|tpot| tpot <= slo.each)
     }
 }
 
-/// A time of each request that was answered.
+/// A time of each request that was answered and has it, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Times(Vec<u64>);
 
 impl Times {
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
     /// Their mean, rounded down; zero of none.
     pub fn mean(&self) -> Span {
         let sum: u128 = self.0.iter().map(|ns| u128::from(*ns)).sum();
@@ -100,7 +108,7 @@ impl Metrics {
         &self.lives
     }
 
-    /// A time of each request that was answered.
+    /// A time of each request that was answered and has it.
     pub fn times(&self, of: fn(&Life) -> Option<Span>) -> Times {
         let answered = self.lives.iter().filter(|l| l.last.is_some());
         let mut all: Vec<u64> = answered.filter_map(of).map(Span::ns).collect();

@@ -161,6 +161,18 @@ fn a_request_alone_takes_the_sum_of_its_steps() {
     assert_eq!(metrics.total().steps, 3 + 5);
 }
 
+/// An answer of one token has no time for each further one: it is no zero in the mean, and within any SLO.
+#[test]
+fn an_answer_of_one_token_has_no_time_for_each_further_one() {
+    let machine = machine(100, 4);
+    let requests = [request(0, 37, 6, (1_000, 100)), request(1_000_000, 37, 1, (1_000, 0))];
+    let (metrics, _) = run(&machine, &requests, Config::default());
+    let [long, short] = metrics.lives() else { panic!("two requests") };
+    assert_eq!((short.tpot(), short.is_in_time()), (None, true));
+    let each = metrics.times(super::metrics::Life::tpot);
+    assert_eq!((each.count(), Some(each.mean())), (1, long.tpot()));
+}
+
 #[test]
 fn without_a_limit_of_blocks_nobody_is_evicted_and_each_token_is_computed_once() {
     for case in 0..50 {

@@ -28,6 +28,7 @@ mod regressions;
 mod replay;
 mod result_version;
 mod scheduler_cost;
+mod tails;
 mod tidy;
 mod timeline;
 mod verdicts;

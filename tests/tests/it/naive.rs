@@ -47,6 +47,9 @@ pub fn run<'w>(
         if naive.observer.stop() {
             break naive.now;
         }
+        if naive.is_over() {
+            break naive.now;
+        }
         let Some((order, next)) = naive.next() else { break naive.now };
         if let Some(until) = world.until
             && order.0 > until
@@ -220,6 +223,12 @@ impl<'w, 'p> Naive<'w, 'p> {
 
     fn unschedule(&mut self, which: impl Fn(&Due) -> bool) {
         self.due.retain(|(_, due)| !which(due));
+    }
+
+    /// Whether nobody will ask or be answered any more, and the policy knows how each batch ended.
+    fn is_over(&mut self) -> bool {
+        let asks = self.sources.iter_mut().any(|source| source.peek().is_some());
+        !asks && self.facts.requests.iter().all(|r| r.ended && !r.held)
     }
 
     /// Searches everything for what comes next.

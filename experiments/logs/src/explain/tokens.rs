@@ -96,9 +96,9 @@ fn line(id: RequestId, life: &Life, waited: Span) -> String {
         Some(ttft) => format!("first token after {}", of(ttft, slo.first)),
         None => format!("no token after {}", of(waited, slo.first)),
     };
-    let each = life.tpot().filter(|_| tokens_out > 1);
-    let each =
-        each.map_or(String::new(), |tpot| format!(", each further one {}", of(tpot, slo.each)));
+    let each = life
+        .tpot()
+        .map_or(String::new(), |tpot| format!(", each further one {}", of(tpot, slo.each)));
     format!("r{:<8} {how:8} {tokens_in} tokens in, {tokens_out} out: {first}{each}", id.0)
 }
 
@@ -327,8 +327,7 @@ impl<'a> Story<'a> {
         let Some(mut life) = self.life else { return };
         life.last = Some(self.now);
         (self.life, self.end) = (Some(life), Some(self.now));
-        let each = life.tpot().filter(|_| life.what.tokens_out > 1);
-        let each = each.map_or(String::new(), |tpot| {
+        let each = life.tpot().map_or(String::new(), |tpot| {
             format!(
                 ": {} for each after the first{}",
                 ms(tpot),

@@ -24,8 +24,14 @@ const ONE_STAGE: &str = "one-stage";
 /// Of a device that one batch shares with itself.
 const SHARED_BY_ONE: &str = "shared-by-one";
 
+/// Of a scenario with a distribution of execution times that is cut off where times cannot be shorter.
+const CLAMPED: &str = "clamped-times";
+
+/// The share of a distribution that may be cut off without a word.
+const CLAMPED_MAX: f64 = 0.001;
+
 /// Every flag, with what it says.
-pub const CAVEATS: [(&str, &str); 7] = [
+pub const CAVEATS: [(&str, &str); 8] = [
     (
         PADDED,
         "`llm` arrivals run as padded batches: each takes as long as its longest answer, without KV-cache memory or \
@@ -52,6 +58,11 @@ pub const CAVEATS: [(&str, &str); 7] = [
         ONE_STAGE,
         "the policy lets one batch at a time into a device: `stages` change nothing. `alpaserve` fills them.",
     ),
+    (
+        CLAMPED,
+        "a distribution of execution times goes below 1 us, where times are cut off: their mean is longer than the file \
+         says. Give a smaller `sd_ms`, or use `lognormal`.",
+    ),
     (SHARED_BY_ONE, "`sharing` changes nothing on a device with one lane: set its `lanes`."),
 ];
 
@@ -72,7 +83,12 @@ impl Scenario {
         let one_stage = (has_stages && is_one).then_some(ONE_STAGE);
         let alone = |d: &Device| d.sharing == Sharing::Processor && d.lanes == 1;
         let alone = self.file.device.iter().any(alone).then_some(SHARED_BY_ONE);
-        let of_load = [is_llm.then_some(PADDED), is_replayed.then_some(REPLAYED)];
+        let is_clamped = self.file.app.iter().zip(0..).any(|(a, i)| self.clamps(a, i));
+        let of_load = [
+            is_llm.then_some(PADDED),
+            is_replayed.then_some(REPLAYED),
+            is_clamped.then_some(CLAMPED),
+        ];
         of_load.into_iter().flatten().chain(broken).chain(one_stage).chain(alone).collect()
     }
 
@@ -85,19 +101,30 @@ impl Scenario {
         self.file.model.iter().any(|model| model.believed.is_none() && differs(model))
     }
 
+    /// Whether an application's execution times are cut off, and matter.
+    fn clamps(&self, app: &App, index: usize) -> bool {
+        let key = format!("app[{index}].time");
+        let law = app.time.as_ref().and_then(|time| time.parametric(&key).ok().flatten());
+        let matters = |m: &Model| m.name == app.model && self.laws(m).iter().any(is_of_request);
+        law.is_some_and(|law| law.clamped_share() > CLAMPED_MAX)
+            && self.file.model.iter().any(matters)
+    }
+
+    /// The latency models of a model, on the devices that are there.
+    fn laws(&self, model: &Model) -> Vec<LatencyLaw> {
+        let present = |kind: &str| self.file.device.iter().any(|d| d.kind == kind && d.count > 0);
+        let on = model.latency_on.iter().filter(|(kind, _)| present(kind));
+        std::iter::once(&model.latency).chain(on.map(|(_, law)| law)).cloned().collect()
+    }
+
     /// Whether two batches of one model and size, on one kind of device, may take different times.
     fn times_vary(&self) -> bool {
         let file = &self.file;
-        let present = |kind: &str| file.device.iter().any(|d| d.kind == kind && d.count > 0);
-        let laws = |model: &'_ Model| -> Vec<LatencyLaw> {
-            let on = model.latency_on.iter().filter(|(kind, _)| present(kind));
-            std::iter::once(&model.latency).chain(on.map(|(_, law)| law)).cloned().collect()
-        };
         let varies = |model: &Model| {
             let noise = model.noise.as_ref();
             noise.is_some_and(|n| n.sigma > 0.0 || n.outlier_share > 0.0)
-                || laws(model).iter().any(is_drawn)
-                || (laws(model).iter().any(is_of_request) && self.requests_vary(model))
+                || self.laws(model).iter().any(is_drawn)
+                || (self.laws(model).iter().any(is_of_request) && self.requests_vary(model))
         };
         file.noise.is_some() || file.stalls.is_some() || file.model.iter().any(varies)
     }

@@ -42,6 +42,35 @@ fn a_policy_says_which_assumption_of_its_paper_does_not_hold() {
     assert!(caveats(&two, "nexus-cluster").is_empty());
 }
 
+/// Whatever the distribution: where the mean of its draws is not the one that the file asks for, it is said.
+#[test]
+fn a_distribution_that_is_cut_off_says_so_wherever_its_mean_is_not_as_asked() {
+    let of_request = PLAIN.replace(LATENCY, "{ proportional = { c1 = 0.4 } }");
+    let (mut cut, mut whole) = (0, 0);
+    for mean_ms in [0.001, 0.01, 1.0, 20.0] {
+        for sd_ms in [0.0, 0.0002, 0.1, 0.3, 1.0, 10.0] {
+            for law in ["normal", "lognormal", "modes"] {
+                let time = match law {
+                    "modes" => format!("{{ modes = [[1.0, {mean_ms:?}, {sd_ms:?}]] }}"),
+                    law => format!("{{ {law} = {{ mean_ms = {mean_ms:?}, sd_ms = {sd_ms:?} }} }}"),
+                };
+                let own = "{ normal = { mean_ms = 5.0, sd_ms = 1.0 } }";
+                let text = of_request.replace(own, &time);
+                let scenario = Scenario::from_text("a.toml", &text).unwrap();
+                let mean_ns = scenario.setup(1).unwrap().apps[0].law.mean_ns();
+                let is_as_asked = (mean_ns / (mean_ms * 1e6) - 1.0).abs() < 0.01;
+                let says = caveats(&text, "fifo").contains(&"clamped-times");
+                assert!(says || is_as_asked, "{time}: {mean_ns} ns, and nothing is said");
+                (cut, whole) = (cut + u32::from(says), whole + u32::from(!says));
+            }
+        }
+    }
+    assert!(cut > 10 && whole > 10, "{cut} {whole}");
+    let of_size = of_request.replace("{ proportional = { c1 = 0.4 } }", LATENCY);
+    let unused = of_size.replace("sd_ms = 1.0", "sd_ms = 90.0");
+    assert!(caveats(&unused, "fifo").is_empty(), "no latency depends on it");
+}
+
 #[test]
 fn times_vary_by_noise_stalls_samples_and_by_what_requests_ask_for() {
     let with = |more: &str| format!("{PLAIN}{more}");

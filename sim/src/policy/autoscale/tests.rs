@@ -84,7 +84,9 @@ fn idle_devices_go_one_look_after_the_other_though_nothing_happens() {
     };
     let inner = fifo::Fifo::new(fifo::Config { max_batch: 1, drop_expired: true });
     let policy = Autoscale::new(config, inner);
-    let source: Box<dyn Source> = Box::new(VecSource::new(arrivals(4)[..1].to_vec()));
+    let [first, ..] = arrivals(4)[..] else { panic!("some arrive") };
+    let last = Arrival { at: Time::ZERO + Span::from_ms(9_900), ..first };
+    let source: Box<dyn Source> = Box::new(VecSource::new(vec![first, last]));
     let finished = simulate(&world, vec![source], policy, MemoryLog::default());
     assert_eq!(finished.policy.up, BTreeSet::from([DeviceId(1), DeviceId(2)]));
 }

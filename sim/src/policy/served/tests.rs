@@ -14,8 +14,12 @@ const fn us(n: u64) -> Span {
 
 /// `n` requests, `gap` apart, each with `slo`.
 fn every(gap: Span, n: u64, slo: Span) -> Box<dyn Source> {
+    from(Time::ZERO, gap, n, slo)
+}
+
+fn from(first: Time, gap: Span, n: u64, slo: Span) -> Box<dyn Source> {
     let arrival = |i: u64| Arrival {
-        at: Time::ZERO + gap * i,
+        at: first + gap * i,
         app: AppId(0),
         model: ModelId(0),
         size: 1,
@@ -162,12 +166,14 @@ fn devices_do_not_wait_for_the_server() {
     }
     let cost = Cost { result: us(5_000), ..Cost::default() };
     let world = constant(1_000, 1);
-    let source = every(Span::ZERO, 20, Span::MAX);
-    let run = simulate(&world, vec![source], Served::new(cost, AllAtOnce), MemoryLog::default());
+    let late = from(Time::ZERO + us(60_000), Span::ZERO, 1, Span::MAX);
+    let sources = vec![every(Span::ZERO, 20, Span::MAX), late];
+    let run = simulate(&world, sources, Served::new(cost, AllAtOnce), MemoryLog::default());
     let ends: Vec<Span> = latencies(&run.observer.records);
-    let back_to_back: Vec<Span> = (1..=20).map(|i| us(1_000 * i)).collect();
-    assert_eq!(ends, back_to_back);
-    assert_eq!(run.end, Time::ZERO + us(1_000 + 20 * 5_000), "the server works on");
+    let back_to_back = (1..=20).map(|i| us(1_000 * i));
+    // The server works on until 101 ms, and the policy hears of the late one then.
+    let late = us(1_000 + 20 * 5_000 + 1_000 - 60_000);
+    assert_eq!(ends, back_to_back.chain([late]).collect::<Vec<_>>());
 }
 
 /// A timer that went off while the server was busy does not go off when the policy, which does not know
@@ -186,10 +192,10 @@ fn a_timer_that_is_set_again_before_its_turn_does_not_go_off() {
             match event {
                 Event::Arrive(request) => {
                     out.end(request.id, Drop::Shed);
-                    if request.id.0 > 0 && self.clears {
-                        out.clear_timer(TimerKey(7));
-                    } else {
-                        out.set_timer(TimerKey(7), now + us(60));
+                    match request.id.0 {
+                        1 if self.clears => out.clear_timer(TimerKey(7)),
+                        0 | 1 => out.set_timer(TimerKey(7), now + us(60)),
+                        _ => {}
                     }
                 }
                 Event::Timer(_) => self.heard.push(now),
@@ -202,8 +208,9 @@ fn a_timer_that_is_set_again_before_its_turn_does_not_go_off() {
     let at = |us: u64| Time::ZERO + Span::from_us(us);
     for (clears, heard) in [(false, vec![at(260)]), (true, vec![])] {
         let alarm = Served::new(cost, Alarm { heard: Vec::new(), clears });
-        let source = every(us(50), 2, Span::MAX);
-        let run = simulate(&constant(1, 1), vec![source], alarm, ());
+        let later = from(at(1_000), Span::ZERO, 1, Span::MAX);
+        let sources = vec![every(us(50), 2, Span::MAX), later];
+        let run = simulate(&constant(1, 1), sources, alarm, ());
         assert_eq!(run.policy.inner.heard, heard);
     }
 }

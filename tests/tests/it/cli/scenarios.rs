@@ -268,6 +268,40 @@ fn a_workload_that_is_damaged_is_refused_with_its_line() {
     }
 }
 
+/// A warm-up that is longer than the run, and a list that begins late: what is missing has a reason, and what is
+/// averaged over nothing says so.
+#[test]
+fn a_run_of_which_little_or_nothing_counts_says_so() {
+    let place = Place::with("a.toml", format!("warm_up_s = 1000.0\n{}", small_scenario(POISSON)));
+    for seeds in ["1", "2"] {
+        let text = place.run(&["run", "a.toml", "--seeds", seeds, "--out", "out", "--wide"]).ok();
+        assert!(text.contains("No policy has an answer for the finish rate"), "{text}");
+        assert!(text.contains("no request arrived after the warm-up: the run ended at"), "{text}");
+        let csv = place.read("out/small.csv");
+        let of = |name: &str| csv.lines().find(|l| l.contains(name)).map(str::to_string);
+        assert!(of(",all,requests,requests,,0.0,").is_some(), "{csv}");
+        for metric in ["all,finish_rate,unitless,,,", "finish_rate_difference,unitless,"] {
+            let row = of(metric).unwrap_or_else(|| panic!("{metric}: {csv}"));
+            assert!(row.contains("no request arrived after the warm-up"), "{row}");
+        }
+    }
+    let rows: String = (0..200)
+        .map(|i| format!("{},0,0,1,100000000,5000000\n", 60_000_000_000_u64 + i * 50_000_000))
+        .collect();
+    place.write("w.csv", format!("arrival_ns,app,model,size,slo_ns,alone_ns\n{rows}"));
+    let run = |slice: &str| {
+        place.write("b.toml", small_scenario(&format!("workload = {{ file = \"w.csv\"{slice} }}")));
+        place.run(&["run", "b.toml", "--policy", "fifo", "--format", "csv"]).ok()
+    };
+    let flagged = |csv: &str| csv.lines().filter(|l| l.contains("late-start")).count();
+    assert_eq!(
+        flagged(&run("")),
+        2,
+        "goodput and utilisation of a run that is idle for six sevenths"
+    );
+    assert_eq!(flagged(&run(", from_row = 0")), 0);
+}
+
 /// The scenario has execution times that vary; a paper of one of its policies has none.
 #[test]
 fn an_assumption_that_does_not_hold_is_said_in_every_form() {

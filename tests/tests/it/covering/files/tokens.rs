@@ -138,21 +138,19 @@ fn recounted(ran: &Ran) -> Vec<Fault> {
         }
     }
     let all = ran.requests.len() as f64;
-    let (mut ttft, mut tpot, mut latency, mut in_time) = (0, 0, 0, 0.0);
+    let (mut ttft, mut tpot, mut latency, mut in_time) = (0, Vec::new(), 0, 0.0);
     let answered = |(i, r): (usize, &TokenRequest)| {
         let (first, last) = ends.get(&(i as u32)).copied().unwrap_or_default();
-        Some((
-            *r,
-            first? - r.at.ns(),
-            (last? - first?) / u64::from(r.tokens_out - 1).max(1),
-            last? - r.at.ns(),
-        ))
+        let (first, last, more) = (first?, last?, u64::from(r.tokens_out) - 1);
+        let each = (more > 0).then(|| (last - first) / more);
+        Some((*r, first - r.at.ns(), each, last - r.at.ns()))
     };
     let answered: Vec<_> = ran.requests.iter().enumerate().filter_map(answered).collect();
     for (what, first, each, whole) in &answered {
-        (ttft, tpot, latency) = (ttft + first, tpot + each, latency + whole);
-        in_time +=
-            f64::from(u8::from(*first <= what.slo.first.ns() && *each <= what.slo.each.ns()));
+        (ttft, latency) = (ttft + first, latency + whole);
+        tpot.extend(each);
+        let each_in_time = each.is_none_or(|each| each <= what.slo.each.ns());
+        in_time += f64::from(u8::from(*first <= what.slo.first.ns() && each_in_time));
     }
     let n = answered.len() as u64;
     let mean = |sum: u64| sum.checked_div(n).map(|mean| mean as f64);
@@ -163,7 +161,10 @@ fn recounted(ran: &Ran) -> Vec<Fault> {
         (metric::EVICTIONS, Some(evictions)),
         (metric::STEPS, Some(steps)),
         (metric::TTFT_MEAN, mean(ttft)),
-        (metric::TPOT_MEAN, mean(tpot)),
+        (
+            metric::TPOT_MEAN,
+            tpot.iter().sum::<u64>().checked_div(tpot.len() as u64).map(|t| t as f64),
+        ),
         (metric::LATENCY_MEAN, mean(latency)),
     ];
     let value = |name: &str| ran.rows.iter().find(|r| r.metric == name).and_then(|r| r.value);
