@@ -7,7 +7,7 @@ use crate::fight::Fought;
 use orrery_results::metric;
 use orrery_sim::stats::{self, Interval};
 
-/// The policy that knows every execution time: a bound, and no competitor.
+/// The policy that knows every execution time: clairvoyant and greedy, no bound, and no competitor.
 const ORACLE: &str = "oracle";
 
 /// Differences below this are no lead, however sure.

@@ -32,7 +32,7 @@ pub struct Config {
 impl Settings for Config {
     const ABOUT: About = About {
         name: "oracle",
-        what: "the reference that knows every execution time; greedy, not optimal",
+        what: "clairvoyant greedy: knows every execution time, and is no bound",
         paper: "no paper's",
     };
     const ASSUMES: &'static [Assumption] = &[Assumption::OneKind];
