@@ -278,17 +278,21 @@ impl BaselineRow {
         [&self.case, &self.axes, &self.preset, &self.policy, &self.scope, &self.metric]
     }
 
-    /// What a value is of: everything but its metric.
-    pub fn group(&self) -> String {
-        let parts = [&self.case, &self.axes, &self.policy, &self.preset, &self.scope];
+    /// The run that a value is of.
+    pub fn cell(&self) -> String {
+        let parts = [&self.case, &self.axes, &self.policy, &self.preset];
         let parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
         parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(" ")
     }
 
+    /// What a value is of: everything but its metric.
+    pub fn group(&self) -> String {
+        format!("{} {}", self.cell(), self.scope).trim().to_string()
+    }
+
     /// The same for reading: all requests go without saying.
     pub fn subject(&self) -> String {
-        let group = self.group();
-        group.strip_suffix(" all").map_or(group.clone(), str::to_string)
+        if self.scope == "all" { self.cell() } else { self.group() }
     }
 
     /// The interval, where there is one.

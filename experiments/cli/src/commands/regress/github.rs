@@ -1,5 +1,6 @@
 //! The answer as annotations of GitHub Actions: commands that a workflow's log understands, a line for each.
 
+use super::compare::Kind;
 use super::outcome::{Outcome, Says, line, verdict};
 use super::page::inputs_of;
 use orrery_output::page::Tone;
@@ -30,8 +31,9 @@ pub fn annotations(outcomes: &[Outcome], blessed: bool) -> String {
         let ranked = compared.ranked();
         let (false, Some((_, at))) = (blessed, ranked.first()) else { continue };
         let mut lines = inputs_of(compared);
-        lines.extend(ranked.iter().take(VALUES_MAX).map(|(change, _)| line(change)));
-        let more = ranked.len().saturating_sub(VALUES_MAX);
+        let beyond = ranked.iter().filter(|(change, _)| change.kind() != Kind::Noise);
+        lines.extend(beyond.take(VALUES_MAX).map(|(change, _)| line(change)));
+        let more = compared.counts().beyond().saturating_sub(VALUES_MAX);
         lines.extend((more > 0).then(|| format!("and {more} more")));
         let says = match compared.says() {
             // The requirements have annotations of their own.

@@ -258,7 +258,7 @@ impl Made {
         }
         if self.seeds != now.seeds {
             all.retain(|d| !matches!(d, Difference::Key(key, ..) if SEEDS.contains(&key.as_str())));
-            all.push(Difference::Seeds(self.seeds.clone(), now.seeds.clone()));
+            all.push(Difference::Seeds(in_words(&self.seeds), in_words(&now.seeds)));
         }
         let versions = self.result_version.zip(now.result_version).filter(|(a, b)| a != b);
         // Seeds and the version of the results are a part of a specification.
@@ -276,6 +276,11 @@ impl Made {
     }
 }
 
+/// Seeds for reading: `1-5 7`.
+fn in_words(seeds: &str) -> String {
+    Row { seeds: seeds.to_string(), ..Row::default() }.seeds_in_words()
+}
+
 /// The data files that differ.
 fn files(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<Difference> {
     let names: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
@@ -288,7 +293,7 @@ fn files(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec
     names.iter().filter_map(|name| Some(Difference::Data((*name).clone(), how(name)?))).collect()
 }
 
-/// The differences of a key: of lists of one length item by item, of lists of words those that came and went.
+/// The differences of a key: of a list of words those that came and went, of other lists of one length item by item.
 fn changed(key: &str, then: Option<&Value>, now: Option<&Value>, out: &mut Vec<Difference>) {
     let mut add = |then: Option<&Value>, now: Option<&Value>| {
         let text = |v: Option<&Value>| v.map_or(String::new(), |v| cut(&v.to_string()));
@@ -296,24 +301,22 @@ fn changed(key: &str, then: Option<&Value>, now: Option<&Value>, out: &mut Vec<D
     };
     match (then, now) {
         (Some(a), Some(b)) if is_same(a, b) => {}
+        (Some(Value::Array(a)), Some(Value::Array(b))) if a.iter().chain(b).all(Value::is_str) => {
+            let gone: Vec<&Value> = a.iter().filter(|v| !b.contains(v)).collect();
+            let new: Vec<&Value> = b.iter().filter(|v| !a.contains(v)).collect();
+            if gone.is_empty() && new.is_empty() {
+                return add(then, now);
+            }
+            gone.into_iter().for_each(|v| add(Some(v), None));
+            new.into_iter().for_each(|v| add(None, Some(v)));
+        }
         (Some(Value::Array(a)), Some(Value::Array(b))) if a.len() == b.len() => {
             for (i, (a, b)) in a.iter().zip(b).enumerate() {
                 changed(&format!("{key}[{i}]"), Some(a), Some(b), out);
             }
         }
-        (Some(Value::Array(a)), Some(Value::Array(b)))
-            if a.iter().chain(b).all(Value::is_str) && (is_within(a, b) || is_within(b, a)) =>
-        {
-            a.iter().filter(|v| !b.contains(v)).for_each(|v| add(Some(v), None));
-            b.iter().filter(|v| !a.contains(v)).for_each(|v| add(None, Some(v)));
-        }
         _ => add(then, now),
     }
-}
-
-/// Whether a list has all that another has, and more.
-fn is_within(a: &[Value], b: &[Value]) -> bool {
-    a.len() < b.len() && a.iter().all(|v| b.contains(v))
 }
 
 /// Whether two values are the same; `1` and `1.0` are.
@@ -348,14 +351,14 @@ impl fmt::Display for Difference {
                 (then, "") => write!(f, "{key}: {then} is removed"),
                 (then, now) => write!(f, "{key}: {then} -> {now}"),
             },
-            Difference::Data(name, how) => write!(f, "the file {name} {how}"),
+            Difference::Data(name, how) => write!(f, "file {name} {how}"),
             Difference::Other(why) => write!(f, "what is run, {why}"),
-            Difference::Seeds(then, now) => write!(f, "the seeds: {then} -> {now}"),
+            Difference::Seeds(then, now) => write!(f, "seeds: {then} -> {now}"),
             Difference::Results(then, now) => write!(
                 f,
-                "the version of the results: {then} -> {now} (CHANGELOG.md, \"Results changed\")"
+                "version of the results: {then} -> {now} (CHANGELOG.md, \"Results changed\")"
             ),
-            Difference::Program(then, now) => write!(f, "the program: {then} -> {now}"),
+            Difference::Program(then, now) => write!(f, "program: {then} -> {now}"),
         }
     }
 }

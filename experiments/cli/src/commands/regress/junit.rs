@@ -47,7 +47,7 @@ fn cases_of(compared: &Compared) -> Vec<(String, TestCaseStatus)> {
         (if group.is_empty() { "all".to_string() } else { group.clone() }, status(message, &lines))
     };
     let required = |j: &Judged| {
-        let found = format!("{}: {} {}", j.asked(), j.found(), j.remedy()).trim_end().to_string();
+        let found = format!("{}: {}\n{}", j.asked(), j.found(), j.remedy()).trim_end().to_string();
         let lines: Vec<String> = (j.verdict != Verdict::Met).then_some(found).into_iter().collect();
         (j.asked(), status(format!("the requirement is not met: {}", j.verdict.word()), &lines))
     };

@@ -34,7 +34,13 @@ pub fn seeds_to_decide(seeds: u64, half_width: f64, distance: f64) -> Option<u64
         let middle = too_few + (enough - too_few) / 2;
         if is_enough(middle) { enough = middle } else { too_few = middle }
     }
-    Some(enough)
+    Some(rounded_up(enough))
+}
+
+/// A number with two digits that matter, no smaller.
+fn rounded_up(n: u64) -> u64 {
+    let unit = 10_u64.pow(n.max(1).ilog10().saturating_sub(1));
+    n.div_ceil(unit) * unit
 }
 
 #[cfg(test)]
@@ -58,14 +64,15 @@ mod tests {
         assert_eq!(half_width(&BaselineRow { value: Some(9.0), ..without }, &skewed), Some(8.0));
     }
 
-    /// The number is the least: with one seed fewer the interval is too wide.
+    /// The number is the least of two digits: with fewer seeds the interval is too wide.
     #[test]
-    fn as_many_seeds_as_it_takes_and_not_one_more() {
+    fn as_many_seeds_as_it_takes_and_not_more() {
         for (seeds, half, distance) in [(2, 1.0, 0.1), (5, 0.3, 0.1), (20, 0.02, 0.01)] {
             let n = seeds_to_decide(seeds, half, distance).expect("a number");
             let error = half / student_t_975(seeds - 1) * (seeds as f64).sqrt();
             let of = |n: u64| student_t_975(n - 1) * error / (n as f64).sqrt();
-            assert!(of(n) < distance && of(n - 1) >= distance, "{n}");
+            let unit = 10_u64.pow(n.ilog10().saturating_sub(1));
+            assert!(of(n) < distance && of(n - unit) >= distance, "{n}");
         }
         // One run whose interval is ten times too wide: a hundred runs, about.
         let n = seeds_to_decide(1, 1.0, 0.1).expect("a number");

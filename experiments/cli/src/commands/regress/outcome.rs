@@ -97,6 +97,12 @@ impl Compared {
         }
     }
 
+    /// Whether no value is recorded yet.
+    pub fn is_first(&self) -> bool {
+        let counts = self.counts();
+        counts.all() > 0 && counts.get(Kind::New) == counts.all()
+    }
+
     /// About how many seeds would tell the largest move within noise, and which that is; none where something moved
     /// beyond.
     pub fn seeds_to_tell(&self) -> Option<(&Change, u64)> {
@@ -122,7 +128,7 @@ impl Says {
             Says::Failed => "Failed",
             Says::Moved => "Moved",
             Says::Seeds => "Other seeds",
-            Says::Noise => "Within noise",
+            Says::Noise => "Only noise",
             Says::Passed => "Passed",
         }
     }
@@ -141,8 +147,10 @@ pub fn verdict(outcomes: &[Outcome], blessed: bool) -> (Tone, String) {
         parts.push(counts.words());
     }
     let what = parts.join("; ");
+    let is_first = counts.all() > 0 && counts.get(Kind::New) == counts.all();
     match (blessed, is_unmet) {
         (true, false) if counts.moved() > 0 => (Tone::Good, format!("Accepted: {what}.")),
+        (_, false) if is_first => (Tone::Mixed, format!("Not recorded yet: {what}.")),
         _ => (says.tone(), format!("{}: {what}.", says.word())),
     }
 }

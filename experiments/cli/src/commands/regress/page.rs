@@ -45,7 +45,7 @@ pub fn page(outcomes: &[Outcome], how: &How<'_>) -> Page {
     let names = names(outcomes);
     page.section(failed_title(outcomes), failed(outcomes, &names));
     if outcomes.len() > 1 {
-        page.section("Baselines", baselines(outcomes).part());
+        page.section("Baselines", baselines(outcomes, &names).part());
     }
     let broken = outcomes.iter().filter_map(|o| Some((&o.name, o.result.as_ref().err()?)));
     let broken = broken.flat_map(|(name, e)| [Part::Text(name.clone()), Part::Plain(e.clone())]);
@@ -133,11 +133,13 @@ fn names(outcomes: &[Outcome]) -> Vec<String> {
 
 /// What differs in the input of a baseline, a line each.
 pub fn inputs_of(compared: &Compared) -> Vec<String> {
+    if compared.is_first() {
+        return Vec::new();
+    }
     let Some(differs) = &compared.differs else {
-        return vec![
-            "The input of then is not known: the baseline keeps no record of it, `--bless` writes one."
-                .to_string(),
-        ];
+        let text = "What changed is not known: the baseline keeps no record of its input; `--bless` \
+                    writes one.";
+        return vec![text.to_string()];
     };
     if differs.is_empty() {
         return vec!["The input is the same.".to_string()];
@@ -197,10 +199,10 @@ fn folded(title: String, table: Table) -> Part {
     Part::Folded(title, table.part().into_iter().collect())
 }
 
-fn baselines(outcomes: &[Outcome]) -> Table {
-    let heads = ["baseline", "", "values", "worse", "better", "other", "noise", "same", "required"];
+fn baselines(outcomes: &[Outcome], names: &[String]) -> Table {
+    let heads = ["baseline", "", "values", "worse", "better", "other", "noise", "same", "met"];
     let mut table = Table::new("", &heads);
-    for Outcome { name, result, .. } in outcomes {
+    for (Outcome { result, .. }, name) in outcomes.iter().zip(names) {
         let mut line = vec![words(name)];
         match result {
             Err(_) => {
@@ -210,7 +212,11 @@ fn baselines(outcomes: &[Outcome]) -> Table {
             Ok(compared) => {
                 let counts = compared.counts();
                 let says = compared.says();
-                let sign = if says == Says::Passed { '\u{2713}' } else { '\u{2717}' };
+                let sign = match says {
+                    Says::Passed => '\u{2713}',
+                    Says::Noise | Says::Seeds => '\u{2248}',
+                    Says::Moved | Says::Failed => '\u{2717}',
+                };
                 let word = format!("{sign} {}", says.word().to_lowercase());
                 line.push(Field::text(word).marked(says.tone()));
                 let is = |kind: Kind| counts.get(kind);
@@ -221,7 +227,7 @@ fn baselines(outcomes: &[Outcome]) -> Table {
                 let met = compared.judged.len() - compared.unmet().count();
                 line.push(match compared.judged.len() {
                     0 => Field::default(),
-                    n => Field::text(format!("{met} of {n} met")),
+                    n => words(&format!("{met} of {n}")),
                 });
             }
         }
@@ -238,16 +244,14 @@ fn failed_title(outcomes: &[Outcome]) -> &'static str {
 /// Requirements that are not met, and the values that moved beyond their intervals.
 fn failed(outcomes: &[Outcome], names: &[String]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
-    let unmet = requirement_table(outcomes, names, |j| !j.is_met());
-    parts.extend(Table { caption: "Requirements that are not met".into(), ..unmet }.part());
+    parts.extend(Part::list(unmet(outcomes, names)));
     let mut lines = Vec::new();
-    let mut groups: BTreeMap<(Kind, String), Vec<&str>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Kind, String), usize> = BTreeMap::new();
     for (change, name) in changes(outcomes, names) {
         match change.kind() {
             Kind::Noise => {}
             kind @ (Kind::Gone | Kind::New) => {
-                let whose = whose(name, &change.row().subject());
-                groups.entry((kind, whose)).or_default().push(&change.row().metric);
+                *groups.entry((kind, whose(name, &change.row().cell()))).or_default() += 1;
             }
             _ => lines.push((change.rank(), line(name, change))),
         }
@@ -265,13 +269,30 @@ fn failed(outcomes: &[Outcome], names: &[String]) -> Vec<Part> {
         parts.push(Part::Text(format!("{left} more moved beyond their intervals.")));
     }
     let more = groups.len().saturating_sub(SHOWN);
-    let group = |((kind, whose), metrics): ((Kind, String), Vec<&str>)| {
-        format!("{}: {} of {whose}", kind.word(), metrics.join(", "))
+    let group = |((kind, whose), n): ((Kind, String), usize)| {
+        format!("{}: {n} value{} of {whose}", kind.word(), if n == 1 { "" } else { "s" })
     };
     let mut groups: Vec<String> = groups.into_iter().take(SHOWN).map(group).collect();
     groups.extend((more > 0).then(|| format!("and {more} more groups of values, gone or new")));
     parts.extend(Part::list(groups));
     parts
+}
+
+/// Requirements that are not met, a sentence each.
+fn unmet(outcomes: &[Outcome], names: &[String]) -> Vec<String> {
+    let each = outcomes.iter().zip(names).filter_map(|(o, n)| Some((o.compared()?, n)));
+    let mut all: Vec<_> = each.flat_map(|(c, name)| c.unmet().map(move |j| (j, name))).collect();
+    all.sort_by_key(|(j, _)| j.verdict);
+    let left = all.len().saturating_sub(SHOWN);
+    let line = |(j, name): &(&Judged, &String)| {
+        let remedy = j.remedy();
+        let remedy = if remedy.is_empty() { remedy } else { format!("; {remedy}") };
+        let whose = if name.is_empty() { String::new() } else { format!(" ({name})") };
+        format!("{}: {}: found {}{remedy}{whose}", j.verdict.word(), j.asked(), j.found())
+    };
+    let mut lines: Vec<String> = all.iter().take(SHOWN).map(line).collect();
+    lines.extend((left > 0).then(|| format!("and {left} more requirements that are not met")));
+    lines
 }
 
 /// The order of ranks.
@@ -285,6 +306,8 @@ fn changes<'a>(
     names: &'a [String],
 ) -> impl Iterator<Item = (&'a Change, &'a str)> {
     let each = outcomes.iter().zip(names).filter_map(|(o, n)| Some((o.compared()?, n.as_str())));
+    // Of what was never recorded nothing moved.
+    let each = each.filter(|(c, _)| !c.is_first());
     each.flat_map(|(c, name)| c.comparison.changes.iter().map(move |change| (change, name)))
 }
 
@@ -296,14 +319,14 @@ fn whose(name: &str, subject: &str) -> String {
 fn all_requirements(outcomes: &[Outcome], names: &[String]) -> Option<Part> {
     let judged = outcomes.iter().filter_map(Outcome::compared).flat_map(|c| &c.judged);
     let title = requirements(judged)?;
-    Some(folded(capital(&title), requirement_table(outcomes, names, |_| true)))
+    Some(folded(capital(&title), requirement_table(outcomes, names)))
 }
 
-fn requirement_table(outcomes: &[Outcome], names: &[String], shown: fn(&Judged) -> bool) -> Table {
+fn requirement_table(outcomes: &[Outcome], names: &[String]) -> Table {
     let mut table = Table::new("", &["", "required", "found", "remedy"]);
     for (outcome, name) in outcomes.iter().zip(names) {
         let judged = outcome.compared().into_iter().flat_map(|c| &c.judged);
-        for j in judged.filter(|j| shown(j)).take(SHOWN_MAX) {
+        for j in judged.take(SHOWN_MAX) {
             table.rows.push(vec![
                 words(j.verdict.word()).marked(j.verdict.tone()),
                 words(&whose(name, &j.asked())),

@@ -29,17 +29,17 @@ pub struct Requirement {
     pub model: Option<String>,
 }
 
-/// How a requirement came out in one setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a requirement came out in one setting; the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// The whole interval is on the required side.
-    Met,
-    /// None of it is.
+    /// None of the interval is on the required side.
     Missed,
-    /// The bound is within the interval.
-    Undecided,
     /// There is no value.
     NoAnswer,
+    /// The bound is within the interval.
+    Undecided,
+    /// The whole interval is on the required side.
+    Met,
 }
 
 /// A requirement that was judged on one value.
@@ -97,9 +97,15 @@ impl Requirement {
             (Some(min), _) => ("at least", min),
             (_, max) => ("at most", max.unwrap_or(f64::NAN)),
         };
-        let own = metric::reading(&self.metric);
-        let unit = if own.unit == "share" { "" } else { own.unit };
-        format!("{word} {} {unit}", bound / own.divisor).trim_end().to_string()
+        format!("{word} {}{}", bound / metric::reading(&self.metric).divisor, self.unit())
+    }
+
+    /// The unit in which the metric is read, after a space; none of a share.
+    fn unit(&self) -> String {
+        match metric::reading(&self.metric).unit {
+            "share" => String::new(),
+            unit => format!(" {unit}"),
+        }
     }
 
     /// Judges it on each value that it is about.
@@ -205,10 +211,10 @@ impl Judged {
         self.verdict == Verdict::Met
     }
 
-    /// What was required: `finish_rate of clockwork: at least 0.9900`.
+    /// What was required: `finish_rate of clockwork, at least 0.99`.
     pub fn asked(&self) -> String {
         let Judged { requirement, row, .. } = self;
-        format!("{} of {}: {}", requirement.metric, row.subject(), requirement.bound())
+        format!("{} of {}, {}", requirement.metric, row.subject(), requirement.bound())
     }
 
     /// What was found, with its interval: `0.9906 (0.9860 to 0.9952)`.
@@ -224,9 +230,12 @@ impl Judged {
             let is_bound = |b: f64| text.parse() == Ok(b / own.divisor) && x != b;
             if bound.is_some_and(is_bound) { (x / own.divisor).to_string() } else { text }
         };
+        let unit = self.requirement.unit();
         match self.row.interval() {
-            Some((low, high)) => format!("{} ({} to {})", read(value), read(low), read(high)),
-            None => read(value),
+            Some((low, high)) => {
+                format!("{}{unit} ({} to {})", read(value), read(low), read(high))
+            }
+            None => format!("{}{unit}", read(value)),
         }
     }
 
