@@ -163,7 +163,7 @@ fn flatten(prefix: &str, value: &Value, depth: usize, out: &mut BTreeMap<String,
         _ => format!("{prefix}.{name}"),
     };
     match value {
-        Value::Table(table) if depth > 0 && !table.is_empty() => {
+        Value::Table(table) if depth > 0 || table.is_empty() => {
             table.iter().for_each(|(name, v)| flatten(&under(name), v, depth - 1, out));
         }
         Value::Array(items) if depth > 0 && is_list_of_tables(items) => {
@@ -207,7 +207,7 @@ fn names_of(items: &[Value]) -> Option<(&'static str, Vec<&str>)> {
 /// A value, or the hash of a long one.
 fn short(value: &Value) -> Value {
     let text = value.to_string();
-    if text.chars().count() <= VALUE_MAX && !value.is_table() || text == "{}" {
+    if text.chars().count() <= VALUE_MAX && !value.is_table() {
         return value.clone();
     }
     let size = match value {
@@ -360,5 +360,108 @@ impl fmt::Display for Difference {
             ),
             Difference::Program(then, now) => write!(f, "program: {then} -> {now}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(spec: &str, data: &str, seeds: &str) -> Row {
+        let (spec_sha256, inputs_sha256) = (spec.to_string(), data.to_string());
+        Row { spec_sha256, inputs_sha256, seeds: seeds.to_string(), ..Row::default() }
+    }
+
+    fn input(text: &str) -> Input {
+        let mut input = Input::default();
+        input.add_text(text, Path::new("nowhere/a.toml"));
+        input
+    }
+
+    const TEXT: &str = "seed = 1\npolicies = [\"fifo\", \"nexus\"]\n[[model]]\nname = \"bert\"\n\
+        latency = { table = [[1, 3.1], [2, 4.3]] }\n[[model]]\nname = \"gpt\"\n[[axis]]\nkey = \"a\"\n\
+        [[axis]]\nkey = \"b\"\n";
+
+    /// What differs where the text, the data or the seeds are others.
+    fn differs(text: &str, row_now: &Row) -> Vec<String> {
+        let then = Made::of(&[row("s", "x=1", "1-2")], &input(TEXT));
+        let input = input(text);
+        let all = then.differs(&Made::of(std::slice::from_ref(row_now), &input), &input);
+        all.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn each_key_that_changed_is_named_with_both_values() {
+        let now = row("t", "x=1", "1-2");
+        for (from, to, says) in [
+            ("[2, 4.3]", "[2, 4.4]", "model.bert.latency.table[1][1]: 4.3 -> 4.4"),
+            (
+                "\"nexus\"]",
+                "\"eager\"]",
+                "policies: \"nexus\" is removed; policies: \"eager\" is added",
+            ),
+            (
+                "[\"fifo\", \"nexus\"]",
+                "[\"nexus\", \"fifo\"]",
+                "policies: [\"fifo\", \"nexus\"] -> [\"nexus\", \"fifo\"]",
+            ),
+            ("key = \"b\"", "key = \"c\"", "axis[1].key: \"b\" -> \"c\""),
+            ("name = \"gpt\"", "name = \"gpt\"\nslo_ms = 5", "model.gpt.slo_ms: 5 is added"),
+            ("seed = 1\n", "seed = 1\nwarm_up_s = 2.0\n", "warm_up_s: 2.0 is added"),
+            ("[2, 4.3]", "[2.0, 4.3]", "what is run, in something that is no key of its files"),
+        ] {
+            assert_eq!(differs(&TEXT.replace(from, to), &now).join("; "), says);
+        }
+        let same = row("s", "x=1", "1-2");
+        assert_eq!(differs(&TEXT.replace("[[axis]]", "# A comment.\n[[axis]]"), &same), [""; 0]);
+    }
+
+    #[test]
+    fn data_files_are_told_by_name_and_seeds_are_no_second_difference() {
+        let of = |data: &str| differs(TEXT, &row("s", data, "1-2")).join("; ");
+        assert_eq!(of("x=2"), "file x has another content");
+        assert_eq!(of("x=1;y=1"), "file y was not read");
+        assert_eq!(of(""), "file x is not read any more");
+        let seeds = differs(&TEXT.replace("seed = 1", "seed = 7"), &row("u", "x=1", "7-8"));
+        assert_eq!(seeds, ["seeds: 1-2 -> 7-8"]);
+    }
+
+    #[test]
+    fn a_record_of_a_large_file_is_small_and_still_says_where_it_changed() {
+        let model = |i: usize| {
+            let wide = (0..40).map(|j| format!("k{j} = {i}\n")).collect::<String>();
+            format!("[[model]]\nname = \"m{i}\"\n[model.inner]\n{wide}")
+        };
+        let text: String = (0..400).map(model).collect();
+        let rows = [row("s", "", "1-1")];
+        let (old, then) = (input(&text), Made::of(&rows, &input(&text)));
+        let size = toml::to_string(&then).unwrap().len();
+        assert!(size < KEYS_MAX + KEYS_MAX / 2 && then.depth.is_some(), "{size}");
+        assert_eq!(then.differs(&Made::of(&rows, &old), &old), []);
+        let new = input(&text.replace("k3 = 77\n", "k3 = 78\n"));
+        let differs = then.differs(&Made::of(&rows, &new), &new);
+        assert_eq!(differs.len(), 1, "{differs:?}");
+        assert!(differs[0].to_string().starts_with("model.m77.inner: \"SHA-256 "), "{differs:?}");
+        // One that fits now is compared as deep as what was kept.
+        let small = input(&text[..text.find("[[model]]\nname = \"m9\"").unwrap()]);
+        let differs = then.differs(&Made::of(&rows, &small), &small);
+        assert_eq!(differs.len(), 391, "{:?}", &differs[..3]);
+    }
+
+    #[test]
+    fn other_versions_are_told_and_what_older_ones_kept_is_read() {
+        let rows = [row("s", "", "1-1")];
+        let now = Made::of(&rows, &input(TEXT));
+        let newer = Made { result_version: Some(99), program: "2".into(), ..now.clone() };
+        let says: Vec<String> =
+            newer.differs(&now, &input(TEXT)).iter().map(ToString::to_string).collect();
+        assert!(says[0].starts_with(&format!("version of the results: 99 -> {RESULT_VERSION} (")));
+        assert!(says.len() == 2 && says[1].starts_with("program: 2 -> "), "{says:?}");
+        let old = "program = \"1\"\nspecifications = \"a\"\ndata = \"b\"\nseeds = \"1-1\"\n";
+        let old: Made = toml::from_str(old).unwrap();
+        assert!(!old.is_whole() && now.is_whole());
+        let says = old.differs(&now, &input(TEXT))[0].to_string();
+        assert!(says.contains("keeps no keys") && says.contains("--bless"), "{says}");
+        assert_eq!(toml::from_str::<Made>(&toml::to_string(&now).unwrap()).unwrap(), now);
     }
 }

@@ -76,7 +76,7 @@ mod tests {
         }
         // One run whose interval is ten times too wide: a hundred runs, about.
         let n = seeds_to_decide(1, 1.0, 0.1).expect("a number");
-        assert!((95..110).contains(&n), "{n}");
+        assert!((95..=110).contains(&n), "{n}");
         assert_eq!(seeds_to_decide(2, 1.0, 0.0), None);
         assert_eq!(seeds_to_decide(2, 1.0, 1e-9), None);
     }
