@@ -191,15 +191,17 @@ fn one(path: &Path, args: &Regress, other: Option<&Other>) -> Result<Compared, S
         }
         None => (baseline.rows.clone(), found.differs.clone()),
     };
+    let is_of = |made: &input::Made| made.has_seeds_of(&found.made_from);
+    let same_seeds = other.is_some() || baseline.made_from.as_ref().is_none_or(is_of);
     let comparison = match other.is_some() || baseline.records() {
-        true => compare(&before, &found.recorded, args.tolerance),
+        true => compare(&before, &found.recorded, args.tolerance, same_seeds),
         false => Comparison::default(),
     };
     if args.bless && baseline.records() {
         bless(path, &baseline, &found, &comparison)?;
     }
     let lines = comparison.changes.iter().map(|change| baseline.line(change.row())).collect();
-    Ok(Compared { comparison, differs, judged, lines })
+    Ok(Compared { comparison, differs, judged, records: baseline.records(), lines })
 }
 
 /// Records what was found, where it is not what the file has already.

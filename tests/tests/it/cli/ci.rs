@@ -5,7 +5,7 @@ use super::manual::{pack, stand_ins};
 #[cfg(target_os = "linux")]
 use super::process::{Place, Ran};
 #[cfg(target_os = "linux")]
-use super::{POISSON, small_scenario};
+use super::regress::scenario;
 use std::path::{Path, PathBuf};
 #[cfg(target_os = "linux")]
 use std::process::Command;
@@ -49,7 +49,7 @@ fn keys(text: &str) -> Vec<String> {
 /// A runner's folders, with an archive of a release as `scripts/release` packs it.
 #[cfg(target_os = "linux")]
 fn runner() -> Place {
-    let place = Place::with("a.toml", small_scenario(POISSON));
+    let place = Place::with("a.toml", scenario());
     place.write(
         "b.toml",
         "[rerun]\nscenario = \"a.toml\"\npolicies = [\"fifo\"]\n\
@@ -99,7 +99,7 @@ fn the_action_compares_fails_when_a_value_moved_and_leaves_every_report() {
     let said = step(&place, "Compare with the baselines", &[]).ok();
     assert_eq!(said, "::notice title=orrery regress::Passed: all 6 values are the same.\n");
     assert!(place.read("summary").contains("Passed: all 6 values are the same"));
-    place.write("a.toml", small_scenario(POISSON).replace("c1 = 0.4", "c1 = 0.6"));
+    place.write("a.toml", scenario().replace("c1 = 0.4", "c1 = 0.6"));
     let said = step(&place, "Compare with the baselines", &[]).failed_a_check();
     assert!(said.starts_with("::error file=b.toml,line="), "{said}");
     let reports = |name: &str| place.read(&format!("orrery-reports/{name}"));

@@ -64,7 +64,11 @@ pub(super) fn stand_ins(place: &Place) {
     std::fs::create_dir(place.path("bin")).expect("a folder");
     for name in ["orrery", "orrery-replay"] {
         let file = format!("bin/{name}");
-        place.write(&file, format!("#!/bin/sh\n\"{own}\" \"$@\" | sed 's/^orrery /{name} /'\n"));
+        let script = format!(
+            "#!/bin/sh\nsaid=$(\"{own}\" \"$@\")\nstatus=$?\n\
+             printf '%s\\n' \"$said\" | sed 's/^orrery /{name} /'\nexit $status\n"
+        );
+        place.write(&file, script);
         let rights = std::fs::Permissions::from_mode(0o700);
         std::fs::set_permissions(place.path(&file), rights).expect("rights");
     }

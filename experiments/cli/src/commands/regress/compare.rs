@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What became of one value that is not the same.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// It moved: from the baseline's row to this one. One of them may have no answer.
-    Moved(BaselineRow, BaselineRow),
+    /// It moved: from the baseline's row to this one, of which one may have no answer. Then what it may move by within
+    /// noise; none where there is no interval.
+    Moved(BaselineRow, Box<BaselineRow>, Option<f64>),
     /// It is not found any more.
     Gone(BaselineRow),
     /// The baseline does not have it.
@@ -142,22 +143,22 @@ impl Change {
     /// The row that it is about: the baseline's, or the new one.
     pub fn row(&self) -> &BaselineRow {
         match self {
-            Change::Moved(row, _) | Change::Gone(row) | Change::New(row) => row,
+            Change::Moved(row, ..) | Change::Gone(row) | Change::New(row) => row,
         }
     }
 
     /// By which share of the old value it moved; none where that cannot be said.
     pub fn share(&self) -> Option<f64> {
-        let Change::Moved(old, new) = self else { return None };
+        let Change::Moved(old, new, _) = self else { return None };
         let (before, after) = old.value.zip(new.value)?;
         (before != 0.0).then(|| after / before - 1.0)
     }
 
-    /// How far it moved, and the half width of the interval of that; none where there is no interval.
+    /// How far it moved, and what that may be within noise; none where there is no interval.
     fn distance(&self) -> Option<(f64, f64)> {
-        let Change::Moved(old, new) = self else { return None };
+        let Change::Moved(old, new, half) = self else { return None };
         let (before, after) = old.value.zip(new.value)?;
-        Some(((after - before).abs(), half_width(old, new)?))
+        Some(((after - before).abs(), (*half)?))
     }
 
     /// How it is counted.
@@ -165,7 +166,7 @@ impl Change {
         let (old, new) = match self {
             Change::Gone(_) => return Kind::Gone,
             Change::New(_) => return Kind::New,
-            Change::Moved(old, new) => (old, new),
+            Change::Moved(old, new, _) => (old, new),
         };
         let Some((before, after)) = old.value.zip(new.value) else { return Kind::Changed };
         if self.distance().is_some_and(|(by, half)| by <= half) {
@@ -180,7 +181,7 @@ impl Change {
 
     /// About how many seeds would tell a move of this size from noise.
     pub fn seeds_to_tell(&self) -> Option<u64> {
-        let Change::Moved(_, new) = self else { return None };
+        let Change::Moved(_, new, _) = self else { return None };
         let (by, half) = self.distance()?;
         seeds_to_decide(new.seeds, half, by)
     }
@@ -199,8 +200,14 @@ fn is_same(old: &BaselineRow, new: &BaselineRow, tolerance: f64) -> bool {
     }
 }
 
-/// Compares. `tolerance` is a share of the larger of the two values; 0 asks for equality.
-pub fn compare(old: &[BaselineRow], new: &[BaselineRow], tolerance: f64) -> Comparison {
+/// Compares. `tolerance` is a share of the larger of the two values; 0 asks for equality. Values of the `same_seeds`
+/// had the same luck.
+pub fn compare(
+    old: &[BaselineRow],
+    new: &[BaselineRow],
+    tolerance: f64,
+    same_seeds: bool,
+) -> Comparison {
     let by_place = |rows: &'_ [BaselineRow]| -> BTreeMap<[String; 6], usize> {
         let place = |(i, row): (usize, &BaselineRow)| (row.place().map(str::to_string), i);
         rows.iter().enumerate().rev().map(place).collect()
@@ -215,7 +222,10 @@ pub fn compare(old: &[BaselineRow], new: &[BaselineRow], tolerance: f64) -> Comp
         match of(row, &now).map(|i| &new[i]) {
             None => changes.push(Change::Gone(row.clone())),
             Some(found) if is_same(row, found, tolerance) => same += 1,
-            Some(found) => changes.push(Change::Moved(row.clone(), found.clone())),
+            Some(found) => {
+                let half = half_width(row, found, same_seeds);
+                changes.push(Change::Moved(row.clone(), Box::new(found.clone()), half));
+            }
         }
     }
     let unknown = new.iter().filter(|row| of(row, &then).is_none());
@@ -243,10 +253,10 @@ mod tests {
     #[test]
     fn the_last_digit_counts_unless_a_tolerance_is_asked_for() {
         let old = [row("finish_rate", 0.5)];
-        assert!(compare(&old, &old, 0.0).is_same());
+        assert!(compare(&old, &old, 0.0, true).is_same());
         let new = [row("finish_rate", 0.5_f64.next_up())];
-        assert_eq!(compare(&old, &new, 0.0).changes.len(), 1);
-        assert!(compare(&old, &new, 1e-12).is_same());
+        assert_eq!(compare(&old, &new, 0.0, true).changes.len(), 1);
+        assert!(compare(&old, &new, 1e-12, true).is_same());
     }
 
     #[test]
@@ -256,9 +266,9 @@ mod tests {
             reason: why.into(),
             ..row("devices_needed", 0.0)
         };
-        assert!(compare(&[none("a")], &[none("a")], 0.0).is_same());
+        assert!(compare(&[none("a")], &[none("a")], 0.0, true).is_same());
         for new in [none("b"), row("devices_needed", 0.0)] {
-            let found = compare(&[none("a")], &[new], 1.0);
+            let found = compare(&[none("a")], &[new], 1.0, true);
             assert!(matches!(found.changes[..], [Change::Moved(..)]), "{found:?}");
             assert_eq!(found.changes[0].kind(), Kind::Changed);
         }
@@ -276,7 +286,7 @@ mod tests {
         let old = [&old[..], &[noisy(7.0), row("goodput_per_s", 1.0)]].concat();
         let new = [row("finish_rate", 0.6), row("latency_p99_ns", 12.0), row("late", 1.0)];
         let new = [&new[..], &[noisy(7.5), row("goodput_per_s", 1.0)]].concat();
-        let found = compare(&old, &new, 0.0);
+        let found = compare(&old, &new, 0.0, true);
         let mut kinds: Vec<Kind> = found.changes.iter().map(Change::kind).collect();
         assert_eq!(kinds, [Kind::Better, Kind::Worse, Kind::Gone, Kind::Noise, Kind::New]);
         kinds.sort();
@@ -288,7 +298,7 @@ mod tests {
             "1 of 6 values is worse, 1 gone, 1 better, 1 new, 1 within noise, 1 the same"
         );
         assert_eq!(counts.and(counts).all(), 12);
-        let none = compare(&[], &new, 0.0).counts();
+        let none = compare(&[], &new, 0.0, true).counts();
         assert_eq!((none.all(), none.moved(), none.get(Kind::New)), (5, 5, 5));
     }
 }

@@ -26,9 +26,20 @@ const DEPTH_MAX: usize = 12;
 /// Characters of a value in a difference.
 const SHOWN_MAX: usize = 60;
 
-/// Keys of experiments that no value depends on.
-const WORDS: [&str; 9] =
-    ["title", "source", "order", "expected_s", "claim", "paper", "figure", "errors", "assumption"];
+/// Keys that no value depends on.
+const WORDS: [&str; 11] = [
+    "id",
+    "name",
+    "title",
+    "source",
+    "order",
+    "expected_s",
+    "claim",
+    "paper",
+    "figure",
+    "errors",
+    "assumption",
+];
 /// Keys that say which seeds are run.
 const SEEDS: [&str; 5] = ["seed", "seeds", "rerun.seeds", "sweep.seeds", "sweep.first_seed"];
 
@@ -234,6 +245,11 @@ impl Made {
             data: Data::Names(input.data_of(rows)),
             input: Some(keys),
         }
+    }
+
+    /// Whether these seeds are those of other values.
+    pub fn has_seeds_of(&self, other: &Made) -> bool {
+        self.seeds == other.seeds
     }
 
     /// Whether it keeps all that this program keeps.

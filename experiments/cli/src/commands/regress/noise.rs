@@ -6,15 +6,18 @@ use orrery_sim::stats::student_t_975;
 /// More seeds than this are not asked for.
 const SEEDS_MAX: u64 = 100_000;
 
-/// The half width, on the side of the other value, of the 95 % interval of the difference of two values; none where
-/// the new one has no interval. The runs are taken as independent: those with the same seeds are less apart.
-pub fn half_width(old: &BaselineRow, new: &BaselineRow) -> Option<f64> {
+/// The half width, on the side of the other value, of the 95 % interval within which a move is noise; none where the
+/// new value has no interval.
+///
+/// With the same seeds both values had the same luck, and are less far apart by chance than one is from the truth: the
+/// interval is the new value's. With others it is that of the difference of two independent values.
+pub fn half_width(old: &BaselineRow, new: &BaselineRow, same_seeds: bool) -> Option<f64> {
     let (a, b) = old.value.zip(new.value)?;
     let (low, high) = new.interval()?;
-    let of_new = if a < b { b - low } else { high - b };
+    let of_new = (if a < b { b - low } else { high - b }).max(0.0);
     // What programs before this one recorded has none.
-    let of_old = old.interval().map_or(0.0, |(low, high)| if b < a { a - low } else { high - a });
-    let (of_new, of_old) = (of_new.max(0.0), of_old.max(0.0));
+    let of_old = old.interval().filter(|_| !same_seeds);
+    let of_old = of_old.map_or(0.0, |(low, high)| if b < a { a - low } else { high - a }).max(0.0);
     Some((of_new * of_new + of_old * of_old).sqrt())
 }
 
@@ -54,7 +57,9 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_difference_is_of_both_values() {
+        let half_width = |old: &BaselineRow, new: &BaselineRow| half_width(old, new, false);
         assert_eq!(half_width(&row(1.0, 3.0), &row(2.0, 4.0)), Some(5.0));
+        assert_eq!(super::half_width(&row(1.0, 3.0), &row(2.0, 4.0), true), Some(4.0));
         let without = BaselineRow { ci95_low: None, ..row(1.0, 3.0) };
         assert_eq!(half_width(&without, &row(2.0, 4.0)), Some(4.0));
         assert_eq!(half_width(&row(1.0, 3.0), &without), None);

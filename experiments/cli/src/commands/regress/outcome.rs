@@ -25,6 +25,8 @@ pub struct Compared {
     pub differs: Option<Vec<Difference>>,
     /// The requirements, each on the values that it is about.
     pub judged: Vec<Judged>,
+    /// Whether the baseline records values.
+    pub records: bool,
     /// The line of each change, in their order.
     pub lines: Vec<usize>,
 }
@@ -128,7 +130,7 @@ impl Says {
             Says::Failed => "Failed",
             Says::Moved => "Moved",
             Says::Seeds => "Other seeds",
-            Says::Noise => "Only noise",
+            Says::Noise => "Undecided",
             Says::Passed => "Passed",
         }
     }
@@ -160,24 +162,21 @@ pub fn requirements<'a>(judged: impl Iterator<Item = &'a Judged>) -> Option<Stri
     let all: Vec<Verdict> = judged.map(|j| j.verdict).collect();
     let count = |verdict: Verdict| all.iter().filter(|v| **v == verdict).count();
     let total = all.len();
-    let s = if total == 1 { "" } else { "s" };
-    if total == 0 {
-        return None;
-    }
-    if count(Verdict::Met) == total {
-        let which = if total == 1 {
-            "the requirement is".into()
-        } else {
-            format!("all {total} requirements are")
-        };
-        return Some(format!("{which} met"));
+    match all[..] {
+        [] => return None,
+        [Verdict::NoAnswer] => return Some("the requirement is without an answer".to_string()),
+        [one] => return Some(format!("the requirement is {}", one.word())),
+        _ if count(Verdict::Met) == total => {
+            return Some(format!("all {total} requirements are met"));
+        }
+        _ => {}
     }
     let kinds = [Verdict::Missed, Verdict::NoAnswer, Verdict::Undecided, Verdict::Met];
     let some = kinds.into_iter().filter(|v| count(*v) > 0).enumerate();
     let words = some.map(|(i, verdict)| match (i, count(verdict), verdict) {
-        (0, n, Verdict::NoAnswer) => format!("{n} of {total} requirement{s} without an answer"),
-        (0, 1, _) => format!("1 of {total} requirement{s} is {}", verdict.word()),
-        (0, n, _) => format!("{n} of {total} requirement{s} are {}", verdict.word()),
+        (0, n, Verdict::NoAnswer) => format!("{n} of {total} requirements without an answer"),
+        (0, 1, _) => format!("1 of {total} requirements is {}", verdict.word()),
+        (0, n, _) => format!("{n} of {total} requirements are {}", verdict.word()),
         (_, n, Verdict::NoAnswer) => format!("{n} without an answer"),
         (_, n, _) => format!("{n} {}", verdict.word()),
     });
@@ -194,7 +193,7 @@ pub fn line(change: &Change) -> String {
     let row = change.row();
     let place = format!("{} of {}", row.metric, row.subject());
     match change {
-        Change::Moved(old, new) => {
+        Change::Moved(old, new, _) => {
             let by = old.value.zip(new.value);
             let by = by.map_or(String::new(), |(a, b)| format!(" ({:+})", b - a));
             let kind = change.kind().word();

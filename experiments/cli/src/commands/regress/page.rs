@@ -90,7 +90,13 @@ fn say(page: &mut Page, outcomes: &[Outcome], blessed: bool) {
         seeds(page, outcomes);
     }
     if blessed {
-        page.say(Tone::Plain, "The baselines have these values now.");
+        let text = match compared().any(|c| c.records) {
+            true => "The baselines have these values now.",
+            false => {
+                "Nothing is recorded of requirements alone: `metrics` under `[rerun]` names what shall be."
+            }
+        };
+        page.say(Tone::Plain, text);
     } else if compared().any(|c| c.counts().moved() > 0) {
         page.say(Tone::Plain, "To accept the values: the same command with `--bless`.");
     }
@@ -101,7 +107,7 @@ fn seeds(page: &mut Page, outcomes: &[Outcome]) {
     let told = outcomes.iter().filter_map(|o| o.compared()?.seeds_to_tell());
     let largest = told.min_by(|(a, _), (b, _)| a.rank().1.total_cmp(&b.rank().1));
     let Some((change, n)) = largest else { return };
-    let Change::Moved(_, new) = change else { return };
+    let Change::Moved(_, new, _) = change else { return };
     let share = change.share().map_or(String::new(), |share| format!(", {}", in_percent(share)));
     let now = if new.seeds == 1 { "1 was".to_string() } else { format!("{} were", new.seeds) };
     page.say(
@@ -354,7 +360,7 @@ fn all_moved(outcomes: &[Outcome], names: &[String]) -> Option<Part> {
     };
     let row = |(_, change, name): &(_, &Change, &str)| {
         let (old, new) = match change {
-            Change::Moved(old, new) => (Some(old), Some(new)),
+            Change::Moved(old, new, _) => (Some(old), Some(&**new)),
             Change::Gone(old) => (Some(old), None),
             Change::New(new) => (None, Some(new)),
         };
@@ -407,7 +413,7 @@ fn field(r: &BaselineRow) -> Field {
 fn parts_of(change: &Change) -> [Field; 5] {
     let row = change.row();
     let (before, now) = match change {
-        Change::Moved(old, new) => (field(old), field(new)),
+        Change::Moved(old, new, _) => (field(old), field(new)),
         Change::Gone(old) => (field(old), words("gone")),
         Change::New(new) => (words("new"), field(new)),
     };

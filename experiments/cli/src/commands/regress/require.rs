@@ -225,10 +225,14 @@ impl Judged {
         let own = metric::reading(&self.row.metric);
         let bound = self.requirement.min.or(self.requirement.max);
         let read = |x: f64| {
-            let text = reading(&self.row.metric, x);
+            let (text, x) = (reading(&self.row.metric, x), x / own.divisor);
             // Rounded it may look like the bound that it is not.
-            let is_bound = |b: f64| text.parse() == Ok(b / own.divisor) && x != b;
-            if bound.is_some_and(is_bound) { (x / own.divisor).to_string() } else { text }
+            let is_bound =
+                |text: &String| bound.is_some_and(|b| text.parse() == Ok(b / own.divisor));
+            let more = (4..17).map(|digits| format!("{x:.digits$}"));
+            let exact = bound.is_some_and(|b| x == b / own.divisor);
+            let mut all = std::iter::once(text.clone()).chain(more);
+            all.find(|text| exact || !is_bound(text)).unwrap_or(text)
         };
         let unit = self.requirement.unit();
         match self.row.interval() {
