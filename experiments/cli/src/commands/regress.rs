@@ -200,7 +200,7 @@ fn one(path: &Path, args: &Regress, other: Option<&Other>) -> Result<Compared, S
     if args.bless && baseline.records() {
         bless(path, &baseline, &found, &comparison)?;
     }
-    let lines = comparison.changes.iter().map(|change| baseline.line(change.row())).collect();
+    let lines = baseline.lines(&comparison.changes);
     Ok(Compared { comparison, differs, judged, records: baseline.records(), lines })
 }
 

@@ -103,4 +103,9 @@ fn a_requirement_that_cannot_be_judged_is_refused_with_its_line() {
         place.write("r.toml", format!("{REQUIRED}{}", requirement(policy, metric, bound)));
         place.run(&["regress", "r.toml"]).refused(says);
     }
+    // A policy is asked for before anything is run or read.
+    let time = "samples = { file = \"nowhere.csv\", column = \"ms\" }";
+    place.write("a.toml", scenario().replace("normal = { mean_ms = 5.0, sd_ms = 1.0 }", time));
+    place.write("r.toml", format!("{REQUIRED}{}", requirement("fifi", "finish_rate", "min = 0.9")));
+    place.run(&["regress", "r.toml"]).refused(&["r.toml:6", "did you mean `fifo`?"]);
 }

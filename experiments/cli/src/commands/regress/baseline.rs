@@ -1,5 +1,6 @@
 //! Baseline files: what is rerun, what is required of it, and what was recorded.
 
+use super::compare::Change;
 use super::input::Made;
 use super::require::Requirement;
 use super::rerun::Rerun;
@@ -7,6 +8,7 @@ use orrery_results::{RESULT_VERSION, Row, read_csv, to_csv};
 use orrery_scenario::scenario::place::{Source, line_of, parse_error};
 use orrery_scenario::{SpecError, kind, read_text};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
@@ -128,13 +130,19 @@ impl Baseline {
         !self.rows.is_empty() || self.require.is_empty() || self.rerun.metrics.is_some()
     }
 
-    /// The line of a recorded value, for annotations; that of `[rerun]` where it is not recorded.
-    pub fn line(&self, row: &BaselineRow) -> usize {
-        let rerun = || line_of(&self.source.text, "rerun").unwrap_or(1);
-        let at = ["recorded.rows", "rows"].into_iter().find_map(|k| line_of(&self.source.text, k));
-        let known = self.rows.iter().position(|r| r.place() == row.place());
-        // The names of the columns are a line, and the line of the key is another.
-        at.zip(known).map_or_else(rerun, |(at, n)| at + n + 2)
+    /// The lines of these changes' recorded values, for annotations; that of `[rerun]` where one is not recorded.
+    pub fn lines(&self, changes: &[Change]) -> Vec<usize> {
+        let line = |key: &str| line_of(&self.source.text, key);
+        let rerun = line("rerun").unwrap_or(1);
+        // Behind the line of the key are the names of the columns.
+        let first = ["recorded.rows", "rows"].into_iter().find_map(line).map(|at| at + 2);
+        let numbered = self.rows.iter().enumerate().map(|(n, row)| (row.place(), n));
+        let known: BTreeMap<[&str; 6], usize> = numbered.collect();
+        let one = |change: &Change| match (first, known.get(&change.row().place())) {
+            (Some(first), Some(n)) => first + n,
+            _ => rerun,
+        };
+        changes.iter().map(one).collect()
     }
 
     /// The line of a requirement.
@@ -155,8 +163,13 @@ impl Baseline {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let details = self.rows.iter().any(|r| r.scope != "all")
             || self.require.iter().any(|r| r.model.is_some());
-        let ran = self.rerun.run(folder, details).map_err(|e| match e.key() {
-            Some(key) if key.starts_with("rerun.") => self.placed(e),
+        let check = |names: &[String]| {
+            let mut required = self.require.iter().enumerate();
+            let known = || names.iter().map(String::as_str);
+            required.try_for_each(|(i, requirement)| requirement.policies(i, known()).map(drop))
+        };
+        let ran = self.rerun.run(folder, details, &check).map_err(|e| match e.key() {
+            Some(key) if key.starts_with("rerun.") || key.starts_with("require[") => self.placed(e),
             _ => e.in_file(&self.source.path),
         })?;
         let metrics = self.rerun.metrics();
@@ -180,10 +193,17 @@ impl Baseline {
     /// When its folder is gone.
     pub fn copy(&self) -> Result<String, SpecError> {
         let mut rerun = self.rerun.clone();
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let absolute = |file: &Path| {
+            let path = folder.join(file);
+            std::path::absolute(&path)
+                .map_err(|source| SpecError::Read { file: path.display().to_string(), source })
+        };
         for file in [&mut rerun.scenario, &mut rerun.sweep].into_iter().flatten() {
-            let path = self.path.parent().unwrap_or(Path::new("")).join(&file);
-            *file = std::path::absolute(&path)
-                .map_err(|source| SpecError::Read { file: path.display().to_string(), source })?;
+            *file = absolute(file)?;
+        }
+        for id in rerun.reproduce.iter_mut().filter(|id| id.ends_with(".toml")) {
+            *id = absolute(Path::new(&*id))?.display().to_string();
         }
         let rerun = toml::to_string(&rerun).map_err(|e| self.unwritable(e.to_string()))?;
         Ok(format!("result_version = {RESULT_VERSION}\n\n[rerun]\n{rerun}"))

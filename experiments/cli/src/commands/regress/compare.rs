@@ -161,6 +161,11 @@ impl Change {
         Some(((after - before).abs(), (*half)?))
     }
 
+    /// Whether it has an interval that says how far noise goes.
+    pub fn has_interval(&self) -> bool {
+        self.distance().is_some()
+    }
+
     /// How it is counted.
     pub fn kind(&self) -> Kind {
         let (old, new) = match self {

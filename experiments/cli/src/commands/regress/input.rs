@@ -111,12 +111,14 @@ impl Input {
     /// Adds the keys of a file's text.
     pub fn add_text(&mut self, text: &str, path: &Path) {
         let tree = text.parse::<Table>().unwrap_or_default();
-        self.add_file(Value::Table(tree), path.parent().unwrap_or(Path::new("")));
+        self.add_file(Value::Table(tree), path.parent());
     }
 
-    /// Adds the keys of a file that stands in a folder, and the files there that its values name.
-    pub fn add_file(&mut self, tree: Value, folder: &Path) {
-        self.add_named_files(&tree, folder);
+    /// Adds the keys of a file, and the files that its values name where it stands in a folder.
+    pub fn add_file(&mut self, tree: Value, folder: Option<&Path>) {
+        if let Some(folder) = folder {
+            self.add_named_files(&tree, folder);
+        }
         let Value::Table(tree) = tree else { return };
         self.keys.extend(tree.into_iter().filter(|(key, _)| !WORDS.contains(&key.as_str())));
     }

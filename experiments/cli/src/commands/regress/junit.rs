@@ -1,10 +1,11 @@
 //! The answer as JUnit XML.
 
-use super::compare::Counts;
+use super::compare::{Change, Counts};
 use super::outcome::{Compared, Outcome, line};
 use super::require::{Judged, Verdict};
 use orrery_scenario::SpecError;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use std::collections::BTreeMap;
 
 /// The outcome as JUnit XML: a suite for each baseline, a test case for each group of values and for each
 /// requirement. A baseline is rerun as one: its time is shared equally by its cases.
@@ -39,9 +40,12 @@ pub fn junit(outcomes: &[Outcome]) -> Result<String, SpecError> {
 }
 
 fn cases_of(compared: &Compared) -> Vec<(String, TestCaseStatus)> {
-    let changes = &compared.comparison.changes;
-    let group = |group: &String| {
-        let own: Vec<_> = changes.iter().filter(|c| c.row().group() == *group).collect();
+    let mut by_group: BTreeMap<String, Vec<&Change>> = BTreeMap::new();
+    for change in &compared.comparison.changes {
+        by_group.entry(change.row().group()).or_default().push(change);
+    }
+    let mut group = |group: &String| {
+        let own = by_group.remove(group).unwrap_or_default();
         let message = moved(Counts::of(own.iter().copied()));
         let lines: Vec<String> = own.into_iter().map(line).collect();
         (if group.is_empty() { "all".to_string() } else { group.clone() }, status(message, &lines))
@@ -51,7 +55,7 @@ fn cases_of(compared: &Compared) -> Vec<(String, TestCaseStatus)> {
         let lines: Vec<String> = (j.verdict != Verdict::Met).then_some(found).into_iter().collect();
         (j.asked(), status(format!("the requirement is not met: {}", j.verdict.word()), &lines))
     };
-    let groups = compared.comparison.groups.iter().map(group);
+    let groups = compared.comparison.groups.iter().map(&mut group);
     groups.chain(compared.judged.iter().map(required)).collect()
 }
 

@@ -198,7 +198,7 @@ fn all_inputs(outcomes: &[Outcome], names: &[String]) -> Option<Part> {
         }
     }
     let n = table.rows.len();
-    (n > 0).then(|| folded(format!("All {n}"), table))
+    (n > KEYS_SHOWN).then(|| folded(format!("All {n}"), table))
 }
 
 fn folded(title: String, table: Table) -> Part {
@@ -259,14 +259,20 @@ fn failed(outcomes: &[Outcome], names: &[String]) -> Vec<Part> {
             kind @ (Kind::Gone | Kind::New) => {
                 *groups.entry((kind, whose(name, &change.row().cell()))).or_default() += 1;
             }
-            _ => lines.push((change.rank(), line(name, change))),
+            _ => lines.push((change, line(name, change))),
         }
     }
-    lines.sort_by(|a: &(_, Vec<Field>), b| ranked(&a.0, &b.0));
+    lines.sort_by(|a: &(&Change, _), b| ranked(&a.0.rank(), &b.0.rank()));
     let left = lines.len().saturating_sub(SHOWN);
     lines.truncate(SHOWN);
-    for of_kind in lines.chunk_by(|a, b| a.0.0 == b.0.0) {
-        let caption = format!("{}, beyond the 95 % interval", capital(of_kind[0].0.0.word()));
+    for of_kind in lines.chunk_by(|a, b| a.0.kind() == b.0.kind()) {
+        let with = of_kind.iter().filter(|(change, _)| change.has_interval()).count();
+        let how_far = match with {
+            0 => "without an interval",
+            n if n == of_kind.len() => "beyond the 95 % interval",
+            _ => "beyond the 95 % interval, or without one",
+        };
+        let caption = format!("{}, {how_far}", capital(of_kind[0].0.kind().word()));
         let rows = of_kind.iter().map(|(_, line)| line.clone()).collect();
         let columns = ["by", "metric", "before", "now", "of"];
         parts.extend(Table { rows, ..Table::new(caption, &columns) }.part());

@@ -108,22 +108,37 @@ impl Requirement {
         }
     }
 
+    /// Those of some policies that it is about.
+    ///
+    /// # Errors
+    /// When it is about none of them.
+    pub fn policies<'a>(
+        &self,
+        i: usize,
+        known: impl Iterator<Item = &'a str>,
+    ) -> Result<BTreeSet<&'a str>, SpecError> {
+        let known: BTreeSet<&str> = known.collect();
+        let is_whole = known.contains(self.policy.as_str());
+        let is_own = |name: &&&str| match is_whole {
+            true => **name == self.policy,
+            false => name.split('[').next() == Some(self.policy.as_str()),
+        };
+        let own: BTreeSet<&str> = known.iter().filter(is_own).copied().collect();
+        match own.is_empty() {
+            true => Err(absent(i, "policy", &self.policy, &known)),
+            false => Ok(own),
+        }
+    }
+
     /// Judges it on each value that it is about.
     ///
     /// # Errors
     /// When there is none: the policy, the model or the metric is none of what was rerun.
     fn judge(&self, i: usize, line: usize, rows: &[Row]) -> Result<Vec<Judged>, SpecError> {
         let scope = self.model.as_ref().map_or("all".to_string(), |model| format!("model {model}"));
-        let policies: BTreeSet<&str> = rows.iter().map(|r| r.policy.as_str()).collect();
-        let is_whole = policies.contains(self.policy.as_str());
-        let is_policy = |r: &Row| match is_whole {
-            true => r.policy == self.policy,
-            false => r.policy.split('[').next() == Some(self.policy.as_str()),
-        };
-        let of_policy: Vec<&Row> = rows.iter().filter(|r| is_policy(r)).collect();
-        if of_policy.is_empty() {
-            return Err(absent(i, "policy", &self.policy, &policies));
-        }
+        let own = self.policies(i, rows.iter().map(|r| r.policy.as_str()))?;
+        let of_policy: Vec<&Row> =
+            rows.iter().filter(|r| own.contains(r.policy.as_str())).collect();
         let of_scope: Vec<&Row> = of_policy.into_iter().filter(|r| r.scope == scope).collect();
         if let (true, Some(model)) = (of_scope.is_empty(), &self.model) {
             let models = rows.iter().filter_map(|r| r.scope.strip_prefix("model ")).collect();

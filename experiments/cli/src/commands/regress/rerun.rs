@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Rerun {
-    /// An experiment's id or file, or
+    /// An experiment's id, or its file by its path from the baseline's folder, or
     pub reproduce: Option<String>,
     /// a scenario or a file of tokens, by its path from the baseline's folder, or
     pub scenario: Option<PathBuf>,
@@ -48,6 +48,9 @@ pub struct Ran {
     /// What they were made from.
     pub input: Input,
 }
+
+/// What must hold of the policies' names, where they are known before the run.
+pub type Check<'a> = &'a dyn Fn(&[String]) -> Result<(), SpecError>;
 
 /// The metrics that are recorded where the file names none.
 const METRICS: [&str; 4] =
@@ -99,16 +102,16 @@ impl Rerun {
     ///
     /// # Errors
     /// When what it names does not exist or cannot be run.
-    pub fn run(&self, folder: &Path, details: bool) -> Result<Ran, SpecError> {
+    pub fn run(&self, folder: &Path, details: bool, check: Check<'_>) -> Result<Ran, SpecError> {
         let mut input = Input::default();
         input.add("rerun", toml::Value::try_from(self).unwrap_or(toml::Value::Boolean(false)));
         let rows = match (&self.reproduce, &self.scenario, &self.sweep) {
-            (Some(id), ..) => self.experiment(id, details, &mut input)?,
+            (Some(id), ..) => self.experiment(id, folder, details, &mut input)?,
             (_, Some(file), _) if kind::is_of(kind::TOKENS, &folder.join(file)) => {
-                self.tokens(&folder.join(file), &mut input)?
+                self.tokens(&folder.join(file), &mut input, check)?
             }
-            (_, Some(file), _) => self.scenario(&folder.join(file), &mut input)?,
-            (_, _, Some(file)) => self.sweep(&folder.join(file), &mut input)?,
+            (_, Some(file), _) => self.scenario(&folder.join(file), &mut input, check)?,
+            (_, _, Some(file)) => self.sweep(&folder.join(file), &mut input, check)?,
             _ => Vec::new(),
         };
         Ok(Ran { rows: rows.into_iter().filter(|r| r.versus.is_empty()).collect(), input })
@@ -117,6 +120,7 @@ impl Rerun {
     fn experiment(
         &self,
         id: &str,
+        folder: &Path,
         details: bool,
         input: &mut Input,
     ) -> Result<Vec<Row>, SpecError> {
@@ -131,36 +135,54 @@ impl Rerun {
             details,
             ..Asked::default()
         };
-        let experiment = registry::find(id)?;
-        input.add_file(experiment.resolved.clone(), experiment.folder());
+        let is_file = id.ends_with(".toml");
+        let path = is_file.then(|| folder.join(id).display().to_string());
+        let experiment = registry::find(path.as_deref().unwrap_or(id))?;
+        // Whatever a shipped one names is in the program.
+        input.add_file(experiment.resolved.clone(), is_file.then(|| experiment.folder()));
         rows_of(&experiment, &asked)
     }
 
-    fn scenario(&self, path: &Path, input: &mut Input) -> Result<Vec<Row>, SpecError> {
+    fn scenario(
+        &self,
+        path: &Path,
+        input: &mut Input,
+        check: Check<'_>,
+    ) -> Result<Vec<Row>, SpecError> {
         let scenario = Scenario::load(path)?;
         input.add_text(scenario.text(), path);
-        let policies = policies_of(&scenario, &self.policies)?;
+        let policies = policies_of(&scenario, &self.policies, check)?;
         rows_of_scenario(&scenario, &policies, self.seeds_from(scenario.seed), None)
     }
 
-    fn tokens(&self, path: &Path, input: &mut Input) -> Result<Vec<Row>, SpecError> {
+    fn tokens(
+        &self,
+        path: &Path,
+        input: &mut Input,
+        check: Check<'_>,
+    ) -> Result<Vec<Row>, SpecError> {
         let file = TokensFile::load(path)?;
         input.add_text(file.origin().1, path);
-        let policies = policies_of(&file, &self.policies)?;
+        let policies = policies_of(&file, &self.policies, check)?;
         let (name, first) = file.about();
         let cells = Cell::of_policies(&file, &policies, self.seeds_from(first), None)?;
         rows_of_cells(name, &cells)
     }
 
-    fn sweep(&self, path: &Path, input: &mut Input) -> Result<Vec<Row>, SpecError> {
+    fn sweep(
+        &self,
+        path: &Path,
+        input: &mut Input,
+        check: Check<'_>,
+    ) -> Result<Vec<Row>, SpecError> {
         let until = Until { until_ci: None, max_seeds: None };
         let file = SweepFile::load(path)?.with(self.seeds, until)?;
         let text = file.text.parse::<toml::Table>().unwrap_or_default();
         input.add("sweep", toml::Value::Table(text));
         let base = file.base_path();
         match kind::is_of(kind::TOKENS, &base) {
-            true => swept(&file, TokensFile::load(&base)?, input),
-            false => swept(&file, file.base()?, input),
+            true => swept(&file, TokensFile::load(&base)?, input, check),
+            false => swept(&file, file.base()?, input, check),
         }
     }
 
@@ -169,20 +191,32 @@ impl Rerun {
     }
 }
 
-/// The policies that are named, or those of the file.
-fn policies_of<S: Subject>(file: &S, named: &[String]) -> Result<Vec<S::Policy>, SpecError> {
-    if named.is_empty() {
-        return file.policies();
-    }
+/// The policies that are named, or those of the file, checked.
+fn policies_of<S: Subject>(
+    file: &S,
+    named: &[String],
+    check: Check<'_>,
+) -> Result<Vec<S::Policy>, SpecError> {
     let one = |(i, name): (usize, &String)| {
         S::policy(name).map_err(|e| e.at(format!("rerun.policies[{i}]")))
     };
-    named.iter().enumerate().map(one).collect()
+    let policies: Vec<S::Policy> = match named.is_empty() {
+        true => file.policies()?,
+        false => named.iter().enumerate().map(one).collect::<Result<_, _>>()?,
+    };
+    check(&policies.iter().map(S::name_of).collect::<Vec<_>>())?;
+    Ok(policies)
 }
 
 /// The rows of all cells of a sweep.
-fn swept<S: Subject>(file: &SweepFile, base: S, input: &mut Input) -> Result<Vec<Row>, SpecError> {
+fn swept<S: Subject>(
+    file: &SweepFile,
+    base: S,
+    input: &mut Input,
+    check: Check<'_>,
+) -> Result<Vec<Row>, SpecError> {
     input.add_text(base.origin().1, &file.base_path());
+    policies_of(&base, &file.policies, check)?;
     let mut cells = Vec::new();
     Lister::new(file, base)?.one_by_one(|listed| {
         cells.push(listed.cell);
