@@ -22,12 +22,11 @@ mod outcome;
 mod page;
 mod require;
 mod rerun;
-
-pub use baseline::{Baseline, BaselineRow};
-pub use compare::{Change, Comparison, compare};
+mod row;
 
 use against::Other;
-use baseline::Found;
+use baseline::{Baseline, Found};
+use compare::{Comparison, compare};
 use orrery_output::Answer;
 use orrery_output::page::{self as page_file, WITHOUT_EFFECT};
 use orrery_output::tell;
@@ -127,13 +126,8 @@ pub fn command(args: &Regress) -> Result<Answer, SpecError> {
         Form::Text if outcomes.iter().all(|o| o.result.is_err()) => String::new(),
         Form::Text => text,
     };
-    if broken.is_some() {
-        let failed = outcomes.iter().filter(|o| o.result.is_err()).count();
-        if let all @ 2.. = outcomes.len() {
-            tell(&format!(
-                "{failed} of {all} baselines could not be run; the others were compared"
-            ));
-        }
+    if let (Some(how_many), 2..) = (outcome::broken(&outcomes), outcomes.len()) {
+        tell(&format!("{how_many}; the others were compared"));
     }
     let compared = || outcomes.iter().filter_map(Outcome::compared);
     let moved = !args.bless && compared().any(|c| !c.comparison.is_same());
@@ -182,7 +176,7 @@ fn reports(args: &Regress, outcomes: &[Outcome], how: &page::How<'_>) -> Result<
 fn one(path: &Path, args: &Regress, other: Option<&Other>) -> Result<Compared, SpecError> {
     let baseline = Baseline::load(path)?;
     let found = baseline.run()?;
-    let judged = require::judged(&baseline, &found.rows)?;
+    let judged = baseline.judged(&found.rows)?;
     let (before, differs) = match other {
         Some(other) => {
             let of = path.display().to_string();

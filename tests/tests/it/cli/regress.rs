@@ -463,14 +463,15 @@ fn what_cannot_be_run_is_an_error_and_the_others_are_compared() {
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let text = ran(&[]);
-    assert!(
-        text.starts_with("1 of 2 baselines could not be run.\nPassed: all 12 values"),
-        "{text}"
-    );
+    assert!(text.starts_with("Failed: 1 of 2 baselines could not be run; all 12 values"), "{text}");
     assert!(place.read("m.md").contains("| b | \u{2713} passed | 12 | "));
     let github = ran(&["--format", "github"]);
     let begins = "::error file=c.toml,line=1,title=orrery regress%3A could not run::nowhere.toml";
     assert!(github.starts_with(begins), "{github}");
+    assert!(
+        github.ends_with(&format!("::{}\n", text.lines().next().expect("a verdict"))),
+        "{github}"
+    );
     place.run(&["regress", "nowhere.toml"]).refused(&["nowhere.toml"]);
 }
 

@@ -1,7 +1,7 @@
 //! A baseline's rows against those found: what became of each value.
 
-use super::BaselineRow;
 use super::noise::{half_width, seeds_to_decide};
+use super::row::BaselineRow;
 use orrery_results::{Better, better};
 use std::collections::{BTreeMap, BTreeSet};
 

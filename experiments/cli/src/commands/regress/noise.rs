@@ -1,6 +1,6 @@
 //! Noise: how far two values may be apart by the luck of their seeds, and how many seeds would tell them apart.
 
-use super::BaselineRow;
+use super::row::BaselineRow;
 use orrery_sim::stats::student_t_975;
 
 /// More seeds than this are not asked for.

@@ -1,9 +1,9 @@
 //! What came of each baseline, and of all of them together: every form of the answer counts here.
 
-use super::BaselineRow;
 use super::compare::{Change, Comparison, Counts, Kind};
 use super::input::Difference;
 use super::require::{Judged, Verdict};
+use super::row::BaselineRow;
 use orrery_output::page::Tone;
 use std::time::Duration;
 
@@ -38,10 +38,10 @@ pub enum Says {
     Failed,
     /// Values moved, none for the worse.
     Moved,
-    /// Other seeds were run, and nothing else changed.
-    Seeds,
     /// No value moved beyond its interval.
     Noise,
+    /// Other seeds were run, and nothing else changed.
+    Seeds,
     /// All is the same, and all that is required is met.
     Passed,
 }
@@ -144,6 +144,8 @@ pub fn verdict(outcomes: &[Outcome], blessed: bool) -> (Tone, String) {
     let says = all.iter().map(|c| c.says()).min().unwrap_or(Says::Passed);
     let is_unmet = judged().any(|j| !j.is_met());
     let mut parts: Vec<String> = Vec::new();
+    parts.extend(broken(outcomes));
+    let is_broken = !parts.is_empty();
     parts.extend(requirements(judged()));
     if counts.all() > 0 {
         parts.push(counts.words());
@@ -151,9 +153,20 @@ pub fn verdict(outcomes: &[Outcome], blessed: bool) -> (Tone, String) {
     let what = parts.join("; ");
     let is_first = counts.all() > 0 && counts.get(Kind::New) == counts.all();
     match (blessed, is_unmet) {
+        _ if is_broken => (Says::Failed.tone(), format!("{}: {what}.", Says::Failed.word())),
         (true, false) if counts.moved() > 0 => (Tone::Good, format!("Accepted: {what}.")),
         (_, false) if is_first => (Tone::Mixed, format!("Not recorded yet: {what}.")),
         _ => (says.tone(), format!("{}: {what}.", says.word())),
+    }
+}
+
+/// How many baselines could not be run, where one could not.
+pub fn broken(outcomes: &[Outcome]) -> Option<String> {
+    let n = outcomes.iter().filter(|o| o.result.is_err()).count();
+    match (n, outcomes.len()) {
+        (0, _) => None,
+        (_, 1) => Some("the baseline could not be run".to_string()),
+        (n, all) => Some(format!("{n} of {all} baselines could not be run")),
     }
 }
 

@@ -2,9 +2,10 @@
 //! then a line for each value that moved beyond its interval.
 
 use super::compare::{Change, Kind};
+use super::input::Difference;
 use super::outcome::{Compared, Outcome, Says, requirements, verdict};
 use super::require::Judged;
-use super::{BaselineRow, input::Difference};
+use super::row::BaselineRow;
 use orrery_output::page::{self, Field, Page, Part, Table, Tone, capital};
 use orrery_results::metric;
 use std::cmp::Ordering;
@@ -66,21 +67,13 @@ pub fn text(page: &Page) -> String {
 
 /// First the verdict, then what differs in the input, then what to do.
 fn say(page: &mut Page, outcomes: &[Outcome], blessed: bool) {
-    let all = outcomes.len();
-    let failed = outcomes.iter().filter(|o| o.result.is_err()).count();
-    if failed > 0 {
-        let s = if all == 1 { "" } else { "s" };
-        page.say(Tone::Bad, format!("{failed} of {all} baseline{s} could not be run."));
-    }
-    if failed == all {
-        return;
-    }
     let (tone, text) = verdict(outcomes, blessed);
     page.say(tone, text);
     inputs(page, outcomes);
     let compared = || outcomes.iter().filter_map(Outcome::compared);
     let is = |says: Says| compared().any(|c| c.says() == says);
-    if is(Says::Seeds) {
+    let is_of_seeds = |c: &Compared| matches!(c.says(), Says::Seeds | Says::Passed);
+    if is(Says::Seeds) && compared().all(is_of_seeds) {
         page.say(
             Tone::Plain,
             "Nothing but the seeds changed: their luck is all that differs, no loss is shown.",

@@ -4,7 +4,7 @@
 //! where the bound is within the interval, the runs cannot tell, and the gate does not pass.
 
 use super::noise::seeds_to_decide;
-use super::{Baseline, BaselineRow};
+use super::row::BaselineRow;
 use orrery_cells::metrics::known_metric;
 use orrery_output::page::{Tone, reading};
 use orrery_results::{Row, difference_in, metric, range};
@@ -134,7 +134,7 @@ impl Requirement {
     ///
     /// # Errors
     /// When there is none: the policy, the model or the metric is none of what was rerun.
-    fn judge(&self, i: usize, line: usize, rows: &[Row]) -> Result<Vec<Judged>, SpecError> {
+    pub fn judge(&self, i: usize, line: usize, rows: &[Row]) -> Result<Vec<Judged>, SpecError> {
         let scope = self.model.as_ref().map_or("all".to_string(), |model| format!("model {model}"));
         let own = self.policies(i, rows.iter().map(|r| r.policy.as_str()))?;
         let of_policy: Vec<&Row> =
@@ -185,18 +185,6 @@ fn absent(i: usize, key: &str, name: &str, known: &BTreeSet<&str>) -> SpecError 
         None => format!("correct `{key}`"),
     };
     SpecError::value(format!("require[{i}].{key}"), format!("`{name}`"), allowed, remedy)
-}
-
-/// Judges all requirements of a baseline.
-///
-/// # Errors
-/// When one is about nothing that was rerun.
-pub fn judged(baseline: &Baseline, rows: &[Row]) -> Result<Vec<Judged>, SpecError> {
-    let each = baseline.require.iter().enumerate().map(|(i, requirement)| {
-        let line = baseline.line_of_requirement(i);
-        requirement.judge(i, line, rows).map_err(|e| baseline.placed(e))
-    });
-    Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 impl Verdict {
@@ -266,7 +254,8 @@ impl Judged {
         let bound = self.requirement.min.or(self.requirement.max);
         let ends = self.row.interval().zip(self.row.value).zip(bound);
         let needed = ends.and_then(|(((low, high), value), bound)| {
-            let half = if bound < value { value - low } else { high - value };
+            // One end may be cut off at what is possible.
+            let half = (value - low).max(high - value);
             seeds_to_decide(self.row.seeds, half, (value - bound).abs())
         });
         match needed {
