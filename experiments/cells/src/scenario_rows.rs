@@ -1,8 +1,8 @@
-//! The rows of a scenario's policies, each compared with the first.
+//! The rows of a scenario's policies, each compared with the first; and those of any cells.
 
 use super::replication::Replication;
 use super::rows::{difference, rows};
-use super::scenario_cell::ScenarioCell;
+use super::scenario_cell::{Cell, ScenarioCell, Subject};
 use super::seeds::Seeds;
 use orrery_output::{Progress, say};
 use orrery_results::Row;
@@ -45,4 +45,23 @@ pub fn rows_of_scenario(
         }
     }
     Ok(out)
+}
+
+/// The rows of cells, in their order, each on its own: of a file of tokens, or of a whole sweep that is small enough
+/// for memory.
+///
+/// # Errors
+/// When a run cannot be made.
+pub fn rows_of_cells<S: Subject>(
+    experiment: &str,
+    cells: &[Cell<S>],
+) -> Result<Vec<Row>, SpecError> {
+    let progress = Progress::new(cells.len() as u64, "cells");
+    let one = |cell: &Cell<S>| {
+        let runs = cell.run()?;
+        progress.step();
+        Ok(rows(&cell.place(experiment), &cell.seeds, &runs))
+    };
+    let all: Vec<Vec<Row>> = cells.par_iter().map(one).collect::<Result<_, SpecError>>()?;
+    Ok(all.concat())
 }

@@ -29,6 +29,7 @@ mod readers;
 mod regress;
 mod replayed;
 mod reproduce;
+mod require;
 mod results;
 mod scenarios;
 mod serve;

@@ -1,26 +1,38 @@
-//! The regression gate: rerun what a baseline names, compare, and say what moved.
+//! The regression gate: rerun what a baseline names, compare, judge what is required, and say what moved and why.
 //!
 //! The simulator is deterministic, so "the same" means equal to the last digit unless a tolerance is
-//! asked for. A baseline is one TOML file: what to rerun, and the rows that came out, as CSV.
+//! asked for. A baseline is one TOML file: what to rerun, what is required of it, and what was recorded.
+//!
+//! ```text
+//!  Baseline ── rerun ──> rows ──┬── compare: what became of each recorded value
+//!   (file)               Input  ├── require: met, missed, undecided
+//!                          │    └── noise: how far the luck of the seeds goes
+//!                          └─ input: what changed, key by key
+//!  Outcome of each ──> page (text, Markdown, HTML), junit, github
+//! ```
 
 mod against;
 mod baseline;
 mod compare;
+mod github;
 mod input;
 mod junit;
+mod noise;
+mod outcome;
 mod page;
-
-pub use baseline::{Baseline, BaselineRow};
-pub use compare::{Change, Comparison, compare};
+mod require;
+mod rerun;
+mod row;
 
 use against::Other;
-use junit::{Compared, Outcome};
+use baseline::{Baseline, Found};
+use compare::{Comparison, compare};
 use orrery_output::Answer;
 use orrery_output::page::{self as page_file, WITHOUT_EFFECT};
 use orrery_output::tell;
 use orrery_output::whole_file::{check_place, write_atomically};
-use orrery_results::RESULT_VERSION;
 use orrery_scenario::SpecError;
+use outcome::{Compared, Outcome};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -30,19 +42,25 @@ use std::time::Instant;
   orrery regress baselines/*.toml
   orrery regress baselines/*.toml --junit junit.xml --markdown summary.md
   orrery regress baselines/*.toml --html report.html
+  orrery regress baselines/*.toml --format github
   orrery regress mine.toml --bless          # accept the current numbers
   orrery regress baselines/*.toml --against ./orrery-of-last-week
 
-A baseline names what to rerun; `--bless` writes its rows:
+A baseline names what to rerun, and what is required of it; `--bless` records its values:
 
-  result_version = 4
   [rerun]
-  scenario = \"my-scenario.toml\"             # or: reproduce = \"orloj-table-3\", cases = [...]
+  scenario = \"my-scenario.toml\"             # or: sweep = \"FILE\", reproduce = \"orloj-table-3\"
   policies = [\"clockwork\"]
-  seeds = 2
+  seeds = 5
   metrics = [\"finish_rate\", \"latency_p99_ns\"]
 
-Exit codes: 0 nothing changed, 1 a number changed, 2 a baseline could not be run.")]
+  [[require]]
+  policy = \"clockwork\"
+  metric = \"finish_rate\"
+  min = 0.99                                # or: max
+
+Exit codes: 0 all is the same and what is required is met, 1 a value moved or a requirement is not met,
+2 a baseline could not be run.")]
 pub struct Regress {
     /// The baseline files.
     #[arg(required = true)]
@@ -50,12 +68,15 @@ pub struct Regress {
     /// Ignore differences up to this share of the larger value.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = tolerance)]
     pub tolerance: f64,
-    /// Rewrite the baselines with the current numbers, and print the changes.
+    /// Record the current numbers in the baselines, and print the changes.
     #[arg(long)]
     pub bless: bool,
     /// Compare with the results of another version of orrery, instead of the baselines' rows.
     #[arg(long, value_name = "ORRERY", conflicts_with = "bless")]
     pub against: Option<PathBuf>,
+    /// The form of the answer on stdout: text, or annotations of GitHub Actions.
+    #[arg(long, value_enum, default_value_t = Form::Text, help_heading = WITHOUT_EFFECT)]
+    pub format: Form,
     /// Write the outcome as JUnit XML: one suite per baseline, one test case per group of values.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub junit: Option<PathBuf>,
@@ -65,6 +86,15 @@ pub struct Regress {
     /// Write the outcome as one HTML page.
     #[arg(long, value_name = "FILE", help_heading = WITHOUT_EFFECT)]
     pub html: Option<PathBuf>,
+}
+
+/// The form of the answer on stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Form {
+    /// Text for reading.
+    Text,
+    /// Annotations of GitHub Actions.
+    Github,
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {
@@ -77,19 +107,41 @@ fn tolerance(text: &str) -> Result<f64, String> {
 /// Runs `orrery regress`.
 ///
 /// # Errors
-/// When a baseline cannot be read or rerun, or is of another version of the results; all others are
-/// compared first, and the reports written.
+/// When a baseline cannot be read or rerun; all others are compared first, and the reports written.
 pub fn command(args: &Regress) -> Result<Answer, SpecError> {
     args.html.as_deref().map_or(Ok(()), page_file::check)?;
     for (option, path) in [("--junit", &args.junit), ("--markdown", &args.markdown)] {
         path.as_deref().map_or(Ok(()), |path| check_place(option, path))?;
     }
     let other = args.against.as_deref().map(Other::new).transpose()?;
+    let (outcomes, broken) = all(args, other.as_ref());
+    let how = page::How {
+        against: other.as_ref().map(|o| o.version.as_str()),
+        tolerance: args.tolerance,
+        blessed: args.bless,
+    };
+    let text = reports(args, &outcomes, &how)?;
+    let stdout = match args.format {
+        Form::Github => github::annotations(&outcomes, args.bless),
+        Form::Text if outcomes.iter().all(|o| o.result.is_err()) => String::new(),
+        Form::Text => text,
+    };
+    if let (Some(how_many), 2..) = (outcome::broken(&outcomes), outcomes.len()) {
+        tell(&format!("{how_many}; the others were compared"));
+    }
+    let compared = || outcomes.iter().filter_map(Outcome::compared);
+    let moved = !args.bless && compared().any(|c| !c.comparison.is_same());
+    let unmet = compared().any(|c| c.unmet().next().is_some());
+    Ok(Answer { stdout, failed: moved || unmet, error: broken, ..Answer::default() })
+}
+
+/// What came of each baseline, and the first error.
+fn all(args: &Regress, other: Option<&Other>) -> (Vec<Outcome>, Option<SpecError>) {
     let mut outcomes = Vec::new();
     let mut broken: Option<SpecError> = None;
     for path in &args.baselines {
         let began = Instant::now();
-        let outcome = one(path, args, other.as_ref());
+        let outcome = one(path, args, other);
         let name = path.display().to_string();
         let result = outcome.map_err(|e| {
             let text = e.to_string();
@@ -103,61 +155,61 @@ pub fn command(args: &Regress) -> Result<Answer, SpecError> {
         });
         outcomes.push(Outcome { name, result, took: began.elapsed() });
     }
+    (outcomes, broken)
+}
+
+/// Writes the reports that are asked for; the text of the answer.
+fn reports(args: &Regress, outcomes: &[Outcome], how: &page::How<'_>) -> Result<String, SpecError> {
     if let Some(path) = &args.junit {
-        write_atomically(path, junit::junit(&outcomes)?.as_bytes())?;
+        write_atomically(path, junit::junit(outcomes)?.as_bytes())?;
     }
-    let how = page::How {
-        against: other.as_ref().map(|o| o.version.as_str()),
-        tolerance: args.tolerance,
-        blessed: args.bless,
-    };
-    let document = page::page(&outcomes, &how);
+    let document = page::page(outcomes, how);
     if let Some(path) = &args.markdown {
         write_atomically(path, document.to_markdown().as_bytes())?;
     }
     if let Some(path) = &args.html {
         page_file::write(&document.to_html(), path)?;
     }
-    if let Some(error) = broken {
-        if let (failed, all @ 2..) = (could_not_run(&outcomes), outcomes.len()) {
-            tell(&format!(
-                "{failed} of {all} baselines could not be run; the others were compared"
-            ));
-        }
-        return Err(error);
-    }
-    let moved = outcomes.iter().filter_map(Outcome::comparison).any(|c| !c.is_same());
-    let failed = !args.bless && moved;
-    Ok(Answer { stdout: document.to_text(), failed, ..Answer::default() })
-}
-
-fn could_not_run(outcomes: &[Outcome]) -> usize {
-    outcomes.iter().filter(|o| o.result.is_err()).count()
+    Ok(page::text(&document))
 }
 
 fn one(path: &Path, args: &Regress, other: Option<&Other>) -> Result<Compared, SpecError> {
     let baseline = Baseline::load(path)?;
-    if let Some(other) = other {
-        let found = baseline.run()?;
-        let of = path.display().to_string();
-        let before = other.rows(&baseline).map_err(|e| e.in_file(&of))?;
-        let comparison = compare(&before, &found.rows, args.tolerance);
-        // Both were asked for the same.
-        return Ok(Compared { comparison, differs: Some(Vec::new()) });
-    }
-    if baseline.result_version != RESULT_VERSION && !args.bless {
-        let found = format!("version {}", baseline.result_version);
-        let allowed = format!("version {RESULT_VERSION}, that of this program's results");
-        let remedy = "look at the changelog's \"Results changed\", then accept with `--bless`";
-        let error = SpecError::value("result_version", found, allowed, remedy);
-        return Err(error.in_file(&path.display().to_string()));
-    }
     let found = baseline.run()?;
-    let comparison = compare(&baseline.rows, &found.rows, args.tolerance);
-    let is_whole = baseline.result_version == RESULT_VERSION && baseline.made_from.is_some();
-    if args.bless && (!comparison.is_same() || !is_whole) {
-        write_atomically(path, baseline.with(&found).as_bytes())?;
+    let judged = baseline.judged(&found.rows)?;
+    let (before, differs) = match other {
+        Some(other) => {
+            let of = path.display().to_string();
+            // Both were asked for the same.
+            (other.rows(&baseline).map_err(|e| e.in_file(&of))?, Some(Vec::new()))
+        }
+        None => (baseline.rows.clone(), found.differs.clone()),
+    };
+    let is_of = |made: &input::Made| made.has_seeds_of(&found.made_from);
+    let same_seeds = other.is_some() || baseline.made_from.as_ref().is_none_or(is_of);
+    let comparison = match other.is_some() || baseline.records() {
+        true => compare(&before, &found.recorded, args.tolerance, same_seeds),
+        false => Comparison::default(),
+    };
+    if args.bless && baseline.records() {
+        bless(path, &baseline, &found, &comparison)?;
     }
-    let differs = baseline.made_from.map(|made| made.differs(&found.made_from));
-    Ok(Compared { comparison, differs })
+    let lines = baseline.lines(&comparison.changes);
+    Ok(Compared { comparison, differs, judged, records: baseline.records(), lines })
+}
+
+/// Records what was found, where it is not what the file has already.
+fn bless(
+    path: &Path,
+    baseline: &Baseline,
+    found: &Found,
+    comparison: &Comparison,
+) -> Result<(), SpecError> {
+    let is_whole = baseline.made_from.as_ref().is_some_and(input::Made::is_whole);
+    let changed = |d: &input::Difference| !matches!(d, input::Difference::Program(..));
+    let is_of_now = !found.differs.iter().flatten().any(changed);
+    if comparison.is_same() && is_whole && is_of_now {
+        return Ok(());
+    }
+    write_atomically(path, baseline.with(found)?.as_bytes())
 }

@@ -4,7 +4,7 @@
 use super::process::{Place, Ran};
 use super::{POISSON, small_scenario, small_table};
 
-const BASELINE: &str = "result_version = 1\n[rerun]\nscenario = \"a.toml\"\n\
+const BASELINE: &str = "[rerun]\nscenario = \"a.toml\"\n\
                         policies = [\"fifo\"]\nmetrics = [\"finish_rate\"]\n";
 const SWEEP: &str = "scenario = \"a.toml\"\nseeds = 2\npolicies = [\"fifo\"]\n\
     [[axis]]\nkey = \"model.bert.slo_ms\"\nvalues = [60.0, 200.0]\n";

@@ -48,7 +48,7 @@ fn every_command_has_a_page_with_its_options_and_its_examples_line_by_line() {
 }
 
 /// Runs `scripts/release` on the programs in `bin`.
-fn pack(place: &Place, out: &str) -> Output {
+pub(super) fn pack(place: &Place, out: &str) -> Output {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/release");
     let mut command = Command::new(script);
     command.args(["--pack", "bin", "--target", "x86_64-unknown-linux-musl", "--out", out]);
@@ -58,13 +58,17 @@ fn pack(place: &Place, out: &str) -> Output {
 
 /// Programs that stand in for the two, small for the packing: they ask the one that is built.
 #[cfg(target_os = "linux")]
-fn stand_ins(place: &Place) {
+pub(super) fn stand_ins(place: &Place) {
     use std::os::unix::fs::PermissionsExt;
     let own = program().display();
     std::fs::create_dir(place.path("bin")).expect("a folder");
     for name in ["orrery", "orrery-replay"] {
         let file = format!("bin/{name}");
-        place.write(&file, format!("#!/bin/sh\n\"{own}\" \"$@\" | sed 's/^orrery /{name} /'\n"));
+        let script = format!(
+            "#!/bin/sh\nsaid=$(\"{own}\" \"$@\")\nstatus=$?\n\
+             printf '%s\\n' \"$said\" | sed 's/^orrery /{name} /'\nexit $status\n"
+        );
+        place.write(&file, script);
         let rights = std::fs::Permissions::from_mode(0o700);
         std::fs::set_permissions(place.path(&file), rights).expect("rights");
     }

@@ -2,7 +2,8 @@
 //!
 //! It is asked with `regress --bless` on a copy, so any version that knows the baseline's keys can answer.
 
-use super::{Baseline, BaselineRow};
+use super::baseline::Baseline;
+use super::row::BaselineRow;
 use orrery_scenario::SpecError;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

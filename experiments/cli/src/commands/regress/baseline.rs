@@ -1,250 +1,251 @@
-//! Baseline files: what is rerun, and what came out.
+//! Baseline files: what is rerun, what is required of it, and what was recorded.
 
-use orrery_cells::metrics::known_metric;
-use orrery_cells::scenario_rows::rows_of_scenario;
-use orrery_cells::seeds::Seeds;
-use orrery_papers::registry;
-use orrery_papers::reproduce::{Asked, rows_of};
-
-use super::input::Made;
-use orrery_results::{RESULT_VERSION, Row, metric, read_csv, to_csv};
-use orrery_scenario::kind;
-use orrery_scenario::limits::{SEEDS_MAX, count};
-use orrery_scenario::scenario::Scenario;
-use orrery_scenario::scenario::place::Source;
-use orrery_scenario::{PolicySpec, SpecError, read_text};
-use serde::{Deserialize, Serialize};
+use super::compare::Change;
+use super::input::{Difference, Made};
+use super::require::{Judged, Requirement};
+use super::rerun::Rerun;
+use super::row::BaselineRow;
+use orrery_results::{RESULT_VERSION, Row, read_csv, to_csv};
+use orrery_scenario::scenario::place::{Source, line_of, parse_error};
+use orrery_scenario::{SpecError, kind, read_text};
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use toml::{Table, Value};
 
 /// A baseline.
 #[derive(Clone, Debug)]
 pub struct Baseline {
-    /// The version of the results that its rows are of.
-    pub result_version: u32,
-    /// Its rows.
+    /// The recorded rows.
     pub rows: Vec<BaselineRow>,
     /// What they were made from, where that was kept.
     pub made_from: Option<Made>,
-    rerun: Rerun,
+    /// What is required.
+    pub require: Vec<Requirement>,
+    /// What is rerun.
+    pub rerun: Rerun,
     path: PathBuf,
-    /// The file's text before the rows, comments included.
-    head: String,
-}
-
-/// A value that is guarded.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
-pub struct BaselineRow {
-    /// As in [`Row::case`].
-    pub case: String,
-    /// As in [`Row::axes`].
-    pub axes: String,
-    /// As in [`Row::preset`].
-    pub preset: String,
-    /// As in [`Row::policy`].
-    pub policy: String,
-    /// As in [`Row::scope`].
-    pub scope: String,
-    /// As in [`Row::metric`].
-    pub metric: String,
-    /// As in [`Row::value`].
-    pub value: Option<f64>,
-    /// As in [`Row::reason`].
-    #[serde(default)]
-    pub reason: String,
-    /// Of a value that was found now: its 95 % interval.
-    #[serde(skip)]
-    pub interval: Option<Box<(f64, f64)>>,
+    source: Source,
 }
 
 /// What was found now.
 pub struct Found {
-    /// The values that are guarded.
-    pub rows: Vec<BaselineRow>,
+    /// All rows.
+    pub rows: Vec<Row>,
+    /// The values that are recorded.
+    pub recorded: Vec<BaselineRow>,
     /// What they were made from.
     pub made_from: Made,
+    /// What changed in that since they were recorded, where a record was kept.
+    pub differs: Option<Vec<Difference>>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    result_version: u32,
-    made_from: Option<Made>,
     rerun: Rerun,
     #[serde(default)]
+    require: Vec<Requirement>,
+    made_from: Option<Made>,
+    recorded: Option<Recorded>,
+    /// Programs before this one wrote the version and the rows in front of all tables.
+    result_version: Option<u32>,
+    rows: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Recorded {
     rows: String,
 }
 
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct Rerun {
-    /// An experiment's id or file, or
-    reproduce: Option<String>,
-    /// a scenario, by its path from the baseline's folder.
-    scenario: Option<PathBuf>,
-    /// The experiment's cases; all when it is empty.
-    #[serde(default)]
-    cases: Vec<String>,
-    /// Requests of a run, where it is about applications.
-    requests: Option<u64>,
-    /// The scenario's policies; its own when it is empty.
-    #[serde(default)]
-    policies: Vec<String>,
-    seeds: Option<u32>,
-    /// The metrics that are guarded.
-    #[serde(default = "metrics")]
-    metrics: Vec<String>,
-}
-
-fn metrics() -> Vec<String> {
-    [metric::REQUESTS, metric::FINISH_RATE, metric::LATENCY_P99, metric::MEAN_BATCH_SIZE]
-        .map(String::from)
-        .to_vec()
-}
+/// What stands before the part of a file that a program writes.
+const MARK: &str = "# Recorded by `orrery regress --bless`, which writes all below anew.";
 
 impl Baseline {
     /// Reads a baseline.
     ///
     /// # Errors
-    /// When it cannot be read, or names nothing to rerun.
+    /// When it cannot be read, names nothing to rerun, or requires what cannot be judged.
     pub fn load(path: &Path) -> Result<Baseline, SpecError> {
+        Baseline::from_text(path, read_text(path)?)
+    }
+
+    fn from_text(path: &Path, text: String) -> Result<Baseline, SpecError> {
         let name = path.display().to_string();
-        let text = read_text(path)?;
-        let parse = |message: String| SpecError::Parse { file: name.clone(), message };
         let source = Source::new(&name, &text);
         let file: File = toml::from_str(&text).map_err(|e| {
-            let error = parse(e.to_string().trim_end().to_string());
-            kind::instead(kind::BASELINE, &name, &text, error)
+            kind::instead(kind::BASELINE, &name, &text, parse_error(&name, &text, &e))
         })?;
-        if file.rerun.reproduce.is_some() == file.rerun.scenario.is_some() {
-            let remedy = "add `reproduce = \"ID\"` or `scenario = \"FILE\"` under `[rerun]`";
-            let error = SpecError::value("rerun", "neither or both", "one thing to rerun", remedy);
-            return Err(source.placed(error));
+        file.rerun.check().map_err(|e| source.placed(e))?;
+        for (i, requirement) in file.require.iter().enumerate() {
+            requirement.check(i).map_err(|e| source.placed(e))?;
         }
-        for (i, metric) in file.rerun.metrics.iter().enumerate() {
-            let key = format!("rerun.metrics[{i}]");
-            known_metric(&key, metric).map_err(|e| source.placed(e))?;
-        }
-        if let Some(seeds) = file.rerun.seeds {
-            count("rerun.seeds", seeds.into(), 1, SEEDS_MAX).map_err(|e| source.placed(e))?;
-        }
-        let rows = if file.rows.trim().is_empty() {
-            Vec::new()
-        } else {
-            read_csv(&format!("{name}: rows"), &file.rows).map_err(|e| parse(e.to_string()))?
+        let rows = file.recorded.map(|r| r.rows).or(file.rows).unwrap_or_default();
+        let rows = match rows.trim().is_empty() {
+            true => Vec::new(),
+            false => read_csv(&format!("{name}: rows"), &rows)
+                .map_err(|e| SpecError::Parse { file: name.clone(), message: e.to_string() })?,
         };
-        let head = without_rows(&text);
-        let File { result_version, made_from, rerun, .. } = file;
-        Ok(Baseline { result_version, rows, made_from, rerun, path: path.to_path_buf(), head })
+        let made_from = file.made_from.map(|mut made| {
+            made.result_version = made.result_version.or(file.result_version);
+            made
+        });
+        let (require, rerun) = (file.require, file.rerun);
+        Ok(Baseline { rows, made_from, require, rerun, path: path.to_path_buf(), source })
+    }
+
+    /// Whether values are recorded here, or shall be: not where requirements are all that a file has.
+    pub fn records(&self) -> bool {
+        !self.rows.is_empty() || self.require.is_empty() || self.rerun.metrics.is_some()
+    }
+
+    /// The lines of these changes' recorded values, for annotations; that of `[rerun]` where one is not recorded.
+    pub fn lines(&self, changes: &[Change]) -> Vec<usize> {
+        let line = |key: &str| line_of(&self.source.text, key);
+        let rerun = line("rerun").unwrap_or(1);
+        // Behind the line of the key are the names of the columns.
+        let first = ["recorded.rows", "rows"].into_iter().find_map(line).map(|at| at + 2);
+        let numbered = self.rows.iter().enumerate().map(|(n, row)| (row.place(), n));
+        let known: BTreeMap<[&str; 6], usize> = numbered.collect();
+        let one = |change: &Change| match (first, known.get(&change.row().place())) {
+            (Some(first), Some(n)) => first + n,
+            _ => rerun,
+        };
+        changes.iter().map(one).collect()
+    }
+
+    /// Judges all that it requires of rows.
+    ///
+    /// # Errors
+    /// When a requirement is about nothing that was rerun.
+    pub fn judged(&self, rows: &[Row]) -> Result<Vec<Judged>, SpecError> {
+        let each = self.require.iter().enumerate().map(|(i, requirement)| {
+            let line = line_of(&self.source.text, &format!("require[{i}]")).unwrap_or(1);
+            requirement.judge(i, line, rows).map_err(|e| self.placed(e))
+        });
+        Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+    }
+
+    fn placed(&self, error: SpecError) -> SpecError {
+        self.source.placed(error)
     }
 
     /// Reruns what it names.
     ///
     /// # Errors
-    /// When that does not exist or cannot be run.
+    /// When that does not exist or cannot be run, or has none of the metrics.
     pub fn run(&self) -> Result<Found, SpecError> {
-        let rows = match (&self.rerun.reproduce, &self.rerun.scenario) {
-            (Some(id), _) => self.run_experiment(id)?,
-            (_, Some(scenario)) => self.run_scenario(scenario)?,
-            _ => Vec::new(),
-        };
-        let guarded = |r: &Row| r.versus.is_empty() && self.rerun.metrics.contains(&r.metric);
-        let rows: Vec<Row> = rows.into_iter().filter(guarded).collect();
-        if rows.is_empty() {
-            let (found, allowed) = (self.rerun.metrics.join(", "), "metrics of docs/formats.md");
-            let error = SpecError::value("rerun.metrics", found, allowed, "correct the list");
-            return Err(error.in_file(&self.path.display().to_string()));
-        }
-        let made_from = Made::of(&rows);
-        Ok(Found { rows: rows.into_iter().map(row).collect(), made_from })
-    }
-
-    fn run_experiment(&self, id: &str) -> Result<Vec<Row>, SpecError> {
-        let requests = self.rerun.requests.map(|n| {
-            let n = i64::try_from(n).unwrap_or(i64::MAX);
-            ("load.requests".to_string(), toml::Value::Integer(n))
-        });
-        let asked = Asked {
-            cases: self.rerun.cases.clone(),
-            seeds: self.rerun.seeds,
-            set: requests.into_iter().collect(),
-            details: self.rows.iter().any(|r| r.scope != "all"),
-            ..Asked::default()
-        };
-        let file = self.path.display().to_string();
-        rows_of(&registry::find(id)?, &asked).map_err(|e| e.in_file(&file))
-    }
-
-    fn run_scenario(&self, scenario: &Path) -> Result<Vec<Row>, SpecError> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        let scenario = Scenario::load(folder.join(scenario))?;
-        let policies = if self.rerun.policies.is_empty() {
-            scenario.policies()?
-        } else {
-            let parse = |p: &String| PolicySpec::parse(p);
-            self.rerun.policies.iter().map(parse).collect::<Result<_, _>>()?
+        let details = self.rows.iter().any(|r| r.scope != "all")
+            || self.require.iter().any(|r| r.model.is_some());
+        let check = |names: &[String]| {
+            let mut required = self.require.iter().enumerate();
+            let known = || names.iter().map(String::as_str);
+            required.try_for_each(|(i, requirement)| requirement.policies(i, known()).map(drop))
         };
-        let count = self.rerun.seeds.unwrap_or(1);
-        rows_of_scenario(
-            &scenario,
-            &policies,
-            Seeds { first: scenario.seed, count, until_ci: None },
-            None,
-        )
+        let ran = self.rerun.run(folder, details, &check).map_err(|e| match e.key() {
+            Some(key) if key.starts_with("rerun.") || key.starts_with("require[") => self.placed(e),
+            _ => e.in_file(&self.source.path),
+        })?;
+        let metrics = self.rerun.metrics();
+        let recorded = ran.rows.iter().filter(|r| metrics.contains(&r.metric.as_str()));
+        let recorded: Vec<BaselineRow> = recorded.map(BaselineRow::of).collect();
+        if recorded.is_empty() && self.records() {
+            let found = if metrics.is_empty() { "no metric".into() } else { metrics.join(", ") };
+            let allowed = "metrics of what is rerun (docs/formats.md)";
+            let error = SpecError::value("rerun.metrics", found, allowed, "correct the list");
+            return Err(self.placed(error));
+        }
+        let made_from = Made::of(&ran.rows, &ran.input);
+        let then = self.made_from.as_ref();
+        let differs = then.map(|then| then.differs(&made_from, &ran.input));
+        Ok(Found { rows: ran.rows, recorded, made_from, differs })
     }
 
-    /// A copy without rows that can stand in another folder.
+    /// A copy without rows that can stand in another folder, for any version of this program.
     ///
     /// # Errors
     /// When its folder is gone.
     pub fn copy(&self) -> Result<String, SpecError> {
         let mut rerun = self.rerun.clone();
-        if let Some(scenario) = &mut rerun.scenario {
-            let folder = self.path.parent().unwrap_or(Path::new(""));
-            let path = folder.join(&scenario);
-            *scenario = std::path::absolute(&path)
-                .map_err(|source| SpecError::Read { file: path.display().to_string(), source })?;
-        }
-        let parse = |e: toml::ser::Error| SpecError::Parse {
-            file: self.path.display().to_string(),
-            message: e.to_string(),
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let absolute = |file: &Path| {
+            let path = folder.join(file);
+            std::path::absolute(&path)
+                .map_err(|source| SpecError::Read { file: path.display().to_string(), source })
         };
-        let rerun = toml::to_string(&rerun).map_err(parse)?;
+        for file in [&mut rerun.scenario, &mut rerun.sweep].into_iter().flatten() {
+            *file = absolute(file)?;
+        }
+        for id in rerun.reproduce.iter_mut().filter(|id| id.ends_with(".toml")) {
+            *id = absolute(Path::new(&*id))?.display().to_string();
+        }
+        let rerun = toml::to_string(&rerun).map_err(|e| self.unwritable(e.to_string()))?;
         Ok(format!("result_version = {RESULT_VERSION}\n\n[rerun]\n{rerun}"))
     }
 
-    /// The file's text with other rows, what they were made from, and this version of the results.
-    pub fn with(&self, found: &Found) -> String {
-        let is_key = |l: &str, key: &str| l.split('=').next().is_some_and(|k| k.trim() == key);
-        let made_from = found.made_from.line();
-        let line = |l: &str| {
-            if is_key(l, "result_version") {
-                format!("result_version = {RESULT_VERSION}\n{made_from}")
-            } else {
-                format!("{l}\n")
-            }
-        };
-        let lines = self.head.trim_end().lines().filter(|l| !is_key(l, "made_from"));
-        let head: String = lines.map(line).collect();
-        // In TOML a key after `[rerun]` would belong to it: the rows come before.
-        let (top, rest) = head.split_once("[rerun]").unwrap_or((&head, ""));
-        let rows = to_csv(&found.rows);
-        format!("{}\nrows = '''\n{rows}'''\n\n[rerun]{rest}", top.trim_end())
+    /// The file's text with other values, and what they were made from.
+    ///
+    /// # Errors
+    /// When the text does not read as the same baseline again: what was written by hand is never lost.
+    pub fn with(&self, found: &Found) -> Result<String, SpecError> {
+        let table = |key: &str, value: Value| Table::from_iter([(key.to_string(), value)]);
+        let made = Value::try_from(&found.made_from);
+        let made = made.map_err(|e| self.unwritable(e.to_string()))?;
+        let rows = table("rows", Value::String(to_csv(&found.recorded)));
+        let mut written = table("made_from", made);
+        written.insert("recorded".to_string(), Value::Table(rows));
+        let written = toml::to_string(&written).map_err(|e| self.unwritable(e.to_string()))?;
+        let text = format!("{}\n\n{MARK}\n{written}", by_hand(&self.source.text));
+        let again = Baseline::from_text(&self.path, text.clone());
+        let is_same = again.is_ok_and(|b| {
+            (b.rerun == self.rerun && b.require == self.require)
+                && (b.rows.len() == found.recorded.len()
+                    && b.made_from.as_ref() == Some(&found.made_from))
+        });
+        if is_same { Ok(text) } else { Err(self.unwritable("its tables are in no usual form")) }
+    }
+
+    fn unwritable(&self, why: impl Into<String>) -> SpecError {
+        let remedy = "remove `[made_from]` and `[recorded]` by hand, then `--bless` again";
+        let allowed = "a baseline whose recorded part can be replaced";
+        SpecError::value("recorded", why.into(), allowed, remedy).in_file(&self.source.path)
     }
 }
 
-/// The text without `rows = '''...'''`.
-fn without_rows(text: &str) -> String {
-    const OPEN: &str = "rows = '''";
-    let Some(at) = text.find(OPEN).filter(|at| *at == 0 || text.as_bytes()[at - 1] == b'\n') else {
-        return text.to_string();
-    };
-    let body = &text[at + OPEN.len()..];
-    let rest = body.find("'''").map_or("", |end| &body[end + 3..]);
-    format!("{}{}", &text[..at], rest.trim_start_matches('\n'))
-}
-
-fn row(r: Row) -> BaselineRow {
-    let interval = r.ci95().map(Box::new);
-    let Row { case, axes, preset, policy, scope, metric, value, reason, .. } = r;
-    BaselineRow { case, axes, preset, policy, scope, metric, value, reason, interval }
+/// What was written by hand: the text without the recorded tables and keys. Comments stay wherever they stand.
+fn by_hand(text: &str) -> String {
+    const KEYS: [&str; 3] = ["result_version", "made_from", "rows"];
+    let (mut is_recorded, mut is_root, mut within) = (false, true, None::<&str>);
+    let mut out: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        if let Some(end) = within {
+            within = (!line.contains(end)).then_some(end);
+            continue;
+        }
+        let start = line.trim();
+        if start.starts_with('#') {
+            out.extend((start != MARK).then_some(line));
+            continue;
+        }
+        if start.starts_with('[') {
+            let name = start.trim_matches(|c: char| "[] \t".contains(c));
+            is_root = false;
+            is_recorded = ["made_from", "recorded"].iter().any(|own| {
+                name.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            });
+        }
+        let key = start.split('=').next().unwrap_or_default().trim();
+        if is_recorded || (is_root && KEYS.contains(&key)) {
+            let opens = |end: &&&str| line.matches(**end).count() == 1;
+            within = ["'''", "\"\"\""].iter().find(opens).copied();
+            continue;
+        }
+        // Of blank lines in a row one is enough.
+        if !(start.is_empty() && out.last().is_none_or(|last| last.trim().is_empty())) {
+            out.push(line);
+        }
+    }
+    out.join("\n").trim_end().to_string()
 }

@@ -1,91 +1,35 @@
-//! What a comparison found, as JUnit XML.
+//! The answer as JUnit XML.
 
-use super::compare::group_of;
-use super::{BaselineRow, Change, Comparison};
+use super::compare::{Change, Counts};
+use super::outcome::{Compared, Outcome, line};
+use super::require::{Judged, Verdict};
 use orrery_scenario::SpecError;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use std::time::Duration;
+use std::collections::BTreeMap;
 
-/// What came of a baseline.
-pub struct Outcome {
-    /// Its name.
-    pub name: String,
-    /// What was compared, or why it could not be.
-    pub result: Result<Compared, String>,
-    /// How long it took.
-    pub took: Duration,
-}
-
-/// A baseline that was compared.
-pub struct Compared {
-    /// The values.
-    pub comparison: Comparison,
-    /// What differs in what they were made from; none where that was not kept.
-    pub differs: Option<Vec<String>>,
-}
-
-impl Outcome {
-    /// The comparison, where there is one.
-    pub fn comparison(&self) -> Option<&Comparison> {
-        self.result.as_ref().ok().map(|compared| &compared.comparison)
-    }
-}
-
-fn place(r: &BaselineRow) -> String {
-    format!("{} {}", group_of(r), r.metric).trim_start().to_string()
-}
-
-/// A value, or why there is none.
-pub fn value(r: &BaselineRow) -> String {
-    r.value.map_or_else(|| format!("no answer ({})", r.reason), |x| x.to_string())
-}
-
-fn line(change: &Change) -> String {
-    match change {
-        Change::Moved(old, new) => {
-            let verdict = change.verdict();
-            let verdict = if verdict.is_empty() { String::new() } else { format!(", {verdict}") };
-            let by = old.value.zip(new.value);
-            let by = by.map_or(String::new(), |(a, b)| format!(" ({:+}{verdict})", b - a));
-            format!("{}: {} -> {}{by}", place(old), value(old), value(new))
-        }
-        Change::Gone(old) => format!("{}: {} -> gone", place(old), value(old)),
-        Change::New(new) => format!("{}: new, {}", place(new), value(new)),
-    }
-}
-
-/// The outcome as JUnit XML: a suite for each baseline, a test case for each group of values. A baseline is rerun as
-/// one: its time is shared equally by its cases.
+/// The outcome as JUnit XML: a suite for each baseline, a test case for each group of values and for each
+/// requirement. A baseline is rerun as one: its time is shared equally by its cases.
 ///
 /// # Errors
 /// When a name cannot stand in XML.
 pub fn junit(outcomes: &[Outcome]) -> Result<String, SpecError> {
     let mut report = Report::new("orrery regress");
     for Outcome { name, result, took } in outcomes {
-        let class = class_name(name);
-        let cases = result.as_ref().map_or(1, |c| c.comparison.groups.len().max(1));
-        let each = *took / cases as u32;
-        let case = |what: &str, status: TestCaseStatus| {
-            let mut case = TestCase::new(what, status);
-            case.set_classname(class.clone()).set_time(each);
-            case
-        };
-        let mut suite = TestSuite::new(name.as_str());
-        suite.set_time(*took);
-        match result {
-            Ok(Compared { comparison: c, .. }) => {
-                for group in &c.groups {
-                    let own = c.changes.iter().filter(|x| group_of(x.row()) == *group);
-                    let lines: Vec<String> = own.map(line).collect();
-                    let what = if group.is_empty() { "all" } else { group };
-                    suite.add_test_case(case(what, status(&lines)));
-                }
-            }
+        let cases = match result {
+            Ok(compared) => cases_of(compared),
             Err(e) => {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
                 status.set_message(e.lines().next().unwrap_or_default()).set_description(e.clone());
-                suite.add_test_case(case("could not run", status));
+                vec![("could not run".to_string(), status)]
             }
+        };
+        let each = *took / cases.len().max(1) as u32;
+        let mut suite = TestSuite::new(name.as_str());
+        suite.set_time(*took);
+        for (what, status) in cases {
+            let mut case = TestCase::new(what, status);
+            case.set_classname(class_name(name)).set_time(each);
+            suite.add_test_case(case);
         }
         report.add_test_suite(suite);
     }
@@ -95,14 +39,41 @@ pub fn junit(outcomes: &[Outcome]) -> Result<String, SpecError> {
     })
 }
 
-/// Whether the values of a group moved.
-fn status(lines: &[String]) -> TestCaseStatus {
+fn cases_of(compared: &Compared) -> Vec<(String, TestCaseStatus)> {
+    let mut by_group: BTreeMap<String, Vec<&Change>> = BTreeMap::new();
+    for change in &compared.comparison.changes {
+        by_group.entry(change.row().group()).or_default().push(change);
+    }
+    let mut group = |group: &String| {
+        let own = by_group.remove(group).unwrap_or_default();
+        let message = moved(Counts::of(own.iter().copied()));
+        let lines: Vec<String> = own.into_iter().map(line).collect();
+        (if group.is_empty() { "all".to_string() } else { group.clone() }, status(message, &lines))
+    };
+    let required = |j: &Judged| {
+        let found = format!("{}: {}\n{}", j.asked(), j.found(), j.remedy()).trim_end().to_string();
+        let lines: Vec<String> = (j.verdict != Verdict::Met).then_some(found).into_iter().collect();
+        (j.asked(), status(format!("the requirement is not met: {}", j.verdict.word()), &lines))
+    };
+    let groups = compared.comparison.groups.iter().map(&mut group);
+    groups.chain(compared.judged.iter().map(required)).collect()
+}
+
+/// What moved of a group: `2 values: 1 worse, 1 within noise`.
+fn moved(counts: Counts) -> String {
+    let n = counts.moved();
+    let kinds = super::compare::KINDS.iter().filter(|k| counts.get(**k) > 0);
+    let kinds: Vec<String> = kinds.map(|k| format!("{} {}", counts.get(*k), k.word())).collect();
+    format!("{n} value{} moved: {}", if n == 1 { "" } else { "s" }, kinds.join(", "))
+}
+
+/// Failed where there are lines to say of it.
+fn status(message: String, lines: &[String]) -> TestCaseStatus {
     if lines.is_empty() {
         return TestCaseStatus::success();
     }
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    let values = if lines.len() == 1 { "value" } else { "values" };
-    status.set_message(format!("{} {values} moved", lines.len()));
+    status.set_message(message);
     status.set_description(lines.join("\n"));
     status
 }

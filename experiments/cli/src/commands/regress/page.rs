@@ -1,14 +1,22 @@
-//! What a comparison found, as one document.
+//! The answer as one document: text, Markdown and a page. The verdict comes first, then what changed in the input,
+//! then a line for each value that moved beyond its interval.
 
-use super::compare::group_of;
-use super::junit::{Compared, Outcome, value};
-use super::{BaselineRow, Change};
-use orrery_output::page::{self, Field, Page, Part, Table, Tone};
-use std::collections::BTreeMap;
+use super::compare::{Change, Kind};
+use super::input::Difference;
+use super::outcome::{Compared, Outcome, Says, requirements, verdict};
+use super::require::Judged;
+use super::row::BaselineRow;
+use orrery_output::page::{self, Field, Page, Part, Table, Tone, capital};
+use orrery_results::metric;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-/// Changes that are shown at once, and on the page when it is opened; the JUnit file has all.
-const SHOWN: usize = 40;
+/// Values that are shown at once, and on the page when it is opened; the JUnit file has all.
+const SHOWN: usize = 20;
 const SHOWN_MAX: usize = 2000;
+/// Keys of the input that are shown at once.
+const KEYS_SHOWN: usize = 8;
 
 /// How it was compared.
 pub struct How<'a> {
@@ -27,111 +35,199 @@ pub fn page(outcomes: &[Outcome], how: &How<'_>) -> Page {
         all => format!("{} baselines", all.len()),
     };
     let mut page = Page::new("regress", title);
-    page.ask(
-        "compared",
-        how.against.map_or("with the rows of the baselines".to_string(), |version| {
-            format!("this version with {version}, both on the same baselines")
-        }),
-    );
-    page.ask(
-        "tolerance",
-        match how.tolerance {
-            0.0 => "none: equal to the last digit".to_string(),
-            share => format!("{share} of the larger value"),
-        },
-    );
-    verdict(&mut page, outcomes, how.blessed);
-    page.section("Baselines", baselines(outcomes).part());
-    page.section("What moved", moved(outcomes));
-    let failed = outcomes.iter().filter_map(|o| Some((&o.name, o.result.as_ref().err()?)));
-    let failed = failed.flat_map(|(name, e)| [Part::Text(name.clone()), Part::Plain(e.clone())]);
-    page.section("What could not be run", failed);
+    if let Some(version) = how.against {
+        page.ask("compared", format!("this version with {version}, both on the same baselines"));
+    }
+    if how.tolerance > 0.0 {
+        let words = format!("differences up to {} of the larger value are none", how.tolerance);
+        page.ask("tolerance", words);
+    }
+    say(&mut page, outcomes, how.blessed);
+    let names = names(outcomes);
+    page.section(failed_title(outcomes), failed(outcomes, &names));
+    if outcomes.len() > 1 {
+        page.section("Baselines", baselines(outcomes, &names).part());
+    }
+    let broken = outcomes.iter().filter_map(|o| Some((&o.name, o.result.as_ref().err()?)));
+    let broken = broken.flat_map(|(name, e)| [Part::Text(name.clone()), Part::Plain(e.clone())]);
+    page.section("What could not be run", broken);
+    page.section("What changed in the input", all_inputs(outcomes, &names));
+    page.section("Requirements", all_requirements(outcomes, &names));
+    page.section("Every value that moved", all_moved(outcomes, &names));
     page.provenance.push(("command".to_string(), page::command_line()));
     page.provenance.extend(page::provenance(&[]));
     page
 }
 
-/// First what differs in the input, then what moved, then what to do.
-fn verdict(page: &mut Page, outcomes: &[Outcome], blessed: bool) {
-    let all = outcomes.len();
-    let of = |n: usize| format!("{n} of {all} baseline{}", if all == 1 { "" } else { "s" });
-    let failed = outcomes.iter().filter(|o| o.result.is_err()).count();
-    let compared = || outcomes.iter().filter_map(Outcome::comparison);
-    let changes = || compared().flat_map(|c| &c.changes);
-    let values: usize = compared().map(|c| c.values).sum();
-    let differ = compared().filter(|c| !c.is_same()).count();
-    if failed > 0 {
-        page.say(Tone::Bad, format!("{} could not be run.", of(failed)));
-    }
-    if differ > 0 {
-        inputs(page, outcomes);
-        let count = |word: &str| changes().filter(|x| x.verdict() == word).count();
-        let (better, worse) = (count("better"), count("worse"));
-        let noise = changes().filter(|x| x.is_noise() == Some(true)).count();
-        let noise = match noise {
-            0 => String::new(),
-            n => format!("; {n} within noise: the old value is within our 95 % interval"),
-        };
-        let text = format!(
-            "{} of {values} values moved, in {}: {better} for the better, {worse} for the worse{noise}.",
-            changes().count(),
-            of(differ)
+/// The text: the document without its name, so that its first line is the verdict.
+pub fn text(page: &Page) -> String {
+    let text = Page { title: String::new(), ..page.clone() }.to_text();
+    text.strip_prefix("regress \n").map_or(text.clone(), str::to_string)
+}
+
+/// First the verdict, then what differs in the input, then what to do.
+fn say(page: &mut Page, outcomes: &[Outcome], blessed: bool) {
+    let (tone, text) = verdict(outcomes, blessed);
+    page.say(tone, text);
+    inputs(page, outcomes);
+    let compared = || outcomes.iter().filter_map(Outcome::compared);
+    let is = |says: Says| compared().any(|c| c.says() == says);
+    let is_of_seeds = |c: &Compared| matches!(c.says(), Says::Seeds | Says::Passed);
+    if is(Says::Seeds) && compared().all(is_of_seeds) {
+        page.say(
+            Tone::Plain,
+            "Nothing but the seeds changed: their luck is all that differs, no loss is shown.",
         );
-        page.say(Tone::Bad, text);
-        let (tone, text) = match blessed {
-            true => (Tone::Good, "The baselines are rewritten: these are their values now."),
-            false => (Tone::Plain, "To accept them: the same command with `--bless`."),
+    }
+    if !is(Says::Failed) && !blessed {
+        seeds(page, outcomes);
+    }
+    if blessed {
+        let text = match compared().any(|c| c.records) {
+            true => "The baselines have these values now.",
+            false => {
+                "Nothing is recorded of requirements alone: `metrics` under `[rerun]` names what shall be."
+            }
         };
-        page.say(tone, text);
-    } else if all > failed {
-        page.say(Tone::Good, format!("Nothing changed: all {values} values are the same."));
+        page.say(Tone::Plain, text);
+    } else if compared().any(|c| c.counts().moved() > 0) {
+        page.say(Tone::Plain, "To accept the values: the same command with `--bless`.");
     }
 }
 
-/// What differs in the input of the baselines whose values moved.
+/// How many seeds would tell the largest move within noise.
+fn seeds(page: &mut Page, outcomes: &[Outcome]) {
+    let told = outcomes.iter().filter_map(|o| o.compared()?.seeds_to_tell());
+    let largest = told.min_by(|(a, _), (b, _)| a.rank().1.total_cmp(&b.rank().1));
+    let Some((change, n)) = largest else { return };
+    let Change::Moved(_, new, _) = change else { return };
+    let share = change.share().map_or(String::new(), |share| format!(", {}", in_percent(share)));
+    let now = if new.seeds == 1 { "1 was".to_string() } else { format!("{} were", new.seeds) };
+    page.say(
+        Tone::Plain,
+        format!(
+            "About {n} seeds would tell the largest move within noise ({} of {}{share}) from chance; {now} run.",
+            new.metric,
+            new.subject()
+        ),
+    );
+}
+
+/// Names of baselines that tell them apart: without folders and ending where that is enough, and nothing of one.
+fn names(outcomes: &[Outcome]) -> Vec<String> {
+    if outcomes.len() == 1 {
+        return vec![String::new()];
+    }
+    let stem = |o: &Outcome| {
+        let stem = Path::new(&o.name).file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    };
+    let stems: Vec<String> = outcomes.iter().map(stem).collect();
+    let distinct: BTreeSet<&String> = stems.iter().collect();
+    match distinct.len() == stems.len() {
+        true => stems,
+        false => outcomes.iter().map(|o| o.name.clone()).collect(),
+    }
+}
+
+/// What differs in the input of a baseline, a line each.
+pub fn inputs_of(compared: &Compared) -> Vec<String> {
+    if compared.is_first() {
+        return Vec::new();
+    }
+    let Some(differs) = &compared.differs else {
+        let text = "What changed is not known: the baseline keeps no record of its input; `--bless` \
+                    writes one.";
+        return vec![text.to_string()];
+    };
+    if differs.is_empty() {
+        return vec!["The input is the same.".to_string()];
+    }
+    let is_program =
+        |d: &Difference| matches!(d, Difference::Program(..) | Difference::Results(..));
+    let same = differs.iter().all(is_program).then(|| "The input is the same.".to_string());
+    let changed = differs.iter().map(|difference| format!("Changed: {difference}."));
+    same.into_iter().chain(changed).collect()
+}
+
+/// What differs in the input, each line once with the baselines that have it.
 fn inputs(page: &mut Page, outcomes: &[Outcome]) {
-    let mut by_difference: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for outcome in outcomes {
-        let Ok(compared) = &outcome.result else { continue };
-        if compared.comparison.is_same() {
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
+    let names = names(outcomes);
+    let compared = outcomes.iter().zip(&names).filter_map(|(o, n)| Some((o.compared()?, n)));
+    let moved: Vec<_> = compared.filter(|(c, _)| c.says() != Says::Passed).collect();
+    for (compared, name) in &moved {
+        // Requirements alone are judged without any record.
+        if compared.comparison.groups.is_empty() && compared.differs.is_none() {
             continue;
         }
-        let words = match &compared.differs {
-            None => {
-                "is not known: it was blessed without a record; `--bless` writes one".to_string()
+        for line in inputs_of(compared) {
+            match lines.iter_mut().find(|(known, _)| *known == line) {
+                Some((_, names)) => names.push(name),
+                None => lines.push((line, vec![name])),
             }
-            Some(none) if none.is_empty() => "is the same".to_string(),
-            Some(some) => format!("differs in {}", some.join(", and in ")),
-        };
-        by_difference.entry(words).or_default().push(&outcome.name);
+        }
     }
-    let alone = by_difference.len() == 1;
-    for (words, names) in by_difference {
-        let whose = if alone { String::new() } else { format!(" of {}", names.join(", ")) };
-        page.say(Tone::Plain, format!("The input{whose} {words}."));
+    let left = lines.len().saturating_sub(KEYS_SHOWN);
+    for (line, names) in lines.into_iter().take(KEYS_SHOWN) {
+        let whose = match names.len() == moved.len() {
+            true => String::new(),
+            false => format!(" ({})", names.join(", ")),
+        };
+        page.say(Tone::Plain, format!("{}{whose}{}", line.trim_end_matches('.'), "."));
+    }
+    if left > 0 {
+        page.say(Tone::Plain, format!("And {left} more changes in the input; the page has all."));
     }
 }
 
-fn baselines(outcomes: &[Outcome]) -> Table {
-    let mut table = Table::new("", &["baseline", "outcome", "values", "moved", "better", "worse"]);
-    for Outcome { name, result, .. } in outcomes {
-        let mut line = vec![Field { key: None, ..Field::text(name.as_str()) }];
+/// All that differs in the input, where it was not all said.
+fn all_inputs(outcomes: &[Outcome], names: &[String]) -> Option<Part> {
+    let mut table = Table::new("", &["baseline", "changed"]);
+    for (outcome, name) in outcomes.iter().zip(names) {
+        let differs = outcome.compared().and_then(|c| c.differs.as_ref());
+        for difference in differs.into_iter().flatten() {
+            table.rows.push(vec![words(name), words(&difference.to_string())]);
+        }
+    }
+    let n = table.rows.len();
+    (n > KEYS_SHOWN).then(|| folded(format!("All {n}"), table))
+}
+
+fn folded(title: String, table: Table) -> Part {
+    Part::Folded(title, table.part().into_iter().collect())
+}
+
+fn baselines(outcomes: &[Outcome], names: &[String]) -> Table {
+    let heads = ["baseline", "", "values", "worse", "better", "other", "noise", "same", "met"];
+    let mut table = Table::new("", &heads);
+    for (Outcome { result, .. }, name) in outcomes.iter().zip(names) {
+        let mut line = vec![words(name)];
         match result {
             Err(_) => {
                 line.push(Field::text("could not run").marked(Tone::Bad));
                 line.resize(table.columns.len(), Field::default());
             }
-            Ok(Compared { comparison: c, .. }) => {
-                let (word, tone) = if c.is_same() {
-                    ("\u{2713} same", Tone::Good)
-                } else {
-                    ("\u{2717} moved", Tone::Bad)
+            Ok(compared) => {
+                let counts = compared.counts();
+                let says = compared.says();
+                let sign = match says {
+                    Says::Passed => '\u{2713}',
+                    Says::Noise | Says::Seeds => '\u{2248}',
+                    Says::Moved | Says::Failed => '\u{2717}',
                 };
-                let is = |word: &str| c.changes.iter().filter(|x| x.verdict() == word).count();
-                line.push(Field::text(word).marked(tone));
-                for n in [c.values, c.changes.len(), is("better"), is("worse")] {
-                    line.push(Field::text(n.to_string()));
-                }
+                let word = format!("{sign} {}", says.word().to_lowercase());
+                line.push(Field::text(word).marked(says.tone()));
+                let is = |kind: Kind| counts.get(kind);
+                let other = is(Kind::Gone) + is(Kind::Changed) + is(Kind::New);
+                let moved = [is(Kind::Worse), is(Kind::Better), other, is(Kind::Noise)];
+                let all = [counts.all()].into_iter().chain(moved).chain([counts.same]);
+                line.extend(all.map(|n| Field::text(n.to_string())));
+                let met = compared.judged.len() - compared.unmet().count();
+                line.push(match compared.judged.len() {
+                    0 => Field::default(),
+                    n => words(&format!("{met} of {n}")),
+                });
             }
         }
         table.rows.push(line);
@@ -139,40 +235,153 @@ fn baselines(outcomes: &[Outcome]) -> Table {
     table
 }
 
-/// The largest changes at once, the others where a page has room for them.
-fn moved(outcomes: &[Outcome]) -> Vec<Part> {
-    let of = |o: &'_ Outcome| {
-        let changes = o.comparison().into_iter().flat_map(|c| &c.changes);
-        changes.map(|change| (size(change), line(&o.name, change))).collect::<Vec<_>>()
+fn failed_title(outcomes: &[Outcome]) -> &'static str {
+    let is_unmet = outcomes.iter().filter_map(Outcome::compared).any(|c| c.unmet().count() > 0);
+    if is_unmet { "What failed" } else { "What moved, the worst first" }
+}
+
+/// Requirements that are not met, and the values that moved beyond their intervals.
+fn failed(outcomes: &[Outcome], names: &[String]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    parts.extend(Part::list(unmet(outcomes, names)));
+    let mut lines = Vec::new();
+    let mut groups: BTreeMap<(Kind, String), usize> = BTreeMap::new();
+    for (change, name) in changes(outcomes, names) {
+        match change.kind() {
+            Kind::Noise => {}
+            kind @ (Kind::Gone | Kind::New) => {
+                *groups.entry((kind, whose(name, &change.row().cell()))).or_default() += 1;
+            }
+            _ => lines.push((change, line(name, change))),
+        }
+    }
+    lines.sort_by(|a: &(&Change, _), b| ranked(&a.0.rank(), &b.0.rank()));
+    let left = lines.len().saturating_sub(SHOWN);
+    lines.truncate(SHOWN);
+    for of_kind in lines.chunk_by(|a, b| a.0.kind() == b.0.kind()) {
+        let with = of_kind.iter().filter(|(change, _)| change.has_interval()).count();
+        let how_far = match with {
+            0 => "without an interval",
+            n if n == of_kind.len() => "beyond the 95 % interval",
+            _ => "beyond the 95 % interval, or without one",
+        };
+        let caption = format!("{}, {how_far}", capital(of_kind[0].0.kind().word()));
+        let rows = of_kind.iter().map(|(_, line)| line.clone()).collect();
+        let columns = ["by", "metric", "before", "now", "of"];
+        parts.extend(Table { rows, ..Table::new(caption, &columns) }.part());
+    }
+    if left > 0 {
+        parts.push(Part::Text(format!("{left} more moved beyond their intervals.")));
+    }
+    let more = groups.len().saturating_sub(SHOWN);
+    let group = |((kind, whose), n): ((Kind, String), usize)| {
+        format!("{}: {n} value{} of {whose}", kind.word(), if n == 1 { "" } else { "s" })
     };
-    let mut all: Vec<(f64, Vec<Field>)> = outcomes.iter().flat_map(of).collect();
-    all.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut first: Vec<Vec<Field>> = all.into_iter().map(|(_, line)| line).collect();
-    if outcomes.len() == 1 {
-        first.iter_mut().for_each(|line| line[0] = Field::default());
-    }
-    let mut others = first.split_off(first.len().min(SHOWN));
-    let left = others.len().saturating_sub(SHOWN_MAX);
-    others.truncate(SHOWN_MAX);
-    let columns = ["baseline", "of", "metric", "before", "now", "change", "verdict"];
-    let table = |rows| Table { rows, ..Table::new("", &columns) }.part();
-    let mut parts: Vec<Part> = table(first).into_iter().collect();
-    if !others.is_empty() {
-        let more = others.len() + left;
-        parts.push(Part::Text(format!(
-            "{more} more are smaller; the JUnit file that `--junit` writes has all, with every digit."
-        )));
-        parts.push(Part::Folded(
-            format!("The next {}", others.len()),
-            table(others).into_iter().collect(),
-        ));
-    }
+    let mut groups: Vec<String> = groups.into_iter().take(SHOWN).map(group).collect();
+    groups.extend((more > 0).then(|| format!("and {more} more groups of values, gone or new")));
+    parts.extend(Part::list(groups));
     parts
 }
 
-/// How large a change is, to sort by: one without a share (gone, new, no answer) is beyond all others.
-fn size(change: &Change) -> f64 {
-    change.share().map_or(f64::INFINITY, f64::abs)
+/// Requirements that are not met, a sentence each.
+fn unmet(outcomes: &[Outcome], names: &[String]) -> Vec<String> {
+    let each = outcomes.iter().zip(names).filter_map(|(o, n)| Some((o.compared()?, n)));
+    let mut all: Vec<_> = each.flat_map(|(c, name)| c.unmet().map(move |j| (j, name))).collect();
+    all.sort_by_key(|(j, _)| j.verdict);
+    let left = all.len().saturating_sub(SHOWN);
+    let line = |(j, name): &(&Judged, &String)| {
+        let remedy = j.remedy();
+        let remedy = if remedy.is_empty() { remedy } else { format!("; {remedy}") };
+        let whose = if name.is_empty() { String::new() } else { format!(" ({name})") };
+        format!("{}: {}: found {}{remedy}{whose}", j.verdict.word(), j.asked(), j.found())
+    };
+    let mut lines: Vec<String> = all.iter().take(SHOWN).map(line).collect();
+    lines.extend((left > 0).then(|| format!("and {left} more requirements that are not met")));
+    lines
+}
+
+/// The order of ranks.
+fn ranked(a: &(Kind, f64), b: &(Kind, f64)) -> Ordering {
+    a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+}
+
+/// All changes, each with its baseline's name.
+fn changes<'a>(
+    outcomes: &'a [Outcome],
+    names: &'a [String],
+) -> impl Iterator<Item = (&'a Change, &'a str)> {
+    let each = outcomes.iter().zip(names).filter_map(|(o, n)| Some((o.compared()?, n.as_str())));
+    // Of what was never recorded nothing moved.
+    let each = each.filter(|(c, _)| !c.is_first());
+    each.flat_map(|(c, name)| c.comparison.changes.iter().map(move |change| (change, name)))
+}
+
+/// What a value is of, with its baseline where there are several.
+fn whose(name: &str, subject: &str) -> String {
+    if name.is_empty() { subject.to_string() } else { format!("{name}: {subject}") }
+}
+
+fn all_requirements(outcomes: &[Outcome], names: &[String]) -> Option<Part> {
+    let judged = outcomes.iter().filter_map(Outcome::compared).flat_map(|c| &c.judged);
+    let title = requirements(judged)?;
+    Some(folded(capital(&title), requirement_table(outcomes, names)))
+}
+
+fn requirement_table(outcomes: &[Outcome], names: &[String]) -> Table {
+    let mut table = Table::new("", &["", "required", "found", "remedy"]);
+    for (outcome, name) in outcomes.iter().zip(names) {
+        let judged = outcome.compared().into_iter().flat_map(|c| &c.judged);
+        for j in judged.take(SHOWN_MAX) {
+            table.rows.push(vec![
+                words(j.verdict.word()).marked(j.verdict.tone()),
+                words(&whose(name, &j.asked())),
+                words(&j.found()),
+                words(&j.remedy()),
+            ]);
+        }
+    }
+    table
+}
+
+/// Every change with its intervals, closed at first.
+fn all_moved(outcomes: &[Outcome], names: &[String]) -> Option<Part> {
+    let columns = ["", "of", "metric", "before", "95 % from", "to", "now", "95 % from", "to", "by"];
+    let mut all: Vec<_> = changes(outcomes, names).map(|(c, name)| (c.rank(), c, name)).collect();
+    all.sort_by(|a, b| ranked(&a.0, &b.0));
+    let n = all.len();
+    let ends = |r: Option<&BaselineRow>| {
+        let end = |x: Option<f64>| {
+            let number = |x: f64| r.map(|r| Field::number(x, page::reading(&r.metric, x)));
+            x.and_then(number).unwrap_or_default()
+        };
+        let (low, high) = r.and_then(BaselineRow::interval).unzip();
+        [end(low), end(high)]
+    };
+    let row = |(_, change, name): &(_, &Change, &str)| {
+        let (old, new) = match change {
+            Change::Moved(old, new, _) => (Some(old), Some(&**new)),
+            Change::Gone(old) => (Some(old), None),
+            Change::New(new) => (None, Some(new)),
+        };
+        let [kind, by, metric, ..] = parts_of(change);
+        let mut cells = vec![kind, words(&whose(name, &change.row().subject())), metric];
+        for row in [old, new] {
+            cells.push(row.map_or_else(Field::default, field));
+            cells.extend(ends(row));
+        }
+        cells.push(by);
+        cells
+    };
+    let rows: Vec<Vec<Field>> = all.iter().take(SHOWN_MAX).map(row).collect();
+    let mut parts: Vec<Part> =
+        Table { rows, ..Table::new("", &columns) }.part().into_iter().collect();
+    if n > SHOWN_MAX {
+        parts.push(Part::Text(format!(
+            "{} more are in the JUnit file that `--junit` writes.",
+            n - SHOWN_MAX
+        )));
+    }
+    (n > 0).then(|| Part::Folded(format!("All {n}, those within noise too"), parts))
 }
 
 /// A share in percent with two digits that matter: `-3.1 %`, `+0.0042 %`.
@@ -187,47 +396,51 @@ fn in_percent(share: f64) -> String {
     format!("{percent:+.digits$} %")
 }
 
-fn line(name: &str, change: &Change) -> Vec<Field> {
-    let row = change.row();
-    let field = |r: &BaselineRow| match r.value {
+fn words(text: &str) -> Field {
+    Field { key: None, ..Field::text(text) }
+}
+
+/// A value for reading.
+fn field(r: &BaselineRow) -> Field {
+    match r.value {
         Some(x) => Field::number(x, page::reading(&r.metric, x)),
-        None => Field::text(value(r)),
-    };
+        None => words("no answer").with(r.reason.clone()),
+    }
+}
+
+/// How a change is counted, by how much it moved, its metric, before and now.
+fn parts_of(change: &Change) -> [Field; 5] {
+    let row = change.row();
     let (before, now) = match change {
-        Change::Moved(old, new) => (field(old), with_interval(new, field(new))),
-        Change::Gone(old) => (field(old), Field::text("gone")),
-        Change::New(new) => (Field::text("new"), field(new)),
+        Change::Moved(old, new, _) => (field(old), field(new)),
+        Change::Gone(old) => (field(old), words("gone")),
+        Change::New(new) => (words("new"), field(new)),
     };
     let share = change.share();
     let by = share.map_or_else(Field::default, |share| Field::number(share, in_percent(share)));
-    let noise = if change.is_noise() == Some(true) { "within noise" } else { "" };
-    let verdict = change.verdict();
-    let tone = match verdict {
-        "better" => Tone::Good,
-        "worse" => Tone::Bad,
+    let kind = change.kind();
+    let tone = match kind {
+        Kind::Better => Tone::Good,
+        Kind::Worse | Kind::Gone => Tone::Bad,
         _ => Tone::Plain,
     };
-    let said = [verdict, noise].into_iter().filter(|word| !word.is_empty());
-    let said = said.collect::<Vec<_>>().join(", ");
-    let words = |text: &str| Field { key: None, ..Field::text(text) };
-    let metric = match orrery_results::metric::reading(&row.metric).unit {
-        "" => row.metric.clone(),
-        unit => format!("{}, {unit}", row.metric),
-    };
-    vec![
-        words(name),
-        words(&group_of(row)),
-        words(&metric),
-        before,
-        now,
-        by,
-        words(&said).marked(tone),
-    ]
+    [words(kind.word()).marked(tone), by, words(&heading(&row.metric)), before, now]
 }
 
-/// A value with our 95 % interval below.
-fn with_interval(row: &BaselineRow, field: Field) -> Field {
-    let Some(&(low, high)) = row.interval.as_deref() else { return field };
-    let read = |x: f64| page::reading(&row.metric, x);
-    field.with(format!("{} to {}", read(low), read(high)))
+/// A metric as tables head it, with its unit.
+fn heading(name: &str) -> String {
+    let known = metric::find(name).and_then(|m| m.page);
+    known.map_or_else(
+        || match metric::reading(name).unit {
+            "" | "share" => name.to_string(),
+            unit => format!("{}, {unit}", name.trim_end_matches("_ns")),
+        },
+        str::to_string,
+    )
+}
+
+/// A change without its kind, which is the caption's.
+fn line(name: &str, change: &Change) -> Vec<Field> {
+    let [kind, by, metric, before, now] = parts_of(change);
+    vec![by.marked(kind.tone), metric, before, now, words(&whose(name, &change.row().subject()))]
 }
