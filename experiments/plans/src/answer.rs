@@ -74,7 +74,7 @@ impl Choice {
                 bad_rate: 1.0,
                 interval: None,
                 good_share: 0.0,
-                untrusted: false,
+                untrusted: None,
                 metastable: false,
                 lost_for_good: false,
                 seen: Seen::default(),
@@ -228,6 +228,16 @@ impl Answer {
             turns: Vec::new(),
             unknown: Vec::new(),
             frontier: Vec::new(),
+        }
+    }
+
+    /// Gives the points of the frontier that were answered with all seeds the rate of their answer.
+    pub fn agree(&mut self) {
+        for point in &mut self.frontier {
+            let is_it = |c: &&Choice| c.counts == point.counts && c.policy == point.policy;
+            if let Some(choice) = self.choices.iter().find(is_it) {
+                point.rate_per_s = choice.edge.rate_per_s;
+            }
         }
     }
 

@@ -2,6 +2,8 @@
 
 mod answers;
 mod days;
+mod figures;
+mod growth;
 mod lists;
 mod losses;
 mod pool_days;
@@ -238,7 +240,7 @@ fn the_chosen_pool_carries_the_load_as_a_scenario_of_its_own() {
     for text in [POOLS, CLUSTERS] {
         let found = solved(text);
         let (p, best) = (&found.problem, found.answers[0].best().unwrap());
-        let text = p.groups[0].scenario_text(p, &best.counts, &best.policy).unwrap();
+        let text = p.groups[0].scenario_text(p, &best.counts, &best.policy, &best.at_load).unwrap();
         assert!(!text.contains("believed"), "`run` tells policies the same without it");
         let scenario = Scenario::from_text("chosen.toml", &text).unwrap();
         let policy = &scenario.policies().unwrap()[0];

@@ -11,8 +11,8 @@ use super::runs::Runs;
 use orrery_cells::goodput::longest_slo;
 use orrery_cells::parts::go_on;
 use orrery_scenario::search::{
-    self, Bracket, Criterion, Found, HELD, How, Load, Probe, REQUESTS_ENDLESS, Rule, Seen, Share,
-    Stop, Watch, capacity_per_s, worst,
+    self, Bracket, Criterion, Doubt, Found, HELD, How, Load, Probe, REQUESTS_ENDLESS, Rule, Seen,
+    Share, Stop, Watch, capacity_per_s, worst,
 };
 use orrery_scenario::{PolicySpec, Scenario, Setup, SpecError};
 use orrery_sim::core::DeviceChange;
@@ -23,6 +23,34 @@ use rayon::prelude::*;
 
 /// After so many of the longest SLOs the queues of a loss are served, where they are ever.
 const SETTLING_SLOS: u64 = 20;
+
+/// Why a number of bad requests is not to be trusted: more of them were still to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untrusted {
+    /// The backlog grew.
+    Backlog,
+    /// The run was too short to see whether it does.
+    Short,
+}
+
+impl Untrusted {
+    /// As what follows `but`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Untrusted::Backlog => "its backlog grows, and more will be late",
+            Untrusted::Short => "its runs were too short to see whether its backlog grows",
+        }
+    }
+
+    /// What there is against a probe's number.
+    fn of(probe: &Probe) -> Option<Untrusted> {
+        match probe.doubt {
+            _ if probe.diverging => Some(Untrusted::Backlog),
+            Some(Doubt::TooLong | Doubt::Short) => Some(Untrusted::Short),
+            _ => None,
+        }
+    }
+}
 
 /// A pool at a rate, over all seeds.
 #[derive(Clone, Debug)]
@@ -35,8 +63,8 @@ pub struct Check {
     pub interval: Option<Interval>,
     /// The share of all requests that were good.
     pub good_share: f64,
-    /// With some seed the backlog grew, or the run could not be made long enough.
-    pub untrusted: bool,
+    /// Why the numbers of some seed are not to be trusted; none where they are.
+    pub untrusted: Option<Untrusted>,
     /// It does not come back from a burst.
     pub metastable: bool,
     /// It does not come back from the loss of a machine in mid-run.
@@ -48,7 +76,7 @@ pub struct Check {
 impl Check {
     /// Whether the mean is within the target.
     pub fn meets(&self, target: f64) -> bool {
-        self.bad_rate <= target && !self.untrusted
+        self.bad_rate <= target && self.untrusted.is_none()
     }
 
     /// Whether all of the interval is, and stays so after a burst.
@@ -57,14 +85,21 @@ impl Check {
         self.meets(target) && stays && self.interval.is_some_and(|i| i.high <= target)
     }
 
+    /// Why a pool does not hold, or is not sure to, in spite of a share of bad requests within the target.
+    pub fn in_spite(&self, target: f64) -> Option<&'static str> {
+        (self.bad_rate <= target && !self.is_sure(target)).then(|| self.why_not_sure())
+    }
+
     /// Why a pool whose mean is within the target is not sure.
     pub fn why_not_sure(&self) -> &'static str {
-        if self.metastable {
+        if let Some(why) = self.untrusted {
+            why.words()
+        } else if self.metastable {
             "it does not come back from a burst (twice the load for one SLO)"
         } else if self.lost_for_good {
             "it does not come back from the loss of a machine in mid-run"
         } else {
-            "its interval is not"
+            "its interval reaches above the target"
         }
     }
 }
@@ -363,7 +398,7 @@ impl<'a> Bench<'a> {
             // How many the clients will send is not known.
             Load::Finite { bad_max: Vec::new() }
         } else if group.is_trace {
-            // Counted anew at each rate: a list has as many requests at any.
+            // Counted anew at each rate: a list that is faster has as many requests at any.
             let all = own_step::each(setup, seed)?;
             let counts = own_step::counted(all, Time::ZERO + warm_up, group.models.len());
             Load::Finite { bad_max: counts.into_iter().map(|n| n * self.target()).collect() }
@@ -399,9 +434,6 @@ impl<'a> Bench<'a> {
         let seeds = self.problem.seeds();
         let all: Vec<(Probe, Seen)> =
             seeds.par_iter().map(one).collect::<Result<_, SpecError>>()?;
-        let untrusted = |p: &Probe| {
-            p.diverging || matches!(p.doubt, Some(search::Doubt::TooLong | search::Doubt::Short))
-        };
         let bad_by_seed: Vec<f64> = all.iter().map(|(_, s)| s.bad_rate).collect();
         let n = all.len() as f64;
         let probes: Vec<&Probe> = all.iter().map(|(p, _)| p).collect();
@@ -412,7 +444,7 @@ impl<'a> Bench<'a> {
             good_share: all.iter().map(|(_, s)| s.good_share).sum::<f64>() / n,
             metastable: self.is_metastable(counts, rate_per_s)?,
             lost_for_good: false,
-            untrusted: all.iter().any(|(p, _)| untrusted(p)),
+            untrusted: all.iter().find_map(|(p, _)| Untrusted::of(p)),
             seen: all.into_iter().next().map(|(_, seen)| seen).unwrap_or_default(),
             bad_by_seed,
         })
@@ -436,7 +468,21 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// When the pool cannot be simulated.
     pub fn seen(&self, counts: &[u32], rate_per_s: f64) -> Result<Seen, SpecError> {
-        Ok(self.run(counts, rate_per_s, self.first_seed(), (Stop::AtEnd, How::USUAL))?.1)
+        Ok(self.looked(counts, rate_per_s)?.0)
+    }
+
+    /// The same, and why its numbers are not to be trusted.
+    ///
+    /// # Errors
+    /// When the pool cannot be simulated.
+    pub fn looked(
+        &self,
+        counts: &[u32],
+        rate_per_s: f64,
+    ) -> Result<(Seen, Option<Untrusted>), SpecError> {
+        let stop = (Stop::AtEnd, How::USUAL);
+        let (probe, seen) = self.run(counts, rate_per_s, self.first_seed(), stop)?;
+        Ok((seen, Untrusted::of(&probe)))
     }
 
     fn search(

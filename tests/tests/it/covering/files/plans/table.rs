@@ -59,6 +59,8 @@ pub const KEYS: &[Key] = &[
     key("Pools.heterogeneous", &["pools = \"heterogeneous\""]).needs(MIXED_BUT_ITS_POOLS),
     key("budget_usd_per_hour", &[BUDGET]),
     key("growth", &["growth = 2.0"]),
+    key("Growth.copies", &["growth = { copies = 2.0 }"]).needs(LIST),
+    key("Growth.speed", &["growth = { speed = 2.0 }"]).needs(LIST),
     key("rates_per_s", &["rates_per_s = { m = 900.0 }"]).needs(FLEET),
     key("bad_rate", &["bad_rate = 0.3"]),
     key("finish_rate", &["bad_rate = none; finish_rate = 0.6"]),
